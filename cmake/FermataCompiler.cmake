@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What every target is compiled with. Build types: Release, Debug, Sanitize, Coverage.
+# Assertions are options at run time, so no build type defines NDEBUG.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug, Sanitize or Coverage" FORCE)
+endif()
+foreach(language IN ITEMS C CXX)
+  set(CMAKE_${language}_FLAGS_RELEASE "-O2")
+  set(CMAKE_${language}_FLAGS_DEBUG "-O0 -g -fno-omit-frame-pointer")
+  set(CMAKE_${language}_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
+  set(CMAKE_${language}_FLAGS_COVERAGE "-O0 -g1 --coverage")
+endforeach()
+set(CMAKE_EXE_LINKER_FLAGS_COVERAGE "--coverage")
+
+set(FERMATA_SANITIZE "" CACHE STRING "Value for -fsanitize=; empty for none")
+if(FERMATA_SANITIZE)
+  add_compile_options(-fsanitize=${FERMATA_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${FERMATA_SANITIZE})
+endif()
+
+option(FERMATA_WERROR "Warnings are errors" ON)
+add_compile_options(-Wall -Wextra -Wshadow -Wpedantic -Wconversion)
+if(FERMATA_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+# __FILE__ and coverage show the repository's paths, for headers too, which are reached through
+# links in the build directory. The order matters: with g++ 12 the last matching map wins.
+add_compile_options(
+  "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/="
+  "-ffile-prefix-map=${PROJECT_BINARY_DIR}/include/fermata/=")
+
+find_program(FERMATA_CCACHE ccache)
+if(FERMATA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER "${FERMATA_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${FERMATA_CCACHE}")
+endif()

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Everything comes from the system; nothing is vendored. What is optional removes its part, aloud.
+
+find_package(Threads REQUIRED)
+find_package(Boost 1.74 REQUIRED COMPONENTS context)
+find_package(fmt REQUIRED)
+
+find_package(PkgConfig)
+if(PkgConfig_FOUND)
+  pkg_check_modules(libuv IMPORTED_TARGET libuv>=1.44)
+endif()
+find_package(GTest)
+find_package(rapidcheck CONFIG)
+find_package(benchmark CONFIG)
+
+# fermata_without(<condition as one argument> <what is left out>)
+function(fermata_without found package part)
+  if(NOT ${found})
+    message(STATUS "Fermata: ${package} not found: building without ${part}")
+  endif()
+endfunction()
+fermata_without(libuv_FOUND "libuv" "fermata::uv and everything on real sockets")
+fermata_without(GTest_FOUND "GoogleTest" "tests and fermata::sim")
+fermata_without(rapidcheck_FOUND "RapidCheck" "fermata::sim and properties")
+fermata_without(benchmark_FOUND "Google Benchmark" "bench")

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# examples/<name>/: main.cpp is the program, *_sim_test.cpp its simulation; other sources go to both.
+
+file(GLOB examples CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/examples/*")
+foreach(example IN LISTS examples)
+  cmake_path(GET example FILENAME name)
+  file(GLOB shared CONFIGURE_DEPENDS "${example}/*.cpp")
+  set(simulations ${shared})
+  list(FILTER simulations INCLUDE REGEX "_sim_test\\.cpp$")
+  list(FILTER shared EXCLUDE REGEX "(_sim_test|/main)\\.cpp$")
+
+  if(EXISTS "${example}/main.cpp" AND TARGET fermata_uv)
+    fermata_program(example_${name} examples/${name}
+      SOURCES "${example}/main.cpp" ${shared} LINK fermata_uv fermata_sim fmt::fmt)
+  endif()
+  if(simulations AND BUILD_TESTING AND TARGET fermata_sim)
+    fermata_test(example_${name}_sim_test examples/${name}
+      SOURCES ${simulations} ${shared} LINK fermata_test_support fermata_sim fmt::fmt)
+  endif()
+endforeach()

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# How programs of this repository are built: tests, properties, examples, benchmarks.
+
+include(GoogleTest)
+
+# fermata_program(<name> <folder> SOURCES ... [LINK ...]): an executable in <build>/<folder>, which
+# sees the repository's root and links those of LINK that this build has.
+function(fermata_program name folder)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINK")
+  add_executable(${name} ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${folder}")
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}" "${FERMATA_INCLUDE_DIR}")
+  foreach(library IN LISTS arg_LINK)
+    if(TARGET ${library})
+      target_link_libraries(${name} PRIVATE ${library})
+    endif()
+  endforeach()
+endfunction()
+
+# fermata_test(<name> <folder> SOURCES ... [LINK ...]): a GoogleTest program; each of its tests is
+# a ctest test of its own, labelled with its folder and run in the build directory.
+function(fermata_test name folder)
+  fermata_program(${name} ${folder} ${ARGN})
+  target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE
+    FERMATA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FERMATA_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  gtest_discover_tests(${name}
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 120
+    WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
+    PROPERTIES TIMEOUT 120 LABELS ${folder})
+endfunction()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The libraries: fermata::runtime, fermata::uv, fermata::sim and fermata::sim_main.
+
+# Includes read <fermata/runtime/...> here as in an installed copy: links stand for the layout.
+set(FERMATA_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
+file(MAKE_DIRECTORY "${FERMATA_INCLUDE_DIR}/fermata")
+foreach(part IN ITEMS runtime sim)
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${part}"
+       "${FERMATA_INCLUDE_DIR}/fermata/${part}" SYMBOLIC)
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${part}/${part}.hpp"
+       "${FERMATA_INCLUDE_DIR}/fermata/${part}.hpp" SYMBOLIC)
+endforeach()
+
+set(FERMATA_LIBRARIES "")
+
+# fermata_library(<name> <sources>...): static library fermata_<name>, alias fermata::<name>.
+function(fermata_library name)
+  add_library(fermata_${name} STATIC ${ARGN})
+  add_library(fermata::${name} ALIAS fermata_${name})
+  set_target_properties(fermata_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(fermata_${name} PUBLIC cxx_std_20)
+  target_include_directories(fermata_${name} PUBLIC
+    $<BUILD_INTERFACE:${FERMATA_INCLUDE_DIR}> $<INSTALL_INTERFACE:include>)
+  set(FERMATA_LIBRARIES ${FERMATA_LIBRARIES} fermata_${name} PARENT_SCOPE)
+endfunction()
+
+set(runtime_sources "")
+foreach(layer IN ITEMS base context core sync reactor io)
+  file(GLOB_RECURSE layer_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/${layer}/*.cpp")
+  list(APPEND runtime_sources ${layer_sources})
+endforeach()
+if(runtime_sources)
+  fermata_library(runtime ${runtime_sources})
+  target_link_libraries(fermata_runtime PUBLIC Threads::Threads PRIVATE Boost::context fmt::fmt)
+else()
+  message(STATUS "Fermata: runtime/ has no sources yet: no fermata::runtime")
+endif()
+
+file(GLOB_RECURSE uv_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/uv/*.cpp")
+if(uv_sources AND libuv_FOUND AND TARGET fermata_runtime)
+  fermata_library(uv ${uv_sources})
+  target_link_libraries(fermata_uv PUBLIC fermata_runtime PRIVATE PkgConfig::libuv fmt::fmt)
+else()
+  message(STATUS "Fermata: no fermata::uv")
+endif()
+
+file(GLOB_RECURSE sim_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/sim/*.cpp")
+list(FILTER sim_sources EXCLUDE REGEX "/sim/(cli/|run/sim_main\\.cpp$)")
+if(sim_sources AND GTest_FOUND AND rapidcheck_FOUND AND TARGET fermata_runtime)
+  fermata_library(sim ${sim_sources})
+  target_link_libraries(fermata_sim
+    PUBLIC fermata_runtime GTest::gtest rapidcheck PRIVATE fmt::fmt)
+  if(EXISTS "${PROJECT_SOURCE_DIR}/sim/run/sim_main.cpp")
+    fermata_library(sim_main "${PROJECT_SOURCE_DIR}/sim/run/sim_main.cpp")
+    target_link_libraries(fermata_sim_main PUBLIC fermata_sim)
+  endif()
+else()
+  message(STATUS "Fermata: no fermata::sim")
+endif()

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# properties/*_properties.cpp are laws, a test each; suite/ is the bundled suite of `./dev run`;
+# the rest (models, generators) is a library of theirs. zoo/ is built apart, on mutated copies.
+
+if(NOT TARGET fermata_sim)
+  return()
+endif()
+
+file(GLOB_RECURSE laws_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/*.cpp")
+list(FILTER laws_sources EXCLUDE REGEX "/properties/(suite|zoo)/|_properties\\.cpp$")
+if(laws_sources)
+  add_library(fermata_laws STATIC ${laws_sources})
+  target_include_directories(fermata_laws PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(fermata_laws PUBLIC fermata_sim fermata_test_support fmt::fmt)
+endif()
+
+file(GLOB properties CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/*_properties.cpp")
+foreach(source IN LISTS properties)
+  cmake_path(GET source STEM name)
+  fermata_test(${name} properties SOURCES ${source} LINK fermata_laws fermata_test_support fmt::fmt)
+endforeach()
+
+file(GLOB suite_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/suite/*.cpp")
+if(suite_sources)
+  fermata_program(fermata_suite properties
+    SOURCES ${suite_sources} LINK fermata_laws fermata_test_support fmt::fmt)
+endif()
