@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Who may include whom, and what may not be mentioned where simulation must see everything.
+
+Usage: layering.py ROOT        check the sources below ROOT
+       layering.py --self-test check that planted violations are found
+"""
+
+import pathlib
+import re
+import sys
+
+SOURCE_SUFFIXES = {".hpp", ".cpp", ".h", ".c"}
+RUNTIME_FOLDERS = {"base", "context", "core", "sync", "reactor", "io", "uv", "poll", "loop", "db"}
+
+# What a layer may include besides itself. Base and core are open to all above them.
+MAY_INCLUDE = {
+    "runtime/base": set(),
+    "runtime/context": {"runtime/base"},
+    "runtime/core": {"runtime/base", "runtime/context"},
+    "runtime/sync": {"runtime/base", "runtime/core"},
+    "runtime/reactor": {"runtime/base", "runtime/core"},
+    "runtime/io": {"runtime/base", "runtime/core", "runtime/sync", "runtime/reactor"},
+    "runtime/uv": {"runtime/base", "runtime/core", "runtime/reactor"},
+    "runtime/poll": {"runtime/base", "runtime/core", "runtime/reactor"},
+    "runtime/loop": {"runtime/base", "runtime/core", "runtime/reactor", "runtime/io"},
+    "runtime/db": {"runtime/base", "runtime/core", "runtime/sync", "runtime/io"},
+    "runtime": {f"runtime/{folder}" for folder in RUNTIME_FOLDERS},
+    "sim": {f"runtime/{folder}" for folder in RUNTIME_FOLDERS - {"uv", "poll", "loop", "db"}}
+    | {"runtime"},
+    "models": {"runtime/base"},
+}
+
+# Libraries that belong to some layers only: header prefix -> layers.
+LIBRARIES = {
+    "boost/context": ("runtime/context", "bench"),
+    "uv.h": ("runtime/uv", "bench"),
+    "gtest/": ("sim", "laws", "tests", "examples"),
+    "rapidcheck": ("sim", "laws", "tests"),
+    "benchmark/": ("bench",),
+}
+
+# Where tests/ may be included from; a simulation of an example is a test.
+MAY_INCLUDE_TESTS = re.compile(r"tests/|properties/(?!models/)|examples/.*_test\.cpp$")
+
+# The charter: what would make a run depend on anything but its tape.
+SIMULATED = re.compile(r"runtime/(?!uv/|poll/)|sim/(?!cli/)|properties/models/")
+CHARTER = {
+    "a random generator of its own": r"\bs?rand\s*\(|\brandom_device\b|\bmt19937|\bminstd_rand"
+    r"|\bdefault_random_engine\b",
+    "a distribution that differs between libraries": r"\b\w+_distribution\b",
+    "an unordered container": r"\bunordered_\w+",
+    "a container ordered by address": r"\bstd::(multi)?(map|set)<[^,<>]*\*",
+    "a clock": r"\b(system|steady|high_resolution)_clock\b|\bclock_gettime\b|\bgettimeofday\b"
+    r"|\btime\s*\(\s*(nullptr|NULL|0)\s*\)",
+    "sleeping": r"\bsleep_(for|until)\b|\b(u|nano)?sleep\s*\(",
+    "a thread": r"\bstd::j?thread\b|\bstd::async\b|\bpthread_create\b",
+    "the environment": r"\bgetenv\b",
+    "volatile": r"\bvolatile\b(?! std::sig_atomic_t)",
+}
+# The one table of FERMATA_* variables.
+CHARTER_EXCEPTIONS = {"the environment": {"sim/run/options.cpp"}}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+SIMULATION_SWITCH = re.compile(r"^[ \t]*#[ \t]*(?:el)?if\w*[ \t].*(?<![A-Z])SIM(?!D)", re.M)
+NOISE = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"\((?:.*?)\)"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.S
+)
+
+
+def without_noise(text):
+    """`text` without comments and literals; lines keep their numbers."""
+    return NOISE.sub(lambda match: "\n" * match[0].count("\n"), text)
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def layer_of(path):
+    """The row of the table that governs `path`: runtime/core, sim, models, laws, bench ..."""
+    parts = path.split("/")
+    if parts[0] == "properties":
+        return "models" if parts[1] == "models" else "laws"
+    if parts[0] == "runtime" and len(parts) > 2:
+        return "/".join(parts[:2])
+    return parts[0]
+
+
+def target_of(include):
+    """The repository's path that `include` names, or None for a foreign header."""
+    if include.startswith("fermata/"):
+        rest = include.removeprefix("fermata/")
+        return f"{rest.removesuffix('.hpp')}/{rest}" if "/" not in rest else rest
+    if include.split("/")[0] in {"tests", "properties", "examples", "bench"}:
+        return include
+    return None
+
+
+def check_include(path, quote, include):
+    layer, target = layer_of(path), target_of(include)
+    if target is None:
+        for library, layers in LIBRARIES.items():
+            if include.startswith(library) and not layer.startswith(layers):
+                return f"<{include}> belongs to {', '.join(layers)}"
+        if quote == '"' and layer in MAY_INCLUDE:
+            return f'"{include}": own headers are written "fermata/..."'
+        return None
+    if target.startswith("tests/") and not MAY_INCLUDE_TESTS.match(path):
+        return f"{include}: nothing includes tests"
+    allowed = MAY_INCLUDE.get(layer)
+    if allowed is not None and layer_of(target) not in allowed | {layer}:
+        return f"{include}: {layer} may not include {layer_of(target)}"
+    return None
+
+
+def check_file(path, text):
+    """The violations in one file, as `path:line: what`."""
+    found = []
+    for match in INCLUDE.finditer(text):
+        complaint = check_include(path, match[1], match[2])
+        if complaint:
+            found.append((line_of(text, match.start()), complaint))
+    code = without_noise(text)
+    if path.startswith("runtime/"):
+        for match in SIMULATION_SWITCH.finditer(code):
+            found.append((line_of(code, match.start()), "runtime knows nothing of simulation"))
+    if SIMULATED.match(path):
+        for what, pattern in CHARTER.items():
+            if path in CHARTER_EXCEPTIONS.get(what, ()):
+                continue
+            for match in re.finditer(pattern, code):
+                found.append((line_of(code, match.start()), f"{what}: {match[0].strip()}"))
+    return [f"{path}:{line}: {complaint}" for line, complaint in sorted(found)]
+
+
+def check_thread_locals(files):
+    """The only thread-local is which runtime is current."""
+    holders = [
+        path
+        for path, text in files.items()
+        if path.startswith(("runtime/", "sim/")) and "thread_local" in without_noise(text)
+    ]
+    if len(holders) <= 1:
+        return []
+    return [f"{path}: a second thread_local (also in {holders[0]})" for path in holders[1:]]
+
+
+def check(files):
+    """The violations in `files`, a mapping of path to text."""
+    complaints = [line for path, text in files.items() for line in check_file(path, text)]
+    return complaints + check_thread_locals(files)
+
+
+def read_sources(root):
+    folders = ("runtime", "sim", "properties", "tests", "examples", "bench")
+    paths = [path for folder in folders for path in sorted((root / folder).rglob("*"))]
+    return {
+        path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
+        for path in paths
+        if path.suffix in SOURCE_SUFFIXES
+    }
+
+
+PLANTED = [
+    ("runtime/base/a.hpp", '#include "fermata/runtime/core/event.hpp"'),
+    ("runtime/context/a.cpp", '#include "fermata/runtime/core/event.hpp"'),
+    ("runtime/core/a.cpp", "#include <boost/context/detail/fcontext.hpp>"),
+    ("runtime/core/a.cpp", '#include "fermata/runtime/reactor/part.hpp"'),
+    ("runtime/core/a.cpp", '#include "event.hpp"'),
+    ("runtime/core/a.cpp", "#ifdef FERMATA_SIM"),
+    ("runtime/core/a.cpp", "#  if defined(FERMATA_SIMULATION)"),
+    ("runtime/core/a.cpp", "#include <gtest/gtest.h>"),
+    ("runtime/io/a.cpp", "#include <uv.h>"),
+    ("runtime/io/a.cpp", '#include "fermata/sim/world/world.hpp"'),
+    ("runtime/uv/a.cpp", '#include "fermata/runtime/io/tcp.hpp"'),
+    ("runtime/uv/a.cpp", '#include "tests/support/checks.hpp"'),
+    ("sim/world/a.cpp", '#include "fermata/runtime/uv/reactor.hpp"'),
+    ("sim/world/a.cpp", "#include <fermata/runtime/uv/reactor.hpp>"),
+    ("sim/world/a.cpp", '#include "tests/support/checks.hpp"'),
+    ("properties/models/a.hpp", '#include "fermata/runtime/core/event.hpp"'),
+    ("properties/models/a.hpp", '#include "tests/support/checks.hpp"'),
+    ("properties/models/a.hpp", "#include <rapidcheck.h>"),
+    ("bench/a.cpp", '#include "tests/support/checks.hpp"'),
+    ("examples/echo/main.cpp", '#include "tests/support/checks.hpp"'),
+    ("runtime/core/a.cpp", "int x = rand();"),
+    ("runtime/core/a.cpp", "std::random_device seed;"),
+    ("sim/tape/a.cpp", "std::mt19937_64 engine;"),
+    ("sim/tape/a.cpp", "std::uniform_int_distribution<int> die(1, 6);"),
+    ("runtime/sync/a.hpp", "std::unordered_map<int, int> table;"),
+    ("runtime/sync/a.hpp", "std::map<Event*, int> table;"),
+    ("runtime/io/a.cpp", "auto now = std::chrono::steady_clock::now();"),
+    ("runtime/io/a.cpp", "auto now = time(nullptr);"),
+    ("sim/run/a.cpp", "std::this_thread::sleep_for(ms);"),
+    ("sim/run/a.cpp", 'auto x = getenv("X");'),
+    ("sim/run/a.cpp", "std::thread worker;"),
+    ("runtime/core/a.cpp", "volatile int x;"),
+]
+
+LEGAL = [
+    ("runtime/context/a.cpp", "#include <boost/context/detail/fcontext.hpp>"),
+    ("runtime/core/a.cpp", '#include "fermata/runtime/context/stack.hpp"'),
+    ("runtime/uv/a.cpp", "#include <uv.h>\nauto t = std::chrono::system_clock::now();"),
+    ("runtime/io/a.hpp", '#include "fermata/runtime/reactor/part.hpp"'),
+    ("runtime/runtime.hpp", '#include "fermata/runtime/uv/reactor.hpp"'),
+    ("runtime/core/a.cpp", "// never a steady_clock, nor rand()\nauto s = \"getenv(x)\";"),
+    ("runtime/core/a.cpp", "/* std::mt19937\n */ int grand(int); int big = 1'000'000;"),
+    ("runtime/core/a.cpp", "volatile std::sig_atomic_t caught; // '\nint similar;"),
+    ("runtime/base/a.hpp", "#if defined(__SIMD__) || defined(__SANITIZE_ADDRESS__)"),
+    ("sim/world/a.cpp", "#include <fermata/runtime.hpp>\n#include <gtest/gtest-spi.h>"),
+    ("sim/run/options.cpp", 'auto x = std::getenv("FERMATA_SEED");'),
+    ("properties/laws.cpp", '#include "tests/support/checks.hpp"'),
+    ("examples/echo/echo_sim_test.cpp", '#include "tests/support/checks.hpp"'),
+    ("bench/a.cpp", '#include "floor/mini.hpp"\n#include <uv.h>'),
+    ("tests/unit/core_a_test.cpp", "std::mt19937 engine(1);"),
+]
+
+
+def self_test():
+    for path, text in PLANTED:
+        complaints = check({path: f"int first;\n{text}\n"})
+        assert len(complaints) == 1, (path, text, complaints)
+        assert complaints[0].startswith(f"{path}:2: "), complaints
+    for path, text in LEGAL:
+        assert not check({path: text}), check({path: text})
+    twice = {f"runtime/core/{name}.cpp": "thread_local int x;" for name in "ab"}
+    assert len(check(twice)) == 1, check(twice)
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        self_test()
+        return 0
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 1
+    sources = read_sources(pathlib.Path(arguments[0]))
+    complaints = check(sources)
+    print("\n".join(complaints + [f"layering: {len(sources)} files, {len(complaints)} violations"]))
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
