@@ -1,26 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# bench/*_bench.cpp are Google Benchmark programs; bench/*_server.{c,cpp} and *_load.{c,cpp} are the
-# programs they are compared with or driven by; other sources are shared by the benchmarks.
+# bench/*.cpp make one Google Benchmark program; each source in bench/echo is a program of its own:
+# the servers that are compared, and the load that drives them.
 
 if(NOT benchmark_FOUND OR NOT TARGET fermata_runtime)
   return()
 endif()
 
-file(GLOB bench_shared CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp")
-file(GLOB bench_programs CONFIGURE_DEPENDS
-  "${PROJECT_SOURCE_DIR}/bench/*_server.c*" "${PROJECT_SOURCE_DIR}/bench/*_load.c*")
-set(benchmarks ${bench_shared})
-list(FILTER benchmarks INCLUDE REGEX "_bench\\.cpp$")
-list(FILTER bench_shared EXCLUDE REGEX "_(bench|server|load)\\.cpp$")
+file(GLOB bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp")
+if(bench_sources)
+  fermata_program(fermata_bench bench SOURCES ${bench_sources} LINK
+    fermata_uv fermata_sim fermata_runtime Boost::context fmt::fmt benchmark::benchmark_main)
+endif()
 
-foreach(source IN LISTS benchmarks)
+file(GLOB echo_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/bench/echo/*.c" "${PROJECT_SOURCE_DIR}/bench/echo/*.cpp")
+foreach(source IN LISTS echo_sources)
   cmake_path(GET source STEM name)
-  fermata_program(${name} bench SOURCES ${source} ${bench_shared}
-    LINK fermata_uv fermata_sim fermata_runtime Boost::context fmt::fmt benchmark::benchmark)
-endforeach()
-foreach(source IN LISTS bench_programs)
-  cmake_path(GET source STEM name)
-  fermata_program(${name} bench SOURCES ${source}
-    LINK fermata_uv PkgConfig::libuv Threads::Threads)
+  fermata_program(bench_${name} bench/echo SOURCES ${source}
+    LINK fermata_uv fermata_runtime PkgConfig::libuv Threads::Threads fmt::fmt)
 endforeach()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# examples/<name>/: main.cpp is the program, *_sim_test.cpp its simulation; other sources go to both.
+# examples/<name>/: main.cpp is the program, *_sim_test.cpp its simulation; what else is there goes
+# to both.
 
 file(GLOB examples CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/examples/*")
 foreach(example IN LISTS examples)

@@ -20,15 +20,20 @@ function(fermata_program name folder)
 endfunction()
 
 # fermata_test(<name> <folder> SOURCES ... [LINK ...]): a GoogleTest program; each of its tests is
-# a ctest test of its own, labelled with its folder and run in the build directory.
+# a ctest test of its own, labelled with its folder and run in the build directory. Those of a
+# program named *_slow_test are labelled <folder>/slow, and left out by `./dev check`.
 function(fermata_test name folder)
   fermata_program(${name} ${folder} ${ARGN})
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE
     FERMATA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FERMATA_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  set(label ${folder})
+  if(name MATCHES "_slow_test$")
+    string(APPEND label "/slow")
+  endif()
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 120
     WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
-    PROPERTIES TIMEOUT 120 LABELS ${folder})
+    PROPERTIES TIMEOUT 120 LABELS ${label})
 endfunction()

@@ -1,1 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
+#
+# Installs the libraries, their headers in the layout they are included by, a CMake package
+# `Fermata` and pkg-config files fermata-runtime, fermata-uv and fermata-sim.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+if(NOT FERMATA_LIBRARIES)
+  return()
+endif()
+
+install(TARGETS ${FERMATA_LIBRARIES} EXPORT Fermata
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+set(header_folder "${CMAKE_INSTALL_INCLUDEDIR}/fermata")
+foreach(part IN ITEMS runtime sim)
+  if(NOT TARGET fermata_${part})
+    continue()
+  endif()
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${part}" DESTINATION ${header_folder}
+          FILES_MATCHING PATTERN "*.hpp" PATTERN "${part}/${part}.hpp" EXCLUDE)
+  install(FILES "${PROJECT_SOURCE_DIR}/${part}/${part}.hpp" DESTINATION ${header_folder} OPTIONAL)
+endforeach()
+
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Fermata")
+install(EXPORT Fermata NAMESPACE fermata:: FILE FermataTargets.cmake DESTINATION ${package_folder})
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/FermataConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/FermataConfig.cmake" INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/FermataConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/FermataConfig.cmake"
+              "${PROJECT_BINARY_DIR}/FermataConfigVersion.cmake" DESTINATION ${package_folder})
+
+# fermata_pkg_config(<library> <description> <modules required> <other libraries>)
+function(fermata_pkg_config library description requires libs)
+  if(NOT TARGET fermata_${library})
+    return()
+  endif()
+  set(PC_NAME fermata-${library})
+  set(PC_DESCRIPTION "${description}")
+  set(PC_REQUIRES "${requires}")
+  set(PC_LIBS "-lfermata_${library} ${libs}")
+  file(RELATIVE_PATH PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/fermata.pc.in"
+    "${PROJECT_BINARY_DIR}/fermata-${library}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/fermata-${library}.pc"
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+fermata_pkg_config(runtime "Coroutines, events and scheduler" "fmt"
+  "-lboost_context ${CMAKE_THREAD_LIBS_INIT}")
+fermata_pkg_config(uv "The reactor on libuv" "fermata-runtime libuv fmt" "")
+fermata_pkg_config(sim "The deterministic simulator" "fermata-runtime gtest fmt" "-lrapidcheck")
+fermata_pkg_config(sim_main "The simulator's main()" "fermata-sim" "")
