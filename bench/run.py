@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures Fermata against its floors and says whether it keeps its limits.
+
+Every subject is measured by up to three contestants: `raw`, the physical limit; `floor`, the least
+that may be called a scheduler or a server; and `fermata`. All of them run once in each round, in
+fresh processes, so that a noisy machine hurts them alike; a ratio is taken within its round, and the
+median over the rounds is shown. A floor has a limit too, against raw: a lame floor would flatter.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+# Subject -> limit of fermata/floor. At most where less is better (ns, B), at least for rates.
+LIMITS = {
+    "yield/2": 1.5,
+    "yield/1000": 1.5,
+    "yield/10000": 1.5,
+    "spawn_finish/1000": 4.0,
+    "spawn_await": 3.0,
+    "lost_update": 0.102,  # 600,000/s where mini does 5.87 M/s
+    "simulated_sleepers/1000": 0.328,  # 4 M/s where mini does 12.2 M/s
+    "echo/64/across": 0.95,
+    "echo/64/one_core": 0.95,
+    "echo/1000/across": 0.80,
+    "echo/1000/one_core": 0.80,
+}
+# Subject -> limit of floor/raw.
+HONESTY = {
+    "yield/2": 6.0,
+    "spawn_finish/1000": 2.2,
+    "echo/64/across": 0.90,
+    "echo/64/one_core": 0.90,
+    "echo/1000/across": 0.90,
+    "echo/1000/one_core": 0.90,
+}
+# Subject -> limit of fermata's value itself, in its unit.
+ABSOLUTE = {"memory/10000": 4.8 * 1024, "memory/200000": 4.8 * 1024}
+
+SHOWN_AS_RATES = {"draw", "lost_update", "simulated_sleepers", "echo"}
+
+ECHO_SERVERS = {"raw": "epoll", "floor": "libuv", "fermata": "fermata"}
+ECHO_CONNECTIONS = (64, 1000)
+ECHO_SECONDS = 0.5
+
+Sample = collections.namedtuple("Sample", "subject contestant value unit")
+
+
+def sample_of(row):
+    """The Sample in one row of Google Benchmark, named <what>/<contestant>[/<arguments>]."""
+    if row.get("error_occurred"):
+        sys.exit(f"bench: {row['name']}: {row['error_message']}")
+    what, contestant, *arguments = re.sub(r"/iterations:\d+", "", row["name"]).split("/")
+    subject = "/".join([what, *arguments])
+    if "bytes" in row:
+        return Sample(subject, contestant, row["bytes"], "B")
+    if "items_per_second" not in row:
+        return Sample(subject, contestant, row["cpu_time"], row["time_unit"])
+    if what in SHOWN_AS_RATES:
+        return Sample(subject, contestant, row["items_per_second"], "/s")
+    return Sample(subject, contestant, 1e9 / row["items_per_second"], "ns")
+
+
+class Micro:
+    """The Google Benchmark program: one process for each family of rows, pinned to the last core."""
+
+    def __init__(self, build, wanted, min_time):
+        self.program = build / "bench" / "fermata_bench"
+        self.min_time = min_time
+        listing = subprocess.run(
+            [self.program, "--benchmark_list_tests"], check=True, capture_output=True, text=True
+        )
+        names = [name.split("/")[0] for name in listing.stdout.split()]
+        self.families = [name for name in dict.fromkeys(names) if wanted.search(name)]
+
+    def samples(self):
+        for family in self.families:
+            run = subprocess.run(
+                [
+                    self.program,
+                    f"--benchmark_filter=^{family}/",
+                    f"--benchmark_min_time={self.min_time}",
+                    "--benchmark_format=json",
+                ],
+                check=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                preexec_fn=pinned_to(-1),
+            )
+            yield from map(sample_of, json.loads(run.stdout)["benchmarks"])
+
+
+class Echo:
+    """Echo servers under the same load, the server on another core than the load and on the same."""
+
+    def __init__(self, build, wanted):
+        self.folder = build / "bench" / "echo"
+        cores = len(os.sched_getaffinity(0))
+        placements = {"one_core": 0, "across": -1} if cores > 1 else {"one_core": 0}
+        self.cases = [
+            (f"echo/{connections}/{placement}", connections, load_core)
+            for connections in ECHO_CONNECTIONS
+            for placement, load_core in placements.items()
+            if wanted.search("echo")
+        ]
+
+    def samples(self):
+        for subject, connections, load_core in self.cases:
+            for contestant, server in ECHO_SERVERS.items():
+                program = self.folder / f"bench_{server}_server"
+                if not program.exists():
+                    continue
+                rate, cpu = self.measure(program, connections, load_core)
+                yield Sample(subject, contestant, rate, "/s")
+                yield Sample(subject.replace("echo", "echo_cpu", 1), contestant, cpu, "ns")
+
+    def measure(self, program, connections, load_core):
+        """Requests per second, and the server's processor time per request in nanoseconds."""
+        server = subprocess.Popen([program], stdout=subprocess.PIPE, preexec_fn=pinned_to(0))
+        try:
+            port = server.stdout.readline().strip()
+            load = subprocess.run(
+                [self.folder / "bench_load", port, str(connections), str(ECHO_SECONDS)],
+                check=True,
+                stdout=subprocess.PIPE,
+                preexec_fn=pinned_to(load_core),
+                timeout=60,
+            )
+        finally:
+            server.kill()
+            _, _, usage = os.wait4(server.pid, 0)
+            server.returncode = 0
+            server.stdout.close()
+        result = json.loads(load.stdout)
+        spent = usage.ru_utime + usage.ru_stime
+        return result["requests_per_second"], spent / result["requests"] * 1e9
+
+
+def pinned_to(index):
+    core = sorted(os.sched_getaffinity(0))[index]
+    return lambda: os.sched_setaffinity(0, {core})
+
+
+def measure(contestants, rounds):
+    """(subject, contestant) -> (one value a round, unit)."""
+    table = {}
+    for number in range(rounds):
+        for part in contestants:
+            for sample in part.samples():
+                key = (sample.subject, sample.contestant)
+                table.setdefault(key, ([], sample.unit))[0].append(sample.value)
+                progress(f"round {number + 1} of {rounds}: {sample.subject}")
+    progress("")
+    return table
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def judged(table):
+    """One row of the report for each (subject, contestant)."""
+    for (subject, contestant), (values, unit) in table.items():
+        below = {"fermata": "floor", "floor": "raw"}.get(contestant)
+        under, _ = table.get((subject, below), (None, None))
+        ratio = statistics.median(v / u for v, u in zip(values, under)) if under else None
+        limit = {"fermata": LIMITS, "floor": HONESTY}.get(contestant, {}).get(subject)
+        absolute = ABSOLUTE.get(subject) if contestant == "fermata" else None
+        value = statistics.median(values)
+        row = {"name": f"{subject}/{contestant}", "value": value, "unit": unit}
+        if absolute is not None:
+            yield row | {"ratio": ratio, "limit": absolute, "ok": value <= absolute}
+        else:
+            yield row | {"ratio": ratio, "limit": limit, "ok": keeps(ratio, limit, unit)}
+
+
+def keeps(ratio, limit, unit):
+    if limit is None:
+        return True
+    return ratio is not None and (ratio >= limit if unit == "/s" else ratio <= limit)
+
+
+def missing(table, wanted):
+    """A limit nobody was measured against is not kept."""
+    for contestant, limits in (("fermata", LIMITS | ABSOLUTE), ("floor", HONESTY)):
+        for subject, limit in limits.items():
+            one_core_machine = "across" in subject and len(os.sched_getaffinity(0)) == 1
+            measured = (subject, contestant) in table
+            if not measured and not one_core_machine and wanted.search(subject.split("/")[0]):
+                yield {
+                    "name": f"{subject}/{contestant}",
+                    "value": None,
+                    "unit": "",
+                    "ratio": None,
+                    "limit": limit,
+                    "ok": False,
+                }
+
+
+def shown(row):
+    def number(value):
+        return "-" if value is None else f"{value:,.3g}" if value < 100 else f"{value:,.0f}"
+
+    verdict = "" if row["limit"] is None else "ok" if row["ok"] else "MISSED"
+    return (
+        f"{row['name']:<34} {number(row['value']):>12} {row['unit']:<3} "
+        f"{number(row['ratio']):>8} {number(row['limit']):>8}  {verdict}".rstrip()
+    )
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    parser = argparse.ArgumentParser(description="Benchmarks, each with its ratio to its floor.")
+    parser.add_argument("--build", type=pathlib.Path, default=root / "build" / "release")
+    parser.add_argument("--rounds", type=int, default=9, help="default 9")
+    parser.add_argument("--min-time", type=float, default=0.05, help="seconds a row takes at least")
+    parser.add_argument("--filter", default="", help="regular expression on the subject's first word")
+    parser.add_argument("--json", type=pathlib.Path, help="write the rows there as a flat list")
+    options = parser.parse_args()
+
+    wanted = re.compile(options.filter)
+    contestants = [Micro(options.build, wanted, options.min_time), Echo(options.build, wanted)]
+    table = measure(contestants, options.rounds)
+    rows = [*judged(table), *missing(table, wanted)]
+
+    print(f"{'name':<34} {'value':>12} {'':<3} {'ratio':>8} {'limit':>8}")
+    for row in rows:
+        print(shown(row))
+    print("ratio: fermata/floor and floor/raw; median of", options.rounds, "interleaved rounds")
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    return 0 if all(row["ok"] for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
