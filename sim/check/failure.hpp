@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Why a simulated run failed, in a form that can be compared, printed and replayed.
+
+#include <cstdint>
+#include <string>
+
+#include "fermata/runtime/base/time.hpp"
+
+namespace fermata::sim {
+
+enum class Verdict : std::uint8_t {
+  Safety,          // an assertion, an unhandled error or an invariant of the audit
+  Liveness,        // a livelock (step or time limit), or a world that is quiet for ever
+  Deadlock,        // no coroutine can ever run again
+  Nondeterminism,  // the same decisions gave another run
+  Leak,            // something outlived the run
+  Divergence,      // a strict replay met another draw than its tape holds
+};
+
+/// "safety", "liveness", "deadlock", "nondeterminism", "leak", "divergence".
+[[nodiscard]] const char* to_string(Verdict verdict) noexcept;
+
+/// What a test process exits with when this is the worst that it saw.
+[[nodiscard]] int exit_code(Verdict verdict) noexcept;
+
+/// Whether `a` decides the exit code when both were seen.
+[[nodiscard]] bool outweighs(Verdict a, Verdict b) noexcept;
+
+struct Failure {
+  Verdict verdict = Verdict::Safety;
+  /// One line that says what is wrong.
+  std::string message;
+  /// Whose code ran; empty when nobody's did.
+  std::string coroutine;
+  Instant at;
+  std::uint64_t step = 0;
+  /// More for the reader, over several lines: who waits for what, what leaked. May be empty.
+  std::string explanation;
+
+  /// Equal for failures that are the same to a reader: the verdict and the first line of the
+  /// message, every run of digits in it replaced by '#'.
+  [[nodiscard]] std::string signature() const;
+};
+
+}  // namespace fermata::sim

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the simulated world may do to a program, beyond what happens on an idle machine with a
+// healthy network.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace fermata::sim {
+
+enum class Fault : std::uint8_t {
+  Delay,       // a segment takes longer than the link's least latency
+  ShortRead,   // a read returns fewer bytes than have arrived
+  ShortWrite,  // a write is accepted in parts
+  Reset,       // a connection breaks down on both sides
+  Refused,     // a connect is refused though somebody listens
+  Hung,        // a connect gets no answer until the system gives up
+  TimerLate,   // all due timers fire later than their deadlines
+  SlowClose,   // a handle's close is acknowledged late
+};
+inline constexpr std::size_t kFaultCount = 8;
+
+/// "delay", "short-read", ...
+[[nodiscard]] const char* to_string(Fault fault) noexcept;
+
+/// A set of kinds.
+class FaultSet {
+ public:
+  static constexpr FaultSet none() noexcept { return FaultSet(0); }
+  static constexpr FaultSet all() noexcept { return FaultSet((1u << kFaultCount) - 1); }
+
+  /// "all", "none" or a list of names with commas between. Throws UsageError naming what it cannot
+  /// read and the names there are.
+  [[nodiscard]] static FaultSet parse(std::string_view text);
+
+  [[nodiscard]] constexpr bool has(Fault fault) const noexcept {
+    return (bits_ >> static_cast<unsigned>(fault) & 1u) != 0;
+  }
+  constexpr void add(Fault fault) noexcept { bits_ |= 1u << static_cast<unsigned>(fault); }
+  constexpr void remove(Fault fault) noexcept { bits_ &= ~(1u << static_cast<unsigned>(fault)); }
+  [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
+
+  friend constexpr bool operator==(FaultSet, FaultSet) = default;
+
+ private:
+  constexpr explicit FaultSet(std::uint32_t bits) noexcept : bits_(bits) {}
+  std::uint32_t bits_;
+};
+
+/// How often each kind fired, indexed by Fault.
+using FaultCounts = std::array<std::uint64_t, kFaultCount>;
+
+}  // namespace fermata::sim

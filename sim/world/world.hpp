@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A made-up world: a virtual clock, a network, and nodes that run programs. One run of it is a
+// function of the program and of the chooser's answers alone.
+//
+// Time       Stands still while code runs (but for consume()) and jumps to the next thing that
+//            happens when every node waits.
+// Reuse      reset() makes it ready for the next run and keeps all memory: a steady exploration
+//            allocates nothing.
+// Threads    The thread that made it.
+// Nesting    run() is called on the thread's own stack, outside every node.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fermata/runtime/base/time.hpp"
+#include "fermata/runtime/context/context.hpp"
+#include "fermata/runtime/core/chooser.hpp"
+#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/world/fault.hpp"
+
+namespace fermata {
+class Runtime;
+}
+
+namespace fermata::sim {
+
+namespace detail {
+class WorldState;
+class NodeState;
+}  // namespace detail
+
+struct WorldOptions {
+  /// A run that lasts longer, in virtual time, is a livelock; so is one of more steps.
+  Duration time_limit = std::chrono::hours(24);
+  std::uint64_t step_limit = 1'000'000;
+  /// Kinds of faults that may occur; each run draws which of them do, and then how often.
+  FaultSet faults = FaultSet::all();
+  /// Recount everything after each step, instead of what it touched.
+  bool full_audit = false;
+  /// Keep the trace hash after every step, so that two runs can be compared step by step.
+  bool record_steps = false;
+  StackOptions stacks;
+};
+
+/// One machine of a world.
+class Node {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept;
+  [[nodiscard]] Runtime& runtime() const noexcept;
+
+  /// A signal arrives; the program sees it in a later turn of its reactor.
+  void signal(int signum);
+
+ private:
+  friend class detail::NodeState;
+  explicit Node(detail::NodeState& state) noexcept : state_(&state) {}
+  detail::NodeState* state_;
+};
+
+class World {
+ public:
+  /// `chooser` takes every decision; it must outlive the world.
+  explicit World(Chooser& chooser, WorldOptions options = {});
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  ~World();
+
+  /// A machine called `name` whose program is `main`; it is the host `name` to the others, and
+  /// 127.0.0.1 to itself. The world runs until every such program has ended. Throws UsageError when
+  /// the name is taken or the world runs already.
+  Node& node(std::string_view name, std::function<void()> main);
+
+  /// A machine that serves the others: when they have all ended it is shut down.
+  Node& service(std::string_view name, std::function<void()> main);
+
+  /// The machine called `name`. Throws UsageError when there is none.
+  [[nodiscard]] Node& node(std::string_view name);
+
+  /// Calls `action` when `delay` has passed from now. It runs in no node and must not suspend.
+  void at(Duration delay, std::function<void()> action);
+
+  /// Runs the world to its end, or to the first failure; then what is left of the programs is
+  /// unwound, without any effect outside. Never throws what a program threw: see failure().
+  void run();
+
+  /// Records a failure; the first one counts. Called in a program's code it ends the run when the
+  /// present step ends.
+  void fail(Verdict verdict, std::string message);
+  void fail(Failure failure);
+
+  /// Ready for another run, with the same options or others. Nodes and actions are gone.
+  void reset();
+  void reset(const WorldOptions& options);
+
+  // --- the run in progress, or the last one ---
+
+  [[nodiscard]] const std::optional<Failure>& failure() const noexcept;
+  [[nodiscard]] Instant now() const noexcept;
+  [[nodiscard]] std::uint64_t steps() const noexcept;
+  /// Label of the coroutine whose code runs; empty when none does.
+  [[nodiscard]] std::string current_coroutine() const;
+  /// A function of everything that happened, the same with every compiler and on every machine.
+  [[nodiscard]] std::uint64_t trace_hash() const noexcept;
+  /// The trace hash after each step; empty unless `record_steps`.
+  [[nodiscard]] const std::vector<std::uint64_t>& step_hashes() const noexcept;
+  [[nodiscard]] const FaultCounts& fault_counts() const noexcept;
+  /// What the runtimes reported, a line each, with virtual time, node and coroutine.
+  [[nodiscard]] const std::vector<std::string>& log() const noexcept;
+  [[nodiscard]] const WorldOptions& options() const noexcept;
+
+ private:
+  std::unique_ptr<detail::WorldState> state_;
+};
+
+/// The step that calls this takes `cost` of virtual time. Throws UsageError outside of simulation,
+/// or when `cost` is negative.
+void consume(Duration cost);
+
+}  // namespace fermata::sim
