@@ -3,7 +3,7 @@
 # bench/*.cpp make one Google Benchmark program; each source in bench/echo is a program of its own:
 # the servers that are compared, and the load that drives them.
 
-if(NOT benchmark_FOUND OR NOT TARGET fermata_runtime)
+if(NOT benchmark_FOUND OR NOT TARGET fermata_uv OR NOT TARGET fermata_sim)
   return()
 endif()
 

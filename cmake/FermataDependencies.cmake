@@ -3,6 +3,7 @@
 # Everything comes from the system; nothing is vendored. What is optional removes its part, aloud.
 
 find_package(Threads REQUIRED)
+set(Boost_USE_STATIC_LIBS ON)  # a switch then needs no detour through the linkage table
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
 find_package(fmt REQUIRED)
 
