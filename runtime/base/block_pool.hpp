@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Memory for control blocks: free lists by size class over chunks that live as long as the pool.
+//
+// Ownership  Blocks belong to the caller until released; chunks belong to the pool.
+// Sizes      Multiples of 64 bytes up to 1 KiB come from chunks; larger ones from operator new.
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace fermata::detail {
+
+class BlockPool {
+ public:
+  BlockPool() = default;
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+  ~BlockPool();
+
+  /// A block of at least `bytes`, aligned to 64.
+  [[nodiscard]] void* allocate(std::size_t bytes);
+  void release(void* block, std::size_t bytes) noexcept;
+
+  [[nodiscard]] std::size_t blocks_in_use() const noexcept { return in_use_; }
+
+ private:
+  static constexpr std::size_t kUnit = 64;
+  static constexpr std::size_t kClasses = 16;
+  static constexpr std::size_t kChunkBytes = 64 * 1024;
+
+  struct Free {
+    Free* next;
+  };
+  struct ChunkDelete {
+    void operator()(std::byte* chunk) const noexcept;
+  };
+
+  void refill(std::size_t size_class);
+
+  std::array<Free*, kClasses> free_{};
+  std::vector<std::unique_ptr<std::byte[], ChunkDelete>> chunks_;
+  std::byte* fresh_ = nullptr;  // Unused rest of the newest chunk.
+  std::byte* fresh_end_ = nullptr;
+  std::size_t in_use_ = 0;
+};
+
+}  // namespace fermata::detail

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/base/error.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace fermata {
+
+namespace {
+
+std::string demangled(const std::type_info* type) {
+  if (type == nullptr) return "unknown exception";
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(type->name(), nullptr, nullptr, &status), std::free);
+  return status == 0 ? std::string(name.get()) : std::string(type->name());
+}
+
+/// Calls `visit` with the error's Chained part, when it has one.
+template <class Visit>
+void with_chained(const std::exception_ptr& error, Visit visit) {
+  try {
+    std::rethrow_exception(error);
+  } catch (Error& ours) {
+    visit(static_cast<Chained&>(ours));
+  } catch (Cancellation& ours) {
+    visit(static_cast<Chained&>(ours));
+  } catch (...) {  // Foreign: carries no chain.
+  }
+}
+
+std::string composite_text(const std::vector<std::exception_ptr>& errors) {
+  std::string text = std::to_string(errors.size()) + " errors";
+  for (const auto& error : errors) text += "; " + message_of(error);
+  return text;
+}
+
+}  // namespace
+
+Unsupported::Unsupported(std::string_view part, std::string_view reactor)
+    : Error("reactor '" + std::string(reactor) + "' has no part '" + std::string(part) + "'") {}
+
+InputOutputError::InputOutputError(std::string_view operation, int code)
+    : Error(std::string(operation) + ": " + std::strerror(code)), code_(code) {}
+
+CompositeError::CompositeError(std::vector<std::exception_ptr> errors)
+    : Error(composite_text(errors)), errors_(std::move(errors)) {}
+
+bool is_cancellation(const std::exception_ptr& error) noexcept {
+  if (!error) return false;
+  try {
+    std::rethrow_exception(error);
+  } catch (const Cancellation&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+bool is_forced_unwind(const std::exception_ptr& error) noexcept {
+  if (!error) return false;
+  try {
+    std::rethrow_exception(error);
+  } catch (const ForcedUnwind&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+std::string message_of(const std::exception_ptr& error) {
+  if (!error) return "";
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (const Cancellation& e) {
+    return e.what();
+  } catch (...) {
+    return demangled(abi::__cxa_current_exception_type());
+  }
+}
+
+std::string describe(const std::exception_ptr& error) {
+  std::string text;
+  for (const auto& link : chain_of(error)) {
+    if (!text.empty()) text += "\n  previous: ";
+    try {
+      std::rethrow_exception(link);
+    } catch (...) {
+      const std::string type = demangled(abi::__cxa_current_exception_type());
+      const std::string message = message_of(link);
+      text += message == type ? type : type + ": " + message;
+    }
+  }
+  return text;
+}
+
+std::vector<std::exception_ptr> chain_of(const std::exception_ptr& error) {
+  std::vector<std::exception_ptr> chain;
+  for (std::exception_ptr link = error;
+       link && std::find(chain.begin(), chain.end(), link) == chain.end();) {
+    chain.push_back(link);
+    std::exception_ptr next;
+    with_chained(link, [&](Chained& ours) { next = ours.previous(); });
+    link = std::move(next);
+  }
+  return chain;
+}
+
+std::exception_ptr link_previous(std::exception_ptr newer, std::exception_ptr older) {
+  if (!newer) return older;
+  if (!older) return newer;
+  const auto ours = chain_of(newer);
+  const auto theirs = chain_of(older);
+  for (const auto& link : theirs) {
+    if (std::find(ours.begin(), ours.end(), link) != ours.end()) return newer;
+  }
+  bool linked = false;
+  with_chained(ours.back(), [&](Chained& last) {
+    last.set_previous(older);
+    linked = true;
+  });
+  if (linked) return newer;
+  return std::make_exception_ptr(CompositeError({newer, older}));
+}
+
+}  // namespace fermata

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A doubly linked list through its elements: O(1) append and removal, no allocation, insertion
+// order. An element is a member of at most one list per Link.
+
+#include <cstddef>
+
+namespace fermata::detail {
+
+template <class T>
+struct Link {
+  T* before = nullptr;
+  T* after = nullptr;
+};
+
+template <class T, Link<T> T::*kLink>
+class IntrusiveList {
+ public:
+  void push_back(T& element) noexcept {
+    Link<T>& link = element.*kLink;
+    link.before = last_;
+    link.after = nullptr;
+    (last_ != nullptr ? (last_->*kLink).after : first_) = &element;
+    last_ = &element;
+    ++size_;
+  }
+
+  /// REQUIRES: `element` is in this list.
+  void remove(T& element) noexcept {
+    Link<T>& link = element.*kLink;
+    (link.before != nullptr ? (link.before->*kLink).after : first_) = link.after;
+    (link.after != nullptr ? (link.after->*kLink).before : last_) = link.before;
+    link = {};
+    --size_;
+  }
+
+  [[nodiscard]] T* first() const noexcept { return first_; }
+  [[nodiscard]] static T* after(const T& element) noexcept { return (element.*kLink).after; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+
+ private:
+  T* first_ = nullptr;
+  T* last_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace fermata::detail

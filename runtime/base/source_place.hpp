@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace fermata {
+
+/// Where in the source something was spawned, or suspended. For display only: compilers spell
+/// functions differently, so it must never enter a key, a hash or a signature.
+struct SourcePlace {
+  const char* file = "unknown";
+  const char* function = "";
+  int line = 0;
+
+  static constexpr SourcePlace current(const char* file = __builtin_FILE(),
+                                       int line = __builtin_LINE(),
+                                       const char* function = __builtin_FUNCTION()) noexcept {
+    return SourcePlace{file, function, line};
+  }
+
+  /// "file:line (function)", or "file:line" without a function.
+  [[nodiscard]] std::string text() const {
+    std::string out = std::string(file) + ":" + std::to_string(line);
+    if (function[0] != '\0') out += " (" + std::string(function) + ")";
+    return out;
+  }
+};
+
+}  // namespace fermata

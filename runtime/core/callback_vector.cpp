@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/core/callback_vector.hpp"
+
+#include <algorithm>
+
+#include "fermata/runtime/base/error.hpp"
+
+namespace fermata {
+
+CallbackVector::~CallbackVector() {
+  if (entries_ != inline_) delete[] entries_;
+}
+
+void CallbackVector::add(Callback& callback, Event& event) {
+  FERMATA_REQUIRE(callback.event_ == nullptr, "a callback can be subscribed only once at a time");
+  if (size_ == capacity_) grow();
+  callback.event_ = &event;
+  callback.add_ref();
+  place(size_++, &callback);
+}
+
+bool CallbackVector::remove(Callback& callback, Event& event) noexcept {
+  if (callback.event_ != &event) return false;
+  if (pass_ != nullptr && pass_->running == &callback) {
+    pass_->running = nullptr;  // It stands in the gap: nothing to move.
+  } else {
+    std::uint32_t hole = callback.slot_;
+    if (pass_ != nullptr && hole < pass_->kept) {
+      place(hole, entries_[--pass_->kept]);
+    } else {
+      if (pass_ != nullptr && hole < pass_->limit) {
+        place(hole, entries_[--pass_->limit]);
+        hole = pass_->limit;
+      }
+      const std::uint32_t last = --size_;
+      if (hole != last) place(hole, entries_[last]);
+    }
+  }
+  let_go(callback, event);
+  return true;
+}
+
+void CallbackVector::clear(Event& event) noexcept {
+  // Entries let go one by one may add or remove others: always take what is first now.
+  if (pass_ != nullptr && pass_->running != nullptr) {
+    Callback* running = pass_->running;
+    pass_->running = nullptr;
+    let_go(*running, event);
+  }
+  const auto first = [this]() -> Callback* {
+    if (pass_ == nullptr) return size_ > 0 ? entries_[0] : nullptr;
+    if (pass_->kept > 0) return entries_[0];
+    return pass_->cursor < size_ ? entries_[pass_->cursor] : nullptr;
+  };
+  while (Callback* callback = first()) remove(*callback, event);
+}
+
+std::uint32_t CallbackVector::size() const noexcept {
+  if (pass_ == nullptr) return size_;
+  return pass_->kept + (size_ - pass_->cursor) + (pass_->running != nullptr ? 1 : 0);
+}
+
+Callback* CallbackVector::take_next(Pass& pass) noexcept {
+  if (pass.cursor >= pass.limit) return nullptr;
+  pass.running = entries_[pass.cursor++];
+  pass.running->add_ref();
+  return pass.running;
+}
+
+void CallbackVector::settle(Pass& pass, Callback& callback, Event& /*event*/) noexcept {
+  if (pass.running == &callback) place(pass.kept++, &callback);
+  pass.running = nullptr;
+  callback.release();
+}
+
+void CallbackVector::close_gap(const Pass& pass) noexcept {
+  if (pass.kept == pass.cursor) return;
+  std::uint32_t to = pass.kept;
+  for (std::uint32_t from = pass.cursor; from < size_; ++from) place(to++, entries_[from]);
+  size_ = to;
+}
+
+void CallbackVector::place(std::uint32_t index, Callback* callback) noexcept {
+  entries_[index] = callback;
+  callback->slot_ = index;
+}
+
+void CallbackVector::grow() {
+  const std::uint32_t capacity = capacity_ * 2;
+  auto** entries = new Callback*[capacity];
+  std::copy(entries_, entries_ + size_, entries);
+  if (entries_ != inline_) delete[] entries_;
+  entries_ = entries;
+  capacity_ = capacity;
+}
+
+void CallbackVector::keep_error(std::exception_ptr& first_error) noexcept {
+  first_error = link_previous(first_error, std::current_exception());
+}
+
+void CallbackVector::let_go(Callback& callback, Event& event) noexcept {
+  callback.event_ = nullptr;
+  callback.detached(event);
+  callback.release();
+}
+
+}  // namespace fermata

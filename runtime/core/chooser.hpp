@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Every decision that the runtime may take one way or another. Production has no chooser: it runs
+// first in, first out, and draws from the system's generator. The simulator supplies one that asks
+// a strategy and writes the answers on a tape.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace fermata {
+
+/// Independent sources of randomness: a new draw in one never shifts another.
+enum class Stream : std::uint8_t {
+  Schedule,
+  Time,
+  Network,
+  Disk,
+  Offload,
+  Fault,
+  Allocation,
+  Workload,
+};
+
+namespace detail {
+class ReadyQueue;
+}
+
+class Chooser {
+ public:
+  virtual ~Chooser() = default;
+
+  /// The index in `ready` of the coroutine that runs next. REQUIRES: at least two candidates.
+  /// Index 0 is production's choice.
+  virtual std::size_t pick(const detail::ReadyQueue& ready) = 0;
+
+  /// A number in [0, bound), or any 64-bit number when `bound` is 0. Zero is the calm answer.
+  /// `key` names the draw in a way that survives edits of the program.
+  virtual std::uint64_t draw(Stream stream, std::uint64_t key, std::uint64_t bound) = 0;
+
+  /// The identity of a coroutine called `name` spawned by the one identified by `parent`.
+  virtual std::uint64_t spawn_path(std::uint64_t parent, std::string_view name) = 0;
+};
+
+}  // namespace fermata

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/core/event.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+
+namespace fermata {
+
+namespace {
+constexpr std::uint32_t kNotifyChainLimit = 1000;
+}
+
+/// Outcomes notified from inside a pass; they wait, in order, for its end.
+struct Event::QueuedNotifies {
+  std::optional<Outcome> first;
+  std::vector<Outcome> later;
+
+  void push(const Outcome& outcome) {
+    if (!first) {
+      first = outcome;
+    } else {
+      later.push_back(outcome);
+    }
+  }
+  std::optional<Outcome> pop() {
+    std::optional<Outcome> next = std::exchange(first, std::nullopt);
+    if (!later.empty()) {
+      first = std::move(later.front());
+      later.erase(later.begin());
+    }
+    return next;
+  }
+};
+
+const char* to_string(EventKind kind) noexcept {
+  switch (kind) {
+    case EventKind::Plain:
+      return "Event";
+    case EventKind::Coroutine:
+      return "Coroutine";
+    case EventKind::Timer:
+      return "Timer";
+    case EventKind::Poll:
+      return "Poll";
+    case EventKind::PollProxy:
+      return "PollProxy";
+    case EventKind::Signal:
+      return "Signal";
+    case EventKind::Trigger:
+      return "Trigger";
+    case EventKind::Task:
+      return "Task";
+    case EventKind::Listener:
+      return "Listener";
+    case EventKind::Request:
+      return "Request";
+    case EventKind::Io:
+      return "Io";
+  }
+  return "Event";
+}
+
+Event::Event(Runtime& runtime, EventKind kind) noexcept
+    : runtime_(&runtime), serial_(runtime.kernel().next_serial++), kind_(kind) {
+  runtime.kernel().live_events.push_back(*this);
+  runtime.kernel().trace(Trace::EventCreated, this, static_cast<std::uint64_t>(kind));
+}
+
+Event::~Event() {
+  shut();
+  runtime_->kernel().trace(Trace::EventDestroyed, this, 0);
+  runtime_->kernel().live_events.remove(*this);
+}
+
+void Event::add_ref() noexcept {
+  if (owner_ != nullptr) return owner_->add_owner_ref();
+  ++ref_count_;
+}
+
+void Event::release() noexcept {
+  if (owner_ != nullptr) return owner_->release_owner_ref();
+  FERMATA_ASSERT(ref_count_ > 0);
+  if (--ref_count_ == 0) dispose();
+}
+
+bool Event::add_callback(Callback& callback) {
+  FERMATA_REQUIRE(callback.event() == nullptr, "a callback can be subscribed only once at a time");
+  if (closed()) {
+    if (const Outcome* outcome = replay()) {
+      callback.add_ref();
+      struct Release {
+        Callback& callback;
+        ~Release() { callback.release(); }
+      } release{callback};
+      callback.run(*this, *outcome);
+    }
+    return false;
+  }
+  callbacks_.add(callback, *this);
+  runtime_->kernel().trace(Trace::CallbackAdded, this, 0);
+  return true;
+}
+
+bool Event::remove_callback(Callback& callback) noexcept {
+  if (!callbacks_.remove(callback, *this)) return false;
+  runtime_->kernel().trace(Trace::CallbackRemoved, this, 0);
+  return true;
+}
+
+void Event::start() {
+  if (closed() || kind_ <= EventKind::Coroutine) return;
+  if (loop_ref_count_ == 0) {
+    arm();
+    if (counts_when_started()) ++runtime_->kernel().active_events;
+  }
+  ++loop_ref_count_;
+  runtime_->kernel().trace(Trace::EventStarted, this, loop_ref_count_);
+}
+
+void Event::stop() noexcept {
+  if (loop_ref_count_ == 0) return;
+  if (loop_ref_count_ > 1) {
+    --loop_ref_count_;
+  } else {
+    leave_loop();
+  }
+  runtime_->kernel().trace(Trace::EventStopped, this, loop_ref_count_);
+}
+
+void Event::leave_loop() noexcept {
+  loop_ref_count_ = 0;
+  if (counts_when_started()) --runtime_->kernel().active_events;
+  disarm();
+}
+
+void Event::set_hidden(bool hidden) {
+  FERMATA_REQUIRE(loop_ref_count_ == 0, "an event can be hidden or shown only while it is stopped");
+  flags_ = static_cast<std::uint16_t>(hidden ? flags_ | kHidden : flags_ & ~kHidden);
+}
+
+void Event::close() noexcept {
+  if (closed()) return;
+  flags_ |= kClosed;
+  if (loop_ref_count_ > 0) leave_loop();
+  runtime_->kernel().trace(Trace::EventClosed, this, 0);
+}
+
+bool Event::notify(const Outcome& outcome) {
+  if (notify_handler_ == nullptr) return notify_from_handler(outcome);
+  const auto guard = Ref<Event>::share(*this);
+  notify_handler_(*this, outcome);
+  return exception_handled();
+}
+
+bool Event::notify_and_close(const Outcome& outcome) {
+  const auto guard = Ref<Event>::share(*this);
+  close();
+  return notify(outcome);
+}
+
+bool Event::notify_from_handler(const Outcome& outcome) {
+  if (queued_ != nullptr) {
+    queued_->push(outcome);
+    return false;
+  }
+  flags_ = static_cast<std::uint16_t>(flags_ & ~kExceptionHandled);
+  runtime_->kernel().trace(Trace::EventFired, this, callbacks_.size());
+  if (callbacks_.size() == 0) return false;
+  return run_passes(outcome);
+}
+
+bool Event::run_passes(const Outcome& outcome) {
+  const auto guard = Ref<Event>::share(*this);
+  detail::Kernel& kernel = runtime_->kernel();
+  const auto before = [&] { kernel.trace(Trace::CallbackCalled, this, 0); };
+  QueuedNotifies queued;
+  queued_ = &queued;
+  std::exception_ptr error = callbacks_.run_pass(*this, outcome, before);
+  bool handled = exception_handled();
+  std::uint32_t chained = 0;
+  while (std::optional<Outcome> next = queued.pop()) {
+    if (++chained > kNotifyChainLimit) {
+      error = link_previous(error, std::make_exception_ptr(LivelockError(fmt::format(
+                                       "{}: more than {} notifications, each made from inside the "
+                                       "one before",
+                                       info(), kNotifyChainLimit))));
+      break;
+    }
+    flags_ = static_cast<std::uint16_t>(flags_ & ~kExceptionHandled);
+    kernel.trace(Trace::EventFired, this, callbacks_.size());
+    error = link_previous(error, callbacks_.run_pass(*this, *next, before));
+    handled = handled || exception_handled();
+  }
+  queued_ = nullptr;
+  if (error) std::rethrow_exception(error);
+  return handled;
+}
+
+void Event::shut() noexcept {
+  if (has(kShut)) return;
+  flags_ |= kShut;
+  close();
+  callbacks_.clear(*this);
+  while (references_ != nullptr) {
+    EventRef* reference = references_;
+    references_ = reference->after_;
+    reference->event_ = nullptr;
+  }
+}
+
+std::string Event::info() const { return fmt::format("{} #{}", to_string(kind_), serial_); }
+
+EventRef::EventRef(Event& event) noexcept : event_(&event), after_(event.references_) {
+  if (after_ != nullptr) after_->before_ = this;
+  event.references_ = this;
+}
+
+EventRef::~EventRef() {
+  if (event_ == nullptr) return;
+  (before_ != nullptr ? before_->after_ : event_->references_) = after_;
+  if (after_ != nullptr) after_->before_ = before_;
+}
+
+void Subscription::cancel() noexcept {
+  Callback* callback = std::exchange(callback_, nullptr);
+  if (callback == nullptr) return;
+  if (Event* event = callback->event()) event->remove_callback(*callback);
+  callback->release();
+}
+
+}  // namespace fermata

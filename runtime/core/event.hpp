@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The base of everything that can be waited for.
+//
+// Life cycle   created -> active (started) <-> stopped -> closed -> disposed. Closed is terminal.
+// Two counts   Memory: add_ref/release. Activity: start/stop; only the 0 <-> 1 edges reach the
+//              backend and the runtime's count of active events.
+// Suspension   Nothing here suspends.
+// Threads      The runtime's thread only.
+// Source       CORE-EV-01 to 16.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "fermata/runtime/base/intrusive_list.hpp"
+#include "fermata/runtime/core/callback_vector.hpp"
+
+namespace fermata {
+
+class EventRef;
+class Runtime;
+
+/// What an event is; it decides what start and stop mean and which events count as activity.
+enum class EventKind : std::uint8_t {
+  Plain,      // no-op start and stop: completed by code
+  Coroutine,  // no-op start and stop
+  Timer,
+  Poll,
+  PollProxy,
+  Signal,
+  Trigger,
+  Task,
+  Listener,
+  Request,  // one I/O operation: active from submission to completion
+  Io,       // a handle: start and stop move the loop references only
+};
+
+[[nodiscard]] const char* to_string(EventKind kind) noexcept;
+
+/// An object outside the event that owns it: references to the event become references to it.
+class EventOwner {
+ public:
+  virtual void add_owner_ref() noexcept = 0;
+  virtual void release_owner_ref() noexcept = 0;
+
+ protected:
+  ~EventOwner() = default;
+};
+
+class Event {
+ public:
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  // --- ownership ---
+
+  void add_ref() noexcept;
+  /// Drops one reference; the last one disposes the event.
+  void release() noexcept;
+  [[nodiscard]] std::uint32_t ref_count() const noexcept { return ref_count_; }
+
+  /// From now on add_ref and release go to `owner`. REQUIRES: no owner yet.
+  void set_owner(EventOwner& owner) noexcept { owner_ = &owner; }
+  [[nodiscard]] EventOwner* owner() const noexcept { return owner_; }
+
+  // --- subscribers ---
+
+  /// Subscribes. On a closed event that can replay, the callback runs at once with the stored
+  /// outcome and is not kept; on any other closed event nothing happens. Returns whether the
+  /// callback is subscribed now. Throws UsageError when it is subscribed already.
+  bool add_callback(Callback& callback);
+
+  /// Returns false, and does nothing, when the callback is not subscribed here.
+  bool remove_callback(Callback& callback) noexcept;
+
+  [[nodiscard]] const CallbackVector& callbacks() const noexcept { return callbacks_; }
+
+  // --- activity ---
+
+  /// Adds a loop reference; the first one arms the backend. No effect once closed. When arming
+  /// throws, nothing has changed (CORE-WK-15).
+  void start();
+
+  /// Drops a loop reference; the last one disarms the backend. No effect without one (CORE-EV-04).
+  void stop() noexcept;
+
+  [[nodiscard]] std::uint32_t loop_ref_count() const noexcept { return loop_ref_count_; }
+
+  /// A hidden event neither keeps the loop alive nor hides a deadlock (CORE-EV-11).
+  /// Throws UsageError while the event is started.
+  void set_hidden(bool hidden);
+  [[nodiscard]] bool hidden() const noexcept { return has(kHidden); }
+
+  /// Whether this event is one of the runtime's active events now.
+  [[nodiscard]] bool counts_as_active() const noexcept {
+    return loop_ref_count_ > 0 && counts_when_started();
+  }
+
+  // --- firing ---
+
+  /// Tells the subscribers. A notify from inside a pass of the same event is delivered after that
+  /// pass (EVT-11). Returns whether a subscriber took the error. Throws what callbacks threw, when
+  /// the pass is over.
+  bool notify(const Outcome& outcome);
+
+  /// Closes first, then tells the subscribers, so that nobody subscribes to a dead one-shot.
+  bool notify_and_close(const Outcome& outcome);
+
+  /// Closes without telling anybody: releases every loop reference and disarms. Idempotent.
+  void close() noexcept;
+
+  [[nodiscard]] bool closed() const noexcept { return has(kClosed); }
+
+  /// Runs instead of the subscribers at every notify; it calls `notify_from_handler` with the
+  /// outcome it made of it, or swallows it (CORE-EV-14).
+  using NotifyHandler = void (*)(Event& event, const Outcome& outcome);
+  void set_notify_handler(NotifyHandler handler) noexcept { notify_handler_ = handler; }
+  bool notify_from_handler(const Outcome& outcome);
+
+  /// The stored outcome of a closed event of a kind that keeps it; null otherwise (CORE-EV-08).
+  [[nodiscard]] virtual const Outcome* replay() const noexcept { return nullptr; }
+
+  /// Called by a subscriber during a pass: the error has found its taker (CORE-EV-15).
+  void mark_exception_handled() noexcept { flags_ |= kExceptionHandled; }
+  [[nodiscard]] bool exception_handled() const noexcept { return has(kExceptionHandled); }
+
+  /// An await of this event began: its result is not unused.
+  void mark_result_used() noexcept { flags_ |= kResultUsed; }
+  [[nodiscard]] bool result_used() const noexcept { return has(kResultUsed); }
+
+  /// The error reached somebody: it is not unhandled.
+  void mark_exception_caught() noexcept { flags_ |= kExceptionCaught; }
+  [[nodiscard]] bool exception_caught() const noexcept { return has(kExceptionCaught); }
+
+  // --- identity ---
+
+  [[nodiscard]] EventKind kind() const noexcept { return kind_; }
+  [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
+
+  /// Position in the order of creation within the runtime's run; never an address.
+  [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
+
+  /// For people. Runs no user code and works in every state.
+  [[nodiscard]] virtual std::string info() const;
+
+  // --- for the runtime and the audit ---
+
+  [[nodiscard]] Event* next_live() const noexcept { return live_.after; }
+
+  /// Scratch of the observer: whether it has this event on its list of things to look at, and how
+  /// the event counted when it last looked.
+  struct AuditMark {
+    bool touched = false;
+    bool counted_active = false;
+  };
+  [[nodiscard]] AuditMark& audit_mark() const noexcept { return audit_mark_; }
+
+ protected:
+  /// Creates with one reference, the creator's.
+  Event(Runtime& runtime, EventKind kind) noexcept;
+  virtual ~Event();
+
+  /// The backend begins, or ends, to watch for this event. Called on the 0 <-> 1 edges only.
+  virtual void arm() {}
+  virtual void disarm() noexcept {}
+
+  /// Gives back every loop reference at once and disarms. REQUIRES: it is started.
+  void leave_loop() noexcept;
+
+  /// Nobody refers to the event any more. An event on the heap deletes itself here, at once or when
+  /// its backend has acknowledged; one that is embedded in something else does nothing.
+  virtual void dispose() noexcept { delete this; }
+
+  /// Disarms, closes, detaches every subscriber and empties every EventRef. A subclass that arms a
+  /// backend calls it first thing in its destructor, while its `disarm` can still be reached.
+  void shut() noexcept;
+
+ private:
+  friend class EventRef;
+  friend class Runtime;
+
+  enum Flag : std::uint16_t {
+    kClosed = 1u << 0,
+    kResultUsed = 1u << 1,
+    kExceptionCaught = 1u << 2,
+    kExceptionHandled = 1u << 3,
+    kHidden = 1u << 4,
+    kShut = 1u << 5,
+  };
+  struct QueuedNotifies;
+
+  [[nodiscard]] bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
+  [[nodiscard]] bool counts_when_started() const noexcept {
+    return !has(kHidden) && kind_ > EventKind::Coroutine && kind_ != EventKind::Io;
+  }
+  bool run_passes(const Outcome& outcome);
+
+  Runtime* runtime_;
+  std::uint64_t serial_;
+  std::uint32_t ref_count_ = 1;
+  std::uint32_t loop_ref_count_ = 0;
+  std::uint16_t flags_ = 0;
+  EventKind kind_;
+  mutable AuditMark audit_mark_;
+  CallbackVector callbacks_;
+  NotifyHandler notify_handler_ = nullptr;
+  EventOwner* owner_ = nullptr;
+  EventRef* references_ = nullptr;
+  QueuedNotifies* queued_ = nullptr;  // Of the running pass.
+  detail::Link<Event> live_;
+
+ public:
+  using LiveList = detail::IntrusiveList<Event, &Event::live_>;
+};
+
+/// Owns one reference to an event.
+template <class E>
+class Ref {
+ public:
+  Ref() noexcept = default;
+  /// Takes over a reference that the caller holds.
+  static Ref adopt(E& event) noexcept { return Ref(&event); }
+  /// Adds a reference of its own.
+  static Ref share(E& event) noexcept {
+    event.add_ref();
+    return Ref(&event);
+  }
+  Ref(const Ref& other) noexcept : event_(other.event_) {
+    if (event_ != nullptr) event_->add_ref();
+  }
+  Ref(Ref&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  ~Ref() {
+    if (event_ != nullptr) event_->release();
+  }
+
+  [[nodiscard]] E* get() const noexcept { return event_; }
+  E& operator*() const noexcept { return *event_; }
+  E* operator->() const noexcept { return event_; }
+  explicit operator bool() const noexcept { return event_ != nullptr; }
+  void reset() noexcept { *this = Ref(); }
+  /// Gives up the reference without dropping it.
+  [[nodiscard]] E* detach() noexcept { return std::exchange(event_, nullptr); }
+
+ private:
+  explicit Ref(E* event) noexcept : event_(event) {}
+  E* event_ = nullptr;
+};
+
+/// Points at an event without owning it: the event may close while this lives on, and then this is
+/// empty. Its end does not stop the event (core.md 1.6).
+class EventRef {
+ public:
+  EventRef() noexcept = default;
+  explicit EventRef(Event& event) noexcept;
+  EventRef(const EventRef&) = delete;
+  EventRef& operator=(const EventRef&) = delete;
+  ~EventRef();
+
+  /// The event, or null when it is gone.
+  [[nodiscard]] Event* get() const noexcept { return event_; }
+
+ private:
+  friend class Event;
+  Event* event_ = nullptr;
+  EventRef* before_ = nullptr;
+  EventRef* after_ = nullptr;
+};
+
+/// Subscribes `function(Event&, const Outcome&)` for as long as the returned handle lives.
+class Subscription {
+ public:
+  Subscription() noexcept = default;
+  Subscription(Subscription&& other) noexcept : callback_(std::exchange(other.callback_, nullptr)) {}
+  Subscription& operator=(Subscription&& other) noexcept {
+    std::swap(callback_, other.callback_);
+    return *this;
+  }
+  ~Subscription() { cancel(); }
+
+  /// Unsubscribes; no effect when the event let go already.
+  void cancel() noexcept;
+  [[nodiscard]] bool active() const noexcept {
+    return callback_ != nullptr && callback_->event() != nullptr;
+  }
+
+ private:
+  template <class F>
+  friend Subscription subscribe(Event& event, F function);
+  explicit Subscription(Callback& callback) noexcept : callback_(&callback) {
+    callback_->add_ref();
+  }
+  Callback* callback_ = nullptr;
+};
+
+namespace detail {
+
+/// Marks that user code runs where nobody may suspend.
+class NoSuspend {
+ public:
+  explicit NoSuspend(Runtime& runtime) noexcept;
+  NoSuspend(const NoSuspend&) = delete;
+  NoSuspend& operator=(const NoSuspend&) = delete;
+  ~NoSuspend();
+
+ private:
+  Runtime& runtime_;
+};
+
+template <class F>
+class FunctionCallback final : public Callback {
+ public:
+  explicit FunctionCallback(F function) : function_(std::move(function)) {}
+  void run(Event& event, const Outcome& outcome) override {
+    NoSuspend guard(event.runtime());
+    function_(event, outcome);
+  }
+
+ private:
+  void destroy() noexcept override { delete this; }
+  F function_;
+};
+
+}  // namespace detail
+
+/// `function` must not suspend; what it throws surfaces from notify. On a closed event that can
+/// replay it runs before this returns, and the subscription is over.
+template <class F>
+[[nodiscard]] Subscription subscribe(Event& event, F function) {
+  auto* callback = new detail::FunctionCallback<F>(std::move(function));
+  Subscription subscription(*callback);
+  event.add_callback(*callback);
+  return subscription;
+}
+
+}  // namespace fermata

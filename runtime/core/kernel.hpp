@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The state of a runtime that every object of the core touches.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fermata/runtime/core/event.hpp"
+#include "fermata/runtime/core/observer.hpp"
+
+namespace fermata {
+
+class Chooser;
+
+namespace detail {
+
+struct Kernel {
+  Chooser* chooser = nullptr;    // Null in production.
+  Observer* observer = nullptr;  // Null in production.
+
+  std::size_t active_events = 0;  // CORE-EV-01.
+  std::uint64_t next_serial = 1;
+  Event::LiveList live_events;
+  unsigned no_suspend = 0;  // Depth of user code that must not suspend.
+
+  void trace(Trace kind, const Event* subject, std::uint64_t detail) {
+    if (observer != nullptr) [[unlikely]] {
+      observer->trace(kind, subject, detail);
+    }
+  }
+};
+
+}  // namespace detail
+}  // namespace fermata

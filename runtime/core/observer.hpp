@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What happens inside a runtime, for somebody who checks it: the simulator's audit and trace hash.
+// Production has none; every call is behind one null-pointer test.
+
+#include <cstdint>
+
+namespace fermata {
+
+class Event;
+class Runtime;
+
+enum class Trace : std::uint8_t {
+  EventCreated,      // subject
+  EventStarted,      // subject, detail: loop references now
+  EventStopped,      // subject, detail: loop references now
+  EventFired,        // subject, detail: subscribers at the start of the pass
+  EventClosed,       // subject
+  EventDestroyed,    // subject; about to be freed
+  CallbackAdded,     // subject: its event
+  CallbackRemoved,   // subject: its event
+  CallbackCalled,    // subject: its event
+  Spawned,           // subject: the coroutine
+  Enqueued,          // subject: the coroutine, detail: WakeCause
+  Started,           // subject: the coroutine
+  Entered,           // subject: the coroutine that gains control
+  Left,              // subject: the coroutine that is about to yield
+  Finished,          // subject: the coroutine
+  Cancelled,         // subject: the coroutine
+  MicrotaskRun,      // no subject
+  Polled,            // detail: 1 when the reactor may block
+  TimeAdvanced,      // detail: nanoseconds of the new time
+  DeadlockReported,  // detail: coroutines in waiting
+  ShutdownStarted,
+};
+
+/// Why a coroutine entered the ready queue (CORE-GL-06).
+enum class WakeCause : std::uint8_t {
+  Spawn,
+  Yield,
+  Event,
+  Error,
+  Cancel,
+  Deadlock,
+  Shutdown,
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  /// Something happened to `subject` (null when the kind has none).
+  virtual void trace(Trace kind, const Event* subject, std::uint64_t detail) = 0;
+
+  /// A step has ended; nothing of the runtime is half-changed. May throw: the error takes the road
+  /// of an exception in the scheduler's loop.
+  virtual void end_step(Runtime& runtime) = 0;
+};
+
+}  // namespace fermata

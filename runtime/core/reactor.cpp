@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/core/reactor.hpp"
+
+#include "fermata/runtime/base/error.hpp"
+
+namespace fermata {
+
+Polls& Reactor::polls() { throw Unsupported("polls", name()); }
+Signals& Reactor::signals() { throw Unsupported("signals", name()); }
+Triggers& Reactor::triggers() { throw Unsupported("triggers", name()); }
+Streams& Reactor::streams() { throw Unsupported("streams", name()); }
+Offload& Reactor::offload() { throw Unsupported("offload", name()); }
+
+}  // namespace fermata

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The coroutines that can run now, in the order in which production runs them. A ring with a power
+// of two of slots; grows, keeps order across the wrap (core.md 5.2).
+
+#include <cstddef>
+#include <memory>
+
+#include "fermata/runtime/base/assert.hpp"
+
+namespace fermata {
+
+class CoroutineBase;
+
+namespace detail {
+
+class ReadyQueue {
+ public:
+  void push_back(CoroutineBase& coroutine) {
+    if (size_ == capacity_) grow();
+    slots_[(head_ + size_++) & (capacity_ - 1)] = &coroutine;
+  }
+
+  void push_front(CoroutineBase& coroutine) {
+    if (size_ == capacity_) grow();
+    head_ = (head_ - 1) & (capacity_ - 1);
+    slots_[head_] = &coroutine;
+    ++size_;
+  }
+
+  /// REQUIRES: not empty.
+  CoroutineBase& pop_front() noexcept {
+    CoroutineBase* coroutine = slots_[head_];
+    head_ = (head_ + 1) & (capacity_ - 1);
+    --size_;
+    return *coroutine;
+  }
+
+  /// Removes the one at `index` and keeps the order of the others. REQUIRES: index < size().
+  CoroutineBase& take(std::size_t index) noexcept {
+    FERMATA_ASSERT(index < size_);
+    CoroutineBase* coroutine = slot(index);
+    if (index < size_ / 2) {
+      for (std::size_t i = index; i > 0; --i) slot(i) = slot(i - 1);
+      head_ = (head_ + 1) & (capacity_ - 1);
+    } else {
+      for (std::size_t i = index; i + 1 < size_; ++i) slot(i) = slot(i + 1);
+    }
+    --size_;
+    return *coroutine;
+  }
+
+  /// The candidate at `index`, 0 being the head.
+  [[nodiscard]] CoroutineBase& operator[](std::size_t index) const noexcept {
+    return *slots_[(head_ + index) & (capacity_ - 1)];
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+
+ private:
+  CoroutineBase*& slot(std::size_t index) noexcept {
+    return slots_[(head_ + index) & (capacity_ - 1)];
+  }
+
+  void grow() {
+    const std::size_t capacity = capacity_ == 0 ? 64 : capacity_ * 2;
+    auto slots = std::make_unique<CoroutineBase*[]>(capacity);
+    for (std::size_t i = 0; i < size_; ++i) slots[i] = slot(i);
+    slots_ = std::move(slots);
+    capacity_ = capacity;
+    head_ = 0;
+  }
+
+  std::unique_ptr<CoroutineBase*[]> slots_;
+  std::size_t capacity_ = 0;
+  std::size_t head_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace detail
+}  // namespace fermata

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Who runs next, and everything that decides how a run ends.
+//
+// Switching    A coroutine that suspends does one tick on its own stack and switches straight to
+//              the next ready one. Only when there is none does control go to the scheduler's own
+//              context, whose loop waits in the reactor. A finished coroutine hands its context to
+//              the next one that has not started yet (CORE-SC-07).
+// Endings      Deadlock (core.md 5.7), graceful shutdown (5.8), forced unwinding.
+// Files        scheduler.cpp: suspend, wake, cancel; scheduler_loop.cpp: ticks, switches and the
+//              loop; scheduler_finish.cpp: the end of a coroutine; scheduler_shutdown.cpp: the end
+//              of a run.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/base/source_place.hpp"
+#include "fermata/runtime/base/time.hpp"
+#include "fermata/runtime/context/context_pool.hpp"
+#include "fermata/runtime/context/stack_fault.hpp"
+#include "fermata/runtime/core/coroutine.hpp"
+#include "fermata/runtime/core/kernel.hpp"
+#include "fermata/runtime/core/microtasks.hpp"
+#include "fermata/runtime/core/observer.hpp"
+#include "fermata/runtime/core/reactor.hpp"
+#include "fermata/runtime/core/ready_queue.hpp"
+#include "fermata/runtime/core/scope.hpp"
+#include "fermata/runtime/core/timer.hpp"
+
+namespace fermata {
+
+/// Thrown by an observer, this ends the run at once: no cancellation, every coroutine is unwound by
+/// force, and `Runtime::run` throws it.
+struct AbandonRun {};
+
+struct SpawnOptions {
+  Name name;
+  Priority priority = Priority::Normal;
+  SourcePlace place;
+  Scope* scope = nullptr;  // Null: the scope of the current coroutine, else the root scope.
+};
+
+namespace detail {
+
+class Sweep;
+
+/// Ends the calling coroutine quietly on behalf of fermata::exit.
+class ExitUnwind : public Cancellation {
+ public:
+  ExitUnwind() : Cancellation("exit") {}
+};
+
+class Scheduler {
+ public:
+  explicit Scheduler(Runtime& runtime);
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+  ~Scheduler();
+
+  // --- one run ---
+
+  /// Runs `main` on the caller's stack and then the loop to its end; throws the exit error.
+  void run(CoroutineBase& main);
+  [[nodiscard]] bool active() const noexcept { return active_; }
+  [[nodiscard]] std::optional<int> exit_code() const noexcept { return exit_code_; }
+  [[nodiscard]] const std::vector<std::exception_ptr>& exit_errors() const noexcept {
+    return exit_errors_;
+  }
+
+  // --- coroutines ---
+
+  /// Registers and queues a created coroutine and takes a reference of its own. On failure nothing
+  /// is registered (CORE-CO-15).
+  void spawn(CoroutineBase& coroutine, SpawnOptions options);
+
+  /// Waits for what the current coroutine's waker has registered (core.md 3.4). Returns when one of
+  /// the events answered; the caller takes the result and clears the waker. Throws the error that
+  /// the wait ended with; the waker is clear then.
+  void suspend(const SourcePlace& place);
+
+  /// Lets every other ready coroutine go first. A suspension point like any other.
+  void yield(const SourcePlace& place);
+
+  /// Answers a waiting coroutine; the first one wins, later ones are ignored (CORE-WK-07). Throws
+  /// UsageError when it has not been suspended (CORE-WK-10).
+  void wake(CoroutineBase& coroutine, Event* source, void* result, std::exception_ptr error,
+            WakeCause cause);
+
+  void cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely);
+  void enter_protected();
+  /// Returns the cancellation that arrived inside, when the outermost region ends with one.
+  [[nodiscard]] std::exception_ptr leave_protected() noexcept;
+
+  void queue_microtask(Microtask& task) { microtasks_.push(task); }
+
+  /// Whether the coroutine is being unwound by force: it must not wait any more.
+  [[nodiscard]] static bool unwinding(const CoroutineBase& coroutine) noexcept {
+    return coroutine.has(CoroutineBase::kUnwinding);
+  }
+
+  /// Bytes of its stack that a started coroutine has used so far; 0 when unknown.
+  [[nodiscard]] std::size_t stack_high_water(const CoroutineBase& coroutine) const noexcept {
+    return coroutine.context_ == nullptr ? 0 : contexts_.high_water_bytes(*coroutine.context_);
+  }
+
+  /// Throws UsageError unless the caller is a coroutine that may suspend here.
+  CoroutineBase& require_suspendable(const char* operation) const;
+
+  // --- endings ---
+
+  void start_shutdown(std::exception_ptr reason);
+  /// The second stage: everybody is cancelled again, who still waits is unwound by force.
+  void finish_shutdown(std::exception_ptr reason);
+  [[noreturn]] void request_exit(int code);
+  void on_stop_signal(int signum);
+  void report_unhandled(std::exception_ptr error);
+  [[nodiscard]] bool shutting_down() const noexcept { return phase_ != Phase::Running; }
+
+  // --- state ---
+
+  [[nodiscard]] CoroutineBase* current() const noexcept { return current_; }
+  [[nodiscard]] const CoroutineBase::Registry& registry() const noexcept { return registry_; }
+  [[nodiscard]] std::size_t active_coroutine_count() const noexcept { return active_coroutines_; }
+  [[nodiscard]] const ReadyQueue& ready() const noexcept { return ready_; }
+  [[nodiscard]] const MicrotaskQueue& microtasks() const noexcept { return microtasks_; }
+  [[nodiscard]] bool in_scheduler_context() const noexcept { return in_scheduler_context_; }
+  [[nodiscard]] const ContextPool& contexts() const noexcept { return contexts_; }
+  [[nodiscard]] Scope& root_scope() noexcept { return root_scope_; }
+  [[nodiscard]] std::vector<std::shared_ptr<SwitchHandler>>& main_start_handlers() noexcept {
+    return main_start_handlers_;
+  }
+  void add_shutdown_finalizer(std::function<void()> finalizer) {
+    shutdown_finalizers_.push_back(std::move(finalizer));
+  }
+
+  /// The next tick polls the reactor, whatever the budget says: virtual time has moved.
+  void request_poll() noexcept { poll_budget_ = 1; }
+
+ private:
+  friend class Sweep;
+
+  enum class Phase : std::uint8_t { Running, Graceful, Final };
+
+  [[nodiscard]] bool has_native_work() const noexcept {
+    return !microtasks_.empty() || !reported_errors_.empty();
+  }
+
+  // scheduler_loop.cpp
+  static void coroutine_context(Context& self) noexcept;
+  static void scheduler_context(Context& self) noexcept;
+  void loop();
+  void drain_microtasks();
+  void poll(TurnMode mode);
+  void park(CoroutineBase& me, const SourcePlace& place);
+  void tick();
+  void end_step();
+  CoroutineBase* next_ready();
+  CoroutineBase* next_to_enter();
+  CoroutineBase& take_ready();
+  void switch_to(CoroutineBase& next);
+  void switch_to_scheduler();
+  [[noreturn]] void leave_for(Context& self, CoroutineBase* next);
+  void run_body(CoroutineBase& coroutine);
+  void call_switch_handlers(CoroutineBase& coroutine, SwitchMoment moment);
+
+  // scheduler.cpp
+  /// Registers and queues, also while the runtime shuts down.
+  void enlist(CoroutineBase& coroutine, SpawnOptions options);
+  void start_waiting(CoroutineBase& me);
+  void resumed(CoroutineBase& me);
+  [[noreturn]] void raise_pending(CoroutineBase& me);
+  [[noreturn]] void throw_wait_error(CoroutineBase& me);
+  void enqueue(CoroutineBase& coroutine, WakeCause cause);
+  void deliver_cancellation(CoroutineBase& coroutine, const std::exception_ptr& reason,
+                            WakeCause cause);
+  void clear_protection(CoroutineBase& coroutine) noexcept;
+
+  // scheduler_finish.cpp
+  void finalize(CoroutineBase& coroutine, std::exception_ptr error);
+  void finalize_unstarted(CoroutineBase& coroutine);
+  static std::exception_ptr final_error(CoroutineBase& coroutine, std::exception_ptr error);
+  void launch_finally(CoroutineBase& coroutine);
+  void settle_error(CoroutineBase& coroutine);
+  void unregister(CoroutineBase& coroutine);
+
+  // scheduler_shutdown.cpp
+  void handle_loop_exception(std::exception_ptr error);
+  /// A null reason gives each its own "Deadlock detected".
+  void cancel_all(const std::exception_ptr& reason, WakeCause cause);
+  void resolve_deadlock();
+  void unwind_all();
+  bool launch_finalizers();
+  void drop_from_ready(CoroutineBase& coroutine) noexcept;
+  void begin_run();
+  void end_run();
+
+  Runtime& runtime_;
+  Kernel& kernel_;
+  ContextPool contexts_;
+  std::optional<StackFaultGuard> stack_fault_guard_;
+
+  // What runs.
+  CoroutineBase* current_ = nullptr;
+  Context* running_ = nullptr;
+  Context thread_context_;
+  Context* scheduler_context_ = nullptr;  // During a run.
+  bool in_scheduler_context_ = false;
+
+  // What can run.
+  ReadyQueue ready_;
+  MicrotaskQueue microtasks_;
+  bool microtasks_paused_ = false;  // One threw: the rest waits for the next tick.
+  std::vector<std::exception_ptr> reported_errors_;
+  CoroutineBase::Registry registry_;
+  std::size_t active_coroutines_ = 0;
+  std::uint64_t next_id_ = 1;
+  Scope root_scope_;
+
+  // When to look at the reactor.
+  unsigned poll_budget_ = 1;       // Ticks left until the next look.
+  unsigned poll_budget_full_ = 1;  // What it is refilled to.
+  Instant last_poll_;
+  Instant step_began_;
+  bool step_limited_ = false;  // Slow steps are to be reported.
+
+  // How the run ends.
+  bool active_ = false;
+  bool abandoned_ = false;  // An observer has cut the run.
+  bool unwinding_ = false;  // Nobody is picked from the ready queue any more.
+  Phase phase_ = Phase::Running;
+  unsigned deadlock_rounds_ = 0;
+  std::optional<int> exit_code_;
+  std::vector<std::exception_ptr> exit_errors_;  // Newest first.
+  Ref<Timer> deadline_;  // Of the graceful shutdown.
+  Subscription deadline_watch_;
+  bool finalizers_launched_ = false;
+  std::vector<std::shared_ptr<SwitchHandler>> main_start_handlers_;
+  std::vector<std::function<void()>> shutdown_finalizers_;
+};
+
+}  // namespace detail
+}  // namespace fermata

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/core/scheduler.hpp"
+#include "fermata/runtime/core/sweep.hpp"
+
+namespace fermata::detail {
+
+namespace {
+
+bool is_exit_unwind(const std::exception_ptr& error) {
+  try {
+    if (error) std::rethrow_exception(error);
+  } catch (const ExitUnwind&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+// The order of the steps is core.md 4.6; no step may keep a later one from happening (CORE-CO-19).
+void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr error) {
+  const auto keep = Ref<CoroutineBase>::share(coroutine);
+  in_scheduler_context_ = true;
+  coroutine.drop_body();
+  std::exception_ptr outcome = final_error(coroutine, std::move(error));
+  coroutine.outcome_.result = outcome ? nullptr : coroutine.result_address();
+  coroutine.outcome_.error = std::move(outcome);
+  coroutine.close();
+  kernel_.trace(Trace::Finished, &coroutine, 0);
+  if (coroutine.extras_ != nullptr) {
+    call_switch_handlers(coroutine, SwitchMoment::Finish);
+    coroutine.extras_->switch_handlers = {};
+  }
+  try {
+    if (coroutine.notify(coroutine.outcome_)) coroutine.mark_exception_caught();
+  } catch (...) {
+    report_unhandled(std::current_exception());
+  }
+  if (coroutine.extras_ != nullptr) {
+    coroutine.extras_->slots.clear();
+    launch_finally(coroutine);
+  }
+  coroutine.waker_.clear();
+  coroutine.scope_->leave(coroutine);
+  settle_error(coroutine);
+  unregister(coroutine);
+}
+
+void Scheduler::finalize_unstarted(CoroutineBase& coroutine) {
+  CoroutineBase* const caller = std::exchange(current_, &coroutine);
+  std::exception_ptr error = std::move(coroutine.waker_.error);
+  coroutine.waker_.status = WakerStatus::Result;
+  finalize(coroutine, std::move(error));
+  current_ = caller;
+}
+
+std::exception_ptr Scheduler::final_error(CoroutineBase& coroutine, std::exception_ptr error) {
+  std::exception_ptr stored = std::exchange(coroutine.stored_error_, nullptr);
+  if (is_forced_unwind(error) || is_exit_unwind(error)) return nullptr;
+  if (!stored) return error;
+  if (!error || is_cancellation(error)) return stored;
+  return link_previous(error, stored);
+}
+
+void Scheduler::launch_finally(CoroutineBase& coroutine) {
+  auto handlers = std::exchange(coroutine.extras_->finally_handlers, {});
+  if (handlers.empty() || abandoned_ || coroutine.has(CoroutineBase::kUnwinding)) return;
+  std::vector<std::function<void()>> actions;
+  actions.reserve(handlers.size());
+  for (FinallyHandler& handler : handlers) {
+    actions.emplace_back([handler = std::move(handler),
+                          subject = Ref<CoroutineBase>::share(coroutine)] { handler(*subject); });
+  }
+  Sweep::launch(*this, coroutine.label() + ".finally", std::move(actions));
+}
+
+void Scheduler::settle_error(CoroutineBase& coroutine) {
+  const std::exception_ptr& error = coroutine.outcome_.error;
+  if (!error || coroutine.exception_caught() || is_cancellation(error)) return;
+  // References now: the registry's, the one that finalize holds, and any handle's.
+  if (coroutine.ref_count() <= 2 || coroutine.is_main()) {
+    coroutine.mark_exception_caught();
+    report_unhandled(error);
+  } else {
+    coroutine.set(CoroutineBase::kOrphaned);
+  }
+}
+
+void Scheduler::unregister(CoroutineBase& coroutine) {
+  registry_.remove(coroutine);
+  if (!coroutine.is_zombie()) --active_coroutines_;
+  ++runtime_.mutable_metrics().finished;
+  coroutine.context_ = nullptr;
+  coroutine.release();
+}
+
+}  // namespace fermata::detail

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/context/switch.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/core/scheduler.hpp"
+#include "fermata/runtime/core/sweep.hpp"
+
+namespace fermata::detail {
+
+namespace {
+
+constexpr unsigned kDeadlockRounds = 3;  // After that, waiting again raises at once (BUG-25).
+
+std::exception_ptr cancellation(const std::string& what) {
+  return std::make_exception_ptr(Cancellation(what));
+}
+
+/// Writes who overflowed its stack; runs in a signal handler.
+void describe_owner(void* owner, char* out, std::size_t size) noexcept {
+  const auto& coroutine = *static_cast<const CoroutineBase*>(owner);
+  const SourcePlace& place = coroutine.spawn_place();
+  std::snprintf(out, size, "coroutine %llu '%s' spawned at %s:%d",
+                static_cast<unsigned long long>(coroutine.id()), coroutine.name().data(),
+                place.file, place.line);
+}
+
+}  // namespace
+
+Scheduler::Scheduler(Runtime& runtime)
+    : runtime_(runtime), kernel_(runtime.kernel()), contexts_(runtime.options().stacks) {}
+
+Scheduler::~Scheduler() = default;
+
+void Scheduler::run(CoroutineBase& main) {
+  begin_run();
+  adopt_thread_stack(thread_context_);
+  running_ = &thread_context_;
+  main.id_ = next_id_++;
+  main.name_ = Name("main");
+  main.scope_ = &root_scope_;
+  main.context_ = &thread_context_;
+  thread_context_.owner = &main;
+  main.set(CoroutineBase::kMain);
+  if (kernel_.chooser != nullptr) main.path_ = kernel_.chooser->spawn_path(0, runtime_.name());
+  main.add_ref();
+  registry_.push_back(main);
+  root_scope_.enter(main);
+  ++active_coroutines_;
+  ++runtime_.mutable_metrics().spawned;
+  kernel_.trace(Trace::Spawned, &main, main.id_);
+  current_ = &main;
+  for (const auto& handler : main_start_handlers_) main.add_switch_handler(handler);
+
+  run_body(main);
+
+  thread_context_.owner = nullptr;
+  switch_to_scheduler();  // Comes back when the loop has ended.
+  drop_thread_stack(thread_context_);
+  end_run();
+}
+
+void Scheduler::begin_run() {
+  FERMATA_REQUIRE(!active_, "run: the runtime is running already");
+  if (!stack_fault_guard_) stack_fault_guard_.emplace(&running_, &describe_owner);
+  scheduler_context_ = &contexts_.acquire(&Scheduler::scheduler_context);
+  runtime_.reactor().attach(runtime_);
+  if (kernel_.chooser != nullptr && kernel_.live_events.empty()) {
+    // A simulated run is a world of its own: names must not depend on the runs before it.
+    next_id_ = 1;
+    kernel_.next_serial = 1;
+  }
+  active_ = true;
+  abandoned_ = false;
+  phase_ = Phase::Running;
+  deadlock_rounds_ = 0;
+  exit_code_.reset();
+  exit_errors_.clear();
+  poll_budget_ = 1;
+  poll_budget_full_ = 1;
+  last_poll_ = runtime_.now();
+  step_began_ = last_poll_;
+  step_limited_ = runtime_.options().slow_step > Duration::zero();
+}
+
+void Scheduler::end_run() {
+  FERMATA_ASSERT(registry_.empty());
+  FERMATA_ASSERT(ready_.empty());
+  deadline_watch_.cancel();
+  deadline_.reset();
+  microtasks_.clear();
+  running_ = nullptr;
+  in_scheduler_context_ = false;
+  finalizers_launched_ = false;
+  active_ = false;
+  if (const std::size_t open = runtime_.reactor().detach(); open > 0) {
+    runtime_.log(fmt::format("{} handles did not close at the end of the run", open));
+  }
+  if (abandoned_) throw AbandonRun{};
+  if (exit_errors_.empty()) return;
+  std::exception_ptr error;
+  for (auto older = exit_errors_.rbegin(); older != exit_errors_.rend(); ++older) {
+    error = link_previous(*older, error);
+  }
+  std::rethrow_exception(error);
+}
+
+void Scheduler::report_unhandled(std::exception_ptr error) {
+  if (active_) {
+    reported_errors_.push_back(std::move(error));
+  } else {
+    runtime_.log("unhandled error outside of a run: " + describe(error));
+  }
+}
+
+void Scheduler::handle_loop_exception(std::exception_ptr error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const AbandonRun&) {
+    abandoned_ = true;
+    return;
+  } catch (...) {
+  }
+  if (!is_cancellation(error)) exit_errors_.insert(exit_errors_.begin(), error);
+  if (phase_ == Phase::Running) {
+    start_shutdown(nullptr);
+  } else {
+    finish_shutdown(nullptr);
+  }
+}
+
+void Scheduler::start_shutdown(std::exception_ptr reason) {
+  FERMATA_REQUIRE(active_, "shutdown: the runtime is not running");
+  if (phase_ != Phase::Running) return;
+  FERMATA_REQUIRE(!reason || is_cancellation(reason),
+                  "shutdown: the reason must be a Cancellation");
+  phase_ = Phase::Graceful;
+  kernel_.trace(Trace::ShutdownStarted, nullptr, 0);
+  deadline_ = make_timer(runtime_, runtime_.options().shutdown_deadline);
+  deadline_->set_hidden(true);
+  deadline_watch_ = subscribe(*deadline_, [this](Event&, const Outcome&) {
+    runtime_.log("the shutdown deadline has passed: ending by force");
+    finish_shutdown(nullptr);
+  });
+  deadline_->start();
+  cancel_all(reason ? reason : cancellation("Graceful shutdown"), WakeCause::Shutdown);
+  launch_finalizers();
+}
+
+void Scheduler::finish_shutdown(std::exception_ptr reason) {
+  if (phase_ == Phase::Running) start_shutdown(reason);
+  if (phase_ == Phase::Final) return;
+  phase_ = Phase::Final;
+  for (CoroutineBase* each = registry_.first(); each != nullptr;
+       each = CoroutineBase::Registry::after(*each)) {
+    each->set(CoroutineBase::kForced);
+  }
+  cancel_all(reason ? reason : cancellation("Forced shutdown"), WakeCause::Shutdown);
+}
+
+void Scheduler::request_exit(int code) {
+  require_suspendable("exit");
+  exit_code_ = code;
+  start_shutdown(nullptr);
+  current_->stored_error_ = nullptr;
+  throw ExitUnwind();
+}
+
+void Scheduler::on_stop_signal(int signum) {
+  if (phase_ == Phase::Running) {
+    exit_code_ = 128 + signum;
+    start_shutdown(cancellation(fmt::format("Interrupted by signal {}", signum)));
+  } else {
+    finish_shutdown(cancellation(fmt::format("Interrupted again, by signal {}", signum)));
+  }
+}
+
+// Cancels whoever is alive now, in the order of ids; protection does not help any more.
+void Scheduler::cancel_all(const std::exception_ptr& reason, WakeCause cause) {
+  std::vector<Ref<CoroutineBase>> everybody;
+  everybody.reserve(registry_.size());
+  for (CoroutineBase* each = registry_.first(); each != nullptr;
+       each = CoroutineBase::Registry::after(*each)) {
+    everybody.push_back(Ref<CoroutineBase>::share(*each));
+  }
+  for (const auto& coroutine : everybody) {
+    if (coroutine->closed()) continue;
+    const bool waiting_to_clean_up =
+        coroutine->has(CoroutineBase::kShielded) && !coroutine->is_started();
+    if (waiting_to_clean_up) continue;
+    clear_protection(*coroutine);
+    deliver_cancellation(*coroutine, reason ? reason : cancellation("Deadlock detected"), cause);
+  }
+}
+
+void Scheduler::resolve_deadlock() {
+  const std::size_t waiting = registry_.size();
+  const std::string headline = fmt::format(
+      "Deadlock detected: no active coroutines, {} coroutines in waiting", waiting);
+  kernel_.trace(Trace::DeadlockReported, nullptr, waiting);
+  ++runtime_.mutable_metrics().deadlocks;
+  ++deadlock_rounds_;
+  runtime_.log(headline + "\n" + runtime_.dump());
+  if (deadlock_rounds_ > kDeadlockRounds + 1) {
+    std::string ids;
+    for (CoroutineBase* each = registry_.first(); each != nullptr;
+         each = CoroutineBase::Registry::after(*each)) {
+      ids += fmt::format(" {}", each->id());
+    }
+    exit_errors_.insert(exit_errors_.begin(),
+                        std::make_exception_ptr(DeadlockError(fmt::format(
+                            "Deadlock not resolved after {} rounds: abandoned coroutines{}",
+                            deadlock_rounds_ - 1, ids))));
+    phase_ = Phase::Final;
+    return;
+  }
+  exit_errors_.insert(exit_errors_.begin(), std::make_exception_ptr(DeadlockError(headline)));
+  if (deadlock_rounds_ >= kDeadlockRounds) {
+    for (CoroutineBase* each = registry_.first(); each != nullptr;
+         each = CoroutineBase::Registry::after(*each)) {
+      each->set(CoroutineBase::kForced);
+    }
+  }
+  cancel_all(nullptr, WakeCause::Deadlock);
+}
+
+void Scheduler::unwind_all() {
+  unwinding_ = true;
+  for (CoroutineBase* each = registry_.first(); each != nullptr;
+       each = CoroutineBase::Registry::after(*each)) {
+    each->set(CoroutineBase::kUnwinding);
+  }
+  while (CoroutineBase* coroutine = registry_.first()) {
+    drop_from_ready(*coroutine);
+    if (!coroutine->is_started()) {
+      finalize_unstarted(*coroutine);
+      continue;
+    }
+    Waker& waker = coroutine->waker_;
+    waker.unsubscribe();
+    waker.error = std::make_exception_ptr(ForcedUnwind{});
+    waker.status = WakerStatus::Result;
+    switch_to(*coroutine);
+    current_ = nullptr;
+  }
+  unwinding_ = false;
+  reported_errors_.clear();
+}
+
+void Scheduler::drop_from_ready(CoroutineBase& coroutine) noexcept {
+  for (std::size_t i = 0; i < ready_.size(); ++i) {
+    if (&ready_[i] == &coroutine) {
+      ready_.take(i);
+      return;
+    }
+  }
+}
+
+bool Scheduler::launch_finalizers() {
+  if (shutdown_finalizers_.empty() || std::exchange(finalizers_launched_, true)) return false;
+  Sweep::launch(*this, "shutdown finalizers", shutdown_finalizers_);
+  return true;
+}
+
+}  // namespace fermata::detail

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/core/suspend.hpp"
+
+#include <fmt/format.h>
+
+#include <random>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/timer.hpp"
+
+namespace fermata {
+
+namespace {
+
+/// Key of draws that the program itself asks for.
+constexpr std::uint64_t kProgramDraw = 0x70726f6772616dULL;
+
+std::uint64_t system_random() {
+  static thread_local std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+void require_valid(Duration span) {
+  if (span >= Duration::zero()) return;
+  throw UsageError(fmt::format("a span of {} ns: expected zero or more", span.count()));
+}
+
+}  // namespace
+
+void delay(Duration span, SourcePlace place) {
+  require_valid(span);
+  if (span == Duration::zero()) return suspend(place);
+  Runtime& runtime = current_runtime();
+  Timer timer(runtime, span);
+  detail::Scheduler& scheduler = runtime.scheduler();
+  Waker& waker = scheduler.require_suspendable("delay").waker();
+  if (scheduler.unwinding(*runtime.current())) return;
+  waker.resume_when(timer, WakeRule::Resolve);
+  scheduler.suspend(place);
+  waker.clear();
+}
+
+Instant now() { return current_runtime().now(); }
+
+WallTime wall_clock() { return current_runtime().reactor().wall_clock(); }
+
+std::uint64_t random(std::uint64_t bound) {
+  Runtime& runtime = current_runtime();
+  if (Chooser* chooser = runtime.kernel().chooser) {
+    const std::uint64_t caller = runtime.current() != nullptr ? runtime.current()->path() : 0;
+    return chooser->draw(Stream::Workload, kProgramDraw ^ caller, bound);
+  }
+  return bound == 0 ? system_random() : system_random() % bound;
+}
+
+CoroutineBase& current_coroutine() {
+  CoroutineBase* current = current_runtime().current();
+  FERMATA_REQUIRE(current != nullptr, "no coroutine is running");
+  return *current;
+}
+
+LocalContext& coroutine_context() { return current_coroutine().local(); }
+
+void exit(int code) { current_runtime().scheduler().request_exit(code); }
+
+void shutdown(std::exception_ptr reason) { current_runtime().shutdown(std::move(reason)); }
+
+std::size_t add_switch_handler(std::shared_ptr<SwitchHandler> handler) {
+  return current_coroutine().add_switch_handler(std::move(handler));
+}
+
+namespace {
+
+/// Leaves no registration behind when building a wait fails.
+class CleanWaker {
+ public:
+  explicit CleanWaker(Waker& waker) noexcept : waker_(waker) { waker_.clear(); }
+  CleanWaker(const CleanWaker&) = delete;
+  CleanWaker& operator=(const CleanWaker&) = delete;
+  ~CleanWaker() { waker_.clear(); }
+
+ private:
+  Waker& waker_;
+};
+
+[[noreturn]] void throw_cancelled_by(Event& token) {
+  OperationCanceled cancelled;
+  if (const Outcome* outcome = token.replay(); outcome != nullptr && outcome->error) {
+    token.mark_exception_caught();
+    cancelled.set_previous(outcome->error);
+  }
+  throw cancelled;
+}
+
+}  // namespace
+
+void* wait(Event& event, const WaitOptions& options, SourcePlace place) {
+  Runtime& runtime = current_runtime();
+  detail::Scheduler& scheduler = runtime.scheduler();
+  CoroutineBase& me = scheduler.require_suspendable("wait");
+  FERMATA_REQUIRE(&event != &me, "a coroutine cannot await itself");
+  if (options.timeout) require_valid(*options.timeout);
+  Waker& waker = me.waker();
+  const CleanWaker clean(waker);
+  event.mark_result_used();
+  if (event.closed() && event.replay() == nullptr) {
+    runtime.log(event.info() + " is waited for after its end");
+  }
+  Event* token = options.token == &event ? nullptr : options.token;
+  std::optional<Timer> timer;
+  waker.resume_when(event, WakeRule::Resolve);
+  if (!event.closed()) {
+    if (token != nullptr) {
+      token->mark_result_used();
+      if (token->closed()) throw_cancelled_by(*token);
+      waker.resume_when(*token, WakeRule::Token);
+    }
+    if (options.timeout) {
+      timer.emplace(runtime, *options.timeout);
+      if (*options.timeout == Duration::zero()) std::rethrow_exception(timer->timeout_error());
+      waker.resume_when(*timer, WakeRule::Timeout);
+    }
+  }
+  scheduler.suspend(place);
+  return waker.result;
+}
+
+}  // namespace fermata

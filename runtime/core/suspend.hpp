@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What code inside a coroutine can do. Each call belongs to the current coroutine of the runtime
+// that runs on this thread, and throws UsageError outside of one.
+
+#include <exception>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/base/source_place.hpp"
+#include "fermata/runtime/base/time.hpp"
+#include "fermata/runtime/core/reactor.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+
+namespace fermata {
+
+/// Lets every other ready coroutine go first. A cancellation is delivered here.
+inline void suspend(SourcePlace place = SourcePlace::current()) {
+  current_runtime().scheduler().yield(place);
+}
+
+/// Suspends for at least `span`, which may be zero (then as suspend()); UsageError when negative.
+void delay(Duration span, SourcePlace place = SourcePlace::current());
+
+/// Monotonic time.
+[[nodiscard]] Instant now();
+[[nodiscard]] WallTime wall_clock();
+
+/// A number in [0, bound), or any 64-bit number when `bound` is 0. Part of the schedule in
+/// simulation, from the system's generator otherwise.
+[[nodiscard]] std::uint64_t random(std::uint64_t bound = 0);
+
+/// The coroutine whose code is running.
+[[nodiscard]] CoroutineBase& current_coroutine();
+
+/// The values of the current coroutine.
+[[nodiscard]] LocalContext& coroutine_context();
+
+/// Starts a graceful shutdown that makes `Runtime::run` return `code`, and unwinds the caller. The
+/// caller may be suspended inside any number of calls.
+[[noreturn]] void exit(int code);
+
+/// Starts a graceful shutdown; the caller goes on to its next suspension point.
+void shutdown(std::exception_ptr reason = nullptr);
+
+/// Adds a handler to the current coroutine, or to the main one when called before it runs.
+std::size_t add_switch_handler(std::shared_ptr<SwitchHandler> handler);
+
+struct WaitOptions {
+  /// Absent: for ever. Zero: never parks. Throws Timeout when it has passed.
+  std::optional<Duration> timeout;
+  /// When this event fires the wait ends with OperationCanceled; the awaited event goes on. One that
+  /// has fired already is looked at after the event itself when that can replay, else before.
+  Event* token = nullptr;
+};
+
+/// Waits until `event` fires and returns its result. Throws its error, Timeout, OperationCanceled,
+/// Cancellation; UsageError on a closed event that cannot replay. A closed one that can answers
+/// without suspending.
+void* wait(Event& event, const WaitOptions& options = {},
+           SourcePlace place = SourcePlace::current());
+
+/// Runs `function` with cancellation deferred to the end of the outermost protect: it is thrown
+/// there, with what `function` threw as its previous (core.md 4.5).
+template <class F>
+std::invoke_result_t<F&> protect(F&& function) {
+  detail::Scheduler& scheduler = current_runtime().scheduler();
+  scheduler.enter_protected();
+  const auto fail = [&]() {
+    std::exception_ptr error = std::current_exception();
+    if (std::exception_ptr cancellation = scheduler.leave_protected()) {
+      error = link_previous(cancellation, error);
+    }
+    return error;
+  };
+  if constexpr (std::is_void_v<std::invoke_result_t<F&>>) {
+    try {
+      function();
+    } catch (...) {
+      std::rethrow_exception(fail());
+    }
+    if (std::exception_ptr cancellation = scheduler.leave_protected()) {
+      std::rethrow_exception(cancellation);
+    }
+  } else {
+    std::optional<std::invoke_result_t<F&>> result;
+    try {
+      result.emplace(function());
+    } catch (...) {
+      std::rethrow_exception(fail());
+    }
+    if (std::exception_ptr cancellation = scheduler.leave_protected()) {
+      std::rethrow_exception(cancellation);
+    }
+    return std::move(*result);
+  }
+}
+
+}  // namespace fermata

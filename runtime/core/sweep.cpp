@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/core/sweep.hpp"
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/scheduler.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+
+namespace fermata::detail {
+
+void Sweep::launch(Scheduler& scheduler, std::string name,
+                   std::vector<std::function<void()>> actions) {
+  std::make_shared<Sweep>(scheduler, std::move(name), std::move(actions))->start_driver();
+}
+
+Sweep::Sweep(Scheduler& scheduler, std::string name, std::vector<std::function<void()>> actions)
+    : scheduler_(scheduler), name_(std::move(name)), actions_(std::move(actions)) {}
+
+bool Sweep::on_switch(CoroutineBase& coroutine, SwitchMoment moment) {
+  const bool driver = coroutine.id() == driver_id_;
+  if (moment == SwitchMoment::Leave && driver && next_ < actions_.size()) start_driver();
+  return true;
+}
+
+void Sweep::start_driver() {
+  CoroutineBase& driver = make_coroutine(scheduler_.runtime_, [self = shared_from_this()] {
+    self->drive();
+  });
+  const auto created = Ref<CoroutineBase>::adopt(driver);
+  driver.set(CoroutineBase::kShielded);
+  driver.add_switch_handler(shared_from_this());
+  scheduler_.enlist(driver, SpawnOptions{Name(name_), Priority::High, SourcePlace::current(),
+                                         &scheduler_.root_scope_});
+  driver_id_ = driver.id();
+  ++drivers_;
+}
+
+void Sweep::drive() {
+  while (next_ < actions_.size()) {
+    const std::function<void()> action = std::move(actions_[next_++]);
+    try {
+      action();
+    } catch (const Cancellation&) {
+    } catch (const ForcedUnwind&) {
+      throw;
+    } catch (...) {
+      errors_.push_back(std::current_exception());
+    }
+  }
+  if (--drivers_ > 0 || errors_.empty()) return;
+  if (errors_.size() == 1) std::rethrow_exception(errors_.front());
+  throw CompositeError(std::exchange(errors_, {}));
+}
+
+}  // namespace fermata::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Runs a list of actions, each exactly once and in order, in coroutines of high priority. When one
+// suspends, a new coroutine starts the next: the switch handler of seed 003's shutdown example.
+// Used for finally handlers (core.md 4.8) and shutdown finalizers.
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/core/switch_handlers.hpp"
+
+namespace fermata::detail {
+
+class Scheduler;
+
+class Sweep final : public SwitchHandler, public std::enable_shared_from_this<Sweep> {
+ public:
+  /// The first action starts as soon as the caller gives up control. When all have ended, what they
+  /// threw is the unhandled error of the last coroutine: one error itself, several as a
+  /// CompositeError in order.
+  static void launch(Scheduler& scheduler, std::string name,
+                     std::vector<std::function<void()>> actions);
+
+  Sweep(Scheduler& scheduler, std::string name, std::vector<std::function<void()>> actions);
+  bool on_switch(CoroutineBase& coroutine, SwitchMoment moment) override;
+
+ private:
+  void start_driver();
+  void drive();
+
+  Scheduler& scheduler_;
+  std::string name_;
+  std::vector<std::function<void()>> actions_;
+  std::size_t next_ = 0;
+  std::uint64_t driver_id_ = 0;  // The newest coroutine; only its suspension starts another.
+  std::size_t drivers_ = 0;
+  std::vector<std::exception_ptr> errors_;
+};
+
+}  // namespace fermata::detail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/core/timer_queue.hpp"
+
+#include <algorithm>
+
+#include "fermata/runtime/core/timer.hpp"
+
+namespace fermata::detail {
+
+void TimerQueue::push(Timer& timer, Instant deadline) {
+  heap_.emplace_back();
+  sift_up(heap_.size() - 1, Entry{deadline, next_sequence_++, &timer});
+}
+
+void TimerQueue::remove(Timer& timer) noexcept {
+  const std::size_t hole = timer.queue_index_;
+  const Entry last = heap_.back();
+  heap_.pop_back();
+  if (hole == heap_.size()) return;
+  if (hole > 0 && earlier(last, heap_[(hole - 1) / kArity])) {
+    sift_up(hole, last);
+  } else {
+    sift_down(hole, last);
+  }
+}
+
+Timer* TimerQueue::pop_due(Instant now, std::uint64_t armed_before) noexcept {
+  if (heap_.empty()) return nullptr;
+  const Entry& top = heap_.front();
+  if (top.deadline > now || top.sequence >= armed_before) return nullptr;
+  Timer* timer = top.timer;
+  remove(*timer);
+  return timer;
+}
+
+bool TimerQueue::earlier(const Entry& a, const Entry& b) noexcept {
+  return a.deadline != b.deadline ? a.deadline < b.deadline : a.sequence < b.sequence;
+}
+
+void TimerQueue::settle(std::size_t index, const Entry& entry) noexcept {
+  heap_[index] = entry;
+  entry.timer->queue_index_ = static_cast<std::uint32_t>(index);
+}
+
+void TimerQueue::sift_up(std::size_t index, const Entry& entry) noexcept {
+  while (index > 0) {
+    const std::size_t parent = (index - 1) / kArity;
+    if (!earlier(entry, heap_[parent])) break;
+    settle(index, heap_[parent]);
+    index = parent;
+  }
+  settle(index, entry);
+}
+
+void TimerQueue::sift_down(std::size_t index, const Entry& entry) noexcept {
+  for (;;) {
+    const std::size_t first = index * kArity + 1;
+    if (first >= heap_.size()) break;
+    const std::size_t end = std::min(first + kArity, heap_.size());
+    std::size_t least = first;
+    for (std::size_t child = first + 1; child < end; ++child) {
+      if (earlier(heap_[child], heap_[least])) least = child;
+    }
+    if (!earlier(heap_[least], entry)) break;
+    settle(index, heap_[least]);
+    index = least;
+  }
+  settle(index, entry);
+}
+
+}  // namespace fermata::detail

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/core/waker.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/coroutine.hpp"
+#include "fermata/runtime/core/event.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/core/timer.hpp"
+
+namespace fermata {
+
+namespace {
+
+constexpr const char* kTerminated = "The event cannot be used after it has been terminated";
+
+/// A registration that answers drops itself from its waker: somebody must hold it meanwhile.
+class Keep {
+ public:
+  explicit Keep(Registration& registration) noexcept : registration_(registration) {
+    registration_.add_ref();
+  }
+  Keep(const Keep&) = delete;
+  Keep& operator=(const Keep&) = delete;
+  ~Keep() { registration_.release(); }
+
+ private:
+  Registration& registration_;
+};
+
+std::exception_ptr token_fired(const std::exception_ptr& cause) {
+  OperationCanceled error;
+  error.set_previous(cause);
+  return std::make_exception_ptr(std::move(error));
+}
+
+}  // namespace
+
+const char* to_string(WakerStatus status) noexcept {
+  switch (status) {
+    case WakerStatus::None:
+      return "none";
+    case WakerStatus::Waiting:
+      return "waiting";
+    case WakerStatus::Queued:
+      return "queued";
+    case WakerStatus::Ignored:
+      return "ignored";
+    case WakerStatus::Result:
+      return "result";
+  }
+  return "none";
+}
+
+void Registration::run(Event& event, const Outcome& outcome) {
+  CoroutineBase& waiter = *coroutine_;
+  detail::Scheduler& scheduler = event.runtime().scheduler();
+  switch (rule_) {
+    case WakeRule::Resolve:
+      if (outcome.error) {
+        event.mark_exception_handled();
+        event.mark_exception_caught();
+      }
+      scheduler.wake(waiter, &event, outcome.result, outcome.error, WakeCause::Event);
+      return;
+    case WakeRule::Token:
+      if (outcome.error) event.mark_exception_handled();
+      scheduler.wake(waiter, &event, nullptr, token_fired(outcome.error), WakeCause::Event);
+      return;
+    case WakeRule::Timeout:
+      scheduler.wake(waiter, &event, nullptr,
+                     outcome.error ? outcome.error : static_cast<Timer&>(event).timeout_error(),
+                     WakeCause::Event);
+      return;
+    case WakeRule::Custom:
+      handler_(*this, event, outcome);
+      return;
+  }
+}
+
+Waker::Waker(CoroutineBase& coroutine) noexcept {
+  for (Registration& slot : inline_) slot.coroutine_ = &coroutine;
+}
+
+Waker::~Waker() { unsubscribe(); }
+
+void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler handler,
+                        void* context) {
+  const Outcome* stored = event.replay();
+  FERMATA_REQUIRE(!event.closed() || stored != nullptr, kTerminated);
+  FERMATA_REQUIRE(status == WakerStatus::None || status == WakerStatus::Waiting,
+                  "resume_when: the coroutine is already on its way back from its wait");
+  Registration& registration = append_registration();
+  registration.source_ = &event;
+  registration.rule_ = rule;
+  registration.handler_ = handler;
+  registration.context = context;
+  event.add_ref();
+  if (!event.closed()) event.add_callback(registration);
+  if (status == WakerStatus::Waiting) {
+    if (event.closed()) {
+      const Keep keep(registration);
+      registration.run(event, *stored);
+    } else {
+      registration.started_ = true;
+      try {
+        event.start();
+      } catch (...) {
+        registration.started_ = false;
+        drop_last();
+        throw;
+      }
+    }
+  }
+  if (transfer) event.release();
+}
+
+void Waker::start_events() {
+  Registration* entry = first_;
+  while (entry != nullptr) {
+    Event& event = *entry->source_;
+    if (event.closed()) {
+      const Outcome* outcome = event.replay();
+      FERMATA_REQUIRE(outcome != nullptr, kTerminated);
+      const Keep keep(*entry);
+      entry->run(event, *outcome);
+      if (status != WakerStatus::Waiting) return;
+    } else {
+      event.start();
+      entry->started_ = true;
+    }
+    entry = entry->next_;
+  }
+}
+
+void Waker::unsubscribe() noexcept {
+  while (Registration* entry = first_) {
+    first_ = entry->next_;
+    if (first_ == nullptr) last_ = nullptr;
+    let_go(*entry);
+  }
+}
+
+void Waker::drop_last() noexcept {
+  Registration* entry = last_;
+  last_ = nullptr;
+  for (Registration** link = &first_; *link != nullptr; link = &(*link)->next_) {
+    if (*link == entry) {
+      *link = nullptr;
+      break;
+    }
+    last_ = *link;
+  }
+  let_go(*entry);
+}
+
+void Waker::let_go(Registration& registration) noexcept {
+  Event& event = *registration.source_;
+  if (std::exchange(registration.started_, false)) event.stop();
+  event.remove_callback(registration);
+  registration.release();
+  event.release();
+}
+
+void Waker::clear() noexcept {
+  unsubscribe();
+  status = WakerStatus::None;
+  result = nullptr;
+  triggered = nullptr;
+  if (error) error = nullptr;
+}
+
+Registration& Waker::append_registration() {
+  Registration* entry = nullptr;
+  for (Registration& slot : inline_) {
+    if (slot.ref_count() == 0) {
+      entry = &slot;
+      break;
+    }
+  }
+  if (entry == nullptr) {
+    entry = new Registration();
+    entry->coroutine_ = inline_[0].coroutine_;
+    entry->on_heap_ = true;
+  }
+  entry->add_ref();
+  entry->next_ = nullptr;
+  entry->started_ = false;
+  (last_ != nullptr ? last_->next_ : first_) = entry;
+  last_ = entry;
+  return *entry;
+}
+
+}  // namespace fermata

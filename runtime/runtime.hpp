@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Everything a program on Fermata needs, but for the reactor it runs on.
+
+#include "fermata/runtime/base/error.hpp"         // IWYU pragma: export
+#include "fermata/runtime/base/time.hpp"          // IWYU pragma: export
+#include "fermata/runtime/core/runtime.hpp"       // IWYU pragma: export
+#include "fermata/runtime/core/spawn.hpp"         // IWYU pragma: export
+#include "fermata/runtime/core/suspend.hpp"       // IWYU pragma: export
+#include "fermata/runtime/core/timer.hpp"         // IWYU pragma: export
+#include "fermata/runtime/sync/await.hpp"         // IWYU pragma: export
