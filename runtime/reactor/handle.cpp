@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/reactor/handle.hpp"
+
+#include <fmt/format.h>
+
+#include "fermata/runtime/base/error.hpp"
+
+namespace fermata {
+
+Handle::Handle(detail::Attachment& attachment, EventKind kind)
+    : Event(attachment.runtime(), kind), attachment_(attachment) {
+  attachment_.handles_.push_back(*this);
+}
+
+Handle::~Handle() {
+  if (phase_ != Phase::Closed) attachment_.handles_.remove(*this);  // It never opened.
+}
+
+void Handle::close() noexcept {
+  if (phase_ != Phase::Open) return;
+  phase_ = Phase::Closing;
+  add_ref();  // The backend's.
+  Event::close();
+  fail_parked();
+  close_backend();
+}
+
+void Handle::close_acknowledged() noexcept {
+  FERMATA_ASSERT(phase_ == Phase::Closing);
+  phase_ = Phase::Closed;
+  attachment_.handles_.remove(*this);
+  release();
+}
+
+void Handle::dispose() noexcept {
+  if (phase_ == Phase::Open) {
+    close();
+  } else {
+    delete this;
+  }
+}
+
+std::string Handle::info() const {
+  std::string text = Event::info();
+  if (!name_.empty()) text += fmt::format(" \"{}\"", name_.view());
+  return text;
+}
+
+namespace detail {
+
+Runtime& Attachment::runtime() const {
+  FERMATA_REQUIRE(runtime_ != nullptr, "no runtime is running on this reactor");
+  return *runtime_;
+}
+
+void Attachment::close_all() noexcept {
+  Handle* next = nullptr;
+  for (Handle* handle = handles_.first(); handle != nullptr; handle = next) {
+    const auto keep = Ref<Handle>::share(*handle);
+    handle->close();
+    next = Handle::OpenList::after(*handle);
+  }
+}
+
+}  // namespace detail
+}  // namespace fermata

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/reactor/request.hpp"
+
+#include <fmt/format.h>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+
+namespace fermata {
+
+void Request::complete(std::size_t transferred) noexcept {
+  FERMATA_ASSERT(!completed());
+  transferred_ = transferred;
+  outcome_.result = this;
+  finish();
+}
+
+void Request::fail(std::exception_ptr error) noexcept {
+  FERMATA_ASSERT(!completed());
+  outcome_.error = std::move(error);
+  finish();
+}
+
+void Request::fail(int code) noexcept {
+  fail(std::make_exception_ptr(InputOutputError(operation_, code)));
+}
+
+void Request::finish() noexcept {
+  try {
+    notify_and_close(outcome_);
+  } catch (...) {
+    runtime().report_unhandled(std::current_exception());
+  }
+}
+
+std::string Request::info() const { return fmt::format("Request #{} ({})", serial(), operation_); }
+
+}  // namespace fermata

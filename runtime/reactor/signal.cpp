@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/reactor/signal.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+
+namespace fermata {
+
+namespace {
+
+int valid_signal(int signum) {
+  if (signum < 1 || signum >= NSIG || signum == SIGKILL || signum == SIGSTOP) {
+    throw UsageError(fmt::format("signal {}: expected one that a program can handle", signum));
+  }
+  return signum;
+}
+
+}  // namespace
+
+SignalEvent::SignalEvent(Signals& signals, int signum)
+    : Event(signals.attachment_.runtime(), EventKind::Signal),
+      signals_(signals),
+      signum_(valid_signal(signum)) {}
+
+SignalEvent::~SignalEvent() { shut(); }
+
+void SignalEvent::arm() { signals_.add(*this); }
+
+void SignalEvent::disarm() noexcept { signals_.remove(*this); }
+
+std::string SignalEvent::info() const {
+  return fmt::format("Signal #{} (signal={})", serial(), signum_);
+}
+
+/// The runtime's own interest in a signal.
+class Signals::Control {
+ public:
+  Control(Signals& signals, int signum) : event_(signals, signum) {
+    event_.set_hidden(true);
+    subscription_ = subscribe(event_, [signum](Event& event, const Outcome&) {
+      event.runtime().on_control_signal(signum);
+    });
+    event_.start();
+  }
+
+ private:
+  SignalEvent event_;
+  Subscription subscription_;
+};
+
+Signals::Signals(detail::Attachment& attachment) noexcept : attachment_(attachment) {}
+
+Signals::~Signals() = default;
+
+void Signals::watch_control(std::span<const int> signums) {
+  controls_.clear();
+  for (const int signum : signums) controls_.push_back(std::make_unique<Control>(*this, signum));
+}
+
+void Signals::add(SignalEvent& event) {
+  SignalEvent::List& list = started_[event.signum_];
+  if (list.empty()) install(event.signum_);
+  list.push_back(event);
+}
+
+void Signals::remove(SignalEvent& event) noexcept {
+  SignalEvent::List& list = started_[event.signum_];
+  list.remove(event);
+  if (list.empty()) uninstall(event.signum_);
+}
+
+void Signals::deliver(int signum) {
+  started_[signum].dispatch([&](SignalEvent& event) {
+    try {
+      event.notify({&event, nullptr});
+    } catch (...) {
+      attachment_.runtime().report_unhandled(std::current_exception());
+    }
+  });
+}
+
+}  // namespace fermata

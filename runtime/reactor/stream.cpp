@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/reactor/stream.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/reactor/streams.hpp"
+
+namespace fermata {
+
+namespace {
+
+std::exception_ptr input_output_error(const char* text) {
+  return std::make_exception_ptr(InputOutputError(text));
+}
+
+constexpr const char* kCannotWrite = "Cannot write to closed IO handle";
+
+}  // namespace
+
+ReadRequest::ReadRequest(StreamHandle& stream, std::span<std::byte> buffer)
+    : Request(stream.runtime(), "read"),
+      stream_(Ref<StreamHandle>::share(stream)),
+      buffer_(buffer.first(std::min(buffer.size(), kTransferMax))) {
+  FERMATA_REQUIRE(!buffer.empty(), "read: expected a buffer of at least one byte");
+  stream.read(*this);
+}
+
+ReadRequest::~ReadRequest() {
+  if (!completed()) {
+    stream_->readers_.remove(*this);
+  } else if (stream_->untaken_ == this) {
+    stream_->give_back(buffer_.first(transferred()));
+  }
+}
+
+std::size_t ReadRequest::take() noexcept {
+  if (stream_->untaken_ == this) {
+    stream_->untaken_ = nullptr;
+    stream_->serve_readers();
+  }
+  return transferred();
+}
+
+WriteRequest::WriteRequest(StreamHandle& stream, std::span<const std::byte> data, WriteMode mode)
+    : Request(stream.runtime(), "write"), stream_(Ref<StreamHandle>::share(stream)) {
+  stream.write(*this, data.first(std::min(data.size(), kTransferMax)), mode);
+}
+
+WriteRequest::~WriteRequest() {
+  if (!completed()) stream_->abandon_write(*this);
+}
+
+// --- reading ---
+
+void StreamHandle::read(ReadRequest& request) {
+  if (closed()) return request.fail(input_output_error("Cannot read from closed IO handle"));
+  readers_.push_back(request);
+  serve_readers();
+}
+
+/// Answers waiting readers from what is there, and arms the backend for those who go on waiting.
+void StreamHandle::serve_readers() {
+  while (may_serve()) {
+    if (!held().empty()) {
+      const std::size_t size = fill_reader(held());
+      held_taken_ += size;
+      if (held().empty()) {
+        held_ = {};
+        held_taken_ = 0;
+      }
+      untaken_->complete(size);
+    } else if (ended_ || read_code_ != 0) {
+      ReadRequest& reader = *readers_.first();
+      readers_.remove(reader);
+      if (ended_) {
+        reader.complete(0);
+      } else {
+        reader.fail(read_code_);
+      }
+    } else if (reading_) {
+      return;
+    } else {
+      read_code_ = start_reading();
+      reading_ = read_code_ == 0;
+    }
+  }
+}
+
+/// Moves bytes to the first reader, which becomes the untaken one and is to be completed.
+std::size_t StreamHandle::fill_reader(std::span<const std::byte> data) noexcept {
+  ReadRequest& reader = *readers_.first();
+  const std::size_t size = std::min(reader.buffer_.size(), data.size());
+  if (reader.buffer_.data() != data.data()) {
+    std::memcpy(reader.buffer_.data(), data.data(), size);
+  }
+  readers_.remove(reader);
+  untaken_ = &reader;
+  return size;
+}
+
+void StreamHandle::received(std::span<const std::byte> data) {
+  while (!data.empty() && may_serve() && held().empty()) {
+    const std::size_t size = fill_reader(data);
+    data = data.subspan(size);
+    untaken_->complete(size);
+  }
+  if (data.empty() || closed()) return;
+  held_.insert(held_.end(), data.begin(), data.end());
+  stop_armed_reading();
+}
+
+void StreamHandle::received_end() {
+  ended_ = true;
+  stop_armed_reading();
+  serve_readers();
+}
+
+void StreamHandle::receive_failed(int code) {
+  read_code_ = code;
+  stop_armed_reading();
+  serve_readers();
+}
+
+void StreamHandle::stop_armed_reading() noexcept {
+  if (std::exchange(reading_, false)) stop_reading();
+}
+
+std::span<std::byte> StreamHandle::read_target(std::span<std::byte> spare) noexcept {
+  return may_serve() && held().empty() ? readers_.first()->buffer_ : spare;
+}
+
+void StreamHandle::give_back(std::span<const std::byte> bytes) {
+  untaken_ = nullptr;
+  if (closed()) return;
+  std::vector<std::byte> whole(bytes.begin(), bytes.end());
+  whole.insert(whole.end(), held().begin(), held().end());
+  held_ = std::move(whole);
+  held_taken_ = 0;
+  serve_readers();
+}
+
+// --- writing ---
+
+void StreamHandle::write(WriteRequest& request, std::span<const std::byte> data, WriteMode mode) {
+  if (closed()) return request.fail(input_output_error(kCannotWrite));
+  if (write_shut_) return request.fail(EPIPE);
+  if (write_code_ != 0) return request.fail(write_code_);
+  if (data.empty()) return request.complete(0);
+  const std::size_t total = data.size();
+  if (writes_.empty()) {
+    const auto [accepted, code] = try_write(data);
+    if (code != 0) {
+      write_code_ = code;
+      return request.fail(code);
+    }
+    const bool enough = accepted == total || (mode == WriteMode::Some && accepted > 0);
+    if (enough) return request.complete(accepted);
+    data = data.subspan(accepted);
+  }
+  PendingWrite rest{std::make_unique<std::byte[]>(data.size()), data.size(), total, &request};
+  std::memcpy(rest.bytes.get(), data.data(), data.size());
+  writes_.push_back(std::move(rest));
+  if (writes_.size() == 1) submit_next_write();
+}
+
+void StreamHandle::submit_next_write() {
+  const PendingWrite& next = writes_.front();
+  const int code = submit_write({next.bytes.get(), next.size});
+  if (code != 0) fail_writes(code);
+}
+
+void StreamHandle::write_done(int code) {
+  if (closed()) return;  // The bytes go with the handle.
+  if (code != 0) return fail_writes(code);
+  const PendingWrite done = std::move(writes_.front());
+  writes_.pop_front();
+  if (!writes_.empty()) {
+    submit_next_write();
+  } else if (write_shut_) {
+    submit_shutdown();
+  }
+  if (done.request != nullptr) done.request->complete(done.total);
+}
+
+void StreamHandle::fail_writes(int code) {
+  write_code_ = code;
+  while (!writes_.empty()) {
+    const PendingWrite write = std::move(writes_.front());
+    writes_.pop_front();
+    if (write.request != nullptr) write.request->fail(code);
+  }
+}
+
+void StreamHandle::abandon_write(const WriteRequest& request) noexcept {
+  for (PendingWrite& write : writes_) {
+    if (write.request == &request) write.request = nullptr;
+  }
+}
+
+void StreamHandle::shutdown_write() {
+  if (closed()) throw InputOutputError(kCannotWrite);
+  if (std::exchange(write_shut_, true)) return;
+  if (writes_.empty() && write_code_ == 0) submit_shutdown();
+}
+
+// --- connecting and closing ---
+
+void StreamHandle::connected(int code) {
+  if (connecting_ != nullptr) std::exchange(connecting_, nullptr)->established(code);
+}
+
+void StreamHandle::fail_parked() {
+  const std::exception_ptr error = input_output_error("Stream was closed");
+  reading_ = false;
+  if (connecting_ != nullptr) std::exchange(connecting_, nullptr)->fail(error);
+  while (ReadRequest* reader = readers_.first()) {
+    readers_.remove(*reader);
+    reader->fail(error);
+  }
+  for (PendingWrite& write : writes_) {
+    if (write.request != nullptr) std::exchange(write.request, nullptr)->fail(error);
+  }
+}
+
+}  // namespace fermata

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/reactor/trigger.hpp"
+
+#include <algorithm>
+
+#include "fermata/runtime/core/runtime.hpp"
+
+namespace fermata {
+
+Trigger::Trigger(Triggers& triggers)
+    : Handle(triggers.attachment_, EventKind::Trigger), triggers_(triggers) {}
+
+void Trigger::fire() noexcept {
+  if (open_.load() && !posted_.exchange(true)) triggers_.post(*this);
+}
+
+void Trigger::close_backend() noexcept {
+  open_.store(false);
+  triggers_.forget(*this);
+  close_acknowledged();
+}
+
+Ref<Trigger> Triggers::make() { return Ref<Trigger>::adopt(*new Trigger(*this)); }
+
+void Triggers::post(Trigger& trigger) noexcept {
+  Trigger* newest = posted_.load();
+  do {
+    trigger.next_ = newest;
+  } while (!posted_.compare_exchange_weak(newest, &trigger));
+  request_delivery();
+}
+
+void Triggers::collect() {
+  const auto older = static_cast<std::ptrdiff_t>(ready_.size());
+  for (Trigger* trigger = posted_.exchange(nullptr); trigger != nullptr; trigger = trigger->next_) {
+    ready_.push_back(trigger);
+  }
+  std::reverse(ready_.begin() + older, ready_.end());
+}
+
+void Triggers::forget(const Trigger& trigger) {
+  collect();
+  std::replace(ready_.begin(), ready_.end(), const_cast<Trigger*>(&trigger),
+               static_cast<Trigger*>(nullptr));
+}
+
+void Triggers::deliver() {
+  if (posted_.load() == nullptr && ready_.empty()) return;
+  collect();
+  const std::size_t count = ready_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    Trigger* trigger = std::exchange(ready_[i], nullptr);
+    if (trigger == nullptr) continue;
+    trigger->posted_.exchange(false);  // Takes over what the producer wrote before its fire.
+    try {
+      trigger->notify({trigger, nullptr});
+    } catch (...) {
+      attachment_.runtime().report_unhandled(std::current_exception());
+    }
+  }
+  ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+}  // namespace fermata

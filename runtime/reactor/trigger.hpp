@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Wakes a runtime's coroutines from other threads.
+//
+// Threads      fire() from any thread and from signal handlers; everything else on the runtime's
+//              thread. Producers must know that the trigger is alive: its owner takes it away from
+//              them, under a lock of theirs, before it lets go of it.
+// Coalescing   Any number of fires before a delivery make one notification; each fire is followed
+//              by at least one (THR-03). A trigger without subscribers forgets the fire.
+// Activity     While it is started (THR-04).
+
+#include <atomic>
+#include <vector>
+
+#include "fermata/runtime/reactor/handle.hpp"
+
+namespace fermata {
+
+class Triggers;
+
+class Trigger final : public Handle {
+ public:
+  /// No effect on a closed trigger.
+  void fire() noexcept;
+
+ private:
+  friend class Triggers;
+  explicit Trigger(Triggers& triggers);
+  ~Trigger() override = default;
+
+  void close_backend() noexcept override;
+
+  Triggers& triggers_;
+  std::atomic<bool> open_ = true;
+  std::atomic<bool> posted_ = false;
+  Trigger* next_ = nullptr;  // In the stack of posted triggers.
+};
+
+class Triggers {
+ public:
+  virtual ~Triggers() = default;
+
+  [[nodiscard]] Ref<Trigger> make();
+
+ protected:
+  explicit Triggers(detail::Attachment& attachment) noexcept : attachment_(attachment) {}
+
+  // --- hook ---
+
+  /// deliver() is to be called in a turn soon. From any thread and from signal handlers.
+  virtual void request_delivery() noexcept = 0;
+
+  // --- for the backend ---
+
+  /// Notifies every trigger fired before this call, in the order of their first fires.
+  void deliver();
+  [[nodiscard]] bool anything_posted() const noexcept {
+    return posted_.load() != nullptr || !ready_.empty();
+  }
+
+  detail::Attachment& attachment_;
+
+ private:
+  friend class Trigger;
+
+  void post(Trigger& trigger) noexcept;
+  void collect();
+  void forget(const Trigger& trigger);
+
+  std::atomic<Trigger*> posted_ = nullptr;  // Newest first.
+  std::vector<Trigger*> ready_;             // Oldest first; being delivered.
+};
+
+}  // namespace fermata
