@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fermata/runtime/base/time.hpp"
+#include "fermata/runtime/core/chooser.hpp"
+
+namespace fermata::sim {
+
+/// One answer that was not calm.
+struct Decision {
+  /// How many draws the run had made before, calm ones included.
+  std::uint64_t index = 0;
+  /// Which draw this is; unique within a run.
+  std::uint64_t key = 0;
+  /// A pick: how many candidates. Otherwise the draw's bound.
+  std::uint64_t bound = 0;
+  /// A pick: the path of the coroutine that was chosen. Otherwise the number drawn; never 0.
+  std::uint64_t value = 0;
+  /// A pick: the path of the coroutine that production would have run; otherwise the caller's key.
+  std::uint64_t subject = 0;
+  Instant at;
+  Stream stream = Stream::Schedule;
+  bool is_pick = false;
+
+  friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+/// What keys, and the paths of coroutines, are called in reports.
+using Names = std::map<std::uint64_t, std::string>;
+
+/// Where a run is.
+class Whereabouts {
+ public:
+  [[nodiscard]] virtual Instant now() const = 0;
+  /// Whose code runs; empty when nobody's does.
+  [[nodiscard]] virtual std::string coroutine() const = 0;
+
+ protected:
+  ~Whereabouts() = default;
+};
+
+/// "'writer' runs before 'reader'", "network 'n1->n2 loss' is 3, below 10".
+[[nodiscard]] std::string describe(const Decision& decision, const Names& names);
+
+/// "'writer'", or the number itself when it has no name.
+[[nodiscard]] std::string name_of(std::uint64_t key, const Names& names);
+
+/// "+12.000001 ms".
+[[nodiscard]] std::string describe(Instant at);
+
+/// "schedule", "time", "network", "disk", "offload", "fault", "allocation" or "workload".
+[[nodiscard]] std::string_view to_string(Stream stream) noexcept;
+[[nodiscard]] std::optional<Stream> stream_of(std::string_view name) noexcept;
+
+}  // namespace fermata::sim

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/tape/decisions.hpp"
+
+#include <utility>
+
+namespace fermata::sim {
+namespace {
+
+constexpr std::uint64_t kSpawn = key_of("spawn");
+constexpr std::uint64_t kPick = key_of("pick");
+
+}  // namespace
+
+void Decisions::begin(std::uint64_t seed) {
+  reset();
+  replay_ = nullptr;
+  strategy_->begin_run(seed);
+}
+
+void Decisions::begin_replay(Replay& replay) {
+  reset();
+  replay_ = &replay;
+  replay.rewind(names_, whereabouts_);
+}
+
+void Decisions::end() {
+  if (replay_ != nullptr) {
+    replay_->finish(draws_);
+  } else {
+    strategy_->end_run(picks_);
+  }
+}
+
+void Decisions::reset() {
+  occurrences_.clear();
+  recorded_.clear();
+  draws_ = 0;
+  picks_ = 0;
+  if (!names_.empty()) names_.clear();
+}
+
+std::size_t Decisions::pick(const Candidates& candidates) {
+  const std::uint64_t head = candidates.path(0);
+  const std::uint64_t key = key_of(kPick, head);
+  const Question question{Stream::Schedule, key_of(key, occurrences_.next(key)), candidates.size(),
+                          head};
+  ++picks_;
+  const std::size_t chosen =
+      replay_ != nullptr ? replayed_pick(question, candidates) : strategy_->pick(candidates);
+  answered(question, chosen == 0 ? 0 : candidates.path(chosen), true);
+  return chosen;
+}
+
+std::uint64_t Decisions::draw(Stream stream, std::uint64_t key, std::uint64_t bound) {
+  const Question question = ask(stream, key, bound);
+  if (replay_ != nullptr) {
+    const Decision* decision = replay_->answer(as_draw(question));
+    return answered(question, decision != nullptr ? decision->value : 0, false);
+  }
+  return answered(question, strategy_->draw(stream, question.key, bound), false);
+}
+
+std::uint64_t Decisions::draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound,
+                                     Odds odds) {
+  if (replay_ != nullptr) return draw(stream, key, bound);
+  const Question question = ask(stream, key, bound);
+  return answered(question, strategy_->draw_rarely(stream, question.key, bound, odds), false);
+}
+
+std::uint64_t Decisions::spawn_path(std::uint64_t parent, std::string_view name) {
+  const std::uint64_t key = key_of(key_of(kSpawn, parent), name);
+  const std::uint32_t occurrence = occurrences_.next(key);
+  const std::uint64_t path = key_of(key, occurrence);
+  if (naming_) {
+    std::string text(name.empty() ? "coroutine" : name);
+    if (occurrence > 0) text += " #" + std::to_string(occurrence + 1);
+    this->name(path, std::move(text));
+  }
+  return path;
+}
+
+void Decisions::name(std::uint64_t key, std::string text) {
+  names_.insert_or_assign(key, std::move(text));
+}
+
+Decisions::Question Decisions::ask(Stream stream, std::uint64_t subject, std::uint64_t bound) {
+  const std::uint64_t key = key_of(static_cast<std::uint64_t>(stream), subject);
+  return Question{stream, key_of(key, occurrences_.next(key)), bound, subject};
+}
+
+std::uint64_t Decisions::answered(const Question& question, std::uint64_t value, bool is_pick) {
+  if (value != 0) {
+    recorded_.push_back(Decision{.index = draws_,
+                                 .key = question.key,
+                                 .bound = question.bound,
+                                 .value = value,
+                                 .subject = question.subject,
+                                 .at = whereabouts_ != nullptr ? whereabouts_->now() : Instant{},
+                                 .stream = question.stream,
+                                 .is_pick = is_pick});
+  }
+  ++draws_;
+  return value;
+}
+
+Draw Decisions::as_draw(const Question& question) const noexcept {
+  return Draw{.index = draws_,
+              .key = question.key,
+              .bound = question.bound,
+              .subject = question.subject,
+              .stream = question.stream};
+}
+
+std::size_t Decisions::replayed_pick(const Question& question, const Candidates& candidates) {
+  Draw draw = as_draw(question);
+  draw.is_pick = true;
+  const Decision* decision = replay_->answer(draw);
+  if (decision == nullptr) return 0;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates.path(i) == decision->value) return i;
+  }
+  replay_->reject(*decision, draw);
+  return 0;
+}
+
+}  // namespace fermata::sim

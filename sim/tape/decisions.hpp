@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The one source of every decision of a run. It asks a strategy, or a tape that is replayed, and
+// records what was not calm. The runtimes of all nodes of a world share one.
+//
+// Keys    A caller names its draw by what it is about: key_of(path of the coroutine, "tcp.read"),
+//         key_of(link, "loss"). How often that key was drawn before is added here.
+// Memory  A run allocates nothing once an earlier one was as long.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fermata/runtime/base/time.hpp"
+#include "fermata/runtime/core/chooser.hpp"
+#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/decision.hpp"
+#include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/tape/occurrences.hpp"
+#include "fermata/sim/tape/replay.hpp"
+
+namespace fermata::sim {
+
+class Decisions final : public Chooser {
+ public:
+  /// The strategy must outlive this.
+  explicit Decisions(Strategy& strategy) noexcept : strategy_(&strategy) {}
+  Decisions(const Decisions&) = delete;
+  Decisions& operator=(const Decisions&) = delete;
+
+  /// Forgets the last run and begins one whose answers come from the strategy.
+  void begin(std::uint64_t seed);
+
+  /// Forgets the last run and begins one whose answers come from `replay`, which must outlive it.
+  void begin_replay(Replay& replay);
+
+  /// The run is over: the strategy learns from it, a strict replay looks for what never came.
+  void end();
+
+  // --- draws ---
+
+  std::size_t pick(const fermata::detail::ReadyQueue& ready) override {
+    return pick(Candidates(ready));
+  }
+  std::size_t pick(const Candidates& candidates);
+
+  std::uint64_t draw(Stream stream, std::uint64_t key, std::uint64_t bound) override;
+
+  /// Calm except with `odds`: then uniform in [1, bound). REQUIRES: bound > 1.
+  std::uint64_t draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound, Odds odds);
+
+  /// Whether something happens that is not calm.
+  bool chance(Stream stream, std::uint64_t key, Odds odds) {
+    return draw_rarely(stream, key, 2, odds) != 0;
+  }
+
+  std::uint64_t spawn_path(std::uint64_t parent, std::string_view name) override;
+
+  // --- what the world tells ---
+
+  /// Who knows the time of a draw; null: all are at zero. Must outlive this.
+  void set_whereabouts(const Whereabouts* whereabouts) noexcept { whereabouts_ = whereabouts; }
+
+  /// Whether somebody wants to read names; off while exploring.
+  [[nodiscard]] bool naming() const noexcept { return naming_; }
+  void set_naming(bool naming) noexcept { naming_ = naming; }
+  /// What `key`, or a coroutine's path, is called in reports. Only while naming().
+  void name(std::uint64_t key, std::string text);
+
+  // --- what the run was ---
+
+  /// The answers that were not calm, in the order in which they were given.
+  [[nodiscard]] std::span<const Decision> recorded() const noexcept { return recorded_; }
+  [[nodiscard]] std::uint64_t draws() const noexcept { return draws_; }
+  [[nodiscard]] std::uint64_t picks() const noexcept { return picks_; }
+  [[nodiscard]] const Names& names() const noexcept { return names_; }
+
+ private:
+  struct Question {
+    Stream stream;
+    std::uint64_t key;
+    std::uint64_t bound;
+    std::uint64_t subject;
+  };
+
+  void reset();
+  [[nodiscard]] Question ask(Stream stream, std::uint64_t subject, std::uint64_t bound);
+  std::uint64_t answered(const Question& question, std::uint64_t value, bool is_pick);
+  [[nodiscard]] Draw as_draw(const Question& question) const noexcept;
+  [[nodiscard]] std::size_t replayed_pick(const Question& question, const Candidates& candidates);
+
+  Strategy* strategy_;
+  Replay* replay_ = nullptr;
+  Occurrences occurrences_;
+  std::vector<Decision> recorded_;
+  std::uint64_t draws_ = 0;
+  std::uint64_t picks_ = 0;
+  const Whereabouts* whereabouts_ = nullptr;
+  bool naming_ = false;
+  Names names_;
+};
+
+}  // namespace fermata::sim

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/tape/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace fermata::sim {
+
+std::string Divergence::text() const {
+  const std::string who = coroutine.empty() ? "in no coroutine" : "in '" + coroutine + "'";
+  return fmt::format("expected {}; got {}; at {}, {}", expected, got, describe(at), who);
+}
+
+Replay::Replay(std::vector<Decision> decisions, std::uint64_t draws, Names names, ReplayMode mode)
+    : decisions_(std::move(decisions)), draws_(draws), names_(std::move(names)), mode_(mode) {
+  for (const Decision& decision : decisions_) by_key_.push_back(&decision);
+  std::sort(by_key_.begin(), by_key_.end(),
+            [](const Decision* a, const Decision* b) { return a->key < b->key; });
+}
+
+void Replay::rewind(const Names& names, const Whereabouts* whereabouts) {
+  run_names_ = &names;
+  whereabouts_ = whereabouts;
+  next_ = 0;
+  matched_ = 0;
+  divergence_.reset();
+}
+
+const Decision* Replay::answer(const Draw& draw) {
+  const Decision* decision =
+      mode_ == ReplayMode::Strict ? answer_strictly(draw) : answer_by_key(draw);
+  if (decision != nullptr) ++matched_;
+  return decision;
+}
+
+const Decision* Replay::answer_strictly(const Draw& draw) {
+  if (divergence_ || next_ == decisions_.size()) return nullptr;
+  const Decision& decision = decisions_[next_];
+  if (draw.index < decision.index) return nullptr;
+  if (draw.key != decision.key || draw.bound != decision.bound) {
+    diverge(expectation(decision), question(draw));
+    return nullptr;
+  }
+  ++next_;
+  return &decision;
+}
+
+const Decision* Replay::answer_by_key(const Draw& draw) const {
+  const auto found = std::lower_bound(
+      by_key_.begin(), by_key_.end(), draw.key,
+      [](const Decision* decision, std::uint64_t key) { return decision->key < key; });
+  if (found == by_key_.end() || (*found)->key != draw.key) return nullptr;
+  const bool in_range = draw.is_pick || draw.bound == 0 || (*found)->value < draw.bound;
+  return in_range ? *found : nullptr;
+}
+
+void Replay::reject(const Decision& decision, const Draw& draw) {
+  --matched_;
+  if (mode_ == ReplayMode::Strict) {
+    diverge(expectation(decision),
+            question(draw) + ", where " + name_of(decision.value, names_) + " is no candidate");
+  }
+}
+
+void Replay::finish(std::uint64_t draws) {
+  if (mode_ == ReplayMode::Best || divergence_) return;
+  if (next_ < decisions_.size()) {
+    diverge(expectation(decisions_[next_]),
+            fmt::format("the end of the run after {} draws", draws));
+  } else if (draws != draws_) {
+    diverge(fmt::format("the end of the run after {} draws", draws_),
+            fmt::format("{} draws", draws));
+  }
+}
+
+std::string Replay::summary() const {
+  return fmt::format("{} of {} decisions matched", matched_, decisions_.size());
+}
+
+void Replay::diverge(std::string expected, std::string got) {
+  divergence_ = Divergence{std::move(expected), std::move(got), Instant{}, ""};
+  if (whereabouts_ == nullptr) return;
+  divergence_->at = whereabouts_->now();
+  divergence_->coroutine = whereabouts_->coroutine();
+}
+
+std::string Replay::expectation(const Decision& decision) const {
+  return fmt::format("draw {} ({})", decision.index, describe(decision, names_));
+}
+
+std::string Replay::question(const Draw& draw) const {
+  const std::string subject = name_of(draw.subject, *run_names_);
+  if (draw.is_pick) {
+    return fmt::format("draw {} (schedule: {} is first of {} candidates)", draw.index, subject,
+                       draw.bound);
+  }
+  return fmt::format("draw {} ({} {}, below {})", draw.index, to_string(draw.stream), subject,
+                     draw.bound);
+}
+
+}  // namespace fermata::sim

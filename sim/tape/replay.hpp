@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Answers draws from the decisions of an earlier run.
+//
+// Strict  Every decision must be asked for at its place among all draws. The first one that is not
+//         is the divergence; everything after it is answered calmly.
+// Best    Decisions are looked up by key wherever they are asked for; the rest is calm.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fermata/sim/tape/decision.hpp"
+
+namespace fermata::sim {
+
+enum class ReplayMode : std::uint8_t { Strict, Best };
+
+/// A draw as it is asked for.
+struct Draw {
+  std::uint64_t index = 0;
+  std::uint64_t key = 0;
+  std::uint64_t bound = 0;
+  std::uint64_t subject = 0;
+  Stream stream = Stream::Schedule;
+  bool is_pick = false;
+};
+
+/// Where a strict replay left its tape.
+struct Divergence {
+  std::string expected;
+  std::string got;
+  Instant at;
+  std::string coroutine;
+
+  /// One line for people.
+  [[nodiscard]] std::string text() const;
+};
+
+class Replay {
+ public:
+  /// `names` are those of the run that took the decisions; `draws` how many draws it made.
+  Replay(std::vector<Decision> decisions, std::uint64_t draws, Names names, ReplayMode mode);
+
+  /// From the first decision again, for a run that has these names and is there; both must outlive
+  /// it. `whereabouts` may be null.
+  void rewind(const Names& names, const Whereabouts* whereabouts);
+
+  /// The decision that answers `draw`; null for a calm answer.
+  const Decision* answer(const Draw& draw);
+
+  /// The decision found last cannot be followed: its coroutine is no candidate.
+  void reject(const Decision& decision, const Draw& draw);
+
+  /// The run has ended.
+  void finish(std::uint64_t draws);
+
+  [[nodiscard]] ReplayMode mode() const noexcept { return mode_; }
+  [[nodiscard]] const std::optional<Divergence>& divergence() const noexcept { return divergence_; }
+  /// How many decisions were followed.
+  [[nodiscard]] std::size_t matched() const noexcept { return matched_; }
+  [[nodiscard]] std::size_t size() const noexcept { return decisions_.size(); }
+  /// "412 of 415 decisions matched".
+  [[nodiscard]] std::string summary() const;
+
+ private:
+  const Decision* answer_strictly(const Draw& draw);
+  const Decision* answer_by_key(const Draw& draw) const;
+  void diverge(std::string expected, std::string got);
+  [[nodiscard]] std::string expectation(const Decision& decision) const;
+  [[nodiscard]] std::string question(const Draw& draw) const;
+
+  std::vector<Decision> decisions_;  // In the order of the run.
+  std::vector<const Decision*> by_key_;
+  std::uint64_t draws_;
+  Names names_;
+  ReplayMode mode_;
+  const Names* run_names_ = nullptr;
+  const Whereabouts* whereabouts_ = nullptr;
+  std::size_t next_ = 0;  // Of a strict replay.
+  std::size_t matched_ = 0;
+  std::optional<Divergence> divergence_;
+};
+
+}  // namespace fermata::sim

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/tape/tape.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "fermata/sim/tape/key.hpp"
+
+namespace fermata::sim {
+namespace {
+
+constexpr std::string_view kMagic = "fermata-tape ";
+constexpr std::string_view kVersion = "1";
+
+std::string one_line(std::string text) {
+  for (char& letter : text) {
+    if (letter == '\n' || letter == '\r') letter = ' ';
+  }
+  return text;
+}
+
+void append(std::string& out, const Decision& decision, const Names& names) {
+  if (decision.is_pick) {
+    out += fmt::format("pick {} {:#x} {} {:#x} {:#x} {}", decision.index, decision.key,
+                       decision.bound, decision.value, decision.subject, decision.at.nanoseconds);
+  } else {
+    out += fmt::format("draw {} {:#x} {} {} {:#x} {} {}", decision.index, decision.key,
+                       decision.bound, decision.value, decision.subject, decision.at.nanoseconds,
+                       to_string(decision.stream));
+  }
+  out += fmt::format(" # {} {}\n", describe(decision.at), one_line(describe(decision, names)));
+}
+
+/// Reads a tape from its first line to its last.
+class Reader {
+ public:
+  Reader(std::string_view text, std::string_view origin) : text_(text), origin_(origin) {}
+
+  Tape read() {
+    read_version();
+    while (!at_end_) {
+      const std::size_t line_start = position_;
+      std::string_view rest = next_line();
+      const std::string_view word = next_word(rest);
+      if (word == "end") {
+        read_end(rest, line_start);
+      } else {
+        read_field(word, rest);
+      }
+    }
+    if (position_ != text_.size()) refuse("nothing after the line 'end'");
+    return std::move(tape_);
+  }
+
+ private:
+  void read_version() {
+    if (text_.substr(0, kMagic.size()) != kMagic) {
+      line_ = 1;
+      refuse("the line 'fermata-tape 1'");
+    }
+    const std::string_view version = next_line().substr(kMagic.size());
+    if (version != kVersion) {
+      throw TapeError(fmt::format("{}: tape format {} is unknown; this build reads format {}",
+                                  origin_, version, kVersion));
+    }
+  }
+
+  void read_field(std::string_view word, std::string_view rest) {
+    if (word == "test") {
+      tape_.test = rest;
+    } else if (word == "seed") {
+      tape_.seed = only_number(rest);
+    } else if (word == "strategy") {
+      tape_.strategy = rest;
+    } else if (word == "faults") {
+      tape_.faults = rest;
+    } else if (word == "time-limit") {
+      tape_.time_limit = Duration(static_cast<std::int64_t>(only_number(rest)));
+    } else if (word == "step-limit") {
+      tape_.step_limit = only_number(rest);
+    } else if (word == "rapidcheck") {
+      tape_.rapidcheck = rest;
+    } else if (word == "signature") {
+      tape_.signature = rest;
+    } else if (word == "trace") {
+      tape_.trace_hash = only_number(rest);
+    } else if (word == "draws") {
+      tape_.draws = only_number(rest);
+    } else if (word == "name") {
+      const std::uint64_t key = number(rest);
+      tape_.names.emplace(key, std::string(rest));
+    } else if (word == "pick" || word == "draw") {
+      read_decision(word == "pick", rest);
+    } else {
+      refuse("a field of a tape, not '" + std::string(word) + "'");
+    }
+  }
+
+  void read_decision(bool is_pick, std::string_view rest) {
+    Decision decision;
+    decision.is_pick = is_pick;
+    decision.index = number(rest);
+    decision.key = number(rest);
+    decision.bound = number(rest);
+    decision.value = number(rest);
+    decision.subject = number(rest);
+    decision.at.nanoseconds = static_cast<std::int64_t>(number(rest));
+    if (!is_pick) {
+      const std::string_view name = next_word(rest);
+      const std::optional<Stream> stream = stream_of(name);
+      if (!stream) refuse("a stream, not '" + std::string(name) + "'");
+      decision.stream = *stream;
+    }
+    if (!tape_.decisions.empty() && decision.index <= tape_.decisions.back().index) {
+      refuse("a draw after draw " + std::to_string(tape_.decisions.back().index));
+    }
+    tape_.decisions.push_back(decision);
+  }
+
+  void read_end(std::string_view rest, std::size_t line_start) {
+    const std::uint64_t decisions = number(rest);
+    const std::uint64_t checksum = only_number(rest);
+    if (decisions != tape_.decisions.size() || checksum != key_of(text_.substr(0, line_start))) {
+      throw TapeError(fmt::format("{}: the tape is damaged: its checksum does not match", origin_));
+    }
+    at_end_ = true;
+  }
+
+  std::string_view next_line() {
+    ++line_;
+    const std::size_t end = text_.find('\n', position_);
+    if (end == std::string_view::npos) {
+      throw TapeError(fmt::format(
+          "{}: the tape is cut off after line {}: its line 'end' is missing", origin_, line_ - 1));
+    }
+    const std::string_view line = text_.substr(position_, end - position_);
+    position_ = end + 1;
+    return line;
+  }
+
+  static std::string_view next_word(std::string_view& rest) {
+    const std::size_t end = rest.find(' ');
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    return word;
+  }
+
+  std::uint64_t number(std::string_view& rest) const {
+    const std::string_view word = next_word(rest);
+    const bool is_hexadecimal = word.substr(0, 2) == "0x";
+    const char* begin = word.data() + (is_hexadecimal ? 2 : 0);
+    const char* end = word.data() + word.size();
+    std::uint64_t value = 0;
+    const auto [stop, error] = std::from_chars(begin, end, value, is_hexadecimal ? 16 : 10);
+    if (error != std::errc() || stop != end) refuse("a number, not '" + std::string(word) + "'");
+    return value;
+  }
+
+  std::uint64_t only_number(std::string_view rest) const {
+    const std::uint64_t value = number(rest);
+    if (!rest.empty()) refuse("the end of the line, not '" + std::string(rest) + "'");
+    return value;
+  }
+
+  [[noreturn]] void refuse(const std::string& expected) const {
+    throw TapeError(fmt::format("{}:{}: expected {}", origin_, line_, expected));
+  }
+
+  std::string_view text_;
+  std::string_view origin_;
+  std::size_t position_ = 0;
+  std::size_t line_ = 0;
+  bool at_end_ = false;
+  Tape tape_;
+};
+
+}  // namespace
+
+std::string to_text(const Tape& tape) {
+  std::string out = fmt::format("{}{}\n", kMagic, kVersion);
+  out += fmt::format("test {}\nseed {:#x}\nstrategy {}\nfaults {}\n", tape.test, tape.seed,
+                     tape.strategy, tape.faults);
+  out += fmt::format("time-limit {}\nstep-limit {}\n", tape.time_limit.count(), tape.step_limit);
+  if (!tape.rapidcheck.empty()) out += fmt::format("rapidcheck {}\n", tape.rapidcheck);
+  out += fmt::format("signature {}\n", one_line(tape.signature));
+  out += fmt::format("trace {:#x}\ndraws {}\n", tape.trace_hash, tape.draws);
+  for (const auto& [key, name] : tape.names) {
+    out += fmt::format("name {:#x} {}\n", key, one_line(name));
+  }
+  for (const Decision& decision : tape.decisions) append(out, decision, tape.names);
+  out += fmt::format("end {} {:#x}\n", tape.decisions.size(), key_of(out));
+  return out;
+}
+
+Tape parse_tape(std::string_view text, std::string_view origin) {
+  return Reader(text, origin).read();
+}
+
+Tape load_tape(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputOutputError("cannot read the tape " + path, errno);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return parse_tape(text, path);
+}
+
+void save_tape(const Tape& tape, const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  std::ofstream file(path, std::ios::binary);
+  file << to_text(tape);
+  file.close();
+  if (!file) throw InputOutputError("cannot write the tape " + path, errno);
+}
+
+}  // namespace fermata::sim

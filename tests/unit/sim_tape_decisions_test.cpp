@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/tape/decisions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace fermata::sim {
+namespace {
+
+constexpr std::uint64_t kReader = 11;
+constexpr std::uint64_t kWriter = 22;
+constexpr std::array<std::uint64_t, 2> kBoth = {kReader, kWriter};
+
+/// Answers everything with 1.
+class Contrary final : public Strategy {
+ public:
+  std::string name() const override { return "contrary"; }
+  void begin_run(std::uint64_t) override {}
+  std::size_t pick(const Candidates&) override { return 1; }
+  std::uint64_t draw(Stream, std::uint64_t, std::uint64_t) override { return 1; }
+  std::uint64_t draw_rarely(Stream, std::uint64_t, std::uint64_t, Odds) override { return 1; }
+};
+
+std::vector<Decision> copy_of(const Decisions& decisions) {
+  return {decisions.recorded().begin(), decisions.recorded().end()};
+}
+
+TEST(Decisions, RecordThePathOfTheCoroutineThatWasChosen) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  EXPECT_EQ(decisions.pick(Candidates(kBoth)), 1u);
+  ASSERT_EQ(decisions.recorded().size(), 1u);
+  const Decision& decision = decisions.recorded().front();
+  EXPECT_TRUE(decision.is_pick);
+  EXPECT_EQ(decision.value, kWriter);
+  EXPECT_EQ(decision.subject, kReader);
+}
+
+TEST(Decisions, DoNotRecordCalmAnswers) {
+  const auto strategy = make_strategy("calm");
+  Decisions decisions(*strategy);
+  decisions.begin(1);
+  decisions.pick(Candidates(kBoth));
+  decisions.draw(Stream::Network, key_of("latency"), 100);
+  EXPECT_FALSE(decisions.chance(Stream::Fault, key_of("reset"), Odds{1, 1}));
+  EXPECT_TRUE(decisions.recorded().empty());
+  EXPECT_EQ(decisions.draws(), 3u);
+}
+
+TEST(Decisions, GiveEveryDrawAKeyOfItsOwn) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  decisions.draw(Stream::Time, key_of("loss"), 10);
+  decisions.pick(Candidates(kBoth));
+  decisions.pick(Candidates(kBoth));
+  for (const Decision& a : decisions.recorded()) {
+    for (const Decision& b : decisions.recorded()) {
+      if (&a != &b) {
+        EXPECT_NE(a.key, b.key);
+      }
+    }
+  }
+}
+
+TEST(Decisions, GiveKeysThatOtherDrawsDoNotChange) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  const std::uint64_t alone = decisions.recorded().back().key;
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("latency"), 10);
+  decisions.pick(Candidates(kBoth));
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  EXPECT_EQ(decisions.recorded().back().key, alone);
+}
+
+TEST(Decisions, NeverLetOneStreamShiftAnother) {
+  const auto strategy = make_strategy("random");
+  Decisions decisions(*strategy);
+  const auto network = [&](bool with_time) {
+    decisions.begin(7);
+    std::vector<std::uint64_t> values;
+    for (int i = 0; i < 100; ++i) {
+      if (with_time) decisions.draw(Stream::Time, key_of("late"), 1'000);
+      values.push_back(decisions.draw(Stream::Network, key_of("latency"), 1'000'000));
+    }
+    return values;
+  };
+  EXPECT_EQ(network(false), network(true));
+}
+
+TEST(Decisions, BeginEveryRunAfresh) {
+  const auto strategy = make_strategy("random");
+  Decisions decisions(*strategy);
+  const auto run = [&](std::uint64_t seed) {
+    decisions.begin(seed);
+    const std::uint64_t path = decisions.spawn_path(0, "main");
+    for (int i = 0; i < 50; ++i) {
+      decisions.pick(Candidates(kBoth));
+      decisions.draw(Stream::Fault, path, 3);
+    }
+    return copy_of(decisions);
+  };
+  const std::vector<Decision> first = run(5);
+  EXPECT_NE(run(6), first);
+  EXPECT_EQ(run(5), first);
+}
+
+TEST(Decisions, TellSiblingsOfTheSameNameApart) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  decisions.begin(1);
+  const std::uint64_t first = decisions.spawn_path(1, "worker");
+  const std::uint64_t second = decisions.spawn_path(1, "worker");
+  EXPECT_NE(first, second);
+  decisions.begin(1);
+  decisions.spawn_path(2, "worker");
+  decisions.spawn_path(1, "other");
+  EXPECT_EQ(decisions.spawn_path(1, "worker"), first);
+  EXPECT_EQ(decisions.spawn_path(1, "worker"), second);
+}
+
+TEST(Decisions, KeepNamesOnlyWhenSomebodyReadsThem) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  decisions.begin(1);
+  decisions.spawn_path(0, "silent");
+  EXPECT_TRUE(decisions.names().empty());
+  decisions.set_naming(true);
+  decisions.begin(1);
+  decisions.spawn_path(1, "worker");
+  EXPECT_EQ(name_of(decisions.spawn_path(1, "worker"), decisions.names()), "'worker #2'");
+}
+
+// A program of two coroutines and a link, as far as the chooser can see.
+struct Program {
+  int draws = 3;
+
+  std::vector<std::uint64_t> run(Decisions& decisions) const {
+    std::vector<std::uint64_t> answers;
+    for (int i = 0; i < draws; ++i) {
+      answers.push_back(decisions.pick(Candidates(kBoth)));
+      answers.push_back(decisions.draw(Stream::Network, key_of("latency"), 10));
+      answers.push_back(decisions.draw_rarely(Stream::Fault, key_of("reset"), 4, Odds{1, 2}));
+    }
+    decisions.end();
+    return answers;
+  }
+};
+
+Replay recorded_replay(const Decisions& decisions, ReplayMode mode) {
+  return Replay(copy_of(decisions), decisions.draws(), decisions.names(), mode);
+}
+
+TEST(Replay, GivesTheSameAnswersAgain) {
+  const auto strategy = make_strategy("random");
+  Decisions decisions(*strategy);
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    decisions.begin(seed);
+    const auto answers = Program{20}.run(decisions);
+    const auto tape = copy_of(decisions);
+    for (const ReplayMode mode : {ReplayMode::Strict, ReplayMode::Best}) {
+      Replay replay(tape, decisions.draws(), {}, mode);
+      decisions.begin_replay(replay);
+      EXPECT_EQ(Program{20}.run(decisions), answers);
+      EXPECT_EQ(copy_of(decisions), tape);
+      EXPECT_FALSE(replay.divergence());
+      EXPECT_EQ(replay.matched(), tape.size());
+    }
+  }
+}
+
+TEST(Replay, ReportsTheFirstDivergenceWhenStrict) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("latency"), 10);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  Replay replay = recorded_replay(decisions, ReplayMode::Strict);
+
+  decisions.begin_replay(replay);
+  EXPECT_EQ(decisions.draw(Stream::Network, key_of("latency"), 10), 1u);
+  EXPECT_EQ(decisions.draw(Stream::Time, key_of("late"), 7), 0u);
+  EXPECT_EQ(decisions.draw(Stream::Network, key_of("loss"), 10), 0u);
+  decisions.end();
+  ASSERT_TRUE(replay.divergence());
+  const std::string loss = name_of(key_of("loss"), {});
+  const std::string late = name_of(key_of("late"), {});
+  EXPECT_EQ(replay.divergence()->expected, "draw 1 (network " + loss + " is 1, below 10)");
+  EXPECT_EQ(replay.divergence()->got, "draw 1 (time " + late + ", below 7)");
+}
+
+TEST(Replay, DivergesAtACoroutineThatIsNoCandidate) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.pick(Candidates(kBoth));
+  Replay replay = recorded_replay(decisions, ReplayMode::Strict);
+
+  decisions.begin_replay(replay);
+  constexpr std::array<std::uint64_t, 2> kOthers = {kReader, 33};
+  EXPECT_EQ(decisions.pick(Candidates(kOthers)), 0u);
+  ASSERT_TRUE(replay.divergence());
+  EXPECT_NE(replay.divergence()->got.find("0x16 is no candidate"), std::string::npos)
+      << replay.divergence()->text();
+}
+
+TEST(Replay, DivergesWhenTheRunEndsTooEarlyOrTooLate) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  Program{3}.run(decisions);
+  Replay replay = recorded_replay(decisions, ReplayMode::Strict);
+
+  decisions.begin_replay(replay);
+  Program{2}.run(decisions);
+  ASSERT_TRUE(replay.divergence());
+  EXPECT_EQ(replay.divergence()->got, "the end of the run after 6 draws");
+
+  decisions.begin_replay(replay);
+  Program{4}.run(decisions);
+  ASSERT_TRUE(replay.divergence());
+  EXPECT_EQ(replay.divergence()->expected, "the end of the run after 9 draws");
+}
+
+TEST(Replay, TakesWhatMatchesWhenBest) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("latency"), 10);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  Replay replay = recorded_replay(decisions, ReplayMode::Best);
+
+  decisions.begin_replay(replay);
+  EXPECT_EQ(decisions.draw(Stream::Time, key_of("new"), 10), 0u);
+  EXPECT_EQ(decisions.draw(Stream::Network, key_of("loss"), 10), 1u);
+  EXPECT_EQ(decisions.draw(Stream::Network, key_of("latency"), 10), 1u);
+  decisions.end();
+  EXPECT_EQ(replay.summary(), "2 of 3 decisions matched");
+  EXPECT_FALSE(replay.divergence());
+}
+
+}  // namespace
+}  // namespace fermata::sim

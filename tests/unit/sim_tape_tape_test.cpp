@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/tape/tape.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "fermata/sim/tape/key.hpp"
+
+namespace fermata::sim {
+namespace {
+
+Tape example() {
+  Tape tape;
+  tape.test = "Account.DepositsAreNotLost";
+  tape.seed = 0xfeedface12345678;
+  tape.strategy = "pct:3:k=57";
+  tape.faults = "short-read,reset";
+  tape.time_limit = std::chrono::hours(24);
+  tape.step_limit = 1'000'000;
+  tape.rapidcheck = "reproduce=BkSRdSLcvBjY";
+  tape.signature = "safety: Expected # to be #";
+  tape.trace_hash = 0xdeadbeef;
+  tape.draws = 9;
+  tape.names = {{1, "reader"}, {2, "writer"}, {3, "n1->n2 loss"}};
+  tape.decisions = {
+      {.index = 3,
+       .key = 77,
+       .bound = 2,
+       .value = 2,
+       .subject = 1,
+       .at = Instant{12'000'000},
+       .is_pick = true},
+      {.index = 8,
+       .key = 78,
+       .bound = 10,
+       .value = 4,
+       .subject = 3,
+       .at = Instant{12'000'001},
+       .stream = Stream::Network},
+  };
+  return tape;
+}
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string parse_error(const std::string& text) {
+  return error_of([&] { static_cast<void>(parse_tape(text, "run.tape")); });
+}
+
+TEST(Tape, ReadsBackWhatItWrote) {
+  const Tape tape = parse_tape(to_text(example()), "run.tape");
+  EXPECT_EQ(tape.test, "Account.DepositsAreNotLost");
+  EXPECT_EQ(tape.seed, 0xfeedface12345678u);
+  EXPECT_EQ(tape.strategy, "pct:3:k=57");
+  EXPECT_EQ(tape.faults, "short-read,reset");
+  EXPECT_EQ(tape.time_limit, std::chrono::hours(24));
+  EXPECT_EQ(tape.step_limit, 1'000'000u);
+  EXPECT_EQ(tape.rapidcheck, "reproduce=BkSRdSLcvBjY");
+  EXPECT_EQ(tape.signature, "safety: Expected # to be #");
+  EXPECT_EQ(tape.trace_hash, 0xdeadbeefu);
+  EXPECT_EQ(tape.draws, 9u);
+  EXPECT_EQ(tape.names, example().names);
+  EXPECT_EQ(tape.decisions, example().decisions);
+}
+
+TEST(Tape, IsReadableByPeople) {
+  const std::string text = to_text(example());
+  EXPECT_NE(text.find("# +12.000000 ms 'writer' runs before 'reader'\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("# +12.000001 ms network 'n1->n2 loss' is 4, below 10\n"), std::string::npos)
+      << text;
+}
+
+TEST(Tape, CutAnywhereIsRefused) {
+  const std::string text = to_text(example());
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    EXPECT_THROW(static_cast<void>(parse_tape(text.substr(0, length), "run.tape")), TapeError)
+        << length;
+  }
+}
+
+TEST(Tape, CutInHalfSaysSo) {
+  const std::string text = to_text(example());
+  EXPECT_EQ(parse_error(text.substr(0, text.find("\npick") + 8)),
+            "run.tape: the tape is cut off after line 14: its line 'end' is missing");
+}
+
+TEST(Tape, ChangedAnywhereIsRefused) {
+  const std::string text = to_text(example());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::string changed = text;
+    changed[at] = changed[at] == '7' ? '8' : '7';
+    if (changed == text) continue;
+    EXPECT_THROW(static_cast<void>(parse_tape(changed, "run.tape")), TapeError) << changed;
+  }
+}
+
+TEST(Tape, DamageIsNamed) {
+  const std::string text = to_text(example());
+  std::string changed = text;
+  changed.replace(changed.find("seed 0xfeed"), 11, "seed 0xbeef");
+  EXPECT_EQ(parse_error(changed), "run.tape: the tape is damaged: its checksum does not match");
+  EXPECT_EQ(parse_error("hello\n"), "run.tape:1: expected the line 'fermata-tape 1'");
+  EXPECT_EQ(parse_error("fermata-tape 2\n"),
+            "run.tape: tape format 2 is unknown; this build reads format 1");
+  EXPECT_EQ(parse_error("fermata-tape 1\nseed twelve\n"),
+            "run.tape:2: expected a number, not 'twelve'");
+  EXPECT_EQ(parse_error("fermata-tape 1\nsplice 3\n"),
+            "run.tape:2: expected a field of a tape, not 'splice'");
+  EXPECT_EQ(parse_error("fermata-tape 1\ndraw 1 2 3 4 5 6 luck\n"),
+            "run.tape:2: expected a stream, not 'luck'");
+  EXPECT_EQ(parse_error(text + "more\n"), "run.tape:17: expected nothing after the line 'end'");
+}
+
+TEST(Tape, GoesThroughAFile) {
+  const std::string path = ::testing::TempDir() + "fermata_tape_test/deep/run.tape";
+  save_tape(example(), path);
+  EXPECT_EQ(to_text(load_tape(path)), to_text(example()));
+  std::filesystem::remove_all(::testing::TempDir() + "fermata_tape_test");
+  EXPECT_EQ(error_of([&] { static_cast<void>(load_tape(path)); }),
+            "cannot read the tape " + path + ": No such file or directory");
+}
+
+TEST(Key, IsTheSameForEver) {
+  EXPECT_EQ(key_of(""), 0u);
+  EXPECT_EQ(key_of("schedule"), key_of(8, 0x656c756465686373));
+  EXPECT_EQ(key_of(1, 2), 0x64684c4f0fd784b4u);
+}
+
+TEST(Key, DependsOnEveryLetterAndOnTheLength) {
+  EXPECT_NE(key_of("reader"), key_of("readers"));
+  EXPECT_NE(key_of("reader"), key_of("Reader"));
+  EXPECT_NE(key_of(std::string_view("a\0", 2)), key_of("a"));
+  EXPECT_NE(key_of(1, 2), key_of(2, 1));
+}
+
+}  // namespace
+}  // namespace fermata::sim
