@@ -2,8 +2,7 @@
 #include "fermata/runtime/base/block_pool.hpp"
 
 #include <new>
-
-#include "fermata/runtime/base/sanitizer.hpp"
+#include <utility>
 
 namespace fermata::detail {
 
@@ -18,28 +17,18 @@ void BlockPool::ChunkDelete::operator()(std::byte* chunk) const noexcept {
 
 BlockPool::~BlockPool() = default;
 
-void* BlockPool::allocate(std::size_t bytes) {
-  const std::size_t size_class = (bytes - 1) / kUnit;
-  ++in_use_;
-  if (size_class >= kClasses) return ::operator new(bytes, kAlignment);
-  if (free_[size_class] == nullptr) refill(size_class);
-  Free* block = free_[size_class];
-  FERMATA_UNPOISON(block, (size_class + 1) * kUnit);
-  free_[size_class] = block->next;
-  return block;
+void* BlockPool::allocate_large(std::size_t bytes) {
+  try {
+    return ::operator new(bytes, kAlignment);
+  } catch (...) {
+    --in_use_;
+    throw;
+  }
 }
 
-void BlockPool::release(void* block, std::size_t bytes) noexcept {
-  const std::size_t size_class = (bytes - 1) / kUnit;
-  --in_use_;
-  if (size_class >= kClasses) return ::operator delete(block, kAlignment);
-  auto* free = static_cast<Free*>(block);
-  free->next = free_[size_class];
-  free_[size_class] = free;
-  FERMATA_POISON(block, (size_class + 1) * kUnit);
-}
+void BlockPool::release_large(void* block) noexcept { ::operator delete(block, kAlignment); }
 
-void BlockPool::refill(std::size_t size_class) {
+void* BlockPool::carve(std::size_t size_class) {
   const std::size_t bytes = (size_class + 1) * kUnit;
   if (static_cast<std::size_t>(fresh_end_ - fresh_) < bytes) {
     chunks_.reserve(chunks_.size() + 1);
@@ -47,10 +36,7 @@ void BlockPool::refill(std::size_t size_class) {
     fresh_end_ = fresh_ + kChunkBytes;
     chunks_.emplace_back(fresh_);
   }
-  auto* block = reinterpret_cast<Free*>(fresh_);
-  fresh_ += bytes;
-  block->next = nullptr;
-  free_[size_class] = block;
+  return std::exchange(fresh_, fresh_ + bytes);
 }
 
 }  // namespace fermata::detail

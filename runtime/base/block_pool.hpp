@@ -11,6 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "fermata/runtime/base/sanitizer.hpp"
+
 namespace fermata::detail {
 
 class BlockPool {
@@ -21,8 +23,27 @@ class BlockPool {
   ~BlockPool();
 
   /// A block of at least `bytes`, aligned to 64.
-  [[nodiscard]] void* allocate(std::size_t bytes);
-  void release(void* block, std::size_t bytes) noexcept;
+  [[nodiscard]] void* allocate(std::size_t bytes) {
+    const std::size_t size_class = (bytes - 1) / kUnit;
+    ++in_use_;
+    if (size_class >= kClasses) return allocate_large(bytes);
+    Free* block = free_[size_class];
+    if (block == nullptr) return carve(size_class);
+    FERMATA_UNPOISON(block, (size_class + 1) * kUnit);
+    free_[size_class] = block->next;
+    return block;
+  }
+
+  /// REQUIRES: `block` came from allocate(bytes).
+  void release(void* block, std::size_t bytes) noexcept {
+    const std::size_t size_class = (bytes - 1) / kUnit;
+    --in_use_;
+    if (size_class >= kClasses) return release_large(block);
+    auto* free = static_cast<Free*>(block);
+    free->next = free_[size_class];
+    free_[size_class] = free;
+    FERMATA_POISON(block, (size_class + 1) * kUnit);
+  }
 
   [[nodiscard]] std::size_t blocks_in_use() const noexcept { return in_use_; }
 
@@ -38,7 +59,9 @@ class BlockPool {
     void operator()(std::byte* chunk) const noexcept;
   };
 
-  void refill(std::size_t size_class);
+  void* allocate_large(std::size_t bytes);
+  static void release_large(void* block) noexcept;
+  void* carve(std::size_t size_class);
 
   std::array<Free*, kClasses> free_{};
   std::vector<std::unique_ptr<std::byte[], ChunkDelete>> chunks_;

@@ -31,9 +31,6 @@ class Callback {
   /// The event fired. Must not suspend. What it throws surfaces after the pass (CORE-CB-09).
   virtual void run(Event& event, const Outcome& outcome) = 0;
 
-  /// The event let go of this callback: after removal, clear() or the event's end.
-  virtual void detached(Event& /*event*/) noexcept {}
-
   /// The event that this callback is subscribed to, or null.
   [[nodiscard]] Event* event() const noexcept { return event_; }
   [[nodiscard]] std::uint32_t ref_count() const noexcept { return ref_count_; }

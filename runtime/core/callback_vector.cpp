@@ -7,10 +7,6 @@
 
 namespace fermata {
 
-CallbackVector::~CallbackVector() {
-  if (entries_ != inline_) delete[] entries_;
-}
-
 void CallbackVector::add(Callback& callback, Event& event) {
   FERMATA_REQUIRE(callback.event_ == nullptr, "a callback can be subscribed only once at a time");
   if (size_ == capacity_) grow();
@@ -36,7 +32,7 @@ bool CallbackVector::remove(Callback& callback, Event& event) noexcept {
       if (hole != last) place(hole, entries_[last]);
     }
   }
-  let_go(callback, event);
+  let_go(callback);
   return true;
 }
 
@@ -45,7 +41,7 @@ void CallbackVector::clear(Event& event) noexcept {
   if (pass_ != nullptr && pass_->running != nullptr) {
     Callback* running = pass_->running;
     pass_->running = nullptr;
-    let_go(*running, event);
+    let_go(*running);
   }
   const auto first = [this]() -> Callback* {
     if (pass_ == nullptr) return size_ > 0 ? entries_[0] : nullptr;
@@ -55,11 +51,6 @@ void CallbackVector::clear(Event& event) noexcept {
   while (Callback* callback = first()) remove(*callback, event);
 }
 
-std::uint32_t CallbackVector::size() const noexcept {
-  if (pass_ == nullptr) return size_;
-  return pass_->kept + (size_ - pass_->cursor) + (pass_->running != nullptr ? 1 : 0);
-}
-
 Callback* CallbackVector::take_next(Pass& pass) noexcept {
   if (pass.cursor >= pass.limit) return nullptr;
   pass.running = entries_[pass.cursor++];
@@ -67,7 +58,7 @@ Callback* CallbackVector::take_next(Pass& pass) noexcept {
   return pass.running;
 }
 
-void CallbackVector::settle(Pass& pass, Callback& callback, Event& /*event*/) noexcept {
+void CallbackVector::settle(Pass& pass, Callback& callback) noexcept {
   if (pass.running == &callback) place(pass.kept++, &callback);
   pass.running = nullptr;
   callback.release();
@@ -98,9 +89,8 @@ void CallbackVector::keep_error(std::exception_ptr& first_error) noexcept {
   first_error = link_previous(first_error, std::current_exception());
 }
 
-void CallbackVector::let_go(Callback& callback, Event& event) noexcept {
+void CallbackVector::let_go(Callback& callback) noexcept {
   callback.event_ = nullptr;
-  callback.detached(event);
   callback.release();
 }
 

@@ -21,7 +21,9 @@ class CallbackVector {
   CallbackVector() = default;
   CallbackVector(const CallbackVector&) = delete;
   CallbackVector& operator=(const CallbackVector&) = delete;
-  ~CallbackVector();
+  ~CallbackVector() {
+    if (entries_ != inline_) delete[] entries_;
+  }
 
   /// Throws UsageError when the callback is subscribed already, here or elsewhere.
   void add(Callback& callback, Event& event);
@@ -47,7 +49,7 @@ class CallbackVector {
       } catch (...) {
         keep_error(first_error);
       }
-      settle(pass, *callback, event);
+      settle(pass, *callback);
     }
     close_gap(pass);
     pass_ = nullptr;
@@ -60,7 +62,9 @@ class CallbackVector {
   [[nodiscard]] bool in_pass() const noexcept { return pass_ != nullptr; }
 
   /// Entries, counting the one that is running only while it is still subscribed.
-  [[nodiscard]] std::uint32_t size() const noexcept;
+  [[nodiscard]] std::uint32_t size() const noexcept {
+    return pass_ == nullptr ? size_ : size_in_pass();
+  }
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
 
   /// Calls `visit(Callback&)` for every entry, in index order.
@@ -84,13 +88,16 @@ class CallbackVector {
 
   static constexpr std::uint32_t kInline = 2;
 
+  [[nodiscard]] std::uint32_t size_in_pass() const noexcept {
+    return pass_->kept + (size_ - pass_->cursor) + (pass_->running != nullptr ? 1 : 0);
+  }
   Callback* take_next(Pass& pass) noexcept;
-  void settle(Pass& pass, Callback& callback, Event& event) noexcept;
+  void settle(Pass& pass, Callback& callback) noexcept;
   void close_gap(const Pass& pass) noexcept;
   void place(std::uint32_t index, Callback* callback) noexcept;
   void grow();
   static void keep_error(std::exception_ptr& first_error) noexcept;
-  static void let_go(Callback& callback, Event& event) noexcept;
+  static void let_go(Callback& callback) noexcept;
 
   Callback** entries_ = inline_;
   std::uint32_t size_ = 0;

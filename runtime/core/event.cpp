@@ -77,17 +77,6 @@ Event::~Event() {
   runtime_->kernel().live_events.remove(*this);
 }
 
-void Event::add_ref() noexcept {
-  if (owner_ != nullptr) return owner_->add_owner_ref();
-  ++ref_count_;
-}
-
-void Event::release() noexcept {
-  if (owner_ != nullptr) return owner_->release_owner_ref();
-  FERMATA_ASSERT(ref_count_ > 0);
-  if (--ref_count_ == 0) dispose();
-}
-
 bool Event::add_callback(Callback& callback) {
   FERMATA_REQUIRE(callback.event() == nullptr, "a callback can be subscribed only once at a time");
   if (closed()) {
@@ -113,7 +102,7 @@ bool Event::remove_callback(Callback& callback) noexcept {
 }
 
 void Event::start() {
-  if (closed() || kind_ <= EventKind::Coroutine) return;
+  if (closed() || !startable()) return;
   if (loop_ref_count_ == 0) {
     arm();
     if (counts_when_started()) ++runtime_->kernel().active_events;
@@ -143,15 +132,13 @@ void Event::set_hidden(bool hidden) {
   flags_ = static_cast<std::uint16_t>(hidden ? flags_ | kHidden : flags_ & ~kHidden);
 }
 
-void Event::close() noexcept {
-  if (closed()) return;
+void Event::close_now() noexcept {
   flags_ |= kClosed;
   if (loop_ref_count_ > 0) leave_loop();
   runtime_->kernel().trace(Trace::EventClosed, this, 0);
 }
 
-bool Event::notify(const Outcome& outcome) {
-  if (notify_handler_ == nullptr) return notify_from_handler(outcome);
+bool Event::transform(const Outcome& outcome) {
   const auto guard = Ref<Event>::share(*this);
   notify_handler_(*this, outcome);
   return exception_handled();
@@ -205,7 +192,7 @@ void Event::shut() noexcept {
   if (has(kShut)) return;
   flags_ |= kShut;
   close();
-  callbacks_.clear(*this);
+  if (callbacks_.size() > 0) callbacks_.clear(*this);
   while (references_ != nullptr) {
     EventRef* reference = references_;
     references_ = reference->after_;

@@ -56,9 +56,20 @@ class Event {
 
   // --- ownership ---
 
-  void add_ref() noexcept;
+  void add_ref() noexcept {
+    if (owner_ != nullptr) [[unlikely]] {
+      return owner_->add_owner_ref();
+    }
+    ++ref_count_;
+  }
   /// Drops one reference; the last one disposes the event.
-  void release() noexcept;
+  void release() noexcept {
+    if (owner_ != nullptr) [[unlikely]] {
+      return owner_->release_owner_ref();
+    }
+    FERMATA_ASSERT(ref_count_ > 0);
+    if (--ref_count_ == 0) dispose();
+  }
   [[nodiscard]] std::uint32_t ref_count() const noexcept { return ref_count_; }
 
   /// From now on add_ref and release go to `owner`. REQUIRES: no owner yet.
@@ -86,6 +97,9 @@ class Event {
   /// Drops a loop reference; the last one disarms the backend. No effect without one (CORE-EV-04).
   void stop() noexcept;
 
+  /// Whether start and stop have an effect on this kind of event.
+  [[nodiscard]] bool startable() const noexcept { return kind_ > EventKind::Coroutine; }
+
   [[nodiscard]] std::uint32_t loop_ref_count() const noexcept { return loop_ref_count_; }
 
   /// A hidden event neither keeps the loop alive nor hides a deadlock (CORE-EV-11).
@@ -103,13 +117,20 @@ class Event {
   /// Tells the subscribers. A notify from inside a pass of the same event is delivered after that
   /// pass (EVT-11). Returns whether a subscriber took the error. Throws what callbacks threw, when
   /// the pass is over.
-  bool notify(const Outcome& outcome);
+  bool notify(const Outcome& outcome) {
+    if (notify_handler_ != nullptr) [[unlikely]] {
+      return transform(outcome);
+    }
+    return notify_from_handler(outcome);
+  }
 
   /// Closes first, then tells the subscribers, so that nobody subscribes to a dead one-shot.
   bool notify_and_close(const Outcome& outcome);
 
   /// Closes without telling anybody: releases every loop reference and disarms. Idempotent.
-  void close() noexcept;
+  void close() noexcept {
+    if (!closed()) close_now();
+  }
 
   [[nodiscard]] bool closed() const noexcept { return has(kClosed); }
 
@@ -149,11 +170,13 @@ class Event {
 
   [[nodiscard]] Event* next_live() const noexcept { return live_.after; }
 
-  /// Scratch of the observer: whether it has this event on its list of things to look at, and how
-  /// the event counted when it last looked.
+  /// Scratch of the observer: whether it has this event on its list of things to look at, and what
+  /// it saw when it last looked.
   struct AuditMark {
     bool touched = false;
     bool counted_active = false;
+    bool counted_queued = false;
+    bool was_closed = false;
   };
   [[nodiscard]] AuditMark& audit_mark() const noexcept { return audit_mark_; }
 
@@ -193,8 +216,10 @@ class Event {
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
   [[nodiscard]] bool counts_when_started() const noexcept {
-    return !has(kHidden) && kind_ > EventKind::Coroutine && kind_ != EventKind::Io;
+    return !has(kHidden) && startable() && kind_ != EventKind::Io;
   }
+  void close_now() noexcept;
+  bool transform(const Outcome& outcome);
   bool run_passes(const Outcome& outcome);
 
   Runtime* runtime_;

@@ -16,13 +16,13 @@ std::exception_ptr make_cancellation(const char* what) {
 
 }  // namespace
 
-void Scheduler::spawn(CoroutineBase& coroutine, SpawnOptions options) {
+void Scheduler::spawn(CoroutineBase& coroutine, SpawnOptions&& options) {
   FERMATA_REQUIRE(active_, "spawn: the runtime is not running");
   enlist(coroutine, std::move(options));
   if (phase_ != Phase::Running) cancel(coroutine, make_cancellation("Graceful shutdown"), false);
 }
 
-void Scheduler::enlist(CoroutineBase& coroutine, SpawnOptions options) {
+void Scheduler::enlist(CoroutineBase& coroutine, SpawnOptions&& options) {
   if (options.scope == nullptr) {
     options.scope = current_ != nullptr ? current_->scope_ : &root_scope_;
   }
@@ -44,92 +44,8 @@ void Scheduler::enlist(CoroutineBase& coroutine, SpawnOptions options) {
   ++runtime_.mutable_metrics().spawned;
 }
 
-CoroutineBase& Scheduler::require_suspendable(const char* operation) const {
-  if (current_ != nullptr && !in_scheduler_context_ && kernel_.no_suspend == 0) [[likely]] {
-    return *current_;
-  }
-  throw UsageError(fmt::format(
-      "{}: {}", operation,
-      current_ == nullptr ? "only a coroutine can suspend"
-                          : "the scheduler's own context and callbacks must not suspend"));
-}
-
-void Scheduler::yield(const SourcePlace& place) {
-  CoroutineBase& me = require_suspendable("suspend");
-  if (me.has_pending()) [[unlikely]] {
-    if (me.has(CoroutineBase::kUnwinding)) return;
-    raise_pending(me);
-  }
-  FERMATA_REQUIRE(me.waker_.empty(), "suspend: the coroutine has registered events to wait for");
-  enqueue(me, WakeCause::Yield);
-  park(me, place);
-  resumed(me);
-  me.waker_.clear();
-}
-
-void Scheduler::suspend(const SourcePlace& place) {
-  CoroutineBase& me = require_suspendable("wait");
-  Waker& waker = me.waker_;
-  if (waker.status == WakerStatus::None) {
-    if (waker.empty()) return;
-    if (me.has(CoroutineBase::kUnwinding)) {
-      waker.clear();
-      throw ForcedUnwind{};
-    }
-    start_waiting(me);
-  }
-  if (waker.status != WakerStatus::Result) {
-    if (me.has_pending()) [[unlikely]] {
-      waker.clear();
-      raise_pending(me);
-    }
-    park(me, place);
-    resumed(me);
-  } else if (waker.error) {
-    throw_wait_error(me);
-  }
-}
-
-void Scheduler::start_waiting(CoroutineBase& me) {
-  me.waker_.status = WakerStatus::Waiting;
-  in_scheduler_context_ = true;  // What fires now answers without a trip through the queue.
-  try {
-    me.waker_.start_events();
-  } catch (...) {
-    in_scheduler_context_ = false;
-    me.waker_.clear();
-    throw;
-  }
-  in_scheduler_context_ = false;
-}
-
-void Scheduler::raise_pending(CoroutineBase& me) {
-  if (std::exception_ptr error = std::exchange(me.stored_error_, nullptr)) {
-    std::rethrow_exception(error);
-  }
-  std::rethrow_exception(make_cancellation("Coroutine must end: it has ignored its cancellation"));
-}
-
-void Scheduler::resumed(CoroutineBase& me) {
-  in_scheduler_context_ = false;
-  kernel_.trace(Trace::Entered, &me, 0);
-  if (me.extras_ != nullptr) [[unlikely]] {
-    call_switch_handlers(me, SwitchMoment::Enter);
-  }
-  if (me.waker_.error) [[unlikely]] {
-    throw_wait_error(me);
-  }
-}
-
-void Scheduler::throw_wait_error(CoroutineBase& me) {
-  std::exception_ptr error = std::move(me.waker_.error);
-  me.waker_.clear();
-  if (me.has(CoroutineBase::kUnwinding)) throw ForcedUnwind{};
-  std::rethrow_exception(std::move(error));
-}
-
 void Scheduler::wake(CoroutineBase& coroutine, Event* source, void* result,
-                     std::exception_ptr error, WakeCause cause) {
+                     const std::exception_ptr& error, WakeCause cause) {
   Waker& waker = coroutine.waker_;
   switch (waker.status) {
     case WakerStatus::Queued:
@@ -146,23 +62,13 @@ void Scheduler::wake(CoroutineBase& coroutine, Event* source, void* result,
   }
   waker.result = result;
   waker.triggered = source;
-  waker.error = std::move(error);
+  if (error) waker.error = error;
   waker.unsubscribe();
   if (&coroutine == current_) {
     waker.status = WakerStatus::Result;
   } else {
     enqueue(coroutine, cause);
   }
-}
-
-void Scheduler::enqueue(CoroutineBase& coroutine, WakeCause cause) {
-  if (coroutine.priority_ == Priority::High && cause != WakeCause::Yield) [[unlikely]] {
-    ready_.push_front(coroutine);
-  } else {
-    ready_.push_back(coroutine);
-  }
-  coroutine.waker_.status = WakerStatus::Queued;
-  kernel_.trace(Trace::Enqueued, &coroutine, static_cast<std::uint64_t>(cause));
 }
 
 void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely) {

@@ -8,9 +8,9 @@
 //              context, whose loop waits in the reactor. A finished coroutine hands its context to
 //              the next one that has not started yet (CORE-SC-07).
 // Endings      Deadlock (core.md 5.7), graceful shutdown (5.8), forced unwinding.
-// Files        scheduler.cpp: suspend, wake, cancel; scheduler_loop.cpp: ticks, switches and the
-//              loop; scheduler_finish.cpp: the end of a coroutine; scheduler_shutdown.cpp: the end
-//              of a run.
+// Files        scheduler.cpp: spawn, wake, cancel; scheduler_switch.cpp: from one coroutine to the
+//              next; scheduler_loop.cpp: the loop and what a tick seldom does; scheduler_finish.cpp:
+//              the end of a coroutine; scheduler_shutdown.cpp: the end of a run.
 
 #include <cstddef>
 #include <cstdint>
@@ -79,7 +79,7 @@ class Scheduler {
 
   /// Registers and queues a created coroutine and takes a reference of its own. On failure nothing
   /// is registered (CORE-CO-15).
-  void spawn(CoroutineBase& coroutine, SpawnOptions options);
+  void spawn(CoroutineBase& coroutine, SpawnOptions&& options);
 
   /// Waits for what the current coroutine's waker has registered (core.md 3.4). Returns when one of
   /// the events answered; the caller takes the result and clears the waker. Throws the error that
@@ -91,8 +91,8 @@ class Scheduler {
 
   /// Answers a waiting coroutine; the first one wins, later ones are ignored (CORE-WK-07). Throws
   /// UsageError when it has not been suspended (CORE-WK-10).
-  void wake(CoroutineBase& coroutine, Event* source, void* result, std::exception_ptr error,
-            WakeCause cause);
+  void wake(CoroutineBase& coroutine, Event* source, void* result,
+            const std::exception_ptr& error, WakeCause cause);
 
   void cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely);
   void enter_protected();
@@ -133,6 +133,8 @@ class Scheduler {
   [[nodiscard]] const MicrotaskQueue& microtasks() const noexcept { return microtasks_; }
   [[nodiscard]] bool in_scheduler_context() const noexcept { return in_scheduler_context_; }
   [[nodiscard]] const ContextPool& contexts() const noexcept { return contexts_; }
+  /// The context that this runtime has running, whosever it is; for who switches runtimes.
+  [[nodiscard]] Context* running_context() const noexcept { return running_; }
   [[nodiscard]] Scope& root_scope() noexcept { return root_scope_; }
   [[nodiscard]] std::vector<std::shared_ptr<SwitchHandler>>& main_start_handlers() noexcept {
     return main_start_handlers_;
@@ -153,32 +155,48 @@ class Scheduler {
     return !microtasks_.empty() || !reported_errors_.empty();
   }
 
-  // scheduler_loop.cpp
+  // scheduler_switch.cpp
+  [[nodiscard]] CoroutineBase& suspendable(const char* operation) const;
+  [[noreturn]] void refuse_suspend(const char* operation) const;
   static void coroutine_context(Context& self) noexcept;
   static void scheduler_context(Context& self) noexcept;
-  void loop();
-  void drain_microtasks();
-  void poll(TurnMode mode);
+  void start_waiting(CoroutineBase& me);
   void park(CoroutineBase& me, const SourcePlace& place);
+  void resumed(CoroutineBase& me);
   void tick();
-  void end_step();
+  CoroutineBase& take_ready();
   CoroutineBase* next_ready();
   CoroutineBase* next_to_enter();
-  CoroutineBase& take_ready();
+  bool give_context(CoroutineBase& coroutine);
   void switch_to(CoroutineBase& next);
   void switch_to_scheduler();
   [[noreturn]] void leave_for(Context& self, CoroutineBase* next);
+  void tick_for_loop();
+  CoroutineBase* pick_for_loop();
+  void enter_from_loop(CoroutineBase& next);
+  [[noreturn]] void raise_pending(CoroutineBase& me);
+  [[noreturn]] void throw_wait_error(CoroutineBase& me);
+
+  // scheduler_loop.cpp
+  void loop();
+  void end_step();
+  void drain_microtasks();
+  void poll(TurnMode mode);
   void run_body(CoroutineBase& coroutine);
   void call_switch_handlers(CoroutineBase& coroutine, SwitchMoment moment);
 
   // scheduler.cpp
   /// Registers and queues, also while the runtime shuts down.
-  void enlist(CoroutineBase& coroutine, SpawnOptions options);
-  void start_waiting(CoroutineBase& me);
-  void resumed(CoroutineBase& me);
-  [[noreturn]] void raise_pending(CoroutineBase& me);
-  [[noreturn]] void throw_wait_error(CoroutineBase& me);
-  void enqueue(CoroutineBase& coroutine, WakeCause cause);
+  void enlist(CoroutineBase& coroutine, SpawnOptions&& options);
+  void enqueue(CoroutineBase& coroutine, WakeCause cause) {
+    if (coroutine.priority_ == Priority::High && cause != WakeCause::Yield) [[unlikely]] {
+      ready_.push_front(coroutine);
+    } else {
+      ready_.push_back(coroutine);
+    }
+    coroutine.waker_.status = WakerStatus::Queued;
+    kernel_.trace(Trace::Enqueued, &coroutine, static_cast<std::uint64_t>(cause));
+  }
   void deliver_cancellation(CoroutineBase& coroutine, const std::exception_ptr& reason,
                             WakeCause cause);
   void clear_protection(CoroutineBase& coroutine) noexcept;

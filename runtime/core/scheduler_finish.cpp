@@ -25,12 +25,12 @@ bool is_exit_unwind(const std::exception_ptr& error) {
 
 // The order of the steps is core.md 4.6; no step may keep a later one from happening (CORE-CO-19).
 void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr error) {
-  const auto keep = Ref<CoroutineBase>::share(coroutine);
   in_scheduler_context_ = true;
   coroutine.drop_body();
-  std::exception_ptr outcome = final_error(coroutine, std::move(error));
-  coroutine.outcome_.result = outcome ? nullptr : coroutine.result_address();
-  coroutine.outcome_.error = std::move(outcome);
+  if (error || coroutine.stored_error_) [[unlikely]] {
+    coroutine.outcome_.error = final_error(coroutine, std::move(error));
+  }
+  if (!coroutine.outcome_.error) coroutine.outcome_.result = coroutine.result_address();
   coroutine.close();
   kernel_.trace(Trace::Finished, &coroutine, 0);
   if (coroutine.extras_ != nullptr) {
@@ -48,7 +48,9 @@ void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr error) {
   }
   coroutine.waker_.clear();
   coroutine.scope_->leave(coroutine);
-  settle_error(coroutine);
+  if (coroutine.outcome_.error) [[unlikely]] {
+    settle_error(coroutine);
+  }
   unregister(coroutine);
 }
 
@@ -82,9 +84,9 @@ void Scheduler::launch_finally(CoroutineBase& coroutine) {
 
 void Scheduler::settle_error(CoroutineBase& coroutine) {
   const std::exception_ptr& error = coroutine.outcome_.error;
-  if (!error || coroutine.exception_caught() || is_cancellation(error)) return;
-  // References now: the registry's, the one that finalize holds, and any handle's.
-  if (coroutine.ref_count() <= 2 || coroutine.is_main()) {
+  if (coroutine.exception_caught() || is_cancellation(error)) return;
+  const bool held_by_nobody = coroutine.ref_count() == 1;  // The runtime's own.
+  if (held_by_nobody || coroutine.is_main()) {
     coroutine.mark_exception_caught();
     report_unhandled(error);
   } else {

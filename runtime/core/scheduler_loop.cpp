@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/context/switch.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/runtime/core/scheduler.hpp"
 
@@ -17,38 +16,6 @@ constexpr Duration kPollInterval = std::chrono::milliseconds(10);
 constexpr std::size_t kMicrotaskDrainLimit = 100'000;  // In simulation; then it is a livelock.
 
 }  // namespace
-
-void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
-  if (me.extras_ != nullptr) [[unlikely]] {
-    call_switch_handlers(me, SwitchMoment::Leave);
-  }
-  me.waker_.place = place;
-  kernel_.trace(Trace::Left, &me, 0);
-  tick();
-  if (me.waker_.status == WakerStatus::Result) return;
-  CoroutineBase* next = next_to_enter();
-  if (next == &me) return;
-  if (next != nullptr) {
-    switch_to(*next);
-  } else {
-    switch_to_scheduler();
-  }
-}
-
-void Scheduler::tick() {
-  in_scheduler_context_ = true;
-  microtasks_paused_ = false;
-  ++runtime_.mutable_metrics().ticks;
-  if (has_native_work()) [[unlikely]] {
-    drain_microtasks();
-  }
-  if (--poll_budget_ == 0) [[unlikely]] {
-    poll(TurnMode::NoWait);
-  }
-  if (kernel_.observer != nullptr || step_limited_) [[unlikely]] {
-    end_step();
-  }
-}
 
 void Scheduler::end_step() {
   if (step_limited_) {
@@ -115,101 +82,13 @@ void Scheduler::poll(TurnMode mode) {
   if (has_native_work()) drain_microtasks();
 }
 
-CoroutineBase& Scheduler::take_ready() {
-  if (kernel_.chooser != nullptr && ready_.size() > 1) [[unlikely]] {
-    return ready_.take(kernel_.chooser->pick(ready_));
-  }
-  return ready_.pop_front();
-}
-
-CoroutineBase* Scheduler::next_ready() {
-  while (!ready_.empty() && !abandoned_ && !unwinding_) {
-    if (has_native_work() && !microtasks_paused_) [[unlikely]] {
-      drain_microtasks();
-      continue;
-    }
-    CoroutineBase& coroutine = take_ready();
-    if (coroutine.waker_.status == WakerStatus::Ignored) [[unlikely]] {
-      finalize_unstarted(coroutine);
-      continue;
-    }
-    coroutine.waker_.status = WakerStatus::Result;
-    return &coroutine;
-  }
-  return nullptr;
-}
-
-CoroutineBase* Scheduler::next_to_enter() {
-  for (;;) {
-    CoroutineBase* next = next_ready();
-    if (next == nullptr || next->context_ != nullptr) return next;
-    try {
-      next->context_ = &contexts_.acquire(&Scheduler::coroutine_context);
-      next->context_->owner = next;
-      return next;
-    } catch (...) {  // No stack: the coroutine fails, the others go on.
-      CoroutineBase* const caller = std::exchange(current_, next);
-      finalize(*next, std::current_exception());
-      current_ = caller;
-    }
-  }
-}
-
-void Scheduler::switch_to(CoroutineBase& next) {
-  Context& from = *running_;
-  current_ = &next;
-  running_ = next.context_;
-  ++runtime_.mutable_metrics().switches;
-  switch_context(from, *next.context_);
-}
-
-void Scheduler::switch_to_scheduler() {
-  Context& from = *running_;
-  current_ = nullptr;
-  running_ = scheduler_context_;
-  ++runtime_.mutable_metrics().switches;
-  switch_context(from, *scheduler_context_);
-}
-
-void Scheduler::leave_for(Context& self, CoroutineBase* next) {
-  current_ = next;
-  running_ = next != nullptr ? next->context_ : scheduler_context_;
-  ++runtime_.mutable_metrics().switches;
-  contexts_.release(self);
-  leave_context(self, *running_);
-}
-
-void Scheduler::coroutine_context(Context& self) noexcept {
-  Scheduler& scheduler = current_runtime_pointer->scheduler();
-  for (;;) {
-    scheduler.run_body(*scheduler.current_);
-    scheduler.current_ = nullptr;
-    scheduler.tick();
-    CoroutineBase* next = scheduler.next_ready();
-    if (next == nullptr || next->context_ != nullptr) scheduler.leave_for(self, next);
-    next->context_ = &self;
-    self.owner = next;
-    scheduler.current_ = next;
-  }
-}
-
-void Scheduler::scheduler_context(Context& self) noexcept {
-  Scheduler& scheduler = current_runtime_pointer->scheduler();
-  scheduler.loop();
-  scheduler.current_ = nullptr;
-  scheduler.running_ = &scheduler.thread_context_;
-  scheduler.scheduler_context_ = nullptr;
-  scheduler.contexts_.release(self);
-  leave_context(self, scheduler.thread_context_);
-}
-
 void Scheduler::loop() {
   for (;;) {
     current_ = nullptr;
-    tick();
+    tick_for_loop();
     if (abandoned_) break;
-    if (CoroutineBase* next = next_to_enter()) {
-      switch_to(*next);
+    if (CoroutineBase* next = pick_for_loop()) {
+      enter_from_loop(*next);
       continue;
     }
     if (has_native_work() || abandoned_) continue;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/context/switch.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/runtime/core/scheduler.hpp"
 #include "fermata/runtime/core/sweep.hpp"
@@ -241,7 +240,7 @@ void Scheduler::unwind_all() {
     waker.unsubscribe();
     waker.error = std::make_exception_ptr(ForcedUnwind{});
     waker.status = WakerStatus::Result;
-    switch_to(*coroutine);
+    enter_from_loop(*coroutine);
     current_ = nullptr;
   }
   unwinding_ = false;

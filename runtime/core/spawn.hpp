@@ -33,7 +33,7 @@ CoroutineOf<T>& make_coroutine(Runtime& runtime, F body) {
 
 /// Spawns `body` in `runtime`, which must be running on this thread.
 template <class F>
-Coroutine<detail::BodyResult<std::decay_t<F>>> spawn_in(Runtime& runtime, SpawnOptions options,
+Coroutine<detail::BodyResult<std::decay_t<F>>> spawn_in(Runtime& runtime, SpawnOptions&& options,
                                                         F&& body) {
   using Result = detail::BodyResult<std::decay_t<F>>;
   auto handle = Ref<detail::CoroutineOf<Result>>::adopt(
@@ -43,7 +43,7 @@ Coroutine<detail::BodyResult<std::decay_t<F>>> spawn_in(Runtime& runtime, SpawnO
 }
 
 template <class F>
-auto spawn(Name name, F&& body, SourcePlace place = SourcePlace::current()) {
+auto spawn(Name&& name, F&& body, SourcePlace place = SourcePlace::current()) {
   return spawn_in(current_runtime(),
                   SpawnOptions{std::move(name), Priority::Normal, place, nullptr},
                   std::forward<F>(body));

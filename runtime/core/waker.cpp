@@ -81,12 +81,6 @@ void Registration::run(Event& event, const Outcome& outcome) {
   }
 }
 
-Waker::Waker(CoroutineBase& coroutine) noexcept {
-  for (Registration& slot : inline_) slot.coroutine_ = &coroutine;
-}
-
-Waker::~Waker() { unsubscribe(); }
-
 void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler handler,
                         void* context) {
   const Outcome* stored = event.replay();
@@ -129,19 +123,20 @@ void Waker::start_events() {
       entry->run(event, *outcome);
       if (status != WakerStatus::Waiting) return;
     } else {
-      event.start();
-      entry->started_ = true;
+      if (event.startable()) {
+        event.start();
+        entry->started_ = true;
+      }
     }
     entry = entry->next_;
   }
 }
 
-void Waker::unsubscribe() noexcept {
-  while (Registration* entry = first_) {
-    first_ = entry->next_;
-    if (first_ == nullptr) last_ = nullptr;
-    let_go(*entry);
-  }
+void Waker::drop_first() noexcept {
+  Registration* entry = first_;
+  first_ = entry->next_;
+  if (first_ == nullptr) last_ = nullptr;
+  let_go(*entry);
 }
 
 void Waker::drop_last() noexcept {
@@ -163,14 +158,6 @@ void Waker::let_go(Registration& registration) noexcept {
   event.remove_callback(registration);
   registration.release();
   event.release();
-}
-
-void Waker::clear() noexcept {
-  unsubscribe();
-  status = WakerStatus::None;
-  result = nullptr;
-  triggered = nullptr;
-  if (error) error = nullptr;
 }
 
 Registration& Waker::append_registration() {

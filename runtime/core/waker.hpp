@@ -75,10 +75,12 @@ class Registration final : public Callback {
 
 class Waker {
  public:
-  explicit Waker(CoroutineBase& coroutine) noexcept;
+  explicit Waker(CoroutineBase& coroutine) noexcept {
+    for (Registration& slot : inline_) slot.coroutine_ = &coroutine;
+  }
   Waker(const Waker&) = delete;
   Waker& operator=(const Waker&) = delete;
-  ~Waker();
+  ~Waker() { unsubscribe(); }
 
   /// Adds `event` to what the coroutine waits for, with a reference of its own; with `transfer` it
   /// takes over one that the caller holds. Starts the event only when the coroutine is waiting
@@ -91,10 +93,18 @@ class Waker {
   void start_events();
 
   /// Ends the wait: stops what was started, once each, unsubscribes, drops references.
-  void unsubscribe() noexcept;
+  void unsubscribe() noexcept {
+    while (first_ != nullptr) drop_first();
+  }
 
   /// Back to None: no registration, no result, no error (CORE-WK-09).
-  void clear() noexcept;
+  void clear() noexcept {
+    unsubscribe();
+    status = WakerStatus::None;
+    result = nullptr;
+    triggered = nullptr;
+    if (error) error = nullptr;
+  }
 
   [[nodiscard]] Registration* first() const noexcept { return first_; }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
@@ -109,6 +119,7 @@ class Waker {
   static constexpr int kInline = 2;
 
   Registration& append_registration();
+  void drop_first() noexcept;
   void drop_last() noexcept;
   static void let_go(Registration& registration) noexcept;
 

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The hot path: from a coroutine that gives up control to the next one. jump_fcontext is entered by
+// a call and left by a jump, so every function between the caller's code and the jump mispredicts
+// its return: all of this is one function, and what is rare is kept out of it.
+
+#include <fmt/format.h>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/context/switch.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/core/scheduler.hpp"
+
+#define FERMATA_HOT [[gnu::always_inline]] inline
+#define FERMATA_COLD [[gnu::noinline, gnu::cold]]
+
+namespace fermata::detail {
+
+FERMATA_HOT CoroutineBase& Scheduler::suspendable(const char* operation) const {
+  if (current_ != nullptr && !in_scheduler_context_ && kernel_.no_suspend == 0) [[likely]] {
+    return *current_;
+  }
+  refuse_suspend(operation);
+}
+
+CoroutineBase& Scheduler::require_suspendable(const char* operation) const {
+  return suspendable(operation);
+}
+
+FERMATA_COLD void Scheduler::refuse_suspend(const char* operation) const {
+  throw UsageError(fmt::format(
+      "{}: {}", operation,
+      current_ == nullptr ? "only a coroutine can suspend"
+                          : "the scheduler's own context and callbacks must not suspend"));
+}
+
+FERMATA_HOT void Scheduler::tick() {
+  in_scheduler_context_ = true;
+  microtasks_paused_ = false;
+  ++runtime_.mutable_metrics().ticks;
+  if (has_native_work()) [[unlikely]] {
+    drain_microtasks();
+  }
+  if (--poll_budget_ == 0) [[unlikely]] {
+    poll(TurnMode::NoWait);
+  }
+  if (kernel_.observer != nullptr || step_limited_) [[unlikely]] {
+    end_step();
+  }
+}
+
+FERMATA_HOT CoroutineBase& Scheduler::take_ready() {
+  if (kernel_.chooser != nullptr && ready_.size() > 1) [[unlikely]] {
+    return ready_.take(kernel_.chooser->pick(ready_));
+  }
+  return ready_.pop_front();
+}
+
+FERMATA_HOT CoroutineBase* Scheduler::next_ready() {
+  while (!ready_.empty() && !abandoned_ && !unwinding_) {
+    if (has_native_work() && !microtasks_paused_) [[unlikely]] {
+      drain_microtasks();
+      continue;
+    }
+    CoroutineBase& coroutine = take_ready();
+    if (coroutine.waker_.status == WakerStatus::Ignored) [[unlikely]] {
+      finalize_unstarted(coroutine);
+      continue;
+    }
+    coroutine.waker_.status = WakerStatus::Result;
+    return &coroutine;
+  }
+  return nullptr;
+}
+
+FERMATA_HOT CoroutineBase* Scheduler::next_to_enter() {
+  for (;;) {
+    CoroutineBase* next = next_ready();
+    if (next == nullptr || next->context_ != nullptr || give_context(*next)) return next;
+  }
+}
+
+// Without a stack the coroutine fails, and the others go on.
+bool Scheduler::give_context(CoroutineBase& coroutine) {
+  try {
+    coroutine.context_ = &contexts_.acquire(&Scheduler::coroutine_context);
+    coroutine.context_->owner = &coroutine;
+    return true;
+  } catch (...) {
+    CoroutineBase* const caller = std::exchange(current_, &coroutine);
+    finalize(coroutine, std::current_exception());
+    current_ = caller;
+    return false;
+  }
+}
+
+FERMATA_HOT void Scheduler::switch_to(CoroutineBase& next) {
+  Context& from = *running_;
+  current_ = &next;
+  running_ = next.context_;
+  ++runtime_.mutable_metrics().switches;
+  switch_context(from, *next.context_);
+}
+
+void Scheduler::switch_to_scheduler() {
+  Context& from = *running_;
+  current_ = nullptr;
+  running_ = scheduler_context_;
+  ++runtime_.mutable_metrics().switches;
+  switch_context(from, *scheduler_context_);
+}
+
+FERMATA_HOT void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
+  if (me.extras_ != nullptr) [[unlikely]] {
+    call_switch_handlers(me, SwitchMoment::Leave);
+  }
+  me.waker_.place = place;
+  kernel_.trace(Trace::Left, &me, 0);
+  tick();
+  if (me.waker_.status == WakerStatus::Result) return;
+  CoroutineBase* next = next_to_enter();
+  if (next == &me) return;
+  if (next != nullptr) {
+    switch_to(*next);
+  } else {
+    switch_to_scheduler();
+  }
+}
+
+FERMATA_HOT void Scheduler::resumed(CoroutineBase& me) {
+  in_scheduler_context_ = false;
+  kernel_.trace(Trace::Entered, &me, 0);
+  if (me.extras_ != nullptr) [[unlikely]] {
+    call_switch_handlers(me, SwitchMoment::Enter);
+  }
+  if (me.waker_.error) [[unlikely]] {
+    throw_wait_error(me);
+  }
+}
+
+void Scheduler::yield(const SourcePlace& place) {
+  CoroutineBase& me = suspendable("suspend");
+  if (me.has_pending()) [[unlikely]] {
+    if (me.has(CoroutineBase::kUnwinding)) return;
+    raise_pending(me);
+  }
+  FERMATA_REQUIRE(me.waker_.empty(), "suspend: the coroutine has registered events to wait for");
+  enqueue(me, WakeCause::Yield);
+  park(me, place);
+  resumed(me);
+  me.waker_.clear();
+}
+
+FERMATA_HOT void Scheduler::start_waiting(CoroutineBase& me) {
+  me.waker_.status = WakerStatus::Waiting;
+  in_scheduler_context_ = true;  // What fires now answers without a trip through the queue.
+  try {
+    me.waker_.start_events();
+  } catch (...) {
+    in_scheduler_context_ = false;
+    me.waker_.clear();
+    throw;
+  }
+  in_scheduler_context_ = false;
+}
+
+void Scheduler::suspend(const SourcePlace& place) {
+  CoroutineBase& me = suspendable("wait");
+  Waker& waker = me.waker_;
+  if (waker.status == WakerStatus::None) {
+    if (waker.empty()) return;
+    if (me.has(CoroutineBase::kUnwinding)) {
+      waker.clear();
+      throw ForcedUnwind{};
+    }
+    start_waiting(me);
+  }
+  if (waker.status != WakerStatus::Result) {
+    if (me.has_pending()) [[unlikely]] {
+      waker.clear();
+      raise_pending(me);
+    }
+    park(me, place);
+    resumed(me);
+  } else if (waker.error) {
+    throw_wait_error(me);
+  }
+}
+
+// The scheduler's own picks: the same code, out of line.
+CoroutineBase* Scheduler::pick_for_loop() { return next_to_enter(); }
+void Scheduler::tick_for_loop() { tick(); }
+void Scheduler::enter_from_loop(CoroutineBase& next) { switch_to(next); }
+
+void Scheduler::leave_for(Context& self, CoroutineBase* next) {
+  current_ = next;
+  running_ = next != nullptr ? next->context_ : scheduler_context_;
+  ++runtime_.mutable_metrics().switches;
+  contexts_.release(self);
+  leave_context(self, *running_);
+}
+
+void Scheduler::coroutine_context(Context& self) noexcept {
+  Scheduler& scheduler = current_runtime_pointer->scheduler();
+  for (;;) {
+    scheduler.run_body(*scheduler.current_);
+    scheduler.current_ = nullptr;
+    scheduler.tick();
+    CoroutineBase* next = scheduler.next_ready();
+    if (next == nullptr || next->context_ != nullptr) scheduler.leave_for(self, next);
+    next->context_ = &self;
+    self.owner = next;
+    scheduler.current_ = next;
+  }
+}
+
+void Scheduler::scheduler_context(Context& self) noexcept {
+  Scheduler& scheduler = current_runtime_pointer->scheduler();
+  scheduler.loop();
+  scheduler.current_ = nullptr;
+  scheduler.running_ = &scheduler.thread_context_;
+  scheduler.scheduler_context_ = nullptr;
+  scheduler.contexts_.release(self);
+  leave_context(self, scheduler.thread_context_);
+}
+
+FERMATA_COLD void Scheduler::raise_pending(CoroutineBase& me) {
+  if (std::exception_ptr error = std::exchange(me.stored_error_, nullptr)) {
+    std::rethrow_exception(error);
+  }
+  std::rethrow_exception(std::make_exception_ptr(
+      Cancellation("Coroutine must end: it has ignored its cancellation")));
+}
+
+FERMATA_COLD void Scheduler::throw_wait_error(CoroutineBase& me) {
+  std::exception_ptr error = std::move(me.waker_.error);
+  me.waker_.clear();
+  if (me.has(CoroutineBase::kUnwinding)) throw ForcedUnwind{};
+  std::rethrow_exception(std::move(error));
+}
+
+}  // namespace fermata::detail
