@@ -49,7 +49,8 @@ void adopt_thread_stack(Context& context) {
   context.stack_high = bounds.high;
   context.thread.exceptions = reinterpret_cast<ExceptionGlobals*>(abi::__cxa_get_globals());
   context.thread.error_number = &errno;
-  context.thread.float_state = float_state() | kFloatStatusFlags;
+  context.thread.float_state = float_state();
+  raise_status_flags(context.thread.float_state);
   set_float_state(context.thread.float_state);
   note_adoption(context);
 }

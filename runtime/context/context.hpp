@@ -57,7 +57,7 @@ struct [[gnu::may_alias]] ExceptionGlobals {
 struct ThreadState {
   ExceptionGlobals* exceptions = nullptr;
   int* error_number = nullptr;
-  FloatState float_state = 0;
+  FloatState float_state;
 };
 
 /// Wider than a page, so that the frame of a function with a small buffer does not step over it.

@@ -69,9 +69,8 @@ std::string mapping_cap() {
   return text;
 }
 
-/// A mapping is refused at the cap whatever its size, and elsewhere a page is nearly always to be
-/// had.
-bool at_mapping_cap() noexcept {
+/// At the cap a mapping is refused whatever its size; elsewhere a page is nearly always to be had.
+bool page_is_refused() noexcept {
   void* probe = ::mmap(nullptr, page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (probe == MAP_FAILED) return true;
   ::munmap(probe, page_bytes());
@@ -141,6 +140,7 @@ void ContextPool::release(Context& context) noexcept {
   ++free_count_;
   --live_;
 }
+
 void ContextPool::trim() noexcept {
   for (unsigned strips = 0; surplus_ != nullptr && strips < kStripsPerTrim; ++strips) {
     Context& context = *surplus_;
@@ -228,7 +228,8 @@ Slab& ContextPool::map_slab() {
     base = ::mmap(nullptr, slab->bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base != MAP_FAILED) break;
-    if (slab->slots == 1) fail("mmap", errno);
+    const int error_number = errno;
+    if (slab->slots == 1) fail("mmap", error_number, page_is_refused());
   }
   // Where huge pages are the default, the first touch of a stack would take two megabytes.
   ::madvise(base, slab->bytes, MADV_NOHUGEPAGE);
@@ -246,13 +247,13 @@ void ContextPool::install_guard(std::byte* bottom) {
   ++totals_.guard_calls;
   if (options_.guards != Guards::Mprotect) {
     if (::madvise(bottom, guard_bytes_, kMadviseGuardInstall) == 0) return;
-    if (errno != EINVAL) fail("madvise(MADV_GUARD_INSTALL)", errno);
+    if (errno != EINVAL) fail("madvise(MADV_GUARD_INSTALL)", errno, false);
     if (options_.guards == Guards::Madvise) {
       throw Unsupported("Guards::Madvise (Linux 6.13)", "this kernel");
     }
     options_.guards = Guards::Mprotect;
   }
-  if (::mprotect(bottom, guard_bytes_, PROT_NONE) != 0) fail("mprotect", errno);
+  if (::mprotect(bottom, guard_bytes_, PROT_NONE) != 0) fail("mprotect", errno, errno == ENOMEM);
 }
 
 Context& ContextPool::context_at(const Slab& slab, unsigned slot) const noexcept {
@@ -260,11 +261,11 @@ Context& ContextPool::context_at(const Slab& slab, unsigned slot) const noexcept
   return *reinterpret_cast<Context*>(top - sizeof(Context));
 }
 
-void ContextPool::fail(const char* operation, int error_number) const {
+void ContextPool::fail(const char* operation, int error_number, bool at_cap) const {
   std::string why =
       fmt::format("no stack of {} KiB for a coroutine, {} stacks live: {} failed: {}",
                   options_.stack_bytes / 1024, live_, operation, std::strerror(error_number));
-  if (error_number == ENOMEM && at_mapping_cap()) {
+  if (at_cap) {
     why += fmt::format(
         "; the process has as many mappings as vm.max_map_count ({}) allows: raise it, or set "
         "StackOptions::guards to Guards::Off, which halves the mappings",

@@ -76,7 +76,7 @@ class ContextPool final {
     return guard_bytes_ + options_.stack_bytes;
   }
   [[nodiscard]] Context& context_at(const Slab& slab, unsigned slot) const noexcept;
-  [[noreturn]] void fail(const char* operation, int error_number) const;
+  [[noreturn]] void fail(const char* operation, int error_number, bool at_cap) const;
 
   Context* free_ = nullptr;
   std::size_t free_count_ = 0;
