@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A context: a stack with registers, and what else the compiler's runtime keeps per flow of
-// control.
+// A context: a stack with registers, and what the compiler's runtime keeps for each flow of control.
 //
 // Ownership     A pooled context lies at the top of its own stack and belongs to its ContextPool;
 //               a context for a thread's own stack lies wherever its owner put it.
@@ -26,8 +25,7 @@ enum class Guards : std::uint8_t {
 };
 
 struct StackOptions {
-  /// Usable bytes of each stack, rounded up to pages. Virtual: memory is taken as pages are
-  /// touched.
+  /// Usable bytes of each stack, rounded up to pages; memory is taken page by page when touched.
   std::size_t stack_bytes = 256 * 1024;
   Guards guards = Guards::Automatic;
 };

@@ -3,10 +3,9 @@
 
 // Contexts with stacks, made once and used again.
 //
-// Memory        Slabs of many stacks each, one mapping a slab. Every stack has a guard below it,
-// and
-//               a top moved down by up to 2 KiB, one cache line a neighbour, so that the hot lines
-//               of many stacks do not share a cache set. The Context lies at that top: a coroutine
+// Memory        Slabs of many stacks, one mapping a slab. Below every stack lies a guard; its top is
+//               moved down by up to 2 KiB, one cache line a neighbour, so that the hot lines of
+//               many stacks do not share a cache set. The Context lies at that top: a coroutine
 //               idle near its entry holds one page.
 // Reuse         Last in, first out. Neither acquire nor release of a stack used before makes a
 //               system call; `trim` alone gives memory back.
@@ -32,7 +31,7 @@ class ContextPool final {
   ContextPool& operator=(const ContextPool&) = delete;
 
   /// A context ready to be switched to, where it calls `entry`, which must never return.
-  /// Throws StackExhausted when the system gives no stack, leaving the pool as it was.
+  /// Throws StackExhausted when the system gives no stack; the pool stays usable.
   [[nodiscard]] Context& acquire(void (*entry)(Context&) noexcept);
 
   /// Takes the context back. It may be running: then leave_context() must be all that follows.
