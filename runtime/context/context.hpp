@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A context: a stack with registers, and what the compiler's runtime keeps for each flow of control.
+// A context: a stack with registers, and what the compiler's runtime keeps for each such flow.
 //
 // Ownership     A pooled context lies at the top of its own stack and belongs to its ContextPool;
 //               a context for a thread's own stack lies wherever its owner put it.

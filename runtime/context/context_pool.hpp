@@ -3,7 +3,7 @@
 
 // Contexts with stacks, made once and used again.
 //
-// Memory        Slabs of many stacks, one mapping a slab. Below every stack lies a guard; its top is
+// Memory        Slabs of many stacks, one mapping each. Below a stack lies its guard; its top is
 //               moved down by up to 2 KiB, one cache line a neighbour, so that the hot lines of
 //               many stacks do not share a cache set. The Context lies at that top: a coroutine
 //               idle near its entry holds one page.
