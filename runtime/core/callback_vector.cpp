@@ -2,6 +2,7 @@
 #include "fermata/runtime/core/callback_vector.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "fermata/runtime/base/error.hpp"
 
@@ -36,19 +37,20 @@ bool CallbackVector::remove(Callback& callback, Event& event) noexcept {
   return true;
 }
 
-void CallbackVector::clear(Event& event) noexcept {
-  // Entries let go one by one may add or remove others: always take what is first now.
-  if (pass_ != nullptr && pass_->running != nullptr) {
-    Callback* running = pass_->running;
-    pass_->running = nullptr;
-    let_go(*running);
-  }
-  const auto first = [this]() -> Callback* {
-    if (pass_ == nullptr) return size_ > 0 ? entries_[0] : nullptr;
-    if (pass_->kept > 0) return entries_[0];
-    return pass_->cursor < size_ ? entries_[pass_->cursor] : nullptr;
-  };
-  while (Callback* callback = first()) remove(*callback, event);
+void CallbackVector::clear() noexcept {
+  // The end of one may remove or add others: this walks as a pass does.
+  Pass own{0, 0, size_, nullptr};
+  Pass* const outer = pass_;
+  Pass& pass = outer != nullptr ? *outer : own;
+  pass_ = &pass;
+  Callback* const running = std::exchange(pass.running, nullptr);
+  close_gap(pass);
+  pass.kept = pass.cursor = 0;
+  pass.limit = size_;
+  if (running != nullptr) let_go(*running);
+  while (pass.cursor < pass.limit) let_go(*entries_[pass.cursor++]);
+  if (outer == nullptr) close_gap(pass);
+  pass_ = outer;
 }
 
 Callback* CallbackVector::take_next(Pass& pass) noexcept {

@@ -31,8 +31,9 @@ class CallbackVector {
   /// False, and nothing happens, when the callback is not here (CORE-CB-12).
   bool remove(Callback& callback, Event& event) noexcept;
 
-  /// Removes everything, in index order. Legal during a pass.
-  void clear(Event& event) noexcept;
+  /// Removes everybody who is subscribed now: the one that runs first, then in index order. Legal
+  /// during a pass.
+  void clear() noexcept;
 
   /// Calls everybody who is subscribed now. `before` runs ahead of each call. Returns the first
   /// exception thrown by a callback, with the later ones linked behind it (CORE-CB-09).

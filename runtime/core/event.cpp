@@ -192,7 +192,7 @@ void Event::shut() noexcept {
   if (has(kShut)) return;
   flags_ |= kShut;
   close();
-  if (callbacks_.size() > 0) callbacks_.clear(*this);
+  if (callbacks_.size() > 0) callbacks_.clear();
   while (references_ != nullptr) {
     EventRef* reference = references_;
     references_ = reference->after_;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Events and callbacks whose every move a test can see.
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fermata/runtime/core/event.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+
+namespace fermata::test {
+
+/// Completed by code; start and stop mean nothing to it. Keeps its outcome when `complete` gave
+/// one.
+class PlainEvent final : public Event {
+ public:
+  explicit PlainEvent(Runtime& runtime) : Event(runtime, EventKind::Plain) {}
+
+  void complete(Outcome outcome) {
+    stored_ = std::move(outcome);
+    complete_ = true;
+    notify_and_close(stored_);
+  }
+
+  [[nodiscard]] const Outcome* replay() const noexcept override {
+    return complete_ ? &stored_ : nullptr;
+  }
+
+ private:
+  Outcome stored_;
+  bool complete_ = false;
+};
+
+/// Armed by a backend: this object, which counts.
+class BackendEvent final : public Event {
+ public:
+  explicit BackendEvent(Runtime& runtime, EventKind kind = EventKind::Trigger)
+      : Event(runtime, kind) {}
+  ~BackendEvent() override { shut(); }
+
+  int armed = 0;
+  int disarmed = 0;
+  std::function<void()> on_arm;  // May throw, may fire.
+
+ protected:
+  void arm() override {
+    if (on_arm) on_arm();
+    ++armed;
+  }
+  void disarm() noexcept override { ++disarmed; }
+};
+
+template <class E, class... Arguments>
+[[nodiscard]] Ref<E> make_event(Runtime& runtime, Arguments... arguments) {
+  return Ref<E>::adopt(*new E(runtime, arguments...));
+}
+
+/// Belongs to the test, counts its runs and ends, and does what it is told.
+class Probe final : public Callback {
+ public:
+  explicit Probe(std::string probe_name = "probe", std::vector<std::string>* order = nullptr)
+      : name(std::move(probe_name)), order_(order) {}
+  Probe(Probe&&) = delete;
+
+  void run(Event& event, const Outcome& outcome) override {
+    ++runs;
+    if (order_ != nullptr) order_->push_back(name);
+    error = outcome.error;
+    result = outcome.result;
+    if (action) action(event);
+  }
+
+  std::string name;
+  std::function<void(Event&)> action;
+  std::function<void()> on_destroy;
+  int runs = 0;
+  int destroyed = 0;  // How often the last holder has let go.
+  void* result = nullptr;
+  std::exception_ptr error;
+
+ private:
+  void destroy() noexcept override {
+    ++destroyed;
+    if (on_destroy) on_destroy();
+  }
+  std::vector<std::string>* order_;
+};
+
+/// The text of what `action` throws, "" when it throws nothing.
+template <class Action>
+[[nodiscard]] std::string thrown_by(Action&& action) {
+  try {
+    action();
+  } catch (...) {
+    return describe(std::current_exception());
+  }
+  return "";
+}
+
+}  // namespace fermata::test
