@@ -26,7 +26,9 @@ if(FERMATA_SANITIZE)
 endif()
 
 option(FERMATA_WERROR "Warnings are errors" ON)
-add_compile_options(-Wall -Wextra -Wshadow -Wpedantic -Wconversion)
+# A designated initialiser leaves what it does not name to the defaults of the options struct.
+add_compile_options(
+  -Wall -Wextra -Wshadow -Wpedantic -Wconversion -Wno-missing-field-initializers)
 if(FERMATA_WERROR)
   add_compile_options(-Werror)
 endif()

@@ -3,6 +3,9 @@
 # examples/<name>/: main.cpp is the program, *_sim_test.cpp its simulation; what else is there goes
 # to both.
 
+# Those whose simulated tests fail, since that is what they show.
+set(examples_of_failure lost_update)
+
 file(GLOB examples CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/examples/*")
 foreach(example IN LISTS examples)
   cmake_path(GET example FILENAME name)
@@ -16,7 +19,12 @@ foreach(example IN LISTS examples)
       SOURCES "${example}/main.cpp" ${shared} LINK fermata_uv fermata_sim fmt::fmt)
   endif()
   if(simulations AND BUILD_TESTING AND TARGET fermata_sim)
+    set(properties "")
+    if(name IN_LIST examples_of_failure)
+      set(properties WILL_FAIL TRUE)
+    endif()
     fermata_test(example_${name}_sim_test examples/${name}
-      SOURCES ${simulations} ${shared} LINK fermata_test_support fermata_sim fmt::fmt)
+      SOURCES ${simulations} ${shared} LINK fermata_test_support fermata_sim fmt::fmt
+      PROPERTIES ${properties})
   endif()
 endforeach()

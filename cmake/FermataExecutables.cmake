@@ -19,12 +19,18 @@ function(fermata_program name folder)
   endforeach()
 endfunction()
 
-# fermata_test(<name> <folder> SOURCES ... [LINK ...]): a GoogleTest program; each of its tests is
-# a ctest test of its own, labelled with its folder and run in the build directory. Those of a
-# program named *_slow_test are labelled <folder>/slow, and left out by `./dev check`.
+# fermata_test(<name> <folder> SOURCES ... [LINK ...] [PROPERTIES ...]): a GoogleTest program; each
+# of its tests is a ctest test of its own, labelled with its folder and run in the build directory.
+# Those of a program named *_slow_test are labelled <folder>/slow, and left out by `./dev check`.
+# What links fermata_sim gets the main() that knows the exit codes of simulated tests.
 function(fermata_test name folder)
-  fermata_program(${name} ${folder} ${ARGN})
-  target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINK;PROPERTIES")
+  fermata_program(${name} ${folder} SOURCES ${arg_SOURCES} LINK ${arg_LINK})
+  if(TARGET fermata_sim AND fermata_sim IN_LIST arg_LINK)
+    target_link_libraries(${name} PRIVATE fermata_sim_main)
+  else()
+    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  endif()
   target_compile_definitions(${name} PRIVATE
     FERMATA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FERMATA_BINARY_DIR="${PROJECT_BINARY_DIR}")
   set(label ${folder})
@@ -35,5 +41,5 @@ function(fermata_test name folder)
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 120
     WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
-    PROPERTIES TIMEOUT 120 LABELS ${label})
+    PROPERTIES TIMEOUT 120 LABELS ${label} ${arg_PROPERTIES})
 endfunction()

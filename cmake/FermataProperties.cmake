@@ -18,11 +18,12 @@ endif()
 file(GLOB properties CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/*_properties.cpp")
 foreach(source IN LISTS properties)
   cmake_path(GET source STEM name)
-  fermata_test(${name} properties SOURCES ${source} LINK fermata_laws fermata_test_support fmt::fmt)
+  fermata_test(${name} properties
+    SOURCES ${source} LINK fermata_laws fermata_test_support fermata_sim fmt::fmt)
 endforeach()
 
 file(GLOB suite_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/suite/*.cpp")
 if(suite_sources)
   fermata_program(fermata_suite properties
-    SOURCES ${suite_sources} LINK fermata_laws fermata_test_support fmt::fmt)
+    SOURCES ${suite_sources} LINK fermata_laws fermata_test_support fermata_sim fmt::fmt)
 endif()

@@ -24,6 +24,6 @@ export PKG_CONFIG_PATH
 read -ra uv < <(pkg-config --cflags --libs fermata-uv)
 "$compiler" -std=c++20 "$consumer/program.cpp" -o "$place/program" "${uv[@]}"
 "$place/program"
-read -ra sim < <(pkg-config --cflags --libs fermata-sim gtest_main)
+read -ra sim < <(pkg-config --cflags --libs fermata-sim_main)
 "$compiler" -std=c++20 "$consumer/simulation.cpp" -o "$place/simulation" "${sim[@]}"
 "$place/simulation"
