@@ -21,7 +21,7 @@
 
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/runtime/context/context.hpp"
-#include "fermata/runtime/core/chooser.hpp"
+#include "fermata/runtime/reactor/address.hpp"
 #include "fermata/sim/check/failure.hpp"
 #include "fermata/sim/world/fault.hpp"
 
@@ -30,6 +30,8 @@ class Runtime;
 }
 
 namespace fermata::sim {
+
+class Decisions;
 
 namespace detail {
 class WorldState;
@@ -54,6 +56,8 @@ class Node {
  public:
   [[nodiscard]] std::string_view name() const noexcept;
   [[nodiscard]] Runtime& runtime() const noexcept;
+  /// Where others reach it.
+  [[nodiscard]] Address address(std::uint16_t port) const noexcept;
 
   /// A signal arrives; the program sees it in a later turn of its reactor.
   void signal(int signum);
@@ -66,15 +70,15 @@ class Node {
 
 class World {
  public:
-  /// `chooser` takes every decision; it must outlive the world.
-  explicit World(Chooser& chooser, WorldOptions options = {});
+  /// `decisions` takes every decision; it must outlive the world.
+  explicit World(Decisions& decisions, WorldOptions options = {});
   World(const World&) = delete;
   World& operator=(const World&) = delete;
   ~World();
 
-  /// A machine called `name` whose program is `main`; it is the host `name` to the others, and
-  /// 127.0.0.1 to itself. The world runs until every such program has ended. Throws UsageError when
-  /// the name is taken or the world runs already.
+  /// A machine called `name` whose program is `main`; others reach it at its address(), it
+  /// itself at 127.0.0.1 too. The world runs until every such program has ended. Throws UsageError
+  /// when the name is taken or the world runs already.
   Node& node(std::string_view name, std::function<void()> main);
 
   /// A machine that serves the others: when they have all ended it is shut down.

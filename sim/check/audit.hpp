@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Watches one runtime: hashes what happens, counts steps, and recounts after each step what the
+// step touched, from the objects themselves. What does not agree is a failure that names the
+// invariant (core.md 1-5, 11).
+//
+// Cost   A few nanoseconds for each trace. Everything is recounted whenever as many steps have
+//        passed as there are live objects, so that a step costs O(1) on average; and at every
+//        deadlock and at the end.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fermata/runtime/base/time.hpp"
+#include "fermata/runtime/core/coroutine.hpp"
+#include "fermata/runtime/core/observer.hpp"
+#include "fermata/sim/check/run_record.hpp"
+
+namespace fermata::sim::detail {
+
+struct AuditOptions {
+  std::uint64_t step_limit = 0;
+  bool full = false;          // Recount everything after each step.
+  bool record_steps = false;  // Keep the hash after each step.
+};
+
+class Audit final : public Observer {
+ public:
+  explicit Audit(RunRecord& record) noexcept : record_(record) {}
+
+  /// `identity` tells the traces of one node from those of another.
+  void begin_run(Runtime& runtime, std::uint64_t identity, const AuditOptions& options);
+
+  /// Looks for what has outlived a run that ended without a failure. False when something has.
+  bool end_run();
+
+  void trace(Trace kind, const Event* subject, std::uint64_t detail) override;
+  /// Throws AbandonRun once the run has failed.
+  void end_step(Runtime& runtime) override;
+
+  /// Something that the end of the run will be about, as it was when it happened.
+  struct Moment {
+    std::string coroutine;
+    Instant at;
+    std::uint64_t step = 0;
+    std::string explanation;
+  };
+  /// Of the first deadlock, or else of the first coroutine that ended with an error.
+  [[nodiscard]] const Moment& decisive_moment() const noexcept {
+    return deadlock_.step != 0 ? deadlock_ : failed_coroutine_;
+  }
+  [[nodiscard]] Moment present() const;
+
+ private:
+  void note(Trace kind, const Event& subject);
+  void touch(const Event& event, Event::AuditMark& mark);
+  void forget(const Event& event) noexcept;
+  void gains_control(const Event& coroutine);
+  void loses_control(const Event& coroutine);
+  void check_fire(const Event& event);
+
+  void check_touched();
+  void recount();
+  void check(const Event& event);
+  void check_coroutine(const CoroutineBase& coroutine);
+  void check_waiting(const CoroutineBase& coroutine);
+  void check_subscribers(const Event& event);
+  void check_counters();
+  void check_ready_queue();
+  void check_registry();
+  void find_busy(const CoroutineBase* current);
+
+  void complain(std::string_view invariant, const std::string& what);
+
+  RunRecord& record_;
+  Runtime* runtime_ = nullptr;
+  AuditOptions options_;
+  std::uint64_t identity_ = 0;
+
+  std::vector<const Event*> touched_;  // By this step; null once destroyed.
+  std::size_t first_touched_ = 0;      // Everything before it is null.
+  std::size_t active_ = 0;             // Events that count as activity.
+  std::size_t queued_ = 0;             // Coroutines whose status says that they can run.
+  std::size_t steps_since_recount_ = 0;
+  std::vector<std::uint64_t> scratch_;
+
+  const Event* running_ = nullptr;  // The coroutine in control.
+  std::uint64_t busy_ = 0;          // Id of whoever had most of the steps of late, if anybody has.
+  std::uint64_t busy_votes_ = 0;
+  Moment deadlock_;
+  Moment failed_coroutine_;
+};
+
+}  // namespace fermata::sim::detail

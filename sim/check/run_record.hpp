@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the audits of all nodes of one run write together.
+
+#include <cstdint>
+#include <vector>
+
+#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/check/trace_hash.hpp"
+
+namespace fermata::sim::detail {
+
+class RunRecord {
+ public:
+  RunRecord() = default;
+  RunRecord(const RunRecord&) = delete;
+  RunRecord& operator=(const RunRecord&) = delete;
+
+  /// The run has failed: it ends when the present step does.
+  virtual void fail(Failure failure) = 0;
+
+  TraceHash hash;
+  std::uint64_t steps = 0;
+  std::vector<std::uint64_t> step_hashes;
+  /// Nothing that still happens counts: programs are being unwound.
+  bool over = false;
+
+ protected:
+  ~RunRecord() = default;
+};
+
+}  // namespace fermata::sim::detail

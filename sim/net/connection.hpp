@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A connection between two machines, which may be one: two pipes and what stands at their ends. It
+// lives as long as one of its ends does.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "fermata/runtime/reactor/address.hpp"
+#include "fermata/sim/net/pipe.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+/// Somebody at an end of a connection.
+class Endpoint {
+ public:
+  /// Something is under way to this end: look when it arrives.
+  virtual void expect_arrival() = 0;
+  /// There may be room to send.
+  virtual void expect_room(Instant when) = 0;
+
+ protected:
+  ~Endpoint() = default;
+};
+
+class Connection {
+ public:
+  enum Side : std::size_t { Client = 0, Server = 1 };
+  static constexpr Side other(Side side) noexcept { return side == Client ? Server : Client; }
+
+  struct End {
+    NodeState* node = nullptr;
+    Address address;
+    Endpoint* endpoint = nullptr;  // Null before it is opened and after it was closed.
+    bool closed = false;
+  };
+
+  Connection(std::uint64_t key, End client, End server);
+
+  [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
+  [[nodiscard]] End& end(Side side) noexcept { return ends_[side]; }
+  [[nodiscard]] Pipe& to(Side side) noexcept { return pipes_[side]; }
+  [[nodiscard]] const Pipe& to(Side side) const noexcept { return pipes_[side]; }
+
+  /// How long something that `from` sends now is under way.
+  [[nodiscard]] Duration latency(Side from);
+  [[nodiscard]] Duration least_latency() const noexcept;
+
+  // --- what the end `from` does ---
+
+  void send(Side from, std::span<const std::byte> bytes);
+  void send_end(Side from);
+  void send_reset(Side from);
+  /// The end takes bytes: there is room for the other one.
+  void consumed(Side by, std::size_t bytes);
+  /// The end is gone. What it did not read breaks the connection, else the other end sees the end.
+  void close(Side side);
+  /// Both ends find the connection broken: this one at once, the other one when it learns of it.
+  void break_down(Side here);
+  /// Whether this end knows that the connection is broken.
+  [[nodiscard]] bool broken(Side side) const noexcept {
+    return broken_here_[side] || pipes_[side].broken();
+  }
+
+ private:
+  [[nodiscard]] Instant arrival_from(Side from);
+  void tell(Side side);
+
+  std::uint64_t key_;
+  std::array<End, 2> ends_;
+  std::array<Pipe, 2> pipes_;  // To the client, to the server.
+  std::array<bool, 2> broken_here_{};
+};
+
+}  // namespace fermata::sim::detail

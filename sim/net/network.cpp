@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/net/network.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+bool is_loopback(const Address& address) noexcept { return (address.ip() >> 24) == 127; }
+
+[[noreturn]] void refuse(const Address& address, int code) {
+  throw InputOutputError(fmt::format("listen at {}", address.text()), code);
+}
+
+}  // namespace
+
+void Network::reset() noexcept {
+  listeners_.clear();
+  next_ports_.clear();
+  links_.clear();
+}
+
+Address Network::bind(NodeState& node, const Address& wanted, Listening& listening) {
+  if (wanted.ip() != 0 && !is_loopback(wanted) && wanted.ip() != node.ip()) {
+    refuse(wanted, EADDRNOTAVAIL);
+  }
+  const std::uint16_t port = wanted.port() != 0 ? wanted.port() : free_port(node);
+  const Bound bound{&listening, is_loopback(wanted)};
+  if (!listeners_.emplace(Place{node.ip(), port}, bound).second) refuse(wanted, EADDRINUSE);
+  return Address(wanted.ip(), port);
+}
+
+void Network::unbind(const NodeState& node, std::uint16_t port) noexcept {
+  listeners_.erase(Place{node.ip(), port});
+}
+
+Listening* Network::listening_at(const NodeState& server, std::uint16_t port,
+                                 const NodeState& client) const noexcept {
+  const auto found = listeners_.find(Place{server.ip(), port});
+  if (found == listeners_.end()) return nullptr;
+  return found->second.loopback_only && &server != &client ? nullptr : found->second.listening;
+}
+
+std::shared_ptr<Connection> Network::make_connection(NodeState& client, NodeState& server,
+                                                     const Address& peer) {
+  const std::uint64_t link = key_of(client.key(), server.key());
+  const std::uint64_t number = links_[{client.ip(), server.ip()}]++;
+  const Address local(is_loopback(peer) ? peer.ip() : client.ip(), free_port(client));
+  return std::make_shared<Connection>(key_of(link, number), Connection::End{&client, local},
+                                      Connection::End{&server, peer});
+}
+
+std::uint16_t Network::free_port(const NodeState& node) {
+  std::uint16_t& next = next_ports_.try_emplace(node.ip(), kFirstFreePort).first->second;
+  do {
+    if (++next < kFirstFreePort) next = kFirstFreePort;
+  } while (listeners_.count(Place{node.ip(), next}) > 0);
+  return next;
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Who listens where, and how connections come about.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "fermata/runtime/reactor/address.hpp"
+#include "fermata/sim/net/connection.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+/// Somebody who listens at an address.
+class Listening {
+ public:
+  /// Takes the connection into its queue; false when that is full.
+  virtual bool arrived(const std::shared_ptr<Connection>& connection) = 0;
+
+ protected:
+  ~Listening() = default;
+};
+
+class Network {
+ public:
+  /// Numbers start again.
+  void reset() noexcept;
+
+  /// Binds `listening` at `wanted` on `node`, port 0 for any, and returns the address. Throws
+  /// InputOutputError: the address is in use, or is no address of that node.
+  Address bind(NodeState& node, const Address& wanted, Listening& listening);
+  void unbind(const NodeState& node, std::uint16_t port) noexcept;
+  /// Who listens on the machine `server` at this port for connections from `client`, or null.
+  [[nodiscard]] Listening* listening_at(const NodeState& server, std::uint16_t port,
+                                        const NodeState& client) const noexcept;
+
+  /// A connection from `client` to the machine `server`, not established yet.
+  std::shared_ptr<Connection> make_connection(NodeState& client, NodeState& server,
+                                              const Address& peer);
+
+  /// Room for bytes that no reader has asked for yet; good until it is asked for again.
+  [[nodiscard]] std::span<std::byte> spare() noexcept { return spare_; }
+
+ private:
+  static constexpr std::uint16_t kFirstFreePort = 32'768;
+
+  std::uint16_t free_port(const NodeState& node);
+
+  using Place = std::pair<std::uint32_t, std::uint16_t>;  // The machine's address and the port.
+  struct Bound {
+    Listening* listening;
+    bool loopback_only;
+  };
+  std::map<Place, Bound> listeners_;
+  std::vector<std::byte> spare_ = std::vector<std::byte>(Pipe::kWindow);
+  std::map<std::uint32_t, std::uint16_t> next_ports_;                       // By machine.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> links_;  // Connections so far.
+};
+
+}  // namespace fermata::sim::detail

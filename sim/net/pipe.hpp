@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One direction of a connection: what is under way and what has arrived and is not read yet.
+//
+// Order         First in, first out, whatever each segment's delay (legal orders only).
+// Flow control  At most kWindow bytes are under way or unread.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "fermata/runtime/base/time.hpp"
+
+namespace fermata::sim::detail {
+
+class Pipe {
+ public:
+  static constexpr std::size_t kWindow = 64 * 1024;
+
+  // --- the sender's side ---
+
+  /// Bytes that can be sent now.
+  [[nodiscard]] std::size_t room() const noexcept {
+    const std::size_t held = under_way_bytes_ + unread();
+    return held < kWindow ? kWindow - held : 0;
+  }
+  void send(std::span<const std::byte> bytes, Instant arrival);
+  void send_end(Instant arrival);
+  /// The connection is broken; nothing follows.
+  void send_reset(Instant arrival);
+
+  // --- the receiver's side ---
+
+  /// When the next segment under way arrives; never() when there is none.
+  [[nodiscard]] Instant next_arrival() const noexcept {
+    return under_way_.empty() ? Instant::never() : under_way_.front().arrival;
+  }
+  /// What is due has arrived.
+  void arrive(Instant now);
+  [[nodiscard]] std::size_t under_way() const noexcept { return under_way_bytes_; }
+
+  [[nodiscard]] std::size_t unread() const noexcept { return arrived_.size() - read_; }
+  [[nodiscard]] std::span<const std::byte> peek() const noexcept {
+    return std::span(arrived_).subspan(read_);
+  }
+  void consume(std::size_t bytes) noexcept;
+
+  /// The end, or a reset, has arrived; bytes may still be unread before it.
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  [[nodiscard]] bool broken() const noexcept { return broken_; }
+
+ private:
+  enum class Kind : std::uint8_t { Bytes, End, Reset };
+  struct Segment {
+    Instant arrival;
+    Kind kind;
+    std::vector<std::byte> bytes;
+  };
+
+  void push(Segment segment);
+
+  std::deque<Segment> under_way_;
+  std::size_t under_way_bytes_ = 0;
+  Instant last_arrival_;
+  std::vector<std::byte> arrived_;
+  std::size_t read_ = 0;  // How much of it.
+  bool end_sent_ = false;
+  bool reset_sent_ = false;
+  bool ended_ = false;
+  bool broken_ = false;
+};
+
+}  // namespace fermata::sim::detail

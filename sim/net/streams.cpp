@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/net/streams.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "fermata/sim/world/close_delay.hpp"
+#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+/// What Linux gives up after: six repetitions, the first after a second.
+constexpr Duration kDialTimeout = std::chrono::seconds(127);
+constexpr Duration kFirstRetry = std::chrono::seconds(1);
+
+}  // namespace
+
+Ref<ListenerHandle> SimStreams::open_listener(const Address& address,
+                                              const ListenOptions& options) {
+  return Ref<ListenerHandle>::adopt(*new SimListener(attachment_, node_, address, options));
+}
+
+Ref<StreamHandle> SimStreams::open_connection(const Address& peer) {
+  NodeState* server = node_.peer(peer.ip());
+  auto connection =
+      node_.network().make_connection(node_, server != nullptr ? *server : node_, peer);
+  auto* stream = new SimStream(attachment_, std::move(connection), Connection::Client);
+  auto handle = Ref<StreamHandle>::adopt(*stream);
+  if (server != nullptr) {
+    stream->dial();
+  } else {
+    stream->dial_nobody();
+  }
+  return handle;
+}
+
+// --- a stream ---
+
+SimStream::SimStream(fermata::detail::Attachment& attachment,
+                     std::shared_ptr<Connection> connection, Connection::Side side)
+    : StreamHandle(attachment),
+      connection_(std::move(connection)),
+      side_(side),
+      key_(key_of(connection_->key(), side)),
+      arrival_(*this, &SimStream::arrived),
+      room_(*this, &SimStream::drain),
+      knock_(*this, &SimStream::reach_server),
+      answer_(*this, &SimStream::answered),
+      acknowledgement_(*this, &SimStream::close_acknowledged) {
+  connection_->end(side_).endpoint = this;
+}
+
+Address SimStream::local_address() const { return connection_->end(side_).address; }
+
+Address SimStream::peer_address() const {
+  return connection_->end(Connection::other(side_)).address;
+}
+
+std::uint64_t SimStream::key(const char* draw) const noexcept { return key_of(key_, draw); }
+
+// --- establishing ---
+
+void SimStream::dial() {
+  dialled_ = node().now();
+  retry_ = kFirstRetry;
+  if (node().faults().strikes(Fault::Hung, Stream::Network, key("hung"))) {
+    answer_code_ = ETIMEDOUT;
+    node().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
+    return;
+  }
+  NodeState& server = *connection_->end(Connection::Server).node;
+  server.agenda().schedule(knock_, dialled_ + connection_->latency(side_), key_);
+}
+
+void SimStream::dial_nobody() {
+  answer_code_ = EHOSTUNREACH;
+  node().agenda().schedule(answer_, node().now() + connection_->least_latency(), key_);
+}
+
+void SimStream::reach_server() {
+  const Connection::End& server = connection_->end(Connection::Server);
+  if (node().faults().strikes(Fault::Refused, Stream::Network, key("refused"))) {
+    return answer(ECONNREFUSED);
+  }
+  Listening* listening = node().network().listening_at(*server.node, server.address.port(), node());
+  if (listening == nullptr) return answer(ECONNREFUSED);
+  if (listening->arrived(connection_)) return answer(0);
+  const Instant again = server.node->now() + std::exchange(retry_, retry_ * 2);
+  if (again - dialled_ >= kDialTimeout) return answer(ETIMEDOUT);
+  server.node->agenda().schedule(knock_, again, key_);
+}
+
+void SimStream::answer(int code) {
+  answer_code_ = code;
+  const Instant sent = connection_->end(Connection::Server).node->now();
+  node().agenda().schedule(answer_, sent + connection_->latency(Connection::Server), key_);
+}
+
+void SimStream::answered() { connected(answer_code_); }
+
+// --- reading ---
+
+int SimStream::start_reading() {
+  reading_ = true;
+  expect_arrival();
+  return 0;
+}
+
+void SimStream::stop_reading() noexcept {
+  reading_ = false;
+  if (submitted_.empty()) arrival_.cancel();
+}
+
+void SimStream::expect_arrival() {
+  if (!reading_ && submitted_.empty()) return;
+  const Pipe& inbound = connection_->to(side_);
+  const bool at_once =
+      (reading_ && inbound.unread() > 0) || inbound.ended() || connection_->broken(side_);
+  const Instant when = at_once ? node().now() : inbound.next_arrival();
+  arrival_.cancel();
+  if (when != Instant::never()) node().agenda().schedule(arrival_, when, key_);
+}
+
+void SimStream::arrived() {
+  Pipe& inbound = connection_->to(side_);
+  inbound.arrive(node().now());
+  if (connection_->broken(side_) && !submitted_.empty()) {
+    submitted_ = {};
+    write_done(ECONNRESET);
+  }
+  while (reading_ && inbound.unread() > 0) {
+    if (!deliver()) return expect_arrival();
+  }
+  if (!reading_) return;
+  if (connection_->broken(side_)) {
+    receive_failed(ECONNRESET);
+  } else if (inbound.ended()) {
+    received_end();
+  } else {
+    expect_arrival();
+  }
+}
+
+bool SimStream::deliver() {
+  const std::span<const std::byte> unread = connection_->to(side_).peek();
+  const std::span<std::byte> target = read_target(node().network().spare());
+  const std::size_t whole = std::min(target.size(), unread.size());
+  const std::size_t part = shortened(whole, Fault::ShortRead, "short read");
+  std::memcpy(target.data(), unread.data(), part);
+  connection_->consumed(side_, part);
+  received(target.first(part));
+  return part == whole;
+}
+
+// --- writing ---
+
+StreamHandle::Written SimStream::try_write(std::span<const std::byte> data) {
+  if (connection_->broken(side_) || breaks_down()) return {0, ECONNRESET};
+  return {accept(data), 0};
+}
+
+int SimStream::submit_write(std::span<const std::byte> data) {
+  submitted_ = data;
+  expect_arrival();
+  expect_room(node().now());
+  return 0;
+}
+
+void SimStream::expect_room(Instant when) {
+  if (submitted_.empty() || room_.scheduled()) return;
+  node().agenda().schedule(room_, when, key_of(key_, "room"));
+}
+
+void SimStream::drain() {
+  if (connection_->broken(side_) || breaks_down()) return expect_arrival();
+  submitted_ = submitted_.subspan(accept(submitted_));
+  if (submitted_.empty()) return write_done(0);
+  const bool full = connection_->to(Connection::other(side_)).room() == 0;
+  if (!full) expect_room(node().now() + connection_->least_latency());
+}
+
+std::size_t SimStream::accept(std::span<const std::byte> data) {
+  const std::size_t room = connection_->to(Connection::other(side_)).room();
+  const std::size_t part = shortened(std::min(data.size(), room), Fault::ShortWrite, "short write");
+  if (part > 0) connection_->send(side_, data.first(part));
+  return part;
+}
+
+std::size_t SimStream::shortened(std::size_t size, Fault fault, const char* draw) {
+  if (size < 2) return size;
+  const std::uint64_t part = node().faults().strength(fault, Stream::Network, key(draw), size);
+  return part == 0 ? size : static_cast<std::size_t>(part);
+}
+
+bool SimStream::breaks_down() {
+  if (!node().faults().strikes(Fault::Reset, Stream::Network, key("reset"))) return false;
+  connection_->break_down(side_);
+  expect_arrival();
+  return true;
+}
+
+void SimStream::submit_shutdown() noexcept {
+  if (!connection_->broken(side_)) connection_->send_end(side_);
+}
+
+void SimStream::close_backend() noexcept {
+  reading_ = false;
+  submitted_ = {};
+  arrival_.cancel();
+  room_.cancel();
+  knock_.cancel();
+  answer_.cancel();
+  connection_->close(side_);
+  node().agenda().schedule(acknowledgement_, node().now() + close_delay(node(), key_), key_);
+}
+
+// --- a listener ---
+
+SimListener::SimListener(fermata::detail::Attachment& attachment, NodeState& node,
+                         const Address& address, const ListenOptions& options)
+    : ListenerHandle(attachment, options),
+      node_(node),
+      address_(node.network().bind(node, address, *this)),
+      backlog_(static_cast<std::size_t>(std::max(options.backlog, 1))),
+      arrival_(*this, &SimListener::hand_over),
+      acknowledgement_(*this, &SimListener::close_acknowledged),
+      key_(key_of(key_of(node.key(), "listener"), address_.port())) {}
+
+bool SimListener::arrived(const std::shared_ptr<Connection>& connection) {
+  if (queue_.size() == backlog_) return false;
+  queue_.push_back(connection);
+  if (accepting_) resume_accepting();
+  return true;
+}
+
+void SimListener::resume_accepting() {
+  accepting_ = true;
+  if (queue_.empty() || arrival_.scheduled()) return;
+  node_.agenda().schedule(arrival_, node_.now(), key_);
+}
+
+void SimListener::hand_over() {
+  while (accepting_ && !queue_.empty()) {
+    auto connection = std::move(queue_.front());
+    queue_.pop_front();
+    accepted(Ref<StreamHandle>::adopt(
+        *new SimStream(attachment(), std::move(connection), Connection::Server)));
+  }
+}
+
+void SimListener::close_backend() noexcept {
+  accepting_ = false;
+  arrival_.cancel();
+  node_.network().unbind(node_, address_.port());
+  for (const auto& connection : std::exchange(queue_, {})) {
+    connection->send_reset(Connection::Server);
+    connection->close(Connection::Server);
+  }
+  node_.agenda().schedule(acknowledgement_, node_.now() + close_delay(node_, key_), key_);
+}
+
+}  // namespace fermata::sim::detail

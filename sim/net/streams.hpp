@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// TCP in a simulated network: what runtime/reactor asks of a backend, over connections.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fermata/runtime/reactor/streams.hpp"
+#include "fermata/sim/net/connection.hpp"
+#include "fermata/sim/net/network.hpp"
+#include "fermata/sim/world/agenda.hpp"
+#include "fermata/sim/world/fault.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+class SimStreams final : public Streams {
+ public:
+  SimStreams(fermata::detail::Attachment& attachment, NodeState& node)
+      : Streams(attachment), node_(node) {}
+
+ private:
+  Ref<ListenerHandle> open_listener(const Address& address, const ListenOptions& options) override;
+  Ref<StreamHandle> open_connection(const Address& peer) override;
+
+  NodeState& node_;
+};
+
+/// Calls a member function of its owner.
+template <class Owner>
+class MemberHappening final : public Happening {
+ public:
+  MemberHappening(Owner& owner, void (Owner::*function)()) : owner_(owner), function_(function) {}
+  void happen() override { (owner_.*function_)(); }
+
+ private:
+  Owner& owner_;
+  void (Owner::*function_)();
+};
+
+/// One end of a connection.
+class SimStream final : public StreamHandle, public Endpoint {
+ public:
+  SimStream(fermata::detail::Attachment& attachment, std::shared_ptr<Connection> connection,
+            Connection::Side side);
+
+  /// Begins to establish the connection.
+  void dial();
+  /// As dial(), when there is no machine with the peer's address.
+  void dial_nobody();
+
+  [[nodiscard]] Address local_address() const override;
+  [[nodiscard]] Address peer_address() const override;
+
+  void expect_arrival() override;
+  void expect_room(Instant when) override;
+
+ private:
+  int start_reading() override;
+  void stop_reading() noexcept override;
+  Written try_write(std::span<const std::byte> data) override;
+  int submit_write(std::span<const std::byte> data) override;
+  void submit_shutdown() noexcept override;
+  void close_backend() noexcept override;
+
+  void reach_server();
+  void answer(int code);
+  void answered();
+  void arrived();
+  /// Hands one piece to the reader; false when it was less than there is.
+  bool deliver();
+  void drain();
+  std::size_t accept(std::span<const std::byte> data);
+  [[nodiscard]] std::size_t shortened(std::size_t size, Fault fault, const char* draw);
+  [[nodiscard]] bool breaks_down();
+  [[nodiscard]] NodeState& node() const noexcept { return *connection_->end(side_).node; }
+  [[nodiscard]] std::uint64_t key(const char* draw) const noexcept;
+
+  std::shared_ptr<Connection> connection_;
+  Connection::Side side_;
+  std::uint64_t key_;
+  MemberHappening<SimStream> arrival_;
+  MemberHappening<SimStream> room_;
+  MemberHappening<SimStream> knock_;  // On the server's agenda.
+  MemberHappening<SimStream> answer_;
+  MemberHappening<SimStream> acknowledgement_;
+  std::span<const std::byte> submitted_;
+  Duration retry_ = Duration::zero();
+  Instant dialled_;
+  int answer_code_ = 0;
+  bool reading_ = false;
+};
+
+class SimListener final : public ListenerHandle, public Listening {
+ public:
+  SimListener(fermata::detail::Attachment& attachment, NodeState& node, const Address& address,
+              const ListenOptions& options);
+
+  [[nodiscard]] Address local_address() const override { return address_; }
+  bool arrived(const std::shared_ptr<Connection>& connection) override;
+
+ private:
+  void resume_accepting() override;
+  void pause_accepting() noexcept override { accepting_ = false; }
+  void close_backend() noexcept override;
+  void hand_over();
+
+  NodeState& node_;
+  Address address_;
+  std::size_t backlog_;
+  std::deque<std::shared_ptr<Connection>> queue_;
+  MemberHappening<SimListener> arrival_;
+  MemberHappening<SimListener> acknowledgement_;
+  std::uint64_t key_;
+  bool accepting_ = false;
+};
+
+}  // namespace fermata::sim::detail

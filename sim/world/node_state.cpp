@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/world/node_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/context/switch.hpp"
+#include "fermata/sim/world/reactor.hpp"
+#include "fermata/sim/world/world_state.hpp"
+
+namespace fermata::sim::detail {
+
+NodeState::NodeState(WorldState& world, std::string_view name)
+    : world_(world),
+      name_(name),
+      key_(key_of(name)),
+      handle_(*this),
+      audit_(world),
+      context_(&world.contexts().acquire(&NodeState::program_context)) {
+  context_->owner = this;
+  make_runtime();
+}
+
+NodeState::~NodeState() { world_.contexts().release(*context_); }
+
+void NodeState::make_runtime() {
+  auto reactor = std::make_unique<SimReactor>(*this);
+  reactor_ = reactor.get();
+  RuntimeOptions options;
+  options.name = name_;
+  options.stacks = world_.options().stacks;
+  options.log = [this](std::string_view text) { world_.report(*this, text); };
+  options.chooser = &world_.decisions();
+  options.observer = &audit_;
+  runtime_ = std::make_unique<Runtime>(std::move(reactor), std::move(options));
+}
+
+FaultPlan& NodeState::faults() const noexcept { return world_.faults(); }
+
+Decisions& NodeState::decisions() const noexcept { return world_.decisions(); }
+
+Network& NodeState::network() const noexcept { return world_.network(); }
+
+bool NodeState::cut() const noexcept { return world_.over; }
+
+NodeState* NodeState::peer(std::uint32_t ip) noexcept {
+  const bool is_self = ip == 0 || (ip >> 24) == 127 || ip == ip_;
+  return is_self ? this : world_.find_node(ip);
+}
+
+// --- time ---
+
+bool NodeState::wait(Instant wake_by) {
+  const Instant until = std::min(wake_by, agenda_.earliest());
+  if (woken_ || until <= clock_) {
+    give_way();
+  } else if (until != Instant::never() && world_.alone_until(*this, until)) {
+    if (world_.within_time_limit(until)) advance(until);
+  } else {
+    wake_by_ = wake_by;
+    yield_to_world(Phase::Waiting);
+  }
+  if (world_.over) throw AbandonRun{};
+  woken_ = false;
+  return std::exchange(shutdown_requested_, false);
+}
+
+void NodeState::give_way() {
+  if (world_.has_several_nodes() && !world_.alone_until(*this, clock_)) {
+    yield_to_world(Phase::Ready);
+  }
+  if (world_.over) throw AbandonRun{};
+}
+
+void NodeState::advance(Instant to) {
+  if (to <= clock_) return;
+  clock_ = to;
+  world_.time_is(to);
+  if (runtime_->running()) {
+    runtime_->kernel().trace(Trace::TimeAdvanced, nullptr,
+                             static_cast<std::uint64_t>(to.nanoseconds));
+  }
+}
+
+Instant NodeState::next_action() const noexcept {
+  switch (phase_) {
+    case Phase::Ready:
+      return clock_;
+    case Phase::Waiting:
+      return woken_ ? clock_ : std::max(clock_, std::min(wake_by_, agenda_.earliest()));
+    case Phase::Ended:
+      break;
+  }
+  return Instant::never();
+}
+
+// --- life ---
+
+void NodeState::begin_run(std::function<void()> main, bool is_service, std::uint32_t ip) {
+  main_ = std::move(main);
+  is_service_ = is_service;
+  ip_ = ip;
+  clock_ = world_.now();
+  phase_ = Phase::Ready;
+  suspended_ = context_;
+  began_ = false;
+  woken_ = false;
+  shutdown_requested_ = false;
+  last_ran_ = 0;
+  agenda_.clear();
+}
+
+void NodeState::resume() {
+  began_ = true;
+  last_ran_ = world_.set_running(this, context_);
+  Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
+  switch_context(world_.own_context(), *suspended_);
+  current_ = std::exchange(fermata::detail::current_runtime_pointer, outside);
+  world_.set_running(nullptr, nullptr);
+}
+
+void NodeState::yield_to_world(Phase phase) {
+  phase_ = phase;
+  const bool in_runtime = runtime_->running();
+  suspended_ = in_runtime ? runtime_->scheduler().running_context() : context_;
+  switch_context(*suspended_, world_.own_context());
+}
+
+void NodeState::abandon() {
+  if (!began_) phase_ = Phase::Ended;
+  while (phase_ != Phase::Ended) resume();
+  main_ = nullptr;
+}
+
+void NodeState::program_context(fermata::detail::Context& self) noexcept {
+  auto& node = *static_cast<NodeState*>(self.owner);
+  while (true) {
+    node.run_program();
+    node.yield_to_world(Phase::Ended);
+  }
+}
+
+void NodeState::run_program() {
+  const WorldOptions& options = world_.options();
+  audit_.begin_run(*runtime_, key_, {options.step_limit, options.full_audit, options.record_steps});
+  runtime_->scheduler().restart_numbering();
+  try {
+    runtime_->run(main_);
+  } catch (const AbandonRun&) {
+  } catch (...) {
+    world_.fail(failure_of(std::current_exception()));
+  }
+  main_ = nullptr;
+  audit_.end_run();
+  if (!runtime_->kernel().live_events.empty()) {
+    static_cast<void>(runtime_.release());  // What has leaked may still refer to it.
+    make_runtime();
+  }
+}
+
+Failure NodeState::failure_of(const std::exception_ptr& error) const {
+  Failure failure;
+  failure.message = fermata::describe(error);
+  const Audit::Moment& moment = audit_.decisive_moment();
+  failure.coroutine = moment.coroutine;
+  failure.at = moment.step != 0 ? moment.at : clock_;
+  failure.step = moment.step != 0 ? moment.step : world_.steps;
+  try {
+    std::rethrow_exception(error);
+  } catch (const DeadlockError&) {
+    failure.verdict = Verdict::Deadlock;
+    failure.explanation = moment.explanation;
+  } catch (const LivelockError&) {
+    failure.verdict = Verdict::Liveness;
+  } catch (...) {
+    failure.verdict = Verdict::Safety;
+  }
+  return failure;
+}
+
+// --- from outside ---
+
+void NodeState::request_shutdown() noexcept {
+  shutdown_requested_ = true;
+  woken_ = true;
+}
+
+void NodeState::signal(int signum) { reactor_->signals().raise(signum); }
+
+void NodeState::die_of(int signum) {
+  world_.fail(Failure{Verdict::Safety,
+                      fmt::format("signal {} kills '{}': nobody there expects it", signum, name_),
+                      {},
+                      clock_,
+                      world_.steps,
+                      {}});
+  throw AbandonRun{};
+}
+
+}  // namespace fermata::sim::detail

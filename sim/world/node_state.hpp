@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One machine: its clock, what is going to happen to it, and the runtime that its program runs on.
+// Kept from run to run.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "fermata/runtime/base/time.hpp"
+#include "fermata/runtime/context/context.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/sim/check/audit.hpp"
+#include "fermata/sim/world/agenda.hpp"
+#include "fermata/sim/world/world.hpp"
+
+namespace fermata::sim::detail {
+
+class FaultPlan;
+class Network;
+class SimReactor;
+class WorldState;
+
+class NodeState {
+ public:
+  NodeState(WorldState& world, std::string_view name);
+  NodeState(const NodeState&) = delete;
+  NodeState& operator=(const NodeState&) = delete;
+  ~NodeState();
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// Names this machine in the keys of draws.
+  [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
+  [[nodiscard]] std::uint32_t ip() const noexcept { return ip_; }
+  [[nodiscard]] Node& handle() noexcept { return handle_; }
+  [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
+
+  // --- for the parts of its reactor ---
+
+  [[nodiscard]] Instant now() const noexcept { return clock_; }
+  [[nodiscard]] Agenda& agenda() noexcept { return agenda_; }
+  [[nodiscard]] FaultPlan& faults() const noexcept;
+  [[nodiscard]] Decisions& decisions() const noexcept;
+  [[nodiscard]] Network& network() const noexcept;
+  /// The machine with this address, which may be this one; null when there is none.
+  [[nodiscard]] NodeState* peer(std::uint32_t ip) noexcept;
+  /// The process ends by a signal that it has not prepared for.
+  [[noreturn]] void die_of(int signum);
+  /// The run is over for this machine: nothing that it does has any effect outside.
+  [[nodiscard]] bool cut() const noexcept;
+
+  // --- for its reactor ---
+
+  /// Lets time pass until something may have happened, at the latest until `wake_by`. Returns
+  /// whether the program is to be shut down. Throws AbandonRun when the run is over.
+  bool wait(Instant wake_by);
+  /// Lets others act that are behind in time; no time passes here.
+  void give_way();
+  void wake() noexcept { woken_ = true; }
+  void advance(Instant to);
+
+  // --- for the world ---
+
+  enum class Phase : std::uint8_t { Ready, Waiting, Ended };
+
+  void begin_run(std::function<void()> main, bool is_service, std::uint32_t ip);
+  /// Lets the program run until it waits, gives way or ends. REQUIRES: it has not ended.
+  void resume();
+  /// Ends the program, unwinding what has begun; it has no effect outside any more.
+  void abandon();
+  [[nodiscard]] Phase phase() const noexcept { return phase_; }
+  [[nodiscard]] bool is_service() const noexcept { return is_service_; }
+  /// When it ran last, in the order of all nodes.
+  [[nodiscard]] std::uint64_t last_ran() const noexcept { return last_ran_; }
+  /// When it could go on, as far as it knows; never() when nothing is going to happen to it.
+  [[nodiscard]] Instant next_action() const noexcept;
+  /// The program is to be shut down in its next turn. Idempotent.
+  void request_shutdown() noexcept;
+  void signal(int signum);
+
+ private:
+  static void program_context(fermata::detail::Context& self) noexcept;
+  void run_program();
+  void yield_to_world(Phase phase);
+  void make_runtime();
+  [[nodiscard]] Failure failure_of(const std::exception_ptr& error) const;
+
+  WorldState& world_;
+  std::string name_;
+  std::uint64_t key_;
+  std::uint32_t ip_ = 0;
+  Node handle_;
+  Agenda agenda_;
+  Audit audit_;
+  SimReactor* reactor_ = nullptr;  // Belongs to the runtime.
+  std::unique_ptr<Runtime> runtime_;
+  fermata::detail::Context* context_;              // Where run_program() is called.
+  fermata::detail::Context* suspended_ = nullptr;  // What resume() goes on with.
+  Runtime* current_ = nullptr;                     // What is current there.
+
+  // The run in progress.
+  std::function<void()> main_;
+  Instant clock_;
+  Instant wake_by_;
+  Phase phase_ = Phase::Ended;
+  std::uint64_t last_ran_ = 0;
+  bool is_service_ = false;
+  bool began_ = false;
+  bool woken_ = false;
+  bool shutdown_requested_ = false;
+};
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/world/reactor.hpp"
+
+#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr std::int64_t kEpoch = 1'577'836'800'000'000'000;
+constexpr Duration kPollInterval = std::chrono::milliseconds(100);
+constexpr Duration kLeastLateness = std::chrono::microseconds(10);
+constexpr std::uint64_t kLatenesses = 12;  // Each twice the one before.
+
+}  // namespace
+
+SimReactor::SimReactor(NodeState& node)
+    : node_(node),
+      signals_(attachment_, node),
+      triggers_(attachment_, node),
+      streams_(attachment_, node),
+      offload_(attachment_, node) {}
+
+Instant SimReactor::now() noexcept { return node_.now(); }
+
+WallTime SimReactor::wall_clock() noexcept { return WallTime{kEpoch + node_.now().nanoseconds}; }
+
+void SimReactor::attach(Runtime& runtime) {
+  attachment_.attach(runtime);
+  last_turn_ = node_.now();
+}
+
+std::size_t SimReactor::detach() noexcept {
+  attachment_.close_all();
+  Agenda& agenda = node_.agenda();
+  while (agenda.earliest() != Instant::never()) agenda.run_due(agenda.earliest());
+  signals_.end_run();
+  attachment_.detach();
+  return attachment_.unclosed();
+}
+
+void SimReactor::turn(TurnMode mode, Instant wake_by) {
+  if (mode == TurnMode::Block) {
+    if (wake_by != Instant::never()) {
+      const std::uint64_t late = node_.faults().strength(
+          Fault::TimerLate, Stream::Time, key_of(node_.key(), "lateness"), kLatenesses);
+      if (late != 0) wake_by = wake_by + kLeastLateness * (1 << late);
+    }
+    if (node_.wait(wake_by)) attachment_.runtime().shutdown();
+  } else {
+    node_.give_way();
+  }
+  last_turn_ = node_.now();
+  attachment_.runtime().fire_timers();
+  node_.agenda().run_due(node_.now(), node_.decisions(), key_of(node_.key(), "order"));
+  signals_.deliver_pending();
+}
+
+void SimReactor::wake() noexcept { node_.wake(); }
+
+void SimReactor::watch_control_signals(std::span<const int> signums) { signals_.control(signums); }
+
+void SimReactor::consume(Duration cost) {
+  node_.advance(node_.now() + cost);
+  if (node_.now() - last_turn_ >= kPollInterval) {
+    attachment_.runtime().scheduler().request_poll();
+  }
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The reactor of a simulated node: time is the node's clock, everything from outside is on the
+// node's agenda. It has no polls: there are no real descriptors in a simulated world.
+
+#include "fermata/runtime/core/reactor.hpp"
+#include "fermata/runtime/reactor/handle.hpp"
+#include "fermata/sim/net/streams.hpp"
+#include "fermata/sim/world/offload.hpp"
+#include "fermata/sim/world/signals.hpp"
+#include "fermata/sim/world/triggers.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+class SimReactor final : public Reactor {
+ public:
+  explicit SimReactor(NodeState& node);
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "sim"; }
+  [[nodiscard]] Instant now() noexcept override;
+  /// 2020-01-01 and as much as the node's clock shows.
+  [[nodiscard]] WallTime wall_clock() noexcept override;
+  void attach(Runtime& runtime) override;
+  std::size_t detach() noexcept override;
+  void turn(TurnMode mode, Instant wake_by) override;
+  void wake() noexcept override;
+  void watch_control_signals(std::span<const int> signums) override;
+
+  [[nodiscard]] SimSignals& signals() override { return signals_; }
+  [[nodiscard]] SimTriggers& triggers() override { return triggers_; }
+  [[nodiscard]] SimStreams& streams() override { return streams_; }
+  [[nodiscard]] SimOffload& offload() override { return offload_; }
+
+  /// The step that runs takes `cost`.
+  void consume(Duration cost);
+
+ private:
+  NodeState& node_;
+  fermata::detail::Attachment attachment_;
+  SimSignals signals_;
+  SimTriggers triggers_;
+  SimStreams streams_;
+  SimOffload offload_;
+  Instant last_turn_;
+};
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/world/world.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/sim/world/reactor.hpp"
+#include "fermata/sim/world/world_state.hpp"
+
+namespace fermata::sim {
+
+std::string_view Node::name() const noexcept { return state_->name(); }
+
+Runtime& Node::runtime() const noexcept { return state_->runtime(); }
+
+Address Node::address(std::uint16_t port) const noexcept { return Address(state_->ip(), port); }
+
+void Node::signal(int signum) { state_->signal(signum); }
+
+World::World(Decisions& decisions, WorldOptions options)
+    : state_(std::make_unique<detail::WorldState>(decisions, options)) {}
+
+World::~World() = default;
+
+Node& World::node(std::string_view name, std::function<void()> main) {
+  return state_->add_node(name, std::move(main), false).handle();
+}
+
+Node& World::service(std::string_view name, std::function<void()> main) {
+  return state_->add_node(name, std::move(main), true).handle();
+}
+
+Node& World::node(std::string_view name) {
+  detail::NodeState* node = state_->find_node(name);
+  if (node == nullptr) throw UsageError(fmt::format("node '{}': there is none", name));
+  return node->handle();
+}
+
+void World::at(Duration delay, std::function<void()> action) {
+  state_->at(delay, std::move(action));
+}
+
+void World::run() { state_->run(); }
+
+void World::fail(Verdict verdict, std::string message) {
+  state_->fail(Failure{verdict, std::move(message), current_coroutine(), now(), steps(), {}});
+}
+
+void World::fail(Failure failure) { state_->fail(std::move(failure)); }
+
+void World::reset() { state_->reset(state_->options()); }
+
+void World::reset(const WorldOptions& options) { state_->reset(options); }
+
+const std::optional<Failure>& World::failure() const noexcept { return state_->failure(); }
+
+Instant World::now() const noexcept { return state_->now(); }
+
+std::uint64_t World::steps() const noexcept { return state_->steps; }
+
+std::string World::current_coroutine() const { return state_->current_coroutine(); }
+
+std::uint64_t World::trace_hash() const noexcept { return state_->hash.value(); }
+
+const std::vector<std::uint64_t>& World::step_hashes() const noexcept {
+  return state_->step_hashes;
+}
+
+const FaultCounts& World::fault_counts() const noexcept { return state_->faults().counts(); }
+
+const std::vector<std::string>& World::log() const noexcept { return state_->log(); }
+
+const WorldOptions& World::options() const noexcept { return state_->options(); }
+
+void consume(Duration cost) {
+  if (cost < Duration::zero()) {
+    throw UsageError(fmt::format("consume {} ns: expected zero or more", cost.count()));
+  }
+  auto* reactor = dynamic_cast<detail::SimReactor*>(&current_runtime().reactor());
+  if (reactor == nullptr) throw UsageError("consume: expected a call inside a simulated node");
+  reactor->consume(cost);
+}
+
+}  // namespace fermata::sim

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/world/world_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/check/explain.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr std::uint32_t kFirstAddress = 0x0a000001;  // 10.0.0.1
+constexpr std::size_t kProgramStackBytes = 1024 * 1024;
+
+StackOptions program_stacks(StackOptions stacks) {
+  stacks.stack_bytes = std::max(stacks.stack_bytes, kProgramStackBytes);
+  return stacks;
+}
+
+bool same(const StackOptions& a, const StackOptions& b) noexcept {
+  return a.stack_bytes == b.stack_bytes && a.guards == b.guards;
+}
+
+/// What coroutines wait for on the nodes that have not ended.
+std::string explain(const std::vector<NodeState*>& nodes) {
+  std::string text;
+  for (const NodeState* node : nodes) {
+    if (node->phase() == NodeState::Phase::Ended) continue;
+    if (nodes.size() > 1) text += fmt::format("on '{}':\n", node->name());
+    text += explain_waits(node->runtime());
+  }
+  return text;
+}
+
+}  // namespace
+
+WorldState::WorldState(Decisions& decisions, WorldOptions options)
+    : decisions_(decisions),
+      options_(options),
+      faults_(decisions),
+      contexts_(program_stacks(options.stacks)),
+      stack_fault_guard_(&running_context_, &WorldState::describe_node) {
+  reset(options);
+}
+
+WorldState::~WorldState() = default;
+
+// --- before the run ---
+
+NodeState& WorldState::add_node(std::string_view name, std::function<void()> main,
+                                bool is_service) {
+  FERMATA_REQUIRE(!in_run_, "node: the world runs already");
+  if (find_node(name) != nullptr) {
+    throw UsageError(fmt::format("node '{}': there is one of that name already", name));
+  }
+  const auto known = std::find_if(known_nodes_.begin(), known_nodes_.end(),
+                                  [&](const auto& node) { return node->name() == name; });
+  NodeState* node = known != known_nodes_.end() ? known->get() : nullptr;
+  if (node == nullptr) {
+    node = known_nodes_.emplace_back(std::make_unique<NodeState>(*this, name)).get();
+  }
+  const auto ip = static_cast<std::uint32_t>(kFirstAddress + nodes_.size());
+  node->begin_run(std::move(main), is_service, ip);
+  nodes_.push_back(node);
+  return *node;
+}
+
+NodeState* WorldState::find_node(std::string_view name) const noexcept {
+  for (NodeState* node : nodes_) {
+    if (node->name() == name) return node;
+  }
+  return nullptr;
+}
+
+NodeState* WorldState::find_node(std::uint32_t ip) const noexcept {
+  for (NodeState* node : nodes_) {
+    if (node->ip() == ip) return node;
+  }
+  return nullptr;
+}
+
+void WorldState::at(Duration delay, std::function<void()> action) {
+  Action& planned = actions_.emplace_back(std::move(action));
+  action_agenda_.schedule(planned, now_ + delay, 0);
+}
+
+void WorldState::reset(const WorldOptions& options) {
+  FERMATA_REQUIRE(!in_run_, "reset: the world runs");
+  nodes_.clear();
+  if (!same(options.stacks, options_.stacks)) known_nodes_.clear();
+  options_ = options;
+  faults_.begin(options.faults);
+  network_.reset();
+  action_agenda_.clear();
+  actions_.clear();
+  hash.reset();
+  steps = 0;
+  step_hashes.clear();
+  over = false;
+  services_stopping_ = false;
+  now_ = {};
+  if (failure_) failure_.reset();
+  log_.clear();
+}
+
+// --- the run ---
+
+void WorldState::run() {
+  FERMATA_REQUIRE(!in_run_, "run: the world runs already");
+  in_run_ = true;
+  adopt_thread_stack(thread_context_);
+  while (act()) {
+  }
+  unwind_rest();
+  drop_thread_stack(thread_context_);
+  in_run_ = false;
+}
+
+bool WorldState::act() {
+  if (over) return false;
+  if (only_services_left()) {
+    for (NodeState* node : nodes_) {
+      if (node->phase() != NodeState::Phase::Ended) node->request_shutdown();
+    }
+    services_stopping_ = true;
+  }
+  NodeState* const node = earliest_node();
+  if (node == nullptr) return false;
+  const Instant node_acts = node->next_action();
+  const Instant action_due = action_agenda_.earliest();
+  const Instant next = std::min(node_acts, action_due);
+  if (next == Instant::never()) {
+    stall();
+  } else if (within_time_limit(next)) {
+    if (action_due <= node_acts) {
+      time_is(action_due);
+      run_actions();
+    } else {
+      node->advance(next);
+      node->resume();
+    }
+  }
+  return true;
+}
+
+void WorldState::run_actions() {
+  try {
+    action_agenda_.run_due(now_);
+  } catch (...) {
+    fail(
+        Failure{Verdict::Safety, fermata::describe(std::current_exception()), {}, now_, steps, {}});
+  }
+}
+
+NodeState* WorldState::earliest_node() const noexcept {
+  NodeState* earliest = nullptr;
+  for (NodeState* node : nodes_) {
+    if (node->phase() == NodeState::Phase::Ended) continue;
+    const auto rank = [](const NodeState& n) { return std::pair(n.next_action(), n.last_ran()); };
+    if (earliest == nullptr || rank(*node) < rank(*earliest)) earliest = node;
+  }
+  return earliest;
+}
+
+bool WorldState::only_services_left() const noexcept {
+  if (services_stopping_) return false;
+  return std::all_of(nodes_.begin(), nodes_.end(), [](const NodeState* node) {
+    return node->is_service() || node->phase() == NodeState::Phase::Ended;
+  });
+}
+
+bool WorldState::alone_until(const NodeState& node, Instant until) const noexcept {
+  if (action_agenda_.earliest() <= until) return false;
+  return std::none_of(nodes_.begin(), nodes_.end(), [&](const NodeState* other) {
+    return other != &node && other->next_action() <= until;
+  });
+}
+
+bool WorldState::within_time_limit(Instant to) {
+  if (to <= Instant{} + options_.time_limit) return true;
+  fail(Failure{
+      Verdict::Liveness,
+      fmt::format("the run has not ended within {} s of virtual time",
+                  std::chrono::duration_cast<std::chrono::seconds>(options_.time_limit).count()),
+      {},
+      now_,
+      steps,
+      explain(nodes_)});
+  return false;
+}
+
+void WorldState::time_is(Instant now) noexcept { now_ = std::max(now_, now); }
+
+void WorldState::stall() {
+  std::size_t waiting = 0;
+  for (const NodeState* node : nodes_) {
+    if (node->phase() != NodeState::Phase::Ended) waiting += node->runtime().registry().size();
+  }
+  fail(
+      Failure{Verdict::Liveness,
+              fmt::format("stalled: the world is quiet for ever while {} coroutines wait", waiting),
+              {},
+              now_,
+              steps,
+              explain(nodes_)});
+}
+
+void WorldState::unwind_rest() {
+  over = true;
+  faults_.stop();
+  for (NodeState* node : nodes_) node->abandon();
+}
+
+void WorldState::fail(Failure failure) {
+  if (failure_ || over) return;
+  failure_ = std::move(failure);
+  over = true;
+  faults_.stop();
+}
+
+// --- reports ---
+
+void WorldState::report(const NodeState& node, std::string_view text) {
+  const CoroutineBase* current = node.runtime().current();
+  const std::int64_t microseconds = node.now().nanoseconds / 1000;
+  log_.push_back(fmt::format("+{}.{:03} ms {}{}{}: {}", microseconds / 1000, microseconds % 1000,
+                             node.name(), current != nullptr ? "/" : "",
+                             current != nullptr ? current->label() : "", text));
+}
+
+std::string WorldState::current_coroutine() const {
+  const CoroutineBase* current =
+      running_node_ != nullptr ? running_node_->runtime().current() : nullptr;
+  return current != nullptr ? current->label() : std::string();
+}
+
+void WorldState::describe_node(void* owner, char* out, std::size_t size) noexcept {
+  std::snprintf(out, size, "the program of node '%s'",
+                static_cast<const NodeState*>(owner)->name().c_str());
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a World is made of. Discrete events: of all that can act, whatever is earliest acts next;
+// between nodes that are at the same time the order of their creation decides.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fermata/runtime/context/context_pool.hpp"
+#include "fermata/runtime/context/stack_fault.hpp"
+#include "fermata/sim/check/run_record.hpp"
+#include "fermata/sim/net/network.hpp"
+#include "fermata/sim/world/agenda.hpp"
+#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/world/world.hpp"
+
+namespace fermata::sim::detail {
+
+class WorldState final : public RunRecord {
+ public:
+  WorldState(Decisions& decisions, WorldOptions options);
+  ~WorldState();
+
+  NodeState& add_node(std::string_view name, std::function<void()> main, bool is_service);
+  [[nodiscard]] NodeState* find_node(std::string_view name) const noexcept;
+  [[nodiscard]] NodeState* find_node(std::uint32_t ip) const noexcept;
+  void at(Duration delay, std::function<void()> action);
+  void run();
+  void reset(const WorldOptions& options);
+
+  /// The first failure of a run counts; it ends the run.
+  void fail(Failure failure) override;
+  void report(const NodeState& node, std::string_view text);
+
+  // --- for the nodes ---
+
+  /// Whether nothing else can act before `until`.
+  [[nodiscard]] bool alone_until(const NodeState& node, Instant until) const noexcept;
+  /// Whether time may pass as far as `to`; when not, the run has failed.
+  bool within_time_limit(Instant to);
+  void time_is(Instant now) noexcept;
+  [[nodiscard]] bool has_several_nodes() const noexcept { return nodes_.size() > 1; }
+  [[nodiscard]] fermata::detail::Context& own_context() noexcept { return thread_context_; }
+  [[nodiscard]] fermata::detail::ContextPool& contexts() noexcept { return contexts_; }
+  /// `node` runs now, on `context`; both null when none does. Returns a number that grows.
+  std::uint64_t set_running(NodeState* node, fermata::detail::Context* context) noexcept {
+    running_node_ = node;
+    running_context_ = context;
+    return ++switches_;
+  }
+
+  [[nodiscard]] Decisions& decisions() noexcept { return decisions_; }
+  [[nodiscard]] FaultPlan& faults() noexcept { return faults_; }
+  [[nodiscard]] Network& network() noexcept { return network_; }
+  [[nodiscard]] const WorldOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const std::optional<Failure>& failure() const noexcept { return failure_; }
+  [[nodiscard]] Instant now() const noexcept { return now_; }
+  [[nodiscard]] const std::vector<std::string>& log() const noexcept { return log_; }
+  [[nodiscard]] std::string current_coroutine() const;
+  [[nodiscard]] bool in_run() const noexcept { return in_run_; }
+
+ private:
+  struct Action final : Happening {
+    explicit Action(std::function<void()> f) : function(std::move(f)) {}
+    void happen() override { function(); }
+    std::function<void()> function;
+  };
+
+  static void describe_node(void* owner, char* out, std::size_t size) noexcept;
+  /// Lets whatever is earliest act. Returns false when the run is over.
+  bool act();
+  [[nodiscard]] NodeState* earliest_node() const noexcept;
+  [[nodiscard]] bool only_services_left() const noexcept;
+  void run_actions();
+  void stall();
+  void unwind_rest();
+
+  Decisions& decisions_;
+  WorldOptions options_;
+  FaultPlan faults_;
+  Network network_;
+
+  fermata::detail::ContextPool contexts_;
+  fermata::detail::Context thread_context_;
+  fermata::detail::Context* running_context_ = nullptr;
+  NodeState* running_node_ = nullptr;
+  std::uint64_t switches_ = 0;
+  fermata::detail::StackFaultGuard stack_fault_guard_;
+
+  std::vector<std::unique_ptr<NodeState>> known_nodes_;  // Of this run and of earlier ones.
+  std::vector<NodeState*> nodes_;                        // Of this run, in order of creation.
+  std::deque<Action> actions_;
+  Agenda action_agenda_;
+
+  Instant now_;
+  std::optional<Failure> failure_;
+  std::vector<std::string> log_;
+  bool in_run_ = false;
+  bool services_stopping_ = false;
+};
+
+}  // namespace fermata::sim::detail
