@@ -7,23 +7,23 @@
 
 namespace fermata {
 
-Trigger::Trigger(Triggers& triggers)
+TriggerHandle::TriggerHandle(Triggers& triggers)
     : Handle(triggers.attachment_, EventKind::Trigger), triggers_(triggers) {}
 
-void Trigger::fire() noexcept {
+void TriggerHandle::fire() noexcept {
   if (open_.load() && !posted_.exchange(true)) triggers_.post(*this);
 }
 
-void Trigger::close_backend() noexcept {
+void TriggerHandle::close_backend() noexcept {
   open_.store(false);
   triggers_.forget(*this);
   close_acknowledged();
 }
 
-Ref<Trigger> Triggers::make() { return Ref<Trigger>::adopt(*new Trigger(*this)); }
+Ref<TriggerHandle> Triggers::make() { return Ref<TriggerHandle>::adopt(*new TriggerHandle(*this)); }
 
-void Triggers::post(Trigger& trigger) noexcept {
-  Trigger* newest = posted_.load();
+void Triggers::post(TriggerHandle& trigger) noexcept {
+  TriggerHandle* newest = posted_.load();
   do {
     trigger.next_ = newest;
   } while (!posted_.compare_exchange_weak(newest, &trigger));
@@ -32,16 +32,16 @@ void Triggers::post(Trigger& trigger) noexcept {
 
 void Triggers::collect() {
   const auto older = static_cast<std::ptrdiff_t>(ready_.size());
-  for (Trigger* trigger = posted_.exchange(nullptr); trigger != nullptr; trigger = trigger->next_) {
+  for (TriggerHandle* trigger = posted_.exchange(nullptr); trigger != nullptr; trigger = trigger->next_) {
     ready_.push_back(trigger);
   }
   std::reverse(ready_.begin() + older, ready_.end());
 }
 
-void Triggers::forget(const Trigger& trigger) {
+void Triggers::forget(const TriggerHandle& trigger) {
   collect();
-  std::replace(ready_.begin(), ready_.end(), const_cast<Trigger*>(&trigger),
-               static_cast<Trigger*>(nullptr));
+  std::replace(ready_.begin(), ready_.end(), const_cast<TriggerHandle*>(&trigger),
+               static_cast<TriggerHandle*>(nullptr));
 }
 
 void Triggers::deliver() {
@@ -49,7 +49,7 @@ void Triggers::deliver() {
   collect();
   const std::size_t count = ready_.size();
   for (std::size_t i = 0; i < count; ++i) {
-    Trigger* trigger = std::exchange(ready_[i], nullptr);
+    TriggerHandle* trigger = std::exchange(ready_[i], nullptr);
     if (trigger == nullptr) continue;
     trigger->posted_.exchange(false);  // Takes over what the producer wrote before its fire.
     try {

@@ -19,29 +19,29 @@ namespace fermata {
 
 class Triggers;
 
-class Trigger final : public Handle {
+class TriggerHandle final : public Handle {
  public:
   /// No effect on a closed trigger.
   void fire() noexcept;
 
  private:
   friend class Triggers;
-  explicit Trigger(Triggers& triggers);
-  ~Trigger() override = default;
+  explicit TriggerHandle(Triggers& triggers);
+  ~TriggerHandle() override = default;
 
   void close_backend() noexcept override;
 
   Triggers& triggers_;
   std::atomic<bool> open_ = true;
   std::atomic<bool> posted_ = false;
-  Trigger* next_ = nullptr;  // In the stack of posted triggers.
+  TriggerHandle* next_ = nullptr;  // In the stack of posted triggers.
 };
 
 class Triggers {
  public:
   virtual ~Triggers() = default;
 
-  [[nodiscard]] Ref<Trigger> make();
+  [[nodiscard]] Ref<TriggerHandle> make();
 
  protected:
   explicit Triggers(detail::Attachment& attachment) noexcept : attachment_(attachment) {}
@@ -62,14 +62,14 @@ class Triggers {
   detail::Attachment& attachment_;
 
  private:
-  friend class Trigger;
+  friend class TriggerHandle;
 
-  void post(Trigger& trigger) noexcept;
+  void post(TriggerHandle& trigger) noexcept;
   void collect();
-  void forget(const Trigger& trigger);
+  void forget(const TriggerHandle& trigger);
 
-  std::atomic<Trigger*> posted_ = nullptr;  // Newest first.
-  std::vector<Trigger*> ready_;             // Oldest first; being delivered.
+  std::atomic<TriggerHandle*> posted_ = nullptr;  // Newest first.
+  std::vector<TriggerHandle*> ready_;             // Oldest first; being delivered.
 };
 
 }  // namespace fermata

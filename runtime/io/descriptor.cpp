@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/io/descriptor.hpp"
+
+#include "fermata/runtime/io/operation.hpp"
+
+namespace fermata {
+
+Descriptor::Descriptor(int descriptor, DescriptorOwner owner)
+    : poll_(current_runtime().reactor().polls().open(descriptor)) {
+  if (owner == DescriptorOwner::Runtime) poll_->set_close_descriptor(true);
+}
+
+PollMask Descriptor::wait(PollMask mask, const WaitOptions& options, SourcePlace place) {
+  detail::check_token(options);
+  PollProxy proxy(*poll_, mask);
+  fermata::wait(proxy, options, place);
+  return proxy.triggered();
+}
+
+}  // namespace fermata

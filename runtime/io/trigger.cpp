@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/io/trigger.hpp"
+
+#include "fermata/runtime/io/operation.hpp"
+
+namespace fermata {
+
+Trigger::Trigger() : handle_(current_runtime().reactor().triggers().make()) {
+  subscription_ = subscribe(*handle_, [this](Event&, const Outcome&) { pending_ = true; });
+}
+
+void Trigger::wait(const WaitOptions& options, SourcePlace place) {
+  detail::check_token(options);
+  if (!pending_) fermata::wait(*handle_, options, place);
+  pending_ = false;
+}
+
+}  // namespace fermata

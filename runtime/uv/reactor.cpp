@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/uv/reactor.hpp"
+
+#include <ctime>
+
+#include "fermata/runtime/uv/loop.hpp"
+#include "fermata/runtime/uv/offload.hpp"
+#include "fermata/runtime/uv/polls.hpp"
+#include "fermata/runtime/uv/signals.hpp"
+#include "fermata/runtime/uv/streams.hpp"
+#include "fermata/runtime/uv/triggers.hpp"
+
+namespace fermata::uv {
+
+namespace {
+
+/// How long detach() waits for closes and for work on other threads.
+constexpr Duration kDetachLimit = std::chrono::seconds(5);
+
+class UvReactor final : public Reactor {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "uv"; }
+
+  [[nodiscard]] Instant now() noexcept override { return detail::Loop::now(); }
+
+  [[nodiscard]] WallTime wall_clock() noexcept override {
+    timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return WallTime{time.tv_sec * 1'000'000'000 + time.tv_nsec};
+  }
+
+  void attach(Runtime& runtime) override { loop_.attachment().attach(runtime); }
+
+  std::size_t detach() noexcept override {
+    signals_.watch_control({});
+    loop_.attachment().close_all();
+    const Instant deadline = now() + kDetachLimit;
+    while (unfinished() > 0 && now() < deadline) loop_.wait(TurnMode::Block, deadline);
+    loop_.attachment().detach();
+    return unfinished();
+  }
+
+  void turn(TurnMode mode, Instant wake_by) override {
+    loop_.begin_turn();
+    if (mode == TurnMode::Block) wake_by = polls_.check_some(wake_by);
+    loop_.wait(mode, wake_by);
+    loop_.end_turn();
+    triggers_.deliver();
+    signals_.deliver_raised();
+  }
+
+  void wake() noexcept override { loop_.wake(); }
+
+  void watch_control_signals(std::span<const int> signums) override {
+    signals_.watch_control(signums);
+  }
+
+  [[nodiscard]] fermata::Polls& polls() override { return polls_; }
+  [[nodiscard]] fermata::Signals& signals() override { return signals_; }
+  [[nodiscard]] fermata::Triggers& triggers() override { return triggers_; }
+  [[nodiscard]] fermata::Streams& streams() override { return streams_; }
+  [[nodiscard]] fermata::Offload& offload() override { return offload_; }
+
+ private:
+  [[nodiscard]] std::size_t unfinished() noexcept {
+    return loop_.attachment().unclosed() + offload_.in_flight();
+  }
+
+  detail::Loop loop_;
+  detail::Streams streams_{loop_};
+  detail::Polls polls_{loop_};
+  detail::Signals signals_{loop_};
+  detail::Triggers triggers_{loop_};
+  detail::Offload offload_{loop_};
+};
+
+}  // namespace
+
+std::unique_ptr<Reactor> make_reactor() { return std::make_unique<UvReactor>(); }
+
+}  // namespace fermata::uv
