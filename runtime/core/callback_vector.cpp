@@ -8,14 +8,6 @@
 
 namespace fermata {
 
-void CallbackVector::add(Callback& callback, Event& event) {
-  FERMATA_REQUIRE(callback.event_ == nullptr, "a callback can be subscribed only once at a time");
-  if (size_ == capacity_) grow();
-  callback.event_ = &event;
-  callback.add_ref();
-  place(size_++, &callback);
-}
-
 bool CallbackVector::remove(Callback& callback, Event& event) noexcept {
   if (callback.event_ != &event) return false;
   if (pass_ != nullptr && pass_->running == &callback) {
@@ -53,31 +45,6 @@ void CallbackVector::clear() noexcept {
   pass_ = outer;
 }
 
-Callback* CallbackVector::take_next(Pass& pass) noexcept {
-  if (pass.cursor >= pass.limit) return nullptr;
-  pass.running = entries_[pass.cursor++];
-  pass.running->add_ref();
-  return pass.running;
-}
-
-void CallbackVector::settle(Pass& pass, Callback& callback) noexcept {
-  if (pass.running == &callback) place(pass.kept++, &callback);
-  pass.running = nullptr;
-  callback.release();
-}
-
-void CallbackVector::close_gap(const Pass& pass) noexcept {
-  if (pass.kept == pass.cursor) return;
-  std::uint32_t to = pass.kept;
-  for (std::uint32_t from = pass.cursor; from < size_; ++from) place(to++, entries_[from]);
-  size_ = to;
-}
-
-void CallbackVector::place(std::uint32_t index, Callback* callback) noexcept {
-  entries_[index] = callback;
-  callback->slot_ = index;
-}
-
 void CallbackVector::grow() {
   const std::uint32_t capacity = capacity_ * 2;
   auto** entries = new Callback*[capacity];
@@ -89,11 +56,6 @@ void CallbackVector::grow() {
 
 void CallbackVector::keep_error(std::exception_ptr& first_error) noexcept {
   first_error = link_previous(first_error, std::current_exception());
-}
-
-void CallbackVector::let_go(Callback& callback) noexcept {
-  callback.event_ = nullptr;
-  callback.release();
 }
 
 }  // namespace fermata

@@ -26,7 +26,16 @@ class CallbackVector {
   }
 
   /// Throws UsageError when the callback is subscribed already, here or elsewhere.
-  void add(Callback& callback, Event& event);
+  void add(Callback& callback, Event& event) {
+    FERMATA_REQUIRE(callback.event_ == nullptr,
+                    "a callback can be subscribed only once at a time");
+    if (size_ == capacity_) [[unlikely]] {
+      grow();
+    }
+    callback.event_ = &event;
+    callback.add_ref();
+    place(size_++, &callback);
+  }
 
   /// False, and nothing happens, when the callback is not here (CORE-CB-12).
   bool remove(Callback& callback, Event& event) noexcept;
@@ -92,13 +101,38 @@ class CallbackVector {
   [[nodiscard]] std::uint32_t size_in_pass() const noexcept {
     return pass_->kept + (size_ - pass_->cursor) + (pass_->running != nullptr ? 1 : 0);
   }
-  Callback* take_next(Pass& pass) noexcept;
-  void settle(Pass& pass, Callback& callback) noexcept;
-  void close_gap(const Pass& pass) noexcept;
-  void place(std::uint32_t index, Callback* callback) noexcept;
+  Callback* take_next(Pass& pass) noexcept {
+    if (pass.cursor >= pass.limit) return nullptr;
+    pass.running = entries_[pass.cursor++];
+    pass.running->add_ref();
+    return pass.running;
+  }
+
+  void settle(Pass& pass, Callback& callback) noexcept {
+    if (pass.running == &callback) place(pass.kept++, &callback);
+    pass.running = nullptr;
+    callback.release();
+  }
+
+  void close_gap(const Pass& pass) noexcept {
+    if (pass.kept == pass.cursor) return;
+    std::uint32_t to = pass.kept;
+    for (std::uint32_t from = pass.cursor; from < size_; ++from) place(to++, entries_[from]);
+    size_ = to;
+  }
+
+  void place(std::uint32_t index, Callback* callback) noexcept {
+    entries_[index] = callback;
+    callback->slot_ = index;
+  }
+
+  static void let_go(Callback& callback) noexcept {
+    callback.event_ = nullptr;
+    callback.release();
+  }
+
   void grow();
   static void keep_error(std::exception_ptr& first_error) noexcept;
-  static void let_go(Callback& callback) noexcept;
 
   Callback** entries_ = inline_;
   std::uint32_t size_ = 0;

@@ -92,6 +92,7 @@ void CoroutineBase::dispose() noexcept {
   Runtime& owner = runtime();
   if (has(kOrphaned) && !exception_caught()) owner.report_unhandled(outcome_.error);
   const std::size_t bytes = block_bytes_;
+  if (!closed()) drop_body();  // It was never spawned.
   this->~CoroutineBase();
   owner.blocks().release(this, bytes);
 }

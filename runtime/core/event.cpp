@@ -86,6 +86,7 @@ bool Event::add_callback(Callback& callback) {
         Callback& callback;
         ~Release() { callback.release(); }
       } release{callback};
+      const detail::NoSuspend no_suspend(*runtime_);
       callback.run(*this, *outcome);
     }
     return false;
@@ -105,6 +106,7 @@ void Event::start() {
   if (closed() || !startable()) return;
   if (loop_ref_count_ == 0) {
     arm();
+    if (closed()) return disarm();  // It has fired for good at once.
     if (counts_when_started()) ++runtime_->kernel().active_events;
   }
   ++loop_ref_count_;
@@ -163,6 +165,7 @@ bool Event::notify_from_handler(const Outcome& outcome) {
 
 bool Event::run_passes(const Outcome& outcome) {
   const auto guard = Ref<Event>::share(*this);
+  const detail::NoSuspend no_suspend(*runtime_);
   detail::Kernel& kernel = runtime_->kernel();
   const auto before = [&] { kernel.trace(Trace::CallbackCalled, this, 0); };
   QueuedNotifies queued;

@@ -325,26 +325,11 @@ class Subscription {
 
 namespace detail {
 
-/// Marks that user code runs where nobody may suspend.
-class NoSuspend {
- public:
-  explicit NoSuspend(Runtime& runtime) noexcept;
-  NoSuspend(const NoSuspend&) = delete;
-  NoSuspend& operator=(const NoSuspend&) = delete;
-  ~NoSuspend();
-
- private:
-  Runtime& runtime_;
-};
-
 template <class F>
 class FunctionCallback final : public Callback {
  public:
   explicit FunctionCallback(F function) : function_(std::move(function)) {}
-  void run(Event& event, const Outcome& outcome) override {
-    NoSuspend guard(event.runtime());
-    function_(event, outcome);
-  }
+  void run(Event& event, const Outcome& outcome) override { function_(event, outcome); }
 
  private:
   void destroy() noexcept override { delete this; }

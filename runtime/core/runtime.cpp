@@ -13,12 +13,6 @@ namespace fermata {
 
 namespace detail {
 
-NoSuspend::NoSuspend(Runtime& runtime) noexcept : runtime_(runtime) {
-  ++runtime_.kernel().no_suspend;
-}
-
-NoSuspend::~NoSuspend() { --runtime_.kernel().no_suspend; }
-
 void throw_no_runtime() {
   throw UsageError("no runtime is running on this thread: expected a call inside Runtime::run");
 }

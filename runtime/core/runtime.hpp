@@ -179,6 +179,20 @@ inline constinit thread_local Runtime* current_runtime_pointer = nullptr;
 
 [[noreturn]] void throw_no_runtime();
 
+/// Marks that user code runs where nobody may suspend.
+class NoSuspend {
+ public:
+  explicit NoSuspend(Runtime& runtime) noexcept : kernel_(runtime.kernel()) {
+    ++kernel_.no_suspend;
+  }
+  NoSuspend(const NoSuspend&) = delete;
+  NoSuspend& operator=(const NoSuspend&) = delete;
+  ~NoSuspend() { --kernel_.no_suspend; }
+
+ private:
+  Kernel& kernel_;
+};
+
 }  // namespace detail
 
 /// The runtime that is running on this thread. Throws UsageError outside of run().

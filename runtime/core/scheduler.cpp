@@ -81,9 +81,7 @@ void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool
     if (!deferred) deferred = std::move(reason);
     return;
   }
-  const bool itself =
-      &coroutine == current_ && coroutine.waker_.status != WakerStatus::Waiting;
-  if (!itself && safely && coroutine.is_started()) {
+  if (!runs(coroutine) && safely && coroutine.is_started()) {
     if (coroutine.is_zombie()) return;
     coroutine.set(CoroutineBase::kZombie);
     --active_coroutines_;
@@ -93,12 +91,24 @@ void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool
   deliver_cancellation(coroutine, reason, WakeCause::Cancel);
 }
 
+bool Scheduler::runs(const CoroutineBase& coroutine) const noexcept {
+  const WakerStatus status = coroutine.waker_.status;
+  return &coroutine == current_ && status != WakerStatus::Waiting && status != WakerStatus::Queued;
+}
+
+// A destructor waits while an exception unwinds the stack: another one would end the program.
+bool Scheduler::waits_in_unwinding(const CoroutineBase& coroutine) const noexcept {
+  if (coroutine.context_ == nullptr) return false;
+  if (&coroutine == current_) return std::uncaught_exceptions() > 0;
+  return coroutine.context_->ambient.uncaught_exceptions > 0;
+}
+
 void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::exception_ptr& reason,
                                      WakeCause cause) {
   Waker& waker = coroutine.waker_;
   coroutine.set(CoroutineBase::kCancelled);
   kernel_.trace(Trace::Cancelled, &coroutine, static_cast<std::uint64_t>(cause));
-  if (&coroutine == current_ && waker.status != WakerStatus::Waiting) {
+  if (runs(coroutine) || waits_in_unwinding(coroutine)) {
     if (!coroutine.stored_error_) coroutine.stored_error_ = reason;
     return;
   }

@@ -86,6 +86,9 @@ class Scheduler {
   /// the wait ended with; the waker is clear then.
   void suspend(const SourcePlace& place);
 
+  /// Waits for one open event and returns its result: resume_when and suspend in one.
+  void* wait_for(Event& event, const SourcePlace& place);
+
   /// Lets every other ready coroutine go first. A suspension point like any other.
   void yield(const SourcePlace& place);
 
@@ -143,6 +146,13 @@ class Scheduler {
     shutdown_finalizers_.push_back(std::move(finalizer));
   }
 
+  /// Coroutines and events are numbered from 1 again: a simulated run must not depend on the runs
+  /// before it. REQUIRES: none is left.
+  void restart_numbering() noexcept {
+    next_id_ = 1;
+    kernel_.next_serial = 1;
+  }
+
   /// The next tick polls the reactor, whatever the budget says: virtual time has moved.
   void request_poll() noexcept { poll_budget_ = 1; }
 
@@ -161,6 +171,7 @@ class Scheduler {
   static void coroutine_context(Context& self) noexcept;
   static void scheduler_context(Context& self) noexcept;
   void start_waiting(CoroutineBase& me);
+  void wait_until_answered(CoroutineBase& me, const SourcePlace& place);
   void park(CoroutineBase& me, const SourcePlace& place);
   void resumed(CoroutineBase& me);
   void tick();
@@ -174,12 +185,13 @@ class Scheduler {
   void tick_for_loop();
   CoroutineBase* pick_for_loop();
   void enter_from_loop(CoroutineBase& next);
-  [[noreturn]] void raise_pending(CoroutineBase& me);
+  void raise_pending(CoroutineBase& me);
   [[noreturn]] void throw_wait_error(CoroutineBase& me);
 
   // scheduler_loop.cpp
   void loop();
   void end_step();
+  void time_step();
   void drain_microtasks();
   void poll(TurnMode mode);
   void run_body(CoroutineBase& coroutine);
@@ -197,6 +209,8 @@ class Scheduler {
     coroutine.waker_.status = WakerStatus::Queued;
     kernel_.trace(Trace::Enqueued, &coroutine, static_cast<std::uint64_t>(cause));
   }
+  [[nodiscard]] bool runs(const CoroutineBase& coroutine) const noexcept;
+  [[nodiscard]] bool waits_in_unwinding(const CoroutineBase& coroutine) const noexcept;
   void deliver_cancellation(CoroutineBase& coroutine, const std::exception_ptr& reason,
                             WakeCause cause);
   void clear_protection(CoroutineBase& coroutine) noexcept;
@@ -218,6 +232,7 @@ class Scheduler {
   bool launch_finalizers();
   void drop_from_ready(CoroutineBase& coroutine) noexcept;
   void begin_run();
+  void watch_control_signals();
   void end_run();
 
   Runtime& runtime_;

@@ -26,6 +26,9 @@ bool is_exit_unwind(const std::exception_ptr& error) {
 // The order of the steps is core.md 4.6; no step may keep a later one from happening (CORE-CO-19).
 void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr error) {
   in_scheduler_context_ = true;
+  if (step_limited_) [[unlikely]] {
+    time_step();
+  }
   coroutine.drop_body();
   if (error || coroutine.stored_error_) [[unlikely]] {
     coroutine.outcome_.error = final_error(coroutine, std::move(error));

@@ -17,18 +17,19 @@ constexpr std::size_t kMicrotaskDrainLimit = 100'000;  // In simulation; then it
 
 }  // namespace
 
+void Scheduler::time_step() {
+  const Instant now = runtime_.now();
+  const Duration took = now - step_began_;
+  step_began_ = now;
+  if (took <= runtime_.options().slow_step) return;
+  ++runtime_.mutable_metrics().slow_steps;
+  runtime_.log(fmt::format("slow step: {} ran for {} ms without giving up control",
+                           current_ != nullptr ? current_->info() : "the scheduler",
+                           std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+}
+
 void Scheduler::end_step() {
-  if (step_limited_) {
-    const Instant now = runtime_.now();
-    const Duration took = now - step_began_;
-    step_began_ = now;
-    if (took > runtime_.options().slow_step) {
-      ++runtime_.mutable_metrics().slow_steps;
-      runtime_.log(fmt::format("slow step: {} ran for {} ms without giving up control",
-                               current_ != nullptr ? current_->info() : "the scheduler",
-                               std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
-    }
-  }
+  if (step_limited_) time_step();
   if (kernel_.observer == nullptr || abandoned_) return;
   try {
     kernel_.observer->end_step(runtime_);
@@ -61,6 +62,7 @@ void Scheduler::drain_microtasks() {
 }
 
 void Scheduler::poll(TurnMode mode) {
+  if (step_limited_) time_step();  // What the reactor takes is not the coroutine's.
   ++runtime_.mutable_metrics().polls;
   if (mode == TurnMode::Block) ++runtime_.mutable_metrics().blocking_polls;
   kernel_.trace(Trace::Polled, nullptr, mode == TurnMode::Block ? 1 : 0);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <csignal>
+#include <cstdio>
+
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/runtime/core/scheduler.hpp"
@@ -65,11 +68,6 @@ void Scheduler::begin_run() {
   if (!stack_fault_guard_) stack_fault_guard_.emplace(&running_, &describe_owner);
   scheduler_context_ = &contexts_.acquire(&Scheduler::scheduler_context);
   runtime_.reactor().attach(runtime_);
-  if (kernel_.chooser != nullptr && kernel_.live_events.empty()) {
-    // A simulated run is a world of its own: names must not depend on the runs before it.
-    next_id_ = 1;
-    kernel_.next_serial = 1;
-  }
   active_ = true;
   abandoned_ = false;
   phase_ = Phase::Running;
@@ -81,6 +79,15 @@ void Scheduler::begin_run() {
   last_poll_ = runtime_.now();
   step_began_ = last_poll_;
   step_limited_ = runtime_.options().slow_step > Duration::zero();
+  watch_control_signals();
+}
+
+void Scheduler::watch_control_signals() {
+  const RuntimeOptions& options = runtime_.options();
+  std::vector<int> signums;
+  if (options.handle_stop_signals) signums = {SIGINT, SIGTERM};
+  if (options.dump_signal != 0) signums.push_back(options.dump_signal);
+  if (!signums.empty()) runtime_.reactor().watch_control_signals(signums);
 }
 
 void Scheduler::end_run() {
@@ -244,7 +251,9 @@ void Scheduler::unwind_all() {
     current_ = nullptr;
   }
   unwinding_ = false;
-  reported_errors_.clear();
+  for (const std::exception_ptr& error : std::exchange(reported_errors_, {})) {
+    if (!is_cancellation(error)) exit_errors_.insert(exit_errors_.begin(), error);
+  }
 }
 
 void Scheduler::drop_from_ready(CoroutineBase& coroutine) noexcept {

@@ -164,27 +164,41 @@ FERMATA_HOT void Scheduler::start_waiting(CoroutineBase& me) {
   in_scheduler_context_ = false;
 }
 
-void Scheduler::suspend(const SourcePlace& place) {
-  CoroutineBase& me = suspendable("wait");
-  Waker& waker = me.waker_;
-  if (waker.status == WakerStatus::None) {
-    if (waker.empty()) return;
-    if (me.has(CoroutineBase::kUnwinding)) {
-      waker.clear();
+FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, const SourcePlace& place) {
+  if (me.waker_.status == WakerStatus::None) {
+    if (me.has(CoroutineBase::kUnwinding)) [[unlikely]] {
+      me.waker_.clear();
       throw ForcedUnwind{};
     }
     start_waiting(me);
   }
-  if (waker.status != WakerStatus::Result) {
+  if (me.waker_.status != WakerStatus::Result) {
     if (me.has_pending()) [[unlikely]] {
-      waker.clear();
       raise_pending(me);
     }
     park(me, place);
     resumed(me);
-  } else if (waker.error) {
+  } else if (me.waker_.error) {
     throw_wait_error(me);
   }
+}
+
+void Scheduler::suspend(const SourcePlace& place) {
+  CoroutineBase& me = suspendable("wait");
+  if (me.waker_.status == WakerStatus::None && me.waker_.empty()) return;
+  wait_until_answered(me, place);
+}
+
+void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
+  CoroutineBase& me = suspendable("wait");
+  FERMATA_REQUIRE(&event != &me, "a coroutine cannot await itself");
+  FERMATA_REQUIRE(me.waker_.empty(), "wait: the coroutine has registered other events already");
+  event.mark_result_used();
+  me.waker_.add(event, WakeRule::Resolve);
+  wait_until_answered(me, place);
+  void* result = me.waker_.result;
+  me.waker_.clear();
+  return result;
 }
 
 // The scheduler's own picks: the same code, out of line.
@@ -224,7 +238,10 @@ void Scheduler::scheduler_context(Context& self) noexcept {
   leave_context(self, scheduler.thread_context_);
 }
 
+// In a destructor that runs because of another exception, it stays pending.
 FERMATA_COLD void Scheduler::raise_pending(CoroutineBase& me) {
+  if (std::uncaught_exceptions() > 0) return;
+  me.waker_.clear();
   if (std::exception_ptr error = std::exchange(me.stored_error_, nullptr)) {
     std::rethrow_exception(error);
   }

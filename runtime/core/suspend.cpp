@@ -31,13 +31,10 @@ void delay(Duration span, SourcePlace place) {
   require_valid(span);
   if (span == Duration::zero()) return suspend(place);
   Runtime& runtime = current_runtime();
-  Timer timer(runtime, span);
   detail::Scheduler& scheduler = runtime.scheduler();
-  Waker& waker = scheduler.require_suspendable("delay").waker();
-  if (scheduler.unwinding(*runtime.current())) return;
-  waker.resume_when(timer, WakeRule::Resolve);
-  scheduler.suspend(place);
-  waker.clear();
+  if (scheduler.unwinding(scheduler.require_suspendable("delay"))) return;
+  Timer timer(runtime, span);
+  scheduler.wait_for(timer, place);
 }
 
 Instant now() { return current_runtime().now(); }
@@ -94,7 +91,7 @@ class CleanWaker {
 
 }  // namespace
 
-void* wait(Event& event, const WaitOptions& options, SourcePlace place) {
+void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace place) {
   Runtime& runtime = current_runtime();
   detail::Scheduler& scheduler = runtime.scheduler();
   CoroutineBase& me = scheduler.require_suspendable("wait");

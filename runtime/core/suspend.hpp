@@ -58,11 +58,20 @@ struct WaitOptions {
   Event* token = nullptr;
 };
 
+namespace detail {
+void* wait_with(Event& event, const WaitOptions& options, SourcePlace place);
+}
+
 /// Waits until `event` fires and returns its result. Throws its error, Timeout, OperationCanceled,
 /// Cancellation; UsageError on a closed event that cannot replay. A closed one that can answers
 /// without suspending.
-void* wait(Event& event, const WaitOptions& options = {},
-           SourcePlace place = SourcePlace::current());
+inline void* wait(Event& event, const WaitOptions& options = {},
+                  SourcePlace place = SourcePlace::current()) {
+  if (!options.timeout && options.token == nullptr && !event.closed()) [[likely]] {
+    return current_runtime().scheduler().wait_for(event, place);
+  }
+  return detail::wait_with(event, options, place);
+}
 
 /// Runs `function` with cancellation deferred to the end of the outermost protect: it is thrown
 /// there, with what `function` threw as its previous (core.md 4.5).

@@ -99,11 +99,9 @@ void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler 
       const Keep keep(registration);
       registration.run(event, *stored);
     } else {
-      registration.started_ = true;
       try {
-        event.start();
+        start(registration);
       } catch (...) {
-        registration.started_ = false;
         drop_last();
         throw;
       }
@@ -121,14 +119,21 @@ void Waker::start_events() {
       FERMATA_REQUIRE(outcome != nullptr, kTerminated);
       const Keep keep(*entry);
       entry->run(event, *outcome);
-      if (status != WakerStatus::Waiting) return;
-    } else {
-      if (event.startable()) {
-        event.start();
-        entry->started_ = true;
-      }
+    } else if (event.startable()) {
+      start(*entry);
     }
+    if (status != WakerStatus::Waiting) return;
     entry = entry->next_;
+  }
+}
+
+void Waker::start(Registration& entry) {
+  const auto event = Ref<Event>::share(*entry.source_);
+  event->start();
+  if (status == WakerStatus::Waiting) {
+    entry.started_ = true;
+  } else {
+    event->stop();  // It answered while it was being armed: the registration is gone.
   }
 }
 
@@ -160,24 +165,13 @@ void Waker::let_go(Registration& registration) noexcept {
   event.release();
 }
 
-Registration& Waker::append_registration() {
-  Registration* entry = nullptr;
+Registration& Waker::other_registration() {
   for (Registration& slot : inline_) {
-    if (slot.ref_count() == 0) {
-      entry = &slot;
-      break;
-    }
+    if (slot.ref_count() == 0) return slot;
   }
-  if (entry == nullptr) {
-    entry = new Registration();
-    entry->coroutine_ = inline_[0].coroutine_;
-    entry->on_heap_ = true;
-  }
-  entry->add_ref();
-  entry->next_ = nullptr;
-  entry->started_ = false;
-  (last_ != nullptr ? last_->next_ : first_) = entry;
-  last_ = entry;
+  auto* entry = new Registration();
+  entry->coroutine_ = inline_[0].coroutine_;
+  entry->on_heap_ = true;
   return *entry;
 }
 

@@ -13,12 +13,11 @@
 #include <exception>
 
 #include "fermata/runtime/base/source_place.hpp"
-#include "fermata/runtime/core/callback.hpp"
+#include "fermata/runtime/core/event.hpp"
 
 namespace fermata {
 
 class CoroutineBase;
-class Event;
 
 enum class WakerStatus : std::uint8_t {
   None,     // neither waiting nor queued
@@ -89,6 +88,16 @@ class Waker {
   void resume_when(Event& event, WakeRule rule, bool transfer = false,
                    WaitHandler handler = nullptr, void* context = nullptr);
 
+  /// What resume_when does for an event that is open, and a coroutine that is not waiting yet.
+  Registration& add(Event& event, WakeRule rule) {
+    Registration& registration = append_registration();
+    registration.source_ = &event;
+    registration.rule_ = rule;
+    event.add_ref();
+    event.add_callback(registration);
+    return registration;
+  }
+
   /// Starts the registered events in order until one of them answers; a closed one replays.
   void start_events();
 
@@ -118,7 +127,18 @@ class Waker {
  private:
   static constexpr int kInline = 2;
 
-  Registration& append_registration();
+  Registration& append_registration() {
+    Registration& entry = first_ == nullptr && inline_[0].ref_count() == 0 ? inline_[0]
+                                                                           : other_registration();
+    entry.add_ref();
+    entry.next_ = nullptr;
+    entry.started_ = false;
+    (last_ != nullptr ? last_->next_ : first_) = &entry;
+    last_ = &entry;
+    return entry;
+  }
+  Registration& other_registration();
+  void start(Registration& entry);
   void drop_first() noexcept;
   void drop_last() noexcept;
   static void let_go(Registration& registration) noexcept;
