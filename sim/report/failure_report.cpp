@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/report/failure_report.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace fermata::sim {
+namespace {
+
+constexpr std::size_t kDecisionsShown = 20;
+
+std::string indented(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    result += "  " + std::string(text.substr(0, end)) + '\n';
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return result;
+}
+
+std::string decisions_of(const Tape& tape) {
+  std::string text;
+  std::size_t shown = 0;
+  for (const Decision& decision : tape.decisions) {
+    if (shown++ == kDecisionsShown) break;
+    text += fmt::format("  {} {}\n", describe(decision.at), describe(decision, tape.names));
+  }
+  if (tape.decisions.size() > kDecisionsShown) {
+    text += fmt::format("  and {} more, on the tape\n", tape.decisions.size() - kDecisionsShown);
+  }
+  return text.empty() ? "  nothing\n" : text;
+}
+
+void add_section(std::string& report, std::string_view title, std::string_view text) {
+  if (!text.empty()) report += fmt::format("{}:\n{}", title, indented(text));
+}
+
+}  // namespace
+
+std::string failure_report(const FoundFailure& found, const ReportContext& context) {
+  const Failure& failure = found.failure;
+  const std::string where = failure.coroutine.empty()
+                                ? std::string()
+                                : fmt::format("coroutine '{}', ", failure.coroutine);
+  std::string report = fmt::format("{}: {}\n", to_string(failure.verdict), failure.message);
+  report += fmt::format("  {}at {}, step {}", where, describe(failure.at), failure.step);
+  if (context.runs > 0) report += fmt::format(", run {} of {}", found.run + 1, context.runs);
+  report += fmt::format("\n  trace hash {:#018x}\n", found.tape.trace_hash);
+  report += fmt::format("  signature  {}\n", failure.signature());
+  report += fmt::format("reproduce: {}\n", context.reproduce);
+  if (!context.tape_path.empty()) report += fmt::format("tape: {}\n", context.tape_path);
+  if (!context.trace_path.empty()) report += fmt::format("trace: {}\n", context.trace_path);
+  report += fmt::format("fails with production's choices except:\n{}", decisions_of(found.tape));
+  add_section(report, "arguments", found.arguments);
+  add_section(report, "explanation", failure.explanation);
+  add_section(report, "output of the run", found.output);
+  return report;
+}
+
+}  // namespace fermata::sim

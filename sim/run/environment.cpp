@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/environment.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/strategy/strategy.hpp"
+
+namespace fermata::sim {
+namespace {
+
+constexpr std::string_view kPrefix = "FERMATA_";
+
+std::uint64_t parse_count(std::string_view text) {
+  std::uint64_t count = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || stop != end) {
+    throw UsageError(fmt::format("'{}' is no number; expected decimal digits", text));
+  }
+  return count;
+}
+
+std::uint64_t parse_positive(std::string_view text) {
+  const std::uint64_t count = parse_count(text);
+  if (count == 0) throw UsageError("0 is too small; expected at least 1");
+  return count;
+}
+
+std::string parse_path(std::string_view text) {
+  if (text.empty()) throw UsageError("the path is empty");
+  return std::string(text);
+}
+
+/// The index of `text` in `choices`.
+template <std::size_t N>
+std::size_t parse_choice(std::string_view text, const std::array<std::string_view, N>& choices) {
+  const auto found = std::find(choices.begin(), choices.end(), text);
+  if (found == choices.end()) {
+    throw UsageError(fmt::format("'{}' is unknown; expected {}", text, fmt::join(choices, " or ")));
+  }
+  return static_cast<std::size_t>(found - choices.begin());
+}
+
+constexpr std::array kVariables = {
+    Variable{"FERMATA_AUDIT", "touched",
+             "What the audit recounts after each step: `touched`, what the step touched, with "
+             "everything now and then; or `full`, everything.",
+             [](Options& options, std::string_view text) {
+               constexpr std::array<std::string_view, 2> kChoices = {"touched", "full"};
+               options.full_audit = parse_choice(text, kChoices) == 1;
+             }},
+    Variable{
+        "FERMATA_CHECKS_OUT", "",
+        "A folder in which each test process leaves the ids of the invariants that it checked.",
+        nullptr},
+    Variable{"FERMATA_CHECK_DETERMINISM", "64",
+             "Every how many runs one is executed twice, the second time with a shifted heap and "
+             "other stacks, and compared step by step; 0 for never.",
+             [](Options& options, std::string_view text) {
+               options.check_determinism = parse_count(text);
+             }},
+    Variable{"FERMATA_CONFIRM", "",
+             "Set by a test process for the fresh one in which it runs a failure again: the file "
+             "for what came of it.",
+             [](Options& options, std::string_view text) { options.confirm = parse_path(text); }},
+    Variable{"FERMATA_FAULTS", "all",
+             "Which faults the simulated world may have: `all`, `none`, or kinds with commas "
+             "between, such as `delay,reset`.",
+             [](Options& options, std::string_view text) {
+               options.faults = FaultSet::parse(text);
+               options.faults_text = text;
+             }},
+    Variable{"FERMATA_OUT", "fermata-out", "The folder for the tapes of failing runs.",
+             [](Options& options, std::string_view text) { options.out = parse_path(text); }},
+    Variable{"FERMATA_REPLAY", "", "A tape to replay, instead of exploring.",
+             [](Options& options, std::string_view text) { options.replay = parse_path(text); }},
+    Variable{"FERMATA_REPLAY_MODE", "strict",
+             "`strict`: the first draw that is not the tape's is an error. `best`: what matches is "
+             "applied, the rest is calm.",
+             [](Options& options, std::string_view text) {
+               constexpr std::array<std::string_view, 2> kChoices = {"strict", "best"};
+               options.replay_mode =
+                   parse_choice(text, kChoices) == 0 ? ReplayMode::Strict : ReplayMode::Best;
+             }},
+    Variable{"FERMATA_RUNS", "1000",
+             "How many schedules each test explores; 1 when only FERMATA_SEED is set.",
+             [](Options& options, std::string_view text) { options.runs = parse_positive(text); }},
+    Variable{"FERMATA_SEED", "1",
+             "Decimal digits, `0x` hex or exactly 40 hex digits (a commit). Alone: exactly this "
+             "run. With FERMATA_RUNS: the base of as many.",
+             [](Options& options, std::string_view text) { options.seed = parse_seed(text); }},
+    Variable{
+        "FERMATA_STEP_LIMIT", "1000000", "A run of more steps is a livelock.",
+        [](Options& options, std::string_view text) { options.step_limit = parse_positive(text); }},
+    Variable{"FERMATA_STRATEGY", "random",
+             "Who decides what runs next: `fifo` (production's order; only the outside world "
+             "varies), `random`, `pct:D` (priorities with D-1 changes), `calm` (nothing varies).",
+             [](Options& options, std::string_view text) {
+               options.strategy = make_strategy(text)->name();
+             }},
+    Variable{
+        "FERMATA_TIME_LIMIT", "24h",
+        "A run that takes longer, in virtual time, is a livelock. Units: ns, us, ms, s, min, "
+        "h.",
+        [](Options& options, std::string_view text) { options.time_limit = parse_duration(text); }},
+    Variable{"FERMATA_TRACE", "off",
+             "`steps`: the trace hash after each step of a failing run is written next to its "
+             "tape.",
+             [](Options& options, std::string_view text) {
+               constexpr std::array<std::string_view, 2> kChoices = {"off", "steps"};
+               options.trace = parse_choice(text, kChoices) == 1;
+             }},
+};
+
+constexpr std::string_view kLater[] = {"FERMATA_BREAK_AT", "FERMATA_CORPUS", "FERMATA_JOBS",
+                                       "FERMATA_SHRINK", "FERMATA_TIME"};
+/// CMake's, for find_package.
+constexpr std::string_view kForeign[] = {"FERMATA_ROOT", "FERMATA_DIR"};
+
+template <class Range>
+bool contains(const Range& range, std::string_view name) {
+  return std::find(std::begin(range), std::end(range), name) != std::end(range);
+}
+
+void read_variable(Options& options, std::string_view name, std::string_view text) {
+  if (contains(kForeign, name)) return;
+  if (contains(kLater, name)) {
+    throw UsageError(fmt::format("{}: this release does not have it yet", name));
+  }
+  const auto* found = std::find_if(kVariables.begin(), kVariables.end(),
+                                   [&](const Variable& v) { return v.name == name; });
+  if (found == kVariables.end()) {
+    throw UsageError(
+        fmt::format("{} is no variable of Fermata; docs/environment.md lists them", name));
+  }
+  if (found->read == nullptr) return;
+  try {
+    found->read(options, text);
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+struct Unit {
+  std::string_view name;
+  std::int64_t nanoseconds;
+};
+constexpr std::array<Unit, 6> kUnits = {
+    Unit{"h", 3'600'000'000'000}, Unit{"min", 60'000'000'000}, Unit{"s", 1'000'000'000},
+    Unit{"ms", 1'000'000},        Unit{"us", 1'000},           Unit{"ns", 1}};
+
+}  // namespace
+
+std::span<const Variable> variables() noexcept { return kVariables; }
+
+Options read_environment(const char* const* environment) {
+  Options options;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    if (entry.substr(0, kPrefix.size()) != kPrefix) continue;
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos) continue;
+    read_variable(options, entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  return options;
+}
+
+const Options& process_options() {
+  static const Options options = read_environment(::environ);
+  return options;
+}
+
+std::string environment_document() {
+  std::string text =
+      "# Environment variables\n\n"
+      "What a test process reads. A name that begins with `FERMATA_` and is not listed here is an\n"
+      "error (exit code 1), so that a slip of the pen cannot pass silently; CMake's "
+      "`FERMATA_ROOT`\n"
+      "and `FERMATA_DIR` are left alone.\n\n"
+      "| variable | default | meaning |\n|---|---|---|\n";
+  for (const Variable& variable : variables()) {
+    const std::string fallback =
+        variable.default_text.empty() ? "" : fmt::format("`{}`", variable.default_text);
+    text += fmt::format("| `{}` | {} | {} |\n", variable.name, fallback, variable.meaning);
+  }
+  return text;
+}
+
+Duration parse_duration(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string_view unit_name = text.substr(digits);
+  const auto* unit = std::find_if(kUnits.begin(), kUnits.end(),
+                                  [&](const Unit& u) { return u.name == unit_name; });
+  std::int64_t count = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + digits, count);
+  std::int64_t nanoseconds = 0;
+  if (digits == 0 || error != std::errc() || unit == kUnits.end() || count == 0 ||
+      __builtin_mul_overflow(count, unit->nanoseconds, &nanoseconds)) {
+    throw UsageError(fmt::format(
+        "'{}' is no span of time; expected a positive number and ns, us, ms, s, min or h", text));
+  }
+  return Duration(nanoseconds);
+}
+
+std::string duration_text(Duration duration) {
+  const auto* unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& u) {
+    return duration.count() % u.nanoseconds == 0;
+  });
+  return fmt::format("{}{}", duration.count() / unit->nanoseconds, unit->name);
+}
+
+}  // namespace fermata::sim

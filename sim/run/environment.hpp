@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Every FERMATA_* variable there is: one table, from which the process reads its options and
+// docs/environment.md is written.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "fermata/runtime/base/time.hpp"
+#include "fermata/sim/tape/replay.hpp"
+#include "fermata/sim/world/fault.hpp"
+
+namespace fermata::sim {
+
+struct Options {
+  std::optional<std::uint64_t> seed;
+  std::optional<std::uint64_t> runs;
+  std::string strategy = "random";
+  /// The tape to replay; empty: explore.
+  std::string replay;
+  ReplayMode replay_mode = ReplayMode::Strict;
+  FaultSet faults = FaultSet::all();
+  std::string faults_text = "all";
+  Duration time_limit = std::chrono::hours(24);
+  std::uint64_t step_limit = 1'000'000;
+  /// Every how many runs one is executed twice; 0 for never.
+  std::uint64_t check_determinism = 64;
+  bool full_audit = false;
+  /// The folder for tapes and traces.
+  std::string out = "fermata-out";
+  /// Write the trace hash after each step of a failing run next to its tape.
+  bool trace = false;
+  /// Where a fresh process leaves what became of the one run it was started for; empty: it is none.
+  std::string confirm;
+
+  static constexpr std::uint64_t kDefaultSeed = 1;
+  static constexpr std::uint64_t kDefaultRuns = 1'000;
+};
+
+struct Variable {
+  std::string_view name;
+  std::string_view default_text;
+  std::string_view meaning;
+  /// Throws Error when `text` is no value for it. Null: somebody else reads the variable.
+  void (*read)(Options& options, std::string_view text);
+};
+
+/// In alphabetical order.
+[[nodiscard]] std::span<const Variable> variables() noexcept;
+
+/// Reads what begins with FERMATA_ in a null-terminated list of NAME=VALUE. Throws UsageError,
+/// which names the variable, when it is unknown, of a later release, or malformed.
+[[nodiscard]] Options read_environment(const char* const* environment);
+
+/// The options of this process.
+[[nodiscard]] const Options& process_options();
+
+/// The text of docs/environment.md.
+[[nodiscard]] std::string environment_document();
+
+/// "250ms"; the units are ns, us, ms, s, min and h. Throws UsageError.
+[[nodiscard]] Duration parse_duration(std::string_view text);
+/// In the largest unit that leaves no fraction; parse_duration reads it.
+[[nodiscard]] std::string duration_text(Duration duration);
+
+}  // namespace fermata::sim

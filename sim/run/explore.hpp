@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Exploring the schedules of a program from code: prints nothing, reads no environment. SIM_TEST is
+// built on it.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/base/time.hpp"
+#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/run/runner.hpp"
+#include "fermata/sim/tape/tape.hpp"
+#include "fermata/sim/world/world.hpp"
+
+namespace fermata::sim {
+
+struct ExploreOptions {
+  /// "Suite.Name"; for the tape.
+  std::string name;
+  std::uint64_t runs = 1'000;
+  /// Of the first run; the others follow from it.
+  std::uint64_t seed = 1;
+  std::string strategy = "random";
+  /// As FERMATA_FAULTS has it; decides over `world.faults`.
+  std::string faults = "all";
+  /// Every how many runs one is executed twice and compared; 0 for never.
+  std::uint64_t check_determinism = 64;
+  WorldOptions world;
+  /// Called before each run with its number. May be empty.
+  std::function<void(std::uint64_t run)> on_run;
+};
+
+/// A run that failed, and all there is to tell about it.
+struct FoundFailure {
+  Failure failure;
+  /// Counted from 0.
+  std::uint64_t run = 0;
+  /// Its decisions, with names, and all that fixes it.
+  Tape tape;
+  std::uint64_t steps = 0;
+  Instant end;
+  /// What the run printed and what its runtimes logged, with virtual time and coroutine.
+  std::string output;
+  std::string arguments;
+  /// The trace hash after each step.
+  std::vector<std::uint64_t> step_hashes;
+};
+
+struct ExploreResult {
+  std::uint64_t runs = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t draws = 0;
+  std::uint64_t determinism_checks = 0;
+  /// How many different trace hashes the runs had.
+  std::uint64_t distinct_runs = 0;
+  /// The sum over all runs.
+  Duration virtual_time{};
+  FaultCounts fault_counts{};
+  /// A hash of all trace hashes in order: equal for explorations that were the same.
+  std::uint64_t trace_hash = 0;
+  std::optional<FoundFailure> found;
+};
+
+/// Ends at the first failure. Throws Error when the options make no sense.
+[[nodiscard]] ExploreResult explore(const ExploreOptions& options, const Program& program);
+[[nodiscard]] ExploreResult explore(const ExploreOptions& options,
+                                    std::function<void(World& world)> body);
+
+/// What `runner`, watching closely, has seen of its last run. `tape` has what fixes the run.
+[[nodiscard]] FoundFailure describe_failure(const Runner& runner, const Program& program,
+                                            Failure failure, const RunResult& result, Tape tape);
+
+}  // namespace fermata::sim

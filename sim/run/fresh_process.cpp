@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/fresh_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+
+namespace fermata::sim::detail {
+namespace {
+
+/// This process's environment without what GoogleTest and the simulator read, and with `settings`.
+std::vector<std::string> environment_with(const Settings& settings) {
+  std::vector<std::string> result;
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const bool ours = text.substr(0, 8) == "FERMATA_" || text.substr(0, 6) == "GTEST_";
+    if (!ours) result.emplace_back(text);
+  }
+  for (const auto& [name, value] : settings) result.push_back(name + '=' + value);
+  return result;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+/// A file that nobody else has; removed at the end.
+class TemporaryFile {
+ public:
+  TemporaryFile() : path_(std::filesystem::temp_directory_path() / "fermata-XXXXXX") {
+    const int file = ::mkstemp(path_.data());
+    if (file < 0) throw InputOutputError("cannot create " + path_, errno);
+    ::close(file);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() { ::unlink(path_.c_str()); }
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+void run_silently(std::vector<std::string> arguments, std::vector<std::string> environment) {
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  const std::string program = arguments.front();
+  pid_t child = 0;
+  const int error = ::posix_spawn(&child, program.c_str(), &actions, nullptr,
+                                  pointers_to(arguments).data(), pointers_to(environment).data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw InputOutputError("cannot start " + program, error);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+std::string Fingerprint::text() const {
+  return fmt::format("{} (trace hash {:#x}, {} steps, {})", signature, trace_hash, steps,
+                     describe(Instant{end}));
+}
+
+std::optional<Fingerprint> run_in_fresh_process(const Settings& settings, const std::string& test) {
+  const TemporaryFile answer;
+  Settings all = settings;
+  all.emplace_back("FERMATA_CONFIRM", answer.path());
+  std::vector<std::string> command = arguments_for(test);
+  command.insert(command.begin(), program_path());
+  run_silently(std::move(command), environment_with(all));
+  std::ifstream file(answer.path());
+  Fingerprint fingerprint;
+  file >> fingerprint.trace_hash >> fingerprint.steps >> fingerprint.end >> std::ws;
+  if (!std::getline(file, fingerprint.signature)) return std::nullopt;
+  return fingerprint;
+}
+
+void leave_fingerprint(const Fingerprint& fingerprint, const std::string& path) {
+  std::ofstream file(path);
+  file << fingerprint.trace_hash << ' ' << fingerprint.steps << ' ' << fingerprint.end << '\n'
+       << fingerprint.signature << '\n';
+}
+
+}  // namespace fermata::sim::detail

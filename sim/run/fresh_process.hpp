@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A failure is printed only after it has come back in a process that has run nothing before.
+
+#include <optional>
+#include <string>
+
+#include "fermata/sim/run/reproduce.hpp"
+#include "fermata/sim/run/runner.hpp"
+
+namespace fermata::sim::detail {
+
+/// What a run was, as far as two processes compare it.
+struct Fingerprint {
+  std::string signature;
+  std::uint64_t trace_hash = 0;
+  std::uint64_t steps = 0;
+  std::int64_t end = 0;
+
+  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+  /// One line for people.
+  [[nodiscard]] std::string text() const;
+};
+
+/// Runs `test` of this program in a fresh process with `settings`, silently. Returns what became of
+/// it; nothing when the process did not get that far. Throws InputOutputError when there is no
+/// process to be had.
+[[nodiscard]] std::optional<Fingerprint> run_in_fresh_process(const Settings& settings,
+                                                              const std::string& test);
+
+/// In the fresh process: leaves the fingerprint where the other one looks.
+void leave_fingerprint(const Fingerprint& fingerprint, const std::string& path);
+
+}  // namespace fermata::sim::detail

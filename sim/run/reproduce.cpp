@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/reproduce.hpp"
+
+#include <filesystem>
+
+#include "fermata/sim/run/seed.hpp"
+
+namespace fermata::sim::detail {
+namespace {
+
+/// Relative when the program is below the current folder.
+std::string path_to_type() {
+  const std::string program = program_path();
+  std::error_code error;
+  const std::string folder = std::filesystem::current_path(error).string() + '/';
+  if (error || program.substr(0, folder.size()) != folder) return program;
+  return "./" + program.substr(folder.size());
+}
+
+}  // namespace
+
+Settings settings_of(const Reproduction& reproduction, const Options& options) {
+  const Options usual;
+  Settings settings = {{"FERMATA_SEED", seed_text(reproduction.seed)},
+                       {"FERMATA_RUNS", std::to_string(reproduction.runs)},
+                       {"FERMATA_STRATEGY", reproduction.strategy},
+                       {"FERMATA_FAULTS", options.faults_text}};
+  if (options.time_limit != usual.time_limit) {
+    settings.emplace_back("FERMATA_TIME_LIMIT", duration_text(options.time_limit));
+  }
+  if (options.step_limit != usual.step_limit) {
+    settings.emplace_back("FERMATA_STEP_LIMIT", std::to_string(options.step_limit));
+  }
+  if (options.full_audit) settings.emplace_back("FERMATA_AUDIT", "full");
+  if (reproduction.check_determinism) settings.emplace_back("FERMATA_CHECK_DETERMINISM", "1");
+  return settings;
+}
+
+std::string command_line(const Settings& settings, const std::string& test) {
+  std::string line;
+  for (const auto& [name, value] : settings) line += name + '=' + shell_quoted(value) + ' ';
+  line += shell_quoted(path_to_type());
+  for (const std::string& argument : arguments_for(test)) line += ' ' + shell_quoted(argument);
+  return line;
+}
+
+std::vector<std::string> arguments_for(const std::string& test) {
+  std::vector<std::string> arguments = {"--gtest_filter=" + test};
+  if (test.find("DISABLED_") != std::string::npos) {
+    arguments.emplace_back("--gtest_also_run_disabled_tests");
+  }
+  return arguments;
+}
+
+std::string program_path() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
+
+std::string shell_quoted(const std::string& word) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char letter : word) {
+    if (letter == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += letter;
+    }
+  }
+  return quoted + '\'';
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/run/perturbation.hpp"
+
+namespace fermata::sim {
+namespace {
+
+constexpr std::size_t kPage = 4'096;
+
+}  // namespace
+
+Runner::Runner(const Program& program, std::string_view strategy, const WorldOptions& options)
+    : program_(program),
+      options_(options),
+      strategy_(make_strategy(strategy)),
+      decisions_(*strategy_),
+      world_(decisions_, options_),
+      output_(*this) {
+  decisions_.set_whereabouts(this);
+}
+
+RunResult Runner::run(std::uint64_t seed) {
+  decisions_.begin(seed);
+  return run_in(world_, options_, Preparation{seed, {}});
+}
+
+RunResult Runner::replay(const Preparation& preparation, Replay& replay) {
+  decisions_.begin_replay(replay);
+  const RunResult result = run_in(world_, options_, preparation);
+  decisions_.end();
+  return result;
+}
+
+RunResult Runner::run_in(World& world, const WorldOptions& options,
+                         const Preparation& preparation) {
+  running_ = &world;
+  world.reset(options);
+  output_.clear();
+  expectations_.belong_to(world);
+  if (program_.prepare) program_.prepare(preparation);
+  world.node("main", [this] { program_.body(*running_); });
+  world.run();
+  return RunResult{world.failure(), world.trace_hash(), world.steps(), decisions_.draws(),
+                   world.now()};
+}
+
+std::optional<Failure> Runner::twin(std::uint64_t seed, const RunResult& before) {
+  World& other = other_world();
+  const detail::HeapPerturbation perturbation(++twins_);
+  decisions_.begin(seed);
+  const RunResult after = run_in(other, options_, Preparation{seed, {}});
+  if (after.same_run(before) && after.signature() == before.signature()) return std::nullopt;
+  Failure failure;
+  failure.verdict = Verdict::Nondeterminism;
+  failure.message = "the same seed gave another run on another heap and other stacks";
+  failure.at = std::min(before.end, after.end);
+  failure.step = std::min(before.steps, after.steps);
+  failure.explanation = fmt::format(
+      "first:  {} steps, {} draws, trace hash {:#x}, {}\n"
+      "second: {} steps, {} draws, trace hash {:#x}, {}\n{}",
+      before.steps, before.draws, before.trace_hash, before.signature(), after.steps, after.draws,
+      after.trace_hash, after.signature(), first_difference(seed));
+  return failure;
+}
+
+World& Runner::other_world() {
+  if (other_world_ == nullptr) {
+    WorldOptions options = options_;
+    options.stacks.stack_bytes += 3 * kPage;
+    other_world_ = std::make_unique<World>(decisions_, options);
+  }
+  return *other_world_;
+}
+
+std::string Runner::first_difference(std::uint64_t seed) {
+  WorldOptions options = options_;
+  options.record_steps = true;
+  decisions_.begin(seed);
+  run_in(world_, options, Preparation{seed, {}});
+  const std::vector<std::uint64_t> first = world_.step_hashes();
+  options.stacks = other_world_->options().stacks;
+  decisions_.begin(seed);
+  run_in(*other_world_, options, Preparation{seed, {}});
+  const std::vector<std::uint64_t>& second = other_world_->step_hashes();
+  const auto [a, b] = std::mismatch(first.begin(), first.end(), second.begin(), second.end());
+  if (a == first.end() && b == second.end()) return "no step differs when both are run again\n";
+  return fmt::format("the first step that differs is step {}\n", a - first.begin() + 1);
+}
+
+void Runner::watch_closely(bool record_steps) {
+  decisions_.set_naming(true);
+  options_.record_steps = record_steps;
+}
+
+}  // namespace fermata::sim

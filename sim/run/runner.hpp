@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Runs one program again and again, each time in a world with other decisions.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/run/expectations.hpp"
+#include "fermata/sim/run/output.hpp"
+#include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/world/world.hpp"
+
+namespace fermata::sim {
+
+/// What the arguments of a run are made from.
+struct Preparation {
+  std::uint64_t seed = 0;
+  /// Of a tape, when it has one; it decides over the seed.
+  std::string_view rapidcheck;
+};
+
+/// What is explored. All functions but `body` are called outside of any coroutine, and all but
+/// `body` may be empty.
+struct Program {
+  /// The main coroutine of a node called "main".
+  std::function<void(World& world)> body;
+  /// Makes what the body needs, before each run.
+  std::function<void(const Preparation& preparation)> prepare;
+  /// What `prepare` made, in words, one thing on each line.
+  std::function<std::string()> arguments;
+  /// How to make it again.
+  std::function<std::string()> rapidcheck;
+};
+
+/// What one run was.
+struct RunResult {
+  std::optional<Failure> failure;
+  std::uint64_t trace_hash = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t draws = 0;
+  Instant end;
+
+  [[nodiscard]] bool same_run(const RunResult& other) const noexcept {
+    return trace_hash == other.trace_hash && steps == other.steps && draws == other.draws &&
+           end == other.end;
+  }
+  /// Its failure's, or "pass".
+  [[nodiscard]] std::string signature() const {
+    return failure ? failure->signature() : std::string("pass");
+  }
+};
+
+class Runner final : private Whereabouts {
+ public:
+  /// Throws Error when there is no such strategy. `program` must outlive this.
+  Runner(const Program& program, std::string_view strategy, const WorldOptions& options);
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  RunResult run(std::uint64_t seed);
+  /// A run with the decisions of `replay`. Nothing is learnt from it.
+  RunResult replay(const Preparation& preparation, Replay& replay);
+
+  /// The last run is over: the strategy learns from it.
+  void learn() { decisions_.end(); }
+
+  /// Repeats the run `before` of `seed` with a shifted heap and other stacks. Returns what is
+  /// different, if anything is. Not after learn().
+  std::optional<Failure> twin(std::uint64_t seed, const RunResult& before);
+
+  /// The runs from now on keep names of draws and, if wanted, the trace hash after each step.
+  void watch_closely(bool record_steps);
+
+  // --- the last run ---
+
+  [[nodiscard]] const Decisions& decisions() const noexcept { return decisions_; }
+  [[nodiscard]] const World& world() const noexcept { return *running_; }
+  [[nodiscard]] const std::string& output() const noexcept { return output_.text(); }
+  /// The strategy's name with all that it knew when the run began.
+  [[nodiscard]] std::string strategy() const { return strategy_->name(); }
+
+ private:
+  [[nodiscard]] Instant now() const override { return running_->now(); }
+  [[nodiscard]] std::string coroutine() const override { return running_->current_coroutine(); }
+
+  RunResult run_in(World& world, const WorldOptions& options, const Preparation& preparation);
+  World& other_world();
+  std::string first_difference(std::uint64_t seed);
+
+  const Program& program_;
+  WorldOptions options_;
+  std::unique_ptr<Strategy> strategy_;
+  Decisions decisions_;
+  World world_;
+  std::unique_ptr<World> other_world_;
+  World* running_ = &world_;
+  std::uint64_t twins_ = 0;
+  detail::Output output_;
+  detail::Expectations expectations_;
+};
+
+}  // namespace fermata::sim

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/sim_test.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/report/failure_report.hpp"
+#include "fermata/sim/run/environment.hpp"
+#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/fresh_process.hpp"
+#include "fermata/sim/run/reproduce.hpp"
+#include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/run/verdicts.hpp"
+
+namespace fermata::sim::detail {
+namespace {
+
+WorldOptions world_options(const Options& options) {
+  WorldOptions world;
+  world.time_limit = options.time_limit;
+  world.step_limit = options.step_limit;
+  world.faults = options.faults;
+  world.full_audit = options.full_audit;
+  return world;
+}
+
+std::uint64_t runs_of(const Options& options) {
+  return options.runs.value_or(options.seed ? 1 : Options::kDefaultRuns);
+}
+
+/// One SIM_TEST in one process.
+class SimTest {
+ public:
+  SimTest(const Program& program, const Options& options)
+      : program_(program), options_(options), name_(current_test_name()) {}
+
+  void run() {
+    if (!options_.confirm.empty()) {
+      confirm();
+    } else if (!options_.replay.empty()) {
+      replay();
+    } else {
+      explore();
+    }
+  }
+
+ private:
+  ExploreOptions explore_options() const {
+    ExploreOptions explore;
+    explore.name = name_;
+    explore.runs = runs_of(options_);
+    explore.seed = options_.seed.value_or(Options::kDefaultSeed);
+    explore.strategy = options_.strategy;
+    explore.faults = options_.faults_text;
+    explore.check_determinism = options_.check_determinism;
+    explore.world = world_options(options_);
+    return explore;
+  }
+
+  void explore() {
+    ExploreResult result = sim::explore(explore_options(), program_);
+    ::testing::Test::RecordProperty("schedules", std::to_string(result.runs));
+    ::testing::Test::RecordProperty("trace_hash", seed_text(result.trace_hash));
+    if (result.found) return fail(std::move(*result.found));
+    fmt::print("explored {} schedules, {} of them different, from seed {:#x}\n", result.runs,
+               result.distinct_runs, options_.seed.value_or(Options::kDefaultSeed));
+  }
+
+  void fail(FoundFailure found) {
+    const std::uint64_t base = options_.seed.value_or(Options::kDefaultSeed);
+    Reproduction reproduction{found.tape.seed, 1, found.tape.strategy,
+                              found.failure.verdict == Verdict::Nondeterminism};
+    if (!comes_back(found, reproduction)) {
+      reproduction = Reproduction{base, found.run + 1, options_.strategy, false};
+    }
+    ReportContext context;
+    context.runs = runs_of(options_);
+    context.reproduce = command_line(settings_of(reproduction, options_), name_);
+    write_artifacts(found, context);
+    report(found, context);
+  }
+
+  /// Whether the failure is the same in a fresh process; when not it becomes another one.
+  bool comes_back(FoundFailure& found, const Reproduction& reproduction) const {
+    if (found.failure.verdict == Verdict::Nondeterminism) return true;
+    const Fingerprint here{found.failure.signature(), found.tape.trace_hash, found.steps,
+                           found.end.nanoseconds};
+    const std::optional<Fingerprint> there =
+        run_in_fresh_process(settings_of(reproduction, options_), name_);
+    if (there == here) return true;
+    found.failure.verdict = Verdict::Nondeterminism;
+    found.failure.message =
+        "state leaks between runs: the failure did not come back in a fresh process";
+    found.failure.explanation =
+        fmt::format("here:  {}\nthere: {}\n", here.text(), there ? there->text() : "no answer");
+    return false;
+  }
+
+  void write_artifacts(const FoundFailure& found, ReportContext& context) const {
+    const std::string stem =
+        fmt::format("{}/{}/{}", options_.out, name_, seed_text(found.tape.seed));
+    save_tape(found.tape, stem + ".tape");
+    context.tape_path = stem + ".tape";
+    if (!options_.trace) return;
+    std::ofstream file(stem + ".steps");
+    for (const std::uint64_t hash : found.step_hashes) file << seed_text(hash) << '\n';
+    context.trace_path = stem + ".steps";
+  }
+
+  /// One run for another process, which wants to know what becomes of it.
+  void confirm() const {
+    Runner runner(program_, options_.strategy, world_options(options_));
+    const RunResult result = runner.run(options_.seed.value_or(Options::kDefaultSeed));
+    leave_fingerprint(
+        Fingerprint{result.signature(), result.trace_hash, result.steps, result.end.nanoseconds},
+        options_.confirm);
+  }
+
+  void replay() {
+    const Tape tape = load_tape(options_.replay);
+    if (tape.test != name_) {
+      GTEST_SKIP() << options_.replay << " is a tape of " << tape.test;
+    }
+    WorldOptions world = world_options(options_);
+    world.faults = FaultSet::parse(tape.faults);
+    world.time_limit = tape.time_limit;
+    world.step_limit = tape.step_limit;
+    Replay replay(tape.decisions, tape.draws, tape.names, options_.replay_mode);
+    Runner runner(program_, tape.strategy, world);
+    runner.watch_closely(true);
+    const RunResult result = runner.replay(Preparation{tape.seed, tape.rapidcheck}, replay);
+
+    std::optional<Failure> failure = divergence(tape, replay, result);
+    if (!failure) failure = result.failure;
+    fmt::print("{}: {}\n", options_.replay, replay.summary());
+    if (!failure) return;
+    ReportContext context;
+    context.reproduce = command_line(replay_settings(), name_);
+    report(describe_failure(runner, program_, std::move(*failure), result, tape), context);
+  }
+
+  static void report(const FoundFailure& found, const ReportContext& context) {
+    note_verdict(found.failure.verdict);
+    const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    ADD_FAILURE_AT(test->file(), test->line()) << failure_report(found, context);
+  }
+
+  /// How a strict replay is not the run on the tape.
+  static std::optional<Failure> divergence(const Tape& tape, const Replay& replay,
+                                           const RunResult& result) {
+    if (replay.mode() == ReplayMode::Best) return std::nullopt;
+    Failure failure;
+    failure.verdict = Verdict::Divergence;
+    failure.at = result.end;
+    failure.step = result.steps;
+    if (const auto& found = replay.divergence()) {
+      failure.message = found->text();
+      failure.at = found->at;
+      failure.coroutine = found->coroutine;
+    } else if (result.trace_hash != tape.trace_hash) {
+      failure.message = fmt::format("expected trace hash {:#x}; got {:#x}, with the same draws",
+                                    tape.trace_hash, result.trace_hash);
+    } else {
+      return std::nullopt;
+    }
+    return failure;
+  }
+
+  Settings replay_settings() const {
+    Settings settings = {{"FERMATA_REPLAY", options_.replay}};
+    if (options_.replay_mode == ReplayMode::Best) {
+      settings.emplace_back("FERMATA_REPLAY_MODE", "best");
+    }
+    return settings;
+  }
+
+  const Program& program_;
+  const Options& options_;
+  std::string name_;
+};
+
+}  // namespace
+
+std::string current_test_name() {
+  const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  return fmt::format("{}.{}", test->test_suite_name(), test->name());
+}
+
+void run_sim_test(const Program& program) {
+  try {
+    SimTest(program, process_options()).run();
+  } catch (const Error& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+}  // namespace fermata::sim::detail

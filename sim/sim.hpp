@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The simulator and test harness, as users include it: <fermata/sim.hpp>.
+
+#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/program.hpp"
+#include "fermata/sim/run/sim_property.hpp"
+#include "fermata/sim/run/sim_test.hpp"
+#include "fermata/sim/world/world.hpp"

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Every class of failure: what is printed and what the process exits with. The specimens are
+// disabled, since they fail; the tests run this very program again with one of them.
+
+#include <fermata/runtime.hpp>
+#include <fermata/sim.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "fermata/sim/run/reproduce.hpp"
+#include "tests/meta/process.hpp"
+
+namespace fermata::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+SIM_TEST(Specimen, DISABLED_Safety) {
+  std::printf("printed by C\n");
+  fermata::delay(12ms);
+  std::cout << "printed by C++" << std::endl;
+  fermata::spawn("writer", [] { EXPECT_TRUE(false) << "as planned"; });
+}
+
+SIM_TEST(Specimen, DISABLED_Fatal) { ASSERT_TRUE(false) << "as planned"; }
+
+SIM_TEST(Specimen, DISABLED_Exception) { throw fermata::Error("as planned"); }
+
+SIM_TEST(Specimen, DISABLED_Deadlock) {
+  fermata::Coroutine<> second;
+  auto first = fermata::spawn("first", [&] {
+    fermata::suspend();
+    fermata::await(second);
+  });
+  second = fermata::spawn("second", [&] { fermata::await(first); });
+  fermata::await(first);
+}
+
+SIM_TEST(Specimen, DISABLED_Livelock) {
+  for (;;) fermata::suspend();
+}
+
+SIM_TEST(Specimen, DISABLED_Slow) { fermata::delay(25h); }
+
+// Takes as many steps as the address of a fresh block says.
+SIM_TEST(Specimen, DISABLED_Nondeterminism) {
+  const auto block = std::make_unique<char[]>(600);
+  const auto address = reinterpret_cast<std::uintptr_t>(block.get());
+  for (std::uintptr_t i = 0; i < (address >> 4) % 64; ++i) fermata::suspend();
+}
+
+SIM_TEST(Specimen, DISABLED_LeakBetweenRuns) {
+  static int runs = 0;
+  EXPECT_LT(++runs, 100);
+}
+
+SIM_PROPERTY(Specimen, DISABLED_Property, (std::vector<int> items, std::string text)) {
+  fermata::suspend();
+  EXPECT_LT(items.size(), 5u) << text;
+}
+
+SIM_TEST(Specimen, DISABLED_Passes) { fermata::delay(1ms); }
+
+/// Runs one specimen in a process of its own.
+Finished run_specimen(const std::string& name, const std::string& settings = "") {
+  const std::string out = "FERMATA_OUT=" + ::testing::TempDir() + "fermata_meta_verdicts ";
+  return run_shell(out + settings + " " + sim::detail::program_path() +
+                   " --gtest_also_run_disabled_tests --gtest_filter=Specimen.DISABLED_" + name);
+}
+
+/// The same failure comes back when the printed command is typed.
+void expect_reproducible(const Finished& found) {
+  const std::string command = line_with(found.output, "reproduce: ");
+  const Finished again =
+      run_shell("FERMATA_OUT=" + ::testing::TempDir() + "fermata_meta_verdicts " + command);
+  EXPECT_EQ(again.exit_code, found.exit_code) << again.output;
+  EXPECT_EQ(failure_part(again.output), failure_part(found.output));
+}
+
+bool says(const Finished& finished, const std::string& text) {
+  return finished.output.find(text) != std::string::npos;
+}
+
+TEST(Verdicts, AssertionsAreSafety) {
+  const Finished found = run_specimen("Safety");
+  EXPECT_EQ(found.exit_code, 2);
+  EXPECT_TRUE(says(found, "safety: tests/meta/verdicts_test.cpp:")) << found.output;
+  EXPECT_TRUE(says(found, "as planned")) << found.output;
+  EXPECT_TRUE(says(found, "coroutine 'writer', at +12.0")) << found.output;
+  expect_reproducible(found);
+}
+
+TEST(Verdicts, OutputIsShownOfTheFailingRunOnly) {
+  const Finished found = run_specimen("Safety");
+  EXPECT_EQ(lines_with(found.output, "  [+0.000000 ms main] printed by C").size(), 1u)
+      << found.output;
+  EXPECT_TRUE(says(found, " main] printed by C++\n")) << found.output;
+}
+
+TEST(Verdicts, FatalAssertionsAreSafety) {
+  const Finished found = run_specimen("Fatal");
+  EXPECT_EQ(found.exit_code, 2);
+  EXPECT_TRUE(says(found, "as planned")) << found.output;
+  expect_reproducible(found);
+}
+
+TEST(Verdicts, UnhandledErrorsAreSafety) {
+  const Finished found = run_specimen("Exception");
+  EXPECT_EQ(found.exit_code, 2);
+  EXPECT_TRUE(says(found, "as planned")) << found.output;
+  expect_reproducible(found);
+}
+
+TEST(Verdicts, DeadlocksAreExplained) {
+  const Finished found = run_specimen("Deadlock");
+  EXPECT_EQ(found.exit_code, 4) << found.output;
+  EXPECT_TRUE(says(found, "deadlock: ")) << found.output;
+  EXPECT_TRUE(says(found, "explanation:\n")) << found.output;
+  EXPECT_TRUE(says(found, "first")) << found.output;
+  EXPECT_TRUE(says(found, "verdicts_test.cpp:")) << found.output;
+  expect_reproducible(found);
+}
+
+TEST(Verdicts, StepsWithoutEndAreLiveness) {
+  const Finished found = run_specimen("Livelock", "FERMATA_STEP_LIMIT=5000");
+  EXPECT_EQ(found.exit_code, 3) << found.output;
+  expect_reproducible(found);
+}
+
+TEST(Verdicts, TimeWithoutEndIsLiveness) {
+  const Finished found = run_specimen("Slow");
+  EXPECT_EQ(found.exit_code, 3) << found.output;
+  expect_reproducible(found);
+  EXPECT_EQ(run_specimen("Slow", "FERMATA_TIME_LIMIT=26h").exit_code, 0);
+}
+
+TEST(Verdicts, DependingOnAddressesIsNondeterminism) {
+  const Finished found = run_specimen("Nondeterminism", "FERMATA_CHECK_DETERMINISM=1");
+  EXPECT_EQ(found.exit_code, 5) << found.output;
+  EXPECT_TRUE(says(found, "the first step that differs is step ")) << found.output;
+}
+
+TEST(Verdicts, StateThatLeaksBetweenRunsIsNondeterminism) {
+  const Finished found = run_specimen("LeakBetweenRuns");
+  EXPECT_EQ(found.exit_code, 5) << found.output;
+  EXPECT_TRUE(says(found, "nondeterminism: state leaks between runs")) << found.output;
+  expect_reproducible(found);
+}
+
+TEST(Verdicts, PropertiesShowAndKeepTheirArguments) {
+  const Finished found = run_specimen("Property");
+  EXPECT_EQ(found.exit_code, 2) << found.output;
+  EXPECT_TRUE(says(found, "arguments:\n")) << found.output;
+  expect_reproducible(found);
+  const std::string tape = line_with(found.output, "tape: ");
+  const Finished replayed = run_specimen("Property", "FERMATA_REPLAY=" + tape);
+  EXPECT_EQ(failure_part(replayed.output), failure_part(found.output));
+}
+
+TEST(Verdicts, PassingIsZero) {
+  const Finished passed = run_specimen("Passes", "FERMATA_RUNS=500");
+  EXPECT_EQ(passed.exit_code, 0) << passed.output;
+  EXPECT_TRUE(says(passed, "explored 500 schedules, ")) << passed.output;
+}
+
+TEST(Verdicts, TheHeaviestDecidesTheExitCode) {
+  const Finished finished = run_specimen("Safety:Specimen.DISABLED_Deadlock");
+  EXPECT_EQ(finished.exit_code, 2) << finished.output;
+}
+
+}  // namespace
+}  // namespace fermata::testing
