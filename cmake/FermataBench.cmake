@@ -3,6 +3,10 @@
 # bench/*.cpp make one Google Benchmark program; each source in bench/echo is a program of its own:
 # the servers that are compared, and the load that drives them.
 
+# An instrumented build measures its instruments.
+if(NOT CMAKE_BUILD_TYPE MATCHES "Release|Debug")
+  return()
+endif()
 if(NOT benchmark_FOUND OR NOT TARGET fermata_uv OR NOT TARGET fermata_sim)
   return()
 endif()
