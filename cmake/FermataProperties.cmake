@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # properties/*_properties.cpp are laws, a test each; suite/ is the bundled suite of `./dev run`;
-# the rest (models, generators) is a library of theirs. zoo/ is built apart, on mutated copies.
+# zoo/ is the program that hunts mutants; the rest (models, generators) is a library of theirs.
 
 if(NOT TARGET fermata_sim)
   return()
@@ -15,15 +15,21 @@ if(laws_sources)
   target_link_libraries(fermata_laws PUBLIC fermata_sim fermata_test_support fmt::fmt)
 endif()
 
+set(laws_link fermata_laws fermata_test_support fermata_sim fmt::fmt)
+
 file(GLOB properties CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/*_properties.cpp")
 foreach(source IN LISTS properties)
   cmake_path(GET source STEM name)
-  fermata_test(${name} properties
-    SOURCES ${source} LINK fermata_laws fermata_test_support fermata_sim fmt::fmt)
+  fermata_test(${name} properties SOURCES ${source} LINK ${laws_link})
 endforeach()
 
 file(GLOB suite_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/suite/*.cpp")
 if(suite_sources)
-  fermata_program(fermata_suite properties
-    SOURCES ${suite_sources} LINK fermata_laws fermata_test_support fermata_sim fmt::fmt)
+  fermata_program(fermata_suite properties LINK ${laws_link}
+    SOURCES ${suite_sources} "${PROJECT_SOURCE_DIR}/examples/echo/echo.cpp")
+endif()
+
+file(GLOB zoo_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/zoo/*.cpp")
+if(zoo_sources)
+  fermata_program(zoo_hunt properties SOURCES ${zoo_sources} LINK ${laws_link})
 endif()
