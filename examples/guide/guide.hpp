@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The code of docs/guide.md, so that what the guide shows is compiled and run.
+
+#include <chrono>
+#include <cstdio>
+#include <fermata/runtime.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace guide {
+
+using namespace std::chrono_literals;
+
+inline void results() {
+  auto answer = fermata::spawn("answer", [] {
+    fermata::delay(10ms);
+    return 42;
+  });
+  std::printf("the answer is %d\n", fermata::await(answer));
+}
+
+inline void errors() {
+  auto parser = fermata::spawn("parser", [] { throw std::invalid_argument("line 3: no colon"); });
+  try {
+    fermata::await(parser);
+  } catch (const std::invalid_argument& error) {
+    std::printf("parser failed: %s\n", error.what());
+  }
+}
+
+inline void cancellation() {
+  auto poller = fermata::spawn("poller", [] {
+    try {
+      for (;;) fermata::delay(1h);
+    } catch (const fermata::Cancellation& reason) {
+      std::printf("poller stops: %s\n", reason.what());
+      throw;
+    }
+  });
+  fermata::suspend();
+  poller.cancel();
+}
+
+inline void protection() {
+  auto transfer = fermata::spawn("transfer", [] {
+    fermata::protect([] {
+      std::printf("debit\n");
+      fermata::delay(5ms);
+      std::printf("credit\n");  // Whatever happens to the coroutine meanwhile.
+    });
+  });
+  fermata::delay(1ms);
+  transfer.cancel();
+}
+
+inline void timeouts() {
+  auto slow = fermata::spawn("slow", [] { fermata::delay(1s); });
+  try {
+    fermata::await(slow, {.timeout = 20ms});
+  } catch (const fermata::Timeout& error) {
+    std::printf("%s\n", error.what());
+  }
+  slow.cancel();
+}
+
+inline void clean_up() {
+  auto job = fermata::spawn("job", [] { fermata::delay(1ms); });
+  job->finally([](fermata::CoroutineBase& ended) {
+    std::printf("%s has ended\n", std::string(ended.name()).c_str());
+  });
+  fermata::await(job);
+}
+
+inline void blocking_work() {
+  const auto primes = fermata::offload([] {
+    std::vector<int> found;
+    for (int n = 2; n < 30; ++n) {
+      bool prime = true;
+      for (int p : found) prime = prime && n % p != 0;
+      if (prime) found.push_back(n);
+    }
+    return found.size();
+  });
+  std::printf("%zu primes below 30\n", primes);
+}
+
+inline void tour() {
+  results();
+  errors();
+  cancellation();
+  protection();
+  timeouts();
+  clean_up();
+  blocking_work();
+}
+
+}  // namespace guide
