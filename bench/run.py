@@ -4,8 +4,8 @@
 
 Every subject is measured by up to three contestants: `raw`, the physical limit; `floor`, the least
 that may be called a scheduler or a server; and `fermata`. All of them run once in each round, in
-fresh processes, so that a noisy machine hurts them alike; a ratio is taken within its round, and the
-median over the rounds is shown. A floor has a limit too, against raw: a lame floor would flatter.
+fresh processes, so that a noisy machine hurts them alike; a ratio is taken within its round and
+its median over the rounds is shown. A floor has a limit too, against raw: a lame one would flatter.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -69,7 +70,7 @@ def sample_of(row):
 
 
 class Micro:
-    """The Google Benchmark program: one process for each family of rows, pinned to the last core."""
+    """The Google Benchmark program: a process for each family of rows, pinned to the last core."""
 
     def __init__(self, build, wanted, min_time):
         self.program = build / "bench" / "fermata_bench"
@@ -99,7 +100,7 @@ class Micro:
 
 
 class Echo:
-    """Echo servers under the same load, the server on another core than the load and on the same."""
+    """Echo servers under one load, which runs on the server's own core or on another."""
 
     def __init__(self, build, wanted):
         self.folder = build / "bench" / "echo"
@@ -135,10 +136,11 @@ class Echo:
                 timeout=60,
             )
         finally:
-            server.kill()
-            _, _, usage = os.wait4(server.pid, 0)
-            server.returncode = 0
+            os.kill(server.pid, signal.SIGKILL)
+            _, server.returncode, usage = os.wait4(server.pid, 0)
             server.stdout.close()
+        if server.returncode != signal.SIGKILL:
+            sys.exit(f"bench: {program.name} ended by itself, status {server.returncode}")
         result = json.loads(load.stdout)
         spent = usage.ru_utime + usage.ru_stime
         return result["requests_per_second"], spent / result["requests"] * 1e9
@@ -223,7 +225,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=root / "build" / "release")
     parser.add_argument("--rounds", type=int, default=9, help="default 9")
     parser.add_argument("--min-time", type=float, default=0.05, help="seconds a row takes at least")
-    parser.add_argument("--filter", default="", help="regular expression on the subject's first word")
+    parser.add_argument("--filter", default="", help="which subjects: a regular expression")
     parser.add_argument("--json", type=pathlib.Path, help="write the rows there as a flat list")
     options = parser.parse_args()
 

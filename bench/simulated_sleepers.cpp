@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // N coroutines asleep in virtual time, over and over: an item is one wake-up with its trace hash.
+// Fermata's run with the default audit, in production's order.
 
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <limits>
 
 #include "bench/floor/mini.hpp"
+#include "fermata/runtime.hpp"
+#include "fermata/sim.hpp"
 
 namespace {
 
@@ -32,5 +36,30 @@ void simulated_sleepers_floor(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0) * kNapsEach);
 }
 BENCHMARK(simulated_sleepers_floor)->Name("simulated_sleepers/floor")->Arg(1'000);
+
+void simulated_sleepers_fermata(benchmark::State& state) {
+  bench::Random random;
+  fermata::sim::Program program;
+  program.body = [&](fermata::sim::World&) {
+    for (std::int64_t i = 0; i < state.range(0); ++i) {
+      fermata::spawn([&random] {
+        for (int nap = 0; nap < kNapsEach; ++nap) {
+          fermata::delay(fermata::Duration(random.below(kLongestNap)));
+        }
+      });
+    }
+  };
+  fermata::sim::WorldOptions options;
+  options.step_limit = std::numeric_limits<std::uint64_t>::max();
+  fermata::sim::Runner runner(program, "fifo", options);
+  std::uint64_t seed = 0;
+  for (auto _ : state) {
+    const auto result = runner.run(++seed);
+    if (result.failure) state.SkipWithError(result.failure->message.c_str());
+    benchmark::DoNotOptimize(result.trace_hash);
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0) * kNapsEach);
+}
+BENCHMARK(simulated_sleepers_fermata)->Name("simulated_sleepers/fermata")->Arg(1'000);
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "bench/floor/mini.hpp"
 #include "bench/floor/random.hpp"
+#include "bench/on_libuv.hpp"
 
 namespace {
 
@@ -29,6 +30,22 @@ void sleepers_floor(benchmark::State& state) {
 }
 BENCHMARK(sleepers_floor)
     ->Name("sleepers/floor/100000")
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+void sleepers_fermata(benchmark::State& state) {
+  for (auto _ : state) {
+    bench::on_libuv([] {
+      bench::Random random;
+      for (int i = 0; i < kSleepers; ++i) {
+        const fermata::Duration nap(random.below(kLongest));
+        fermata::spawn([nap] { fermata::delay(nap); });
+      }
+    });
+  }
+}
+BENCHMARK(sleepers_fermata)
+    ->Name("sleepers/fermata/100000")
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
 

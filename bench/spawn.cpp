@@ -9,6 +9,7 @@
 
 #include "bench/floor/mini.hpp"
 #include "bench/floor/raw.hpp"
+#include "bench/on_libuv.hpp"
 
 namespace {
 
@@ -39,5 +40,26 @@ void spawn_await_floor(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<std::int64_t>(ended));
 }
 BENCHMARK(spawn_await_floor)->Name("spawn_await/floor");
+
+void spawn_finish_fermata(benchmark::State& state) {
+  std::uint64_t ended = 0;
+  bench::on_libuv([&] {
+    for (auto _ : state) {
+      for (int i = 0; i < kBatch; ++i) fermata::spawn([&ended] { ++ended; });
+      fermata::suspend();
+    }
+  });
+  state.SetItemsProcessed(static_cast<std::int64_t>(ended));
+}
+BENCHMARK(spawn_finish_fermata)->Name("spawn_finish/fermata/1000");
+
+void spawn_await_fermata(benchmark::State& state) {
+  std::uint64_t ended = 0;
+  bench::on_libuv([&] {
+    for (auto _ : state) fermata::await(fermata::spawn([&ended] { ++ended; }));
+  });
+  state.SetItemsProcessed(static_cast<std::int64_t>(ended));
+}
+BENCHMARK(spawn_await_fermata)->Name("spawn_await/fermata");
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "bench/floor/mini.hpp"
 #include "bench/floor/raw.hpp"
+#include "bench/on_libuv.hpp"
 
 namespace {
 
@@ -34,5 +35,22 @@ void yield_floor(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(yield_floor)->Name("yield/floor")->Arg(2)->Arg(100)->Arg(1'000)->Arg(10'000);
+
+void yield_fermata(benchmark::State& state) {
+  bench::on_libuv([&] {
+    bool done = false;
+    for (std::int64_t i = 1; i < state.range(0); ++i) {
+      fermata::spawn([&] {
+        while (!done) fermata::suspend();
+      });
+    }
+    fermata::suspend();
+    for (auto _ : state) fermata::suspend();
+    done = true;
+    fermata::suspend();
+  });
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(yield_fermata)->Name("yield/fermata")->Arg(2)->Arg(100)->Arg(1'000)->Arg(10'000);
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/floor/mini.hpp"
+#include "bench/on_libuv.hpp"
 
 namespace {
 
@@ -30,5 +31,38 @@ void wake_floor(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * 2);
 }
 BENCHMARK(wake_floor)->Name("wake/floor");
+
+class Signal final : public fermata::Event {
+ public:
+  Signal() : Event(fermata::current_runtime(), fermata::EventKind::Plain) {}
+  ~Signal() override { shut(); }
+
+ private:
+  void dispose() noexcept override {}
+};
+
+void wake_fermata(benchmark::State& state) {
+  bench::on_libuv([&] {
+    Signal ping;
+    Signal pong;
+    bool done = false;
+    const auto peer = fermata::spawn([&] {
+      while (!done) {
+        pong.notify({});
+        fermata::wait(ping);
+      }
+    });
+    fermata::wait(pong);
+    for (auto _ : state) {
+      ping.notify({});
+      fermata::wait(pong);
+    }
+    done = true;
+    ping.notify({});
+    fermata::await(peer);
+  });
+  state.SetItemsProcessed(state.iterations() * 2);
+}
+BENCHMARK(wake_fermata)->Name("wake/fermata");
 
 }  // namespace
