@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/core/local_context.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/events.hpp"
+#include "tests/support/virtual_reactor.hpp"
+
+namespace fermata::test {
+namespace {
+
+TEST(LocalContext, FindsWhatWasSet) {
+  FERMATA_CHECKS("CORE-CX-07");
+  LocalContext context;
+  EXPECT_FALSE(context.has("user"));
+  EXPECT_EQ(context.find("user"), nullptr);
+  context.set("user", 42).set("role", std::string("admin"));
+  EXPECT_EQ(context.get<int>("user"), 42);
+  EXPECT_EQ(context.get<std::string>("role"), "admin");
+  EXPECT_EQ(thrown_by([&] { static_cast<void>(context.get<int>("nobody")); }),
+            "fermata::Error: context key 'nobody' not found");
+  EXPECT_THROW(static_cast<void>(context.get<double>("user")), std::bad_any_cast);
+  EXPECT_FALSE(context.has("nobody")) << "reading creates nothing";
+}
+
+TEST(LocalContext, ReplacesOnlyWhenAsked) {
+  FERMATA_CHECKS("CORE-CX-03");
+  LocalContext context;
+  context.set("user", 1);
+  EXPECT_EQ(thrown_by([&] { context.set("user", 2); }),
+            "fermata::Error: context key 'user' has a value already: expected replace");
+  EXPECT_EQ(context.get<int>("user"), 1);
+  context.set("user", 2, true);
+  EXPECT_EQ(context.get<int>("user"), 2);
+}
+
+TEST(LocalContext, HoldsAnEmptyValue) {
+  LocalContext context;
+  context.set("nothing", std::any());
+  EXPECT_TRUE(context.has("nothing"));
+  EXPECT_FALSE(context.find("nothing")->has_value());
+}
+
+TEST(LocalContext, UnsetsIdempotently) {
+  LocalContext context;
+  context.set("user", 1);
+  context.unset("user").unset("user");
+  EXPECT_FALSE(context.has("user"));
+}
+
+TEST(LocalContext, BelongsToOneCoroutine) {
+  FERMATA_CHECKS("CORE-CX-04", "CORE-CX-05");
+  TestRuntime fixture;
+  fixture.run([] {
+    coroutine_context().set("who", std::string("main"));
+    const auto child = spawn([] {
+      EXPECT_FALSE(coroutine_context().has("who")) << "nothing is inherited";
+      coroutine_context().set("who", std::string("child"));
+      suspend();
+      EXPECT_EQ(coroutine_context().get<std::string>("who"), "child");
+    });
+    suspend();
+    EXPECT_EQ(coroutine_context().get<std::string>("who"), "main");
+    await(child);
+  });
+}
+
+TEST(LocalContext, LivesAsLongAsTheCoroutineObject) {
+  FERMATA_CHECKS("CORE-CX-06");
+  TestRuntime fixture;
+  fixture.run([] {
+    auto value = std::make_shared<int>(1);
+    {
+      const auto child = spawn([&] { coroutine_context().set("value", value); });
+      await(child);
+      EXPECT_EQ(value.use_count(), 2);
+    }
+    EXPECT_EQ(value.use_count(), 1);
+  });
+}
+
+TEST(LocalContext, GivesExtensionsASlotUntilTheCoroutineEnds) {
+  TestRuntime fixture;
+  const SlotKey first = fixture.runtime.allocate_slot();
+  const SlotKey second = fixture.runtime.allocate_slot();
+  EXPECT_NE(first.index, second.index);
+  fixture.run([&] {
+    const auto bound = std::make_shared<int>(1);
+    const auto child = spawn([&] {
+      EXPECT_EQ(current_coroutine().slot(second), nullptr);
+      current_coroutine().slot(second) = bound;
+      EXPECT_EQ(current_coroutine().slot(first), nullptr);
+      suspend();
+      EXPECT_EQ(current_coroutine().slot(second), bound);
+    });
+    await(child);
+    EXPECT_EQ(bound.use_count(), 1) << "the slot ends with the coroutine, not with its handle";
+  });
+}
+
+}  // namespace
+}  // namespace fermata::test
