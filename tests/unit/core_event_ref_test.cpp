@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The four ways to hold an event: Ref, EventRef, an owner outside, a Subscription.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/event.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/events.hpp"
+#include "tests/support/virtual_reactor.hpp"
+
+namespace fermata::test {
+namespace {
+
+class Held : public ::testing::Test {
+ protected:
+  TestRuntime fixture;
+  Runtime& runtime = fixture.runtime;
+};
+
+using RefTest = Held;
+using EventRefTest = Held;
+using OwnerTest = Held;
+using SubscriptionTest = Held;
+
+TEST_F(RefTest, CountsCopiesAndMoves) {
+  auto first = make_event<PlainEvent>(runtime);
+  auto second = first;
+  EXPECT_EQ(first->ref_count(), 2u);
+  auto third = std::move(second);
+  EXPECT_FALSE(second);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(first->ref_count(), 2u);
+  third = Ref<PlainEvent>::share(*first);
+  EXPECT_EQ(first->ref_count(), 2u);
+  first.reset();
+  EXPECT_EQ(third->ref_count(), 1u);
+  PlainEvent* raw = third.detach();
+  EXPECT_EQ(runtime.kernel().live_events.size(), 1u);
+  raw->release();
+  EXPECT_EQ(runtime.kernel().live_events.size(), 0u);
+}
+
+TEST_F(EventRefTest, IsEmptyOnceTheEventIsGone) {
+  auto event = make_event<PlainEvent>(runtime);
+  const EventRef first(*event);
+  auto second = std::make_unique<EventRef>(*event);
+  const EventRef third(*event);
+  EXPECT_EQ(event->ref_count(), 1u) << "it owns nothing";
+  EXPECT_EQ(first.get(), event.get());
+  second.reset();
+  event.reset();
+  EXPECT_EQ(first.get(), nullptr);
+  EXPECT_EQ(third.get(), nullptr);
+  EXPECT_EQ(EventRef().get(), nullptr);
+}
+
+TEST_F(EventRefTest, DoesNotStopTheEventWhenItEnds) {
+  const auto event = make_event<BackendEvent>(runtime);
+  event->start();
+  { const EventRef reference(*event); }
+  EXPECT_EQ(event->loop_ref_count(), 1u);
+  EXPECT_EQ(runtime.active_event_count(), 1u);
+}
+
+// The seed's double life: an object of the user's that is an event inside.
+TEST_F(OwnerTest, TakesTheReferencesToTheEvent) {
+  auto* event = new PlainEvent(runtime);
+  struct Counter final : EventOwner {
+    void add_owner_ref() noexcept override { ++references; }
+    void release_owner_ref() noexcept override { --references; }
+    int references = 1;
+  } owner;
+  event->set_owner(owner);
+  EXPECT_EQ(event->owner(), &owner);
+  {
+    const auto shared = Ref<PlainEvent>::share(*event);
+    EXPECT_EQ(owner.references, 2);
+    EXPECT_EQ(event->ref_count(), 1u) << "the event's own count stays out of it";
+  }
+  EXPECT_EQ(owner.references, 1);
+  event->notify({});
+  EXPECT_EQ(owner.references, 1);
+  delete event;
+  EXPECT_EQ(runtime.kernel().live_events.size(), 0u);
+}
+
+TEST_F(OwnerTest, KeepsTheWholeObjectWhileACoroutineWaits) {
+  struct Object final : EventOwner {
+    explicit Object(Runtime& owning) : event(new PlainEvent(owning)) { event->set_owner(*this); }
+    ~Object() { delete event; }
+    void add_owner_ref() noexcept override { ++references; }
+    void release_owner_ref() noexcept override {
+      if (--references == 0) delete this;
+    }
+    int references = 1;
+    PlainEvent* event;
+  };
+  auto* object = new Object(runtime);
+  PlainEvent& event = *object->event;
+  Probe probe;
+  int references_in_callback = 0;
+  probe.action = [&](Event& fired) {
+    object->release_owner_ref();
+    references_in_callback = static_cast<Object*>(fired.owner())->references;
+  };
+  event.add_callback(probe);
+  event.notify({});
+  EXPECT_EQ(references_in_callback, 1) << "the running notify holds the object";
+  EXPECT_EQ(runtime.kernel().live_events.size(), 0u);
+}
+
+TEST_F(SubscriptionTest, LastsAsLongAsItsHandle) {
+  const auto event = make_event<PlainEvent>(runtime);
+  int calls = 0;
+  {
+    const Subscription subscription = subscribe(*event, [&](Event&, const Outcome&) { ++calls; });
+    EXPECT_TRUE(subscription.active());
+    event->notify({});
+  }
+  event->notify({});
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(event->callbacks().size(), 0u);
+}
+
+TEST_F(SubscriptionTest, EndsTwiceAsOnce) {
+  FERMATA_CHECKS("CORE-GL-13");
+  const auto event = make_event<PlainEvent>(runtime);
+  Subscription subscription = subscribe(*event, [](Event&, const Outcome&) {});
+  Subscription moved = std::move(subscription);
+  EXPECT_FALSE(subscription.active());  // NOLINT(bugprone-use-after-move)
+  moved.cancel();
+  moved.cancel();
+  EXPECT_FALSE(moved.active());
+}
+
+TEST_F(SubscriptionTest, SurvivesTheEvent) {
+  auto event = make_event<PlainEvent>(runtime);
+  const Subscription subscription = subscribe(*event, [](Event&, const Outcome&) {});
+  event.reset();
+  EXPECT_FALSE(subscription.active());
+}
+
+TEST_F(SubscriptionTest, MayEndInItsOwnCallback) {
+  const auto event = make_event<PlainEvent>(runtime);
+  int calls = 0;
+  Subscription subscription;
+  subscription = subscribe(*event, [&](Event&, const Outcome&) {
+    ++calls;
+    subscription.cancel();
+  });
+  event->notify({});
+  event->notify({});
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(SubscriptionTest, AnswersAtOnceOnAFinishedEvent) {
+  const auto event = make_event<PlainEvent>(runtime);
+  event->complete({});
+  int calls = 0;
+  const Subscription subscription = subscribe(*event, [&](Event&, const Outcome&) { ++calls; });
+  EXPECT_EQ(calls, 1);
+  EXPECT_FALSE(subscription.active());
+}
+
+}  // namespace
+}  // namespace fermata::test
