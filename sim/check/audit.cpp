@@ -18,6 +18,16 @@ namespace {
 /// Events with more subscribers are looked at when everything is recounted.
 constexpr std::uint32_t kFewSubscribers = 4;
 
+/// Of a run with few objects, not every other step need be a recount.
+constexpr std::size_t kLeastStepsBetweenRecounts = 32;
+
+constexpr std::uint32_t kMostIdleRounds = 100'000;
+
+constexpr std::uint32_t bit(Trace kind) noexcept { return 1u << static_cast<unsigned>(kind); }
+constexpr std::uint32_t kNoteworthy = bit(Trace::EventFired) | bit(Trace::EventDestroyed) |
+                                      bit(Trace::Started) | bit(Trace::Entered) | bit(Trace::Left) |
+                                      bit(Trace::Finished);
+
 const CoroutineBase& as_coroutine(const Event& event) noexcept {
   return static_cast<const CoroutineBase&>(event);
 }
@@ -33,8 +43,7 @@ void Audit::begin_run(Runtime& runtime, std::uint64_t identity, const AuditOptio
   runtime_ = &runtime;
   options_ = options;
   identity_ = identity;
-  touched_.clear();
-  first_touched_ = 0;
+  touched_begin_ = touched_end_ = 0;
   active_ = 0;
   queued_ = 0;
   steps_since_recount_ = 0;
@@ -62,26 +71,31 @@ bool Audit::end_run() {
 
 // --- what happens ---
 
+// Runs some fifteen times a step: the common kinds take the straight way through.
 void Audit::trace(Trace kind, const Event* subject, std::uint64_t detail) {
   if (record_.over) [[unlikely]] {
     return;
   }
   record_.hash.add(identity_ + static_cast<std::uint64_t>(kind),
                    subject != nullptr ? subject->serial() : 0, detail);
-  if (subject != nullptr) {
-    note(kind, *subject);
-  } else if (kind == Trace::DeadlockReported) {
-    recount();
-    if (deadlock_.step == 0) {
-      deadlock_ = present();
-      deadlock_.explanation = explain_waits(*runtime_);
+  if (subject == nullptr) {
+    if (kind == Trace::DeadlockReported) [[unlikely]] {
+      note_deadlock();
     }
+    return;
   }
+  Event::AuditMark& mark = subject->audit_mark();
+  if (!mark.touched) {
+    mark.touched = true;
+    if (touched_end_ == touched_.size()) [[unlikely]] {
+      touched_.resize(2 * touched_end_);
+    }
+    touched_[touched_end_++] = subject;
+  }
+  if ((kNoteworthy >> static_cast<unsigned>(kind) & 1) != 0) note(kind, *subject);
 }
 
 void Audit::note(Trace kind, const Event& subject) {
-  Event::AuditMark& mark = subject.audit_mark();
-  if (!mark.touched) touch(subject, mark);
   switch (kind) {
     case Trace::EventFired:
       return check_fire(subject);
@@ -90,17 +104,16 @@ void Audit::note(Trace kind, const Event& subject) {
     case Trace::Started:
     case Trace::Entered:
       return gains_control(subject);
-    case Trace::Left:
-    case Trace::Finished:
-      return loses_control(subject);
     default:
-      return;
+      return loses_control(subject);
   }
 }
 
-void Audit::touch(const Event& event, Event::AuditMark& mark) {
-  mark.touched = true;
-  touched_.push_back(&event);
+void Audit::note_deadlock() {
+  recount();
+  if (deadlock_.step != 0) return;
+  deadlock_ = present();
+  deadlock_.explanation = explain_waits(*runtime_);
 }
 
 // Objects mostly go in the order of their creation, or against it: both ends are near.
@@ -108,19 +121,15 @@ void Audit::forget(const Event& event) noexcept {
   const Event::AuditMark& mark = event.audit_mark();
   if (mark.counted_active) --active_;
   if (mark.counted_queued) --queued_;
-  while (touched_[first_touched_] == nullptr) ++first_touched_;
-  std::size_t front = first_touched_;
-  std::size_t back = touched_.size() - 1;
+  std::size_t front = touched_begin_;
+  std::size_t back = touched_end_ - 1;
   while (touched_[front] != &event && touched_[back] != &event) {
     ++front;
     --back;
   }
-  touched_[touched_[front] == &event ? front : back] = nullptr;
-  while (touched_.size() > first_touched_ && touched_.back() == nullptr) touched_.pop_back();
-  if (touched_.size() == first_touched_) {
-    touched_.clear();
-    first_touched_ = 0;
-  }
+  touched_[touched_[back] == &event ? back : front] = nullptr;
+  while (touched_begin_ < touched_end_ && touched_[touched_end_ - 1] == nullptr) --touched_end_;
+  while (touched_begin_ < touched_end_ && touched_[touched_begin_] == nullptr) ++touched_begin_;
 }
 
 void Audit::gains_control(const Event& coroutine) {
@@ -177,27 +186,45 @@ void Audit::check_fire(const Event& event) {
 
 void Audit::end_step(Runtime& runtime) {
   if (record_.over) throw AbandonRun{};
+  if (touched_begin_ == touched_end_) return note_idle_round();
+  idle_rounds_ = 0;
   ++record_.steps;
   if (options_.record_steps) record_.step_hashes.push_back(record_.hash.value());
   find_busy(runtime.current());
-  if (options_.full || ++steps_since_recount_ > runtime.kernel().live_events.size()) {
+  const std::size_t pause = runtime.kernel().live_events.size() + kLeastStepsBetweenRecounts;
+  if (options_.full || ++steps_since_recount_ > pause) {
     recount();
   } else {
     check_touched();
   }
-  if (record_.steps > options_.step_limit && !record_.over) {
-    Moment moment = present();
-    for (const CoroutineBase* each = runtime.registry().first(); each != nullptr;
-         each = each->next_registered()) {
-      if (each->id() == busy_) moment.coroutine = each->label();
-    }
-    record_.fail(Failure{Verdict::Liveness,
-                         fmt::format("livelock: more than {} steps without an end, most of late by "
-                                     "'{}'",
-                                     options_.step_limit, moment.coroutine),
-                         moment.coroutine, moment.at, moment.step, runtime.dump()});
-  }
+  if (record_.steps > options_.step_limit) report_livelock();
   if (record_.over) throw AbandonRun{};
+}
+
+// The scheduler's loop went round and nothing happened.
+void Audit::note_idle_round() {
+  if (++idle_rounds_ <= kMostIdleRounds) return;
+  const Moment moment = present();
+  record_.fail(Failure{Verdict::Liveness,
+                       "livelock: the scheduler goes round without a step",
+                       {},
+                       moment.at,
+                       moment.step,
+                       runtime_->dump()});
+  throw AbandonRun{};
+}
+
+void Audit::report_livelock() {
+  Moment moment = present();
+  for (const CoroutineBase* each = runtime_->registry().first(); each != nullptr;
+       each = each->next_registered()) {
+    if (each->id() == busy_) moment.coroutine = each->label();
+  }
+  record_.fail(Failure{Verdict::Liveness,
+                       fmt::format("livelock: more than {} steps without an end, most of late by "
+                                   "'{}'",
+                                   options_.step_limit, moment.coroutine),
+                       moment.coroutine, moment.at, moment.step, runtime_->dump()});
 }
 
 // The majority vote of Boyer and Moore.
@@ -208,20 +235,21 @@ void Audit::find_busy(const CoroutineBase* current) {
 }
 
 void Audit::check_touched() {
-  for (std::size_t i = first_touched_; i < touched_.size(); ++i) {
-    if (touched_[i] == nullptr) continue;
-    check(*touched_[i]);
-    if (touched_[i]->callbacks().size() <= kFewSubscribers) check_subscribers(*touched_[i]);
+  const std::size_t begin = std::exchange(touched_begin_, 0);
+  const std::size_t end = std::exchange(touched_end_, 0);
+  for (std::size_t i = begin; i < end; ++i) {
+    const Event* const event = touched_[i];
+    if (event == nullptr) continue;
+    check(*event);
+    const std::uint32_t subscribers = event->callbacks().size();
+    if (subscribers != 0 && subscribers <= kFewSubscribers) check_subscribers(*event);
   }
-  touched_.clear();
-  first_touched_ = 0;
   check_counters();
 }
 
 void Audit::recount() {
   steps_since_recount_ = 0;
-  touched_.clear();
-  first_touched_ = 0;
+  touched_begin_ = touched_end_ = 0;
   for (const Event* event = runtime_->kernel().live_events.first(); event != nullptr;
        event = event->next_live()) {
     check(*event);
@@ -235,24 +263,23 @@ void Audit::recount() {
 void Audit::check(const Event& event) {
   Event::AuditMark& mark = event.audit_mark();
   mark.touched = false;
-  if (mark.counted_active != event.counts_as_active()) {
-    mark.counted_active = !mark.counted_active;
-    active_ = mark.counted_active ? active_ + 1 : active_ - 1;
-  }
-  if (mark.was_closed && !event.closed()) {
+  const bool active = event.counts_as_active();
+  active_ += static_cast<std::size_t>(active) - static_cast<std::size_t>(mark.counted_active);
+  mark.counted_active = active;
+  if (event.closed()) {
+    if (event.loop_ref_count() > 0) {
+      complain("CORE-EV-05", fmt::format("{} is closed and has {} loop references", event.info(),
+                                         event.loop_ref_count()));
+    }
+  } else if (mark.was_closed) {
     complain("CORE-EV-05", fmt::format("{} was closed and is open again", event.info()));
   }
   mark.was_closed = event.closed();
-  if (event.closed() && event.loop_ref_count() > 0) {
-    complain("CORE-EV-05", fmt::format("{} is closed and has {} loop references", event.info(),
-                                       event.loop_ref_count()));
-  }
   if (event.kind() != EventKind::Coroutine) return;
   const CoroutineBase& coroutine = as_coroutine(event);
-  if (mark.counted_queued != says_queued(coroutine)) {
-    mark.counted_queued = !mark.counted_queued;
-    queued_ = mark.counted_queued ? queued_ + 1 : queued_ - 1;
-  }
+  const bool queued = says_queued(coroutine);
+  queued_ += static_cast<std::size_t>(queued) - static_cast<std::size_t>(mark.counted_queued);
+  mark.counted_queued = queued;
   check_coroutine(coroutine);
 }
 
@@ -285,7 +312,7 @@ void Audit::check_waiting(const CoroutineBase& coroutine) {
       complain("CORE-CB-06", fmt::format("the registration of {} at {} has {} references, not 2",
                                          coroutine.info(), source.info(), each->ref_count()));
     }
-    const bool has_backend = source.kind() > EventKind::Coroutine;
+    const bool has_backend = source.kind() > EventKind::Coroutine && !source.closed();
     if (has_backend && each->started() && source.loop_ref_count() == 0) {
       complain("CORE-EV-02", fmt::format("{} has started {}, which has no loop reference",
                                          coroutine.info(), source.info()));

@@ -57,7 +57,7 @@ class Audit final : public Observer {
 
  private:
   void note(Trace kind, const Event& subject);
-  void touch(const Event& event, Event::AuditMark& mark);
+  void note_deadlock();
   void forget(const Event& event) noexcept;
   void gains_control(const Event& coroutine);
   void loses_control(const Event& coroutine);
@@ -73,6 +73,8 @@ class Audit final : public Observer {
   void check_ready_queue();
   void check_registry();
   void find_busy(const CoroutineBase* current);
+  void report_livelock();
+  void note_idle_round();
 
   void complain(std::string_view invariant, const std::string& what);
 
@@ -81,11 +83,14 @@ class Audit final : public Observer {
   AuditOptions options_;
   std::uint64_t identity_ = 0;
 
-  std::vector<const Event*> touched_;  // By this step; null once destroyed.
-  std::size_t first_touched_ = 0;      // Everything before it is null.
-  std::size_t active_ = 0;             // Events that count as activity.
-  std::size_t queued_ = 0;             // Coroutines whose status says that they can run.
+  // What this step touched: a part of `touched_`; null once destroyed.
+  std::vector<const Event*> touched_ = std::vector<const Event*>(64);
+  std::size_t touched_begin_ = 0;
+  std::size_t touched_end_ = 0;
+  std::size_t active_ = 0;  // Events that count as activity.
+  std::size_t queued_ = 0;  // Coroutines whose status says that they can run.
   std::size_t steps_since_recount_ = 0;
+  std::uint32_t idle_rounds_ = 0;
   std::vector<std::uint64_t> scratch_;
 
   const Event* running_ = nullptr;  // The coroutine in control.

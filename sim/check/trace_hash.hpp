@@ -11,8 +11,7 @@ namespace fermata::sim::detail {
 class TraceHash {
  public:
   void add(std::uint64_t kind, std::uint64_t subject, std::uint64_t detail) noexcept {
-    const std::uint64_t item =
-        kind * 0x9e3779b97f4a7c15 + subject * 0xc2b2ae3d27d4eb4f + detail * 0x165667b19e3779f9;
+    const std::uint64_t item = ((subject << 8) ^ kind) + detail * 0x9e3779b97f4a7c15;
     state_ = (((state_ << 29) | (state_ >> 35)) ^ item) * 0xbf58476d1ce4e5b9;
   }
 

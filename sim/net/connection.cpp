@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/net/connection.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "fermata/sim/world/fault_plan.hpp"
@@ -26,8 +28,12 @@ Duration Connection::least_latency() const noexcept {
 
 Duration Connection::latency(Side from) {
   NodeState& node = *ends_[from].node;
-  const std::uint64_t delay = node.faults().strength(Fault::Delay, Stream::Network,
-                                                     key_of(key_of(key_, from), "delay"), kDelays);
+  const std::uint64_t key = key_of(key_of(key_, from), "delay");
+  if (node.decisions().naming()) {
+    node.decisions().name(key, fmt::format("delay {} -> {}", ends_[from].address.text(),
+                                           ends_[other(from)].address.text()));
+  }
+  const std::uint64_t delay = node.faults().strength(Fault::Delay, Stream::Network, key, kDelays);
   return least_latency() + (delay == 0 ? Duration::zero() : kLeastDelay * (1 << delay));
 }
 

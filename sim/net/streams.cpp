@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/net/streams.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -61,7 +63,14 @@ Address SimStream::peer_address() const {
   return connection_->end(Connection::other(side_)).address;
 }
 
-std::uint64_t SimStream::key(const char* draw) const noexcept { return key_of(key_, draw); }
+std::uint64_t SimStream::key(const char* draw) const {
+  const std::uint64_t key = key_of(key_, draw);
+  if (node().decisions().naming()) {
+    node().decisions().name(
+        key, fmt::format("{} at {} <-> {}", draw, local_address().text(), peer_address().text()));
+  }
+  return key;
+}
 
 // --- establishing ---
 
@@ -160,6 +169,7 @@ bool SimStream::deliver() {
 // --- writing ---
 
 StreamHandle::Written SimStream::try_write(std::span<const std::byte> data) {
+  connection_->to(side_).arrive(node().now());  // A reset may have come while nobody read.
   if (connection_->broken(side_) || breaks_down()) return {0, ECONNRESET};
   return {accept(data), 0};
 }

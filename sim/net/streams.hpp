@@ -80,7 +80,7 @@ class SimStream final : public StreamHandle, public Endpoint {
   [[nodiscard]] std::size_t shortened(std::size_t size, Fault fault, const char* draw);
   [[nodiscard]] bool breaks_down();
   [[nodiscard]] NodeState& node() const noexcept { return *connection_->end(side_).node; }
-  [[nodiscard]] std::uint64_t key(const char* draw) const noexcept;
+  [[nodiscard]] std::uint64_t key(const char* draw) const;
 
   std::shared_ptr<Connection> connection_;
   Connection::Side side_;

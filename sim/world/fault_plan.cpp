@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/world/fault_plan.hpp"
 
+#include <fmt/format.h>
+
+#include <iterator>
+
 namespace fermata::sim::detail {
 
 namespace {
@@ -30,10 +34,15 @@ std::uint64_t FaultPlan::strength(Fault fault, Stream stream, std::uint64_t key,
 void FaultPlan::decide(Fault fault, Kind& kind) {
   kind.presence = Presence::Absent;
   if (!allowed_.has(fault)) return;
-  const std::uint64_t key = key_of(to_string(fault));
-  if (decisions_.draw(Stream::Fault, key_of(key, "present"), 2) == 0) return;
+  const std::uint64_t present = key_of(key_of(to_string(fault)), "present");
+  const std::uint64_t odds = key_of(key_of(to_string(fault)), "odds");
+  if (decisions_.naming()) {
+    decisions_.name(present, fmt::format("whether this run has '{}'", to_string(fault)));
+    decisions_.name(odds, fmt::format("how often '{}' strikes", to_string(fault)));
+  }
+  if (decisions_.draw(Stream::Fault, present, 2) == 0) return;
   kind.presence = Presence::Present;
-  kind.odds = kOdds[decisions_.draw(Stream::Fault, key_of(key, "odds"), std::size(kOdds))];
+  kind.odds = kOdds[decisions_.draw(Stream::Fault, odds, std::size(kOdds))];
 }
 
 }  // namespace fermata::sim::detail

@@ -18,6 +18,8 @@ constexpr std::uint64_t kLatenesses = 12;  // Each twice the one before.
 
 SimReactor::SimReactor(NodeState& node)
     : node_(node),
+      lateness_key_(key_of(node.key(), "lateness")),
+      order_key_(key_of(node.key(), "order")),
       signals_(attachment_, node),
       triggers_(attachment_, node),
       streams_(attachment_, node),
@@ -44,8 +46,8 @@ std::size_t SimReactor::detach() noexcept {
 void SimReactor::turn(TurnMode mode, Instant wake_by) {
   if (mode == TurnMode::Block) {
     if (wake_by != Instant::never()) {
-      const std::uint64_t late = node_.faults().strength(
-          Fault::TimerLate, Stream::Time, key_of(node_.key(), "lateness"), kLatenesses);
+      const std::uint64_t late =
+          node_.faults().strength(Fault::TimerLate, Stream::Time, lateness_key_, kLatenesses);
       if (late != 0) wake_by = wake_by + kLeastLateness * (1 << late);
     }
     if (node_.wait(wake_by)) attachment_.runtime().shutdown();
@@ -54,7 +56,9 @@ void SimReactor::turn(TurnMode mode, Instant wake_by) {
   }
   last_turn_ = node_.now();
   attachment_.runtime().fire_timers();
-  node_.agenda().run_due(node_.now(), node_.decisions(), key_of(node_.key(), "order"));
+  if (node_.agenda().earliest() <= node_.now()) {
+    node_.agenda().run_due(node_.now(), node_.decisions(), order_key_);
+  }
   signals_.deliver_pending();
 }
 

@@ -39,6 +39,8 @@ class SimReactor final : public Reactor {
 
  private:
   NodeState& node_;
+  std::uint64_t lateness_key_;
+  std::uint64_t order_key_;
   fermata::detail::Attachment attachment_;
   SimSignals signals_;
   SimTriggers triggers_;

@@ -31,7 +31,7 @@ void SimSignals::raise(int signum) {
   node_.wake();
 }
 
-void SimSignals::deliver_pending() {
+void SimSignals::deliver_raised() {
   const Set due = std::exchange(raised_, 0);
   for (int signum = 1; due != 0 && signum <= kSignals; ++signum) {
     if ((due & bit(signum)) == 0) continue;

@@ -17,12 +17,16 @@ class SimSignals final : public Signals {
       : Signals(attachment), node_(node) {}
 
   void raise(int signum);
-  void deliver_pending();
+  void deliver_pending() {
+    if (raised_ != 0) deliver_raised();
+  }
   /// Which signals the runtime itself wants to be told of.
   void control(std::span<const int> signums) noexcept;
   void end_run() noexcept { raised_ = control_ = 0; }
 
  private:
+  void deliver_raised();
+
   /// A bit for each signal.
   using Set = std::uint64_t;
   static constexpr Set bit(int signum) noexcept { return Set{1} << (signum - 1); }

@@ -48,7 +48,7 @@ struct WorldOptions {
   bool full_audit = false;
   /// Keep the trace hash after every step, so that two runs can be compared step by step.
   bool record_steps = false;
-  StackOptions stacks;
+  StackOptions stacks = {};
 };
 
 /// One machine of a world.

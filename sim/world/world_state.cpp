@@ -45,10 +45,11 @@ WorldState::WorldState(Decisions& decisions, WorldOptions options)
       faults_(decisions),
       contexts_(program_stacks(options.stacks)),
       stack_fault_guard_(&running_context_, &WorldState::describe_node) {
+  adopt_thread_stack(thread_context_);
   reset(options);
 }
 
-WorldState::~WorldState() = default;
+WorldState::~WorldState() { drop_thread_stack(thread_context_); }
 
 // --- before the run ---
 
@@ -113,11 +114,9 @@ void WorldState::reset(const WorldOptions& options) {
 void WorldState::run() {
   FERMATA_REQUIRE(!in_run_, "run: the world runs already");
   in_run_ = true;
-  adopt_thread_stack(thread_context_);
   while (act()) {
   }
   unwind_rest();
-  drop_thread_stack(thread_context_);
   in_run_ = false;
 }
 
