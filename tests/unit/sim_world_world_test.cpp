@@ -160,7 +160,7 @@ TEST_F(WorldTest, ExplainsADeadlock) {
                                      "'left' (coroutine 2)"),
             std::string::npos)
       << failure.explanation;
-  EXPECT_NE(failure.explanation.find("sim_world_test.cpp"), std::string::npos);
+  EXPECT_NE(failure.explanation.find("sim_world_world_test.cpp"), std::string::npos);
 }
 
 TEST_F(WorldTest, CallsALivelockByTheNameOfTheBusyCoroutine) {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/world/agenda.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fermata/sim/strategy/strategy.hpp"
+
+namespace fermata::sim::detail {
+namespace {
+
+class Note final : public Happening {
+ public:
+  explicit Note(std::function<void()> function) : function_(std::move(function)) {}
+  void happen() override { function_(); }
+
+ private:
+  std::function<void()> function_;
+};
+
+class AgendaTest : public ::testing::Test {
+ protected:
+  Note& add(char name, std::int64_t when, std::uint64_t source) {
+    notes_.push_back(std::make_unique<Note>([this, name] { order_ += name; }));
+    agenda_.schedule(*notes_.back(), Instant{when}, source);
+    return *notes_.back();
+  }
+  std::string run_due(std::int64_t now) {
+    order_.clear();
+    agenda_.run_due(Instant{now});
+    return order_;
+  }
+
+  Agenda agenda_;
+  std::vector<std::unique_ptr<Note>> notes_;
+  std::string order_;
+};
+
+TEST_F(AgendaTest, LetsThingsHappenInTheOrderOfTimeAndOfScheduling) {
+  add('c', 30, 1);
+  add('a', 10, 2);
+  add('b', 10, 3);
+  add('d', 40, 4);
+  EXPECT_EQ(agenda_.earliest(), Instant{10});
+  EXPECT_EQ(run_due(30), "abc");
+  EXPECT_EQ(agenda_.earliest(), Instant{40});
+  EXPECT_EQ(run_due(39), "");
+  EXPECT_EQ(run_due(40), "d");
+  EXPECT_EQ(agenda_.earliest(), Instant::never());
+}
+
+TEST_F(AgendaTest, ForgetsWhatIsCancelled) {
+  Note& first = add('a', 1, 1);
+  add('b', 2, 2);
+  Note& last = add('c', 3, 3);
+  EXPECT_TRUE(first.scheduled());
+  first.cancel();
+  last.cancel();
+  last.cancel();
+  EXPECT_FALSE(first.scheduled());
+  EXPECT_EQ(run_due(10), "b");
+}
+
+TEST_F(AgendaTest, MayChangeWhileThingsHappen) {
+  Note& victim = add('x', 2, 1);
+  Note killer([&] {
+    victim.cancel();
+    add('n', 1, 5);
+    order_ += 'k';
+  });
+  agenda_.schedule(killer, Instant{1}, 2);
+  add('b', 3, 3);
+  EXPECT_EQ(run_due(5), "kb");
+  EXPECT_EQ(run_due(5), "n");
+}
+
+TEST_F(AgendaTest, ChoosesAmongSourcesAndKeepsTheOrderOfEach) {
+  const auto strategy = make_strategy("random");
+  Decisions decisions(*strategy);
+  std::set<std::string> seen;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    decisions.begin(seed);
+    notes_.clear();
+    order_.clear();
+    add('a', 1, 1);
+    add('b', 2, 1);
+    add('X', 1, 2);
+    add('Y', 2, 2);
+    agenda_.run_due(Instant{2}, decisions, 7);
+    EXPECT_LT(order_.find('a'), order_.find('b'));
+    EXPECT_LT(order_.find('X'), order_.find('Y'));
+    seen.insert(order_);
+  }
+  EXPECT_EQ(seen.size(), 6u);
+}
+
+TEST_F(AgendaTest, SurvivesManyInAnyOrder) {
+  std::vector<Note*> all;
+  for (std::int64_t i = 0; i < 500; ++i) all.push_back(&add('.', (i * 7919) % 1009, 1));
+  for (std::size_t i = 0; i < all.size(); i += 3) all[i]->cancel();
+  std::size_t happened = 0;
+  for (std::int64_t now = 0; now <= 1009; ++now) {
+    happened += run_due(now).size();
+    EXPECT_GT(agenda_.earliest(), Instant{now});
+  }
+  EXPECT_EQ(happened, 333u);
+}
+
+}  // namespace
+}  // namespace fermata::sim::detail
