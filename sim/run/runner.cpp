@@ -51,10 +51,8 @@ RunResult Runner::run_in(World& world, const WorldOptions& options,
 }
 
 std::optional<Failure> Runner::twin(std::uint64_t seed, const RunResult& before) {
-  World& other = other_world();
-  const detail::HeapPerturbation perturbation(++twins_);
-  decisions_.begin(seed);
-  const RunResult after = run_in(other, options_, Preparation{seed, {}});
+  ++twins_;
+  const RunResult after = run_shifted(options_, seed);
   if (after.same_run(before) && after.signature() == before.signature()) return std::nullopt;
   Failure failure;
   failure.verdict = Verdict::Nondeterminism;
@@ -69,13 +67,12 @@ std::optional<Failure> Runner::twin(std::uint64_t seed, const RunResult& before)
   return failure;
 }
 
-World& Runner::other_world() {
-  if (other_world_ == nullptr) {
-    WorldOptions options = options_;
-    options.stacks.stack_bytes += 3 * kPage;
-    other_world_ = std::make_unique<World>(decisions_, options);
-  }
-  return *other_world_;
+RunResult Runner::run_shifted(WorldOptions options, std::uint64_t seed) {
+  options.stacks.stack_bytes += 3 * kPage;
+  if (other_world_ == nullptr) other_world_ = std::make_unique<World>(decisions_, options);
+  const detail::HeapPerturbation perturbation(twins_);
+  decisions_.begin(seed);
+  return run_in(*other_world_, options, Preparation{seed, {}});
 }
 
 std::string Runner::first_difference(std::uint64_t seed) {
@@ -84,9 +81,7 @@ std::string Runner::first_difference(std::uint64_t seed) {
   decisions_.begin(seed);
   run_in(world_, options, Preparation{seed, {}});
   const std::vector<std::uint64_t> first = world_.step_hashes();
-  options.stacks = other_world_->options().stacks;
-  decisions_.begin(seed);
-  run_in(*other_world_, options, Preparation{seed, {}});
+  run_shifted(options, seed);
   const std::vector<std::uint64_t>& second = other_world_->step_hashes();
   const auto [a, b] = std::mismatch(first.begin(), first.end(), second.begin(), second.end());
   if (a == first.end() && b == second.end()) return "no step differs when both are run again\n";

@@ -91,7 +91,8 @@ class Runner final : private Whereabouts {
   [[nodiscard]] std::string coroutine() const override { return running_->current_coroutine(); }
 
   RunResult run_in(World& world, const WorldOptions& options, const Preparation& preparation);
-  World& other_world();
+  /// In the other world, on the other heap.
+  RunResult run_shifted(WorldOptions options, std::uint64_t seed);
   std::string first_difference(std::uint64_t seed);
 
   const Program& program_;
@@ -99,7 +100,7 @@ class Runner final : private Whereabouts {
   std::unique_ptr<Strategy> strategy_;
   Decisions decisions_;
   World world_;
-  std::unique_ptr<World> other_world_;
+  std::unique_ptr<World> other_world_;  // With other stacks.
   World* running_ = &world_;
   std::uint64_t twins_ = 0;
   detail::Output output_;

@@ -127,6 +127,21 @@ class SimTest {
     if (tape.test != name_) {
       GTEST_SKIP() << options_.replay << " is a tape of " << tape.test;
     }
+    const Replayed replayed = run_tape(tape);
+    fmt::print("{}: {}\n", options_.replay, replayed.summary);
+    if (!replayed.found) return;
+    ReportContext context;
+    context.reproduce = command_line(replay_settings(), name_);
+    report(*replayed.found, context);
+  }
+
+  struct Replayed {
+    std::string summary;
+    std::optional<FoundFailure> found;
+  };
+
+  /// While the runner lives the output and the assertions of this thread are its own.
+  Replayed run_tape(const Tape& tape) const {
     WorldOptions world = world_options(options_);
     world.faults = FaultSet::parse(tape.faults);
     world.time_limit = tape.time_limit;
@@ -135,14 +150,13 @@ class SimTest {
     Runner runner(program_, tape.strategy, world);
     runner.watch_closely(true);
     const RunResult result = runner.replay(Preparation{tape.seed, tape.rapidcheck}, replay);
-
+    Replayed replayed{replay.summary(), std::nullopt};
     std::optional<Failure> failure = divergence(tape, replay, result);
     if (!failure) failure = result.failure;
-    fmt::print("{}: {}\n", options_.replay, replay.summary());
-    if (!failure) return;
-    ReportContext context;
-    context.reproduce = command_line(replay_settings(), name_);
-    report(describe_failure(runner, program_, std::move(*failure), result, tape), context);
+    if (failure) {
+      replayed.found = describe_failure(runner, program_, std::move(*failure), result, tape);
+    }
+    return replayed;
   }
 
   static void report(const FoundFailure& found, const ReportContext& context) {

@@ -18,7 +18,7 @@ namespace fermata::sim {
 
 /// The key of `part` inside `whole`; the order of the two matters.
 [[nodiscard]] constexpr std::uint64_t key_of(std::uint64_t whole, std::uint64_t part) noexcept {
-  return mix(whole * 0x9e3779b97f4a7c15 + mix(part + 0x9e3779b97f4a7c15));
+  return mix(whole * 0xd1342543de82ef95 + part + 0x9e3779b97f4a7c15);
 }
 
 /// The key of a text, say of an operation's kind or of an object's name.

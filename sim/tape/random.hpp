@@ -42,7 +42,11 @@ class StreamGenerators {
   }
 
   constexpr void reset(std::uint64_t seed) noexcept {
-    for (std::size_t i = 0; i < kStreams; ++i) generators_[i] = Random(key_of(seed, i));
+    std::uint64_t start = mix(seed);
+    for (Random& generator : generators_) {
+      generator = Random(start);
+      start += 0xd1b54a32d192ed03;  // Far away in every generator's sequence.
+    }
   }
 
   constexpr Random& operator[](Stream stream) noexcept {

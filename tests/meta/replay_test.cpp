@@ -47,7 +47,10 @@ TEST_F(Replay, TheCanaryPassesInTheOrderOfProduction) {
 }
 
 TEST_F(Replay, TheSameSeedIsTheSameExploration) {
-  EXPECT_EQ(explore(12).output.substr(0, 2'000), explore(12).output.substr(0, 2'000));
+  const Finished once = explore(12);
+  const Finished again = explore(12);
+  EXPECT_EQ(failure_part(once.output), failure_part(again.output));
+  EXPECT_EQ(line_with(once.output, "reproduce: "), line_with(again.output, "reproduce: "));
 }
 
 TEST_F(Replay, ThePrintedCommandWorksAsTyped) {
@@ -91,7 +94,7 @@ TEST_F(Replay, ATapeOfAnotherProgramDivergesAtItsFirstOtherDraw) {
   const std::string path = line_with(explore(3).output, "tape: ");
   sim::Tape tape = sim::load_tape(path);
   ASSERT_FALSE(tape.decisions.empty());
-  tape.decisions.front().key ^= 1;
+  tape.decisions.back().key ^= 1;
   sim::save_tape(tape, path);
 
   const std::string replay = out() + "FERMATA_REPLAY=" + path + " ";
