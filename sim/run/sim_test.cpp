@@ -14,6 +14,7 @@
 #include "fermata/sim/run/environment.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
+#include "fermata/sim/run/last_words.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/run/verdicts.hpp"
@@ -51,11 +52,11 @@ class SimTest {
   }
 
  private:
-  ExploreOptions explore_options() const {
+  ExploreOptions options_to_explore() const {
     ExploreOptions explore;
     explore.name = name_;
     explore.runs = runs_of(options_);
-    explore.seed = options_.seed.value_or(Options::kDefaultSeed);
+    explore.seed = base_seed();
     explore.strategy = options_.strategy;
     explore.faults = options_.faults_text;
     explore.check_determinism = options_.check_determinism;
@@ -64,20 +65,32 @@ class SimTest {
   }
 
   void explore() {
-    ExploreResult result = sim::explore(explore_options(), program_);
+    ExploreOptions explore_options = options_to_explore();
+    LastWords last_words(command_to_explore());
+    explore_options.on_run = [&](std::uint64_t run) { last_words.set_run(run); };
+    ExploreResult result = sim::explore(explore_options, program_);
     ::testing::Test::RecordProperty("schedules", std::to_string(result.runs));
     ::testing::Test::RecordProperty("trace_hash", seed_text(result.trace_hash));
     if (result.found) return fail(std::move(*result.found));
     fmt::print("explored {} schedules, {} of them different, from seed {:#x}\n", result.runs,
-               result.distinct_runs, options_.seed.value_or(Options::kDefaultSeed));
+               result.distinct_runs, base_seed());
   }
 
+  /// What repeats the whole exploration, but for the number of runs.
+  std::string command_to_explore() const {
+    const Reproduction all{.seed = base_seed(), .strategy = options_.strategy};
+    Settings settings = settings_of(all, options_);
+    std::erase_if(settings, [](const auto& setting) { return setting.first == "FERMATA_RUNS"; });
+    return command_line(settings, name_);
+  }
+
+  std::uint64_t base_seed() const { return options_.seed.value_or(Options::kDefaultSeed); }
+
   void fail(FoundFailure found) {
-    const std::uint64_t base = options_.seed.value_or(Options::kDefaultSeed);
     Reproduction reproduction{found.tape.seed, 1, found.tape.strategy,
                               found.failure.verdict == Verdict::Nondeterminism};
     if (!comes_back(found, reproduction)) {
-      reproduction = Reproduction{base, found.run + 1, options_.strategy, false};
+      reproduction = Reproduction{base_seed(), found.run + 1, options_.strategy, false};
     }
     ReportContext context;
     context.runs = runs_of(options_);
@@ -116,7 +129,7 @@ class SimTest {
   /// One run for another process, which wants to know what becomes of it.
   void confirm() const {
     Runner runner(program_, options_.strategy, world_options(options_));
-    const RunResult result = runner.run(options_.seed.value_or(Options::kDefaultSeed));
+    const RunResult result = runner.run(base_seed());
     leave_fingerprint(
         Fingerprint{result.signature(), result.trace_hash, result.steps, result.end.nanoseconds},
         options_.confirm);

@@ -8,8 +8,10 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -63,6 +65,16 @@ SIM_TEST(Specimen, DISABLED_LeakBetweenRuns) {
 SIM_PROPERTY(Specimen, DISABLED_Property, (std::vector<int> items, std::string text)) {
   fermata::suspend();
   EXPECT_LT(items.size(), 5u) << text;
+}
+
+SIM_TEST(Specimen, DISABLED_Abort) {
+  auto first = fermata::spawn("first", [] { fermata::suspend(); });
+  if (fermata::random(50) == 7) std::abort();
+  fermata::await(first);
+}
+
+SIM_TEST(Specimen, DISABLED_WildPointer) {
+  if (fermata::random(50) == 7) *static_cast<volatile int*>(nullptr) = 1;
 }
 
 SIM_TEST(Specimen, DISABLED_Passes) { fermata::delay(1ms); }
@@ -161,6 +173,16 @@ TEST(Verdicts, PropertiesShowAndKeepTheirArguments) {
   const std::string tape = line_with(found.output, "tape: ");
   const Finished replayed = run_specimen("Property", "FERMATA_REPLAY=" + tape);
   EXPECT_EQ(failure_part(replayed.output), failure_part(found.output));
+}
+
+TEST(Verdicts, AProcessThatARunKillsSaysWhichRun) {
+  for (const char* name : {"Abort", "WildPointer"}) {
+    const Finished found = run_specimen(name);
+    const std::string run = line_with(found.output, "killed in run ");
+    const Finished again = run_shell(line_with(found.output, "reproduce: "));
+    EXPECT_EQ(again.exit_code, found.exit_code) << again.output;
+    EXPECT_EQ(line_with(again.output, "killed in run "), run);
+  }
 }
 
 TEST(Verdicts, PassingIsZero) {

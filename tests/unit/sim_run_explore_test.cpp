@@ -126,7 +126,7 @@ TEST(Explore, ReportsRunsThatDependOnAddresses) {
 }
 
 TEST(Explore, ReportsRunsThatReadWhatTheyNeverWrote) {
-#if FERMATA_ASAN
+#ifdef FERMATA_ASAN
   GTEST_SKIP() << "AddressSanitizer gives every block the same content";
 #endif
   ExploreOptions options = runs_of(10);

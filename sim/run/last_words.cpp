@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/last_words.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace fermata::sim::detail {
+namespace {
+
+LastWords* speaker = nullptr;
+
+// Only what is safe inside a signal handler.
+void say(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void say(std::uint64_t number) noexcept {
+  std::array<char, 20> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  say(std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data())));
+}
+
+}  // namespace
+
+LastWords::LastWords(std::string command) : command_(std::move(command)) {
+  speaker = this;
+  struct sigaction action {};
+  action.sa_handler = &LastWords::on_signal;
+  action.sa_flags = SA_ONSTACK;
+  for (std::size_t i = 0; i < kFatal.size(); ++i) {
+    ::sigaction(kFatal[i], &action, &previous_[i]);
+  }
+}
+
+LastWords::~LastWords() { restore(); }
+
+// With the previous handlers back, the instruction that faulted is tried again under them; abort()
+// goes on as if nobody had listened.
+void LastWords::on_signal(int /*signum*/) noexcept {
+  if (speaker == nullptr) return;
+  LastWords* const words = std::exchange(speaker, nullptr);
+  words->speak();
+  words->restore();
+}
+
+void LastWords::speak() const noexcept {
+  const std::uint64_t runs = run_.load(std::memory_order_relaxed) + 1;
+  say("killed in run ");
+  say(runs);
+  say("\nreproduce: FERMATA_RUNS=");
+  say(runs);
+  say(" ");
+  say(command_);
+  say("\n");
+}
+
+void LastWords::restore() noexcept {
+  speaker = nullptr;
+  for (std::size_t i = 0; i < kFatal.size(); ++i) {
+    ::sigaction(kFatal[i], &previous_[i], nullptr);
+  }
+}
+
+}  // namespace fermata::sim::detail
