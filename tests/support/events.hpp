@@ -64,6 +64,9 @@ class Probe final : public Callback {
   explicit Probe(std::string probe_name = "probe", std::vector<std::string>* order = nullptr)
       : name(std::move(probe_name)), order_(order) {}
   Probe(Probe&&) = delete;
+  ~Probe() {
+    if (event() != nullptr) event()->remove_callback(*this);
+  }
 
   void run(Event& event, const Outcome& outcome) override {
     ++runs;

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/core/event.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/events.hpp"
+#include "tests/support/virtual_reactor.hpp"
+
+namespace fermata::test {
+namespace {
+
+class EventTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::size_t active() const { return fixture.runtime.active_event_count(); }
+
+  TestRuntime fixture;
+  Runtime& runtime = fixture.runtime;
+};
+
+TEST_F(EventTest, StaysArmedUntilStoppedAsOftenAsStarted) {
+  FERMATA_CHECKS("CORE-EV-01", "CORE-EV-02", "CORE-EV-03", "EVT-01", "EVT-02");
+  const auto event = make_event<BackendEvent>(runtime);
+  for (int i = 0; i < 3; ++i) event->start();
+  event->stop();
+  event->stop();
+  EXPECT_EQ(event->loop_ref_count(), 1u);
+  EXPECT_EQ(event->armed, 1);
+  EXPECT_EQ(event->disarmed, 0);
+  EXPECT_EQ(active(), 1u);
+  event->stop();
+  EXPECT_EQ(event->loop_ref_count(), 0u);
+  EXPECT_EQ(event->disarmed, 1);
+  EXPECT_EQ(active(), 0u);
+}
+
+TEST_F(EventTest, IgnoresAStopWithoutAStart) {
+  FERMATA_CHECKS("CORE-EV-04", "CORE-GL-13");
+  const auto started = make_event<BackendEvent>(runtime);
+  started->start();
+  const auto event = make_event<BackendEvent>(runtime);
+  event->stop();
+  event->start();
+  event->stop();
+  event->stop();
+  EXPECT_EQ(event->loop_ref_count(), 0u);
+  EXPECT_EQ(event->disarmed, 1);
+  EXPECT_EQ(active(), 1u) << "no other event's count was taken";
+  event->close();
+  event->stop();
+  EXPECT_EQ(active(), 1u);
+}
+
+TEST_F(EventTest, GivesBackEveryLoopReferenceWhenItCloses) {
+  FERMATA_CHECKS("CORE-EV-05", "EVT-01");
+  const auto event = make_event<BackendEvent>(runtime);
+  for (int i = 0; i < 3; ++i) event->start();
+  event->close();
+  event->close();
+  EXPECT_TRUE(event->closed());
+  EXPECT_EQ(event->loop_ref_count(), 0u);
+  EXPECT_EQ(event->disarmed, 1);
+  EXPECT_EQ(active(), 0u);
+  event->start();
+  EXPECT_EQ(event->loop_ref_count(), 0u);
+  EXPECT_EQ(event->armed, 1);
+}
+
+TEST_F(EventTest, ChangesNothingWhenArmingFails) {
+  const auto event = make_event<BackendEvent>(runtime);
+  event->on_arm = [] { throw InputOutputError("no backend"); };
+  EXPECT_EQ(thrown_by([&] { event->start(); }), "fermata::InputOutputError: no backend");
+  EXPECT_EQ(event->loop_ref_count(), 0u);
+  EXPECT_EQ(active(), 0u);
+  EXPECT_FALSE(event->closed());
+}
+
+TEST_F(EventTest, CountsNoPlainHiddenOrIoEvent) {
+  FERMATA_CHECKS("CORE-EV-01", "CORE-EV-11", "IO-15");
+  const auto plain = make_event<PlainEvent>(runtime);
+  const auto hidden = make_event<BackendEvent>(runtime);
+  const auto io = make_event<BackendEvent>(runtime, EventKind::Io);
+  hidden->set_hidden(true);
+  for (Event* event : {static_cast<Event*>(plain.get()), static_cast<Event*>(hidden.get()),
+                       static_cast<Event*>(io.get())}) {
+    event->start();
+    EXPECT_FALSE(event->counts_as_active()) << event->info();
+  }
+  EXPECT_EQ(active(), 0u);
+  EXPECT_EQ(plain->loop_ref_count(), 0u);
+  EXPECT_EQ(io->loop_ref_count(), 1u);
+  EXPECT_EQ(hidden->armed, 1);
+}
+
+TEST_F(EventTest, HidesOnlyWhileStopped) {
+  const auto event = make_event<BackendEvent>(runtime);
+  event->start();
+  EXPECT_EQ(thrown_by([&] { event->set_hidden(true); }),
+            "fermata::UsageError: an event can be hidden or shown only while it is stopped");
+  event->stop();
+  event->set_hidden(true);
+  EXPECT_TRUE(event->hidden());
+  event->set_hidden(false);
+  event->start();
+  EXPECT_EQ(active(), 1u);
+}
+
+TEST_F(EventTest, ClosesBeforeItTells) {
+  FERMATA_CHECKS("CORE-EV-06");
+  const auto event = make_event<BackendEvent>(runtime);
+  event->start();
+  event->start();
+  Probe probe;
+  Probe late;
+  probe.action = [&](Event& fired) {
+    EXPECT_TRUE(fired.closed());
+    EXPECT_EQ(fired.loop_ref_count(), 0u);
+    EXPECT_FALSE(fired.add_callback(late)) << "nobody subscribes to a dead one-shot";
+  };
+  event->add_callback(probe);
+  event->notify_and_close({});
+  EXPECT_EQ(probe.runs, 1);
+  EXPECT_EQ(late.runs, 0);
+  EXPECT_EQ(late.event(), nullptr);
+  EXPECT_EQ(active(), 0u);
+}
+
+TEST_F(EventTest, ReplaysTheSameOutcomeForEver) {
+  FERMATA_CHECKS("CORE-EV-08");
+  const auto event = make_event<PlainEvent>(runtime);
+  EXPECT_EQ(event->replay(), nullptr);
+  const auto error = std::make_exception_ptr(Error("stored"));
+  event->complete({nullptr, error});
+  for (int i = 0; i < 3; ++i) {
+    Probe late;
+    EXPECT_FALSE(event->add_callback(late));
+    EXPECT_EQ(late.runs, 1) << "called at once";
+    EXPECT_EQ(late.error, error) << "the same object";
+    EXPECT_EQ(late.event(), nullptr) << "not kept";
+    EXPECT_EQ(late.destroyed, 1);
+  }
+}
+
+TEST_F(EventTest, RefusesSubscribersOnceClosedWithoutAnOutcome) {
+  const auto event = make_event<PlainEvent>(runtime);
+  event->close();
+  Probe late;
+  EXPECT_FALSE(event->add_callback(late));
+  EXPECT_EQ(late.runs, 0);
+  EXPECT_EQ(late.ref_count(), 0u);
+}
+
+TEST_F(EventTest, CallsNobodyAfterItsEnd) {
+  FERMATA_CHECKS("CORE-EV-09", "CLOSE-02", "EVT-04");
+  auto event = make_event<BackendEvent>(runtime);
+  Probe probe;
+  event->start();
+  event->add_callback(probe);
+  event.reset();
+  EXPECT_EQ(probe.runs, 0);
+  EXPECT_EQ(probe.event(), nullptr);
+  EXPECT_EQ(active(), 0u);
+  EXPECT_EQ(runtime.kernel().live_events.size(), 0u);
+}
+
+TEST_F(EventTest, KeepsItsActivityWhileReferencesRemain) {
+  FERMATA_CHECKS("CLOSE-05");
+  const auto first = make_event<BackendEvent>(runtime);
+  first->start();
+  {
+    const auto second = first;
+    EXPECT_EQ(first->ref_count(), 2u);
+  }
+  EXPECT_EQ(first->ref_count(), 1u);
+  EXPECT_EQ(active(), 1u);
+}
+
+TEST_F(EventTest, NamesItselfInEveryState) {
+  const auto event = make_event<BackendEvent>(runtime, EventKind::Poll);
+  const std::string name = event->info();
+  EXPECT_EQ(name, "Poll #" + std::to_string(event->serial()));
+  event->close();
+  EXPECT_EQ(event->info(), name);
+  for (int kind = 0; kind <= static_cast<int>(EventKind::Io); ++kind) {
+    EXPECT_STRNE(to_string(static_cast<EventKind>(kind)), "");
+  }
+}
+
+TEST(EventDeathTest, MustNotOutliveItsRuntime) {
+  FERMATA_CHECKS("CORE-EV-10");
+  EXPECT_DEATH(
+      {
+        Ref<PlainEvent> event;
+        TestRuntime fixture;
+        event = make_event<PlainEvent>(fixture.runtime);
+        [[maybe_unused]] const auto second = make_event<PlainEvent>(fixture.runtime).detach();
+      },
+      "fermata: events outlive runtime 'main', first: Event #1");
+}
+
+TEST(EventDeathTest, ReportsAReleaseTooMany) {
+  TestRuntime fixture;
+  const auto event = make_event<BackendEvent>(fixture.runtime);
+  EXPECT_DEATH(
+      {
+        Probe probe;
+        probe.release();
+      },
+      "assertion 'ref_count_ > 0' failed");
+}
+
+}  // namespace
+}  // namespace fermata::test
