@@ -153,7 +153,8 @@ class CoroutineBase : public Event {
   void unset(Flag flag) noexcept { flags_ = static_cast<std::uint16_t>(flags_ & ~flag); }
   /// Something other than its waker keeps it from suspending.
   [[nodiscard]] bool has_pending() const noexcept {
-    return (flags_ & (kUnwinding | kForced)) != 0 || stored_error_ != nullptr;
+    return (flags_ & (kUnwinding | kForced)) != 0 ||
+           (stored_error_ != nullptr && !is_protected());
   }
   [[nodiscard]] bool is_protected() const noexcept {
     return protect_depth_ > 0 && !has(kProtectionCleared);

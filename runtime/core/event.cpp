@@ -125,6 +125,7 @@ void Event::stop() noexcept {
 
 void Event::leave_loop() noexcept {
   loop_ref_count_ = 0;
+  ++round_;
   if (counts_when_started()) --runtime_->kernel().active_events;
   disarm();
 }

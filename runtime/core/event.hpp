@@ -102,6 +102,10 @@ class Event {
 
   [[nodiscard]] std::uint32_t loop_ref_count() const noexcept { return loop_ref_count_; }
 
+  /// Changes whenever all loop references are given back at once; a start made before that is void,
+  /// and its stop must not be made up for (a multishot timer may be armed again in its own pass).
+  [[nodiscard]] std::uint8_t round() const noexcept { return round_; }
+
   /// A hidden event neither keeps the loop alive nor hides a deadlock (CORE-EV-11).
   /// Throws UsageError while the event is started.
   void set_hidden(bool hidden);
@@ -229,6 +233,7 @@ class Event {
   std::uint16_t flags_ = 0;
   EventKind kind_;
   mutable AuditMark audit_mark_;
+  std::uint8_t round_ = 0;
   CallbackVector callbacks_;
   NotifyHandler notify_handler_ = nullptr;
   EventOwner* owner_ = nullptr;

@@ -132,6 +132,7 @@ void Waker::start(Registration& entry) {
   event->start();
   if (status == WakerStatus::Waiting) {
     entry.started_ = true;
+    entry.round_ = event->round();
   } else {
     event->stop();  // It answered while it was being armed: the registration is gone.
   }
@@ -159,7 +160,8 @@ void Waker::drop_last() noexcept {
 
 void Waker::let_go(Registration& registration) noexcept {
   Event& event = *registration.source_;
-  if (std::exchange(registration.started_, false)) event.stop();
+  const bool started = std::exchange(registration.started_, false);
+  if (started && registration.round_ == event.round()) event.stop();
   event.remove_callback(registration);
   registration.release();
   event.release();

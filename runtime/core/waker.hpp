@@ -70,6 +70,7 @@ class Registration final : public Callback {
   WakeRule rule_ = WakeRule::Resolve;
   bool started_ = false;
   bool on_heap_ = false;
+  std::uint8_t round_ = 0;  // The event's, when it was started.
 };
 
 class Waker {
