@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Programs with which a law has found a mistake in the runtime, as small as they were shrunk.
+
+#include <gtest/gtest.h>
+
+#include "properties/laws/shrink.hpp"
+#include "tests/support/checks.hpp"
+
+namespace fermata::properties {
+namespace {
+
+void expect_sound(const Program& program) {
+  for (const char* strategy : {"fifo", "random", "pct:3"}) {
+    EXPECT_EQ(first_complaint(program, strategy, 1), "") << strategy << program;
+  }
+}
+
+// A multishot timer that is started again in its own pass: the waiter whose turn comes later gave
+// back that start instead of its own, which the fire had made void.
+TEST(FoundPrograms, TimerStartedInItsOwnPassStaysStarted) {
+  FERMATA_CHECKS("CORE-EV-02", "CORE-WK-06");
+  Program program;
+  program.events = {Subject::Multishot};
+  program.bodies = {{{Op::Subscribe, 0, 0}, {Op::Spawn, 0, 0}}, {{Op::Wait, 0, 0}}};
+  program.callbacks = {{{Op::Start, 0, 0}}};
+  expect_sound(program);
+}
+
+// A coroutine that cancels itself and then enters a protected region was told inside of it.
+TEST(FoundPrograms, ProtectedRegionKeepsAnEarlierCancellationOut) {
+  FERMATA_CHECKS("CORE-CO-06", "CORE-CO-14");
+  Program program;
+  program.events = {Subject::Promise};
+  program.bodies = {
+      {{Op::Spawn, 0, 0}},
+      {{Op::Cancel, 0, 0}, {Op::Protect, 0, 1}, {Op::Suspend, 0, 0}, {Op::Suspend, 0, 0}}};
+  program.callbacks = {{}};
+  expect_sound(program);
+}
+
+}  // namespace
+}  // namespace fermata::properties

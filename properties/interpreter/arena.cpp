@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/interpreter/arena.hpp"
+
+#include <memory>
+#include <string_view>
+
+namespace fermata::properties {
+
+void ClockReactor::turn(TurnMode mode, Instant wake_by) {
+  if (mode == TurnMode::Block) {
+    if (wake_by == Instant::never()) {
+      findings_.add("CORE-SC-10 (DL-): the loop waits for ever though nothing can happen");
+      throw AbandonRun{};
+    }
+    if (wake_by > now_) now_ = wake_by;
+  }
+  runtime_->fire_timers();
+}
+
+void ClockReactor::advance(Duration span) {
+  now_ = now_ + span;
+  runtime_->scheduler().request_poll();
+}
+
+Arena::Arena()
+    : clock_(new ClockReactor(findings_)), runtime_(std::unique_ptr<Reactor>(clock_), options()) {}
+
+RuntimeOptions Arena::options() {
+  RuntimeOptions options;
+  options.name = "arena";
+  options.handle_stop_signals = false;
+  options.log = [this](std::string_view text) { log_.append(text).append("\n"); };
+  return options;
+}
+
+Arena::Ending Arena::run(Chooser* chooser, Observer& witness, const std::function<void()>& main) {
+  findings_.forget();
+  clock_->reset();
+  log_.clear();
+  runtime_.kernel().chooser = chooser;
+  runtime_.kernel().observer = &witness;
+  sim::detail::AuditOptions options;
+  options.step_limit = 200'000;
+  audit_.begin_run(runtime_, 0, options);
+  runtime_.scheduler().restart_numbering();
+  Ending ending;
+  try {
+    runtime_.run(main);
+  } catch (const AbandonRun&) {
+    ending.cut = true;
+  } catch (...) {
+    ending.error = std::current_exception();
+  }
+  ending.log = log_;
+  return ending;
+}
+
+}  // namespace fermata::properties

@@ -1,0 +1,676 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/interpreter/player.hpp"
+
+#include <string>
+#include <utility>
+
+namespace fermata::properties {
+namespace {
+
+constexpr std::uint32_t kActionLimit = 500;
+constexpr std::size_t kTaskLimit = 24;
+constexpr std::size_t kListenerLimit = 48;
+constexpr std::uint32_t kPeriodicFires = 5;
+
+Duration ms(std::uint8_t number) { return std::chrono::milliseconds(number); }
+
+/// Counters that a wait without suspension leaves as they are (CORE-WK-08).
+struct Footprint {
+  explicit Footprint(const Metrics& metrics)
+      : switches(metrics.switches), ticks(metrics.ticks), polls(metrics.polls) {}
+  std::uint64_t switches;
+  std::uint64_t ticks;
+  std::uint64_t polls;
+  friend bool operator==(const Footprint&, const Footprint&) = default;
+};
+
+class ScriptTask final : public Microtask {
+ public:
+  ScriptTask(Stage& stage, Player& player, std::size_t number)
+      : stage_(stage), player_(player), number_(number) {}
+  void run() override {
+    ++stage_.microtasks_run;
+    player_.play_callback(number_, nullptr);
+  }
+
+ private:
+  Stage& stage_;
+  Player& player_;
+  std::size_t number_;
+};
+
+void wake_when_closed(Registration& registration, Event& event, const Outcome& outcome) {
+  if (!event.closed()) return;
+  event.runtime().scheduler().wake(registration.coroutine(), &event, outcome.result, nullptr,
+                                   WakeCause::Event);
+}
+
+}  // namespace
+
+// --- what it plays with
+// ---------------------------------------------------------------------------
+
+Stage::~Stage() {
+  for (Listener* listener : listeners) {
+    if (Event* event = listener->event()) event->remove_callback(*listener);
+    listener->release();
+  }
+}
+
+SharedEvent* Stage::shared(std::uint64_t serial) noexcept {
+  for (SharedEvent& each : events) {
+    if (each.serial == serial) return &each;
+  }
+  return nullptr;
+}
+
+Task* Stage::task(std::uint64_t serial) noexcept {
+  for (Task& each : tasks) {
+    if (each.serial == serial) return &each;
+  }
+  return nullptr;
+}
+
+void Listener::run(Event& event, const Outcome&) {
+  ++calls_;
+  if (role_ == Role::End) {
+    stage_.tasks[number_].life.observed_end();
+    return;
+  }
+  SharedEvent* shared = stage_.shared(event.serial());
+  if (replaying) return player_.play_callback(number_, nullptr);
+  stage_.turn = 0;
+  stage_.complain(shared->callbacks.call(id_));
+  struct Returned {
+    SharedEvent& event;
+    ~Returned() { event.callbacks.returned(); }
+  } const returned{*shared};
+  if (role_ == Role::Janitor) {
+    if (shared->fires >= kPeriodicFires) event.close();
+    return;
+  }
+  if (shared->subject == Subject::Once && !event.closed()) {
+    stage_.complain("CORE-EV-06 (ONCE): a one-shot is not closed when its subscribers run");
+  }
+  const detail::NoSuspend guard(stage_.runtime());
+  player_.play_callback(number_, shared);
+}
+
+void Player::create_events() {
+  Runtime& runtime = stage_.runtime();
+  for (const Subject subject : stage_.program.events) {
+    SharedEvent& shared = stage_.events.emplace_back();
+    shared.subject = subject;
+    const Duration span = std::chrono::milliseconds(1 + stage_.events.size());
+    Ref<Event> event;
+    switch (subject) {
+      case Subject::Signal:
+      case Subject::Promise:
+        event = Ref<Event>::adopt(*new PlainEvent(runtime, subject == Subject::Promise));
+        break;
+      case Subject::Once:
+        event = Ref<Event>::adopt(*make_timer(runtime, span).detach());
+        break;
+      case Subject::Multishot:
+        event = Ref<Event>::adopt(*make_timer(runtime, span, TimerMode::Multishot).detach());
+        break;
+      case Subject::Periodic:
+      case Subject::Hidden:
+        event = Ref<Event>::adopt(*make_timer(runtime, span, TimerMode::Periodic).detach());
+        event->set_hidden(subject == Subject::Hidden);
+        break;
+    }
+    shared.event = event.get();
+    shared.serial = event->serial();
+    shared.holders.hold();
+    shared.references.push_back(std::move(event));
+    if (subject == Subject::Periodic || subject == Subject::Hidden) {
+      subscribe(*shared.event, Listener::Role::Janitor, 0, &shared);
+    }
+  }
+}
+
+SharedEvent* Player::usable(std::uint8_t subject) {
+  SharedEvent& shared = stage_.events[subject % stage_.events.size()];
+  return shared.usable() ? &shared : nullptr;
+}
+
+Listener& Player::subscribe(Event& event, Listener::Role role, std::size_t number,
+                            SharedEvent* shared) {
+  const auto id = static_cast<std::uint32_t>(stage_.listeners.size());
+  auto* listener = new Listener(stage_, *this, role, id, number);
+  listener->add_ref();
+  stage_.listeners.push_back(listener);
+  if (shared != nullptr && event.closed()) {
+    const bool replays = event.replay() != nullptr;
+    listener->replaying = true;
+    const bool kept = event.add_callback(*listener);
+    if (kept || listener->calls() != (replays ? 1 : 0)) {
+      stage_.complain("CORE-EV-08 (WAKE): a subscription to a closed event was kept, or not told");
+    }
+    return *listener;
+  }
+  if (shared != nullptr) shared->callbacks.add(id);
+  event.add_callback(*listener);
+  return *listener;
+}
+
+// --- scripts
+// --------------------------------------------------------------------------------------
+
+void Player::play_main() {
+  create_events();
+  Task& main = stage_.tasks.emplace_back();
+  CoroutineBase& self = current_coroutine();
+  main.serial = self.serial();
+  main.at_end = &subscribe(self, Listener::Role::End, 0, nullptr);
+  play_body(main);
+}
+
+void Player::play_body(Task& me) {
+  stage_.complain(me, me.life.entered());
+  const Script& script = stage_.program.bodies[me.body];
+  play(me, script, 0, script.size());
+}
+
+void Player::play(Task& me, const Script& script, std::size_t from, std::size_t to) {
+  for (std::size_t at = from; at < to; ++at) {
+    if (++stage_.actions > kActionLimit) return;
+    const Step& step = script[at];
+    if (step.op == Op::Protect || step.op == Op::Catch) {
+      const std::size_t end = std::min(to, at + 1 + step.number);
+      if (step.op == Op::Protect) {
+        protect_steps(me, script, at + 1, end);
+      } else {
+        catch_steps(me, script, at + 1, end, step.subject % 2 == 1);
+      }
+      at = end - 1;
+    } else {
+      play_step(me, step);
+    }
+  }
+}
+
+void Player::protect_steps(Task& me, const Script& script, std::size_t from, std::size_t to) {
+  bool ended = false;
+  const auto leave = [&] {
+    --me.protect_depth;
+    ended = true;
+  };
+  const auto check = [&](bool thrown) {
+    if (me.protect_depth > 0) return;
+    const bool expected = std::exchange(me.deferred, false);
+    me.protection_cleared = false;
+    if (expected && !thrown) {
+      stage_.complain(me,
+                      "CORE-CO-06 (CANC): the cancellation that waited for the end of a "
+                      "protected region was not thrown there");
+    }
+  };
+  ++me.protect_depth;
+  try {
+    protect([&] {
+      try {
+        play(me, script, from, to);
+      } catch (...) {
+        leave();
+        throw;
+      }
+      leave();
+    });
+  } catch (const ForcedUnwind&) {
+    throw;
+  } catch (...) {
+    if (!ended) leave();
+    delivered(std::current_exception());
+    check(is_cancellation(std::current_exception()));
+    throw;
+  }
+  check(false);
+}
+
+void Player::catch_steps(Task& me, const Script& script, std::size_t from, std::size_t to,
+                         bool suspends) {
+  const auto suspend_inside = [&] {
+    const std::exception_ptr before = std::current_exception();
+    delivered(before);
+    if (!suspends) return;
+    Expectation expected;
+    expected.suspends = true;
+    attempt(me, expected, [] { suspend(); });
+    if (std::current_exception() != before) {
+      stage_.complain(me,
+                      "CORE-WK-14 (ERR): another exception is current after a suspension "
+                      "inside a catch block");
+    }
+  };
+  try {
+    play(me, script, from, to);
+  } catch (const Cancellation&) {
+    suspend_inside();
+  } catch (const Error&) {
+    suspend_inside();
+  }
+}
+
+void Player::play_callback(std::size_t number, SharedEvent* event, bool may_suspend) {
+  const auto& callbacks = stage_.program.callbacks;
+  for (const Step& step : callbacks[number % callbacks.size()]) {
+    if (++stage_.actions > kActionLimit) return;
+    if (step.op == Op::Throw) {
+      if (event == nullptr || event->is_timer()) continue;
+      ++event->thrown;
+      throw_step();
+    }
+    if (step.op == Op::Suspend) {
+      if (may_suspend) {
+        suspend();
+        continue;
+      }
+      try {
+        suspend();
+        stage_.complain("CORE-SC-19 (ONCE): a callback could suspend");
+      } catch (const UsageError&) {
+      }
+      continue;
+    }
+    play_anywhere(step);
+  }
+}
+
+// --- steps
+// ----------------------------------------------------------------------------------------
+
+void Player::play_step(Task& me, const Step& step) {
+  Expectation expected;
+  expected.suspends = true;
+  switch (step.op) {
+    case Op::Suspend:
+      attempt(me, expected, [] { suspend(); });
+      return;
+    case Op::Delay:
+      return delay_step(me, ms(step.number));
+    case Op::Await:
+      return await_step(me, step);
+    case Op::Wait:
+      return wait_step(me, step);
+    case Op::WaitClosed:
+      return wait_closed_step(me, step);
+    case Op::Throw:
+      if (me.index != 0) throw_step();
+      return;
+    case Op::Finally:
+      return finally_step(me, step);
+    case Op::Consume:
+      return stage_.arena.clock().advance(ms(step.number));
+    default:
+      play_anywhere(step);
+  }
+}
+
+/// Steps that never suspend. Returns whether it was one.
+bool Player::play_anywhere(const Step& step) {
+  switch (step.op) {
+    case Op::Spawn:
+      spawn_step(step);
+      return true;
+    case Op::Cancel:
+      cancel_step(step);
+      return true;
+    case Op::Subscribe:
+      subscribe_step(step);
+      return true;
+    case Op::Unsubscribe:
+      unsubscribe_step(step);
+      return true;
+    case Op::Microtask:
+      microtask_step(step);
+      return true;
+    case Op::Shutdown:
+      stage_.runtime().shutdown();
+      return true;
+    default:
+      break;
+  }
+  SharedEvent* shared = usable(step.subject);
+  if (shared == nullptr) return false;
+  switch (step.op) {
+    case Op::Notify:
+      fire_step(*shared, false);
+      return true;
+    case Op::Close:
+      fire_step(*shared, true);
+      return true;
+    case Op::Start:
+      start_step(*shared);
+      return true;
+    case Op::Stop:
+      stop_step(*shared);
+      return true;
+    case Op::Rearm:
+      rearm_step(*shared, ms(step.number));
+      return true;
+    case Op::Hold:
+      shared->holders.hold();
+      shared->references.push_back(Ref<Event>::share(*shared->event));
+      return true;
+    case Op::Drop:
+      drop_step(*shared);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Player::spawn_step(const Step& step) {
+  const std::size_t bodies = stage_.program.bodies.size();
+  if (bodies < 2 || stage_.tasks.size() >= kTaskLimit) return;
+  Task& task = stage_.tasks.emplace_back();
+  task.index = static_cast<std::uint32_t>(stage_.tasks.size() - 1);
+  task.body = 1 + step.subject % (bodies - 1);
+  stage_.spawning = &task;
+  SpawnOptions options;
+  options.name = Name("c" + std::to_string(task.index));
+  options.priority = step.number == 7 ? Priority::High : Priority::Normal;
+  task.handle = spawn(std::move(options), [this, &task] {
+    try {
+      play_body(task);
+    } catch (const PlannedError& error) {
+      task.failed = true;
+      task.error_number = error.number;
+      stage_.errors[error.number].escaped = true;
+      throw;
+    }
+  });
+  if (task.life.is_started()) stage_.complain("CORE-CO-17 (ORDER): spawn ran the body at once");
+  task.at_end = &subscribe(*task.handle, Listener::Role::End, task.index, nullptr);
+}
+
+void Player::cancel_step(const Step& step) {
+  if (stage_.tasks.size() < 2) return;
+  Task& target = stage_.tasks[1 + step.subject % (stage_.tasks.size() - 1)];
+  if (!target.handle) return;
+  CoroutineBase& coroutine = *target.handle;
+  const bool finished = coroutine.closed();
+  const std::exception_ptr before = coroutine.error();
+  if (target.protect_depth > 0 && !target.protection_cleared && !finished) target.deferred = true;
+  coroutine.cancel();
+  if (step.number == 7) coroutine.cancel();
+  if (finished && coroutine.error() != before) {
+    stage_.complain(target,
+                    "CORE-CO-04 (CANC): cancel changed the outcome of a finished coroutine");
+  }
+}
+
+void Player::subscribe_step(const Step& step) {
+  SharedEvent* shared = usable(step.subject);
+  if (shared == nullptr || stage_.listeners.size() >= kListenerLimit) return;
+  subscribe(*shared->event, Listener::Role::Steps, step.number, shared);
+}
+
+void Player::unsubscribe_step(const Step& step) {
+  std::vector<std::pair<SharedEvent*, std::uint32_t>> subscribed;
+  for (SharedEvent& shared : stage_.events) {
+    if (!shared.usable()) continue;
+    for (const std::uint32_t id : shared.callbacks.subscribed()) {
+      if (stage_.listeners[id]->role() == Listener::Role::Steps) {
+        subscribed.emplace_back(&shared, id);
+      }
+    }
+  }
+  if (subscribed.empty()) return;
+  const auto [shared, id] = subscribed[step.subject % subscribed.size()];
+  Listener& listener = *stage_.listeners[id];
+  shared->callbacks.remove(id);
+  stage_.removing = true;
+  const bool removed = shared->event->remove_callback(listener);
+  const bool again = shared->event->remove_callback(listener);
+  stage_.removing = false;
+  if (!removed || again) {
+    stage_.complain("CORE-CB-12 (REF): removing a callback gives true, doing so again false");
+  }
+}
+
+void Player::fire_step(SharedEvent& shared, bool close) {
+  if (shared.is_timer() || shared.event->closed()) return;
+  if (!close && shared.subject == Subject::Promise) return;
+  auto& event = static_cast<PlainEvent&>(*shared.event);
+  const auto keep = Ref<Event>::share(event);
+  ++shared.notified;
+  for (Task& task : stage_.tasks) task.wait.fired(shared.serial, close);
+  const std::uint32_t thrown_before = shared.thrown;
+  const bool outermost = !event.callbacks().in_pass();
+  bool surfaced = false;
+  try {
+    close ? event.complete() : event.notify({});
+  } catch (const PlannedError&) {
+    surfaced = true;
+    delivered(std::current_exception());
+  }
+  if (!outermost) return;
+  stage_.turn = 0;
+  stage_.complain(shared.callbacks.end_pass());
+  if (shared.thrown > thrown_before && !surfaced) {
+    stage_.complain("CORE-CB-09 (ERR): what a callback threw did not surface");
+  }
+}
+
+void Player::start_step(SharedEvent& shared) {
+  if (!shared.is_timer()) return;
+  if (!shared.event->closed()) ++shared.starts;
+  shared.event->start();
+}
+
+void Player::stop_step(SharedEvent& shared) {
+  Event& event = *shared.event;
+  if (shared.starts > 0) {
+    --shared.starts;
+    event.stop();
+  } else if (event.loop_ref_count() == 0) {
+    const std::size_t active = stage_.runtime().active_event_count();
+    event.stop();
+    if (stage_.runtime().active_event_count() != active) {
+      stage_.complain("CORE-EV-04 (STOP): stopping a stopped event changed what is active");
+    }
+  }
+}
+
+void Player::rearm_step(SharedEvent& shared, Duration timeout) {
+  if (shared.subject != Subject::Multishot || shared.event->closed()) return;
+  auto& timer = static_cast<Timer&>(*shared.event);
+  const bool stopped = timer.loop_ref_count() == 0;
+  timer.rearm(timeout);
+  if (stopped) {
+    ++shared.starts;
+  } else {
+    stage_.timers.disarm(shared.serial);
+    stage_.timers.arm(shared.serial, stage_.runtime().now() + timeout);
+  }
+}
+
+void Player::drop_step(SharedEvent& shared) {
+  const Ref<Event> last = std::move(shared.references.back());
+  shared.references.pop_back();
+  shared.holders.drop();
+}
+
+void Player::finally_step(Task& me, const Step& step) {
+  const std::uint32_t position = me.life.finally_registered();
+  me.life.register_finally();
+  const bool suspends = step.subject % 2 == 1;
+  current_coroutine().finally([this, &me, position, step, suspends](CoroutineBase&) {
+    stage_.complain(me, me.life.ran_finally(position));
+    play_callback(step.number, nullptr, true);
+    if (suspends) suspend();
+  });
+}
+
+void Player::microtask_step(const Step& step) {
+  auto* task = new ScriptTask(stage_, *this, step.number);
+  ++stage_.microtasks_queued;
+  stage_.runtime().queue_microtask(*task);
+  task->release();
+}
+
+void Player::throw_step() {
+  const std::uint32_t number = stage_.next_error++;
+  stage_.errors[number];
+  throw PlannedError(number);
+}
+
+// --- waits
+// ----------------------------------------------------------------------------------------
+
+void Player::delivered(const std::exception_ptr& error) {
+  for (const std::exception_ptr& each : chain_of(error)) {
+    try {
+      std::rethrow_exception(each);
+    } catch (const PlannedError& planned) {
+      ++stage_.errors[planned.number].delivered;
+    } catch (...) {
+    }
+  }
+}
+
+void Player::check_clean(Task& me) {
+  const Waker& waker = current_coroutine().waker();
+  if (waker.status != WakerStatus::None || !waker.empty() || waker.error || waker.result) {
+    stage_.complain(me, std::string("CORE-WK-09 (ONCE): a wait is over, but its waker is ") +
+                            to_string(waker.status) +
+                            (waker.empty() ? "" : " and still subscribed"));
+  }
+}
+
+void Player::told(Task& me, const Expectation& expected) {
+  const std::exception_ptr error = std::current_exception();
+  delivered(error);
+  check_clean(me);
+  if (expected.awaited != nullptr && expected.awaited->error() == error) {
+    return me.life.told_of_another();
+  }
+  if (me.protect_depth > 0 && !me.protection_cleared && !me.must_end) {
+    stage_.complain(me, "CORE-CO-06 (CANC): cancelled inside a protected region");
+  }
+  stage_.complain(me, me.life.told(me.must_end));
+}
+
+template <class Wait>
+Player::End Player::attempt(Task& me, const Expectation& expected, Wait wait) {
+  const Footprint before(stage_.runtime().metrics());
+  const int uncaught = std::uncaught_exceptions();
+  const bool must_throw =
+      expected.suspends && me.life.must_throw() && (me.protect_depth == 0 || me.protection_cleared);
+  if (!expected.events.empty()) me.wait.begin(expected.events, expected.only_close);
+  End end = End::Answered;
+  try {
+    wait();
+  } catch (const ForcedUnwind&) {
+    stage_.unwound = true;
+    throw;
+  } catch (const OperationCanceled&) {
+    end = End::TokenFired;
+    me.life.told_of_another();
+    if (!expected.has_token) stage_.complain(me, "CORE-CN-02 (CANC): a token that is not there");
+  } catch (const Cancellation&) {
+    me.wait.end();
+    told(me, expected);
+    if (expected.awaited == nullptr || expected.awaited->error() != std::current_exception()) throw;
+    return End::Failed;
+  } catch (const Timeout&) {
+    end = End::TimedOut;
+  } catch (const PlannedError&) {
+    end = End::Failed;
+    delivered(std::current_exception());
+  } catch (const UsageError&) {
+    end = End::Refused;
+  }
+  me.wait.end();
+  stage_.complain(me, me.life.went_on());
+  if (must_throw) {
+    stage_.complain(me, "CORE-CO-14 (CANC): it cancelled itself, and its next wait went on");
+  }
+  check_clean(me);
+  if (std::uncaught_exceptions() != uncaught) {
+    stage_.complain(me, "CORE-GL-14 (ERR): a suspension changed the exceptions in flight");
+  }
+  if (expected.already_closed && !(before == Footprint(stage_.runtime().metrics()))) {
+    stage_.complain(me, "CORE-EV-13 (WAKE): a wait for a closed event has suspended");
+  }
+  return end;
+}
+
+void Player::delay_step(Task& me, Duration span) {
+  const Instant due = now() + span;
+  Expectation expected;
+  expected.suspends = true;
+  attempt(me, expected, [span] { delay(span); });
+  if (now() < due) stage_.complain(me, "TMR-01 (TIME): a delay was shorter than asked for");
+}
+
+void Player::wait_for(Task& me, Event& event, const Step& step, Expectation expected) {
+  WaitOptions options;
+  const Patience patience = patience_of(step.number);
+  if (patience == Patience::Never) options.timeout = Duration::zero();
+  if (patience == Patience::Briefly)
+    options.timeout = ms(static_cast<std::uint8_t>(step.number - 3));
+  if (patience == Patience::WithToken) {
+    SharedEvent* token = usable(static_cast<std::uint8_t>(step.subject + 1));
+    if (token != nullptr && token->event != &event) {
+      options.token = token->event;
+      expected.events.push_back(token->serial);
+      expected.has_token = true;
+    }
+  }
+  expected.already_closed = event.closed();
+  expected.suspends = !event.closed() && patience == Patience::ForEver;
+  const bool replays = event.replay() != nullptr;
+  const Instant due = now() + options.timeout.value_or(Duration::zero());
+  const End end = attempt(me, expected, [&] { wait(event, options); });
+  const bool refused = end == End::Refused;
+  if (refused && !(expected.already_closed && !replays)) {
+    stage_.complain(me, "CORE-EV-13 (ERR): a wait for an open event was refused");
+  }
+  if (expected.already_closed && !replays && !refused) {
+    stage_.complain(me, "CORE-EV-13 (ERR): a wait for a closed event that keeps nothing went on");
+  }
+  if (end == End::TimedOut && now() < due) {
+    stage_.complain(me, "TMR-01 (TIME): a wait timed out early");
+  }
+}
+
+void Player::await_step(Task& me, const Step& step) {
+  if (stage_.tasks.size() < 2) return;
+  Task& target = stage_.tasks[1 + step.subject % (stage_.tasks.size() - 1)];
+  if (&target == &me || !target.handle) return;
+  Expectation expected;
+  expected.events = {target.serial};
+  expected.awaited = &*target.handle;
+  wait_for(me, *target.handle, step, expected);
+}
+
+void Player::wait_step(Task& me, const Step& step) {
+  SharedEvent* shared = usable(step.subject);
+  if (shared == nullptr) return;
+  const auto keep = shared->event;
+  Expectation expected;
+  expected.events = {shared->serial};
+  wait_for(me, *keep, step, std::move(expected));
+}
+
+void Player::wait_closed_step(Task& me, const Step& step) {
+  SharedEvent* shared = usable(step.subject);
+  if (shared == nullptr || shared->is_timer() || shared->event->closed()) return;
+  Expectation expected;
+  expected.events = {shared->serial};
+  expected.only_close = true;
+  expected.suspends = true;
+  attempt(me, expected, [&] {
+    Waker& waker = current_coroutine().waker();
+    waker.clear();
+    waker.resume_when(*shared->event, WakeRule::Custom, false, &wake_when_closed);
+    stage_.runtime().scheduler().suspend(SourcePlace::current());
+    waker.clear();
+  });
+}
+
+}  // namespace fermata::properties

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/interpreter/witness.hpp"
+
+#include <string>
+
+namespace fermata::properties {
+namespace {
+
+std::string count(std::size_t number, const char* what) {
+  return std::to_string(number) + " " + what;
+}
+
+const CoroutineBase& as_coroutine(const Event& event) {
+  return static_cast<const CoroutineBase&>(event);
+}
+
+template <class Visit>
+void for_each_registration(const Runtime& runtime, const Event& event, Visit visit) {
+  for (const CoroutineBase* each = runtime.registry().first(); each != nullptr;
+       each = each->next_registered()) {
+    for (const Registration* entry = each->waker().first(); entry != nullptr;
+         entry = entry->next()) {
+      if (&entry->source() == &event) visit(*entry);
+    }
+  }
+}
+
+}  // namespace
+
+void Witness::trace(Trace kind, const Event* subject, std::uint64_t detail) {
+  stage_.arena.audit().trace(kind, subject, detail);
+  switch (kind) {
+    case Trace::EventStarted:
+      return started(*subject);
+    case Trace::EventStopped:
+      return stopped(*subject);
+    case Trace::EventClosed:
+      return closed(*subject);
+    case Trace::EventFired:
+      return fired(*subject);
+    case Trace::EventDestroyed:
+      if (SharedEvent* shared = stage_.shared(subject->serial())) {
+        shared->holders.died();
+        shared->callbacks.clear();
+        shared->event = nullptr;
+      }
+      return;
+    case Trace::CallbackCalled:
+      stage_.turn = subject->serial();
+      return;
+    case Trace::CallbackRemoved:
+      return left_by_callback(*subject);
+    case Trace::Spawned:
+      if (stage_.spawning != nullptr) stage_.spawning->serial = subject->serial();
+      stage_.spawning = nullptr;
+      return;
+    case Trace::Enqueued:
+      return enqueued(*subject, detail);
+    case Trace::Finished:
+      if (Task* task = stage_.task(subject->serial()))
+        stage_.complain(*task, task->life.finished());
+      return;
+    case Trace::Cancelled:
+      return cancelled(*subject, detail);
+    case Trace::Polled:
+      return polled(detail == 1);
+    case Trace::DeadlockReported:
+      return deadlock(detail);
+    case Trace::ShutdownStarted:
+      if (++stage_.shutdowns > 1) stage_.complain("CORE-SC-13 (SHUT): it was shut down twice");
+      stage_.shutdown_began = stage_.runtime().now();
+      return;
+    default:
+      return;
+  }
+}
+
+void Witness::started(const Event& event) {
+  const bool first = stage_.activity.references(event.serial()) == 0;
+  stage_.activity.start(event.serial(), !event.hidden() && event.kind() != EventKind::Io);
+  if (first && event.kind() == EventKind::Timer) {
+    const Duration timeout = static_cast<const Timer&>(event).timeout();
+    stage_.timers.arm(event.serial(), stage_.runtime().now() + timeout);
+  }
+}
+
+void Witness::stopped(const Event& event) {
+  stage_.activity.stop(event.serial());
+  if (stage_.activity.references(event.serial()) == 0) stage_.timers.disarm(event.serial());
+}
+
+void Witness::closed(const Event& event) {
+  stage_.activity.leave(event.serial());
+  stage_.timers.close(event.serial());
+  if (SharedEvent* shared = stage_.shared(event.serial())) shared->starts = 0;
+}
+
+void Witness::fired(const Event& event) {
+  const std::uint64_t serial = event.serial();
+  if (event.kind() == EventKind::Timer) {
+    const auto& timer = static_cast<const Timer&>(event);
+    stage_.complain(stage_.timers.fire(serial, stage_.runtime().now()));
+    if (timer.mode() == TimerMode::Periodic) {
+      stage_.timers.arm(serial, stage_.runtime().now() + timer.timeout());
+    } else {
+      stage_.activity.leave(serial);
+    }
+  }
+  for (Task& task : stage_.tasks) task.wait.fired(serial, event.closed());
+  if (SharedEvent* shared = stage_.shared(serial)) {
+    ++shared->fires;
+    if (shared->subject == Subject::Multishot) shared->starts = 0;
+    stage_.complain(shared->callbacks.begin_pass());
+  }
+}
+
+void Witness::left_by_callback(const Event& event) {
+  if (stage_.turn == event.serial()) {
+    stage_.turn = 0;  // A waiter that was called and is answered.
+  } else if (!stage_.removing) {
+    if (SharedEvent* shared = stage_.shared(event.serial())) shared->callbacks.stranger_left();
+  }
+}
+
+void Witness::enqueued(const Event& event, std::uint64_t cause) {
+  if (cause > static_cast<std::uint64_t>(WakeCause::Shutdown)) {
+    stage_.complain("CORE-GL-06 (ONCE): a coroutine was queued without a cause");
+  }
+  const detail::ReadyQueue& ready = stage_.runtime().scheduler().ready();
+  std::size_t times = 0;
+  for (std::size_t i = 0; i < ready.size(); ++i) times += &ready[i] == &event ? 1 : 0;
+  if (times != 1) {
+    stage_.complain("CORE-WK-02 (ONCE): " + event.info() + " is in the ready queue " +
+                    count(times, "times"));
+  }
+}
+
+void Witness::cancelled(const Event& event, std::uint64_t cause) {
+  Task* task = stage_.task(event.serial());
+  if (task == nullptr) return;
+  const CoroutineBase& coroutine = as_coroutine(event);
+  const bool itself = stage_.runtime().current() == &coroutine &&
+                      coroutine.waker().status != WakerStatus::Waiting &&
+                      coroutine.waker().status != WakerStatus::Queued;
+  task->life.cancelled(itself ? models::LifecycleModel::By::Itself
+                              : models::LifecycleModel::By::Another);
+  const auto by = static_cast<WakeCause>(cause);
+  if (by != WakeCause::Deadlock && by != WakeCause::Shutdown) return;
+  ++(by == WakeCause::Deadlock ? task->deadlock_cancels : task->shutdown_cancels);
+  task->must_end = true;
+  task->deferred = false;
+  if (task->protect_depth > 0) task->protection_cleared = true;
+}
+
+void Witness::polled(bool may_block) {
+  if (!may_block) return;
+  const detail::Scheduler& scheduler = stage_.runtime().scheduler();
+  if (!scheduler.ready().empty() || !scheduler.microtasks().empty()) {
+    stage_.complain("CORE-SC-08 (WAKE): the loop may block while there is something to run");
+  }
+  if (stage_.activity.active() == 0) {
+    stage_.complain("CORE-SC-08 (DL-): the loop may block though nothing is active");
+  }
+}
+
+void Witness::deadlock(std::uint64_t waiting) {
+  ++stage_.deadlocks;
+  std::vector<const models::WaitModel*> waits;
+  for (const Task& task : stage_.tasks) {
+    if (!task.life.is_finished()) waits.push_back(&task.wait);
+  }
+  stage_.complain(models::judge_deadlock(waits, stage_.activity.active()));
+  if (waiting != stage_.runtime().registry().size() || waiting < waits.size()) {
+    stage_.complain("CORE-SC-12 (ERR): the deadlock names " + count(waiting, "coroutines, but ") +
+                    count(waits.size(), "of the program's wait"));
+  }
+  for (const Task& task : stage_.tasks) {
+    if (task.deadlock_cancels >= stage_.deadlocks) {
+      stage_.complain(task, "CORE-SC-11 (CANC): more than one cancellation for each deadlock");
+    }
+  }
+}
+
+// --- at rest
+// --------------------------------------------------------------------------------------
+
+void Witness::end_step(Runtime& runtime) {
+  stage_.turn = 0;
+  for (SharedEvent& shared : stage_.events) {
+    stage_.complain(shared.callbacks.end_pass());
+    compare_event(shared);
+  }
+  if (runtime.active_event_count() != stage_.activity.active()) {
+    stage_.complain("CORE-EV-01 (STOP): " + count(stage_.activity.active(), "events are active, ") +
+                    count(runtime.active_event_count(), "are counted"));
+  }
+  for (Task& task : stage_.tasks) compare_task(task);
+  for (const Listener* listener : stage_.listeners) {
+    if (listener->ref_count() != (listener->event() != nullptr ? 2u : 1u)) {
+      stage_.complain("CORE-CB-06 (REF): a callback counts " +
+                      count(listener->ref_count(), "holders at rest"));
+    }
+  }
+  stage_.arena.audit().end_step(runtime);
+  if (stage_.arena.findings().any()) throw AbandonRun{};
+}
+
+void Witness::compare_event(SharedEvent& shared) {
+  std::uint32_t waits = 0;
+  std::uint32_t started = 0;
+  if (shared.event != nullptr) {
+    for_each_registration(stage_.runtime(), *shared.event, [&](const Registration& entry) {
+      ++waits;
+      started += entry.started() ? 1 : 0;
+    });
+  }
+  stage_.complain(shared.holders.compare_life(waits));
+  if (shared.event == nullptr) return;
+  const Event& event = *shared.event;
+  if (!shared.is_timer() && shared.fires != shared.notified) {
+    stage_.complain("CORE-CB-10 (WAKE): " + event.info() + " was notified " +
+                    count(shared.notified, "times, it told its subscribers ") +
+                    count(shared.fires, "times"));
+  }
+  stage_.complain(shared.holders.compare(waits, event.ref_count()));
+  const std::uint32_t references = event.loop_ref_count();
+  if (references != shared.starts + started) {
+    stage_.complain("CORE-EV-02 (STOP): " + event.info() + " has " +
+                    count(references, "loop references, expected ") +
+                    count(shared.starts, "of the program and ") + count(started, "of waits"));
+  }
+  if (event.closed() && references != 0) {
+    stage_.complain("CORE-EV-05 (STOP): a closed event has loop references");
+  }
+  const CallbackVector& vector = event.callbacks();
+  const std::size_t expected = shared.callbacks.size() + (event.closed() ? 0 : waits);
+  if (vector.size() < shared.callbacks.size() || (!event.closed() && vector.size() != expected) ||
+      vector.size() > vector.capacity()) {
+    stage_.complain("CORE-CB-04 (REF): " + event.info() + " has " +
+                    count(vector.size(), "subscribers, expected ") +
+                    count(expected, "of the program and of waits"));
+  }
+}
+
+void Witness::compare_task(Task& task) {
+  if (task.life.is_finished() || task.serial == 0 || !task.wait.answered()) return;
+  const CoroutineBase* coroutine = nullptr;
+  for (const CoroutineBase* each = stage_.runtime().registry().first(); each != nullptr;
+       each = each->next_registered()) {
+    if (each->serial() == task.serial) coroutine = each;
+  }
+  if (coroutine != nullptr && coroutine->waker().status == WakerStatus::Waiting) {
+    stage_.complain(task, "CORE-GL-01 (WAKE): what it waits for has happened, and it sleeps on");
+  }
+}
+
+}  // namespace fermata::properties

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/laws/shrink.hpp"
+
+#include <optional>
+
+#include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/decisions.hpp"
+
+namespace fermata::properties {
+namespace {
+
+constexpr std::uint64_t kSchedules = 20;  // For each candidate.
+constexpr int kCandidates = 4'000;
+
+class Shrinker {
+ public:
+  Shrinker(std::string_view strategy, std::uint64_t seed)
+      : strategy_(sim::make_strategy(strategy)), decisions_(*strategy_), seed_(seed) {}
+
+  /// What `program` breaks; the rule of `expected` only, when that is given.
+  models::Complaint complaint_of(const Program& program, std::string_view expected) {
+    for (std::uint64_t schedule = 0; schedule < kSchedules; ++schedule) {
+      decisions_.begin(sim::run_seed(seed_, schedule));
+      const models::Complaint complaint = machine_.run(&decisions_, program);
+      decisions_.end();
+      if (!complaint.empty() && (expected.empty() || rule_of(complaint) == expected)) {
+        return complaint;
+      }
+    }
+    return {};
+  }
+  static std::string_view rule_of(std::string_view complaint) {
+    return complaint.substr(0, complaint.find(':'));
+  }
+
+ private:
+  std::unique_ptr<sim::Strategy> strategy_;
+  sim::Decisions decisions_;
+  std::uint64_t seed_;
+  Machine machine_;
+};
+
+}  // namespace
+
+models::Complaint first_complaint(const Program& program, std::string_view strategy,
+                                  std::uint64_t seed) {
+  return Shrinker(strategy, seed).complaint_of(program, "");
+}
+
+std::string shrunk(const Law& law, std::string_view strategy, std::uint64_t seed) {
+  Shrinker shrinker(strategy, seed);
+  rc::Shrinkable<Program> smallest = shrinkable_program(law.profile, seed);
+  models::Complaint complaint = shrinker.complaint_of(smallest.value(), "");
+  if (complaint.empty()) return {};
+  const std::string rule(Shrinker::rule_of(complaint));
+  int candidates = kCandidates;
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    auto shrinks = smallest.shrinks();
+    while (auto candidate = shrinks.next()) {
+      if (--candidates < 0) break;
+      const models::Complaint one = shrinker.complaint_of(candidate->value(), rule);
+      if (one.empty()) continue;
+      complaint = one;
+      smallest = *candidate;
+      smaller = true;
+      break;
+    }
+  }
+  return complaint + "\n" + to_text(smallest.value());
+}
+
+}  // namespace fermata::properties

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What takes too long for each commit: 100,000 schedules of every law with no bug planted, the zoo
+# with controls as long, the benchmarks. Prints a table; `--json FILE` writes all rows as one list.
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+
+SCHEDULES=${SCHEDULES:-100000}
+build=build/release
+json=
+
+while (($#)); do
+  case $1 in
+    --json) json=${2:?--json needs a file} && shift 2 ;;
+    --build) build=${2:?--build needs a folder} && shift 2 ;;
+    *) echo "nightly: unknown argument '$1'" >&2 && exit 1 ;;
+  esac
+done
+
+rows=$(mktemp -d)
+trap 'rm -rf "$rows"' EXIT
+failed=0
+
+echo "--- laws: $SCHEDULES schedules each"
+laws=$("$build/properties/fermata_suite" --list) || exit 1
+for law in $laws; do
+  start=$SECONDS
+  log=$rows/$law.log ok=true
+  "$build/properties/fermata_suite" --only "$law" --runs "$SCHEDULES" >"$log" 2>&1 ||
+    { ok=false failed=1 && cat "$log"; }
+  passed=$(sed -nE 's/^schedules +([0-9]+)$/\1/p' "$log")
+  printf '%-24s %8s schedules %5s s  %s\n' "$law" "${passed:-?}" $((SECONDS - start)) "$ok"
+  printf '[{"name": "law/%s", "value": %s, "unit": "schedules", ' "$law" "${passed:-0}" \
+    >"$rows/law_$law.json"
+  printf '"ratio": null, "limit": %s, "ok": %s}]\n' "$SCHEDULES" "$ok" >>"$rows/law_$law.json"
+done
+
+echo "--- zoo"
+properties/zoo/run.py --build "$build" --control "$SCHEDULES" --json "$rows/zoo.json" || failed=1
+
+echo "--- bench"
+bench/run.py --build "$build" --json "$rows/bench.json" || failed=1
+
+if [[ -n $json ]]; then
+  python3 - "$json" "$rows"/*.json <<'MERGE'
+import json, sys
+rows = [row for path in sys.argv[2:] for row in json.load(open(path, encoding="utf-8"))]
+with open(sys.argv[1], "w", encoding="utf-8") as out:
+    out.write(json.dumps(rows, indent=1) + "\n")
+MERGE
+fi
+exit "$failed"

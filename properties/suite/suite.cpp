@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The bundled suite: explores every law and some small programs, with each strategy, and says what
+// that came to. With --trace-hashes it prints what a fixed list of runs came to, for comparison
+// between compilers.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/seed.hpp"
+#include "properties/laws/shrink.hpp"
+#include "properties/suite/entries.hpp"
+
+namespace fermata::properties::suite {
+namespace {
+
+constexpr std::array kStrategies = {"fifo", "random", "pct:3"};
+constexpr std::uint64_t kHashedSeeds = 20;
+
+/// What is going on, on one line of a terminal; elsewhere a line for each entry.
+class Progress {
+ public:
+  Progress(std::size_t entries, std::uint64_t runs) : entries_(entries), runs_(runs) {}
+  void entry(const std::string& name) {
+    name_ = name;
+    ++entry_;
+    show(0);
+  }
+  void run(std::uint64_t done) {
+    if (done % 64 == 0) show(done);
+  }
+  void passed(const sim::ExploreResult& result) {
+    if (terminal_) fmt::print("\r\x1b[K");
+    fmt::print("  {:<22} {:>7} schedules, {:>7} different\n", name_, result.runs,
+               result.distinct_runs);
+    std::fflush(stdout);
+  }
+
+ private:
+  void show(std::uint64_t done) const {
+    if (!terminal_) return;
+    const std::uint64_t total = entries_ * runs_;
+    const std::uint64_t so_far = (entry_ - 1) * runs_ + done;
+    fmt::print("\r\x1b[K[{:>3}%] {} of {} schedules: {}", so_far * 100 / total, so_far, total,
+               name_);
+    std::fflush(stdout);
+  }
+
+  bool terminal_ = ::isatty(STDOUT_FILENO) != 0;
+  std::size_t entries_;
+  std::uint64_t runs_;
+  std::size_t entry_ = 0;
+  std::string name_;
+};
+
+struct Sum {
+  std::uint64_t runs = 0;
+  std::uint64_t distinct = 0;
+  std::uint64_t steps = 0;
+  Duration virtual_time{};
+  std::uint64_t laws = 0;
+  sim::FaultCounts faults{};
+
+  void add(const sim::ExploreResult& result) {
+    runs += result.runs;
+    distinct += result.distinct_runs;
+    steps += result.steps;
+    virtual_time += result.virtual_time;
+    for (std::size_t i = 0; i < faults.size(); ++i) faults[i] += result.fault_counts[i];
+  }
+};
+
+void print_statistics(const Sum& sum, const Totals& totals, double seconds) {
+  fmt::print("\n");
+  fmt::print("schedules             {}\n", sum.runs);
+  fmt::print("distinct trace hashes {}\n", sum.distinct);
+  fmt::print("steps                 {}\n", sum.steps + totals.steps);
+  fmt::print("coroutines in laws    {}\n", totals.coroutines);
+  fmt::print("deadlocks in laws     {} (each expected by the model)\n", totals.deadlocks);
+  fmt::print("shutdowns in laws     {}\n", totals.shutdowns);
+  fmt::print("virtual time          {:.1f} s\n",
+             std::chrono::duration<double>(sum.virtual_time).count());
+  fmt::print("schedules/s           {:.0f}\n", static_cast<double>(sum.runs) / seconds);
+  fmt::print("laws executed         {}\n", sum.laws);
+  fmt::print("faults fired         ");
+  for (std::size_t i = 0; i < sum.faults.size(); ++i) {
+    fmt::print(" {} {}{}", sim::to_string(static_cast<sim::Fault>(i)), sum.faults[i],
+               i + 1 < sum.faults.size() ? "," : "\n");
+  }
+}
+
+int report(const Entry& entry, const char* strategy, const sim::FoundFailure& found) {
+  fmt::print("\n{} [{}]: {}: {}\n", entry.name, strategy, sim::to_string(found.failure.verdict),
+             found.failure.message);
+  fmt::print("  coroutine '{}', seed {}, strategy {}, trace hash {:016x}\n",
+             found.failure.coroutine, sim::seed_text(found.tape.seed), found.tape.strategy,
+             found.tape.trace_hash);
+  fmt::print("reproduce: fermata_suite --only {} --strategy {} --seed {} --runs 1\n", entry.name,
+             found.tape.strategy, sim::seed_text(found.tape.seed));
+  fmt::print("{}\n", found.failure.explanation);
+  for (const Law* law : laws()) {
+    if (law->name != entry.name) continue;
+    if (const std::string small = shrunk(*law, strategy, found.tape.seed); !small.empty()) {
+      fmt::print("as small as it gets: {}\n", small);
+    }
+  }
+  fmt::print("{}{}\n", found.arguments, found.output);
+  return sim::exit_code(found.failure.verdict);
+}
+
+struct Choice {
+  std::uint64_t runs = 1'500;  // Of each entry.
+  std::uint64_t seed = 1;
+  std::string only;
+  std::string strategy;  // Empty: each in turn.
+};
+
+int explore_all(const Choice& choice) {
+  Totals totals;
+  Sum sum;
+  auto all = entries(&totals);
+  if (!choice.only.empty())
+    std::erase_if(all, [&](const Entry& e) { return e.name != choice.only; });
+  if (all.empty()) {
+    fmt::print(stderr, "fermata_suite: there is no '{}'\n", choice.only);
+    return 1;
+  }
+  Progress progress(all.size(), choice.runs);
+  const auto start = std::chrono::steady_clock::now();
+  for (const Entry& entry : all) {
+    progress.entry(entry.name);
+    std::uint64_t before = 0;
+    sim::ExploreResult of_entry;
+    for (std::size_t i = 0; i < kStrategies.size(); ++i) {
+      const bool chosen = !choice.strategy.empty();
+      const char* strategy = chosen ? choice.strategy.c_str() : kStrategies[i];
+      sim::ExploreOptions options;
+      options.name = entry.name;
+      options.strategy = strategy;
+      options.seed = choice.seed;
+      options.runs = chosen ? choice.runs : (choice.runs + i) / kStrategies.size();
+      options.on_run = [&](std::uint64_t run) { progress.run(before + run); };
+      const sim::ExploreResult result = sim::explore(options, entry.program);
+      sum.add(result);
+      before += result.runs;
+      of_entry.runs += result.runs;
+      of_entry.distinct_runs += result.distinct_runs;
+      if (result.found) return report(entry, strategy, *result.found);
+      if (chosen) break;
+    }
+    progress.passed(of_entry);
+    sum.laws += entry.is_law ? 1 : 0;
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  print_statistics(sum, totals, took.count());
+  return 0;
+}
+
+int list() {
+  for (const Entry& entry : entries()) fmt::print("{}\n", entry.name);
+  return 0;
+}
+
+int print_trace_hashes() {
+  for (const Entry& entry : entries()) {
+    for (std::uint64_t seed = 1; seed <= kHashedSeeds; ++seed) {
+      sim::ExploreOptions options;
+      options.name = entry.name;
+      options.seed = seed;
+      options.runs = 1;
+      options.check_determinism = 0;
+      const sim::ExploreResult result = sim::explore(options, entry.program);
+      fmt::print("{} {} {:016x}\n", entry.name, seed, result.trace_hash);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace fermata::properties::suite
+
+int main(int argc, char** argv) {
+  using fermata::properties::suite::Choice;
+  Choice choice;
+  bool hashes = false;
+  try {
+    for (int i = 1; i < argc; ++i) {
+      const std::string_view option = argv[i];
+      if (option == "--trace-hashes") {
+        hashes = true;
+        continue;
+      }
+      if (option == "--list") return fermata::properties::suite::list();
+      if (i + 1 == argc) throw fermata::UsageError("expected a value after " + std::string(option));
+      const std::string value = argv[++i];
+      if (option == "--runs") {
+        choice.runs = fermata::sim::parse_seed(value);
+      } else if (option == "--seed") {
+        choice.seed = fermata::sim::parse_seed(value);
+      } else if (option == "--only") {
+        choice.only = value;
+      } else if (option == "--strategy") {
+        choice.strategy = value;
+      } else {
+        throw fermata::UsageError(
+            std::string(option) + " is no option; expected --runs N, " +
+            "--seed S, --only ENTRY, --strategy NAME, --list, --trace-hashes");
+      }
+    }
+    return hashes ? fermata::properties::suite::print_trace_hashes()
+                  : fermata::properties::suite::explore_all(choice);
+  } catch (const fermata::Error& error) {
+    fmt::print(stderr, "fermata_suite: {}\n", error.what());
+    return 1;
+  }
+}

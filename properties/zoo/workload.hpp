@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The smallest program in which one bug of the zoo shows, among bystanders. It says itself what is
+// wrong, by the invariant that the bug breaks: a crash or an unexplained hang does not count.
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "fermata/sim/run/runner.hpp"
+#include "fermata/sim/world/world.hpp"
+
+namespace fermata::properties::zoo {
+
+struct Workload {
+  /// The entry of the zoo, "Z-CB-01".
+  std::string_view mutant;
+  std::string_view title;
+  /// How many orderings must hold at once; from 2 on the calm run must not show the bug.
+  int depth = 1;
+  /// Found when the failure's message has one of these: what the entry breaks, and the ids of the
+  /// rules that say so.
+  std::vector<std::string_view> breaks;
+  void (*body)(sim::World& world);
+};
+
+[[nodiscard]] std::span<const Workload> workloads();
+
+/// The workload among bystanders that follow from the seed.
+[[nodiscard]] sim::Program exploration_of(const Workload& workload);
+
+/// Whether `message` says that something is broken which `workload`'s mutant breaks.
+[[nodiscard]] bool is_about(const Workload& workload, std::string_view message);
+
+}  // namespace fermata::properties::zoo
