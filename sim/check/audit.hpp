@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +36,8 @@ class Audit final : public Observer {
   /// `identity` tells the traces of one node from those of another.
   void begin_run(Runtime& runtime, std::uint64_t identity, const AuditOptions& options);
 
-  /// Looks for what has outlived a run that ended without a failure. False when something has.
-  bool end_run();
+  /// Looks for what has outlived a run that ended without a failure.
+  void end_run();
 
   void trace(Trace kind, const Event* subject, std::uint64_t detail) override;
   /// Throws AbandonRun once the run has failed.
@@ -57,7 +58,10 @@ class Audit final : public Observer {
 
  private:
   void note(Trace kind, const Event& subject);
-  void note_deadlock();
+  void note_of_all(Trace kind, std::uint64_t detail);
+  void note_deadlock(std::uint64_t waiting);
+  [[nodiscard]] bool nothing_is_ready() const noexcept;
+  [[gnu::noinline]] void make_room();
   void forget(const Event& event) noexcept;
   void gains_control(const Event& coroutine);
   void loses_control(const Event& coroutine);
@@ -66,8 +70,6 @@ class Audit final : public Observer {
   void check_touched();
   void recount();
   void check(const Event& event);
-  void check_coroutine(const CoroutineBase& coroutine);
-  void check_waiting(const CoroutineBase& coroutine);
   void check_subscribers(const Event& event);
   void check_counters();
   void check_ready_queue();
@@ -76,6 +78,11 @@ class Audit final : public Observer {
   void report_livelock();
   void note_idle_round();
 
+  // Cold: these find out what is wrong and say so.
+  void complain_about(const Event& event);
+  void complain_about_coroutine(const CoroutineBase& coroutine);
+  void complain_about_registration(const Registration& registration);
+  void complain_about_subscribers(const Event& event);
   void complain(std::string_view invariant, const std::string& what);
 
   RunRecord& record_;
@@ -84,7 +91,8 @@ class Audit final : public Observer {
   std::uint64_t identity_ = 0;
 
   // What this step touched: a part of `touched_`; null once destroyed.
-  std::vector<const Event*> touched_ = std::vector<const Event*>(64);
+  std::size_t touched_capacity_ = 64;
+  std::unique_ptr<const Event*[]> touched_ = std::make_unique<const Event*[]>(touched_capacity_);
   std::size_t touched_begin_ = 0;
   std::size_t touched_end_ = 0;
   std::size_t active_ = 0;  // Events that count as activity.

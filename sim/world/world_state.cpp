@@ -175,6 +175,7 @@ bool WorldState::only_services_left() const noexcept {
 
 bool WorldState::alone_until(const NodeState& node, Instant until) const noexcept {
   if (action_agenda_.earliest() <= until) return false;
+  if (!has_several_nodes()) return true;
   return std::none_of(nodes_.begin(), nodes_.end(), [&](const NodeState* other) {
     return other != &node && other->next_action() <= until;
   });

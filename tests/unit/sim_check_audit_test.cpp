@@ -162,6 +162,38 @@ TEST_F(CheckTest, SeesAFireAfterStop) {
   EXPECT_TRUE(begins_with(world_.failure()->message, "CORE-EV-16: Timer #"));
 }
 
+TEST_F(CheckTest, SeesAPollThatMayBlockWhileACoroutineIsReady) {
+  FERMATA_CHECKS("CORE-SC-08");
+  run([] {
+    spawn("ready", [] {});
+    current_runtime().kernel().trace(Trace::Polled, nullptr, 1);
+    suspend();
+  });
+  ASSERT_TRUE(world_.failure());
+  EXPECT_TRUE(begins_with(world_.failure()->message, "CORE-SC-08: ")) << world_.failure()->message;
+}
+
+TEST_F(CheckTest, SeesAFalseDeadlock) {
+  FERMATA_CHECKS("CORE-SC-10");
+  run([] {
+    spawn("ready", [] {});
+    current_runtime().kernel().trace(Trace::DeadlockReported, nullptr, 2);
+    suspend();
+  });
+  ASSERT_TRUE(world_.failure());
+  EXPECT_TRUE(begins_with(world_.failure()->message, "CORE-SC-10: ")) << world_.failure()->message;
+}
+
+TEST_F(CheckTest, SeesAMiscountedDeadlock) {
+  FERMATA_CHECKS("CORE-SC-12");
+  run([] {
+    current_runtime().kernel().trace(Trace::DeadlockReported, nullptr, 7);
+    suspend();
+  });
+  ASSERT_TRUE(world_.failure());
+  EXPECT_TRUE(begins_with(world_.failure()->message, "CORE-SC-12: ")) << world_.failure()->message;
+}
+
 TEST_F(CheckTest, AcceptsCorrectProgramsAtEveryStep) {
   run(
       [] {
