@@ -62,6 +62,14 @@ void leave_slot(const SignalMailbox& mailbox) noexcept {
 
 }  // namespace
 
+void ignore_broken_pipes() noexcept {
+  const std::lock_guard lock(table_mutex);
+  struct sigaction action = {};
+  if (sigaction(SIGPIPE, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return;
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &action, nullptr);
+}
+
 SignalMailbox::SignalMailbox(Wake wake, void* context) : wake_(wake), context_(context) {
   enter_slot(*this);
 }

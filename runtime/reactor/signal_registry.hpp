@@ -14,6 +14,10 @@
 
 namespace fermata::detail {
 
+/// From now on a write to a connection that is gone is an error, not the end of the process. A
+/// handler that the program has set stays.
+void ignore_broken_pipes() noexcept;
+
 class SignalMailbox {
  public:
   /// `wake(context)` is called from the signal handler, on any thread: it must be safe there.

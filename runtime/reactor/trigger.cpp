@@ -32,7 +32,8 @@ void Triggers::post(TriggerHandle& trigger) noexcept {
 
 void Triggers::collect() {
   const auto older = static_cast<std::ptrdiff_t>(ready_.size());
-  for (TriggerHandle* trigger = posted_.exchange(nullptr); trigger != nullptr; trigger = trigger->next_) {
+  for (TriggerHandle* trigger = posted_.exchange(nullptr); trigger != nullptr;
+       trigger = trigger->next_) {
     ready_.push_back(trigger);
   }
   std::reverse(ready_.begin() + older, ready_.end());

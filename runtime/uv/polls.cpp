@@ -21,6 +21,7 @@ namespace {
 constexpr int kEventsPerCall = 64;
 constexpr std::size_t kChecksPerTurn = 8;
 constexpr Duration kCheckInterval = std::chrono::seconds(1);
+constexpr Duration kCheckIntervalOfMany = std::chrono::milliseconds(100);
 
 std::uint32_t to_native(PollMask mask) {
   std::uint32_t events = 0;
@@ -188,7 +189,8 @@ Instant Polls::check_some(Instant wake_by) {
     poll.ready(PollMask::Disconnect);
     return Loop::now();
   }
-  return std::min(wake_by, Loop::now() + kCheckInterval);
+  const bool all = count == armed_.size();
+  return std::min(wake_by, Loop::now() + (all ? kCheckInterval : kCheckIntervalOfMany));
 }
 
 }  // namespace fermata::uv::detail

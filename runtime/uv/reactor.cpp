@@ -19,6 +19,8 @@ constexpr Duration kDetachLimit = std::chrono::seconds(5);
 
 class UvReactor final : public Reactor {
  public:
+  UvReactor() { fermata::detail::ignore_broken_pipes(); }
+
   [[nodiscard]] std::string_view name() const noexcept override { return "uv"; }
 
   [[nodiscard]] Instant now() noexcept override { return detail::Loop::now(); }
