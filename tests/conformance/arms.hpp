@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The reactors that every body of this folder runs on.
+
+#include <gtest/gtest.h>
+
+#include "tests/conformance/sim_arm.hpp"
+#include "tests/conformance/uv_arm.hpp"
+
+namespace fermata::conformance {
+
+using Arms = ::testing::Types<UvArm, SimArm>;
+
+}  // namespace fermata::conformance

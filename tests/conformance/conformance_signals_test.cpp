@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <memory>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/io/signal.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "tests/conformance/arms.hpp"
+#include "tests/support/checks.hpp"
+
+namespace fermata::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class Arm>
+class SignalsOf : public ::testing::Test {};
+TYPED_TEST_SUITE(SignalsOf, Arms);
+
+TYPED_TEST(SignalsOf, EveryWaiterIsToldOncePerDelivery) {
+  FERMATA_CHECKS("SIG-02");
+  TypeParam::run([] {
+    int told = 0;
+    std::vector<Coroutine<>> waiters;
+    for (int i = 0; i < 3; ++i) {
+      waiters.push_back(spawn("waiter", [&] {
+        wait_signal(SIGUSR1);
+        ++told;
+      }));
+    }
+    delay(1ms);
+    TypeParam::raise(SIGUSR1);
+    for (const auto& waiter : waiters) await(waiter);
+    EXPECT_EQ(told, 3);
+  });
+}
+
+TYPED_TEST(SignalsOf, OtherSignalsAreNoConcernOfAWaiter) {
+  TypeParam::run([] {
+    const SignalWatch other(SIGUSR2);
+    TypeParam::raise(SIGUSR2);
+    EXPECT_THROW(wait_signal(SIGUSR1, {.timeout = 5ms}), Timeout);
+    EXPECT_TRUE(other.pending());
+  });
+}
+
+TYPED_TEST(SignalsOf, AWatchRemembersWhatCameWhileNobodyWaited) {
+  TypeParam::run([] {
+    SignalWatch watch(SIGUSR1);
+    TypeParam::raise(SIGUSR1);
+    delay(5ms);
+    watch.wait({.timeout = 0ms});
+    EXPECT_THROW(watch.wait({.timeout = 2ms}), Timeout);
+  });
+}
+
+TYPED_TEST(SignalsOf, AWatchThatNobodyWaitsForIsNoActivity) {
+  TypeParam::run([] {
+    const SignalWatch watch(SIGUSR1);
+    EXPECT_EQ(current_runtime().active_event_count(), 0u);
+  });
+}
+
+TYPED_TEST(SignalsOf, AListMayChangeDuringItsDelivery) {
+  FERMATA_CHECKS("SIG-03", "SIG-05");
+  TypeParam::run([] {
+    Signals& signals = current_runtime().reactor().signals();
+    SignalEvent first(signals, SIGUSR1);
+    auto second = std::make_unique<SignalEvent>(signals, SIGUSR1);
+    SignalEvent third(signals, SIGUSR1);
+    SignalEvent added(signals, SIGUSR1);
+    std::vector<int> told;
+    const auto note = [&](int who) {
+      return [&told, who](Event&, const Outcome&) { told.push_back(who); };
+    };
+    const Subscription on_first = subscribe(first, [&](Event&, const Outcome&) {
+      told.push_back(1);
+      second.reset();
+      added.start();
+    });
+    const Subscription on_second = subscribe(*second, note(2));
+    const Subscription on_third = subscribe(third, note(3));
+    const Subscription on_added = subscribe(added, note(4));
+    first.start();
+    second->start();
+    third.start();
+    TypeParam::raise(SIGUSR1);
+    delay(5ms);
+    EXPECT_EQ(told, (std::vector<int>{1, 3}));
+    TypeParam::raise(SIGUSR1);
+    delay(5ms);
+    EXPECT_EQ(told, (std::vector<int>{1, 3, 1, 3, 4}));
+    for (SignalEvent* event : {&first, &third, &added}) event->stop();
+  });
+}
+
+TYPED_TEST(SignalsOf, ASignalThatNobodyCanHandleIsRefused) {
+  TypeParam::run([] {
+    for (const int signum : {SIGKILL, SIGSTOP, 0, -1, 1000}) {
+      EXPECT_THROW(wait_signal(signum), UsageError) << signum;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace fermata::conformance

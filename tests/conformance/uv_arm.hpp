@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <functional>
+
+#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/uv/reactor.hpp"
+
+namespace fermata::conformance {
+
+/// The reactor on libuv, in this process.
+struct UvArm {
+  /// Runs `body` as the main coroutine; throws what ended it.
+  static void run(const std::function<void()>& body) {
+    Runtime runtime(uv::make_reactor(), {.handle_stop_signals = false});
+    EXPECT_EQ(runtime.run(body), 0);
+  }
+
+  /// The program that runs gets `signum`.
+  static void raise(int signum) { std::raise(signum); }
+};
+
+}  // namespace fermata::conformance

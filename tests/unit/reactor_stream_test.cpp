@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What streams, listeners and handles ask of their backend, seen from a backend that does only what
+// the test says.
+
+#include "fermata/runtime/reactor/stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/reactor/listener.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/events.hpp"
+#include "tests/support/virtual_reactor.hpp"
+
+namespace fermata {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+class FakeStream final : public StreamHandle {
+ public:
+  using StreamHandle::close_acknowledged;
+  using StreamHandle::read_target;
+  using StreamHandle::receive_failed;
+  using StreamHandle::received;
+  using StreamHandle::received_end;
+  using StreamHandle::write_done;
+
+  struct Counts {
+    int starts = 0;
+    int stops = 0;
+    int shutdowns = 0;
+    int closes = 0;
+    int deaths = 0;
+  };
+
+  FakeStream(detail::Attachment& attachment, Counts& counts)
+      : StreamHandle(attachment), counts_(counts) {}
+  ~FakeStream() override { ++counts_.deaths; }
+
+  [[nodiscard]] Address local_address() const override { return {}; }
+  [[nodiscard]] Address peer_address() const override { return {}; }
+
+  std::size_t room = 1000;  // What try_write accepts.
+  int write_code = 0;
+  int read_code = 0;
+  std::string written;
+  std::optional<std::string> submitted;
+
+ private:
+  int start_reading() override {
+    ++counts_.starts;
+    return read_code;
+  }
+  void stop_reading() noexcept override { ++counts_.stops; }
+  Written try_write(std::span<const std::byte> data) override {
+    const auto accepted = data.first(std::min(room, data.size()));
+    written.append(reinterpret_cast<const char*>(accepted.data()), accepted.size());
+    return {accepted.size(), write_code};
+  }
+  int submit_write(std::span<const std::byte> data) override {
+    submitted.emplace(reinterpret_cast<const char*>(data.data()), data.size());
+    return 0;
+  }
+  void submit_shutdown() noexcept override { ++counts_.shutdowns; }
+  void close_backend() noexcept override { ++counts_.closes; }
+
+  Counts& counts_;
+};
+
+class Stream : public ::testing::Test {
+ protected:
+  /// Runs `body` in a runtime with an open stream, which is closed and acknowledged after it.
+  template <class Body>
+  void run(Body body) {
+    test::TestRuntime host;
+    host.run([&] {
+      attachment_.attach(host.runtime);
+      stream_ = Ref<FakeStream>::adopt(*new FakeStream(attachment_, counts_));
+      body();
+      if (!stream_) return;
+      FakeStream& stream = *stream_;
+      const bool open = !stream.closed();
+      stream.close();
+      stream_.reset();
+      if (open) stream.close_acknowledged();
+    });
+    EXPECT_EQ(attachment_.unclosed(), 0u);
+  }
+
+  detail::Attachment attachment_;
+  FakeStream::Counts counts_;
+  Ref<FakeStream> stream_;
+  std::array<std::byte, 4> buffer_{};
+};
+
+TEST_F(Stream, StaysArmedBetweenReads) {
+  run([&] {
+    for (int i = 0; i < 3; ++i) {
+      ReadRequest request(*stream_, buffer_);
+      stream_->received(bytes_of("abcd"));
+      ASSERT_TRUE(request.completed());
+      EXPECT_EQ(request.take(), 4u);
+    }
+    EXPECT_EQ(counts_.starts, 1);
+    EXPECT_EQ(counts_.stops, 0);
+  });
+}
+
+TEST_F(Stream, PutsBytesStraightIntoTheWaitingBuffer) {
+  run([&] {
+    std::array<std::byte, 8> spare;
+    EXPECT_EQ(stream_->read_target(spare).data(), spare.data());
+    ReadRequest request(*stream_, buffer_);
+    EXPECT_EQ(stream_->read_target(spare).data(), buffer_.data());
+    buffer_.fill(std::byte{7});
+    stream_->received(std::span(buffer_).first(2));
+    EXPECT_EQ(request.take(), 2u);
+    EXPECT_EQ(buffer_[1], std::byte{7});
+  });
+}
+
+TEST_F(Stream, HoldsOneChunkWhenNobodyReadsAndThenStops) {
+  run([&] {
+    { const ReadRequest abandoned(*stream_, buffer_); }
+    stream_->received(bytes_of("abcdef"));
+    EXPECT_EQ(counts_.stops, 1);
+    ReadRequest first(*stream_, buffer_);
+    EXPECT_TRUE(first.completed());
+    EXPECT_EQ(first.take(), 4u);
+    ReadRequest second(*stream_, buffer_);
+    EXPECT_EQ(second.take(), 2u);
+    EXPECT_EQ(counts_.starts, 1);
+    const ReadRequest third(*stream_, buffer_);
+    EXPECT_FALSE(third.completed());
+    EXPECT_EQ(counts_.starts, 2);
+  });
+}
+
+TEST_F(Stream, BytesThatWereNotTakenComeBackInFrontOfLaterOnes) {
+  FERMATA_CHECKS("IO-02", "IO-09");
+  run([&] {
+    std::array<std::byte, 16> rest;
+    auto first = std::make_unique<ReadRequest>(*stream_, buffer_);
+    ReadRequest second(*stream_, rest);
+    stream_->received(bytes_of("abcdef"));
+    EXPECT_TRUE(first->completed());
+    EXPECT_FALSE(second.completed());
+    stream_->received(bytes_of("gh"));
+    first.reset();
+    ASSERT_TRUE(second.completed());
+    EXPECT_EQ(std::string(reinterpret_cast<char*>(rest.data()), second.take()), "abcdefgh");
+  });
+}
+
+TEST_F(Stream, AnAbandonedReadIsNeverWrittenTo) {
+  FERMATA_CHECKS("IO-07", "IO-08");
+  run([&] {
+    { const ReadRequest abandoned(*stream_, buffer_); }
+    stream_->received(bytes_of("abcd"));
+    EXPECT_EQ(buffer_, (std::array<std::byte, 4>{}));
+  });
+}
+
+TEST_F(Stream, TheEndComesBehindWhatIsHeldAndDoesNotArmAgain) {
+  FERMATA_CHECKS("IO-04");
+  run([&] {
+    { const ReadRequest abandoned(*stream_, buffer_); }
+    stream_->received(bytes_of("ab"));
+    stream_->received_end();
+    EXPECT_FALSE(stream_->at_end());
+    EXPECT_EQ(ReadRequest(*stream_, buffer_).take(), 2u);
+    for (int i = 0; i < 2; ++i) {
+      ReadRequest request(*stream_, buffer_);
+      EXPECT_TRUE(request.completed());
+      EXPECT_EQ(request.take(), 0u);
+    }
+    EXPECT_EQ(counts_.starts, 1);
+  });
+}
+
+TEST_F(Stream, AReadErrorIsSticky) {
+  run([&] {
+    const ReadRequest waiting(*stream_, buffer_);
+    stream_->receive_failed(ECONNRESET);
+    EXPECT_EQ(message_of(waiting.error()), "read: Connection reset by peer");
+    const ReadRequest later(*stream_, buffer_);
+    EXPECT_EQ(message_of(later.error()), "read: Connection reset by peer");
+  });
+}
+
+TEST_F(Stream, ABackendThatCannotReadFailsTheRead) {
+  run([&] {
+    stream_->read_code = ENOTCONN;
+    const ReadRequest request(*stream_, buffer_);
+    EXPECT_EQ(message_of(request.error()), "read: Transport endpoint is not connected");
+  });
+}
+
+TEST_F(Stream, WhatIsNotAcceptedAtOnceIsCopiedAndCompletesTheWriteLater) {
+  FERMATA_CHECKS("IO-03");
+  run([&] {
+    stream_->room = 3;
+    std::string text = "abcdef";
+    const WriteRequest first(*stream_, bytes_of(text));
+    const WriteRequest second(*stream_, bytes_of("gh"));
+    text.assign(6, '?');
+    EXPECT_EQ(stream_->written, "abc");
+    EXPECT_EQ(stream_->submitted, "def");
+    stream_->write_done(0);
+    EXPECT_TRUE(first.completed());
+    EXPECT_EQ(first.transferred(), 6u);
+    EXPECT_EQ(stream_->submitted, "gh");
+    EXPECT_FALSE(second.completed());
+    stream_->write_done(0);
+    EXPECT_EQ(second.transferred(), 2u);
+  });
+}
+
+TEST_F(Stream, AShortWriteIsEnoughForWhoAsksForSome) {
+  run([&] {
+    stream_->room = 3;
+    const WriteRequest request(*stream_, bytes_of("abcdef"), WriteMode::Some);
+    EXPECT_TRUE(request.completed());
+    EXPECT_EQ(request.transferred(), 3u);
+    EXPECT_FALSE(stream_->submitted);
+  });
+}
+
+TEST_F(Stream, AnAbandonedWriteGoesOnWithoutItsRequest) {
+  FERMATA_CHECKS("IO-01", "IO-07");
+  run([&] {
+    stream_->room = 0;
+    auto request = std::make_unique<WriteRequest>(*stream_, bytes_of("abc"));
+    const WriteRequest next(*stream_, bytes_of("def"));
+    request.reset();
+    EXPECT_EQ(stream_->submitted, "abc");
+    stream_->write_done(0);
+    EXPECT_EQ(stream_->submitted, "def");
+    stream_->write_done(0);
+    EXPECT_TRUE(next.completed());
+  });
+}
+
+TEST_F(Stream, AFailedWriteFailsThoseBehindItAndLaterOnes) {
+  run([&] {
+    stream_->room = 0;
+    const WriteRequest first(*stream_, bytes_of("abc"));
+    const WriteRequest second(*stream_, bytes_of("def"));
+    stream_->write_done(EPIPE);
+    const WriteRequest third(*stream_, bytes_of("ghi"));
+    for (const auto* request : {&first, &second, &third}) {
+      EXPECT_EQ(message_of(request->error()), "write: Broken pipe");
+    }
+  });
+}
+
+TEST_F(Stream, OneWriteMovesAtMostTheCap) {
+  FERMATA_CHECKS("IO-12");
+  run([&] {
+    const std::byte byte{};
+    stream_->room = 0;
+    stream_->write_code = EPIPE;
+    const WriteRequest request(*stream_, {&byte, kTransferMax + 1});
+    EXPECT_TRUE(request.completed());
+    EXPECT_EQ(kTransferMax, 0x7ffff000u);
+  });
+}
+
+TEST_F(Stream, TheWritingSideEndsBehindPendingWrites) {
+  run([&] {
+    stream_->room = 0;
+    const WriteRequest pending(*stream_, bytes_of("abc"));
+    stream_->shutdown_write();
+    stream_->shutdown_write();
+    EXPECT_EQ(counts_.shutdowns, 0);
+    stream_->write_done(0);
+    EXPECT_EQ(counts_.shutdowns, 1);
+    const WriteRequest late(*stream_, bytes_of("d"));
+    EXPECT_EQ(message_of(late.error()), "write: Broken pipe");
+  });
+}
+
+TEST_F(Stream, LivesUntilTheBackendHasLetGo) {
+  FERMATA_CHECKS("CLOSE-01", "CLOSE-03", "CLOSE-06");
+  run([&] {
+    FakeStream& stream = *stream_;
+    stream_.reset();
+    EXPECT_EQ(counts_.closes, 1);
+    EXPECT_EQ(counts_.deaths, 0);
+    EXPECT_EQ(attachment_.unclosed(), 1u);
+    EXPECT_EQ(current_runtime().active_event_count(), 0u);
+    stream.close_acknowledged();
+    EXPECT_EQ(counts_.closes, 1);
+    EXPECT_EQ(counts_.deaths, 1);
+  });
+}
+
+TEST_F(Stream, ParkedOperationsHoldItAndFailAtItsClose) {
+  FERMATA_CHECKS("IO-06", "CLOSE-05", "CLOSE-06");
+  run([&] {
+    const ReadRequest reading(*stream_, buffer_);
+    stream_->room = 0;
+    const WriteRequest writing(*stream_, bytes_of("abc"));
+    FakeStream& stream = *stream_;
+    stream_.reset();
+    EXPECT_EQ(counts_.closes, 0);
+    EXPECT_EQ(current_runtime().active_event_count(), 2u);
+    stream.close();
+    EXPECT_EQ(message_of(reading.error()), "Stream was closed");
+    EXPECT_EQ(message_of(writing.error()), "Stream was closed");
+    EXPECT_EQ(current_runtime().active_event_count(), 0u);
+    stream.write_done(ECANCELED);
+    stream.close_acknowledged();
+    EXPECT_EQ(counts_.deaths, 0);
+  });
+  EXPECT_EQ(counts_.deaths, 1);
+}
+
+// --- listeners ---
+
+class FakeListener final : public ListenerHandle {
+ public:
+  using ListenerHandle::accept_failed;
+  using ListenerHandle::accepting;
+
+  explicit FakeListener(detail::Attachment& attachment) : ListenerHandle(attachment, {}) {
+    resumed = 0;
+  }
+  [[nodiscard]] Address local_address() const override { return {}; }
+  int resumed = 0;
+  int paused = 0;
+
+ private:
+  void resume_accepting() override { ++resumed; }
+  void pause_accepting() noexcept override { ++paused; }
+  void close_backend() noexcept override { close_acknowledged(); }
+};
+
+class Listener : public ::testing::Test {
+ protected:
+  template <class Body>
+  void run(Body body) {
+    test::TestRuntime host;
+    host.run([&] {
+      attachment_.attach(host.runtime);
+      const auto listener = Ref<FakeListener>::adopt(*new FakeListener(attachment_));
+      body(*listener);
+      listener->close();
+    });
+  }
+  detail::Attachment attachment_;
+};
+
+TEST_F(Listener, AShortageOfDescriptorsPausesAndIsTriedAgain) {
+  run([&](FakeListener& listener) {
+    const AcceptRequest waiting(listener);
+    for (const int code : {EMFILE, ENFILE, ENOBUFS, ENOMEM}) {
+      listener.accept_failed(code);
+      EXPECT_FALSE(listener.accepting());
+      delay(ListenerHandle::kRetryDelay - 1ms);
+      EXPECT_FALSE(listener.accepting());
+      delay(2ms);
+      EXPECT_TRUE(listener.accepting());
+    }
+    EXPECT_FALSE(waiting.completed());
+    EXPECT_EQ(listener.resumed, 4);
+  });
+}
+
+TEST_F(Listener, AnErrorOfOneConnectionIsSkippedAnyOtherIsTold) {
+  run([&](FakeListener& listener) {
+    const AcceptRequest waiting(listener);
+    listener.accept_failed(ECONNABORTED);
+    EXPECT_FALSE(waiting.completed());
+    listener.accept_failed(EINVAL);
+    EXPECT_EQ(message_of(waiting.error()), "accept: Invalid argument");
+    listener.accept_failed(EINVAL);
+    const AcceptRequest next(listener);
+    EXPECT_EQ(message_of(next.error()), "accept: Invalid argument");
+    const AcceptRequest later(listener);
+    EXPECT_FALSE(later.completed());
+    EXPECT_FALSE(listener.closed());
+  });
+}
+
+}  // namespace
+}  // namespace fermata
