@@ -53,6 +53,11 @@ void TcpStream::read_exact(std::span<std::byte> buffer, const WaitOptions& optio
 
 void TcpStream::write(std::span<const std::byte> data, const WaitOptions& options,
                       SourcePlace place) {
+  detail::check_token(options);
+  if (const std::size_t written = handle().write_at_once(data)) {
+    if (written == data.size()) return;
+    data = data.subspan(written);
+  }
   const detail::Deadline deadline(options);
   do {
     detail::check_token(options);
@@ -65,6 +70,7 @@ void TcpStream::write(std::span<const std::byte> data, const WaitOptions& option
 std::size_t TcpStream::write_some(std::span<const std::byte> data, const WaitOptions& options,
                                   SourcePlace place) {
   detail::check_token(options);
+  if (const std::size_t written = handle().write_at_once(data)) return written;
   WriteRequest request(handle(), data, WriteMode::Some);
   detail::finish(request, options, place);
   return request.transferred();

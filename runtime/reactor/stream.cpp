@@ -167,6 +167,13 @@ void StreamHandle::write(WriteRequest& request, std::span<const std::byte> data,
   if (writes_.size() == 1) submit_next_write();
 }
 
+std::size_t StreamHandle::write_at_once(std::span<const std::byte> data) {
+  if (closed() || write_shut_ || write_code_ != 0 || !writes_.empty() || data.empty()) return 0;
+  const Written written = try_write(data.first(std::min(data.size(), kTransferMax)));
+  write_code_ = written.code;
+  return written.accepted;
+}
+
 void StreamHandle::submit_next_write() {
   const PendingWrite& next = writes_.front();
   const int code = submit_write({next.bytes.get(), next.size});

@@ -80,6 +80,11 @@ class StreamHandle : public Handle {
   /// InputOutputError on a closed stream. Idempotent.
   void shutdown_write();
 
+  /// Writes what the backend accepts now and returns how much; 0 when it accepts nothing, when
+  /// other writes wait, and when a WriteRequest would fail. For writers who can do without a
+  /// request.
+  std::size_t write_at_once(std::span<const std::byte> data);
+
   /// Whether the peer has ended its side and everything it sent was read.
   [[nodiscard]] bool at_end() const noexcept { return ended_ && held().empty(); }
 

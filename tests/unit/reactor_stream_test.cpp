@@ -239,6 +239,27 @@ TEST_F(Stream, AShortWriteIsEnoughForWhoAsksForSome) {
   });
 }
 
+TEST_F(Stream, WritesAtOnceOnlyWhatNothingElseStandsInFrontOf) {
+  FERMATA_CHECKS("IO-03");
+  run([&] {
+    stream_->room = 3;
+    EXPECT_EQ(stream_->write_at_once(bytes_of("abcdef")), 3u);
+    stream_->room = 0;
+    EXPECT_EQ(stream_->write_at_once(bytes_of("def")), 0u);
+    const WriteRequest waiting(*stream_, bytes_of("def"));
+    stream_->room = 100;
+    EXPECT_EQ(stream_->write_at_once(bytes_of("ghi")), 0u);
+    stream_->write_done(0);
+    EXPECT_EQ(stream_->write_at_once(bytes_of("ghi")), 3u);
+    EXPECT_EQ(stream_->written, "abcghi");
+    stream_->room = 0;
+    stream_->write_code = EPIPE;
+    EXPECT_EQ(stream_->write_at_once(bytes_of("j")), 0u);
+    const WriteRequest failing(*stream_, bytes_of("j"));
+    EXPECT_EQ(message_of(failing.error()), "write: Broken pipe");
+  });
+}
+
 TEST_F(Stream, AnAbandonedWriteGoesOnWithoutItsRequest) {
   FERMATA_CHECKS("IO-01", "IO-07");
   run([&] {
