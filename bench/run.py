@@ -95,6 +95,7 @@ class Micro:
                 stderr=subprocess.DEVNULL,
                 text=True,
                 preexec_fn=pinned_to(-1),
+                timeout=300,
             )
             yield from map(sample_of, json.loads(run.stdout)["benchmarks"])
 
