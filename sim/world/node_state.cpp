@@ -100,6 +100,7 @@ Instant NodeState::next_action() const noexcept {
 // --- life ---
 
 void NodeState::begin_run(std::function<void()> main, bool is_service, std::uint32_t ip) {
+  if (std::exchange(distrusted_, false)) make_runtime();
   main_ = std::move(main);
   is_service_ = is_service;
   ip_ = ip;
@@ -155,6 +156,7 @@ void NodeState::run_program() {
   }
   main_ = nullptr;
   audit_.end_run();
+  distrusted_ = world_.failure().has_value();
   if (!runtime_->kernel().live_events.empty()) {
     static_cast<void>(runtime_.release());  // What has leaked may still refer to it.
     make_runtime();

@@ -110,6 +110,7 @@ class NodeState {
   bool is_service_ = false;
   bool began_ = false;
   bool woken_ = false;
+  bool distrusted_ = false;  // A failure may have left its runtime in any state.
   bool shutdown_requested_ = false;
 };
 
