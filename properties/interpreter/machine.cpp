@@ -133,8 +133,8 @@ models::Complaint Machine::run(Chooser* chooser, const Program& program) {
   arena.runtime().kernel().observer = nullptr;
   if (!arena.runtime().kernel().live_events.empty()) {
     static_cast<void>(arena_.release());  // What has leaked may still refer to it.
-    arena_ = std::make_unique<Arena>();
   }
+  if (arena_ == nullptr || !complaint.empty()) arena_ = std::make_unique<Arena>();
   return complaint;
 }
 

@@ -16,7 +16,6 @@ std::uint64_t step(std::uint64_t sum, std::uint8_t number) { return sum * 31 + n
 }  // namespace
 
 void Bystanders::prepare(std::uint64_t seed) {
-  running_.clear();
   const auto numbers = rc::gen::inRange<std::uint8_t>(0, 40);
   const auto works = rc::gen::mapcat(rc::gen::inRange(3, 11), [numbers](int count) {
     const auto work = rc::gen::resize(8, rc::gen::container<Work>(numbers));
@@ -64,20 +63,21 @@ std::uint64_t Bystanders::carry_out(const Work& work) {
   return sum;
 }
 
-void Bystanders::spawn_all() {
+Bystanders::Running Bystanders::spawn_all() const {
+  Running running;
   for (const Work& work : works_) {
-    running_.push_back(spawn("bystander", [&work] { return carry_out(work); }));
+    running.push_back(spawn("bystander", [&work] { return carry_out(work); }));
   }
+  return running;
 }
 
-models::Complaint Bystanders::join() {
+models::Complaint Bystanders::join(const Running& running) const {
   models::Complaint complaint;
-  for (std::size_t i = 0; i < running_.size(); ++i) {
-    if (await(running_[i]) != expected(works_[i])) {
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    if (await(running[i]) != expected(works_[i])) {
       complaint = "CORE-GL-12 (LIN): bystander " + std::to_string(i) + " has another result";
     }
   }
-  running_.clear();
   return complaint;
 }
 

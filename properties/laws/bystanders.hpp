@@ -18,10 +18,13 @@ class Bystanders {
   /// 3 to 10 of them, made by RapidCheck from `seed`. Not inside a coroutine.
   void prepare(std::uint64_t seed);
 
+  /// Those of one run; they go with the run.
+  using Running = std::vector<Coroutine<std::uint64_t>>;
+
   /// Called in a coroutine.
-  void spawn_all();
+  [[nodiscard]] Running spawn_all() const;
   /// Waits for all. Returns what is wrong with a result, or nothing.
-  models::Complaint join();
+  [[nodiscard]] models::Complaint join(const Running& running) const;
 
   [[nodiscard]] std::size_t count() const noexcept { return works_.size(); }
 
@@ -31,7 +34,6 @@ class Bystanders {
   static std::uint64_t expected(const Work& work);
 
   std::vector<Work> works_;
-  std::vector<Coroutine<std::uint64_t>> running_;
 };
 
 }  // namespace fermata::properties

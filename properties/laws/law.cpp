@@ -55,8 +55,8 @@ sim::Program exploration_of_bystanders() {
     bystanders->prepare(preparation.seed);
   };
   exploration.body = [bystanders](sim::World& world) {
-    bystanders->spawn_all();
-    const models::Complaint complaint = bystanders->join();
+    const auto running = bystanders->spawn_all();
+    const models::Complaint complaint = bystanders->join(running);
     if (!complaint.empty()) world.fail(sim::Verdict::Safety, complaint);
   };
   exploration.arguments = [bystanders] {

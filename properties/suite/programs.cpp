@@ -25,7 +25,7 @@ void handover(sim::World& world) {
   int taken = 0;
   const auto producer = spawn("producer", [&] {
     for (int item = 1; item <= kItems; ++item) {
-      while (box != 0) suspend();
+      while (box != 0) delay(std::chrono::milliseconds(1));
       box = item;
     }
   });

@@ -71,14 +71,15 @@ void broadcast(sim::World& world) {
   for (const auto& waiter : waiters) await(waiter);
 }
 
-// A listener closes the stream at the last byte; another coroutine waits for the end of the stream.
+// A listener closes the stream at the last byte; another coroutine, there before it, waits for the
+// end of the stream.
 void close_inside_callback(sim::World& world) {
   const auto stream = make_event(false);
-  const Subscription listener = subscribe(*stream, [&](Event&, const Outcome&) {
-    if (!stream->closed()) stream->complete();
-  });
   std::vector<Coroutine<>> waiters;
   const auto writer = spawn("writer", [&] {
+    const Subscription listener = subscribe(*stream, [&](Event&, const Outcome&) {
+      if (!stream->closed()) stream->complete();
+    });
     stream->notify({});
     expect_awake(world, waiters);
   });
@@ -244,7 +245,7 @@ const std::vector<Workload>& catalogue() {
       {"Z-WK-02",
        "condition already satisfied by replay, yet the coroutine parks",
        1,
-       {"WAKE", "DL+", "CORE-EV-13"},
+       {"WAKE", "DL+", "CORE-EV-13", "CORE-WK-03", "CORE-GL-01"},
        &any_of_two},
       {"Z-WK-04",
        "error path of suspend forgets to clean the waker",
@@ -276,9 +277,9 @@ sim::Program exploration_of(const Workload& workload) {
     bystanders->prepare(preparation.seed);
   };
   exploration.body = [bystanders, &workload](sim::World& world) {
-    bystanders->spawn_all();
+    const auto running = bystanders->spawn_all();
     workload.body(world);
-    const models::Complaint complaint = bystanders->join();
+    const models::Complaint complaint = bystanders->join(running);
     if (!complaint.empty()) world.fail(sim::Verdict::Safety, complaint);
   };
   exploration.arguments = [bystanders] {
