@@ -32,7 +32,7 @@ TYPED_TEST(SignalsOf, EveryWaiterIsToldOncePerDelivery) {
         ++told;
       }));
     }
-    delay(1ms);
+    suspend();
     TypeParam::raise(SIGUSR1);
     for (const auto& waiter : waiters) await(waiter);
     EXPECT_EQ(told, 3);

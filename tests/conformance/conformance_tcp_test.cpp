@@ -133,6 +133,7 @@ TYPED_TEST(Tcp, CloseWakesEveryParkedOperationAndRefusesLaterOnes) {
       const auto bytes = pattern(16 << 20);
       errors.push_back(error_of([&] { pair.server->write(bytes); }));
     }));
+    suspend();
     delay(20ms);
     EXPECT_TRUE(errors.empty());
     pair.server->close();
@@ -198,7 +199,7 @@ TYPED_TEST(Tcp, ConcurrentReadersAreServedInOrder) {
     for (std::size_t i = 0; i < got.size(); ++i) {
       readers.push_back(spawn("reader", [&, i] { got[i] = read_exactly(*pair.server, 2); }));
     }
-    delay(2ms);
+    suspend();
     pair.client->write("aabbcc");
     for (const auto& reader : readers) await(reader);
     EXPECT_EQ(got, (std::vector<std::string>{"aa", "bb", "cc"}));

@@ -149,7 +149,10 @@ TYPED_TEST(OffloadOf, WorkInFlightKeepsWhatItUsesWhoeverWaits) {
     });
     suspend();
     waiter.cancel();
-    EXPECT_THROW(await(waiter), Cancellation);
+    try {
+      await(waiter);
+    } catch (const Cancellation&) {  // Unless the worker was faster.
+    }
     while (number.use_count() > 1) delay(1ms);
     EXPECT_EQ(*number, 49);
   });

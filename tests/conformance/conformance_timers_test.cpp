@@ -60,7 +60,6 @@ TYPED_TEST(Timers, AStoppedTimerNeverFiresAndARestartedOneCountsAfresh) {
     int fires = 0;
     const Subscription subscription = subscribe(timer, [&](Event&, const Outcome&) { ++fires; });
     timer.start();
-    delay(1ms);
     timer.stop();
     delay(8ms);
     EXPECT_EQ(fires, 0);
@@ -125,7 +124,8 @@ TYPED_TEST(Timers, StoppingAPeriodicTimerInsideItsCallbackIsTheEndOfIt) {
       if (++fires == 2) event.stop();
     });
     timer.start();
-    delay(10ms);
+    while (fires < 2) delay(1ms);
+    delay(5ms);
     EXPECT_EQ(fires, 2);
   });
 }

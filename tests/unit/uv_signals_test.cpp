@@ -102,7 +102,7 @@ TEST(UvSignals, AStopSignalShutsDownAndASecondOneForces) {
         delay(1h);
       }
     });
-    delay(1ms);
+    suspend();
     std::raise(SIGINT);
   });
   EXPECT_EQ(code, 128 + SIGINT);
