@@ -66,7 +66,8 @@ class Exploration {
   void look_closely(Failure failure, const RunResult& one, std::uint64_t seed, std::uint64_t run) {
     runner_.watch_closely(true);
     const RunResult again = runner_.run(seed);
-    if (failure.verdict != Verdict::Nondeterminism && !again.same_run(one)) {
+    const bool repeatable = again.same_run(one);
+    if (failure.verdict != Verdict::Nondeterminism && !repeatable) {
       failure.explanation = fmt::format("first:  {} steps, {}\nsecond: {} steps, {}\n", one.steps,
                                         one.signature(), again.steps, again.signature());
       failure.verdict = Verdict::Nondeterminism;
@@ -75,6 +76,7 @@ class Exploration {
     result_.found =
         describe_failure(runner_, program_, std::move(failure), again, settings_of(seed));
     result_.found->run = run;
+    result_.found->repeatable = repeatable;
   }
 
   Tape settings_of(std::uint64_t seed) const {

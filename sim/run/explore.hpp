@@ -40,6 +40,8 @@ struct FoundFailure {
   Failure failure;
   /// Counted from 0.
   std::uint64_t run = 0;
+  /// Whether its seed gave the same run again, in this process.
+  bool repeatable = true;
   /// Its decisions, with names, and all that fixes it.
   Tape tape;
   std::uint64_t steps = 0;

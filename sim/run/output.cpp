@@ -52,7 +52,8 @@ ssize_t Output::write_cookie(void* cookie, const char* letters, std::size_t coun
 void Output::append(const char* letters, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     if (at_line_start_) {
-      text_ += fmt::format("[{} {}] ", describe(whereabouts_.now()), whereabouts_.coroutine());
+      const std::string who = whereabouts_.coroutine();
+      text_ += fmt::format("[{}{}{}] ", describe(whereabouts_.now()), who.empty() ? "" : " ", who);
     }
     text_ += letters[i];
     at_line_start_ = letters[i] == '\n';

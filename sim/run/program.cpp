@@ -17,6 +17,25 @@ namespace {
 constexpr int kPass = 0;
 constexpr int kUsage = 1;
 
+bool has_test(const std::string& name) {
+  const ::testing::UnitTest& tests = *::testing::UnitTest::GetInstance();
+  for (int i = 0; i < tests.total_test_suite_count(); ++i) {
+    const ::testing::TestSuite& suite = *tests.GetTestSuite(i);
+    for (int j = 0; j < suite.total_test_count(); ++j) {
+      if (std::string(suite.name()) + '.' + suite.GetTestInfo(j)->name() == name) return true;
+    }
+  }
+  return false;
+}
+
+void select_test_of_tape(const std::string& path) {
+  const sim::Tape tape = sim::load_tape(path);
+  if (!has_test(tape.test)) {
+    throw UsageError(path + " is a tape of " + tape.test + ", which this program does not have");
+  }
+  ::testing::GTEST_FLAG(filter) = tape.test;
+}
+
 int usage(const char* program, const char* message) {
   std::fprintf(stderr, "%s: %s\n", program, message);
   return kUsage;
@@ -31,7 +50,7 @@ int sim_main(int argc, char** argv) {
   }
   try {
     const sim::Options& options = sim::process_options();
-    if (!options.replay.empty()) static_cast<void>(sim::load_tape(options.replay));
+    if (!options.replay.empty()) select_test_of_tape(options.replay);
   } catch (const Error& error) {
     return usage(argv[0], error.what());
   }

@@ -32,7 +32,9 @@ Settings settings_of(const Reproduction& reproduction, const Options& options) {
     settings.emplace_back("FERMATA_STEP_LIMIT", std::to_string(options.step_limit));
   }
   if (options.full_audit) settings.emplace_back("FERMATA_AUDIT", "full");
-  if (reproduction.check_determinism) settings.emplace_back("FERMATA_CHECK_DETERMINISM", "1");
+  if (options.check_determinism != usual.check_determinism) {
+    settings.emplace_back("FERMATA_CHECK_DETERMINISM", std::to_string(options.check_determinism));
+  }
   return settings;
 }
 

@@ -17,7 +17,6 @@ struct Reproduction {
   std::uint64_t seed = 0;
   std::uint64_t runs = 1;
   std::string strategy;
-  bool check_determinism = false;
 };
 
 using Settings = std::vector<std::pair<std::string, std::string>>;

@@ -87,31 +87,39 @@ class SimTest {
   std::uint64_t base_seed() const { return options_.seed.value_or(Options::kDefaultSeed); }
 
   void fail(FoundFailure found) {
-    Reproduction reproduction{found.tape.seed, 1, found.tape.strategy,
-                              found.failure.verdict == Verdict::Nondeterminism};
-    if (!comes_back(found, reproduction)) {
-      reproduction = Reproduction{base_seed(), found.run + 1, options_.strategy, false};
+    Reproduction reproduction{found.tape.seed, 1, found.tape.strategy};
+    if (!found.repeatable || !comes_back(found, reproduction)) {
+      reproduction = Reproduction{base_seed(), found.run + 1, options_.strategy};
     }
     ReportContext context;
     context.runs = runs_of(options_);
     context.reproduce = command_line(settings_of(reproduction, options_), name_);
-    write_artifacts(found, context);
+    try {
+      write_artifacts(found, context);
+    } catch (const InputOutputError& error) {
+      context.tape_path = std::string("not written: ") + error.what();
+    }
     report(found, context);
   }
 
   /// Whether the failure is the same in a fresh process; when not it becomes another one.
   bool comes_back(FoundFailure& found, const Reproduction& reproduction) const {
-    if (found.failure.verdict == Verdict::Nondeterminism) return true;
-    const Fingerprint here{found.failure.signature(), found.tape.trace_hash, found.steps,
+    Failure& failure = found.failure;
+    if (failure.verdict == Verdict::Nondeterminism) return true;
+    const Fingerprint here{failure.signature(), found.tape.trace_hash, found.steps,
                            found.end.nanoseconds};
-    const std::optional<Fingerprint> there =
-        run_in_fresh_process(settings_of(reproduction, options_), name_);
-    if (there == here) return true;
-    found.failure.verdict = Verdict::Nondeterminism;
-    found.failure.message =
-        "state leaks between runs: the failure did not come back in a fresh process";
-    found.failure.explanation =
-        fmt::format("here:  {}\nthere: {}\n", here.text(), there ? there->text() : "no answer");
+    try {
+      const std::optional<Fingerprint> there =
+          run_in_fresh_process(settings_of(reproduction, options_), name_);
+      if (there == here) return true;
+      failure.explanation = fmt::format("here:  {}\nthere: {}\n", here.text(),
+                                        there ? there->text() : "the process gave no answer");
+    } catch (const InputOutputError& error) {
+      failure.explanation += fmt::format("not run in a fresh process: {}\n", error.what());
+      return true;
+    }
+    failure.verdict = Verdict::Nondeterminism;
+    failure.message = "state leaks between runs: the failure did not come back in a fresh process";
     return false;
   }
 

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdio>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -59,10 +60,9 @@ inline std::string failure_part(const std::string& output) {
   const std::size_t end = output.find("\nreproduce: ");
   EXPECT_NE(begin, std::string::npos) << output;
   EXPECT_NE(end, std::string::npos) << output;
-  std::string part = output.substr(begin, end - begin);
-  const std::size_t run = part.find(", run ");  // Alone it is run 1 of 1.
-  if (run != std::string::npos) part.erase(run, part.find('\n', run) - run);
-  return part;
+  // Alone it is run 1 of 1.
+  return std::regex_replace(output.substr(begin, end - begin), std::regex(", run [0-9]+ of [0-9]+"),
+                            "");
 }
 
 /// The simulated test of examples/lost_update.

@@ -110,13 +110,16 @@ TEST_F(Replay, ATapeOfAnotherProgramDivergesAtItsFirstOtherDraw) {
       << best.output;
 }
 
-TEST_F(Replay, ATapeOfAnotherTestIsSkipped) {
+TEST_F(Replay, ATapeOfAnotherProgramsTestIsRefused) {
   const std::string path = line_with(explore(3).output, "tape: ");
   sim::Tape tape = sim::load_tape(path);
   tape.test = "Account.Other";
   sim::save_tape(tape, path);
   const Finished finished = run_shell(out() + "FERMATA_REPLAY=" + path + " " + lost_update());
-  EXPECT_NE(finished.output.find(path + " is a tape of Account.Other"), std::string::npos)
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_NE(
+      finished.output.find(path + " is a tape of Account.Other, which this program does not have"),
+      std::string::npos)
       << finished.output;
 }
 

@@ -62,6 +62,11 @@ SIM_TEST(Specimen, DISABLED_LeakBetweenRuns) {
   EXPECT_LT(++runs, 100);
 }
 
+SIM_TEST(Specimen, DISABLED_LeakOnce) {
+  static int runs = 0;
+  EXPECT_NE(++runs, 100);
+}
+
 SIM_PROPERTY(Specimen, DISABLED_Property, (std::vector<int> items, std::string text)) {
   fermata::suspend();
   EXPECT_LT(items.size(), 5u) << text;
@@ -159,10 +164,19 @@ TEST(Verdicts, DependingOnAddressesIsNondeterminism) {
 }
 
 TEST(Verdicts, StateThatLeaksBetweenRunsIsNondeterminism) {
-  const Finished found = run_specimen("LeakBetweenRuns");
-  EXPECT_EQ(found.exit_code, 5) << found.output;
-  EXPECT_TRUE(says(found, "nondeterminism: state leaks between runs")) << found.output;
-  expect_reproducible(found);
+  for (const char* name : {"LeakBetweenRuns", "LeakOnce"}) {
+    const Finished found = run_specimen(name);
+    EXPECT_EQ(found.exit_code, 5) << found.output;
+    EXPECT_TRUE(says(found, "nondeterminism: state leaks between runs")) << found.output;
+    expect_reproducible(found);
+  }
+}
+
+TEST(Verdicts, AFailureIsToldEvenWhenItsTapeCannotBeWritten) {
+  const Finished found = run_shell("FERMATA_OUT=/proc/nowhere " + lost_update());
+  EXPECT_EQ(found.exit_code, 2) << found.output;
+  EXPECT_TRUE(says(found, "tape: not written: cannot write the tape /proc/nowhere/"))
+      << found.output;
 }
 
 TEST(Verdicts, PropertiesShowAndKeepTheirArguments) {

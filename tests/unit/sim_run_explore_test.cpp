@@ -111,6 +111,7 @@ TEST(Explore, ReportsStateThatOneRunLeavesToTheNext) {
   const ExploreResult result = explore(runs_of(100), [&](World&) { EXPECT_NE(++runs, 50); });
   ASSERT_TRUE(result.found);
   EXPECT_EQ(result.found->failure.verdict, Verdict::Nondeterminism);
+  EXPECT_FALSE(result.found->repeatable);
 }
 
 TEST(Explore, ReportsRunsThatDependOnAddresses) {
@@ -175,7 +176,8 @@ TEST(Reproduce, FixesEverythingThatIsNotUsual) {
   Options options;
   options.time_limit = 90s;
   options.full_audit = true;
-  const detail::Reproduction reproduction{42, 3, "pct:2:k=9", true};
+  options.check_determinism = 1;
+  const detail::Reproduction reproduction{42, 3, "pct:2:k=9"};
   const std::string line =
       detail::command_line(detail::settings_of(reproduction, options), "Suite.Name");
   EXPECT_EQ(line.find("FERMATA_SEED=0x2a FERMATA_RUNS=3 FERMATA_STRATEGY=pct:2:k=9 "
