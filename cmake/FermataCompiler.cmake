@@ -34,8 +34,8 @@ if(FERMATA_WERROR)
 endif()
 
 # __FILE__ and coverage show the repository's paths, for headers too, which are reached through
-# links in the build directory. The order matters: with g++ 12 the last matching map wins. A debugger
-# looks for these paths from the folder of the build, so that this one becomes the repository.
+# links in the build directory. The order matters: with g++ 12 the last matching map wins. Debuggers
+# look for these paths from the folder of the build, so that this one becomes the repository.
 add_compile_options(
   "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/="
   "$<$<CONFIG:Debug>:-fdebug-prefix-map=${PROJECT_BINARY_DIR}=${PROJECT_SOURCE_DIR}>"
