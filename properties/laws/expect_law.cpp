@@ -12,7 +12,7 @@
 namespace fermata::properties {
 namespace {
 
-constexpr std::uint64_t kRuns = 3'000;
+constexpr std::uint64_t kRuns = 1'500;
 
 sim::ExploreOptions options_for(std::string_view name, const char* strategy) {
   const sim::Options& process = sim::process_options();
