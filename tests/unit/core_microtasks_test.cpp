@@ -11,6 +11,7 @@
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/sync/await.hpp"
+#include "tests/support/any_order.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"
@@ -187,6 +188,30 @@ TEST_F(MicrotasksTest, CanWakeWhoseTickTheyRunIn) {
     wait(*event);
     EXPECT_EQ(runtime.metrics().switches, before.switches);
   });
+}
+
+TEST_F(MicrotasksTest, ThatNeverEndAreALivelockInSimulation) {
+  AnyOrder chooser(1);
+  RuntimeOptions options;
+  options.chooser = &chooser;
+  TestRuntime simulated(options);
+  class Again final : public Microtask {
+   public:
+    explicit Again(Runtime& owner) : runtime_(owner) {}
+    void run() override { runtime_.queue_microtask(*this); }
+
+   private:
+    Runtime& runtime_;
+  };
+  EXPECT_EQ(thrown_by([&] {
+              simulated.run([&] {
+                auto* task = new Again(simulated.runtime);
+                simulated.runtime.queue_microtask(*task);
+                task->release();
+                suspend();
+              });
+            }),
+            "fermata::LivelockError: more than 100000 microtasks without a switch");
 }
 
 TEST_F(MicrotasksTest, RunBeforeTheRunEnds) {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/recount.hpp"
+
+#include <algorithm>
+
+#include "fermata/runtime/core/coroutine.hpp"
+#include "fermata/runtime/core/waker.hpp"
+
+namespace fermata::test {
+
+void Recount::trace(Trace kind, const Event* subject, std::uint64_t detail) {
+  for (const std::uint64_t part :
+       {static_cast<std::uint64_t>(kind), subject != nullptr ? subject->serial() : 0, detail}) {
+    hash_ = (hash_ ^ part) * 0x100000001b3ULL;
+  }
+  if (subject != nullptr) note_switch(kind, *subject);
+}
+
+void Recount::note_switch(Trace kind, const Event& subject) {
+  switch (kind) {
+    case Trace::Enqueued:
+      check(queued_.insert(&subject).second, "CORE-GL-06: queued once", &subject);
+      return;
+    case Trace::Started:
+    case Trace::Entered:
+      queued_.erase(&subject);
+      check(running_ == nullptr, "CORE-SC-21: one context runs", &subject);
+      check(subject.runtime().current() == &subject, "CORE-SC-21: current", &subject);
+      running_ = &subject;
+      return;
+    case Trace::Left:
+      running_ = nullptr;
+      return;
+    case Trace::Finished:
+      queued_.erase(&subject);
+      if (running_ == &subject) running_ = nullptr;
+      return;
+    default:
+      return;
+  }
+}
+
+void Recount::end_step(Runtime& runtime) {
+  ++steps_;
+  started_here_.clear();
+  std::uint64_t last_id = 0;
+  std::size_t zombies = 0;
+  for (const CoroutineBase* each = runtime.registry().first(); each != nullptr;
+       each = each->next_registered()) {
+    check(each->id() > last_id, "CORE-SC-20: registry ordered by id", each);
+    last_id = each->id();
+    zombies += each->is_zombie() ? 1 : 0;
+    check_coroutine(runtime, *each);
+  }
+  const detail::Scheduler& scheduler = runtime.scheduler();
+  check(scheduler.active_coroutine_count() == runtime.registry().size() - zombies,
+        "CORE-CO-12: active coroutines", nullptr);
+  check(runtime.root_scope().member_count() == runtime.registry().size(),
+        "CORE-GL-04: members of the root scope", nullptr);
+  check(scheduler.ready().size() == queued_.size(), "CORE-GL-06: every entry has a cause", nullptr);
+  check_events(runtime);
+}
+
+void Recount::check_coroutine(const Runtime& runtime, const CoroutineBase& coroutine) {
+  const detail::ReadyQueue& ready = runtime.scheduler().ready();
+  std::size_t entries = 0;
+  for (std::size_t i = 0; i < ready.size(); ++i) entries += &ready[i] == &coroutine ? 1 : 0;
+  check(entries == (coroutine.is_queued() ? 1u : 0u), "CORE-WK-02: in the ring once", &coroutine);
+  check(!coroutine.is_completed(), "CORE-CO-01: registered and finished", &coroutine);
+  switch (coroutine.waker().status) {
+    case WakerStatus::Waiting:
+      check_waiting(coroutine);
+      return;
+    case WakerStatus::Queued:
+    case WakerStatus::Ignored:
+      check(coroutine.waker().empty(), "CORE-WK-03: subscribed after the wake", &coroutine);
+      return;
+    case WakerStatus::Result:  // Answered in its own tick.
+      check(runtime.current() == &coroutine, "CORE-GL-01: lost", &coroutine);
+      check(coroutine.waker().empty(), "CORE-WK-03: subscribed after the wake", &coroutine);
+      return;
+    case WakerStatus::None:
+      check(false, "CORE-GL-01: neither queued, waiting nor running", &coroutine);
+  }
+}
+
+void Recount::check_waiting(const CoroutineBase& coroutine) {
+  check(!coroutine.waker().empty(), "CORE-SC-01: waits for nothing", &coroutine);
+  for (const Registration* entry = coroutine.waker().first(); entry != nullptr;
+       entry = entry->next()) {
+    const Event& source = entry->source();
+    check(entry->event() == &source, "CORE-WK-03: waits without a subscription", &coroutine);
+    check(!source.closed(), "CORE-GL-02: waits for an event that has ended", &coroutine);
+    bool listed = false;
+    source.callbacks().for_each([&](Callback& each) { listed = listed || &each == entry; });
+    check(listed, "CORE-GL-03: not among the subscribers", &coroutine);
+    if (entry->started()) ++started_here_[&source];
+  }
+}
+
+void Recount::check_events(const Runtime& runtime) {
+  std::size_t active = 0;
+  for (const Event* each = runtime.kernel().live_events.first(); each != nullptr;
+       each = each->next_live()) {
+    active += each->counts_as_active() ? 1 : 0;
+    // The runtime itself starts hidden events only; the tests here start none.
+    if (!each->hidden()) {
+      check(each->loop_ref_count() == started_here_[each], "CORE-EV-02: loop references", each);
+    }
+    check(!each->closed() || each->loop_ref_count() == 0, "CORE-EV-05: closed and in the loop",
+          each);
+    each->callbacks().for_each([&](Callback& callback) {
+      const auto* registration = dynamic_cast<const Registration*>(&callback);
+      if (registration == nullptr) return;
+      check(registration->coroutine().waker().status == WakerStatus::Waiting,
+            "CORE-GL-02: subscriber does not wait", each);
+    });
+  }
+  check(active == runtime.active_event_count(), "CORE-EV-01: active events", nullptr);
+}
+
+void Recount::check(bool holds, const char* invariant, const Event* subject) {
+  if (holds) return;
+  complaints_.push_back(std::string(invariant) +
+                        (subject != nullptr ? ": " + subject->info() : ""));
+}
+
+}  // namespace fermata::test

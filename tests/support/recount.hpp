@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// An observer that believes no counter: after each step it recounts everything from the objects, by
+// the plainest of loops, and keeps a hash of all it was told.
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/core/observer.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+
+namespace fermata::test {
+
+class Recount final : public Observer {
+ public:
+  void trace(Trace kind, const Event* subject, std::uint64_t detail) override;
+  void end_step(Runtime& runtime) override;
+
+  /// What did not agree, each with the invariant it breaks.
+  [[nodiscard]] const std::vector<std::string>& complaints() const noexcept { return complaints_; }
+  [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
+  [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+
+ private:
+  void check(bool holds, const char* invariant, const Event* subject);
+  void check_coroutine(const Runtime& runtime, const CoroutineBase& coroutine);
+  void check_waiting(const CoroutineBase& coroutine);
+  void check_events(const Runtime& runtime);
+  void note_switch(Trace kind, const Event& subject);
+
+  std::vector<std::string> complaints_;
+  std::uint64_t hash_ = 0xcbf29ce484222325ULL;
+  std::uint64_t steps_ = 0;
+  const Event* running_ = nullptr;
+  std::set<const Event*> queued_;                       // By Enqueued and what took it out again.
+  std::map<const Event*, std::uint32_t> started_here_;  // Registrations that started each event.
+};
+
+}  // namespace fermata::test
