@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which events keep a loop alive: loop references counted up and down one by one (core.md 1.5).
+// Which events keep a loop alive: loop references counted up and down one by one (CORE-EV-01).
 
 #include <cstddef>
 #include <cstdint>

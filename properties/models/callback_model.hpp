@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The subscribers of one event, as core.md 2 promises them: a list of numbers, searched from end to
+// The subscribers of one event, as CORE-CB promises them: a list of numbers, searched from end to
 // end. What the vector does with slots, gaps and cursors does not exist here.
 
 #include <algorithm>

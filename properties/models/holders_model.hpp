@@ -2,7 +2,7 @@
 #pragma once
 
 // Who holds a reference to an event: its creator, other parts of the program, waits. It dies with
-// the last holder, not before and not later (core.md 1.6).
+// the last holder, not before and not later.
 
 #include <cstdint>
 #include <string>

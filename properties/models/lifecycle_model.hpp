@@ -2,7 +2,7 @@
 #pragma once
 
 // What may happen to one coroutine, in which order and how often, and which cancellations it still
-// has to be told of (core.md 4).
+// has to be told of (CORE-CO-10).
 
 #include <cstdint>
 #include <string>

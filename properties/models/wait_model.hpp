@@ -2,7 +2,7 @@
 #pragma once
 
 // Who waits for what, and whether anything can still happen: the condition of a deadlock, from what
-// the program did alone (core.md 5.7).
+// the program did alone (CORE-SC-10).
 
 #include <algorithm>
 #include <cstddef>

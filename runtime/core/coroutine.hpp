@@ -8,7 +8,7 @@
 //              finished when it was cancelled before its start (its body never runs).
 // Ownership    The runtime holds a reference until the coroutine is finished; handles hold others.
 // Threads      The runtime's thread only.
-// Source       core.md 4.
+// Source       CORE-CO-01 to 19.
 
 #include <cstdint>
 #include <functional>
@@ -38,7 +38,7 @@ class Sweep;
 struct Context;
 }  // namespace detail
 
-/// Two levels, no more (core.md 5.2).
+/// Two levels, no more (CORE-SC-03).
 enum class Priority : std::uint8_t {
   Normal,  // to the tail of the ready queue
   High,    // to its head, on spawn and at every wake; its own yield goes to the tail
@@ -81,11 +81,11 @@ class CoroutineBase : public Event {
   /// Asks the coroutine to stop: at its next suspension point it gets `reason`, which must hold a
   /// Cancellation (null: "Coroutine cancelled"); UsageError otherwise. With `safely` a started one
   /// runs on to its natural end as a zombie. Never runs user code, never suspends; no effect on a
-  /// finished coroutine (core.md 4.4).
+  /// finished coroutine (CORE-CO-04, CO-05).
   void cancel(std::exception_ptr reason = nullptr, bool safely = false);
 
   /// `handler` runs when the coroutine has ended, whatever the end; at once when it has ended
-  /// already (core.md 4.8).
+  /// already (CORE-CO-07).
   void finally(FinallyHandler handler);
 
   /// Returns the handler's index. Throws UsageError while handlers run.
@@ -93,7 +93,7 @@ class CoroutineBase : public Event {
   bool remove_switch_handler(const SwitchHandler& handler);
 
   /// Values that belong to this coroutine alone; made on first use, live as long as the coroutine
-  /// object (core.md 7.1).
+  /// object (CORE-CX-04).
   [[nodiscard]] LocalContext& local();
 
   /// A slot for an extension's own data, destroyed when the coroutine ends.
@@ -242,7 +242,7 @@ class CoroutineBody final : public CoroutineOf<T> {
 }  // namespace detail
 
 /// A handle to a coroutine. Copies refer to the same one. When the last handle to a coroutine that
-/// failed goes and nobody has taken the error, the error is unhandled (core.md 4.6, step 13).
+/// failed goes and nobody has taken the error, the error is unhandled (CORE-CO-10).
 template <class T = void>
 class Coroutine {
  public:

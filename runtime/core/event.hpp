@@ -283,7 +283,7 @@ class Ref {
 };
 
 /// Points at an event without owning it: the event may close while this lives on, and then this is
-/// empty. Its end does not stop the event (core.md 1.6).
+/// empty. Its end does not stop the event.
 class EventRef {
  public:
   EventRef() noexcept = default;
@@ -306,7 +306,7 @@ class EventRef {
 class Subscription {
  public:
   Subscription() noexcept = default;
-  Subscription(Subscription&& other) noexcept : callback_(std::exchange(other.callback_, nullptr)) {}
+  Subscription(Subscription&& from) noexcept : callback_(std::exchange(from.callback_, nullptr)) {}
   Subscription& operator=(Subscription&& other) noexcept {
     std::swap(callback_, other.callback_);
     return *this;

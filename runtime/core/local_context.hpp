@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Named values of one coroutine (core.md 7). Nothing is inherited, neither from the spawner nor
+// Named values of one coroutine (CORE-CX-04). Nothing is inherited, neither from the spawner nor
 // from the scope.
 
 #include <any>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Small native work between two switches (core.md 5.1).
+// Small native work between two switches (CORE-SC-04 to 06).
 //
 // Ordering    First in, first out; tasks added by tasks run in the same drain.
 // Suspension  A task must not suspend; it may spawn, wake, cancel and queue more tasks.

@@ -2,7 +2,7 @@
 #pragma once
 
 // The coroutines that can run now, in the order in which production runs them. A ring with a power
-// of two of slots; grows, keeps order across the wrap (core.md 5.2).
+// of two of slots; grows, keeps order across the wrap (CORE-SC-02).
 
 #include <cstddef>
 #include <memory>

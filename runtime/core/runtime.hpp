@@ -4,7 +4,7 @@
 // One event loop with its coroutines: what a program creates, and what `run()` brings to life.
 //
 // Threads     One runtime per thread at a time; every call on the thread of run(), except wake().
-// Nesting     A runtime may run inside a coroutine of another one (that is how nodes are simulated).
+// Nesting     A runtime may run inside a coroutine of another one, as simulated nodes do.
 // Suspension  Nothing here suspends, unless it says so.
 
 #include <cstddef>
@@ -95,7 +95,7 @@ class Runtime {
     return scheduler_.exit_code().value_or(code);
   }
 
-  /// Starts a graceful shutdown: every coroutine gets a cancellation, `reason` when it is given, and
+  /// Starts a graceful shutdown: every coroutine gets a cancellation, `reason` if given, and
   /// new ones are cancelled at once. Idempotent.
   void shutdown(std::exception_ptr reason = nullptr) { scheduler_.start_shutdown(reason); }
 

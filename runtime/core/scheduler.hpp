@@ -7,9 +7,9 @@
 //              the next ready one. Only when there is none does control go to the scheduler's own
 //              context, whose loop waits in the reactor. A finished coroutine hands its context to
 //              the next one that has not started yet (CORE-SC-07).
-// Endings      Deadlock (core.md 5.7), graceful shutdown (5.8), forced unwinding.
+// Endings      Deadlock (CORE-SC-10), graceful shutdown (CORE-SC-13), forced unwinding.
 // Files        scheduler.cpp: spawn, wake, cancel; scheduler_switch.cpp: from one coroutine to the
-//              next; scheduler_loop.cpp: the loop and what a tick seldom does; scheduler_finish.cpp:
+//              next; scheduler_loop.cpp: the loop, what a tick rarely does; scheduler_finish.cpp:
 //              the end of a coroutine; scheduler_shutdown.cpp: the end of a run.
 
 #include <cstddef>
@@ -81,7 +81,7 @@ class Scheduler {
   /// is registered (CORE-CO-15).
   void spawn(CoroutineBase& coroutine, SpawnOptions&& options);
 
-  /// Waits for what the current coroutine's waker has registered (core.md 3.4). Returns when one of
+  /// Waits for what the current coroutine's waker has registered (CORE-WK-08). Returns when one of
   /// the events answered; the caller takes the result and clears the waker. Throws the error that
   /// the wait ended with; the waker is clear then.
   void suspend(const SourcePlace& place);

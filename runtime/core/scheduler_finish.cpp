@@ -23,7 +23,7 @@ bool is_exit_unwind(const std::exception_ptr& error) {
 
 }  // namespace
 
-// The order of the steps is core.md 4.6; no step may keep a later one from happening (CORE-CO-19).
+// The order of the steps matters; no step may keep a later one from happening (CORE-CO-19).
 void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr error) {
   in_scheduler_context_ = true;
   if (step_limited_) [[unlikely]] {

@@ -53,7 +53,7 @@ std::size_t add_switch_handler(std::shared_ptr<SwitchHandler> handler);
 struct WaitOptions {
   /// Absent: for ever. Zero: never parks. Throws Timeout when it has passed.
   std::optional<Duration> timeout;
-  /// When this event fires the wait ends with OperationCanceled; the awaited event goes on. One that
+  /// When this fires the wait ends with OperationCanceled; the awaited event goes on. One that
   /// has fired already is looked at after the event itself when that can replay, else before.
   Event* token = nullptr;
 };
@@ -74,7 +74,7 @@ inline void* wait(Event& event, const WaitOptions& options = {},
 }
 
 /// Runs `function` with cancellation deferred to the end of the outermost protect: it is thrown
-/// there, with what `function` threw as its previous (core.md 4.5).
+/// there, with what `function` threw as its previous (CORE-CO-06).
 template <class F>
 std::invoke_result_t<F&> protect(F&& function) {
   detail::Scheduler& scheduler = current_runtime().scheduler();

@@ -2,8 +2,8 @@
 #pragma once
 
 // Runs a list of actions, each exactly once and in order, in coroutines of high priority. When one
-// suspends, a new coroutine starts the next: the switch handler of seed 003's shutdown example.
-// Used for finally handlers (core.md 4.8) and shutdown finalizers.
+// suspends, a new coroutine starts the next: as in TrueAsync's shutdown of objects.
+// Used for finally handlers (CORE-CO-07) and shutdown finalizers.
 
 #include <cstdint>
 #include <exception>

@@ -2,7 +2,7 @@
 #pragma once
 
 // Hooks of one coroutine, called when it gains control, is about to yield, and once at its end
-// (core.md 5.9, CORE-SC-17, SC-18).
+// (CORE-SC-17, SC-18).
 
 #include <cstddef>
 #include <memory>

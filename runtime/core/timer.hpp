@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An event that fires when time has passed (primitives.md 7.1). Lives wherever its owner puts it:
+// An event that fires when time has passed (TMR-01 to 07). Lives wherever its owner puts it:
 // on a stack, in an object, or on the heap through make_timer().
 
 #include <exception>

@@ -7,7 +7,7 @@
 //              wake wins: it freezes result and error, stops what this waker started, each once,
 //              and unsubscribes from everything (CORE-WK-03, WK-05, WK-07).
 // Allocation   None for up to two registrations.
-// Source       core.md 3.
+// Source       CORE-WK-01 to 15.
 
 #include <cstdint>
 #include <exception>

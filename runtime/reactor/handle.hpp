@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An event with something behind it that closes in two phases (primitives.md 8).
+// An event with something behind it that closes in two phases (CLOSE-01 to 10).
 //
 // Life cycle  open -> closing (whoever was parked has got an error, the backend was asked to let
 //             go) -> closed (the backend has acknowledged) -> freed with the last reference.

@@ -8,7 +8,7 @@
 //            will not touch the caller's memory any more (IO-07, IO-08).
 // Activity   From submission to completion.
 // Results    Kept: whoever waits late is answered at once.
-// Source     primitives.md 7.10.
+// Source     IO-01 to IO-16.
 
 #include <cstddef>
 #include <exception>

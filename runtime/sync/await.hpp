@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Waiting for a coroutine and taking its result (core.md 10.1).
+// Waiting for a coroutine and taking its result (CORE-AW-06).
 
 #include <type_traits>
 

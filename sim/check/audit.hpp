@@ -3,7 +3,7 @@
 
 // Watches one runtime: hashes what happens, counts steps, and recounts after each step what the
 // step touched, from the objects themselves. What does not agree is a failure that names the
-// invariant (core.md 1-5, 11).
+// invariant (CORE-EV to CORE-GL).
 //
 // Cost   A few nanoseconds for each trace. Everything is recounted whenever as many steps have
 //        passed as there are live objects, so that a step costs O(1) on average; and at every

@@ -4,9 +4,9 @@
 
 usage: docs_check.py SOURCE_DIR [--binaries BUILD_DIR]
 
-A fenced block after `<!-- from PATH -->` must occur in PATH, line by line, whatever its indentation.
+A fenced block after `<!-- from PATH -->` must occur in PATH, line by line, however indented.
 A block after `<!-- output of COMMAND -->` must be what COMMAND prints (standard output and error
-together), where BUILD in COMMAND is the build folder; only with --binaries. Numbers that differ from
+together), where BUILD in COMMAND is the build folder; only with --binaries. Numbers that vary from
 machine to machine are written as N in the document. Relative links must lead to files.
 """
 

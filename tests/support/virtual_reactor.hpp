@@ -57,7 +57,7 @@ class VirtualReactor final : public Reactor {
 class TestRuntime {
  public:
   explicit TestRuntime(RuntimeOptions options = {})
-      : reactor(new VirtualReactor), runtime(std::unique_ptr<Reactor>(reactor), with_log(options)) {}
+      : reactor(new VirtualReactor), runtime(std::unique_ptr<Reactor>(reactor), logged(options)) {}
 
   template <class Body>
   int run(Body&& body) {
@@ -69,7 +69,7 @@ class TestRuntime {
   Runtime runtime;
 
  private:
-  RuntimeOptions with_log(RuntimeOptions options) {
+  RuntimeOptions logged(RuntimeOptions options) {
     options.log = [this](std::string_view text) { log += std::string(text) + "\n"; };
     return options;
   }

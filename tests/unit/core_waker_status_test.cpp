@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The states of a waker, edge by edge (core.md 3.2).
+// The states of a waker, edge by edge (CORE-WK-01).
 
 #include <gtest/gtest.h>
 
