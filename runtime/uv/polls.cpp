@@ -149,7 +149,8 @@ void Polls::collect() noexcept {
   bool strangers = false;
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    const auto found = armed_.find(event.data.u64);
+    const std::uint64_t id = event.data.u64;  // A copy: the structure is packed.
+    const auto found = armed_.find(id);
     if (found == armed_.end()) {
       strangers = true;
     } else {

@@ -332,6 +332,7 @@ TEST(ContextPoolExhaustion, NamesTheSizeWhenMemoryIsOut) {
 }
 
 TEST(ContextPoolExhaustion, NamesTheCapWhenOthersTookTheMappings) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers die of it themselves";
   const auto map_and_start = [] {
     // Neighbours of unlike protection are not merged.
     for (int protection = PROT_NONE;; protection ^= PROT_READ) {
