@@ -14,35 +14,14 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/waker_fixture.hpp"
 
 namespace fermata::test {
 namespace {
 
 using namespace std::chrono_literals;
 
-class WakerTest : public ::testing::Test {
- protected:
-  /// Waits for what is registered, as a primitive does; returns the result.
-  void* suspend_registered() {
-    Waker& waker = my_waker();
-    runtime.scheduler().suspend(SourcePlace::current());
-    void* result = waker.result;
-    waker.clear();
-    return result;
-  }
-  [[nodiscard]] static Waker& my_waker() { return current_coroutine().waker(); }
-  static void expect_clear(const Waker& waker) {
-    EXPECT_EQ(waker.status, WakerStatus::None);
-    EXPECT_EQ(waker.result, nullptr);
-    EXPECT_EQ(waker.error, nullptr);
-    EXPECT_TRUE(waker.empty());
-  }
-
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
-  int answer = 42;
-};
+class WakerTest : public WakerFixture {};
 
 TEST_F(WakerTest, ReturnsQuicklyWhenTheEventFiredBeforeTheSuspend) {
   FERMATA_CHECKS("CORE-WK-08", "CORE-SC-07");

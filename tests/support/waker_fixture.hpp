@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the tests of the waker share.
+
+#include <gtest/gtest.h>
+
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/core/waker.hpp"
+#include "tests/support/virtual_reactor.hpp"
+
+namespace fermata::test {
+
+class WakerFixture : public ::testing::Test {
+ protected:
+  /// Waits for what is registered, as a primitive does; returns the result.
+  void* suspend_registered() {
+    Waker& waker = my_waker();
+    runtime.scheduler().suspend(SourcePlace::current());
+    void* result = waker.result;
+    waker.clear();
+    return result;
+  }
+  [[nodiscard]] static Waker& my_waker() { return current_coroutine().waker(); }
+  static void expect_clear(const Waker& waker) {
+    EXPECT_EQ(waker.status, WakerStatus::None);
+    EXPECT_EQ(waker.result, nullptr);
+    EXPECT_EQ(waker.error, nullptr);
+    EXPECT_TRUE(waker.empty());
+  }
+
+  TestRuntime fixture;
+  Runtime& runtime = fixture.runtime;
+  int answer = 42;
+};
+
+}  // namespace fermata::test
