@@ -66,9 +66,6 @@ class CallbackVector {
     return first_error;
   }
 
-  [[nodiscard]] bool contains(const Callback& callback, const Event& event) const noexcept {
-    return callback.event() == &event;
-  }
   [[nodiscard]] bool in_pass() const noexcept { return pass_ != nullptr; }
 
   /// Entries, counting the one that is running only while it is still subscribed.
