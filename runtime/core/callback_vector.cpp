@@ -8,25 +8,17 @@
 
 namespace fermata {
 
-bool CallbackVector::remove(Callback& callback, Event& event) noexcept {
-  if (callback.event_ != &event) return false;
-  if (pass_ != nullptr && pass_->running == &callback) {
-    pass_->running = nullptr;  // It stands in the gap: nothing to move.
-  } else {
-    std::uint32_t hole = callback.slot_;
-    if (pass_ != nullptr && hole < pass_->kept) {
-      place(hole, entries_[--pass_->kept]);
-    } else {
-      if (pass_ != nullptr && hole < pass_->limit) {
-        place(hole, entries_[--pass_->limit]);
-        hole = pass_->limit;
-      }
-      const std::uint32_t last = --size_;
-      if (hole != last) place(hole, entries_[last]);
-    }
+void CallbackVector::fill_hole(std::uint32_t hole) noexcept {
+  if (pass_ != nullptr && hole < pass_->kept) {
+    place(hole, entries_[--pass_->kept]);
+    return;
   }
-  let_go(callback);
-  return true;
+  if (pass_ != nullptr && hole < pass_->limit) {
+    place(hole, entries_[--pass_->limit]);
+    hole = pass_->limit;
+  }
+  const std::uint32_t last = --size_;
+  if (hole != last) place(hole, entries_[last]);
 }
 
 void CallbackVector::clear() noexcept {

@@ -27,8 +27,7 @@ class CallbackVector {
 
   /// Throws UsageError when the callback is subscribed already, here or elsewhere.
   void add(Callback& callback, Event& event) {
-    FERMATA_REQUIRE(callback.event_ == nullptr,
-                    "a callback can be subscribed only once at a time");
+    FERMATA_REQUIRE(callback.event_ == nullptr, "a callback can be subscribed only once at a time");
     if (size_ == capacity_) [[unlikely]] {
       grow();
     }
@@ -38,7 +37,16 @@ class CallbackVector {
   }
 
   /// False, and nothing happens, when the callback is not here (CORE-CB-12).
-  bool remove(Callback& callback, Event& event) noexcept;
+  bool remove(Callback& callback, Event& event) noexcept {
+    if (callback.event_ != &event) return false;
+    if (pass_ != nullptr && pass_->running == &callback) {
+      pass_->running = nullptr;  // It stands in the gap: nothing to move.
+    } else {
+      fill_hole(callback.slot_);
+    }
+    let_go(callback);
+    return true;
+  }
 
   /// Removes everybody who is subscribed now: the one that runs first, then in index order. Legal
   /// during a pass.
@@ -48,7 +56,8 @@ class CallbackVector {
   /// exception thrown by a callback, with the later ones linked behind it (CORE-CB-09).
   /// REQUIRES: no pass is running.
   template <class Before>
-  std::exception_ptr run_pass(Event& event, const Outcome& outcome, Before before) {
+  [[gnu::always_inline]] std::exception_ptr run_pass(Event& event, const Outcome& outcome,
+                                                     Before before) {
     Pass pass{0, 0, size_, nullptr};
     pass_ = &pass;
     std::exception_ptr first_error;
@@ -129,6 +138,7 @@ class CallbackVector {
   }
 
   void grow();
+  void fill_hole(std::uint32_t hole) noexcept;
   static void keep_error(std::exception_ptr& first_error) noexcept;
 
   Callback** entries_ = inline_;

@@ -7,18 +7,21 @@
 
 namespace fermata {
 
-CoroutineBase::CoroutineBase(Runtime& runtime, std::size_t block_bytes) noexcept
+CoroutineBase::CoroutineBase(Runtime& runtime, std::size_t block_bytes,
+                             SpawnOptions&& options) noexcept
     : Event(runtime, EventKind::Coroutine),
-      block_bytes_(static_cast<std::uint32_t>(block_bytes)),
-      waker_(*this) {}
+      name_(std::move(options.name)),
+      spawn_place_(options.place),
+      scope_(options.scope),
+      priority_(options.priority),
+      waker_(*this),
+      block_bytes_(static_cast<std::uint32_t>(block_bytes)) {}
 
 std::string CoroutineBase::label() const {
   return name_.empty() ? fmt::format("coroutine {}", id_) : std::string(name_.view());
 }
 
-bool CoroutineBase::is_running() const noexcept {
-  return runtime().current() == this && !closed();
-}
+bool CoroutineBase::is_running() const noexcept { return runtime().current() == this && !closed(); }
 
 bool CoroutineBase::is_suspended() const noexcept {
   return is_started() && !closed() && runtime().current() != this &&
@@ -73,7 +76,7 @@ std::string CoroutineBase::info() const {
   } else if (!is_started()) {
     text += ", not started";
   } else if (is_suspended()) {
-    text += ", suspended at " + waker_.place.text();
+    text += ", suspended at " + waker_.place->text();
   } else {
     text += ", running";
   }

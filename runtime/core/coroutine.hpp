@@ -44,6 +44,13 @@ enum class Priority : std::uint8_t {
   High,    // to its head, on spawn and at every wake; its own yield goes to the tail
 };
 
+struct SpawnOptions {
+  Name name;
+  Priority priority = Priority::Normal;
+  SourcePlace place;
+  Scope* scope = nullptr;  // Null: the scope of the current coroutine, else the root scope.
+};
+
 /// Runs once when its coroutine has ended, in a coroutine of its own; may suspend.
 using FinallyHandler = std::function<void(CoroutineBase&)>;
 
@@ -60,8 +67,8 @@ class CoroutineBase : public Event {
   [[nodiscard]] Priority priority() const noexcept { return priority_; }
   [[nodiscard]] Scope& scope() const noexcept { return *scope_; }
   [[nodiscard]] const SourcePlace& spawn_place() const noexcept { return spawn_place_; }
-  /// Where it suspended last.
-  [[nodiscard]] const SourcePlace& suspend_place() const noexcept { return waker_.place; }
+  /// Where it is suspended; null while it is not.
+  [[nodiscard]] const SourcePlace* suspend_place() const noexcept { return waker_.place; }
 
   [[nodiscard]] bool is_main() const noexcept { return has(kMain); }
   [[nodiscard]] bool is_started() const noexcept { return has(kStarted); }
@@ -113,15 +120,14 @@ class CoroutineBase : public Event {
   [[nodiscard]] CoroutineBase* next_registered() const noexcept { return registry_link_.after; }
 
  protected:
-  CoroutineBase(Runtime& runtime, std::size_t block_bytes) noexcept;
+  CoroutineBase(Runtime& runtime, std::size_t block_bytes, SpawnOptions&& options) noexcept;
   ~CoroutineBase() override = default;
 
   /// Runs the body and stores its result.
   virtual void invoke() = 0;
-  /// Destroys the body; called once, whether it ran or not.
-  virtual void drop_body() noexcept = 0;
-  /// Where the result is, after `invoke` returned.
-  [[nodiscard]] virtual void* result_address() noexcept = 0;
+  /// Destroys the body and says where the result is, if there is one; called once, whether the body
+  /// ran or not.
+  virtual void* drop_body() noexcept = 0;
 
  private:
   friend class detail::Scheduler;
@@ -133,9 +139,9 @@ class CoroutineBase : public Event {
     kCancelled = 1u << 1,
     kZombie = 1u << 2,
     kMain = 1u << 3,
-    kUnwinding = 1u << 4,     // being force-unwound: it may not wait any more
-    kForced = 1u << 5,        // ignored its deadlock cancellations: its next suspend raises
-    kOrphaned = 1u << 6,      // finished with an error that nobody has taken yet
+    kUnwinding = 1u << 4,  // being force-unwound: it may not wait any more
+    kForced = 1u << 5,     // ignored its deadlock cancellations: its next suspend raises
+    kOrphaned = 1u << 6,   // finished with an error that nobody has taken yet
     kShielded = 1u << 7,   // runs clean-up: not cancelled before its start
     kProtectionCleared = 1u << 8,
   };
@@ -153,8 +159,7 @@ class CoroutineBase : public Event {
   void unset(Flag flag) noexcept { flags_ = static_cast<std::uint16_t>(flags_ & ~flag); }
   /// Something other than its waker keeps it from suspending.
   [[nodiscard]] bool has_pending() const noexcept {
-    return (flags_ & (kUnwinding | kForced)) != 0 ||
-           (stored_error_ != nullptr && !is_protected());
+    return (flags_ & (kUnwinding | kForced)) != 0 || (stored_error_ != nullptr && !is_protected());
   }
   [[nodiscard]] bool is_protected() const noexcept {
     return protect_depth_ > 0 && !has(kProtectionCleared);
@@ -162,20 +167,23 @@ class CoroutineBase : public Event {
   Extras& extras();
   void dispose() noexcept override;
 
+  // What only its spawn, its end and reports need.
   std::uint64_t id_ = 0;
   std::uint64_t path_ = 0;
   Name name_;
   SourcePlace spawn_place_;
-  Scope* scope_ = nullptr;
+  Scope* scope_;
+  // What a switch needs: one cache line, together with the beginning of the waker.
   detail::Context* context_ = nullptr;  // From the first switch-in to the finish.
-  Outcome outcome_;                     // Valid once closed.
-  std::exception_ptr stored_error_;     // Cancelled by itself or before its start.
   std::unique_ptr<Extras> extras_;
-  std::uint32_t block_bytes_;
+  std::exception_ptr stored_error_;  // Cancelled by itself or before its start.
   std::uint16_t flags_ = 0;
   std::uint16_t protect_depth_ = 0;
-  Priority priority_ = Priority::Normal;
+  Priority priority_;
   Waker waker_;
+  // The rest.
+  Outcome outcome_;  // Valid once closed.
+  std::uint32_t block_bytes_;
   detail::Link<CoroutineBase> registry_link_;
   detail::Link<CoroutineBase> scope_link_;
 
@@ -204,7 +212,7 @@ class CoroutineOf : public CoroutineBase {
   }
 
  protected:
-  void* result_address() noexcept override { return result_ ? &*result_ : nullptr; }
+  [[nodiscard]] void* result_address() noexcept { return result_ ? &*result_ : nullptr; }
   std::optional<T> result_;
 };
 
@@ -214,14 +222,16 @@ class CoroutineOf<void> : public CoroutineBase {
   using CoroutineBase::CoroutineBase;
 
  protected:
-  void* result_address() noexcept override { return nullptr; }
+  [[nodiscard]] void* result_address() noexcept { return nullptr; }
 };
 
 template <class F, class T>
 class CoroutineBody final : public CoroutineOf<T> {
  public:
-  CoroutineBody(Runtime& runtime, std::size_t block_bytes, F body)
-      : CoroutineOf<T>(runtime, block_bytes), body_(std::move(body)) {}
+  template <class B>
+  CoroutineBody(Runtime& runtime, SpawnOptions&& options, B&& body)
+      : CoroutineOf<T>(runtime, sizeof(CoroutineBody), std::move(options)),
+        body_(std::forward<B>(body)) {}
   ~CoroutineBody() override {}
 
  private:
@@ -232,7 +242,10 @@ class CoroutineBody final : public CoroutineOf<T> {
       this->result_.emplace(body_());
     }
   }
-  void drop_body() noexcept override { body_.~F(); }
+  void* drop_body() noexcept override {
+    body_.~F();
+    return this->result_address();
+  }
 
   union {
     F body_;  // Destroyed by drop_body.

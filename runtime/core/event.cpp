@@ -72,23 +72,14 @@ Event::Event(Runtime& runtime, EventKind kind) noexcept
 }
 
 Event::~Event() {
-  shut();
+  if (!closed() || callbacks_.size() > 0 || references_ != nullptr) shut();
   runtime_->kernel().trace(Trace::EventDestroyed, this, 0);
   runtime_->kernel().live_events.remove(*this);
 }
 
 bool Event::add_callback(Callback& callback) {
-  FERMATA_REQUIRE(callback.event() == nullptr, "a callback can be subscribed only once at a time");
-  if (closed()) {
-    if (const Outcome* outcome = replay()) {
-      callback.add_ref();
-      struct Release {
-        Callback& callback;
-        ~Release() { callback.release(); }
-      } release{callback};
-      const detail::NoSuspend no_suspend(*runtime_);
-      callback.run(*this, *outcome);
-    }
+  if (closed()) [[unlikely]] {
+    replay_to(callback);
     return false;
   }
   callbacks_.add(callback, *this);
@@ -96,7 +87,20 @@ bool Event::add_callback(Callback& callback) {
   return true;
 }
 
-bool Event::remove_callback(Callback& callback) noexcept {
+void Event::replay_to(Callback& callback) {
+  FERMATA_REQUIRE(callback.event() == nullptr, "a callback can be subscribed only once at a time");
+  const Outcome* outcome = replay();
+  if (outcome == nullptr) return;
+  callback.add_ref();
+  struct Release {
+    Callback& callback;
+    ~Release() { callback.release(); }
+  } release{callback};
+  const detail::NoSuspend no_suspend(*runtime_);
+  callback.run(*this, *outcome);
+}
+
+[[gnu::flatten]] bool Event::remove_callback(Callback& callback) noexcept {
   if (!callbacks_.remove(callback, *this)) return false;
   runtime_->kernel().trace(Trace::CallbackRemoved, this, 0);
   return true;
@@ -153,25 +157,37 @@ bool Event::notify_and_close(const Outcome& outcome) {
   return notify(outcome);
 }
 
+[[gnu::always_inline]] inline std::exception_ptr Event::run_pass(const Outcome& outcome) {
+  return callbacks_.run_pass(*this, outcome,
+                             [this] { runtime_->kernel().trace(Trace::CallbackCalled, this, 0); });
+}
+
 bool Event::notify_from_handler(const Outcome& outcome) {
-  if (queued_ != nullptr) {
-    queued_->push(outcome);
+  if (queued_ != nullptr) [[unlikely]] {
+    if (!*queued_) queued_->emplace();
+    (*queued_)->push(outcome);
     return false;
   }
   flags_ = static_cast<std::uint16_t>(flags_ & ~kExceptionHandled);
   runtime_->kernel().trace(Trace::EventFired, this, callbacks_.size());
   if (callbacks_.size() == 0) return false;
-  return run_passes(outcome);
-}
-
-bool Event::run_passes(const Outcome& outcome) {
   const auto guard = Ref<Event>::share(*this);
   const detail::NoSuspend no_suspend(*runtime_);
-  detail::Kernel& kernel = runtime_->kernel();
-  const auto before = [&] { kernel.trace(Trace::CallbackCalled, this, 0); };
-  QueuedNotifies queued;
+  std::optional<QueuedNotifies> queued;
   queued_ = &queued;
-  std::exception_ptr error = callbacks_.run_pass(*this, outcome, before);
+  std::exception_ptr error = run_pass(outcome);
+  if (queued) [[unlikely]] {
+    error = run_queued(*queued, std::move(error));
+  }
+  queued_ = nullptr;
+  if (error) [[unlikely]] {
+    std::rethrow_exception(std::move(error));
+  }
+  return exception_handled();
+}
+
+// Handled is what any of the passes says.
+std::exception_ptr Event::run_queued(QueuedNotifies& queued, std::exception_ptr error) {
   bool handled = exception_handled();
   std::uint32_t chained = 0;
   while (std::optional<Outcome> next = queued.pop()) {
@@ -183,13 +199,12 @@ bool Event::run_passes(const Outcome& outcome) {
       break;
     }
     flags_ = static_cast<std::uint16_t>(flags_ & ~kExceptionHandled);
-    kernel.trace(Trace::EventFired, this, callbacks_.size());
-    error = link_previous(error, callbacks_.run_pass(*this, *next, before));
+    runtime_->kernel().trace(Trace::EventFired, this, callbacks_.size());
+    error = link_previous(error, run_pass(*next));
     handled = handled || exception_handled();
   }
-  queued_ = nullptr;
-  if (error) std::rethrow_exception(error);
-  return handled;
+  if (handled) mark_exception_handled();
+  return error;
 }
 
 void Event::shut() noexcept {

@@ -11,6 +11,7 @@
 // Source       CORE-EV-01 to 16.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -223,8 +224,10 @@ class Event {
     return !has(kHidden) && startable() && kind_ != EventKind::Io;
   }
   void close_now() noexcept;
+  void replay_to(Callback& callback);
   bool transform(const Outcome& outcome);
-  bool run_passes(const Outcome& outcome);
+  std::exception_ptr run_pass(const Outcome& outcome);
+  std::exception_ptr run_queued(QueuedNotifies& queued, std::exception_ptr error);
 
   Runtime* runtime_;
   std::uint64_t serial_;
@@ -238,7 +241,7 @@ class Event {
   NotifyHandler notify_handler_ = nullptr;
   EventOwner* owner_ = nullptr;
   EventRef* references_ = nullptr;
-  QueuedNotifies* queued_ = nullptr;  // Of the running pass.
+  std::optional<QueuedNotifies>* queued_ = nullptr;  // Of the running pass.
   detail::Link<Event> live_;
 
  public:

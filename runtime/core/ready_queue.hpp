@@ -18,12 +18,16 @@ namespace detail {
 class ReadyQueue {
  public:
   void push_back(CoroutineBase& coroutine) {
-    if (size_ == capacity_) grow();
+    if (size_ == capacity_) [[unlikely]] {
+      grow();
+    }
     slots_[(head_ + size_++) & (capacity_ - 1)] = &coroutine;
   }
 
   void push_front(CoroutineBase& coroutine) {
-    if (size_ == capacity_) grow();
+    if (size_ == capacity_) [[unlikely]] {
+      grow();
+    }
     head_ = (head_ - 1) & (capacity_ - 1);
     slots_[head_] = &coroutine;
     ++size_;
@@ -63,7 +67,7 @@ class ReadyQueue {
     return slots_[(head_ + index) & (capacity_ - 1)];
   }
 
-  void grow() {
+  [[gnu::noinline, gnu::cold]] void grow() {
     const std::size_t capacity = capacity_ == 0 ? 64 : capacity_ * 2;
     auto slots = std::make_unique<CoroutineBase*[]>(capacity);
     for (std::size_t i = 0; i < size_; ++i) slots[i] = slot(i);

@@ -38,20 +38,20 @@ class Current {
 Runtime::Runtime(std::unique_ptr<Reactor> reactor, RuntimeOptions options)
     : options_(std::move(options)), reactor_(std::move(reactor)), scheduler_(*this) {
   FERMATA_REQUIRE(reactor_ != nullptr, "Runtime: expected a reactor, got null");
-  kernel_.chooser = options_.chooser;
-  kernel_.observer = options_.observer;
 }
 
 Runtime::~Runtime() {
-  if (kernel_.live_events.empty()) return;
+  if (kernel().live_events.empty()) return;
   std::fprintf(stderr, "fermata: events outlive runtime '%s', first: %s\n", options_.name.c_str(),
-               kernel_.live_events.first()->info().c_str());
+               kernel().live_events.first()->info().c_str());
   std::abort();
 }
 
 void Runtime::run_main(MainBody body) {
   const detail::Current current(*this);
-  const auto main = Ref<CoroutineBase>::adopt(detail::make_coroutine(*this, std::move(body)));
+  SpawnOptions options{.name = "main", .place = {}, .scope = &root_scope()};
+  const auto main =
+      Ref<CoroutineBase>::adopt(detail::make_coroutine(*this, std::move(options), std::move(body)));
   scheduler_.run(*main);
 }
 
@@ -92,7 +92,7 @@ void Runtime::fire_timers() {
   const Instant time = now();
   const std::uint64_t armed_before = timers_.next_sequence();
   while (Timer* timer = timers_.pop_due(time, armed_before)) {
-    ++metrics_.timers_fired;
+    ++scheduler_.metrics().timers_fired;
     try {
       timer->fire();
     } catch (...) {

@@ -58,19 +58,6 @@ struct RuntimeOptions {
   Observer* observer = nullptr;
 };
 
-struct Metrics {
-  std::uint64_t spawned = 0;
-  std::uint64_t finished = 0;
-  std::uint64_t switches = 0;  // From one context to another.
-  std::uint64_t ticks = 0;
-  std::uint64_t microtasks = 0;
-  std::uint64_t polls = 0;
-  std::uint64_t blocking_polls = 0;
-  std::uint64_t timers_fired = 0;
-  std::uint64_t slow_steps = 0;
-  std::uint64_t deadlocks = 0;
-};
-
 class Runtime {
  public:
   explicit Runtime(std::unique_ptr<Reactor> reactor, RuntimeOptions options = {});
@@ -116,8 +103,8 @@ class Runtime {
   [[nodiscard]] const CoroutineBase::Registry& registry() const noexcept {
     return scheduler_.registry();
   }
-  [[nodiscard]] std::size_t active_event_count() const noexcept { return kernel_.active_events; }
-  [[nodiscard]] const Metrics& metrics() const noexcept { return metrics_; }
+  [[nodiscard]] std::size_t active_event_count() const noexcept { return kernel().active_events; }
+  [[nodiscard]] const Metrics& metrics() const noexcept { return scheduler_.metrics(); }
   /// Every unhandled error of the last run, newest first (CORE-SC-15).
   [[nodiscard]] std::vector<std::exception_ptr> exit_errors() const;
   /// All coroutines: what each is, waits for, and how much stack it has used.
@@ -148,12 +135,11 @@ class Runtime {
 
   // --- for the core ---
 
-  [[nodiscard]] detail::Kernel& kernel() noexcept { return kernel_; }
-  [[nodiscard]] const detail::Kernel& kernel() const noexcept { return kernel_; }
+  [[nodiscard]] detail::Kernel& kernel() noexcept { return scheduler_.kernel(); }
+  [[nodiscard]] const detail::Kernel& kernel() const noexcept { return scheduler_.kernel(); }
   [[nodiscard]] detail::Scheduler& scheduler() noexcept { return scheduler_; }
   [[nodiscard]] const detail::Scheduler& scheduler() const noexcept { return scheduler_; }
   [[nodiscard]] detail::BlockPool& blocks() noexcept { return blocks_; }
-  [[nodiscard]] Metrics& mutable_metrics() noexcept { return metrics_; }
 
  private:
   friend class detail::Scheduler;
@@ -163,8 +149,6 @@ class Runtime {
 
   RuntimeOptions options_;
   std::unique_ptr<Reactor> reactor_;
-  detail::Kernel kernel_;
-  Metrics metrics_;
   detail::BlockPool blocks_;
   detail::TimerQueue timers_;
   std::size_t next_slot_ = 0;

@@ -16,32 +16,32 @@ std::exception_ptr make_cancellation(const char* what) {
 
 }  // namespace
 
-void Scheduler::spawn(CoroutineBase& coroutine, SpawnOptions&& options) {
+void Scheduler::spawn(CoroutineBase& coroutine) {
   FERMATA_REQUIRE(active_, "spawn: the runtime is not running");
-  enlist(coroutine, std::move(options));
+  enlist(coroutine);
   if (phase_ != Phase::Running) cancel(coroutine, make_cancellation("Graceful shutdown"), false);
 }
 
-void Scheduler::enlist(CoroutineBase& coroutine, SpawnOptions&& options) {
-  if (options.scope == nullptr) {
-    options.scope = current_ != nullptr ? current_->scope_ : &root_scope_;
+[[gnu::flatten]] void Scheduler::enlist(CoroutineBase& coroutine) {
+  if (coroutine.scope_ == nullptr) {
+    coroutine.scope_ = current_ != nullptr ? current_->scope_ : &root_scope_;
   }
   if (kernel_.chooser != nullptr) {
     const std::uint64_t parent = current_ != nullptr ? current_->path_ : 0;
-    coroutine.path_ = kernel_.chooser->spawn_path(parent, options.name.view());
+    coroutine.path_ = kernel_.chooser->spawn_path(parent, coroutine.name());
   }
-  coroutine.id_ = next_id_++;
-  coroutine.name_ = std::move(options.name);
-  coroutine.spawn_place_ = options.place;
-  coroutine.priority_ = options.priority;
-  coroutine.scope_ = options.scope;
-  kernel_.trace(Trace::Spawned, &coroutine, coroutine.id_);
+  enroll(coroutine);
   enqueue(coroutine, WakeCause::Spawn);
+}
+
+void Scheduler::enroll(CoroutineBase& coroutine) {
+  coroutine.id_ = next_id_++;
+  kernel_.trace(Trace::Spawned, &coroutine, coroutine.id_);
   coroutine.add_ref();
   registry_.push_back(coroutine);
   coroutine.scope_->enter(coroutine);
   ++active_coroutines_;
-  ++runtime_.mutable_metrics().spawned;
+  ++metrics_.spawned;
 }
 
 void Scheduler::wake(CoroutineBase& coroutine, Event* source, void* result,
@@ -73,8 +73,7 @@ void Scheduler::wake(CoroutineBase& coroutine, Event* source, void* result,
 
 void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely) {
   if (coroutine.closed()) return;
-  FERMATA_REQUIRE(!reason || is_cancellation(reason),
-                  "cancel: the reason must be a Cancellation");
+  FERMATA_REQUIRE(!reason || is_cancellation(reason), "cancel: the reason must be a Cancellation");
   if (!reason) reason = make_cancellation("Coroutine cancelled");
   if (coroutine.is_protected()) {
     std::exception_ptr& deferred = coroutine.extras().deferred_cancellation;

@@ -7,6 +7,8 @@
 //              the next ready one. Only when there is none does control go to the scheduler's own
 //              context, whose loop waits in the reactor. A finished coroutine hands its context to
 //              the next one that has not started yet (CORE-SC-07).
+// Ticks        Most come to nothing but taking the head of the ready queue; whatever needs more
+//              (microtasks, a look at the reactor, an observer, a chooser) calls for attention.
 // Endings      Deadlock (CORE-SC-10), graceful shutdown (CORE-SC-13), forced unwinding.
 // Files        scheduler.cpp: spawn, wake, cancel; scheduler_switch.cpp: from one coroutine to the
 //              next; scheduler_loop.cpp: the loop, what a tick rarely does; scheduler_finish.cpp:
@@ -28,6 +30,7 @@
 #include "fermata/runtime/context/stack_fault.hpp"
 #include "fermata/runtime/core/coroutine.hpp"
 #include "fermata/runtime/core/kernel.hpp"
+#include "fermata/runtime/core/metrics.hpp"
 #include "fermata/runtime/core/microtasks.hpp"
 #include "fermata/runtime/core/observer.hpp"
 #include "fermata/runtime/core/reactor.hpp"
@@ -40,13 +43,6 @@ namespace fermata {
 /// Thrown by an observer, this ends the run at once: no cancellation, every coroutine is unwound by
 /// force, and `Runtime::run` throws it.
 struct AbandonRun {};
-
-struct SpawnOptions {
-  Name name;
-  Priority priority = Priority::Normal;
-  SourcePlace place;
-  Scope* scope = nullptr;  // Null: the scope of the current coroutine, else the root scope.
-};
 
 namespace detail {
 
@@ -79,7 +75,7 @@ class Scheduler {
 
   /// Registers and queues a created coroutine and takes a reference of its own. On failure nothing
   /// is registered (CORE-CO-15).
-  void spawn(CoroutineBase& coroutine, SpawnOptions&& options);
+  void spawn(CoroutineBase& coroutine);
 
   /// Waits for what the current coroutine's waker has registered (CORE-WK-08). Returns when one of
   /// the events answered; the caller takes the result and clears the waker. Throws the error that
@@ -87,6 +83,7 @@ class Scheduler {
   void suspend(const SourcePlace& place);
 
   /// Waits for one open event and returns its result: resume_when and suspend in one.
+  /// REQUIRES: `event` is open.
   void* wait_for(Event& event, const SourcePlace& place);
 
   /// Lets every other ready coroutine go first. A suspension point like any other.
@@ -94,15 +91,18 @@ class Scheduler {
 
   /// Answers a waiting coroutine; the first one wins, later ones are ignored (CORE-WK-07). Throws
   /// UsageError when it has not been suspended (CORE-WK-10).
-  void wake(CoroutineBase& coroutine, Event* source, void* result,
-            const std::exception_ptr& error, WakeCause cause);
+  void wake(CoroutineBase& coroutine, Event* source, void* result, const std::exception_ptr& error,
+            WakeCause cause);
 
   void cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely);
   void enter_protected();
   /// Returns the cancellation that arrived inside, when the outermost region ends with one.
   [[nodiscard]] std::exception_ptr leave_protected() noexcept;
 
-  void queue_microtask(Microtask& task) { microtasks_.push(task); }
+  void queue_microtask(Microtask& task) {
+    microtasks_.push(task);
+    call_for_attention();
+  }
 
   /// Whether the coroutine is being unwound by force: it must not wait any more.
   [[nodiscard]] static bool unwinding(const CoroutineBase& coroutine) noexcept {
@@ -135,6 +135,10 @@ class Scheduler {
   [[nodiscard]] const ReadyQueue& ready() const noexcept { return ready_; }
   [[nodiscard]] const MicrotaskQueue& microtasks() const noexcept { return microtasks_; }
   [[nodiscard]] bool in_scheduler_context() const noexcept { return in_scheduler_context_; }
+  [[nodiscard]] Kernel& kernel() noexcept { return kernel_; }
+  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
+  [[nodiscard]] Metrics& metrics() noexcept { return metrics_; }
+  [[nodiscard]] const Metrics& metrics() const noexcept { return metrics_; }
   [[nodiscard]] const ContextPool& contexts() const noexcept { return contexts_; }
   /// The context that this runtime has running, whosever it is; for who switches runtimes.
   [[nodiscard]] Context* running_context() const noexcept { return running_; }
@@ -154,7 +158,10 @@ class Scheduler {
   }
 
   /// The next tick polls the reactor, whatever the budget says: virtual time has moved.
-  void request_poll() noexcept { poll_budget_ = 1; }
+  void request_poll() noexcept {
+    poll_at_ = 0;
+    call_for_attention();
+  }
 
  private:
   friend class Sweep;
@@ -164,26 +171,29 @@ class Scheduler {
   [[nodiscard]] bool has_native_work() const noexcept {
     return !microtasks_.empty() || !reported_errors_.empty();
   }
+  /// The next tick takes the long way.
+  void call_for_attention() noexcept { attention_at_ = 0; }
 
   // scheduler_switch.cpp
   [[nodiscard]] CoroutineBase& suspendable(const char* operation) const;
   [[noreturn]] void refuse_suspend(const char* operation) const;
   static void coroutine_context(Context& self) noexcept;
   static void scheduler_context(Context& self) noexcept;
-  void start_waiting(CoroutineBase& me);
-  void wait_until_answered(CoroutineBase& me, const SourcePlace& place);
+  void start_events(CoroutineBase& me);
+  void wait_until_answered(CoroutineBase& me, bool start, const SourcePlace& place);
+  [[noreturn]] static void refuse_wait(CoroutineBase& me);
   void park(CoroutineBase& me, const SourcePlace& place);
   void resumed(CoroutineBase& me);
-  void tick();
-  CoroutineBase& take_ready();
-  CoroutineBase* next_ready();
-  CoroutineBase* next_to_enter();
+  CoroutineBase* tick(CoroutineBase* leaving);
+  CoroutineBase* attend(CoroutineBase* leaving);
+  CoroutineBase* pick();
+  CoroutineBase* take_head();
+  CoroutineBase* with_context(CoroutineBase* next);
   bool give_context(CoroutineBase& coroutine);
   void switch_to(CoroutineBase& next);
   void switch_to_scheduler();
   [[noreturn]] void leave_for(Context& self, CoroutineBase* next);
-  void tick_for_loop();
-  CoroutineBase* pick_for_loop();
+  CoroutineBase* tick_for_loop();
   void enter_from_loop(CoroutineBase& next);
   void raise_pending(CoroutineBase& me);
   [[noreturn]] void throw_wait_error(CoroutineBase& me);
@@ -199,7 +209,9 @@ class Scheduler {
 
   // scheduler.cpp
   /// Registers and queues, also while the runtime shuts down.
-  void enlist(CoroutineBase& coroutine, SpawnOptions&& options);
+  void enlist(CoroutineBase& coroutine);
+  /// From here on it is one of the runtime's coroutines, which holds a reference to it.
+  void enroll(CoroutineBase& coroutine);
   void enqueue(CoroutineBase& coroutine, WakeCause cause) {
     if (coroutine.priority_ == Priority::High && cause != WakeCause::Yield) [[unlikely]] {
       ready_.push_front(coroutine);
@@ -216,7 +228,7 @@ class Scheduler {
   void clear_protection(CoroutineBase& coroutine) noexcept;
 
   // scheduler_finish.cpp
-  void finalize(CoroutineBase& coroutine, std::exception_ptr error);
+  void finalize(CoroutineBase& coroutine, std::exception_ptr&& error);
   void finalize_unstarted(CoroutineBase& coroutine);
   static std::exception_ptr final_error(CoroutineBase& coroutine, std::exception_ptr error);
   void launch_finally(CoroutineBase& coroutine);
@@ -236,19 +248,26 @@ class Scheduler {
   void end_run();
 
   Runtime& runtime_;
-  Kernel& kernel_;
-  ContextPool contexts_;
-  std::optional<StackFaultGuard> stack_fault_guard_;
 
   // What runs.
   CoroutineBase* current_ = nullptr;
   Context* running_ = nullptr;
-  Context thread_context_;
-  Context* scheduler_context_ = nullptr;  // During a run.
-  bool in_scheduler_context_ = false;
+  bool in_scheduler_context_ = true;  // So that nobody suspends outside of a run either.
+  Kernel kernel_;
 
   // What can run.
   ReadyQueue ready_;
+  Metrics metrics_;
+  std::uint64_t attention_at_ = 0;  // The tick that takes the long way at the latest.
+
+  // When to look at the reactor.
+  std::uint64_t poll_at_ = 0;  // The tick that looks.
+  unsigned poll_budget_ = 1;   // How many ticks after the one before.
+  Instant last_poll_;
+  Instant step_began_;
+  bool watched_ = false;       // Somebody wants to see every tick.
+  bool step_limited_ = false;  // Slow steps are to be reported.
+
   MicrotaskQueue microtasks_;
   bool microtasks_paused_ = false;  // One threw: the rest waits for the next tick.
   std::vector<std::exception_ptr> reported_errors_;
@@ -257,12 +276,10 @@ class Scheduler {
   std::uint64_t next_id_ = 1;
   Scope root_scope_;
 
-  // When to look at the reactor.
-  unsigned poll_budget_ = 1;       // Ticks left until the next look.
-  unsigned poll_budget_full_ = 1;  // What it is refilled to.
-  Instant last_poll_;
-  Instant step_began_;
-  bool step_limited_ = false;  // Slow steps are to be reported.
+  ContextPool contexts_;
+  std::optional<StackFaultGuard> stack_fault_guard_;
+  Context thread_context_;
+  Context* scheduler_context_ = nullptr;  // During a run.
 
   // How the run ends.
   bool active_ = false;
@@ -272,7 +289,7 @@ class Scheduler {
   unsigned deadlock_rounds_ = 0;
   std::optional<int> exit_code_;
   std::vector<std::exception_ptr> exit_errors_;  // Newest first.
-  Ref<Timer> deadline_;  // Of the graceful shutdown.
+  Ref<Timer> deadline_;                          // Of the graceful shutdown.
   Subscription deadline_watch_;
   bool finalizers_launched_ = false;
   std::vector<std::shared_ptr<SwitchHandler>> main_start_handlers_;

@@ -24,16 +24,16 @@ bool is_exit_unwind(const std::exception_ptr& error) {
 }  // namespace
 
 // The order of the steps matters; no step may keep a later one from happening (CORE-CO-19).
-void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr error) {
+void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
   in_scheduler_context_ = true;
   if (step_limited_) [[unlikely]] {
     time_step();
   }
-  coroutine.drop_body();
+  coroutine.outcome_.result = coroutine.drop_body();
   if (error || coroutine.stored_error_) [[unlikely]] {
     coroutine.outcome_.error = final_error(coroutine, std::move(error));
+    if (coroutine.outcome_.error) coroutine.outcome_.result = nullptr;
   }
-  if (!coroutine.outcome_.error) coroutine.outcome_.result = coroutine.result_address();
   coroutine.close();
   kernel_.trace(Trace::Finished, &coroutine, 0);
   if (coroutine.extras_ != nullptr) {
@@ -100,7 +100,7 @@ void Scheduler::settle_error(CoroutineBase& coroutine) {
 void Scheduler::unregister(CoroutineBase& coroutine) {
   registry_.remove(coroutine);
   if (!coroutine.is_zombie()) --active_coroutines_;
-  ++runtime_.mutable_metrics().finished;
+  ++metrics_.finished;
   coroutine.context_ = nullptr;
   coroutine.release();
 }

@@ -22,7 +22,7 @@ void Scheduler::time_step() {
   const Duration took = now - step_began_;
   step_began_ = now;
   if (took <= runtime_.options().slow_step) return;
-  ++runtime_.mutable_metrics().slow_steps;
+  ++metrics_.slow_steps;
   runtime_.log(fmt::format("slow step: {} ran for {} ms without giving up control",
                            current_ != nullptr ? current_->info() : "the scheduler",
                            std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
@@ -42,7 +42,7 @@ void Scheduler::drain_microtasks() {
   std::size_t ran = 0;
   while (!microtasks_.empty() && !microtasks_paused_) {
     kernel_.trace(Trace::MicrotaskRun, nullptr, 0);
-    ++runtime_.mutable_metrics().microtasks;
+    ++metrics_.microtasks;
     try {
       microtasks_.run_first();
       if (++ran > kMicrotaskDrainLimit && kernel_.chooser != nullptr) {
@@ -63,8 +63,8 @@ void Scheduler::drain_microtasks() {
 
 void Scheduler::poll(TurnMode mode) {
   if (step_limited_) time_step();  // What the reactor takes is not the coroutine's.
-  ++runtime_.mutable_metrics().polls;
-  if (mode == TurnMode::Block) ++runtime_.mutable_metrics().blocking_polls;
+  ++metrics_.polls;
+  if (mode == TurnMode::Block) ++metrics_.blocking_polls;
   kernel_.trace(Trace::Polled, nullptr, mode == TurnMode::Block ? 1 : 0);
   try {
     runtime_.reactor().turn(mode, runtime_.timers().earliest());
@@ -74,11 +74,11 @@ void Scheduler::poll(TurnMode mode) {
   // Look again after as many ticks as take about the interval, at most kTicksBetweenPolls.
   const Instant now = runtime_.now();
   if (mode == TurnMode::NoWait && now - last_poll_ > kPollInterval) {
-    poll_budget_full_ = std::max(1u, poll_budget_full_ / 4);
+    poll_budget_ = std::max(1u, poll_budget_ / 4);
   } else {
-    poll_budget_full_ = std::min(kTicksBetweenPolls, poll_budget_full_ * 2);
+    poll_budget_ = std::min(kTicksBetweenPolls, poll_budget_ * 2);
   }
-  poll_budget_ = poll_budget_full_;
+  poll_at_ = metrics_.ticks + poll_budget_;
   last_poll_ = now;
   step_began_ = now;
   if (has_native_work()) drain_microtasks();
@@ -87,13 +87,13 @@ void Scheduler::poll(TurnMode mode) {
 void Scheduler::loop() {
   for (;;) {
     current_ = nullptr;
-    tick_for_loop();
+    CoroutineBase* const next = tick_for_loop();
     if (abandoned_) break;
-    if (CoroutineBase* next = pick_for_loop()) {
+    if (next != nullptr) {
       enter_from_loop(*next);
       continue;
     }
-    if (has_native_work() || abandoned_) continue;
+    if (has_native_work()) continue;
     if (phase_ == Phase::Final) break;
     if (kernel_.active_events > 0) {
       contexts_.trim();

@@ -23,15 +23,17 @@ std::exception_ptr cancellation(const std::string& what) {
 void describe_owner(void* owner, char* out, std::size_t size) noexcept {
   const auto& coroutine = *static_cast<const CoroutineBase*>(owner);
   const SourcePlace& place = coroutine.spawn_place();
-  std::snprintf(out, size, "coroutine %llu '%s' spawned at %s:%d",
+  std::snprintf(out, size, "coroutine %llu '%s' spawned at %s:%lld",
                 static_cast<unsigned long long>(coroutine.id()), coroutine.name().data(),
-                place.file, place.line);
+                place.file, static_cast<long long>(place.line));
 }
 
 }  // namespace
 
-Scheduler::Scheduler(Runtime& runtime)
-    : runtime_(runtime), kernel_(runtime.kernel()), contexts_(runtime.options().stacks) {}
+Scheduler::Scheduler(Runtime& runtime) : runtime_(runtime), contexts_(runtime.options().stacks) {
+  kernel_.chooser = runtime.options().chooser;
+  kernel_.observer = runtime.options().observer;
+}
 
 Scheduler::~Scheduler() = default;
 
@@ -39,19 +41,11 @@ void Scheduler::run(CoroutineBase& main) {
   begin_run();
   adopt_thread_stack(thread_context_);
   running_ = &thread_context_;
-  main.id_ = next_id_++;
-  main.name_ = Name("main");
-  main.scope_ = &root_scope_;
   main.context_ = &thread_context_;
   thread_context_.owner = &main;
   main.set(CoroutineBase::kMain);
   if (kernel_.chooser != nullptr) main.path_ = kernel_.chooser->spawn_path(0, runtime_.name());
-  main.add_ref();
-  registry_.push_back(main);
-  root_scope_.enter(main);
-  ++active_coroutines_;
-  ++runtime_.mutable_metrics().spawned;
-  kernel_.trace(Trace::Spawned, &main, main.id_);
+  enroll(main);
   current_ = &main;
   for (const auto& handler : main_start_handlers_) main.add_switch_handler(handler);
 
@@ -75,10 +69,11 @@ void Scheduler::begin_run() {
   exit_code_.reset();
   exit_errors_.clear();
   poll_budget_ = 1;
-  poll_budget_full_ = 1;
+  request_poll();
   last_poll_ = runtime_.now();
   step_began_ = last_poll_;
   step_limited_ = runtime_.options().slow_step > Duration::zero();
+  watched_ = step_limited_ || kernel_.observer != nullptr || kernel_.chooser != nullptr;
   watch_control_signals();
 }
 
@@ -97,7 +92,6 @@ void Scheduler::end_run() {
   deadline_.reset();
   microtasks_.clear();
   running_ = nullptr;
-  in_scheduler_context_ = false;
   finalizers_launched_ = false;
   active_ = false;
   if (const std::size_t open = runtime_.reactor().detach(); open > 0) {
@@ -115,6 +109,7 @@ void Scheduler::end_run() {
 void Scheduler::report_unhandled(std::exception_ptr error) {
   if (active_) {
     reported_errors_.push_back(std::move(error));
+    call_for_attention();
   } else {
     runtime_.log("unhandled error outside of a run: " + describe(error));
   }
@@ -125,6 +120,7 @@ void Scheduler::handle_loop_exception(std::exception_ptr error) {
     std::rethrow_exception(error);
   } catch (const AbandonRun&) {
     abandoned_ = true;
+    call_for_attention();
     return;
   } catch (...) {
   }
@@ -202,10 +198,10 @@ void Scheduler::cancel_all(const std::exception_ptr& reason, WakeCause cause) {
 
 void Scheduler::resolve_deadlock() {
   const std::size_t waiting = registry_.size();
-  const std::string headline = fmt::format(
-      "Deadlock detected: no active coroutines, {} coroutines in waiting", waiting);
+  const std::string headline =
+      fmt::format("Deadlock detected: no active coroutines, {} coroutines in waiting", waiting);
   kernel_.trace(Trace::DeadlockReported, nullptr, waiting);
-  ++runtime_.mutable_metrics().deadlocks;
+  ++metrics_.deadlocks;
   ++deadlock_rounds_;
   runtime_.log(headline + "\n" + runtime_.dump());
   if (deadlock_rounds_ > kDeadlockRounds + 1) {
@@ -233,6 +229,7 @@ void Scheduler::resolve_deadlock() {
 
 void Scheduler::unwind_all() {
   unwinding_ = true;
+  call_for_attention();
   for (CoroutineBase* each = registry_.first(); each != nullptr;
        each = CoroutineBase::Registry::after(*each)) {
     each->set(CoroutineBase::kUnwinding);

@@ -17,7 +17,7 @@
 namespace fermata::detail {
 
 FERMATA_HOT CoroutineBase& Scheduler::suspendable(const char* operation) const {
-  if (current_ != nullptr && !in_scheduler_context_ && kernel_.no_suspend == 0) [[likely]] {
+  if (!in_scheduler_context_ && kernel_.no_suspend == 0) [[likely]] {
     return *current_;
   }
   refuse_suspend(operation);
@@ -28,42 +28,56 @@ CoroutineBase& Scheduler::require_suspendable(const char* operation) const {
 }
 
 FERMATA_COLD void Scheduler::refuse_suspend(const char* operation) const {
-  throw UsageError(fmt::format(
-      "{}: {}", operation,
-      current_ == nullptr ? "only a coroutine can suspend"
-                          : "the scheduler's own context and callbacks must not suspend"));
+  throw UsageError(fmt::format("{}: {}", operation,
+                               current_ == nullptr
+                                   ? "only a coroutine can suspend"
+                                   : "the scheduler's own context and callbacks must not suspend"));
 }
 
-FERMATA_HOT void Scheduler::tick() {
+// The end of a step: who has control next, null for nobody; `leaving` is the coroutine that gives
+// it up. Whoever is returned may have no context yet.
+FERMATA_HOT CoroutineBase* Scheduler::tick(CoroutineBase* leaving) {
   in_scheduler_context_ = true;
+  if (++metrics_.ticks >= attention_at_) [[unlikely]] {
+    return attend(leaving);
+  }
+  return take_head();
+}
+
+FERMATA_HOT CoroutineBase* Scheduler::take_head() {
+  if (ready_.empty()) return nullptr;
+  CoroutineBase& head = ready_[0];
+  if (head.waker_.status == WakerStatus::Ignored) [[unlikely]] {
+    return pick();
+  }
+  ready_.pop_front();
+  head.waker_.status = WakerStatus::Result;
+  return &head;
+}
+
+// The long way of a tick.
+CoroutineBase* Scheduler::attend(CoroutineBase* leaving) {
   microtasks_paused_ = false;
-  ++runtime_.mutable_metrics().ticks;
-  if (has_native_work()) [[unlikely]] {
-    drain_microtasks();
-  }
-  if (--poll_budget_ == 0) [[unlikely]] {
-    poll(TurnMode::NoWait);
-  }
-  if (kernel_.observer != nullptr || step_limited_) [[unlikely]] {
-    end_step();
-  }
+  if (has_native_work()) drain_microtasks();
+  if (metrics_.ticks >= poll_at_) poll(TurnMode::NoWait);
+  if (watched_) end_step();
+  const bool answered = leaving != nullptr && leaving->waker_.status == WakerStatus::Result;
+  CoroutineBase* const next = answered ? leaving : pick();
+  const bool soon = watched_ || abandoned_ || unwinding_ || has_native_work();
+  attention_at_ = soon ? 0 : poll_at_;
+  return next;
 }
 
-FERMATA_HOT CoroutineBase& Scheduler::take_ready() {
-  if (kernel_.chooser != nullptr && ready_.size() > 1) [[unlikely]] {
-    return ready_.take(kernel_.chooser->pick(ready_));
-  }
-  return ready_.pop_front();
-}
-
-FERMATA_HOT CoroutineBase* Scheduler::next_ready() {
+CoroutineBase* Scheduler::pick() {
   while (!ready_.empty() && !abandoned_ && !unwinding_) {
-    if (has_native_work() && !microtasks_paused_) [[unlikely]] {
+    if (has_native_work() && !microtasks_paused_) {
       drain_microtasks();
       continue;
     }
-    CoroutineBase& coroutine = take_ready();
-    if (coroutine.waker_.status == WakerStatus::Ignored) [[unlikely]] {
+    const bool choose = kernel_.chooser != nullptr && ready_.size() > 1;
+    CoroutineBase& coroutine =
+        choose ? ready_.take(kernel_.chooser->pick(ready_)) : ready_.pop_front();
+    if (coroutine.waker_.status == WakerStatus::Ignored) {
       finalize_unstarted(coroutine);
       continue;
     }
@@ -73,11 +87,9 @@ FERMATA_HOT CoroutineBase* Scheduler::next_ready() {
   return nullptr;
 }
 
-FERMATA_HOT CoroutineBase* Scheduler::next_to_enter() {
-  for (;;) {
-    CoroutineBase* next = next_ready();
-    if (next == nullptr || next->context_ != nullptr || give_context(*next)) return next;
-  }
+FERMATA_HOT CoroutineBase* Scheduler::with_context(CoroutineBase* next) {
+  while (next != nullptr && next->context_ == nullptr && !give_context(*next)) next = pick();
+  return next;
 }
 
 // Without a stack the coroutine fails, and the others go on.
@@ -98,7 +110,7 @@ FERMATA_HOT void Scheduler::switch_to(CoroutineBase& next) {
   Context& from = *running_;
   current_ = &next;
   running_ = next.context_;
-  ++runtime_.mutable_metrics().switches;
+  ++metrics_.switches;
   switch_context(from, *next.context_);
 }
 
@@ -106,7 +118,7 @@ void Scheduler::switch_to_scheduler() {
   Context& from = *running_;
   current_ = nullptr;
   running_ = scheduler_context_;
-  ++runtime_.mutable_metrics().switches;
+  ++metrics_.switches;
   switch_context(from, *scheduler_context_);
 }
 
@@ -114,11 +126,9 @@ FERMATA_HOT void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
   if (me.extras_ != nullptr) [[unlikely]] {
     call_switch_handlers(me, SwitchMoment::Leave);
   }
-  me.waker_.place = place;
+  me.waker_.place = &place;
   kernel_.trace(Trace::Left, &me, 0);
-  tick();
-  if (me.waker_.status == WakerStatus::Result) return;
-  CoroutineBase* next = next_to_enter();
+  CoroutineBase* const next = with_context(tick(&me));
   if (next == &me) return;
   if (next != nullptr) {
     switch_to(*next);
@@ -129,6 +139,7 @@ FERMATA_HOT void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
 
 FERMATA_HOT void Scheduler::resumed(CoroutineBase& me) {
   in_scheduler_context_ = false;
+  me.waker_.place = nullptr;
   kernel_.trace(Trace::Entered, &me, 0);
   if (me.extras_ != nullptr) [[unlikely]] {
     call_switch_handlers(me, SwitchMoment::Enter);
@@ -151,8 +162,7 @@ void Scheduler::yield(const SourcePlace& place) {
   me.waker_.clear();
 }
 
-FERMATA_HOT void Scheduler::start_waiting(CoroutineBase& me) {
-  me.waker_.status = WakerStatus::Waiting;
+void Scheduler::start_events(CoroutineBase& me) {
   in_scheduler_context_ = true;  // What fires now answers without a trip through the queue.
   try {
     me.waker_.start_events();
@@ -164,13 +174,14 @@ FERMATA_HOT void Scheduler::start_waiting(CoroutineBase& me) {
   in_scheduler_context_ = false;
 }
 
-FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, const SourcePlace& place) {
+FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, bool start,
+                                                const SourcePlace& place) {
   if (me.waker_.status == WakerStatus::None) {
     if (me.has(CoroutineBase::kUnwinding)) [[unlikely]] {
-      me.waker_.clear();
-      throw ForcedUnwind{};
+      refuse_wait(me);
     }
-    start_waiting(me);
+    me.waker_.status = WakerStatus::Waiting;
+    if (start) start_events(me);
   }
   if (me.waker_.status != WakerStatus::Result) {
     if (me.has_pending()) [[unlikely]] {
@@ -186,7 +197,7 @@ FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, const SourceP
 void Scheduler::suspend(const SourcePlace& place) {
   CoroutineBase& me = suspendable("wait");
   if (me.waker_.status == WakerStatus::None && me.waker_.empty()) return;
-  wait_until_answered(me, place);
+  wait_until_answered(me, true, place);
 }
 
 void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
@@ -195,21 +206,20 @@ void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
   FERMATA_REQUIRE(me.waker_.empty(), "wait: the coroutine has registered other events already");
   event.mark_result_used();
   me.waker_.add(event, WakeRule::Resolve);
-  wait_until_answered(me, place);
+  wait_until_answered(me, event.startable(), place);
   void* result = me.waker_.result;
   me.waker_.clear();
   return result;
 }
 
 // The scheduler's own picks: the same code, out of line.
-CoroutineBase* Scheduler::pick_for_loop() { return next_to_enter(); }
-void Scheduler::tick_for_loop() { tick(); }
+CoroutineBase* Scheduler::tick_for_loop() { return with_context(tick(nullptr)); }
 void Scheduler::enter_from_loop(CoroutineBase& next) { switch_to(next); }
 
 void Scheduler::leave_for(Context& self, CoroutineBase* next) {
   current_ = next;
   running_ = next != nullptr ? next->context_ : scheduler_context_;
-  ++runtime_.mutable_metrics().switches;
+  ++metrics_.switches;
   contexts_.release(self);
   leave_context(self, *running_);
 }
@@ -219,8 +229,7 @@ void Scheduler::coroutine_context(Context& self) noexcept {
   for (;;) {
     scheduler.run_body(*scheduler.current_);
     scheduler.current_ = nullptr;
-    scheduler.tick();
-    CoroutineBase* next = scheduler.next_ready();
+    CoroutineBase* const next = scheduler.tick(nullptr);
     if (next == nullptr || next->context_ != nullptr) scheduler.leave_for(self, next);
     next->context_ = &self;
     self.owner = next;
@@ -245,8 +254,13 @@ FERMATA_COLD void Scheduler::raise_pending(CoroutineBase& me) {
   if (std::exception_ptr error = std::exchange(me.stored_error_, nullptr)) {
     std::rethrow_exception(error);
   }
-  std::rethrow_exception(std::make_exception_ptr(
-      Cancellation("Coroutine must end: it has ignored its cancellation")));
+  std::rethrow_exception(
+      std::make_exception_ptr(Cancellation("Coroutine must end: it has ignored its cancellation")));
+}
+
+FERMATA_COLD void Scheduler::refuse_wait(CoroutineBase& me) {
+  me.waker_.clear();
+  throw ForcedUnwind{};
 }
 
 FERMATA_COLD void Scheduler::throw_wait_error(CoroutineBase& me) {

@@ -17,12 +17,12 @@ template <class F>
 using BodyResult = std::decay_t<std::invoke_result_t<F&>>;
 
 /// Creates the control block; the caller owns the one reference.
-template <class F, class T = BodyResult<F>>
-CoroutineOf<T>& make_coroutine(Runtime& runtime, F body) {
-  using Body = CoroutineBody<F, T>;
+template <class F>
+auto& make_coroutine(Runtime& runtime, SpawnOptions&& options, F&& body) {
+  using Body = CoroutineBody<std::decay_t<F>, BodyResult<std::decay_t<F>>>;
   void* block = runtime.blocks().allocate(sizeof(Body));
   try {
-    return *::new (block) Body(runtime, sizeof(Body), std::move(body));
+    return *::new (block) Body(runtime, std::move(options), std::forward<F>(body));
   } catch (...) {
     runtime.blocks().release(block, sizeof(Body));
     throw;
@@ -37,8 +37,8 @@ Coroutine<detail::BodyResult<std::decay_t<F>>> spawn_in(Runtime& runtime, SpawnO
                                                         F&& body) {
   using Result = detail::BodyResult<std::decay_t<F>>;
   auto handle = Ref<detail::CoroutineOf<Result>>::adopt(
-      detail::make_coroutine<std::decay_t<F>>(runtime, std::forward<F>(body)));
-  runtime.scheduler().spawn(*handle, std::move(options));
+      detail::make_coroutine(runtime, std::move(options), std::forward<F>(body)));
+  runtime.scheduler().spawn(*handle);
   return Coroutine<Result>(std::move(handle));
 }
 
@@ -50,8 +50,8 @@ auto spawn(Name&& name, F&& body, SourcePlace place = SourcePlace::current()) {
 }
 
 template <class F>
-  requires std::is_invocable_v<std::decay_t<F>&>
-auto spawn(F&& body, SourcePlace place = SourcePlace::current()) {
+requires std::is_invocable_v < std::decay_t<F>
+& > auto spawn(F&& body, SourcePlace place = SourcePlace::current()) {
   return spawn(Name(), std::forward<F>(body), place);
 }
 

@@ -22,15 +22,14 @@ bool Sweep::on_switch(CoroutineBase& coroutine, SwitchMoment moment) {
 }
 
 void Sweep::start_driver() {
-  CoroutineBase& driver = make_coroutine(scheduler_.runtime_, [self = shared_from_this()] {
-    self->drive();
-  });
-  const auto created = Ref<CoroutineBase>::adopt(driver);
-  driver.set(CoroutineBase::kShielded);
-  driver.add_switch_handler(shared_from_this());
-  scheduler_.enlist(driver, SpawnOptions{Name(name_), Priority::High, SourcePlace::current(),
-                                         &scheduler_.root_scope_});
-  driver_id_ = driver.id();
+  const auto driver = Ref<CoroutineBase>::adopt(make_coroutine(
+      scheduler_.runtime_,
+      SpawnOptions{Name(name_), Priority::High, SourcePlace::current(), &scheduler_.root_scope_},
+      [self = shared_from_this()] { self->drive(); }));
+  driver->set(CoroutineBase::kShielded);
+  driver->add_switch_handler(shared_from_this());
+  scheduler_.enlist(*driver);
+  driver_id_ = driver->id();
   ++drivers_;
 }
 

@@ -50,14 +50,13 @@ void Timer::rearm(Duration timeout) {
 }
 
 std::string Timer::info() const {
-  return fmt::format("Timer #{} (timeout={}ms, {})", serial(),
-                     ceil<milliseconds>(timeout_).count(),
+  return fmt::format("Timer #{} (timeout={}ms, {})", serial(), ceil<milliseconds>(timeout_).count(),
                      mode_ == TimerMode::Periodic ? "periodic" : "once");
 }
 
 std::exception_ptr Timer::timeout_error() const {
-  return std::make_exception_ptr(Timeout(fmt::format("Timeout occurred after {} milliseconds",
-                                                     ceil<milliseconds>(timeout_).count())));
+  return std::make_exception_ptr(Timeout(
+      fmt::format("Timeout occurred after {} milliseconds", ceil<milliseconds>(timeout_).count())));
 }
 
 void Timer::arm() {

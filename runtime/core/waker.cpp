@@ -55,6 +55,15 @@ const char* to_string(WakerStatus status) noexcept {
   return "none";
 }
 
+void Registration::destroy() noexcept {
+  if (slot_ == kOnHeap) {
+    delete this;
+  } else {
+    std::uint8_t& in_use = coroutine_->waker().slots_in_use_;
+    in_use = static_cast<std::uint8_t>(in_use & ~(1u << slot_));
+  }
+}
+
 void Registration::run(Event& event, const Outcome& outcome) {
   CoroutineBase& waiter = *coroutine_;
   detail::Scheduler& scheduler = event.runtime().scheduler();
@@ -138,23 +147,17 @@ void Waker::start(Registration& entry) {
   }
 }
 
-void Waker::drop_first() noexcept {
+[[gnu::flatten]] void Waker::drop_first() noexcept {
   Registration* entry = first_;
   first_ = entry->next_;
-  if (first_ == nullptr) last_ = nullptr;
   let_go(*entry);
 }
 
 void Waker::drop_last() noexcept {
-  Registration* entry = last_;
-  last_ = nullptr;
-  for (Registration** link = &first_; *link != nullptr; link = &(*link)->next_) {
-    if (*link == entry) {
-      *link = nullptr;
-      break;
-    }
-    last_ = *link;
-  }
+  Registration* const entry = last_;
+  Registration** link = &first_;
+  for (; *link != entry; link = &(*link)->next_) last_ = *link;
+  *link = nullptr;
   let_go(*entry);
 }
 
@@ -168,13 +171,10 @@ void Waker::let_go(Registration& registration) noexcept {
 }
 
 Registration& Waker::other_registration() {
-  for (Registration& slot : inline_) {
-    if (slot.ref_count() == 0) return slot;
+  for (std::uint8_t slot = 0; slot < kSlots; ++slot) {
+    if ((slots_in_use_ >> slot & 1) == 0) return in_slot(slot);
   }
-  auto* entry = new Registration();
-  entry->coroutine_ = inline_[0].coroutine_;
-  entry->on_heap_ = true;
-  return *entry;
+  return *new Registration(*coroutine_, Registration::kOnHeap);
 }
 
 }  // namespace fermata

@@ -9,8 +9,10 @@
 // Allocation   None for up to two registrations.
 // Source       CORE-WK-01 to 15.
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <new>
 
 #include "fermata/runtime/base/source_place.hpp"
 #include "fermata/runtime/core/event.hpp"
@@ -59,25 +61,25 @@ class Registration final : public Callback {
  private:
   friend class Waker;
 
-  void destroy() noexcept override {
-    if (on_heap_) delete this;
-  }
+  static constexpr std::uint8_t kOnHeap = 0xff;
 
-  CoroutineBase* coroutine_ = nullptr;
+  Registration(CoroutineBase& coroutine, std::uint8_t slot) noexcept
+      : coroutine_(&coroutine), slot_(slot) {}
+  void destroy() noexcept override;
+
+  CoroutineBase* coroutine_;
   Event* source_ = nullptr;
   Registration* next_ = nullptr;
   WaitHandler handler_ = nullptr;
   WakeRule rule_ = WakeRule::Resolve;
   bool started_ = false;
-  bool on_heap_ = false;
+  std::uint8_t slot_;       // Of its waker, or kOnHeap.
   std::uint8_t round_ = 0;  // The event's, when it was started.
 };
 
 class Waker {
  public:
-  explicit Waker(CoroutineBase& coroutine) noexcept {
-    for (Registration& slot : inline_) slot.coroutine_ = &coroutine;
-  }
+  explicit Waker(CoroutineBase& coroutine) noexcept : coroutine_(&coroutine) {}
   Waker(const Waker&) = delete;
   Waker& operator=(const Waker&) = delete;
   ~Waker() { unsubscribe(); }
@@ -120,23 +122,35 @@ class Waker {
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
   WakerStatus status = WakerStatus::None;
-  void* result = nullptr;
-  std::exception_ptr error;
-  Event* triggered = nullptr;  // Which event answered; for comparison only.
-  SourcePlace place;           // Where the coroutine suspended last.
 
  private:
-  static constexpr int kInline = 2;
+  std::uint8_t slots_in_use_ = 0;  // A bit for each.
+
+ public:
+  const SourcePlace* place = nullptr;  // Where the coroutine is suspended; on its own stack.
+  std::exception_ptr error;
+
+ private:
+  Registration* first_ = nullptr;
+
+ public:
+  void* result = nullptr;
+  Event* triggered = nullptr;  // Which event answered; for comparison only.
+
+ private:
+  friend class Registration;
+  static constexpr std::uint8_t kSlots = 2;
 
   Registration& append_registration() {
-    Registration& entry = first_ == nullptr && inline_[0].ref_count() == 0 ? inline_[0]
-                                                                           : other_registration();
+    Registration& entry = (slots_in_use_ & 1) == 0 ? in_slot(0) : other_registration();
     entry.add_ref();
-    entry.next_ = nullptr;
-    entry.started_ = false;
-    (last_ != nullptr ? last_->next_ : first_) = &entry;
+    (first_ != nullptr ? last_->next_ : first_) = &entry;
     last_ = &entry;
     return entry;
+  }
+  Registration& in_slot(std::uint8_t slot) noexcept {
+    slots_in_use_ = static_cast<std::uint8_t>(slots_in_use_ | 1u << slot);
+    return *::new (slots_[slot]) Registration(*coroutine_, slot);
   }
   Registration& other_registration();
   void start(Registration& entry);
@@ -144,9 +158,9 @@ class Waker {
   void drop_last() noexcept;
   static void let_go(Registration& registration) noexcept;
 
-  Registration* first_ = nullptr;
-  Registration* last_ = nullptr;
-  Registration inline_[kInline];
+  Registration* last_ = nullptr;  // Valid while there is a first.
+  CoroutineBase* coroutine_;
+  alignas(Registration) std::byte slots_[kSlots][sizeof(Registration)];
 };
 
 }  // namespace fermata

@@ -81,7 +81,7 @@ std::string diagnose(const CoroutineBase& waiter, const Event& event) {
 std::string describe_wait(const CoroutineBase& coroutine) {
   std::string text = fmt::format("{} spawned at {}:{}, suspended at {}\n", name_of(coroutine),
                                  coroutine.spawn_place().file, coroutine.spawn_place().line,
-                                 coroutine.suspend_place().text());
+                                 coroutine.suspend_place()->text());
   for (const Registration* each = coroutine.waker().first(); each != nullptr; each = each->next()) {
     text += fmt::format("  waits for {}\n", each->source().info());
   }
