@@ -7,13 +7,11 @@
 
 namespace fermata {
 
-CoroutineBase::CoroutineBase(Runtime& runtime, std::size_t block_bytes,
-                             SpawnOptions&& options) noexcept
+CoroutineBase::CoroutineBase(Runtime& runtime, std::size_t block_bytes, Name&& name,
+                             const SourcePlace& place) noexcept
     : Event(runtime, EventKind::Coroutine),
-      name_(std::move(options.name)),
-      spawn_place_(options.place),
-      scope_(options.scope),
-      priority_(options.priority),
+      name_(std::move(name)),
+      spawn_place_(place),
       waker_(*this),
       block_bytes_(static_cast<std::uint32_t>(block_bytes)) {}
 

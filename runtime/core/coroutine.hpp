@@ -44,13 +44,6 @@ enum class Priority : std::uint8_t {
   High,    // to its head, on spawn and at every wake; its own yield goes to the tail
 };
 
-struct SpawnOptions {
-  Name name;
-  Priority priority = Priority::Normal;
-  SourcePlace place;
-  Scope* scope = nullptr;  // Null: the scope of the current coroutine, else the root scope.
-};
-
 /// Runs once when its coroutine has ended, in a coroutine of its own; may suspend.
 using FinallyHandler = std::function<void(CoroutineBase&)>;
 
@@ -120,7 +113,8 @@ class CoroutineBase : public Event {
   [[nodiscard]] CoroutineBase* next_registered() const noexcept { return registry_link_.after; }
 
  protected:
-  CoroutineBase(Runtime& runtime, std::size_t block_bytes, SpawnOptions&& options) noexcept;
+  CoroutineBase(Runtime& runtime, std::size_t block_bytes, Name&& name,
+                const SourcePlace& place) noexcept;
   ~CoroutineBase() override = default;
 
   /// Runs the body and stores its result.
@@ -172,14 +166,14 @@ class CoroutineBase : public Event {
   std::uint64_t path_ = 0;
   Name name_;
   SourcePlace spawn_place_;
-  Scope* scope_;
+  Scope* scope_ = nullptr;
   // What a switch needs: one cache line, together with the beginning of the waker.
   detail::Context* context_ = nullptr;  // From the first switch-in to the finish.
   std::unique_ptr<Extras> extras_;
   std::exception_ptr stored_error_;  // Cancelled by itself or before its start.
   std::uint16_t flags_ = 0;
   std::uint16_t protect_depth_ = 0;
-  Priority priority_;
+  Priority priority_ = Priority::Normal;
   Waker waker_;
   // The rest.
   Outcome outcome_;  // Valid once closed.
@@ -229,8 +223,8 @@ template <class F, class T>
 class CoroutineBody final : public CoroutineOf<T> {
  public:
   template <class B>
-  CoroutineBody(Runtime& runtime, SpawnOptions&& options, B&& body)
-      : CoroutineOf<T>(runtime, sizeof(CoroutineBody), std::move(options)),
+  CoroutineBody(Runtime& runtime, Name&& name, const SourcePlace& place, B&& body)
+      : CoroutineOf<T>(runtime, sizeof(CoroutineBody), std::move(name), place),
         body_(std::forward<B>(body)) {}
   ~CoroutineBody() override {}
 

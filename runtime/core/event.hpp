@@ -129,6 +129,11 @@ class Event {
     return notify_from_handler(outcome);
   }
 
+  /// Whether a notify reaches anybody now.
+  [[nodiscard]] bool has_listeners() const noexcept {
+    return callbacks_.size() > 0 || notify_handler_ != nullptr;
+  }
+
   /// Closes first, then tells the subscribers, so that nobody subscribes to a dead one-shot.
   bool notify_and_close(const Outcome& outcome);
 

@@ -49,9 +49,8 @@ Runtime::~Runtime() {
 
 void Runtime::run_main(MainBody body) {
   const detail::Current current(*this);
-  SpawnOptions options{.name = "main", .place = {}, .scope = &root_scope()};
-  const auto main =
-      Ref<CoroutineBase>::adopt(detail::make_coroutine(*this, std::move(options), std::move(body)));
+  const auto main = Ref<CoroutineBase>::adopt(
+      detail::make_coroutine(*this, "main", SourcePlace{}, std::move(body)));
   scheduler_.run(*main);
 }
 

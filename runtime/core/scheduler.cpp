@@ -16,30 +16,36 @@ std::exception_ptr make_cancellation(const char* what) {
 
 }  // namespace
 
-void Scheduler::spawn(CoroutineBase& coroutine) {
+[[gnu::flatten]] void Scheduler::spawn(CoroutineBase& coroutine, Priority priority, Scope* scope) {
   FERMATA_REQUIRE(active_, "spawn: the runtime is not running");
-  enlist(coroutine);
-  if (phase_ != Phase::Running) cancel(coroutine, make_cancellation("Graceful shutdown"), false);
+  if (scope == nullptr) scope = current_ != nullptr ? current_->scope_ : &root_scope_;
+  enlist(coroutine, priority, *scope);
+  if (phase_ != Phase::Running) [[unlikely]] {
+    cancel_at_birth(coroutine);
+  }
 }
 
-[[gnu::flatten]] void Scheduler::enlist(CoroutineBase& coroutine) {
-  if (coroutine.scope_ == nullptr) {
-    coroutine.scope_ = current_ != nullptr ? current_->scope_ : &root_scope_;
-  }
+[[gnu::noinline]] void Scheduler::cancel_at_birth(CoroutineBase& coroutine) {
+  cancel(coroutine, make_cancellation("Graceful shutdown"), false);
+}
+
+void Scheduler::enlist(CoroutineBase& coroutine, Priority priority, Scope& scope) {
   if (kernel_.chooser != nullptr) {
     const std::uint64_t parent = current_ != nullptr ? current_->path_ : 0;
     coroutine.path_ = kernel_.chooser->spawn_path(parent, coroutine.name());
   }
-  enroll(coroutine);
+  coroutine.priority_ = priority;
+  enroll(coroutine, scope);
   enqueue(coroutine, WakeCause::Spawn);
 }
 
-void Scheduler::enroll(CoroutineBase& coroutine) {
+void Scheduler::enroll(CoroutineBase& coroutine, Scope& scope) {
   coroutine.id_ = next_id_++;
+  coroutine.scope_ = &scope;
   kernel_.trace(Trace::Spawned, &coroutine, coroutine.id_);
   coroutine.add_ref();
   registry_.push_back(coroutine);
-  coroutine.scope_->enter(coroutine);
+  scope.enter(coroutine);
   ++active_coroutines_;
   ++metrics_.spawned;
 }

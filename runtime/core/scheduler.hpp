@@ -73,9 +73,10 @@ class Scheduler {
 
   // --- coroutines ---
 
-  /// Registers and queues a created coroutine and takes a reference of its own. On failure nothing
-  /// is registered (CORE-CO-15).
-  void spawn(CoroutineBase& coroutine);
+  /// Registers and queues a created coroutine and takes a reference of its own. A null scope is
+  /// that of the current coroutine, or else the root scope. On failure nothing is registered
+  /// (CORE-CO-15).
+  void spawn(CoroutineBase& coroutine, Priority priority, Scope* scope);
 
   /// Waits for what the current coroutine's waker has registered (CORE-WK-08). Returns when one of
   /// the events answered; the caller takes the result and clears the waker. Throws the error that
@@ -190,6 +191,7 @@ class Scheduler {
   CoroutineBase* take_head();
   CoroutineBase* with_context(CoroutineBase* next);
   bool give_context(CoroutineBase& coroutine);
+  void look_ahead() const;
   void switch_to(CoroutineBase& next);
   void switch_to_scheduler();
   [[noreturn]] void leave_for(Context& self, CoroutineBase* next);
@@ -209,9 +211,10 @@ class Scheduler {
 
   // scheduler.cpp
   /// Registers and queues, also while the runtime shuts down.
-  void enlist(CoroutineBase& coroutine);
+  void enlist(CoroutineBase& coroutine, Priority priority, Scope& scope);
   /// From here on it is one of the runtime's coroutines, which holds a reference to it.
-  void enroll(CoroutineBase& coroutine);
+  void enroll(CoroutineBase& coroutine, Scope& scope);
+  void cancel_at_birth(CoroutineBase& coroutine);
   void enqueue(CoroutineBase& coroutine, WakeCause cause) {
     if (coroutine.priority_ == Priority::High && cause != WakeCause::Yield) [[unlikely]] {
       ready_.push_front(coroutine);
@@ -231,9 +234,9 @@ class Scheduler {
   void finalize(CoroutineBase& coroutine, std::exception_ptr&& error);
   void finalize_unstarted(CoroutineBase& coroutine);
   static std::exception_ptr final_error(CoroutineBase& coroutine, std::exception_ptr error);
+  void end_switch_handlers(CoroutineBase& coroutine);
   void launch_finally(CoroutineBase& coroutine);
   void settle_error(CoroutineBase& coroutine);
-  void unregister(CoroutineBase& coroutine);
 
   // scheduler_shutdown.cpp
   void handle_loop_exception(std::exception_ptr error);

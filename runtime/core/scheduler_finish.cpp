@@ -36,17 +36,17 @@ void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
   }
   coroutine.close();
   kernel_.trace(Trace::Finished, &coroutine, 0);
-  if (coroutine.extras_ != nullptr) {
-    call_switch_handlers(coroutine, SwitchMoment::Finish);
-    coroutine.extras_->switch_handlers = {};
+  if (coroutine.extras_ != nullptr) [[unlikely]] {
+    end_switch_handlers(coroutine);
   }
-  try {
-    if (coroutine.notify(coroutine.outcome_)) coroutine.mark_exception_caught();
-  } catch (...) {
-    report_unhandled(std::current_exception());
+  if (coroutine.has_listeners() || kernel_.observer != nullptr) {
+    try {
+      if (coroutine.notify(coroutine.outcome_)) coroutine.mark_exception_caught();
+    } catch (...) {
+      report_unhandled(std::current_exception());
+    }
   }
-  if (coroutine.extras_ != nullptr) {
-    coroutine.extras_->slots.clear();
+  if (coroutine.extras_ != nullptr) [[unlikely]] {
     launch_finally(coroutine);
   }
   coroutine.waker_.clear();
@@ -54,7 +54,11 @@ void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
   if (coroutine.outcome_.error) [[unlikely]] {
     settle_error(coroutine);
   }
-  unregister(coroutine);
+  registry_.remove(coroutine);
+  if (!coroutine.is_zombie()) --active_coroutines_;
+  ++metrics_.finished;
+  coroutine.context_ = nullptr;
+  coroutine.release();
 }
 
 void Scheduler::finalize_unstarted(CoroutineBase& coroutine) {
@@ -73,7 +77,13 @@ std::exception_ptr Scheduler::final_error(CoroutineBase& coroutine, std::excepti
   return link_previous(error, stored);
 }
 
+void Scheduler::end_switch_handlers(CoroutineBase& coroutine) {
+  call_switch_handlers(coroutine, SwitchMoment::Finish);
+  coroutine.extras_->switch_handlers = {};
+}
+
 void Scheduler::launch_finally(CoroutineBase& coroutine) {
+  coroutine.extras_->slots.clear();
   auto handlers = std::exchange(coroutine.extras_->finally_handlers, {});
   if (handlers.empty() || abandoned_ || coroutine.has(CoroutineBase::kUnwinding)) return;
   std::vector<std::function<void()>> actions;
@@ -95,14 +105,6 @@ void Scheduler::settle_error(CoroutineBase& coroutine) {
   } else {
     coroutine.set(CoroutineBase::kOrphaned);
   }
-}
-
-void Scheduler::unregister(CoroutineBase& coroutine) {
-  registry_.remove(coroutine);
-  if (!coroutine.is_zombie()) --active_coroutines_;
-  ++metrics_.finished;
-  coroutine.context_ = nullptr;
-  coroutine.release();
 }
 
 }  // namespace fermata::detail

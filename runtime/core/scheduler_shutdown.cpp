@@ -45,7 +45,7 @@ void Scheduler::run(CoroutineBase& main) {
   thread_context_.owner = &main;
   main.set(CoroutineBase::kMain);
   if (kernel_.chooser != nullptr) main.path_ = kernel_.chooser->spawn_path(0, runtime_.name());
-  enroll(main);
+  enroll(main, root_scope_);
   current_ = &main;
   for (const auto& handler : main_start_handlers_) main.add_switch_handler(handler);
 

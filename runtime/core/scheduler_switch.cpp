@@ -106,6 +106,21 @@ bool Scheduler::give_context(CoroutineBase& coroutine) {
   }
 }
 
+// With many coroutines each switch would wait for memory three times in a row: for the coroutine,
+// its context, and its stack. Brought in by turns, they are there when their switch comes.
+FERMATA_HOT void Scheduler::look_ahead() const {
+  constexpr std::size_t kCoroutine = 9, kContext = 6, kStack = 3;
+  if (ready_.size() <= kCoroutine) return;
+  __builtin_prefetch(&ready_[kCoroutine].context_, 1);
+  __builtin_prefetch(ready_[kContext].context_, 1);
+  if (const Context* context = ready_[kStack].context_; context != nullptr) {
+    const auto* top = static_cast<const std::byte*>(context->registers);
+    __builtin_prefetch(top, 1);
+    __builtin_prefetch(top + 64, 1);
+    __builtin_prefetch(top + 128, 1);
+  }
+}
+
 FERMATA_HOT void Scheduler::switch_to(CoroutineBase& next) {
   Context& from = *running_;
   current_ = &next;
@@ -130,6 +145,7 @@ FERMATA_HOT void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
   kernel_.trace(Trace::Left, &me, 0);
   CoroutineBase* const next = with_context(tick(&me));
   if (next == &me) return;
+  look_ahead();
   if (next != nullptr) {
     switch_to(*next);
   } else {

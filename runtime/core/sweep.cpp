@@ -22,13 +22,12 @@ bool Sweep::on_switch(CoroutineBase& coroutine, SwitchMoment moment) {
 }
 
 void Sweep::start_driver() {
-  const auto driver = Ref<CoroutineBase>::adopt(make_coroutine(
-      scheduler_.runtime_,
-      SpawnOptions{Name(name_), Priority::High, SourcePlace::current(), &scheduler_.root_scope_},
-      [self = shared_from_this()] { self->drive(); }));
+  const auto driver = Ref<CoroutineBase>::adopt(
+      make_coroutine(scheduler_.runtime_, Name(name_), SourcePlace::current(),
+                     [self = shared_from_this()] { self->drive(); }));
   driver->set(CoroutineBase::kShielded);
   driver->add_switch_handler(shared_from_this());
-  scheduler_.enlist(*driver);
+  scheduler_.enlist(*driver, Priority::High, scheduler_.root_scope_);
   driver_id_ = driver->id();
   ++drivers_;
 }

@@ -64,6 +64,9 @@ TEST_F(Replay, ThePrintedCommandWorksAsTyped) {
 }
 
 TEST_F(Replay, AHundredSeedsComeBackInOtherProcesses) {
+  const char* const where_is_the_stack = "grep stack /proc/self/maps";
+  ASSERT_NE(run_shell(where_is_the_stack).output, run_shell(where_is_the_stack).output)
+      << "address randomisation is off: equal runs would prove little";
   const std::string elsewhere =
       "cd / && env -i MALLOC_PERTURB_=173 PADDING=" + std::string(5'000, 'x') + " " + out();
   std::set<std::string> seeds;
