@@ -126,6 +126,7 @@ Context& ContextPool::acquire(void (*entry)(Context&) noexcept) {
 
   context->ambient = {};
   context->owner = nullptr;
+  if (std::exchange(context->resting, false) && context->entry == entry) return *context;
   context->entry = entry;
   note_rebirth(*context);
   context->registers = boost::context::detail::make_fcontext(

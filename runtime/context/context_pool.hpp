@@ -30,12 +30,20 @@ class ContextPool final {
   ContextPool(const ContextPool&) = delete;
   ContextPool& operator=(const ContextPool&) = delete;
 
-  /// A context ready to be switched to, where it calls `entry`, which must never return.
-  /// Throws StackExhausted when the system gives no stack; the pool stays usable.
+  /// A context ready to be switched to, where it calls `entry`, which must never return, or where
+  /// `entry` goes on after a rest. Throws StackExhausted when the system gives no stack; the pool
+  /// stays usable.
   [[nodiscard]] Context& acquire(void (*entry)(Context&) noexcept);
 
   /// Takes the context back. It may be running: then leave_context() must be all that follows.
   void release(Context& context) noexcept;
+
+  /// Takes back a context that runs, and whose entry function has nothing on its stack that must
+  /// be destroyed: it switches away next, and may be switched to again, or not.
+  void rest(Context& context) noexcept {
+    context.resting = true;
+    release(context);
+  }
 
   /// To be called whenever the scheduler is idle; cheap unless there is something to give back.
   /// Stacks beyond the demand of late lose their memory, kStripsPerTrim a call at most, and slabs

@@ -41,6 +41,12 @@ class ReadyQueue {
     return *coroutine;
   }
 
+  /// push_back and pop_front in one. REQUIRES: not empty.
+  void replace_front(CoroutineBase& coroutine) noexcept {
+    slots_[(head_ + size_) & (capacity_ - 1)] = &coroutine;
+    head_ = (head_ + 1) & (capacity_ - 1);
+  }
+
   /// Removes the one at `index` and keeps the order of the others. REQUIRES: index < size().
   CoroutineBase& take(std::size_t index) noexcept {
     FERMATA_ASSERT(index < size_);

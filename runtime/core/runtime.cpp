@@ -89,6 +89,7 @@ void Runtime::log(std::string_view text) const {
 
 void Runtime::fire_timers() {
   const Instant time = now();
+  scheduler_.on_turn(time);
   const std::uint64_t armed_before = timers_.next_sequence();
   while (Timer* timer = timers_.pop_due(time, armed_before)) {
     ++scheduler_.metrics().timers_fired;

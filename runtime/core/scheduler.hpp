@@ -158,6 +158,9 @@ class Scheduler {
     kernel_.next_serial = 1;
   }
 
+  /// A turn of the reactor has read the clock.
+  void on_turn(Instant time) noexcept { turned_at_ = time; }
+
   /// The next tick polls the reactor, whatever the budget says: virtual time has moved.
   void request_poll() noexcept {
     poll_at_ = 0;
@@ -183,6 +186,8 @@ class Scheduler {
   void start_events(CoroutineBase& me);
   void wait_until_answered(CoroutineBase& me, bool start, const SourcePlace& place);
   [[noreturn]] static void refuse_wait(CoroutineBase& me);
+  void change_places(CoroutineBase& me, CoroutineBase& next, const SourcePlace& place);
+  void yield_the_long_way(CoroutineBase& me, const SourcePlace& place);
   void park(CoroutineBase& me, const SourcePlace& place);
   void resumed(CoroutineBase& me);
   CoroutineBase* tick(CoroutineBase* leaving);
@@ -194,7 +199,7 @@ class Scheduler {
   void look_ahead() const;
   void switch_to(CoroutineBase& next);
   void switch_to_scheduler();
-  [[noreturn]] void leave_for(Context& self, CoroutineBase* next);
+  void rest(Context& self, CoroutineBase* next);
   CoroutineBase* tick_for_loop();
   void enter_from_loop(CoroutineBase& next);
   void raise_pending(CoroutineBase& me);
@@ -267,6 +272,7 @@ class Scheduler {
   std::uint64_t poll_at_ = 0;  // The tick that looks.
   unsigned poll_budget_ = 1;   // How many ticks after the one before.
   Instant last_poll_;
+  Instant turned_at_;  // When timers were looked at last.
   Instant step_began_;
   bool watched_ = false;       // Somebody wants to see every tick.
   bool step_limited_ = false;  // Slow steps are to be reported.

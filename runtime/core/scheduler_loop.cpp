@@ -72,15 +72,14 @@ void Scheduler::poll(TurnMode mode) {
     handle_loop_exception(std::current_exception());
   }
   // Look again after as many ticks as take about the interval, at most kTicksBetweenPolls.
-  const Instant now = runtime_.now();
-  if (mode == TurnMode::NoWait && now - last_poll_ > kPollInterval) {
+  if (mode == TurnMode::NoWait && turned_at_ - last_poll_ > kPollInterval) {
     poll_budget_ = std::max(1u, poll_budget_ / 4);
   } else {
     poll_budget_ = std::min(kTicksBetweenPolls, poll_budget_ * 2);
   }
   poll_at_ = metrics_.ticks + poll_budget_;
-  last_poll_ = now;
-  step_began_ = now;
+  last_poll_ = turned_at_;
+  if (step_limited_) step_began_ = runtime_.now();
   if (has_native_work()) drain_microtasks();
 }
 

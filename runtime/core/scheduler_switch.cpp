@@ -97,6 +97,7 @@ bool Scheduler::give_context(CoroutineBase& coroutine) {
   try {
     coroutine.context_ = &contexts_.acquire(&Scheduler::coroutine_context);
     coroutine.context_->owner = &coroutine;
+    coroutine.context_->thread = running_->thread;
     return true;
   } catch (...) {
     CoroutineBase* const caller = std::exchange(current_, &coroutine);
@@ -165,6 +166,27 @@ FERMATA_HOT void Scheduler::resumed(CoroutineBase& me) {
   }
 }
 
+// A yield at its shortest: the head of the queue runs, `me` is its new tail. Nobody watches.
+FERMATA_HOT void Scheduler::change_places(CoroutineBase& me, CoroutineBase& next,
+                                          const SourcePlace& place) {
+  ++metrics_.ticks;
+  ready_.replace_front(me);
+  me.waker_.status = WakerStatus::Queued;
+  me.waker_.place = &place;
+  next.waker_.status = WakerStatus::Result;
+  look_ahead();
+  switch_to(next);
+  resumed(me);
+  me.waker_.status = WakerStatus::None;
+}
+
+void Scheduler::yield_the_long_way(CoroutineBase& me, const SourcePlace& place) {
+  enqueue(me, WakeCause::Yield);
+  park(me, place);
+  resumed(me);
+  me.waker_.clear();
+}
+
 void Scheduler::yield(const SourcePlace& place) {
   CoroutineBase& me = suspendable("suspend");
   if (me.has_pending()) [[unlikely]] {
@@ -172,10 +194,16 @@ void Scheduler::yield(const SourcePlace& place) {
     raise_pending(me);
   }
   FERMATA_REQUIRE(me.waker_.empty(), "suspend: the coroutine has registered events to wait for");
-  enqueue(me, WakeCause::Yield);
-  park(me, place);
-  resumed(me);
-  me.waker_.clear();
+  if (metrics_.ticks + 1 < attention_at_ && !ready_.empty()) [[likely]] {
+    CoroutineBase& next = ready_[0];
+    const bool plain = next.context_ != nullptr && me.extras_ == nullptr &&
+                       next.waker_.status == WakerStatus::Queued;
+    if (plain) [[likely]] {
+      change_places(me, next, place);
+      return;
+    }
+  }
+  yield_the_long_way(me, place);
 }
 
 void Scheduler::start_events(CoroutineBase& me) {
@@ -232,12 +260,14 @@ void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
 CoroutineBase* Scheduler::tick_for_loop() { return with_context(tick(nullptr)); }
 void Scheduler::enter_from_loop(CoroutineBase& next) { switch_to(next); }
 
-void Scheduler::leave_for(Context& self, CoroutineBase* next) {
+// Until somebody needs a context again, and has made a coroutine of its own current.
+FERMATA_HOT void Scheduler::rest(Context& self, CoroutineBase* next) {
   current_ = next;
   running_ = next != nullptr ? next->context_ : scheduler_context_;
   ++metrics_.switches;
-  contexts_.release(self);
-  leave_context(self, *running_);
+  contexts_.rest(self);
+  set_float_state(self.thread.float_state);
+  switch_context(self, *running_);
 }
 
 void Scheduler::coroutine_context(Context& self) noexcept {
@@ -246,10 +276,13 @@ void Scheduler::coroutine_context(Context& self) noexcept {
     scheduler.run_body(*scheduler.current_);
     scheduler.current_ = nullptr;
     CoroutineBase* const next = scheduler.tick(nullptr);
-    if (next == nullptr || next->context_ != nullptr) scheduler.leave_for(self, next);
-    next->context_ = &self;
-    self.owner = next;
-    scheduler.current_ = next;
+    if (next == nullptr || next->context_ != nullptr) {
+      scheduler.rest(self, next);
+    } else {
+      next->context_ = &self;
+      self.owner = next;
+      scheduler.current_ = next;
+    }
   }
 }
 

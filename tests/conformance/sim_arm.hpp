@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
@@ -16,6 +18,21 @@ namespace fermata::conformance {
 struct SimArm {
   /// Runs `body` as the main coroutine of a node; what the world finds fails the test.
   static void run(const std::function<void()>& body) {
+    const auto failure = failure_of(body);
+    if (failure) ADD_FAILURE() << failure->message << "\n" << failure->explanation;
+  }
+
+  /// Runs `body` and says what ended the run; empty when nothing did.
+  static std::string error_of(const std::function<void()>& body) {
+    const auto failure = failure_of(body);
+    return failure ? failure->message : std::string();
+  }
+
+  /// The program that runs gets `signum`.
+  static void raise(int signum) { node_->signal(signum); }
+
+ private:
+  static std::optional<sim::Failure> failure_of(const std::function<void()>& body) {
     const auto strategy = sim::make_strategy("fifo");
     sim::Decisions decisions(*strategy);
     sim::WorldOptions options;
@@ -25,15 +42,9 @@ struct SimArm {
     node_ = &world.node("main", body);
     world.run();
     node_ = nullptr;
-    if (const auto& failure = world.failure()) {
-      ADD_FAILURE() << failure->message << "\n" << failure->explanation;
-    }
+    return world.failure();
   }
 
-  /// The program that runs gets `signum`.
-  static void raise(int signum) { node_->signal(signum); }
-
- private:
   static inline sim::Node* node_ = nullptr;
 };
 
