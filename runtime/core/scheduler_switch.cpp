@@ -110,15 +110,14 @@ bool Scheduler::give_context(CoroutineBase& coroutine) {
 // With many coroutines each switch would wait for memory three times in a row: for the coroutine,
 // its context, and its stack. Brought in by turns, they are there when their switch comes.
 FERMATA_HOT void Scheduler::look_ahead() const {
-  constexpr std::size_t kCoroutine = 9, kContext = 6, kStack = 3;
+  constexpr std::size_t kCoroutine = 9, kContext = 6, kStack = 3;  // How far ahead.
+  constexpr std::size_t kStackBytes = 7 * 64;  // What a wait and its caller use, about.
   if (ready_.size() <= kCoroutine) return;
   __builtin_prefetch(&ready_[kCoroutine].context_, 1);
   __builtin_prefetch(ready_[kContext].context_, 1);
   if (const Context* context = ready_[kStack].context_; context != nullptr) {
     const auto* top = static_cast<const std::byte*>(context->registers);
-    __builtin_prefetch(top, 1);
-    __builtin_prefetch(top + 64, 1);
-    __builtin_prefetch(top + 128, 1);
+    for (std::size_t at = 0; at < kStackBytes; at += 64) __builtin_prefetch(top + at, 1);
   }
 }
 
