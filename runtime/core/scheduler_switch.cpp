@@ -115,10 +115,10 @@ FERMATA_HOT void Scheduler::look_ahead() const {
   if (ready_.size() <= kCoroutine) return;
   __builtin_prefetch(&ready_[kCoroutine].context_, 1);
   __builtin_prefetch(ready_[kContext].context_, 1);
-  if (const Context* context = ready_[kStack].context_; context != nullptr) {
-    const auto* top = static_cast<const std::byte*>(context->registers);
-    for (std::size_t at = 0; at < kStackBytes; at += 64) __builtin_prefetch(top + at, 1);
-  }
+  const Context* const context = ready_[kStack].context_;
+  if (context == nullptr || context->registers == nullptr) return;
+  const auto* top = static_cast<const std::byte*>(context->registers);
+  for (std::size_t at = 0; at < kStackBytes; at += 64) __builtin_prefetch(top + at, 1);
 }
 
 FERMATA_HOT void Scheduler::switch_to(CoroutineBase& next) {
