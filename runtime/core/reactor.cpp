@@ -5,6 +5,8 @@
 
 namespace fermata {
 
+std::unique_ptr<Watchdog> Reactor::make_watchdog(Duration, Watchdog::Report) { return nullptr; }
+
 Polls& Reactor::polls() { throw Unsupported("polls", name()); }
 Signals& Reactor::signals() { throw Unsupported("signals", name()); }
 Triggers& Reactor::triggers() { throw Unsupported("triggers", name()); }

@@ -11,10 +11,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
 #include "fermata/runtime/base/time.hpp"
+#include "fermata/runtime/core/watchdog.hpp"
 
 namespace fermata {
 
@@ -65,6 +67,10 @@ class Reactor {
   /// The runtime wants Runtime::on_control_signal(signum) called, inside a turn, for these signals,
   /// by watchers that are no activity. Called once a run; detach() ends it.
   virtual void watch_control_signals(std::span<const int> signums) = 0;
+
+  /// Reports steps that last longer than `limit`. Null where time is not real.
+  [[nodiscard]] virtual std::unique_ptr<Watchdog> make_watchdog(Duration limit,
+                                                                Watchdog::Report report);
 
   // --- parts ---
 

@@ -45,11 +45,12 @@ struct RuntimeOptions {
   /// This signal writes a dump of all coroutines to the log; 0 for none.
   int dump_signal = 0;
 
-  /// A step that takes longer is reported to the log when it ends; zero for never.
+  /// A step that takes longer is reported to the log when it ends and, in real time, while it goes
+  /// on: that report comes from a thread of its own. Zero for never.
   Duration slow_step = Duration::zero();
 
   /// Where reports go (deadlocks, slow steps, dumps, unhandled errors during shutdown). Null: the
-  /// standard error stream.
+  /// standard error stream. With `slow_step`, called from two threads.
   std::function<void(std::string_view)> log;
 
   /// Decides what may happen one way or another; null in production. Must outlive the runtime.

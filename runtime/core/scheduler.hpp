@@ -274,8 +274,9 @@ class Scheduler {
   Instant last_poll_;
   Instant turned_at_;  // When timers were looked at last.
   Instant step_began_;
-  bool watched_ = false;       // Somebody wants to see every tick.
-  bool step_limited_ = false;  // Slow steps are to be reported.
+  bool watched_ = false;                // Somebody wants to see every tick.
+  bool step_limited_ = false;           // Slow steps are to be reported.
+  std::unique_ptr<Watchdog> watchdog_;  // Null unless they are, and time is real.
 
   MicrotaskQueue microtasks_;
   bool microtasks_paused_ = false;  // One threw: the rest waits for the next tick.

@@ -63,6 +63,7 @@ void Scheduler::drain_microtasks() {
 
 void Scheduler::poll(TurnMode mode) {
   if (step_limited_) time_step();  // What the reactor takes is not the coroutine's.
+  if (watchdog_ != nullptr) watchdog_->begin(nullptr);
   ++metrics_.polls;
   if (mode == TurnMode::Block) ++metrics_.blocking_polls;
   kernel_.trace(Trace::Polled, nullptr, mode == TurnMode::Block ? 1 : 0);

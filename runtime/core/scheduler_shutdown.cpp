@@ -48,6 +48,7 @@ void Scheduler::run(CoroutineBase& main) {
   enroll(main, root_scope_);
   current_ = &main;
   for (const auto& handler : main_start_handlers_) main.add_switch_handler(handler);
+  if (watchdog_ != nullptr) watchdog_->begin(&main);
 
   run_body(main);
 
@@ -74,6 +75,10 @@ void Scheduler::begin_run() {
   step_began_ = last_poll_;
   step_limited_ = runtime_.options().slow_step > Duration::zero();
   watched_ = step_limited_ || kernel_.observer != nullptr || kernel_.chooser != nullptr;
+  if (step_limited_) {
+    watchdog_ = runtime_.reactor().make_watchdog(
+        runtime_.options().slow_step, [this](const std::string& text) { runtime_.log(text); });
+  }
   watch_control_signals();
 }
 
@@ -88,6 +93,7 @@ void Scheduler::watch_control_signals() {
 void Scheduler::end_run() {
   FERMATA_ASSERT(registry_.empty());
   FERMATA_ASSERT(ready_.empty());
+  watchdog_.reset();
   deadline_watch_.cancel();
   deadline_.reset();
   microtasks_.clear();

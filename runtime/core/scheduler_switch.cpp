@@ -65,6 +65,7 @@ CoroutineBase* Scheduler::attend(CoroutineBase* leaving) {
   CoroutineBase* const next = answered ? leaving : pick();
   const bool soon = watched_ || abandoned_ || unwinding_ || has_native_work();
   attention_at_ = soon ? 0 : poll_at_;
+  if (watchdog_ != nullptr) watchdog_->begin(next);
   return next;
 }
 

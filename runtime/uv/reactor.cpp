@@ -9,6 +9,7 @@
 #include "fermata/runtime/uv/signals.hpp"
 #include "fermata/runtime/uv/streams.hpp"
 #include "fermata/runtime/uv/triggers.hpp"
+#include "fermata/runtime/uv/watchdog.hpp"
 
 namespace fermata::uv {
 
@@ -55,6 +56,11 @@ class UvReactor final : public Reactor {
 
   void watch_control_signals(std::span<const int> signums) override {
     signals_.watch_control(signums);
+  }
+
+  [[nodiscard]] std::unique_ptr<Watchdog> make_watchdog(Duration limit,
+                                                        Watchdog::Report report) override {
+    return std::make_unique<detail::WatchdogThread>(limit, std::move(report));
   }
 
   [[nodiscard]] fermata::Polls& polls() override { return polls_; }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/uv/watchdog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "fermata/runtime/uv/reactor.hpp"
+
+namespace fermata {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A log that two threads write.
+class Log {
+ public:
+  void add(std::string_view line) {
+    const std::lock_guard lock(mutex_);
+    text_.append(line).append("\n");
+  }
+  [[nodiscard]] std::string text() const {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+  /// Busy until `part` has been logged: a step that goes on.
+  void wait_for(std::string_view part) const {
+    while (text().find(part) == std::string::npos) std::this_thread::yield();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
+class WatchdogOf : public ::testing::Test {
+ protected:
+  void run(Duration slow_step, const std::function<void()>& body) {
+    RuntimeOptions options;
+    options.slow_step = slow_step;
+    options.log = [this](std::string_view line) { log.add(line); };
+    Runtime runtime(uv::make_reactor(), options);
+    runtime.run(body);
+  }
+
+  Log log;
+};
+
+TEST_F(WatchdogOf, ReportsAStepWhileItGoesOn) {
+  run(5ms, [&] {
+    await(spawn("busy", [&] {
+      log.wait_for("slow step: coroutine 2 spawned at ");
+      log.wait_for("uv_watchdog_test.cpp:");
+      log.wait_for(" has been running for more than 5 ms and goes on\n");
+    }));
+  });
+}
+
+TEST_F(WatchdogOf, ReportsTheFirstStepOfMainToo) {
+  run(5ms, [&] { log.wait_for("slow step: coroutine 1 "); });
+}
+
+TEST_F(WatchdogOf, ReportsAStepOnce) {
+  std::atomic<int> reports = 0;
+  uv::detail::WatchdogThread watchdog(1ms, [&](const std::string&) { ++reports; });
+  run(Duration::zero(), [&] {
+    watchdog.begin(&current_coroutine());
+    while (reports == 0) std::this_thread::yield();
+    std::this_thread::sleep_for(10ms);
+    EXPECT_EQ(reports, 1);
+    watchdog.begin(&current_coroutine());
+    while (reports == 1) std::this_thread::yield();
+  });
+}
+
+TEST_F(WatchdogOf, SaysNothingWhileNobodyRuns) {
+  std::atomic<int> reports = 0;
+  uv::detail::WatchdogThread watchdog(1ms, [&](const std::string&) { ++reports; });
+  run(Duration::zero(), [&] { watchdog.begin(&current_coroutine()); });
+  watchdog.begin(nullptr);
+  const int before = reports;
+  std::this_thread::sleep_for(20ms);
+  EXPECT_LE(reports, before + 1) << "one may have been on its way";
+}
+
+TEST_F(WatchdogOf, EndsAtOnceWithItsRun) {
+  run(1h, [] { suspend(); });
+  EXPECT_EQ(log.text(), "");
+}
+
+}  // namespace
+}  // namespace fermata
