@@ -5,7 +5,47 @@
 
 #include "fermata/runtime/core/timer.hpp"
 
+// An entry on its way stays in registers: one that is stored and read again at once stalls.
+#define FERMATA_INLINE [[gnu::always_inline]] inline
+
 namespace fermata::detail {
+
+bool TimerQueue::earlier(const Entry& a, const Entry& b) noexcept {
+  return a.deadline != b.deadline ? a.deadline < b.deadline : a.sequence < b.sequence;
+}
+
+FERMATA_INLINE void TimerQueue::settle(std::size_t index, const Entry& entry) noexcept {
+  heap_[index] = entry;
+  entry.timer->queue_index_ = static_cast<std::uint32_t>(index);
+}
+
+FERMATA_INLINE void TimerQueue::sift_up(std::size_t index, const Entry& entry) noexcept {
+  while (index > 0) {
+    const std::size_t parent = (index - 1) / kArity;
+    if (!earlier(entry, heap_[parent])) break;
+    settle(index, heap_[parent]);
+    index = parent;
+  }
+  settle(index, entry);
+}
+
+FERMATA_INLINE void TimerQueue::sift_down(std::size_t index, const Entry& entry) noexcept {
+  Entry* const heap = heap_.data();
+  const std::size_t size = heap_.size();
+  for (;;) {
+    const std::size_t first = index * kArity + 1;
+    if (first >= size) break;
+    const Entry* least = heap + first;
+    const Entry* const end = heap + std::min(first + kArity, size);
+    for (const Entry* child = least + 1; child != end; ++child) {
+      if (earlier(*child, *least)) least = child;
+    }
+    if (!earlier(*least, entry)) break;
+    settle(index, *least);
+    index = static_cast<std::size_t>(least - heap);
+  }
+  settle(index, entry);
+}
 
 void TimerQueue::push(Timer& timer, Instant deadline) {
   heap_.emplace_back();
@@ -30,42 +70,8 @@ Timer* TimerQueue::pop_due(Instant now, std::uint64_t armed_before) noexcept {
   if (top.deadline > now || top.sequence >= armed_before) return nullptr;
   Timer* timer = top.timer;
   remove(*timer);
+  if (!heap_.empty()) __builtin_prefetch(heap_.front().timer);
   return timer;
-}
-
-bool TimerQueue::earlier(const Entry& a, const Entry& b) noexcept {
-  return a.deadline != b.deadline ? a.deadline < b.deadline : a.sequence < b.sequence;
-}
-
-void TimerQueue::settle(std::size_t index, const Entry& entry) noexcept {
-  heap_[index] = entry;
-  entry.timer->queue_index_ = static_cast<std::uint32_t>(index);
-}
-
-void TimerQueue::sift_up(std::size_t index, const Entry& entry) noexcept {
-  while (index > 0) {
-    const std::size_t parent = (index - 1) / kArity;
-    if (!earlier(entry, heap_[parent])) break;
-    settle(index, heap_[parent]);
-    index = parent;
-  }
-  settle(index, entry);
-}
-
-void TimerQueue::sift_down(std::size_t index, const Entry& entry) noexcept {
-  for (;;) {
-    const std::size_t first = index * kArity + 1;
-    if (first >= heap_.size()) break;
-    const std::size_t end = std::min(first + kArity, heap_.size());
-    std::size_t least = first;
-    for (std::size_t child = first + 1; child < end; ++child) {
-      if (earlier(heap_[child], heap_[least])) least = child;
-    }
-    if (!earlier(heap_[least], entry)) break;
-    settle(index, heap_[least]);
-    index = least;
-  }
-  settle(index, entry);
 }
 
 }  // namespace fermata::detail
