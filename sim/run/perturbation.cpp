@@ -29,7 +29,7 @@ int usual_fill() noexcept {
 HeapPerturbation::HeapPerturbation(std::uint64_t variant) {
   Random random(variant);
   for (int i = 0; i < kBlocks; ++i) {
-    blocks_.push_back(std::make_unique<char[]>(1 + random.below(kLargest)));
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(1 + random.below(kLargest)));
   }
   for (std::size_t i = 0; i < blocks_.size(); i += 2) blocks_[i].reset();
   ::mallopt(M_PERTURB, kFill);

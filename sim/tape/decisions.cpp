@@ -41,13 +41,16 @@ void Decisions::reset() {
 
 std::size_t Decisions::pick(const Candidates& candidates) {
   const std::uint64_t head = candidates.path(0);
-  const std::uint64_t key = key_of(kPick, head);
-  const Question question{Stream::Schedule, key_of(key, occurrences_.next(key)), candidates.size(),
-                          head};
+  const std::uint64_t subject = key_of(kPick, head);
+  const std::uint32_t occurrence = occurrences_.next(subject);
+  const auto question = [&] {
+    return Question{Stream::Schedule, key_of(subject, occurrence), candidates.size(), head};
+  };
   ++picks_;
   const std::size_t chosen =
-      replay_ != nullptr ? replayed_pick(question, candidates) : strategy_->pick(candidates);
-  answered(question, chosen == 0 ? 0 : candidates.path(chosen), true);
+      replay_ != nullptr ? replayed_pick(question(), candidates) : strategy_->pick(candidates);
+  if (chosen != 0) record(question(), candidates.path(chosen), true);
+  ++draws_;
   return chosen;
 }
 
@@ -55,28 +58,33 @@ std::uint64_t Decisions::draw(Stream stream, std::uint64_t key, std::uint64_t bo
   const Question question = ask(stream, key, bound);
   if (replay_ != nullptr) {
     const Decision* decision = replay_->answer(as_draw(question));
-    return answered(question, decision != nullptr ? decision->value : 0, false);
+    return answered(question, decision != nullptr ? decision->value : 0);
   }
-  return answered(question, strategy_->draw(stream, question.key, bound), false);
+  return answered(question, strategy_->draw(stream, question.key, bound));
 }
 
 std::uint64_t Decisions::draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound,
                                      Odds odds) {
   if (replay_ != nullptr) return draw(stream, key, bound);
   const Question question = ask(stream, key, bound);
-  return answered(question, strategy_->draw_rarely(stream, question.key, bound, odds), false);
+  return answered(question, strategy_->draw_rarely(stream, question.key, bound, odds));
 }
 
 std::uint64_t Decisions::spawn_path(std::uint64_t parent, std::string_view name) {
   const std::uint64_t key = key_of(key_of(kSpawn, parent), name);
   const std::uint32_t occurrence = occurrences_.next(key);
   const std::uint64_t path = key_of(key, occurrence);
-  if (naming_) {
-    std::string text(name.empty() ? "coroutine" : name);
-    if (occurrence > 0) text += " #" + std::to_string(occurrence + 1);
-    this->name(path, std::move(text));
+  if (naming_) [[unlikely]] {
+    name_coroutine(path, name, occurrence);
   }
   return path;
+}
+
+void Decisions::name_coroutine(std::uint64_t path, std::string_view name,
+                               std::uint32_t occurrence) {
+  std::string text(name.empty() ? "coroutine" : name);
+  if (occurrence > 0) text += " #" + std::to_string(occurrence + 1);
+  this->name(path, std::move(text));
 }
 
 void Decisions::name(std::uint64_t key, std::string text) {
@@ -88,19 +96,15 @@ Decisions::Question Decisions::ask(Stream stream, std::uint64_t subject, std::ui
   return Question{stream, key_of(key, occurrences_.next(key)), bound, subject};
 }
 
-std::uint64_t Decisions::answered(const Question& question, std::uint64_t value, bool is_pick) {
-  if (value != 0) {
-    recorded_.push_back(Decision{.index = draws_,
-                                 .key = question.key,
-                                 .bound = question.bound,
-                                 .value = value,
-                                 .subject = question.subject,
-                                 .at = whereabouts_ != nullptr ? whereabouts_->now() : Instant{},
-                                 .stream = question.stream,
-                                 .is_pick = is_pick});
-  }
-  ++draws_;
-  return value;
+void Decisions::record(const Question& question, std::uint64_t value, bool is_pick) {
+  recorded_.push_back(Decision{.index = draws_,
+                               .key = question.key,
+                               .bound = question.bound,
+                               .value = value,
+                               .subject = question.subject,
+                               .at = whereabouts_ != nullptr ? whereabouts_->now() : Instant{},
+                               .stream = question.stream,
+                               .is_pick = is_pick});
 }
 
 Draw Decisions::as_draw(const Question& question) const noexcept {

@@ -89,7 +89,13 @@ class Decisions final : public Chooser {
 
   void reset();
   [[nodiscard]] Question ask(Stream stream, std::uint64_t subject, std::uint64_t bound);
-  std::uint64_t answered(const Question& question, std::uint64_t value, bool is_pick);
+  std::uint64_t answered(const Question& question, std::uint64_t value) {
+    if (value != 0) record(question, value, false);
+    ++draws_;
+    return value;
+  }
+  void record(const Question& question, std::uint64_t value, bool is_pick);
+  void name_coroutine(std::uint64_t path, std::string_view name, std::uint32_t occurrence);
   [[nodiscard]] Draw as_draw(const Question& question) const noexcept;
   [[nodiscard]] std::size_t replayed_pick(const Question& question, const Candidates& candidates);
 

@@ -15,6 +15,7 @@ void Occurrences::clear() noexcept {
 void Occurrences::grow() {
   std::vector<Slot> old(slots_.size() * 2);
   old.swap(slots_);
+  mask_ = slots_.size() - 1;
   for (const Slot& slot : old) {
     if (slot.epoch == epoch_) find(slot.key) = slot;
   }

@@ -17,7 +17,9 @@ class Occurrences {
     Slot& slot = find(key);
     if (slot.epoch == epoch_) return slot.count++;
     slot = Slot{key, epoch_, 1};
-    if (++used_ * 2 > slots_.size()) grow();
+    if (++used_ * 2 > mask_) [[unlikely]] {
+      grow();
+    }
     return 0;
   }
 
@@ -31,14 +33,14 @@ class Occurrences {
   };
 
   Slot& find(std::uint64_t key) noexcept {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t at = static_cast<std::size_t>(key) & mask;
-    while (slots_[at].epoch == epoch_ && slots_[at].key != key) at = (at + 1) & mask;
+    std::size_t at = static_cast<std::size_t>(key) & mask_;
+    while (slots_[at].epoch == epoch_ && slots_[at].key != key) at = (at + 1) & mask_;
     return slots_[at];
   }
   void grow();
 
-  std::vector<Slot> slots_ = std::vector<Slot>(256);
+  std::vector<Slot> slots_ = std::vector<Slot>(256);  // A power of two.
+  std::size_t mask_ = slots_.size() - 1;
   std::size_t used_ = 0;
   std::uint32_t epoch_ = 1;
 };

@@ -21,8 +21,8 @@ void FaultPlan::stop() noexcept {
   for (Kind& kind : kinds_) kind.presence = Presence::Absent;
 }
 
-std::uint64_t FaultPlan::strength(Fault fault, Stream stream, std::uint64_t key,
-                                  std::uint64_t bound) {
+std::uint64_t FaultPlan::drawn_strength(Fault fault, Stream stream, std::uint64_t key,
+                                        std::uint64_t bound) {
   Kind& kind = kinds_[static_cast<std::size_t>(fault)];
   if (kind.presence == Presence::Undecided) decide(fault, kind);
   if (kind.presence == Presence::Absent) return 0;

@@ -28,7 +28,10 @@ class FaultPlan {
   }
 
   /// How hard `fault` strikes here: 0 for not at all, else up to `bound` - 1.
-  std::uint64_t strength(Fault fault, Stream stream, std::uint64_t key, std::uint64_t bound);
+  std::uint64_t strength(Fault fault, Stream stream, std::uint64_t key, std::uint64_t bound) {
+    if (kinds_[static_cast<std::size_t>(fault)].presence == Presence::Absent) return 0;
+    return drawn_strength(fault, stream, key, bound);
+  }
 
   [[nodiscard]] const FaultCounts& counts() const noexcept { return counts_; }
 
@@ -39,6 +42,7 @@ class FaultPlan {
     Odds odds;
   };
 
+  std::uint64_t drawn_strength(Fault fault, Stream stream, std::uint64_t key, std::uint64_t bound);
   void decide(Fault fault, Kind& kind);
 
   Decisions& decisions_;

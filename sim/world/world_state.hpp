@@ -4,6 +4,7 @@
 // What a World is made of. Discrete events: of all that can act, whatever is earliest acts next;
 // between nodes that are at the same time the order of their creation decides.
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -29,7 +30,7 @@ class WorldState final : public RunRecord {
   WorldState(Decisions& decisions, WorldOptions options);
   ~WorldState();
 
-  NodeState& add_node(std::string_view name, std::function<void()> main, bool is_service);
+  NodeState& add_node(std::string_view name, std::function<void()>&& main, bool is_service);
   [[nodiscard]] NodeState* find_node(std::string_view name) const noexcept;
   [[nodiscard]] NodeState* find_node(std::uint32_t ip) const noexcept;
   void at(Duration delay, std::function<void()> action);
@@ -43,10 +44,15 @@ class WorldState final : public RunRecord {
   // --- for the nodes ---
 
   /// Whether nothing else can act before `until`.
-  [[nodiscard]] bool alone_until(const NodeState& node, Instant until) const noexcept;
+  [[nodiscard]] bool alone_until(const NodeState& node, Instant until) const noexcept {
+    return action_agenda_.earliest() > until &&
+           (!has_several_nodes() || others_wait_until(node, until));
+  }
   /// Whether time may pass as far as `to`; when not, the run has failed.
-  bool within_time_limit(Instant to);
-  void time_is(Instant now) noexcept;
+  bool within_time_limit(Instant to) {
+    return to <= Instant{} + options_.time_limit || end_by_time_limit();
+  }
+  void time_is(Instant now) noexcept { now_ = std::max(now_, now); }
   [[nodiscard]] bool has_several_nodes() const noexcept { return nodes_.size() > 1; }
   [[nodiscard]] fermata::detail::Context& own_context() noexcept { return thread_context_; }
   [[nodiscard]] fermata::detail::ContextPool& contexts() noexcept { return contexts_; }
@@ -78,8 +84,10 @@ class WorldState final : public RunRecord {
   /// Lets whatever is earliest act. Returns false when the run is over.
   bool act();
   [[nodiscard]] NodeState* earliest_node() const noexcept;
+  [[nodiscard]] bool others_wait_until(const NodeState& node, Instant until) const noexcept;
   [[nodiscard]] bool only_services_left() const noexcept;
   void run_actions();
+  bool end_by_time_limit();
   void stall();
   void unwind_rest();
 
