@@ -25,12 +25,11 @@ class Findings final : public sim::detail::RunRecord {
     if (first_.empty()) first_ = complaint;
   }
   void fail(sim::Failure failure) override {
-    over = true;
+    hash.stop();
     add(failure.message);
   }
   void forget() {
     first_.clear();
-    over = false;
     hash.reset();
     steps = 0;
     step_hashes.clear();

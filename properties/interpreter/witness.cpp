@@ -27,7 +27,7 @@ void for_each_registration(const Runtime& runtime, const Event& event, Visit vis
 
 }  // namespace
 
-void Witness::trace(Trace kind, const Event* subject, std::uint64_t detail) {
+void Witness::note(Trace kind, const Event* subject, std::uint64_t detail) {
   stage_.arena.audit().trace(kind, subject, detail);
   switch (kind) {
     case Trace::EventStarted:

@@ -13,12 +13,12 @@ namespace fermata::properties {
 
 class Witness final : public Observer {
  public:
-  explicit Witness(Stage& stage) noexcept : stage_(stage) {}
+  explicit Witness(Stage& stage) noexcept : Observer(TraceKinds::all()), stage_(stage) {}
 
-  void trace(Trace kind, const Event* subject, std::uint64_t detail) override;
   void end_step(Runtime& runtime) override;
 
  private:
+  void note(Trace kind, const Event* subject, std::uint64_t detail) override;
   void started(const Event& event);
   void stopped(const Event& event);
   void closed(const Event& event);

@@ -7,11 +7,19 @@
 #include <cstdint>
 
 #include "fermata/runtime/core/event.hpp"
+#include "fermata/runtime/core/journal.hpp"
 #include "fermata/runtime/core/observer.hpp"
 
 namespace fermata {
 
 class Chooser;
+
+inline void Observer::trace(Trace kind, const Event* subject, std::uint64_t detail) {
+  if (journal_ != nullptr && !journal_->write(kind, subject, detail)) [[unlikely]] {
+    return;
+  }
+  if (noted_.has(kind)) note(kind, subject, detail);
+}
 
 namespace detail {
 

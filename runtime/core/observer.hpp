@@ -11,6 +11,10 @@ namespace fermata {
 class Event;
 class Runtime;
 
+namespace detail {
+class Journal;
+}
+
 enum class Trace : std::uint8_t {
   EventCreated,      // subject
   EventStarted,      // subject, detail: loop references now
@@ -46,16 +50,49 @@ enum class WakeCause : std::uint8_t {
   Shutdown,
 };
 
+/// A set of kinds of traces.
+class TraceKinds {
+ public:
+  template <class... Kinds>
+  explicit constexpr TraceKinds(Kinds... kinds) noexcept : bits_((0u | ... | bit(kinds))) {}
+  [[nodiscard]] static constexpr TraceKinds all() noexcept {
+    TraceKinds kinds;
+    kinds.bits_ = ~0u;
+    return kinds;
+  }
+  [[nodiscard]] constexpr bool has(Trace kind) const noexcept { return (bits_ & bit(kind)) != 0; }
+
+ private:
+  static constexpr std::uint32_t bit(Trace kind) noexcept {
+    return 1u << static_cast<unsigned>(kind);
+  }
+  std::uint32_t bits_;
+};
+
 class Observer {
  public:
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
   virtual ~Observer() = default;
 
   /// Something happened to `subject` (null when the kind has none).
-  virtual void trace(Trace kind, const Event* subject, std::uint64_t detail) = 0;
+  void trace(Trace kind, const Event* subject, std::uint64_t detail);
 
   /// A step has ended; nothing of the runtime is half-changed. May throw: the error takes the road
   /// of an exception in the scheduler's loop.
   virtual void end_step(Runtime& runtime) = 0;
+
+ protected:
+  /// Every trace goes to `journal`, if there is one; those of `noted` kinds to note() as well.
+  /// `journal` must outlive this.
+  explicit Observer(TraceKinds noted, detail::Journal* journal = nullptr) noexcept
+      : journal_(journal), noted_(noted) {}
+
+ private:
+  virtual void note(Trace kind, const Event* subject, std::uint64_t detail) = 0;
+
+  detail::Journal* journal_;
+  TraceKinds noted_;
 };
 
 }  // namespace fermata

@@ -11,13 +11,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/runtime/core/coroutine.hpp"
+#include "fermata/runtime/core/journal.hpp"
 #include "fermata/runtime/core/observer.hpp"
 #include "fermata/sim/check/run_record.hpp"
 
@@ -31,15 +30,13 @@ struct AuditOptions {
 
 class Audit final : public Observer {
  public:
-  explicit Audit(RunRecord& record) noexcept : record_(record) {}
+  explicit Audit(RunRecord& record) noexcept;
 
-  /// `identity` tells the traces of one node from those of another.
-  void begin_run(Runtime& runtime, std::uint64_t identity, const AuditOptions& options);
+  void begin_run(Runtime& runtime, const AuditOptions& options);
 
   /// Looks for what has outlived a run that ended without a failure.
   void end_run();
 
-  void trace(Trace kind, const Event* subject, std::uint64_t detail) override;
   /// Throws AbandonRun once the run has failed.
   void end_step(Runtime& runtime) override;
 
@@ -57,28 +54,40 @@ class Audit final : public Observer {
   [[nodiscard]] Moment present() const;
 
  private:
-  void note(Trace kind, const Event& subject);
-  void note_of_all(Trace kind, std::uint64_t detail);
+  struct Tally {
+    std::size_t active = 0;  // Events that count as activity.
+    std::size_t queued = 0;  // Coroutines whose status says that they can run.
+
+    friend bool operator==(const Tally&, const Tally&) = default;
+  };
+
+  void note(Trace kind, const Event* subject, std::uint64_t detail) override;
   void note_deadlock(std::uint64_t waiting);
+  void check_poll();
   [[nodiscard]] bool nothing_is_ready() const noexcept;
-  [[gnu::noinline]] void make_room();
   void forget(const Event& event) noexcept;
   void gains_control(const Event& coroutine);
   void loses_control(const Event& coroutine);
+  void note_end(const CoroutineBase& coroutine);
   void check_fire(const Event& event);
 
   void check_touched();
   void recount();
-  void check(const Event& event);
+  void check(const Event& event, Tally& tally);
   void check_subscribers(const Event& event);
+  /// What the runtime's own counters say.
+  [[nodiscard]] Tally count_kept() const noexcept;
   void check_counters();
   void check_ready_queue();
   void check_registry();
-  void find_busy(const CoroutineBase* current);
+  void find_busy(const CoroutineBase* current) noexcept;
   void report_livelock();
   void note_idle_round();
+  void report_idleness();
 
   // Cold: these find out what is wrong and say so.
+  void complain_about_counters();
+  void complain_about_gain(const Event& coroutine);
   void complain_about(const Event& event);
   void complain_about_coroutine(const CoroutineBase& coroutine);
   void complain_about_registration(const Registration& registration);
@@ -88,18 +97,10 @@ class Audit final : public Observer {
   RunRecord& record_;
   Runtime* runtime_ = nullptr;
   AuditOptions options_;
-  std::uint64_t identity_ = 0;
-
-  // What this step touched: a part of `touched_`; null once destroyed.
-  std::size_t touched_capacity_ = 64;
-  std::unique_ptr<const Event*[]> touched_ = std::make_unique<const Event*[]>(touched_capacity_);
-  std::size_t touched_begin_ = 0;
-  std::size_t touched_end_ = 0;
-  std::size_t active_ = 0;  // Events that count as activity.
-  std::size_t queued_ = 0;  // Coroutines whose status says that they can run.
+  fermata::detail::Journal journal_;
+  Tally counted_;
   std::size_t steps_since_recount_ = 0;
   std::uint32_t idle_rounds_ = 0;
-  std::vector<std::uint64_t> scratch_;
 
   const Event* running_ = nullptr;  // The coroutine in control.
   std::uint64_t busy_ = 0;          // Id of whoever had most of the steps of late, if anybody has.

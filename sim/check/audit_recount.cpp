@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <typeinfo>
 #include <utility>
 
@@ -15,6 +14,11 @@
 namespace fermata::sim::detail {
 
 namespace {
+
+/// Of a run with few objects, not every other step need be a recount.
+constexpr std::size_t kLeastStepsBetweenRecounts = 32;
+
+constexpr std::uint32_t kMostIdleRounds = 100'000;
 
 /// Events with more subscribers are looked at when everything is recounted.
 constexpr std::uint32_t kFewSubscribers = 4;
@@ -32,23 +36,23 @@ bool says_queued(const CoroutineBase& coroutine) noexcept {
 bool is_sound(const Registration& registration) noexcept {
   const Event& source = registration.source();
   if (registration.event() != &source || registration.ref_count() != 2) return false;
-  const bool needs_backend =
-      registration.started() && source.kind() > EventKind::Coroutine && !source.closed();
+  const bool needs_backend = registration.started() && source.startable() && !source.closed();
   return !needs_backend || source.loop_ref_count() > 0;
 }
 
-bool is_sound(const CoroutineBase& coroutine) noexcept {
+[[gnu::always_inline]] inline bool is_sound(const CoroutineBase& coroutine) noexcept {
   const Waker& waker = coroutine.waker();
-  if (waker.status != WakerStatus::Waiting) {
-    if (!waker.empty()) return false;
-    if (waker.status != WakerStatus::None) return !coroutine.closed();
-    return waker.result == nullptr && !waker.error;
+  const Registration* each = waker.first();
+  if (waker.status == WakerStatus::Waiting) {
+    if (each == nullptr) return false;
+    for (; each != nullptr; each = each->next()) {
+      if (!is_sound(*each)) return false;
+    }
+    return true;
   }
-  if (waker.empty()) return false;
-  for (const Registration* each = waker.first(); each != nullptr; each = each->next()) {
-    if (!is_sound(*each)) return false;
-  }
-  return true;
+  if (each != nullptr) return false;
+  if (waker.status != WakerStatus::None) return !coroutine.closed();
+  return waker.result == nullptr && !waker.error;
 }
 
 bool is_waited_for(const Event& event, const Registration& registration) noexcept {
@@ -56,95 +60,135 @@ bool is_waited_for(const Event& event, const Registration& registration) noexcep
          &registration.source() == &event;
 }
 
+/// Its class is final and has one type_info: no need to compare names.
+bool is_registration(const Callback& callback) noexcept {
+  return &typeid(callback) == &typeid(Registration);
+}
+
+bool is_sound(const Event& event, const Callback& subscriber) noexcept {
+  return subscriber.event() == &event &&
+         (!is_registration(subscriber) ||
+          is_waited_for(event, static_cast<const Registration&>(subscriber)));
+}
+
 }  // namespace
 
-void Audit::check_touched() {
-  const std::size_t begin = std::exchange(touched_begin_, 0);
-  const std::size_t end = std::exchange(touched_end_, 0);
-  for (std::size_t i = begin; i < end; ++i) {
-    const Event* const event = touched_[i];
-    if (event == nullptr) continue;
-    check(*event);
-    const std::uint32_t subscribers = event->callbacks().size();
-    if (subscribers != 0 && subscribers <= kFewSubscribers) check_subscribers(*event);
-  }
-  check_counters();
+Audit::Tally Audit::count_kept() const noexcept {
+  return {runtime_->active_event_count(), runtime_->scheduler().ready().size()};
 }
 
-void Audit::recount() {
-  steps_since_recount_ = 0;
-  touched_begin_ = touched_end_ = 0;
-  for (const Event* event = runtime_->kernel().live_events.first(); event != nullptr;
-       event = event->next_live()) {
-    check(*event);
-    check_subscribers(*event);
-  }
-  check_counters();
-  check_ready_queue();
-  check_registry();
-}
-
-void Audit::check(const Event& event) {
+// The straight way through what a step touched: see the complaints for what each condition means.
+[[gnu::always_inline]] inline void Audit::check(const Event& event, Tally& tally) {
   Event::AuditMark& mark = event.audit_mark();
-  mark.touched = false;
-  const bool active = event.counts_as_active();
-  active_ += static_cast<std::size_t>(active) - static_cast<std::size_t>(mark.counted_active);
-  mark.counted_active = active;
   const bool closed = event.closed();
+  const bool active = event.counts_as_active();
+  bool queued = false;
   bool sound = closed ? event.loop_ref_count() == 0 : !mark.was_closed;
   if (event.kind() == EventKind::Coroutine) {
-    const CoroutineBase& coroutine = as_coroutine(event);
-    const bool queued = says_queued(coroutine);
-    queued_ += static_cast<std::size_t>(queued) - static_cast<std::size_t>(mark.counted_queued);
-    mark.counted_queued = queued;
-    sound = sound && is_sound(coroutine);
+    queued = says_queued(as_coroutine(event));
+    sound = sound && is_sound(as_coroutine(event));
   }
+  tally.active += static_cast<std::size_t>(active) - static_cast<std::size_t>(mark.counted_active);
+  tally.queued += static_cast<std::size_t>(queued) - static_cast<std::size_t>(mark.counted_queued);
   if (!sound) [[unlikely]] {
     complain_about(event);
   }
-  mark.was_closed = closed;
+  mark = {
+      .touched = false, .counted_active = active, .counted_queued = queued, .was_closed = closed};
 }
 
-void Audit::check_subscribers(const Event& event) {
+[[gnu::always_inline]] inline void Audit::check_subscribers(const Event& event) {
   bool sound = true;
-  event.callbacks().for_each([&](const Callback& callback) {
-    sound = sound && callback.event() == &event &&
-            (typeid(callback) != typeid(Registration) ||
-             is_waited_for(event, static_cast<const Registration&>(callback)));
-  });
+  event.callbacks().for_each([&](const Callback& callback) { sound &= is_sound(event, callback); });
   if (!sound) [[unlikely]] {
     complain_about_subscribers(event);
   }
 }
 
-void Audit::check_counters() {
-  const std::size_t active = runtime_->active_event_count();
-  if (active != active_) {
-    complain("CORE-EV-01",
-             fmt::format("the count of active events is {}, active are {}", active, active_));
-  }
-  const std::size_t ready = runtime_->scheduler().ready().size();
-  if (ready != queued_) {
-    complain("CORE-WK-02",
-             fmt::format("{} coroutines are in the ready queue, {} say so", ready, queued_));
+[[gnu::always_inline]] inline void Audit::check_counters() {
+  if (count_kept() != counted_) [[unlikely]] {
+    complain_about_counters();
   }
 }
 
+[[gnu::always_inline]] inline void Audit::check_touched() {
+  Tally tally = counted_;
+  for (const Event* event : journal_.touched()) {
+    if (event == nullptr) continue;
+    check(*event, tally);
+    if (event->callbacks().size() <= kFewSubscribers) check_subscribers(*event);
+  }
+  counted_ = tally;
+  journal_.forget_all();
+  check_counters();
+}
+
+// The majority vote of Boyer and Moore.
+[[gnu::always_inline]] inline void Audit::find_busy(const CoroutineBase* current) noexcept {
+  const std::uint64_t id = current != nullptr ? current->id() : 0;
+  if (busy_votes_ == 0) busy_ = id;
+  busy_votes_ = busy_ == id ? busy_votes_ + 1 : busy_votes_ - 1;
+}
+
+// The scheduler's loop went round and nothing happened.
+[[gnu::always_inline]] inline void Audit::note_idle_round() {
+  if (++idle_rounds_ > kMostIdleRounds) [[unlikely]] {
+    report_idleness();
+  }
+}
+
+void Audit::end_step(Runtime& runtime) {
+  if (record_.over()) [[unlikely]] {
+    throw AbandonRun{};
+  }
+  if (journal_.touched().empty()) return note_idle_round();
+  idle_rounds_ = 0;
+  ++record_.steps;
+  if (options_.record_steps) record_.step_hashes.push_back(record_.hash.value());
+  find_busy(runtime.current());
+  const std::size_t pause = runtime.kernel().live_events.size() + kLeastStepsBetweenRecounts;
+  if (options_.full || ++steps_since_recount_ > pause) {
+    recount();
+  } else {
+    check_touched();
+  }
+  if (record_.steps > options_.step_limit) [[unlikely]] {
+    report_livelock();
+  }
+  if (record_.over()) [[unlikely]] {
+    throw AbandonRun{};
+  }
+}
+
+void Audit::recount() {
+  steps_since_recount_ = 0;
+  journal_.forget_all();
+  Tally tally = counted_;
+  for (const Event* event = runtime_->kernel().live_events.first(); event != nullptr;
+       event = event->next_live()) {
+    check(*event, tally);
+    check_subscribers(*event);
+  }
+  counted_ = tally;
+  check_counters();
+  check_ready_queue();
+  check_registry();
+}
+
+// Each entry is marked as it is met: the marks of all are clear between two steps.
 void Audit::check_ready_queue() {
   const fermata::detail::ReadyQueue& ready = runtime_->scheduler().ready();
-  scratch_.clear();
   for (std::size_t i = 0; i < ready.size(); ++i) {
     if (!says_queued(ready[i])) {
       complain("CORE-WK-02", fmt::format("{} is in the ready queue and is {}", ready[i].info(),
                                          to_string(ready[i].waker().status)));
     }
-    scratch_.push_back(ready[i].id());
+    if (std::exchange(ready[i].audit_mark().touched, true)) {
+      complain("CORE-WK-02",
+               fmt::format("coroutine {} is in the ready queue twice", ready[i].id()));
+    }
   }
-  std::sort(scratch_.begin(), scratch_.end());
-  const auto twice = std::adjacent_find(scratch_.begin(), scratch_.end());
-  if (twice != scratch_.end()) {
-    complain("CORE-WK-02", fmt::format("coroutine {} is in the ready queue twice", *twice));
-  }
+  for (std::size_t i = 0; i < ready.size(); ++i) ready[i].audit_mark().touched = false;
 }
 
 void Audit::check_registry() {
@@ -167,6 +211,18 @@ void Audit::check_registry() {
 }
 
 // --- complaints ---
+
+void Audit::complain_about_counters() {
+  const Tally kept = count_kept();
+  if (kept.active != counted_.active) {
+    complain("CORE-EV-01", fmt::format("the count of active events is {}, active are {}",
+                                       kept.active, counted_.active));
+  }
+  if (kept.queued != counted_.queued) {
+    complain("CORE-WK-02", fmt::format("{} coroutines are in the ready queue, {} say so",
+                                       kept.queued, counted_.queued));
+  }
+}
 
 void Audit::complain_about(const Event& event) {
   if (event.closed() && event.loop_ref_count() > 0) {

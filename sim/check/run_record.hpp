@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "fermata/runtime/core/journal.hpp"
 #include "fermata/sim/check/failure.hpp"
-#include "fermata/sim/check/trace_hash.hpp"
 
 namespace fermata::sim::detail {
 
@@ -20,11 +20,13 @@ class RunRecord {
   /// The run has failed: it ends when the present step does.
   virtual void fail(Failure failure) = 0;
 
-  TraceHash hash;
+  /// Nothing that still happens counts: programs are being unwound.
+  [[nodiscard]] bool over() const noexcept { return hash.stopped(); }
+
+  /// Stopped when the run is over.
+  fermata::detail::TraceHash hash;
   std::uint64_t steps = 0;
   std::vector<std::uint64_t> step_hashes;
-  /// Nothing that still happens counts: programs are being unwound.
-  bool over = false;
 
  protected:
   ~RunRecord() = default;

@@ -13,6 +13,13 @@
 
 namespace fermata::sim::detail {
 
+namespace {
+
+/// Opens, in the trace, what a node does until it gives way; of no kind of traces.
+constexpr std::uint64_t kTurnOfNode = 0xff;
+
+}  // namespace
+
 NodeState::NodeState(WorldState& world, std::string_view name)
     : world_(world),
       name_(name),
@@ -44,7 +51,7 @@ Decisions& NodeState::decisions() const noexcept { return world_.decisions(); }
 
 Network& NodeState::network() const noexcept { return world_.network(); }
 
-bool NodeState::cut() const noexcept { return world_.over; }
+bool NodeState::cut() const noexcept { return world_.over(); }
 
 NodeState* NodeState::peer(std::uint32_t ip) noexcept {
   const bool is_self = ip == 0 || (ip >> 24) == 127 || ip == ip_;
@@ -63,7 +70,7 @@ bool NodeState::wait(Instant wake_by) {
     wake_by_ = wake_by;
     yield_to_world(Phase::Waiting);
   }
-  if (world_.over) throw AbandonRun{};
+  if (world_.over()) throw AbandonRun{};
   woken_ = false;
   return std::exchange(shutdown_requested_, false);
 }
@@ -72,7 +79,7 @@ void NodeState::give_way() {
   if (world_.has_several_nodes() && !world_.alone_until(*this, clock_)) {
     yield_to_world(Phase::Ready);
   }
-  if (world_.over) throw AbandonRun{};
+  if (world_.over()) throw AbandonRun{};
 }
 
 void NodeState::advance(Instant to) {
@@ -99,7 +106,7 @@ Instant NodeState::next_action() const noexcept {
 
 // --- life ---
 
-void NodeState::begin_run(std::function<void()> main, bool is_service, std::uint32_t ip) {
+void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::uint32_t ip) {
   if (std::exchange(distrusted_, false)) make_runtime();
   main_ = std::move(main);
   is_service_ = is_service;
@@ -116,6 +123,7 @@ void NodeState::begin_run(std::function<void()> main, bool is_service, std::uint
 
 void NodeState::resume() {
   began_ = true;
+  if (!world_.over()) world_.hash.add(kTurnOfNode, 0, key_);
   last_ran_ = world_.set_running(this, context_);
   Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
   switch_context(world_.own_context(), *suspended_);
@@ -146,7 +154,7 @@ void NodeState::program_context(fermata::detail::Context& self) noexcept {
 
 void NodeState::run_program() {
   const WorldOptions& options = world_.options();
-  audit_.begin_run(*runtime_, key_, {options.step_limit, options.full_audit, options.record_steps});
+  audit_.begin_run(*runtime_, {options.step_limit, options.full_audit, options.record_steps});
   runtime_->scheduler().restart_numbering();
   try {
     runtime_->run(main_);

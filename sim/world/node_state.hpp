@@ -66,7 +66,7 @@ class NodeState {
 
   enum class Phase : std::uint8_t { Ready, Waiting, Ended };
 
-  void begin_run(std::function<void()> main, bool is_service, std::uint32_t ip);
+  void begin_run(std::function<void()>&& main, bool is_service, std::uint32_t ip);
   /// Lets the program run until it waits, gives way or ends. REQUIRES: it has not ended.
   void resume();
   /// Ends the program, unwinding what has begun; it has no effect outside any more.

@@ -53,7 +53,7 @@ WorldState::~WorldState() { drop_thread_stack(thread_context_); }
 
 // --- before the run ---
 
-NodeState& WorldState::add_node(std::string_view name, std::function<void()> main,
+NodeState& WorldState::add_node(std::string_view name, std::function<void()>&& main,
                                 bool is_service) {
   FERMATA_REQUIRE(!in_run_, "node: the world runs already");
   if (find_node(name) != nullptr) {
@@ -98,11 +98,10 @@ void WorldState::reset(const WorldOptions& options) {
   faults_.begin(options.faults);
   network_.reset();
   action_agenda_.clear();
-  actions_.clear();
+  if (!actions_.empty()) actions_.clear();
   hash.reset();
   steps = 0;
   step_hashes.clear();
-  over = false;
   services_stopping_ = false;
   now_ = {};
   if (failure_) failure_.reset();
@@ -121,7 +120,7 @@ void WorldState::run() {
 }
 
 bool WorldState::act() {
-  if (over) return false;
+  if (over()) return false;
   if (only_services_left()) {
     for (NodeState* node : nodes_) {
       if (node->phase() != NodeState::Phase::Ended) node->request_shutdown();
@@ -173,16 +172,13 @@ bool WorldState::only_services_left() const noexcept {
   });
 }
 
-bool WorldState::alone_until(const NodeState& node, Instant until) const noexcept {
-  if (action_agenda_.earliest() <= until) return false;
-  if (!has_several_nodes()) return true;
+bool WorldState::others_wait_until(const NodeState& node, Instant until) const noexcept {
   return std::none_of(nodes_.begin(), nodes_.end(), [&](const NodeState* other) {
     return other != &node && other->next_action() <= until;
   });
 }
 
-bool WorldState::within_time_limit(Instant to) {
-  if (to <= Instant{} + options_.time_limit) return true;
+bool WorldState::end_by_time_limit() {
   fail(Failure{
       Verdict::Liveness,
       fmt::format("the run has not ended within {} s of virtual time",
@@ -193,8 +189,6 @@ bool WorldState::within_time_limit(Instant to) {
       explain(nodes_)});
   return false;
 }
-
-void WorldState::time_is(Instant now) noexcept { now_ = std::max(now_, now); }
 
 void WorldState::stall() {
   std::size_t waiting = 0;
@@ -211,15 +205,15 @@ void WorldState::stall() {
 }
 
 void WorldState::unwind_rest() {
-  over = true;
+  hash.stop();
   faults_.stop();
   for (NodeState* node : nodes_) node->abandon();
 }
 
 void WorldState::fail(Failure failure) {
-  if (failure_ || over) return;
+  if (failure_ || over()) return;
   failure_ = std::move(failure);
-  over = true;
+  hash.stop();
   faults_.stop();
 }
 

@@ -8,7 +8,7 @@
 
 namespace fermata::test {
 
-void Recount::trace(Trace kind, const Event* subject, std::uint64_t detail) {
+void Recount::note(Trace kind, const Event* subject, std::uint64_t detail) {
   for (const std::uint64_t part :
        {static_cast<std::uint64_t>(kind), subject != nullptr ? subject->serial() : 0, detail}) {
     hash_ = (hash_ ^ part) * 0x100000001b3ULL;

@@ -17,7 +17,8 @@ namespace fermata::test {
 
 class Recount final : public Observer {
  public:
-  void trace(Trace kind, const Event* subject, std::uint64_t detail) override;
+  Recount() noexcept : Observer(TraceKinds::all()) {}
+
   void end_step(Runtime& runtime) override;
 
   /// What did not agree, each with the invariant it breaks.
@@ -26,6 +27,7 @@ class Recount final : public Observer {
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
 
  private:
+  void note(Trace kind, const Event* subject, std::uint64_t detail) override;
   void check(bool holds, const char* invariant, const Event* subject);
   void check_coroutine(const Runtime& runtime, const CoroutineBase& coroutine);
   void check_waiting(const CoroutineBase& coroutine);

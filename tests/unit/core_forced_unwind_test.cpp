@@ -108,12 +108,13 @@ TEST_F(ForcedUnwindTest, IsNoticedWhenItIsSwallowed) {
 /// Cuts the run short after some steps.
 class Impatient final : public Observer {
  public:
-  void trace(Trace, const Event*, std::uint64_t) override {}
+  Impatient() noexcept : Observer(TraceKinds()) {}
   void end_step(Runtime&) override {
     if (++steps_ == 5) throw AbandonRun{};
   }
 
  private:
+  void note(Trace, const Event*, std::uint64_t) override {}
   int steps_ = 0;
 };
 

@@ -3,11 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <vector>
-
-#include "fermata/sim/check/trace_hash.hpp"
-
 namespace fermata::sim {
 namespace {
 
@@ -28,21 +23,6 @@ TEST(Failure, ExitCodesAreThoseOfTheTool) {
   EXPECT_TRUE(outweighs(Verdict::Deadlock, Verdict::Liveness));
   EXPECT_TRUE(outweighs(Verdict::Liveness, Verdict::Leak));
   EXPECT_FALSE(outweighs(Verdict::Leak, Verdict::Leak));
-}
-
-TEST(TraceHash, DependsOnEverythingAndOnTheOrder) {
-  const auto hash = [](std::vector<std::array<std::uint64_t, 3>> items) {
-    detail::TraceHash trace;
-    for (const auto& item : items) trace.add(item[0], item[1], item[2]);
-    return trace.value();
-  };
-  const std::uint64_t base = hash({{1, 2, 3}, {4, 5, 6}});
-  EXPECT_EQ(hash({{1, 2, 3}, {4, 5, 6}}), base);
-  EXPECT_NE(hash({{4, 5, 6}, {1, 2, 3}}), base);
-  EXPECT_NE(hash({{2, 2, 3}, {4, 5, 6}}), base);
-  EXPECT_NE(hash({{1, 3, 3}, {4, 5, 6}}), base);
-  EXPECT_NE(hash({{1, 2, 4}, {4, 5, 6}}), base);
-  EXPECT_NE(hash({{1, 2, 3}}), base);
 }
 
 }  // namespace

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/core/journal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "tests/support/events.hpp"
+#include "tests/support/virtual_reactor.hpp"
+
+namespace fermata::test {
+namespace {
+
+using detail::Journal;
+using detail::TraceHash;
+
+TEST(TraceHash, DependsOnEverythingAndOnTheOrder) {
+  const auto hash = [](std::vector<std::array<std::uint64_t, 3>> items) {
+    TraceHash trace;
+    for (const auto& item : items) trace.add(item[0], item[1], item[2]);
+    return trace.value();
+  };
+  const std::uint64_t base = hash({{1, 2, 3}, {4, 5, 6}});
+  EXPECT_EQ(hash({{1, 2, 3}, {4, 5, 6}}), base);
+  EXPECT_NE(hash({{4, 5, 6}, {1, 2, 3}}), base);
+  EXPECT_NE(hash({{2, 2, 3}, {4, 5, 6}}), base);
+  EXPECT_NE(hash({{1, 3, 3}, {4, 5, 6}}), base);
+  EXPECT_NE(hash({{1, 2, 4}, {4, 5, 6}}), base);
+  EXPECT_NE(hash({{1, 2, 3}}), base);
+}
+
+class JournalTest : public ::testing::Test {
+ protected:
+  void touch(const Event& event) { journal.write(Trace::EventFired, &event, 0); }
+
+  /// Those touched that are left.
+  std::vector<const Event*> touched() const {
+    std::vector<const Event*> left;
+    for (const Event* event : journal.touched()) {
+      if (event != nullptr) left.push_back(event);
+    }
+    return left;
+  }
+
+  void forget(const Event& event) {
+    journal.forget(event);
+    event.audit_mark().touched = false;
+  }
+
+  TestRuntime fixture;
+  TraceHash hash;
+  Journal journal{hash};
+};
+
+TEST_F(JournalTest, KeepsEachTouchedEventOnce) {
+  const auto a = make_event<PlainEvent>(fixture.runtime);
+  const auto b = make_event<PlainEvent>(fixture.runtime);
+  EXPECT_TRUE(journal.touched().empty());
+  touch(*a);
+  touch(*b);
+  touch(*a);
+  journal.write(Trace::MicrotaskRun, nullptr, 0);
+  EXPECT_EQ(touched(), (std::vector<const Event*>{a.get(), b.get()}));
+  journal.forget_all();
+  EXPECT_TRUE(journal.touched().empty());
+}
+
+TEST_F(JournalTest, ForgetsInAnyOrder) {
+  std::vector<Ref<PlainEvent>> events;
+  for (int i = 0; i < 5; ++i) events.push_back(make_event<PlainEvent>(fixture.runtime));
+  std::vector<std::size_t> order = {0, 1, 2, 3, 4};
+  do {
+    for (const auto& event : events) touch(*event);
+    std::vector<const Event*> left;
+    for (const auto& event : events) left.push_back(event.get());
+    for (const std::size_t index : order) {
+      forget(*events[index]);
+      left.erase(std::find(left.begin(), left.end(), events[index].get()));
+      ASSERT_EQ(touched(), left);
+    }
+    ASSERT_TRUE(journal.touched().empty()) << "nothing is left to look at";
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_F(JournalTest, HasRoomForManyAndKeepsTheirOrder) {
+  std::vector<Ref<PlainEvent>> events;
+  std::vector<const Event*> expected;
+  for (int i = 0; i < 1'000; ++i) {
+    events.push_back(make_event<PlainEvent>(fixture.runtime));
+    touch(*events.back());
+    if (i % 3 == 0) {
+      forget(*events.back());
+    } else {
+      expected.push_back(events.back().get());
+    }
+  }
+  EXPECT_EQ(touched(), expected);
+}
+
+TEST_F(JournalTest, WritesNothingOnceTheHashIsStopped) {
+  const auto event = make_event<PlainEvent>(fixture.runtime);
+  hash.stop();
+  const std::uint64_t before = hash.value();
+  EXPECT_FALSE(journal.write(Trace::EventFired, event.get(), 1));
+  EXPECT_EQ(hash.value(), before);
+  EXPECT_TRUE(journal.touched().empty());
+  hash.reset();
+  EXPECT_TRUE(journal.write(Trace::EventFired, event.get(), 1));
+  EXPECT_NE(hash.value(), before);
+}
+
+}  // namespace
+}  // namespace fermata::test
