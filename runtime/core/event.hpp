@@ -105,7 +105,7 @@ class Event {
 
   /// Changes whenever all loop references are given back at once; a start made before that is void,
   /// and its stop must not be made up for (a multishot timer may be armed again in its own pass).
-  [[nodiscard]] std::uint8_t round() const noexcept { return round_; }
+  [[nodiscard]] std::uint32_t round() const noexcept { return round_; }
 
   /// A hidden event neither keeps the loop alive nor hides a deadlock (CORE-EV-11).
   /// Throws UsageError while the event is started.
@@ -183,10 +183,10 @@ class Event {
   /// Scratch of the observer: whether it has this event on its list of things to look at, and what
   /// it saw when it last looked.
   struct AuditMark {
-    bool touched = false;
-    bool counted_active = false;
-    bool counted_queued = false;
-    bool was_closed = false;
+    bool touched : 1 = false;
+    bool counted_active : 1 = false;
+    bool counted_queued : 1 = false;
+    bool was_closed : 1 = false;
   };
   [[nodiscard]] AuditMark& audit_mark() const noexcept { return audit_mark_; }
 
@@ -241,7 +241,7 @@ class Event {
   std::uint16_t flags_ = 0;
   EventKind kind_;
   mutable AuditMark audit_mark_;
-  std::uint8_t round_ = 0;
+  std::uint32_t round_ = 0;
   CallbackVector callbacks_;
   NotifyHandler notify_handler_ = nullptr;
   EventOwner* owner_ = nullptr;

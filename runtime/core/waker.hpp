@@ -73,8 +73,8 @@ class Registration final : public Callback {
   WaitHandler handler_ = nullptr;
   WakeRule rule_ = WakeRule::Resolve;
   bool started_ = false;
-  std::uint8_t slot_;       // Of its waker, or kOnHeap.
-  std::uint8_t round_ = 0;  // The event's, when it was started.
+  std::uint8_t slot_;        // Of its waker, or kOnHeap.
+  std::uint32_t round_ = 0;  // The event's, when it was started.
 };
 
 class Waker {

@@ -209,6 +209,28 @@ TEST_F(TimerTest, RearmsAMultishotWithItsSubscribersAndReferences) {
   });
 }
 
+TEST_F(TimerTest, KeepsItsStartWhenOneWhoStartedItManyRoundsAgoLeaves) {
+  FERMATA_CHECKS("CORE-EV-02", "CORE-WK-06");
+  const auto timer = make_timer(runtime, 1ms, TimerMode::Multishot);
+  Probe probe;
+  timer->add_callback(probe);
+  fixture.run([&] {
+    const auto ignores_fires = spawn([&] {
+      current_coroutine().waker().resume_when(*timer, WakeRule::Custom, false,
+                                              [](Registration&, Event&, const Outcome&) {});
+      EXPECT_THROW(runtime.scheduler().suspend(SourcePlace::current()), Cancellation);
+    });
+    for (int round = 0; round < 256; ++round) {
+      delay(2ms);
+      timer->rearm(1ms);
+    }
+    ignores_fires.cancel();
+    EXPECT_EQ(timer->loop_ref_count(), 1u);
+    delay(2ms);
+  });
+  EXPECT_EQ(probe.runs, 257);
+}
+
 TEST_F(TimerTest, RefusesToRearmAnythingElse) {
   FERMATA_CHECKS("TMR-05");
   const auto once = make_timer(runtime, 1ms);
