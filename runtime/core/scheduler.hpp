@@ -247,6 +247,8 @@ class Scheduler {
   void handle_loop_exception(std::exception_ptr error);
   /// A null reason gives each its own "Deadlock detected".
   void cancel_all(const std::exception_ptr& reason, WakeCause cause);
+  void enter_final_phase() noexcept;
+  void drop_deadline() noexcept;
   void resolve_deadlock();
   void unwind_all();
   bool launch_finalizers();

@@ -94,8 +94,7 @@ void Scheduler::end_run() {
   FERMATA_ASSERT(registry_.empty());
   FERMATA_ASSERT(ready_.empty());
   watchdog_.reset();
-  deadline_watch_.cancel();
-  deadline_.reset();
+  drop_deadline();
   microtasks_.clear();
   running_ = nullptr;
   finalizers_launched_ = false;
@@ -159,12 +158,23 @@ void Scheduler::start_shutdown(std::exception_ptr reason) {
 void Scheduler::finish_shutdown(std::exception_ptr reason) {
   if (phase_ == Phase::Running) start_shutdown(reason);
   if (phase_ == Phase::Final) return;
-  phase_ = Phase::Final;
+  enter_final_phase();
   for (CoroutineBase* each = registry_.first(); each != nullptr;
        each = CoroutineBase::Registry::after(*each)) {
     each->set(CoroutineBase::kForced);
   }
   cancel_all(reason ? reason : cancellation("Forced shutdown"), WakeCause::Shutdown);
+}
+
+void Scheduler::enter_final_phase() noexcept {
+  phase_ = Phase::Final;
+  drop_deadline();
+}
+
+// What is over already needs no end by force.
+void Scheduler::drop_deadline() noexcept {
+  deadline_watch_.cancel();
+  deadline_.reset();
 }
 
 void Scheduler::request_exit(int code) {
@@ -220,7 +230,7 @@ void Scheduler::resolve_deadlock() {
                         std::make_exception_ptr(DeadlockError(fmt::format(
                             "Deadlock not resolved after {} rounds: abandoned coroutines{}",
                             deadlock_rounds_ - 1, ids))));
-    phase_ = Phase::Final;
+    enter_final_phase();
     return;
   }
   exit_errors_.insert(exit_errors_.begin(), std::make_exception_ptr(DeadlockError(headline)));
@@ -236,6 +246,7 @@ void Scheduler::resolve_deadlock() {
 void Scheduler::unwind_all() {
   unwinding_ = true;
   call_for_attention();
+  enter_final_phase();
   for (CoroutineBase* each = registry_.first(); each != nullptr;
        each = CoroutineBase::Registry::after(*each)) {
     each->set(CoroutineBase::kUnwinding);

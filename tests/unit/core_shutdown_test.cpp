@@ -207,6 +207,28 @@ TEST_F(ShutdownTest, TakesTheDeadlineOfTheOptions) {
   EXPECT_EQ(impatient.runtime.now() - asked, 30ms);
 }
 
+TEST_F(ShutdownTest, ForgetsItsDeadlineWhenItIsEndedByForceBefore) {
+  EXPECT_EQ(run([this] {
+              const auto stubborn = spawn([this] {
+                sleep_noting();
+                sleep_noting();
+              });
+              stubborn->finally([this](CoroutineBase&) {
+                fixture.reactor->advance(10s);
+                const int looks = fixture.reactor->turns;
+                while (fixture.reactor->turns < looks + 2) suspend();
+                steps.emplace_back("the deadline has passed");
+              });
+              spawn([] { delay(1h); })->finally([](CoroutineBase&) { throw Error("second"); });
+              suspend();
+              throw Error("first");
+            }),
+            "fermata::Error: second\n  previous: fermata::Error: first");
+  EXPECT_EQ(steps,
+            (Steps{kStopped, "fermata::Cancellation: Forced shutdown", "the deadline has passed"}));
+  EXPECT_EQ(fixture.log, "");
+}
+
 TEST_F(ShutdownTest, DoesNotWaitForItsDeadlineWhenAllHaveEnded) {
   FERMATA_CHECKS("CORE-EV-11");
   const Instant start = runtime.now();
