@@ -26,10 +26,10 @@ class Player;
 class Listener;
 
 /// What programs throw.
-class PlannedError final : public Error {
+class PlannedError final : public Linkable<PlannedError> {
  public:
   explicit PlannedError(std::uint32_t error_number)
-      : Error("planned error " + std::to_string(error_number)), number(error_number) {}
+      : Linkable("planned error " + std::to_string(error_number)), number(error_number) {}
   std::uint32_t number;
 };
 

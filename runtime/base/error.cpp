@@ -25,12 +25,17 @@ template <class Visit>
 void with_chained(const std::exception_ptr& error, Visit visit) {
   try {
     std::rethrow_exception(error);
-  } catch (Error& ours) {
-    visit(static_cast<Chained&>(ours));
-  } catch (Cancellation& ours) {
-    visit(static_cast<Chained&>(ours));
+  } catch (const Chained& ours) {
+    visit(ours);
   } catch (...) {  // Foreign: carries no chain.
   }
+}
+
+/// Both, when `newer` cannot carry a chain; a cancellation still if `newer` is one.
+std::exception_ptr beside(const std::exception_ptr& newer, const std::exception_ptr& older) {
+  std::exception_ptr both = std::make_exception_ptr(CompositeError({newer, older}));
+  if (!is_cancellation(newer)) return both;
+  return Cancellation(message_of(newer)).with_previous(both);
 }
 
 std::string composite_text(const std::vector<std::exception_ptr>& errors) {
@@ -42,13 +47,13 @@ std::string composite_text(const std::vector<std::exception_ptr>& errors) {
 }  // namespace
 
 Unsupported::Unsupported(std::string_view part, std::string_view reactor)
-    : Error("reactor '" + std::string(reactor) + "' has no part '" + std::string(part) + "'") {}
+    : Linkable("reactor '" + std::string(reactor) + "' has no part '" + std::string(part) + "'") {}
 
 InputOutputError::InputOutputError(std::string_view operation, int code)
-    : Error(std::string(operation) + ": " + std::strerror(code)), code_(code) {}
+    : Linkable(std::string(operation) + ": " + std::strerror(code)), code_(code) {}
 
 CompositeError::CompositeError(std::vector<std::exception_ptr> errors)
-    : Error(composite_text(errors)), errors_(std::move(errors)) {}
+    : Linkable(composite_text(errors)), errors_(std::move(errors)) {}
 
 bool is_cancellation(const std::exception_ptr& error) noexcept {
   if (!error) return false;
@@ -59,6 +64,11 @@ bool is_cancellation(const std::exception_ptr& error) noexcept {
   } catch (...) {
     return false;
   }
+}
+
+bool carries_error(const std::exception_ptr& error) {
+  const auto chain = chain_of(error);
+  return !std::all_of(chain.begin(), chain.end(), is_cancellation);
 }
 
 bool is_forced_unwind(const std::exception_ptr& error) noexcept {
@@ -106,7 +116,7 @@ std::vector<std::exception_ptr> chain_of(const std::exception_ptr& error) {
        link && std::find(chain.begin(), chain.end(), link) == chain.end();) {
     chain.push_back(link);
     std::exception_ptr next;
-    with_chained(link, [&](Chained& ours) { next = ours.previous(); });
+    with_chained(link, [&](const Chained& ours) { next = ours.previous(); });
     link = std::move(next);
   }
   return chain;
@@ -116,17 +126,15 @@ std::exception_ptr link_previous(std::exception_ptr newer, std::exception_ptr ol
   if (!newer) return older;
   if (!older) return newer;
   const auto ours = chain_of(newer);
-  const auto theirs = chain_of(older);
-  for (const auto& link : theirs) {
-    if (std::find(ours.begin(), ours.end(), link) != ours.end()) return newer;
+  if (std::find(ours.begin(), ours.end(), older) != ours.end()) return newer;
+  std::exception_ptr head = older;
+  for (auto link = ours.rbegin(); link != ours.rend(); ++link) {
+    std::exception_ptr copy;
+    with_chained(*link, [&](const Chained& each) { copy = each.with_previous(head); });
+    if (!copy && !carries_error(older)) return newer;
+    head = copy ? copy : beside(*link, older);
   }
-  bool linked = false;
-  with_chained(ours.back(), [&](Chained& last) {
-    last.set_previous(older);
-    linked = true;
-  });
-  if (linked) return newer;
-  return std::make_exception_ptr(CompositeError({newer, older}));
+  return head;
 }
 
 }  // namespace fermata

@@ -6,12 +6,15 @@
 // Error         Everything that went wrong; a std::runtime_error.
 // Cancellation  A root of its own, outside std::exception, so that a handler for errors cannot
 //               swallow it (CORE-CN-05).
-// Previous      Both carry the failure they displaced; chains are acyclic (CORE-CN-06).
+// Previous      Both carry the failure they displaced; chains are acyclic (CORE-CN-06). Linking
+//               makes copies: an exception object that others may hold is never written to.
 
 #include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <typeinfo>
+#include <utility>
 #include <vector>
 
 namespace fermata {
@@ -21,7 +24,12 @@ class Chained {
  public:
   /// The failure that this one displaced, or null.
   [[nodiscard]] const std::exception_ptr& previous() const noexcept { return previous_; }
+  /// For an exception that nobody has thrown yet; use `link_previous` for any other.
   void set_previous(std::exception_ptr previous) noexcept { previous_ = std::move(previous); }
+
+  /// A copy of the whole exception with another previous; null for a type that has not said how
+  /// to make one, through `Linkable`.
+  [[nodiscard]] virtual std::exception_ptr with_previous(std::exception_ptr previous) const = 0;
 
  protected:
   Chained() = default;
@@ -33,51 +41,79 @@ class Chained {
   std::exception_ptr previous_;
 };
 
+namespace detail {
+
+/// The copy that `Chained::with_previous` promises, when `exception` is a Self and nothing more.
+template <class Self, class Exception>
+[[nodiscard]] std::exception_ptr copy_with_previous(const Exception& exception,
+                                                    std::exception_ptr previous) {
+  if (typeid(exception) != typeid(Self)) return nullptr;
+  Self copy(static_cast<const Self&>(exception));
+  copy.set_previous(std::move(previous));
+  return std::make_exception_ptr(std::move(copy));
+}
+
+}  // namespace detail
+
 class Error : public std::runtime_error, public Chained {
  public:
   using std::runtime_error::runtime_error;
+  [[nodiscard]] std::exception_ptr with_previous(std::exception_ptr previous) const override {
+    return detail::copy_with_previous<Error>(*this, std::move(previous));
+  }
+};
+
+/// What an error type derives from to keep its type at the head of a chain:
+/// `struct BadGateway : Linkable<BadGateway> { using Linkable::Linkable; };`
+template <class Self, class Base = Error>
+class Linkable : public Base {
+ public:
+  using Base::Base;
+  [[nodiscard]] std::exception_ptr with_previous(std::exception_ptr previous) const override {
+    return detail::copy_with_previous<Self>(*this, std::move(previous));
+  }
 };
 
 /// The caller broke a precondition: a stale resume, a suspend where none is allowed.
-class UsageError : public Error {
+class UsageError : public Linkable<UsageError> {
  public:
-  using Error::Error;
+  using Linkable::Linkable;
 };
 
 /// A part that this reactor does not have.
-class Unsupported : public Error {
+class Unsupported : public Linkable<Unsupported> {
  public:
   Unsupported(std::string_view part, std::string_view reactor);
 };
 
 /// No coroutine can ever run again (CORE-SC-10).
-class DeadlockError : public Error {
+class DeadlockError : public Linkable<DeadlockError> {
  public:
-  using Error::Error;
+  using Linkable::Linkable;
 };
 
 /// Work that keeps producing work without ever letting time or others advance.
-class LivelockError : public Error {
+class LivelockError : public Linkable<LivelockError> {
  public:
-  using Error::Error;
+  using Linkable::Linkable;
 };
 
 /// A wait outlived the time it was given.
-class Timeout : public Error {
+class Timeout : public Linkable<Timeout> {
  public:
-  using Error::Error;
+  using Linkable::Linkable;
 };
 
 /// No memory or no mapping left for a coroutine's stack.
-class StackExhausted : public Error {
+class StackExhausted : public Linkable<StackExhausted> {
  public:
-  using Error::Error;
+  using Linkable::Linkable;
 };
 
 /// An I/O operation failed; `code()` is a positive errno value, 0 when none applies.
-class InputOutputError : public Error {
+class InputOutputError : public Linkable<InputOutputError> {
  public:
-  explicit InputOutputError(const std::string& what) : Error(what) {}
+  explicit InputOutputError(const std::string& what) : Linkable(what) {}
   InputOutputError(std::string_view operation, int code);
   [[nodiscard]] int code() const noexcept { return code_; }
 
@@ -86,13 +122,13 @@ class InputOutputError : public Error {
 };
 
 /// A watched descriptor cannot be watched (any more).
-class PollError : public InputOutputError {
+class PollError : public Linkable<PollError, InputOutputError> {
  public:
-  using InputOutputError::InputOutputError;
+  using Linkable::Linkable;
 };
 
 /// Several failures of one operation, in the order in which they happened.
-class CompositeError : public Error {
+class CompositeError : public Linkable<CompositeError> {
  public:
   explicit CompositeError(std::vector<std::exception_ptr> errors);
   [[nodiscard]] const std::vector<std::exception_ptr>& errors() const noexcept { return errors_; }
@@ -109,16 +145,19 @@ class Cancellation : public Chained {
   Cancellation(const Cancellation&) = default;
   Cancellation& operator=(const Cancellation&) = default;
   [[nodiscard]] const char* what() const noexcept { return what_.c_str(); }
+  [[nodiscard]] std::exception_ptr with_previous(std::exception_ptr previous) const override {
+    return detail::copy_with_previous<Cancellation>(*this, std::move(previous));
+  }
 
  private:
   std::string what_;
 };
 
 /// One wait was abandoned because its token fired; the coroutine itself is not cancelled.
-class OperationCanceled : public Cancellation {
+class OperationCanceled : public Linkable<OperationCanceled, Cancellation> {
  public:
   explicit OperationCanceled(std::string what = "Operation has been cancelled")
-      : Cancellation(std::move(what)) {}
+      : Linkable(std::move(what)) {}
 };
 
 /// Unwinds a coroutine that must not run any further. Never catch it without rethrowing.
@@ -126,6 +165,9 @@ struct ForcedUnwind {};
 
 /// True when `error` holds a Cancellation of any kind.
 [[nodiscard]] bool is_cancellation(const std::exception_ptr& error) noexcept;
+
+/// True when something other than a Cancellation is in the chain of `error`.
+[[nodiscard]] bool carries_error(const std::exception_ptr& error);
 
 /// True when `error` holds a ForcedUnwind.
 [[nodiscard]] bool is_forced_unwind(const std::exception_ptr& error) noexcept;
@@ -139,9 +181,10 @@ struct ForcedUnwind {};
 /// The errors of the chain that starts at `error`, newest first.
 [[nodiscard]] std::vector<std::exception_ptr> chain_of(const std::exception_ptr& error);
 
-/// Makes `older` the end of `newer`'s previous chain and returns the head. An error already in the
-/// chain is not linked again. A head that cannot carry a chain (not one of ours) is wrapped,
-/// together with `older`, in a CompositeError.
+/// `newer` with `older` at the end of its previous chain, made of copies; `newer` itself when
+/// `older` is in the chain already. One that cannot be copied (not one of ours, or not Linkable)
+/// stays as it is: cancellations that it displaces are forgotten; an error is kept beside it in a
+/// CompositeError, before which a Cancellation with its text stands when it is a cancellation.
 [[nodiscard]] std::exception_ptr link_previous(std::exception_ptr newer, std::exception_ptr older);
 
 }  // namespace fermata

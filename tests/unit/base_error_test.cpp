@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <stdexcept>
 #include <type_traits>
+#include <typeinfo>
 
 #include "tests/support/checks.hpp"
 
@@ -58,20 +59,70 @@ TEST(Error, DescribesTheWholeChainNewestFirst) {
 }
 
 TEST(Error, LinksAtTheEndOfTheChain) {
-  const auto a = error("a");
-  const auto b = error("b");
   const auto c = error("c");
-  const auto head = link_previous(link_previous(a, b), c);
-  EXPECT_EQ(chain_of(head), (std::vector{a, b, c}));
+  const auto chain = chain_of(link_previous(link_previous(error("a"), error("b")), c));
+  ASSERT_EQ(chain.size(), 3u);
+  EXPECT_EQ(message_of(chain[0]), "a");
+  EXPECT_EQ(message_of(chain[1]), "b");
+  EXPECT_EQ(chain[2], c) << "what is displaced is the very same";
 }
 
 TEST(Error, NeverLinksACycle) {
   FERMATA_CHECKS("CORE-CN-06");
   const auto a = error("a");
   const auto b = error("b");
-  EXPECT_EQ(chain_of(link_previous(a, a)).size(), 1u);
-  EXPECT_EQ(chain_of(link_previous(link_previous(a, b), a)), (std::vector{a, b}));
-  EXPECT_EQ(chain_of(link_previous(b, a)).size(), 1u) << "b is part of a's chain already";
+  EXPECT_EQ(link_previous(a, a), a);
+  const auto a_over_b = link_previous(a, b);
+  EXPECT_EQ(link_previous(a_over_b, b), a_over_b) << "b is part of the chain already";
+  EXPECT_EQ(describe(link_previous(b, a_over_b)),
+            "fermata::Error: b\n  previous: fermata::Error: a\n  previous: fermata::Error: b")
+      << "a must not get lost";
+}
+
+// One reason ends many coroutines, each with an error of its own.
+TEST(Error, LeavesWhatItLinksAsItWas) {
+  FERMATA_CHECKS("CORE-CN-06");
+  const auto reason = std::make_exception_ptr(Cancellation("shutdown"));
+  const auto one = link_previous(reason, error("of one"));
+  const auto another = link_previous(reason, error("of another"));
+  EXPECT_EQ(describe(one), "fermata::Cancellation: shutdown\n  previous: fermata::Error: of one");
+  EXPECT_EQ(describe(another),
+            "fermata::Cancellation: shutdown\n  previous: fermata::Error: of another");
+  EXPECT_EQ(chain_of(reason).size(), 1u);
+  EXPECT_EQ(chain_of(link_previous(one, error("older"))).size(), 3u);
+  EXPECT_EQ(chain_of(one).size(), 2u);
+}
+
+template <class E>
+void expect_to_keep_its_type(const E& exception) {
+  const auto head = link_previous(std::make_exception_ptr(exception), error("older"));
+  try {
+    std::rethrow_exception(head);
+  } catch (const E& same) {
+    EXPECT_EQ(typeid(same), typeid(E));
+    EXPECT_STREQ(same.what(), exception.what());
+    EXPECT_EQ(message_of(same.previous()), "older");
+  }
+}
+
+struct BadGateway : Linkable<BadGateway, InputOutputError> {
+  using Linkable::Linkable;
+};
+
+TEST(Error, KeepsItsTypeAtTheHeadOfAChain) {
+  expect_to_keep_its_type(Error("x"));
+  expect_to_keep_its_type(UsageError("x"));
+  expect_to_keep_its_type(Unsupported("part", "reactor"));
+  expect_to_keep_its_type(DeadlockError("x"));
+  expect_to_keep_its_type(LivelockError("x"));
+  expect_to_keep_its_type(Timeout("x"));
+  expect_to_keep_its_type(StackExhausted("x"));
+  expect_to_keep_its_type(InputOutputError("read", EIO));
+  expect_to_keep_its_type(PollError("poll", EBADF));
+  expect_to_keep_its_type(CompositeError({error("a"), error("b")}));
+  expect_to_keep_its_type(Cancellation("x"));
+  expect_to_keep_its_type(OperationCanceled("x"));
+  expect_to_keep_its_type(BadGateway("upstream", ECONNREFUSED));
 }
 
 TEST(Error, LinksNothingToNothing) {
@@ -91,6 +142,33 @@ TEST(Error, WrapsAHeadThatCannotCarryAChain) {
     EXPECT_EQ(composite.errors(), (std::vector{foreign, older}));
     EXPECT_STREQ(composite.what(), "2 errors; foreign; older");
   }
+}
+
+TEST(Error, LetsAForeignErrorForgetACancellation) {
+  const auto foreign = std::make_exception_ptr(std::logic_error("foreign"));
+  const auto cancelled = link_previous(std::make_exception_ptr(Cancellation("outer")),
+                                       std::make_exception_ptr(Cancellation("inner")));
+  EXPECT_EQ(link_previous(foreign, cancelled), foreign) << "a handler still finds its type";
+}
+
+TEST(Error, KeepsACancellationACancellation) {
+  struct Stop : Cancellation {
+    using Cancellation::Cancellation;
+  };
+  const auto stop = std::make_exception_ptr(Stop("own kind"));
+  const auto head = link_previous(stop, error("older"));
+  EXPECT_TRUE(is_cancellation(head));
+  EXPECT_EQ(describe(head),
+            "fermata::Cancellation: own kind\n"
+            "  previous: fermata::CompositeError: 2 errors; own kind; older");
+}
+
+TEST(Error, KnowsWhetherAChainCarriesAnError) {
+  const auto cancellation = std::make_exception_ptr(Cancellation());
+  EXPECT_FALSE(carries_error(nullptr));
+  EXPECT_FALSE(carries_error(cancellation));
+  EXPECT_TRUE(carries_error(error("x")));
+  EXPECT_TRUE(carries_error(link_previous(cancellation, error("x"))));
 }
 
 TEST(Error, NamesWhatFailed) {
