@@ -95,6 +95,11 @@ class Judge {
       if (fate.delivered == 0 && (!task.handle || !task.handle->error())) {
         stage_.complain(task, "CORE-GL-05 (ERR): an error was lost");
       }
+      if (task.handle && task.handle->exception_caught() != fate.taken) {
+        stage_.complain(task, fate.taken
+                                  ? "CORE-CO-10 (ERR): an error that was taken is unhandled"
+                                  : "CORE-CO-10 (ERR): nobody took an error that is handled");
+      }
     }
   }
 

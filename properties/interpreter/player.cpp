@@ -393,7 +393,10 @@ void Player::cancel_step(const Step& step) {
   CoroutineBase& coroutine = *target.handle;
   const bool finished = coroutine.closed();
   const std::exception_ptr before = coroutine.error();
-  if (target.protect_depth > 0 && !target.protection_cleared && !finished) target.deferred = true;
+  if (target.protect_depth > 0 && !target.protection_cleared && !finished &&
+      !target.life.must_throw()) {
+    target.deferred = true;
+  }
   coroutine.cancel();
   if (step.number == 7) coroutine.cancel();
   if (finished && coroutine.error() != before) {
@@ -546,7 +549,8 @@ void Player::told(Task& me, const Expectation& expected) {
   delivered(error);
   check_clean(me);
   if (expected.awaited != nullptr && expected.awaited->error() == error) {
-    return me.life.told_of_another();
+    const bool may_be_its_own = me.must_end;  // A shutdown gives everybody the same reason.
+    return stage_.complain(me, me.life.told_of_another(may_be_its_own));
   }
   if (me.protect_depth > 0 && !me.protection_cleared && !me.must_end) {
     stage_.complain(me, "CORE-CO-06 (CANC): cancelled inside a protected region");
@@ -569,7 +573,7 @@ Player::End Player::attempt(Task& me, const Expectation& expected, Wait wait) {
     throw;
   } catch (const OperationCanceled&) {
     end = End::TokenFired;
-    me.life.told_of_another();
+    stage_.complain(me, me.life.told_of_another(false));
     if (!expected.has_token) stage_.complain(me, "CORE-CN-02 (CANC): a token that is not there");
   } catch (const Cancellation&) {
     me.wait.end();
@@ -578,8 +582,9 @@ Player::End Player::attempt(Task& me, const Expectation& expected, Wait wait) {
     return End::Failed;
   } catch (const Timeout&) {
     end = End::TimedOut;
-  } catch (const PlannedError&) {
+  } catch (const PlannedError& error) {
     end = End::Failed;
+    stage_.errors[error.number].taken = true;
     delivered(std::current_exception());
   } catch (const UsageError&) {
     end = End::Refused;

@@ -90,6 +90,7 @@ struct Task {
 /// What became of an error that the program threw.
 struct Fate {
   bool escaped = false;  // It ended the body of a coroutine.
+  bool taken = false;    // Somebody who awaited that coroutine got it.
   std::uint32_t delivered = 0;
 };
 

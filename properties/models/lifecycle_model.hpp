@@ -64,8 +64,12 @@ class LifecycleModel {
     }
     return {};
   }
-  /// What was thrown is the outcome of another coroutine; at most it stands for its own, too.
-  void told_of_another() { due_ = false; }
+  /// What was thrown is the outcome of another coroutine, or of a token.
+  Complaint told_of_another(bool may_be_its_own) {
+    if (may_be_its_own) due_ = false;
+    if (due_) return "CORE-CO-05 (CANC): its cancellation gave way to one that is not its own";
+    return {};
+  }
   /// A suspension point returned as if nothing had happened.
   Complaint went_on() {
     if (due_) return "CORE-CO-05 (CANC): a cancellation was swallowed: its wait went on";

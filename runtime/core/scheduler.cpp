@@ -68,7 +68,9 @@ void Scheduler::wake(CoroutineBase& coroutine, Event* source, void* result,
   }
   waker.result = result;
   waker.triggered = source;
-  if (error) waker.error = error;
+  if (error) [[unlikely]] {
+    waker.fail(error);
+  }
   waker.unsubscribe();
   if (&coroutine == current_) {
     waker.status = WakerStatus::Result;
@@ -83,7 +85,7 @@ void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool
   if (!reason) reason = make_cancellation("Coroutine cancelled");
   if (coroutine.is_protected()) {
     std::exception_ptr& deferred = coroutine.extras().deferred_cancellation;
-    if (!deferred) deferred = std::move(reason);
+    if (!deferred && !coroutine.stored_error_) deferred = std::move(reason);
     return;
   }
   if (!runs(coroutine) && safely && coroutine.is_started()) {
@@ -117,8 +119,7 @@ void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::except
     if (!coroutine.stored_error_) coroutine.stored_error_ = reason;
     return;
   }
-  if (!is_cancellation(waker.error)) waker.error = link_previous(reason, waker.error);
-  waker.result = nullptr;
+  waker.cancel(reason);
   if (!coroutine.is_started()) {
     waker.status = WakerStatus::Ignored;
   } else if (waker.status == WakerStatus::Waiting) {

@@ -242,6 +242,7 @@ class Scheduler {
   void end_switch_handlers(CoroutineBase& coroutine);
   void launch_finally(CoroutineBase& coroutine);
   void settle_error(CoroutineBase& coroutine);
+  [[nodiscard]] bool is_owed(const CoroutineBase& failed) const noexcept;
 
   // scheduler_shutdown.cpp
   void handle_loop_exception(std::exception_ptr error);

@@ -73,8 +73,8 @@ std::exception_ptr Scheduler::final_error(CoroutineBase& coroutine, std::excepti
   std::exception_ptr stored = std::exchange(coroutine.stored_error_, nullptr);
   if (is_forced_unwind(error) || is_exit_unwind(error)) return nullptr;
   if (!stored) return error;
-  if (!error || is_cancellation(error)) return stored;
-  return link_previous(error, stored);
+  if (!error || !carries_error(error)) return stored;
+  return is_cancellation(error) ? link_previous(stored, error) : link_previous(error, stored);
 }
 
 void Scheduler::end_switch_handlers(CoroutineBase& coroutine) {
@@ -99,12 +99,21 @@ void Scheduler::settle_error(CoroutineBase& coroutine) {
   const std::exception_ptr& error = coroutine.outcome_.error;
   if (coroutine.exception_caught() || is_cancellation(error)) return;
   const bool held_by_nobody = coroutine.ref_count() == 1;  // The runtime's own.
-  if (held_by_nobody || coroutine.is_main()) {
+  if (held_by_nobody || (coroutine.is_main() && !is_owed(coroutine))) {
     coroutine.mark_exception_caught();
     report_unhandled(error);
   } else {
     coroutine.set(CoroutineBase::kOrphaned);
   }
+}
+
+// Whether somebody was woken with the coroutine's error and will get it, if nothing intervenes.
+bool Scheduler::is_owed(const CoroutineBase& failed) const noexcept {
+  for (const CoroutineBase* each = registry_.first(); each != nullptr;
+       each = CoroutineBase::Registry::after(*each)) {
+    if (each->waker_.owes_error_of(failed)) return true;
+  }
+  return false;
 }
 
 }  // namespace fermata::detail

@@ -55,6 +55,10 @@ void Scheduler::run(CoroutineBase& main) {
   thread_context_.owner = nullptr;
   switch_to_scheduler();  // Comes back when the loop has ended.
   drop_thread_stack(thread_context_);
+  if (main.has(CoroutineBase::kOrphaned) && !main.exception_caught()) {
+    main.mark_exception_caught();
+    exit_errors_.insert(exit_errors_.begin(), main.error());
+  }
   end_run();
 }
 
@@ -258,7 +262,7 @@ void Scheduler::unwind_all() {
       continue;
     }
     Waker& waker = coroutine->waker_;
-    waker.unsubscribe();
+    waker.clear();
     waker.error = std::make_exception_ptr(ForcedUnwind{});
     waker.status = WakerStatus::Result;
     enter_from_loop(*coroutine);

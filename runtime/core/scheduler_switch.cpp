@@ -313,10 +313,7 @@ FERMATA_COLD void Scheduler::refuse_wait(CoroutineBase& me) {
 }
 
 FERMATA_COLD void Scheduler::throw_wait_error(CoroutineBase& me) {
-  std::exception_ptr error = std::move(me.waker_.error);
-  me.waker_.clear();
-  if (me.has(CoroutineBase::kUnwinding)) throw ForcedUnwind{};
-  std::rethrow_exception(std::move(error));
+  std::rethrow_exception(me.waker_.take_error());
 }
 
 }  // namespace fermata::detail

@@ -37,6 +37,14 @@ std::exception_ptr token_fired(const std::exception_ptr& cause) {
   return std::make_exception_ptr(std::move(error));
 }
 
+// Nobody can ask again for the error of such an event. A coroutine keeps its own until it has been
+// delivered.
+void take_error_of(Event& event) noexcept {
+  if (event.kind() == EventKind::Coroutine) return;
+  event.mark_exception_handled();
+  event.mark_exception_caught();
+}
+
 }  // namespace
 
 const char* to_string(WakerStatus status) noexcept {
@@ -69,14 +77,11 @@ void Registration::run(Event& event, const Outcome& outcome) {
   detail::Scheduler& scheduler = event.runtime().scheduler();
   switch (rule_) {
     case WakeRule::Resolve:
-      if (outcome.error) {
-        event.mark_exception_handled();
-        event.mark_exception_caught();
-      }
+      if (outcome.error) take_error_of(event);
       scheduler.wake(waiter, &event, outcome.result, outcome.error, WakeCause::Event);
       return;
     case WakeRule::Token:
-      if (outcome.error) event.mark_exception_handled();
+      if (outcome.error) take_error_of(event);
       scheduler.wake(waiter, &event, nullptr, token_fired(outcome.error), WakeCause::Event);
       return;
     case WakeRule::Timeout:
@@ -117,6 +122,32 @@ void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler 
     }
   }
   if (transfer) event.release();
+}
+
+void Waker::fail(const std::exception_ptr& answer) noexcept {
+  error = answer;
+  if (triggered == nullptr || triggered->kind() != EventKind::Coroutine) return;
+  triggered->add_ref();
+  holds_failed_ = true;
+}
+
+void Waker::cancel(const std::exception_ptr& reason) {
+  if (!cancelled_) error = link_previous(reason, error);
+  cancelled_ = true;
+  result = nullptr;
+}
+
+std::exception_ptr Waker::take_error() noexcept {
+  if (holds_failed_ && !cancelled_) triggered->mark_exception_caught();
+  std::exception_ptr taken = error;
+  clear();
+  return taken;
+}
+
+void Waker::drop_error() noexcept {
+  error = nullptr;
+  cancelled_ = false;
+  if (std::exchange(holds_failed_, false)) std::exchange(triggered, nullptr)->release();
 }
 
 void Waker::start_events() {

@@ -6,6 +6,9 @@
 // Protocol     resume_when() registers; nothing is armed before suspend (CORE-WK-04); the first
 //              wake wins: it freezes result and error, stops what this waker started, each once,
 //              and unsubscribes from everything (CORE-WK-03, WK-05, WK-07).
+// Errors       An error that ends a wait is caught when it is thrown there, not at the wake. Until
+//              then the waker keeps the coroutine that failed: when the waiter is cancelled first,
+//              or unwound, that one still has an error that nobody has taken (CORE-CO-10).
 // Allocation   None for up to two registrations.
 // Source       CORE-WK-01 to 15.
 
@@ -112,10 +115,27 @@ class Waker {
   /// Back to None: no registration, no result, no error (CORE-WK-09).
   void clear() noexcept {
     unsubscribe();
+    if (error) [[unlikely]] {
+      drop_error();
+    }
     status = WakerStatus::None;
     result = nullptr;
     triggered = nullptr;
-    if (error) error = nullptr;
+  }
+
+  /// The wait ends with `answer`, which came from `triggered`.
+  void fail(const std::exception_ptr& answer) noexcept;
+
+  /// The coroutine's own cancellation takes the place of the answer; an error that the wait had
+  /// ended with is its previous. The first one of several stays.
+  void cancel(const std::exception_ptr& reason);
+
+  /// Gives `error` to the coroutine, which makes it caught, and clears the waker.
+  [[nodiscard]] std::exception_ptr take_error() noexcept;
+
+  /// Whether it has the error of `coroutine` and has not delivered it yet.
+  [[nodiscard]] bool owes_error_of(const Event& coroutine) const noexcept {
+    return holds_failed_ && triggered == &coroutine;
   }
 
   [[nodiscard]] Registration* first() const noexcept { return first_; }
@@ -125,6 +145,8 @@ class Waker {
 
  private:
   std::uint8_t slots_in_use_ = 0;  // A bit for each.
+  bool cancelled_ = false;         // `error` is the coroutine's own cancellation.
+  bool holds_failed_ = false;      // `triggered` is a reference to the coroutine that failed.
 
  public:
   const SourcePlace* place = nullptr;  // Where the coroutine is suspended; on its own stack.
@@ -156,6 +178,7 @@ class Waker {
   void start(Registration& entry);
   void drop_first() noexcept;
   void drop_last() noexcept;
+  void drop_error() noexcept;
   static void let_go(Registration& registration) noexcept;
 
   Registration* last_ = nullptr;  // Valid while there is a first.

@@ -10,8 +10,8 @@ namespace fermata::detail {
 void check_token(const WaitOptions& options) {
   if (options.token == nullptr) return;
   options.token->mark_result_used();
-  options.token->mark_exception_caught();
   if (!options.token->closed()) return;
+  options.token->mark_exception_caught();
   OperationCanceled cancelled;
   if (const Outcome* outcome = options.token->replay()) cancelled.set_previous(outcome->error);
   throw cancelled;

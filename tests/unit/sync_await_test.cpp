@@ -135,20 +135,24 @@ TEST_F(AwaitTest, DoesNotReportWhatASubscriberTook) {
 TEST_F(AwaitTest, LosesNoErrorWhenTheAwaiterIsCancelledFirst) {
   FERMATA_CHECKS("CORE-CO-10", "CORE-GL-05");
   std::string got;
-  fixture.run([&] {
-    const auto failed = spawn([] {
-      suspend();
-      suspend();
-      throw Error("failed");
-    });
-    const auto awaiter = spawn([&] { got = thrown_by([&] { await(failed); }); });
-    const auto canceller = spawn([&] {
-      while (!failed->is_completed()) suspend();
-      awaiter.cancel();
-    });
-    await(canceller);
-    await(awaiter);
-  });
+  EXPECT_EQ(thrown_by([&] {
+              fixture.run([&] {
+                const auto failed = spawn([] {
+                  suspend();
+                  suspend();
+                  throw Error("failed");
+                });
+                const auto awaiter = spawn([&] { got = thrown_by([&] { await(failed); }); });
+                const auto canceller = spawn([&] {
+                  while (!failed->is_completed()) suspend();
+                  awaiter.cancel();
+                });
+                await(canceller);
+                await(awaiter);
+              });
+            }),
+            "fermata::Error: failed")
+      << "nobody took it";
   EXPECT_EQ(got, "fermata::Cancellation: Coroutine cancelled\n  previous: fermata::Error: failed");
 }
 
