@@ -133,11 +133,12 @@ class CoroutineBase : public Event {
     kCancelled = 1u << 1,
     kZombie = 1u << 2,
     kMain = 1u << 3,
-    kUnwinding = 1u << 4,  // being force-unwound: it may not wait any more
+    kUnwinding = 1u << 4,  // being force-unwound: only its destructors may wait
     kForced = 1u << 5,     // ignored its deadlock cancellations: its next suspend raises
     kOrphaned = 1u << 6,   // finished with an error that nobody has taken yet
     kShielded = 1u << 7,   // runs clean-up: not cancelled before its start
     kProtectionCleared = 1u << 8,
+    kToldToUnwind = 1u << 9,  // has had its ForcedUnwind
   };
 
   struct Extras {

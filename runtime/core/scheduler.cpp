@@ -106,6 +106,7 @@ bool Scheduler::runs(const CoroutineBase& coroutine) const noexcept {
 // A destructor waits while an exception unwinds the stack: another one would end the program.
 bool Scheduler::waits_in_unwinding(const CoroutineBase& coroutine) const noexcept {
   if (coroutine.context_ == nullptr) return false;
+  if (coroutine.has(CoroutineBase::kUnwinding)) return true;
   if (&coroutine == current_) return std::uncaught_exceptions() > 0;
   return coroutine.context_->ambient.uncaught_exceptions > 0;
 }
@@ -142,6 +143,7 @@ std::exception_ptr Scheduler::leave_protected() noexcept {
   if (--me.protect_depth_ > 0) return nullptr;
   me.unset(CoroutineBase::kProtectionCleared);
   if (me.extras_ == nullptr || !me.extras_->deferred_cancellation) return nullptr;
+  if (me.has(CoroutineBase::kUnwinding)) return nullptr;
   me.set(CoroutineBase::kCancelled);
   return std::exchange(me.extras_->deferred_cancellation, nullptr);
 }

@@ -185,7 +185,7 @@ class Scheduler {
   static void scheduler_context(Context& self) noexcept;
   void start_events(CoroutineBase& me);
   void wait_until_answered(CoroutineBase& me, bool start, const SourcePlace& place);
-  [[noreturn]] static void refuse_wait(CoroutineBase& me);
+  static void refuse_wait(CoroutineBase& me);
   void change_places(CoroutineBase& me, CoroutineBase& next, const SourcePlace& place);
   void yield_the_long_way(CoroutineBase& me, const SourcePlace& place);
   void park(CoroutineBase& me, const SourcePlace& place);
@@ -252,6 +252,10 @@ class Scheduler {
   void drop_deadline() noexcept;
   void resolve_deadlock();
   void unwind_all();
+  bool unwind_next();
+  void resume_destructor(std::size_t turns);
+  void throw_into(CoroutineBase& coroutine);
+  void enter_to_unwind(CoroutineBase& coroutine);
   bool launch_finalizers();
   void drop_from_ready(CoroutineBase& coroutine) noexcept;
   void begin_run();

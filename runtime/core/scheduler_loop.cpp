@@ -122,7 +122,7 @@ void Scheduler::run_body(CoroutineBase& coroutine) {
   if (!error) {
     try {
       coroutine.invoke();
-      if (coroutine.has(CoroutineBase::kUnwinding)) {
+      if (coroutine.has(CoroutineBase::kToldToUnwind)) {
         runtime_.log(coroutine.info() + " has swallowed its forced unwinding");
       }
     } catch (...) {

@@ -14,6 +14,18 @@ namespace fermata::detail {
 namespace {
 
 constexpr unsigned kDeadlockRounds = 3;  // After that, waiting again raises at once (BUG-25).
+constexpr std::size_t kTurnsOfDestructors = 1000;  // Each, while nobody ends; then it is for ever.
+
+/// What has not happened may still use what a destructor would go on to destroy: a coroutine, I/O.
+bool can_do_without(const Waker& waker) {
+  for (const Registration* each = waker.first(); each != nullptr; each = each->next()) {
+    const EventKind kind = each->source().kind();
+    if (kind == EventKind::Coroutine || kind == EventKind::Request || kind == EventKind::Task) {
+      return false;
+    }
+  }
+  return true;
+}
 
 std::exception_ptr cancellation(const std::string& what) {
   return std::make_exception_ptr(Cancellation(what));
@@ -247,31 +259,74 @@ void Scheduler::resolve_deadlock() {
   cancel_all(nullptr, WakeCause::Deadlock);
 }
 
+// Everybody is unwound, in the order of ids. A destructor that waits meanwhile goes on when it is
+// answered, and is answered with nothing when nobody is left who could.
 void Scheduler::unwind_all() {
   unwinding_ = true;
   call_for_attention();
   enter_final_phase();
-  for (CoroutineBase* each = registry_.first(); each != nullptr;
-       each = CoroutineBase::Registry::after(*each)) {
-    each->set(CoroutineBase::kUnwinding);
-  }
-  while (CoroutineBase* coroutine = registry_.first()) {
-    drop_from_ready(*coroutine);
-    if (!coroutine->is_started()) {
-      finalize_unstarted(*coroutine);
-      continue;
-    }
-    Waker& waker = coroutine->waker_;
-    waker.clear();
-    waker.error = std::make_exception_ptr(ForcedUnwind{});
-    waker.status = WakerStatus::Result;
-    enter_from_loop(*coroutine);
-    current_ = nullptr;
+  std::size_t turns = 0;  // Of destructors, since a coroutine has ended.
+  std::size_t left = registry_.size();
+  while (!registry_.empty()) {
+    if (!unwind_next()) resume_destructor(++turns);
+    if (registry_.size() != std::exchange(left, registry_.size())) turns = 0;
   }
   unwinding_ = false;
   for (const std::exception_ptr& error : std::exchange(reported_errors_, {})) {
     if (!is_cancellation(error)) exit_errors_.insert(exit_errors_.begin(), error);
   }
+}
+
+// Begins with the first coroutine that is not being unwound yet; false when there is none.
+bool Scheduler::unwind_next() {
+  CoroutineBase* next = registry_.first();
+  while (next != nullptr && next->has(CoroutineBase::kUnwinding)) {
+    next = CoroutineBase::Registry::after(*next);
+  }
+  if (next == nullptr) return false;
+  const bool in_destructor = waits_in_unwinding(*next);
+  next->set(CoroutineBase::kUnwinding);
+  if (!next->is_started()) {
+    drop_from_ready(*next);
+    finalize_unstarted(*next);
+  } else if (!in_destructor) {
+    throw_into(*next);
+  }
+  return true;
+}
+
+// Everybody is in a destructor or a handler now, and waits there or lets the others go first.
+void Scheduler::resume_destructor(std::size_t turns) {
+  const std::size_t limit = kTurnsOfDestructors * registry_.size();
+  CoroutineBase* next = ready_.empty() ? nullptr : &ready_[0];
+  for (CoroutineBase* each = registry_.first(); each != nullptr && next == nullptr;
+       each = CoroutineBase::Registry::after(*each)) {
+    if (can_do_without(each->waker_)) next = each;
+  }
+  if (next != nullptr && turns <= limit) {
+    next->waker_.unsubscribe();
+    return enter_to_unwind(*next);
+  }
+  CoroutineBase& stuck = next != nullptr ? *next : *registry_.first();
+  runtime_.log(stuck.info() +
+               " waits in a destructor for what nobody is left to do: it gets a "
+               "ForcedUnwind, which ends the program unless it is caught there");
+  if (turns > 2 * limit) std::terminate();
+  throw_into(stuck);
+}
+
+void Scheduler::throw_into(CoroutineBase& coroutine) {
+  coroutine.set(CoroutineBase::kToldToUnwind);
+  coroutine.waker_.clear();
+  coroutine.waker_.error = std::make_exception_ptr(ForcedUnwind{});
+  enter_to_unwind(coroutine);
+}
+
+void Scheduler::enter_to_unwind(CoroutineBase& coroutine) {
+  drop_from_ready(coroutine);
+  coroutine.waker_.status = WakerStatus::Result;
+  enter_from_loop(coroutine);
+  current_ = nullptr;
 }
 
 void Scheduler::drop_from_ready(CoroutineBase& coroutine) noexcept {

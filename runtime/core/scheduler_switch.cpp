@@ -190,7 +190,6 @@ void Scheduler::yield_the_long_way(CoroutineBase& me, const SourcePlace& place) 
 void Scheduler::yield(const SourcePlace& place) {
   CoroutineBase& me = suspendable("suspend");
   if (me.has_pending()) [[unlikely]] {
-    if (me.has(CoroutineBase::kUnwinding)) return;
     raise_pending(me);
   }
   FERMATA_REQUIRE(me.waker_.empty(), "suspend: the coroutine has registered events to wait for");
@@ -296,9 +295,11 @@ void Scheduler::scheduler_context(Context& self) noexcept {
   leave_context(self, scheduler.thread_context_);
 }
 
-// In a destructor that runs because of another exception, it stays pending.
+// In a destructor that runs because of another exception, it stays pending. Who has been told to
+// unwind is told once: a handler may let the others go first.
 FERMATA_COLD void Scheduler::raise_pending(CoroutineBase& me) {
-  if (std::uncaught_exceptions() > 0) return;
+  if (std::uncaught_exceptions() > 0 || me.has(CoroutineBase::kToldToUnwind)) return;
+  if (me.has(CoroutineBase::kUnwinding)) refuse_wait(me);
   me.waker_.clear();
   if (std::exception_ptr error = std::exchange(me.stored_error_, nullptr)) {
     std::rethrow_exception(error);
@@ -307,7 +308,10 @@ FERMATA_COLD void Scheduler::raise_pending(CoroutineBase& me) {
       std::make_exception_ptr(Cancellation("Coroutine must end: it has ignored its cancellation")));
 }
 
+// Who is unwound by force waits in destructors only: one that throws would end the program.
 FERMATA_COLD void Scheduler::refuse_wait(CoroutineBase& me) {
+  if (std::uncaught_exceptions() > 0) return;
+  me.set(CoroutineBase::kToldToUnwind);
   me.waker_.clear();
   throw ForcedUnwind{};
 }

@@ -32,7 +32,7 @@ void delay(Duration span, SourcePlace place) {
   if (span == Duration::zero()) return suspend(place);
   Runtime& runtime = current_runtime();
   detail::Scheduler& scheduler = runtime.scheduler();
-  if (scheduler.unwinding(scheduler.require_suspendable("delay"))) return;
+  if (scheduler.unwinding(scheduler.require_suspendable("delay"))) return suspend(place);
   Timer timer(runtime, span);
   scheduler.wait_for(timer, place);
 }

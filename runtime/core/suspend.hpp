@@ -3,6 +3,16 @@
 
 // What code inside a coroutine can do. Each call belongs to the current coroutine of the runtime
 // that runs on this thread, and throws UsageError outside of one.
+//
+// Destructors   One that runs because of an exception may suspend, and no cancellation reaches it
+//               (CORE-GL-15): neither cancel, nor a deadlock, nor a shutdown. What it waits for
+//               must come; it may throw, and the destructor must catch it. On a normal exit use
+//               protect, and catch what a shutdown throws all the same.
+// Forced end    When a run ends by force a destructor's wait goes on for as long as somebody else
+//               can still end it: coroutines that it joins are unwound first. Then suspend, delay
+//               and a wait for a plain event return, as if answered with nothing. A wait for a
+//               coroutine or for I/O throws ForcedUnwind, after a line in the log: the program ends
+//               when the destructor does not catch it, or waits again without end.
 
 #include <exception>
 #include <functional>

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Destructors that wait while an exception unwinds the stack, in each end that a run can have.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/observer.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/events.hpp"
+#include "tests/support/virtual_reactor.hpp"
+
+namespace fermata::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Steps = std::vector<std::string>;
+
+/// Does something in its destructor.
+class AtEnd {
+ public:
+  explicit AtEnd(std::function<void()> action) : action_(std::move(action)) {}
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+  ~AtEnd() { action_(); }
+
+ private:
+  std::function<void()> action_;
+};
+
+/// Cuts the run at the end of the first step after which `when` holds.
+class Cutter final : public Observer {
+ public:
+  void trace(Trace, const Event*, std::uint64_t) override {}
+  void end_step(Runtime&) override {
+    if (when && when()) throw AbandonRun{};
+  }
+  std::function<bool()> when;
+};
+
+class DestructorTest : public ::testing::Test {
+ protected:
+  template <class Body>
+  std::string run(Body body) {
+    return thrown_by([&] { fixture.run(body); });
+  }
+  /// Throws, and runs `action` in a destructor because of it.
+  static void unwind_through(const std::function<void()>& action) {
+    const AtEnd at_end(action);
+    throw Error("failed");
+  }
+  /// A coroutine that waits for `never` in a destructor, and notes what comes after.
+  Coroutine<> spawn_waiting() {
+    return spawn("waiting", [this] {
+      steps.push_back(thrown_by([this] { unwind_through([this] { wait_for_ever(); }); }));
+      try {
+        suspend();
+      } catch (...) {
+        steps.push_back(describe(std::current_exception()));
+        throw;
+      }
+    });
+  }
+  void wait_for_ever() {
+    steps.push_back(thrown_by([this] { wait(*never); }));
+  }
+  void expect_nothing_left() {
+    EXPECT_TRUE(runtime.registry().empty());
+    EXPECT_EQ(never->callbacks().size(), 0u);
+    EXPECT_EQ(runtime.active_event_count(), 0u);
+    EXPECT_EQ(runtime.scheduler().contexts().stats().live, 0u);
+    EXPECT_EQ(runtime.blocks().blocks_in_use(), 0u);
+  }
+
+  TestRuntime fixture;
+  Runtime& runtime = fixture.runtime;
+  Ref<BackendEvent> never = make_event<BackendEvent>(runtime);
+  Steps steps;
+};
+
+TEST_F(DestructorTest, IsLeftAloneByACancellation) {
+  FERMATA_CHECKS("CORE-GL-15", "CORE-CN-01");
+  EXPECT_EQ(run([this] {
+              const auto waiting = spawn_waiting();
+              suspend();
+              waiting.cancel();
+              delay(1h);
+              EXPECT_TRUE(steps.empty());
+              never->notify({});
+              EXPECT_THROW(await(waiting), Cancellation);
+            }),
+            "");
+  EXPECT_EQ(steps,
+            (Steps{"", "fermata::Error: failed", "fermata::Cancellation: Coroutine cancelled"}));
+  expect_nothing_left();
+}
+
+TEST_F(DestructorTest, EndsWhenADeadlockCannotBeResolved) {
+  FERMATA_CHECKS("CORE-GL-09", "CORE-GL-15", "CORE-SC-14");
+  const auto promise = make_event<PlainEvent>(runtime);
+  const std::string thrown = run([&] {
+    spawn([&] {
+      steps.push_back(thrown_by(
+          [&] { unwind_through([&] { steps.push_back(thrown_by([&] { wait(*promise); })); }); }));
+    });
+  });
+  EXPECT_EQ(steps, (Steps{"", "fermata::Error: failed"}));
+  EXPECT_NE(thrown.find("Deadlock not resolved after 4 rounds"), std::string::npos) << thrown;
+  EXPECT_EQ(promise->callbacks().size(), 0u);
+  expect_nothing_left();
+}
+
+TEST_F(DestructorTest, EndsWhenAShutdownHasNoMoreTime) {
+  FERMATA_CHECKS("CORE-GL-09", "CORE-GL-15", "CORE-SC-14");
+  EXPECT_EQ(run([this] {
+              spawn_waiting();
+              suspend();
+              shutdown();
+            }),
+            "");
+  EXPECT_EQ(steps, (Steps{"", "fermata::Error: failed", "fermata::ForcedUnwind"}));
+  EXPECT_EQ(fixture.log, "the shutdown deadline has passed: ending by force\n");
+  expect_nothing_left();
+}
+
+TEST_F(DestructorTest, EndsWhenTheEndIsForced) {
+  FERMATA_CHECKS("CORE-GL-09", "CORE-GL-15", "CORE-SC-14");
+  EXPECT_EQ(run([this] {
+              spawn_waiting();
+              spawn([] { delay(1h); })->finally([](CoroutineBase&) { throw Error("second"); });
+              suspend();
+              throw Error("first");
+            }),
+            "fermata::Error: second\n  previous: fermata::Error: first");
+  EXPECT_EQ(steps, (Steps{"", "fermata::Error: failed", "fermata::ForcedUnwind"}));
+  expect_nothing_left();
+}
+
+TEST_F(DestructorTest, IsTheLastThingThatACoroutineDoesThen) {
+  FERMATA_CHECKS("CORE-GL-09", "CORE-SC-14");
+  EXPECT_EQ(run([this] {
+              spawn([this] {
+                try {
+                  unwind_through([this] { wait_for_ever(); });
+                } catch (const Error&) {
+                  steps.emplace_back("caught");
+                }
+                for (;;) delay(1h);
+              });
+              suspend();
+              shutdown();
+            }),
+            "");
+  EXPECT_EQ(steps, (Steps{"", "caught"}));
+  expect_nothing_left();
+}
+
+class CutRunTest : public ::testing::Test {
+ protected:
+  CutRunTest() : fixture(observed()) {}
+
+  /// Runs `body` in a coroutine and cuts the run when `ready` is set; the run must end.
+  void run(const std::function<void()>& body) {
+    cutter.when = [this] { return ready; };
+    EXPECT_EQ(thrown_by([&] {
+                fixture.run([&] {
+                  const auto child = spawn("guarded", body);
+                  await(child);
+                });
+              }),
+              "fermata::AbandonRun");
+    EXPECT_TRUE(fixture.runtime.registry().empty());
+    EXPECT_EQ(fixture.runtime.blocks().blocks_in_use(), 0u);
+    EXPECT_EQ(fixture.runtime.active_event_count(), 0u);
+  }
+  RuntimeOptions observed() {
+    RuntimeOptions options;
+    options.observer = &cutter;
+    return options;
+  }
+
+  bool ready = false;
+  Cutter cutter;
+  TestRuntime fixture;
+  Ref<BackendEvent> never = make_event<BackendEvent>(fixture.runtime);
+  Steps steps;
+};
+
+TEST_F(CutRunTest, LetsADestructorJoin) {
+  FERMATA_CHECKS("CORE-GL-15", "CORE-SC-14");
+  run([this] {
+    Coroutine<> worker;
+    const AtEnd join([&] {
+      worker.cancel();
+      steps.push_back("joined" + thrown_by([&] { await(worker); }));
+    });
+    worker = spawn("worker", [this] {
+      const AtEnd note([this] { steps.emplace_back("worker unwound"); });
+      wait(*never);
+    });
+    suspend();
+    ready = true;
+    wait(*never);
+  });
+  EXPECT_EQ(steps, (Steps{"worker unwound", "joined"}));
+}
+
+TEST_F(CutRunTest, DeliversTheErrorOfWhatADestructorJoins) {
+  FERMATA_CHECKS("CORE-CO-10");
+  run([this] {
+    Coroutine<> worker;
+    const AtEnd join([&] { steps.push_back("joined: " + thrown_by([&] { await(worker); })); });
+    worker = spawn("worker", [this] {
+      try {
+        wait(*never);
+      } catch (...) {
+        throw Error("cannot clean up");
+      }
+    });
+    suspend();
+    ready = true;
+    wait(*never);
+  });
+  EXPECT_EQ(steps, (Steps{"joined: fermata::Error: cannot clean up"}));
+  EXPECT_TRUE(fixture.runtime.exit_errors().empty()) << "it was taken";
+}
+
+TEST_F(CutRunTest, LetsADestructorYieldUntilTheOthersAreUnwound) {
+  FERMATA_CHECKS("CORE-GL-15");
+  run([this] {
+    bool ended = false;
+    const AtEnd spin([&] {
+      while (!ended) suspend();
+      delay(1h);
+      steps.emplace_back("seen");
+    });
+    const auto worker = spawn("worker", [&] {
+      const AtEnd note([&] { ended = true; });
+      wait(*never);
+    });
+    suspend();
+    ready = true;
+    wait(*never);
+  });
+  EXPECT_EQ(steps, (Steps{"seen"}));
+}
+
+TEST_F(CutRunTest, AnswersADestructorThatWaitsForAnEventWithNothing) {
+  FERMATA_CHECKS("CORE-GL-15");
+  run([this] {
+    const AtEnd acknowledged(
+        [this] { steps.push_back("went on" + thrown_by([&] { wait(*never); })); });
+    ready = true;
+    wait(*never);
+  });
+  EXPECT_EQ(steps, (Steps{"went on"}));
+  EXPECT_EQ(fixture.log, "");
+}
+
+TEST_F(CutRunTest, BreaksACircleOfDestructors) {
+  FERMATA_CHECKS("CORE-GL-15");
+  run([this] {
+    Coroutine<> other;
+    const auto me = Ref<CoroutineBase>::share(current_coroutine());
+    const AtEnd join([&] {
+      try {
+        await(other);
+      } catch (const ForcedUnwind&) {
+        steps.emplace_back("circle broken");
+      }
+    });
+    other = spawn("other", [&] {
+      const AtEnd join_first([&] { steps.push_back(thrown_by([&] { wait(*me); })); });
+      wait(*never);
+    });
+    suspend();
+    ready = true;
+    wait(*never);
+  });
+  EXPECT_EQ(steps, (Steps{"circle broken", ""}));
+  EXPECT_NE(fixture.log.find("'guarded' spawned at"), std::string::npos) << fixture.log;
+  EXPECT_NE(fixture.log.find(" waits in a destructor for what nobody is left to do: it gets a "
+                             "ForcedUnwind, which ends the program unless it is caught there\n"),
+            std::string::npos);
+}
+
+using CutRunDeathTest = CutRunTest;
+
+TEST_F(CutRunDeathTest, EndsTheProgramWhenADestructorWaitsAgainWithoutEnd) {
+  EXPECT_DEATH(run([this] {
+                 const AtEnd stubborn([this] {
+                   for (;;) wait(*never);
+                 });
+                 ready = true;
+                 wait(*never);
+               }),
+               "");
+  EXPECT_DEATH(run([this] {
+                 const AtEnd deaf([this] {
+                   for (;;) {
+                     try {
+                       wait(*never);
+                     } catch (...) {
+                     }
+                   }
+                 });
+                 ready = true;
+                 wait(*never);
+               }),
+               "");
+}
+
+}  // namespace
+}  // namespace fermata::test
