@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <typeinfo>
-#include <utility>
 
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/sim/check/audit.hpp"
@@ -183,10 +182,12 @@ void Audit::check_ready_queue() {
       complain("CORE-WK-02", fmt::format("{} is in the ready queue and is {}", ready[i].info(),
                                          to_string(ready[i].waker().status)));
     }
-    if (std::exchange(ready[i].audit_mark().touched, true)) {
+    Event::AuditMark& mark = ready[i].audit_mark();
+    if (mark.touched) {
       complain("CORE-WK-02",
                fmt::format("coroutine {} is in the ready queue twice", ready[i].id()));
     }
+    mark.touched = true;
   }
   for (std::size_t i = 0; i < ready.size(); ++i) ready[i].audit_mark().touched = false;
 }

@@ -39,11 +39,14 @@ class AtEnd {
 /// Cuts the run at the end of the first step after which `when` holds.
 class Cutter final : public Observer {
  public:
-  void trace(Trace, const Event*, std::uint64_t) override {}
+  Cutter() noexcept : Observer(TraceKinds()) {}
   void end_step(Runtime&) override {
     if (when && when()) throw AbandonRun{};
   }
   std::function<bool()> when;
+
+ private:
+  void note(Trace, const Event*, std::uint64_t) override {}
 };
 
 class DestructorTest : public ::testing::Test {

@@ -174,11 +174,14 @@ TEST_F(ErrorDeliveryTest, LetsTheErrorOfMainBeTaken) {
 /// Cuts the run at the end of the first step after which `when` holds.
 class Cutter final : public Observer {
  public:
-  void trace(Trace, const Event*, std::uint64_t) override {}
+  Cutter() noexcept : Observer(TraceKinds()) {}
   void end_step(Runtime&) override {
     if (when()) throw AbandonRun{};
   }
   std::function<bool()> when;
+
+ private:
+  void note(Trace, const Event*, std::uint64_t) override {}
 };
 
 TEST(ErrorDelivery, LosesNoErrorToAForcedUnwinding) {
