@@ -87,13 +87,10 @@ void Scheduler::poll(TurnMode mode) {
 void Scheduler::loop() {
   for (;;) {
     current_ = nullptr;
-    CoroutineBase* const next = tick_for_loop();
+    // Control comes back when the tick of a coroutine has found nobody.
+    if (CoroutineBase* const next = tick_for_loop()) enter_from_loop(*next);
     if (abandoned_) break;
-    if (next != nullptr) {
-      enter_from_loop(*next);
-      continue;
-    }
-    if (has_native_work()) continue;
+    if (!ready_.empty() || has_native_work()) continue;
     if (phase_ == Phase::Final) break;
     if (kernel_.active_events > 0) {
       contexts_.trim();
