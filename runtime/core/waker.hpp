@@ -141,6 +141,8 @@ class Waker {
   [[nodiscard]] Registration* first() const noexcept { return first_; }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
+  // The members are in the order in which a switch needs them: those up to `first_` share a cache
+  // line with what it needs of the coroutine.
   WakerStatus status = WakerStatus::None;
 
  private:
