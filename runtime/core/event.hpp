@@ -183,10 +183,17 @@ class Event {
   /// Scratch of the observer: whether it has this event on its list of things to look at, and what
   /// it saw when it last looked.
   struct AuditMark {
-    bool touched : 1 = false;
-    bool counted_active : 1 = false;
-    bool counted_queued : 1 = false;
-    bool was_closed : 1 = false;
+    enum Bit : std::uint8_t {
+      kTouched = 1u << 0,
+      kCountedActive = 1u << 1,
+      kCountedQueued = 1u << 2,
+      kWasClosed = 1u << 3,
+    };
+    std::uint8_t bits = 0;
+
+    [[nodiscard]] bool has(Bit bit) const noexcept { return (bits & bit) != 0; }
+    void set(Bit bit) noexcept { bits = static_cast<std::uint8_t>(bits | bit); }
+    void unset(Bit bit) noexcept { bits = static_cast<std::uint8_t>(bits & ~bit); }
   };
   [[nodiscard]] AuditMark& audit_mark() const noexcept { return audit_mark_; }
 

@@ -63,8 +63,8 @@ class Journal {
  private:
   void touch(const Event& event) {
     Event::AuditMark& mark = event.audit_mark();
-    if (mark.touched) return;
-    mark.touched = true;
+    if (mark.has(Event::AuditMark::kTouched)) return;
+    mark.set(Event::AuditMark::kTouched);
     if (end_ == limit_) [[unlikely]] {
       make_room();
     }

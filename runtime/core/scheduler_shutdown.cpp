@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <array>
 #include <csignal>
 #include <cstdio>
+#include <span>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
@@ -100,10 +102,12 @@ void Scheduler::begin_run() {
 
 void Scheduler::watch_control_signals() {
   const RuntimeOptions& options = runtime_.options();
-  std::vector<int> signums;
-  if (options.handle_stop_signals) signums = {SIGINT, SIGTERM};
-  if (options.dump_signal != 0) signums.push_back(options.dump_signal);
-  if (!signums.empty()) runtime_.reactor().watch_control_signals(signums);
+  const std::array signums = {SIGINT, SIGTERM, options.dump_signal};
+  const std::size_t begin = options.handle_stop_signals ? 0 : 2;
+  const std::size_t end = options.dump_signal != 0 ? 3 : 2;
+  if (begin < end) {
+    runtime_.reactor().watch_control_signals(std::span(signums).subspan(begin, end - begin));
+  }
 }
 
 void Scheduler::end_run() {

@@ -13,6 +13,8 @@ namespace fermata::sim::detail {
 
 namespace {
 
+using Mark = Event::AuditMark;
+
 constexpr TraceKinds kNoted(Trace::EventFired, Trace::EventDestroyed, Trace::Started,
                             Trace::Entered, Trace::Left, Trace::Finished, Trace::Polled,
                             Trace::DeadlockReported);
@@ -103,10 +105,10 @@ void Audit::note_deadlock(std::uint64_t waiting) {
 }
 
 void Audit::forget(const Event& event) noexcept {
-  const Event::AuditMark& mark = event.audit_mark();
-  if (mark.counted_active) --counted_.active;
-  if (mark.counted_queued) --counted_.queued;
-  if (mark.touched) journal_.forget(event);
+  const Mark mark = event.audit_mark();
+  if (mark.has(Mark::kCountedActive)) --counted_.active;
+  if (mark.has(Mark::kCountedQueued)) --counted_.queued;
+  if (mark.has(Mark::kTouched)) journal_.forget(event);
 }
 
 void Audit::gains_control(const Event& coroutine) {

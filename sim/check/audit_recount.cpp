@@ -17,10 +17,14 @@ namespace {
 /// Of a run with few objects, not every other step need be a recount.
 constexpr std::size_t kLeastStepsBetweenRecounts = 32;
 
+using Mark = Event::AuditMark;
+
 constexpr std::uint32_t kMostIdleRounds = 100'000;
 
 /// Events with more subscribers are looked at when everything is recounted.
 constexpr std::uint32_t kFewSubscribers = 4;
+
+constexpr std::size_t count_of(bool is) noexcept { return is ? 1 : 0; }
 
 const CoroutineBase& as_coroutine(const Event& event) noexcept {
   return static_cast<const CoroutineBase&>(event);
@@ -78,22 +82,23 @@ Audit::Tally Audit::count_kept() const noexcept {
 
 // The straight way through what a step touched: see the complaints for what each condition means.
 [[gnu::always_inline]] inline void Audit::check(const Event& event, Tally& tally) {
-  Event::AuditMark& mark = event.audit_mark();
+  const Mark before = event.audit_mark();
   const bool closed = event.closed();
   const bool active = event.counts_as_active();
   bool queued = false;
-  bool sound = closed ? event.loop_ref_count() == 0 : !mark.was_closed;
+  bool sound = closed ? event.loop_ref_count() == 0 : !before.has(Mark::kWasClosed);
   if (event.kind() == EventKind::Coroutine) {
     queued = says_queued(as_coroutine(event));
     sound = sound && is_sound(as_coroutine(event));
   }
-  tally.active += static_cast<std::size_t>(active) - static_cast<std::size_t>(mark.counted_active);
-  tally.queued += static_cast<std::size_t>(queued) - static_cast<std::size_t>(mark.counted_queued);
+  tally.active += count_of(active) - count_of(before.has(Mark::kCountedActive));
+  tally.queued += count_of(queued) - count_of(before.has(Mark::kCountedQueued));
   if (!sound) [[unlikely]] {
     complain_about(event);
   }
-  mark = {
-      .touched = false, .counted_active = active, .counted_queued = queued, .was_closed = closed};
+  event.audit_mark().bits = static_cast<std::uint8_t>(count_of(active) * Mark::kCountedActive +
+                                                      count_of(queued) * Mark::kCountedQueued +
+                                                      count_of(closed) * Mark::kWasClosed);
 }
 
 [[gnu::always_inline]] inline void Audit::check_subscribers(const Event& event) {
@@ -182,14 +187,14 @@ void Audit::check_ready_queue() {
       complain("CORE-WK-02", fmt::format("{} is in the ready queue and is {}", ready[i].info(),
                                          to_string(ready[i].waker().status)));
     }
-    Event::AuditMark& mark = ready[i].audit_mark();
-    if (mark.touched) {
+    Mark& mark = ready[i].audit_mark();
+    if (mark.has(Mark::kTouched)) {
       complain("CORE-WK-02",
                fmt::format("coroutine {} is in the ready queue twice", ready[i].id()));
     }
-    mark.touched = true;
+    mark.set(Mark::kTouched);
   }
-  for (std::size_t i = 0; i < ready.size(); ++i) ready[i].audit_mark().touched = false;
+  for (std::size_t i = 0; i < ready.size(); ++i) ready[i].audit_mark().unset(Mark::kTouched);
 }
 
 void Audit::check_registry() {
@@ -229,7 +234,7 @@ void Audit::complain_about(const Event& event) {
   if (event.closed() && event.loop_ref_count() > 0) {
     complain("CORE-EV-05", fmt::format("{} is closed and has {} loop references", event.info(),
                                        event.loop_ref_count()));
-  } else if (event.audit_mark().was_closed && !event.closed()) {
+  } else if (event.audit_mark().has(Mark::kWasClosed) && !event.closed()) {
     complain("CORE-EV-05", fmt::format("{} was closed and is open again", event.info()));
   } else {
     complain_about_coroutine(as_coroutine(event));

@@ -46,7 +46,7 @@ class JournalTest : public ::testing::Test {
 
   void forget(const Event& event) {
     journal.forget(event);
-    event.audit_mark().touched = false;
+    event.audit_mark().unset(Event::AuditMark::kTouched);
   }
 
   TestRuntime fixture;
