@@ -33,6 +33,13 @@ namespace fermata::detail {
   arrive(from, transfer.fctx);
 }
 
+/// The flow that ran here has ended and another one begins: it must not inherit a rounding mode or
+/// an error number.
+[[gnu::always_inline]] inline void begin_afresh(Context& self) noexcept {
+  set_float_state(self.thread.float_state);
+  *self.thread.error_number = 0;
+}
+
 /// Runs `to` and never comes back to `dying`, which is running and has been released.
 [[noreturn, gnu::always_inline]] inline void leave_context(Context& dying, Context& to) noexcept {
   to.resumer = &dying;

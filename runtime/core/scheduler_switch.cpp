@@ -265,7 +265,6 @@ FERMATA_HOT void Scheduler::rest(Context& self, CoroutineBase* next) {
   running_ = next != nullptr ? next->context_ : scheduler_context_;
   ++metrics_.switches;
   contexts_.rest(self);
-  set_float_state(self.thread.float_state);
   switch_context(self, *running_);
 }
 
@@ -273,6 +272,7 @@ void Scheduler::coroutine_context(Context& self) noexcept {
   Scheduler& scheduler = current_runtime_pointer->scheduler();
   for (;;) {
     scheduler.run_body(*scheduler.current_);
+    begin_afresh(self);
     scheduler.current_ = nullptr;
     CoroutineBase* const next = scheduler.tick(nullptr);
     if (next == nullptr || next->context_ != nullptr) {

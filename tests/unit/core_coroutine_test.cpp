@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <cfenv>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -261,6 +263,31 @@ TEST_F(CoroutineTest, HasExceptionsOfItsOwn) {
     const auto second = spawn(rethrows("second"));
     EXPECT_EQ(await(first), "first");
     EXPECT_EQ(await(second), "second");
+  });
+}
+
+// The first hands its context to the second, and that leaves it to the third.
+TEST_F(CoroutineTest, InheritsNothingFromWhoeverHadItsContext) {
+  struct Seen {
+    int rounding = FE_UPWARD;
+    int error_number = EPIPE;
+  };
+  const auto spoils = [] {
+    const Seen seen{std::fegetround(), errno};
+    std::fesetround(FE_UPWARD);
+    errno = EPIPE;
+    return seen;
+  };
+  fixture.run([&] {
+    const auto first = spawn(spoils);
+    const auto second = spawn(spoils);
+    std::vector<Seen> all = {await(first), await(second)};
+    all.push_back(await(spawn(spoils)));
+    for (const Seen& seen : all) {
+      EXPECT_EQ(seen.rounding, FE_TONEAREST);
+      EXPECT_EQ(seen.error_number, 0);
+    }
+    EXPECT_EQ(std::fegetround(), FE_TONEAREST);
   });
 }
 
