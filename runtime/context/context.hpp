@@ -76,7 +76,7 @@ struct alignas(64) Context {
   void (*entry)(Context&) noexcept = nullptr;
   Slab* slab = nullptr;  ///< Null for a thread's own stack.
   unsigned valgrind_id = 0;
-  bool resting = false;  ///< Its entry function has left a loop's end to come back to.
+  bool resting = false;  ///< Goes on at the end of its entry function's loop, not at its start.
 };
 
 /// Makes `context` stand for the stack that runs now: the thread's own, or a context that the

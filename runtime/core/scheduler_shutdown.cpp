@@ -102,12 +102,14 @@ void Scheduler::begin_run() {
 
 void Scheduler::watch_control_signals() {
   const RuntimeOptions& options = runtime_.options();
-  const std::array signums = {SIGINT, SIGTERM, options.dump_signal};
-  const std::size_t begin = options.handle_stop_signals ? 0 : 2;
-  const std::size_t end = options.dump_signal != 0 ? 3 : 2;
-  if (begin < end) {
-    runtime_.reactor().watch_control_signals(std::span(signums).subspan(begin, end - begin));
+  std::array<int, 3> signums{};
+  std::size_t count = 0;
+  if (options.handle_stop_signals) {
+    signums[count++] = SIGINT;
+    signums[count++] = SIGTERM;
   }
+  if (options.dump_signal != 0) signums[count++] = options.dump_signal;
+  if (count > 0) runtime_.reactor().watch_control_signals(std::span(signums).first(count));
 }
 
 void Scheduler::end_run() {

@@ -62,8 +62,8 @@ auto spawn(Name&& name, F&& body, const SourcePlace& place = SourcePlace::curren
 }
 
 template <class F>
-requires std::is_invocable_v < std::decay_t<F>
-& > auto spawn(F&& body, const SourcePlace& place = SourcePlace::current()) {
+requires(std::is_invocable_v<std::decay_t<F>&>) auto spawn(
+    F&& body, const SourcePlace& place = SourcePlace::current()) {
   return spawn(Name(), std::forward<F>(body), place);
 }
 
