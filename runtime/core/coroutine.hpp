@@ -196,9 +196,14 @@ template <class T>
 class CoroutineOf : public CoroutineBase {
  public:
   using CoroutineBase::CoroutineBase;
-  [[nodiscard]] const T& result() const noexcept { return *result_; }
+  /// UsageError when it has not succeeded (yet).
+  [[nodiscard]] const T& result() const {
+    FERMATA_REQUIRE(result_.has_value(), "the coroutine has no result");
+    return *result_;
+  }
   /// A copy, or the result itself when it cannot be copied: then nobody else can have it.
   [[nodiscard]] T take_result() {
+    FERMATA_REQUIRE(result_.has_value(), "the coroutine has no result");
     if constexpr (std::is_copy_constructible_v<T>) {
       return *result_;
     } else {
@@ -215,6 +220,8 @@ template <>
 class CoroutineOf<void> : public CoroutineBase {
  public:
   using CoroutineBase::CoroutineBase;
+  void result() const noexcept {}
+  void take_result() const noexcept {}
 
  protected:
   [[nodiscard]] void* result_address() noexcept { return nullptr; }
@@ -263,6 +270,11 @@ class Coroutine {
   explicit operator bool() const noexcept { return static_cast<bool>(coroutine_); }
 
   void cancel(std::exception_ptr reason = nullptr) const { coroutine_->cancel(std::move(reason)); }
+
+  /// What makes it awaitable: its end, and the result that it then has.
+  [[nodiscard]] CoroutineBase& event() const noexcept { return *coroutine_; }
+  decltype(auto) result() const { return coroutine_->result(); }
+  decltype(auto) take_result() const { return coroutine_->take_result(); }
 
  private:
   Ref<detail::CoroutineOf<T>> coroutine_;
