@@ -26,6 +26,16 @@ class IntrusiveList {
     ++size_;
   }
 
+  /// REQUIRES: `next` is in this list.
+  void insert_before(T& next, T& element) noexcept {
+    Link<T>& link = element.*kLink;
+    link.before = (next.*kLink).before;
+    link.after = &next;
+    (link.before != nullptr ? (link.before->*kLink).after : first_) = &element;
+    (next.*kLink).before = &element;
+    ++size_;
+  }
+
   /// REQUIRES: `element` is in this list.
   void remove(T& element) noexcept {
     Link<T>& link = element.*kLink;

@@ -20,15 +20,24 @@ std::uint64_t system_random() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-void require_valid(Duration span) {
+}  // namespace
+
+void detail::require_valid_span(Duration span) {
   if (span >= Duration::zero()) return;
   throw UsageError(fmt::format("a span of {} ns: expected zero or more", span.count()));
 }
 
-}  // namespace
+void detail::throw_canceled_by(Event& token) {
+  OperationCanceled canceled;
+  if (const Outcome* outcome = token.replay(); outcome != nullptr && outcome->error) {
+    token.mark_exception_caught();
+    canceled.set_previous(outcome->error);
+  }
+  throw canceled;
+}
 
 void delay(Duration span, SourcePlace place) {
-  require_valid(span);
+  detail::require_valid_span(span);
   if (span == Duration::zero()) return suspend(place);
   Runtime& runtime = current_runtime();
   detail::Scheduler& scheduler = runtime.scheduler();
@@ -80,15 +89,6 @@ class CleanWaker {
   Waker& waker_;
 };
 
-[[noreturn]] void throw_cancelled_by(Event& token) {
-  OperationCanceled cancelled;
-  if (const Outcome* outcome = token.replay(); outcome != nullptr && outcome->error) {
-    token.mark_exception_caught();
-    cancelled.set_previous(outcome->error);
-  }
-  throw cancelled;
-}
-
 }  // namespace
 
 void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace place) {
@@ -96,7 +96,7 @@ void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace pl
   detail::Scheduler& scheduler = runtime.scheduler();
   CoroutineBase& me = scheduler.require_suspendable("wait");
   FERMATA_REQUIRE(&event != &me, "a coroutine cannot await itself");
-  if (options.timeout) require_valid(*options.timeout);
+  if (options.timeout) require_valid_span(*options.timeout);
   Waker& waker = me.waker();
   const CleanWaker clean(waker);
   event.mark_result_used();
@@ -109,7 +109,7 @@ void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace pl
   if (!event.closed()) {
     if (token != nullptr) {
       token->mark_result_used();
-      if (token->closed()) throw_cancelled_by(*token);
+      if (token->closed()) throw_canceled_by(*token);
       waker.resume_when(*token, WakeRule::Token);
     }
     if (options.timeout) {

@@ -69,6 +69,10 @@ struct WaitOptions {
 };
 
 namespace detail {
+/// Throws UsageError, which gives the value, when `span` is negative.
+void require_valid_span(Duration span);
+/// Throws OperationCanceled with the error of `token`, which has fired, as its previous.
+[[noreturn]] void throw_canceled_by(Event& token);
 void* wait_with(Event& event, const WaitOptions& options, SourcePlace place);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/runtime/io/descriptor.hpp"
 
-#include "fermata/runtime/io/operation.hpp"
+#include "fermata/runtime/sync/operation.hpp"
 
 namespace fermata {
 

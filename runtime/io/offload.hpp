@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/io/operation.hpp"
+#include "fermata/runtime/sync/operation.hpp"
 #include "fermata/runtime/reactor/offload.hpp"
 
 namespace fermata {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/io/operation.hpp"
+#include "fermata/runtime/io/request_wait.hpp"
 
 namespace fermata {
 

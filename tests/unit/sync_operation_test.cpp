@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/io/operation.hpp"
+#include "fermata/runtime/sync/operation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/io/operation.hpp"
+#include "fermata/runtime/sync/operation.hpp"
 
 #include <algorithm>
-
-#include "fermata/runtime/base/error.hpp"
 
 namespace fermata::detail {
 
 void check_token(const WaitOptions& options) {
+  if (options.timeout) require_valid_span(*options.timeout);
   if (options.token == nullptr) return;
   options.token->mark_result_used();
-  if (!options.token->closed()) return;
-  options.token->mark_exception_caught();
-  OperationCanceled cancelled;
-  if (const Outcome* outcome = options.token->replay()) cancelled.set_previous(outcome->error);
-  throw cancelled;
-}
-
-void finish(Request& request, const WaitOptions& options, const SourcePlace& place) {
-  if (!request.completed() || request.error()) wait(request, options, place);
+  if (options.token->closed()) throw_canceled_by(*options.token);
 }
 
 Deadline::Deadline(const WaitOptions& options) : options_(options) {

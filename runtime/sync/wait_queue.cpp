@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/sync/wait_queue.hpp"
+
+#include <utility>
+
+namespace fermata::detail {
+
+Waiter::Waiter(WaitQueue& queue)
+    : queue_(&queue), coroutine_(&current_coroutine()), ticket_(queue.next_ticket_++) {
+  queue.waiting_.push_back(*this);
+}
+
+Waiter::Waiter(WaitQueue& queue, Serve serve)
+    : queue_(&queue), serve_(serve), ticket_(queue.next_ticket_++) {
+  queue.waiting_.push_back(*this);
+}
+
+void Waiter::park(Event& primitive, const WaitOptions& options, const SourcePlace& place) {
+  if (state_ == State::Waiting) wait(primitive, options, place);
+  if (state_ == State::Failed) std::rethrow_exception(error_);
+  // Nobody is left who could grant it: it waits while its coroutine is unwound by force.
+  if (state_ == State::Waiting) throw ForcedUnwind{};
+}
+
+bool Waiter::leave() noexcept {
+  const State before = std::exchange(state_, State::Left);
+  if (before == State::Waiting || before == State::Granted) queue_->line_of(before).remove(*this);
+  return before == State::Granted;
+}
+
+void Waiter::wait_again() noexcept {
+  if (state_ == State::Granted) queue_->granted_.remove(*this);
+  state_ = State::Waiting;
+  queue_->rejoin(*this);
+}
+
+// A coroutine that is on its way back already, cancelled or timed out, will not take anything.
+bool Waiter::can_be_granted() const noexcept {
+  return serve_ != nullptr || coroutine_->waker().status == WakerStatus::Waiting;
+}
+
+void Waiter::settle(State state, const std::exception_ptr& error) {
+  const State before = state_;
+  queue_->line_of(before).remove(*this);
+  if (serve_ != nullptr) {
+    state_ = State::Left;
+    return serve_(*this, error);
+  }
+  state_ = state;
+  error_ = error;
+  if (state == State::Granted) queue_->granted_.push_back(*this);
+  if (before == State::Granted) return;  // It has been woken already.
+  Scheduler& scheduler = coroutine_->runtime().scheduler();
+  scheduler.wake(*coroutine_, nullptr, nullptr, nullptr, WakeCause::Event);
+}
+
+WaitQueue::~WaitQueue() { FERMATA_ASSERT(empty()); }
+
+void WaitQueue::rejoin(Waiter& waiter) noexcept {
+  Waiter* next = waiting_.first();
+  while (next != nullptr && next->ticket_ < waiter.ticket_) next = Line::after(*next);
+  next != nullptr ? waiting_.insert_before(*next, waiter) : waiting_.push_back(waiter);
+}
+
+bool WaitQueue::grant() {
+  Waiter* oldest = waiting_.first();
+  while (oldest != nullptr && !oldest->can_be_granted()) oldest = Line::after(*oldest);
+  if (oldest == nullptr) return false;
+  oldest->settle(Waiter::State::Granted, nullptr);
+  return true;
+}
+
+void WaitQueue::fail_all(const std::exception_ptr& error, bool granted_too) {
+  while (Waiter* oldest = waiting_.first()) oldest->settle(Waiter::State::Failed, error);
+  if (!granted_too) return;
+  while (Waiter* oldest = granted_.first()) oldest->settle(Waiter::State::Failed, error);
+}
+
+}  // namespace fermata::detail

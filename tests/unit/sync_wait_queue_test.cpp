@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/sync/wait_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/events.hpp"
+#include "tests/support/virtual_reactor.hpp"
+
+namespace fermata::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The least that has a line: turns are granted by hand; a forfeited one is handed on.
+class Counter {
+ public:
+  explicit Counter(Runtime& runtime) : event_(Ref<PlainEvent>::adopt(*new PlainEvent(runtime))) {}
+
+  void wait_turn(const WaitOptions& options = {}) {
+    detail::Waiter me(line);
+    try {
+      me.park(*event_, options, SourcePlace::current());
+    } catch (...) {
+      if (me.leave()) line.grant();
+      throw;
+    }
+    served.push_back(std::string(current_coroutine().name()));
+  }
+  Coroutine<> spawn_waiter(const char* name) {
+    return spawn(std::string(name), [this] { wait_turn(); });
+  }
+
+  detail::WaitQueue line;
+  std::vector<std::string> served;
+
+ private:
+  Ref<PlainEvent> event_;
+};
+
+class WaitQueueTest : public ::testing::Test {
+ protected:
+  TestRuntime fixture;
+};
+
+TEST_F(WaitQueueTest, GrantsInTheOrderOfArrival) {
+  fixture.run([this] {
+    Counter counter(fixture.runtime);
+    const auto a = counter.spawn_waiter("a");
+    const auto b = counter.spawn_waiter("b");
+    suspend();
+    EXPECT_EQ(counter.line.waiting(), 2u);
+    EXPECT_TRUE(counter.line.grant());
+    EXPECT_EQ(counter.line.waiting(), 1u);
+    EXPECT_EQ(counter.line.granted(), 1u) << "it has not run yet";
+    EXPECT_TRUE(counter.line.grant());
+    EXPECT_FALSE(counter.line.grant()) << "nobody is left";
+    await(a);
+    await(b);
+    EXPECT_EQ(counter.served, (std::vector<std::string>{"a", "b"}));
+    EXPECT_TRUE(counter.line.empty());
+  });
+}
+
+TEST_F(WaitQueueTest, HandsOnWhatACancelledWaiterWasGranted) {
+  fixture.run([this] {
+    Counter counter(fixture.runtime);
+    const auto a = counter.spawn_waiter("a");
+    const auto b = counter.spawn_waiter("b");
+    suspend();
+    counter.line.grant();
+    a.cancel();
+    await(b);
+    EXPECT_EQ(counter.served, (std::vector<std::string>{"b"}));
+    EXPECT_THROW(await(a), Cancellation);
+  });
+}
+
+TEST_F(WaitQueueTest, PassesOverWhoIsOnItsWayBackAlready) {
+  fixture.run([this] {
+    Counter counter(fixture.runtime);
+    const auto a = counter.spawn_waiter("a");
+    const auto b = counter.spawn_waiter("b");
+    suspend();
+    a.cancel();
+    EXPECT_TRUE(counter.line.grant());
+    await(b);
+    EXPECT_THROW(await(a), Cancellation);
+    EXPECT_EQ(counter.served, (std::vector<std::string>{"b"}));
+  });
+}
+
+TEST_F(WaitQueueTest, AnEndedWaitLeavesTheLine) {
+  fixture.run([this] {
+    Counter counter(fixture.runtime);
+    EXPECT_THROW(counter.wait_turn({.timeout = 0ms}), Timeout);
+    EXPECT_THROW(counter.wait_turn({.timeout = 5ms}), Timeout);
+    const auto token = spawn([] {});
+    await(token);
+    EXPECT_THROW(counter.wait_turn({.token = &*token}), OperationCanceled);
+    EXPECT_TRUE(counter.line.empty());
+  });
+}
+
+TEST_F(WaitQueueTest, WhoWaitsAgainKeepsItsPlace) {
+  fixture.run([this] {
+    Counter counter(fixture.runtime);
+    const auto picky = spawn("picky", [&] {
+      detail::Waiter me(counter.line);
+      const auto event = Ref<PlainEvent>::adopt(*new PlainEvent(fixture.runtime));
+      me.park(*event, {}, SourcePlace::current());
+      me.wait_again();
+      me.park(*event, {}, SourcePlace::current());
+      counter.served.emplace_back("picky");
+    });
+    const auto b = counter.spawn_waiter("b");
+    suspend();
+    counter.line.grant();
+    suspend();
+    EXPECT_EQ(counter.line.waiting(), 2u);
+    counter.line.grant();
+    await(picky);
+    EXPECT_EQ(counter.line.waiting(), 1u);
+    counter.line.grant();
+    await(b);
+    EXPECT_EQ(counter.served, (std::vector<std::string>{"picky", "b"}));
+  });
+}
+
+TEST_F(WaitQueueTest, FailsEverybodyOrOnlyWhoHasNoPromise) {
+  const auto error = std::make_exception_ptr(Error("closed"));
+  for (const bool granted_too : {false, true}) {
+    fixture.run([&] {
+      Counter counter(fixture.runtime);
+      const auto a = counter.spawn_waiter("a");
+      const auto b = counter.spawn_waiter("b");
+      suspend();
+      counter.line.grant();
+      counter.line.fail_all(error, granted_too);
+      EXPECT_THROW(await(b), Error);
+      if (granted_too) {
+        EXPECT_THROW(await(a), Error);
+      } else {
+        await(a);
+      }
+      EXPECT_TRUE(counter.line.empty());
+    });
+  }
+}
+
+}  // namespace
+}  // namespace fermata::test
