@@ -3,6 +3,7 @@
 
 #include "properties/laws/expect_law.hpp"
 #include "properties/laws/law.hpp"
+#include "properties/scripts/law.hpp"
 #include "tests/support/checks.hpp"
 
 namespace fermata::properties {
@@ -11,6 +12,9 @@ namespace {
 TEST(Determinism, OneSeedIsOneRun) {
   FERMATA_CHECKS("CORE-GL-11", "CORE-SC-20");
   for (const Law* law : laws()) expect_repeatable(law->name, exploration_of(*law));
+  for (const scripts::Law* law : scripts::laws()) {
+    expect_repeatable(law->name, exploration_of(*law));
+  }
 }
 
 TEST(Determinism, ResultsThatDoNotRaceAreTheSameUnderEverySchedule) {

@@ -6,12 +6,12 @@
 #include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
+#include "properties/laws/smallest.hpp"
 
 namespace fermata::properties {
 namespace {
 
 constexpr std::uint64_t kSchedules = 20;  // For each candidate.
-constexpr int kCandidates = 4'000;
 
 class Shrinker {
  public:
@@ -30,9 +30,6 @@ class Shrinker {
     }
     return {};
   }
-  static std::string_view rule_of(std::string_view complaint) {
-    return complaint.substr(0, complaint.find(':'));
-  }
 
  private:
   std::unique_ptr<sim::Strategy> strategy_;
@@ -50,25 +47,11 @@ models::Complaint first_complaint(const Program& program, std::string_view strat
 
 std::string shrunk(const Law& law, std::string_view strategy, std::uint64_t seed) {
   Shrinker shrinker(strategy, seed);
-  rc::Shrinkable<Program> smallest = shrinkable_program(law.profile, seed);
-  models::Complaint complaint = shrinker.complaint_of(smallest.value(), "");
-  if (complaint.empty()) return {};
-  const std::string rule(Shrinker::rule_of(complaint));
-  int candidates = kCandidates;
-  for (bool smaller = true; smaller;) {
-    smaller = false;
-    auto shrinks = smallest.shrinks();
-    while (auto candidate = shrinks.next()) {
-      if (--candidates < 0) break;
-      const models::Complaint one = shrinker.complaint_of(candidate->value(), rule);
-      if (one.empty()) continue;
-      complaint = one;
-      smallest = *candidate;
-      smaller = true;
-      break;
-    }
-  }
-  return complaint + "\n" + to_text(smallest.value());
+  const auto [program, complaint] = smallest_failing(
+      shrinkable_program(law.profile, seed), [&](const Program& candidate, std::string_view rule) {
+        return shrinker.complaint_of(candidate, rule);
+      });
+  return complaint.empty() ? std::string() : complaint + "\n" + to_text(program);
 }
 
 }  // namespace fermata::properties

@@ -107,12 +107,8 @@ int report(const Entry& entry, const char* strategy, const sim::FoundFailure& fo
   fmt::print("reproduce: fermata_suite --only {} --strategy {} --seed {} --runs 1\n", entry.name,
              found.tape.strategy, sim::seed_text(found.tape.seed));
   fmt::print("{}\n", found.failure.explanation);
-  for (const Law* law : laws()) {
-    if (law->name != entry.name) continue;
-    if (const std::string small = shrunk(*law, strategy, found.tape.seed); !small.empty()) {
-      fmt::print("as small as it gets: {}\n", small);
-    }
-  }
+  const std::string small = entry.shrunk ? entry.shrunk(strategy, found.tape.seed) : std::string();
+  if (!small.empty()) fmt::print("as small as it gets: {}\n", small);
   fmt::print("{}{}\n", found.arguments, found.output);
   return sim::exit_code(found.failure.verdict);
 }

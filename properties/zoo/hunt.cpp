@@ -10,12 +10,14 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/seed.hpp"
 #include "properties/laws/law.hpp"
+#include "properties/scripts/law.hpp"
 #include "properties/zoo/workload.hpp"
 
 namespace fermata::properties::zoo {
@@ -38,11 +40,14 @@ const Workload* find_workload(std::string_view name) {
   return nullptr;
 }
 
-const Law* find_law(std::string_view name) {
+std::optional<sim::Program> exploration_of_law(std::string_view name) {
   for (const Law* law : laws()) {
-    if (law->name == name) return law;
+    if (law->name == name) return exploration_of(*law);
   }
-  return nullptr;
+  for (const scripts::Law* law : scripts::laws()) {
+    if (law->name == name) return exploration_of(*law);
+  }
+  return std::nullopt;
 }
 
 int list() {
@@ -50,19 +55,21 @@ int list() {
     fmt::print("{{\"mutant\": {}, \"title\": {}, \"depth\": {}}}\n", json_text(workload.mutant),
                json_text(workload.title), workload.depth);
   }
-  for (const Law* law : laws()) fmt::print("{{\"law\": {}}}\n", json_text(law->name));
+  const auto print = [](const auto& law) { fmt::print("{{\"law\": {}}}\n", json_text(law->name)); };
+  for (const Law* law : laws()) print(law);
+  for (const scripts::Law* law : scripts::laws()) print(law);
   return 0;
 }
 
 int hunt(std::string_view what, const sim::ExploreOptions& options) {
   const Workload* workload = find_workload(what);
-  const Law* law = workload == nullptr ? find_law(what) : nullptr;
-  if (workload == nullptr && law == nullptr) {
+  const std::optional<sim::Program> known =
+      workload != nullptr ? exploration_of(*workload) : exploration_of_law(what);
+  if (!known) {
     fmt::print(stderr, "zoo_hunt: '{}' is no entry of the zoo and no law\n", what);
     return 1;
   }
-  const sim::Program program =
-      workload != nullptr ? exploration_of(*workload) : exploration_of(*law);
+  const sim::Program& program = *known;
   const sim::ExploreResult result = sim::explore(options, program);
   if (!result.found) {
     fmt::print("{{\"runs\": {}, \"found\": false}}\n", result.runs);

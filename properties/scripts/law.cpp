@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/scripts/law.hpp"
+
+#include <array>
+
+namespace fermata::properties::scripts {
+
+std::span<const Law* const> laws() {
+  static const std::array all = {&kWaitLines};
+  return all;
+}
+
+void play(const Law& law, const Script& script, sim::World& world) {
+  Stage stage(script, world);
+  const std::unique_ptr<Subject> subject = law.make(stage);
+  stage.play(*subject);
+}
+
+sim::Program exploration_of(const Law& law) {
+  const auto script = std::make_shared<Script>();
+  sim::Program exploration;
+  exploration.prepare = [script, &law](const sim::Preparation& preparation) {
+    *script = shrinkable_script(law.operations, preparation.seed).value();
+  };
+  exploration.body = [script, &law](sim::World& world) { play(law, *script, world); };
+  exploration.arguments = [script, &law] { return to_text(*script, law.operations); };
+  return exploration;
+}
+
+}  // namespace fermata::properties::scripts

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/scripts/play.hpp"
+
+#include <fmt/format.h>
+
+namespace fermata::properties::scripts {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Longer than all naps and timeouts of a script together.
+constexpr Duration kRest = seconds(60);
+
+}  // namespace
+
+void Stage::play(Subject& subject) {
+  token_ = Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), true));
+  actors_.resize(actor_count());
+  for (std::size_t i = 0; i < actor_count(); ++i) {
+    actors_[i].coroutine =
+        spawn(fmt::format("actor {}", i), [this, &subject, i] { act(subject, i); });
+  }
+  delay(kRest);
+  subject.at_rest();
+  subject.let_go();
+  delay(kRest);
+  const std::string asleep = sleepers();
+  if (!asleep.empty()) {
+    complain("WAKE: everybody was let go, but there sleeps on " + asleep);
+    for (Actor& actor : actors_) actor.coroutine.cancel();
+  }
+  join();
+  subject.at_end();
+}
+
+// An actor that was cancelled before its start, or by itself, ends with the cancellation.
+void Stage::join() {
+  for (const Actor& actor : actors_) {
+    try {
+      await(actor.coroutine);
+    } catch (const Cancellation&) {
+    }
+  }
+}
+
+void Stage::act(Subject& subject, std::size_t index) {
+  for (const Step& step : script_.actors[index]) {
+    if (!take(subject, index, step)) return;
+  }
+}
+
+bool Stage::take(Subject& subject, std::size_t index, const Step& step) {
+  Actor& me = actors_[index];
+  try {
+    if (step.is_common()) {
+      perform_common(step);
+    } else {
+      subject.perform(index, step);
+    }
+  } catch (const PlannedError&) {
+    return false;
+  } catch (const Timeout&) {
+  } catch (const OperationCanceled&) {
+  } catch (const Cancellation& cancellation) {
+    if (++me.cancelled > me.cancels) {
+      complain(fmt::format("CORE-CN-02 (CANC): actor {} got '{}', and nobody has asked for it",
+                           index, cancellation.what()));
+    }
+    return step.number % 2 == 0;  // Some go on after they were cancelled.
+  } catch (const std::exception& error) {
+    complain(
+        fmt::format("ERR: actor {} got an error that nobody expects: {}", index, error.what()));
+  }
+  return true;
+}
+
+void Stage::perform_common(const Step& step) {
+  switch (static_cast<Common>(step.what)) {
+    case Common::Pause:
+      return suspend();
+    case Common::Nap:
+      return delay(milliseconds(step.number));
+    case Common::Cancel: {
+      Actor& whom = actors_[step.number % actor_count()];
+      if (!whom.coroutine->closed()) ++whom.cancels;
+      return whom.coroutine.cancel();
+    }
+    case Common::Throw:
+      throw PlannedError(step.number);
+    case Common::Fire: {
+      const auto fired = token_;
+      token_ = Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), true));
+      fired->complete();
+      return;
+    }
+  }
+}
+
+WaitOptions Stage::patience(std::uint8_t number) const {
+  switch (number % 8) {
+    case 4:
+      return {.token = token_.get()};
+    case 5:
+    case 6:
+      return {.timeout = milliseconds(number)};
+    case 7:
+      return {.timeout = Duration::zero()};
+    default:
+      return {};
+  }
+}
+
+std::string Stage::sleepers() const {
+  std::string text;
+  for (const Actor& actor : actors_) {
+    if (actor.coroutine->closed()) continue;
+    if (!text.empty()) text += ", ";
+    text += actor.coroutine->label();
+    for (const std::string& event : actor.coroutine->awaiting()) text += " at " + event;
+  }
+  return text;
+}
+
+void Stage::complain(const models::Complaint& complaint) {
+  if (!complaint.empty()) world_.fail(sim::Verdict::Safety, complaint);
+}
+
+}  // namespace fermata::properties::scripts

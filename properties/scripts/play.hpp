@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One run of a script: actors that perform its steps, a subject that knows what each step must come
+// to, and an end in four acts: everything comes to rest, the subject is checked at rest, it lets
+// everybody go, and what has happened is checked as a whole.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/runtime.hpp"
+#include "fermata/sim/world/world.hpp"
+#include "properties/interpreter/stage.hpp"
+#include "properties/models/complaint.hpp"
+#include "properties/scripts/script.hpp"
+
+namespace fermata::properties::scripts {
+
+class Stage;
+
+/// A primitive under test beside its model; made for each run, inside it.
+class Subject {
+ public:
+  explicit Subject(Stage& on) : stage(on) {}
+  Subject(const Subject&) = delete;
+  Subject& operator=(const Subject&) = delete;
+  virtual ~Subject() = default;
+
+  /// Carries out an operation in the coroutine of `actor`. It tells the model how the operation
+  /// ended and then lets the exception go on. May suspend.
+  virtual void perform(std::size_t actor, const Step& step) = 0;
+
+  /// Nothing can happen any more: whoever waits must have reason to.
+  virtual void at_rest() = 0;
+
+  /// Lets everybody go who still waits, as closing does. May suspend.
+  virtual void let_go() = 0;
+
+  /// Every actor has ended.
+  virtual void at_end() = 0;
+
+ protected:
+  Stage& stage;
+};
+
+class Stage {
+ public:
+  Stage(const Script& script, sim::World& world) : script_(script), world_(world) {}
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+
+  /// Carries out the script. Called in the main coroutine of a node; suspends.
+  void play(Subject& subject);
+
+  /// Something is wrong: the run fails with the first complaint. An empty one is none.
+  void complain(const models::Complaint& complaint);
+
+  [[nodiscard]] const Script& script() const noexcept { return script_; }
+  [[nodiscard]] std::size_t actor_count() const noexcept { return script_.actors.size(); }
+  [[nodiscard]] CoroutineBase& actor(std::size_t index) const { return *actors_[index].coroutine; }
+
+  /// Whether the actor is suspended now, and in no way on its way back.
+  [[nodiscard]] bool parked(std::size_t index) const {
+    return actor(index).waker().status == WakerStatus::Waiting;
+  }
+
+  /// How long an operation waits at most: half of all numbers mean for ever, two a few
+  /// milliseconds, one not at all, one until the shared token fires.
+  [[nodiscard]] WaitOptions patience(std::uint8_t number) const;
+
+ private:
+  struct Actor {
+    Coroutine<> coroutine;
+    unsigned cancels = 0;    // Asked for.
+    unsigned cancelled = 0;  // Delivered.
+  };
+
+  void act(Subject& subject, std::size_t index);
+  void join();
+  /// Returns whether the actor goes on.
+  bool take(Subject& subject, std::size_t index, const Step& step);
+  void perform_common(const Step& step);
+  [[nodiscard]] std::string sleepers() const;
+
+  const Script& script_;
+  sim::World& world_;
+  std::vector<Actor> actors_;
+  Ref<PlainEvent> token_;
+};
+
+}  // namespace fermata::properties::scripts

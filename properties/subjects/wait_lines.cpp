@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The line that all primitives stand on: a counter of turns, each of which one waiter takes.
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "fermata/runtime/sync/wait_queue.hpp"
+#include "properties/models/line_model.hpp"
+#include "properties/scripts/law.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+enum Operations : std::uint8_t { kTake, kGive };
+constexpr std::array<Operation, 2> kOperations = {{{"take a turn", 8}, {"give a turn", 8}}};
+
+class WaitLines final : public Subject {
+ public:
+  explicit WaitLines(Stage& on)
+      : Subject(on), event_(Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), false))) {}
+
+  void perform(std::size_t actor, const Step& step) override {
+    step.operation() == kTake ? take(actor, stage.patience(step.number)) : give();
+  }
+
+  void at_rest() override { check_counts(); }
+
+  void let_go() override {
+    for (std::size_t i = 0; i < stage.actor_count() * 12; ++i) give();
+  }
+
+  void at_end() override {
+    check_counts();
+    stage.complain(model_.conserved(spare_));
+  }
+
+ private:
+  void take(std::size_t actor, const WaitOptions& options) {
+    if (spare_ > 0) {
+      --spare_;
+      return model_.served_at_once();
+    }
+    model_.arrived(actor);
+    detail::Waiter me(line_);
+    try {
+      me.park(*event_, options, SourcePlace::current());
+    } catch (...) {
+      model_.left(actor);
+      if (me.leave()) grant();
+      throw;
+    }
+    me.leave();
+    stage.complain(model_.served(actor, [this](std::size_t other) { return stage.parked(other); }));
+  }
+
+  void give() {
+    model_.given();
+    grant();
+  }
+  void grant() {
+    if (!line_.grant()) ++spare_;
+  }
+
+  // Whoever waits has reason to, and the line knows who it has.
+  void check_counts() {
+    if (line_.waiting() > 0 && spare_ > 0) {
+      stage.complain("CORE-GL-08 (WAKE): a waiter sleeps beside a spare turn");
+    }
+    stage.complain(model_.recount(line_.waiting() + line_.granted()));
+  }
+
+  Ref<PlainEvent> event_;
+  detail::WaitQueue line_;
+  std::size_t spare_ = 0;
+  models::LineModel model_;
+};
+
+}  // namespace
+
+constinit const Law kWaitLines = {
+    "wait_lines",
+    "turns are taken in the order of arrival, and none is lost with a waiter that leaves",
+    kOperations, &make_subject<WaitLines>};
+
+}  // namespace fermata::properties::scripts
