@@ -28,7 +28,13 @@ struct Workload {
   void (*body)(sim::World& world);
 };
 
+/// Of every group.
 [[nodiscard]] std::span<const Workload> workloads();
+
+[[nodiscard]] std::vector<Workload> callback_workloads();
+[[nodiscard]] std::vector<Workload> waker_workloads();
+[[nodiscard]] std::vector<Workload> deadlock_workloads();
+[[nodiscard]] std::vector<Workload> timer_workloads();
 
 /// The workload among bystanders that follow from the seed.
 [[nodiscard]] sim::Program exploration_of(const Workload& workload);

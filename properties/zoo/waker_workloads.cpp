@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Wakers and lost wake-ups (Z-WK).
+
+#include "fermata/runtime/runtime.hpp"
+#include "properties/zoo/scene.hpp"
+#include "properties/zoo/workload.hpp"
+
+namespace fermata::properties::zoo {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Four readers share one armed event; two of them are cancelled.
+void shared_event(sim::World& world) {
+  const auto shared = make_timer(current_runtime(), milliseconds(100));
+  std::vector<Coroutine<>> readers;
+  const auto canceller = spawn("canceller", [&] {
+    readers[0].cancel();
+    readers[1].cancel();
+    std::uint32_t waiting = 0;
+    for (const auto& reader : readers) waiting += sleeps(reader) ? 1 : 0;
+    if (shared->loop_ref_count() != waiting) {
+      complain(world, "STOP (CORE-EV-02): " + std::to_string(waiting) +
+                          " readers wait for the shared event, it has " +
+                          std::to_string(shared->loop_ref_count()) + " starts");
+    }
+  });
+  for (const char* name : {"first", "second", "third", "fourth"}) {
+    readers.push_back(spawn(std::string(name), [&] { wait(*shared); }));
+  }
+  await(canceller);
+  for (const auto& reader : readers) cancelled_or_done(reader);
+}
+
+// Any of two promises, the second one kept already.
+void any_of_two(sim::World& world) {
+  const auto never = make_event(true);
+  const auto kept = make_event(true);
+  const auto completer = spawn("completer", [&] { kept->complete(); });
+  const auto waiter = spawn("waiter", [&] {
+    Waker& waker = current_coroutine().waker();
+    waker.clear();
+    waker.resume_when(*never, WakeRule::Resolve);
+    waker.resume_when(*kept, WakeRule::Resolve);
+    current_runtime().scheduler().suspend(SourcePlace::current());
+    waker.clear();
+  });
+  await(completer);
+  delay(milliseconds(100));
+  if (sleeps(waiter)) {
+    complain(world, "WAKE (CORE-EV-13): the waiter has parked though one of its promises is kept");
+  }
+  await(waiter);
+}
+
+// A cancelled wait; the clean-up fires what was waited for.
+void clean_up_after_cancel(sim::World& world) {
+  const auto source = make_event(false);
+  Coroutine<> waiter;
+  const auto canceller = spawn("canceller", [&] { waiter.cancel(); });
+  waiter = spawn("waiter", [&] {
+    try {
+      wait_until_closed(*source);
+    } catch (const Cancellation&) {
+      source->complete();
+      const Waker& waker = current_coroutine().waker();
+      if (waker.status != WakerStatus::None || !waker.empty()) {
+        complain(world, std::string("ONCE (CORE-WK-09): the waiter runs, and its waker is ") +
+                            to_string(waker.status) +
+                            (waker.empty() ? "" : " and still subscribed"));
+      }
+      suspend();
+    }
+  });
+  await(canceller);
+  cancelled_or_done(waiter);
+}
+
+}  // namespace
+
+std::vector<Workload> waker_workloads() {
+  return {
+      {"Z-WK-01",
+       "double stop of a shared event kills the siblings' wait",
+       2,
+       {"STOP", "WAKE", "DL-", "CORE-EV-02", "CORE-EV-01", "CORE-WK-06"},
+       &shared_event},
+      {"Z-WK-02",
+       "condition already satisfied by replay, yet the coroutine parks",
+       1,
+       {"WAKE", "DL+", "CORE-EV-13", "CORE-WK-03", "CORE-GL-01"},
+       &any_of_two},
+      {"Z-WK-04",
+       "error path of suspend forgets to clean the waker",
+       2,
+       {"ONCE", "UAF", "CORE-WK-09", "CORE-WK-03", "CORE-GL-02"},
+       &clean_up_after_cancel},
+  };
+}
+
+}  // namespace fermata::properties::zoo
