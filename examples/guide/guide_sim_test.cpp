@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The guide's tour in the simulator: it ends well under every schedule.
-
-#include "examples/guide/guide.hpp"
+// The guide's tours in the simulator: each ends well under every schedule.
 
 #include <fermata/sim.hpp>
 
-SIM_TEST(Guide, TourEndsWell) { guide::tour(); }
+#include "examples/guide/whole_tour.hpp"
+
+SIM_TEST(Guide, CoroutinesEndWell) { guide::coroutines::tour(); }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "examples/guide/guide.hpp"
-
 #include <fermata/runtime/uv/reactor.hpp>
+
+#include "examples/guide/whole_tour.hpp"
 
 int main() {
   fermata::Runtime runtime(fermata::uv::make_reactor());
-  return runtime.run(guide::tour);
+  return runtime.run(guide::whole_tour);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The code of docs/guide.md, so that what the guide shows is compiled and run.
+// The code of docs/guide/coroutines.md, so that what the page shows is compiled and run.
 
 #include <chrono>
 #include <cstdio>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace guide {
+namespace guide::coroutines {
 
 using namespace std::chrono_literals;
 
@@ -97,4 +97,4 @@ inline void tour() {
   blocking_work();
 }
 
-}  // namespace guide
+}  // namespace guide::coroutines

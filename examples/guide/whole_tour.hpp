@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "examples/guide/coroutines.hpp"
+
+namespace guide {
+
+/// Every page of the guide.
+inline void whole_tour() { coroutines::tour(); }
+
+}  // namespace guide
