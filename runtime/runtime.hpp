@@ -3,15 +3,17 @@
 
 // Everything a program on Fermata needs, but for the reactor it runs on.
 
-#include "fermata/runtime/base/error.hpp"     // IWYU pragma: export
-#include "fermata/runtime/base/time.hpp"      // IWYU pragma: export
-#include "fermata/runtime/core/runtime.hpp"   // IWYU pragma: export
-#include "fermata/runtime/core/spawn.hpp"     // IWYU pragma: export
-#include "fermata/runtime/core/suspend.hpp"   // IWYU pragma: export
-#include "fermata/runtime/core/timer.hpp"     // IWYU pragma: export
-#include "fermata/runtime/io/descriptor.hpp"  // IWYU pragma: export
-#include "fermata/runtime/io/offload.hpp"     // IWYU pragma: export
-#include "fermata/runtime/io/signal.hpp"      // IWYU pragma: export
-#include "fermata/runtime/io/tcp.hpp"         // IWYU pragma: export
-#include "fermata/runtime/io/trigger.hpp"     // IWYU pragma: export
-#include "fermata/runtime/sync/await.hpp"     // IWYU pragma: export
+#include "fermata/runtime/base/error.hpp"      // IWYU pragma: export
+#include "fermata/runtime/base/time.hpp"       // IWYU pragma: export
+#include "fermata/runtime/core/runtime.hpp"    // IWYU pragma: export
+#include "fermata/runtime/core/spawn.hpp"      // IWYU pragma: export
+#include "fermata/runtime/core/suspend.hpp"    // IWYU pragma: export
+#include "fermata/runtime/core/timer.hpp"      // IWYU pragma: export
+#include "fermata/runtime/io/descriptor.hpp"   // IWYU pragma: export
+#include "fermata/runtime/io/offload.hpp"      // IWYU pragma: export
+#include "fermata/runtime/io/signal.hpp"       // IWYU pragma: export
+#include "fermata/runtime/io/tcp.hpp"          // IWYU pragma: export
+#include "fermata/runtime/io/trigger.hpp"      // IWYU pragma: export
+#include "fermata/runtime/sync/await.hpp"      // IWYU pragma: export
+#include "fermata/runtime/sync/await_all.hpp"  // IWYU pragma: export
+#include "fermata/runtime/sync/timeout.hpp"    // IWYU pragma: export

@@ -84,6 +84,11 @@ class CoroutineBase : public Event {
   /// finished coroutine (CORE-CO-04, CO-05).
   void cancel(std::exception_ptr reason = nullptr, bool safely = false);
 
+  bool request_cancel(const std::exception_ptr& reason) override {
+    cancel(reason);
+    return true;
+  }
+
   /// `handler` runs when the coroutine has ended, whatever the end; at once when it has ended
   /// already (CORE-CO-07).
   void finally(FinallyHandler handler);

@@ -61,6 +61,8 @@ const char* to_string(EventKind kind) noexcept {
       return "Request";
     case EventKind::Io:
       return "Io";
+    case EventKind::Joint:
+      return "Joint";
   }
   return "Event";
 }

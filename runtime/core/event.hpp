@@ -36,6 +36,7 @@ enum class EventKind : std::uint8_t {
   Listener,
   Request,  // one I/O operation: active from submission to completion
   Io,       // a handle: start and stop move the loop references only
+  Joint,    // a wait for several events: start and stop reach each of them; no activity itself
 };
 
 [[nodiscard]] const char* to_string(EventKind kind) noexcept;
@@ -153,6 +154,22 @@ class Event {
   /// The stored outcome of a closed event of a kind that keeps it; null otherwise (CORE-EV-08).
   [[nodiscard]] virtual const Outcome* replay() const noexcept { return nullptr; }
 
+  /// What one who waits for this gets for `error`, which this fired with: it, or an object of its
+  /// own.
+  [[nodiscard]] virtual std::exception_ptr error_for_waiter(const std::exception_ptr& error) const {
+    return error;
+  }
+
+  /// Whether this will never end a wait that it is the token of.
+  [[nodiscard]] virtual bool void_as_token() const noexcept { return false; }
+
+  /// Asks what this stands for to end, with `reason`, which holds a Cancellation; returns false,
+  /// and does nothing, where there is nothing that could be asked. Never suspends.
+  virtual bool request_cancel(const std::exception_ptr& reason) {
+    static_cast<void>(reason);
+    return false;
+  }
+
   /// Called by a subscriber during a pass: the error has found its taker (CORE-EV-15).
   void mark_exception_handled() noexcept { flags_ |= kExceptionHandled; }
   [[nodiscard]] bool exception_handled() const noexcept { return has(kExceptionHandled); }
@@ -233,7 +250,7 @@ class Event {
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
   [[nodiscard]] bool counts_when_started() const noexcept {
-    return !has(kHidden) && startable() && kind_ != EventKind::Io;
+    return !has(kHidden) && startable() && kind_ < EventKind::Io;
   }
   void close_now() noexcept;
   void replay_to(Callback& callback);

@@ -22,7 +22,8 @@ constexpr std::size_t kTurnsOfDestructors = 1000;  // Each, while nobody ends; t
 bool can_do_without(const Waker& waker) {
   for (const Registration* each = waker.first(); each != nullptr; each = each->next()) {
     const EventKind kind = each->source().kind();
-    if (kind == EventKind::Coroutine || kind == EventKind::Request || kind == EventKind::Task) {
+    if (kind == EventKind::Coroutine || kind == EventKind::Request || kind == EventKind::Task ||
+        kind == EventKind::Joint) {
       return false;
     }
   }

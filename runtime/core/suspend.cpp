@@ -104,6 +104,7 @@ void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace pl
     runtime.log(event.info() + " is waited for after its end");
   }
   Event* token = options.token == &event ? nullptr : options.token;
+  if (token != nullptr && token->void_as_token()) token = nullptr;
   std::optional<Timer> timer;
   waker.resume_when(event, WakeRule::Resolve);
   if (!event.closed()) {

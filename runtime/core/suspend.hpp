@@ -74,7 +74,7 @@ void require_valid_span(Duration span);
 /// Throws OperationCanceled with the error of `token`, which has fired, as its previous.
 [[noreturn]] void throw_canceled_by(Event& token);
 void* wait_with(Event& event, const WaitOptions& options, SourcePlace place);
-}
+}  // namespace detail
 
 /// Waits until `event` fires and returns its result. Throws its error, Timeout, OperationCanceled,
 /// Cancellation; UsageError on a closed event that cannot replay. A closed one that can answers

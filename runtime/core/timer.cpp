@@ -59,8 +59,10 @@ std::exception_ptr Timer::timeout_error() const {
       fmt::format("Timeout occurred after {} milliseconds", ceil<milliseconds>(timeout_).count())));
 }
 
-void Timer::arm() {
-  runtime().timers().push(*this, runtime().now() + timeout_);
+void Timer::arm() { arm_until(runtime().now() + timeout_); }
+
+void Timer::arm_until(Instant deadline) {
+  runtime().timers().push(*this, deadline);
   queued_ = true;
 }
 

@@ -43,6 +43,8 @@ class Timer : public Event {
  protected:
   void arm() override;
   void disarm() noexcept override;
+  /// What `arm` of a timer with a deadline of its own does.
+  void arm_until(Instant deadline);
   /// An embedded timer belongs to whatever holds it.
   void dispose() noexcept override {}
 

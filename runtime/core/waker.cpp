@@ -72,15 +72,25 @@ void Registration::destroy() noexcept {
   }
 }
 
+void Registration::resolve(Event& event, const Outcome& outcome) {
+  detail::Scheduler& scheduler = event.runtime().scheduler();
+  if (!outcome.error) [[likely]] {
+    return scheduler.wake(*coroutine_, &event, outcome.result, nullptr, WakeCause::Event);
+  }
+  take_error_of(event);
+  scheduler.wake(*coroutine_, &event, outcome.result, event.error_for_waiter(outcome.error),
+                 WakeCause::Event);
+}
+
 void Registration::run(Event& event, const Outcome& outcome) {
   CoroutineBase& waiter = *coroutine_;
   detail::Scheduler& scheduler = event.runtime().scheduler();
   switch (rule_) {
     case WakeRule::Resolve:
-      if (outcome.error) take_error_of(event);
-      scheduler.wake(waiter, &event, outcome.result, outcome.error, WakeCause::Event);
+      resolve(event, outcome);
       return;
     case WakeRule::Token:
+      if (event.void_as_token()) return;
       if (outcome.error) take_error_of(event);
       scheduler.wake(waiter, &event, nullptr, token_fired(outcome.error), WakeCause::Event);
       return;

@@ -69,6 +69,7 @@ class Registration final : public Callback {
   Registration(CoroutineBase& coroutine, std::uint8_t slot) noexcept
       : coroutine_(&coroutine), slot_(slot) {}
   void destroy() noexcept override;
+  void resolve(Event& event, const Outcome& outcome);
 
   CoroutineBase* coroutine_;
   Event* source_ = nullptr;

@@ -9,7 +9,7 @@ void check_token(const WaitOptions& options) {
   if (options.timeout) require_valid_span(*options.timeout);
   if (options.token == nullptr) return;
   options.token->mark_result_used();
-  if (options.token->closed()) throw_canceled_by(*options.token);
+  if (options.token->closed() && !options.token->void_as_token()) throw_canceled_by(*options.token);
 }
 
 Deadline::Deadline(const WaitOptions& options) : options_(options) {
