@@ -55,6 +55,7 @@ class Registration final : public Callback {
   [[nodiscard]] CoroutineBase& coroutine() const noexcept { return *coroutine_; }
   [[nodiscard]] Registration* next() const noexcept { return next_; }
   [[nodiscard]] bool started() const noexcept { return started_; }
+  [[nodiscard]] WakeRule rule() const noexcept { return rule_; }
   /// The event waited for; it stays set after the event let go of the subscription.
   [[nodiscard]] Event& source() const noexcept { return *source_; }
 

@@ -37,6 +37,7 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   idle_rounds_ = 0;
   running_ = nullptr;
   busy_votes_ = 0;
+  interrupter_.disarm();
   if (deadlock_.step != 0) deadlock_ = {};
   if (failed_coroutine_.step != 0) failed_coroutine_ = {};
 }

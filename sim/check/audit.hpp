@@ -18,6 +18,7 @@
 #include "fermata/runtime/core/coroutine.hpp"
 #include "fermata/runtime/core/journal.hpp"
 #include "fermata/runtime/core/observer.hpp"
+#include "fermata/sim/check/interrupter.hpp"
 #include "fermata/sim/check/run_record.hpp"
 
 namespace fermata::sim::detail {
@@ -36,6 +37,9 @@ class Audit final : public Observer {
 
   /// Looks for what has outlived a run that ended without a failure.
   void end_run();
+
+  /// For a sweep of interruptions over a program; not armed otherwise.
+  [[nodiscard]] Interrupter& interrupter() noexcept { return interrupter_; }
 
   /// Throws AbandonRun once the run has failed.
   void end_step(Runtime& runtime) override;
@@ -105,6 +109,7 @@ class Audit final : public Observer {
   const Event* running_ = nullptr;  // The coroutine in control.
   std::uint64_t busy_ = 0;          // Id of whoever had most of the steps of late, if anybody has.
   std::uint64_t busy_votes_ = 0;
+  Interrupter interrupter_;
   Moment deadlock_;
   Moment failed_coroutine_;
 };

@@ -162,6 +162,7 @@ void Audit::end_step(Runtime& runtime) {
   if (record_.over()) [[unlikely]] {
     throw AbandonRun{};
   }
+  interrupter_.end_step(runtime.current());
 }
 
 void Audit::recount() {

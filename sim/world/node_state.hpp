@@ -38,6 +38,8 @@ class NodeState {
   [[nodiscard]] Node& handle() noexcept { return handle_; }
   [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
 
+  [[nodiscard]] Interrupter& interrupter() noexcept { return audit_.interrupter(); }
+
   // --- for the parts of its reactor ---
 
   [[nodiscard]] Instant now() const noexcept { return clock_; }

@@ -68,6 +68,14 @@ class Node {
   detail::NodeState* state_;
 };
 
+/// What a sweep has done.
+struct SweepCounts {
+  std::uint64_t runs = 0;
+  std::uint64_t cancellations = 0;       // Delivered as soon as somebody had suspended.
+  std::uint64_t late_cancellations = 0;  // Delivered between a wake and its turn.
+  std::uint64_t timeouts = 0;
+};
+
 class World {
  public:
   /// `decisions` takes every decision; it must outlive the world.
@@ -89,6 +97,15 @@ class World {
 
   /// Calls `action` when `delay` has passed from now. It runs in no node and must not suspend.
   void at(Duration delay, std::function<void()> action);
+
+  /// Runs `program` in a coroutine of the current node again and again: once for each suspension
+  /// point that it and what it spawns come to, with a cancellation there; once more with one that
+  /// comes when the wait has been answered already; and, where the wait has a timeout, with that
+  /// timeout. What the program leaves running is then cancelled, and `check` is called. The run
+  /// fails when the program ends with anything but what it was interrupted with. Suspends; called
+  /// in a coroutine. Throws UsageError outside of one.
+  SweepCounts sweep_cancellation(const std::function<void()>& program,
+                                 const std::function<void()>& check = nullptr);
 
   /// Runs the world to its end, or to the first failure; then what is left of the programs is
   /// unwound, without any effect outside. Never throws what a program threw: see failure().

@@ -72,6 +72,8 @@ class WorldState final : public RunRecord {
   [[nodiscard]] const std::vector<std::string>& log() const noexcept { return log_; }
   [[nodiscard]] std::string current_coroutine() const;
   [[nodiscard]] bool in_run() const noexcept { return in_run_; }
+  /// Whose program runs now; null when none does.
+  [[nodiscard]] NodeState* running_node() const noexcept { return running_node_; }
 
  private:
   struct Action final : Happening {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/world/world.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+class SweepTest : public ::testing::Test {
+ protected:
+  void SetUp() override { decisions_.begin(1); }
+
+  /// Sweeps over `program` as the one thing that a run does.
+  SweepCounts sweep(const std::function<void()>& program,
+                    const std::function<void()>& check = nullptr) {
+    SweepCounts counts;
+    world_.node("main", [&] { counts = world_.sweep_cancellation(program, check); });
+    world_.run();
+    return counts;
+  }
+
+  std::unique_ptr<Strategy> strategy_ = make_strategy("fifo");
+  Decisions decisions_{*strategy_};
+  World world_{decisions_, {.faults = FaultSet::none()}};
+};
+
+TEST_F(SweepTest, InterruptsEachSuspensionOnce) {
+  std::vector<std::string> ends;
+  int checks = 0;
+  const SweepCounts counts = sweep(
+      [&] {
+        try {
+          delay(1ms);
+          delay(1ms);
+          ends.emplace_back("returned");
+        } catch (const Cancellation&) {
+          ends.emplace_back("cancelled");
+          throw;
+        }
+      },
+      [&] { ++checks; });
+  EXPECT_FALSE(world_.failure());
+  EXPECT_EQ(counts.cancellations, 2u);
+  EXPECT_EQ(counts.late_cancellations, 2u);
+  EXPECT_EQ(counts.timeouts, 0u) << "a delay has no timeout";
+  EXPECT_EQ(counts.runs, 3u + 3u + 1u) << "the last one of each kind comes to no point";
+  EXPECT_EQ(checks, 7);
+  EXPECT_EQ(ends, (std::vector<std::string>{"cancelled", "cancelled", "returned", "cancelled",
+                                            "cancelled", "returned", "returned"}));
+}
+
+TEST_F(SweepTest, LetsTimeoutsPassWhereThereAreAny) {
+  const SweepCounts counts = sweep([] {
+    const auto job = spawn("job", [] { delay(1s); });
+    await(job, {.timeout = 1h});
+  });
+  EXPECT_FALSE(world_.failure());
+  EXPECT_EQ(counts.timeouts, 1u);
+  EXPECT_EQ(counts.cancellations, 2u) << "of both coroutines";
+}
+
+TEST_F(SweepTest, FindsWhatAnInterruptionBreaks) {
+  bool locked = false;
+  sweep(
+      [&] {
+        locked = true;
+        delay(1ms);  // A cancellation here leaves it locked.
+        locked = false;
+      },
+      [&] {
+        if (locked) world_.fail(Verdict::Safety, "left locked");
+        locked = false;
+      });
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->message, "left locked");
+}
+
+TEST_F(SweepTest, NamesTheInterruptionThatAProgramFailsWith) {
+  sweep([] {
+    try {
+      delay(1ms);
+      delay(1ms);
+    } catch (const Cancellation&) {
+      throw Error("cannot be stopped");
+    }
+  });
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->message,
+            "sweep: 'swept' fails when suspension 1 is cancelled: "
+            "fermata::Error: cannot be stopped");
+}
+
+TEST_F(SweepTest, EndsWhatTheProgramLeavesBehind) {
+  int ended = 0;
+  sweep([&] {
+    spawn("left behind", [&] {
+      try {
+        delay(24h);
+      } catch (const Cancellation&) {
+        ++ended;
+        throw;
+      }
+    });
+    suspend();
+  });
+  EXPECT_FALSE(world_.failure());
+  EXPECT_GT(ended, 2);
+  EXPECT_LT(world_.now(), Instant{} + Duration(24h));
+}
+
+}  // namespace
+}  // namespace fermata::sim
