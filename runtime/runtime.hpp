@@ -16,4 +16,5 @@
 #include "fermata/runtime/io/trigger.hpp"      // IWYU pragma: export
 #include "fermata/runtime/sync/await.hpp"      // IWYU pragma: export
 #include "fermata/runtime/sync/await_all.hpp"  // IWYU pragma: export
+#include "fermata/runtime/sync/channel.hpp"    // IWYU pragma: export
 #include "fermata/runtime/sync/timeout.hpp"    // IWYU pragma: export

@@ -36,6 +36,7 @@
 #include "fermata/runtime/core/reactor.hpp"
 #include "fermata/runtime/core/ready_queue.hpp"
 #include "fermata/runtime/core/scope.hpp"
+#include "fermata/runtime/core/soft_resolver.hpp"
 #include "fermata/runtime/core/timer.hpp"
 
 namespace fermata {
@@ -127,6 +128,11 @@ class Scheduler {
   void on_stop_signal(int signum);
   void report_unhandled(std::exception_ptr error);
   [[nodiscard]] bool shutting_down() const noexcept { return phase_ != Phase::Running; }
+
+  /// From now until it is removed, it is asked before a deadlock is declared, and removed then; in
+  /// the order of their addition.
+  void add_soft_resolver(SoftResolver& resolver) noexcept { soft_resolvers_.push_back(resolver); }
+  void remove_soft_resolver(SoftResolver& resolver) noexcept { soft_resolvers_.remove(resolver); }
 
   // --- state ---
 
@@ -250,6 +256,8 @@ class Scheduler {
   void cancel_all(const std::exception_ptr& reason, WakeCause cause);
   void enter_final_phase() noexcept;
   void drop_deadline() noexcept;
+  /// Whether something can happen again.
+  bool resolve_softly();
   void resolve_deadlock();
   void unwind_all();
   bool unwind_next();
@@ -303,6 +311,7 @@ class Scheduler {
   bool abandoned_ = false;  // An observer has cut the run.
   bool unwinding_ = false;  // Nobody is picked from the ready queue any more.
   Phase phase_ = Phase::Running;
+  SoftResolver::List soft_resolvers_;
   unsigned deadlock_rounds_ = 0;
   std::optional<int> exit_code_;
   std::vector<std::exception_ptr> exit_errors_;  // Newest first.

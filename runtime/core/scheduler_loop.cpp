@@ -102,7 +102,8 @@ void Scheduler::loop() {
       continue;
     }
     poll(TurnMode::NoWait);  // The last chance for something that has happened already.
-    if (ready_.empty() && !has_native_work() && kernel_.active_events == 0) resolve_deadlock();
+    if (!ready_.empty() || has_native_work() || kernel_.active_events > 0) continue;
+    if (!resolve_softly()) resolve_deadlock();
   }
   unwind_all();
 }

@@ -235,6 +235,19 @@ void Scheduler::cancel_all(const std::exception_ptr& reason, WakeCause cause) {
   }
 }
 
+bool Scheduler::resolve_softly() {
+  for (std::size_t left = soft_resolvers_.size(); left > 0 && !soft_resolvers_.empty(); --left) {
+    SoftResolver& resolver = *soft_resolvers_.first();
+    soft_resolvers_.remove(resolver);
+    try {
+      resolver.resolve();
+    } catch (...) {
+      handle_loop_exception(std::current_exception());
+    }
+  }
+  return !ready_.empty() || has_native_work() || kernel_.active_events > 0;
+}
+
 void Scheduler::resolve_deadlock() {
   const std::size_t waiting = registry_.size();
   const std::string headline =

@@ -62,11 +62,16 @@ void WaitQueue::rejoin(Waiter& waiter) noexcept {
   next != nullptr ? waiting_.insert_before(*next, waiter) : waiting_.push_back(waiter);
 }
 
+Waiter* WaitQueue::oldest() const noexcept {
+  Waiter* each = waiting_.first();
+  while (each != nullptr && !each->can_be_granted()) each = Line::after(*each);
+  return each;
+}
+
 bool WaitQueue::grant() {
-  Waiter* oldest = waiting_.first();
-  while (oldest != nullptr && !oldest->can_be_granted()) oldest = Line::after(*oldest);
-  if (oldest == nullptr) return false;
-  oldest->settle(Waiter::State::Granted, nullptr);
+  Waiter* const next = oldest();
+  if (next == nullptr) return false;
+  next->settle(Waiter::State::Granted, nullptr);
   return true;
 }
 

@@ -80,6 +80,7 @@ class WaitQueue {
 
   /// Grants the oldest waiter its turn and wakes it; false when nobody waits who could take it.
   bool grant();
+  [[nodiscard]] bool can_grant() const noexcept { return oldest() != nullptr; }
 
   /// Everybody who waits fails with `error`, oldest first; with `granted_too` the promises are
   /// void as well, after the others.
@@ -98,6 +99,8 @@ class WaitQueue {
   [[nodiscard]] Line& line_of(Waiter::State state) noexcept {
     return state == Waiter::State::Granted ? granted_ : waiting_;
   }
+  /// The oldest that could take a grant, or null.
+  [[nodiscard]] Waiter* oldest() const noexcept;
   void rejoin(Waiter& waiter) noexcept;
 
   Line waiting_;  // By ticket.

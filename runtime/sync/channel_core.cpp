@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/sync/channel_core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace fermata::detail {
+
+namespace {
+
+void require_timeout(const ChannelCore& channel, const char* which, Duration timeout) {
+  if (timeout >= Duration::zero()) return;
+  throw UsageError(fmt::format("{}: {} of {} ns: expected zero or more", channel.label(), which,
+                               timeout.count()));
+}
+
+}  // namespace
+
+ChannelCore::ChannelCore(Runtime& runtime, Name&& name, std::size_t capacity,
+                         std::size_t value_bytes, const ChannelOptions& options,
+                         const SourcePlace& place)
+    : Event(runtime, EventKind::Plain),
+      slots_(std::max<std::size_t>(capacity, 1)),
+      capacity_(capacity),
+      name_(std::move(name)),
+      place_(place) {
+  const std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / value_bytes;
+  if (capacity > limit) {
+    throw UsageError(fmt::format("{}: capacity {}: expected at most {}", label(), capacity, limit));
+  }
+  require_timeout(*this, "no_producer_timeout", options.no_producer_timeout);
+  require_timeout(*this, "no_consumer_timeout", options.no_consumer_timeout);
+  if (std::max(options.no_producer_timeout, options.no_consumer_timeout) > Duration::zero()) {
+    guard_ = std::make_unique<ChannelGuard>(*this, options);
+  }
+}
+
+ChannelCore::~ChannelCore() { shut(); }
+
+std::string ChannelCore::label() const {
+  return name_.empty() ? fmt::format("channel #{} created at {}", serial(), place_.text())
+                       : fmt::format("channel '{}' created at {}", name_.view(), place_.text());
+}
+
+std::string ChannelCore::info() const {
+  return fmt::format("Channel(capacity={}, receivers={}, senders={}, reserved={}/{})", capacity_,
+                     receivers(), senders(), reserved_receivers(), reserved_senders());
+}
+
+// --- closing ---
+
+void ChannelCore::close_because(CloseReason reason, const SourcePlace* place) {
+  if (closed()) return;
+  const auto keep = Ref<Event>::share(*this);
+  ChannelError error(reason);
+  error.set_previous(std::make_exception_ptr(
+      Error(place != nullptr ? fmt::format("{}, closed at {}", label(), place->text()) : label())));
+  outcome_.error = std::make_exception_ptr(std::move(error));
+  reason_ = reason;
+  if (guard_ != nullptr) guard_->disarm();
+  close();
+  receivers_.fail_all(outcome_.error, false);
+  delivering_.fail_all(outcome_.error, false);
+  senders_.fail_all(outcome_.error, true);
+  notify(outcome_);
+}
+
+void ChannelCore::close_for_want_of_handles() noexcept {
+  const auto keep = Ref<Event>::share(*this);
+  try {
+    close_because(CloseReason::Disposed);
+  } catch (...) {
+    runtime().report_unhandled(std::current_exception());
+  }
+}
+
+void ChannelCore::throw_closed() const { std::rethrow_exception(outcome_.error); }
+
+// --- waiting ---
+
+void ChannelCore::await_slot(const WaitOptions& options, const SourcePlace& place) {
+  if (closed()) throw_closed();
+  if (has_free_slot()) return;
+  Waiter self(senders_);
+  starvation_changed(false);
+  try {
+    self.park(*this, options, place);
+  } catch (...) {
+    const bool forfeited = self.leave();
+    if (forfeited && !closed()) wake_senders();
+    starvation_changed(false);
+    throw;
+  }
+}
+
+void ChannelCore::await_value(const WaitOptions& options, const SourcePlace& place) {
+  if (has_free_value()) return;
+  if (closed()) throw_closed();
+  Waiter self(receivers_);
+  starvation_changed(false);
+  try {
+    self.park(*this, options, place);
+  } catch (...) {
+    const bool forfeited = self.leave();
+    if (forfeited && !closed()) wake_receivers();
+    starvation_changed(false);
+    throw;
+  }
+}
+
+// Who is cancelled first keeps its value: what is on its way back cannot be taken any more. Who is
+// cancelled when the value has been taken learns of the cancellation all the same.
+void ChannelCore::await_taker(void* value, const WaitOptions& options, const SourcePlace& place) {
+  Waiter self(delivering_);
+  delivery_ = value;
+  starvation_changed(false);
+  try {
+    self.park(*this, options, place);
+  } catch (...) {
+    const bool taken = self.leave();
+    if (!taken && !closed()) wake_senders();
+    starvation_changed(false);
+    throw;
+  }
+}
+
+// --- promises ---
+
+void ChannelCore::wake_receivers() {
+  while (has_free_stored_value() && receivers_.grant()) continue;
+}
+
+void ChannelCore::wake_senders() {
+  while (!closed() && has_free_slot() && senders_.grant()) continue;
+}
+
+void ChannelCore::after_store() {
+  wake_receivers();
+  starvation_changed(true);
+}
+
+void ChannelCore::after_take() {
+  wake_senders();
+  starvation_changed(true);
+}
+
+void* ChannelCore::accept_delivery() {
+  delivering_.grant();
+  return std::exchange(delivery_, nullptr);
+}
+
+Starving ChannelCore::starving() const noexcept {
+  if (closed()) return Starving::Nobody;
+  if (receivers_.waiting() > 0) return Starving::Receivers;
+  if (senders_.waiting() + delivering_.waiting() > 0) return Starving::Senders;
+  return Starving::Nobody;
+}
+
+}  // namespace fermata::detail
