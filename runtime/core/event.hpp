@@ -178,6 +178,11 @@ class Event {
   void mark_result_used() noexcept { flags_ |= kResultUsed; }
   [[nodiscard]] bool result_used() const noexcept { return has(kResultUsed); }
 
+  /// A subscriber keeps the error for somebody who has not been given it yet, and a reference with
+  /// it: when that one drops out, nobody has taken the error.
+  void mark_exception_owed() noexcept { flags_ |= kExceptionOwed; }
+  [[nodiscard]] bool exception_owed() const noexcept { return has(kExceptionOwed); }
+
   /// The error reached somebody: it is not unhandled.
   void mark_exception_caught() noexcept { flags_ |= kExceptionCaught; }
   [[nodiscard]] bool exception_caught() const noexcept { return has(kExceptionCaught); }
@@ -245,6 +250,7 @@ class Event {
     kExceptionHandled = 1u << 3,
     kHidden = 1u << 4,
     kShut = 1u << 5,
+    kExceptionOwed = 1u << 6,
   };
   struct QueuedNotifies;
 

@@ -107,8 +107,9 @@ void Scheduler::settle_error(CoroutineBase& coroutine) {
   }
 }
 
-// Whether somebody was woken with the coroutine's error and will get it, if nothing intervenes.
+// Whether somebody will get the coroutine's error, if nothing intervenes.
 bool Scheduler::is_owed(const CoroutineBase& failed) const noexcept {
+  if (failed.exception_owed()) return true;
   for (const CoroutineBase* each = registry_.first(); each != nullptr;
        each = CoroutineBase::Registry::after(*each)) {
     if (each->waker_.owes_error_of(failed)) return true;

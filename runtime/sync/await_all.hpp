@@ -11,7 +11,8 @@
 //   await_any_of             n have succeeded, or all ended   values, errors
 //   await_any_of_or_fail     n have ended                     values; throws the first error
 //
-// Items       Containers of awaitables or events, see await_items.hpp. An item given under several
+// Items       Containers and sources of awaitables or events, see await_items.hpp. An item given
+// under several
 //             keys counts, and gives its value, under each.
 // Order       By completion; by the items' order with preserve_order. Items that have ended before
 //             the call answer first, in their order, and when that is enough nothing suspends.
@@ -28,6 +29,7 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "fermata/runtime/sync/await_items.hpp"
 
@@ -46,58 +48,61 @@ struct FirstSuccess {
 };
 
 /// A value is moved out of an item only when it cannot be copied.
-template <detail::Items I>
-auto await_all(const I& items, const AwaitOptions& options = {},
+template <detail::ItemsOrSource I>
+auto await_all(I&& items, const AwaitOptions& options = {},
                SourcePlace place = SourcePlace::current()) {
   const detail::JointRule rule{"await_all", detail::JointRule::kAll, true};
-  return detail::wait_for_items(items, rule, options, place, [](const auto& batch) {
-    return AllResults{batch.values(), batch.errors()};
-  });
+  return detail::wait_for_items(std::forward<I>(items), rule, options, place,
+                                [](const auto& batch) {
+                                  return AllResults{batch.values(), batch.errors()};
+                                });
 }
 
 /// The values in the order of the items: a vector; with keys for items with keys; nothing when the
 /// items have no values.
-template <detail::Items I>
-auto await_all_or_fail(const I& items, const AwaitOptions& options = {},
+template <detail::ItemsOrSource I>
+auto await_all_or_fail(I&& items, const AwaitOptions& options = {},
                        SourcePlace place = SourcePlace::current()) {
   const detail::JointRule rule{"await_all_or_fail", detail::JointRule::kAll, false};
-  return detail::wait_for_items(items, rule, options, place,
+  return detail::wait_for_items(std::forward<I>(items), rule, options, place,
                                 [](const auto& batch) { return batch.all_values(); });
 }
 
 /// Absent when there are no items.
-template <detail::Items I>
-auto await_any_or_fail(const I& items, const AwaitOptions& options = {},
+template <detail::ItemsOrSource I>
+auto await_any_or_fail(I&& items, const AwaitOptions& options = {},
                        SourcePlace place = SourcePlace::current()) {
   const detail::JointRule rule{"await_any_or_fail", 1, false};
-  return detail::wait_for_items(items, rule, options, place,
+  return detail::wait_for_items(std::forward<I>(items), rule, options, place,
                                 [](const auto& batch) { return batch.first_value(); });
 }
 
-template <detail::Items I>
-auto await_first_success(const I& items, const AwaitOptions& options = {},
+template <detail::ItemsOrSource I>
+auto await_first_success(I&& items, const AwaitOptions& options = {},
                          SourcePlace place = SourcePlace::current()) {
   const detail::JointRule rule{"await_first_success", 1, true};
-  return detail::wait_for_items(items, rule, options, place, [](const auto& batch) {
-    return FirstSuccess{batch.first_value(), batch.errors()};
-  });
+  return detail::wait_for_items(std::forward<I>(items), rule, options, place,
+                                [](const auto& batch) {
+                                  return FirstSuccess{batch.first_value(), batch.errors()};
+                                });
 }
 
 /// Waits for all when `needed` is zero or less.
-template <detail::Items I>
-auto await_any_of(std::ptrdiff_t needed, const I& items, const AwaitOptions& options = {},
+template <detail::ItemsOrSource I>
+auto await_any_of(std::ptrdiff_t needed, I&& items, const AwaitOptions& options = {},
                   SourcePlace place = SourcePlace::current()) {
   const detail::JointRule rule{"await_any_of", detail::needed_or_all(needed), true};
-  return detail::wait_for_items(items, rule, options, place, [](const auto& batch) {
-    return AllResults{batch.values(), batch.errors()};
-  });
+  return detail::wait_for_items(std::forward<I>(items), rule, options, place,
+                                [](const auto& batch) {
+                                  return AllResults{batch.values(), batch.errors()};
+                                });
 }
 
-template <detail::Items I>
-auto await_any_of_or_fail(std::size_t needed, const I& items, const AwaitOptions& options = {},
+template <detail::ItemsOrSource I>
+auto await_any_of_or_fail(std::size_t needed, I&& items, const AwaitOptions& options = {},
                           SourcePlace place = SourcePlace::current()) {
   const detail::JointRule rule{"await_any_of_or_fail", needed, false};
-  return detail::wait_for_items(items, rule, options, place,
+  return detail::wait_for_items(std::forward<I>(items), rule, options, place,
                                 [](const auto& batch) { return batch.values(); });
 }
 

@@ -7,11 +7,15 @@
 //             that it may change during the wait.
 // Items       Anything awaitable; a plain event through a pointer, Ref or reference_wrapper: it has
 //             no value (std::monostate), and needs only to fire.
+// Sources     Anything else that gives items one by one, see source.hpp. A coroutine of its own
+// reads
+//             it, and has ended when the wait returns.
 // Keys        Of pairs, as in a map, the first; else the position.
 
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <ranges>
 #include <type_traits>
@@ -22,6 +26,7 @@
 #include "fermata/runtime/sync/awaitable.hpp"
 #include "fermata/runtime/sync/joint_wait.hpp"
 #include "fermata/runtime/sync/keyed.hpp"
+#include "fermata/runtime/sync/source.hpp"
 
 namespace fermata {
 
@@ -109,20 +114,19 @@ class Batch {
     wait_.reserve(count);
     handles_.reserve(count);
     if constexpr (kKeyed) keys_.reserve(count);
-    for (auto&& item : items) {
-      if constexpr (kKeyed) {
-        keys_.push_back(item.first);
-        add(std::as_const(item.second));
-      } else {
-        add(std::as_const(item));
-      }
-    }
+    for (const auto& item : items) add(item);
     wait_.seal();
   }
 
+  /// A copy of a handle, or the handle itself.
   template <class X>
   void add(X&& item) {
-    handles_.emplace_back(std::forward<X>(item));
+    if constexpr (kKeyed) {
+      keys_.push_back(item.first);
+      handles_.emplace_back(std::forward<X>(item).second);
+    } else {
+      handles_.emplace_back(std::forward<X>(item));
+    }
     wait_.add(event_of(handles_.back()));
   }
 
@@ -204,13 +208,35 @@ class Batch {
   std::vector<Handle> handles_;
 };
 
-template <class Items, class Finish>
-auto wait_for_items(const Items& items, const JointRule& rule, const AwaitOptions& options,
+template <class X>
+concept LazyItems = !Items<std::remove_reference_t<X>> &&
+                    (Source<std::remove_reference_t<X>> || std::ranges::input_range<X>);
+
+template <class X>
+concept ItemsOrSource = Items<std::remove_reference_t<X>> || LazyItems<X>;
+
+/// Waits for `items` as `rule` says; gives what `finish` makes of the batch.
+template <class X, class Finish>
+auto wait_for_items(X&& items, const JointRule& rule, const AwaitOptions& options,
                     const SourcePlace& place, Finish finish) {
-  Batch<TraitsOf<Items>> batch(rule, options);
-  batch.add_all(items);
-  batch.wait().run(place);
-  return finish(std::as_const(batch));
+  if constexpr (LazyItems<X>) {
+    auto source = source_of(std::forward<X>(items));
+    Batch<ItemTraits<Pulled<decltype(source)>>> batch(rule, options);
+    batch.wait().feed(
+        [&batch, source = std::make_shared<decltype(source)>(std::move(source))] {
+          auto item = pull(*source);
+          if (item) batch.add(std::move(*item));
+          return item.has_value();
+        },
+        place);
+    batch.wait().run(place);
+    return finish(std::as_const(batch));
+  } else {
+    Batch<TraitsOf<std::remove_reference_t<X>>> batch(rule, options);
+    batch.add_all(std::as_const(items));
+    batch.wait().run(place);
+    return finish(std::as_const(batch));
+  }
 }
 
 /// Of any_of, whose "none" means all.

@@ -14,6 +14,12 @@ namespace {
 constexpr std::size_t kFirstBlock = 32;
 constexpr std::size_t kItemsShown = 3;
 
+/// Fires whenever one more item may be pulled.
+class Room final : public Event {
+ public:
+  explicit Room(Runtime& runtime) : Event(runtime, EventKind::Plain) {}
+};
+
 WaitOptions wait_options(const AwaitOptions& options) { return {options.timeout, options.token}; }
 
 /// What `wait` throws; null when it returns. A forced end goes on at once.
@@ -51,6 +57,7 @@ JointWait::JointWait(const JointRule& rule, const AwaitOptions& options)
     : Event(current_runtime(), EventKind::Joint),
       rule_(rule),
       options_(options),
+      waiter_(&current_coroutine()),
       deadline_(wait_options(options)) {
   check_token(wait_options(options));
 }
@@ -67,7 +74,7 @@ void JointWait::add(Event* event) {
     throw UsageError(fmt::format("{}: item {} {}", rule_.operation, total_, what));
   };
   if (event == nullptr) refuse("refers to nothing: expected something to wait for");
-  if (event == runtime().current()) refuse("is the current coroutine, which cannot await itself");
+  if (event == waiter_) refuse("is the current coroutine, which cannot await itself");
   if (event->closed() && event->replay() == nullptr) refuse("is closed and keeps no outcome");
   if (room_ == 0) reserve(total_ == 0 ? kFirstBlock : total_);
   JointItem& item = *next_free_++;
@@ -91,8 +98,23 @@ void JointWait::seal() {
   settle_if_satisfied();
 }
 
-void JointWait::abort(const std::exception_ptr& error) {
-  if (!settled_) settle(error);
+void JointWait::feed(std::function<bool()> pull, const SourcePlace& place) {
+  room_for_more_ = Ref<Event>::adopt(*new Room(runtime()));
+  source_ = spawn(
+      Name(std::string(rule_.operation) + ".source"),
+      [this, pull = std::move(pull), room = room_for_more_] {
+        const std::size_t limit = options_.concurrency;
+        while (!settled_ && pull()) {
+          while (limit != 0 && pending_ >= limit) fermata::wait(*room);
+        }
+        seal();
+      },
+      place);
+  source_ended_ = subscribe(source_.event(), [this](Event& source, const Outcome& outcome) {
+    if (!outcome.error) return;
+    source.mark_exception_handled();
+    if (!settled_) settle(outcome.error);
+  });
 }
 
 // One that answers while it is being armed may end the whole wait there and then.
@@ -147,6 +169,7 @@ void JointWait::ended(JointItem& item, const Outcome& outcome) {
   (first_ended_ != nullptr ? last_ended_->next_ended_ : first_ended_) = &item;
   last_ended_ = &item;
   --pending_;
+  if (room_for_more_) room_for_more_->notify({});
   if (!outcome.error) {
     item.state_ = JointItem::State::Succeeded;
     ++succeeded_;
@@ -154,7 +177,9 @@ void JointWait::ended(JointItem& item, const Outcome& outcome) {
   }
   item.state_ = JointItem::State::Failed;
   item.error_ = event.error_for_waiter(outcome.error);
-  if (event.replay() == nullptr) {  // Nobody can ask it again.
+  if (event.replay() != nullptr) {
+    event.mark_exception_owed();
+  } else {  // Nobody can ask it again.
     event.mark_exception_handled();
     event.mark_exception_caught();
   }
@@ -185,16 +210,40 @@ void JointWait::wait_for_settlement(const WaitOptions& options, const SourcePlac
 }
 
 void JointWait::run(const SourcePlace& place) {
-  if (options_.on_exit == ExitPolicy::Detach) {
-    wait_for_settlement(deadline_.remaining(), place);
+  const WaitOptions limits = deadline_.remaining();
+  if (options_.on_exit == ExitPolicy::Detach && !source_) {
+    wait_for_settlement(limits, place);
     if (error_) fail();
   } else {
-    leave(interruption([&] { wait_for_settlement(deadline_.remaining(), place); }), place);
+    auto interrupted = interruption([&] { wait_for_settlement(limits, place); });
+    if (source_) interrupted = stop_source(std::move(interrupted), place);
+    leave(std::move(interrupted), place);
   }
   if (!rule_.ignore_errors) return;
   for (JointItem* item = first_ended_; item != nullptr; item = item->next_ended_) {
     if (item->state_ == JointItem::State::Failed) item->event().mark_exception_caught();
   }
+}
+
+// The source must not add to what is gone. What it throws now would be nobody's.
+std::exception_ptr JointWait::stop_source(std::exception_ptr&& interrupted,
+                                          const SourcePlace& place) {
+  settled_ = true;
+  source_ended_.cancel();
+  source_.cancel();
+  std::exception_ptr stopped = interruption([&] {
+    protect([&] {
+      JointWait end({"join", JointRule::kAll, true}, {});
+      end.add(&source_.event());
+      end.seal();
+      end.run(place);
+    });
+  });
+  const std::exception_ptr& failure = source_->error();
+  if (failure != error_ && failure && !is_cancellation(failure)) {
+    interrupted = link_previous(interrupted, failure);
+  }
+  return link_previous(stopped, interrupted);
 }
 
 void JointWait::fail() {
@@ -214,10 +263,11 @@ void JointWait::leave(std::exception_ptr&& interrupted, const SourcePlace& place
   if (options_.on_exit == ExitPolicy::CancelAndJoin) {
     cancel_pending();
     protect([&] { join_and_throw({}); });
-  } else if (is_limit(interrupted)) {
-    std::rethrow_exception(interrupted);  // The limits of the wait are those of the join as well.
+  } else if (options_.on_exit == ExitPolicy::Join && !is_limit(interrupted)) {
+    join_and_throw(deadline_.remaining());  // The limits of the wait are those of the join as well.
   } else {
-    join_and_throw(deadline_.remaining());
+    if (interrupted) std::rethrow_exception(interrupted);
+    if (error_) fail();
   }
 }
 

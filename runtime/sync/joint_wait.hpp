@@ -16,11 +16,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/sync/await_options.hpp"
 #include "fermata/runtime/sync/operation.hpp"
@@ -94,17 +96,17 @@ class JointWait final : public Event {
 
   /// There will be no more items.
   void seal();
-  /// There will be no more items, and the wait ends with `error`.
-  void abort(const std::exception_ptr& error);
+
+  /// `pull` adds one item each time it is called, until it returns false; it may suspend. From
+  /// here on a coroutine of its own calls it, while not too many items are pending. What it throws
+  /// ends the wait.
+  void feed(std::function<bool()> pull, const SourcePlace& place);
 
   /// Waits until the rule is satisfied, and then as the exit policy says. Throws the error of the
   /// failed item that ended the wait, or what the waiter itself got: Cancellation, Timeout,
   /// OperationCanceled. On return every failure among the items that ended is the caller's.
   void run(const SourcePlace& place);
 
-  [[nodiscard]] bool settled() const noexcept { return settled_; }
-  /// Items that have not ended.
-  [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
   [[nodiscard]] const AwaitOptions& options() const noexcept { return options_; }
 
   [[nodiscard]] const JointItem* first() const noexcept { return first_; }
@@ -135,12 +137,14 @@ class JointWait final : public Event {
   void let_go(JointItem& item) noexcept;
   void wait_for_settlement(const WaitOptions& options, const SourcePlace& place);
   [[noreturn]] void fail();
+  std::exception_ptr stop_source(std::exception_ptr&& interrupted, const SourcePlace& place);
   void leave(std::exception_ptr&& interrupted, const SourcePlace& place);
   std::exception_ptr join(const WaitOptions& limits, const SourcePlace& place);
   void cancel_pending();
 
   JointRule rule_;
   AwaitOptions options_;
+  CoroutineBase* waiter_;
   Deadline deadline_;
   std::vector<std::unique_ptr<JointItem[]>> blocks_;
   std::size_t room_ = 0;  // Unused items of the last block.
@@ -155,6 +159,9 @@ class JointWait final : public Event {
   bool sealed_ = false;
   bool settled_ = false;
   bool joining_ = false;
+  Coroutine<> source_;        // Who adds the items, when they come one by one.
+  Ref<Event> room_for_more_;  // Fires when an item has ended; only with a source.
+  Subscription source_ended_;
   JointItem* failed_ = nullptr;  // Whose failure ended the wait.
   std::exception_ptr error_;     // What the wait ends with.
 };
