@@ -26,6 +26,7 @@ LIMITS = {
     "yield/10000": 1.5,
     "spawn_finish/1000": 4.0,
     "spawn_await": 3.0,
+    "future_complete_await": 5.0,
     "lost_update": 0.102,  # 600,000/s where mini does 5.87 M/s
     "simulated_sleepers/1000": 0.328,  # 4 M/s where mini does 12.2 M/s
     "echo/64/across": 0.95,

@@ -104,6 +104,12 @@ class Timeout : public Linkable<Timeout> {
   using Linkable::Linkable;
 };
 
+/// Nobody is left who could complete the future that somebody waits for.
+class BrokenPromise : public Linkable<BrokenPromise> {
+ public:
+  using Linkable::Linkable;
+};
+
 /// No memory or no mapping left for a coroutine's stack.
 class StackExhausted : public Linkable<StackExhausted> {
  public:

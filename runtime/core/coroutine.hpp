@@ -112,6 +112,7 @@ class CoroutineBase : public Event {
   [[nodiscard]] const Outcome* replay() const noexcept override {
     return closed() ? &outcome_ : nullptr;
   }
+  [[nodiscard]] bool reports_error() const noexcept override { return true; }
   [[nodiscard]] Waker& waker() noexcept { return waker_; }
   [[nodiscard]] const Waker& waker() const noexcept { return waker_; }
 

@@ -213,7 +213,7 @@ void Event::shut() noexcept {
   if (has(kShut)) return;
   flags_ |= kShut;
   close();
-  if (callbacks_.size() > 0) callbacks_.clear();
+  drop_subscribers();
   while (references_ != nullptr) {
     EventRef* reference = references_;
     references_ = reference->after_;

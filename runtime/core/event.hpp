@@ -170,6 +170,10 @@ class Event {
     return false;
   }
 
+  /// Whether an error of this event that nobody catches is reported at its end. Such an error is
+  /// caught when a waiter gets it, not when one is woken with it (CORE-CO-10).
+  [[nodiscard]] virtual bool reports_error() const noexcept { return false; }
+
   /// Called by a subscriber during a pass: the error has found its taker (CORE-EV-15).
   void mark_exception_handled() noexcept { flags_ |= kExceptionHandled; }
   [[nodiscard]] bool exception_handled() const noexcept { return has(kExceptionHandled); }
@@ -186,6 +190,13 @@ class Event {
   /// The error reached somebody: it is not unhandled.
   void mark_exception_caught() noexcept { flags_ |= kExceptionCaught; }
   [[nodiscard]] bool exception_caught() const noexcept { return has(kExceptionCaught); }
+
+  /// It was given to an operation as its token, which is a use of it and of its error (EVT-07). A
+  /// coroutine's error must still reach somebody (CORE-CO-10).
+  void mark_used_as_token() noexcept {
+    mark_result_used();
+    if (kind_ != EventKind::Coroutine) mark_exception_caught();
+  }
 
   // --- identity ---
 
@@ -238,6 +249,11 @@ class Event {
   /// Disarms, closes, detaches every subscriber and empties every EventRef. A subclass that arms a
   /// backend calls it first thing in its destructor, while its `disarm` can still be reached.
   void shut() noexcept;
+
+  /// Detaches every subscriber of an event that will not fire again.
+  void drop_subscribers() noexcept {
+    if (callbacks_.size() > 0) callbacks_.clear();
+  }
 
  private:
   friend class EventRef;

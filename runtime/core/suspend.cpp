@@ -109,7 +109,7 @@ void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace pl
   waker.resume_when(event, WakeRule::Resolve);
   if (!event.closed()) {
     if (token != nullptr) {
-      token->mark_result_used();
+      token->mark_used_as_token();
       if (token->closed()) throw_canceled_by(*token);
       waker.resume_when(*token, WakeRule::Token);
     }

@@ -37,10 +37,9 @@ std::exception_ptr token_fired(const std::exception_ptr& cause) {
   return std::make_exception_ptr(std::move(error));
 }
 
-// Nobody can ask again for the error of such an event. A coroutine keeps its own until it has been
-// delivered.
+// Whoever reports its error keeps it until it has been delivered.
 void take_error_of(Event& event) noexcept {
-  if (event.kind() == EventKind::Coroutine) return;
+  if (event.reports_error()) return;
   event.mark_exception_handled();
   event.mark_exception_caught();
 }
@@ -136,7 +135,7 @@ void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler 
 
 void Waker::fail(const std::exception_ptr& answer) noexcept {
   error = answer;
-  if (triggered == nullptr || triggered->kind() != EventKind::Coroutine) return;
+  if (triggered == nullptr || !triggered->reports_error()) return;
   triggered->add_ref();
   holds_failed_ = true;
 }

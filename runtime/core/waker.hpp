@@ -7,8 +7,9 @@
 //              wake wins: it freezes result and error, stops what this waker started, each once,
 //              and unsubscribes from everything (CORE-WK-03, WK-05, WK-07).
 // Errors       An error that ends a wait is caught when it is thrown there, not at the wake. Until
-//              then the waker keeps the coroutine that failed: when the waiter is cancelled first,
-//              or unwound, that one still has an error that nobody has taken (CORE-CO-10).
+//              then the waker keeps the event that failed, if it is one that reports its error (a
+//              coroutine, a future): when the waiter is cancelled first, or unwound, that one
+//              still has an error that nobody has taken (CORE-CO-10).
 // Allocation   None for up to two registrations.
 // Source       CORE-WK-01 to 15.
 
@@ -135,9 +136,9 @@ class Waker {
   /// Gives `error` to the coroutine, which makes it caught, and clears the waker.
   [[nodiscard]] std::exception_ptr take_error() noexcept;
 
-  /// Whether it has the error of `coroutine` and has not delivered it yet.
-  [[nodiscard]] bool owes_error_of(const Event& coroutine) const noexcept {
-    return holds_failed_ && triggered == &coroutine;
+  /// Whether it has the error of `event` and has not delivered it yet.
+  [[nodiscard]] bool owes_error_of(const Event& event) const noexcept {
+    return holds_failed_ && triggered == &event;
   }
 
   [[nodiscard]] Registration* first() const noexcept { return first_; }
@@ -150,7 +151,7 @@ class Waker {
  private:
   std::uint8_t slots_in_use_ = 0;  // A bit for each.
   bool cancelled_ = false;         // `error` is the coroutine's own cancellation.
-  bool holds_failed_ = false;      // `triggered` is a reference to the coroutine that failed.
+  bool holds_failed_ = false;      // `triggered` is a reference to the event that failed.
 
  public:
   const SourcePlace* place = nullptr;  // Where the coroutine is suspended; on its own stack.

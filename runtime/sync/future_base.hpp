@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a promise and its futures share, but for the type of the value.
+//
+// Life cycle   pending -> value or error, once (FUT-01). Resolving closes it, notes where, wakes
+//              who awaits it, hands its chain to a coroutine and drops every subscriber. No code of
+//              awaiters or of the chain runs before that returns (FUT-02); callbacks that are
+//              subscribed to the event do.
+// Ownership    Promises, futures and waiters hold references; one more stands for the chain while
+//              it is not empty (FUT-13). A core that has another one's outcome refers to that one.
+// Suspension   Nothing here suspends.
+// Diagnostics  Warnings in the runtime's log when the last reference goes (FUT-11); never thrown.
+// Source       FUT-01 to 18.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/base/name.hpp"
+#include "fermata/runtime/base/source_place.hpp"
+#include "fermata/runtime/core/event.hpp"
+#include "fermata/runtime/sync/future_chain.hpp"
+
+namespace fermata {
+
+struct PromiseOptions {
+  Name name;
+  /// The future fails with BrokenPromise when somebody waits for it and no promise is left; without
+  /// it the waiters sleep until a deadlock is declared (FUT-18).
+  bool breaks = true;
+};
+
+namespace detail {
+
+/// The writing side of a core, on another thread.
+class WriterElsewhere {
+ public:
+  virtual ~WriterElsewhere() = default;
+  /// The reading side has no use for a value any more; `cancel`: nor for the work.
+  virtual void dismiss(bool cancel) noexcept = 0;
+};
+
+class FutureBase : public Event {
+ public:
+  [[nodiscard]] bool completed() const noexcept { return has(kCompleted); }
+  [[nodiscard]] bool is_cancelled() const noexcept { return is_cancellation(outcome_.error); }
+  /// Empty while it is pending.
+  [[nodiscard]] const Outcome& outcome() const noexcept { return outcome_; }
+  [[nodiscard]] const SourcePlace& created_place() const noexcept { return created_; }
+  /// "unknown:0" while it is pending.
+  [[nodiscard]] const SourcePlace& completed_place() const noexcept { return completed_; }
+  /// The coroutines that are parked on it.
+  [[nodiscard]] std::vector<std::string> awaiting_info() const;
+  /// "FutureState(pending)" or "FutureState(completed)".
+  [[nodiscard]] std::string info() const override;
+
+  [[nodiscard]] const Outcome* replay() const noexcept override {
+    return completed() ? &outcome_ : nullptr;
+  }
+  [[nodiscard]] bool reports_error() const noexcept override { return true; }
+
+  /// No warning is given about it.
+  void ignore() noexcept { set(kIgnored); }
+  [[nodiscard]] bool ignored() const noexcept { return has(kIgnored); }
+
+  // --- the writing side ---
+
+  void add_writer() noexcept { ++writers_; }
+  /// The last one breaks the promise when somebody waits.
+  void drop_writer() noexcept;
+  /// Throws UsageError unless the callers' promises may complete it now.
+  void require_writable() const;
+  /// False when it is completed; UsageError when it has been given away.
+  [[nodiscard]] bool writable() const;
+  /// From now on `writer` completes it and nobody else. UsageError when it is completed, or has
+  /// been given away already.
+  void give_away(std::unique_ptr<WriterElsewhere> writer);
+
+  /// Ends it unless it has ended: somebody may have cancelled it. What subscribed callbacks throw
+  /// is unhandled.
+  void settle(const Outcome& outcome, const SourcePlace& place, ChainWalk* walk = nullptr) noexcept;
+  /// Settles it as `source` ended: with the same objects, and the duty to report an error.
+  void inherit(FutureBase& source, const SourcePlace& place, ChainWalk* walk) noexcept;
+  /// When the error of this one is caught, that of `source` is too.
+  void answer_for(FutureBase& source) noexcept;
+
+  /// REQUIRES: it is pending. Throws what subscribed callbacks threw, when everything is done.
+  void resolve(const Outcome& outcome, const SourcePlace& place, ChainWalk* walk = nullptr);
+
+  // --- the reading side ---
+
+  /// Fails a pending one that no promise is left for, now that somebody asks (FUT-18).
+  void break_if_abandoned() {
+    if (writers_ == 0 && !completed()) break_promise();
+  }
+  /// Rejects a pending one with `reason`, a Cancellation.
+  void cancel(std::exception_ptr reason, const SourcePlace& place);
+  bool request_cancel(const std::exception_ptr& reason) override {
+    cancel(reason, SourcePlace{});
+    return true;
+  }
+  /// Adds `link` to the chain, in the scope of the current coroutine. On a completed one its
+  /// coroutine is spawned now.
+  void attach(ChainLink& link);
+
+ protected:
+  FutureBase(Runtime& runtime, std::size_t block_bytes, PromiseOptions&& options,
+             const SourcePlace& created) noexcept;
+  ~FutureBase() override;
+
+ private:
+  enum State : std::uint8_t {
+    kCompleted = 1u << 0,
+    kIgnored = 1u << 1,
+    kBreaks = 1u << 2,
+    kGivenAway = 1u << 3,
+  };
+
+  [[nodiscard]] bool has(State state) const noexcept { return (state_ & state) != 0; }
+  void set(State state) noexcept { state_ = static_cast<std::uint8_t>(state_ | state); }
+  void dispose() noexcept override;
+  void break_promise() noexcept;
+  void abandon_chain() noexcept;
+  void dismiss_writer(bool cancel) noexcept;
+  void hand_over_chain(ChainWalk* walk) noexcept;
+  void warn() const noexcept;
+  [[nodiscard]] std::string identity() const;
+
+  Outcome outcome_;
+  SourcePlace created_;
+  SourcePlace completed_;
+  Name name_;
+  ChainLinks chain_;
+  Ref<FutureBase> source_;  // Whose outcome, or whose error, this one answers for.
+  std::unique_ptr<WriterElsewhere> elsewhere_;
+  std::uint32_t writers_ = 0;
+  std::uint32_t block_bytes_;
+  std::uint8_t state_;
+};
+
+}  // namespace detail
+}  // namespace fermata
