@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures Fermata against its floors and says whether it keeps its limits.
 
-Every subject is measured by up to three contestants: `raw`, the physical limit; `floor`, the least
-that may be called a scheduler or a server; and `fermata`. All of them run once in each round, in
+Every subject is measured by up to four contestants: `raw`, the physical limit; `floor`, the least
+that may be called a scheduler or a server; `fermata`; and `fiber`, which is Boost.Fiber where it has
+the same thing. All of them run once in each round, in
 fresh processes, so that a noisy machine hurts them alike; a ratio is taken within its round and
 its median over the rounds is shown. A floor has a limit too, against raw: a lame one would flatter.
 """
@@ -27,6 +28,8 @@ LIMITS = {
     "spawn_finish/1000": 4.0,
     "spawn_await": 3.0,
     "future_complete_await": 5.0,
+    "channel_round_trip": 3.0,
+    "channel_message/128": 2.5,
     "lost_update": 0.102,  # 600,000/s where mini does 5.87 M/s
     "simulated_sleepers/1000": 0.328,  # 4 M/s where mini does 12.2 M/s
     "echo/64/across": 0.95,
@@ -43,6 +46,8 @@ HONESTY = {
     "echo/1000/across": 0.90,
     "echo/1000/one_core": 0.90,
 }
+# Subject -> limit of fermata/fiber.
+PEER = {"channel_round_trip": 0.6, "channel_message/128": 1.0}
 # Subject -> limit of fermata's value itself, in its unit.
 ABSOLUTE = {"memory/10000": 4.8 * 1024, "memory/200000": 4.8 * 1024}
 
@@ -175,8 +180,7 @@ def judged(table):
     """One row of the report for each (subject, contestant)."""
     for (subject, contestant), (values, unit) in table.items():
         below = {"fermata": "floor", "floor": "raw"}.get(contestant)
-        under, _ = table.get((subject, below), (None, None))
-        ratio = statistics.median(v / u for v, u in zip(values, under)) if under else None
+        ratio = ratio_of(table, subject, contestant, below)
         limit = {"fermata": LIMITS, "floor": HONESTY}.get(contestant, {}).get(subject)
         absolute = ABSOLUTE.get(subject) if contestant == "fermata" else None
         value = statistics.median(values)
@@ -185,6 +189,23 @@ def judged(table):
             yield row | {"ratio": ratio, "limit": absolute, "ok": value <= absolute}
         else:
             yield row | {"ratio": ratio, "limit": limit, "ok": keeps(ratio, limit, unit)}
+        peer = ratio_of(table, subject, contestant, "fiber") if contestant == "fermata" else None
+        if peer is not None:
+            limit = PEER.get(subject)
+            yield row | {
+                "name": f"{subject}/fermata:fiber",
+                "ratio": peer,
+                "limit": limit,
+                "ok": keeps(peer, limit, unit),
+            }
+
+
+def ratio_of(table, subject, contestant, other):
+    """The median over the rounds; None when the other one was not measured."""
+    if (subject, other) not in table:
+        return None
+    values, others = table[subject, contestant][0], table[subject, other][0]
+    return statistics.median(v / o for v, o in zip(values, others))
 
 
 def keeps(ratio, limit, unit):
@@ -195,7 +216,8 @@ def keeps(ratio, limit, unit):
 
 def missing(table, wanted):
     """A limit nobody was measured against is not kept."""
-    for contestant, limits in (("fermata", LIMITS | ABSOLUTE), ("floor", HONESTY)):
+    named = (("fermata", LIMITS | ABSOLUTE), ("floor", HONESTY), ("fiber", PEER))
+    for contestant, limits in named:
         for subject, limit in limits.items():
             one_core_machine = "across" in subject and len(os.sched_getaffinity(0)) == 1
             measured = (subject, contestant) in table
@@ -239,7 +261,7 @@ def main():
     print(f"{'name':<34} {'value':>12} {'':<3} {'ratio':>8} {'limit':>8}")
     for row in rows:
         print(shown(row))
-    print("ratio: fermata/floor and floor/raw; median of", options.rounds, "interleaved rounds")
+    print("ratio: fermata/floor, floor/raw and fermata/fiber; median of", options.rounds, "interleaved rounds")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     return 0 if all(row["ok"] for row in rows) else 1

@@ -14,6 +14,7 @@ endif()
 find_package(GTest)
 find_package(rapidcheck CONFIG)
 find_package(benchmark CONFIG)
+find_package(boost_fiber 1.74 CONFIG QUIET)
 find_package(Python3 COMPONENTS Interpreter)
 
 # fermata_without(<name of the result> <package> <the part left out>)
@@ -26,4 +27,5 @@ fermata_without(libuv_FOUND "libuv" "fermata::uv and everything on real sockets"
 fermata_without(GTest_FOUND "GoogleTest" "tests and fermata::sim")
 fermata_without(rapidcheck_FOUND "RapidCheck" "fermata::sim and properties")
 fermata_without(benchmark_FOUND "Google Benchmark" "bench")
+fermata_without(boost_fiber_FOUND "Boost.Fiber" "the rows of bench that measure it")
 fermata_without(Python3_FOUND "Python 3" "the layering, tidy and invariant tests")

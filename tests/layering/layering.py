@@ -34,6 +34,7 @@ MAY_INCLUDE = {
 # Libraries that belong to some layers only: header prefix -> layers.
 LIBRARIES = {
     "boost/context": ("runtime/context", "bench"),
+    "boost/fiber": ("bench",),
     "uv.h": ("runtime/uv", "bench"),
     "gtest/": ("sim", "laws", "tests", "examples"),
     "rapidcheck": ("sim", "laws", "tests"),
