@@ -2,12 +2,13 @@
 #pragma once
 
 // Which invariants a run has checked. FERMATA_CHECKS("CORE-CB-01", ...) in the body of a test or
-// law says "what follows asserts these rules"; the ids are noted when the line is executed, so that
-// `./dev test` can tell a rule that was checked from one that is only mentioned.
+// law says "what follows asserts these rules"; the ids are noted each time the line is executed, so
+// that `./dev test` can tell a rule that was checked from one that is only mentioned, by which
+// test, and how often.
 //
-// With FERMATA_CHECKS_OUT naming a folder, each process appends its ids, one per line and each
-// once, to a file of its own there, at once, so that a test that crashes later has still been
-// counted. Without it the macro does nothing. Threads: any.
+// With FERMATA_CHECKS_OUT naming a folder, each process appends lines of id, test and count to a
+// file of its own there: the first time at once, so that a test that crashes later has still been
+// counted, and the other times when it exits. Without it the macro does nothing. Threads: any.
 
 #include <initializer_list>
 

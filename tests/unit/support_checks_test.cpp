@@ -34,10 +34,12 @@ class Checks : public ::testing::Test {
 
 // One case, since a process reads the folder's name once: what is noted, by whom, and what
 // survives.
-TEST_F(Checks, AreNotedOnceByEachProcessAndSurviveACrash) {
+TEST_F(Checks, AreNotedAtOnceByEachProcessAndSurviveACrash) {
+  const std::string test = "Checks.AreNotedAtOnceByEachProcessAndSurviveACrash";
+  const std::string by_parent = "A-01\t" + test + "\t1\nA-02\t" + test + "\t1\n";
   FERMATA_CHECKS("A-01", "A-02");
   FERMATA_CHECKS("A-02");
-  EXPECT_EQ(noted_by(::getpid()), "A-01\nA-02\n");
+  EXPECT_EQ(noted_by(::getpid()), by_parent);
 
   const pid_t child = ::fork();
   if (child == 0) {
@@ -45,8 +47,8 @@ TEST_F(Checks, AreNotedOnceByEachProcessAndSurviveACrash) {
     ::_exit(1);
   }
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  EXPECT_EQ(noted_by(child), "A-02\nA-03\n");
-  EXPECT_EQ(noted_by(::getpid()), "A-01\nA-02\n");
+  EXPECT_EQ(noted_by(child), "A-02\t" + test + "\t1\nA-03\t" + test + "\t1\n");
+  EXPECT_EQ(noted_by(::getpid()), by_parent);
 }
 
 }  // namespace
