@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does the simulation of each example find the bug that its comment warns of?
+
+usage: examples_bugs.py SOURCE_DIR BUILD_DIR
+
+examples/NAME/bug.patch puts that bug back. It is applied to a copy, NAME's simulated test is built
+from the copy, and must fail with a line to reproduce the failure.
+"""
+
+import json
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+
+def run(command, **options):
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def with_bug(patch, source, build):
+    """The simulated test of an example, built with its bug; or what went wrong."""
+    name = patch.parent.name
+    folder = build / "examples_bugs" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(patch.parent, folder / "examples" / name)
+    applied = run(["patch", "-p1", "-F0", "-i", str(patch)], cwd=folder)
+    if applied.returncode != 0:
+        return None, f"bug.patch no longer applies:\n{applied.stdout}"
+    target = f"example_{name}_sim_test"
+    binary = folder / target
+    link = run(["ninja", "-t", "commands", target], cwd=build).stdout.strip().splitlines()[-1]
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        arguments = shlex.split(entry["command"])
+        output = arguments[arguments.index("-o") + 1]
+        if f"{target}.dir/" not in output:
+            continue
+        relative = pathlib.Path(entry["file"]).relative_to(source)
+        changed = folder / f"{relative.name}.o"
+        arguments[arguments.index("-o") + 1] = str(changed)
+        arguments[-1] = str(folder / relative)
+        include = next(i for i, one in enumerate(arguments) if one.startswith("-I"))
+        arguments.insert(include, f"-I{folder}")
+        compiled = run(arguments, cwd=build)
+        if compiled.returncode != 0:
+            return None, f"does not compile with its bug:\n{compiled.stderr}"
+        link = link.replace(f" {output} ", f" {changed} ")
+    linked = run(link.replace(f"-o examples/{name}/{target}", f"-o {binary}"), shell=True, cwd=build)
+    if linked.returncode != 0:
+        return None, f"does not link with its bug:\n{linked.stderr}"
+    return binary, ""
+
+
+def complaint_about(patch, source, build):
+    binary, complaint = with_bug(patch, source, build)
+    if binary is None:
+        return complaint
+    tried = run([str(binary)], cwd=binary.parent, timeout=300)
+    if tried.returncode == 0:
+        return "its simulation does not find its bug"
+    if "reproduce: " not in tried.stdout + tried.stderr:
+        return f"its simulation fails in another way:\n{tried.stdout}{tried.stderr}"
+    return ""
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 1
+    source, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    patches = sorted(source.glob("examples/*/bug.patch"))
+    failed = 0
+    for patch in patches:
+        complaint = complaint_about(patch, source, build)
+        print(f"{patch.parent.name}: {complaint or 'found'}")
+        failed += bool(complaint)
+    return 1 if failed or not patches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
