@@ -47,7 +47,8 @@ def with_bug(patch, source, build):
         if compiled.returncode != 0:
             return None, f"does not compile with its bug:\n{compiled.stderr}"
         link = link.replace(f" {output} ", f" {changed} ")
-    linked = run(link.replace(f"-o examples/{name}/{target}", f"-o {binary}"), shell=True, cwd=build)
+    link = link.replace(f"-o examples/{name}/{target}", f"-o {binary}")
+    linked = run(link, shell=True, cwd=build)
     if linked.returncode != 0:
         return None, f"does not link with its bug:\n{linked.stderr}"
     return binary, ""

@@ -26,9 +26,9 @@ ID = re.compile(r"[A-Z]+(-[A-Z]+)?-\d{2}")
 SHOWN_TESTS = 4  # For each rule, on the page.
 PAGE_HEAD = """# Invariants
 
-What is always true, which tests say so, and how often they said it in one run of `./dev test`, which
-writes this page to `build/invariants.md`. A test under simulation counts once however many schedules
-it explores, unless it counts each.
+What is always true, which tests say so, and how often they said it in one run of `./dev test`,
+which writes this page to `build/invariants.md`. A test under simulation counts once however many
+schedules it explores, unless it counts each.
 
 | id | rule | checked by | times |
 |---|---|---|---|"""
@@ -149,8 +149,8 @@ def self_test():
         table.write_text(header + "CORE-CB-01\tlater: big things\tr\n", encoding="utf-8")
         assert read_table(table) == {"CORE-CB-01": ("later: big things", "r")}
 
-        pathlib.Path(folder, "1.checks").write_text("A-01\tS.T\t1\nA-01\tS.T\t4\n", encoding="utf-8")
-        pathlib.Path(folder, "2.checks").write_text("A-01\tS.U\t1\n", encoding="utf-8")
+        pathlib.Path(folder, "1.checks").write_text("A-01\tS.T\t1\nA-01\tS.T\t4\n")
+        pathlib.Path(folder, "2.checks").write_text("A-01\tS.U\t1\n")
         assert read_checked(folder) == {"A-01": {"S.T": 5, "S.U": 1}}
 
 
