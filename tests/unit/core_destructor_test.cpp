@@ -15,6 +15,7 @@
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/cutter.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
@@ -34,19 +35,6 @@ class AtEnd {
 
  private:
   std::function<void()> action_;
-};
-
-/// Cuts the run at the end of the first step after which `when` holds.
-class Cutter final : public Observer {
- public:
-  Cutter() noexcept : Observer(TraceKinds()) {}
-  void end_step(Runtime&) override {
-    if (when && when()) throw AbandonRun{};
-  }
-  std::function<bool()> when;
-
- private:
-  void note(Trace, const Event*, std::uint64_t) override {}
 };
 
 class DestructorTest : public ::testing::Test {

@@ -16,6 +16,7 @@
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/cutter.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
@@ -170,19 +171,6 @@ TEST_F(ErrorDeliveryTest, LetsTheErrorOfMainBeTaken) {
             "");
   EXPECT_EQ(got, "fermata::Error: failed");
 }
-
-/// Cuts the run at the end of the first step after which `when` holds.
-class Cutter final : public Observer {
- public:
-  Cutter() noexcept : Observer(TraceKinds()) {}
-  void end_step(Runtime&) override {
-    if (when()) throw AbandonRun{};
-  }
-  std::function<bool()> when;
-
- private:
-  void note(Trace, const Event*, std::uint64_t) override {}
-};
 
 TEST(ErrorDelivery, LosesNoErrorToAForcedUnwinding) {
   FERMATA_CHECKS("CORE-CO-10", "CORE-GL-05");

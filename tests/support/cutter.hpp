@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Cuts a run in its middle, so that every coroutine is unwound by force.
+
+#include <functional>
+
+#include "fermata/runtime/core/observer.hpp"
+#include "fermata/runtime/core/scheduler.hpp"
+
+namespace fermata::test {
+
+/// Cuts the run at the end of the first step after which `when` holds.
+class Cutter final : public Observer {
+ public:
+  Cutter() noexcept : Observer(TraceKinds()) {}
+  void end_step(Runtime&) override {
+    if (when && when()) throw AbandonRun{};
+  }
+  std::function<bool()> when;
+
+ private:
+  void note(Trace, const Event*, std::uint64_t) override {}
+};
+
+}  // namespace fermata::test
