@@ -18,4 +18,5 @@
 #include "fermata/runtime/sync/await_all.hpp"  // IWYU pragma: export
 #include "fermata/runtime/sync/channel.hpp"    // IWYU pragma: export
 #include "fermata/runtime/sync/future.hpp"     // IWYU pragma: export
+#include "fermata/runtime/sync/pool.hpp"       // IWYU pragma: export
 #include "fermata/runtime/sync/timeout.hpp"    // IWYU pragma: export

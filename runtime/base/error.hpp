@@ -133,6 +133,18 @@ class PollError : public Linkable<PollError, InputOutputError> {
   using Linkable::Linkable;
 };
 
+/// A pool cannot give a resource: it is closed, or its factory made nothing.
+class PoolError : public Linkable<PoolError> {
+ public:
+  using Linkable::Linkable;
+};
+
+/// The circuit breaker of a pool is open.
+class ServiceUnavailable : public Linkable<ServiceUnavailable, PoolError> {
+ public:
+  using Linkable::Linkable;
+};
+
 /// Several failures of one operation, in the order in which they happened.
 class CompositeError : public Linkable<CompositeError> {
  public:
