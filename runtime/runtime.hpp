@@ -16,7 +16,12 @@
 #include "fermata/runtime/io/trigger.hpp"      // IWYU pragma: export
 #include "fermata/runtime/sync/await.hpp"      // IWYU pragma: export
 #include "fermata/runtime/sync/await_all.hpp"  // IWYU pragma: export
+#include "fermata/runtime/sync/barrier.hpp"    // IWYU pragma: export
 #include "fermata/runtime/sync/channel.hpp"    // IWYU pragma: export
+#include "fermata/runtime/sync/condition.hpp"  // IWYU pragma: export
 #include "fermata/runtime/sync/future.hpp"     // IWYU pragma: export
+#include "fermata/runtime/sync/mutex.hpp"      // IWYU pragma: export
+#include "fermata/runtime/sync/once.hpp"       // IWYU pragma: export
 #include "fermata/runtime/sync/pool.hpp"       // IWYU pragma: export
+#include "fermata/runtime/sync/semaphore.hpp"  // IWYU pragma: export
 #include "fermata/runtime/sync/timeout.hpp"    // IWYU pragma: export

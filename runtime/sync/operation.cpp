@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "fermata/runtime/core/timer.hpp"
+
 namespace fermata::detail {
 
 void check_token(const WaitOptions& options) {
@@ -20,6 +22,10 @@ WaitOptions Deadline::remaining() const {
   WaitOptions left = options_;
   if (left.timeout) left.timeout = std::max(end_ - now(), Duration::zero());
   return left;
+}
+
+void Deadline::throw_timeout() const {
+  std::rethrow_exception(Timer(current_runtime(), *options_.timeout).timeout_error());
 }
 
 }  // namespace fermata::detail

@@ -20,6 +20,8 @@ class Deadline {
   explicit Deadline(const WaitOptions& options);
   /// With what is left of the timeout.
   [[nodiscard]] WaitOptions remaining() const;
+  /// Throws the Timeout of the whole operation. REQUIRES: it has a timeout.
+  [[noreturn]] void throw_timeout() const;
 
  private:
   WaitOptions options_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/runtime/sync/wait_queue.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace fermata::detail {
@@ -79,6 +81,20 @@ void WaitQueue::fail_all(const std::exception_ptr& error, bool granted_too) {
   while (Waiter* oldest = waiting_.first()) oldest->settle(Waiter::State::Failed, error);
   if (!granted_too) return;
   while (Waiter* oldest = granted_.first()) oldest->settle(Waiter::State::Failed, error);
+}
+
+std::string WaitQueue::info() const {
+  std::string text;
+  const auto list = [&text](const Line& line, const char* what) {
+    const char* before = what;
+    for (const Waiter* each = line.first(); each != nullptr; each = Line::after(*each)) {
+      text += std::exchange(before, ", ");
+      text += each->coroutine_ != nullptr ? fmt::format("'{}'", each->coroutine_->label()) : "-";
+    }
+  };
+  list(granted_, ", granted: ");
+  list(waiting_, ", waiting: ");
+  return text;
 }
 
 }  // namespace fermata::detail

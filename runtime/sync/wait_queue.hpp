@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <string>
 
 #include "fermata/runtime/base/intrusive_list.hpp"
 #include "fermata/runtime/core/suspend.hpp"
@@ -42,6 +43,11 @@ class Waiter {
 
   /// Whether it holds a grant that it has not taken.
   [[nodiscard]] bool granted() const noexcept { return state_ == State::Granted; }
+
+  /// Whether it waits or holds a grant: the line, and what it belongs to, still know it.
+  [[nodiscard]] bool in_line() const noexcept {
+    return state_ == State::Waiting || state_ == State::Granted;
+  }
 
   /// Leaves the line; returns whether a grant was left behind.
   bool leave() noexcept;
@@ -80,6 +86,8 @@ class WaitQueue {
 
   /// Grants the oldest waiter its turn and wakes it; false when nobody waits who could take it.
   bool grant();
+  /// The oldest that could take a grant, or null.
+  [[nodiscard]] Waiter* oldest() const noexcept;
   [[nodiscard]] bool can_grant() const noexcept { return oldest() != nullptr; }
 
   /// Everybody who waits fails with `error`, oldest first; with `granted_too` the promises are
@@ -92,6 +100,9 @@ class WaitQueue {
   [[nodiscard]] std::size_t granted() const noexcept { return granted_.size(); }
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty() && granted_.empty(); }
 
+  /// ", granted: 'a', waiting: 'b', 'c'", without what does not apply. For people.
+  [[nodiscard]] std::string info() const;
+
  private:
   friend class Waiter;
   using Line = IntrusiveList<Waiter, &Waiter::link_>;
@@ -99,8 +110,6 @@ class WaitQueue {
   [[nodiscard]] Line& line_of(Waiter::State state) noexcept {
     return state == Waiter::State::Granted ? granted_ : waiting_;
   }
-  /// The oldest that could take a grant, or null.
-  [[nodiscard]] Waiter* oldest() const noexcept;
   void rejoin(Waiter& waiter) noexcept;
 
   Line waiting_;  // By ticket.

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/sync/primitive.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+namespace fermata::detail {
+
+bool unwinding(const CoroutineBase* coroutine) noexcept {
+  return coroutine != nullptr && Scheduler::unwinding(*coroutine);
+}
+
+Primitive::Primitive(const char* kind, Name&& name, const SourcePlace& place)
+    : Event(current_runtime(), EventKind::Plain),
+      kind_(kind),
+      name_(std::move(name)),
+      place_(place) {}
+
+std::string Primitive::title() const {
+  std::string text = kind_;
+  if (!name_.empty()) text += fmt::format(" '{}'", name_.view());
+  return text + fmt::format(" created at {}:{}", place_.file, place_.line);
+}
+
+UsageError Primitive::misuse(const std::string& what) const {
+  return UsageError(title() + ": " + what);
+}
+
+void Primitive::retire(bool in_use) noexcept {
+  if (!in_use && line_.empty()) return;
+  const auto error = std::make_exception_ptr(UsageError(info() + ": destroyed while it is in use"));
+  line_.fail_all(error, true);
+  if (unwinding(runtime().current()) || std::uncaught_exceptions() > 0) {
+    runtime().log(message_of(error));
+  } else {
+    runtime().report_unhandled(error);
+  }
+}
+
+std::string Holder::info(const Runtime& runtime) const {
+  if (nobody()) return "nobody";
+  std::string who = fmt::format("coroutine {}, which has ended,", id_);
+  for (const CoroutineBase* each = runtime.registry().first(); each != nullptr;
+       each = CoroutineBase::Registry::after(*each)) {
+    if (each->id() == id_) who = fmt::format("'{}'", each->label());
+  }
+  return fmt::format("{} since {}:{}", who, place_.file, place_.line);
+}
+
+}  // namespace fermata::detail

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/sync/mutex.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/cutter.hpp"
+#include "tests/support/events.hpp"
+#include "tests/support/virtual_reactor.hpp"
+
+namespace fermata::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class MutexTest : public ::testing::Test {
+ protected:
+  /// Notes its name while it holds `mutex` for `steps` steps.
+  Coroutine<> spawn_user(Mutex& mutex, const char* name, int steps = 0) {
+    return spawn(std::string(name), [this, &mutex, name, steps] {
+      const Mutex::Guard guard(mutex);
+      order.emplace_back(name);
+      for (int i = 0; i < steps; ++i) suspend();
+    });
+  }
+
+  TestRuntime fixture;
+  Runtime& runtime = fixture.runtime;
+  std::vector<std::string> order;
+};
+
+const SourcePlace kMade{"bank.cpp", "", 12};
+const SourcePlace kLocked{"bank.cpp", "", 31};
+
+TEST_F(MutexTest, LetsOneInAtATime) {
+  fixture.run([this] {
+    Mutex mutex;
+    int inside = 0;
+    std::vector<Coroutine<>> users;
+    for (int i = 0; i < 5; ++i) {
+      users.push_back(spawn([&] {
+        for (int turn = 0; turn < 3; ++turn) {
+          const std::lock_guard guard(mutex);
+          EXPECT_EQ(++inside, 1);
+          suspend();
+          --inside;
+        }
+      }));
+    }
+    for (const auto& user : users) await(user);
+    EXPECT_FALSE(mutex.is_locked());
+  });
+}
+
+TEST_F(MutexTest, NeitherSuspendsNorSwitchesWhenItIsFree) {
+  fixture.run([this] {
+    Mutex mutex;
+    const auto other = spawn([] {});
+    const Metrics before = runtime.metrics();
+    mutex.lock();
+    EXPECT_TRUE(mutex.held_by_caller());
+    mutex.unlock();
+    EXPECT_TRUE(mutex.try_lock());
+    mutex.unlock();
+    mutex.lock({.timeout = 0ms});
+    mutex.unlock();
+    EXPECT_EQ(runtime.metrics().ticks, before.ticks);
+    await(other);
+  });
+}
+
+TEST_F(MutexTest, WorksWithTheLocksOfTheStandard) {
+  fixture.run([] {
+    Mutex one;
+    Mutex two;
+    {
+      const std::lock_guard guard(one);
+      std::unique_lock lock(two, std::try_to_lock);
+      EXPECT_TRUE(lock.owns_lock());
+      lock.unlock();
+      EXPECT_FALSE(two.is_locked());
+      lock.lock();
+    }
+    const std::scoped_lock both(one, two);
+    EXPECT_TRUE(one.held_by_caller());
+  });
+}
+
+TEST_F(MutexTest, ServesInTheOrderOfArrival) {
+  fixture.run([this] {
+    Mutex mutex;
+    mutex.lock();
+    const auto a = spawn_user(mutex, "a");
+    const auto b = spawn_user(mutex, "b");
+    const auto c = spawn_user(mutex, "c");
+    suspend();
+    mutex.unlock();
+    for (const auto& user : {a, b, c}) await(user);
+    EXPECT_EQ(order, (std::vector<std::string>{"a", "b", "c"}));
+  });
+}
+
+TEST_F(MutexTest, HandsOverSoThatNobodyCanBarge) {
+  fixture.run([this] {
+    Mutex mutex;
+    mutex.lock();
+    const auto waiter = spawn_user(mutex, "waiter");
+    suspend();
+    mutex.unlock();
+    EXPECT_TRUE(mutex.is_locked()) << "it is the waiter's, which has not run yet";
+    EXPECT_FALSE(mutex.try_lock());
+    {
+      const Mutex::Guard guard(mutex);
+      EXPECT_EQ(order, std::vector<std::string>{"waiter"}) << "the one who unlocked comes second";
+    }
+    await(waiter);
+  });
+}
+
+TEST_F(MutexTest, GoesToTheNextWhenTheOneItWasHandedToIsCancelled) {
+  fixture.run([this] {
+    Mutex mutex;
+    mutex.lock();
+    const auto a = spawn_user(mutex, "a");
+    const auto b = spawn_user(mutex, "b");
+    suspend();
+    mutex.unlock();
+    a.cancel();
+    await(b);
+    EXPECT_THROW(await(a), Cancellation);
+    EXPECT_EQ(order, std::vector<std::string>{"b"});
+    EXPECT_FALSE(mutex.is_locked());
+  });
+}
+
+TEST_F(MutexTest, PassesOverAWaiterThatIsCancelledAndHasNotRunYet) {
+  fixture.run([this] {
+    Mutex mutex;
+    mutex.lock();
+    const auto a = spawn_user(mutex, "a");
+    const auto b = spawn_user(mutex, "b");
+    suspend();
+    a.cancel();
+    mutex.unlock();
+    await(b);
+    EXPECT_THROW(await(a), Cancellation);
+    EXPECT_EQ(order, std::vector<std::string>{"b"});
+  });
+}
+
+TEST_F(MutexTest, IsFreeWhenEverybodyWhoWaitedHasGone) {
+  fixture.run([this] {
+    Mutex mutex;
+    mutex.lock();
+    const auto a = spawn_user(mutex, "a");
+    suspend();
+    a.cancel();
+    mutex.unlock();
+    EXPECT_TRUE(mutex.try_lock());
+    mutex.unlock();
+    EXPECT_THROW(await(a), Cancellation);
+    EXPECT_TRUE(order.empty());
+  });
+}
+
+TEST_F(MutexTest, GivesUpAfterItsTimeout) {
+  fixture.run([] {
+    Mutex mutex;
+    mutex.lock();
+    await(spawn([&] {
+      const Instant start = now();
+      EXPECT_EQ(thrown_by([&] { mutex.lock({.timeout = 10ms}); }),
+                "fermata::Timeout: Timeout occurred after 10 milliseconds");
+      EXPECT_EQ(now() - start, 10ms);
+      EXPECT_THROW(mutex.lock({.timeout = 0ms}), Timeout);
+      EXPECT_EQ(now() - start, 10ms) << "zero never parks";
+      EXPECT_THROW(mutex.lock({.timeout = -1ns}), UsageError);
+      EXPECT_FALSE(mutex.held_by_caller());
+    }));
+    mutex.unlock();
+  });
+}
+
+TEST_F(MutexTest, LooksAtTheTokenFirst) {
+  FERMATA_CHECKS("EVT-06", "EVT-07");
+  fixture.run([] {
+    Mutex mutex;
+    const auto fired = spawn([] {});
+    await(fired);
+    EXPECT_THROW(mutex.lock({.token = &*fired}), OperationCanceled);
+    EXPECT_FALSE(mutex.is_locked());
+  });
+}
+
+TEST_F(MutexTest, EndsAWaitWhoseTokenFires) {
+  fixture.run([] {
+    Mutex mutex;
+    mutex.lock();
+    const auto token = spawn([] { delay(5ms); });
+    await(spawn([&] {
+      EXPECT_EQ(thrown_by([&] { mutex.lock({.token = &*token}); }),
+                "fermata::OperationCanceled: Operation has been cancelled");
+    }));
+    mutex.unlock();
+  });
+}
+
+TEST_F(MutexTest, IsNotRecursive) {
+  fixture.run([] {
+    Mutex mutex("ledger", kMade);
+    mutex.lock({}, kLocked);
+    EXPECT_EQ(thrown_by([&] {
+                mutex.lock({}, {"bank.cpp", "", 40});
+              }),
+              "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: lock at bank.cpp:40 by "
+              "its holder, 'main' since bank.cpp:31: a mutex is not recursive");
+    EXPECT_FALSE(mutex.try_lock());
+    mutex.unlock();
+  });
+}
+
+TEST_F(MutexTest, IsUnlockedByItsHolderOnly) {
+  fixture.run([] {
+    Mutex mutex("ledger", kMade);
+    EXPECT_EQ(thrown_by([&] { mutex.unlock(); }),
+              "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: unlock by 'main': "
+              "expected its holder, nobody");
+    mutex.lock({}, kLocked);
+    await(spawn("thief", [&] {
+      EXPECT_EQ(thrown_by([&] { mutex.unlock(); }),
+                "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: unlock by 'thief': "
+                "expected its holder, 'main' since bank.cpp:31");
+    }));
+    EXPECT_TRUE(mutex.held_by_caller());
+    mutex.unlock();
+  });
+}
+
+TEST_F(MutexTest, DoesNotThrowFromAnUnlockThatUnwinds) {
+  fixture.run([] {
+    Mutex mutex("ledger");
+    try {
+      const Mutex::Guard guard(mutex);
+      mutex.unlock();
+      throw Error("first");
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "first");
+    }
+  });
+  EXPECT_NE(fixture.log.find("unlock by 'main'"), std::string::npos) << fixture.log;
+}
+
+TEST_F(MutexTest, SaysWhoHoldsItAndWhoWaits) {
+  fixture.run([this] {
+    Mutex mutex("ledger", kMade);
+    EXPECT_EQ(mutex.info(), "Mutex 'ledger' created at bank.cpp:12, not held");
+    mutex.lock({}, kLocked);
+    const auto a = spawn_user(mutex, "a");
+    const auto b = spawn_user(mutex, "b");
+    suspend();
+    EXPECT_EQ(mutex.info(),
+              "Mutex 'ledger' created at bank.cpp:12, held by 'main' since bank.cpp:31, "
+              "waiting: 'a', 'b'");
+    EXPECT_EQ(a->awaiting(), std::vector<std::string>{mutex.info()});
+    mutex.unlock();
+    EXPECT_EQ(mutex.info(),
+              "Mutex 'ledger' created at bank.cpp:12, not held, granted: 'a', waiting: 'b'");
+    await(a);
+    await(b);
+  });
+}
+
+TEST_F(MutexTest, RemembersAHolderThatHasEnded) {
+  EXPECT_EQ(thrown_by([this] {
+              fixture.run([] {
+                Mutex mutex("ledger", kMade);
+                await(spawn([&] { mutex.lock({}, kLocked); }));
+                EXPECT_THROW(mutex.lock({.timeout = 1ms}), Timeout);
+              });
+            }),
+            "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12, held by coroutine 2, "
+            "which has ended, since bank.cpp:31: destroyed while it is in use");
+}
+
+TEST_F(MutexTest, EndsTheRunWhenItIsDestroyedWhileSomebodyWaits) {
+  std::string got;
+  EXPECT_EQ(thrown_by([&] {
+              fixture.run([&] {
+                Coroutine<> waiter;
+                {
+                  Mutex mutex("ledger", kMade);
+                  mutex.lock({}, kLocked);
+                  waiter = spawn("waiter", [&] { got = thrown_by([&] { mutex.lock(); }); });
+                  suspend();
+                }
+                await(waiter);
+              });
+            }),
+            "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12, held by 'main' "
+            "since bank.cpp:31, waiting: 'waiter': destroyed while it is in use");
+  EXPECT_NE(got, "") << "it does not wait for what is gone";
+}
+
+TEST_F(MutexTest, LeavesTheExceptionThatDestroysItAlone) {
+  EXPECT_EQ(thrown_by([this] {
+              fixture.run([] {
+                Mutex mutex("ledger");
+                mutex.lock();
+                throw Error("the cause");
+              });
+            }),
+            "fermata::Error: the cause");
+  EXPECT_NE(fixture.log.find("destroyed while it is in use"), std::string::npos);
+}
+
+TEST_F(MutexTest, IsNamedInTheReportOfADeadlock) {
+  EXPECT_THROW(fixture.run([] {
+    const auto forks = std::make_shared<std::array<Mutex, 2>>();
+    const auto philosopher = [forks](std::size_t first) {
+      const Mutex::Guard left((*forks)[first]);
+      suspend();
+      const Mutex::Guard right((*forks)[1 - first]);
+    };
+    const auto a = spawn("Kant", [=] { philosopher(0); });
+    const auto b = spawn("Hume", [=] { philosopher(1); });
+    await(a);
+  }),
+               DeadlockError);
+  EXPECT_NE(fixture.log.find("held by 'Hume'"), std::string::npos) << fixture.log;
+  EXPECT_NE(fixture.log.find("waiting: 'Hume'"), std::string::npos) << fixture.log;
+}
+
+TEST(MutexByForce, IsUnlockedByWhoIsUnwound) {
+  Cutter cutter;
+  RuntimeOptions options;
+  options.observer = &cutter;
+  TestRuntime fixture(options);
+  std::string state;
+  bool cut = false;
+  cutter.when = [&] { return cut; };
+  EXPECT_EQ(thrown_by([&] {
+              fixture.run([&] {
+                const auto mutex = std::make_shared<Mutex>();
+                std::vector<Coroutine<>> users;
+                for (int i = 0; i < 3; ++i) {
+                  users.push_back(spawn([mutex] {
+                    const Mutex::Guard guard(*mutex);
+                    delay(1h);
+                  }));
+                }
+                users.push_back(spawn([mutex, &state] {
+                  try {
+                    delay(1h);
+                  } catch (const ForcedUnwind&) {
+                    state = mutex->info();
+                    throw;
+                  }
+                }));
+                suspend();
+                cut = true;
+                await(users[0]);
+              });
+            }),
+            "fermata::AbandonRun");
+  EXPECT_NE(state.find(", not held"), std::string::npos) << state;
+  EXPECT_EQ(fixture.log, "");
+}
+
+TEST_F(MutexTest, IsOfUseToCoroutinesOnly) {
+  EXPECT_THROW(Mutex(), UsageError) << "outside of run()";
+}
+
+}  // namespace
+}  // namespace fermata::test
