@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Every primitive, interrupted at every suspension point: whoever is cancelled or timed out,
+// nothing is lost, kept or counted twice, and everybody else goes on.
+
+#include <chrono>
+#include <fermata/sim.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/runtime.hpp"
+
+namespace fermata::properties {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr WaitOptions kPatient{.timeout = 1s};
+
+/// Two send three values each through a channel, two receive; the ledger knows every value.
+class ChannelLedger {
+ public:
+  explicit ChannelLedger(std::size_t capacity) : capacity_(capacity) {}
+
+  void run() {
+    sent_.clear();
+    received_.clear();
+    channel_ = Channel<int>("values", capacity_);
+    std::vector<Coroutine<>> all;
+    for (int sender = 0; sender < 2; ++sender) {
+      all.push_back(spawn("sender " + std::to_string(sender), [this, sender] { send(sender); }));
+      all.push_back(spawn("receiver " + std::to_string(sender), [this] { receive(); }));
+    }
+    await_all(all);
+  }
+
+  void check() {
+    while (const auto left = channel_.try_recv()) ++received_[*left];
+    for (const auto& [value, count] : received_) {
+      EXPECT_EQ(count, 1) << "value " << value;
+      EXPECT_EQ(sent_.count(value), 1u) << "value " << value << " was never offered";
+    }
+    for (const auto& [value, accepted] : sent_) {
+      EXPECT_TRUE(!accepted || received_.count(value) == 1) << "value " << value << " was lost";
+    }
+    EXPECT_EQ(channel_.info(), "Channel(capacity=" + std::to_string(capacity_) +
+                                   ", receivers=0, senders=0, reserved=0/0)");
+  }
+
+ private:
+  void send(int sender) {
+    for (int i = 0; i < 3; ++i) {
+      const int value = sender * 10 + i;
+      sent_[value] = false;
+      channel_.send(value, kPatient);
+      sent_[value] = true;
+    }
+  }
+  void receive() {
+    for (int i = 0; i < 3; ++i) {
+      const int value = channel_.recv(kPatient);
+      ++received_[value];
+    }
+  }
+
+  std::size_t capacity_;
+  Channel<int> channel_;
+  std::map<int, bool> sent_;  // Value -> whether it was accepted.
+  std::map<int, int> received_;
+};
+
+SIM_TEST(Sweep, RendezvousLosesNoValue) {
+  ChannelLedger ledger(0);
+  world.sweep_cancellation([&] { ledger.run(); }, [&] { ledger.check(); });
+}
+
+SIM_TEST(Sweep, BufferedChannelLosesNoValue) {
+  ChannelLedger ledger(1);
+  world.sweep_cancellation([&] { ledger.run(); }, [&] { ledger.check(); });
+}
+
+SIM_TEST(Sweep, FutureReachesEveryOtherAwaiter) {
+  int answered = 0;
+  int interrupted = 0;
+  world.sweep_cancellation([&] {
+    answered = interrupted = 0;
+    Promise<int> promise;
+    std::vector<Coroutine<>> awaiters;
+    for (int i = 0; i < 3; ++i) {
+      awaiters.push_back(spawn("awaiter", [&, future = promise.future()] {
+        try {
+          EXPECT_EQ(await(future, kPatient), 7);
+          ++answered;
+        } catch (const Timeout&) {
+          ++interrupted;
+        } catch (const Cancellation&) {
+          ++interrupted;
+          throw;
+        }
+      }));
+    }
+    const auto doubled = promise.future().map([](int value) { return value * 2; });
+    doubled.ignore();
+    suspend();
+    static_cast<void>(promise.try_complete(7));
+    await_all(awaiters);
+    EXPECT_EQ(answered + interrupted, 3);
+    EXPECT_EQ(await(doubled), 14);
+  });
+}
+
+SIM_TEST(Sweep, AwaitFamilyLeavesItsItemsAlone) {
+  int ended = 0;
+  int spawned = 0;
+  world.sweep_cancellation([&] {
+    ended = spawned = 0;
+    std::vector<Coroutine<int>> items;
+    for (int i = 0; i < 3; ++i) {
+      ++spawned;
+      items.push_back(spawn("item", [&ended, i] {
+        const struct Count {
+          int& counter;
+          ~Count() { ++counter; }
+        } count{ended};
+        delay(std::chrono::milliseconds(i));
+        return i;
+      }));
+    }
+    await_any_of(2, items, {.timeout = 1s, .on_exit = ExitPolicy::CancelAndJoin});
+    EXPECT_LE(ended, 3);
+    for (const auto& item : items) EXPECT_TRUE(item->is_completed());
+  });
+}
+
+}  // namespace
+}  // namespace fermata::properties
