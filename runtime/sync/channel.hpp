@@ -24,7 +24,7 @@
 // Closing    What is in the channel can still be received; then ChannelError, which says why. Its
 //            texts are those of CloseReason; its previous names the channel.
 // Event      Completes when the channel closes, with the ChannelError.
-// Cost       Nothing allocates after the construction.
+// Cost       Nothing allocates after the construction, but for futures in blocks of the runtime.
 // Source     CHAN-01 to 22.
 
 #include <algorithm>
@@ -36,6 +36,7 @@
 #include <utility>
 
 #include "fermata/runtime/sync/channel_core.hpp"
+#include "fermata/runtime/sync/channel_future.hpp"
 #include "fermata/runtime/sync/ring.hpp"
 
 namespace fermata {
@@ -54,17 +55,18 @@ class ChannelOf final : public ChannelCore {
   }
 
   void send(T&& value, const WaitOptions& options, const SourcePlace& place) {
-    if (is_plain(options) && !closed() && !is_rendezvous() && has_free_slot()) [[likely]] {
+    if (is_plain(options) && !closed() && has_free_slot() && would_be_kept()) [[likely]] {
       return store(std::move(value));
     }
-    send_or_wait(std::move(value), options, place);
+    if (offer(&value, options, place)) store(std::move(value));
   }
 
   [[nodiscard]] T recv(const WaitOptions& options, const SourcePlace& place) {
-    if (is_plain(options) && has_free_stored_value()) [[likely]] {
-      return take_stored();
+    if (is_plain(options) && has_free_value()) [[likely]] {
+      return take();
     }
-    return recv_or_wait(options, place);
+    const Ref<Event> keep = await_value(options, place);
+    return take();
   }
 
   [[nodiscard]] bool send_async(T&& value) {
@@ -79,6 +81,12 @@ class ChannelOf final : public ChannelCore {
     return std::nullopt;
   }
 
+  [[nodiscard]] Future<T> recv_async(const SourcePlace& place) {
+    if (has_free_value()) return Future<T>::completed(take(), place);
+    if (closed()) return Future<T>::failed(replay()->error, place);
+    return FutureReceiver<T, ChannelOf>::join(*this, place);
+  }
+
   [[nodiscard]] std::optional<T> next(const WaitOptions& options, const SourcePlace& place) {
     try {
       return recv(options, place);
@@ -89,30 +97,7 @@ class ChannelOf final : public ChannelCore {
   }
 
  private:
-  [[nodiscard]] static bool is_plain(const WaitOptions& options) noexcept {
-    return !options.timeout && options.token == nullptr;
-  }
-
-  [[gnu::noinline]] void send_or_wait(T&& value, const WaitOptions& options,
-                                      const SourcePlace& place) {
-    check_token(options);
-    const auto keep = Ref<Event>::share(*this);
-    const Deadline deadline(options);
-    await_slot(options, place);
-    if (would_be_kept()) {
-      store(std::move(value));
-    } else {
-      await_taker(&value, deadline.remaining(), place);
-    }
-  }
-
-  [[gnu::noinline]] [[nodiscard]] T recv_or_wait(const WaitOptions& options,
-                                                 const SourcePlace& place) {
-    check_token(options);
-    const auto keep = Ref<Event>::share(*this);
-    await_value(options, place);
-    return take();
-  }
+  friend class FutureReceiver<T, ChannelOf>;
 
   void store(T&& value) {
     ring_.push(std::move(value));
@@ -218,6 +203,13 @@ class Channel {
   /// (CHAN-16).
   [[nodiscard]] bool send_async(T&& value) const { return core_->send_async(std::move(value)); }
   [[nodiscard]] bool send_async(const T& value) const { return send_async(T(value)); }
+
+  /// A future of the oldest value: complete when there is a free one, else when the turn has come;
+  /// it waits in line with those who suspend. Fails with ChannelError when the channel is closed
+  /// and empty. Dropping or cancelling the future leaves the line (CHAN-17).
+  [[nodiscard]] Future<T> recv_async(SourcePlace place = SourcePlace::current()) const {
+    return core_->recv_async(place);
+  }
 
   /// Receivers that have been promised nothing fail, then all senders; what is in the channel stays
   /// receivable. The first reason stays. Throws what subscribers of the event throw.

@@ -81,51 +81,98 @@ void ChannelCore::throw_closed() const { std::rethrow_exception(outcome_.error);
 
 // --- waiting ---
 
-void ChannelCore::await_slot(const WaitOptions& options, const SourcePlace& place) {
-  if (closed()) throw_closed();
+#define FERMATA_HOT [[gnu::always_inline]] inline
+#define FERMATA_COLD [[gnu::noinline, gnu::cold]]
+
+FERMATA_HOT void ChannelCore::await_slot(const WaitOptions& options, const SourcePlace& place) {
+  if (closed()) [[unlikely]] {
+    throw_closed();
+  }
   if (has_free_slot()) return;
   Waiter self(senders_);
   starvation_changed(false);
   try {
     self.park(*this, options, place);
   } catch (...) {
-    const bool forfeited = self.leave();
-    if (forfeited && !closed()) wake_senders();
-    starvation_changed(false);
+    slot_forfeited(self);
     throw;
   }
 }
 
-void ChannelCore::await_value(const WaitOptions& options, const SourcePlace& place) {
-  if (has_free_value()) return;
-  if (closed()) throw_closed();
-  Waiter self(receivers_);
-  starvation_changed(false);
-  try {
-    self.park(*this, options, place);
-  } catch (...) {
-    const bool forfeited = self.leave();
-    if (forfeited && !closed()) wake_receivers();
-    starvation_changed(false);
-    throw;
-  }
-}
-
-// Who is cancelled first keeps its value: what is on its way back cannot be taken any more. Who is
-// cancelled when the value has been taken learns of the cancellation all the same.
-void ChannelCore::await_taker(void* value, const WaitOptions& options, const SourcePlace& place) {
+FERMATA_HOT void ChannelCore::await_taker(void* value, const WaitOptions& options,
+                                          const SourcePlace& place) {
   Waiter self(delivering_);
   delivery_ = value;
   starvation_changed(false);
   try {
     self.park(*this, options, place);
   } catch (...) {
-    const bool taken = self.leave();
-    if (!taken && !closed()) wake_senders();
-    starvation_changed(false);
+    delivery_forfeited(self);
     throw;
   }
 }
+
+bool ChannelCore::offer(void* value, const WaitOptions& options, const SourcePlace& place) {
+  const auto keep = Ref<Event>::share(*this);
+  if (!is_plain(options)) [[unlikely]] {
+    return offer_patiently(value, options, place);
+  }
+  await_slot(options, place);
+  if (would_be_kept()) return true;
+  await_taker(value, options, place);
+  return false;
+}
+
+FERMATA_COLD bool ChannelCore::offer_patiently(void* value, const WaitOptions& options,
+                                               const SourcePlace& place) {
+  check_token(options);
+  const Deadline deadline(options);
+  await_slot(options, place);
+  if (would_be_kept()) return true;
+  await_taker(value, deadline.remaining(), place);
+  return false;
+}
+
+Ref<Event> ChannelCore::await_value(const WaitOptions& options, const SourcePlace& place) {
+  if (!is_plain(options)) [[unlikely]] {
+    check_token(options);
+  }
+  auto keep = Ref<Event>::share(*this);
+  if (has_free_value()) return keep;
+  if (closed()) [[unlikely]] {
+    throw_closed();
+  }
+  Waiter self(receivers_);
+  starvation_changed(false);
+  try {
+    self.park(*this, options, place);
+  } catch (...) {
+    value_forfeited(self);
+    throw;
+  }
+  return keep;
+}
+
+FERMATA_COLD void ChannelCore::slot_forfeited(Waiter& waiter) {
+  if (waiter.leave()) wake_senders();
+  starvation_changed(false);
+}
+
+FERMATA_COLD void ChannelCore::value_forfeited(Waiter& waiter) {
+  if (waiter.leave() && !closed()) wake_receivers();
+  starvation_changed(false);
+}
+
+// Who is cancelled first keeps its value: what is on its way back cannot be taken any more. Who is
+// cancelled when the value has been taken learns of the cancellation all the same.
+FERMATA_COLD void ChannelCore::delivery_forfeited(Waiter& waiter) {
+  const bool taken = waiter.leave();
+  if (!taken) wake_senders();
+  starvation_changed(false);
+}
+
+#undef FERMATA_HOT
+#undef FERMATA_COLD
 
 // --- promises ---
 
@@ -137,7 +184,9 @@ void ChannelCore::wake_senders() {
   while (!closed() && has_free_slot() && senders_.grant()) continue;
 }
 
+// Who waits for a future is told, and may let go of the channel.
 void ChannelCore::after_store() {
+  const auto keep = Ref<Event>::share(*this);
   wake_receivers();
   starvation_changed(true);
 }

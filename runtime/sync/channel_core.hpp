@@ -10,8 +10,9 @@
 // Promises  A free value is one that no receiver has been granted; a free slot likewise. Newcomers
 //           get what is free and nothing else (CHAN-07). Whoever frees something grants it at once,
 //           so that nothing is free while somebody waits for it (CHAN-08).
-// Waits     await_slot and await_value suspend; nothing else does. When they return, the caller
-//           takes what it was granted before it suspends again (CHAN-05, CHAN-06).
+// Waits     offer and await_value suspend; nothing else does. When they return, the caller takes
+//           what it was granted before it suspends again (CHAN-05, CHAN-06). They are one function
+//           each: what stands between a caller and a switch mispredicts its return.
 
 #include <cstddef>
 #include <cstdint>
@@ -93,31 +94,33 @@ class ChannelCore : public Event {
 
   // --- waiting ---
 
-  /// Until a slot is the caller's. Throws ChannelError when the channel is closed, and what waits
-  /// throw; what was granted by then is handed on.
-  void await_slot(const WaitOptions& options, const SourcePlace& place);
-  /// Until a value is the caller's; likewise.
-  void await_value(const WaitOptions& options, const SourcePlace& place);
-  /// Until the value at `value` has been taken from there. REQUIRES: a free slot, no receiver.
-  void await_taker(void* value, const WaitOptions& options, const SourcePlace& place);
+  [[nodiscard]] static bool is_plain(const WaitOptions& options) noexcept {
+    return !options.timeout && options.token == nullptr;
+  }
+  /// Waits until a slot is the caller's, who stores its value then. At a rendezvous without a
+  /// receiver: false, when somebody has come and taken the one at `value`. Throws ChannelError when
+  /// the channel is closed, and what waits throw; what was granted by then is handed on.
+  [[nodiscard]] bool offer(void* value, const WaitOptions& options, const SourcePlace& place);
+  /// Waits until a value is the caller's; returns what keeps the channel until it has been taken.
+  [[nodiscard]] Ref<Event> await_value(const WaitOptions& options, const SourcePlace& place);
 
-  /// Joins the receivers on behalf of somebody who does not suspend.
-  void receiver_joined() { starvation_changed(false); }
-  void receiver_left() { starvation_changed(false); }
+  /// Where somebody may stand who does not suspend, and says so when that has changed.
+  [[nodiscard]] WaitQueue& receiver_queue() noexcept { return receivers_; }
+  void receivers_changed() { starvation_changed(false); }
 
   // --- values ---
 
   /// One has been stored: it is promised to the oldest receiver.
   void value_stored() {
     ++stored_;
-    if (!receivers_.empty() || guard_ != nullptr) [[unlikely]] {
+    if (receivers_.waiting() > 0 || guard_ != nullptr) [[unlikely]] {
       after_store();
     }
   }
   /// One has left the store: its slot is promised to the oldest sender.
   void value_taken() {
     --stored_;
-    if (!senders_.empty() || guard_ != nullptr) [[unlikely]] {
+    if (senders_.waiting() > 0 || guard_ != nullptr) [[unlikely]] {
       after_take();
     }
   }
@@ -125,12 +128,21 @@ class ChannelCore : public Event {
   /// and none is stored.
   [[nodiscard]] void* accept_delivery();
   /// The caller has taken it.
-  void delivery_taken() { after_take(); }
+  void delivery_taken() {
+    if (senders_.waiting() > 0 || guard_ != nullptr) [[unlikely]] {
+      after_take();
+    }
+  }
 
   [[nodiscard]] std::size_t stored() const noexcept { return stored_; }
-  [[nodiscard]] WaitQueue& receiver_queue() noexcept { return receivers_; }
 
  private:
+  bool offer_patiently(void* value, const WaitOptions& options, const SourcePlace& place);
+  void await_slot(const WaitOptions& options, const SourcePlace& place);
+  void await_taker(void* value, const WaitOptions& options, const SourcePlace& place);
+  void slot_forfeited(Waiter& waiter);
+  void value_forfeited(Waiter& waiter);
+  void delivery_forfeited(Waiter& waiter);
   void wake_receivers();
   void wake_senders();
   void after_store();

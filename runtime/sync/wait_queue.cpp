@@ -3,42 +3,18 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 namespace fermata::detail {
 
-Waiter::Waiter(WaitQueue& queue)
-    : queue_(&queue), coroutine_(&current_coroutine()), ticket_(queue.next_ticket_++) {
-  queue.waiting_.push_back(*this);
-}
-
-Waiter::Waiter(WaitQueue& queue, Serve serve)
-    : queue_(&queue), serve_(serve), ticket_(queue.next_ticket_++) {
-  queue.waiting_.push_back(*this);
-}
-
-void Waiter::park(Event& primitive, const WaitOptions& options, const SourcePlace& place) {
-  if (state_ == State::Waiting) wait(primitive, options, place);
+// When nobody is left who could grant it, its coroutine is being unwound by force.
+void Waiter::throw_failure() const {
   if (state_ == State::Failed) std::rethrow_exception(error_);
-  // Nobody is left who could grant it: it waits while its coroutine is unwound by force.
-  if (state_ == State::Waiting) throw ForcedUnwind{};
-}
-
-bool Waiter::leave() noexcept {
-  const State before = std::exchange(state_, State::Left);
-  if (before == State::Waiting || before == State::Granted) queue_->line_of(before).remove(*this);
-  return before == State::Granted;
+  throw ForcedUnwind{};
 }
 
 void Waiter::wait_again() noexcept {
   if (state_ == State::Granted) queue_->granted_.remove(*this);
   state_ = State::Waiting;
   queue_->rejoin(*this);
-}
-
-// A coroutine that is on its way back already, cancelled or timed out, will not take anything.
-bool Waiter::can_be_granted() const noexcept {
-  return serve_ != nullptr || coroutine_->waker().status == WakerStatus::Waiting;
 }
 
 void Waiter::settle(State state, const std::exception_ptr& error) {
@@ -64,13 +40,7 @@ void WaitQueue::rejoin(Waiter& waiter) noexcept {
   next != nullptr ? waiting_.insert_before(*next, waiter) : waiting_.push_back(waiter);
 }
 
-Waiter* WaitQueue::oldest() const noexcept {
-  Waiter* each = waiting_.first();
-  while (each != nullptr && !each->can_be_granted()) each = Line::after(*each);
-  return each;
-}
-
-bool WaitQueue::grant() {
+[[gnu::flatten]] bool WaitQueue::grant() {
   Waiter* const next = oldest();
   if (next == nullptr) return false;
   next->settle(Waiter::State::Granted, nullptr);

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "fermata/runtime/base/intrusive_list.hpp"
 #include "fermata/runtime/core/suspend.hpp"
@@ -30,7 +31,7 @@ class WaitQueue;
 class Waiter {
  public:
   /// Joins at the tail, on behalf of the current coroutine.
-  explicit Waiter(WaitQueue& queue);
+  explicit Waiter(WaitQueue& queue) : Waiter(queue, &current_coroutine(), nullptr) {}
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
   /// Leaves the line.
@@ -39,18 +40,26 @@ class Waiter {
   /// Suspends until it is granted its turn. `primitive`, which is open, is what reports say that
   /// the coroutine waits for. Throws what the waiter failed with, Cancellation, Timeout,
   /// OperationCanceled; it may have been granted its turn all the same.
-  void park(Event& primitive, const WaitOptions& options, const SourcePlace& place);
+  void park(Event& primitive, const WaitOptions& options, const SourcePlace& place) {
+    if (state_ == State::Waiting) wait(primitive, options, place);
+    if (state_ != State::Granted) [[unlikely]] {
+      throw_failure();
+    }
+  }
 
   /// Whether it holds a grant that it has not taken.
   [[nodiscard]] bool granted() const noexcept { return state_ == State::Granted; }
-
   /// Whether it waits or holds a grant: the line, and what it belongs to, still know it.
   [[nodiscard]] bool in_line() const noexcept {
     return state_ == State::Waiting || state_ == State::Granted;
   }
 
   /// Leaves the line; returns whether a grant was left behind.
-  bool leave() noexcept;
+  bool leave() noexcept {
+    const State before = std::exchange(state_, State::Left);
+    if (before == State::Waiting || before == State::Granted) step_out(before);
+    return before == State::Granted;
+  }
 
   /// A grant that turned out to be worth nothing: it waits again, in its old place.
   void wait_again() noexcept;
@@ -59,14 +68,21 @@ class Waiter {
   /// A waiter without a coroutine: `serve` is called as soon as it is granted or has failed, when
   /// it has left the line already.
   using Serve = void (*)(Waiter& self, const std::exception_ptr& error);
-  Waiter(WaitQueue& queue, Serve serve);
+  Waiter(WaitQueue& queue, Serve serve) : Waiter(queue, nullptr, serve) {}
 
  private:
   friend class WaitQueue;
   enum class State : std::uint8_t { Waiting, Granted, Left, Failed };
 
-  [[nodiscard]] bool can_be_granted() const noexcept;
+  Waiter(WaitQueue& queue, CoroutineBase* coroutine, Serve serve);
+
+  // A coroutine that is on its way back already, cancelled or timed out, will not take anything.
+  [[nodiscard]] bool can_be_granted() const noexcept {
+    return serve_ != nullptr || coroutine_->waker().status == WakerStatus::Waiting;
+  }
+  void step_out(State before) noexcept;
   void settle(State state, const std::exception_ptr& error);
+  [[noreturn]] void throw_failure() const;
 
   Link<Waiter> link_;
   WaitQueue* queue_;
@@ -78,6 +94,8 @@ class Waiter {
 };
 
 class WaitQueue {
+  using Line = IntrusiveList<Waiter, &Waiter::link_>;
+
  public:
   WaitQueue() = default;
   WaitQueue(const WaitQueue&) = delete;
@@ -87,7 +105,11 @@ class WaitQueue {
   /// Grants the oldest waiter its turn and wakes it; false when nobody waits who could take it.
   bool grant();
   /// The oldest that could take a grant, or null.
-  [[nodiscard]] Waiter* oldest() const noexcept;
+  [[nodiscard]] Waiter* oldest() const noexcept {
+    Waiter* each = waiting_.first();
+    while (each != nullptr && !each->can_be_granted()) each = Line::after(*each);
+    return each;
+  }
   [[nodiscard]] bool can_grant() const noexcept { return oldest() != nullptr; }
 
   /// Everybody who waits fails with `error`, oldest first; with `granted_too` the promises are
@@ -105,7 +127,6 @@ class WaitQueue {
 
  private:
   friend class Waiter;
-  using Line = IntrusiveList<Waiter, &Waiter::link_>;
 
   [[nodiscard]] Line& line_of(Waiter::State state) noexcept {
     return state == Waiter::State::Granted ? granted_ : waiting_;
@@ -116,5 +137,12 @@ class WaitQueue {
   Line granted_;
   std::uint64_t next_ticket_ = 0;
 };
+
+inline Waiter::Waiter(WaitQueue& queue, CoroutineBase* coroutine, Serve serve)
+    : queue_(&queue), coroutine_(coroutine), serve_(serve), ticket_(queue.next_ticket_++) {
+  queue.waiting_.push_back(*this);
+}
+
+inline void Waiter::step_out(State before) noexcept { queue_->line_of(before).remove(*this); }
 
 }  // namespace fermata::detail

@@ -127,6 +127,18 @@ TEST_F(ChannelGuardTest, ASoftGuardEndsADeadlockBeforeItIsOne) {
   });
 }
 
+TEST_F(ChannelGuardTest, GuardsWhoWaitsForAFuture) {
+  FERMATA_CHECKS("CHAN-17", "CHAN-18", "CHAN-19");
+  fixture.run([] {
+    const Channel<int> jobs("jobs", 0, {.no_producer_timeout = 20ms});
+    EXPECT_EQ(reason_of([&] { await(jobs.recv_async()); }), "Channel deadlock");
+    const Channel<int> others("others", 0, {.no_producer_timeout = 20ms});
+    others.recv_async().ignore();
+    delay(30ms);
+    EXPECT_FALSE(others.closed()) << "it was dropped";
+  });
+}
+
 TEST_F(ChannelGuardTest, WithoutAGuardADeadlockIsADeadlock) {
   FERMATA_CHECKS("CHAN-19");
   EXPECT_THROW(fixture.run([] {
