@@ -27,6 +27,7 @@ LIMITS = {
     "yield/10000": 1.5,
     "spawn_finish/1000": 4.0,
     "spawn_await": 3.0,
+    "mutex": 0.5,
     "future_complete_await": 5.0,
     "channel_round_trip": 3.0,
     "channel_message/128": 2.5,
