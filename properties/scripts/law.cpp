@@ -6,14 +6,24 @@
 namespace fermata::properties::scripts {
 
 std::span<const Law* const> laws() {
-  static const std::array all = {&kWaitLines};
+  static const std::array all = {&kWaitLines, &kLocks};
   return all;
 }
 
+namespace {
+
+struct Run {
+  Run(const Law& law, const Script& script, sim::World& world)
+      : stage(script, world), subject(law.make(stage)) {}
+  Stage stage;
+  std::unique_ptr<Subject> subject;
+};
+
+}  // namespace
+
 void play(const Law& law, const Script& script, sim::World& world) {
-  Stage stage(script, world);
-  const std::unique_ptr<Subject> subject = law.make(stage);
-  stage.play(*subject);
+  const auto run = std::make_shared<Run>(law, script, world);
+  run->stage.play(*run->subject, run);
 }
 
 sim::Program exploration_of(const Law& law) {

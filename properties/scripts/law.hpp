@@ -20,6 +20,7 @@ struct Law {
   std::unique_ptr<Subject> (*make)(Stage& stage);
 };
 
+extern const Law kLocks;
 extern const Law kWaitLines;
 
 [[nodiscard]] std::span<const Law* const> laws();

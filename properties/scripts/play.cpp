@@ -14,12 +14,12 @@ constexpr Duration kRest = seconds(60);
 
 }  // namespace
 
-void Stage::play(Subject& subject) {
-  token_ = Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), true));
+void Stage::play(Subject& subject, const std::shared_ptr<void>& owner) {
+  tokens_.push_back(Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), true)));
   actors_.resize(actor_count());
   for (std::size_t i = 0; i < actor_count(); ++i) {
     actors_[i].coroutine =
-        spawn(fmt::format("actor {}", i), [this, &subject, i] { act(subject, i); });
+        spawn(fmt::format("actor {}", i), [this, &subject, i, owner] { act(subject, i); });
   }
   delay(kRest);
   subject.at_rest();
@@ -89,8 +89,8 @@ void Stage::perform_common(const Step& step) {
     case Common::Throw:
       throw PlannedError(step.number);
     case Common::Fire: {
-      const auto fired = token_;
-      token_ = Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), true));
+      const auto fired = tokens_.back();
+      tokens_.push_back(Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), true)));
       fired->complete();
       return;
     }
@@ -100,7 +100,7 @@ void Stage::perform_common(const Step& step) {
 WaitOptions Stage::patience(std::uint8_t number) const {
   switch (number % 8) {
     case 4:
-      return {.token = token_.get()};
+      return {.token = tokens_.back().get()};
     case 5:
     case 6:
       return {.timeout = milliseconds(number)};

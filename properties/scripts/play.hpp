@@ -51,8 +51,10 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// Carries out the script. Called in the main coroutine of a node; suspends.
-  void play(Subject& subject);
+  /// Carries out the script. Called in the main coroutine of a node; suspends. Each actor shares
+  /// `owner`, which keeps this and the subject: a run that fails is unwound from the main
+  /// coroutine.
+  void play(Subject& subject, const std::shared_ptr<void>& owner);
 
   /// Something is wrong: the run fails with the first complaint. An empty one is none.
   void complain(const models::Complaint& complaint);
@@ -87,7 +89,7 @@ class Stage {
   const Script& script_;
   sim::World& world_;
   std::vector<Actor> actors_;
-  Ref<PlainEvent> token_;
+  std::vector<Ref<PlainEvent>> tokens_;  // The last one is shared now; others have fired.
 };
 
 }  // namespace fermata::properties::scripts
