@@ -20,6 +20,7 @@ struct Law {
   std::unique_ptr<Subject> (*make)(Stage& stage);
 };
 
+extern const Law kAwaitFamily;
 extern const Law kLocks;
 extern const Law kWaitLines;
 

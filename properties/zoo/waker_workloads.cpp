@@ -2,6 +2,9 @@
 
 // Wakers and lost wake-ups (Z-WK).
 
+#include <functional>
+#include <utility>
+
 #include "fermata/runtime/runtime.hpp"
 #include "properties/zoo/scene.hpp"
 #include "properties/zoo/workload.hpp"
@@ -54,6 +57,57 @@ void any_of_two(sim::World& world) {
   await(waiter);
 }
 
+// All of two promises, one of which is kept already.
+void all_of_two(sim::World& world) {
+  const auto kept = make_event(true);
+  const auto open = make_event(true);
+  kept->complete();
+  const auto completer = spawn("completer", [&] { open->complete(); });
+  const auto waiter = spawn("waiter", [&] { await_all({kept, open}); });
+  await(completer);
+  delay(milliseconds(100));
+  if (sleeps(waiter)) {
+    complain(world, "WAKE (CORE-AW-11): both promises are kept, and who waits for all sleeps on");
+  }
+  cancelled_or_done(waiter);
+}
+
+// A microtask answers a wait for either of two promises.
+void answered_by_a_microtask(sim::World& world) {
+  const auto first = make_event(true);
+  const auto second = make_event(true);
+  class Answer final : public Microtask {
+   public:
+    explicit Answer(std::function<void()> task) : task_(std::move(task)) {}
+    void run() override { task_(); }
+
+   private:
+    std::function<void()> task_;
+  };
+  Coroutine<> waiter;
+  const auto answer = [&] {
+    first->complete();
+    if (sleeps(waiter) || waiter->waker().empty()) return;
+    complain(world, "STOP (CORE-WK-03): the waiter is on its way, and still subscribed");
+  };
+  const auto answerer = spawn("answerer", [&] {
+    if (!sleeps(waiter)) return static_cast<void>(first->complete());
+    auto* const task = new Answer(answer);
+    current_runtime().queue_microtask(*task);
+    task->release();
+  });
+  waiter = spawn("waiter", [&] {
+    Waker& waker = current_coroutine().waker();
+    waker.clear();
+    waker.resume_when(*first, WakeRule::Resolve);
+    waker.resume_when(*second, WakeRule::Resolve);
+    current_runtime().scheduler().suspend(SourcePlace::current());
+    waker.clear();
+  });
+  await(answerer);
+  await(waiter);
+}
+
 // A cancelled wait; the clean-up fires what was waited for.
 void clean_up_after_cancel(sim::World& world) {
   const auto source = make_event(false);
@@ -91,11 +145,21 @@ std::vector<Workload> waker_workloads() {
        1,
        {"WAKE", "DL+", "CORE-EV-13", "CORE-WK-03", "CORE-GL-01"},
        &any_of_two},
+      {"Z-WK-02b",
+       "completed item of a multi-await is skipped without being counted",
+       1,
+       {"WAKE", "DL+", "CORE-AW-11"},
+       &all_of_two},
       {"Z-WK-04",
        "error path of suspend forgets to clean the waker",
        2,
        {"ONCE", "UAF", "CORE-WK-09", "CORE-WK-03", "CORE-GL-02"},
        &clean_up_after_cancel},
+      {"Z-WK-05",
+       "a path that resumes coroutines leaves them subscribed",
+       2,
+       {"ONCE", "STOP", "CORE-WK-03", "CORE-GL-02"},
+       &answered_by_a_microtask},
   };
 }
 

@@ -33,6 +33,7 @@ struct Workload {
 
 [[nodiscard]] std::vector<Workload> callback_workloads();
 [[nodiscard]] std::vector<Workload> waker_workloads();
+[[nodiscard]] std::vector<Workload> cancellation_workloads();
 [[nodiscard]] std::vector<Workload> deadlock_workloads();
 [[nodiscard]] std::vector<Workload> timer_workloads();
 

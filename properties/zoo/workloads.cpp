@@ -17,6 +17,7 @@ std::vector<Workload> catalogue() {
   };
   add(callback_workloads());
   add(waker_workloads());
+  add(cancellation_workloads());
   add(deadlock_workloads());
   add(timer_workloads());
   return all;

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Coroutines that end when actors open their gates, and waits for several of them at once.
+
+#include <array>
+#include <list>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "properties/models/joint_model.hpp"
+#include "properties/scripts/law.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+enum Operations : std::uint8_t { kSucceed, kFail, kAll, kAllOrFail, kAny, kTwo, kFirst, kRace };
+constexpr std::array<Operation, 8> kOperations = {{{"let an item succeed", 6},
+                                                   {"let an item fail", 3},
+                                                   {"await all", 3},
+                                                   {"await all or fail", 3},
+                                                   {"await any or fail", 2},
+                                                   {"await any two", 3},
+                                                   {"await the first success", 2},
+                                                   {"race, and cancel the rest", 1}}};
+
+constexpr std::string_view kRaceIsOver = "The wait for it has ended";
+
+struct Item {
+  Ref<PlainEvent> gate;
+  bool fails = false;
+  bool delivered = false;  // Its error, to some wait.
+  Coroutine<int> coroutine;
+  Subscription watch;
+
+  [[nodiscard]] bool succeeded() const { return !coroutine->error(); }
+};
+
+struct OpenWait {
+  std::size_t actor;
+  models::JointModel model;
+};
+
+template <class V>
+std::vector<std::size_t> keys_of(const Keyed<std::size_t, V>& keyed) {
+  std::vector<std::size_t> keys;
+  for (const auto& entry : keyed) keys.push_back(entry.first);
+  return keys;
+}
+
+class AwaitFamily final : public Subject {
+ public:
+  explicit AwaitFamily(Stage& on) : Subject(on), items_(2 + on.script().shape[0] % 5) {
+    for (std::size_t index = 0; index < items_.size(); ++index) begin(index);
+  }
+
+  void perform(std::size_t actor, const Step& step) override {
+    const std::vector<std::size_t> keys = chosen(actor, step.number);
+    std::vector<Coroutine<int>> items;
+    for (const std::size_t index : keys) items.push_back(items_[index].coroutine);
+    const WaitOptions patience = stage.patience(step.number);
+    const AwaitOptions options{
+        .timeout = patience.timeout, .token = patience.token, .preserve_order = step.number >= 8};
+    switch (step.operation()) {
+      case kSucceed:
+        return open_gate(step.number, false);
+      case kFail:
+        return open_gate(step.number, true);
+      case kAll:
+        return observe(actor, {keys.size(), true}, keys, [&](const auto& model) {
+          return both(model, await_all(items, options), options);
+        });
+      case kTwo:
+        return observe(actor, {2, true}, keys, [&](const auto& model) {
+          return both(model, await_any_of(2, items, options), options);
+        });
+      case kAllOrFail:
+        return observe(actor, {keys.size(), false}, keys, [&](const auto& model) {
+          return all_values(model, keys, await_all_or_fail(items, options));
+        });
+      case kAny:
+        return observe(actor, {1, false}, keys, [&](const auto& model) {
+          return one_value(model, await_any_or_fail(items, options));
+        });
+      case kFirst:
+        return observe(actor, {1, true}, keys, [&](const auto& model) {
+          const auto first = await_first_success(items, options);
+          note_delivered(model, first.errors);
+          return one_value(model, first.value);
+        });
+      default:
+        return race(actor, keys, items, options);
+    }
+  }
+
+  void at_rest() override {
+    for (const OpenWait& wait : *waits_) {
+      if (wait.model.settled() && stage.parked(wait.actor)) {
+        stage.complain("CORE-AW-11 (WAKE): actor " + std::to_string(wait.actor) +
+                       " sleeps, and what it waits for is settled");
+      }
+    }
+    for (std::size_t index = 0; index < items_.size(); ++index) check_subscribers(index);
+  }
+
+  void let_go() override {
+    for (std::size_t index = 0; index < items_.size(); ++index) open_gate(index, false);
+  }
+
+  void at_end() override {
+    for (const Item& item : items_) {
+      const bool failed = !item.succeeded() && !is_cancellation(item.coroutine->error());
+      if (failed && item.coroutine->exception_caught() != item.delivered) {
+        stage.complain(item.delivered
+                           ? "CORE-AW-08 (ERR): an error was delivered and is not caught"
+                           : "CORE-AW-08 (ERR): an error is caught, and no wait has given it away");
+      }
+      item.coroutine->mark_exception_caught();
+    }
+  }
+
+ private:
+  void begin(std::size_t index) {
+    Item& item = items_[index];
+    item.gate = Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), true));
+    item.coroutine = spawn("item", [this, index] {
+      wait(*items_[index].gate);
+      if (items_[index].fails) throw PlannedError(static_cast<std::uint32_t>(index));
+      return static_cast<int>(index);
+    });
+    item.watch = subscribe(item.coroutine.event(), [this, index](Event&, const Outcome& outcome) {
+      for (OpenWait& wait : *waits_) {
+        if (stage.parked(wait.actor)) wait.model.ended(index, !outcome.error);
+      }
+    });
+  }
+
+  void open_gate(std::size_t number, bool fails) {
+    Item& item = items_[number % items_.size()];
+    if (item.gate->closed()) return;
+    item.fails = fails;
+    item.gate->complete();
+  }
+
+  /// Some of the items, in some order, now and then one of them twice.
+  [[nodiscard]] std::vector<std::size_t> chosen(std::size_t actor, std::uint8_t number) const {
+    std::vector<std::size_t> keys;
+    const std::size_t count = 1 + (actor + number) % items_.size();
+    for (std::size_t i = 0; i < count; ++i) keys.push_back((number + i) % items_.size());
+    if (number % 5 == 4) keys.push_back(keys.front());
+    return keys;
+  }
+
+  /// `call` waits, and says what is wrong with what it got.
+  template <class Call>
+  void observe(std::size_t actor, models::JointModel::Rule rule,
+               const std::vector<std::size_t>& keys, Call call) {
+    const auto wait = waits_->insert(waits_->end(), OpenWait{actor, {rule, keys}});
+    struct Over {
+      std::shared_ptr<std::list<OpenWait>> waits;  // A forced end takes the subject first.
+      std::list<OpenWait>::iterator wait;
+      ~Over() { waits->erase(wait); }
+    } over{waits_, wait};
+    models::JointModel& model = wait->model;
+    model.begin([this](std::size_t index) { return items_[index].coroutine->closed(); },
+                [this](std::size_t index) { return items_[index].succeeded(); });
+    try {
+      stage.complain(call(std::as_const(model)));
+    } catch (const PlannedError& error) {
+      items_[error.number].delivered = true;
+      stage.complain(model.thrown(error.number));
+    } catch (const Cancellation& cancellation) {
+      if (cancellation.what() != kRaceIsOver) throw;
+      if (!model.failed()) stage.complain("CORE-CN-02 (CANC): an item's cancellation came first");
+    }
+  }
+
+  template <class V>
+  void note_delivered(const models::JointModel& model, const Keyed<std::size_t, V>& errors) {
+    for (const auto& entry : errors) items_[model.item_at(entry.first)].delivered = true;
+  }
+
+  models::Complaint both(const models::JointModel& model,
+                         const AllResults<std::size_t, int>& results, const AwaitOptions& options) {
+    note_delivered(model, results.errors);
+    for (const auto& [key, value] : results.values) {
+      if (value != static_cast<int>(model.item_at(key))) {
+        return "CORE-AW-01 (VAL): a key has the value of another item";
+      }
+    }
+    return model.returned(keys_of(results.values), keys_of(results.errors), options.preserve_order);
+  }
+
+  static models::Complaint all_values(const models::JointModel& model,
+                                      const std::vector<std::size_t>& keys,
+                                      const std::vector<int>& values) {
+    if (!model.settled() || model.failed()) return model.returned({}, {}, false);
+    for (std::size_t key = 0; key < keys.size(); ++key) {
+      if (values[key] == static_cast<int>(keys[key])) continue;
+      return "CORE-AW-09 (VAL): the values are not in the order of the items";
+    }
+    return {};
+  }
+
+  static models::Complaint one_value(const models::JointModel& model, std::optional<int> value) {
+    const bool some = !model.values().empty();
+    if (!model.settled() || model.failed()) return model.returned({}, {}, false);
+    if (value.has_value() == some &&
+        (!some || *value == static_cast<int>(model.item_at(model.values().front())))) {
+      return {};
+    }
+    return "CORE-AW-01 (VAL): the value is not that of the first item to succeed";
+  }
+
+  void race(std::size_t actor, const std::vector<std::size_t>& keys,
+            const std::vector<Coroutine<int>>& items, AwaitOptions options) {
+    if (options.token != nullptr && options.token->closed()) return;
+    options.on_exit = ExitPolicy::CancelAndJoin;
+    const auto expect_ended = [&] {
+      for (const auto& item : items) {
+        if (item->closed()) continue;
+        stage.complain("CORE-AW-12 (DL-): the race has ended, and one of its items runs on");
+      }
+    };
+    try {
+      observe(actor, {1, true}, keys, [&](const auto& model) -> models::Complaint {
+        const auto results = await_any_of(1, items, options);
+        note_delivered(model, results.errors);
+        if (!model.settled()) return model.returned({}, {}, false);
+        return {};
+      });
+    } catch (const ForcedUnwind&) {
+      throw;
+    } catch (...) {
+      expect_ended();
+      throw;
+    }
+    expect_ended();
+  }
+
+  void check_subscribers(std::size_t index) {
+    const Coroutine<int>& item = items_[index].coroutine;
+    std::uint32_t expected = item->closed() ? 0 : 1;  // The watch.
+    for (const OpenWait& wait : *waits_) {
+      if (!item->closed() && stage.parked(wait.actor)) {
+        expected += static_cast<std::uint32_t>(wait.model.count_of(index));
+      }
+    }
+    const std::uint32_t counted = item->closed() ? 0 : item->callbacks().size();
+    if (counted == expected) return;
+    stage.complain("CORE-AW-05 (REF): item " + std::to_string(index) + " has " +
+                   std::to_string(counted) + " subscribers, expected " + std::to_string(expected));
+  }
+
+  std::vector<Item> items_;
+  std::shared_ptr<std::list<OpenWait>> waits_ = std::make_shared<std::list<OpenWait>>();
+};
+
+}  // namespace
+
+constinit const Law kAwaitFamily = {
+    "await_family",
+    "a wait for several things settles once, on what had ended by then, and leaves nothing behind",
+    kOperations, &make_subject<AwaitFamily>};
+
+}  // namespace fermata::properties::scripts

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Cancellation races (Z-CN).
+
+#include "fermata/runtime/runtime.hpp"
+#include "properties/zoo/scene.hpp"
+#include "properties/zoo/workload.hpp"
+
+namespace fermata::properties::zoo {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Whether `action` was ended by a cancellation of the coroutine.
+template <class Action>
+bool is_cancelled(Action action) {
+  try {
+    action();
+    return false;
+  } catch (const OperationCanceled&) {
+    return false;
+  } catch (const Cancellation&) {
+    return true;
+  }
+}
+
+// A wait with a timeout; what it waits for ends, and then it is cancelled, before it runs.
+void cancelled_as_it_ends(sim::World& world) {
+  const auto promise = make_event(true);
+  bool asked = false;
+  bool told = false;
+  Coroutine<> waiter;
+  const auto canceller = spawn("canceller", [&] {
+    asked = !waiter->closed();
+    waiter.cancel();
+  });
+  const auto completer = spawn("completer", [&] { promise->complete(); });
+  waiter = spawn("waiter", [&] {
+    told = is_cancelled([&] {
+      wait(*promise, {.timeout = seconds(1)});
+      delay(milliseconds(10));
+    });
+  });
+  await(canceller);
+  await(completer);
+  told = is_cancelled([&] { await(waiter); }) || told;
+  if (asked && !told) {
+    complain(world, "CANC (CORE-CN-11): the waiter was asked to stop, and has never been told");
+  }
+}
+
+// Two wait for the same promise, one of them with a token, which fires.
+void token_fires(sim::World& world) {
+  const auto promise = make_event(true);
+  const auto token = make_event(true);
+  bool blamed = false;
+  const auto bounded = spawn("bounded", [&] {
+    try {
+      wait(*promise, {.token = token.get()});
+    } catch (const OperationCanceled&) {
+    }
+  });
+  const auto unbounded = spawn("unbounded", [&] {
+    try {
+      wait(*promise);
+    } catch (const OperationCanceled&) {
+      blamed = true;
+    }
+  });
+  suspend();
+  token->complete();
+  delay(milliseconds(100));
+  if (sleeps(bounded)) {
+    complain(world, "CANC (CORE-AW-07): the token has fired, and the wait that it ends goes on");
+  }
+  promise->complete();
+  await(bounded);
+  await(unbounded);
+  if (blamed) {
+    complain(world, "CANC (CORE-CN-02): a wait without a token was told that its token fired");
+  }
+}
+
+// A shield within a shield; cancellations come while it is up.
+void shield_in_a_shield(sim::World& world) {
+  Coroutine<> worker;
+  bool up = false;
+  bool asked = false;
+  const auto canceller = spawn("canceller", [&] {
+    for (int i = 0; i < 2; ++i) {
+      asked = asked || up;
+      worker.cancel();
+      suspend();
+    }
+  });
+  worker = spawn("worker", [&] {
+    bool leaked = false;
+    const bool told = is_cancelled([&] {
+      protect([&] {
+        up = true;
+        leaked = is_cancelled([] {
+          suspend();
+          protect([] { suspend(); });
+          suspend();
+        });
+        up = false;
+      });
+    });
+    if (leaked) complain(world, "CANC (CORE-CO-06): a cancellation came through the shield");
+    if (asked && !told && !leaked) {
+      complain(world, "CANC (CORE-CO-06): the cancellation was lost with the shield");
+    }
+  });
+  await(canceller);
+  cancelled_or_done(worker);
+}
+
+}  // namespace
+
+std::vector<Workload> cancellation_workloads() {
+  return {
+      {"Z-CN-01",
+       "timeout wrapper swallows a cancellation when the inner task just finished",
+       2,
+       {"CANC", "SHUT", "CORE-CN-11"},
+       &cancelled_as_it_ends},
+      {"Z-CN-06", "cancellation token ignored", 1, {"CANC", "CORE-AW-07"}, &token_fires},
+      {"Z-CN-08",
+       "shielded region leaks the deferred cancellation",
+       2,
+       {"CANC", "REF", "CORE-CO-06"},
+       &shield_in_a_shield},
+  };
+}
+
+}  // namespace fermata::properties::zoo
