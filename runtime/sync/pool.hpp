@@ -239,6 +239,9 @@ class Pool {
     core_->give_back(slot);
   }
 
+  /// Starts a health check now, unless one is running; as the timer does.
+  void check_health() { core_->start_check(); }
+
   /// Nobody acquires any more: whoever waits fails with PoolError, what is idle is destroyed; what
   /// is leased, when it comes back. Idempotent. See detail::PoolCore::close_pool.
   void close(SourcePlace place = SourcePlace::current()) { core_->close_pool(place); }

@@ -271,7 +271,9 @@ class PoolCore::Cleanup {
 void PoolCore::end_in_background(PoolSlot* slot) noexcept {
   const auto work = std::make_shared<Cleanup>(*this, slot);
   Scheduler& scheduler = runtime().scheduler();
-  if (!scheduler.active()) return;
+  const CoroutineBase* const caller = runtime().current();
+  // What the hooks use may be gone before a coroutine of their own could be unwound.
+  if (!scheduler.active() || (caller != nullptr && Scheduler::unwinding(*caller))) return;
   std::string name = name_.empty() ? "pool" : std::string(name_.view());
   Sweep::launch(scheduler, std::move(name) + ".cleanup", {[work] { work->run(); }});
 }

@@ -118,6 +118,11 @@ class PoolCore : public Event, public Circuit {
   /// UsageError unless `resource` is one that was detached and not given back since.
   [[nodiscard]] PoolSlot& detached(const void* resource) const;
 
+  /// Looks after what is idle and not promised, in a coroutine of the pool's own: destroys what
+  /// `health_check` does not accept, then makes what is missing to `min` (POOL-14). No effect while
+  /// the check before still runs, and on a closed pool.
+  void start_check();
+
   /// Idempotent. Fails everybody in line, oldest first, those with a reservation included, then
   /// destroys what is idle; what is active is destroyed when it is given back. A destructor that
   /// throws does not keep the others from running (POOL-13): their errors, linked, are thrown at
@@ -227,7 +232,6 @@ class PoolCore : public Event, public Circuit {
   // pool_core_upkeep.cpp
   std::exception_ptr refill();
   void watch_health();
-  void start_check();
   void check_health();
   void check_oldest();
   void begin_close();

@@ -39,7 +39,7 @@ void PoolCore::watch_health() {
 
 // A tick while the check before it still runs is skipped.
 void PoolCore::start_check() {
-  if (check_ && !check_->is_completed()) return;
+  if (closed() || (check_ && !check_->is_completed())) return;
   SpawnOptions options;
   options.name = Name((name_.empty() ? "pool" : std::string(name_.view())) + ".health_check");
   options.place = place_;

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A pool whose factory, hooks and destructor suspend, throw and reject, while its users come, wait,
+// hold, give back and go.
+
+#include "fermata/runtime/sync/pool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "properties/models/pool_model.hpp"
+#include "properties/scripts/law.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+enum Operations : std::uint8_t { kUse, kTake, kGive, kTry, kCheck, kSwitch, kClose };
+constexpr std::array<Operation, 7> kOperations = {{{"use a resource", 8},
+                                                   {"take a resource", 4},
+                                                   {"give one back", 4},
+                                                   {"try to use", 2},
+                                                   {"check health", 2},
+                                                   {"switch the circuit", 1},
+                                                   {"close", 1}}};
+
+/// What a factory, a hook or a destructor throws.
+class ServiceError final : public Linkable<ServiceError> {
+ public:
+  ServiceError() : Linkable("service error") {}
+};
+
+struct Resource {
+  int id = 0;
+};
+
+/// How the service behind the pool behaves, and what the law knows about the pool. The pool's own
+/// coroutines may be unwound after the subject: then nobody listens any more.
+class Desk {
+ public:
+  explicit Desk(Stage& stage)
+      : stage_(&stage),
+        shape_(stage.script().shape),
+        model(min(), max()),
+        interrupted(stage.actor_count()) {}
+
+  [[nodiscard]] std::size_t max() const noexcept { return 1u + shape_[0] % 3u; }
+  [[nodiscard]] std::size_t min() const noexcept {
+    return std::min<std::size_t>(shape_[1] % 3u, max());
+  }
+  [[nodiscard]] bool asks_before_acquire() const noexcept { return (shape_[3] & 1) != 0; }
+  [[nodiscard]] bool asks_before_release() const noexcept { return (shape_[3] & 2) != 0; }
+  [[nodiscard]] bool fails() const noexcept { return shape_[1] >= 4; }
+
+  void complain(const models::Complaint& complaint) {
+    if (stage_ != nullptr) stage_->complain(complaint);
+  }
+  void leave() noexcept { stage_ = nullptr; }
+  void begin() noexcept { begun_ = true; }
+
+  /// `actor` has a place, if it acquires.
+  void took_place(std::size_t actor) {
+    const auto waker = [this](std::size_t other) -> const Waker& {
+      return stage_->actor(other).waker();
+    };
+    complain(model.took_place(
+        actor, [&](std::size_t other) { return stage_->parked(other); },
+        [&](std::size_t other) {
+          return waker(other).status == WakerStatus::Queued && !waker(other).error;
+        }));
+  }
+
+  // --- the service ---
+
+  Resource make() {
+    const std::optional<std::size_t> actor = acquirer();
+    if (actor) took_place(*actor);
+    complain(model.making());
+    try {
+      serve(actor, begun_);
+    } catch (...) {
+      model.not_made();
+      throw;
+    }
+    const int id = ++last_id_;
+    model.made(id, actor.has_value());
+    return {id};
+  }
+
+  bool before_acquire(Resource& resource) {
+    const std::optional<std::size_t> actor = acquirer();
+    if (actor) took_place(*actor);
+    complain(model.taken_from_idle(resource.id));
+    const auto judge = [&](bool accepted) { model.judged_for_use(resource.id, accepted); };
+    return ask(actor, judge);
+  }
+  bool before_release(Resource& resource) {
+    complain(model.asked_at_return(resource.id));
+    return ask({}, [&](bool accepted) { model.judged_for_rest(resource.id, accepted); });
+  }
+  bool check_health(Resource& resource) {
+    complain(model.taken_from_idle(resource.id));
+    return ask({}, [&](bool accepted) { model.judged_for_rest(resource.id, accepted); });
+  }
+
+  void end(Resource& resource) {
+    complain(model.ending(resource.id));
+    struct Ended {
+      models::PoolModel& model;
+      int id;
+      ~Ended() { model.ended(id); }
+    } const ended{model, resource.id};
+    serve(acquirer(), true);
+  }
+
+ private:
+  Stage* stage_;
+  std::array<std::uint8_t, 4> shape_;
+
+ public:
+  models::PoolModel model;
+  std::vector<bool> interrupted;  // Whether a cancellation has reached the actor in a hook.
+
+ private:
+  /// The actor in whose coroutine this is called.
+  [[nodiscard]] std::optional<std::size_t> acquirer() const {
+    if (stage_ == nullptr || !begun_) return {};
+    for (std::size_t i = 0; i < stage_->actor_count(); ++i) {
+      if (&stage_->actor(i) == current_runtime().current()) return i;
+    }
+    return {};
+  }
+
+  template <class Judge>
+  bool ask(const std::optional<std::size_t>& actor, Judge judge) {
+    try {
+      serve(actor, true);
+    } catch (...) {
+      judge(false);
+      throw;
+    }
+    const bool accepted = !unlucky();
+    judge(accepted);
+    return accepted;
+  }
+
+  /// Takes its time, and may fail.
+  void serve(const std::optional<std::size_t>& actor, bool may_fail) {
+    if (stage_ == nullptr) return;
+    try {
+      const unsigned how = shape_[2] % 4u;
+      switch (how == 3 ? random(4) : how) {
+        case 0:
+          break;
+        case 1:
+          suspend();
+          break;
+        case 2:
+          delay(milliseconds(1));
+          break;
+        default:
+          sim::consume(milliseconds(2));  // Whoever was woken runs later than it could.
+      }
+    } catch (const Cancellation&) {
+      if (actor) interrupted[*actor] = true;
+      throw;
+    }
+    if (may_fail && unlucky()) throw ServiceError();
+  }
+
+  [[nodiscard]] bool unlucky() const { return stage_ != nullptr && fails() && random(4) == 3; }
+
+  int last_id_ = 0;
+  bool begun_ = false;
+};
+
+class Pools final : public Subject {
+ public:
+  explicit Pools(Stage& on)
+      : Subject(on),
+        desk_(std::make_shared<Desk>(on)),
+        active_events_(current_runtime().active_event_count()),
+        pool_("pool", options(desk_)),
+        held_(on.actor_count()) {
+    if (current_runtime().active_event_count() != active_events_) {
+      stage.complain("POOL-15 (SHUT): the timer of the health check counts as activity");
+    }
+  }
+  ~Pools() override {
+    for (auto& loans : held_) loans.clear();
+    desk_->leave();
+  }
+
+  void perform(std::size_t actor, const Step& step) override {
+    desk_->begin();
+    recount();
+    switch (step.operation()) {
+      case kUse:
+        return use(acquire(actor, stage.patience(step.number)), step.number);
+      case kTake:
+        if (auto loan = acquire(actor, stage.patience(step.number))) {
+          held_[actor].push_back(std::move(*loan));
+        }
+        return;
+      case kGive:
+        return give_oldest(actor, step.number);
+      case kTry:
+        return use(acquire(actor, std::nullopt), step.number);
+      case kCheck:
+        return pool_.check_health();
+      case kSwitch:
+        return switch_circuit(step.number);
+      case kClose:
+        return step.number < 4 ? close() : void();
+    }
+  }
+
+  void at_rest() override {
+    recount();
+    const bool open = !pool_.is_closed() && pool_.state() != CircuitState::Inactive;
+    stage.complain(desk_->model.at_rest(pool_.waiting_count(), open, false));
+  }
+
+  void let_go() override {
+    desk_->begin();
+    pool_.check_health();
+    delay(seconds(1));
+    recount();
+    const bool upkeep = !pool_.is_closed() && !desk_->fails();
+    stage.complain(desk_->model.at_rest(pool_.waiting_count(), pool_.waiting_count() > 0, upkeep));
+    close();
+    for (std::size_t actor = 0; actor < held_.size(); ++actor) {
+      while (!held_[actor].empty()) give_oldest(actor, 0);
+    }
+  }
+
+  void at_end() override {
+    recount();
+    stage.complain(desk_->model.at_end());
+  }
+
+ private:
+  /// A lease that tells the model when it ends.
+  class Loan {
+   public:
+    Loan(std::shared_ptr<Desk> desk, Lease<Resource>&& lease)
+        : desk_(std::move(desk)), lease_(std::move(lease)) {}
+    Loan(Loan&&) noexcept = default;
+    Loan& operator=(Loan&&) = delete;
+    ~Loan() {
+      if (lease_) tell(false);
+    }
+
+    void release() {
+      tell(false);
+      lease_.release();
+    }
+    void discard() {
+      tell(true);
+      lease_.discard();
+    }
+
+   private:
+    void tell(bool broken) {
+      desk_->complain(desk_->model.given_back(lease_->id, broken, desk_->asks_before_release()));
+    }
+    std::shared_ptr<Desk> desk_;
+    Lease<Resource> lease_;
+  };
+
+  static PoolOptions<Resource> options(const std::shared_ptr<Desk>& desk) {
+    PoolOptions<Resource> options;
+    options.factory = [desk] { return desk->make(); };
+    options.destructor = [desk](Resource& resource) { desk->end(resource); };
+    options.health_check = [desk](Resource& resource) { return desk->check_health(resource); };
+    if (desk->asks_before_acquire()) {
+      options.before_acquire = [desk](Resource& resource) {
+        return desk->before_acquire(resource);
+      };
+    }
+    if (desk->asks_before_release()) {
+      options.before_release = [desk](Resource& resource) {
+        return desk->before_release(resource);
+      };
+    }
+    options.health_check_interval = seconds(30);
+    options.min = static_cast<std::int64_t>(desk->min());
+    options.max = static_cast<std::int64_t>(desk->max());
+    return options;
+  }
+
+  /// Without options it only tries. Nothing when the pool could not give, for a good reason.
+  std::optional<Loan> acquire(std::size_t actor, const std::optional<WaitOptions>& options) {
+    models::PoolModel& model = desk_->model;
+    const bool shut = pool_.is_closed() || pool_.state() == CircuitState::Inactive;
+    const unsigned openings = openings_;
+    const Instant start = now();
+    desk_->interrupted[actor] = false;
+    model.arrived(actor);
+    try {
+      auto lease = options ? pool_.acquire(*options) : pool_.try_acquire();
+      if (lease) return lent(actor, std::move(*lease), shut);
+    } catch (const ServiceUnavailable&) {
+      if (!shut && openings == openings_)
+        stage.complain("POOL-16 (ERR): the circuit was never open");
+    } catch (const PoolError& error) {
+      if (!pool_.is_closed())
+        stage.complain(fmt::format("ERR: an open pool says {}", error.what()));
+    } catch (const ServiceError&) {
+      if (!desk_->fails()) throw;
+    } catch (const Timeout&) {
+      model.left(actor);
+      if (now() - start < *options->timeout) stage.complain("POOL-11 (TIME): a timeout came early");
+      throw;
+    } catch (...) {
+      model.left(actor);
+      throw;
+    }
+    model.left(actor);
+    return std::nullopt;
+  }
+
+  Loan lent(std::size_t actor, Lease<Resource>&& lease, bool shut) {
+    desk_->took_place(actor);
+    const int id = lease->id;
+    stage.complain(desk_->model.handed_out(id, actor));
+    Loan loan(desk_, std::move(lease));
+    if (shut) stage.complain("POOL-16 (CAP): somebody was let in while the pool was shut");
+    if (desk_->interrupted[actor]) {
+      stage.complain("POOL-20 (CANC): a cancellation in a hook did not leave acquire");
+    }
+    return loan;
+  }
+
+  void use(std::optional<Loan> loan, std::uint8_t number) {
+    if (!loan) return;
+    if (number % 4 == 1) suspend();
+    if (number % 4 >= 2) delay(milliseconds(number));
+    if (number == 15) throw PlannedError(number);
+    give_back(*loan, number);
+  }
+
+  void give_oldest(std::size_t actor, std::uint8_t number) {
+    if (held_[actor].empty()) return;
+    Loan loan = std::move(held_[actor].front());
+    held_[actor].pop_front();
+    give_back(loan, number);
+  }
+
+  // Or leaves it to the end of the loan.
+  void give_back(Loan& loan, std::uint8_t number) {
+    try {
+      if (number % 3 == 0) loan.release();
+      if (number % 6 == 1) loan.discard();
+    } catch (const ServiceError&) {
+      if (!desk_->fails()) throw;
+    }
+  }
+
+  void switch_circuit(std::uint8_t number) {
+    if (number % 3 == 0) {
+      if (!pool_.is_closed()) desk_->model.dismissed();
+      ++openings_;
+      pool_.deactivate();
+    } else if (number % 3 == 1) {
+      pool_.activate();
+    } else {
+      pool_.recover();
+    }
+  }
+
+  void close() {
+    if (pool_.is_closed()) return;
+    desk_->model.closed();
+    desk_->model.dismissed();
+    try {
+      pool_.close();
+    } catch (const ServiceError&) {
+      if (!desk_->fails()) throw;
+    }
+  }
+
+  void recount() {
+    stage.complain(desk_->model.recount(pool_.idle_count(), pool_.active_count(),
+                                        pool_.reserved_count(), pool_.waiting_count()));
+    const std::string info =
+        fmt::format("Pool(idle={}, active={}, reserved={}, max={})", pool_.idle_count(),
+                    pool_.active_count(), pool_.reserved_count(), desk_->max());
+    if (pool_.info() != info) stage.complain("POOL-01 (REF): it says " + pool_.info());
+  }
+
+  std::shared_ptr<Desk> desk_;
+  std::size_t active_events_;  // Before there was a pool.
+  Pool<Resource> pool_;
+  std::vector<std::deque<Loan>> held_;  // Of each actor.
+  unsigned openings_ = 0;               // Of the circuit.
+};
+
+}  // namespace
+
+constinit const Law kPools = {
+    "pools",
+    "resources are in one place each, never more than max, and served in the order of arrival",
+    kOperations, &make_subject<Pools>};
+
+}  // namespace fermata::properties::scripts
