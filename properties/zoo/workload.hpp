@@ -36,6 +36,7 @@ struct Workload {
 [[nodiscard]] std::vector<Workload> cancellation_workloads();
 [[nodiscard]] std::vector<Workload> deadlock_workloads();
 [[nodiscard]] std::vector<Workload> timer_workloads();
+[[nodiscard]] std::vector<Workload> pool_workloads();
 
 /// The workload among bystanders that follow from the seed.
 [[nodiscard]] sim::Program exploration_of(const Workload& workload);

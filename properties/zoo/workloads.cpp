@@ -20,6 +20,7 @@ std::vector<Workload> catalogue() {
   add(cancellation_workloads());
   add(deadlock_workloads());
   add(timer_workloads());
+  add(pool_workloads());
   return all;
 }
 
