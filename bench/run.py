@@ -52,6 +52,9 @@ PEER = {"channel_round_trip": 0.6, "channel_message/128": 1.0}
 # Subject -> limit of fermata's value itself, in its unit.
 ABSOLUTE = {"memory/10000": 4.8 * 1024, "memory/200000": 4.8 * 1024}
 
+# Subject -> (smaller subject, limit of the cost of an item in relation to it): what is linear.
+LINEAR = {"await_all/1000": ("await_all/100", 1.5), "await_all/10000": ("await_all/1000", 2.0)}
+
 SHOWN_AS_RATES = {"draw", "lost_update", "simulated_sleepers", "echo"}
 
 ECHO_SERVERS = {"raw": "epoll", "floor": "libuv", "fermata": "fermata"}
@@ -201,6 +204,24 @@ def judged(table):
             }
 
 
+def growth(table):
+    """A row for each subject that may not cost more an item than a smaller one of its kind."""
+    for subject, (smaller, limit) in LINEAR.items():
+        if (subject, "fermata") not in table:
+            continue
+        values, unit = table[subject, "fermata"]
+        pairs = zip(values, table[smaller, "fermata"][0])
+        ratio = statistics.median(value / other for value, other in pairs)
+        yield {
+            "name": f"{subject}/fermata:{smaller.rsplit('/', 1)[1]}",
+            "value": statistics.median(values),
+            "unit": unit,
+            "ratio": ratio,
+            "limit": limit,
+            "ok": ratio <= limit,
+        }
+
+
 def ratio_of(table, subject, contestant, other):
     """The median over the rounds; None when the other one was not measured."""
     if (subject, other) not in table:
@@ -257,7 +278,7 @@ def main():
     wanted = re.compile(options.filter)
     contestants = [Micro(options.build, wanted, options.min_time), Echo(options.build, wanted)]
     table = measure(contestants, options.rounds)
-    rows = [*judged(table), *missing(table, wanted)]
+    rows = [*judged(table), *growth(table), *missing(table, wanted)]
 
     print(f"{'name':<34} {'value':>12} {'':<3} {'ratio':>8} {'limit':>8}")
     for row in rows:

@@ -7,3 +7,5 @@
 #include "examples/guide/whole_tour.hpp"
 
 SIM_TEST(Guide, CoroutinesEndWell) { guide::coroutines::tour(); }
+
+SIM_TEST(Guide, CancellationEndsWell) { guide::cancellation::tour(); }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "examples/guide/cancellation.hpp"
 #include "examples/guide/coroutines.hpp"
 
 namespace guide {
 
 /// Every page of the guide.
-inline void whole_tour() { coroutines::tour(); }
+inline void whole_tour() {
+  coroutines::tour();
+  cancellation::tour();
+}
 
 }  // namespace guide

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// One coroutine spawns n others and waits for all of them: an item is one of those. The floor
+// counts down and wakes its waiter at zero.
+
+#include <benchmark/benchmark.h>
+
+#include <vector>
+
+#include "bench/floor/mini.hpp"
+#include "bench/on_libuv.hpp"
+#include "fermata/runtime/sync/await_all.hpp"
+
+namespace {
+
+void await_all_floor(benchmark::State& state) {
+  bench::mini::Scheduler scheduler;
+  bench::mini::Coroutine* main = scheduler.current();
+  for (auto _ : state) {
+    std::int64_t left = state.range(0);
+    std::vector<std::int64_t> values(static_cast<std::size_t>(left));
+    for (std::int64_t i = 0; i < state.range(0); ++i) {
+      scheduler.spawn([&, i] {
+        values[static_cast<std::size_t>(i)] = i;
+        if (--left == 0) scheduler.wake(main);
+      });
+    }
+    scheduler.park();
+    benchmark::DoNotOptimize(values);
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(await_all_floor)->Name("await_all/floor")->Arg(100)->Arg(1000)->Arg(10000);
+
+void await_all_fermata(benchmark::State& state) {
+  bench::on_libuv([&] {
+    for (auto _ : state) {
+      std::vector<fermata::Coroutine<std::int64_t>> items;
+      for (std::int64_t i = 0; i < state.range(0); ++i) {
+        items.push_back(fermata::spawn([i] { return i; }));
+      }
+      benchmark::DoNotOptimize(fermata::await_all_or_fail(items));
+    }
+  });
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(await_all_fermata)->Name("await_all/fermata")->Arg(100)->Arg(1000)->Arg(10000);
+
+}  // namespace
