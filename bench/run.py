@@ -3,10 +3,10 @@
 """Measures Fermata against its floors and says whether it keeps its limits.
 
 Every subject is measured by up to four contestants: `raw`, the physical limit; `floor`, the least
-that may be called a scheduler or a server; `fermata`; and `fiber`, which is Boost.Fiber where it has
-the same thing. All of them run once in each round, in
-fresh processes, so that a noisy machine hurts them alike; a ratio is taken within its round and
-its median over the rounds is shown. A floor has a limit too, against raw: a lame one would flatter.
+that may be called a scheduler or a server; `fermata`; and `fiber`, Boost.Fiber where it has the
+same. All of them run once in each round, in fresh processes, so that a noisy machine hurts them
+alike; a ratio is taken within its round and its median over the rounds is shown. A floor has a
+limit too, against raw: a lame one would flatter.
 """
 
 import argparse
@@ -283,7 +283,8 @@ def main():
     print(f"{'name':<34} {'value':>12} {'':<3} {'ratio':>8} {'limit':>8}")
     for row in rows:
         print(shown(row))
-    print("ratio: fermata/floor, floor/raw and fermata/fiber; median of", options.rounds, "interleaved rounds")
+    print("ratio: fermata/floor, floor/raw, fermata/fiber; median of", options.rounds,
+          "interleaved rounds")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     return 0 if all(row["ok"] for row in rows) else 1

@@ -16,6 +16,7 @@ void check_token(const WaitOptions& options) {
 
 Deadline::Deadline(const WaitOptions& options) : options_(options) {
   if (options.timeout) end_ = now() + *options.timeout;
+  if (options.token != nullptr) token_ = Ref<Event>::share(*options.token);
 }
 
 WaitOptions Deadline::remaining() const {

@@ -14,7 +14,8 @@ namespace fermata::detail {
 /// Throws UsageError on a negative timeout, OperationCanceled when the token has fired.
 void check_token(const WaitOptions& options);
 
-/// Options of the parts of an operation that share its one timeout.
+/// Options of the parts of an operation that share its one timeout, and its token, which lives as
+/// long as this.
 class Deadline {
  public:
   explicit Deadline(const WaitOptions& options);
@@ -25,6 +26,7 @@ class Deadline {
 
  private:
   WaitOptions options_;
+  Ref<Event> token_;
   Instant end_ = Instant::never();
 };
 

@@ -10,69 +10,14 @@
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/sync/await.hpp"
+#include "tests/support/channel_fixture.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// What `action` throws, without the previous chain.
-template <class Action>
-std::string error_of(Action&& action) {
-  const std::string text = thrown_by(std::forward<Action>(action));
-  return text.substr(0, text.find('\n'));
-}
-
-std::size_t receivers_of(const Channel<int>& channel) {
-  const std::string info = channel.info();
-  return std::stoul(info.substr(info.find("receivers=") + 10));
-}
-
-constexpr const char* kClosed = "fermata::ChannelError: Channel is closed";
-
-class ChannelTest : public ::testing::Test {
- protected:
-  /// Receives once and notes "name:value", or "name!error".
-  Coroutine<> spawn_receiver(const Channel<int>& channel, const std::string& name) {
-    return spawn(name, [this, channel, name] {
-      note(name, [&] { return ":" + std::to_string(channel.recv()); });
-    });
-  }
-  /// Sends once and notes "name:sent", or "name!error".
-  Coroutine<> spawn_sender(const Channel<int>& channel, const std::string& name, int value) {
-    return spawn(name, [this, channel, name, value] {
-      note(name, [&] {
-        channel.send(value);
-        return std::string(":sent");
-      });
-    });
-  }
-  /// What the channel looks like when the coroutine has just ended, before anybody else runs.
-  [[nodiscard]] Subscription watch_end(const Coroutine<>& coroutine, const Channel<int>& channel) {
-    return subscribe(*coroutine,
-                     [this, &channel](Event&, const Outcome&) { at_end = channel.info(); });
-  }
-  template <class Action>
-  void note(const std::string& name, Action action) {
-    try {
-      notes.push_back(name + action());
-    } catch (const Error& error) {
-      notes.push_back(name + "!" + error.what());
-    } catch (const Cancellation& cancellation) {
-      notes.push_back(name + "!" + cancellation.what());
-      throw;
-    }
-  }
-
-  using Notes = std::vector<std::string>;
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
-  Notes notes;
-  std::string at_end;
-};
 
 // --- values ---
 
@@ -429,6 +374,23 @@ TEST_F(ChannelTest, SharesOneTimeoutBetweenTheSlotAndTheReceiver) {
   });
 }
 
+TEST_F(ChannelTest, KeepsTheTokenBetweenTheSlotAndTheReceiver) {
+  fixture.run([this] {
+    const Channel<int> channel("meeting", 0);
+    const auto first = spawn_sender(channel, "first", 1);
+    suspend();
+    auto token = make_event<PlainEvent>(runtime);
+    const auto second =
+        spawn([&] { EXPECT_THROW(channel.send(2, {.token = token.get()}), OperationCanceled); });
+    suspend();
+    EXPECT_EQ(channel.recv(), 1);
+    token->complete({});
+    token.reset();
+    await(second);
+    await(first);
+  });
+}
+
 // --- without waiting ---
 
 TEST_F(ChannelTest, SendsAsynchronouslyOnlyWhatIsKept) {
@@ -687,99 +649,6 @@ TEST_F(ChannelTest, LeavesNothingBehindWhenTheTokenOrTheTimeoutEndsAWait) {
               "fermata::Timeout: Timeout occurred after 3 milliseconds");
     EXPECT_EQ(channel.info(), "Channel(capacity=1, receivers=0, senders=0, reserved=0/0)");
     EXPECT_EQ(channel.recv(), 1);
-  });
-}
-
-// --- futures ---
-
-TEST_F(ChannelTest, GivesAFutureOfTheNextValue) {
-  FERMATA_CHECKS("CHAN-02", "CHAN-07", "CHAN-17");
-  fixture.run([this] {
-    for (const std::size_t capacity : {0, 2}) {
-      notes.clear();
-      const Channel<int> channel("jobs", capacity);
-      const Future<int> first = channel.recv_async();
-      const auto r = spawn_receiver(channel, "r");
-      suspend();
-      const Future<int> last = channel.recv_async();
-      EXPECT_EQ(receivers_of(channel), 3u);
-      const std::uint64_t ticks = runtime.metrics().ticks;
-      channel.send(1);
-      EXPECT_EQ(runtime.metrics().ticks, ticks);
-      EXPECT_TRUE(first.is_completed()) << "served in the call";
-      EXPECT_TRUE(channel.is_empty());
-      channel.send(2);
-      await(r);
-      channel.send(3);
-      EXPECT_EQ(await(first), 1);
-      EXPECT_EQ(await(last), 3);
-      EXPECT_EQ(notes, (Notes{"r:2"}));
-    }
-  });
-  EXPECT_EQ(fixture.log, "");
-}
-
-TEST_F(ChannelTest, CompletesAFutureAtOnceWhenItCan) {
-  FERMATA_CHECKS("CHAN-14");
-  fixture.run([this] {
-    const Channel<std::unique_ptr<int>> channel("jobs", 1);
-    channel.send(std::make_unique<int>(1));
-    EXPECT_EQ(*await(channel.recv_async()), 1);
-    const Channel<int> meeting("meeting", 0);
-    const auto s = spawn_sender(meeting, "s", 2);
-    suspend();
-    EXPECT_EQ(await(meeting.recv_async()), 2);
-    await(s);
-    meeting.close();
-    EXPECT_EQ(error_of([&] { await(meeting.recv_async()); }), kClosed);
-  });
-}
-
-TEST_F(ChannelTest, TakesNothingForAFutureThatIsGone) {
-  FERMATA_CHECKS("CHAN-17");
-  fixture.run([] {
-    const Channel<int> channel("jobs", 0);
-    {
-      Future<int> dropped = channel.recv_async();
-      dropped.ignore();
-      const Future<int> cancelled = channel.recv_async();
-      EXPECT_EQ(receivers_of(channel), 2u);
-      cancelled.cancel();
-      EXPECT_EQ(receivers_of(channel), 1u);
-      dropped = Future<int>();
-      EXPECT_EQ(receivers_of(channel), 0u);
-      EXPECT_THROW(await(cancelled), Cancellation);
-    }
-    EXPECT_FALSE(channel.send_async(1)) << "nobody waits";
-    const Future<int> live = channel.recv_async();
-    EXPECT_TRUE(channel.send_async(1));
-    EXPECT_EQ(await(live), 1);
-  });
-}
-
-TEST_F(ChannelTest, FailsItsFuturesWhenItCloses) {
-  FERMATA_CHECKS("CHAN-12");
-  fixture.run([this] {
-    Channel<int> channel("jobs", 1);
-    const auto waiter = spawn("w", [&, future = channel.recv_async()] {
-      note("w", [&] { return std::to_string(await(future)); });
-    });
-    suspend();
-    channel = Channel<int>();
-    await(waiter);
-    EXPECT_EQ(notes, (Notes{"w!Channel disposed"}));
-  });
-}
-
-TEST_F(ChannelTest, OutlivesASubscriberThatLetsGoOfIt) {
-  fixture.run([] {
-    Channel<int> channel("jobs", 1);
-    const Future<int> future = channel.recv_async();
-    const Subscription subscription =
-        subscribe(future.event(), [&](Event&, const Outcome&) { channel = Channel<int>(); });
-    EXPECT_TRUE(channel.send_async(1));
-    EXPECT_FALSE(channel);
-    EXPECT_EQ(await(future), 1);
   });
 }
 
