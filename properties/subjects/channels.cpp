@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A channel of tagged values: rendezvous or buffered, sometimes guarded.
+
+#include "fermata/runtime/sync/channel.hpp"
+
+#include <array>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "properties/models/channel_model.hpp"
+#include "properties/scripts/law.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+using std::chrono::milliseconds;
+
+enum Operations : std::uint8_t {
+  kSend,
+  kReceive,
+  kTrySend,
+  kTryReceive,
+  kReceiveLater,
+  kTakeFuture,
+  kDropFuture,
+  kClose,
+};
+constexpr std::array<Operation, 8> kOperations = {{{"send", 10},
+                                                   {"receive", 10},
+                                                   {"try to send", 2},
+                                                   {"try to receive", 2},
+                                                   {"receive into a future", 3},
+                                                   {"take the future", 3},
+                                                   {"drop the future", 2},
+                                                   {"close", 1}}};
+
+constexpr std::array<std::size_t, 8> kCapacities = {0, 0, 0, 1, 1, 2, 3, 5};
+
+ChannelOptions guards(std::uint8_t number) {
+  ChannelOptions options;
+  if (number % 4 == 3) options.no_producer_timeout = milliseconds(25);
+  if (number > 5) options.no_consumer_timeout = milliseconds(25);
+  options.hard_timeouts = number == 7;
+  return options;
+}
+
+class Channels final : public Subject {
+ public:
+  explicit Channels(Stage& on)
+      : Subject(on),
+        channel_("subject", kCapacities[on.script().shape[0] % kCapacities.size()],
+                 guards(on.script().shape[1])),
+        ending_(subscribe(channel_.event(),
+                          [this](Event&, const Outcome& end) { reason_ = reason_of(end.error); })) {
+  }
+
+  void perform(std::size_t actor, const Step& step) override {
+    try {
+      switch (step.operation()) {
+        case kSend:
+          send(actor, stage.patience(step.number));
+          break;
+        case kReceive:
+          receive(actor, stage.patience(step.number), step.number % 2 == 0);
+          break;
+        case kTrySend:
+          try_send(actor, step.number % 2 == 0);
+          break;
+        case kTryReceive:
+          try_receive(actor);
+          break;
+        case kReceiveLater:
+          receive_later(actor);
+          break;
+        case kTakeFuture:
+          take_future(actor, stage.patience(step.number));
+          break;
+        case kDropFuture:
+          drop_future(actor);
+          break;
+        case kClose:
+          channel_.close(step.number == 0 ? CloseReason::Deadlock : CloseReason::Explicit);
+          break;
+      }
+    } catch (const ChannelError& error) {
+      check_end(error);
+    }
+    stage.complain(models::ChannelModel::figures_are_sound(figures()));
+  }
+
+  void at_rest() override {
+    stage.complain(models::ChannelModel::figures_are_sound(figures()));
+    stage.complain(model_.is_at_rest(figures()));
+  }
+
+  void let_go() override { channel_.close(); }
+
+  void at_end() override {
+    at_rest();
+    try {
+      for (;;) received(channel_.recv());
+    } catch (const ChannelError& error) {
+      check_end(error);
+    }
+    for (const auto& [actor, order] : orders_) {
+      if (!order.future.is_completed()) {
+        stage.complain("CHAN-12 (WAKE): a future is pending though the channel is closed");
+      }
+    }
+    stage.complain(model_.conserved());
+  }
+
+ private:
+  /// A future that an actor has got, and its place in the line of receivers.
+  struct Order {
+    std::size_t place = 0;
+    Future<int> future;
+    Subscription arrival;
+  };
+
+  [[nodiscard]] static CloseReason reason_of(const std::exception_ptr& error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const ChannelError& closed) {
+      return closed.reason();
+    }
+  }
+
+  void check_end(const ChannelError& error) {
+    if (!reason_) {
+      stage.complain("CHAN-12 (ERR): an open channel says that it is closed");
+    } else if (error.reason() != *reason_) {
+      stage.complain("CHAN-13 (ERR): the reason of a close has changed");
+    }
+  }
+
+  // --- senders ---
+
+  void send(std::size_t actor, const WaitOptions& options) {
+    const int tag = model_.offered(actor);
+    model_.senders.arrived(actor);
+    try {
+      channel_.send(tag, options);
+    } catch (const OperationCanceled&) {
+      refused(actor, tag, false);
+      throw;
+    } catch (const Cancellation&) {
+      refused(actor, tag, true);
+      throw;
+    } catch (...) {
+      refused(actor, tag, false);
+      throw;
+    }
+    accepted(actor, tag);
+  }
+
+  void try_send(std::size_t actor, bool quietly) {
+    const int tag = model_.offered(actor);
+    model_.senders.arrived(actor);
+    bool kept = false;
+    try {
+      kept = quietly ? channel_.send_async(tag) : channel_.try_send(tag);
+    } catch (const ChannelError&) {
+      refused(actor, tag, false);
+      throw;
+    }
+    kept ? accepted(actor, tag) : refused(actor, tag, false);
+  }
+
+  void accepted(std::size_t actor, int tag) {
+    stage.complain(served(model_.senders, actor));
+    stage.complain(model_.accepted(tag));
+  }
+  void refused(std::size_t actor, int tag, bool cancelled) {
+    model_.senders.left(actor);
+    stage.complain(model_.refused(tag, cancelled));
+  }
+
+  // --- receivers ---
+
+  void receive(std::size_t actor, const WaitOptions& options, bool or_end) {
+    model_.receivers.arrived(actor);
+    std::optional<int> tag;
+    try {
+      tag = or_end ? channel_.next(options) : channel_.recv(options);
+    } catch (...) {
+      model_.receivers.left(actor);
+      throw;
+    }
+    if (tag) {
+      stage.complain(served(model_.receivers, actor));
+      return received(*tag);
+    }
+    model_.receivers.left(actor);
+    if (reason_ != CloseReason::Explicit) {
+      stage.complain("CHAN-20 (ERR): an iteration ends in silence, and nobody has closed");
+    }
+  }
+
+  void try_receive(std::size_t actor) {
+    model_.receivers.arrived(actor);
+    std::optional<int> tag;
+    try {
+      tag = channel_.try_recv();
+    } catch (const ChannelError&) {
+      model_.receivers.left(actor);
+      throw;
+    }
+    if (!tag) return model_.receivers.left(actor);
+    stage.complain(served(model_.receivers, actor));
+    received(*tag);
+  }
+
+  void receive_later(std::size_t actor) {
+    drop_future(actor);
+    Order& order = orders_[actor];
+    order.place = kFirstPlace + places_++;
+    model_.receivers.arrived(order.place);
+    order.future = channel_.recv_async();
+    order.future.ignore();
+    order.arrival =
+        subscribe(order.future.event(), [this, place = order.place](Event&, const Outcome& end) {
+          if (end.error) return model_.receivers.left(place);
+          stage.complain(served(model_.receivers, place));
+          received(*static_cast<int*>(end.result));
+        });
+  }
+
+  void take_future(std::size_t actor, const WaitOptions& options) {
+    const auto order = orders_.find(actor);
+    if (order == orders_.end()) return;
+    const Future<int> future = order->second.future;
+    await(future, options);
+  }
+
+  void drop_future(std::size_t actor) {
+    const auto order = orders_.find(actor);
+    if (order == orders_.end()) return;
+    const bool pending = !order->second.future.is_completed();
+    const std::size_t place = order->second.place;
+    orders_.erase(order);
+    if (pending) model_.receivers.left(place);
+  }
+
+  void received(int tag) {
+    stage.complain(model_.received(tag, [this](std::size_t sender) {
+      return &stage.actor(sender) != current_runtime().current() &&
+             stage.actor(sender).waker().error != nullptr;
+    }));
+  }
+
+  // --- both ---
+
+  [[nodiscard]] models::Complaint served(models::LineModel& line, std::size_t place) {
+    const models::Complaint complaint =
+        line.served(place, [this](std::size_t other) { return sleeps(other); });
+    return complaint.empty() ? complaint : "CHAN-07, " + complaint;
+  }
+  [[nodiscard]] bool sleeps(std::size_t place) const {
+    if (place < kFirstPlace) return stage.parked(place);
+    for (const auto& [actor, order] : orders_) {
+      if (order.place == place) return !order.future.is_completed();
+    }
+    return false;
+  }
+
+  [[nodiscard]] models::ChannelFigures figures() const {
+    models::ChannelFigures now;
+    now.count = channel_.count();
+    now.closed = channel_.closed();
+    const int read = std::sscanf(
+        channel_.info().c_str(),
+        "Channel(capacity=%zu, receivers=%zu, senders=%zu, reserved=%zu/%zu)", &now.capacity,
+        &now.receivers, &now.senders, &now.reserved_receivers, &now.reserved_senders);
+    if (read != 5) stage.complain("ERR: " + channel_.info() + " is not what a channel says");
+    return now;
+  }
+
+  static constexpr std::size_t kFirstPlace = 100;  // Of futures; actors have smaller ones.
+
+  Channel<int> channel_;
+  std::optional<CloseReason> reason_;
+  Subscription ending_;
+  models::ChannelModel model_;
+  std::map<std::size_t, Order> orders_;  // By actor.
+  std::size_t places_ = 0;
+};
+
+}  // namespace
+
+constinit const Law kChannels = {
+    "channels",
+    "every accepted value arrives once and in order, and nobody sleeps beside what it waits for",
+    kOperations, &make_subject<Channels>};
+
+}  // namespace fermata::properties::scripts
