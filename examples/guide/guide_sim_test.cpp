@@ -6,6 +6,8 @@
 
 #include "examples/guide/whole_tour.hpp"
 
+SIM_TEST(Guide, ChannelsEndWell) { guide::channels::tour(); }
+
 SIM_TEST(Guide, CoroutinesEndWell) { guide::coroutines::tour(); }
 
 SIM_TEST(Guide, CancellationEndsWell) { guide::cancellation::tour(); }

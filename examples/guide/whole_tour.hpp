@@ -2,6 +2,7 @@
 #pragma once
 
 #include "examples/guide/cancellation.hpp"
+#include "examples/guide/channels.hpp"
 #include "examples/guide/coroutines.hpp"
 
 namespace guide {
@@ -10,6 +11,7 @@ namespace guide {
 inline void whole_tour() {
   coroutines::tour();
   cancellation::tour();
+  channels::tour();
 }
 
 }  // namespace guide
