@@ -18,6 +18,31 @@ using namespace std::chrono_literals;
 
 constexpr WaitOptions kPatient{.timeout = 1s};
 
+/// Counts who is inside.
+class Inside {
+ public:
+  explicit Inside(int& count) : count_(count) { ++count_; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  ~Inside() { --count_; }
+
+ private:
+  int& count_;
+};
+
+/// Gives permits back.
+class Permits {
+ public:
+  Permits(Semaphore& semaphore, std::size_t count) : semaphore_(semaphore), count_(count) {}
+  Permits(const Permits&) = delete;
+  Permits& operator=(const Permits&) = delete;
+  ~Permits() { semaphore_.release(count_); }
+
+ private:
+  Semaphore& semaphore_;
+  std::size_t count_;
+};
+
 /// Two send three values each through a channel, two receive; the ledger knows every value.
 class ChannelLedger {
  public:
@@ -94,6 +119,8 @@ SIM_TEST(Sweep, FutureReachesEveryOtherAwaiter) {
           ++answered;
         } catch (const Timeout&) {
           ++interrupted;
+        } catch (const BrokenPromise&) {
+          ++interrupted;  // Who promised was cancelled.
         } catch (const Cancellation&) {
           ++interrupted;
           throw;
@@ -131,6 +158,121 @@ SIM_TEST(Sweep, AwaitFamilyLeavesItsItemsAlone) {
     EXPECT_LE(ended, 3);
     for (const auto& item : items) EXPECT_TRUE(item->is_completed());
   });
+}
+
+SIM_TEST(Sweep, MutexIsNeverLeftLocked) {
+  Mutex mutex("mutex");
+  int inside = 0;
+  world.sweep_cancellation(
+      [&] {
+        std::vector<Coroutine<>> all;
+        for (int i = 0; i < 3; ++i) {
+          all.push_back(spawn("user", [&] {
+            const Mutex::Guard guard(mutex, kPatient);
+            const Inside count(inside);
+            EXPECT_EQ(inside, 1);
+            suspend();
+          }));
+        }
+        await_all(all);
+      },
+      [&] { EXPECT_FALSE(mutex.is_locked()) << mutex.info(); });
+}
+
+SIM_TEST(Sweep, SemaphoreKeepsItsPermits) {
+  Semaphore slots("slots", 2);
+  int inside = 0;
+  world.sweep_cancellation(
+      [&] {
+        std::vector<Coroutine<>> all;
+        for (std::size_t wanted : {1u, 2u, 1u}) {
+          all.push_back(spawn("user", [&, wanted] {
+            slots.acquire(wanted, kPatient);
+            const Permits permits(slots, wanted);
+            const Inside count(inside);
+            EXPECT_LE(inside, 2);
+            suspend();
+          }));
+        }
+        await_all(all);
+      },
+      [&] { EXPECT_EQ(slots.available(), 2u); });
+}
+
+SIM_TEST(Sweep, ConditionComesBackWithItsMutex) {
+  Mutex mutex("mutex");
+  Condition changed("changed");
+  int state = 0;
+  world.sweep_cancellation(
+      [&] {
+        state = 0;
+        std::vector<Coroutine<>> waiters;
+        for (int i = 0; i < 2; ++i) {
+          waiters.push_back(spawn("waiter", [&] {
+            const Mutex::Guard guard(mutex);
+            changed.wait(
+                mutex, [&] { return state > 0; }, kPatient);
+            EXPECT_TRUE(mutex.held_by_caller());
+            --state;
+          }));
+        }
+        for (int i = 0; i < 2; ++i) {
+          const Mutex::Guard guard(mutex);
+          ++state;
+          changed.notify_one();
+        }
+        await_all(waiters);
+      },
+      [&] { EXPECT_FALSE(mutex.is_locked()) << mutex.info(); });
+}
+
+SIM_TEST(Sweep, BarrierKeepsNobodyForEver) {
+  world.sweep_cancellation([&] {
+    Barrier barrier("start", 3);
+    std::vector<Coroutine<>> parties;
+    for (int i = 0; i < 3; ++i) {
+      parties.push_back(spawn("party", [&] {
+        try {
+          barrier.arrive_and_wait(kPatient);
+        } catch (const BrokenBarrier&) {
+        }
+      }));
+    }
+    // Whoever is interrupted, the barrier outlives its parties.
+    protect([&] { await_all(parties); });
+  });
+}
+
+SIM_TEST(Sweep, PoolGetsEveryResourceBack) {
+  int alive = 0;
+  Pool<int> pool("pool", {.factory =
+                              [&] {
+                                suspend();
+                                return std::optional(++alive);
+                              },
+                          .destructor = [&](int&) { --alive; },
+                          .before_acquire =
+                              [](int&) {
+                                suspend();
+                                return true;
+                              },
+                          .max = 2});
+  world.sweep_cancellation(
+      [&] {
+        std::vector<Coroutine<>> users;
+        for (int i = 0; i < 3; ++i) {
+          users.push_back(spawn("user", [&] {
+            const Lease<int> lease = pool.acquire(kPatient);
+            suspend();
+          }));
+        }
+        await_all(users);
+      },
+      [&] {
+        EXPECT_EQ(pool.active_count(), 0);
+        EXPECT_EQ(pool.idle_count(), alive);
+        EXPECT_LE(alive, 2);
+      });
 }
 
 }  // namespace
