@@ -46,7 +46,9 @@ class IntrusiveList {
   }
 
   [[nodiscard]] T* first() const noexcept { return first_; }
+  [[nodiscard]] T* last() const noexcept { return last_; }
   [[nodiscard]] static T* after(const T& element) noexcept { return (element.*kLink).after; }
+  [[nodiscard]] static T* before(const T& element) noexcept { return (element.*kLink).before; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 

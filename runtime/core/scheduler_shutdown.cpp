@@ -279,7 +279,8 @@ void Scheduler::resolve_deadlock() {
   cancel_all(nullptr, WakeCause::Deadlock);
 }
 
-// Everybody is unwound, in the order of ids. A destructor that waits meanwhile goes on when it is
+// Everybody is unwound, the youngest first: what a coroutine has spawned may use what is on its
+// stack. A destructor that waits meanwhile goes on when it is
 // answered, and is answered with nothing when nobody is left who could.
 void Scheduler::unwind_all() {
   unwinding_ = true;
@@ -297,11 +298,11 @@ void Scheduler::unwind_all() {
   }
 }
 
-// Begins with the first coroutine that is not being unwound yet; false when there is none.
+// Begins with the last coroutine that is not being unwound yet; false when there is none.
 bool Scheduler::unwind_next() {
-  CoroutineBase* next = registry_.first();
+  CoroutineBase* next = registry_.last();
   while (next != nullptr && next->has(CoroutineBase::kUnwinding)) {
-    next = CoroutineBase::Registry::after(*next);
+    next = CoroutineBase::Registry::before(*next);
   }
   if (next == nullptr) return false;
   const bool in_destructor = waits_in_unwinding(*next);

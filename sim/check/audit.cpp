@@ -38,7 +38,6 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   running_ = nullptr;
   busy_votes_ = 0;
   interrupter_.disarm();
-  if (deadlock_.step != 0) deadlock_ = {};
   if (failed_coroutine_.step != 0) failed_coroutine_ = {};
 }
 
@@ -100,9 +99,13 @@ void Audit::note_deadlock(std::uint64_t waiting) {
     complain("CORE-SC-12", fmt::format("a deadlock of {} coroutines is reported, there are {}",
                                        waiting, runtime_->registry().size()));
   }
-  if (deadlock_.step != 0) return;
-  deadlock_ = present();
-  deadlock_.explanation = explain_waits(*runtime_);
+  Moment moment = present();
+  record_.fail(Failure{Verdict::Deadlock,
+                       fmt::format("fermata::DeadlockError: Deadlock detected: no active "
+                                   "coroutines, {} coroutines in waiting",
+                                   waiting),
+                       std::move(moment.coroutine), moment.at, moment.step,
+                       explain_waits(*runtime_)});
 }
 
 void Audit::forget(const Event& event) noexcept {
@@ -199,10 +202,8 @@ void Audit::report_livelock() {
 
 Audit::Moment Audit::present() const {
   const CoroutineBase* current = runtime_->current();
-  return Moment{current != nullptr ? current->label() : std::string(),
-                runtime_->now(),
-                record_.steps + 1,
-                {}};
+  return Moment{current != nullptr ? current->label() : std::string(), runtime_->now(),
+                record_.steps + 1};
 }
 
 void Audit::complain(std::string_view invariant, const std::string& what) {

@@ -49,12 +49,9 @@ class Audit final : public Observer {
     std::string coroutine;
     Instant at;
     std::uint64_t step = 0;
-    std::string explanation;
   };
-  /// Of the first deadlock, or else of the first coroutine that ended with an error.
-  [[nodiscard]] const Moment& decisive_moment() const noexcept {
-    return deadlock_.step != 0 ? deadlock_ : failed_coroutine_;
-  }
+  /// Of the first coroutine that ended with an error.
+  [[nodiscard]] const Moment& decisive_moment() const noexcept { return failed_coroutine_; }
   [[nodiscard]] Moment present() const;
 
  private:
@@ -110,7 +107,6 @@ class Audit final : public Observer {
   std::uint64_t busy_ = 0;          // Id of whoever had most of the steps of late, if anybody has.
   std::uint64_t busy_votes_ = 0;
   Interrupter interrupter_;
-  Moment deadlock_;
   Moment failed_coroutine_;
 };
 

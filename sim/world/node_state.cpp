@@ -182,7 +182,6 @@ Failure NodeState::failure_of(const std::exception_ptr& error) const {
     std::rethrow_exception(error);
   } catch (const DeadlockError&) {
     failure.verdict = Verdict::Deadlock;
-    failure.explanation = moment.explanation;
   } catch (const LivelockError&) {
     failure.verdict = Verdict::Liveness;
   } catch (...) {

@@ -271,7 +271,7 @@ TEST_F(CheckTest, ExplainsALostWakeUp) {
   EXPECT_NE(world_.failure()->explanation.find("suspended at"), std::string::npos);
 }
 
-TEST_F(CheckTest, ADeadlockIsReportedAtItsTimeAndStep) {
+TEST_F(CheckTest, ADeadlockEndsTheRunAtOnce) {
   run([] {
     Bell bell(current_runtime());
     delay(7ms);
@@ -284,7 +284,24 @@ TEST_F(CheckTest, ADeadlockIsReportedAtItsTimeAndStep) {
   ASSERT_TRUE(world_.failure());
   EXPECT_EQ(world_.failure()->verdict, Verdict::Deadlock);
   EXPECT_EQ(world_.failure()->at, Instant{} + 7ms);
-  EXPECT_EQ(world_.now(), Instant{} + 12ms);
+  EXPECT_EQ(world_.now(), Instant{} + 7ms);
+}
+
+TEST_F(CheckTest, UnwindsWhatUsesAStackBeforeTheStack) {
+  run([] {
+    std::vector<int> local(1, 7);
+    Bell bell(current_runtime());
+    const auto user = spawn("user", [&] {
+      const struct Look {
+        std::vector<int>& values;
+        ~Look() { EXPECT_EQ(values.at(0), 7); }
+      } look{local};
+      wait(bell);
+    });
+    wait(*user);
+  });
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->verdict, Verdict::Deadlock);
 }
 
 TEST_F(CheckTest, FindsRingsThatNobodyCanReach) {
