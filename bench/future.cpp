@@ -5,24 +5,13 @@
 
 #include <benchmark/benchmark.h>
 
-#include "bench/floor/mini.hpp"
+#include "bench/floor/yield_between_two.hpp"
 #include "bench/on_libuv.hpp"
 
 namespace {
 
-void future_complete_await_floor(benchmark::State& state) {
-  bench::mini::Scheduler scheduler;
-  bool done = false;
-  scheduler.spawn([&] {
-    while (!done) scheduler.yield();
-  });
-  scheduler.yield();
-  for (auto _ : state) scheduler.yield();
-  done = true;
-  scheduler.yield();
-  state.SetItemsProcessed(state.iterations() * 2);
-}
-BENCHMARK(future_complete_await_floor)->Name("future_complete_await/floor");
+using bench::yield_between_two;
+BENCHMARK(yield_between_two)->Name("future_complete_await/floor");
 
 void future_complete_await_fermata(benchmark::State& state) {
   bench::on_libuv([&] {

@@ -5,23 +5,13 @@
 
 #include <benchmark/benchmark.h>
 
-#include "bench/floor/mini.hpp"
+#include "bench/floor/yield_between_two.hpp"
 #include "bench/on_libuv.hpp"
 
 namespace {
 
-void mutex_floor(benchmark::State& state) {
-  bench::mini::Scheduler scheduler;
-  bool done = false;
-  scheduler.spawn([&] {
-    while (!done) scheduler.yield();
-  });
-  for (auto _ : state) scheduler.yield();
-  done = true;
-  scheduler.yield();
-  state.SetItemsProcessed(state.iterations() * 2);
-}
-BENCHMARK(mutex_floor)->Name("mutex/floor");
+using bench::yield_between_two;
+BENCHMARK(yield_between_two)->Name("mutex/floor");
 
 void mutex_fermata(benchmark::State& state) {
   bench::on_libuv([&] {

@@ -28,6 +28,7 @@ LIMITS = {
     "spawn_finish/1000": 4.0,
     "spawn_await": 3.0,
     "mutex": 0.5,
+    "pool": 2.0,
     "future_complete_await": 5.0,
     "channel_round_trip": 3.0,
     "channel_message/128": 2.5,
