@@ -11,3 +11,5 @@ SIM_TEST(Guide, ChannelsEndWell) { guide::channels::tour(); }
 SIM_TEST(Guide, CoroutinesEndWell) { guide::coroutines::tour(); }
 
 SIM_TEST(Guide, CancellationEndsWell) { guide::cancellation::tour(); }
+
+SIM_TEST(Guide, PoolsEndWell) { guide::pools::tour(); }

@@ -4,6 +4,7 @@
 #include "examples/guide/cancellation.hpp"
 #include "examples/guide/channels.hpp"
 #include "examples/guide/coroutines.hpp"
+#include "examples/guide/pools.hpp"
 
 namespace guide {
 
@@ -12,6 +13,7 @@ inline void whole_tour() {
   coroutines::tour();
   cancellation::tour();
   channels::tour();
+  pools::tour();
 }
 
 }  // namespace guide
