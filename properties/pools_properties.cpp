@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <fermata/sim.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "fermata/runtime/runtime.hpp"
 #include "properties/laws/expect_law.hpp"
 #include "properties/scripts/law.hpp"
 #include "tests/support/checks.hpp"
@@ -19,6 +26,64 @@ TEST(Pools, HoldUnderEveryStrategy) {
                  "POOL-11", "POOL-12", "POOL-14", "POOL-15", "POOL-16", "POOL-17", "POOL-19",
                  "POOL-20", "POOL-21", "POOL-22", "G-03");
   expect_under_other_strategies(kPools.name, exploration_of(kPools));
+}
+
+/// Three users share a pool in which everything suspends; resources are counted.
+class PoolLedger {
+ public:
+  void run() {
+    made_ = ended_ = 0;
+    PoolOptions<int> options;
+    options.factory = [this] {
+      suspend();
+      most_alive_ = std::max(most_alive_, ++made_ - ended_);
+      return made_;
+    };
+    options.destructor = [this](int&) {
+      const struct Ended {
+        int& counter;
+        ~Ended() { ++counter; }
+      } ended{ended_};
+      suspend();
+    };
+    options.before_acquire = [](int& resource) {
+      suspend();
+      return resource != 1;  // The first one does not last.
+    };
+    options.before_release = [](int&) {
+      suspend();
+      return true;
+    };
+    options.max = 1;
+    const auto pool = std::make_shared<Pool<int>>(Name("swept"), std::move(options));
+    std::vector<Coroutine<>> users;
+    for (const char* name : {"first", "second", "third"}) {
+      users.push_back(spawn(std::string(name), [pool] {
+        auto lease = pool->acquire({.timeout = std::chrono::seconds(1)});
+        suspend();
+        lease.release();
+        lease = pool->acquire({.timeout = std::chrono::seconds(1)});
+      }));
+    }
+    await_all(users);
+    pool->close();
+  }
+
+  void check() const {
+    EXPECT_EQ(made_, ended_);
+    EXPECT_LE(most_alive_, 1);
+  }
+
+ private:
+  int made_ = 0;
+  int ended_ = 0;
+  int most_alive_ = 0;
+};
+
+SIM_TEST(Pools, LoseNothingWhereverTheyAreInterrupted) {
+  FERMATA_CHECKS("POOL-04", "POOL-18", "POOL-19", "POOL-20");
+  PoolLedger ledger;
+  world.sweep_cancellation([&] { ledger.run(); }, [&] { ledger.check(); });
 }
 
 }  // namespace
