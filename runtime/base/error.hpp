@@ -80,6 +80,12 @@ class UsageError : public Linkable<UsageError> {
   using Linkable::Linkable;
 };
 
+/// A context holds no value for the key.
+class ContextError : public Linkable<ContextError> {
+ public:
+  using Linkable::Linkable;
+};
+
 /// A part that this reactor does not have.
 class Unsupported : public Linkable<Unsupported> {
  public:

@@ -30,7 +30,7 @@
 namespace fermata {
 
 class CoroutineBase;
-class Scope;
+class ScopeBase;
 
 namespace detail {
 class Scheduler;
@@ -58,7 +58,11 @@ class CoroutineBase : public Event {
   /// simulation; 0 otherwise.
   [[nodiscard]] std::uint64_t path() const noexcept { return path_; }
   [[nodiscard]] Priority priority() const noexcept { return priority_; }
-  [[nodiscard]] Scope& scope() const noexcept { return *scope_; }
+  /// The scope that it is a member of. Throws UsageError when it has ended, or was never spawned.
+  [[nodiscard]] ScopeBase& scope() const {
+    FERMATA_REQUIRE(scope_ != nullptr, "scope: a coroutine has one from its spawn to its end");
+    return *scope_;
+  }
   [[nodiscard]] const SourcePlace& spawn_place() const noexcept { return spawn_place_; }
   /// Where it is suspended; null while it is not.
   [[nodiscard]] const SourcePlace* suspend_place() const noexcept { return waker_.place; }
@@ -132,7 +136,7 @@ class CoroutineBase : public Event {
  private:
   friend class detail::Scheduler;
   friend class detail::Sweep;
-  friend class Scope;
+  friend class ScopeBase;
 
   enum Flag : std::uint16_t {
     kStarted = 1u << 0,
@@ -162,6 +166,8 @@ class CoroutineBase : public Event {
   [[nodiscard]] bool has_pending() const noexcept {
     return (flags_ & (kUnwinding | kForced)) != 0 || (stored_error_ != nullptr && !is_protected());
   }
+  /// Clean-up that has not begun: nothing but force keeps it from running.
+  [[nodiscard]] bool waits_to_clean_up() const noexcept { return has(kShielded) && !is_started(); }
   [[nodiscard]] bool is_protected() const noexcept {
     return protect_depth_ > 0 && !has(kProtectionCleared);
   }
@@ -173,7 +179,7 @@ class CoroutineBase : public Event {
   std::uint64_t path_ = 0;
   Name name_;
   SourcePlace spawn_place_;
-  Scope* scope_ = nullptr;
+  ScopeBase* scope_ = nullptr;  // From its spawn to its end.
   // What a switch needs: one cache line, together with the beginning of the waker.
   detail::Context* context_ = nullptr;  // From the first switch-in to the finish.
   std::unique_ptr<Extras> extras_;

@@ -41,6 +41,8 @@ const char* to_string(EventKind kind) noexcept {
   switch (kind) {
     case EventKind::Plain:
       return "Event";
+    case EventKind::Scope:
+      return "Scope";
     case EventKind::Coroutine:
       return "Coroutine";
     case EventKind::Timer:

@@ -27,6 +27,7 @@ class Runtime;
 /// What an event is; it decides what start and stop mean and which events count as activity.
 enum class EventKind : std::uint8_t {
   Plain,      // no-op start and stop: completed by code
+  Scope,      // no-op start and stop
   Coroutine,  // no-op start and stop
   Timer,
   Poll,

@@ -99,7 +99,8 @@ class Runtime {
   [[nodiscard]] bool running() const noexcept { return scheduler_.active(); }
   /// The coroutine whose code is running, or null outside of any.
   [[nodiscard]] CoroutineBase* current() const noexcept { return scheduler_.current(); }
-  [[nodiscard]] Scope& root_scope() noexcept { return scheduler_.root_scope(); }
+  /// Who owns what no other scope does. Throws UsageError outside of a run.
+  [[nodiscard]] ScopeBase& root_scope() const { return scheduler_.root_scope(); }
   /// Coroutines that were spawned and are not finished, in the order of their ids.
   [[nodiscard]] const CoroutineBase::Registry& registry() const noexcept {
     return scheduler_.registry();

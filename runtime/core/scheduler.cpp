@@ -16,20 +16,30 @@ std::exception_ptr make_cancellation(const char* what) {
 
 }  // namespace
 
-[[gnu::flatten]] void Scheduler::spawn(CoroutineBase& coroutine, Priority priority, Scope* scope) {
+[[gnu::flatten]] void Scheduler::spawn(CoroutineBase& coroutine, Priority priority,
+                                       ScopeBase* scope) {
   FERMATA_REQUIRE(active_, "spawn: the runtime is not running");
-  if (scope == nullptr) scope = current_ != nullptr ? current_->scope_ : &root_scope_;
+  if (scope == nullptr) scope = &current_scope();
+  if (!scope->is_open() || &scope->runtime() != &runtime_) [[unlikely]] {
+    refuse_spawn(*scope);
+  }
   enlist(coroutine, priority, *scope);
   if (phase_ != Phase::Running) [[unlikely]] {
     cancel_at_birth(coroutine);
   }
 }
 
+[[gnu::noinline, gnu::cold]] void Scheduler::refuse_spawn(const ScopeBase& scope) const {
+  if (&scope.runtime() == &runtime_) scope.refuse("spawn");
+  throw UsageError(fmt::format("spawn: {} belongs to runtime '{}': expected a scope of '{}'",
+                               scope.info(), scope.runtime().name(), runtime_.name()));
+}
+
 [[gnu::noinline]] void Scheduler::cancel_at_birth(CoroutineBase& coroutine) {
   cancel(coroutine, make_cancellation("Graceful shutdown"), false);
 }
 
-void Scheduler::enlist(CoroutineBase& coroutine, Priority priority, Scope& scope) {
+void Scheduler::enlist(CoroutineBase& coroutine, Priority priority, ScopeBase& scope) {
   if (kernel_.chooser != nullptr) {
     const std::uint64_t parent = current_ != nullptr ? current_->path_ : 0;
     coroutine.path_ = kernel_.chooser->spawn_path(parent, coroutine.name());
@@ -39,7 +49,7 @@ void Scheduler::enlist(CoroutineBase& coroutine, Priority priority, Scope& scope
   enqueue(coroutine, WakeCause::Spawn);
 }
 
-void Scheduler::enroll(CoroutineBase& coroutine, Scope& scope) {
+void Scheduler::enroll(CoroutineBase& coroutine, ScopeBase& scope) {
   coroutine.id_ = next_id_++;
   coroutine.scope_ = &scope;
   kernel_.trace(Trace::Spawned, &coroutine, coroutine.id_);
@@ -89,13 +99,26 @@ void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool
     return;
   }
   if (!runs(coroutine) && safely && coroutine.is_started()) {
-    if (coroutine.is_zombie()) return;
-    coroutine.set(CoroutineBase::kZombie);
-    --active_coroutines_;
-    coroutine.scope_->member_became_zombie();
-    return;
+    return become_zombie(coroutine);
   }
   deliver_cancellation(coroutine, reason, WakeCause::Cancel);
+}
+
+void Scheduler::become_zombie(CoroutineBase& coroutine) noexcept {
+  if (coroutine.is_zombie()) return;
+  coroutine.set(CoroutineBase::kZombie);
+  --active_coroutines_;
+  coroutine.scope_->member_became_zombie();
+}
+
+void Scheduler::cancel_member(CoroutineBase& coroutine, const std::exception_ptr& reason,
+                              bool safely) {
+  if (coroutine.closed() || coroutine.waits_to_clean_up()) return;
+  if (safely && coroutine.is_started()) {
+    become_zombie(coroutine);
+  } else {
+    cancel(coroutine, reason, false);
+  }
 }
 
 bool Scheduler::runs(const CoroutineBase& coroutine) const noexcept {

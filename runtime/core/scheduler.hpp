@@ -35,7 +35,7 @@
 #include "fermata/runtime/core/observer.hpp"
 #include "fermata/runtime/core/reactor.hpp"
 #include "fermata/runtime/core/ready_queue.hpp"
-#include "fermata/runtime/core/scope.hpp"
+#include "fermata/runtime/core/scope_base.hpp"
 #include "fermata/runtime/core/soft_resolver.hpp"
 #include "fermata/runtime/core/timer.hpp"
 
@@ -75,9 +75,9 @@ class Scheduler {
   // --- coroutines ---
 
   /// Registers and queues a created coroutine and takes a reference of its own. A null scope is
-  /// that of the current coroutine, or else the root scope. On failure nothing is registered
-  /// (CORE-CO-15).
-  void spawn(CoroutineBase& coroutine, Priority priority, Scope* scope);
+  /// that of the current coroutine, or else the root scope. Throws UsageError when the scope takes
+  /// no more; on failure nothing is registered (CORE-CO-15).
+  void spawn(CoroutineBase& coroutine, Priority priority, ScopeBase* scope);
 
   /// Waits for what the current coroutine's waker has registered (CORE-WK-08). Returns when one of
   /// the events answered; the caller takes the result and clears the waker. Throws the error that
@@ -97,6 +97,8 @@ class Scheduler {
             WakeCause cause);
 
   void cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely);
+  /// On behalf of its scope: with `safely` whoever has started runs on as a zombie.
+  void cancel_member(CoroutineBase& coroutine, const std::exception_ptr& reason, bool safely);
   void enter_protected();
   /// Returns the cancellation that arrived inside, when the outermost region ends with one.
   [[nodiscard]] std::exception_ptr leave_protected() noexcept;
@@ -128,6 +130,8 @@ class Scheduler {
   void on_stop_signal(int signum);
   void report_unhandled(std::exception_ptr error);
   [[nodiscard]] bool shutting_down() const noexcept { return phase_ != Phase::Running; }
+  /// No handler of the user's is called any more.
+  [[nodiscard]] bool ends_by_force() const noexcept { return unwinding_ || abandoned_; }
 
   /// From now until it is removed, it is asked before a deadlock is declared, and removed then; in
   /// the order of their addition.
@@ -149,7 +153,17 @@ class Scheduler {
   [[nodiscard]] const ContextPool& contexts() const noexcept { return contexts_; }
   /// The context that this runtime has running, whosever it is; for who switches runtimes.
   [[nodiscard]] Context* running_context() const noexcept { return running_; }
-  [[nodiscard]] Scope& root_scope() noexcept { return root_scope_; }
+  [[nodiscard]] ScopeBase& root_scope() const {
+    FERMATA_REQUIRE(scopes_.root() != nullptr, "root_scope: the runtime is not running");
+    return *scopes_.root();
+  }
+  /// The scope of what the current coroutine spawns.
+  [[nodiscard]] ScopeBase& current_scope() const {
+    const bool inside = current_ != nullptr && current_->scope_ != nullptr;
+    return inside ? *current_->scope_ : root_scope();
+  }
+  [[nodiscard]] ScopeForest& scopes() noexcept { return scopes_; }
+  [[nodiscard]] const ScopeForest& scopes() const noexcept { return scopes_; }
   [[nodiscard]] std::vector<std::shared_ptr<SwitchHandler>>& main_start_handlers() noexcept {
     return main_start_handlers_;
   }
@@ -162,6 +176,7 @@ class Scheduler {
   void restart_numbering() noexcept {
     next_id_ = 1;
     kernel_.next_serial = 1;
+    scopes_.restart_numbering();
   }
 
   /// A turn of the reactor has read the clock.
@@ -217,15 +232,18 @@ class Scheduler {
   void time_step();
   void drain_microtasks();
   void poll(TurnMode mode);
+  [[nodiscard]] bool close_scopes() noexcept;
   void run_body(CoroutineBase& coroutine);
   void call_switch_handlers(CoroutineBase& coroutine, SwitchMoment moment);
 
   // scheduler.cpp
   /// Registers and queues, also while the runtime shuts down.
-  void enlist(CoroutineBase& coroutine, Priority priority, Scope& scope);
+  void enlist(CoroutineBase& coroutine, Priority priority, ScopeBase& scope);
   /// From here on it is one of the runtime's coroutines, which holds a reference to it.
-  void enroll(CoroutineBase& coroutine, Scope& scope);
+  void enroll(CoroutineBase& coroutine, ScopeBase& scope);
+  [[noreturn]] void refuse_spawn(const ScopeBase& scope) const;
   void cancel_at_birth(CoroutineBase& coroutine);
+  void become_zombie(CoroutineBase& coroutine) noexcept;
   void enqueue(CoroutineBase& coroutine, WakeCause cause) {
     if (coroutine.priority_ == Priority::High && cause != WakeCause::Yield) [[unlikely]] {
       ready_.push_front(coroutine);
@@ -247,7 +265,12 @@ class Scheduler {
   static std::exception_ptr final_error(CoroutineBase& coroutine, std::exception_ptr error);
   void end_switch_handlers(CoroutineBase& coroutine);
   void launch_finally(CoroutineBase& coroutine);
-  void settle_error(CoroutineBase& coroutine);
+  void leave_scope(CoroutineBase& coroutine) noexcept {
+    std::exchange(coroutine.scope_, nullptr)->leave(coroutine);
+  }
+  void leave_scope_failed(CoroutineBase& coroutine);
+  [[nodiscard]] std::exception_ptr unhandled_error(CoroutineBase& coroutine);
+  void settle_error(CoroutineBase& coroutine, const std::exception_ptr& unhandled);
   [[nodiscard]] bool is_owed(const CoroutineBase& failed) const noexcept;
 
   // scheduler_shutdown.cpp
@@ -299,7 +322,7 @@ class Scheduler {
   CoroutineBase::Registry registry_;
   std::size_t active_coroutines_ = 0;
   std::uint64_t next_id_ = 1;
-  Scope root_scope_;
+  ScopeForest scopes_;
 
   ContextPool contexts_;
   std::optional<StackFaultGuard> stack_fault_guard_;

@@ -50,9 +50,10 @@ void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
     launch_finally(coroutine);
   }
   coroutine.waker_.clear();
-  coroutine.scope_->leave(coroutine);
   if (coroutine.outcome_.error) [[unlikely]] {
-    settle_error(coroutine);
+    leave_scope_failed(coroutine);
+  } else {
+    leave_scope(coroutine);
   }
   registry_.remove(coroutine);
   if (!coroutine.is_zombie()) --active_coroutines_;
@@ -92,16 +93,36 @@ void Scheduler::launch_finally(CoroutineBase& coroutine) {
     actions.emplace_back([handler = std::move(handler),
                           subject = Ref<CoroutineBase>::share(coroutine)] { handler(*subject); });
   }
-  Sweep::launch(*this, coroutine.label() + ".finally", std::move(actions));
+  Sweep::launch(*this, *coroutine.scope_, coroutine.label() + ".finally", std::move(actions));
 }
 
-void Scheduler::settle_error(CoroutineBase& coroutine) {
+// The error passes through the scopes while the coroutine is still a member.
+void Scheduler::leave_scope_failed(CoroutineBase& coroutine) {
+  const std::exception_ptr unhandled = unhandled_error(coroutine);
+  leave_scope(coroutine);
+  if (unhandled) settle_error(coroutine, unhandled);
+}
+
+// What neither an awaiter nor a subscriber nor a scope has taken, or null.
+std::exception_ptr Scheduler::unhandled_error(CoroutineBase& coroutine) {
   const std::exception_ptr& error = coroutine.outcome_.error;
-  if (coroutine.exception_caught() || is_cancellation(error)) return;
+  if (coroutine.exception_caught() || is_cancellation(error)) return nullptr;
+  if (is_owed(coroutine)) {
+    coroutine.set(CoroutineBase::kOrphaned);
+    return nullptr;
+  }
+  if (ends_by_force()) return error;
+  std::exception_ptr unhandled = ScopeBase::route(coroutine, error);
+  if (!unhandled) coroutine.mark_exception_caught();
+  return unhandled;
+}
+
+// A handle may still take the coroutine's own error; what a handler has thrown instead, nobody.
+void Scheduler::settle_error(CoroutineBase& coroutine, const std::exception_ptr& unhandled) {
   const bool held_by_nobody = coroutine.ref_count() == 1;  // The runtime's own.
-  if (held_by_nobody || (coroutine.is_main() && !is_owed(coroutine))) {
+  if (held_by_nobody || coroutine.is_main() || unhandled != coroutine.outcome_.error) {
     coroutine.mark_exception_caught();
-    report_unhandled(error);
+    report_unhandled(unhandled);
   } else {
     coroutine.set(CoroutineBase::kOrphaned);
   }

@@ -91,14 +91,17 @@ void Scheduler::loop() {
     if (CoroutineBase* const next = tick_for_loop()) enter_from_loop(*next);
     if (abandoned_) break;
     if (!ready_.empty() || has_native_work()) continue;
-    if (phase_ == Phase::Final) break;
+    if (phase_ == Phase::Final) {
+      if (registry_.empty() && close_scopes()) continue;
+      break;
+    }
     if (kernel_.active_events > 0) {
       contexts_.trim();
       poll(TurnMode::Block);
       continue;
     }
     if (registry_.empty()) {
-      if (!launch_finalizers()) return;
+      if (!launch_finalizers() && !close_scopes()) return;
       continue;
     }
     poll(TurnMode::NoWait);  // The last chance for something that has happened already.
@@ -106,6 +109,12 @@ void Scheduler::loop() {
     if (!resolve_softly()) resolve_deadlock();
   }
   unwind_all();
+}
+
+// The end of the scopes that are left; false when it leaves nobody to run.
+bool Scheduler::close_scopes() noexcept {
+  scopes_.close_all();
+  return !registry_.empty();
 }
 
 void Scheduler::run_body(CoroutineBase& coroutine) {

@@ -18,12 +18,12 @@ namespace {
 constexpr unsigned kDeadlockRounds = 3;  // After that, waiting again raises at once (BUG-25).
 constexpr std::size_t kTurnsOfDestructors = 1000;  // Each, while nobody ends; then it is for ever.
 
-/// What has not happened may still use what a destructor would go on to destroy: a coroutine, I/O.
+/// What has not happened may still use what a destructor would go on to destroy: coroutines, I/O.
 bool can_do_without(const Waker& waker) {
   for (const Registration* each = waker.first(); each != nullptr; each = each->next()) {
     const EventKind kind = each->source().kind();
-    if (kind == EventKind::Coroutine || kind == EventKind::Request || kind == EventKind::Task ||
-        kind == EventKind::Joint) {
+    if (kind == EventKind::Coroutine || kind == EventKind::Scope || kind == EventKind::Request ||
+        kind == EventKind::Task || kind == EventKind::Joint) {
       return false;
     }
   }
@@ -60,7 +60,7 @@ void Scheduler::run(CoroutineBase& main) {
   thread_context_.owner = &main;
   main.set(CoroutineBase::kMain);
   if (kernel_.chooser != nullptr) main.path_ = kernel_.chooser->spawn_path(0, runtime_.name());
-  enroll(main, root_scope_);
+  enroll(main, root_scope());
   current_ = &main;
   for (const auto& handler : main_start_handlers_) main.add_switch_handler(handler);
   if (watchdog_ != nullptr) watchdog_->begin(&main);
@@ -82,6 +82,7 @@ void Scheduler::begin_run() {
   if (!stack_fault_guard_) stack_fault_guard_.emplace(&running_, &describe_owner);
   scheduler_context_ = &contexts_.acquire(&Scheduler::scheduler_context);
   runtime_.reactor().attach(runtime_);
+  scopes_.plant(runtime_);
   active_ = true;
   abandoned_ = false;
   phase_ = Phase::Running;
@@ -117,6 +118,7 @@ void Scheduler::end_run() {
   FERMATA_ASSERT(registry_.empty());
   FERMATA_ASSERT(ready_.empty());
   watchdog_.reset();
+  scopes_.fell();
   drop_deadline();
   microtasks_.clear();
   running_ = nullptr;
@@ -226,10 +228,7 @@ void Scheduler::cancel_all(const std::exception_ptr& reason, WakeCause cause) {
     everybody.push_back(Ref<CoroutineBase>::share(*each));
   }
   for (const auto& coroutine : everybody) {
-    if (coroutine->closed()) continue;
-    const bool waiting_to_clean_up =
-        coroutine->has(CoroutineBase::kShielded) && !coroutine->is_started();
-    if (waiting_to_clean_up) continue;
+    if (coroutine->closed() || coroutine->waits_to_clean_up()) continue;
     clear_protection(*coroutine);
     deliver_cancellation(*coroutine, reason ? reason : cancellation("Deadlock detected"), cause);
   }
@@ -361,7 +360,7 @@ void Scheduler::drop_from_ready(CoroutineBase& coroutine) noexcept {
 
 bool Scheduler::launch_finalizers() {
   if (shutdown_finalizers_.empty() || std::exchange(finalizers_launched_, true)) return false;
-  Sweep::launch(*this, "shutdown finalizers", shutdown_finalizers_);
+  Sweep::launch(*this, root_scope(), "shutdown finalizers", shutdown_finalizers_);
   return true;
 }
 

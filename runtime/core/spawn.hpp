@@ -31,7 +31,7 @@ auto& make_coroutine(Runtime& runtime, Name&& name, const SourcePlace& place, F&
 
 template <class F>
 auto spawn_in(Runtime& runtime, Name&& name, const SourcePlace& place, Priority priority,
-              Scope* scope, F&& body) {
+              ScopeBase* scope, F&& body) {
   using Result = BodyResult<std::decay_t<F>>;
   auto handle = Ref<CoroutineOf<Result>>::adopt(
       make_coroutine(runtime, std::move(name), place, std::forward<F>(body)));
@@ -45,7 +45,7 @@ struct SpawnOptions {
   Name name;
   Priority priority = Priority::Normal;
   SourcePlace place;
-  Scope* scope = nullptr;  // Null: the scope of the current coroutine, else the root scope.
+  ScopeBase* scope = nullptr;  // Null: the scope of the current coroutine, else the root scope.
 };
 
 /// Spawns `body` in `runtime`, which must be running on this thread.

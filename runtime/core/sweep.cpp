@@ -7,13 +7,15 @@
 
 namespace fermata::detail {
 
-void Sweep::launch(Scheduler& scheduler, std::string name,
+void Sweep::launch(Scheduler& scheduler, ScopeBase& owner, std::string name,
                    std::vector<std::function<void()>> actions) {
-  std::make_shared<Sweep>(scheduler, std::move(name), std::move(actions))->start_driver();
+  ScopeBase& scope = owner.make_cleanup_scope(name);
+  std::make_shared<Sweep>(scheduler, scope, std::move(name), std::move(actions))->start_driver();
 }
 
-Sweep::Sweep(Scheduler& scheduler, std::string name, std::vector<std::function<void()>> actions)
-    : scheduler_(scheduler), name_(std::move(name)), actions_(std::move(actions)) {}
+Sweep::Sweep(Scheduler& scheduler, ScopeBase& scope, std::string name,
+             std::vector<std::function<void()>> actions)
+    : scheduler_(scheduler), scope_(scope), name_(std::move(name)), actions_(std::move(actions)) {}
 
 bool Sweep::on_switch(CoroutineBase& coroutine, SwitchMoment moment) {
   const bool driver = coroutine.id() == driver_id_;
@@ -27,7 +29,7 @@ void Sweep::start_driver() {
                      [self = shared_from_this()] { self->drive(); }));
   driver->set(CoroutineBase::kShielded);
   driver->add_switch_handler(shared_from_this());
-  scheduler_.enlist(*driver, Priority::High, scheduler_.root_scope_);
+  scheduler_.enlist(*driver, Priority::High, scope_);
   driver_id_ = driver->id();
   ++drivers_;
 }

@@ -3,7 +3,7 @@
 
 // Runs a list of actions, each exactly once and in order, in coroutines of high priority. When one
 // suspends, a new coroutine starts the next: as in TrueAsync's shutdown of objects.
-// Used for finally handlers (CORE-CO-07) and shutdown finalizers.
+// Used for finally handlers (CORE-CO-07, CORE-SP-10) and shutdown finalizers.
 
 #include <cstdint>
 #include <exception>
@@ -14,7 +14,11 @@
 
 #include "fermata/runtime/core/switch_handlers.hpp"
 
-namespace fermata::detail {
+namespace fermata {
+
+class ScopeBase;
+
+namespace detail {
 
 class Scheduler;
 
@@ -23,10 +27,12 @@ class Sweep final : public SwitchHandler, public std::enable_shared_from_this<Sw
   /// The first action starts as soon as the caller gives up control. When all have ended, what they
   /// threw is the unhandled error of the last coroutine: one error itself, several as a
   /// CompositeError in order.
-  static void launch(Scheduler& scheduler, std::string name,
+  /// They run in a child scope of `owner`, which no cancellation keeps from running them.
+  static void launch(Scheduler& scheduler, ScopeBase& owner, std::string name,
                      std::vector<std::function<void()>> actions);
 
-  Sweep(Scheduler& scheduler, std::string name, std::vector<std::function<void()>> actions);
+  Sweep(Scheduler& scheduler, ScopeBase& scope, std::string name,
+        std::vector<std::function<void()>> actions);
   bool on_switch(CoroutineBase& coroutine, SwitchMoment moment) override;
 
  private:
@@ -34,6 +40,7 @@ class Sweep final : public SwitchHandler, public std::enable_shared_from_this<Sw
   void drive();
 
   Scheduler& scheduler_;
+  ScopeBase& scope_;
   std::string name_;
   std::vector<std::function<void()>> actions_;
   std::size_t next_ = 0;
@@ -42,4 +49,5 @@ class Sweep final : public SwitchHandler, public std::enable_shared_from_this<Sw
   std::vector<std::exception_ptr> errors_;
 };
 
-}  // namespace fermata::detail
+}  // namespace detail
+}  // namespace fermata

@@ -103,8 +103,7 @@ void FutureBase::hand_over_chain(ChainWalk* walk) noexcept {
 void FutureBase::attach(ChainLink& link) {
   mark_result_used();
   link.child().add_writer();
-  CoroutineBase* const current = runtime().current();
-  link.scope_ = current != nullptr ? &current->scope() : &runtime().root_scope();
+  link.scope_ = Ref<ScopeBase>::share(runtime().scheduler().current_scope());
   if (chain_.empty()) add_ref();
   chain_.push_back(link);
   if (completed()) {

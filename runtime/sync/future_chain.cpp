@@ -66,12 +66,12 @@ ChainLink* ChainLinks::pop_front() noexcept {
 
 void ChainWalk::start(ChainLinks links, ChainWalk* walk) noexcept {
   while (!links.empty()) {
-    Scope& scope = *links.first()->scope_;
+    ScopeBase& scope = *links.first()->scope_;
     ChainWalk own(scope);
-    ChainLinks& mine = walk != nullptr && walk->scope_ == &scope ? walk->links_ : own.links_;
+    ChainLinks& mine = walk != nullptr && walk->scope_.get() == &scope ? walk->links_ : own.links_;
     ChainLinks others;
     while (ChainLink* link = links.pop_front()) {
-      (link->scope_ == &scope ? mine : others).push_back(*link);
+      (link->scope_.get() == &scope ? mine : others).push_back(*link);
     }
     if (!own.links_.empty()) own.spawn();
     while (ChainLink* link = others.pop_front()) links.push_back(*link);
@@ -84,8 +84,9 @@ void ChainWalk::spawn() {
   Runtime& runtime = first.child().runtime();
   const SourcePlace place = first.place_;
   if (!runtime.running()) return;
+  ScopeBase* const scope = scope_.get();
   try {
-    spawn_in(runtime, Name("future chain"), place, Priority::Normal, scope_, std::move(*this));
+    spawn_in(runtime, Name("future chain"), place, Priority::Normal, scope, std::move(*this));
   } catch (const Error&) {
   }
 }

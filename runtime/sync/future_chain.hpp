@@ -56,7 +56,7 @@ class ChainLink {
 
   ChainLink* next_ = nullptr;
   Ref<FutureBase> source_;  // From its resolution on.
-  Scope* scope_ = nullptr;
+  Ref<ScopeBase> scope_;
   SourcePlace place_;
   Kind kind_;
 };
@@ -95,11 +95,11 @@ class ChainWalk {
   void operator()();
 
  private:
-  explicit ChainWalk(Scope& scope) noexcept : scope_(&scope) {}
+  explicit ChainWalk(ScopeBase& scope) noexcept : scope_(Ref<ScopeBase>::share(scope)) {}
   void spawn();
 
   ChainLinks links_;
-  Scope* scope_;
+  Ref<ScopeBase> scope_;
 };
 
 }  // namespace fermata::detail

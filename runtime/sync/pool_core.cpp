@@ -275,7 +275,8 @@ void PoolCore::end_in_background(PoolSlot* slot) noexcept {
   // What the hooks use may be gone before a coroutine of their own could be unwound.
   if (!scheduler.active() || (caller != nullptr && Scheduler::unwinding(*caller))) return;
   std::string name = name_.empty() ? "pool" : std::string(name_.view());
-  Sweep::launch(scheduler, std::move(name) + ".cleanup", {[work] { work->run(); }});
+  Sweep::launch(scheduler, scheduler.root_scope(), std::move(name) + ".cleanup",
+                {[work] { work->run(); }});
 }
 
 void PoolCore::wake_waiters() {

@@ -81,6 +81,7 @@ class Audit final : public Observer {
   void check_counters();
   void check_ready_queue();
   void check_registry();
+  void check_scopes();
   void find_busy(const CoroutineBase* current) noexcept;
   void report_livelock();
   void note_idle_round();
@@ -93,6 +94,8 @@ class Audit final : public Observer {
   void complain_about_coroutine(const CoroutineBase& coroutine);
   void complain_about_registration(const Registration& registration);
   void complain_about_subscribers(const Event& event);
+  void complain_about_scope(const ScopeBase& scope, const char* what, std::size_t kept,
+                            std::size_t counted);
   void complain(std::string_view invariant, const std::string& what);
 
   RunRecord& record_;

@@ -178,6 +178,7 @@ void Audit::recount() {
   check_counters();
   check_ready_queue();
   check_registry();
+  check_scopes();
 }
 
 // Each entry is marked as it is met: the marks of all are clear between two steps.

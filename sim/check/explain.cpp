@@ -78,12 +78,30 @@ std::string diagnose(const CoroutineBase& waiter, const Event& event) {
                      name_of(waiter));
 }
 
+/// Those in whose hands the end of the scope is.
+std::string describe_members(const ScopeBase& scope) {
+  std::string text;
+  for (const CoroutineBase* each = scope.first_member(); each != nullptr;
+       each = CoroutineBase::ScopeList::after(*each)) {
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", name_of(*each),
+                        each->is_zombie() ? ", a zombie" : "");
+  }
+  for (const ScopeBase* each = scope.first_child(); each != nullptr; each = each->next_sibling()) {
+    if (!each->is_empty()) text += (text.empty() ? "" : ", ") + each->info();
+  }
+  return fmt::format("  in which are: {}\n", text.empty() ? "nobody" : text);
+}
+
 std::string describe_wait(const CoroutineBase& coroutine) {
   std::string text = fmt::format("{} spawned at {}:{}, suspended at {}\n", name_of(coroutine),
                                  coroutine.spawn_place().file, coroutine.spawn_place().line,
                                  coroutine.suspend_place()->text());
+  if (!coroutine.scope().is_root()) text += fmt::format("  in {}\n", coroutine.scope().info());
   for (const Registration* each = coroutine.waker().first(); each != nullptr; each = each->next()) {
     text += fmt::format("  waits for {}\n", each->source().info());
+    if (each->source().kind() == EventKind::Scope) {
+      text += describe_members(static_cast<const ScopeBase&>(each->source()));
+    }
   }
   return text;
 }

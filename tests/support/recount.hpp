@@ -32,6 +32,13 @@ class Recount final : public Observer {
   void check_coroutine(const Runtime& runtime, const CoroutineBase& coroutine);
   void check_waiting(const CoroutineBase& coroutine);
   void check_events(const Runtime& runtime);
+  void check_scopes(const Runtime& runtime);
+  /// Members of the subtree, and those of them that are no zombies.
+  struct Population {
+    std::size_t all = 0;
+    std::size_t active = 0;
+  };
+  Population check_scope(const ScopeBase& scope);
   void note_switch(Trace kind, const Event& subject);
 
   std::vector<std::string> complaints_;

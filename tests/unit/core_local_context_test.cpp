@@ -25,7 +25,7 @@ TEST(LocalContext, FindsWhatWasSet) {
   EXPECT_EQ(context.get<int>("user"), 42);
   EXPECT_EQ(context.get<std::string>("role"), "admin");
   EXPECT_EQ(thrown_by([&] { static_cast<void>(context.get<int>("nobody")); }),
-            "fermata::Error: context key 'nobody' not found");
+            "fermata::ContextError: context key 'nobody' not found");
   EXPECT_THROW(static_cast<void>(context.get<double>("user")), std::bad_any_cast);
   EXPECT_FALSE(context.has("nobody")) << "reading creates nothing";
 }

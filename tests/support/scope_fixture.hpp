@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A runtime whose every step is recounted, for the tests of scopes.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/scope.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/events.hpp"
+#include "tests/support/recount.hpp"
+#include "tests/support/virtual_reactor.hpp"
+
+namespace fermata::test {
+
+using namespace std::chrono_literals;
+using Steps = std::vector<std::string>;
+
+class ScopeTest : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    EXPECT_EQ(recount.complaints(), Steps());
+    EXPECT_TRUE(runtime.kernel().live_events.empty()) << "events outlive the run";
+    EXPECT_EQ(runtime.active_event_count(), 0u);
+  }
+
+  static RuntimeOptions watched_by(Observer& observer) {
+    RuntimeOptions options;
+    options.observer = &observer;
+    return options;
+  }
+
+  /// A body that notes its beginning and its end, `span` later, or that it was cancelled.
+  [[nodiscard]] auto worker(std::string name, Duration span = 10ms) {
+    return [this, name = std::move(name), span] {
+      steps.push_back(name + " begins");
+      try {
+        delay(span);
+        steps.push_back(name + " ends");
+      } catch (const Cancellation& cancellation) {
+        steps.push_back(name + ": " + cancellation.what());
+        throw;
+      }
+    };
+  }
+
+  Recount recount;
+  TestRuntime fixture{watched_by(recount)};
+  Runtime& runtime = fixture.runtime;
+  Steps steps;
+};
+
+}  // namespace fermata::test
