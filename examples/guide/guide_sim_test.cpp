@@ -13,3 +13,5 @@ SIM_TEST(Guide, CoroutinesEndWell) { guide::coroutines::tour(); }
 SIM_TEST(Guide, CancellationEndsWell) { guide::cancellation::tour(); }
 
 SIM_TEST(Guide, PoolsEndWell) { guide::pools::tour(); }
+
+SIM_TEST(Guide, LocksEndWell) { guide::locks::tour(); }

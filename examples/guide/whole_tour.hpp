@@ -4,7 +4,11 @@
 #include "examples/guide/cancellation.hpp"
 #include "examples/guide/channels.hpp"
 #include "examples/guide/coroutines.hpp"
+<<<<<<< HEAD
 #include "examples/guide/pools.hpp"
+=======
+#include "examples/guide/locks.hpp"
+>>>>>>> fe25906 (docs/guide: show locks)
 
 namespace guide {
 
@@ -13,7 +17,11 @@ inline void whole_tour() {
   coroutines::tour();
   cancellation::tour();
   channels::tour();
+<<<<<<< HEAD
   pools::tour();
+=======
+  locks::tour();
+>>>>>>> fe25906 (docs/guide: show locks)
 }
 
 }  // namespace guide
