@@ -127,7 +127,7 @@ class Channel {
  public:
   using Value = T;
 
-  /// No channel: it can be assigned to, and destroyed.
+  /// No channel: it can be assigned to, and destroyed; everything else throws UsageError.
   Channel() noexcept = default;
 
   /// `name` may be empty. Belongs to the runtime that is running, which must outlive it. Throws
@@ -161,24 +161,24 @@ class Channel {
   /// was accepted; what waits throw.
   void send(T&& value, const WaitOptions& options = {},
             SourcePlace place = SourcePlace::current()) const {
-    core_->send(std::move(value), options, place);
+    core().send(std::move(value), options, place);
   }
   void send(const T& value, const WaitOptions& options = {},
             SourcePlace place = SourcePlace::current()) const {
-    core_->send(T(value), options, place);
+    core().send(T(value), options, place);
   }
 
   /// The oldest value. Throws ChannelError when the channel is closed and empty; what waits throw.
   [[nodiscard]] T recv(const WaitOptions& options = {},
                        SourcePlace place = SourcePlace::current()) const {
-    return core_->recv(options, place);
+    return core().recv(options, place);
   }
 
   /// The same, but nothing when somebody has called close() and all has been received (CHAN-20).
   /// Every other end throws.
   [[nodiscard]] std::optional<T> next(const WaitOptions& options = {},
                                       SourcePlace place = SourcePlace::current()) const {
-    return core_->next(options, place);
+    return core().next(options, place);
   }
 
   class Iterator;
@@ -191,55 +191,59 @@ class Channel {
   /// False when there is no free slot; at capacity 0, when no receiver waits. Then `value` is as it
   /// was. Throws ChannelError when the channel is closed.
   [[nodiscard]] bool try_send(T&& value) const {
-    if (core_->closed()) core_->throw_closed();
-    return core_->send_async(std::move(value));
+    if (core().closed()) core().throw_closed();
+    return core().send_async(std::move(value));
   }
   [[nodiscard]] bool try_send(const T& value) const { return try_send(T(value)); }
 
   /// Nothing when there is no free value. Throws ChannelError when the channel is closed and empty.
-  [[nodiscard]] std::optional<T> try_recv() const { return core_->try_recv(); }
+  [[nodiscard]] std::optional<T> try_recv() const { return core().try_recv(); }
 
   /// As try_send, but false on a closed channel as well. What it accepted is received, or can be
   /// (CHAN-16).
-  [[nodiscard]] bool send_async(T&& value) const { return core_->send_async(std::move(value)); }
+  [[nodiscard]] bool send_async(T&& value) const { return core().send_async(std::move(value)); }
   [[nodiscard]] bool send_async(const T& value) const { return send_async(T(value)); }
 
   /// A future of the oldest value: complete when there is a free one, else when the turn has come;
   /// it waits in line with those who suspend. Fails with ChannelError when the channel is closed
   /// and empty. Dropping or cancelling the future leaves the line (CHAN-17).
   [[nodiscard]] Future<T> recv_async(SourcePlace place = SourcePlace::current()) const {
-    return core_->recv_async(place);
+    return core().recv_async(place);
   }
 
   /// Receivers that have been promised nothing fail, then all senders; what is in the channel stays
   /// receivable. The first reason stays. Throws what subscribers of the event throw.
   void close(CloseReason reason = CloseReason::Explicit,
              SourcePlace place = SourcePlace::current()) const {
-    core_->close_because(reason, &place);
+    core().close_because(reason, &place);
   }
-  [[nodiscard]] bool closed() const noexcept { return core_->closed(); }
+  [[nodiscard]] bool closed() const { return core().closed(); }
 
   // --- what there is; promised values and slots are counted as if they were not ---
 
-  [[nodiscard]] std::size_t capacity() const noexcept { return core_->capacity(); }
+  [[nodiscard]] std::size_t capacity() const { return core().capacity(); }
   /// Values in the channel, with the one that a sender holds out at a rendezvous.
-  [[nodiscard]] std::size_t count() const noexcept { return core_->count(); }
-  [[nodiscard]] bool is_empty() const noexcept { return count() == 0; }
+  [[nodiscard]] std::size_t count() const { return core().count(); }
+  [[nodiscard]] bool is_empty() const { return count() == 0; }
   /// Whether no slot is left; not the opposite of what try_send says.
-  [[nodiscard]] bool is_full() const noexcept {
-    return count() == std::max<std::size_t>(capacity(), 1);
-  }
+  [[nodiscard]] bool is_full() const { return count() == std::max<std::size_t>(capacity(), 1); }
   /// "Channel(capacity=C, receivers=R, senders=S, reserved=RR/RS)": who waits, and how many of them
   /// have been promised something.
-  [[nodiscard]] std::string info() const { return core_->info(); }
+  [[nodiscard]] std::string info() const { return core().info(); }
   /// "channel 'jobs' created at file:line (function)".
-  [[nodiscard]] std::string label() const { return core_->label(); }
+  [[nodiscard]] std::string label() const { return core().label(); }
 
   /// Completes when the channel closes.
-  [[nodiscard]] Event& event() const noexcept { return *core_; }
+  [[nodiscard]] Event& event() const { return core(); }
 
  private:
   using Core = detail::ChannelOf<T>;
+
+  [[nodiscard]] Core& core() const {
+    FERMATA_REQUIRE(core_.get() != nullptr, "the channel is an empty handle");
+    return *core_;
+  }
+
   Ref<Core> core_;
 };
 

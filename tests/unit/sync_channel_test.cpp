@@ -655,6 +655,8 @@ TEST_F(ChannelTest, LeavesNothingBehindWhenTheTokenOrTheTimeoutEndsAWait) {
 // --- bad use ---
 
 TEST_F(ChannelTest, RefusesWhatMakesNoSense) {
+  EXPECT_EQ(thrown_by([] { Channel<int>().send(1); }),
+            "fermata::UsageError: the channel is an empty handle");
   EXPECT_THROW(Channel<int>("outside", 1), UsageError);
   fixture.run([] {
     const SourcePlace here{"here.cpp", "", 7};
