@@ -101,7 +101,8 @@ void message_floor(benchmark::State& state) {
   bench::mini::Channel<std::int64_t> channel(scheduler, static_cast<std::size_t>(state.range(0)));
   bool done = false;
   scheduler.spawn([&] {
-    for (std::int64_t value = 0; !done; ++value) channel.send(value);
+    std::int64_t value = 0;
+    while (!done) channel.send(value++);
     channel.send(kEnd);
   });
   for (auto _ : state) benchmark::DoNotOptimize(channel.recv());
@@ -118,7 +119,8 @@ void message_fermata(benchmark::State& state) {
                                                  static_cast<std::size_t>(state.range(0)));
     bool done = false;
     fermata::spawn([&] {
-      for (std::int64_t value = 0; !done; ++value) channel.send(value);
+      std::int64_t value = 0;
+      while (!done) channel.send(value++);
       channel.send(kEnd);
     });
     for (auto _ : state) benchmark::DoNotOptimize(channel.recv());
@@ -134,7 +136,8 @@ void message_fiber(benchmark::State& state) {
   boost::fibers::buffered_channel<std::int64_t> channel(static_cast<std::size_t>(state.range(0)));
   bool done = false;
   boost::fibers::fiber producer([&] {
-    for (std::int64_t value = 0; !done; ++value) channel.push(value);
+    std::int64_t value = 0;
+    while (!done) channel.push(value++);
     channel.push(kEnd);
   });
   for (auto _ : state) benchmark::DoNotOptimize(channel.value_pop());

@@ -20,7 +20,7 @@ class ChannelFutureTest : public ChannelTest {};
 TEST_F(ChannelFutureTest, GivesAFutureOfTheNextValue) {
   FERMATA_CHECKS("CHAN-02", "CHAN-07", "CHAN-17");
   fixture.run([this] {
-    for (const std::size_t capacity : {0, 2}) {
+    for (const std::size_t capacity : {0u, 2u}) {
       notes.clear();
       const Channel<int> channel("jobs", capacity);
       const Future<int> first = channel.recv_async();

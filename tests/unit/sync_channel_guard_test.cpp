@@ -50,7 +50,7 @@ TEST_F(ChannelGuardTest, ClosesWhenSendersWaitTooLong) {
   FERMATA_CHECKS("CHAN-18");
   fixture.run([] {
     const auto busy = spawn([] { delay(1h); });
-    for (const std::size_t capacity : {0, 1}) {
+    for (const std::size_t capacity : {0u, 1u}) {
       const Channel<int> channel("jobs", capacity, {.no_consumer_timeout = 20ms});
       if (capacity > 0) channel.send(1);
       const Instant start = now();
