@@ -15,6 +15,7 @@ void TriggerHandle::fire() noexcept {
 }
 
 void TriggerHandle::close_backend() noexcept {
+  if (keeper_ != nullptr) std::exchange(keeper_, nullptr)->before_close();
   open_.store(false);
   triggers_.forget(*this);
   close_acknowledged();

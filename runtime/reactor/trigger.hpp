@@ -19,10 +19,23 @@ namespace fermata {
 
 class Triggers;
 
+/// Who has given a trigger to other threads.
+class TriggerKeeper {
+ public:
+  /// The trigger is about to close: take it away from them.
+  virtual void before_close() noexcept = 0;
+
+ protected:
+  ~TriggerKeeper() = default;
+};
+
 class TriggerHandle final : public Handle {
  public:
   /// No effect on a closed trigger.
   void fire() noexcept;
+
+  /// Null: nobody. The keeper must live until the trigger is closed, or has another one.
+  void set_keeper(TriggerKeeper* keeper) noexcept { keeper_ = keeper; }
 
  private:
   friend class Triggers;
@@ -32,6 +45,7 @@ class TriggerHandle final : public Handle {
   void close_backend() noexcept override;
 
   Triggers& triggers_;
+  TriggerKeeper* keeper_ = nullptr;
   std::atomic<bool> open_ = true;
   std::atomic<bool> posted_ = false;
   TriggerHandle* next_ = nullptr;  // In the stack of posted triggers.

@@ -30,6 +30,8 @@ namespace fermata {
 
 template <class T>
 class Future;
+template <class T>
+class RemotePromise;
 
 namespace detail {
 
@@ -308,6 +310,8 @@ class Promise {
   [[nodiscard]] std::string info() const { return core().info(); }
 
  private:
+  friend class RemotePromise<T>;
+
   [[nodiscard]] Core& core() const {
     FERMATA_REQUIRE(core_.get() != nullptr, "FutureState is already destroyed");
     return *core_;

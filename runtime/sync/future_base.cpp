@@ -15,14 +15,6 @@ std::string at(const SourcePlace& place) { return fmt::format("{}:{}", place.fil
 
 }  // namespace
 
-FutureBase::FutureBase(Runtime& runtime, std::size_t block_bytes, PromiseOptions&& options,
-                       const SourcePlace& created) noexcept
-    : Event(runtime, EventKind::Plain),
-      created_(created),
-      name_(std::move(options.name)),
-      block_bytes_(static_cast<std::uint32_t>(block_bytes)),
-      state_(options.breaks ? kBreaks : 0) {}
-
 FutureBase::~FutureBase() = default;
 
 void FutureBase::require_writable() const {
@@ -40,19 +32,22 @@ bool FutureBase::writable() const {
   return !completed();
 }
 
-void FutureBase::give_away(std::unique_ptr<WriterElsewhere> writer) {
+void FutureBase::require_transferable() const {
   if (has(kGivenAway)) {
     throw UsageError("FutureState cannot be transferred to multiple threads: " + identity());
   }
   require_writable();
+}
+
+void FutureBase::give_away(std::unique_ptr<WriterElsewhere> writer) noexcept {
   elsewhere_ = std::move(writer);
   set(kGivenAway);
-  add_writer();
 }
 
 void FutureBase::resolve(const Outcome& outcome, const SourcePlace& place, ChainWalk* walk) {
   const auto guard = Ref<FutureBase>::share(*this);
-  outcome_ = outcome;
+  outcome_.result = outcome.result;
+  if (outcome.error) outcome_.error = outcome.error;
   completed_ = place;
   set(kCompleted);
   std::exception_ptr thrown;
@@ -102,7 +97,6 @@ void FutureBase::hand_over_chain(ChainWalk* walk) noexcept {
 
 void FutureBase::attach(ChainLink& link) {
   mark_result_used();
-  link.child().add_writer();
   link.scope_ = Ref<ScopeBase>::share(runtime().scheduler().current_scope());
   if (chain_.empty()) add_ref();
   chain_.push_back(link);
@@ -121,8 +115,8 @@ void FutureBase::cancel(std::exception_ptr reason, const SourcePlace& place) {
   resolve({nullptr, std::move(reason)}, place);
 }
 
-void FutureBase::drop_writer() noexcept {
-  if (--writers_ > 0 || completed()) return;
+void FutureBase::lose_writers() noexcept {
+  set(kAbandoned);
   if (has_listeners() || !chain_.empty()) break_promise();
 }
 
@@ -133,7 +127,6 @@ void FutureBase::break_promise() noexcept {
          SourcePlace{});
 }
 
-// Nobody will ever run it; its futures stay pending.
 void FutureBase::abandon_chain() noexcept {
   if (chain_.empty()) return;
   ChainLinks links(std::move(chain_));

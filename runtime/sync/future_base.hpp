@@ -18,6 +18,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
@@ -71,15 +72,23 @@ class FutureBase : public Event {
   // --- the writing side ---
 
   void add_writer() noexcept { ++writers_; }
-  /// The last one breaks the promise when somebody waits.
-  void drop_writer() noexcept;
+  /// The last one breaks the promise when somebody waits; one that has been given away is not the
+  /// callers' to break.
+  void drop_writer() noexcept {
+    if (--writers_ == 0 && !completed() && !has(kGivenAway)) lose_writers();
+  }
+  /// Nobody is left to complete a pending one.
+  void lose_writers() noexcept;
   /// Throws UsageError unless the callers' promises may complete it now.
   void require_writable() const;
   /// False when it is completed; UsageError when it has been given away.
   [[nodiscard]] bool writable() const;
-  /// From now on `writer` completes it and nobody else. UsageError when it is completed, or has
-  /// been given away already.
-  void give_away(std::unique_ptr<WriterElsewhere> writer);
+  /// Throws UsageError when it is completed, or has been given away already.
+  void require_transferable() const;
+  /// From now on `writer` completes it and nobody else. REQUIRES: it is transferable.
+  void give_away(std::unique_ptr<WriterElsewhere> writer) noexcept;
+  /// Nobody will ever complete it: its chain is dropped, and the futures in it stay pending.
+  void abandon_chain() noexcept;
 
   /// Ends it unless it has ended: somebody may have cancelled it. What subscribed callbacks throw
   /// is unhandled.
@@ -96,7 +105,7 @@ class FutureBase : public Event {
 
   /// Fails a pending one that no promise is left for, now that somebody asks (FUT-18).
   void break_if_abandoned() {
-    if (writers_ == 0 && !completed()) break_promise();
+    if (has(kAbandoned) && !completed()) break_promise();
   }
   /// Rejects a pending one with `reason`, a Cancellation.
   void cancel(std::exception_ptr reason, const SourcePlace& place);
@@ -110,7 +119,12 @@ class FutureBase : public Event {
 
  protected:
   FutureBase(Runtime& runtime, std::size_t block_bytes, PromiseOptions&& options,
-             const SourcePlace& created) noexcept;
+             const SourcePlace& created) noexcept
+      : Event(runtime, EventKind::Plain),
+        created_(created),
+        name_(std::move(options.name)),
+        block_bytes_(static_cast<std::uint32_t>(block_bytes)),
+        state_(options.breaks ? kBreaks : 0) {}
   ~FutureBase() override;
 
  private:
@@ -119,13 +133,13 @@ class FutureBase : public Event {
     kIgnored = 1u << 1,
     kBreaks = 1u << 2,
     kGivenAway = 1u << 3,
+    kAbandoned = 1u << 4,
   };
 
   [[nodiscard]] bool has(State state) const noexcept { return (state_ & state) != 0; }
   void set(State state) noexcept { state_ = static_cast<std::uint8_t>(state_ | state); }
   void dispose() noexcept override;
   void break_promise() noexcept;
-  void abandon_chain() noexcept;
   void dismiss_writer(bool cancel) noexcept;
   void hand_over_chain(ChainWalk* walk) noexcept;
   void warn() const noexcept;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/io/remote_link.hpp"
+
+namespace fermata::detail {
+
+bool RemoteLink::fail(std::exception_ptr error) {
+  const Lock held = lock();
+  if (!ends_first()) return false;
+  if (read()) error_ = std::move(error);
+  tell();
+  return true;
+}
+
+void RemoteLink::abandon() noexcept {
+  const Lock held = lock();
+  on_cancel_ = nullptr;
+  if (ends_first()) tell();
+}
+
+bool RemoteLink::ended() const {
+  const Lock held = lock();
+  return ended_;
+}
+
+bool RemoteLink::bind_cancel(Trigger* trigger) {
+  const Lock held = lock();
+  if (trigger != nullptr && cancel_requested_) return false;
+  on_cancel_ = trigger;
+  return true;
+}
+
+bool RemoteLink::cancel_requested() const {
+  const Lock held = lock();
+  return cancel_requested_;
+}
+
+void RemoteLink::dismiss(bool cancel) noexcept {
+  const Lock held = lock();
+  reader_ = nullptr;
+  if (!cancel || ended_ || cancel_requested_) return;
+  cancel_requested_ = true;
+  if (on_cancel_ != nullptr) on_cancel_->fire();
+}
+
+RemoteReader::RemoteReader(FutureBase& core, std::shared_ptr<RemoteLink> link)
+    : core_(core), link_(std::move(link)), trigger_(core.runtime().reactor().triggers().make()) {
+  subscription_ = subscribe(*trigger_, [this](Event&, const Outcome&) { arrived(); });
+  trigger_->set_keeper(this);
+  link_->set_reader(*trigger_);
+  trigger_->start();
+}
+
+RemoteReader::~RemoteReader() { rest(); }
+
+void RemoteReader::rest() noexcept {
+  subscription_.cancel();
+  trigger_->set_keeper(nullptr);
+  trigger_->close();
+}
+
+void RemoteReader::dismiss(bool cancel) noexcept { link_->dismiss(cancel); }
+
+// The run is over: nobody will read what comes.
+void RemoteReader::before_close() noexcept {
+  const auto guard = Ref<FutureBase>::share(core_);
+  link_->dismiss(false);
+  core_.abandon_chain();
+}
+
+}  // namespace fermata::detail
