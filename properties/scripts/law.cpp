@@ -6,7 +6,8 @@
 namespace fermata::properties::scripts {
 
 std::span<const Law* const> laws() {
-  static const std::array all = {&kAwaitFamily, &kChannels, &kLocks, &kPools, &kWaitLines};
+  static const std::array all = {&kAwaitFamily, &kChannels, &kFutures,
+                                 &kLocks,       &kPools,    &kWaitLines};
   return all;
 }
 

@@ -2,6 +2,9 @@
 
 // Callbacks and references (Z-CB).
 
+#include <memory>
+#include <optional>
+
 #include "fermata/runtime/runtime.hpp"
 #include "properties/zoo/scene.hpp"
 #include "properties/zoo/workload.hpp"
@@ -65,6 +68,85 @@ void throwing_subscriber(sim::World& world) {
   for (const auto& waiter : waiters) await(waiter);
 }
 
+/// Counts how often it is told that nobody holds it any more.
+class Counted final : public Callback {
+ public:
+  void run(Event&, const Outcome&) override {}
+  [[nodiscard]] int ends() const noexcept { return ends_; }
+
+ private:
+  void destroy() noexcept override { ++ends_; }
+  int ends_ = 0;
+};
+
+// Two futures, each with a listener that its maker holds on to; both are completed.
+void listener_kept(sim::World& world) {
+  Promise<int> promises[2];
+  Counted listeners[2];
+  for (int i = 0; i < 2; ++i) {
+    listeners[i].add_ref();
+    promises[i].future().event().add_callback(listeners[i]);
+  }
+  const auto waiter =
+      spawn("waiter", [&] { return await(promises[0].future()) + await(promises[1].future()); });
+  for (int i = 0; i < 2; ++i) {
+    promises[i].complete(i);
+    if (listeners[i].ends() != 0) {
+      complain(world, "REF (CORE-CB-06): a listener that is still held was destroyed");
+    }
+    listeners[i].release();
+    if (listeners[i].ends() != 1) {
+      complain(world, "REF (CORE-CB-06): a listener was destroyed " +
+                          std::to_string(listeners[i].ends()) + " times");
+    }
+  }
+  await(waiter);
+}
+
+// A connection fails. The reader, there first, lets it go as soon as it hears of that; the writer
+// passes the error on to itself.
+void error_outlives_its_owner(sim::World& world) {
+  std::optional<Promise<int>> connection(std::in_place);
+  const auto reset = std::make_exception_ptr(PlannedError(1));
+  const Subscription reader =
+      subscribe(connection->future().event(), [&](Event&, const Outcome&) { connection.reset(); });
+  const auto peer = spawn("peer", [&] { connection->fail(reset); });
+  const auto writer = spawn("writer", [&] {
+    if (!connection) return;
+    std::exception_ptr heard;
+    const Subscription listener =
+        subscribe(connection->future().event(),
+                  [&](Event&, const Outcome& outcome) { heard = outcome.error; });
+    await(peer);
+    if (heard != reset) {
+      complain(world,
+               "ERR (CORE-CB-01): the writer heard nothing of the error, whose owner was "
+               "let go during the broadcast");
+    }
+  });
+  await(peer);
+  await(writer);
+}
+
+// A transfer listens to a stream that lives longer. It must not be told of what comes after it.
+void listener_leaves_first(sim::World& world) {
+  Promise<> stream;
+  const auto closer = spawn("closer", [&] { stream.complete(); });
+  const auto transfer = spawn("transfer", [&] {
+    auto alive = std::make_shared<bool>(true);
+    {
+      const Subscription listener =
+          subscribe(stream.future().event(), [&world, alive](Event&, const Outcome&) {
+            if (*alive) return;
+            complain(world, "UAF (EVT-04): the stream tells a transfer that has ended");
+          });
+    }
+    *alive = false;
+  });
+  await(transfer);
+  await(closer);
+}
+
 }  // namespace
 
 std::vector<Workload> callback_workloads() {
@@ -84,6 +166,21 @@ std::vector<Workload> callback_workloads() {
        1,
        {"WAKE", "ERR", "CORE-CB-09"},
        &throwing_subscriber},
+      {"Z-CB-05",
+       "the end of a callback ignores its reference count",
+       1,
+       {"REF", "UAF", "CORE-CB-06"},
+       &listener_kept},
+      {"Z-CB-06",
+       "an error dies with its owner in the middle of the broadcast",
+       2,
+       {"UAF", "ERR", "CORE-CB-01"},
+       &error_outlives_its_owner},
+      {"Z-CB-07",
+       "a subscriber frees its state but stays subscribed",
+       2,
+       {"UAF", "REF", "EVT-04"},
+       &listener_leaves_first},
   };
 }
 
