@@ -4,6 +4,7 @@
 #include "examples/guide/cancellation.hpp"
 #include "examples/guide/channels.hpp"
 #include "examples/guide/coroutines.hpp"
+#include "examples/guide/futures.hpp"
 #include "examples/guide/locks.hpp"
 #include "examples/guide/pools.hpp"
 
@@ -16,6 +17,7 @@ inline void whole_tour() {
   channels::tour();
   pools::tour();
   locks::tour();
+  futures::tour();
 }
 
 }  // namespace guide
