@@ -27,4 +27,6 @@
 #include "fermata/runtime/sync/once.hpp"          // IWYU pragma: export
 #include "fermata/runtime/sync/pool.hpp"          // IWYU pragma: export
 #include "fermata/runtime/sync/semaphore.hpp"     // IWYU pragma: export
+#include "fermata/runtime/sync/task_group.hpp"    // IWYU pragma: export
+#include "fermata/runtime/sync/task_set.hpp"      // IWYU pragma: export
 #include "fermata/runtime/sync/timeout.hpp"       // IWYU pragma: export
