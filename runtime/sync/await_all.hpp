@@ -40,12 +40,16 @@ struct AllResults {
   Keyed<K, V> values;
   Keyed<K, std::exception_ptr> errors;
 };
+template <class K, class V>
+AllResults(Keyed<K, V>, Keyed<K, std::exception_ptr>) -> AllResults<K, V>;
 
 template <class K, class V>
 struct FirstSuccess {
   std::optional<V> value;
   Keyed<K, std::exception_ptr> errors;
 };
+template <class K, class V>
+FirstSuccess(std::optional<V>, Keyed<K, std::exception_ptr>) -> FirstSuccess<K, V>;
 
 /// A value is moved out of an item only when it cannot be copied.
 template <detail::ItemsOrSource I>
