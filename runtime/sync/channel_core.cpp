@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "fermata/runtime/core/scope.hpp"
+
 namespace fermata::detail {
 
 namespace {
@@ -36,6 +38,7 @@ ChannelCore::ChannelCore(Runtime& runtime, Name&& name, std::size_t capacity,
   if (std::max(options.no_producer_timeout, options.no_consumer_timeout) > Duration::zero()) {
     guard_ = std::make_unique<ChannelGuard>(*this, options);
   }
+  observe_owner();
 }
 
 ChannelCore::~ChannelCore() { shut(); }
@@ -50,6 +53,14 @@ std::string ChannelCore::info() const {
                      receivers(), senders(), reserved_receivers(), reserved_senders());
 }
 
+void ChannelCore::observe_owner() {
+  CoroutineBase* const creator = runtime().current();
+  if (creator == nullptr || creator->scope().is_root()) return;
+  owner_ = subscribe(creator->scope(), [this](Event& scope, const Outcome& /*outcome*/) {
+    if (static_cast<ScopeBase&>(scope).is_cancelled()) close_because(CloseReason::ScopeDisposed);
+  });
+}
+
 // --- closing ---
 
 void ChannelCore::close_because(CloseReason reason, const SourcePlace* place) {
@@ -61,6 +72,7 @@ void ChannelCore::close_because(CloseReason reason, const SourcePlace* place) {
   outcome_.error = std::make_exception_ptr(std::move(error));
   reason_ = reason;
   if (guard_ != nullptr) guard_->disarm();
+  owner_.cancel();
   close();
   receivers_.fail_all(outcome_.error, false);
   delivering_.fail_all(outcome_.error, false);

@@ -10,6 +10,8 @@
 // Promises  A free value is one that no receiver has been granted; a free slot likewise. Newcomers
 //           get what is free and nothing else (CHAN-07). Whoever frees something grants it at once,
 //           so that nothing is free while somebody waits for it (CHAN-08).
+// Owner     Observes the scope in which it was created, and keeps it not; the end or cancellation
+//           of that scope closes it (CHAN-22). The root scope ends with the runtime.
 // Waits     offer and await_value suspend; nothing else does. When they return, the caller takes
 //           what it was granted before it suspends again (CHAN-05, CHAN-06). They are one function
 //           each: what stands between a caller and a switch mispredicts its return.
@@ -152,6 +154,7 @@ class ChannelCore : public Event {
   }
   [[nodiscard]] Starving starving() const noexcept;
   void close_for_want_of_handles() noexcept;
+  void observe_owner();
 
   std::size_t stored_ = 0;
   std::size_t slots_;
@@ -166,6 +169,7 @@ class ChannelCore : public Event {
   Outcome outcome_;  // Valid once closed.
   Name name_;
   SourcePlace place_;
+  Subscription owner_;  // To the scope of the coroutine that created it.
 };
 
 }  // namespace fermata::detail

@@ -42,7 +42,7 @@ TEST_F(ChannelTest, GivesValuesInTheOrderTheyWereSent) {
 
 TEST_F(ChannelTest, MovesWhatCannotBeCopied) {
   fixture.run([] {
-    for (const std::size_t capacity : {0, 1}) {
+    for (const std::size_t capacity : {0u, 1u}) {
       const Channel<std::unique_ptr<int>> channel("pointers", capacity);
       const auto sender = spawn([channel] { channel.send(std::make_unique<int>(7)); });
       EXPECT_EQ(*channel.recv(), 7);
@@ -54,7 +54,7 @@ TEST_F(ChannelTest, MovesWhatCannotBeCopied) {
 
 TEST_F(ChannelTest, LeavesAValueThatItDidNotAccept) {
   fixture.run([] {
-    for (const std::size_t capacity : {0, 1}) {
+    for (const std::size_t capacity : {0u, 1u}) {
       const Channel<std::unique_ptr<int>> channel("full", capacity);
       if (capacity == 1) channel.send(nullptr);
       auto value = std::make_unique<int>(7);
@@ -585,6 +585,27 @@ TEST_F(ChannelTest, ClosesWhenTheLastHandleGoes) {
     moved = Channel<int>();
     await(waiter);
     EXPECT_EQ(notes, (Notes{"r!Channel disposed"}));
+  });
+}
+
+TEST_F(ChannelTest, ClosesWithTheScopeThatItWasCreatedIn) {
+  FERMATA_CHECKS("CHAN-12", "CHAN-22");
+  fixture.run([this] {
+    Channel<int> inner;
+    const Scope owner("owner");
+    const auto creator = owner.spawn("creator", [&] {
+      inner = Channel<int>("inner", 1);
+      const Channel<int> gone_first("gone first", 1);
+    });
+    await(creator);
+    EXPECT_FALSE(inner.closed()) << "its scope is idle, and open";
+    const auto outside = spawn_receiver(inner, "outside");
+    suspend();
+    owner.cancel();
+    await(outside);
+    EXPECT_EQ(notes, (Notes{"outside!Channel closed: owner scope disposed"}));
+    EXPECT_EQ(error_of([&] { inner.send(1); }),
+              "fermata::ChannelError: Channel closed: owner scope disposed");
   });
 }
 
