@@ -60,7 +60,7 @@ class FutureCore final : public FutureBase {
   static_assert(!std::is_reference_v<T>, "a future keeps a value: use a pointer");
 
   FutureCore(Runtime& runtime, PromiseOptions&& options, const SourcePlace& created) noexcept
-      : FutureBase(runtime, sizeof(FutureCore), std::move(options), created) {}
+      : FutureBase(runtime, std::move(options), created) {}
 
   [[nodiscard]] static Ref<FutureCore> make(Runtime& runtime, PromiseOptions&& options,
                                             const SourcePlace& created) {
@@ -87,6 +87,12 @@ class FutureCore final : public FutureBase {
   }
 
  private:
+  void destroy() noexcept override {
+    BlockPool& blocks = runtime().blocks();
+    this->~FutureCore();
+    blocks.release(this, sizeof(FutureCore));
+  }
+
   std::optional<ValueOrNothing<T>> value_;
 };
 

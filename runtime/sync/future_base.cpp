@@ -17,18 +17,16 @@ std::string at(const SourcePlace& place) { return fmt::format("{}:{}", place.fil
 
 FutureBase::~FutureBase() = default;
 
-void FutureBase::require_writable() const {
-  if (!writable()) {
-    throw UsageError(
-        fmt::format("FutureState is already completed at {}: {}, expected to be pending",
-                    at(completed_), identity()));
-  }
-}
-
-bool FutureBase::writable() const {
+void FutureBase::refuse_write() const {
   if (has(kGivenAway)) {
     throw UsageError("FutureState ownership was transferred to another thread: " + identity());
   }
+  throw UsageError(fmt::format("FutureState is already completed at {}: {}, expected to be pending",
+                               at(completed_), identity()));
+}
+
+bool FutureBase::writable() const {
+  if (has(kGivenAway)) refuse_write();
   return !completed();
 }
 
@@ -153,10 +151,7 @@ void FutureBase::dispose() noexcept {
     dying->warn();
     Ref<FutureBase> source = std::move(dying->source_);
     if (source && (dying->exception_caught() || dying->ignored())) source->mark_exception_caught();
-    BlockPool& blocks = dying->runtime().blocks();
-    const std::size_t bytes = dying->block_bytes_;
-    dying->~FutureBase();
-    blocks.release(dying, bytes);
+    dying->destroy();
     // Long chains end here one by one, not each inside the end of the one before.
     dying = source && source->ref_count() == 1 ? source.detach() : nullptr;
   }

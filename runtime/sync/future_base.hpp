@@ -13,7 +13,6 @@
 // Diagnostics  Warnings in the runtime's log when the last reference goes (FUT-11); never thrown.
 // Source       FUT-01 to 18.
 
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -80,7 +79,11 @@ class FutureBase : public Event {
   /// Nobody is left to complete a pending one.
   void lose_writers() noexcept;
   /// Throws UsageError unless the callers' promises may complete it now.
-  void require_writable() const;
+  void require_writable() const {
+    if (has(kCompleted) || has(kGivenAway)) [[unlikely]] {
+      refuse_write();
+    }
+  }
   /// False when it is completed; UsageError when it has been given away.
   [[nodiscard]] bool writable() const;
   /// Throws UsageError when it is completed, or has been given away already.
@@ -118,14 +121,15 @@ class FutureBase : public Event {
   void attach(ChainLink& link);
 
  protected:
-  FutureBase(Runtime& runtime, std::size_t block_bytes, PromiseOptions&& options,
-             const SourcePlace& created) noexcept
+  FutureBase(Runtime& runtime, PromiseOptions&& options, const SourcePlace& created) noexcept
       : Event(runtime, EventKind::Plain),
         created_(created),
         name_(std::move(options.name)),
-        block_bytes_(static_cast<std::uint32_t>(block_bytes)),
         state_(options.breaks ? kBreaks : 0) {}
   ~FutureBase() override;
+
+  /// Ends the object and gives its memory back.
+  virtual void destroy() noexcept = 0;
 
  private:
   enum State : std::uint8_t {
@@ -139,6 +143,7 @@ class FutureBase : public Event {
   [[nodiscard]] bool has(State state) const noexcept { return (state_ & state) != 0; }
   void set(State state) noexcept { state_ = static_cast<std::uint8_t>(state_ | state); }
   void dispose() noexcept override;
+  [[noreturn]] void refuse_write() const;
   void break_promise() noexcept;
   void dismiss_writer(bool cancel) noexcept;
   void hand_over_chain(ChainWalk* walk) noexcept;
@@ -153,7 +158,6 @@ class FutureBase : public Event {
   Ref<FutureBase> source_;  // Whose outcome, or whose error, this one answers for.
   std::unique_ptr<WriterElsewhere> elsewhere_;
   std::uint32_t writers_ = 0;
-  std::uint32_t block_bytes_;
   std::uint8_t state_;
 };
 
