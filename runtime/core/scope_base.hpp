@@ -94,6 +94,8 @@ class ScopeBase final : public Event {
   /// Takes new members: neither cancelled nor being disposed.
   [[nodiscard]] bool is_open() const noexcept { return open_; }
   [[nodiscard]] bool has_handle() const noexcept { return has_handle_; }
+  /// Of the first cancellation; null when there was none.
+  [[nodiscard]] const std::exception_ptr& reason() const noexcept { return reason_; }
 
   // --- cancellation ---
 

@@ -94,7 +94,7 @@ void ChainWalk::spawn() {
 void ChainWalk::operator()() {
   const CoroutineBase& me = current_coroutine();
   while (ChainLink* link = links_.first()) {
-    if (me.is_cancellation_requested()) return;
+    if (!scope_->is_open() || me.is_cancellation_requested()) return;
     link->run(*this);
     links_.pop_front();
     link->destroy();
@@ -103,8 +103,11 @@ void ChainWalk::operator()() {
 
 ChainWalk::~ChainWalk() {
   if (links_.empty()) return;
-  const auto error = std::make_exception_ptr(
-      Cancellation("The scope of a future's handler has ended before the handler ran"));
+  std::exception_ptr error = scope_->reason();
+  if (!error) {
+    error = std::make_exception_ptr(
+        Cancellation("The scope of a future's handler has ended before the handler ran"));
+  }
   while (ChainLink* link = links_.pop_front()) {
     link->reject(error, *this);
     link->destroy();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/runtime/core/scope.hpp"
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "fermata/runtime/sync/future.hpp"
@@ -261,6 +262,76 @@ TEST_F(FutureChainTest, ACatchAnywhereInTheChainHandlesTheError) {
     promise.fail(Error("caught at the end"));
     EXPECT_EQ(await(last), 0);
   });
+  EXPECT_EQ(fixture.log, "");
+}
+
+TEST_F(FutureChainTest, RunsInTheScopeThatRegisteredIt) {
+  FERMATA_CHECKS("FUT-14", "FUT-06");
+  fixture.run([] {
+    Scope first("first");
+    Scope second("second");
+    Promise<int> promise;
+    std::vector<const ScopeBase*> ran;
+    std::vector<Future<int>> made;
+    const auto note = [&](int value) {
+      ran.push_back(&current_scope());
+      return value;
+    };
+    const auto grow = [&](const Scope& scope, const Future<int>& source) {
+      await(scope.spawn([&] { made.push_back(source.map(note)); }));
+    };
+    grow(first, promise.future());
+    grow(second, promise.future());
+    grow(first, promise.future());
+    grow(second, made[0]);  // Its source runs in another scope.
+    made.push_back(promise.future().map(note));
+    promise.complete(1);
+    for (const auto& future : made) EXPECT_EQ(await(future), 1);
+    EXPECT_EQ(ran, (std::vector<const ScopeBase*>{&*first, &*first, &*second, &current_scope(),
+                                                  &*second}));
+  });
+}
+
+TEST_F(FutureChainTest, ACancelledScopeRejectsWhatItRegistered) {
+  FERMATA_CHECKS("FUT-14");
+  for (const bool before : {false, true}) {
+    for (const bool closes : {false, true}) {
+      fixture.run([&] {
+        Scope scope("owner");
+        Promise<int> promise;
+        bool ran = false;
+        std::vector<Future<int>> made;
+        const auto holder = scope.spawn([&] {
+          const auto source = promise.future();
+          made.push_back(source.map([&](int value) {
+            ran = true;
+            return value;
+          }));
+          made.push_back(source.finally([&] { ran = true; }));
+          made.push_back(made[0].catch_error([&](const std::exception_ptr&) {
+            ran = true;
+            return 0;
+          }));
+          if (!closes) delay(1h);
+        });
+        const auto elsewhere = spawn([&] {
+          suspend();
+          return await(made[0].catch_error([](const std::exception_ptr&) { return -1; }));
+        });
+        suspend();
+        suspend();
+        if (!before) promise.complete(1);
+        scope.cancel();
+        if (before) promise.complete(1);
+        EXPECT_EQ(await(elsewhere), -1) << "who is in another scope goes on";
+        for (const auto& future : made) {
+          EXPECT_THROW(await(future), Cancellation);
+          EXPECT_TRUE(future.is_cancelled());
+        }
+        EXPECT_FALSE(ran);
+      });
+    }
+  }
   EXPECT_EQ(fixture.log, "");
 }
 
