@@ -23,6 +23,7 @@
 #include "fermata/runtime/sync/channel.hpp"       // IWYU pragma: export
 #include "fermata/runtime/sync/condition.hpp"     // IWYU pragma: export
 #include "fermata/runtime/sync/future.hpp"        // IWYU pragma: export
+#include "fermata/runtime/sync/iterate.hpp"       // IWYU pragma: export
 #include "fermata/runtime/sync/mutex.hpp"         // IWYU pragma: export
 #include "fermata/runtime/sync/once.hpp"          // IWYU pragma: export
 #include "fermata/runtime/sync/pool.hpp"          // IWYU pragma: export

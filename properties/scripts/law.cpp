@@ -6,7 +6,7 @@
 namespace fermata::properties::scripts {
 
 std::span<const Law* const> laws() {
-  static const std::array all = {&kAwaitFamily, &kChannels, &kFutures,
+  static const std::array all = {&kAwaitFamily, &kChannels, &kFutures,  &kIteration,
                                  &kLocks,       &kPools,    &kWaitLines};
   return all;
 }

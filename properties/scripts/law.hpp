@@ -23,6 +23,7 @@ struct Law {
 extern const Law kAwaitFamily;
 extern const Law kChannels;
 extern const Law kFutures;
+extern const Law kIteration;
 extern const Law kLocks;
 extern const Law kPools;
 extern const Law kWaitLines;

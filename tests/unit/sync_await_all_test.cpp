@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/scope.hpp"
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "fermata/runtime/sync/timeout.hpp"
@@ -587,6 +588,24 @@ TEST_F(AwaitAllTest, IsAsGoodForAThousand) {
       tasks.push_back(value_after(std::chrono::milliseconds(i % 7), i));
     const std::vector<int> values = await_all_or_fail(tasks);
     for (int i = 0; i < 1000; ++i) ASSERT_EQ(values[static_cast<std::size_t>(i)], i);
+  });
+}
+
+TEST_F(AwaitAllTest, TakesTheErrorsOfMembersOfAScopeFromIt) {
+  FERMATA_CHECKS("CORE-AW-08", "CORE-SP-08");
+  fixture.run([] {
+    Scope scope("workers");
+    const auto sibling = scope.spawn("sibling", [] { delay(20ms); });
+    const auto failing = [&] {
+      return scope.spawn("failing", []() -> int {
+        delay(1ms);
+        throw Error("awaited");
+      });
+    };
+    EXPECT_EQ(await_all({failing(), failing()}).errors.size(), 2u);
+    EXPECT_THROW(await_all_or_fail({failing()}), Error);
+    EXPECT_FALSE(scope.is_cancelled()) << "somebody waits for the errors";
+    await(sibling);
   });
 }
 
