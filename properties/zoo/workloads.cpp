@@ -21,6 +21,7 @@ std::vector<Workload> catalogue() {
   add(deadlock_workloads());
   add(timer_workloads());
   add(pool_workloads());
+  add(channel_workloads());
   return all;
 }
 

@@ -23,6 +23,8 @@
 //            cancellation of a rendezvous is no proof: it may come when the value has been taken.
 // Closing    What is in the channel can still be received; then ChannelError, which says why. Its
 //            texts are those of CloseReason; its previous names the channel.
+// Scope      It observes the scope of its creator; when that is cancelled or ends, the channel
+//            closes (CHAN-22).
 // Event      Completes when the channel closes, with the ChannelError.
 // Cost       Nothing allocates after the construction, but for futures in blocks of the runtime.
 // Source     CHAN-01 to 22.
