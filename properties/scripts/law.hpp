@@ -26,6 +26,7 @@ extern const Law kFutures;
 extern const Law kIteration;
 extern const Law kLocks;
 extern const Law kPools;
+extern const Law kScopes;
 extern const Law kWaitLines;
 
 [[nodiscard]] std::span<const Law* const> laws();

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A tree of four scopes whose members nap and fail, with actors that spawn into them, cancel them
+// and wait for them from outside.
+
+#include <array>
+#include <chrono>
+#include <optional>
+
+#include "fermata/runtime/runtime.hpp"
+#include "properties/models/scope_model.hpp"
+#include "properties/scripts/law.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+using std::chrono::milliseconds;
+
+enum Operations : std::uint8_t {
+  kSpawn,
+  kCancel,
+  kCancelHard,
+  kDisposeSafely,
+  kAwaitCompletion,
+  kAwaitAfterCancellation,
+  kDrop,
+};
+constexpr std::array<Operation, 7> kOperations = {{{"spawn", 20},
+                                                   {"cancel", 2},
+                                                   {"cancel hard", 1},
+                                                   {"dispose safely", 1},
+                                                   {"await completion", 5},
+                                                   {"await after cancellation", 3},
+                                                   {"drop the handle", 1}}};
+
+constexpr const char* kReason = "reason of the scope";
+
+class Scopes final : public Subject {
+ public:
+  explicit Scopes(Stage& on) : Subject(on) {
+    constexpr std::array<std::size_t, 4> kParents = {models::ScopeModel::kNone, 0, 1, 0};
+    for (std::size_t i = 0; i < kParents.size(); ++i) {
+      const std::string name = "scope " + std::to_string(i);
+      Scope scope = i == 0 ? Scope(name) : Scope::inherit(name, *scopes_[kParents[i]]);
+      const bool safe = stage.script().shape[i] % 2 == 1;
+      safe ? scope.allow_zombies() : scope.as_not_safely();
+      model_.add_scope(kParents[i], safe);
+      scope.set_exception_handler(
+          [this](ScopeBase&, CoroutineBase&, const std::exception_ptr&) { ++handled_; });
+      scope.finally([this, i](ScopeBase&) { stage.complain(model_.finally_ran(i)); });
+      handles_[i].emplace(std::move(scope));
+      scopes_.push_back(Ref<ScopeBase>::share(**handles_[i]));
+    }
+  }
+
+  void perform(std::size_t, const Step& step) override {
+    const std::size_t index = step.number % scopes_.size();
+    ScopeBase& scope = *scopes_[index];
+    switch (step.operation()) {
+      case kSpawn:
+        return spawn_into(index, step);
+      case kCancel:
+        model_.cancelled(index);
+        return scope.cancel(reason());
+      case kCancelHard:
+        model_.cancelled_hard(index);
+        return scope.cancel_hard(reason());
+      case kDisposeSafely:
+        model_.cancelled_safely(index);
+        return scope.dispose_safely();
+      case kAwaitCompletion:
+        return await_completion(index, step);
+      case kAwaitAfterCancellation:
+        return await_after_cancellation(index, step);
+      case kDrop:
+        return drop(index);
+    }
+  }
+
+  void at_rest() override {
+    for (std::size_t i = 0; i < scopes_.size(); ++i) {
+      stage.complain(model_.at_rest(i, scopes_[i]->is_idle(), scopes_[i]->closed()));
+    }
+  }
+
+  void let_go() override {
+    model_.cancelled_hard(0);
+    scopes_[0]->cancel_hard();
+    for (std::size_t i = 0; i < scopes_.size(); ++i) drop(i);
+    delay(milliseconds(100));
+  }
+
+  void at_end() override {
+    stage.complain(model_.at_end());
+    if (thrown_ != handled_) {
+      stage.complain("CORE-SP-08: members threw " + std::to_string(thrown_) +
+                     " errors, the handlers got " + std::to_string(handled_));
+    }
+  }
+
+ private:
+  /// Ends with the body, whether that ran or not.
+  struct Membership {
+    Membership(Scopes& of, std::size_t which) : scopes(of), member(which) {}
+    Membership(const Membership&) = delete;
+    Membership& operator=(const Membership&) = delete;
+    ~Membership() { scopes.stage.complain(scopes.model_.ended(member, by_cancellation)); }
+    Scopes& scopes;
+    std::size_t member;
+    bool by_cancellation = true;
+  };
+
+  static std::exception_ptr reason() { return std::make_exception_ptr(Cancellation(kReason)); }
+
+  void spawn_into(std::size_t index, const Step& step) {
+    const bool taken = model_.takes(index);
+    const std::size_t member = taken ? model_.spawned(index) : 0;
+    std::shared_ptr<Membership> membership;
+    if (taken) membership = std::make_shared<Membership>(*this, member);
+    try {
+      fermata::spawn({.scope = scopes_[index].get()},
+                     [this, membership = std::move(membership), number = step.number] {
+                       live(*membership, number);
+                     });
+      if (!taken) stage.complain("CORE-SP-07: a scope that is cancelled takes a member");
+    } catch (const UsageError&) {
+      if (taken) stage.complain("CORE-SP-07: an open scope takes no member");
+    }
+  }
+
+  void live(Membership& membership, std::uint8_t number) {
+    stage.complain(model_.began(membership.member));
+    suspend();
+    if (number >= 4) delay(milliseconds(number));
+    membership.by_cancellation = false;
+    if (number != 7) return;
+    ++thrown_;
+    throw Error("of a member");
+  }
+
+  void await_completion(std::size_t index, const Step& step) {
+    try {
+      scopes_[index]->await_completion(stage.patience(step.number), SourcePlace::current());
+    } catch (const Cancellation& cancellation) {
+      if (is_the_scopes(cancellation)) return;
+      throw;
+    }
+    stage.complain(model_.completed(index));
+  }
+
+  void await_after_cancellation(std::size_t index, const Step& step) {
+    try {
+      scopes_[index]->await_after_cancellation(nullptr, stage.patience(step.number),
+                                               SourcePlace::current());
+    } catch (const UsageError&) {
+      if (!model_.takes(index)) stage.complain("CORE-SP-03: a cancelled scope says that it is not");
+      return;
+    }
+    stage.complain(model_.emptied(index));
+  }
+
+  void drop(std::size_t index) {
+    if (!handles_[index]) return;
+    model_.cancelled(index);  // Whoever is inside; an empty one closes and takes no more either.
+    handles_[index].reset();
+  }
+
+  static bool is_the_scopes(const Cancellation& cancellation) {
+    const std::string_view what = cancellation.what();
+    return what == kReason || what.find("cope ") != what.npos;
+  }
+
+  models::ScopeModel model_;
+  std::array<std::optional<Scope>, 4> handles_;
+  std::vector<Ref<ScopeBase>> scopes_;
+  std::size_t thrown_ = 0;
+  std::size_t handled_ = 0;
+};
+
+}  // namespace
+
+const Law kScopes = {"scopes",
+                     "In a tree of scopes nobody begins in a cancelled one, a hard cancellation "
+                     "misses nobody and a safe one nobody who has begun, an await ends when its "
+                     "scope is complete, and scopes end from the bottom up.",
+                     kOperations, &make_subject<Scopes>};
+
+}  // namespace fermata::properties::scripts
