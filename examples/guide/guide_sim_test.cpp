@@ -15,3 +15,5 @@ SIM_TEST(Guide, CancellationEndsWell) { guide::cancellation::tour(); }
 SIM_TEST(Guide, PoolsEndWell) { guide::pools::tour(); }
 
 SIM_TEST(Guide, LocksEndWell) { guide::locks::tour(); }
+
+SIM_TEST(Guide, TaskGroupsEndWell) { guide::task_groups::tour(); }
