@@ -6,14 +6,11 @@
 
 #include "examples/guide/whole_tour.hpp"
 
-SIM_TEST(Guide, ChannelsEndWell) { guide::channels::tour(); }
-
 SIM_TEST(Guide, CoroutinesEndWell) { guide::coroutines::tour(); }
-
-SIM_TEST(Guide, CancellationEndsWell) { guide::cancellation::tour(); }
-
+SIM_TEST(Guide, ScopesEndWell) { guide::scopes::tour(); }
+SIM_TEST(Guide, CancellationEndWell) { guide::cancellation::tour(); }
+SIM_TEST(Guide, ChannelsEndWell) { guide::channels::tour(); }
 SIM_TEST(Guide, PoolsEndWell) { guide::pools::tour(); }
-
-SIM_TEST(Guide, LocksEndWell) { guide::locks::tour(); }
-
 SIM_TEST(Guide, TaskGroupsEndWell) { guide::task_groups::tour(); }
+SIM_TEST(Guide, LocksEndWell) { guide::locks::tour(); }
+SIM_TEST(Guide, FuturesEndWell) { guide::futures::tour(); }

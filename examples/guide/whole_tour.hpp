@@ -7,6 +7,7 @@
 #include "examples/guide/futures.hpp"
 #include "examples/guide/locks.hpp"
 #include "examples/guide/pools.hpp"
+#include "examples/guide/scopes.hpp"
 #include "examples/guide/task_groups.hpp"
 
 namespace guide {
@@ -20,6 +21,7 @@ inline void whole_tour() {
   locks::tour();
   task_groups::tour();
   futures::tour();
+  scopes::tour();
 }
 
 }  // namespace guide
