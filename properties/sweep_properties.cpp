@@ -275,5 +275,24 @@ SIM_TEST(Sweep, PoolGetsEveryResourceBack) {
       });
 }
 
+SIM_TEST(Sweep, ScopeLeavesNoMemberBehind) {
+  int inside = 0;
+  world.sweep_cancellation(
+      [&] {
+        Scope part("part");
+        for (int i = 0; i < 3; ++i) {
+          part.spawn("member", [&] {
+            const Inside count(inside);
+            delay(1ms);
+            suspend();
+          });
+        }
+        part.await_completion(kPatient);
+        part.cancel();
+        EXPECT_TRUE(part.is_closed());
+      },
+      [&] { EXPECT_EQ(inside, 0); });
+}
+
 }  // namespace
 }  // namespace fermata::properties
