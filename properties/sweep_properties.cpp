@@ -294,5 +294,42 @@ SIM_TEST(Sweep, ScopeLeavesNoMemberBehind) {
       [&] { EXPECT_EQ(inside, 0); });
 }
 
+SIM_TEST(Sweep, TaskGroupLeavesNoTaskBehind) {
+  int inside = 0;
+  world.sweep_cancellation(
+      [&] {
+        TaskGroup<int> group("group", {.concurrency = 2, .queue_limit = 1});
+        for (int i = 0; i < 4; ++i) {
+          group.spawn([&, i] {
+            const Inside count(inside);
+            EXPECT_LE(inside, 2);
+            delay(1ms);
+            return i;
+          });
+        }
+        const auto all = group.all(true);
+        group.close();
+        EXPECT_LE(await(all, kPatient).size(), 4u);
+      },
+      [&] { EXPECT_EQ(inside, 0); });
+}
+
+SIM_TEST(Sweep, IterationLeavesNoCallbackBehind) {
+  int inside = 0;
+  world.sweep_cancellation(
+      [&] {
+        const std::vector<int> items = {1, 2, 3, 4};
+        iterate(items,
+                [&](int) {
+                  const Inside count(inside);
+                  EXPECT_LE(inside, 2);
+                  delay(1ms);
+                },
+                {.concurrency = 2});
+        EXPECT_EQ(inside, 0);
+      },
+      [&] { EXPECT_EQ(inside, 0); });
+}
+
 }  // namespace
 }  // namespace fermata::properties
