@@ -41,6 +41,7 @@ Arena::Ending Arena::run(Chooser* chooser, Observer& witness, const std::functio
   runtime_.kernel().observer = &witness;
   sim::detail::AuditOptions options;
   options.step_limit = 200'000;
+  options.allow_deadlock = true;
   audit_.begin_run(runtime_, options);
   runtime_.scheduler().restart_numbering();
   Ending ending;

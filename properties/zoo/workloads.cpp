@@ -22,6 +22,8 @@ std::vector<Workload> catalogue() {
   add(timer_workloads());
   add(pool_workloads());
   add(channel_workloads());
+  add(lock_workloads());
+  add(scope_workloads());
   return all;
 }
 

@@ -25,8 +25,9 @@ namespace fermata::sim::detail {
 
 struct AuditOptions {
   std::uint64_t step_limit = 0;
-  bool full = false;          // Recount everything after each step.
-  bool record_steps = false;  // Keep the hash after each step.
+  bool full = false;            // Recount everything after each step.
+  bool record_steps = false;    // Keep the hash after each step.
+  bool allow_deadlock = false;  // Somebody else judges deadlocks; the run goes on after one.
 };
 
 class Audit final : public Observer {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Scopes and shutdown (Z-SC), and what a cancellation before the start counts (Z-CN-04).
+
+#include "fermata/runtime/runtime.hpp"
+#include "properties/zoo/scene.hpp"
+#include "properties/zoo/workload.hpp"
+
+namespace fermata::properties::zoo {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A safe scope is cancelled while a member sleeps; somebody waits until it is empty.
+void last_member_is_a_zombie(sim::World& world) {
+  Scope part("part");
+  part.allow_zombies();
+  bool started = false;
+  const auto member = part.spawn("member", [&] {
+    started = true;
+    delay(milliseconds(5));
+  });
+  while (!started) suspend();
+  part.cancel();
+  const auto waiter = spawn("waiter", [&] { part.await_after_cancellation(); });
+  delay(milliseconds(50));
+  if (member->closed() && sleeps(waiter)) {
+    complain(world, "WAKE (CORE-SP-14): the last zombie has ended, and nobody was told");
+  }
+  cancelled_or_done(waiter);
+}
+
+// A task returns while a child of its own scope is still at work on what belongs to the task.
+void child_outlives_its_task(sim::World& world) {
+  bool at_work = true;
+  await(spawn("task", [&] {
+    const Scope part("part");
+    part.spawn("child", [&] {
+      for (int i = 0; i < 3; ++i) {
+        suspend();
+        if (!at_work) complain(world, "SHUT (CORE-SP-04): a child runs on when its scope is gone");
+      }
+    });
+    suspend();
+    at_work = false;
+  }));
+  delay(milliseconds(5));
+}
+
+// A shutdown cancels everybody; what one of them does about it starts something new.
+void spawned_in_a_shutdown(sim::World& world) {
+  const auto stopper = spawn("stopper", [] { shutdown(); });
+  const auto parked = spawn("parked", [&] {
+    try {
+      delay(milliseconds(100));
+    } catch (const Cancellation&) {
+      spawn("late",
+            [&] { complain(world, "SHUT (CORE-SC-13): what was spawned in a shutdown runs on"); });
+      throw;
+    }
+  });
+  cancelled_or_done(stopper);
+  cancelled_or_done(parked);
+}
+
+// One of two is cancelled before it has started.
+void cancelled_before_its_start(sim::World&) {
+  const auto first = spawn("first", [] { suspend(); });
+  const auto second = spawn("second", [] { suspend(); });
+  first.cancel();
+  cancelled_or_done(first);
+  await(second);
+}
+
+}  // namespace
+
+std::vector<Workload> scope_workloads() {
+  return {
+      {"Z-CN-04",
+       "cancelling a not-yet-started coroutine breaks the accounting",
+       1,
+       {"CAP", "REF", "DL", "CORE-CO-12", "CORE-SP-01"},
+       &cancelled_before_its_start},
+      {"Z-SC-02",
+       "scope completion is never announced",
+       1,
+       {"WAKE", "CORE-SP-02", "CORE-SP-14"},
+       &last_member_is_a_zombie},
+      {"Z-SC-05",
+       "task ends while children it did not await still run",
+       1,
+       {"SHUT", "ISO", "CORE-SP-04"},
+       &child_outlives_its_task},
+      {"Z-SC-06",
+       "graceful shutdown leaves coroutines resumed by cancel handlers",
+       2,
+       {"SHUT", "CORE-SC-13"},
+       &spawned_in_a_shutdown},
+  };
+}
+
+}  // namespace fermata::properties::zoo
