@@ -365,6 +365,7 @@ bool Player::play_anywhere(const Step& step) {
 void Player::spawn_step(const Step& step) {
   const std::size_t bodies = stage_.program.bodies.size();
   if (bodies < 2 || stage_.tasks.size() >= kTaskLimit) return;
+  if (!current_scope().is_open()) return expect_refused_spawn();
   Task& task = stage_.tasks.emplace_back();
   task.index = static_cast<std::uint32_t>(stage_.tasks.size() - 1);
   task.body = 1 + step.subject % (bodies - 1);
@@ -384,6 +385,15 @@ void Player::spawn_step(const Step& step) {
   });
   if (task.life.is_started()) stage_.complain("CORE-CO-17 (ORDER): spawn ran the body at once");
   task.at_end = &subscribe(*task.handle, Listener::Role::End, task.index, nullptr);
+}
+
+void Player::expect_refused_spawn() {
+  try {
+    spawn([] {});
+  } catch (const UsageError&) {
+    return;
+  }
+  stage_.complain("CORE-SP-07 (SHUT): a scope that is not open has taken a member");
 }
 
 void Player::cancel_step(const Step& step) {

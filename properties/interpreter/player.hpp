@@ -59,6 +59,7 @@ class Player {
   void wait_closed_step(Task& me, const Step& step);
   void wait_for(Task& me, Event& event, const Step& step, Expectation expected);
   void spawn_step(const Step& step);
+  void expect_refused_spawn();
   void cancel_step(const Step& step);
   void subscribe_step(const Step& step);
   void unsubscribe_step(const Step& step);

@@ -52,15 +52,18 @@ class CheckTest : public ::testing::Test {
     run([&] {
       auto sleeper = spawn("sleeper", [] { delay(1h); });
       delay(1ms);
-      spawn("ready", [] {});
-      damage(*sleeper);
-      struct Mend {
-        const std::function<void(CoroutineBase& sleeper)>& mend;
-        CoroutineBase& sleeper;
-        ~Mend() { mend(sleeper); }
-      } const at_the_end{mend, *sleeper};
-      for (int i = 0; i < 100; ++i) suspend();
-      sleeper.cancel();
+      const auto vandal = spawn("vandal", [&] {
+        spawn("ready", [] {});
+        damage(*sleeper);
+        struct Mend {
+          const std::function<void(CoroutineBase& sleeper)>& mend;
+          CoroutineBase& sleeper;
+          ~Mend() { mend(sleeper); }
+        } const at_the_end{mend, *sleeper};
+        for (int i = 0; i < 100; ++i) suspend();
+        sleeper.cancel();
+      });
+      wait(*vandal);
     });
     return world_.failure() ? world_.failure()->message : "nothing";
   }
@@ -86,7 +89,7 @@ TEST_F(CheckTest, SeesAWrongCountOfActiveEvents) {
       "CORE-EV-01", [](CoroutineBase& c) { ++c.runtime().kernel().active_events; },
       [](CoroutineBase& c) { --c.runtime().kernel().active_events; });
   EXPECT_EQ(world_.failure()->verdict, Verdict::Safety);
-  EXPECT_EQ(world_.failure()->coroutine, "main");
+  EXPECT_EQ(world_.failure()->coroutine, "vandal");
 }
 
 TEST_F(CheckTest, SeesAWaitForNothing) {

@@ -351,12 +351,7 @@ TEST(MutexByForce, IsUnlockedByWhoIsUnwound) {
               fixture.run([&] {
                 const auto mutex = std::make_shared<Mutex>();
                 std::vector<Coroutine<>> users;
-                for (int i = 0; i < 3; ++i) {
-                  users.push_back(spawn([mutex] {
-                    const Mutex::Guard guard(*mutex);
-                    delay(1h);
-                  }));
-                }
+                // The oldest is unwound last.
                 users.push_back(spawn([mutex, &state] {
                   try {
                     delay(1h);
@@ -365,6 +360,12 @@ TEST(MutexByForce, IsUnlockedByWhoIsUnwound) {
                     throw;
                   }
                 }));
+                for (int i = 0; i < 3; ++i) {
+                  users.push_back(spawn([mutex] {
+                    const Mutex::Guard guard(*mutex);
+                    delay(1h);
+                  }));
+                }
                 suspend();
                 cut = true;
                 await(users[0]);
