@@ -373,7 +373,9 @@ void Player::spawn_step(const Step& step) {
   SpawnOptions options;
   options.name = Name("c" + std::to_string(task.index));
   options.priority = step.number == 7 ? Priority::High : Priority::Normal;
-  task.handle = spawn(std::move(options), [this, &task] {
+  const bool doomed = current_runtime().scheduler().shutting_down();
+  task.handle = spawn(std::move(options), [this, &task, doomed] {
+    if (doomed) stage_.complain(task, "CORE-SC-13 (SHUT): spawned in a shutdown, it has started");
     try {
       play_body(task);
     } catch (const PlannedError& error) {
