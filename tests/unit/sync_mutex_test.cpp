@@ -42,7 +42,7 @@ const SourcePlace kMade{"bank.cpp", "", 12};
 const SourcePlace kLocked{"bank.cpp", "", 31};
 
 TEST_F(MutexTest, LetsOneInAtATime) {
-  fixture.run([this] {
+  fixture.run([] {
     Mutex mutex;
     int inside = 0;
     std::vector<Coroutine<>> users;
