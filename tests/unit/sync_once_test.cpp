@@ -111,7 +111,7 @@ TEST_F(OnceTest, LetsNobodyInBeforeTheWaiterWhoseTurnItIs) {
 }
 
 TEST_F(OnceTest, GivesUpWaiting) {
-  fixture.run([this] {
+  fixture.run([] {
     Once once;
     const auto slow = spawn([&] { once.call([] { delay(10ms); }); });
     suspend();
