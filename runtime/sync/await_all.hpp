@@ -12,8 +12,7 @@
 //   await_any_of_or_fail     n have ended                     values; throws the first error
 //
 // Items       Containers and sources of awaitables or events, see await_items.hpp. An item given
-// under several
-//             keys counts, and gives its value, under each.
+//             under several keys counts, and gives its value, under each.
 // Order       By completion; by the items' order with preserve_order. Items that have ended before
 //             the call answer first, in their order, and when that is enough nothing suspends.
 // Token       Looked at before the items. With it or the timeout the wait ends, the items do not.
