@@ -57,14 +57,14 @@ class ChannelOf final : public ChannelCore {
   }
 
   void send(T&& value, const WaitOptions& options, const SourcePlace& place) {
-    if (is_plain(options) && !closed() && has_free_slot() && would_be_kept()) [[likely]] {
+    if (waits_plainly(options) && !closed() && has_free_slot() && would_be_kept()) [[likely]] {
       return store(std::move(value));
     }
     if (offer(&value, options, place)) store(std::move(value));
   }
 
   [[nodiscard]] T recv(const WaitOptions& options, const SourcePlace& place) {
-    if (is_plain(options) && has_free_value()) [[likely]] {
+    if (waits_plainly(options) && has_free_value()) [[likely]] {
       return take();
     }
     const Ref<Event> keep = await_value(options, place);

@@ -126,7 +126,7 @@ FERMATA_HOT void ChannelCore::await_taker(void* value, const WaitOptions& option
 
 bool ChannelCore::offer(void* value, const WaitOptions& options, const SourcePlace& place) {
   const auto keep = Ref<Event>::share(*this);
-  if (!is_plain(options)) [[unlikely]] {
+  if (!waits_plainly(options)) [[unlikely]] {
     return offer_patiently(value, options, place);
   }
   await_slot(options, place);
@@ -146,7 +146,7 @@ FERMATA_COLD bool ChannelCore::offer_patiently(void* value, const WaitOptions& o
 }
 
 Ref<Event> ChannelCore::await_value(const WaitOptions& options, const SourcePlace& place) {
-  if (!is_plain(options)) [[unlikely]] {
+  if (!waits_plainly(options)) [[unlikely]] {
     check_token(options);
   }
   auto keep = Ref<Event>::share(*this);

@@ -96,9 +96,6 @@ class ChannelCore : public Event {
 
   // --- waiting ---
 
-  [[nodiscard]] static bool is_plain(const WaitOptions& options) noexcept {
-    return !options.timeout && options.token == nullptr;
-  }
   /// Waits until a slot is the caller's, who stores its value then. At a rendezvous without a
   /// receiver: false, when somebody has come and taken the one at `value`. Throws ChannelError when
   /// the channel is closed, and what waits throw; what was granted by then is handed on.

@@ -11,6 +11,11 @@
 
 namespace fermata::detail {
 
+/// Whether there is neither a timeout nor a token.
+[[nodiscard]] inline bool waits_plainly(const WaitOptions& options) noexcept {
+  return !options.timeout && options.token == nullptr;
+}
+
 /// Throws UsageError on a negative timeout, OperationCanceled when the token has fired.
 void check_token(const WaitOptions& options);
 

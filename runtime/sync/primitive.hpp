@@ -34,10 +34,6 @@ namespace fermata::detail {
 /// Whether that is being unwound by force.
 [[nodiscard]] bool unwinding(const CoroutineBase* coroutine) noexcept;
 
-[[nodiscard]] inline bool waits_plainly(const WaitOptions& options) noexcept {
-  return !options.timeout && options.token == nullptr;
-}
-
 class Primitive : public Event {
  public:
   /// "Mutex 'ledger' created at bank.cpp:12" and its state.
