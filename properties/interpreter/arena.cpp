@@ -43,7 +43,7 @@ Arena::Ending Arena::run(Chooser* chooser, Observer& witness, const std::functio
   options.step_limit = 200'000;
   options.allow_deadlock = true;
   audit_.begin_run(runtime_, options);
-  runtime_.scheduler().restart_numbering();
+  runtime_.scheduler().start_again();
   Ending ending;
   try {
     runtime_.run(main);

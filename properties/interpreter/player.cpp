@@ -111,12 +111,12 @@ void Player::create_events() {
       case Subject::Once:
         event = Ref<Event>::adopt(*make_timer(runtime, span).detach());
         break;
-      case Subject::Multishot:
-        event = Ref<Event>::adopt(*make_timer(runtime, span, TimerMode::Multishot).detach());
-        break;
       case Subject::Periodic:
-      case Subject::Hidden:
         event = Ref<Event>::adopt(*make_timer(runtime, span, TimerMode::Periodic).detach());
+        break;
+      case Subject::Multishot:
+      case Subject::Hidden:
+        event = Ref<Event>::adopt(*make_timer(runtime, span, TimerMode::Multishot).detach());
         event->set_hidden(subject == Subject::Hidden);
         break;
     }
@@ -124,7 +124,7 @@ void Player::create_events() {
     shared.serial = event->serial();
     shared.holders.hold();
     shared.references.push_back(std::move(event));
-    if (subject == Subject::Periodic || subject == Subject::Hidden) {
+    if (subject == Subject::Periodic) {
       subscribe(*shared.event, Listener::Role::Janitor, 0, &shared);
     }
   }
@@ -491,7 +491,7 @@ void Player::stop_step(SharedEvent& shared) {
 }
 
 void Player::rearm_step(SharedEvent& shared, Duration timeout) {
-  if (shared.subject != Subject::Multishot || shared.event->closed()) return;
+  if (!shared.is_multishot() || shared.event->closed()) return;
   auto& timer = static_cast<Timer&>(*shared.event);
   const bool stopped = timer.loop_ref_count() == 0;
   timer.rearm(timeout);

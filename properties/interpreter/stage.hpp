@@ -16,6 +16,7 @@
 #include "properties/models/callback_model.hpp"
 #include "properties/models/holders_model.hpp"
 #include "properties/models/lifecycle_model.hpp"
+#include "properties/models/ready_model.hpp"
 #include "properties/models/timer_model.hpp"
 #include "properties/models/wait_model.hpp"
 #include "properties/program/program.hpp"
@@ -67,6 +68,9 @@ struct SharedEvent {
 
   [[nodiscard]] bool usable() const noexcept { return !references.empty(); }
   [[nodiscard]] bool is_timer() const noexcept { return subject >= Subject::Once; }
+  [[nodiscard]] bool is_multishot() const noexcept {
+    return subject == Subject::Multishot || subject == Subject::Hidden;
+  }
 };
 
 struct Task {
@@ -107,6 +111,7 @@ struct Stage {
   std::deque<Listener*> listeners;
   models::ActivityModel activity;
   models::TimerModel timers;
+  models::ReadyModel ready;
   std::map<std::uint32_t, Fate> errors;
 
   // What happens right now.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/interpreter/witness.hpp"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace fermata::properties {
 namespace {
@@ -109,7 +111,7 @@ void Witness::fired(const Event& event) {
   for (Task& task : stage_.tasks) task.wait.fired(serial, event.closed());
   if (SharedEvent* shared = stage_.shared(serial)) {
     ++shared->fires;
-    if (shared->subject == Subject::Multishot) shared->starts = 0;
+    if (shared->is_multishot()) shared->starts = 0;
     stage_.complain(shared->callbacks.begin_pass());
   }
 }
@@ -127,12 +129,16 @@ void Witness::enqueued(const Event& event, std::uint64_t cause) {
     stage_.complain("CORE-GL-06 (ONCE): a coroutine was queued without a cause");
   }
   const detail::ReadyQueue& ready = stage_.runtime().scheduler().ready();
-  std::size_t times = 0;
-  for (std::size_t i = 0; i < ready.size(); ++i) times += &ready[i] == &event ? 1 : 0;
+  std::vector<std::uint64_t> serials(ready.size());
+  for (std::size_t i = 0; i < ready.size(); ++i) serials[i] = ready[i].serial();
+  const auto times = std::count(serials.begin(), serials.end(), event.serial());
   if (times != 1) {
     stage_.complain("CORE-WK-02 (ONCE): " + event.info() + " is in the ready queue " +
-                    count(times, "times"));
+                    count(static_cast<std::size_t>(times), "times"));
   }
+  const bool at_head = as_coroutine(event).priority() == Priority::High &&
+                       static_cast<WakeCause>(cause) != WakeCause::Yield;
+  stage_.complain(stage_.ready.queued(event.serial(), at_head, serials));
 }
 
 void Witness::cancelled(const Event& event, std::uint64_t cause) {

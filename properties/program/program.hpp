@@ -55,7 +55,7 @@ enum class Subject : std::uint8_t {
   Once,       // a timer
   Periodic,   // a timer that closes after a few fires
   Multishot,  // a timer
-  Hidden,     // a timer that nobody is kept alive for
+  Hidden,     // a multishot timer that nobody is kept alive for
 };
 inline constexpr int kSubjectCount = 6;
 

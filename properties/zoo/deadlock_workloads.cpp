@@ -40,6 +40,33 @@ void stopped_twice(sim::World& world) {
   await(reader);
 }
 
+// Between two naps nothing is active.
+void nap_twice(sim::World&) {
+  await(spawn("sleeper", [] {
+    delay(milliseconds(5));
+    delay(milliseconds(5));
+  }));
+}
+
+// The only one who could answer is a hidden timer, which is due already.
+void answered_by_a_hidden_timer(sim::World&) {
+  const auto answer = make_event(true);
+  const auto timer = make_timer(current_runtime(), milliseconds(0));
+  timer->set_hidden(true);
+  const auto ticks =
+      subscribe(*timer, [&](Event&, const Outcome& outcome) { answer->notify_and_close(outcome); });
+  const auto asker = spawn("asker", [&] { wait(*answer); });
+  const auto starter = spawn("starter", [&] {
+    suspend();
+    timer->start();
+  });
+  await(asker);
+  await(starter);
+}
+
+// In a program that cannot deadlock, any deadlock is a false alarm.
+constexpr std::string_view kFalseAlarm = "Deadlock detected";
+
 }  // namespace
 
 std::vector<Workload> deadlock_workloads() {
@@ -49,6 +76,16 @@ std::vector<Workload> deadlock_workloads() {
        2,
        {"STOP", "DL+", "CORE-EV-01", "CORE-EV-04"},
        &stopped_twice},
+      {"Z-DL-03",
+       "decision taken on a sample older than the work it judges",
+       1,
+       {"DL+", kFalseAlarm, "CORE-SC-08", "CORE-SC-10"},
+       &nap_twice},
+      {"Z-DL-04",
+       "verdict before the pending completions were drained",
+       1,
+       {"DL+", kFalseAlarm, "CORE-SC-10"},
+       &answered_by_a_hidden_timer},
   };
 }
 

@@ -2,7 +2,8 @@
 #pragma once
 
 // The coroutines that can run now, in the order in which production runs them. A ring with a power
-// of two of slots; grows, keeps order across the wrap (CORE-SC-02).
+// of two of slots; grows, keeps order across the wrap (CORE-SC-02). It starts small, so that every
+// program meets its growth, and the first few need no memory of their own.
 
 #include <cstddef>
 #include <memory>
@@ -17,6 +18,10 @@ namespace detail {
 
 class ReadyQueue {
  public:
+  ReadyQueue() = default;
+  ReadyQueue(const ReadyQueue&) = delete;
+  ReadyQueue& operator=(const ReadyQueue&) = delete;
+
   void push_back(CoroutineBase& coroutine) {
     if (size_ == capacity_) [[unlikely]] {
       grow();
@@ -68,24 +73,38 @@ class ReadyQueue {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
+  /// As small as it was at first. REQUIRES: empty.
+  void start_again() noexcept {
+    FERMATA_ASSERT(empty());
+    grown_.reset();
+    slots_ = first_;
+    capacity_ = kFirstCapacity;
+    head_ = 0;
+  }
+
  private:
+  static constexpr std::size_t kFirstCapacity = 4;
+
   CoroutineBase*& slot(std::size_t index) noexcept {
     return slots_[(head_ + index) & (capacity_ - 1)];
   }
 
   [[gnu::noinline, gnu::cold]] void grow() {
-    const std::size_t capacity = capacity_ == 0 ? 64 : capacity_ * 2;
+    const std::size_t capacity = capacity_ * 2;
     auto slots = std::make_unique<CoroutineBase*[]>(capacity);
     for (std::size_t i = 0; i < size_; ++i) slots[i] = slot(i);
-    slots_ = std::move(slots);
+    grown_ = std::move(slots);
+    slots_ = grown_.get();
     capacity_ = capacity;
     head_ = 0;
   }
 
-  std::unique_ptr<CoroutineBase*[]> slots_;
-  std::size_t capacity_ = 0;
+  CoroutineBase** slots_ = first_;
+  std::size_t capacity_ = kFirstCapacity;
   std::size_t head_ = 0;
   std::size_t size_ = 0;
+  CoroutineBase* first_[kFirstCapacity] = {};
+  std::unique_ptr<CoroutineBase*[]> grown_;
 };
 
 }  // namespace detail

@@ -60,35 +60,6 @@ void Scheduler::enroll(CoroutineBase& coroutine, ScopeBase& scope) {
   ++metrics_.spawned;
 }
 
-void Scheduler::wake(CoroutineBase& coroutine, Event* source, void* result,
-                     const std::exception_ptr& error, WakeCause cause) {
-  Waker& waker = coroutine.waker_;
-  switch (waker.status) {
-    case WakerStatus::Queued:
-    case WakerStatus::Ignored:
-    case WakerStatus::Result:
-      return;
-    case WakerStatus::None:
-      // A registered event may fire between the registration and the suspend.
-      FERMATA_REQUIRE(!coroutine.closed() && !waker.empty(),
-                      "the coroutine has not been suspended");
-      break;
-    case WakerStatus::Waiting:
-      break;
-  }
-  waker.result = result;
-  waker.triggered = source;
-  if (error) [[unlikely]] {
-    waker.fail(error);
-  }
-  waker.unsubscribe();
-  if (&coroutine == current_) {
-    waker.status = WakerStatus::Result;
-  } else {
-    enqueue(coroutine, cause);
-  }
-}
-
 void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely) {
   if (coroutine.closed()) return;
   FERMATA_REQUIRE(!reason || is_cancellation(reason), "cancel: the reason must be a Cancellation");

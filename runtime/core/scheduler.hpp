@@ -171,11 +171,12 @@ class Scheduler {
     shutdown_finalizers_.push_back(std::move(finalizer));
   }
 
-  /// Coroutines and events are numbered from 1 again: a simulated run must not depend on the runs
-  /// before it. REQUIRES: none is left.
-  void restart_numbering() noexcept {
+  /// Coroutines and events are numbered from 1 again, and the ready queue is small again: a
+  /// simulated run must not depend on the runs before it. REQUIRES: none is left.
+  void start_again() noexcept {
     next_id_ = 1;
     kernel_.next_serial = 1;
+    ready_.start_again();
     scopes_.restart_numbering();
   }
 

@@ -71,6 +71,36 @@ void Registration::destroy() noexcept {
   }
 }
 
+// Where a wait ends: in the same unit as what calls it, so that both become one function.
+void detail::Scheduler::wake(CoroutineBase& coroutine, Event* source, void* result,
+                     const std::exception_ptr& error, WakeCause cause) {
+  Waker& waker = coroutine.waker_;
+  switch (waker.status) {
+    case WakerStatus::Queued:
+    case WakerStatus::Ignored:
+    case WakerStatus::Result:
+      return;
+    case WakerStatus::None:
+      // A registered event may fire between the registration and the suspend.
+      FERMATA_REQUIRE(!coroutine.closed() && !waker.empty(),
+                      "the coroutine has not been suspended");
+      break;
+    case WakerStatus::Waiting:
+      break;
+  }
+  waker.result = result;
+  waker.triggered = source;
+  if (error) [[unlikely]] {
+    waker.fail(error);
+  }
+  waker.unsubscribe();
+  if (&coroutine == current_) {
+    waker.status = WakerStatus::Result;
+  } else {
+    enqueue(coroutine, cause);
+  }
+}
+
 void Registration::resolve(Event& event, const Outcome& outcome) {
   detail::Scheduler& scheduler = event.runtime().scheduler();
   if (!outcome.error) [[likely]] {
@@ -81,7 +111,7 @@ void Registration::resolve(Event& event, const Outcome& outcome) {
                  WakeCause::Event);
 }
 
-void Registration::run(Event& event, const Outcome& outcome) {
+[[gnu::flatten]] void Registration::run(Event& event, const Outcome& outcome) {
   CoroutineBase& waiter = *coroutine_;
   detail::Scheduler& scheduler = event.runtime().scheduler();
   switch (rule_) {

@@ -95,6 +95,9 @@ void Audit::note_deadlock(std::uint64_t waiting) {
   if (!nothing_is_ready() || runtime_->active_event_count() != 0) {
     complain("CORE-SC-10", "a deadlock is reported while something can run or come");
   }
+  if (runtime_->timers().earliest() <= runtime_->now()) {
+    complain("CORE-SC-10", "a deadlock is reported though a timer is due");
+  }
   if (waiting != runtime_->registry().size()) {
     complain("CORE-SC-12", fmt::format("a deadlock of {} coroutines is reported, there are {}",
                                        waiting, runtime_->registry().size()));

@@ -155,7 +155,7 @@ void NodeState::program_context(fermata::detail::Context& self) noexcept {
 void NodeState::run_program() {
   const WorldOptions& options = world_.options();
   audit_.begin_run(*runtime_, {options.step_limit, options.full_audit, options.record_steps});
-  runtime_->scheduler().restart_numbering();
+  runtime_->scheduler().start_again();
   try {
     runtime_->run(main_);
   } catch (const AbandonRun&) {
