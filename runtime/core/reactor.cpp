@@ -11,6 +11,8 @@ Polls& Reactor::polls() { throw Unsupported("polls", name()); }
 Signals& Reactor::signals() { throw Unsupported("signals", name()); }
 Triggers& Reactor::triggers() { throw Unsupported("triggers", name()); }
 Streams& Reactor::streams() { throw Unsupported("streams", name()); }
+Datagrams& Reactor::datagrams() { throw Unsupported("datagrams", name()); }
+Files& Reactor::files() { throw Unsupported("files", name()); }
 Offload& Reactor::offload() { throw Unsupported("offload", name()); }
 
 }  // namespace fermata

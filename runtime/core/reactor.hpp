@@ -27,6 +27,8 @@ class Polls;
 class Signals;
 class Triggers;
 class Streams;
+class Datagrams;
+class Files;
 class Offload;
 
 /// Nanoseconds since 1970-01-01 UTC. May jump; for display and protocols, never for waiting.
@@ -78,6 +80,8 @@ class Reactor {
   [[nodiscard]] virtual Signals& signals();
   [[nodiscard]] virtual Triggers& triggers();
   [[nodiscard]] virtual Streams& streams();
+  [[nodiscard]] virtual Datagrams& datagrams();
+  [[nodiscard]] virtual Files& files();
   [[nodiscard]] virtual Offload& offload();
 };
 

@@ -20,7 +20,7 @@
 
 #include "fermata/runtime/base/intrusive_list.hpp"
 #include "fermata/runtime/reactor/address.hpp"
-#include "fermata/runtime/reactor/handle.hpp"
+#include "fermata/runtime/reactor/io_handle.hpp"
 #include "fermata/runtime/reactor/request.hpp"
 
 namespace fermata {
@@ -71,7 +71,7 @@ class WriteRequest final : public Request {
   Ref<StreamHandle> stream_;
 };
 
-class StreamHandle : public Handle {
+class StreamHandle : public IoHandle {
  public:
   [[nodiscard]] virtual Address local_address() const = 0;
   [[nodiscard]] virtual Address peer_address() const = 0;
@@ -89,7 +89,7 @@ class StreamHandle : public Handle {
   [[nodiscard]] bool at_end() const noexcept { return ended_ && held().empty(); }
 
  protected:
-  explicit StreamHandle(detail::Attachment& attachment) : Handle(attachment, EventKind::Io) {}
+  StreamHandle(detail::Attachment& attachment, IoType type) : IoHandle(attachment, type) {}
   ~StreamHandle() override = default;
 
   // --- hooks; error codes are positive errno values, 0 for success ---

@@ -51,7 +51,7 @@ int open_listening_socket(const Address& address, const ListenOptions& options) 
 
 // --- Stream ---
 
-Stream::Stream(Loop& loop) : StreamHandle(loop.attachment()), loop_(loop) {
+Stream::Stream(Loop& loop) : StreamHandle(loop.attachment(), IoType::Tcp), loop_(loop) {
   check(uv_tcp_init(loop.get(), &tcp_), "create a socket");
   tcp_.data = connect_.data = write_.data = shutdown_.data = this;
 }

@@ -45,7 +45,7 @@ Ref<StreamHandle> SimStreams::open_connection(const Address& peer) {
 
 SimStream::SimStream(fermata::detail::Attachment& attachment,
                      std::shared_ptr<Connection> connection, Connection::Side side)
-    : StreamHandle(attachment),
+    : StreamHandle(attachment, IoType::Tcp),
       connection_(std::move(connection)),
       side_(side),
       key_(key_of(connection_->key(), side)),

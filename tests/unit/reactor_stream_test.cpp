@@ -47,7 +47,7 @@ class FakeStream final : public StreamHandle {
   };
 
   FakeStream(detail::Attachment& attachment, Counts& counts)
-      : StreamHandle(attachment), counts_(counts) {}
+      : StreamHandle(attachment, IoType::Tcp), counts_(counts) {}
   ~FakeStream() override { ++counts_.deaths; }
 
   [[nodiscard]] Address local_address() const override { return {}; }
