@@ -53,8 +53,8 @@ class ListenerHandle : public Handle {
   /// How long accepting pauses when descriptors or memory run out.
   static constexpr Duration kRetryDelay = std::chrono::milliseconds(100);
 
-  /// With the port that the kernel chose.
-  [[nodiscard]] virtual Address local_address() const = 0;
+  /// With the port that the kernel chose; 0.0.0.0:0 where there is none.
+  [[nodiscard]] virtual Address local_address() const { return {}; }
 
  protected:
   ListenerHandle(detail::Attachment& attachment, const ListenOptions& options);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/runtime/reactor/stream.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -19,13 +21,32 @@ std::exception_ptr input_output_error(const char* text) {
 
 constexpr const char* kCannotWrite = "Cannot write to closed IO handle";
 
+/// What follows the first `skipped` of the `total` bytes.
+std::unique_ptr<std::byte[]> copy_of_rest(Buffers buffers, std::size_t skipped, std::size_t total) {
+  auto rest = std::make_unique<std::byte[]>(total - skipped);
+  std::byte* to = rest.get();
+  for (std::span<const std::byte> each : buffers) {
+    const std::size_t gone = std::min(skipped, each.size());
+    skipped -= gone;
+    to = std::copy(each.begin() + static_cast<std::ptrdiff_t>(gone), each.end(), to);
+  }
+  return rest;
+}
+
 }  // namespace
+
+std::size_t size_of(Buffers buffers) noexcept {
+  std::size_t size = 0;
+  for (const std::span<const std::byte> each : buffers) size += each.size();
+  return size;
+}
 
 ReadRequest::ReadRequest(StreamHandle& stream, std::span<std::byte> buffer)
     : Request(stream.runtime(), "read"),
       stream_(Ref<StreamHandle>::share(stream)),
       buffer_(buffer.first(std::min(buffer.size(), kTransferMax))) {
   FERMATA_REQUIRE(!buffer.empty(), "read: expected a buffer of at least one byte");
+  FERMATA_REQUIRE(stream.readable(), "read: this is the writing end of a pipe");
   stream.read(*this);
 }
 
@@ -47,7 +68,23 @@ std::size_t ReadRequest::take() noexcept {
 
 WriteRequest::WriteRequest(StreamHandle& stream, std::span<const std::byte> data, WriteMode mode)
     : Request(stream.runtime(), "write"), stream_(Ref<StreamHandle>::share(stream)) {
-  stream.write(*this, data.first(std::min(data.size(), kTransferMax)), mode);
+  FERMATA_REQUIRE(stream.writable(), "write: this is the reading end of a pipe");
+  data = data.first(std::min(data.size(), kTransferMax));
+  stream.write(*this, {&data, 1}, mode);
+}
+
+WriteRequest::WriteRequest(StreamHandle& stream, Buffers buffers)
+    : Request(stream.runtime(), "write"), stream_(Ref<StreamHandle>::share(stream)) {
+  FERMATA_REQUIRE(stream.writable(), "write: this is the reading end of a pipe");
+  if (buffers.size() > kBuffersMax) {
+    throw UsageError(fmt::format("write: {} buffers, expected at most {} at once", buffers.size(),
+                                 kBuffersMax));
+  }
+  if (const std::size_t size = size_of(buffers); size > kTransferMax) {
+    throw UsageError(fmt::format("write: buffers of {} bytes in all, expected at most {} at once",
+                                 size, kTransferMax));
+  }
+  stream.write(*this, buffers, WriteMode::All);
 }
 
 WriteRequest::~WriteRequest() {
@@ -145,31 +182,33 @@ void StreamHandle::give_back(std::span<const std::byte> bytes) {
 
 // --- writing ---
 
-void StreamHandle::write(WriteRequest& request, std::span<const std::byte> data, WriteMode mode) {
+void StreamHandle::write(WriteRequest& request, Buffers buffers, WriteMode mode) {
   if (closed()) return request.fail(input_output_error(kCannotWrite));
   if (write_shut_) return request.fail(EPIPE);
   if (write_code_ != 0) return request.fail(write_code_);
-  if (data.empty()) return request.complete(0);
-  const std::size_t total = data.size();
+  const std::size_t total = size_of(buffers);
+  if (total == 0) return request.complete(0);
+  Written written;
   if (writes_.empty()) {
-    const auto [accepted, code] = try_write(data);
-    if (code != 0) {
-      write_code_ = code;
-      return request.fail(code);
+    written = try_write(buffers);
+    if (written.code != 0) {
+      write_code_ = written.code;
+      return request.fail(written.code);
     }
+    const std::size_t accepted = written.accepted;
     const bool enough = accepted == total || (mode == WriteMode::Some && accepted > 0);
     if (enough) return request.complete(accepted);
-    data = data.subspan(accepted);
   }
-  PendingWrite rest{std::make_unique<std::byte[]>(data.size()), data.size(), total, &request};
-  std::memcpy(rest.bytes.get(), data.data(), data.size());
-  writes_.push_back(std::move(rest));
+  writes_.push_back({copy_of_rest(buffers, written.accepted, total), total - written.accepted,
+                     total, &request});
   if (writes_.size() == 1) submit_next_write();
 }
 
 std::size_t StreamHandle::write_at_once(std::span<const std::byte> data) {
-  if (closed() || write_shut_ || write_code_ != 0 || !writes_.empty() || data.empty()) return 0;
-  const Written written = try_write(data.first(std::min(data.size(), kTransferMax)));
+  if (closed() || write_shut_ || write_code_ != 0 || !writes_.empty()) return 0;
+  if (data.empty() || !writable()) return 0;
+  data = data.first(std::min(data.size(), kTransferMax));
+  const Written written = try_write({&data, 1});
   write_code_ = written.code;
   return written.accepted;
 }
@@ -210,6 +249,7 @@ void StreamHandle::abandon_write(const WriteRequest& request) noexcept {
 
 void StreamHandle::shutdown_write() {
   if (closed()) throw InputOutputError(kCannotWrite);
+  FERMATA_REQUIRE(writable(), "shutdown_write: this is the reading end of a pipe");
   if (std::exchange(write_shut_, true)) return;
   if (writes_.empty() && write_code_ == 0) submit_shutdown();
 }

@@ -28,13 +28,18 @@ namespace fermata {
 class ConnectRequest;
 class StreamHandle;
 
-/// The most bytes that one operation moves (IO-12).
+/// The most bytes that one operation moves (IO-12), and the most buffers.
 inline constexpr std::size_t kTransferMax = 0x7ffff000;
+inline constexpr std::size_t kBuffersMax = 65'535;
+
+/// Bytes that lie in several places, in order.
+using Buffers = std::span<const std::span<const std::byte>>;
+[[nodiscard]] std::size_t size_of(Buffers buffers) noexcept;
 
 /// Reads at least one byte into `buffer`, or none at the end of the stream.
 class ReadRequest final : public Request {
  public:
-  /// Throws UsageError when `buffer` is empty.
+  /// Throws UsageError when `buffer` is empty, and for the writing end of a pipe.
   ReadRequest(StreamHandle& stream, std::span<std::byte> buffer);
   ~ReadRequest() override;
 
@@ -61,8 +66,12 @@ enum class WriteMode : std::uint8_t {
 /// Writes up to kTransferMax bytes of `data`, which is not needed after construction.
 class WriteRequest final : public Request {
  public:
+  /// Throws UsageError for the reading end of a pipe.
   WriteRequest(StreamHandle& stream, std::span<const std::byte> data,
                WriteMode mode = WriteMode::All);
+  /// The same for all of `buffers`, with nothing in between. Throws UsageError, and takes none of
+  /// them, when they are more than kBuffersMax or hold more than kTransferMax bytes.
+  WriteRequest(StreamHandle& stream, Buffers buffers);
   ~WriteRequest() override;
 
  private:
@@ -71,10 +80,17 @@ class WriteRequest final : public Request {
   Ref<StreamHandle> stream_;
 };
 
+/// Which ways bytes go; an end of an anonymous pipe has one.
+enum class Direction : std::uint8_t { Both, In, Out };
+
 class StreamHandle : public IoHandle {
  public:
-  [[nodiscard]] virtual Address local_address() const = 0;
-  [[nodiscard]] virtual Address peer_address() const = 0;
+  /// 0.0.0.0:0 where there is none.
+  [[nodiscard]] virtual Address local_address() const { return {}; }
+  [[nodiscard]] virtual Address peer_address() const { return {}; }
+
+  [[nodiscard]] bool readable() const noexcept { return direction_ != Direction::Out; }
+  [[nodiscard]] bool writable() const noexcept { return direction_ != Direction::In; }
 
   /// No more writes: the peer sees the end of the stream behind everything written so far. Throws
   /// InputOutputError on a closed stream. Idempotent.
@@ -89,7 +105,8 @@ class StreamHandle : public IoHandle {
   [[nodiscard]] bool at_end() const noexcept { return ended_ && held().empty(); }
 
  protected:
-  StreamHandle(detail::Attachment& attachment, IoType type) : IoHandle(attachment, type) {}
+  StreamHandle(detail::Attachment& attachment, IoType type, Direction direction = Direction::Both)
+      : IoHandle(attachment, type), direction_(direction) {}
   ~StreamHandle() override = default;
 
   // --- hooks; error codes are positive errno values, 0 for success ---
@@ -104,7 +121,7 @@ class StreamHandle : public IoHandle {
   virtual void stop_reading() noexcept = 0;
 
   /// Accepts what it can without waiting, maybe nothing. REQUIRES: no write is submitted.
-  virtual Written try_write(std::span<const std::byte> data) = 0;
+  virtual Written try_write(Buffers buffers) = 0;
 
   /// Writes all of `data`, which stays valid, then calls write_done(). REQUIRES: one at a time.
   virtual int submit_write(std::span<const std::byte> data) = 0;
@@ -146,7 +163,7 @@ class StreamHandle : public IoHandle {
   std::size_t fill_reader(std::span<const std::byte> data) noexcept;
   void stop_armed_reading() noexcept;
   void give_back(std::span<const std::byte> bytes);
-  void write(WriteRequest& request, std::span<const std::byte> data, WriteMode mode);
+  void write(WriteRequest& request, Buffers buffers, WriteMode mode);
   void submit_next_write();
   void fail_writes(int code);
   void abandon_write(const WriteRequest& request) noexcept;
@@ -163,6 +180,7 @@ class StreamHandle : public IoHandle {
   ConnectRequest* connecting_ = nullptr;
   int read_code_ = 0;
   int write_code_ = 0;
+  Direction direction_;
   bool reading_ = false;
   bool ended_ = false;
   bool write_shut_ = false;

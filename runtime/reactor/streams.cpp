@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/runtime/reactor/streams.hpp"
 
+#include <utility>
+
 #include "fermata/runtime/base/error.hpp"
 
 namespace fermata {
 
-ConnectRequest::ConnectRequest(Streams& streams, const Address& peer)
-    : Request(streams.attachment_.runtime(), "connect"), peer_(peer) {
+std::string to_string(const StreamPlace& place) {
+  return std::visit([](const auto& each) { return std::string(each.text()); }, place);
+}
+
+ConnectRequest::ConnectRequest(Streams& streams, StreamPlace peer)
+    : Request(streams.attachment_.runtime(), "connect"), peer_(std::move(peer)) {
   try {
-    stream_ = streams.open_connection(peer);
+    stream_ = std::visit([&](const auto& place) { return streams.open_connection(place); }, peer_);
     stream_->connecting_ = this;
   } catch (const InputOutputError&) {
     fail(std::current_exception());
@@ -22,11 +28,12 @@ ConnectRequest::~ConnectRequest() {
 void ConnectRequest::established(int code) noexcept {
   if (code == 0) return complete(0);
   stream_.reset();
-  fail(std::make_exception_ptr(InputOutputError("connect to " + peer_.text(), code)));
+  fail(std::make_exception_ptr(InputOutputError("connect to " + to_string(peer_), code)));
 }
 
-Ref<ListenerHandle> Streams::listen(const Address& address, const ListenOptions& options) {
-  Ref<ListenerHandle> listener = open_listener(address, options);
+Ref<ListenerHandle> Streams::listen(const StreamPlace& place, const ListenOptions& options) {
+  Ref<ListenerHandle> listener =
+      std::visit([&](const auto& each) { return open_listener(each, options); }, place);
   listener->update_accepting();
   return listener;
 }

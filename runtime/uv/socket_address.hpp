@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Addresses as the system spells them.
+// Addresses and options as the system spells them.
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -10,6 +10,11 @@
 #include "fermata/runtime/reactor/address.hpp"
 
 namespace fermata::uv::detail {
+
+inline void set_option(int descriptor, int level, int option) {
+  const int on = 1;
+  setsockopt(descriptor, level, option, &on, sizeof on);
+}
 
 inline sockaddr_in to_native(const Address& address) {
   sockaddr_in native = {};

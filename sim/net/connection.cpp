@@ -22,16 +22,27 @@ constexpr std::uint64_t kDelays = 14;  // Each twice the one before; the longest
 Connection::Connection(std::uint64_t key, End client, End server)
     : key_(key), ends_{client, server} {}
 
+Connection::Connection(std::uint64_t key, NodeState& node, std::string place)
+    : key_(key), place_(std::move(place)) {
+  for (End& end : ends_) end.node = &node;
+}
+
+std::string Connection::text(Side from) const {
+  if (local()) return place_;
+  return fmt::format("{} -> {}", ends_[from].address.text(), ends_[other(from)].address.text());
+}
+
 Duration Connection::least_latency() const noexcept {
+  if (local()) return Duration::zero();
   return ends_[Client].node == ends_[Server].node ? kWithinNode : kBetweenNodes;
 }
 
 Duration Connection::latency(Side from) {
+  if (local()) return Duration::zero();
   NodeState& node = *ends_[from].node;
   const std::uint64_t key = key_of(key_of(key_, from), "delay");
   if (node.decisions().naming()) {
-    node.decisions().name(key, fmt::format("delay {} -> {}", ends_[from].address.text(),
-                                           ends_[other(from)].address.text()));
+    node.decisions().name(key, "delay " + text(from));
   }
   const std::uint64_t delay = node.faults().strength(Fault::Delay, Stream::Network, key, kDelays);
   return least_latency() + (delay == 0 ? Duration::zero() : kLeastDelay * (1 << delay));

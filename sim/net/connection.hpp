@@ -3,11 +3,15 @@
 
 // A connection between two machines, which may be one: two pipes and what stands at their ends. It
 // lives as long as one of its ends does.
+//
+// One that goes through no network (a Unix socket, an anonymous pipe) is within one machine: what
+// is sent there has arrived, and whoever writes knows whether the other end is still there.
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "fermata/runtime/reactor/address.hpp"
 #include "fermata/sim/net/pipe.hpp"
@@ -41,8 +45,15 @@ class Connection {
   };
 
   Connection(std::uint64_t key, End client, End server);
+  /// Within `node`; `place` is what reports call it.
+  Connection(std::uint64_t key, NodeState& node, std::string place);
 
   [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
+  /// Whether it goes through no network.
+  [[nodiscard]] bool local() const noexcept { return !place_.empty(); }
+  [[nodiscard]] const std::string& place() const noexcept { return place_; }
+  /// "127.0.0.1:40000 -> 127.0.0.1:80", or the place.
+  [[nodiscard]] std::string text(Side from) const;
   [[nodiscard]] End& end(Side side) noexcept { return ends_[side]; }
   [[nodiscard]] Pipe& to(Side side) noexcept { return pipes_[side]; }
   [[nodiscard]] const Pipe& to(Side side) const noexcept { return pipes_[side]; }
@@ -72,6 +83,7 @@ class Connection {
   void tell(Side side);
 
   std::uint64_t key_;
+  std::string place_;  // Empty when it goes through the network.
   std::array<End, 2> ends_;
   std::array<Pipe, 2> pipes_;  // To the client, to the server.
   std::array<bool, 2> broken_here_{};

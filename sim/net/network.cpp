@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/net/network.hpp"
 
-#include <fmt/format.h>
 
 #include <cerrno>
 
@@ -14,14 +13,17 @@ namespace {
 
 bool is_loopback(const Address& address) noexcept { return (address.ip() >> 24) == 127; }
 
-[[noreturn]] void refuse(const Address& address, int code) {
-  throw InputOutputError(fmt::format("listen at {}", address.text()), code);
+template <class Place>
+[[noreturn]] void refuse(const Place& place, int code) {
+  throw InputOutputError("listen at " + std::string(place.text()), code);
 }
 
 }  // namespace
 
 void Network::reset() noexcept {
   listeners_.clear();
+  local_listeners_.clear();
+  local_links_.clear();
   next_ports_.clear();
   links_.clear();
 }
@@ -40,6 +42,20 @@ void Network::unbind(const NodeState& node, std::uint16_t port) noexcept {
   listeners_.erase(Place{node.ip(), port});
 }
 
+void Network::bind(const NodeState& node, const PipePath& path, Listening& listening) {
+  const LocalPlace place{node.ip(), path.text()};
+  if (!local_listeners_.emplace(place, &listening).second) refuse(path, EADDRINUSE);
+}
+
+void Network::unbind(const NodeState& node, const PipePath& path) noexcept {
+  local_listeners_.erase(LocalPlace{node.ip(), path.text()});
+}
+
+Listening* Network::listening_at(const NodeState& node, const std::string& path) const noexcept {
+  const auto found = local_listeners_.find(LocalPlace{node.ip(), path});
+  return found == local_listeners_.end() ? nullptr : found->second;
+}
+
 Listening* Network::listening_at(const NodeState& server, std::uint16_t port,
                                  const NodeState& client) const noexcept {
   const auto found = listeners_.find(Place{server.ip(), port});
@@ -54,6 +70,12 @@ std::shared_ptr<Connection> Network::make_connection(NodeState& client, NodeStat
   const Address local(is_loopback(peer) ? peer.ip() : client.ip(), free_port(client));
   return std::make_shared<Connection>(key_of(link, number), Connection::End{&client, local},
                                       Connection::End{&server, peer});
+}
+
+std::shared_ptr<Connection> Network::make_local_connection(NodeState& node,
+                                                           const std::string& place) {
+  const std::uint64_t number = local_links_[{node.ip(), place}]++;
+  return std::make_shared<Connection>(key_of(key_of(node.key(), place), number), node, place);
 }
 
 std::uint16_t Network::free_port(const NodeState& node) {

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "fermata/runtime/reactor/address.hpp"
+#include "fermata/runtime/reactor/pipe_path.hpp"
 #include "fermata/sim/net/connection.hpp"
 
 namespace fermata::sim::detail {
@@ -36,13 +38,20 @@ class Network {
   /// InputOutputError: the address is in use, or is no address of that node.
   Address bind(NodeState& node, const Address& wanted, Listening& listening);
   void unbind(const NodeState& node, std::uint16_t port) noexcept;
+  /// The same for a Unix socket.
+  void bind(const NodeState& node, const PipePath& path, Listening& listening);
+  void unbind(const NodeState& node, const PipePath& path) noexcept;
   /// Who listens on the machine `server` at this port for connections from `client`, or null.
   [[nodiscard]] Listening* listening_at(const NodeState& server, std::uint16_t port,
                                         const NodeState& client) const noexcept;
+  [[nodiscard]] Listening* listening_at(const NodeState& node,
+                                        const std::string& path) const noexcept;
 
   /// A connection from `client` to the machine `server`, not established yet.
   std::shared_ptr<Connection> make_connection(NodeState& client, NodeState& server,
                                               const Address& peer);
+  /// One within `node` that goes through no network.
+  std::shared_ptr<Connection> make_local_connection(NodeState& node, const std::string& place);
 
   /// Room for bytes that no reader has asked for yet; good until it is asked for again.
   [[nodiscard]] std::span<std::byte> spare() noexcept { return spare_; }
@@ -57,10 +66,13 @@ class Network {
     Listening* listening;
     bool loopback_only;
   };
+  using LocalPlace = std::pair<std::uint32_t, std::string>;  // The machine's address and the path.
   std::map<Place, Bound> listeners_;
+  std::map<LocalPlace, Listening*> local_listeners_;
   std::vector<std::byte> spare_ = std::vector<std::byte>(Pipe::kWindow);
   std::map<std::uint32_t, std::uint16_t> next_ports_;                       // By machine.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> links_;  // Connections so far.
+  std::map<LocalPlace, std::uint64_t> local_links_;                         // Likewise.
 };
 
 }  // namespace fermata::sim::detail

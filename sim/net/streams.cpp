@@ -27,6 +27,27 @@ Ref<ListenerHandle> SimStreams::open_listener(const Address& address,
   return Ref<ListenerHandle>::adopt(*new SimListener(attachment_, node_, address, options));
 }
 
+Ref<ListenerHandle> SimStreams::open_listener(const PipePath& path, const ListenOptions& options) {
+  return Ref<ListenerHandle>::adopt(*new SimListener(attachment_, node_, path, options));
+}
+
+Ref<StreamHandle> SimStreams::open_connection(const PipePath& peer) {
+  auto* stream =
+      new SimStream(attachment_, node_.network().make_local_connection(node_, peer.text()),
+                    Connection::Client);
+  auto handle = Ref<StreamHandle>::adopt(*stream);
+  stream->dial_locally();
+  return handle;
+}
+
+PipeHandles SimStreams::open_pipe() {
+  const auto connection = node_.network().make_local_connection(node_, "pipe");
+  const auto end = [&](Connection::Side side, Direction direction) {
+    return Ref<StreamHandle>::adopt(*new SimStream(attachment_, connection, side, direction));
+  };
+  return {end(Connection::Server, Direction::In), end(Connection::Client, Direction::Out)};
+}
+
 Ref<StreamHandle> SimStreams::open_connection(const Address& peer) {
   NodeState* server = node_.peer(peer.ip());
   auto connection =
@@ -44,8 +65,9 @@ Ref<StreamHandle> SimStreams::open_connection(const Address& peer) {
 // --- a stream ---
 
 SimStream::SimStream(fermata::detail::Attachment& attachment,
-                     std::shared_ptr<Connection> connection, Connection::Side side)
-    : StreamHandle(attachment, IoType::Tcp),
+                     std::shared_ptr<Connection> connection, Connection::Side side,
+                     Direction direction)
+    : StreamHandle(attachment, connection->local() ? IoType::Pipe : IoType::Tcp, direction),
       connection_(std::move(connection)),
       side_(side),
       key_(key_of(connection_->key(), side)),
@@ -66,8 +88,7 @@ Address SimStream::peer_address() const {
 std::uint64_t SimStream::key(const char* draw) const {
   const std::uint64_t key = key_of(key_, draw);
   if (node().decisions().naming()) {
-    node().decisions().name(
-        key, fmt::format("{} at {} <-> {}", draw, local_address().text(), peer_address().text()));
+    node().decisions().name(key, fmt::format("{} at {}", draw, connection_->text(side_)));
   }
   return key;
 }
@@ -89,6 +110,16 @@ void SimStream::dial() {
 void SimStream::dial_nobody() {
   answer_code_ = EHOSTUNREACH;
   node().agenda().schedule(answer_, node().now() + connection_->least_latency(), key_);
+}
+
+void SimStream::dial_locally() {
+  Listening* listening = node().network().listening_at(node(), connection_->place());
+  if (listening == nullptr) {
+    answer_code_ = ENOENT;
+  } else if (!listening->arrived(connection_)) {
+    answer_code_ = EAGAIN;
+  }
+  node().agenda().schedule(answer_, node().now(), key_);
 }
 
 void SimStream::reach_server() {
@@ -140,7 +171,7 @@ void SimStream::arrived() {
   inbound.arrive(node().now());
   if (connection_->broken(side_) && !submitted_.empty()) {
     submitted_ = {};
-    write_done(ECONNRESET);
+    write_done(connection_->local() ? EPIPE : ECONNRESET);
   }
   while (reading_ && inbound.unread() > 0) {
     if (!deliver()) return expect_arrival();
@@ -168,10 +199,23 @@ bool SimStream::deliver() {
 
 // --- writing ---
 
-StreamHandle::Written SimStream::try_write(std::span<const std::byte> data) {
+StreamHandle::Written SimStream::try_write(Buffers buffers) {
   connection_->to(side_).arrive(node().now());  // A reset may have come while nobody read.
-  if (connection_->broken(side_) || breaks_down()) return {0, ECONNRESET};
-  return {accept(data), 0};
+  if (const int code = obstacle()) return {0, code};
+  std::size_t accepted = 0;
+  for (const std::span<const std::byte> each : buffers) {
+    const std::size_t part = accept(each);
+    accepted += part;
+    if (part < each.size()) break;
+  }
+  return {accepted, 0};
+}
+
+int SimStream::obstacle() {
+  if (connection_->local()) {
+    return connection_->end(Connection::other(side_)).closed ? EPIPE : 0;
+  }
+  return connection_->broken(side_) || breaks_down() ? ECONNRESET : 0;
 }
 
 int SimStream::submit_write(std::span<const std::byte> data) {
@@ -187,7 +231,10 @@ void SimStream::expect_room(Instant when) {
 }
 
 void SimStream::drain() {
-  if (connection_->broken(side_) || breaks_down()) return expect_arrival();
+  if (const int code = obstacle()) {
+    submitted_ = {};
+    return write_done(code);
+  }
   submitted_ = submitted_.subspan(accept(submitted_));
   if (submitted_.empty()) return write_done(0);
   const bool full = connection_->to(Connection::other(side_)).room() == 0;
@@ -232,14 +279,28 @@ void SimStream::close_backend() noexcept {
 // --- a listener ---
 
 SimListener::SimListener(fermata::detail::Attachment& attachment, NodeState& node,
-                         const Address& address, const ListenOptions& options)
+                         StreamPlace place, const ListenOptions& options)
     : ListenerHandle(attachment, options),
       node_(node),
-      address_(node.network().bind(node, address, *this)),
+      place_(std::move(place)),
       backlog_(static_cast<std::size_t>(std::max(options.backlog, 1))),
       arrival_(*this, &SimListener::hand_over),
       acknowledgement_(*this, &SimListener::close_acknowledged),
-      key_(key_of(key_of(node.key(), "listener"), address_.port())) {}
+      key_(key_of(node.key(), "listener")) {
+  if (auto* address = std::get_if<Address>(&place_)) {
+    *address = node.network().bind(node, *address, *this);
+    key_ = key_of(key_, address->port());
+  } else {
+    const auto& path = std::get<PipePath>(place_);
+    node.network().bind(node, path, *this);
+    key_ = key_of(key_, path.text());
+  }
+}
+
+Address SimListener::local_address() const {
+  const auto* address = std::get_if<Address>(&place_);
+  return address != nullptr ? *address : Address();
+}
 
 bool SimListener::arrived(const std::shared_ptr<Connection>& connection) {
   if (queue_.size() == backlog_) return false;
@@ -266,7 +327,11 @@ void SimListener::hand_over() {
 void SimListener::close_backend() noexcept {
   accepting_ = false;
   arrival_.cancel();
-  node_.network().unbind(node_, address_.port());
+  if (const auto* address = std::get_if<Address>(&place_)) {
+    node_.network().unbind(node_, address->port());
+  } else {
+    node_.network().unbind(node_, std::get<PipePath>(place_));
+  }
   for (const auto& connection : std::exchange(queue_, {})) {
     connection->send_reset(Connection::Server);
     connection->close(Connection::Server);

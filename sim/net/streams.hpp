@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// TCP in a simulated network: what runtime/reactor asks of a backend, over connections.
+// TCP in a simulated network, and pipes within its machines: what runtime/reactor asks of a backend,
+// over connections.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,9 +26,13 @@ class SimStreams final : public Streams {
   SimStreams(fermata::detail::Attachment& attachment, NodeState& node)
       : Streams(attachment), node_(node) {}
 
+  [[nodiscard]] PipeHandles open_pipe() override;
+
  private:
   Ref<ListenerHandle> open_listener(const Address& address, const ListenOptions& options) override;
+  Ref<ListenerHandle> open_listener(const PipePath& path, const ListenOptions& options) override;
   Ref<StreamHandle> open_connection(const Address& peer) override;
+  Ref<StreamHandle> open_connection(const PipePath& peer) override;
 
   NodeState& node_;
 };
@@ -48,12 +53,14 @@ class MemberHappening final : public Happening {
 class SimStream final : public StreamHandle, public Endpoint {
  public:
   SimStream(fermata::detail::Attachment& attachment, std::shared_ptr<Connection> connection,
-            Connection::Side side);
+            Connection::Side side, Direction direction = Direction::Both);
 
   /// Begins to establish the connection.
   void dial();
   /// As dial(), when there is no machine with the peer's address.
   void dial_nobody();
+  /// As dial(), to a Unix socket of this machine.
+  void dial_locally();
 
   [[nodiscard]] Address local_address() const override;
   [[nodiscard]] Address peer_address() const override;
@@ -64,7 +71,7 @@ class SimStream final : public StreamHandle, public Endpoint {
  private:
   int start_reading() override;
   void stop_reading() noexcept override;
-  Written try_write(std::span<const std::byte> data) override;
+  Written try_write(Buffers buffers) override;
   int submit_write(std::span<const std::byte> data) override;
   void submit_shutdown() noexcept override;
   void close_backend() noexcept override;
@@ -79,6 +86,8 @@ class SimStream final : public StreamHandle, public Endpoint {
   std::size_t accept(std::span<const std::byte> data);
   [[nodiscard]] std::size_t shortened(std::size_t size, Fault fault, const char* draw);
   [[nodiscard]] bool breaks_down();
+  /// What a write meets now: an errno value, or 0.
+  [[nodiscard]] int obstacle();
   [[nodiscard]] NodeState& node() const noexcept { return *connection_->end(side_).node; }
   [[nodiscard]] std::uint64_t key(const char* draw) const;
 
@@ -99,10 +108,11 @@ class SimStream final : public StreamHandle, public Endpoint {
 
 class SimListener final : public ListenerHandle, public Listening {
  public:
-  SimListener(fermata::detail::Attachment& attachment, NodeState& node, const Address& address,
+  /// Binds it. Throws InputOutputError.
+  SimListener(fermata::detail::Attachment& attachment, NodeState& node, StreamPlace place,
               const ListenOptions& options);
 
-  [[nodiscard]] Address local_address() const override { return address_; }
+  [[nodiscard]] Address local_address() const override;
   bool arrived(const std::shared_ptr<Connection>& connection) override;
 
  private:
@@ -112,7 +122,7 @@ class SimListener final : public ListenerHandle, public Listening {
   void hand_over();
 
   NodeState& node_;
-  Address address_;
+  StreamPlace place_;  // Where it is bound.
   std::size_t backlog_;
   std::deque<std::shared_ptr<Connection>> queue_;
   MemberHappening<SimListener> arrival_;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <cerrno>
 #include <string>
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/tcp.hpp"
 #include "fermata/runtime/sync/await.hpp"
-#include "tests/conformance/arms.hpp"
+#include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"
 
 namespace fermata::conformance {
@@ -17,53 +15,34 @@ namespace {
 
 using namespace std::chrono_literals;
 
-template <class Arm>
-class Listener : public ::testing::Test {};
-TYPED_TEST_SUITE(Listener, Arms);
+template <class Case>
+class Listener : public ::testing::Test {
+ public:
+  using T = typename Case::Transport;
 
-TcpListener listen() { return TcpListener::bind({"127.0.0.1", 0}); }
+  static auto listen(const ListenOptions& options = {}) { return T::listen(options); }
 
-/// A client that says its name and stays connected.
-TcpStream client(const TcpListener& listener, std::string_view name) {
-  TcpStream stream = TcpStream::connect(listener.local_address());
-  stream.write(name);
-  return stream;
-}
+  /// A client that says its name and stays connected.
+  static typename T::Stream client(const typename T::Listener& listener, std::string_view name) {
+    auto stream = T::Stream::connect(T::place_of(listener));
+    stream.write(name);
+    return stream;
+  }
+};
+TYPED_TEST_SUITE(Listener, Transports);
 
-std::string name_of(TcpStream& stream) {
+std::string name_of(ByteStream& stream) {
   std::string name(16, '\0');
   name.resize(stream.read(std::as_writable_bytes(std::span(name))));
   return name;
 }
 
-TYPED_TEST(Listener, TellsThePortThatWasChosen) {
-  TypeParam::run([] {
-    const TcpListener listener = listen();
-    EXPECT_NE(listener.local_address().port(), 0);
-    EXPECT_EQ(listener.local_address().ip(), 0x7f000001u);
-  });
-}
-
-TYPED_TEST(Listener, AnAddressInUseIsRefused) {
-  TypeParam::run([] {
-    const TcpListener listener = listen();
-    try {
-      (void)TcpListener::bind(listener.local_address());
-      ADD_FAILURE() << "expected an error";
-    } catch (const InputOutputError& error) {
-      EXPECT_EQ(error.code(), EADDRINUSE);
-      EXPECT_EQ(error.what(),
-                "listen at " + listener.local_address().text() + ": Address already in use");
-    }
-  });
-}
-
 TYPED_TEST(Listener, ConnectionsThatCameFirstAreQueued) {
   FERMATA_CHECKS("LIS-01", "LIS-02");
   TypeParam::run([] {
-    TcpListener listener = listen();
-    const TcpStream first = client(listener, "first");
-    const TcpStream second = client(listener, "second");
+    auto listener = TestFixture::listen();
+    const auto first = TestFixture::client(listener, "first");
+    const auto second = TestFixture::client(listener, "second");
     delay(5ms);
     auto one = listener.accept();
     auto two = listener.accept();
@@ -75,7 +54,7 @@ TYPED_TEST(Listener, ConnectionsThatCameFirstAreQueued) {
 TYPED_TEST(Listener, AcceptorsAreServedInTheirOrder) {
   FERMATA_CHECKS("LIS-02");
   TypeParam::run([] {
-    TcpListener listener = listen();
+    auto listener = TestFixture::listen();
     std::vector<std::string> got(3);
     std::vector<Coroutine<>> acceptors;
     for (auto& name : got) {
@@ -85,9 +64,9 @@ TYPED_TEST(Listener, AcceptorsAreServedInTheirOrder) {
       }));
     }
     suspend();
-    const TcpStream a = client(listener, "a");
-    const TcpStream b = client(listener, "b");
-    const TcpStream c = client(listener, "c");
+    const auto a = TestFixture::client(listener, "a");
+    const auto b = TestFixture::client(listener, "b");
+    const auto c = TestFixture::client(listener, "c");
     for (const auto& acceptor : acceptors) await(acceptor);
     EXPECT_EQ(got, (std::vector<std::string>{"a", "b", "c"}));
   });
@@ -96,9 +75,9 @@ TYPED_TEST(Listener, AcceptorsAreServedInTheirOrder) {
 TYPED_TEST(Listener, AnAcceptThatTimesOutLosesNoConnection) {
   FERMATA_CHECKS("LIS-03");
   TypeParam::run([] {
-    TcpListener listener = listen();
+    auto listener = TestFixture::listen();
     EXPECT_THROW((void)listener.accept({.timeout = 2ms}), Timeout);
-    const TcpStream late = client(listener, "late");
+    const auto late = TestFixture::client(listener, "late");
     auto accepted = listener.accept();
     EXPECT_EQ(name_of(*accepted), "late");
   });
@@ -107,7 +86,7 @@ TYPED_TEST(Listener, AnAcceptThatTimesOutLosesNoConnection) {
 TYPED_TEST(Listener, AConnectionThatWasNeverTakenGoesToTheNextAcceptor) {
   FERMATA_CHECKS("LIS-01", "LIS-03", "CORE-WK-13");
   TypeParam::run([] {
-    TcpListener listener = listen();
+    auto listener = TestFixture::listen();
     auto promised = std::make_unique<AcceptRequest>(listener.handle());
     std::string got;
     auto next = spawn("next", [&] {
@@ -115,7 +94,7 @@ TYPED_TEST(Listener, AConnectionThatWasNeverTakenGoesToTheNextAcceptor) {
       got = name_of(*stream);
     });
     suspend();
-    const TcpStream only = client(listener, "only");
+    const auto only = TestFixture::client(listener, "only");
     wait(*promised);
     EXPECT_EQ(got, "");
     promised.reset();
@@ -127,7 +106,7 @@ TYPED_TEST(Listener, AConnectionThatWasNeverTakenGoesToTheNextAcceptor) {
 TYPED_TEST(Listener, CloseWakesEveryAcceptor) {
   FERMATA_CHECKS("LIS-04");
   TypeParam::run([] {
-    TcpListener listener = listen();
+    auto listener = TestFixture::listen();
     std::vector<std::string> ends;
     std::vector<Coroutine<>> acceptors;
     for (int i = 0; i < 2; ++i) {
@@ -146,8 +125,8 @@ TYPED_TEST(Listener, CloseWakesEveryAcceptor) {
 TYPED_TEST(Listener, ConnectionsInTheQueueEndWithTheListener) {
   FERMATA_CHECKS("LIS-01", "CLOSE-03");
   TypeParam::run([] {
-    TcpListener listener = listen();
-    TcpStream queued = TcpStream::connect(listener.local_address());
+    auto listener = TestFixture::listen();
+    auto queued = TestFixture::T::Stream::connect(TestFixture::T::place_of(listener));
     delay(5ms);
     listener.close();
     std::array<std::byte, 4> buffer;
@@ -157,7 +136,7 @@ TYPED_TEST(Listener, ConnectionsInTheQueueEndWithTheListener) {
 
 TYPED_TEST(Listener, AcceptingOnAClosedHandleFailsAtOnce) {
   TypeParam::run([] {
-    TcpListener listener = listen();
+    auto listener = TestFixture::listen();
     listener.close();
     AcceptRequest request(listener.handle());
     ASSERT_TRUE(request.completed());
@@ -167,9 +146,9 @@ TYPED_TEST(Listener, AcceptingOnAClosedHandleFailsAtOnce) {
 
 TYPED_TEST(Listener, AFullQueuePausesAcceptingUntilThereIsRoom) {
   TypeParam::run([] {
-    TcpListener listener = TcpListener::bind({"127.0.0.1", 0}, {.backlog = 2});
-    std::vector<TcpStream> clients;
-    for (int i = 0; i < 4; ++i) clients.push_back(client(listener, std::to_string(i)));
+    auto listener = TestFixture::listen({.backlog = 2});
+    std::vector<typename TestFixture::T::Stream> clients;
+    for (int i = 0; i < 4; ++i) clients.push_back(TestFixture::client(listener, std::to_string(i)));
     delay(5ms);
     for (int i = 0; i < 4; ++i) {
       auto accepted = listener.accept();

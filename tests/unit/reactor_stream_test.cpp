@@ -50,9 +50,6 @@ class FakeStream final : public StreamHandle {
       : StreamHandle(attachment, IoType::Tcp), counts_(counts) {}
   ~FakeStream() override { ++counts_.deaths; }
 
-  [[nodiscard]] Address local_address() const override { return {}; }
-  [[nodiscard]] Address peer_address() const override { return {}; }
-
   std::size_t room = 1000;  // What try_write accepts.
   int write_code = 0;
   int read_code = 0;
@@ -65,10 +62,14 @@ class FakeStream final : public StreamHandle {
     return read_code;
   }
   void stop_reading() noexcept override { ++counts_.stops; }
-  Written try_write(std::span<const std::byte> data) override {
-    const auto accepted = data.first(std::min(room, data.size()));
-    written.append(reinterpret_cast<const char*>(accepted.data()), accepted.size());
-    return {accepted.size(), write_code};
+  Written try_write(Buffers buffers) override {
+    std::size_t accepted = 0;
+    for (const auto each : buffers) {
+      const std::size_t part = std::min(room - accepted, each.size());
+      written.append(reinterpret_cast<const char*>(each.data()), part);
+      accepted += part;
+    }
+    return {accepted, write_code};
   }
   int submit_write(std::span<const std::byte> data) override {
     submitted.emplace(reinterpret_cast<const char*>(data.data()), data.size());

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/io/byte_stream.hpp"
+
+#include <fmt/format.h>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/io/request_wait.hpp"
+
+namespace fermata {
+
+ByteStream& ByteStream::operator=(ByteStream&& other) noexcept {
+  if (this != &other) {
+    close();
+    handle_ = std::move(other.handle_);
+  }
+  return *this;
+}
+
+std::size_t ByteStream::read(std::span<std::byte> buffer, const WaitOptions& options,
+                             SourcePlace place) {
+  detail::check_token(options);
+  ReadRequest request(handle(), buffer);
+  detail::finish(request, options, place);
+  return request.take();
+}
+
+void ByteStream::read_exact(std::span<std::byte> buffer, const WaitOptions& options,
+                            SourcePlace place) {
+  const detail::Deadline deadline(options);
+  for (std::size_t done = 0; done < buffer.size();) {
+    const std::size_t size = read(buffer.subspan(done), deadline.remaining(), place);
+    if (size == 0) {
+      throw InputOutputError(fmt::format("Stream ended after {} of {} bytes", done, buffer.size()));
+    }
+    done += size;
+  }
+}
+
+void ByteStream::write(std::span<const std::byte> data, const WaitOptions& options,
+                       SourcePlace place) {
+  detail::check_token(options);
+  if (const std::size_t written = handle().write_at_once(data)) {
+    if (written == data.size()) return;
+    data = data.subspan(written);
+  }
+  const detail::Deadline deadline(options);
+  do {
+    detail::check_token(options);
+    WriteRequest request(handle(), data);
+    detail::finish(request, deadline.remaining(), place);
+    data = data.subspan(request.transferred());
+  } while (!data.empty());
+}
+
+void ByteStream::writev(Buffers buffers, const WaitOptions& options, SourcePlace place) {
+  detail::check_token(options);
+  WriteRequest request(handle(), buffers);
+  detail::finish(request, options, place);
+}
+
+std::size_t ByteStream::write_some(std::span<const std::byte> data, const WaitOptions& options,
+                                   SourcePlace place) {
+  detail::check_token(options);
+  if (const std::size_t written = handle().write_at_once(data)) return written;
+  WriteRequest request(handle(), data, WriteMode::Some);
+  detail::finish(request, options, place);
+  return request.transferred();
+}
+
+StreamHandle& ByteStream::handle() const {
+  FERMATA_REQUIRE(handle_, detail::kTerminated);
+  return *handle_;
+}
+
+}  // namespace fermata

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What every connection that carries bytes can do: TCP, Unix sockets and pipes alike.
+//
+// Suspension  read and write may suspend; nothing else does.
+// Ownership   A value that owns its connection; the destructor closes it and never suspends. Who is
+//             parked on one that closes gets InputOutputError "Stream was closed".
+// Cancelling  A read that is cancelled or times out loses no byte; a write that does goes on, only
+//             its report is lost.
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/reactor/stream.hpp"
+
+namespace fermata {
+
+class ByteStream {
+ public:
+  explicit ByteStream(Ref<StreamHandle> handle) noexcept : handle_(std::move(handle)) {}
+  ByteStream(ByteStream&& other) noexcept = default;
+  ByteStream& operator=(ByteStream&& other) noexcept;
+  ~ByteStream() { close(); }
+
+  /// Waits for some bytes and returns how many came: at least 1, or 0 at the end of the stream.
+  /// Concurrent readers are served in their order.
+  std::size_t read(std::span<std::byte> buffer, const WaitOptions& options = {},
+                   SourcePlace place = SourcePlace::current());
+
+  /// Fills `buffer`. Throws InputOutputError "Stream ended after 3 of 8 bytes" when it cannot.
+  void read_exact(std::span<std::byte> buffer, const WaitOptions& options = {},
+                  SourcePlace place = SourcePlace::current());
+
+  /// Returns when the system has accepted all of `data`.
+  void write(std::span<const std::byte> data, const WaitOptions& options = {},
+             SourcePlace place = SourcePlace::current());
+  void write(std::string_view text, const WaitOptions& options = {},
+             SourcePlace place = SourcePlace::current()) {
+    write(std::as_bytes(std::span(text)), options, place);
+  }
+
+  /// The same for bytes that lie in several places: they arrive with nothing in between. Throws
+  /// UsageError for more than kBuffersMax buffers, or more than kTransferMax bytes in all.
+  void writev(Buffers buffers, const WaitOptions& options = {},
+              SourcePlace place = SourcePlace::current());
+
+  /// Writes what the system accepts at once, at least one byte, and returns how many.
+  [[nodiscard]] std::size_t write_some(std::span<const std::byte> data,
+                                       const WaitOptions& options = {},
+                                       SourcePlace place = SourcePlace::current());
+
+  /// Ends the writing side, behind everything written so far; reading goes on.
+  void shutdown_write() { handle().shutdown_write(); }
+
+  /// Idempotent; what is not sent yet is dropped.
+  void close() noexcept {
+    if (handle_) handle_->close();
+  }
+
+  [[nodiscard]] bool is_open() const noexcept { return handle_ && !handle_->closed(); }
+  /// Throws UsageError on a value that was moved from.
+  [[nodiscard]] StreamHandle& handle() const;
+
+ private:
+  Ref<StreamHandle> handle_;
+};
+
+}  // namespace fermata

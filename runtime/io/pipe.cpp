@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/io/pipe.hpp"
+
+#include <utility>
+
+#include "fermata/runtime/io/request_wait.hpp"
+#include "fermata/runtime/reactor/streams.hpp"
+
+namespace fermata {
+
+PipeStream PipeStream::connect(std::string_view path, const WaitOptions& options,
+                               SourcePlace place) {
+  detail::check_token(options);
+  ConnectRequest request(current_runtime().reactor().streams(), PipePath(path));
+  detail::finish(request, options, place);
+  return PipeStream(request.take());
+}
+
+PipeListener PipeListener::bind(std::string_view path, const ListenOptions& options) {
+  return PipeListener(current_runtime().reactor().streams().listen(PipePath(path), options));
+}
+
+PipeEnds open_pipe() {
+  PipeHandles ends = current_runtime().reactor().streams().open_pipe();
+  return {PipeStream(std::move(ends.reader)), PipeStream(std::move(ends.writer))};
+}
+
+}  // namespace fermata

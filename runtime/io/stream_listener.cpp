@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/io/stream_listener.hpp"
+
+#include "fermata/runtime/base/error.hpp"
+
+namespace fermata::detail {
+
+Ref<StreamHandle> accept_from(ListenerHandle& handle, const WaitOptions& options,
+                              SourcePlace place) {
+  check_token(options);
+  const auto listener = Ref<ListenerHandle>::share(handle);
+  if (listener->closed()) return {};
+  try {
+    AcceptRequest request(*listener);
+    finish(request, options, place);
+    return request.take();
+  } catch (const InputOutputError&) {
+    if (listener->closed()) return {};
+    throw;
+  }
+}
+
+}  // namespace fermata::detail

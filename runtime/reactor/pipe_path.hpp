@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace fermata {
+
+/// The file name that a Unix socket has on its machine. A value.
+class PipePath {
+ public:
+  /// What the system's socket addresses have room for, in bytes.
+  static constexpr std::size_t kLongest = 107;
+
+  /// Throws UsageError when `path` is empty, too long or has a NUL in it.
+  explicit PipePath(std::string_view path);
+
+  [[nodiscard]] const std::string& text() const noexcept { return path_; }
+
+  friend auto operator<=>(const PipePath&, const PipePath&) = default;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace fermata

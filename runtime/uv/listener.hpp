@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Listeners accept by themselves, because libuv answers a shortage of descriptors by dropping
+// connections.
+
+#include <string>
+
+#include "fermata/runtime/reactor/listener.hpp"
+#include "fermata/runtime/reactor/pipe_path.hpp"
+#include "fermata/runtime/uv/loop.hpp"
+
+namespace fermata::uv::detail {
+
+class Listener : public ListenerHandle {
+ protected:
+  /// Takes over `descriptor`, a listening socket, also when this throws InputOutputError; `place` is
+  /// for its text.
+  Listener(Loop& loop, int descriptor, const std::string& place, const ListenOptions& options);
+
+  [[nodiscard]] Loop& loop() const noexcept { return loop_; }
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
+ private:
+  /// The stream on a connected socket, which it owns from now on. Throws InputOutputError; then the
+  /// socket is still the caller's.
+  virtual Ref<StreamHandle> adopt(int descriptor) = 0;
+  /// The socket is closed next.
+  virtual void before_close() noexcept {}
+
+  void resume_accepting() override;
+  void pause_accepting() noexcept override;
+  void close_backend() noexcept override;
+  void accept_some() noexcept;
+
+  Loop& loop_;
+  int descriptor_;
+  uv_poll_t poll_;
+};
+
+class TcpListener final : public Listener {
+ public:
+  TcpListener(Loop& loop, const Address& address, const ListenOptions& options);
+  [[nodiscard]] Address local_address() const override;
+
+ private:
+  Ref<StreamHandle> adopt(int descriptor) override;
+};
+
+/// On a Unix socket, whose file goes when the listener does.
+class PipeListener final : public Listener {
+ public:
+  PipeListener(Loop& loop, const PipePath& path, const ListenOptions& options);
+
+ private:
+  Ref<StreamHandle> adopt(int descriptor) override;
+  void before_close() noexcept override;
+
+  PipePath path_;
+};
+
+}  // namespace fermata::uv::detail

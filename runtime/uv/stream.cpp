@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/uv/stream.hpp"
+
+#include <fmt/format.h>
+#include <netinet/tcp.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fermata/runtime/uv/socket_address.hpp"
+
+namespace fermata::uv::detail {
+
+namespace {
+
+/// Buffers of one system call, at most.
+constexpr std::size_t kGathered = 64;
+
+uv_buf_t buffer_of(std::span<const std::byte> data) {
+  // libuv takes a char* for reading and writing alike.
+  auto* base = reinterpret_cast<char*>(const_cast<std::byte*>(data.data()));
+  return uv_buf_init(base, static_cast<unsigned>(data.size()));
+}
+
+}  // namespace
+
+// --- what they have in common ---
+
+Stream::Stream(Loop& loop, IoType type, Direction direction, uv_stream_t* stream)
+    : StreamHandle(loop.attachment(), type, direction), loop_(loop), stream_(stream) {
+  connect_.data = write_.data = shutdown_.data = this;
+}
+
+void Stream::on_connected(uv_connect_t* request, int status) noexcept {
+  Stream& stream = self(request->data);
+  stream.loop_.begin_callback();
+  stream.connected(-status);
+}
+
+void Stream::provide_buffer(uv_handle_t* handle, std::size_t, uv_buf_t* buffer) noexcept {
+  Stream& stream = self(handle->data);
+  stream.providing_ = true;
+  stream.loop_.begin_callback();
+  stream.providing_ = false;
+  *buffer = buffer_of(stream.read_target(stream.loop_.spare_buffer()));
+}
+
+void Stream::on_read(uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) noexcept {
+  Stream& stream = self(handle->data);
+  stream.loop_.begin_callback();
+  if (stream.closed()) {
+    if (uv_is_closing(reinterpret_cast<uv_handle_t*>(handle)) == 0) stream.close_backend();
+  } else if (size > 0) {
+    stream.received(
+        {reinterpret_cast<const std::byte*>(buffer->base), static_cast<std::size_t>(size)});
+  } else if (size == UV_EOF) {
+    stream.received_end();
+  } else if (size < 0) {
+    stream.receive_failed(static_cast<int>(-size));
+  }
+}
+
+int Stream::start_reading() { return -uv_read_start(stream_, provide_buffer, on_read); }
+
+void Stream::stop_reading() noexcept { uv_read_stop(stream_); }
+
+StreamHandle::Written Stream::try_write(Buffers buffers) {
+  std::array<uv_buf_t, kGathered> vectors;
+  std::size_t accepted = 0;
+  while (!buffers.empty()) {
+    const Buffers batch = buffers.first(std::min(buffers.size(), vectors.size()));
+    std::transform(batch.begin(), batch.end(), vectors.begin(), buffer_of);
+    const int size = uv_try_write(stream_, vectors.data(), static_cast<unsigned>(batch.size()));
+    if (size < 0) return {accepted, size == UV_EAGAIN ? 0 : -size};
+    accepted += static_cast<std::size_t>(size);
+    if (static_cast<std::size_t>(size) < size_of(batch)) break;
+    buffers = buffers.subspan(batch.size());
+  }
+  return {accepted, 0};
+}
+
+int Stream::submit_write(std::span<const std::byte> data) {
+  const uv_buf_t buffer = buffer_of(data);
+  return -uv_write(&write_, stream_, &buffer, 1, [](uv_write_t* request, int status) noexcept {
+    Stream& stream = self(request->data);
+    stream.loop_.begin_callback();
+    stream.write_done(-status);
+  });
+}
+
+void Stream::submit_shutdown() noexcept {
+  uv_shutdown(&shutdown_, stream_, [](uv_shutdown_t* request, int) noexcept {
+    self(request->data).loop_.begin_callback();
+  });
+}
+
+void Stream::close_backend() noexcept {
+  if (providing_) return;  // on_read follows at once and comes back here.
+  uv_close(reinterpret_cast<uv_handle_t*>(stream_),
+           [](uv_handle_t* handle) noexcept { self(handle->data).close_acknowledged(); });
+}
+
+// --- TCP ---
+
+TcpSocket::TcpSocket(Loop& loop)
+    : Stream(loop, IoType::Tcp, Direction::Both, reinterpret_cast<uv_stream_t*>(&tcp_)) {
+  check(uv_tcp_init(loop.get(), &tcp_), "create a socket");
+  tcp_.data = static_cast<Stream*>(this);
+}
+
+void TcpSocket::adopt(int descriptor) {
+  set_option(descriptor, IPPROTO_TCP, TCP_NODELAY);
+  check(uv_tcp_open(&tcp_, descriptor), "adopt a socket");
+}
+
+void TcpSocket::connect(const Address& peer) {
+  uv_tcp_nodelay(&tcp_, 1);
+  const sockaddr_in native = to_native(peer);
+  check(uv_tcp_connect(&connect_, &tcp_, reinterpret_cast<const sockaddr*>(&native), on_connected),
+        fmt::format("connect to {}", peer.text()));
+}
+
+Address TcpSocket::local_address() const { return address_of(&tcp_, uv_tcp_getsockname); }
+
+Address TcpSocket::peer_address() const { return address_of(&tcp_, uv_tcp_getpeername); }
+
+// --- pipes ---
+
+Pipe::Pipe(Loop& loop, Direction direction)
+    : Stream(loop, IoType::Pipe, direction, reinterpret_cast<uv_stream_t*>(&pipe_)) {
+  check(uv_pipe_init(loop.get(), &pipe_, 0), "create a pipe");
+  pipe_.data = static_cast<Stream*>(this);
+}
+
+void Pipe::adopt(int descriptor) { check(uv_pipe_open(&pipe_, descriptor), "adopt a pipe"); }
+
+void Pipe::connect(const PipePath& peer) noexcept {
+  uv_pipe_connect(&connect_, &pipe_, peer.text().c_str(), on_connected);
+}
+
+}  // namespace fermata::uv::detail

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What only Unix sockets and anonymous pipes have; what all connections do is in the bodies about
+// streams and listeners.
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "tests/conformance/transports.hpp"
+#include "tests/support/checks.hpp"
+
+namespace fermata::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class Arm>
+class PipeTest : public ::testing::Test {};
+TYPED_TEST_SUITE(PipeTest, Arms);
+
+/// What `operation` throws, and the number of the system's error in it.
+template <class Operation>
+std::string error_of(Operation operation, int code = 0) {
+  try {
+    operation();
+  } catch (const InputOutputError& error) {
+    EXPECT_EQ(error.code(), code);
+    return error.what();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(code, 0);
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string read_text(ByteStream& stream) {
+  std::string text(100, '\0');
+  text.resize(stream.read(std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+TYPED_TEST(PipeTest, APathWithoutASocketIsNotFound) {
+  TypeParam::run([] {
+    const std::string path = OverPipe::fresh_path();
+    EXPECT_EQ(error_of([&] { (void)PipeStream::connect(path); }, ENOENT),
+              "connect to " + path + ": No such file or directory");
+  });
+}
+
+TYPED_TEST(PipeTest, ThePathGoesWithItsListener) {
+  TypeParam::run([] {
+    const std::string path = OverPipe::fresh_path();
+    for (int i = 0; i < 2; ++i) {
+      const PipeListener listener = PipeListener::bind(path);
+      const PipeStream client = PipeStream::connect(path);
+      EXPECT_TRUE(client.is_open());
+    }
+    EXPECT_EQ(error_of([&] { (void)PipeStream::connect(path); }, ENOENT),
+              "connect to " + path + ": No such file or directory");
+  });
+}
+
+TYPED_TEST(PipeTest, APathInUseIsRefusedAndStaysInUse) {
+  TypeParam::run([] {
+    const std::string path = OverPipe::fresh_path();
+    const PipeListener listener = PipeListener::bind(path);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(error_of([&] { (void)PipeListener::bind(path); }, EADDRINUSE),
+                "listen at " + path + ": Address already in use");
+    }
+    EXPECT_TRUE(PipeStream::connect(path).is_open());
+  });
+}
+
+TYPED_TEST(PipeTest, APathThatCannotBeOneIsTheCallersMistake) {
+  TypeParam::run([] {
+    EXPECT_EQ(error_of([] { (void)PipeStream::connect(""); }),
+              "path of a Unix socket: expected at least one character");
+    const std::string long_path(108, 'x');
+    EXPECT_EQ(error_of([&] { (void)PipeListener::bind(long_path); }),
+              "path of a Unix socket '" + long_path + "': expected at most 107 bytes, not 108");
+    EXPECT_EQ(error_of([] { (void)PipeStream::connect(std::string_view("a\0b", 3)); }),
+              "path of a Unix socket 'a': expected no NUL, there is one at 1");
+  });
+}
+
+TYPED_TEST(PipeTest, WhoWritesToAnEndThatIsGoneFails) {
+  TypeParam::run([] {
+    Connected<OverPipe> pair;
+    pair.server.reset();
+    delay(1ms);
+    EXPECT_EQ(error_of([&] { pair.client->write("x"); }, EPIPE), "write: Broken pipe");
+  });
+}
+
+TYPED_TEST(PipeTest, AnAnonymousPipeCarriesBytesToTheEnd) {
+  TypeParam::run([] {
+    PipeEnds pipe = open_pipe();
+    EXPECT_EQ(pipe.reader.handle().io_type(), IoType::Pipe);
+    auto reader = spawn("reader", [&] { return read_text(pipe.reader); });
+    suspend();
+    pipe.writer.write("through");
+    EXPECT_EQ(await(reader), "through");
+    pipe.writer.write("last");
+    pipe.writer.close();
+    EXPECT_EQ(read_text(pipe.reader), "last");
+    EXPECT_EQ(read_text(pipe.reader), "");
+  });
+}
+
+TYPED_TEST(PipeTest, AnAnonymousPipeHasOneDirection) {
+  TypeParam::run([] {
+    PipeEnds pipe = open_pipe();
+    EXPECT_EQ(error_of([&] { read_text(pipe.writer); }), "read: this is the writing end of a pipe");
+    EXPECT_EQ(error_of([&] { pipe.reader.write("x"); }), "write: this is the reading end of a pipe");
+    EXPECT_EQ(error_of([&] { pipe.reader.shutdown_write(); }),
+              "shutdown_write: this is the reading end of a pipe");
+  });
+}
+
+TYPED_TEST(PipeTest, AFullPipeHoldsItsWriterUntilSomebodyReads) {
+  FERMATA_CHECKS("IO-02", "IO-03");
+  TypeParam::run([] {
+    PipeEnds pipe = open_pipe();
+    const std::vector<std::byte> bytes(1 << 20, std::byte{7});
+    bool written = false;
+    auto writer = spawn("writer", [&] {
+      pipe.writer.write(bytes);
+      written = true;
+    });
+    delay(2ms);
+    EXPECT_FALSE(written);
+    std::vector<std::byte> got(bytes.size());
+    pipe.reader.read_exact(got);
+    await(writer);
+    EXPECT_EQ(got, bytes);
+  });
+}
+
+TYPED_TEST(PipeTest, AWriterThatIsHeldLearnsThatNobodyWillRead) {
+  TypeParam::run([] {
+    PipeEnds pipe = open_pipe();
+    const std::vector<std::byte> bytes(1 << 20);
+    auto writer = spawn("writer", [&] {
+      return error_of([&] { pipe.writer.write(bytes); }, EPIPE);
+    });
+    delay(2ms);
+    pipe.reader.close();
+    EXPECT_EQ(await(writer), "write: Broken pipe");
+  });
+}
+
+}  // namespace
+}  // namespace fermata::conformance
