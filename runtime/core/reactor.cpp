@@ -13,6 +13,7 @@ Triggers& Reactor::triggers() { throw Unsupported("triggers", name()); }
 Streams& Reactor::streams() { throw Unsupported("streams", name()); }
 Datagrams& Reactor::datagrams() { throw Unsupported("datagrams", name()); }
 Files& Reactor::files() { throw Unsupported("files", name()); }
+Names& Reactor::names() { throw Unsupported("names", name()); }
 Offload& Reactor::offload() { throw Unsupported("offload", name()); }
 
 }  // namespace fermata

@@ -29,6 +29,7 @@ class Triggers;
 class Streams;
 class Datagrams;
 class Files;
+class Names;
 class Offload;
 
 /// Nanoseconds since 1970-01-01 UTC. May jump; for display and protocols, never for waiting.
@@ -82,6 +83,7 @@ class Reactor {
   [[nodiscard]] virtual Streams& streams();
   [[nodiscard]] virtual Datagrams& datagrams();
   [[nodiscard]] virtual Files& files();
+  [[nodiscard]] virtual Names& names();
   [[nodiscard]] virtual Offload& offload();
 };
 

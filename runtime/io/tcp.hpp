@@ -3,6 +3,9 @@
 
 // TCP for coroutines: byte streams with addresses, and what accepts them.
 
+#include <cstdint>
+#include <string_view>
+
 #include "fermata/runtime/io/byte_stream.hpp"
 #include "fermata/runtime/io/stream_listener.hpp"
 #include "fermata/runtime/reactor/streams.hpp"
@@ -16,6 +19,12 @@ class TcpStream : public ByteStream {
   /// May suspend. Throws InputOutputError, for instance "connect to 127.0.0.1:7: Connection
   /// refused".
   [[nodiscard]] static TcpStream connect(const Address& peer, const WaitOptions& options = {},
+                                         SourcePlace place = SourcePlace::current());
+
+  /// To the first address of `host` that answers, in the name service's order; the error of the last
+  /// one when none does. `options` hold for all of it. Throws what resolve() throws, too.
+  [[nodiscard]] static TcpStream connect(std::string_view host, std::uint16_t port,
+                                         const WaitOptions& options = {},
                                          SourcePlace place = SourcePlace::current());
 
   [[nodiscard]] Address local_address() const { return handle().local_address(); }

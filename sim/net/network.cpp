@@ -21,6 +21,7 @@ template <class Place>
 }  // namespace
 
 void Network::reset() noexcept {
+  names_.reset();
   listeners_.clear();
   local_listeners_.clear();
   local_links_.clear();

@@ -14,6 +14,7 @@
 #include "fermata/runtime/reactor/address.hpp"
 #include "fermata/runtime/reactor/pipe_path.hpp"
 #include "fermata/sim/net/connection.hpp"
+#include "fermata/sim/net/name_table.hpp"
 
 namespace fermata::sim::detail {
 
@@ -53,6 +54,8 @@ class Network {
   /// One within `node` that goes through no network.
   std::shared_ptr<Connection> make_local_connection(NodeState& node, const std::string& place);
 
+  [[nodiscard]] NameTable& names() noexcept { return names_; }
+
   /// Room for bytes that no reader has asked for yet; good until it is asked for again.
   [[nodiscard]] std::span<std::byte> spare() noexcept { return spare_; }
 
@@ -67,6 +70,7 @@ class Network {
     bool loopback_only;
   };
   using LocalPlace = std::pair<std::uint32_t, std::string>;  // The machine's address and the path.
+  NameTable names_;
   std::map<Place, Bound> listeners_;
   std::map<LocalPlace, Listening*> local_listeners_;
   std::vector<std::byte> spare_ = std::vector<std::byte>(Pipe::kWindow);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::array<const char*, kFaultCount> kNames = {
     "delay", "short-read", "short-write", "reset", "refused", "hung", "timer-late", "slow-close",
+    "dns-failure", "dns-delay",
 };
 
 std::optional<Fault> fault_of(std::string_view name) {

@@ -20,8 +20,10 @@ enum class Fault : std::uint8_t {
   Hung,        // a connect gets no answer until the system gives up
   TimerLate,   // all due timers fire later than their deadlines
   SlowClose,   // a handle's close is acknowledged late
+  DnsFailure,  // the name service does not answer
+  DnsDelay,    // it answers late
 };
-inline constexpr std::size_t kFaultCount = 8;
+inline constexpr std::size_t kFaultCount = 10;
 
 /// "delay", "short-read", ...
 [[nodiscard]] const char* to_string(Fault fault) noexcept;

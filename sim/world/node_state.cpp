@@ -58,6 +58,8 @@ NodeState* NodeState::peer(std::uint32_t ip) noexcept {
   return is_self ? this : world_.find_node(ip);
 }
 
+NodeState* NodeState::peer(std::string_view name) const noexcept { return world_.find_node(name); }
+
 // --- time ---
 
 bool NodeState::wait(Instant wake_by) {

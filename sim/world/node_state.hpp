@@ -49,6 +49,8 @@ class NodeState {
   [[nodiscard]] Network& network() const noexcept;
   /// The machine with this address, which may be this one; null when there is none.
   [[nodiscard]] NodeState* peer(std::uint32_t ip) noexcept;
+  /// The machine of this name; null when there is none.
+  [[nodiscard]] NodeState* peer(std::string_view name) const noexcept;
   /// The process ends by a signal that it has not prepared for.
   [[noreturn]] void die_of(int signum);
   /// The run is over for this machine: nothing that it does has any effect outside.

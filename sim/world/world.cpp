@@ -39,6 +39,13 @@ Node& World::node(std::string_view name) {
   return node->handle();
 }
 
+void World::set_addresses(std::string_view host, std::span<const Address> addresses) {
+  std::vector<std::uint32_t> ips;
+  ips.reserve(addresses.size());
+  for (const Address& each : addresses) ips.push_back(each.ip());
+  state_->network().names().set(host, std::move(ips));
+}
+
 void World::at(Duration delay, std::function<void()> action) {
   state_->at(delay, std::move(action));
 }

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,6 +95,10 @@ class World {
 
   /// The machine called `name`. Throws UsageError when there is none.
   [[nodiscard]] Node& node(std::string_view name);
+
+  /// From now on the name service says that `host` has these IPv4 addresses, whose ports do not
+  /// count; none means that there is no such host. Nodes go by their names without being told.
+  void set_addresses(std::string_view host, std::span<const Address> addresses);
 
   /// Calls `action` when `delay` has passed from now. It runs in no node and must not suspend.
   void at(Duration delay, std::function<void()> action);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "fermata/runtime/reactor/names.hpp"
+#include "fermata/runtime/uv/loop.hpp"
+
+namespace fermata::uv::detail {
+
+/// The system's resolver, on libuv's threads.
+class Names final : public fermata::Names {
+ public:
+  explicit Names(Loop& loop) : fermata::Names(loop.attachment()), loop_(loop) {}
+
+ private:
+  struct Forward;
+  struct Reverse;
+
+  void enqueue(NameQuery& query) override;
+  void withdraw(NameQuery& query) noexcept override;
+
+  Loop& loop_;
+};
+
+}  // namespace fermata::uv::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/net/names.hpp"
+
+#include <fmt/format.h>
+
+#include "fermata/sim/net/name_table.hpp"
+#include "fermata/sim/net/network.hpp"
+#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr std::uint32_t kLoopback = 0x7f000001;
+constexpr Duration kQuick = std::chrono::microseconds(500);
+constexpr Duration kLeastDelay = std::chrono::milliseconds(1);
+constexpr std::uint64_t kDelays = 14;  // Each twice the one before; the longest is 8 s.
+
+/// The address that `host` spells in figures.
+std::optional<std::uint32_t> in_figures(const std::string& host) {
+  try {
+    return Address(host, 0).ip();
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+std::string host_in_figures(const Address& address) {
+  const std::string text = address.text();
+  return text.substr(0, text.find(':'));
+}
+
+}  // namespace
+
+bool SimNames::answered_here(const NameQuery& query) const {
+  if (query.kind == NameQuery::Kind::Reverse) return (query.address.ip() >> 24) == 127;
+  return query.host == "localhost" || in_figures(query.host).has_value();
+}
+
+void SimNames::enqueue(NameQuery& query) {
+  Job& job = jobs_.emplace_back(*this, query);
+  job.self = std::prev(jobs_.end());
+  const std::uint64_t key = key_of(key_of(node_.key(), "dns"), query.host);
+  Duration takes = Duration::zero();
+  if (!answered_here(query)) {
+    const std::uint64_t slow =
+        node_.faults().strength(Fault::DnsDelay, Stream::Network, key_of(key, "delay"), kDelays);
+    takes = kQuick + (slow == 0 ? Duration::zero() : kLeastDelay * (1 << slow));
+  }
+  node_.agenda().schedule(job, node_.now() + takes, key);
+}
+
+void SimNames::answer(Job& job) {
+  NameQuery& query = job.query;
+  jobs_.erase(job.self);
+  finished(query, look_up(query));
+}
+
+std::optional<NameFailure> SimNames::look_up(NameQuery& query) const {
+  if (!answered_here(query)) {
+    const std::uint64_t key = key_of(key_of(node_.key(), "dns failure"), query.host);
+    if (node_.faults().strikes(Fault::DnsFailure, Stream::Network, key)) {
+      return NameFailure::TryAgain;
+    }
+  }
+  if (query.kind == NameQuery::Kind::Reverse) {
+    look_up_reverse(query);
+    return std::nullopt;
+  }
+  const auto port = query.service.empty() ? 0 : NameTable::port_of(query.service);
+  if (!port) return NameFailure::UnknownService;
+  if (const auto figures = in_figures(query.host)) {
+    query.addresses = {Address(*figures, *port)};
+  } else if (query.host == "localhost") {
+    query.addresses = {Address(kLoopback, *port)};
+  } else if (const auto* said = node_.network().names().find(query.host)) {
+    for (const std::uint32_t ip : *said) query.addresses.emplace_back(ip, *port);
+  } else if (const NodeState* named = node_.peer(query.host)) {
+    query.addresses = {Address(named->ip(), *port)};
+  }
+  return query.addresses.empty() ? std::optional(NameFailure::NotFound) : std::nullopt;
+}
+
+void SimNames::look_up_reverse(NameQuery& query) const {
+  const std::uint32_t ip = query.address.ip();
+  query.name.service = NameTable::service_of(query.address.port());
+  if ((ip >> 24) == 127) {
+    query.name.host = "localhost";
+  } else if (const NodeState* known = node_.peer(ip)) {
+    query.name.host = known->name();
+  } else if (const std::string_view host = node_.network().names().host_of(ip); !host.empty()) {
+    query.name.host = host;
+  } else {
+    query.name.host = host_in_figures(query.address);
+  }
+}
+
+}  // namespace fermata::sim::detail
