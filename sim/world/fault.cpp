@@ -13,7 +13,8 @@ namespace fermata::sim {
 namespace {
 
 constexpr std::array<const char*, kFaultCount> kNames = {
-    "delay", "short-read", "short-write", "reset", "refused", "hung", "timer-late", "slow-close",
+    "delay",      "short-read", "short-write", "reset",     "refused",    "hung",
+    "timer-late", "slow-close", "slow-disk",   "disk-full", "disk-error",
 };
 
 std::optional<Fault> fault_of(std::string_view name) {
