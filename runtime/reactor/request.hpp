@@ -17,6 +17,9 @@
 
 namespace fermata {
 
+/// The most bytes that one operation moves (IO-12).
+inline constexpr std::size_t kTransferMax = 0x7ffff000;
+
 class Request : public Event {
  public:
   [[nodiscard]] bool completed() const noexcept { return closed(); }

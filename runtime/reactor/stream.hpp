@@ -28,8 +28,7 @@ namespace fermata {
 class ConnectRequest;
 class StreamHandle;
 
-/// The most bytes that one operation moves (IO-12), and the most buffers.
-inline constexpr std::size_t kTransferMax = 0x7ffff000;
+/// The most buffers that one operation takes.
 inline constexpr std::size_t kBuffersMax = 65'535;
 
 /// Bytes that lie in several places, in order.

@@ -3,6 +3,7 @@
 
 #include <ctime>
 
+#include "fermata/runtime/uv/files.hpp"
 #include "fermata/runtime/uv/loop.hpp"
 #include "fermata/runtime/uv/names.hpp"
 #include "fermata/runtime/uv/offload.hpp"
@@ -68,12 +69,14 @@ class UvReactor final : public Reactor {
   [[nodiscard]] fermata::Signals& signals() override { return signals_; }
   [[nodiscard]] fermata::Triggers& triggers() override { return triggers_; }
   [[nodiscard]] fermata::Streams& streams() override { return streams_; }
+  [[nodiscard]] fermata::Files& files() override { return files_; }
   [[nodiscard]] fermata::Names& names() override { return names_; }
   [[nodiscard]] fermata::Offload& offload() override { return offload_; }
 
  private:
   [[nodiscard]] std::size_t unfinished() noexcept {
-    return loop_.attachment().unclosed() + offload_.in_flight() + names_.in_flight();
+    return loop_.attachment().unclosed() + files_.in_flight() + names_.in_flight() +
+           offload_.in_flight();
   }
 
   detail::Loop loop_;
@@ -81,6 +84,7 @@ class UvReactor final : public Reactor {
   detail::Polls polls_{loop_};
   detail::Signals signals_{loop_};
   detail::Triggers triggers_{loop_};
+  detail::Files files_{loop_};
   detail::Names names_{loop_};
   detail::Offload offload_{loop_};
 };

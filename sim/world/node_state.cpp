@@ -121,6 +121,7 @@ void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::ui
   shutdown_requested_ = false;
   last_ran_ = 0;
   agenda_.clear();
+  disk_.format();
 }
 
 void NodeState::resume() {

@@ -14,6 +14,7 @@
 #include "fermata/runtime/context/context.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/sim/check/audit.hpp"
+#include "fermata/sim/fs/disk.hpp"
 #include "fermata/sim/world/agenda.hpp"
 #include "fermata/sim/world/world.hpp"
 
@@ -47,6 +48,8 @@ class NodeState {
   [[nodiscard]] FaultPlan& faults() const noexcept;
   [[nodiscard]] Decisions& decisions() const noexcept;
   [[nodiscard]] Network& network() const noexcept;
+  /// Its file system, empty at the beginning of a run.
+  [[nodiscard]] Disk& disk() noexcept { return disk_; }
   /// The machine with this address, which may be this one; null when there is none.
   [[nodiscard]] NodeState* peer(std::uint32_t ip) noexcept;
   /// The machine of this name; null when there is none.
@@ -98,6 +101,7 @@ class NodeState {
   std::uint32_t ip_ = 0;
   Node handle_;
   Agenda agenda_;
+  Disk disk_;
   Audit audit_;
   SimReactor* reactor_ = nullptr;  // Belongs to the runtime.
   std::unique_ptr<Runtime> runtime_;

@@ -6,6 +6,7 @@
 
 #include "fermata/runtime/core/reactor.hpp"
 #include "fermata/runtime/reactor/handle.hpp"
+#include "fermata/sim/fs/files.hpp"
 #include "fermata/sim/net/names.hpp"
 #include "fermata/sim/net/streams.hpp"
 #include "fermata/sim/world/offload.hpp"
@@ -33,6 +34,7 @@ class SimReactor final : public Reactor {
   [[nodiscard]] SimSignals& signals() override { return signals_; }
   [[nodiscard]] SimTriggers& triggers() override { return triggers_; }
   [[nodiscard]] SimStreams& streams() override { return streams_; }
+  [[nodiscard]] SimFiles& files() override { return files_; }
   [[nodiscard]] SimNames& names() override { return names_; }
   [[nodiscard]] SimOffload& offload() override { return offload_; }
 
@@ -47,6 +49,7 @@ class SimReactor final : public Reactor {
   SimSignals signals_;
   SimTriggers triggers_;
   SimStreams streams_;
+  SimFiles files_;
   SimNames names_;
   SimOffload offload_;
   Instant last_turn_;

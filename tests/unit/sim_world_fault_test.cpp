@@ -38,7 +38,8 @@ TEST(FaultSet, RefusesWhatItDoesNotKnow) {
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()),
               "faults 'lightning': expected all, none or some of delay,short-read,short-write,"
-              "reset,refused,hung,timer-late,slow-close,dns-failure,dns-delay");
+              "reset,refused,hung,timer-late,slow-close,slow-disk,disk-full,disk-error,dns-failure,"
+              "dns-delay");
   }
 }
 

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/fs/disk.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "fermata/sim/tape/key.hpp"
+
+namespace fermata::sim {
+
+namespace {
+constexpr std::size_t kNameMax = 255;
+constexpr std::uint32_t kMask = 022;
+}  // namespace
+
+void Disk::format() {
+  nodes_.clear();
+  name_changes_.clear();
+  used_ = 0;
+  now_ = {};
+  next_ = kRoot + 1;
+  Node root;
+  root.type = FileType::Directory;
+  root.permissions = 0755;
+  root.named = true;
+  root.parent = kRoot;
+  nodes_.emplace(kRoot, std::move(root));
+}
+
+// --- finding ---
+
+/// To where the last part of `path` is looked up.
+int Disk::walk(std::string_view path, Place& place) const {
+  place = {};
+  while (!path.empty()) {
+    const std::size_t slash = path.find('/');
+    const std::string_view part = path.substr(0, slash);
+    place.must_be_directory = slash != std::string_view::npos;
+    path.remove_prefix(place.must_be_directory ? slash + 1 : path.size());
+    if (part.empty()) continue;
+    if (part.size() > kNameMax) return ENAMETOOLONG;
+    if (const int code = descend(place); code != 0) return code;
+    if (part == "..") {
+      place.directory = at(place.directory).parent;
+    } else if (part != ".") {
+      place.name = part;
+    }
+  }
+  return 0;
+}
+
+int Disk::descend(Place& place) const {
+  const Inode inode = find_in(place);
+  if (inode == 0) return ENOENT;
+  if (!is_directory(inode)) return ENOTDIR;
+  place.directory = inode;
+  place.name.clear();
+  return 0;
+}
+
+Disk::Inode Disk::find_in(const Place& place) const {
+  if (place.name.empty()) return place.directory;
+  const Names& names = at(place.directory).names;
+  const auto found = names.find(place.name);
+  return found == names.end() ? 0 : found->second;
+}
+
+int Disk::find(std::string_view path, Inode& found) const {
+  Place place;
+  if (const int code = walk(path, place); code != 0) return code;
+  found = find_in(place);
+  if (found == 0) return ENOENT;
+  return place.must_be_directory && !is_directory(found) ? ENOTDIR : 0;
+}
+
+bool Disk::exists(std::string_view path) const {
+  Inode found = 0;
+  return find(path, found) == 0;
+}
+
+FileStatus Disk::status(Inode inode) const {
+  const Node& node = at(inode);
+  return {node.type, node.image.seen().size(), node.permissions, node.modified};
+}
+
+int Disk::status(std::string_view path, FileStatus& answer) const {
+  Inode found = 0;
+  if (const int code = find(path, found); code != 0) return code;
+  answer = status(found);
+  return 0;
+}
+
+int Disk::list(std::string_view path, std::vector<DirectoryEntry>& entries) const {
+  Inode found = 0;
+  if (const int code = find(path, found); code != 0) return code;
+  if (!is_directory(found)) return ENOTDIR;
+  for (const auto& [name, inode] : at(found).names) entries.push_back({name, at(inode).type});
+  return 0;
+}
+
+// --- changing names ---
+
+int Disk::open(std::string_view path, const OpenMode& mode, Inode& opened) {
+  Place place;
+  if (const int code = walk(path, place); code != 0) return code;
+  opened = find_in(place);
+  if (opened == 0) {
+    if (!mode.create) return ENOENT;
+    if (place.must_be_directory) return EISDIR;
+    opened = create(place, FileType::Regular, mode.permissions);
+  } else {
+    if (mode.exclusive) return EEXIST;
+    if (is_directory(opened) && mode.write) return EISDIR;
+    if (!is_directory(opened) && place.must_be_directory) return ENOTDIR;
+    if (mode.truncate) resize(opened, 0);
+  }
+  ++at(opened).opens;
+  return 0;
+}
+
+void Disk::release(Inode inode) {
+  --at(inode).opens;
+  forget_if_unused(inode);
+}
+
+int Disk::make_directory(std::string_view path, std::uint32_t permissions) {
+  Place place;
+  if (const int code = walk(path, place); code != 0) return code;
+  if (find_in(place) != 0) return EEXIST;
+  const Inode made = create(place, FileType::Directory, permissions);
+  at(made).parent = place.directory;
+  return 0;
+}
+
+Disk::Inode Disk::create(const Place& place, FileType type, std::uint32_t permissions) {
+  const Inode inode = next_++;
+  Node node;
+  node.type = type;
+  node.permissions = permissions & ~kMask;
+  node.modified = now_;
+  node.key = key_of(at(place.directory).key, place.name);
+  node.named = true;
+  nodes_.emplace(inode, std::move(node));
+  change_names({inode, std::nullopt, place});
+  return inode;
+}
+
+int Disk::remove(std::string_view path) {
+  Place place;
+  if (const int code = walk(path, place); code != 0) return code;
+  const Inode inode = find_in(place);
+  if (inode == 0) return ENOENT;
+  if (is_directory(inode)) return EISDIR;
+  if (place.must_be_directory) return ENOTDIR;
+  change_names({inode, place, std::nullopt});
+  at(inode).named = false;
+  forget_if_unused(inode);
+  return 0;
+}
+
+int Disk::remove_directory(std::string_view path) {
+  Place place;
+  if (const int code = walk(path, place); code != 0) return code;
+  const Inode inode = find_in(place);
+  if (inode == 0) return ENOENT;
+  if (!is_directory(inode)) return ENOTDIR;
+  if (inode == kRoot) return EBUSY;
+  if (place.name.empty()) return EINVAL;
+  if (!at(inode).names.empty()) return ENOTEMPTY;
+  change_names({inode, place, std::nullopt});
+  at(inode).named = false;
+  return 0;
+}
+
+int Disk::rename(std::string_view from, std::string_view to) {
+  Place source;
+  Place destination;
+  if (const int code = walk(from, source); code != 0) return code;
+  if (const int code = walk(to, destination); code != 0) return code;
+  if (source.name.empty() || destination.name.empty()) return EBUSY;
+  const Inode moved = find_in(source);
+  const Inode replaced = find_in(destination);
+  if (moved == 0) return ENOENT;
+  const bool as_directory = source.must_be_directory || destination.must_be_directory;
+  if (as_directory && !is_directory(moved)) return ENOTDIR;
+  if (moved == replaced) return 0;
+  if (is_inside(destination.directory, moved)) return EINVAL;
+  if (replaced != 0) {
+    if (const int code = may_replace(moved, replaced); code != 0) return code;
+    at(replaced).named = false;
+  }
+  change_names({moved, source, destination});
+  if (is_directory(moved)) at(moved).parent = destination.directory;
+  if (replaced != 0) forget_if_unused(replaced);
+  return 0;
+}
+
+bool Disk::is_inside(Inode directory, Inode of) const {
+  while (directory != of && directory != kRoot) directory = at(directory).parent;
+  return directory == of;
+}
+
+int Disk::may_replace(Inode moved, Inode replaced) const {
+  if (!is_directory(moved)) return is_directory(replaced) ? EISDIR : 0;
+  if (!is_directory(replaced)) return ENOTDIR;
+  return at(replaced).names.empty() ? 0 : ENOTEMPTY;
+}
+
+void Disk::change_names(NameChange change) {
+  apply(change, nodes_, &Node::names);
+  if (change.removed) at(change.removed->directory).modified = now_;
+  if (change.added) at(change.added->directory).modified = now_;
+  name_changes_.push_back(std::move(change));
+}
+
+void Disk::apply(const NameChange& change, std::map<Inode, Node>& nodes, Names Node::*names) {
+  const auto names_of = [&](Inode directory) -> Names& {
+    return nodes.find(directory)->second.*names;
+  };
+  if (change.removed) names_of(change.removed->directory).erase(change.removed->name);
+  if (change.added) names_of(change.added->directory)[change.added->name] = change.inode;
+}
+
+void Disk::forget_if_unused(Inode inode) {
+  Node& node = at(inode);
+  if (node.named || node.opens > 0) return;
+  used_ -= node.image.seen().size();
+  node.image.forget_seen();
+}
+
+// --- contents ---
+
+int Disk::read(Inode inode, std::uint64_t offset, std::span<std::byte> to,
+               std::size_t& moved) const {
+  if (is_directory(inode)) return EISDIR;
+  moved = at(inode).image.read(offset, to);
+  return 0;
+}
+
+int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> bytes,
+                std::size_t& moved) {
+  Node& node = at(inode);
+  const std::uint64_t before = node.image.seen().size();
+  const std::uint64_t limit = before + room();
+  if (bytes.size() > kOffsetMax - offset) return EFBIG;
+  if (!bytes.empty() && offset >= limit) return ENOSPC;
+  moved = std::min<std::size_t>(bytes.size(), limit - std::min(limit, offset));
+  node.image.write(offset, bytes.first(moved));
+  used_ += node.image.seen().size() - before;
+  node.modified = now_;
+  return 0;
+}
+
+int Disk::truncate(Inode inode, std::uint64_t size) {
+  if (size > at(inode).image.seen().size() + room()) return ENOSPC;
+  resize(inode, size);
+  return 0;
+}
+
+void Disk::resize(Inode inode, std::uint64_t size) {
+  Node& node = at(inode);
+  used_ = used_ - node.image.seen().size() + size;
+  node.image.resize(size);
+  node.modified = now_;
+}
+
+// --- what lasts ---
+
+bool Disk::NameChange::touches(Inode directory) const noexcept {
+  return (removed && removed->directory == directory) || (added && added->directory == directory);
+}
+
+void Disk::Ties::add(const NameChange& change) {
+  inodes_.insert(change.inode);
+  if (change.removed) places_.insert(*change.removed);
+  if (change.added) places_.insert(*change.added);
+}
+
+bool Disk::Ties::bind(const NameChange& change) const {
+  return inodes_.contains(change.inode) || (change.removed && places_.contains(*change.removed)) ||
+         (change.added && places_.contains(*change.added));
+}
+
+int Disk::sync_directory(std::string_view path) {
+  Inode directory = 0;
+  if (const int code = find(path, directory); code != 0) return code;
+  if (!is_directory(directory)) return ENOTDIR;
+  sync_names(directory);
+  return 0;
+}
+
+void Disk::sync(Inode inode) {
+  if (is_directory(inode)) {
+    sync_names(inode);
+  } else {
+    at(inode).image.sync();
+  }
+}
+
+void Disk::sync_names(Inode directory) {
+  Ties synced;
+  std::vector<NameChange> durable;
+  std::vector<NameChange> rest;
+  for (auto change = name_changes_.rbegin(); change != name_changes_.rend(); ++change) {
+    const bool goes = change->touches(directory) || synced.bind(*change);
+    if (goes) synced.add(*change);
+    (goes ? durable : rest).push_back(std::move(*change));
+  }
+  for (auto change = durable.rbegin(); change != durable.rend(); ++change) {
+    apply(*change, nodes_, &Node::durable_names);
+  }
+  std::reverse(rest.begin(), rest.end());
+  name_changes_ = std::move(rest);
+}
+
+void Disk::crash(const CrashDraw& draw) {
+  Ties lost;
+  for (const NameChange& change : std::exchange(name_changes_, {})) {
+    const std::uint64_t key = key_of(at(change.inode).key, "name");
+    if (lost.bind(change) || draw(key, 2) != 0) {
+      lost.add(change);
+    } else {
+      apply(change, nodes_, &Node::durable_names);
+    }
+  }
+  for (auto& [inode, node] : nodes_) {
+    node.opens = 0;
+    node.named = inode == kRoot;
+    node.names = node.durable_names;
+  }
+  see_names_of(kRoot);
+  std::erase_if(nodes_, [](const auto& entry) { return !entry.second.named; });
+  used_ = 0;
+  for (auto& [inode, node] : nodes_) {
+    node.image.crash(draw, node.key);
+    used_ += node.image.seen().size();
+  }
+}
+
+void Disk::see_names_of(Inode directory) {
+  for (const auto& [name, inode] : at(directory).names) {
+    Node& node = at(inode);
+    node.named = true;
+    if (node.type != FileType::Directory) continue;
+    node.parent = directory;
+    see_names_of(inode);
+  }
+}
+
+}  // namespace fermata::sim

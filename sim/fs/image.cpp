@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/fs/image.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "fermata/sim/tape/key.hpp"
+
+namespace fermata::sim {
+
+std::size_t FileImage::read(std::uint64_t offset, std::span<std::byte> to) const noexcept {
+  if (offset >= seen_.size()) return 0;
+  const std::size_t size = std::min<std::size_t>(to.size(), seen_.size() - offset);
+  if (size > 0) std::memcpy(to.data(), seen_.data() + offset, size);
+  return size;
+}
+
+void FileImage::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  apply(seen_, offset, bytes);
+  changes_.push_back({offset, {bytes.begin(), bytes.end()}, false});
+}
+
+void FileImage::resize(std::uint64_t size) {
+  if (size == seen_.size()) return;
+  seen_.resize(size);
+  changes_.push_back({size, {}, true});
+}
+
+void FileImage::apply(Bytes& to, std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (offset + bytes.size() > to.size()) to.resize(offset + bytes.size());
+  std::copy(bytes.begin(), bytes.end(), to.begin() + static_cast<std::ptrdiff_t>(offset));
+}
+
+void FileImage::sync() {
+  for (const Change& change : std::exchange(changes_, {})) {
+    if (change.resizes) {
+      durable_.resize(change.offset);
+    } else {
+      apply(durable_, change.offset, change.bytes);
+    }
+  }
+}
+
+void FileImage::forget_seen() noexcept {
+  seen_ = {};
+  changes_.clear();
+}
+
+void FileImage::crash(const CrashDraw& draw, std::uint64_t key) {
+  enum Fate : std::uint64_t { Kept, Lost, Torn };
+  std::vector<Change> survivors;
+  for (Change& change : changes_) {
+    const std::size_t size = change.bytes.size();
+    const std::uint64_t fate = draw(key_of(key, "fate"), size > 1 ? 3 : 2);
+    if (fate == Lost) continue;
+    if (fate == Torn && size > 2) change.bytes.resize(1 + draw(key_of(key, "torn"), size - 1));
+    if (fate == Torn && size == 2) change.bytes.resize(1);
+    survivors.push_back(std::move(change));
+  }
+  changes_ = std::move(survivors);
+  sync();
+  seen_ = durable_;
+}
+
+}  // namespace fermata::sim
