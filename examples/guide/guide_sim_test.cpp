@@ -14,3 +14,11 @@ SIM_TEST(Guide, PoolsEndWell) { guide::pools::tour(); }
 SIM_TEST(Guide, TaskGroupsEndWell) { guide::task_groups::tour(); }
 SIM_TEST(Guide, LocksEndWell) { guide::locks::tour(); }
 SIM_TEST(Guide, FuturesEndWell) { guide::futures::tour(); }
+
+SIM_TEST(Guide, NetworkEndsWell) {
+  try {
+    guide::network::tour();
+  } catch (const fermata::InputOutputError&) {  // The network may break what it carries.
+  } catch (const fermata::Timeout&) {           // And hang a connect.
+  }
+}

@@ -6,6 +6,7 @@
 #include "examples/guide/coroutines.hpp"
 #include "examples/guide/futures.hpp"
 #include "examples/guide/locks.hpp"
+#include "examples/guide/network.hpp"
 #include "examples/guide/pools.hpp"
 #include "examples/guide/scopes.hpp"
 #include "examples/guide/task_groups.hpp"
@@ -22,6 +23,7 @@ inline void whole_tour() {
   task_groups::tour();
   futures::tour();
   scopes::tour();
+  network::tour();
 }
 
 }  // namespace guide

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The code of docs/guide/network.md, so that what the guide shows is compiled and run.
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <fermata/runtime.hpp>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace guide::network {
+
+using namespace std::chrono_literals;
+
+inline std::string line_of(fermata::ByteStream& stream) {
+  std::string line;
+  std::array<std::byte, 1> next;
+  while (stream.read(next) == 1 && next[0] != std::byte{'\n'}) {
+    line += static_cast<char>(next[0]);
+  }
+  return line;
+}
+
+inline void greet(fermata::TcpStream& peer) {
+  try {
+    peer.write("hello, " + line_of(peer) + "\n");
+  } catch (const fermata::InputOutputError& error) {
+    std::printf("lost a client: %s\n", error.what());
+  }
+}
+
+inline void greeter() {
+  auto listener = fermata::TcpListener::bind({"127.0.0.1", 0});
+  const std::uint16_t port = listener.local_address().port();
+  fermata::Scope service("greeter");  // Its end is the end of the server and of all sessions.
+  service.spawn("server", [listener = std::move(listener)]() mutable {
+    while (auto peer = listener.accept()) {
+      fermata::spawn("session", [peer = std::move(*peer)]() mutable { greet(peer); });
+    }
+  });
+
+  auto client = fermata::TcpStream::connect("localhost", port, {.timeout = 5s});
+  client.write("Ada\n");
+  std::printf("%s\n", line_of(client).c_str());
+}
+
+inline void patience() {
+  auto listener = fermata::TcpListener::bind({"127.0.0.1", 0});
+  auto client = fermata::TcpStream::connect(listener.local_address());
+  auto server = listener.accept();
+  std::array<std::byte, 16> buffer;
+  try {
+    server->read(buffer, {.timeout = 20ms});
+  } catch (const fermata::Timeout&) {
+    std::printf("the client is slow\n");
+  }
+  client.write("late");  // No byte is lost.
+  std::printf("%zu bytes\n", server->read(buffer));
+}
+
+inline void together() {
+  auto [reader, writer] = fermata::open_pipe();
+  const std::string header = "length: 5\n";
+  const std::string body = "bytes";
+  const std::array pieces = {std::as_bytes(std::span(header)), std::as_bytes(std::span(body))};
+  writer.writev(pieces);
+  writer.close();
+  std::printf("%s\n", line_of(reader).c_str());
+  std::printf("%s\n", line_of(reader).c_str());  // Up to the end of the stream.
+}
+
+inline void names() {
+  for (const fermata::Address& address : fermata::resolve("localhost", "8080")) {
+    std::printf("%s\n", address.text().c_str());
+  }
+  try {
+    (void)fermata::resolve("localhost", "no-such-service");
+  } catch (const fermata::DnsError& error) {
+    std::printf("%s\n", error.what());
+  }
+}
+
+inline void tour() {
+  greeter();
+  patience();
+  together();
+  names();
+}
+
+}  // namespace guide::network
