@@ -24,6 +24,39 @@ void compute_and_sleep(sim::World& world) {
   }));
 }
 
+// Two timers are due at once, and whoever hears of the first stops the other.
+void stop_what_is_due(sim::World& world) {
+  const auto stopper = make_timer(current_runtime(), milliseconds(10));
+  const auto stopped = make_timer(current_runtime(), milliseconds(10));
+  bool must_not_fire = false;
+  const auto stop = subscribe(*stopper, [&](Event&, const Outcome&) {
+    must_not_fire = stopped->loop_ref_count() > 0;
+    stopped->stop();
+  });
+  const auto hear = subscribe(*stopped, [&](Event&, const Outcome&) {
+    if (must_not_fire) complain(world, "TIME (TMR-03): a timer fired after it was stopped");
+  });
+  const auto second = spawn("second", [&] { stopped->start(); });
+  const auto first = spawn("first", [&] { stopper->start(); });
+  await(second);
+  await(first);
+  delay(milliseconds(20));
+}
+
+void many_at_once(sim::World& world) {
+  std::vector<Ref<Timer>> timers;
+  std::vector<Subscription> subscriptions;
+  std::size_t fired = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    timers.push_back(make_timer(current_runtime(), milliseconds(10)));
+    subscriptions.push_back(subscribe(*timers.back(), [&world, &fired, i](Event&, const Outcome&) {
+      if (fired++ != i) complain(world, "TIME (TMR-04): equal deadlines fire out of order");
+    }));
+    timers.back()->start();
+  }
+  delay(milliseconds(20));
+}
+
 }  // namespace
 
 std::vector<Workload> timer_workloads() {
@@ -33,6 +66,16 @@ std::vector<Workload> timer_workloads() {
        1,
        {"TIME", "TMR-01"},
        &compute_and_sleep},
+      {"Z-TM-03",
+       "expiry delivered after stop or reset",
+       2,
+       {"TIME", "TMR-03", "CORE-EV-16"},
+       &stop_what_is_due},
+      {"Z-TM-08",
+       "ties are served in the order of the heap",
+       1,
+       {"TIME", "TMR-04"},
+       &many_at_once},
   };
 }
 
