@@ -9,6 +9,7 @@
 #include "examples/guide/pools.hpp"
 #include "examples/guide/scopes.hpp"
 #include "examples/guide/task_groups.hpp"
+#include "examples/guide/udp.hpp"
 
 namespace guide {
 
@@ -22,6 +23,7 @@ inline void whole_tour() {
   task_groups::tour();
   futures::tour();
   scopes::tour();
+  udp::tour();
 }
 
 }  // namespace guide

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/net/network.hpp"
 
-
 #include <cerrno>
 
 #include "fermata/runtime/base/error.hpp"
