@@ -4,6 +4,7 @@
 #include "examples/guide/cancellation.hpp"
 #include "examples/guide/channels.hpp"
 #include "examples/guide/coroutines.hpp"
+#include "examples/guide/files.hpp"
 #include "examples/guide/futures.hpp"
 #include "examples/guide/locks.hpp"
 #include "examples/guide/pools.hpp"
@@ -24,6 +25,7 @@ inline void whole_tour() {
   futures::tour();
   scopes::tour();
   udp::tour();
+  files::tour();
 }
 
 }  // namespace guide
