@@ -15,6 +15,7 @@
 #include "fermata/runtime/io/file.hpp"
 #include "fermata/runtime/io/file_system.hpp"
 #include "fermata/runtime/sync/await.hpp"
+#include "fermata/runtime/sync/await_all.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
@@ -213,6 +214,46 @@ TEST_F(SimFilesTest, TellNobodyOfWhatWasAbandoned) {
   }
   EXPECT_GT(withdrawn, kRuns / 4);
   EXPECT_LT(withdrawn, kRuns * 3 / 4);
+}
+
+TEST_F(SimFilesTest, StayWholeHoweverTheirUsersAreInterrupted) {
+  FERMATA_CHECKS("IO-01", "IO-05", "IO-07", "IO-10", "CLOSE-10");
+  constexpr WaitOptions kPatient{.timeout = 1s};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    run(
+        [&] {
+          const auto counts = world_.sweep_cancellation(
+              [&] {
+                const auto log =
+                    std::make_shared<File>(File::open("/log", OpenMode::appending(), kPatient));
+                std::vector<Coroutine<>> writers;
+                for (const char* text : {"aaaa", "bbbb"}) {
+                  writers.push_back(spawn("writer", [kPatient, log, text] {
+                    log->write(text, kPatient);
+                    log->write(text, kPatient);
+                    log->sync(SyncMode::All, kPatient);
+                  }));
+                }
+                await_all(writers);
+                fs::rename("/log", "/old", kPatient);
+              },
+              [] {
+                while (current_runtime().reactor().files().in_flight() > 0) delay(1ms);
+                for (const char* path : {"/log", "/old"}) {
+                  if (code_of([&] { static_cast<void>(fs::status(path)); }) != 0) continue;
+                  const std::string all = fs::read_file(path);
+                  EXPECT_EQ(all.size() % 4, 0u);
+                  for (std::size_t i = 0; i < all.size(); i += 4) {
+                    EXPECT_EQ(all.substr(i, 4), std::string(4, all[i]));
+                  }
+                  fs::remove(path);
+                }
+              });
+          EXPECT_GT(counts.cancellations, 8u);
+          EXPECT_EQ(counts.timeouts, 8u);
+        },
+        only(Fault::ShortWrite), seed);
+  }
 }
 
 TEST_F(SimFilesTest, LeaveTheOrderOfConcurrentOperationsOpen) {
