@@ -114,6 +114,7 @@ TEST_F(DiskTest, RefusesWhatLinuxRefuses) {
   EXPECT_EQ(disk_.rename("/a", "/a/b/c"), EINVAL);
   EXPECT_EQ(disk_.rename("/a", "/f"), ENOTDIR);
   EXPECT_EQ(disk_.rename("/f", "/a"), EISDIR);
+  EXPECT_EQ(disk_.rename("/a/b", "/a"), ENOTEMPTY);
   EXPECT_EQ(disk_.rename("/f", "/f"), 0);
   EXPECT_EQ(disk_.make_directory("/c", 0755), 0);
   EXPECT_EQ(disk_.rename("/c", "/a"), ENOTEMPTY);
