@@ -18,9 +18,6 @@ std::exception_ptr input_output_error(const char* text) {
   return std::make_exception_ptr(InputOutputError(text));
 }
 
-constexpr const char* kCannotRead = "Cannot read from closed IO handle";
-constexpr const char* kCannotWrite = "Cannot write to closed IO handle";
-
 InputOutputError send_error(const Address& peer, int code) {
   return InputOutputError("send to " + peer.text(), code);
 }
@@ -80,7 +77,7 @@ SendRequest::~SendRequest() {
 // --- receiving ---
 
 void DatagramHandle::receive(ReceiveRequest& request) {
-  if (closed()) return request.fail(input_output_error(kCannotRead));
+  if (closed()) return request.fail(input_output_error("Cannot read from closed IO handle"));
   if (held_.empty() && pending_code_ != 0) return request.fail(std::exchange(pending_code_, 0));
   readers_.push_back(request);
   if (!held_.empty()) {
@@ -138,7 +135,7 @@ void DatagramHandle::give_back(Held datagram) {
 
 bool DatagramHandle::try_send(std::span<const std::byte> data, const Address& peer) {
   check_sendable(data, peer);
-  if (closed()) throw InputOutputError(kCannotWrite);
+  if (closed()) throw InputOutputError("Cannot write to closed IO handle");
   if (!sends_.empty()) return false;
   const int code = send_now(data, peer);
   if (code != 0 && code != EAGAIN) throw send_error(peer, code);
@@ -194,7 +191,9 @@ void DatagramHandle::change_membership(const char* operation, const Address& gro
         fmt::format("{} '{}': expected a multicast group, 224.0.0.0 to 239.255.255.255", operation,
                     group.ip_text()));
   }
-  if (closed()) throw InputOutputError(kCannotRead);
+  if (closed()) {
+    throw InputOutputError(fmt::format("Cannot {} a group with closed IO handle", operation));
+  }
   if (const int code = set_membership(group, member); code != 0) {
     throw InputOutputError(fmt::format("{} {}", operation, group.ip_text()), code);
   }

@@ -271,7 +271,7 @@ TYPED_TEST(Datagrams, CloseWakesEveryReaderAndRefusesLaterOperations) {
     EXPECT_EQ(error_of([&] { receive_text(socket); }), "Cannot read from closed IO handle");
     EXPECT_EQ(error_of([&] { socket.send_to("x", self); }), "Cannot write to closed IO handle");
     EXPECT_EQ(error_of([&] { socket.try_send_to("x", self); }), "Cannot write to closed IO handle");
-    EXPECT_EQ(error_of([&] { socket.join(kGroup); }), "Cannot read from closed IO handle");
+    EXPECT_EQ(error_of([&] { socket.join(kGroup); }), "Cannot join a group with closed IO handle");
     EXPECT_FALSE(socket.is_open());
     socket.close();
   });
