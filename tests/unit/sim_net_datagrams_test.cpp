@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
@@ -16,6 +17,7 @@
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/io/tcp.hpp"
 #include "fermata/runtime/io/udp.hpp"
+#include "fermata/runtime/sync/await_all.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
@@ -363,6 +365,41 @@ TEST_F(SimDatagramsTest, CloseIsAcknowledgedLaterAndLeavesNothing) {
     slow += count(Fault::SlowClose);
   }
   EXPECT_GT(slow, 10u);
+}
+
+TEST_F(SimDatagramsTest, ReadersThatAreInterruptedAnywhereLoseNothing) {
+  FERMATA_CHECKS("IO-01", "IO-07", "IO-13");
+  begin();
+  SweepCounts counts;
+  world_.node("main", [&] {
+    auto socket = UdpSocket::bind({"127.0.0.1", 53});
+    std::vector<std::string> got;
+    counts = world_.sweep_cancellation(
+        [&] {
+          for (const std::string& number : numbers(3)) {
+            socket.try_send_to(number, socket.local_address());
+          }
+          std::vector<Coroutine<>> readers;
+          for (int i = 0; i < 3; ++i) {
+            readers.push_back(spawn("reader", [&] {
+              std::array<char, 10> buffer;
+              const auto bytes = std::as_writable_bytes(std::span(buffer));
+              const Datagram datagram = socket.receive(bytes, {.timeout = 5s});
+              got.emplace_back(buffer.data(), datagram.size);
+            }));
+          }
+          await_all(readers);
+        },
+        [&] {
+          for (const std::string& left : receive_all(socket)) got.push_back(left);
+          std::sort(got.begin(), got.end());
+          EXPECT_EQ(std::exchange(got, {}), numbers(3));
+        });
+  });
+  finish();
+  EXPECT_GT(counts.cancellations, 3u);
+  EXPECT_GT(counts.late_cancellations, 3u);
+  EXPECT_GT(counts.timeouts, 2u);
 }
 
 TEST_F(SimDatagramsTest, AWorldThatOnlyWaitsForDatagramsIsStalled) {
