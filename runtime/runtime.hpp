@@ -21,6 +21,7 @@
 #include "fermata/runtime/io/signal.hpp"          // IWYU pragma: export
 #include "fermata/runtime/io/tcp.hpp"             // IWYU pragma: export
 #include "fermata/runtime/io/trigger.hpp"         // IWYU pragma: export
+#include "fermata/runtime/io/udp.hpp"             // IWYU pragma: export
 #include "fermata/runtime/sync/await.hpp"         // IWYU pragma: export
 #include "fermata/runtime/sync/await_all.hpp"     // IWYU pragma: export
 #include "fermata/runtime/sync/barrier.hpp"       // IWYU pragma: export

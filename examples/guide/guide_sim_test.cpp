@@ -14,6 +14,8 @@ SIM_TEST(Guide, PoolsEndWell) { guide::pools::tour(); }
 SIM_TEST(Guide, TaskGroupsEndWell) { guide::task_groups::tour(); }
 SIM_TEST(Guide, LocksEndWell) { guide::locks::tour(); }
 SIM_TEST(Guide, FuturesEndWell) { guide::futures::tour(); }
+SIM_TEST(Guide, UdpEndWell) { guide::udp::tour(); }
+SIM_TEST(Guide, FilesEndWell) { guide::files::tour(); }
 
 SIM_TEST(Guide, NetworkEndsWell) {
   try {

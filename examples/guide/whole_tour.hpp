@@ -4,12 +4,14 @@
 #include "examples/guide/cancellation.hpp"
 #include "examples/guide/channels.hpp"
 #include "examples/guide/coroutines.hpp"
+#include "examples/guide/files.hpp"
 #include "examples/guide/futures.hpp"
 #include "examples/guide/locks.hpp"
 #include "examples/guide/network.hpp"
 #include "examples/guide/pools.hpp"
 #include "examples/guide/scopes.hpp"
 #include "examples/guide/task_groups.hpp"
+#include "examples/guide/udp.hpp"
 
 namespace guide {
 
@@ -24,6 +26,8 @@ inline void whole_tour() {
   futures::tour();
   scopes::tour();
   network::tour();
+  udp::tour();
+  files::tour();
 }
 
 }  // namespace guide

@@ -33,8 +33,8 @@ class StreamListener {
   }
   ~StreamListener() { close(); }
 
-  /// The next connection; empty when the listener is closed, also while this waits. May suspend. One
-  /// that is cancelled or times out passes its connection on.
+  /// The next connection; empty when the listener is closed, also while this waits. May suspend. An
+  /// accept that is cancelled or times out passes its connection on.
   [[nodiscard]] std::optional<Stream> accept(const WaitOptions& options = {},
                                              SourcePlace place = SourcePlace::current()) {
     Ref<StreamHandle> connection = detail::accept_from(handle(), options, place);

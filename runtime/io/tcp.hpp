@@ -21,8 +21,8 @@ class TcpStream : public ByteStream {
   [[nodiscard]] static TcpStream connect(const Address& peer, const WaitOptions& options = {},
                                          SourcePlace place = SourcePlace::current());
 
-  /// To the first address of `host` that answers, in the name service's order; the error of the last
-  /// one when none does. `options` hold for all of it. Throws what resolve() throws, too.
+  /// To the first address of `host` that answers, in the name service's order; the last one's error
+  /// when none does. `options` hold for all of it. Throws what resolve() throws, too.
   [[nodiscard]] static TcpStream connect(std::string_view host, std::uint16_t port,
                                          const WaitOptions& options = {},
                                          SourcePlace place = SourcePlace::current());

@@ -58,9 +58,10 @@ Address Address::parse(std::string_view text) {
   return Address(text.substr(0, colon), static_cast<std::uint16_t>(*port));
 }
 
-std::string Address::text() const {
-  return fmt::format("{}.{}.{}.{}:{}", ip_ >> 24, ip_ >> 16 & 255, ip_ >> 8 & 255, ip_ & 255,
-                     port_);
+std::string Address::ip_text() const {
+  return fmt::format("{}.{}.{}.{}", ip_ >> 24, ip_ >> 16 & 255, ip_ >> 8 & 255, ip_ & 255);
 }
+
+std::string Address::text() const { return fmt::format("{}:{}", ip_text(), port_); }
 
 }  // namespace fermata

@@ -7,7 +7,8 @@
 
 namespace fermata {
 
-/// A place that TCP connects to or listens at: a numeric IPv4 address and a port. A value.
+/// A place that TCP connects to or listens at, or that a datagram comes from or goes to: a numeric
+/// IPv4 address and a port. A value.
 class Address {
  public:
   /// 0.0.0.0, port 0.
@@ -23,6 +24,8 @@ class Address {
   /// In host order: 127.0.0.1 is 0x7f000001.
   [[nodiscard]] constexpr std::uint32_t ip() const noexcept { return ip_; }
   [[nodiscard]] constexpr std::uint16_t port() const noexcept { return port_; }
+  /// "127.0.0.1".
+  [[nodiscard]] std::string ip_text() const;
   /// "127.0.0.1:7777".
   [[nodiscard]] std::string text() const;
 

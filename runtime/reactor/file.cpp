@@ -52,6 +52,7 @@ FileReadRequest::FileReadRequest(FileHandle& handle, std::span<std::byte> buffer
   operation().in_line = operation().at_position = !offset;
   operation().offset = offset.value_or(0);
   operation().size = buffer_.size();
+  operation().bytes = std::make_unique_for_overwrite<std::byte[]>(buffer_.size());
   submit();
 }
 
@@ -119,9 +120,6 @@ void FileHandle::begin_next() noexcept {
 void FileHandle::begin(std::unique_ptr<FileOperation> operation) noexcept {
   FileOperation& begun = *operation;
   if (begun.at_position) begun.offset = position_;
-  if (begun.call == FileCall::Read) {
-    begun.bytes = std::make_unique_for_overwrite<std::byte[]>(begun.size);
-  }
   begun.seeks = seeks_;
   begun.file = file_;
   begun.handle = Ref<FileHandle>::share(*this);

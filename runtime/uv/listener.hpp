@@ -14,8 +14,8 @@ namespace fermata::uv::detail {
 
 class Listener : public ListenerHandle {
  protected:
-  /// Takes over `descriptor`, a listening socket, also when this throws InputOutputError; `place` is
-  /// for its text.
+  /// Takes over `descriptor`, a listening socket, also when this throws InputOutputError, whose text
+  /// says `place`.
   Listener(Loop& loop, int descriptor, const std::string& place, const ListenOptions& options);
 
   [[nodiscard]] Loop& loop() const noexcept { return loop_; }

@@ -3,6 +3,7 @@
 
 #include <ctime>
 
+#include "fermata/runtime/uv/datagrams.hpp"
 #include "fermata/runtime/uv/files.hpp"
 #include "fermata/runtime/uv/loop.hpp"
 #include "fermata/runtime/uv/names.hpp"
@@ -69,6 +70,7 @@ class UvReactor final : public Reactor {
   [[nodiscard]] fermata::Signals& signals() override { return signals_; }
   [[nodiscard]] fermata::Triggers& triggers() override { return triggers_; }
   [[nodiscard]] fermata::Streams& streams() override { return streams_; }
+  [[nodiscard]] fermata::Datagrams& datagrams() override { return datagrams_; }
   [[nodiscard]] fermata::Files& files() override { return files_; }
   [[nodiscard]] fermata::Names& names() override { return names_; }
   [[nodiscard]] fermata::Offload& offload() override { return offload_; }
@@ -81,6 +83,7 @@ class UvReactor final : public Reactor {
 
   detail::Loop loop_;
   detail::Streams streams_{loop_};
+  detail::Datagrams datagrams_{loop_};
   detail::Polls polls_{loop_};
   detail::Signals signals_{loop_};
   detail::Triggers triggers_{loop_};

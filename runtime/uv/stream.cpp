@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fermata/runtime/uv/buffer.hpp"
 #include "fermata/runtime/uv/socket_address.hpp"
 
 namespace fermata::uv::detail {
@@ -15,12 +16,6 @@ namespace {
 
 /// Buffers of one system call, at most.
 constexpr std::size_t kGathered = 64;
-
-uv_buf_t buffer_of(std::span<const std::byte> data) {
-  // libuv takes a char* for reading and writing alike.
-  auto* base = reinterpret_cast<char*>(const_cast<std::byte*>(data.data()));
-  return uv_buf_init(base, static_cast<unsigned>(data.size()));
-}
 
 }  // namespace
 

@@ -104,10 +104,10 @@ int Disk::list(std::string_view path, std::vector<DirectoryEntry>& entries) cons
 int Disk::open(std::string_view path, const OpenMode& mode, Inode& opened) {
   Place place;
   if (const int code = walk(path, place); code != 0) return code;
+  if (mode.create && place.must_be_directory && !place.name.empty()) return EISDIR;
   opened = find_in(place);
   if (opened == 0) {
     if (!mode.create) return ENOENT;
-    if (place.must_be_directory) return EISDIR;
     opened = create(place, FileType::Regular, mode.permissions);
   } else {
     if (mode.exclusive) return EEXIST;
@@ -187,6 +187,7 @@ int Disk::rename(std::string_view from, std::string_view to) {
   if (moved == replaced) return 0;
   if (is_inside(destination.directory, moved)) return EINVAL;
   if (replaced != 0) {
+    if (is_inside(source.directory, replaced)) return ENOTEMPTY;
     if (const int code = may_replace(moved, replaced); code != 0) return code;
     at(replaced).named = false;
   }

@@ -5,19 +5,10 @@
 
 #include <utility>
 
-#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
-
-namespace {
-
-constexpr Duration kWithinNode = std::chrono::microseconds(20);
-constexpr Duration kBetweenNodes = std::chrono::microseconds(250);
-constexpr Duration kLeastDelay = std::chrono::microseconds(10);
-constexpr std::uint64_t kDelays = 14;  // Each twice the one before; the longest is 82 ms.
-
-}  // namespace
 
 Connection::Connection(std::uint64_t key, End client, End server)
     : key_(key), ends_{client, server} {}
@@ -34,7 +25,7 @@ std::string Connection::text(Side from) const {
 
 Duration Connection::least_latency() const noexcept {
   if (local()) return Duration::zero();
-  return ends_[Client].node == ends_[Server].node ? kWithinNode : kBetweenNodes;
+  return detail::least_latency(*ends_[Client].node, *ends_[Server].node);
 }
 
 Duration Connection::latency(Side from) {
@@ -44,8 +35,7 @@ Duration Connection::latency(Side from) {
   if (node.decisions().naming()) {
     node.decisions().name(key, "delay " + text(from));
   }
-  const std::uint64_t delay = node.faults().strength(Fault::Delay, Stream::Network, key, kDelays);
-  return least_latency() + (delay == 0 ? Duration::zero() : kLeastDelay * (1 << delay));
+  return least_latency() + extra_delay(node, Fault::Delay, key);
 }
 
 Instant Connection::arrival_from(Side from) { return ends_[from].node->now() + latency(from); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/net/network.hpp"
 
-
 #include <cerrno>
 
 #include "fermata/runtime/base/error.hpp"
@@ -10,8 +9,6 @@
 namespace fermata::sim::detail {
 
 namespace {
-
-bool is_loopback(const Address& address) noexcept { return (address.ip() >> 24) == 127; }
 
 template <class Place>
 [[noreturn]] void refuse(const Place& place, int code) {
@@ -25,8 +22,9 @@ void Network::reset() noexcept {
   listeners_.clear();
   local_listeners_.clear();
   local_links_.clear();
-  next_ports_.clear();
+  free_ports_.reset();
   links_.clear();
+  datagrams_.reset();
 }
 
 Address Network::bind(NodeState& node, const Address& wanted, Listening& listening) {
@@ -80,11 +78,9 @@ std::shared_ptr<Connection> Network::make_local_connection(NodeState& node,
 }
 
 std::uint16_t Network::free_port(const NodeState& node) {
-  std::uint16_t& next = next_ports_.try_emplace(node.ip(), kFirstFreePort).first->second;
-  do {
-    if (++next < kFirstFreePort) next = kFirstFreePort;
-  } while (listeners_.count(Place{node.ip(), next}) > 0);
-  return next;
+  return free_ports_.next(node.ip(), [&](std::uint16_t port) {
+    return listeners_.count(Place{node.ip(), port}) > 0;
+  });
 }
 
 }  // namespace fermata::sim::detail

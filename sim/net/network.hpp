@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Who listens where, and how connections come about.
+// Who listens where, and how connections come about; datagrams have a network of their own here.
 
 #include <cstdint>
 #include <map>
@@ -14,6 +14,8 @@
 #include "fermata/runtime/reactor/address.hpp"
 #include "fermata/runtime/reactor/pipe_path.hpp"
 #include "fermata/sim/net/connection.hpp"
+#include "fermata/sim/net/datagram_network.hpp"
+#include "fermata/sim/net/free_ports.hpp"
 #include "fermata/sim/net/name_table.hpp"
 
 namespace fermata::sim::detail {
@@ -54,14 +56,13 @@ class Network {
   /// One within `node` that goes through no network.
   std::shared_ptr<Connection> make_local_connection(NodeState& node, const std::string& place);
 
+  [[nodiscard]] DatagramNetwork& datagrams() noexcept { return datagrams_; }
   [[nodiscard]] NameTable& names() noexcept { return names_; }
 
   /// Room for bytes that no reader has asked for yet; good until it is asked for again.
   [[nodiscard]] std::span<std::byte> spare() noexcept { return spare_; }
 
  private:
-  static constexpr std::uint16_t kFirstFreePort = 32'768;
-
   std::uint16_t free_port(const NodeState& node);
 
   using Place = std::pair<std::uint32_t, std::uint16_t>;  // The machine's address and the port.
@@ -74,9 +75,10 @@ class Network {
   std::map<Place, Bound> listeners_;
   std::map<LocalPlace, Listening*> local_listeners_;
   std::vector<std::byte> spare_ = std::vector<std::byte>(Pipe::kWindow);
-  std::map<std::uint32_t, std::uint16_t> next_ports_;                       // By machine.
+  FreePorts free_ports_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> links_;  // Connections so far.
   std::map<LocalPlace, std::uint64_t> local_links_;                         // Likewise.
+  DatagramNetwork datagrams_;
 };
 
 }  // namespace fermata::sim::detail

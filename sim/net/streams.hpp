@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// TCP in a simulated network, and pipes within its machines: what runtime/reactor asks of a backend,
-// over connections.
+// TCP in a simulated network, and pipes within its machines: what runtime/reactor asks of a
+// backend, over connections.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@
 #include "fermata/runtime/reactor/streams.hpp"
 #include "fermata/sim/net/connection.hpp"
 #include "fermata/sim/net/network.hpp"
-#include "fermata/sim/world/agenda.hpp"
 #include "fermata/sim/world/fault.hpp"
+#include "fermata/sim/world/member_happening.hpp"
 
 namespace fermata::sim::detail {
 
@@ -35,18 +35,6 @@ class SimStreams final : public Streams {
   Ref<StreamHandle> open_connection(const PipePath& peer) override;
 
   NodeState& node_;
-};
-
-/// Calls a member function of its owner.
-template <class Owner>
-class MemberHappening final : public Happening {
- public:
-  MemberHappening(Owner& owner, void (Owner::*function)()) : owner_(owner), function_(function) {}
-  void happen() override { (owner_.*function_)(); }
-
- private:
-  Owner& owner_;
-  void (Owner::*function_)();
 };
 
 /// One end of a connection.

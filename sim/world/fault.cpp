@@ -13,8 +13,10 @@ namespace fermata::sim {
 namespace {
 
 constexpr std::array<const char*, kFaultCount> kNames = {
-    "delay",      "short-read", "short-write", "reset",      "refused",     "hung",      "timer-late",
-    "slow-close", "slow-disk",  "disk-full",   "disk-error", "dns-failure", "dns-delay",
+    "delay",     "short-read",    "short-write",        "reset",
+    "refused",   "hung",          "timer-late",         "slow-close",
+    "slow-disk", "disk-full",     "disk-error",         "dns-failure",
+    "dns-delay", "datagram-loss", "datagram-duplicate", "datagram-reorder",
 };
 
 std::optional<Fault> fault_of(std::string_view name) {

@@ -12,21 +12,24 @@
 namespace fermata::sim {
 
 enum class Fault : std::uint8_t {
-  Delay,       // a segment takes longer than the link's least latency
-  ShortRead,   // a read returns fewer bytes than there are
-  ShortWrite,  // a write is accepted in parts
-  Reset,       // a connection breaks down on both sides
-  Refused,     // a connect is refused though somebody listens
-  Hung,        // a connect gets no answer until the system gives up
-  TimerLate,   // all due timers fire later than their deadlines
-  SlowClose,   // a handle's close is acknowledged late
-  SlowDisk,    // a file operation takes longer than usual
-  DiskFull,    // a write, or the making of a file or directory, finds no space
-  DiskError,   // a read, write or sync of a file fails; the sync may give its writes up
-  DnsFailure,  // the name service does not answer
-  DnsDelay,    // it answers late
+  Delay,              // a segment takes longer than the link's least latency
+  ShortRead,          // a read returns fewer bytes than there are
+  ShortWrite,         // a write is accepted in parts, a datagram only after a wait
+  Reset,              // a connection breaks down on both sides
+  Refused,            // a connect is refused though somebody listens
+  Hung,               // a connect gets no answer until the system gives up
+  TimerLate,          // all due timers fire later than their deadlines
+  SlowClose,          // a handle's close is acknowledged late
+  SlowDisk,           // a file operation takes longer than usual
+  DiskFull,           // a write, or the making of a file or directory, finds no space
+  DiskError,          // a read, write or sync of a file fails; the sync may give its writes up
+  DnsFailure,         // the name service does not answer
+  DnsDelay,           // it answers late
+  DatagramLoss,       // a datagram never arrives
+  DatagramDuplicate,  // a datagram arrives a second time, later
+  DatagramReorder,    // a datagram takes longer, and others overtake it
 };
-inline constexpr std::size_t kFaultCount = 13;
+inline constexpr std::size_t kFaultCount = 16;
 
 /// "delay", "short-read", ...
 [[nodiscard]] const char* to_string(Fault fault) noexcept;

@@ -23,6 +23,7 @@ SimReactor::SimReactor(NodeState& node)
       signals_(attachment_, node),
       triggers_(attachment_, node),
       streams_(attachment_, node),
+      datagrams_(attachment_, node),
       files_(attachment_, node),
       names_(attachment_, node),
       offload_(attachment_, node) {}

@@ -7,6 +7,7 @@
 #include "fermata/runtime/core/reactor.hpp"
 #include "fermata/runtime/reactor/handle.hpp"
 #include "fermata/sim/fs/files.hpp"
+#include "fermata/sim/net/datagrams.hpp"
 #include "fermata/sim/net/names.hpp"
 #include "fermata/sim/net/streams.hpp"
 #include "fermata/sim/world/offload.hpp"
@@ -34,6 +35,7 @@ class SimReactor final : public Reactor {
   [[nodiscard]] SimSignals& signals() override { return signals_; }
   [[nodiscard]] SimTriggers& triggers() override { return triggers_; }
   [[nodiscard]] SimStreams& streams() override { return streams_; }
+  [[nodiscard]] SimDatagrams& datagrams() override { return datagrams_; }
   [[nodiscard]] SimFiles& files() override { return files_; }
   [[nodiscard]] SimNames& names() override { return names_; }
   [[nodiscard]] SimOffload& offload() override { return offload_; }
@@ -49,6 +51,7 @@ class SimReactor final : public Reactor {
   SimSignals signals_;
   SimTriggers triggers_;
   SimStreams streams_;
+  SimDatagrams datagrams_;
   SimFiles files_;
   SimNames names_;
   SimOffload offload_;

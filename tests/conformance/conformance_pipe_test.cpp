@@ -118,7 +118,8 @@ TYPED_TEST(PipeTest, AnAnonymousPipeHasOneDirection) {
   TypeParam::run([] {
     PipeEnds pipe = open_pipe();
     EXPECT_EQ(error_of([&] { read_text(pipe.writer); }), "read: this is the writing end of a pipe");
-    EXPECT_EQ(error_of([&] { pipe.reader.write("x"); }), "write: this is the reading end of a pipe");
+    EXPECT_EQ(error_of([&] { pipe.reader.write("x"); }),
+              "write: this is the reading end of a pipe");
     EXPECT_EQ(error_of([&] { pipe.reader.shutdown_write(); }),
               "shutdown_write: this is the reading end of a pipe");
   });

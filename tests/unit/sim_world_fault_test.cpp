@@ -39,7 +39,7 @@ TEST(FaultSet, RefusesWhatItDoesNotKnow) {
     EXPECT_EQ(std::string(error.what()),
               "faults 'lightning': expected all, none or some of delay,short-read,short-write,"
               "reset,refused,hung,timer-late,slow-close,slow-disk,disk-full,disk-error,dns-failure,"
-              "dns-delay");
+              "dns-delay,datagram-loss,datagram-duplicate,datagram-reorder");
   }
 }
 

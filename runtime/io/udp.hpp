@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// UDP for coroutines.
+//
+// Suspension  send_to and receive may suspend; nothing else does.
+// Ownership   A value that owns its socket; the destructor closes it and never suspends. Who is
+//             parked on one that closes gets InputOutputError "Stream was closed".
+// Cancelling  A receive that is cancelled or times out loses no datagram; a send that does goes on,
+//             only its report is lost.
+// Promises    A datagram arrives whole or not at all, late, twice or out of order; a send that
+//             succeeds says nothing of its arrival. Nobody at the other end is no error.
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/reactor/datagrams.hpp"
+
+namespace fermata {
+
+class UdpSocket {
+ public:
+  /// Port 0 lets the system choose. Throws InputOutputError, for instance
+  /// "bind 127.0.0.1:53: Permission denied".
+  [[nodiscard]] static UdpSocket bind(const Address& address, const DatagramOptions& options = {});
+
+  explicit UdpSocket(Ref<DatagramHandle> handle) noexcept : handle_(std::move(handle)) {}
+  UdpSocket(UdpSocket&& other) noexcept = default;
+  UdpSocket& operator=(UdpSocket&& other) noexcept;
+  ~UdpSocket() { close(); }
+
+  /// Returns when the system has accepted all of `data` as one datagram, which may be empty.
+  /// Throws UsageError when it is longer than kDatagramMax.
+  void send_to(std::span<const std::byte> data, const Address& peer,
+               const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());
+  void send_to(std::string_view text, const Address& peer, const WaitOptions& options = {},
+               SourcePlace place = SourcePlace::current()) {
+    send_to(std::as_bytes(std::span(text)), peer, options, place);
+  }
+
+  /// Sends at once or not at all; returns whether it did.
+  bool try_send_to(std::span<const std::byte> data, const Address& peer) {
+    return handle().try_send(data, peer);
+  }
+  bool try_send_to(std::string_view text, const Address& peer) {
+    return try_send_to(std::as_bytes(std::span(text)), peer);
+  }
+
+  /// Waits for a datagram. Concurrent readers are served in their order. Throws UsageError when
+  /// `buffer` is empty.
+  Datagram receive(std::span<std::byte> buffer, const WaitOptions& options = {},
+                   SourcePlace place = SourcePlace::current());
+
+  /// From now on the socket gets what is sent to `group`, such as "239.1.2.3", and its port. It
+  /// has to be bound to 0.0.0.0. Throws UsageError for an address that is no group,
+  /// InputOutputError when it was joined before.
+  void join(std::string_view group) { handle().join(Address(group, 0)); }
+  /// Throws InputOutputError when it was not joined.
+  void leave(std::string_view group) { handle().leave(Address(group, 0)); }
+
+  /// Idempotent; datagrams that nobody has received are lost.
+  void close() noexcept;
+
+  [[nodiscard]] bool is_open() const noexcept { return handle_ && !handle_->closed(); }
+  [[nodiscard]] Address local_address() const { return handle().local_address(); }
+  /// Throws UsageError on a value that was moved from.
+  [[nodiscard]] DatagramHandle& handle() const;
+
+ private:
+  Ref<DatagramHandle> handle_;
+};
+
+}  // namespace fermata

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/net/latency.hpp"
+
+#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr Duration kWithinNode = std::chrono::microseconds(20);
+constexpr Duration kBetweenNodes = std::chrono::microseconds(250);
+constexpr Duration kLeastDelay = std::chrono::microseconds(10);
+constexpr std::uint64_t kDelays = 14;  // Each twice the one before.
+
+}  // namespace
+
+Duration least_latency(const NodeState& from, const NodeState& to) noexcept {
+  return &from == &to ? kWithinNode : kBetweenNodes;
+}
+
+Duration extra_delay(NodeState& node, Fault fault, std::uint64_t key) {
+  const std::uint64_t delay = node.faults().strength(fault, Stream::Network, key, kDelays);
+  return delay == 0 ? Duration::zero() : kLeastDelay * (1 << delay);
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// How long things are under way.
+
+#include <cstdint>
+
+#include "fermata/runtime/base/time.hpp"
+#include "fermata/sim/world/fault.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+/// Between two machines, which may be one.
+[[nodiscard]] Duration least_latency(const NodeState& from, const NodeState& to) noexcept;
+
+/// What `fault` adds for something that `node` sends now, drawn under `key`: zero when it does not
+/// strike, else 20 us to 82 ms.
+[[nodiscard]] Duration extra_delay(NodeState& node, Fault fault, std::uint64_t key);
+
+}  // namespace fermata::sim::detail

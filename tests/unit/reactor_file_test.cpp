@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What files ask of their backend, seen from a backend that does only what the test says.
+
+#include "fermata/runtime/reactor/file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "fermata/runtime/base/error.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/virtual_reactor.hpp"
+
+namespace fermata {
+namespace {
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string message_of(const std::exception_ptr& error) {
+  if (!error) return "no error";
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& thrown) {
+    return thrown.what();
+  }
+}
+
+class FakeFiles final : public Files {
+ public:
+  explicit FakeFiles(detail::Attachment& attachment) : Files(attachment) {}
+
+  std::deque<FileOperation*> running;
+  std::deque<FileOperation*> withdrawn;
+  int refusal = 0;
+
+  [[nodiscard]] FileOperation& next() const { return *running.front(); }
+  void end(int code = 0, std::size_t moved = 0) { end(next(), code, moved); }
+  void end(FileOperation& operation, int code = 0, std::size_t moved = 0) {
+    std::erase(running, &operation);
+    finished(operation, code, moved);
+  }
+  /// Ends a read with `text`.
+  void give(std::string_view text) {
+    std::memcpy(next().bytes.get(), text.data(), text.size());
+    end(0, text.size());
+  }
+
+ private:
+  int enqueue(FileOperation& operation) override {
+    if (refusal != 0) return refusal;
+    running.push_back(&operation);
+    return 0;
+  }
+  void withdraw(FileOperation& operation) noexcept override { withdrawn.push_back(&operation); }
+};
+
+class FileLine : public ::testing::Test {
+ protected:
+  /// Runs `body` with an open file, then lets it close.
+  template <class Body>
+  void run(Body body, const OpenMode& mode = OpenMode::updating()) {
+    attachment_.attach(test_.runtime);
+    test_.run([&] {
+      {
+        OpenRequest opening(files_, "/file", mode);
+        files_.end(0, 7);
+        file_ = opening.take();
+      }
+      body();
+      file_.reset();
+      while (!files_.running.empty()) files_.end();
+      EXPECT_EQ(attachment_.unclosed(), 0u);
+      EXPECT_EQ(files_.in_flight(), 0u);
+    });
+  }
+
+  test::TestRuntime test_;
+  detail::Attachment attachment_;
+  FakeFiles files_{attachment_};
+  Ref<FileHandle> file_;
+  std::array<std::byte, 8> buffer_{};
+};
+
+TEST_F(FileLine, LetsOneWriteRunAndTheOthersWait) {
+  FERMATA_CHECKS("IO-10", "IO-03");
+  run([&] {
+    const FileWriteRequest first(*file_, bytes_of("ab"));
+    const FileWriteRequest second(*file_, bytes_of("cd"), 20);
+    const FileWriteRequest third(*file_, bytes_of("ef"));
+    ASSERT_EQ(files_.running.size(), 1u);
+    EXPECT_EQ(files_.next().file, 7);
+    EXPECT_EQ(files_.next().offset, 0u);
+    files_.end(0, 2);
+    EXPECT_TRUE(first.completed());
+    ASSERT_EQ(files_.running.size(), 1u);
+    EXPECT_EQ(files_.next().offset, 20u);
+    files_.end(ENOSPC);
+    EXPECT_EQ(message_of(second.error()), "write /file: No space left on device");
+    ASSERT_EQ(files_.running.size(), 1u);
+    EXPECT_EQ(files_.next().offset, 2u);
+    EXPECT_FALSE(third.completed());
+    files_.end(0, 2);
+    EXPECT_EQ(third.transferred(), 2u);
+    EXPECT_EQ(file_->position(), 4u);
+  });
+}
+
+TEST_F(FileLine, WritesTheRestOfAShortWriteFirst) {
+  FERMATA_CHECKS("IO-10", "IO-03");
+  run([&] {
+    const FileWriteRequest first(*file_, bytes_of("abcdef"), 10);
+    const FileWriteRequest second(*file_, bytes_of("x"), 0);
+    files_.end(0, 4);
+    EXPECT_EQ(text_of(files_.next().rest()), "ef");
+    EXPECT_EQ(files_.next().offset, 14u);
+    files_.end(0, 2);
+    EXPECT_EQ(first.transferred(), 6u);
+    EXPECT_EQ(text_of(files_.next().rest()), "x");
+    files_.end(0, 0);
+    EXPECT_EQ(message_of(second.error()), "write /file: Input/output error");
+  });
+}
+
+TEST_F(FileLine, FinishesAWriteThatWasAbandonedHalfWay) {
+  FERMATA_CHECKS("IO-01", "IO-07");
+  run([&] {
+    std::optional<FileWriteRequest> request(std::in_place, *file_, bytes_of("abcdef"));
+    files_.end(0, 4);
+    request.reset();
+    EXPECT_TRUE(files_.withdrawn.empty());
+    EXPECT_EQ(text_of(files_.next().rest()), "ef");
+    files_.end(0, 2);
+    EXPECT_EQ(file_->position(), 6u);
+  });
+}
+
+TEST_F(FileLine, NeverBeginsWhatWasAbandonedInIt) {
+  FERMATA_CHECKS("IO-01", "IO-07");
+  run([&] {
+    const FileControlRequest sync(*file_, FileCall::Sync);
+    { const FileWriteRequest abandoned(*file_, bytes_of("a")); }
+    const FileControlRequest cut(*file_, FileCall::Truncate, 3);
+    files_.end();
+    EXPECT_EQ(files_.next().call, FileCall::Truncate);
+    EXPECT_EQ(files_.next().length, 3u);
+    EXPECT_TRUE(files_.withdrawn.empty());
+  });
+}
+
+TEST_F(FileLine, IsPassedByReadsAtAnOffset) {
+  run([&] {
+    const FileWriteRequest write(*file_, bytes_of("a"));
+    FileReadRequest aside(*file_, buffer_, 5);
+    FileReadRequest in_line(*file_, buffer_);
+    ASSERT_EQ(files_.running.size(), 2u);
+    EXPECT_EQ(files_.running.back()->offset, 5u);
+    files_.end(*files_.running.back(), 0, 0);
+    EXPECT_TRUE(aside.completed());
+    EXPECT_EQ(aside.take(), 0u);
+    files_.end(0, 1);
+    EXPECT_EQ(files_.next().offset, 1u);
+    EXPECT_FALSE(in_line.completed());
+  });
+}
+
+TEST_F(FileLine, WaitsUntilAReadIsTaken) {
+  FERMATA_CHECKS("IO-09");
+  run([&] {
+    std::optional<FileReadRequest> dropped(std::in_place, *file_, buffer_);
+    FileReadRequest taken(*file_, buffer_);
+    const FileReadRequest last(*file_, buffer_);
+    files_.give("abc");
+    EXPECT_TRUE(dropped->completed());
+    EXPECT_TRUE(files_.running.empty());
+    dropped.reset();
+    EXPECT_EQ(files_.next().offset, 0u);
+    files_.give("abc");
+    EXPECT_EQ(text_of(std::span(buffer_).first(3)), "abc");
+    EXPECT_EQ(taken.take(), 3u);
+    EXPECT_EQ(taken.take(), 3u);
+    EXPECT_EQ(file_->position(), 3u);
+    EXPECT_EQ(files_.next().offset, 3u);
+  });
+}
+
+TEST_F(FileLine, LeavesThePositionWhereSomebodySoughtMeanwhile) {
+  run([&] {
+    const FileWriteRequest write(*file_, bytes_of("abc"));
+    FileReadRequest read(*file_, buffer_);
+    file_->seek(50);
+    files_.end(0, 3);
+    EXPECT_EQ(file_->position(), 50u);
+    EXPECT_EQ(files_.next().offset, 50u);
+    files_.give("xy");
+    file_->seek(60);
+    EXPECT_EQ(read.take(), 2u);
+    EXPECT_EQ(file_->position(), 60u);
+  });
+}
+
+TEST_F(FileLine, LeavesThePositionOfAFileThatAppends) {
+  FERMATA_CHECKS("IO-05");
+  run(
+      [&] {
+        const FileWriteRequest write(*file_, bytes_of("abc"));
+        files_.end(0, 3);
+        EXPECT_EQ(file_->position(), 0u);
+      },
+      OpenMode::appending());
+}
+
+TEST_F(FileLine, ReadsIntoMemoryOfItsOwn) {
+  FERMATA_CHECKS("IO-08", "IO-07", "CLOSE-10");
+  run([&] {
+    std::optional<FileReadRequest> request(std::in_place, *file_, buffer_);
+    EXPECT_NE(files_.next().bytes.get(), buffer_.data());
+    request.reset();
+    ASSERT_EQ(files_.withdrawn.size(), 1u);
+    files_.give("abc");
+    EXPECT_EQ(buffer_[0], std::byte{});
+    EXPECT_EQ(file_->position(), 0u);
+  });
+}
+
+TEST_F(FileLine, MovesNoMoreThanOneOperationMay) {
+  FERMATA_CHECKS("IO-12");
+  run([&] {
+    const std::byte byte{};
+    files_.refusal = EIO;
+    const FileReadRequest read(*file_, {buffer_.data(), kTransferMax + 1}, 0);
+    EXPECT_TRUE(read.completed());
+    files_.refusal = 0;
+    FileReadRequest capped(*file_, {buffer_.data(), kTransferMax + 1}, 0);
+    EXPECT_EQ(files_.next().size, kTransferMax);
+    const FileWriteRequest write(*file_, {&byte, 1});
+    EXPECT_EQ(message_of(read.error()), "read /file: Input/output error");
+  });
+}
+
+TEST_F(FileLine, FailsWithTheOpening) {
+  attachment_.attach(test_.runtime);
+  test_.run([&] {
+    OpenRequest opening(files_, "/file", OpenMode::reading());
+    FileReadRequest read(opening.handle(), buffer_);
+    const FileReadRequest aside(opening.handle(), buffer_, 3);
+    ASSERT_EQ(files_.running.size(), 1u);
+    files_.end(EACCES);
+    for (const auto& error : {opening.error(), read.error(), aside.error()}) {
+      EXPECT_EQ(message_of(error), "open /file: Permission denied");
+    }
+    EXPECT_TRUE(opening.handle().closed());
+    EXPECT_EQ(attachment_.unclosed(), 0u);
+  });
+}
+
+TEST_F(FileLine, ClosesAfterWhatRuns) {
+  FERMATA_CHECKS("CLOSE-01", "CLOSE-03", "CLOSE-10", "IO-06", "IO-11");
+  run([&] {
+    const FileWriteRequest write(*file_, bytes_of("abc"));
+    const FileReadRequest aside(*file_, buffer_, 3);
+    const FileControlRequest waiting(*file_, FileCall::Sync);
+    file_->close();
+    for (const auto& error : {write.error(), aside.error(), waiting.error()}) {
+      EXPECT_EQ(message_of(error), "Stream was closed");
+    }
+    EXPECT_EQ(files_.withdrawn.size(), 2u);
+    file_.reset();
+    files_.end(0, 3);
+    EXPECT_EQ(attachment_.unclosed(), 1u);
+    EXPECT_EQ(files_.next().call, FileCall::Read);
+    files_.give("abc");
+    EXPECT_EQ(buffer_[0], std::byte{});
+    ASSERT_EQ(files_.running.size(), 1u);
+    EXPECT_EQ(files_.next().call, FileCall::Close);
+    EXPECT_EQ(files_.next().file, 7);
+    files_.end();
+    EXPECT_EQ(attachment_.unclosed(), 0u);
+    EXPECT_TRUE(files_.running.empty());
+  });
+}
+
+TEST_F(FileLine, ClosesAFileThatOpensTooLate) {
+  FERMATA_CHECKS("IO-11", "CLOSE-10");
+  attachment_.attach(test_.runtime);
+  test_.run([&] {
+    { const OpenRequest abandoned(files_, "/file", OpenMode::reading()); }
+    EXPECT_EQ(files_.withdrawn.size(), 1u);
+    files_.end(0, 9);
+    EXPECT_EQ(files_.next().call, FileCall::Close);
+    EXPECT_EQ(files_.next().file, 9);
+    files_.end();
+    EXPECT_EQ(attachment_.unclosed(), 0u);
+    { const OpenRequest withdrawn(files_, "/file", OpenMode::reading()); }
+    files_.end(ECANCELED);
+    EXPECT_TRUE(files_.running.empty());
+    EXPECT_EQ(attachment_.unclosed(), 0u);
+  });
+}
+
+TEST_F(FileLine, EndsAPathOperationInSilenceWhenNobodyWantsIt) {
+  FERMATA_CHECKS("IO-01", "IO-07");
+  attachment_.attach(test_.runtime);
+  test_.run([&] {
+    { const PathRequest abandoned(files_, FileCall::Remove, "/file"); }
+    EXPECT_EQ(files_.withdrawn.size(), 1u);
+    files_.end();
+    files_.refusal = ENOMEM;
+    const PathRequest refused = PathRequest::rename(files_, "/a", "/b");
+    EXPECT_EQ(message_of(refused.error()), "rename /a to /b: Cannot allocate memory");
+    EXPECT_EQ(files_.in_flight(), 0u);
+  });
+}
+
+}  // namespace
+}  // namespace fermata

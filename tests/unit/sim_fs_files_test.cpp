@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/fs/files.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/io/file.hpp"
+#include "fermata/runtime/io/file_system.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "fermata/runtime/sync/await_all.hpp"
+#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/world/world.hpp"
+#include "tests/support/checks.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+FaultSet only(Fault fault) {
+  FaultSet set = FaultSet::none();
+  set.add(fault);
+  return set;
+}
+
+/// The code of what `operation` throws; 0 when it throws nothing.
+template <class Operation>
+int code_of(Operation operation) {
+  try {
+    operation();
+  } catch (const InputOutputError& error) {
+    return error.code();
+  }
+  return 0;
+}
+
+class SimFilesTest : public ::testing::Test {
+ protected:
+  /// One run of one node.
+  void run(std::function<void()> main, FaultSet faults = FaultSet::none(), std::uint64_t seed = 1) {
+    decisions_.begin(seed);
+    world_.reset({.faults = faults, .full_audit = true});
+    world_.node("main", std::move(main));
+    world_.run();
+    decisions_.end();
+    ASSERT_FALSE(world_.failure()) << world_.failure()->message << "\n"
+                                   << world_.failure()->explanation;
+  }
+  [[nodiscard]] std::uint64_t count(Fault fault) const {
+    return world_.fault_counts()[static_cast<std::size_t>(fault)];
+  }
+  /// How many of `seeds` runs of `main` met `fault`.
+  std::uint64_t runs_with(Fault fault, std::uint64_t seeds, const std::function<void()>& main) {
+    std::uint64_t hits = 0;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      run(main, only(fault), seed);
+      hits += count(fault) > 0 ? 1 : 0;
+    }
+    return hits;
+  }
+
+  std::unique_ptr<Strategy> strategy_ = make_strategy("random");
+  Decisions decisions_{*strategy_};
+  World world_{decisions_};
+};
+
+TEST_F(SimFilesTest, BeginEachRunWithAnEmptyDisk) {
+  for (int i = 0; i < 2; ++i) {
+    run([] {
+      EXPECT_TRUE(fs::list_directory("/").empty());
+      fs::write_file("/left", "behind");
+    });
+  }
+}
+
+TEST_F(SimFilesTest, BelongToOneMachine) {
+  decisions_.begin(1);
+  world_.reset({.faults = FaultSet::none()});
+  for (const char* name : {"one", "two"}) {
+    world_.node(name, [name] {
+      fs::write_file("/name", name);
+      delay(1s);
+      EXPECT_EQ(fs::read_file("/name"), name);
+    });
+  }
+  world_.run();
+  EXPECT_FALSE(world_.failure());
+}
+
+TEST_F(SimFilesTest, TakeVirtualTime) {
+  run([] {
+    const Instant before = now();
+    fs::write_file("/f", "x");
+    const Duration taken = now() - before;
+    EXPECT_GE(taken, 40us);
+    EXPECT_LT(taken, 10ms);
+  });
+}
+
+TEST_F(SimFilesTest, AreSometimesSlow) {
+  Duration longest{};
+  const std::uint64_t hits = runs_with(Fault::SlowDisk, 200, [&] {
+    for (int i = 0; i < 10; ++i) {
+      const Instant before = now();
+      fs::write_file("/f", "x");
+      longest = std::max(longest, now() - before);
+    }
+  });
+  EXPECT_GT(hits, 20u);
+  EXPECT_GT(longest, 100ms);
+  EXPECT_LT(longest, 10s);
+}
+
+TEST_F(SimFilesTest, ReadInPieces) {
+  std::uint64_t shorter = 0;
+  const std::uint64_t hits = runs_with(Fault::ShortRead, 100, [&] {
+    fs::write_file("/f", "0123456789");
+    File file = File::open("/f");
+    std::byte buffer[10];
+    const std::size_t size = file.read(buffer);
+    EXPECT_GE(size, 1u);
+    shorter += size < 10 ? 1 : 0;
+    EXPECT_EQ(fs::read_file("/f"), "0123456789");
+  });
+  EXPECT_GT(hits, 10u);
+  EXPECT_GT(shorter, 5u);
+}
+
+TEST_F(SimFilesTest, WriteInPiecesThatNothingComesBetween) {
+  FERMATA_CHECKS("IO-10", "IO-03");
+  const std::uint64_t hits = runs_with(Fault::ShortWrite, 200, [&] {
+    File file = File::open("/f", OpenMode::appending());
+    std::vector<Coroutine<>> writers;
+    for (const char* text : {"aaaaaaaa", "bbbbbbbb", "cccccccc"}) {
+      writers.push_back(spawn("writer", [&file, text] { file.write(text); }));
+    }
+    for (const auto& writer : writers) await(writer);
+    const std::string all = fs::read_file("/f");
+    EXPECT_EQ(all.size(), 24u);
+    for (std::size_t i = 0; i < all.size(); i += 8)
+      EXPECT_EQ(all.substr(i, 8), std::string(8, all[i]));
+  });
+  EXPECT_GT(hits, 20u);
+}
+
+TEST_F(SimFilesTest, RunOutOfSpace) {
+  std::uint64_t writes = 0;
+  std::uint64_t creations = 0;
+  const std::uint64_t hits = runs_with(Fault::DiskFull, 200, [&] {
+    for (int i = 0; i < 5; ++i) {
+      const int created = code_of([] { fs::write_file("/f", ""); });
+      EXPECT_TRUE(created == 0 || created == ENOSPC) << created;
+      creations += created != 0 ? 1 : 0;
+      if (created != 0) continue;
+      const int written = code_of([] { fs::write_file("/f", "contents"); });
+      EXPECT_TRUE(written == 0 || written == ENOSPC) << written;
+      EXPECT_EQ(fs::read_file("/f"), written == 0 ? "contents" : "");
+      writes += written != 0 ? 1 : 0;
+      fs::remove("/f");
+    }
+  });
+  EXPECT_GT(hits, 20u);
+  EXPECT_GT(writes, 20u);
+  EXPECT_GT(creations, 20u);
+}
+
+TEST_F(SimFilesTest, Fail) {
+  std::uint64_t failures[3] = {};
+  const std::uint64_t hits = runs_with(Fault::DiskError, 200, [&] {
+    File file = File::open("/f", OpenMode::creating());
+    const int codes[] = {
+        code_of([&] { file.write("x"); }),
+        code_of([&] { file.sync(); }),
+        code_of([&] {
+          std::byte byte;
+          file.read_at(0, {&byte, 1});
+        }),
+    };
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_TRUE(codes[i] == 0 || codes[i] == EIO) << codes[i];
+      failures[i] += codes[i] != 0 ? 1 : 0;
+    }
+  });
+  EXPECT_GT(hits, 20u);
+  for (const std::uint64_t each : failures) EXPECT_GT(each, 10u);
+}
+
+TEST_F(SimFilesTest, TellNobodyOfWhatWasAbandoned) {
+  FERMATA_CHECKS("IO-07", "IO-08", "CLOSE-10");
+  std::uint64_t withdrawn = 0;
+  constexpr std::uint64_t kRuns = 200;
+  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+    run(
+        [&] {
+          File file = File::open("/f", OpenMode::creating());
+          EXPECT_THROW(file.write("abc", {.timeout = 0ns}), Timeout);
+          std::byte byte{};
+          EXPECT_THROW(file.read({&byte, 1}, {.timeout = 0ns}), Timeout);
+          const std::uint64_t size = file.size();
+          EXPECT_TRUE(size == 0 || size == 3) << size;
+          withdrawn += size == 0 ? 1 : 0;
+          EXPECT_EQ(byte, std::byte{});
+        },
+        FaultSet::none(), seed);
+  }
+  EXPECT_GT(withdrawn, kRuns / 4);
+  EXPECT_LT(withdrawn, kRuns * 3 / 4);
+}
+
+TEST_F(SimFilesTest, StayWholeHoweverTheirUsersAreInterrupted) {
+  FERMATA_CHECKS("IO-01", "IO-05", "IO-07", "IO-10", "CLOSE-10");
+  constexpr WaitOptions kPatient{.timeout = 1s};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    run(
+        [&] {
+          const auto counts = world_.sweep_cancellation(
+              [&] {
+                const auto log =
+                    std::make_shared<File>(File::open("/log", OpenMode::appending(), kPatient));
+                std::vector<Coroutine<>> writers;
+                for (const char* text : {"aaaa", "bbbb"}) {
+                  writers.push_back(spawn("writer", [kPatient, log, text] {
+                    log->write(text, kPatient);
+                    log->write(text, kPatient);
+                    log->sync(SyncMode::All, kPatient);
+                  }));
+                }
+                await_all(writers);
+                fs::rename("/log", "/old", kPatient);
+              },
+              [] {
+                while (current_runtime().reactor().files().in_flight() > 0) delay(1ms);
+                for (const char* path : {"/log", "/old"}) {
+                  if (code_of([&] { static_cast<void>(fs::status(path)); }) != 0) continue;
+                  const std::string all = fs::read_file(path);
+                  EXPECT_EQ(all.size() % 4, 0u);
+                  for (std::size_t i = 0; i < all.size(); i += 4) {
+                    EXPECT_EQ(all.substr(i, 4), std::string(4, all[i]));
+                  }
+                  fs::remove(path);
+                }
+              });
+          EXPECT_GT(counts.cancellations, 8u);
+          EXPECT_EQ(counts.timeouts, 8u);
+        },
+        only(Fault::ShortWrite), seed);
+  }
+}
+
+TEST_F(SimFilesTest, LeaveTheOrderOfConcurrentOperationsOpen) {
+  std::uint64_t renamed_first = 0;
+  constexpr std::uint64_t kRuns = 100;
+  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+    run(
+        [&] {
+          fs::write_file("/a", "x");
+          auto renaming = spawn("rename", [] { fs::rename("/a", "/b"); });
+          auto looking = spawn("look", [&] {
+            renamed_first += code_of([] { static_cast<void>(fs::status("/a")); }) == ENOENT ? 1 : 0;
+          });
+          await(renaming);
+          await(looking);
+        },
+        FaultSet::none(), seed);
+  }
+  EXPECT_GT(renamed_first, kRuns / 10);
+  EXPECT_LT(renamed_first, kRuns * 9 / 10);
+}
+
+TEST_F(SimFilesTest, AreTheSameInTheSameRun) {
+  const auto history = [&](std::uint64_t seed) {
+    std::string text;
+    run(
+        [&] {
+          for (int i = 0; i < 20; ++i) {
+            const std::string path = "/f" + std::to_string(i % 3);
+            const int code = code_of([&] {
+              File file = File::open(path, OpenMode::updating());
+              file.write("0123456789");
+              file.sync();
+              text += std::to_string(fs::read_file(path).size());
+            });
+            text += " " + std::to_string(code) + "@" + std::to_string(now().nanoseconds) + "\n";
+          }
+        },
+        FaultSet::all(), seed);
+    return text;
+  };
+  std::uint64_t differing = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const std::string first = history(seed);
+    const std::uint64_t hash = world_.trace_hash();
+    EXPECT_EQ(history(seed), first);
+    EXPECT_EQ(world_.trace_hash(), hash);
+    differing += history(seed + 1) != first ? 1 : 0;
+  }
+  EXPECT_GT(differing, 40u);
+}
+
+}  // namespace
+}  // namespace fermata::sim
