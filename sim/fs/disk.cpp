@@ -142,7 +142,7 @@ Disk::Inode Disk::create(const Place& place, FileType type, std::uint32_t permis
   node.key = key_of(at(place.directory).key, place.name);
   node.named = true;
   nodes_.emplace(inode, std::move(node));
-  change_names({inode, std::nullopt, place});
+  change_names({inode, std::nullopt, place, false});
   return inode;
 }
 
@@ -153,7 +153,7 @@ int Disk::remove(std::string_view path) {
   if (inode == 0) return ENOENT;
   if (is_directory(inode)) return EISDIR;
   if (place.must_be_directory) return ENOTDIR;
-  change_names({inode, place, std::nullopt});
+  change_names({inode, place, std::nullopt, false});
   at(inode).named = false;
   forget_if_unused(inode);
   return 0;
@@ -168,7 +168,7 @@ int Disk::remove_directory(std::string_view path) {
   if (inode == kRoot) return EBUSY;
   if (place.name.empty()) return EINVAL;
   if (!at(inode).names.empty()) return ENOTEMPTY;
-  change_names({inode, place, std::nullopt});
+  change_names({inode, place, std::nullopt, false});
   at(inode).named = false;
   return 0;
 }
@@ -191,7 +191,7 @@ int Disk::rename(std::string_view from, std::string_view to) {
     if (const int code = may_replace(moved, replaced); code != 0) return code;
     at(replaced).named = false;
   }
-  change_names({moved, source, destination});
+  change_names({moved, source, destination, is_directory(moved)});
   if (is_directory(moved)) at(moved).parent = destination.directory;
   if (replaced != 0) forget_if_unused(replaced);
   return 0;
@@ -276,11 +276,13 @@ void Disk::Ties::add(const NameChange& change) {
   inodes_.insert(change.inode);
   if (change.removed) places_.insert(*change.removed);
   if (change.added) places_.insert(*change.added);
+  move_directories_ |= change.moves_directory;
 }
 
 bool Disk::Ties::bind(const NameChange& change) const {
   return inodes_.contains(change.inode) || (change.removed && places_.contains(*change.removed)) ||
-         (change.added && places_.contains(*change.added));
+         (change.added && places_.contains(*change.added)) ||
+         (change.moves_directory && move_directories_);
 }
 
 int Disk::sync_directory(std::string_view path) {

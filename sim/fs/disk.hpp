@@ -103,10 +103,12 @@ class Disk {
     Inode inode = 0;
     std::optional<Place> removed;
     std::optional<Place> added;
+    bool moves_directory = false;
 
     [[nodiscard]] bool touches(Inode directory) const noexcept;
   };
-  /// Changes, and whether another makes no sense with them but without their effect.
+  /// Changes, and whether another has to share their fate: it is about the same thing or name, or
+  /// moves directories as they do, which in part could make a circle.
   class Ties {
    public:
     void add(const NameChange& change);
@@ -115,6 +117,7 @@ class Disk {
    private:
     std::set<Inode> inodes_;
     std::set<Place> places_;
+    bool move_directories_ = false;
   };
 
   static constexpr Inode kRoot = 1;

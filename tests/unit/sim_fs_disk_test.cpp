@@ -237,6 +237,23 @@ TEST_F(DiskTest, LosesWithANameWhatRestsOnIt) {
   EXPECT_EQ(names("/"), "a d ");
 }
 
+TEST_F(DiskTest, NeverLosesDirectoriesInACircle) {
+  for (const int lost : {1, 2, 3}) {
+    disk_.format();
+    for (const char* path : {"/a", "/a/x", "/a/x/b"})
+      EXPECT_EQ(disk_.make_directory(path, 0755), 0);
+    for (const char* path : {"/", "/a", "/a/x"}) EXPECT_EQ(disk_.sync_directory(path), 0);
+    EXPECT_EQ(disk_.rename("/a/x", "/x"), 0);
+    EXPECT_EQ(disk_.rename("/a", "/x/b/a"), 0);
+    if (lost == 3) {
+      EXPECT_EQ(disk_.sync_directory("/x/b"), 0);
+    }
+    int draws = 0;
+    disk_.crash([&](std::uint64_t, std::uint64_t) -> std::uint64_t { return ++draws == lost; });
+    EXPECT_EQ(names("/"), lost == 1 ? "a " : lost == 2 ? "a x " : "x ");
+  }
+}
+
 TEST_F(DiskTest, ForgetsWhatAFailedSyncGaveUp) {
   const auto inode = make("/f", "old");
   disk_.sync_directory("/");
