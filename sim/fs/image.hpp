@@ -21,7 +21,6 @@ class FileImage {
 
   [[nodiscard]] const Bytes& seen() const noexcept { return seen_; }
   [[nodiscard]] const Bytes& durable() const noexcept { return durable_; }
-  [[nodiscard]] bool synced() const noexcept { return changes_.empty(); }
 
   /// Moves what there is at `offset` into `to`; returns how much.
   std::size_t read(std::uint64_t offset, std::span<std::byte> to) const noexcept;
