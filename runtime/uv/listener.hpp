@@ -14,7 +14,7 @@ namespace fermata::uv::detail {
 
 class Listener : public ListenerHandle {
  protected:
-  /// Takes over `descriptor`, a listening socket, also when this throws InputOutputError, whose text
+  /// Takes over `descriptor`, a listening socket, also when this throws InputOutputError; its text
   /// says `place`.
   Listener(Loop& loop, int descriptor, const std::string& place, const ListenOptions& options);
 
