@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// docs/not_modelled.md is true: each call that it lists says so itself.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/io/descriptor.hpp"
+#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/world/world.hpp"
+
+namespace fermata::sim {
+namespace {
+
+/// What `call` throws in a simulated world.
+std::string error_of(const std::function<void()>& call) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  World world(decisions);
+  std::string error;
+  world.node("main", [&] {
+    try {
+      call();
+    } catch (const Unsupported& unsupported) {
+      error = unsupported.what();
+    }
+  });
+  world.run();
+  EXPECT_FALSE(world.failure());
+  return error;
+}
+
+TEST(NotModelled, DescriptorsOfUsers) {
+  EXPECT_EQ(error_of([] { const Descriptor descriptor(0); }),
+            "reactor 'sim' has no part 'polls'");
+}
+
+/// An error of a program that nobody catches ends the run.
+TEST(NotModelled, FailsTheRunThatDoesNotExpectIt) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  World world(decisions);
+  world.node("main", [] { const Descriptor descriptor(0); });
+  world.run();
+  ASSERT_TRUE(world.failure());
+  EXPECT_EQ(world.failure()->verdict, Verdict::Safety);
+  EXPECT_NE(world.failure()->message.find("has no part 'polls'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fermata::sim
