@@ -41,8 +41,10 @@ Duration Connection::latency(Side from) {
 Instant Connection::arrival_from(Side from) { return ends_[from].node->now() + latency(from); }
 
 void Connection::send(Side from, std::span<const std::byte> bytes) {
+  if (crashed(from)) return;
   const Side there = other(from);
   const Instant arrival = arrival_from(from);
+  if (ends_[there].silent && ends_[there].node->is_down()) return;
   if (ends_[there].closed) {  // Nobody is there any more: the answer is a reset.
     to(from).send_reset(arrival + least_latency());
     return tell(from);
@@ -52,11 +54,13 @@ void Connection::send(Side from, std::span<const std::byte> bytes) {
 }
 
 void Connection::send_end(Side from) {
+  if (crashed(from)) return;
   to(other(from)).send_end(arrival_from(from));
   tell(other(from));
 }
 
 void Connection::send_reset(Side from) {
+  if (crashed(from)) return;
   to(other(from)).send_reset(arrival_from(from));
   tell(other(from));
 }
@@ -80,6 +84,16 @@ void Connection::close(Side side) {
   } else {
     send_end(side);
   }
+}
+
+void Connection::crash(Side side, bool silent) {
+  End& here = ends_[side];
+  if (here.closed) return;
+  if (!silent) send_reset(side);
+  here = {here.node, here.address, nullptr, true, silent};
+  crashed_[side] = true;
+  Endpoint* const peer = ends_[other(side)].endpoint;
+  if (peer != nullptr) peer->peer_crashed(silent);
 }
 
 void Connection::break_down(Side here) {

@@ -27,6 +27,8 @@ class Endpoint {
   virtual void expect_arrival() = 0;
   /// There may be room to send.
   virtual void expect_room(Instant when) = 0;
+  /// The machine at the other end has crashed; with `silent` nobody tells so.
+  virtual void peer_crashed(bool silent) = 0;
 
  protected:
   ~Endpoint() = default;
@@ -42,6 +44,7 @@ class Connection {
     Address address;
     Endpoint* endpoint = nullptr;  // Null before it is opened and after it was closed.
     bool closed = false;
+    bool silent = false;  // Closed by a crash that nobody was told of.
   };
 
   Connection(std::uint64_t key, End client, End server);
@@ -71,6 +74,9 @@ class Connection {
   void consumed(Side by, std::size_t bytes);
   /// The end is gone. What it did not read breaks the connection, else the other end sees the end.
   void close(Side side);
+  /// The machine of this end has crashed: whatever it does from here on has no effect, and the other
+  /// end learns of it by a reset, or, with `silent`, not before that machine is up again.
+  void crash(Side side, bool silent);
   /// Both ends find the connection broken: this one at once, the other one when it learns of it.
   void break_down(Side here);
   /// Whether this end knows that the connection is broken.
@@ -80,6 +86,7 @@ class Connection {
 
  private:
   [[nodiscard]] Instant arrival_from(Side from);
+  [[nodiscard]] bool crashed(Side side) const noexcept { return crashed_[side]; }
   void tell(Side side);
 
   std::uint64_t key_;
@@ -87,6 +94,7 @@ class Connection {
   std::array<End, 2> ends_;
   std::array<Pipe, 2> pipes_;  // To the client, to the server.
   std::array<bool, 2> broken_here_{};
+  std::array<bool, 2> crashed_{};
 };
 
 }  // namespace fermata::sim::detail

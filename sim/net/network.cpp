@@ -10,6 +10,8 @@ namespace fermata::sim::detail {
 
 namespace {
 
+constexpr std::size_t kConnectionsAtFirst = 64;
+
 template <class Place>
 [[noreturn]] void refuse(const Place& place, int code) {
   throw InputOutputError("listen at " + std::string(place.text()), code);
@@ -22,6 +24,8 @@ void Network::reset() noexcept {
   listeners_.clear();
   local_listeners_.clear();
   local_links_.clear();
+  connections_.clear();
+  look_for_dead_at_ = 0;
   free_ports_.reset();
   links_.clear();
   datagrams_.reset();
@@ -67,14 +71,35 @@ std::shared_ptr<Connection> Network::make_connection(NodeState& client, NodeStat
   const std::uint64_t link = key_of(client.key(), server.key());
   const std::uint64_t number = links_[{client.ip(), server.ip()}]++;
   const Address local(is_loopback(peer) ? peer.ip() : client.ip(), free_port(client));
-  return std::make_shared<Connection>(key_of(link, number), Connection::End{&client, local},
-                                      Connection::End{&server, peer});
+  return keep_in_sight(std::make_shared<Connection>(
+      key_of(link, number), Connection::End{&client, local}, Connection::End{&server, peer}));
 }
 
 std::shared_ptr<Connection> Network::make_local_connection(NodeState& node,
                                                            const std::string& place) {
   const std::uint64_t number = local_links_[{node.ip(), place}]++;
-  return std::make_shared<Connection>(key_of(key_of(node.key(), place), number), node, place);
+  const std::uint64_t key = key_of(key_of(node.key(), place), number);
+  return keep_in_sight(std::make_shared<Connection>(key, node, place));
+}
+
+const std::shared_ptr<Connection>& Network::keep_in_sight(
+    const std::shared_ptr<Connection>& connection) {
+  if (connections_.size() >= look_for_dead_at_) {
+    std::erase_if(connections_, [](const auto& each) { return each.expired(); });
+    look_for_dead_at_ = 2 * connections_.size() + kConnectionsAtFirst;
+  }
+  connections_.push_back(connection);
+  return connection;
+}
+
+void Network::crash(const NodeState& node, bool silent) {
+  for (std::size_t i = 0; i < connections_.size(); ++i) {
+    const std::shared_ptr<Connection> connection = connections_[i].lock();
+    if (connection == nullptr) continue;
+    for (const auto side : {Connection::Client, Connection::Server}) {
+      if (connection->end(side).node == &node) connection->crash(side, silent);
+    }
+  }
 }
 
 std::uint16_t Network::free_port(const NodeState& node) {

@@ -56,6 +56,9 @@ class Network {
   /// One within `node` that goes through no network.
   std::shared_ptr<Connection> make_local_connection(NodeState& node, const std::string& place);
 
+  /// `node` goes down: its connections end, and their peers are told, or not.
+  void crash(const NodeState& node, bool silent);
+
   [[nodiscard]] DatagramNetwork& datagrams() noexcept { return datagrams_; }
   [[nodiscard]] NameTable& names() noexcept { return names_; }
 
@@ -64,6 +67,7 @@ class Network {
 
  private:
   std::uint16_t free_port(const NodeState& node);
+  const std::shared_ptr<Connection>& keep_in_sight(const std::shared_ptr<Connection>& connection);
 
   using Place = std::pair<std::uint32_t, std::uint16_t>;  // The machine's address and the port.
   struct Bound {
@@ -78,6 +82,8 @@ class Network {
   FreePorts free_ports_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> links_;  // Connections so far.
   std::map<LocalPlace, std::uint64_t> local_links_;                         // Likewise.
+  std::vector<std::weak_ptr<Connection>> connections_;  // In the order of their making.
+  std::size_t look_for_dead_at_ = 0;                    // How many, until the dead are dropped.
   DatagramNetwork datagrams_;
 };
 

@@ -50,6 +50,7 @@ PipeHandles SimStreams::open_pipe() {
 
 Ref<StreamHandle> SimStreams::open_connection(const Address& peer) {
   NodeState* server = node_.peer(peer.ip());
+  if (server != nullptr && server->is_down()) server = nullptr;
   auto connection =
       node_.network().make_connection(node_, server != nullptr ? *server : node_, peer);
   auto* stream = new SimStream(attachment_, std::move(connection), Connection::Client);
@@ -139,6 +140,16 @@ void SimStream::answer(int code) {
   answer_code_ = code;
   const Instant sent = connection_->end(Connection::Server).node->now();
   node().agenda().schedule(answer_, sent + connection_->latency(Connection::Server), key_);
+}
+
+// Whoever has no answer yet gets none, or learns that nobody listens.
+void SimStream::peer_crashed(bool silent) {
+  if (!knock_.scheduled()) return;
+  knock_.cancel();
+  answer_code_ = silent ? ETIMEDOUT : ECONNREFUSED;
+  const Instant when = silent ? dialled_ + kDialTimeout
+                              : node().now() + connection_->least_latency();
+  node().agenda().schedule(answer_, std::max(when, node().now()), key_);
 }
 
 void SimStream::answered() { connected(answer_code_); }

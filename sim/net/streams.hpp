@@ -55,6 +55,7 @@ class SimStream final : public StreamHandle, public Endpoint {
 
   void expect_arrival() override;
   void expect_room(Instant when) override;
+  void peer_crashed(bool silent) override;
 
  private:
   int start_reading() override;

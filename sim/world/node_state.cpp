@@ -109,19 +109,24 @@ Instant NodeState::next_action() const noexcept {
 // --- life ---
 
 void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::uint32_t ip) {
-  if (std::exchange(distrusted_, false)) make_runtime();
   main_ = std::move(main);
   is_service_ = is_service;
   ip_ = ip;
+  last_ran_ = 0;
+  disk_.format();
+  begin();
+}
+
+void NodeState::begin() {
+  if (std::exchange(distrusted_, false)) make_runtime();
   clock_ = world_.now();
   phase_ = Phase::Ready;
   suspended_ = context_;
   began_ = false;
   woken_ = false;
   shutdown_requested_ = false;
-  last_ran_ = 0;
+  down_ = false;
   agenda_.clear();
-  disk_.format();
 }
 
 void NodeState::resume() {
@@ -141,11 +146,24 @@ void NodeState::yield_to_world(Phase phase) {
   switch_context(*suspended_, world_.own_context());
 }
 
-void NodeState::abandon() {
+void NodeState::unwind() {
   if (!began_) phase_ = Phase::Ended;
   while (phase_ != Phase::Ended) resume();
+}
+
+void NodeState::abandon() {
+  unwind();
   main_ = nullptr;
 }
+
+void NodeState::go_down() {
+  down_ = true;
+  unwind();
+  distrusted_ = true;
+  agenda_.clear();
+}
+
+void NodeState::come_up() { begin(); }
 
 void NodeState::program_context(fermata::detail::Context& self) noexcept {
   auto& node = *static_cast<NodeState*>(self.owner);
@@ -165,7 +183,7 @@ void NodeState::run_program() {
   } catch (...) {
     world_.fail(failure_of(std::current_exception()));
   }
-  main_ = nullptr;
+  if (!down_) main_ = nullptr;
   audit_.end_run();
   distrusted_ = world_.failure().has_value();
   if (!runtime_->kernel().live_events.empty()) {
@@ -201,6 +219,10 @@ void NodeState::request_shutdown() noexcept {
 }
 
 void NodeState::signal(int signum) { reactor_->signals().raise(signum); }
+
+void NodeState::crash() { world_.crash(*this); }
+
+void NodeState::restart() { world_.restart(*this); }
 
 void NodeState::die_of(int signum) {
   world_.fail(Failure{Verdict::Safety,

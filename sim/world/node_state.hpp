@@ -56,6 +56,8 @@ class NodeState {
   [[nodiscard]] NodeState* peer(std::string_view name) const noexcept;
   /// The process ends by a signal that it has not prepared for.
   [[noreturn]] void die_of(int signum);
+  /// It has crashed and is not up again.
+  [[nodiscard]] bool is_down() const noexcept { return down_; }
   /// The run is over for this machine: nothing that it does has any effect outside.
   [[nodiscard]] bool cut() const noexcept;
 
@@ -78,6 +80,10 @@ class NodeState {
   void resume();
   /// Ends the program, unwinding what has begun; it has no effect outside any more.
   void abandon();
+  /// The same, and it may be begun again. REQUIRES: it has not ended.
+  void go_down();
+  /// Begins the program again. REQUIRES: it is down.
+  void come_up();
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
   [[nodiscard]] bool is_service() const noexcept { return is_service_; }
   /// When it ran last, in the order of all nodes.
@@ -87,8 +93,12 @@ class NodeState {
   /// The program is to be shut down in its next turn. Idempotent.
   void request_shutdown() noexcept;
   void signal(int signum);
+  void crash();
+  void restart();
 
  private:
+  void begin();
+  void unwind();
   static void program_context(fermata::detail::Context& self) noexcept;
   void run_program();
   void yield_to_world(Phase phase);
@@ -120,6 +130,7 @@ class NodeState {
   bool woken_ = false;
   bool distrusted_ = false;  // A failure may have left its runtime in any state.
   bool shutdown_requested_ = false;
+  bool down_ = false;
 };
 
 }  // namespace fermata::sim::detail

@@ -20,6 +20,12 @@ Address Node::address(std::uint16_t port) const noexcept { return Address(state_
 
 void Node::signal(int signum) { state_->signal(signum); }
 
+void Node::crash() { state_->crash(); }
+
+void Node::restart() { state_->restart(); }
+
+bool Node::is_up() const noexcept { return state_->phase() != detail::NodeState::Phase::Ended; }
+
 World::World(Decisions& decisions, WorldOptions options)
     : state_(std::make_unique<detail::WorldState>(decisions, options)) {}
 

@@ -63,6 +63,18 @@ class Node {
   /// A signal arrives; the program sees it in a later turn of its reactor.
   void signal(int signum);
 
+  /// The machine goes down: its program is unwound, and nothing that it does from here on has any
+  /// effect outside. Peers of its connections see a reset, or silence; of what its disk has not
+  /// synced each change is kept, lost or torn: all of it is drawn. Called in a program, it takes
+  /// effect when the present step ends. Throws UsageError when the program has ended, or the world
+  /// does not run.
+  void crash();
+  /// After a crash: the program begins again, on the disk as it is, at the same address. As crash()
+  /// in a program. What runtime() gave before is gone. UsageError when it has not crashed.
+  void restart();
+  /// Whether its program runs.
+  [[nodiscard]] bool is_up() const noexcept;
+
  private:
   friend class detail::NodeState;
   explicit Node(detail::NodeState& state) noexcept : state_(&state) {}

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::uint32_t kFirstAddress = 0x0a000001;  // 10.0.0.1
 constexpr std::size_t kProgramStackBytes = 1024 * 1024;
+/// In the trace, as kTurnOfNode: a node goes down.
+constexpr std::uint64_t kCrash = 0xfe;
 
 StackOptions program_stacks(StackOptions stacks) {
   stacks.stack_bytes = std::max(stacks.stack_bytes, kProgramStackBytes);
@@ -90,6 +92,51 @@ void WorldState::at(Duration delay, std::function<void()> action) {
   action_agenda_.schedule(planned, now_ + delay, 0);
 }
 
+// --- crashes ---
+
+void WorldState::outside(std::function<void()> action) {
+  if (running_node_ == nullptr) return action();
+  at(Duration::zero(), std::move(action));
+}
+
+void WorldState::crash(NodeState& node) {
+  FERMATA_REQUIRE(in_run_, "crash: the world does not run");
+  if (node.phase() == NodeState::Phase::Ended) {
+    throw UsageError(fmt::format("crash: node '{}' is not up", node.name()));
+  }
+  outside([this, &node] { crash_now(node); });
+}
+
+// What the program does while it is unwound happens in a run that is over.
+void WorldState::crash_now(NodeState& node) {
+  if (node.phase() == NodeState::Phase::Ended) return;
+  const auto drawn = [&](Stream stream, std::uint64_t key, std::uint64_t bound) {
+    return decisions_.draw(stream, key_of(key_of(node.key(), "crash"), key), bound);
+  };
+  network_.crash(node, drawn(Stream::Network, key_of("silence"), 2) != 0);
+  hash.add(kCrash, 0, node.key());
+  const auto so_far = hash;
+  hash.stop();
+  node.go_down();
+  hash = so_far;
+  node.disk().crash([&](std::uint64_t key, std::uint64_t bound) {
+    return drawn(Stream::Disk, key, bound);
+  });
+}
+
+void WorldState::restart(NodeState& node) {
+  outside([&node] {
+    if (!node.is_down()) {
+      throw UsageError(fmt::format("restart: node '{}' has not crashed", node.name()));
+    }
+    node.come_up();
+  });
+}
+
+bool WorldState::may_come_up(const NodeState& node) const noexcept {
+  return node.is_down() && action_agenda_.earliest() != Instant::never();
+}
+
 void WorldState::reset(const WorldOptions& options) {
   FERMATA_REQUIRE(!in_run_, "reset: the world runs");
   nodes_.clear();
@@ -128,8 +175,9 @@ bool WorldState::act() {
     services_stopping_ = true;
   }
   NodeState* const node = earliest_node();
-  if (node == nullptr) return false;
-  const Instant node_acts = node->next_action();
+  const auto comes_up = [&](const NodeState* each) { return may_come_up(*each); };
+  if (node == nullptr && std::none_of(nodes_.begin(), nodes_.end(), comes_up)) return false;
+  const Instant node_acts = node != nullptr ? node->next_action() : Instant::never();
   const Instant action_due = action_agenda_.earliest();
   const Instant next = std::min(node_acts, action_due);
   if (next == Instant::never()) {
@@ -167,8 +215,9 @@ NodeState* WorldState::earliest_node() const noexcept {
 
 bool WorldState::only_services_left() const noexcept {
   if (services_stopping_) return false;
-  return std::all_of(nodes_.begin(), nodes_.end(), [](const NodeState* node) {
-    return node->is_service() || node->phase() == NodeState::Phase::Ended;
+  return std::all_of(nodes_.begin(), nodes_.end(), [&](const NodeState* node) {
+    return node->is_service() ||
+           (node->phase() == NodeState::Phase::Ended && !may_come_up(*node));
   });
 }
 

@@ -34,6 +34,9 @@ class WorldState final : public RunRecord {
   [[nodiscard]] NodeState* find_node(std::string_view name) const noexcept;
   [[nodiscard]] NodeState* find_node(std::uint32_t ip) const noexcept;
   void at(Duration delay, std::function<void()> action);
+  /// At once in an action, else when the present step ends.
+  void crash(NodeState& node);
+  void restart(NodeState& node);
   void run();
   void reset(const WorldOptions& options);
 
@@ -89,6 +92,10 @@ class WorldState final : public RunRecord {
   [[nodiscard]] bool others_wait_until(const NodeState& node, Instant until) const noexcept;
   [[nodiscard]] bool only_services_left() const noexcept;
   void run_actions();
+  /// Calls `action` outside of every node.
+  void outside(std::function<void()> action);
+  void crash_now(NodeState& node);
+  [[nodiscard]] bool may_come_up(const NodeState& node) const noexcept;
   bool end_by_time_limit();
   void stall();
   void unwind_rest();
