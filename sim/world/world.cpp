@@ -7,6 +7,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/io/trigger.hpp"
 #include "fermata/sim/world/reactor.hpp"
 #include "fermata/sim/world/world_state.hpp"
 
@@ -56,7 +57,18 @@ void World::at(Duration delay, std::function<void()> action) {
   state_->at(delay, std::move(action));
 }
 
-void World::run() { state_->run(); }
+void World::run() {
+  if (!state_->in_run()) return state_->run();
+  FERMATA_REQUIRE(state_->running_node() != nullptr, "run: the world runs already");
+  Trigger one_ended;
+  struct Watch {
+    detail::WorldState& world;
+    ~Watch() { world.tell_of_ends(nullptr); }
+  };
+  state_->tell_of_ends([&] { one_ended.fire(); });
+  const Watch watch{*state_};
+  while (state_->others_run()) one_ended.wait();
+}
 
 void World::fail(Verdict verdict, std::string message) {
   state_->fail(Failure{verdict, std::move(message), current_coroutine(), now(), steps(), {}});

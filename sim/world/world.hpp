@@ -9,7 +9,7 @@
 // Reuse      reset() makes it ready for the next run and keeps all memory: a steady exploration
 //            allocates nothing.
 // Threads    The thread that made it.
-// Nesting    run() is called on the thread's own stack, outside every node.
+// Nesting    The run begins on the thread's own stack, outside every node.
 
 #include <cstdint>
 #include <functional>
@@ -97,9 +97,10 @@ class World {
   World& operator=(const World&) = delete;
   ~World();
 
-  /// A machine called `name` whose program is `main`; others reach it at its address(), it
-  /// itself at 127.0.0.1 too. The world runs until every such program has ended. Throws UsageError
-  /// when the name is taken or the world runs already.
+  /// A machine called `name` whose program is `main`; others reach it at its address(), and by its
+  /// name, it itself at 127.0.0.1 too. The world runs until every such program has ended. One that
+  /// is added in a program begins when that gives way; what `main` refers to must outlive it. Throws
+  /// UsageError when the name is taken.
   Node& node(std::string_view name, std::function<void()> main);
 
   /// A machine that serves the others: when they have all ended it is shut down.
@@ -125,7 +126,8 @@ class World {
                                  const std::function<void()>& check = nullptr);
 
   /// Runs the world to its end, or to the first failure; then what is left of the programs is
-  /// unwound, without any effect outside. Never throws what a program threw: see failure().
+  /// unwound, without any effect outside. Never throws what a program threw: see failure(). Called in
+  /// a program it suspends until the programs of all other nodes have ended, services apart.
   void run();
 
   /// Records a failure; the first one counts. Called in a program's code it ends the run when the

@@ -57,7 +57,7 @@ WorldState::~WorldState() { drop_thread_stack(thread_context_); }
 
 NodeState& WorldState::add_node(std::string_view name, std::function<void()>&& main,
                                 bool is_service) {
-  FERMATA_REQUIRE(!in_run_, "node: the world runs already");
+  FERMATA_REQUIRE(!over(), "node: the run is over");
   if (find_node(name) != nullptr) {
     throw UsageError(fmt::format("node '{}': there is one of that name already", name));
   }
@@ -133,6 +133,28 @@ void WorldState::restart(NodeState& node) {
   });
 }
 
+// --- waiting for the others ---
+
+void WorldState::tell_of_ends(std::function<void()> told) {
+  FERMATA_REQUIRE(!told || !on_end_, "run: somebody waits for the other nodes already");
+  on_end_ = std::move(told);
+  on_end_node_ = running_node_;
+}
+
+// For whoever is told it is not earlier than for whoever has ended.
+void WorldState::tell_of_end() {
+  if (!on_end_) return;
+  on_end_node_->advance(now_);
+  on_end_();
+}
+
+bool WorldState::others_run() const noexcept {
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const NodeState* node) {
+    const bool runs = node->phase() != NodeState::Phase::Ended || may_come_up(*node);
+    return node != running_node_ && !node->is_service() && runs;
+  });
+}
+
 bool WorldState::may_come_up(const NodeState& node) const noexcept {
   return node.is_down() && action_agenda_.earliest() != Instant::never();
 }
@@ -186,9 +208,11 @@ bool WorldState::act() {
     if (action_due <= node_acts) {
       time_is(action_due);
       run_actions();
+      tell_of_end();
     } else {
       node->advance(next);
       node->resume();
+      if (node->phase() == NodeState::Phase::Ended) tell_of_end();
     }
   }
   return true;

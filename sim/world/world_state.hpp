@@ -37,6 +37,11 @@ class WorldState final : public RunRecord {
   /// At once in an action, else when the present step ends.
   void crash(NodeState& node);
   void restart(NodeState& node);
+  /// Calls `told` whenever another program may have ended, at a time that is then the time of the
+  /// program which asks; null ends that.
+  void tell_of_ends(std::function<void()> told);
+  /// Whether there are others than the program that runs now, services apart.
+  [[nodiscard]] bool others_run() const noexcept;
   void run();
   void reset(const WorldOptions& options);
 
@@ -95,6 +100,7 @@ class WorldState final : public RunRecord {
   /// Calls `action` outside of every node.
   void outside(std::function<void()> action);
   void crash_now(NodeState& node);
+  void tell_of_end();
   [[nodiscard]] bool may_come_up(const NodeState& node) const noexcept;
   bool end_by_time_limit();
   void stall();
@@ -118,6 +124,8 @@ class WorldState final : public RunRecord {
   Agenda action_agenda_;
 
   Instant now_;
+  std::function<void()> on_end_;
+  NodeState* on_end_node_ = nullptr;  // Where it was asked for.
   std::optional<Failure> failure_;
   std::vector<std::string> log_;
   bool in_run_ = false;

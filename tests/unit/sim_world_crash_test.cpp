@@ -259,6 +259,23 @@ TEST_F(CrashTest, ASeedCrashesTheSameWayEveryTime) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) EXPECT_EQ(hash_of(seed), hash_of(seed));
 }
 
+TEST_F(CrashTest, AProgramThatWaitsForAnotherWaitsForItToComeUpAgain) {
+  begin(1);
+  int starts = 0;
+  world_->node("main", [&] {
+    Node& other = world_->node("other", [&] {
+      ++starts;
+      delay(10ms);
+    });
+    world_->at(5ms, [&] { other.crash(); });
+    world_->at(1s, [&] { other.restart(); });
+    world_->run();
+    EXPECT_EQ(now(), Instant() + 1s + 10ms);
+  });
+  run();
+  EXPECT_EQ(starts, 2);
+}
+
 TEST_F(CrashTest, OnlyWhatIsUpCanCrashAndOnlyWhatCrashedCanComeUp) {
   begin(1);
   const auto error_of = [](const std::function<void()>& call) -> std::string {
