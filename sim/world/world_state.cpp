@@ -110,17 +110,19 @@ void WorldState::crash(NodeState& node) {
 // What the program does while it is unwound happens in a run that is over.
 void WorldState::crash_now(NodeState& node) {
   if (node.phase() == NodeState::Phase::Ended) return;
-  const auto drawn = [&](Stream stream, std::uint64_t key, std::uint64_t bound) {
-    return decisions_.draw(stream, key_of(key_of(node.key(), "crash"), key), bound);
+  const auto drawn = [&](Stream stream, std::uint64_t part, const char* what, std::uint64_t bound) {
+    const std::uint64_t key = key_of(key_of(node.key(), "crash"), part);
+    if (decisions_.naming()) decisions_.name(key, fmt::format("{} '{}' crashes", what, node.name()));
+    return decisions_.draw(stream, key, bound);
   };
-  network_.crash(node, drawn(Stream::Network, key_of("silence"), 2) != 0);
+  network_.crash(node, drawn(Stream::Network, 0, "silence when", 2) != 0);
   hash.add(kCrash, 0, node.key());
   const auto so_far = hash;
   hash.stop();
   node.go_down();
   hash = so_far;
   node.disk().crash([&](std::uint64_t key, std::uint64_t bound) {
-    return drawn(Stream::Disk, key, bound);
+    return drawn(Stream::Disk, key, "what is left of a change when", bound);
   });
 }
 
