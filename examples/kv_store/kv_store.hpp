@@ -21,7 +21,7 @@ class Store {
     fermata::fs::sync_directory(directory);
     const std::string text = read_log();
     std::size_t whole = 0;
-    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', whole)) {
+    for (auto end = text.find('\n'); end != std::string::npos; end = text.find('\n', whole)) {
       if (!read_record(std::string_view(text).substr(whole, end - whole))) break;
       whole = end + 1;
     }

@@ -74,8 +74,8 @@ class Connection {
   void consumed(Side by, std::size_t bytes);
   /// The end is gone. What it did not read breaks the connection, else the other end sees the end.
   void close(Side side);
-  /// The machine of this end has crashed: whatever it does from here on has no effect, and the other
-  /// end learns of it by a reset, or, with `silent`, not before that machine is up again.
+  /// The machine of this end has crashed: whatever it does from here on has no effect, and the
+  /// other end learns of it by a reset, or, with `silent`, not before that machine is up again.
   void crash(Side side, bool silent);
   /// Both ends find the connection broken: this one at once, the other one when it learns of it.
   void break_down(Side here);

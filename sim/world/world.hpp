@@ -99,8 +99,8 @@ class World {
 
   /// A machine called `name` whose program is `main`; others reach it at its address(), and by its
   /// name, it itself at 127.0.0.1 too. The world runs until every such program has ended. One that
-  /// is added in a program begins when that gives way; what `main` refers to must outlive it. Throws
-  /// UsageError when the name is taken.
+  /// is added in a program begins when that gives way; what `main` refers to must outlive it.
+  /// Throws UsageError when the name is taken.
   Node& node(std::string_view name, std::function<void()> main);
 
   /// A machine that serves the others: when they have all ended it is shut down.
@@ -126,8 +126,8 @@ class World {
                                  const std::function<void()>& check = nullptr);
 
   /// Runs the world to its end, or to the first failure; then what is left of the programs is
-  /// unwound, without any effect outside. Never throws what a program threw: see failure(). Called in
-  /// a program it suspends until the programs of all other nodes have ended, services apart.
+  /// unwound, without any effect outside. Never throws what a program threw: see failure(). Called
+  /// in a program it suspends until the programs of all other nodes have ended, services apart.
   void run();
 
   /// Records a failure; the first one counts. Called in a program's code it ends the run when the

@@ -112,7 +112,8 @@ void WorldState::crash_now(NodeState& node) {
   if (node.phase() == NodeState::Phase::Ended) return;
   const auto drawn = [&](Stream stream, std::uint64_t part, const char* what, std::uint64_t bound) {
     const std::uint64_t key = key_of(key_of(node.key(), "crash"), part);
-    if (decisions_.naming()) decisions_.name(key, fmt::format("{} '{}' crashes", what, node.name()));
+    const std::string& name = node.name();
+    if (decisions_.naming()) decisions_.name(key, fmt::format("{} '{}' crashes", what, name));
     return decisions_.draw(stream, key, bound);
   };
   network_.crash(node, drawn(Stream::Network, 0, "silence when", 2) != 0);
