@@ -8,14 +8,6 @@
 
 namespace fermata {
 
-ByteStream& ByteStream::operator=(ByteStream&& other) noexcept {
-  if (this != &other) {
-    close();
-    handle_ = std::move(other.handle_);
-  }
-  return *this;
-}
-
 std::size_t ByteStream::read(std::span<std::byte> buffer, const WaitOptions& options,
                              SourcePlace place) {
   detail::check_token(options);
@@ -65,11 +57,6 @@ std::size_t ByteStream::write_some(std::span<const std::byte> data, const WaitOp
   WriteRequest request(handle(), data, WriteMode::Some);
   detail::finish(request, options, place);
   return request.transferred();
-}
-
-StreamHandle& ByteStream::handle() const {
-  FERMATA_REQUIRE(handle_, detail::kTerminated);
-  return *handle_;
 }
 
 }  // namespace fermata

@@ -4,27 +4,24 @@
 // What every connection that carries bytes can do: TCP, Unix sockets and pipes alike.
 //
 // Suspension  read and write may suspend; nothing else does.
-// Ownership   A value that owns its connection; the destructor closes it and never suspends. Who is
-//             parked on one that closes gets InputOutputError "Stream was closed".
+// Ownership   A value that owns its connection. Closing drops what is not sent yet; who is parked
+//             gets InputOutputError "Stream was closed".
 // Cancelling  A read that is cancelled or times out loses no byte; a write that does goes on, only
 //             its report is lost.
 
 #include <cstddef>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/io/handle_owner.hpp"
 #include "fermata/runtime/reactor/stream.hpp"
 
 namespace fermata {
 
-class ByteStream {
+class ByteStream : public HandleOwner<StreamHandle> {
  public:
-  explicit ByteStream(Ref<StreamHandle> handle) noexcept : handle_(std::move(handle)) {}
-  ByteStream(ByteStream&& other) noexcept = default;
-  ByteStream& operator=(ByteStream&& other) noexcept;
-  ~ByteStream() { close(); }
+  using HandleOwner::HandleOwner;
 
   /// Waits for some bytes and returns how many came: at least 1, or 0 at the end of the stream.
   /// Concurrent readers are served in their order.
@@ -55,18 +52,6 @@ class ByteStream {
 
   /// Ends the writing side, behind everything written so far; reading goes on.
   void shutdown_write() { handle().shutdown_write(); }
-
-  /// Idempotent; what is not sent yet is dropped.
-  void close() noexcept {
-    if (handle_) handle_->close();
-  }
-
-  [[nodiscard]] bool is_open() const noexcept { return handle_ && !handle_->closed(); }
-  /// Throws UsageError on a value that was moved from.
-  [[nodiscard]] StreamHandle& handle() const;
-
- private:
-  Ref<StreamHandle> handle_;
 };
 
 }  // namespace fermata

@@ -8,8 +8,6 @@ namespace fermata {
 
 namespace {
 
-constexpr const char* kMovedFrom = "The event cannot be used after it has been terminated";
-
 std::size_t read_from(FileHandle& handle, std::span<std::byte> buffer,
                       std::optional<std::uint64_t> offset, const WaitOptions& options,
                       const SourcePlace& place) {
@@ -41,14 +39,6 @@ File File::open(std::string_view path, const OpenMode& mode, const WaitOptions& 
   OpenRequest request(current_runtime().reactor().files(), path, mode);
   detail::finish(request, options, place);
   return File(request.take());
-}
-
-File& File::operator=(File&& other) noexcept {
-  if (this != &other) {
-    close();
-    handle_ = std::move(other.handle_);
-  }
-  return *this;
 }
 
 std::size_t File::read(std::span<std::byte> buffer, const WaitOptions& options, SourcePlace place) {
@@ -87,15 +77,6 @@ void File::truncate(std::uint64_t size, const WaitOptions& options, SourcePlace 
   detail::check_token(options);
   FileControlRequest request(handle(), FileCall::Truncate, size);
   detail::finish(request, options, place);
-}
-
-void File::close() noexcept {
-  if (handle_) handle_->close();
-}
-
-FileHandle& File::handle() const {
-  FERMATA_REQUIRE(handle_, kMovedFrom);
-  return *handle_;
 }
 
 }  // namespace fermata

@@ -4,8 +4,8 @@
 // Files for coroutines. Those that have no positions (pipes, terminals) are no files here.
 //
 // Suspension  open, read, write, sync, status, size and truncate suspend; nothing else does.
-// Ownership   A value that owns its file; the destructor closes it and never suspends. Who is
-//             parked on a file that closes gets InputOutputError "Stream was closed".
+// Ownership   A value that owns its file. Closing loses errors that the system has kept back, which
+//             sync() tells; who is parked gets InputOutputError "Stream was closed".
 // Order       What one file is asked is done in the order of the calls; only read_at does not wait
 //             for others. One write at a time, never mixed with another (IO-10).
 // Cancelling  A read that is cancelled or times out moves nothing and leaves its buffer alone. A
@@ -22,6 +22,7 @@
 #include <string_view>
 
 #include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/io/handle_owner.hpp"
 #include "fermata/runtime/reactor/file.hpp"
 
 namespace fermata {
@@ -31,18 +32,15 @@ enum class SyncMode : std::uint8_t {
   DataOnly,  // what is needed to read the contents again
 };
 
-class File {
+class File : public HandleOwner<FileHandle> {
  public:
+  using HandleOwner::HandleOwner;
+
   /// Throws UsageError on a path that is empty, longer than 4095 bytes or has a NUL, and on a mode
   /// that makes no sense.
   [[nodiscard]] static File open(std::string_view path, const OpenMode& mode = OpenMode::reading(),
                                  const WaitOptions& options = {},
                                  SourcePlace place = SourcePlace::current());
-
-  explicit File(Ref<FileHandle> handle) noexcept : handle_(std::move(handle)) {}
-  File(File&& other) noexcept = default;
-  File& operator=(File&& other) noexcept;
-  ~File() { close(); }
 
   /// Reads at the position and moves it. Returns how many bytes: at least 1, or 0 at the end; later
   /// there may be more.
@@ -87,16 +85,7 @@ class File {
   /// May lie behind the end: a write there fills the gap with zeros.
   void seek(std::uint64_t position) { handle().seek(position); }
 
-  /// Idempotent. Errors that the system has kept back are lost: sync() tells.
-  void close() noexcept;
-
-  [[nodiscard]] bool is_open() const noexcept { return handle_ && !handle_->closed(); }
   [[nodiscard]] const std::string& path() const { return handle().path(); }
-  /// Throws UsageError on a value that was moved from.
-  [[nodiscard]] FileHandle& handle() const;
-
- private:
-  Ref<FileHandle> handle_;
 };
 
 }  // namespace fermata

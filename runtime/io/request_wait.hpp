@@ -6,10 +6,6 @@
 
 namespace fermata::detail {
 
-/// What a value says that was moved from.
-inline constexpr const char* kTerminated =
-    "The event cannot be used after it has been terminated";
-
 /// Waits until `request` has ended; throws its error. One that has ended already does not suspend.
 inline void finish(Request& request, const WaitOptions& options, const SourcePlace& place) {
   if (!request.completed() || request.error()) wait(request, options, place);

@@ -2,6 +2,7 @@
 #include "fermata/runtime/io/stream_listener.hpp"
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/io/request_wait.hpp"
 
 namespace fermata::detail {
 

@@ -4,7 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "fermata/runtime/io/request_wait.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/io/handle_owner.hpp"
 #include "fermata/runtime/reactor/listener.hpp"
 
 namespace fermata {
@@ -17,21 +18,11 @@ Ref<StreamHandle> accept_from(ListenerHandle& listener, const WaitOptions& optio
 
 }  // namespace detail
 
-/// What accepts connections of one kind. Owns the listener; the destructor closes it and never
-/// suspends.
+/// What accepts connections of one kind. Closing it closes those that nobody has accepted.
 template <class Stream>
-class StreamListener {
+class StreamListener : public HandleOwner<ListenerHandle> {
  public:
-  explicit StreamListener(Ref<ListenerHandle> handle) noexcept : handle_(std::move(handle)) {}
-  StreamListener(StreamListener&& other) noexcept = default;
-  StreamListener& operator=(StreamListener&& other) noexcept {
-    if (this != &other) {
-      close();
-      handle_ = std::move(other.handle_);
-    }
-    return *this;
-  }
-  ~StreamListener() { close(); }
+  using HandleOwner::HandleOwner;
 
   /// The next connection; empty when the listener is closed, also while this waits. May suspend. An
   /// accept that is cancelled or times out passes its connection on.
@@ -41,21 +32,6 @@ class StreamListener {
     if (!connection) return std::nullopt;
     return Stream(std::move(connection));
   }
-
-  /// Idempotent; connections that nobody has accepted are closed.
-  void close() noexcept {
-    if (handle_) handle_->close();
-  }
-
-  [[nodiscard]] bool is_open() const noexcept { return handle_ && !handle_->closed(); }
-  /// Throws UsageError on a value that was moved from.
-  [[nodiscard]] ListenerHandle& handle() const {
-    FERMATA_REQUIRE(handle_, detail::kTerminated);
-    return *handle_;
-  }
-
- private:
-  Ref<ListenerHandle> handle_;
 };
 
 }  // namespace fermata

@@ -10,14 +10,6 @@ UdpSocket UdpSocket::bind(const Address& address, const DatagramOptions& options
   return UdpSocket(current_runtime().reactor().datagrams().bind(address, options));
 }
 
-UdpSocket& UdpSocket::operator=(UdpSocket&& other) noexcept {
-  if (this != &other) {
-    close();
-    handle_ = std::move(other.handle_);
-  }
-  return *this;
-}
-
 void UdpSocket::send_to(std::span<const std::byte> data, const Address& peer,
                         const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
@@ -32,15 +24,6 @@ Datagram UdpSocket::receive(std::span<std::byte> buffer, const WaitOptions& opti
   ReceiveRequest request(handle(), buffer);
   detail::finish(request, options, place);
   return request.take();
-}
-
-void UdpSocket::close() noexcept {
-  if (handle_) handle_->close();
-}
-
-DatagramHandle& UdpSocket::handle() const {
-  FERMATA_REQUIRE(handle_, "The event cannot be used after it has been terminated");
-  return *handle_;
 }
 
 }  // namespace fermata

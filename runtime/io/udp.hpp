@@ -16,20 +16,18 @@
 #include <string_view>
 
 #include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/io/handle_owner.hpp"
 #include "fermata/runtime/reactor/datagrams.hpp"
 
 namespace fermata {
 
-class UdpSocket {
+class UdpSocket : public HandleOwner<DatagramHandle> {
  public:
+  using HandleOwner::HandleOwner;
+
   /// Port 0 lets the system choose. Throws InputOutputError, for instance
   /// "bind 127.0.0.1:53: Permission denied".
   [[nodiscard]] static UdpSocket bind(const Address& address, const DatagramOptions& options = {});
-
-  explicit UdpSocket(Ref<DatagramHandle> handle) noexcept : handle_(std::move(handle)) {}
-  UdpSocket(UdpSocket&& other) noexcept = default;
-  UdpSocket& operator=(UdpSocket&& other) noexcept;
-  ~UdpSocket() { close(); }
 
   /// Returns when the system has accepted all of `data` as one datagram, which may be empty.
   /// Throws UsageError when it is longer than kDatagramMax.
@@ -60,16 +58,7 @@ class UdpSocket {
   /// Throws InputOutputError when it was not joined.
   void leave(std::string_view group) { handle().leave(Address(group, 0)); }
 
-  /// Idempotent; datagrams that nobody has received are lost.
-  void close() noexcept;
-
-  [[nodiscard]] bool is_open() const noexcept { return handle_ && !handle_->closed(); }
   [[nodiscard]] Address local_address() const { return handle().local_address(); }
-  /// Throws UsageError on a value that was moved from.
-  [[nodiscard]] DatagramHandle& handle() const;
-
- private:
-  Ref<DatagramHandle> handle_;
 };
 
 }  // namespace fermata

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+
+#include "fermata/runtime/base/assert.hpp"
+#include "fermata/runtime/base/ref.hpp"
+
+namespace fermata {
+
+/// A value that owns what it stands for: its end closes the handle, and never suspends. Moves only.
+template <class H>
+class HandleOwner {
+ public:
+  explicit HandleOwner(Ref<H> handle) noexcept : handle_(std::move(handle)) {}
+  HandleOwner(HandleOwner&& other) noexcept = default;
+  HandleOwner& operator=(HandleOwner&& other) noexcept {
+    if (this != &other) {
+      close();
+      handle_ = std::move(other.handle_);
+    }
+    return *this;
+  }
+  ~HandleOwner() { close(); }
+
+  /// Idempotent; who is parked on it fails.
+  void close() noexcept {
+    if (handle_) handle_->close();
+  }
+
+  [[nodiscard]] bool is_open() const noexcept { return handle_ && !handle_->closed(); }
+  /// Throws UsageError on a value that was moved from.
+  [[nodiscard]] H& handle() const {
+    FERMATA_REQUIRE(handle_, "The event cannot be used after it has been terminated");
+    return *handle_;
+  }
+
+ private:
+  Ref<H> handle_;
+};
+
+}  // namespace fermata
