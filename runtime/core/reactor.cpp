@@ -14,6 +14,9 @@ Streams& Reactor::streams() { throw Unsupported("streams", name()); }
 Datagrams& Reactor::datagrams() { throw Unsupported("datagrams", name()); }
 Files& Reactor::files() { throw Unsupported("files", name()); }
 Names& Reactor::names() { throw Unsupported("names", name()); }
+Processes& Reactor::processes() { throw Unsupported("processes", name()); }
+FileWatches& Reactor::file_watches() { throw Unsupported("file watches", name()); }
+Threads& Reactor::threads() { throw Unsupported("threads", name()); }
 Offload& Reactor::offload() { throw Unsupported("offload", name()); }
 
 }  // namespace fermata

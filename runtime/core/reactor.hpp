@@ -30,6 +30,9 @@ class Streams;
 class Datagrams;
 class Files;
 class Names;
+class Processes;
+class FileWatches;
+class Threads;
 class Offload;
 
 /// Nanoseconds since 1970-01-01 UTC. May jump; for display and protocols, never for waiting.
@@ -84,6 +87,9 @@ class Reactor {
   [[nodiscard]] virtual Datagrams& datagrams();
   [[nodiscard]] virtual Files& files();
   [[nodiscard]] virtual Names& names();
+  [[nodiscard]] virtual Processes& processes();
+  [[nodiscard]] virtual FileWatches& file_watches();
+  [[nodiscard]] virtual Threads& threads();
   [[nodiscard]] virtual Offload& offload();
 };
 
