@@ -19,6 +19,7 @@ void Agenda::schedule(Happening& happening, Instant when, std::uint64_t source) 
   heap_.push_back(&happening);
   happening.index_ = heap_.size() - 1;
   sift_up(happening.index_);
+  if (happening.index_ == 0) tell_owner();
 }
 
 void Agenda::run_due(Instant now, Decisions& decisions, std::uint64_t key) {
@@ -76,6 +77,7 @@ void Agenda::clear() noexcept {
   }
   heap_.clear();
   batch_.clear();
+  tell_owner();
 }
 
 bool Agenda::earlier(const Happening& a, const Happening& b) noexcept {
@@ -91,10 +93,12 @@ void Agenda::remove(Happening& happening) noexcept {
   const std::size_t hole = happening.index_;
   Happening* last = heap_.back();
   heap_.pop_back();
-  if (hole == heap_.size()) return;
-  put(hole, last);
-  sift_up(hole);
-  sift_down(last->index_);
+  if (hole < heap_.size()) {
+    put(hole, last);
+    sift_up(hole);
+    sift_down(last->index_);
+  }
+  if (hole == 0) tell_owner();
 }
 
 void Agenda::put(std::size_t index, Happening* happening) noexcept {

@@ -41,12 +41,25 @@ class Happening {
   bool in_batch_ = false;
 };
 
+/// Whose agenda it is.
+class AgendaOwner {
+ public:
+  /// Something else, or nothing, is now the first to happen.
+  virtual void earliest_changed() noexcept = 0;
+
+ protected:
+  ~AgendaOwner() = default;
+};
+
 class Agenda {
  public:
-  Agenda() = default;
+  explicit Agenda(AgendaOwner* owner = nullptr) noexcept : owner_(owner) {}
   Agenda(const Agenda&) = delete;
   Agenda& operator=(const Agenda&) = delete;
-  ~Agenda() { clear(); }
+  ~Agenda() {
+    owner_ = nullptr;
+    clear();
+  }
 
   /// Happenings of one `source` keep their order; between sources the order in a batch is free.
   /// REQUIRES: not scheduled anywhere.
@@ -75,7 +88,11 @@ class Agenda {
   void collect_due(Instant now);
   void find_choices();
   Happening* take(std::size_t at) noexcept;
+  void tell_owner() noexcept {
+    if (owner_ != nullptr) owner_->earliest_changed();
+  }
 
+  AgendaOwner* owner_;
   std::vector<Happening*> heap_;
   std::vector<Happening*> batch_;     // In order; null once taken or cancelled.
   std::vector<std::size_t> choices_;  // Positions in the batch that may come next.

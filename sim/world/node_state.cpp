@@ -17,6 +17,7 @@ namespace {
 
 /// Opens, in the trace, what a node does until it gives way; of no kind of traces.
 constexpr std::uint64_t kTurnOfNode = 0xff;
+constexpr std::uint32_t kFirstAddress = 0x0a000001;  // 10.0.0.1
 
 }  // namespace
 
@@ -66,7 +67,7 @@ bool NodeState::wait(Instant wake_by) {
   const Instant until = std::min(wake_by, agenda_.earliest());
   if (woken_ || until <= clock_) {
     give_way();
-  } else if (until != Instant::never() && world_.alone_until(*this, until)) {
+  } else if (until != Instant::never() && world_.alone_until(until)) {
     if (world_.within_time_limit(until)) advance(until);
   } else {
     wake_by_ = wake_by;
@@ -77,8 +78,15 @@ bool NodeState::wait(Instant wake_by) {
   return std::exchange(shutdown_requested_, false);
 }
 
+void NodeState::wake() noexcept {
+  woken_ = true;
+  world_.turns().changed(*this);
+}
+
+void NodeState::earliest_changed() noexcept { world_.turns().changed(*this); }
+
 void NodeState::give_way() {
-  if (world_.has_several_nodes() && !world_.alone_until(*this, clock_)) {
+  if (world_.has_several_nodes() && !world_.alone_until(clock_)) {
     yield_to_world(Phase::Ready);
   }
   if (world_.over()) throw AbandonRun{};
@@ -87,6 +95,7 @@ void NodeState::give_way() {
 void NodeState::advance(Instant to) {
   if (to <= clock_) return;
   clock_ = to;
+  world_.turns().changed(*this);
   world_.time_is(to);
   if (runtime_->running()) {
     runtime_->kernel().trace(Trace::TimeAdvanced, nullptr,
@@ -108,10 +117,12 @@ Instant NodeState::next_action() const noexcept {
 
 // --- life ---
 
-void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::uint32_t ip) {
+void NodeState::begin_run(std::function<void()>&& main, bool is_service,
+                          std::uint32_t number) {
   main_ = std::move(main);
   is_service_ = is_service;
-  ip_ = ip;
+  number_ = number;
+  ip_ = kFirstAddress + number;
   last_ran_ = 0;
   disk_.format();
   begin();
@@ -127,16 +138,24 @@ void NodeState::begin() {
   shutdown_requested_ = false;
   down_ = false;
   agenda_.clear();
+  world_.turns().add(*this);
+  world_.began(*this);
 }
 
 void NodeState::resume() {
   began_ = true;
+  world_.turns().remove(*this);
   if (!world_.over()) world_.hash.add(kTurnOfNode, 0, key_);
   last_ran_ = world_.set_running(this, context_);
   Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
   switch_context(world_.own_context(), *suspended_);
   current_ = std::exchange(fermata::detail::current_runtime_pointer, outside);
   world_.set_running(nullptr, nullptr);
+  if (phase_ != Phase::Ended) {
+    world_.turns().add(*this);
+  } else {
+    world_.ended(*this);
+  }
 }
 
 void NodeState::yield_to_world(Phase phase) {
@@ -147,7 +166,11 @@ void NodeState::yield_to_world(Phase phase) {
 }
 
 void NodeState::unwind() {
-  if (!began_) phase_ = Phase::Ended;
+  if (!began_ && phase_ != Phase::Ended) {
+    phase_ = Phase::Ended;
+    world_.turns().remove(*this);
+    world_.ended(*this);
+  }
   while (phase_ != Phase::Ended) resume();
 }
 
@@ -215,7 +238,7 @@ Failure NodeState::failure_of(const std::exception_ptr& error) const {
 
 void NodeState::request_shutdown() noexcept {
   shutdown_requested_ = true;
-  woken_ = true;
+  wake();
 }
 
 void NodeState::signal(int signum) { reactor_->signals().raise(signum); }

@@ -4,6 +4,7 @@
 // One machine: its clock, what is going to happen to it, and the runtime that its program runs on.
 // Kept from run to run.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,7 +26,7 @@ class Network;
 class SimReactor;
 class WorldState;
 
-class NodeState {
+class NodeState final : private AgendaOwner {
  public:
   NodeState(WorldState& world, std::string_view name);
   NodeState(const NodeState&) = delete;
@@ -68,14 +69,15 @@ class NodeState {
   bool wait(Instant wake_by);
   /// Lets others act that are behind in time; no time passes here.
   void give_way();
-  void wake() noexcept { woken_ = true; }
+  void wake() noexcept;
   void advance(Instant to);
 
   // --- for the world ---
 
   enum class Phase : std::uint8_t { Ready, Waiting, Ended };
 
-  void begin_run(std::function<void()>&& main, bool is_service, std::uint32_t ip);
+  /// `number` counts the machines of the run, from 0.
+  void begin_run(std::function<void()>&& main, bool is_service, std::uint32_t number);
   /// Lets the program run until it waits, gives way or ends. REQUIRES: it has not ended.
   void resume();
   /// Ends the program, unwinding what has begun; it has no effect outside any more.
@@ -88,6 +90,7 @@ class NodeState {
   [[nodiscard]] bool is_service() const noexcept { return is_service_; }
   /// When it ran last, in the order of all nodes.
   [[nodiscard]] std::uint64_t last_ran() const noexcept { return last_ran_; }
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   /// When it could go on, as far as it knows; never() when nothing is going to happen to it.
   [[nodiscard]] Instant next_action() const noexcept;
   /// The program is to be shut down in its next turn. Idempotent.
@@ -96,7 +99,12 @@ class NodeState {
   void crash();
   void restart();
 
+  /// Where a TurnOrder has it; kNowhere while it runs and after it has ended.
+  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+  std::size_t place_in_order = kNowhere;
+
  private:
+  void earliest_changed() noexcept override;
   void begin();
   void unwind();
   static void program_context(fermata::detail::Context& self) noexcept;
@@ -108,9 +116,10 @@ class NodeState {
   WorldState& world_;
   std::string name_;
   std::uint64_t key_;
+  std::uint32_t number_ = 0;
   std::uint32_t ip_ = 0;
   Node handle_;
-  Agenda agenda_;
+  Agenda agenda_{this};
   Disk disk_;
   Audit audit_;
   SimReactor* reactor_ = nullptr;  // Belongs to the runtime.

@@ -14,7 +14,6 @@ namespace fermata::sim::detail {
 
 namespace {
 
-constexpr std::uint32_t kFirstAddress = 0x0a000001;  // 10.0.0.1
 constexpr std::size_t kProgramStackBytes = 1024 * 1024;
 /// In the trace, as kTurnOfNode: a node goes down.
 constexpr std::uint64_t kCrash = 0xfe;
@@ -67,9 +66,8 @@ NodeState& WorldState::add_node(std::string_view name, std::function<void()>&& m
   if (node == nullptr) {
     node = known_nodes_.emplace_back(std::make_unique<NodeState>(*this, name)).get();
   }
-  const auto ip = static_cast<std::uint32_t>(kFirstAddress + nodes_.size());
-  node->begin_run(std::move(main), is_service, ip);
   nodes_.push_back(node);
+  node->begin_run(std::move(main), is_service, static_cast<std::uint32_t>(nodes_.size() - 1));
   return *node;
 }
 
@@ -81,10 +79,9 @@ NodeState* WorldState::find_node(std::string_view name) const noexcept {
 }
 
 NodeState* WorldState::find_node(std::uint32_t ip) const noexcept {
-  for (NodeState* node : nodes_) {
-    if (node->ip() == ip) return node;
-  }
-  return nullptr;
+  if (nodes_.empty() || ip < nodes_.front()->ip()) return nullptr;
+  const std::size_t number = ip - nodes_.front()->ip();
+  return number < nodes_.size() ? nodes_[number] : nullptr;
 }
 
 void WorldState::at(Duration delay, std::function<void()> action) {
@@ -165,6 +162,8 @@ bool WorldState::may_come_up(const NodeState& node) const noexcept {
 void WorldState::reset(const WorldOptions& options) {
   FERMATA_REQUIRE(!in_run_, "reset: the world runs");
   nodes_.clear();
+  turns_.clear();
+  programs_left_ = 0;
   if (!same(options.stacks, options_.stacks)) known_nodes_.clear();
   options_ = options;
   faults_.begin(options.faults);
@@ -199,10 +198,10 @@ bool WorldState::act() {
     }
     services_stopping_ = true;
   }
-  NodeState* const node = earliest_node();
+  NodeState* const node = turns_.first();
   const auto comes_up = [&](const NodeState* each) { return may_come_up(*each); };
   if (node == nullptr && std::none_of(nodes_.begin(), nodes_.end(), comes_up)) return false;
-  const Instant node_acts = node != nullptr ? node->next_action() : Instant::never();
+  const Instant node_acts = turns_.earliest();
   const Instant action_due = action_agenda_.earliest();
   const Instant next = std::min(node_acts, action_due);
   if (next == Instant::never()) {
@@ -230,28 +229,19 @@ void WorldState::run_actions() {
   }
 }
 
-NodeState* WorldState::earliest_node() const noexcept {
-  NodeState* earliest = nullptr;
-  for (NodeState* node : nodes_) {
-    if (node->phase() == NodeState::Phase::Ended) continue;
-    const auto rank = [](const NodeState& n) { return std::pair(n.next_action(), n.last_ran()); };
-    if (earliest == nullptr || rank(*node) < rank(*earliest)) earliest = node;
-  }
-  return earliest;
-}
-
 bool WorldState::only_services_left() const noexcept {
-  if (services_stopping_) return false;
+  if (programs_left_ > 0 || services_stopping_) return false;
   return std::all_of(nodes_.begin(), nodes_.end(), [&](const NodeState* node) {
-    return node->is_service() ||
-           (node->phase() == NodeState::Phase::Ended && !may_come_up(*node));
+    return node->is_service() || !may_come_up(*node);
   });
 }
 
-bool WorldState::others_wait_until(const NodeState& node, Instant until) const noexcept {
-  return std::none_of(nodes_.begin(), nodes_.end(), [&](const NodeState* other) {
-    return other != &node && other->next_action() <= until;
-  });
+void WorldState::began(const NodeState& node) noexcept {
+  if (!node.is_service()) ++programs_left_;
+}
+
+void WorldState::ended(const NodeState& node) noexcept {
+  if (!node.is_service()) --programs_left_;
 }
 
 bool WorldState::end_by_time_limit() {

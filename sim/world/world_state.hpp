@@ -21,6 +21,7 @@
 #include "fermata/sim/world/agenda.hpp"
 #include "fermata/sim/world/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/world/turn_order.hpp"
 #include "fermata/sim/world/world.hpp"
 
 namespace fermata::sim::detail {
@@ -51,11 +52,13 @@ class WorldState final : public RunRecord {
 
   // --- for the nodes ---
 
-  /// Whether nothing else can act before `until`.
-  [[nodiscard]] bool alone_until(const NodeState& node, Instant until) const noexcept {
-    return action_agenda_.earliest() > until &&
-           (!has_several_nodes() || others_wait_until(node, until));
+  /// Whether nothing but the node that runs can act before `until`.
+  [[nodiscard]] bool alone_until(Instant until) const noexcept {
+    return action_agenda_.earliest() > until && turns_.earliest() > until;
   }
+  [[nodiscard]] TurnOrder& turns() noexcept { return turns_; }
+  void began(const NodeState& node) noexcept;
+  void ended(const NodeState& node) noexcept;
   /// Whether time may pass as far as `to`; when not, the run has failed.
   bool within_time_limit(Instant to) {
     return to <= Instant{} + options_.time_limit || end_by_time_limit();
@@ -93,8 +96,6 @@ class WorldState final : public RunRecord {
   static void describe_node(void* owner, char* out, std::size_t size) noexcept;
   /// Lets whatever is earliest act. Returns false when the run is over.
   bool act();
-  [[nodiscard]] NodeState* earliest_node() const noexcept;
-  [[nodiscard]] bool others_wait_until(const NodeState& node, Instant until) const noexcept;
   [[nodiscard]] bool only_services_left() const noexcept;
   void run_actions();
   /// Calls `action` outside of every node.
@@ -118,8 +119,10 @@ class WorldState final : public RunRecord {
   std::uint64_t switches_ = 0;
   fermata::detail::StackFaultGuard stack_fault_guard_;
 
+  TurnOrder turns_;  // Outlives the nodes.
   std::vector<std::unique_ptr<NodeState>> known_nodes_;  // Of this run and of earlier ones.
   std::vector<NodeState*> nodes_;                        // Of this run, in order of creation.
+  std::size_t programs_left_ = 0;  // That run, services apart.
   std::deque<Action> actions_;
   Agenda action_agenda_;
 
