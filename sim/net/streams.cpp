@@ -170,8 +170,8 @@ void SimStream::stop_reading() noexcept {
 void SimStream::expect_arrival() {
   if (!reading_ && submitted_.empty()) return;
   const Pipe& inbound = connection_->to(side_);
-  const bool at_once =
-      (reading_ && inbound.unread() > 0) || inbound.ended() || connection_->broken(side_);
+  const bool at_once = connection_->broken(side_) ||
+                       (reading_ && (inbound.unread() > 0 || inbound.ended()));
   const Instant when = at_once ? node().now() : inbound.next_arrival();
   arrival_.cancel();
   if (when != Instant::never()) node().agenda().schedule(arrival_, when, key_);
@@ -187,7 +187,7 @@ void SimStream::arrived() {
   while (reading_ && inbound.unread() > 0) {
     if (!deliver()) return expect_arrival();
   }
-  if (!reading_) return;
+  if (!reading_) return expect_arrival();
   if (connection_->broken(side_)) {
     receive_failed(ECONNRESET);
   } else if (inbound.ended()) {

@@ -309,6 +309,26 @@ TEST_F(NetTest, WritingToAClosedPeerFails) {
   expect_no_failure();
 }
 
+TEST_F(NetTest, AWriterLearnsOfAResetBehindWhatNobodyReads) {
+  FERMATA_CHECKS("IO-06");
+  for (const bool ends_first : {false, true}) {
+    run([&] {
+      auto listener = TcpListener::bind(kAddress);
+      auto client = TcpStream::connect(kAddress);
+      auto server = listener.accept().value();
+      const auto writer = spawn("writer", [&] {
+        EXPECT_THROW(client.write(pattern(2 * kWindow)), InputOutputError);
+      });
+      delay(1ms);
+      ends_first ? server.shutdown_write() : server.write(std::string_view("nobody reads this"));
+      delay(1ms);
+      server.close();
+      wait(*writer, {.timeout = 1s});
+    });
+    expect_no_failure();
+  }
+}
+
 TEST_F(NetTest, ConnectsMayBeRefusedOrHang) {
   std::uint64_t refused = 0;
   std::uint64_t hung = 0;
