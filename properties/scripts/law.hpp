@@ -27,6 +27,7 @@ extern const Law kIteration;
 extern const Law kLocks;
 extern const Law kPools;
 extern const Law kScopes;
+extern const Law kStreams;
 extern const Law kTaskGroups;
 extern const Law kWaitLines;
 

@@ -60,6 +60,7 @@ class Stage {
   void complain(const models::Complaint& complaint);
 
   [[nodiscard]] const Script& script() const noexcept { return script_; }
+  [[nodiscard]] sim::World& world() const noexcept { return world_; }
   [[nodiscard]] std::size_t actor_count() const noexcept { return script_.actors.size(); }
   [[nodiscard]] CoroutineBase& actor(std::size_t index) const { return *actors_[index].coroutine; }
 

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Connections between the actors, by TCP or by a Unix socket, or with another machine that sends
+// everything back; and a listener.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fermata/runtime/runtime.hpp"
+#include "properties/models/byte_way_model.hpp"
+#include "properties/models/line_model.hpp"
+#include "properties/scripts/law.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+enum Operations : std::uint8_t {
+  kRead,
+  kReadExact,
+  kWrite,
+  kWriteSome,
+  kWriteMany,
+  kShutDown,
+  kClose,
+  kAccept,
+  kConnect,
+  kCloseListener,
+};
+constexpr std::array<Operation, 10> kOperations = {{{"read", 10},
+                                                    {"read exactly", 3},
+                                                    {"write", 10},
+                                                    {"write some", 2},
+                                                    {"write many", 2},
+                                                    {"shut down", 1},
+                                                    {"close", 1},
+                                                    {"accept", 4},
+                                                    {"connect", 4},
+                                                    {"close the listener", 1}}};
+
+enum class Way : std::uint8_t { Tcp, Unix, Machine };
+constexpr std::array<Way, 8> kWays = {Way::Tcp,  Way::Tcp,  Way::Tcp,     Way::Unix,
+                                      Way::Unix, Way::Unix, Way::Machine, Way::Machine};
+
+const Address kHere{"127.0.0.1", 7777};
+constexpr std::string_view kPath = "/run/streams";
+constexpr std::uint16_t kMirrorPort = 7;
+
+/// Bytes that are accepted though nobody reads.
+constexpr std::size_t kWindow = 64 * 1024;
+constexpr std::array<std::size_t, 8> kSizes = {1, 2, 3, 17, 100, 1'000, 9'000, 80'000};
+
+/// One end of a connection, and what the law knows about it.
+struct End {
+  End(ByteStream&& s, std::uint8_t number) : stream(std::move(s)), sent(number) {}
+
+  ByteStream stream;
+  models::ByteWayModel sent;
+  End* peer = nullptr;  // Null as long as nobody knows; itself when everything comes back.
+  Address local, remote;
+  models::LineModel readers;
+  std::vector<std::size_t> writers;
+  std::size_t exactly = 0;  // Bytes that one reads, and nobody else reads; 0 when none does.
+  bool at_end = false;
+  bool read_failed = false;
+
+  [[nodiscard]] bool is_broken() const { return read_failed || sent.failed(); }
+};
+
+/// What a read leaves behind that nobody waits for any more.
+struct Abandoned {
+  std::vector<std::byte> buffer, as_it_was;
+};
+
+/// Sends everything back to whoever connects.
+void mirror() {
+  auto listener = TcpListener::bind(Address("0.0.0.0", kMirrorPort));
+  while (auto accepted = listener.accept()) {
+    spawn("mirror", [peer = std::move(*accepted)]() mutable {
+      try {
+        std::array<std::byte, 4096> buffer;
+        while (const std::size_t size = peer.read(buffer)) {
+          peer.write(std::span(buffer).first(size));
+        }
+      } catch (const InputOutputError&) {
+      }
+    });
+  }
+}
+
+class Streams final : public Subject {
+ public:
+  explicit Streams(Stage& on) : Subject(on), way_(kWays[on.script().shape[0] % kWays.size()]) {
+    const ListenOptions options{.backlog = 1 + on.script().shape[1]};
+    if (way_ == Way::Machine) {
+      mirror_ = on.world().service("mirror", &mirror).address(kMirrorPort);
+      listener_open_ = false;
+      delay(milliseconds(1));
+    } else if (way_ == Way::Tcp) {
+      tcp_listener_.emplace(TcpListener::bind(kHere, options));
+    } else {
+      unix_listener_.emplace(PipeListener::bind(kPath, options));
+    }
+    idle_activity_ = current_runtime().active_event_count();
+  }
+
+  void perform(std::size_t actor, const Step& step) override {
+    if (ending_) return;
+    const WaitOptions options = stage.patience(step.number);
+    switch (step.operation()) {
+      case kAccept:
+        return accept(actor, options);
+      case kConnect:
+        return connect(options);
+      case kCloseListener:
+        return step.number % 4 == 0 ? close_listener() : void();
+      default:
+        break;
+    }
+    const std::shared_ptr<End> end = end_for(actor, step.number);
+    if (!end) return actor % 2 == 0 ? connect(options) : accept(actor, options);
+    const std::size_t size = kSizes[(actor + step.number + operations_++) % kSizes.size()];
+    switch (step.operation()) {
+      case kRead:
+        return read(actor, *end, size, options);
+      case kReadExact:
+        return read_exactly(actor, *end, size, options);
+      case kWrite:
+      case kWriteSome:
+      case kWriteMany:
+        return write(actor, *end, step.operation(), size, options);
+      case kShutDown:
+        return shut_down(*end);
+      case kClose:
+        return close(*end);
+      default:
+        return;
+    }
+  }
+
+  void at_rest() override {
+    bool busy = false;
+    for (const auto& end : ends_) {
+      busy = busy || !end->readers.line().empty() || !end->writers.empty();
+      for (const std::size_t reader : end->readers.line()) {
+        if (stage.parked(reader)) stage.complain(why_read_should_end(*end));
+      }
+      for (const std::size_t writer : end->writers) {
+        if (stage.parked(writer)) stage.complain(why_write_should_end(*end));
+      }
+    }
+    for (const std::size_t acceptor : acceptors_.line()) {
+      if (!stage.parked(acceptor)) continue;
+      if (!listener_open_) stage.complain("LIS-04 (WAKE): an acceptor sleeps at a closed listener");
+      if (accepted_ < established_) {
+        stage.complain("LIS-03 (WAKE): an acceptor sleeps, and a connection waits for it");
+      }
+    }
+    busy = busy || !acceptors_.line().empty() || connecting_ > 0;
+    if (!busy && current_runtime().active_event_count() != idle_activity_) {
+      stage.complain("IO-15 (STOP): handles that nobody waits for count as activity");
+    }
+  }
+
+  void let_go() override {
+    ending_ = true;
+    for (const auto& end : ends_) drain(*end);
+    for (const auto& end : ends_) close(*end);
+    if (listener_open_) close_listener();
+    delay(seconds(120));  // A connect that nobody answers takes as long.
+  }
+
+  void at_end() override {
+    for (const Abandoned& abandoned : abandoned_) {
+      if (abandoned.buffer != abandoned.as_it_was) {
+        stage.complain("IO-08 (UAF): a read wrote into the buffer of somebody who had left");
+      }
+    }
+    if (accepted_ > established_ + given_up_) {
+      stage.complain(fmt::format("LIS-01 (VAL): {} connections were accepted, {} were made",
+                                 accepted_, established_ + given_up_));
+    }
+  }
+
+ private:
+  [[nodiscard]] std::shared_ptr<End> end_for(std::size_t actor, std::uint8_t number) const {
+    if (ends_.empty()) return nullptr;
+    return ends_[(actor + number / 4u) % ends_.size()];
+  }
+
+  // --- connections ---
+
+  void add_end(ByteStream&& stream, const Address& local, const Address& remote) {
+    ends_.push_back(
+        std::make_shared<End>(std::move(stream), static_cast<std::uint8_t>(ends_.size() + 1)));
+    End& end = *ends_.back();
+    end.local = local;
+    end.remote = remote;
+    if (way_ == Way::Machine) end.peer = &end;
+    if (way_ != Way::Tcp) return;
+    for (const auto& other : ends_) {
+      if (other->local == remote && other->remote == local) introduce(end, *other);
+    }
+  }
+  void introduce(End& one, End& other) {
+    if (one.peer != nullptr || other.peer != nullptr) {
+      return stage.complain("LIS-01 (VAL): a connection has three ends");
+    }
+    one.peer = &other;
+    other.peer = &one;
+  }
+
+  void connect(const WaitOptions& options) {
+    struct Connecting {
+      std::size_t& count;
+      explicit Connecting(std::size_t& c) : count(c) { ++count; }
+      ~Connecting() { --count; }
+    } const connecting{connecting_};
+    try {
+      if (way_ == Way::Unix) {
+        PipeStream made = PipeStream::connect(kPath, options);
+        ++established_;
+        return add_end(std::move(made), {}, {});
+      }
+      TcpStream made = TcpStream::connect(way_ == Way::Machine ? mirror_ : kHere, options);
+      const Address local = made.local_address();
+      const Address remote = made.peer_address();
+      ++established_;
+      add_end(std::move(made), local, remote);
+    } catch (const InputOutputError& error) {
+      const bool nobody_listens = !listener_open_ && way_ != Way::Machine;
+      const bool is_full = error.code() == EAGAIN || error.code() == ETIMEDOUT;
+      if (nobody_listens || is_full || struck(sim::Fault::Refused)) return;
+      stage.complain(fmt::format("ERR: somebody listens, but: {}", error.what()));
+    } catch (...) {
+      ++given_up_;
+      throw;
+    }
+  }
+
+  void accept(std::size_t actor, const WaitOptions& options) {
+    if (way_ == Way::Machine) return connect(options);
+    const bool was_open = listener_open_;
+    acceptors_.arrived(actor);
+    std::optional<ByteStream> accepted;
+    Address local, remote;
+    try {
+      if (tcp_listener_) {
+        if (auto made = tcp_listener_->accept(options)) {
+          local = made->local_address();
+          remote = made->peer_address();
+          accepted.emplace(std::move(*made));
+        }
+      } else if (auto made = unix_listener_->accept(options)) {
+        accepted.emplace(std::move(*made));
+      }
+    } catch (...) {
+      acceptors_.left(actor);
+      throw;
+    }
+    if (!accepted) {
+      acceptors_.left(actor);
+      if (listener_open_) stage.complain("LIS-04 (ERR): an open listener says that it is closed");
+      return;
+    }
+    if (!was_open) stage.complain("LIS-04 (VAL): a closed listener has accepted a connection");
+    stage.complain(served("LIS-02", acceptors_, actor));
+    ++accepted_;
+    add_end(std::move(*accepted), local, remote);
+  }
+
+  void close_listener() {
+    listener_open_ = false;
+    if (tcp_listener_) tcp_listener_->close();
+    if (unix_listener_) unix_listener_->close();
+    for (const std::size_t acceptor : acceptors_.line()) {
+      if (stage.parked(acceptor)) stage.complain("LIS-04 (WAKE): closing left an acceptor asleep");
+    }
+  }
+
+  // --- reading ---
+
+  void read(std::size_t actor, End& end, std::size_t size, const WaitOptions& options) {
+    if (end.exactly > 0) return;
+    const bool was_at_end = end.at_end;
+    const bool had_failed = end.read_failed;
+    std::vector<std::byte> buffer(size);
+    end.readers.arrived(actor);
+    std::size_t count = 0;
+    try {
+      count = end.stream.read(buffer, options);
+    } catch (const InputOutputError& error) {
+      end.readers.left(actor);
+      return read_failed(end, error);
+    } catch (...) {
+      end.readers.left(actor);
+      abandon(std::move(buffer));
+      throw;
+    }
+    stage.complain(served("IO-09", end.readers, actor));
+    if (had_failed) stage.complain("IO-06 (VAL): a read succeeded after another one had failed");
+    if (was_at_end && count > 0) stage.complain("IO-04 (VAL): bytes came behind the end");
+    took(end, std::span(buffer).first(count));
+  }
+
+  /// Alone: whoever else read in between would get bytes from the middle. Interrupted, nobody knows
+  /// how much was taken, and the connection is of no more use.
+  void read_exactly(std::size_t actor, End& end, std::size_t size, const WaitOptions& options) {
+    if (end.peer == nullptr || !end.readers.line().empty()) {
+      return read(actor, end, std::min<std::size_t>(size, 100), options);
+    }
+    const models::ByteWayModel& way = end.peer->sent;
+    std::vector<std::byte> buffer(size);
+    for (std::size_t i = 0; i < size; ++i) buffer[i] = ~way.at(way.place() + i);
+    end.exactly = size;
+    end.readers.arrived(actor);
+    const auto leave = [&] {
+      end.readers.left(actor);
+      end.exactly = 0;
+      std::size_t count = 0;
+      while (count < size && buffer[count] == way.at(way.place() + count)) ++count;
+      stage.complain(end.peer->sent.received(std::span(buffer).first(count)));
+      return count;
+    };
+    try {
+      end.stream.read_exact(buffer, options);
+    } catch (const InputOutputError& error) {
+      const std::size_t count = leave();
+      if (error.what() == fmt::format("Stream ended after {} of {} bytes", count, size)) {
+        return took(end, {});
+      }
+      return read_failed(end, error);
+    } catch (...) {
+      end.readers.left(actor);
+      end.exactly = 0;
+      abandon(std::move(buffer));
+      close(end);
+      throw;
+    }
+    if (leave() != size) stage.complain("IO-02 (VAL): a read that was to be exact is not full");
+  }
+
+  void took(End& end, std::span<const std::byte> bytes) {
+    if (end.peer == nullptr && way_ == Way::Unix && !bytes.empty()) {
+      const auto number = std::to_integer<std::size_t>(bytes.front());
+      if (number == 0 || number > ends_.size() || ends_[number - 1].get() == &end) {
+        return stage.complain("IO-02 (VAL): the first byte of a connection is nobody's");
+      }
+      introduce(end, *ends_[number - 1]);
+    }
+    if (bytes.empty()) end.at_end = true;
+    if (end.peer == nullptr) return;
+    stage.complain(bytes.empty() ? end.peer->sent.end_reached() : end.peer->sent.received(bytes));
+  }
+
+  void read_failed(End& end, const InputOutputError& error) {
+    if (end.sent.is_closed()) return;
+    end.read_failed = true;
+    if (!may_break(end)) {
+      stage.complain(fmt::format("ERR: a read of a sound connection says {}", error.what()));
+    }
+  }
+
+  void abandon(std::vector<std::byte> buffer) {
+    std::vector<std::byte> as_it_was = buffer;
+    abandoned_.push_back({std::move(buffer), std::move(as_it_was)});
+  }
+
+  // --- writing ---
+
+  void write(std::size_t actor, End& end, std::size_t how, std::size_t size,
+             const WaitOptions& options) {
+    const models::ByteWayModel::Write write = end.sent.begin(size);
+    const std::vector<std::byte> bytes = end.sent.bytes_of(write);
+    const std::span<const std::byte> all(bytes);
+    end.writers.push_back(actor);
+    const auto leave = [&] { std::erase(end.writers, actor); };
+    std::size_t accepted = size;
+    try {
+      if (how == kWriteSome) {
+        accepted = end.stream.write_some(all, options);
+      } else if (how == kWriteMany) {
+        const std::array<std::span<const std::byte>, 3> parts = {
+            all.first(size / 3), all.subspan(size / 3, size / 2), all.subspan(size / 3 + size / 2)};
+        end.stream.writev(parts, options);
+      } else {
+        end.stream.write(all, options);
+      }
+    } catch (const InputOutputError& error) {
+      leave();
+      return write_failed(end, write, error);
+    } catch (...) {
+      leave();
+      throw;
+    }
+    leave();
+    stage.complain(end.sent.accepted(write, accepted));
+  }
+
+  void write_failed(End& end, const models::ByteWayModel::Write& write,
+                    const InputOutputError& error) {
+    const bool has_reason = write.doomed || end.sent.is_closed() || may_break(end);
+    if (!write.doomed) end.sent.refused();
+    if (!has_reason) {
+      stage.complain(fmt::format("ERR: a write to a sound connection says {}", error.what()));
+    }
+  }
+
+  void shut_down(End& end) {
+    if (end.sent.is_closed()) return;
+    end.stream.shutdown_write();
+    end.sent.shut();
+  }
+
+  void close(End& end) {
+    end.sent.closed();
+    end.stream.close();
+    const auto sleeps = [&](std::size_t actor) { return stage.parked(actor); };
+    const auto& readers = end.readers.line();
+    if (std::any_of(readers.begin(), readers.end(), sleeps) ||
+        std::any_of(end.writers.begin(), end.writers.end(), sleeps)) {
+      stage.complain("IO-06 (WAKE): closing left somebody asleep");
+    }
+  }
+
+  // --- what must be ---
+
+  [[nodiscard]] bool struck(sim::Fault fault) const {
+    return stage.world().fault_counts()[static_cast<std::size_t>(fault)] > 0;
+  }
+  /// Whether there is a reason for the connection to break.
+  [[nodiscard]] bool may_break(const End& end) const {
+    return struck(sim::Fault::Reset) || end.peer == nullptr || end.peer->sent.is_closed();
+  }
+
+  [[nodiscard]] models::Complaint why_read_should_end(const End& end) const {
+    if (end.sent.is_closed()) return "IO-06 (WAKE): a reader sleeps at a closed stream";
+    if (end.is_broken()) return "IO-06 (WAKE): a reader sleeps at a broken stream";
+    if (end.at_end) return "IO-04 (WAKE): a reader sleeps at the end of the stream";
+    if (end.peer == nullptr) return {};
+    if (end.peer->is_broken()) return "IO-06 (WAKE): a reader has not been told of a reset";
+    if (end.peer->sent.ended()) return "IO-04 (WAKE): a reader has not been told of the end";
+    if (end.peer->sent.outstanding() < std::max<std::size_t>(end.exactly, 1)) return {};
+    return "IO-02 (WAKE): a reader sleeps, and bytes that were written to it never arrive";
+  }
+
+  [[nodiscard]] models::Complaint why_write_should_end(const End& end) const {
+    if (end.sent.is_closed()) return "IO-06 (WAKE): a writer sleeps at a closed stream";
+    if (end.is_broken()) return "IO-06 (WAKE): a writer sleeps at a broken stream";
+    if (end.sent.outstanding() <= kWindow) return "IO-03 (WAKE): a writer sleeps beside room";
+    if (end.peer == nullptr) return {};
+    if (end.peer->is_broken()) return "IO-06 (WAKE): a writer has not been told of a reset";
+    if (end.peer->sent.is_closed()) return "IO-06 (WAKE): a writer sleeps, and its peer is gone";
+    return {};
+  }
+
+  /// What was written arrives, now that somebody reads it to the end.
+  void drain(End& end) {
+    if (end.peer == nullptr || end.sent.is_closed() || end.exactly > 0) return;
+    std::vector<std::byte> buffer(kWindow);
+    const models::ByteWayModel& way = end.peer->sent;
+    try {
+      while (way.outstanding() > 0 && !end.at_end) {
+        const std::size_t count = end.stream.read(buffer, {.timeout = seconds(1)});
+        took(end, std::span(buffer).first(count));
+      }
+    } catch (const InputOutputError& error) {
+      read_failed(end, error);
+    } catch (const Timeout&) {
+      if (!way.failed()) {
+        stage.complain(fmt::format("IO-02 (VAL): {} bytes never arrive", way.outstanding()));
+      }
+    }
+  }
+
+  [[nodiscard]] models::Complaint served(const char* rule, models::LineModel& line,
+                                         std::size_t actor) {
+    const models::Complaint complaint =
+        line.served(actor, [this](std::size_t other) { return stage.parked(other); });
+    return complaint.empty() ? complaint : fmt::format("{}, {}", rule, complaint);
+  }
+
+  Way way_;
+  Address mirror_;
+  std::optional<TcpListener> tcp_listener_;
+  std::optional<PipeListener> unix_listener_;
+  bool listener_open_ = true;
+  bool ending_ = false;
+  models::LineModel acceptors_;
+  std::size_t connecting_ = 0;
+  std::size_t established_ = 0;
+  std::size_t given_up_ = 0;  // Connects that may have come about.
+  std::size_t accepted_ = 0;
+  std::vector<std::shared_ptr<End>> ends_;
+  std::vector<Abandoned> abandoned_;
+  std::size_t operations_ = 0;
+  std::size_t idle_activity_ = 0;
+};
+
+}  // namespace
+
+constinit const Law kStreams = {
+    "streams",
+    "bytes that were accepted arrive once and in order, or both ends learn that they do not",
+    kOperations, &make_subject<Streams>};
+
+}  // namespace fermata::properties::scripts
