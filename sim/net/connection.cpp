@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "fermata/sim/net/latency.hpp"
+#include "fermata/sim/net/link_state.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
 
-Connection::Connection(std::uint64_t key, End client, End server)
-    : key_(key), ends_{client, server} {}
+Connection::Connection(std::uint64_t key, End client, End server, LinkState& there,
+                       LinkState& back)
+    : key_(key), ends_{client, server}, links_{&there, &back} {}
 
 Connection::Connection(std::uint64_t key, NodeState& node, std::string place)
     : key_(key), place_(std::move(place)) {
@@ -24,26 +26,32 @@ std::string Connection::text(Side from) const {
 }
 
 Duration Connection::least_latency() const noexcept {
-  if (local()) return Duration::zero();
-  return detail::least_latency(*ends_[Client].node, *ends_[Server].node);
+  return local() ? Duration::zero() : links_[Client]->least_latency();
 }
 
-Duration Connection::latency(Side from) {
-  if (local()) return Duration::zero();
+bool Connection::link_closed(Side from) const noexcept {
+  return !local() && links_[from]->closed();
+}
+
+Instant Connection::arrival_from(Side from, std::size_t bytes) {
   NodeState& node = *ends_[from].node;
+  if (local()) return node.now();
+  const Instant arrival = links_[from]->arrival(bytes);
+  if (arrival == Instant::never()) {
+    if (ends_[from].endpoint != nullptr) ends_[from].endpoint->sent_into_the_void();
+    return arrival;
+  }
   const std::uint64_t key = key_of(key_of(key_, from), "delay");
   if (node.decisions().naming()) {
     node.decisions().name(key, "delay " + text(from));
   }
-  return least_latency() + extra_delay(node, Fault::Delay, key);
+  return arrival + extra_delay(node, Fault::Delay, key);
 }
-
-Instant Connection::arrival_from(Side from) { return ends_[from].node->now() + latency(from); }
 
 void Connection::send(Side from, std::span<const std::byte> bytes) {
   if (crashed(from)) return;
   const Side there = other(from);
-  const Instant arrival = arrival_from(from);
+  const Instant arrival = arrival_from(from, bytes.size());
   if (ends_[there].silent && ends_[there].node->is_down()) return;
   if (ends_[there].closed) {  // Nobody is there any more: the answer is a reset.
     to(from).send_reset(arrival + least_latency());
@@ -99,6 +107,23 @@ void Connection::crash(Side side, bool silent) {
 void Connection::break_down(Side here) {
   broken_here_[here] = true;
   send_reset(here);
+}
+
+void Connection::give_up(Side here) noexcept {
+  broken_here_[here] = true;
+  broken_codes_[here] = ETIMEDOUT;
+}
+
+void Connection::reopened(Side from, Instant when) {
+  // What the other side sends back may have waited for what is sent from here.
+  for (const Side sender : {from, other(from)}) {
+    if (link_closed(sender) || gave_up(sender)) continue;
+    to(other(sender)).resume([&](std::size_t bytes) {
+      return links_[sender]->carried(when, bytes);
+    });
+    tell(other(sender));
+  }
+  if (ends_[from].endpoint != nullptr) ends_[from].endpoint->sent_after_all();
 }
 
 void Connection::tell(Side side) {

@@ -8,6 +8,7 @@
 // is sent there has arrived, and whoever writes knows whether the other end is still there.
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,6 +19,7 @@
 
 namespace fermata::sim::detail {
 
+class LinkState;
 class NodeState;
 
 /// Somebody at an end of a connection.
@@ -29,6 +31,10 @@ class Endpoint {
   virtual void expect_room(Instant when) = 0;
   /// The machine at the other end has crashed; with `silent` nobody tells so.
   virtual void peer_crashed(bool silent) = 0;
+  /// Nobody knows when what was sent from here arrives.
+  virtual void sent_into_the_void() = 0;
+  /// What was sent from here arrives after all.
+  virtual void sent_after_all() = 0;
 
  protected:
   ~Endpoint() = default;
@@ -47,7 +53,8 @@ class Connection {
     bool silent = false;  // Closed by a crash that nobody was told of.
   };
 
-  Connection(std::uint64_t key, End client, End server);
+  /// `there` leads from the client to the server, `back` the other way.
+  Connection(std::uint64_t key, End client, End server, LinkState& there, LinkState& back);
   /// Within `node`; `place` is what reports call it.
   Connection(std::uint64_t key, NodeState& node, std::string place);
 
@@ -61,9 +68,11 @@ class Connection {
   [[nodiscard]] Pipe& to(Side side) noexcept { return pipes_[side]; }
   [[nodiscard]] const Pipe& to(Side side) const noexcept { return pipes_[side]; }
 
-  /// How long something that `from` sends now is under way.
-  [[nodiscard]] Duration latency(Side from);
+  /// When something of this size that `from` sends now arrives; never() while nobody knows.
+  [[nodiscard]] Instant arrival_from(Side from, std::size_t bytes = 0);
   [[nodiscard]] Duration least_latency() const noexcept;
+  /// Whether somebody has closed the link that leads away from this side.
+  [[nodiscard]] bool link_closed(Side from) const noexcept;
 
   // --- what the end `from` does ---
 
@@ -79,21 +88,31 @@ class Connection {
   void crash(Side side, bool silent);
   /// Both ends find the connection broken: this one at once, the other one when it learns of it.
   void break_down(Side here);
+  /// This end gives up: what it sent was not acknowledged.
+  void give_up(Side here) noexcept;
+  /// The link that leads away from this side is open again: what waits leaves at `when`.
+  void reopened(Side from, Instant when);
   /// Whether this end knows that the connection is broken.
   [[nodiscard]] bool broken(Side side) const noexcept {
     return broken_here_[side] || pipes_[side].broken();
   }
+  /// What operations of this end fail with when it is broken.
+  [[nodiscard]] int broken_code(Side side) const noexcept { return broken_codes_[side]; }
 
  private:
-  [[nodiscard]] Instant arrival_from(Side from);
   [[nodiscard]] bool crashed(Side side) const noexcept { return crashed_[side]; }
+  [[nodiscard]] bool gave_up(Side side) const noexcept {
+    return broken_codes_[side] == ETIMEDOUT;
+  }
   void tell(Side side);
 
   std::uint64_t key_;
   std::string place_;  // Empty when it goes through the network.
   std::array<End, 2> ends_;
   std::array<Pipe, 2> pipes_;  // To the client, to the server.
+  std::array<LinkState*, 2> links_{};  // Away from the client, from the server; null when local.
   std::array<bool, 2> broken_here_{};
+  std::array<int, 2> broken_codes_{ECONNRESET, ECONNRESET};
   std::array<bool, 2> crashed_{};
 };
 

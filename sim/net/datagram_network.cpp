@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/net/link_table.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
@@ -14,7 +15,6 @@ namespace fermata::sim::detail {
 void DatagramNetwork::reset() noexcept {
   bound_.clear();
   free_ports_.reset();
-  ways_.clear();
 }
 
 // --- sockets ---
@@ -77,7 +77,7 @@ void DatagramNetwork::send(NodeState& from, Packet packet, Reach reach) {
   const auto sent = std::make_shared<const Packet>(std::move(packet));
   if (!is_multicast(sent->destination) && !is_broadcast(sent->destination)) {
     NodeState* const machine = from.peer(sent->destination.ip());
-    if (machine != nullptr) way(from, *machine).send(sent);
+    if (machine != nullptr) links_.between(from, *machine).datagrams().send(sent);
     return;
   }
   std::vector<NodeState*> machines;
@@ -88,13 +88,9 @@ void DatagramNetwork::send(NodeState& from, Packet packet, Reach reach) {
       machines.push_back(each.node);
     }
   }
-  for (NodeState* const machine : machines) way(from, *machine).send(sent);
-}
-
-DatagramWay& DatagramNetwork::way(NodeState& from, NodeState& to) {
-  auto& way = ways_[{from.ip(), to.ip()}];
-  if (way == nullptr) way = std::make_unique<DatagramWay>(from, to, *this);
-  return *way;
+  for (NodeState* const machine : machines) {
+    links_.between(from, *machine).datagrams().send(sent);
+  }
 }
 
 bool DatagramNetwork::hears(const Bound& bound, const Packet& packet) {

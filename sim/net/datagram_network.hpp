@@ -8,9 +8,6 @@
 //               it.
 
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "fermata/runtime/reactor/address.hpp"
@@ -19,6 +16,7 @@
 
 namespace fermata::sim::detail {
 
+class LinkTable;
 class NodeState;
 
 [[nodiscard]] constexpr bool is_loopback(const Address& address) noexcept {
@@ -48,6 +46,8 @@ struct Reach {
 
 class DatagramNetwork {
  public:
+  explicit DatagramNetwork(LinkTable& links) noexcept : links_(links) {}
+
   /// As new: nobody receives, nothing is under way.
   void reset() noexcept;
 
@@ -84,11 +84,10 @@ class DatagramNetwork {
                             bool reuse_address) const;
   [[nodiscard]] Bound& bound(const PacketReceiver& receiver);
   [[nodiscard]] static bool hears(const Bound& bound, const Packet& packet);
-  DatagramWay& way(NodeState& from, NodeState& to);
 
+  LinkTable& links_;
   std::vector<Bound> bound_;  // In the order of binding.
   FreePorts free_ports_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<DatagramWay>> ways_;
 };
 
 }  // namespace fermata::sim::detail

@@ -8,16 +8,18 @@
 
 #include "fermata/sim/net/datagram_network.hpp"
 #include "fermata/sim/net/latency.hpp"
+#include "fermata/sim/net/link_state.hpp"
 #include "fermata/sim/world/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
 
-DatagramWay::DatagramWay(NodeState& from, NodeState& to, DatagramNetwork& network)
-    : from_(from),
-      to_(to),
+DatagramWay::DatagramWay(LinkState& link, DatagramNetwork& network)
+    : link_(link),
+      from_(link.from()),
+      to_(link.to()),
       network_(network),
-      key_(key_of(key_of(from.key(), to.key()), "datagrams")),
+      key_(key_of(link.key(), "datagrams")),
       arrival_(*this, &DatagramWay::arrive) {}
 
 std::uint64_t DatagramWay::key(Fault fault) {
@@ -33,9 +35,24 @@ void DatagramWay::send(const PacketRef& packet) {
   if (from_.faults().strikes(Fault::DatagramLoss, Stream::Network, key(Fault::DatagramLoss))) {
     return;
   }
-  const Duration latency =
-      least_latency(from_, to_) + extra_delay(from_, Fault::Delay, key(Fault::Delay));
-  last_arrival_ = std::max(from_.now() + latency, last_arrival_);
+  const LinkState::Passage passage = link_.passage(packet->bytes.size());
+  if (passage.lost) return;
+  if (passage.arrival != Instant::never()) {
+    send_on(packet, passage.arrival);
+  } else {
+    waiting_.push_back(packet);
+  }
+}
+
+void DatagramWay::reopened(Instant when) {
+  for (const PacketRef& packet : std::exchange(waiting_, {})) {
+    send_on(packet, link_.carried(when, packet->bytes.size()));
+  }
+}
+
+void DatagramWay::send_on(const PacketRef& packet, Instant arrival) {
+  const Duration delay = extra_delay(from_, Fault::Delay, key(Fault::Delay));
+  last_arrival_ = std::max(arrival + delay, last_arrival_);
   const Duration held_up = extra_delay(from_, Fault::DatagramReorder, key(Fault::DatagramReorder));
   put_under_way(packet, last_arrival_ + held_up);
   const Duration again =

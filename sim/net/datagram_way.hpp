@@ -19,6 +19,7 @@
 namespace fermata::sim::detail {
 
 class DatagramNetwork;
+class LinkState;
 class NodeState;
 
 /// A datagram under way.
@@ -33,9 +34,11 @@ using PacketRef = std::shared_ptr<const Packet>;
 
 class DatagramWay {
  public:
-  DatagramWay(NodeState& from, NodeState& to, DatagramNetwork& network);
+  DatagramWay(LinkState& link, DatagramNetwork& network);
 
   void send(const PacketRef& packet);
+  /// The link is open again: what waits leaves at `when`.
+  void reopened(Instant when);
 
  private:
   struct UnderWay {
@@ -43,15 +46,18 @@ class DatagramWay {
     PacketRef packet;
   };
 
+  void send_on(const PacketRef& packet, Instant arrival);
   void put_under_way(const PacketRef& packet, Instant arrival);
   void expect_next();
   void arrive();
   [[nodiscard]] std::uint64_t key(Fault fault);
 
+  LinkState& link_;
   NodeState& from_;
   NodeState& to_;
   DatagramNetwork& network_;
   std::uint64_t key_;
+  std::vector<PacketRef> waiting_;  // For the link to be opened.
   std::deque<UnderWay> under_way_;  // By arrival; of equal ones, as they were sent.
   Instant last_arrival_;            // Of those that were not overtaken.
   MemberHappening<DatagramWay> arrival_;

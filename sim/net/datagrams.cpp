@@ -93,7 +93,8 @@ int SimDatagramSocket::submit_send(std::span<const std::byte> data, const Addres
   if (const int code = refusal(peer)) return code;
   submitted_ = data;
   submitted_to_ = peer;
-  node_.agenda().schedule(room_, node_.now() + least_latency(node_, node_), key_of(key_, "room"));
+  const Duration wait = node_.network().links().between(node_, node_).least_latency();
+  node_.agenda().schedule(room_, node_.now() + wait, key_of(key_, "room"));
   return 0;
 }
 

@@ -8,16 +8,10 @@ namespace fermata::sim::detail {
 
 namespace {
 
-constexpr Duration kWithinNode = std::chrono::microseconds(20);
-constexpr Duration kBetweenNodes = std::chrono::microseconds(250);
 constexpr Duration kLeastDelay = std::chrono::microseconds(10);
 constexpr std::uint64_t kDelays = 14;  // Each twice the one before.
 
 }  // namespace
-
-Duration least_latency(const NodeState& from, const NodeState& to) noexcept {
-  return &from == &to ? kWithinNode : kBetweenNodes;
-}
 
 Duration extra_delay(NodeState& node, Fault fault, std::uint64_t key) {
   const std::uint64_t delay = node.faults().strength(fault, Stream::Network, key, kDelays);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How long things are under way.
+// What faults add to the time that things are under way.
 
 #include <cstdint>
 
@@ -11,9 +11,6 @@
 namespace fermata::sim::detail {
 
 class NodeState;
-
-/// Between two machines, which may be one.
-[[nodiscard]] Duration least_latency(const NodeState& from, const NodeState& to) noexcept;
 
 /// What `fault` adds for something that `node` sends now, drawn under `key`: zero when it does not
 /// strike, else 20 us to 82 ms.

@@ -23,12 +23,12 @@ void Network::reset() noexcept {
   names_.reset();
   listeners_.clear();
   local_listeners_.clear();
-  local_links_.clear();
+  local_connections_.clear();
   connections_.clear();
   look_for_dead_at_ = 0;
   free_ports_.reset();
-  links_.clear();
   datagrams_.reset();
+  links_.clear();
 }
 
 Address Network::bind(NodeState& node, const Address& wanted, Listening& listening) {
@@ -68,16 +68,16 @@ Listening* Network::listening_at(const NodeState& server, std::uint16_t port,
 
 std::shared_ptr<Connection> Network::make_connection(NodeState& client, NodeState& server,
                                                      const Address& peer) {
-  const std::uint64_t link = key_of(client.key(), server.key());
-  const std::uint64_t number = links_[{client.ip(), server.ip()}]++;
+  LinkState& there = links_.between(client, server);
   const Address local(is_loopback(peer) ? peer.ip() : client.ip(), free_port(client));
   return keep_in_sight(std::make_shared<Connection>(
-      key_of(link, number), Connection::End{&client, local}, Connection::End{&server, peer}));
+      key_of(there.key(), there.next_connection()), Connection::End{&client, local},
+      Connection::End{&server, peer}, there, links_.between(server, client)));
 }
 
 std::shared_ptr<Connection> Network::make_local_connection(NodeState& node,
                                                            const std::string& place) {
-  const std::uint64_t number = local_links_[{node.ip(), place}]++;
+  const std::uint64_t number = local_connections_[{node.ip(), place}]++;
   const std::uint64_t key = key_of(key_of(node.key(), place), number);
   return keep_in_sight(std::make_shared<Connection>(key, node, place));
 }
@@ -92,14 +92,29 @@ const std::shared_ptr<Connection>& Network::keep_in_sight(
   return connection;
 }
 
-void Network::crash(const NodeState& node, bool silent) {
+template <class F>
+void Network::for_each_end(const NodeState& node, F visit) {
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     const std::shared_ptr<Connection> connection = connections_[i].lock();
     if (connection == nullptr) continue;
     for (const auto side : {Connection::Client, Connection::Server}) {
-      if (connection->end(side).node == &node) connection->crash(side, silent);
+      if (connection->end(side).node == &node) visit(*connection, side);
     }
   }
+}
+
+void Network::crash(const NodeState& node, bool silent) {
+  for_each_end(node, [&](Connection& connection, Connection::Side side) {
+    connection.crash(side, silent);
+  });
+}
+
+void Network::reopened(LinkState& link, Instant when) {
+  link.datagrams().reopened(when);
+  for_each_end(link.from(), [&](Connection& connection, Connection::Side side) {
+    const NodeState* there = connection.end(Connection::other(side)).node;
+    if (there == &link.to() && !connection.local()) connection.reopened(side, when);
+  });
 }
 
 std::uint16_t Network::free_port(const NodeState& node) {

@@ -16,6 +16,7 @@
 #include "fermata/sim/net/connection.hpp"
 #include "fermata/sim/net/datagram_network.hpp"
 #include "fermata/sim/net/free_ports.hpp"
+#include "fermata/sim/net/link_table.hpp"
 #include "fermata/sim/net/name_table.hpp"
 
 namespace fermata::sim::detail {
@@ -59,6 +60,10 @@ class Network {
   /// `node` goes down: its connections end, and their peers are told, or not.
   void crash(const NodeState& node, bool silent);
 
+  /// What waits for this link leaves at `when`.
+  void reopened(LinkState& link, Instant when);
+
+  [[nodiscard]] LinkTable& links() noexcept { return links_; }
   [[nodiscard]] DatagramNetwork& datagrams() noexcept { return datagrams_; }
   [[nodiscard]] NameTable& names() noexcept { return names_; }
 
@@ -68,6 +73,9 @@ class Network {
  private:
   std::uint16_t free_port(const NodeState& node);
   const std::shared_ptr<Connection>& keep_in_sight(const std::shared_ptr<Connection>& connection);
+  /// Calls `visit` with each connection and each of its sides that is on `node`.
+  template <class F>
+  void for_each_end(const NodeState& node, F visit);
 
   using Place = std::pair<std::uint32_t, std::uint16_t>;  // The machine's address and the port.
   struct Bound {
@@ -80,11 +88,11 @@ class Network {
   std::map<LocalPlace, Listening*> local_listeners_;
   std::vector<std::byte> spare_ = std::vector<std::byte>(Pipe::kWindow);
   FreePorts free_ports_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> links_;  // Connections so far.
-  std::map<LocalPlace, std::uint64_t> local_links_;                         // Likewise.
+  std::map<LocalPlace, std::uint64_t> local_connections_;  // So far.
   std::vector<std::weak_ptr<Connection>> connections_;  // In the order of their making.
   std::size_t look_for_dead_at_ = 0;                    // How many, until the dead are dropped.
-  DatagramNetwork datagrams_;
+  LinkTable links_{*this};
+  DatagramNetwork datagrams_{links_};
 };
 
 }  // namespace fermata::sim::detail

@@ -27,10 +27,19 @@ class Pipe {
     const std::size_t held = under_way_bytes_ + unread();
     return held < kWindow ? kWindow - held : 0;
   }
+  /// never(): it waits until resume() says when it arrives, and so does whatever follows.
   void send(std::span<const std::byte> bytes, Instant arrival);
   void send_end(Instant arrival);
   /// The connection is broken; nothing follows.
   void send_reset(Instant arrival);
+  /// What waits arrives: `when` is asked for each size, in order.
+  template <class F>
+  void resume(F when) {
+    for (Segment& segment : under_way_) {
+      if (segment.arrival == Instant::never()) segment.arrival = when(segment.bytes.size());
+    }
+    if (!under_way_.empty()) last_arrival_ = under_way_.back().arrival;
+  }
 
   // --- the receiver's side ---
 

@@ -19,6 +19,8 @@ namespace {
 /// What Linux gives up after: six repetitions, the first after a second.
 constexpr Duration kDialTimeout = std::chrono::seconds(127);
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
+/// The same for what is not acknowledged on a connection: 15 repetitions.
+constexpr Duration kSendTimeout = std::chrono::milliseconds(924'600);
 
 }  // namespace
 
@@ -75,7 +77,9 @@ SimStream::SimStream(fermata::detail::Attachment& attachment,
       arrival_(*this, &SimStream::arrived),
       room_(*this, &SimStream::drain),
       knock_(*this, &SimStream::reach_server),
+      repetition_(*this, &SimStream::knock),
       answer_(*this, &SimStream::answered),
+      give_up_(*this, &SimStream::give_up),
       acknowledgement_(*this, &SimStream::close_acknowledged) {
   connection_->end(side_).endpoint = this;
 }
@@ -104,8 +108,22 @@ void SimStream::dial() {
     node().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
     return;
   }
+  knock();
+}
+
+// Nobody hears it on a closed link, or when the machine is down, and nobody answers.
+void SimStream::knock() {
   NodeState& server = *connection_->end(Connection::Server).node;
-  server.agenda().schedule(knock_, dialled_ + connection_->latency(side_), key_);
+  const Instant arrival = connection_->arrival_from(side_);
+  if (arrival == Instant::never() || server.is_down()) return knock_again();
+  server.agenda().schedule(knock_, arrival, key_);
+}
+
+void SimStream::knock_again() {
+  const Instant again = node().now() + std::exchange(retry_, retry_ * 2);
+  if (again - dialled_ < kDialTimeout) return node().agenda().schedule(repetition_, again, key_);
+  answer_code_ = ETIMEDOUT;
+  node().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
 }
 
 void SimStream::dial_nobody() {
@@ -129,8 +147,9 @@ void SimStream::reach_server() {
     return answer(ECONNREFUSED);
   }
   Listening* listening = node().network().listening_at(*server.node, server.address.port(), node());
-  if (listening == nullptr) return answer(ECONNREFUSED);
-  if (listening->arrived(connection_)) return answer(0);
+  const bool unanswered = connection_->link_closed(Connection::Server);
+  if (listening == nullptr && !unanswered) return answer(ECONNREFUSED);
+  if (!unanswered && listening->arrived(connection_)) return answer(0);
   const Instant again = server.node->now() + std::exchange(retry_, retry_ * 2);
   if (again - dialled_ >= kDialTimeout) return answer(ETIMEDOUT);
   server.node->agenda().schedule(knock_, again, key_);
@@ -139,17 +158,17 @@ void SimStream::reach_server() {
 void SimStream::answer(int code) {
   answer_code_ = code;
   const Instant sent = connection_->end(Connection::Server).node->now();
-  node().agenda().schedule(answer_, sent + connection_->latency(Connection::Server), key_);
+  const Instant arrival = connection_->arrival_from(Connection::Server);
+  node().agenda().schedule(answer_, std::min(arrival, sent + kDialTimeout), key_);
 }
 
-// Whoever has no answer yet gets none, or learns that nobody listens.
+// Whoever has no answer yet knocks again, or learns that nobody listens.
 void SimStream::peer_crashed(bool silent) {
   if (!knock_.scheduled()) return;
   knock_.cancel();
-  answer_code_ = silent ? ETIMEDOUT : ECONNREFUSED;
-  const Instant when = silent ? dialled_ + kDialTimeout
-                              : node().now() + connection_->least_latency();
-  node().agenda().schedule(answer_, std::max(when, node().now()), key_);
+  if (silent) return knock_again();
+  answer_code_ = ECONNREFUSED;
+  node().agenda().schedule(answer_, node().now() + connection_->least_latency(), key_);
 }
 
 void SimStream::answered() { connected(answer_code_); }
@@ -182,14 +201,14 @@ void SimStream::arrived() {
   inbound.arrive(node().now());
   if (connection_->broken(side_) && !submitted_.empty()) {
     submitted_ = {};
-    write_done(connection_->local() ? EPIPE : ECONNRESET);
+    write_done(connection_->local() ? EPIPE : connection_->broken_code(side_));
   }
   while (reading_ && inbound.unread() > 0) {
     if (!deliver()) return expect_arrival();
   }
   if (!reading_) return expect_arrival();
   if (connection_->broken(side_)) {
-    receive_failed(ECONNRESET);
+    receive_failed(connection_->broken_code(side_));
   } else if (inbound.ended()) {
     received_end();
   } else {
@@ -226,7 +245,7 @@ int SimStream::obstacle() {
   if (connection_->local()) {
     return connection_->end(Connection::other(side_)).closed ? EPIPE : 0;
   }
-  return connection_->broken(side_) || breaks_down() ? ECONNRESET : 0;
+  return connection_->broken(side_) || breaks_down() ? connection_->broken_code(side_) : 0;
 }
 
 int SimStream::submit_write(std::span<const std::byte> data) {
@@ -272,6 +291,22 @@ bool SimStream::breaks_down() {
   return true;
 }
 
+void SimStream::sent_into_the_void() {
+  if (!give_up_.scheduled()) {
+    node().agenda().schedule(give_up_, node().now() + kSendTimeout, key_of(key_, "give up"));
+  }
+}
+
+void SimStream::sent_after_all() {
+  give_up_.cancel();
+  expect_room(node().now());
+}
+
+void SimStream::give_up() {
+  connection_->give_up(side_);
+  expect_arrival();
+}
+
 void SimStream::submit_shutdown() noexcept {
   if (!connection_->broken(side_)) connection_->send_end(side_);
 }
@@ -282,7 +317,9 @@ void SimStream::close_backend() noexcept {
   arrival_.cancel();
   room_.cancel();
   knock_.cancel();
+  repetition_.cancel();
   answer_.cancel();
+  give_up_.cancel();
   connection_->close(side_);
   node().agenda().schedule(acknowledgement_, node().now() + close_delay(node(), key_), key_);
 }

@@ -56,6 +56,8 @@ class SimStream final : public StreamHandle, public Endpoint {
   void expect_arrival() override;
   void expect_room(Instant when) override;
   void peer_crashed(bool silent) override;
+  void sent_into_the_void() override;
+  void sent_after_all() override;
 
  private:
   int start_reading() override;
@@ -65,9 +67,12 @@ class SimStream final : public StreamHandle, public Endpoint {
   void submit_shutdown() noexcept override;
   void close_backend() noexcept override;
 
+  void knock();
+  void knock_again();
   void reach_server();
   void answer(int code);
   void answered();
+  void give_up();
   void arrived();
   /// Hands one piece to the reader; false when it was less than there is.
   bool deliver();
@@ -86,7 +91,9 @@ class SimStream final : public StreamHandle, public Endpoint {
   MemberHappening<SimStream> arrival_;
   MemberHappening<SimStream> room_;
   MemberHappening<SimStream> knock_;  // On the server's agenda.
+  MemberHappening<SimStream> repetition_;
   MemberHappening<SimStream> answer_;
+  MemberHappening<SimStream> give_up_;
   MemberHappening<SimStream> acknowledgement_;
   std::span<const std::byte> submitted_;
   Duration retry_ = Duration::zero();

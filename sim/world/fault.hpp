@@ -28,8 +28,10 @@ enum class Fault : std::uint8_t {
   DatagramLoss,       // a datagram never arrives
   DatagramDuplicate,  // a datagram arrives a second time, later
   DatagramReorder,    // a datagram takes longer, and others overtake it
+  Clog,               // a link keeps for a while what is sent on it
+  Partition,          // two machines, or one and all others, cannot reach each other for a while
 };
-inline constexpr std::size_t kFaultCount = 16;
+inline constexpr std::size_t kFaultCount = 18;
 
 /// "delay", "short-read", ...
 [[nodiscard]] const char* to_string(Fault fault) noexcept;

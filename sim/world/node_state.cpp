@@ -52,6 +52,8 @@ Decisions& NodeState::decisions() const noexcept { return world_.decisions(); }
 
 Network& NodeState::network() const noexcept { return world_.network(); }
 
+Instant NodeState::world_now() const noexcept { return world_.now(); }
+
 bool NodeState::cut() const noexcept { return world_.over(); }
 
 NodeState* NodeState::peer(std::uint32_t ip) noexcept {

@@ -45,6 +45,8 @@ class NodeState final : private AgendaOwner {
   // --- for the parts of its reactor ---
 
   [[nodiscard]] Instant now() const noexcept { return clock_; }
+  /// The latest time of any node; while it waits, its own time may be behind.
+  [[nodiscard]] Instant world_now() const noexcept;
   [[nodiscard]] Agenda& agenda() noexcept { return agenda_; }
   [[nodiscard]] FaultPlan& faults() const noexcept;
   [[nodiscard]] Decisions& decisions() const noexcept;

@@ -40,11 +40,21 @@ Node& World::service(std::string_view name, std::function<void()> main) {
   return state_->add_node(name, std::move(main), true).handle();
 }
 
-Node& World::node(std::string_view name) {
-  detail::NodeState* node = state_->find_node(name);
-  if (node == nullptr) throw UsageError(fmt::format("node '{}': there is none", name));
-  return node->handle();
+Node& World::node(std::string_view name) { return state_->known_node(name).handle(); }
+
+Link World::link(std::string_view one, std::string_view other) {
+  return {state_->link(one, other), &state_->link(other, one)};
 }
+
+Link World::way(std::string_view from, std::string_view to) {
+  return {state_->link(from, to), nullptr};
+}
+
+void World::partition(std::initializer_list<std::string_view> group) {
+  state_->partition({group.begin(), group.size()});
+}
+
+void World::heal() { state_->heal(); }
 
 void World::set_addresses(std::string_view host, std::span<const Address> addresses) {
   std::vector<std::uint32_t> ips;

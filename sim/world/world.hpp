@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,7 @@
 #include "fermata/runtime/reactor/address.hpp"
 #include "fermata/sim/check/failure.hpp"
 #include "fermata/sim/world/fault.hpp"
+#include "fermata/sim/world/link.hpp"
 
 namespace fermata {
 class Runtime;
@@ -108,6 +110,20 @@ class World {
 
   /// The machine called `name`. Throws UsageError when there is none.
   [[nodiscard]] Node& node(std::string_view name);
+
+  /// The link between two machines, which may not be one, both ways, or only the way from the first
+  /// to the second. Throws UsageError when there is no machine of that name.
+  [[nodiscard]] Link link(std::string_view one, std::string_view other);
+  [[nodiscard]] Link way(std::string_view from, std::string_view to);
+
+  /// Cuts the links between the machines of `group` and all other machines there are now. Throws
+  /// UsageError when there is no machine of a name.
+  void partition(std::initializer_list<std::string_view> group);
+
+  /// From here on nothing goes wrong by itself: no fault strikes any more, every link is mended and
+  /// released. For finding out whether the programs get over what has happened. Machines that are
+  /// down stay down.
+  void heal();
 
   /// From now on the name service says that `host` has these IPv4 addresses, whose ports do not
   /// count; none means that there is no such host. Nodes go by their names without being told.

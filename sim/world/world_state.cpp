@@ -84,9 +84,41 @@ NodeState* WorldState::find_node(std::uint32_t ip) const noexcept {
   return number < nodes_.size() ? nodes_[number] : nullptr;
 }
 
+NodeState& WorldState::known_node(std::string_view name) const {
+  NodeState* node = find_node(name);
+  if (node == nullptr) throw UsageError(fmt::format("node '{}': there is none", name));
+  return *node;
+}
+
 void WorldState::at(Duration delay, std::function<void()> action) {
   Action& planned = actions_.emplace_back(std::move(action));
   action_agenda_.schedule(planned, now_ + delay, 0);
+}
+
+// --- links ---
+
+LinkState& WorldState::link(std::string_view from, std::string_view to) {
+  NodeState& sender = known_node(from);
+  NodeState& receiver = known_node(to);
+  FERMATA_REQUIRE(&sender != &receiver, "link: expected two machines");
+  return network_.links().between(sender, receiver);
+}
+
+void WorldState::partition(std::span<const std::string_view> group) {
+  std::vector<bool> inside(nodes_.size());
+  for (const std::string_view name : group) inside[known_node(name).number()] = true;
+  for (NodeState* from : nodes_) {
+    for (NodeState* to : nodes_) {
+      if (inside[from->number()] != inside[to->number()]) {
+        network_.links().between(*from, *to).cut();
+      }
+    }
+  }
+}
+
+void WorldState::heal() {
+  faults_.stop();
+  network_.links().for_each([](LinkState& link) { link.heal(); });
 }
 
 // --- crashes ---

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,12 @@ class WorldState final : public RunRecord {
   NodeState& add_node(std::string_view name, std::function<void()>&& main, bool is_service);
   [[nodiscard]] NodeState* find_node(std::string_view name) const noexcept;
   [[nodiscard]] NodeState* find_node(std::uint32_t ip) const noexcept;
+  /// Throws UsageError when there is none.
+  [[nodiscard]] NodeState& known_node(std::string_view name) const;
+  /// Throws UsageError unless there are two such nodes.
+  [[nodiscard]] LinkState& link(std::string_view from, std::string_view to);
+  void partition(std::span<const std::string_view> group);
+  void heal();
   void at(Duration delay, std::function<void()> action);
   /// At once in an action, else when the present step ends.
   void crash(NodeState& node);

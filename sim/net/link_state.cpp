@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/net/link_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "fermata/sim/net/datagram_way.hpp"
+#include "fermata/sim/net/network.hpp"
+#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr Duration kWithinNode = std::chrono::microseconds(20);
+constexpr Duration kBetweenNodes = std::chrono::microseconds(250);
+/// After which TCP sends again what was lost.
+constexpr Duration kRepetition = std::chrono::milliseconds(200);
+constexpr Duration kShortestFault = std::chrono::milliseconds(1);
+constexpr std::uint64_t kFaultLengths = 14;  // Each twice the one before; the longest is 8 s.
+constexpr unsigned kTailDoublings = 16;
+
+/// What a partition separates.
+enum class Split : std::uint64_t { BothWays, OneWay, WholeMachine };  // That which sends.
+constexpr std::uint64_t kSplits = 3;
+
+Latency default_latency(const NodeState& from, const NodeState& to) {
+  return Latency::fixed(&from == &to ? kWithinNode : kBetweenNodes);
+}
+
+}  // namespace
+
+LinkState::LinkState(Network& network, NodeState& from, NodeState& to)
+    : network_(network),
+      from_(from),
+      to_(to),
+      key_(key_of(from.key(), to.key())),
+      clog_key_(key_of(key_, to_string(Fault::Clog))),
+      partition_key_(key_of(key_, to_string(Fault::Partition))),
+      latency_key_(key_of(key_, "latency")),
+      latency_(default_latency(from, to)) {}
+
+LinkState::~LinkState() = default;
+
+DatagramWay& LinkState::datagrams() {
+  if (datagrams_ == nullptr) datagrams_ = std::make_unique<DatagramWay>(*this, network_.datagrams());
+  return *datagrams_;
+}
+
+// --- what is sent now ---
+
+Instant LinkState::arrival(std::size_t bytes) {
+  meet_faults();
+  if (closed()) return Instant::never();
+  const Instant now = from_.now();
+  const Instant through = losing_until_ > now ? losing_until_ + kRepetition : now;
+  return carried(std::max(through, clogged_until_), bytes);
+}
+
+LinkState::Passage LinkState::passage(std::size_t bytes) {
+  meet_faults();
+  const Instant now = from_.now();
+  if (cut_ || losing_until_ > now) return {true, {}};
+  if (held_) return {false, Instant::never()};
+  return {false, carried(std::max(now, clogged_until_), bytes)};
+}
+
+Instant LinkState::carried(Instant when, std::size_t bytes) {
+  if (bytes_per_second_ != 0) {
+    constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
+    const std::uint64_t on_the_line = bytes * kNanosecondsPerSecond / bytes_per_second_;
+    line_free_ = std::max(line_free_, when) + Duration(on_the_line);
+    when = line_free_;
+  }
+  return when + drawn_latency();
+}
+
+Duration LinkState::drawn_latency() {
+  if (latency_.shape_ == Latency::Shape::Fixed) return latency_.least_;
+  if (from_.decisions().naming()) {
+    from_.decisions().name(latency_key_,
+                           fmt::format("latency {} -> {}", from_.name(), to_.name()));
+  }
+  const auto draw = [&](std::uint64_t bound) {
+    return from_.decisions().draw(Stream::Network, latency_key_, bound);
+  };
+  if (latency_.shape_ == Latency::Shape::Uniform) {
+    const auto spread = static_cast<std::uint64_t>((latency_.most_ - latency_.least_).count());
+    return latency_.least_ + Duration(draw(spread + 1));
+  }
+  const int doublings = std::countr_one(draw(std::uint64_t{1} << kTailDoublings));
+  return std::min(latency_.least_ * (std::int64_t{1} << doublings), latency_.most_);
+}
+
+// --- faults ---
+
+void LinkState::meet_faults() {
+  const Instant now = from_.now();
+  if (&from_ == &to_ || clogged_until_ > now || losing_until_ > now) return;
+  FaultPlan& faults = from_.faults();
+  const auto name = [&](std::uint64_t key, Fault fault) {
+    if (!from_.decisions().naming()) return;
+    from_.decisions().name(key,
+                           fmt::format("{} {} -> {}", to_string(fault), from_.name(), to_.name()));
+  };
+  name(clog_key_, Fault::Clog);
+  name(partition_key_, Fault::Partition);
+  if (const auto length = faults.strength(Fault::Clog, Stream::Network, clog_key_, kFaultLengths)) {
+    clog(kShortestFault * (1 << length));
+  }
+  const std::uint64_t kinds = kSplits * kFaultLengths;
+  if (const auto drawn = faults.strength(Fault::Partition, Stream::Network, partition_key_, kinds)) {
+    partition(drawn);
+  }
+}
+
+void LinkState::partition(std::uint64_t drawn) {
+  const Duration length = kShortestFault * (1 << (drawn / kSplits));
+  switch (static_cast<Split>(drawn % kSplits)) {
+    case Split::WholeMachine:
+      return network_.links().for_each([&](LinkState& link) {
+        if (&link.from_ == &from_ || &link.to_ == &from_) link.lose(length);
+      });
+    case Split::BothWays:
+      network_.links().between(to_, from_).lose(length);
+      [[fallthrough]];
+    case Split::OneWay:
+      return lose(length);
+  }
+}
+
+// --- what is done to it ---
+
+void LinkState::mend() {
+  if (std::exchange(cut_, false) && !held_) network_.reopened(*this, from_.world_now() + kRepetition);
+}
+
+void LinkState::release() {
+  if (std::exchange(held_, false) && !cut_) network_.reopened(*this, from_.world_now());
+}
+
+void LinkState::clog(Duration time) {
+  clogged_until_ = std::max(clogged_until_, from_.world_now() + time);
+}
+
+void LinkState::lose(Duration time) {
+  losing_until_ = std::max(losing_until_, from_.world_now() + time);
+}
+
+void LinkState::heal() {
+  clogged_until_ = losing_until_ = {};
+  release();
+  mend();
+}
+
+}  // namespace fermata::sim::detail
