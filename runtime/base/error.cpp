@@ -52,6 +52,11 @@ Unsupported::Unsupported(std::string_view part, std::string_view reactor)
 InputOutputError::InputOutputError(std::string_view operation, int code)
     : Linkable(std::string(operation) + ": " + std::strerror(code)), code_(code) {}
 
+SendFileError::SendFileError(std::string_view path, std::uint64_t sent, int code)
+    : Linkable("send file " + std::string(path) + " after " + std::to_string(sent) + " bytes",
+               code),
+      sent_(sent) {}
+
 CompositeError::CompositeError(std::vector<std::exception_ptr> errors)
     : Linkable(composite_text(errors)), errors_(std::move(errors)) {}
 

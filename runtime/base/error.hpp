@@ -133,6 +133,17 @@ class InputOutputError : public Linkable<InputOutputError> {
   int code_ = 0;
 };
 
+/// A part of a file was not sent whole: "send file /x after 5 bytes: Input/output error".
+class SendFileError : public Linkable<SendFileError, InputOutputError> {
+ public:
+  SendFileError(std::string_view path, std::uint64_t sent, int code);
+  /// Bytes that went before.
+  [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
+
+ private:
+  std::uint64_t sent_;
+};
+
 /// A watched descriptor cannot be watched (any more).
 class PollError : public Linkable<PollError, InputOutputError> {
  public:

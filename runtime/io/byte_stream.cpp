@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/io/file.hpp"
 #include "fermata/runtime/io/request_wait.hpp"
 
 namespace fermata {
@@ -57,6 +60,26 @@ std::size_t ByteStream::write_some(std::span<const std::byte> data, const WaitOp
   WriteRequest request(handle(), data, WriteMode::Some);
   detail::finish(request, options, place);
   return request.transferred();
+}
+
+std::uint64_t ByteStream::send_file(File& file, std::uint64_t offset, std::uint64_t length,
+                                    const WaitOptions& options, SourcePlace place) {
+  const detail::Deadline deadline(options);
+  const auto from = Ref<FileHandle>::share(file.handle());
+  std::uint64_t sent = 0;
+  while (true) {
+    detail::check_token(options);
+    WriteRequest request(handle(), *from, offset + sent, length - sent);
+    const std::uint64_t wanted = std::min(length - sent, std::uint64_t{kTransferMax});
+    try {
+      detail::finish(request, deadline.remaining(), place);
+    } catch (const SendFileError& error) {
+      if (sent == 0) throw;
+      throw SendFileError(from->path(), sent + error.sent(), error.code());
+    }
+    sent += request.transferred();
+    if (sent == length || request.transferred() < wanted) return sent;
+  }
 }
 
 }  // namespace fermata

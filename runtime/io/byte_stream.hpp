@@ -7,9 +7,12 @@
 // Ownership   A value that owns its connection. Closing drops what is not sent yet; who is parked
 //             gets InputOutputError "Stream was closed".
 // Cancelling  A read that is cancelled or times out loses no byte; a write that does goes on, only
-//             its report is lost.
+//             its report is lost. The sending of a file goes on likewise once it has begun; if
+//             its file is closed early, the stream takes no more writes.
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -18,6 +21,8 @@
 #include "fermata/runtime/reactor/stream.hpp"
 
 namespace fermata {
+
+class File;
 
 class ByteStream : public HandleOwner<StreamHandle> {
  public:
@@ -49,6 +54,15 @@ class ByteStream : public HandleOwner<StreamHandle> {
   [[nodiscard]] std::size_t write_some(std::span<const std::byte> data,
                                        const WaitOptions& options = {},
                                        SourcePlace place = SourcePlace::current());
+
+  /// Sends what `file` has from `offset` on, up to `length` bytes, behind everything written so far
+  /// and, where the system can, without copying it here. Returns how many bytes went: fewer when
+  /// the file ends. The file's position stays. Throws SendFileError, which knows how many bytes
+  /// went before; UsageError for an offset that no file has.
+  std::uint64_t send_file(File& file, std::uint64_t offset = 0,
+                          std::uint64_t length = std::numeric_limits<std::uint64_t>::max(),
+                          const WaitOptions& options = {},
+                          SourcePlace place = SourcePlace::current());
 
   /// Ends the writing side, behind everything written so far; reading goes on.
   void shutdown_write() { handle().shutdown_write(); }

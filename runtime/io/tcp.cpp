@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/runtime/io/tcp.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "fermata/runtime/base/error.hpp"
@@ -8,6 +10,10 @@
 #include "fermata/runtime/io/request_wait.hpp"
 
 namespace fermata {
+
+namespace {
+constexpr std::int64_t kKeepAliveMax = 32'767;
+}
 
 TcpStream TcpStream::connect(const Address& peer, const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
@@ -27,6 +33,28 @@ TcpStream TcpStream::connect(std::string_view host, std::uint16_t port, const Wa
       if (i + 1 == addresses.size()) throw;
     }
   }
+}
+
+void TcpStream::set_keep_alive(std::optional<Duration> idle) {
+  const Duration time = idle.value_or(Duration::zero());
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  const bool fits = seconds == time && seconds.count() <= kKeepAliveMax;
+  if (idle && (!fits || seconds.count() < 1)) {
+    throw UsageError(fmt::format("set keep-alive: {} ns: expected whole seconds, 1 to {}",
+                                 time.count(), kKeepAliveMax));
+  }
+  handle().set_option(SocketOption::KeepAlive, static_cast<int>(seconds.count()));
+}
+
+std::optional<Duration> TcpStream::keep_alive() const {
+  const int seconds = handle().option(SocketOption::KeepAlive);
+  if (seconds == 0) return std::nullopt;
+  return std::chrono::seconds(seconds);
+}
+
+void TcpStream::reset() {
+  if (is_open()) set_reset_on_close(true);
+  close();
 }
 
 TcpListener TcpListener::bind(const Address& address, const ListenOptions& options) {

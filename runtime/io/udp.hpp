@@ -58,6 +58,12 @@ class UdpSocket : public HandleOwner<DatagramHandle> {
   /// Throws InputOutputError when it was not joined.
   void leave(std::string_view group) { handle().leave(Address(group, 0)); }
 
+  /// In bytes, as those of TcpStream: what arrives when the receive buffer is full is lost.
+  void set_send_buffer(int size) { handle().set_option(SocketOption::SendBuffer, size); }
+  void set_receive_buffer(int size) { handle().set_option(SocketOption::ReceiveBuffer, size); }
+  [[nodiscard]] int send_buffer() const { return handle().option(SocketOption::SendBuffer); }
+  [[nodiscard]] int receive_buffer() const { return handle().option(SocketOption::ReceiveBuffer); }
+
   [[nodiscard]] Address local_address() const { return handle().local_address(); }
 };
 

@@ -8,10 +8,13 @@
 namespace fermata {
 
 Ref<DatagramHandle> Datagrams::bind(const Address& address, const DatagramOptions& options) {
-  if (options.multicast_ttl < 0 || options.multicast_ttl > 255) {
-    throw UsageError(fmt::format("bind {}: multicast_ttl {}: expected 0 to 255", address.text(),
-                                 options.multicast_ttl));
-  }
+  const auto require = [&](const char* name, int value, int least) {
+    if (value >= least && value <= 255) return;
+    throw UsageError(
+        fmt::format("bind {}: {} {}: expected {} to 255", address.text(), name, value, least));
+  };
+  require("multicast_ttl", options.multicast_ttl, 0);
+  require("ttl", options.ttl, 1);
   return open(address, options);
 }
 

@@ -13,6 +13,8 @@ struct DatagramOptions {
   bool reuse_address = false;
   /// The socket may send to 255.255.255.255.
   bool broadcast = false;
+  /// How many networks a datagram to one machine may cross, 1 to 255.
+  int ttl = 64;
   /// What it sends to a group reaches the members on its own machine, too. Through the loopback
   /// interface it always does.
   bool multicast_loop = true;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/reactor/stream.hpp"
 
 namespace fermata {
 
@@ -98,15 +99,24 @@ void FileControlRequest::succeeded(FileOperation& operation) {
 // --- the line ---
 
 FileHandle::FileHandle(Files& files, std::string_view path, const OpenMode& mode)
-    : IoHandle(files.attachment_, IoType::File), files_(files), path_(path), append_(mode.append) {
+    : IoHandle(files.attachment_, IoType::File), files_(files), path_(path), mode_(mode) {
   set_name(Name(path));
 }
 
 void FileHandle::submit(std::unique_ptr<FileOperation> operation) {
-  if (closed()) return operation->request->ended(closed_error(operation->call));
+  if (closed()) return refuse(*operation, closed_error(operation->call));
   if (!operation->in_line && opened()) return begin(std::move(operation));
   line_.push_back(std::move(operation));
   begin_next();
+}
+
+/// Tells whoever wanted `operation` that it will not be done.
+void FileHandle::refuse(FileOperation& operation, const std::exception_ptr& error) noexcept {
+  if (const Ref<StreamHandle> sink = std::move(operation.sink)) {
+    sink->file_read(operation, EBADF);
+  } else {
+    operation.request->ended(error);
+  }
 }
 
 void FileHandle::begin_next() noexcept {
@@ -140,7 +150,13 @@ void FileHandle::ended(std::unique_ptr<FileOperation> operation, int code,
                        std::size_t moved) noexcept {
   std::erase(running_, operation.get());
   if (head_ == operation.get()) head_ = nullptr;
-  if (closed()) return ended_after_close(*operation, code, moved);
+  const bool was_closed = closed();
+  if (const Ref<StreamHandle> sink = std::move(operation->sink)) {
+    operation->done = moved;
+    sink->file_read(*operation, was_closed ? EBADF : code);
+    if (!was_closed) return;
+  }
+  if (was_closed) return ended_after_close(*operation, code, moved);
   if (operation->call == FileCall::Open) {
     return opening_ended(std::move(operation), code, moved);
   }
@@ -205,7 +221,7 @@ void FileHandle::seek(std::uint64_t position) {
 }
 
 void FileHandle::move_position(const FileOperation& operation) noexcept {
-  if (!append_ && operation.seeks == seeks_) position_ = operation.offset;
+  if (!mode_.append && operation.seeks == seeks_) position_ = operation.offset;
 }
 
 void FileHandle::settle(FileReadRequest& reader, std::size_t accepted) noexcept {
@@ -230,7 +246,7 @@ void FileHandle::fail_waiting(const std::exception_ptr& error) noexcept {
   while (!line_.empty()) {
     const std::unique_ptr<FileOperation> waiting = std::move(line_.front());
     line_.pop_front();
-    waiting->request->ended(error);
+    refuse(*waiting, error);
   }
 }
 

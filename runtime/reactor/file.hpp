@@ -98,6 +98,8 @@ class FileHandle final : public IoHandle {
   /// As it was opened.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
+  [[nodiscard]] const OpenMode& mode() const noexcept { return mode_; }
+
   /// In bytes from the beginning. Throws InputOutputError on a closed file.
   [[nodiscard]] std::uint64_t position() const;
   /// For the operations at the position that begin from now on. Throws as position().
@@ -108,6 +110,7 @@ class FileHandle final : public IoHandle {
   friend class FileRequest;
   friend class Files;
   friend class OpenRequest;
+  friend class StreamHandle;
 
   FileHandle(Files& files, std::string_view path, const OpenMode& mode);
   ~FileHandle() override = default;
@@ -116,6 +119,7 @@ class FileHandle final : public IoHandle {
 
   void submit(std::unique_ptr<FileOperation> operation);
   void abandon(FileOperation& operation) noexcept;
+  static void refuse(FileOperation& operation, const std::exception_ptr& error) noexcept;
   /// The position may move on, to behind the bytes of `reader` or not.
   void settle(FileReadRequest& reader, std::size_t accepted) noexcept;
 
@@ -137,7 +141,7 @@ class FileHandle final : public IoHandle {
 
   Files& files_;
   std::string path_;
-  bool append_;
+  OpenMode mode_;
   int file_ = -1;
   std::uint64_t position_ = 0;
   std::uint64_t seeks_ = 0;

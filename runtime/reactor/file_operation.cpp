@@ -5,6 +5,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/reactor/file.hpp"
+#include "fermata/runtime/reactor/stream.hpp"
 
 namespace fermata {
 

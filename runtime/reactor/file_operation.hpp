@@ -19,6 +19,7 @@ namespace fermata {
 
 class FileHandle;
 class FileRequest;
+class StreamHandle;
 
 enum class FileType : std::uint8_t { Regular, Directory, SymbolicLink, Other };
 
@@ -105,7 +106,10 @@ struct FileOperation {
   OpenMode mode;       // Of Open; MakeDirectory takes the permissions.
   int file = -1;       // The backend's number, of calls of an open file.
   std::uint64_t offset = 0;
-  std::uint64_t length = 0;  // Of Truncate.
+  std::uint64_t length = 0;  // Of Truncate; of Read for a sink, what it wants in all.
+  /// Of Read for a sink, a stream's descriptor, or -1. The backend may send up to `length` bytes
+  /// there, without waiting for room, and read what follows them.
+  int sink_descriptor = -1;
   std::unique_ptr<std::byte[]> bytes;
   std::size_t size = 0;
 
@@ -116,6 +120,7 @@ struct FileOperation {
 
   // --- answers, of the backend ---
 
+  std::uint64_t sent = 0;  // To the target.
   FileStatus status;
   std::vector<DirectoryEntry> entries;  // In any order, without "." and "..".
 
@@ -123,7 +128,8 @@ struct FileOperation {
 
   std::size_t done = 0;
   Ref<FileHandle> handle;          // From its beginning to its end.
-  FileRequest* request = nullptr;  // Null when it was abandoned.
+  FileRequest* request = nullptr;  // Null when it was abandoned, and for a sink.
+  Ref<StreamHandle> sink;          // Gets what a Read reads.
   bool begun = false;
   bool in_line = false;      // Begins when what was submitted before has ended.
   bool at_position = false;  // The handle says where, when it begins.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cerrno>
+
 #include "fermata/runtime/reactor/handle.hpp"
+#include "fermata/runtime/reactor/socket_option.hpp"
 
 namespace fermata {
 
@@ -16,10 +19,22 @@ class IoHandle : public Handle {
  public:
   [[nodiscard]] IoType io_type() const noexcept { return io_type_; }
 
+  /// Throws UsageError naming a value out of its range, InputOutputError on a closed handle and
+  /// where there is no such option.
+  void set_option(SocketOption option, int value);
+  /// As the system has it: it may make buffers larger than they were set, or refuse to go on
+  /// beyond its own limit. Throws InputOutputError as set_option().
+  [[nodiscard]] int option(SocketOption option) const;
+
  protected:
   IoHandle(detail::Attachment& attachment, IoType type)
       : Handle(attachment, EventKind::Io), io_type_(type) {}
   ~IoHandle() override = default;
+
+  // --- hooks; error codes are positive errno values, 0 for success ---
+
+  virtual int apply_option(SocketOption, int) { return ENOPROTOOPT; }
+  virtual int read_option(SocketOption, int&) const { return ENOPROTOOPT; }
 
  private:
   IoType io_type_;

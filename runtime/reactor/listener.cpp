@@ -39,7 +39,7 @@ AcceptRequest::~AcceptRequest() {
 
 ListenerHandle::ListenerHandle(detail::Attachment& attachment, const ListenOptions& options)
     : Handle(attachment, EventKind::Listener),
-      backlog_(static_cast<std::size_t>(std::max(options.backlog, 1))),
+      backlog_(static_cast<std::size_t>(options.backlog)),
       retry_(runtime(), kRetryDelay, TimerMode::Multishot) {
   retry_.set_hidden(true);
   on_retry_ = subscribe(retry_, [this](Event&, const Outcome&) {

@@ -24,6 +24,8 @@ class ListenerHandle;
 struct ListenOptions {
   /// Connections that wait in the kernel, and as many again in the listener.
   int backlog = 511;
+  /// Connections that one turn accepts before other I/O has its own; at least 1.
+  int accepts_per_turn = 64;
   /// Several listeners may share the port.
   bool reuse_port = false;
 };

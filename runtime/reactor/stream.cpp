@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/reactor/file_part.hpp"
 #include "fermata/runtime/reactor/streams.hpp"
 
 namespace fermata {
@@ -46,7 +47,7 @@ ReadRequest::ReadRequest(StreamHandle& stream, std::span<std::byte> buffer)
       stream_(Ref<StreamHandle>::share(stream)),
       buffer_(buffer.first(std::min(buffer.size(), kTransferMax))) {
   FERMATA_REQUIRE(!buffer.empty(), "read: expected a buffer of at least one byte");
-  FERMATA_REQUIRE(stream.readable(), "read: this is the writing end of a pipe");
+  stream.require_readable("read");
   stream.read(*this);
 }
 
@@ -68,17 +69,17 @@ std::size_t ReadRequest::take() noexcept {
 
 WriteRequest::WriteRequest(StreamHandle& stream, std::span<const std::byte> data, WriteMode mode)
     : Request(stream.runtime(), "write"), stream_(Ref<StreamHandle>::share(stream)) {
-  FERMATA_REQUIRE(stream.writable(), "write: this is the reading end of a pipe");
+  stream.require_writable("write");
   data = data.first(std::min(data.size(), kTransferMax));
   stream.write(*this, {&data, 1}, mode);
 }
 
 WriteRequest::WriteRequest(StreamHandle& stream, Buffers buffers)
     : Request(stream.runtime(), "write"), stream_(Ref<StreamHandle>::share(stream)) {
-  FERMATA_REQUIRE(stream.writable(), "write: this is the reading end of a pipe");
+  stream.require_writable("write");
   if (buffers.size() > kBuffersMax) {
-    throw UsageError(fmt::format("write: {} buffers, expected at most {} at once", buffers.size(),
-                                 kBuffersMax));
+    throw UsageError(
+        fmt::format("write: {} buffers, expected at most {} at once", buffers.size(), kBuffersMax));
   }
   if (const std::size_t size = size_of(buffers); size > kTransferMax) {
     throw UsageError(fmt::format("write: buffers of {} bytes in all, expected at most {} at once",
@@ -89,6 +90,25 @@ WriteRequest::WriteRequest(StreamHandle& stream, Buffers buffers)
 
 WriteRequest::~WriteRequest() {
   if (!completed()) stream_->abandon_write(*this);
+}
+
+StreamHandle::StreamHandle(detail::Attachment& attachment, IoType type, Direction direction)
+    : IoHandle(attachment, type), direction_(direction) {}
+
+StreamHandle::~StreamHandle() = default;
+
+void StreamHandle::require_readable(const char* operation) const {
+  if (readable()) return;
+  const bool pipe = io_type() == IoType::Pipe;
+  throw UsageError(fmt::format("{}: this is {}", operation,
+                               pipe ? "the writing end of a pipe" : "for writing only"));
+}
+
+void StreamHandle::require_writable(const char* operation) const {
+  if (writable()) return;
+  const bool pipe = io_type() == IoType::Pipe;
+  throw UsageError(fmt::format("{}: this is {}", operation,
+                               pipe ? "the reading end of a pipe" : "for reading only"));
 }
 
 // --- reading ---
@@ -199,8 +219,12 @@ void StreamHandle::write(WriteRequest& request, Buffers buffers, WriteMode mode)
     const bool enough = accepted == total || (mode == WriteMode::Some && accepted > 0);
     if (enough) return request.complete(accepted);
   }
-  writes_.push_back({copy_of_rest(buffers, written.accepted, total), total - written.accepted,
-                     total, &request});
+  submit({copy_of_rest(buffers, written.accepted, total), total - written.accepted, total, &request,
+          nullptr});
+}
+
+void StreamHandle::submit(PendingWrite write) {
+  writes_.push_back(std::move(write));
   if (writes_.size() == 1) submit_next_write();
 }
 
@@ -215,6 +239,7 @@ std::size_t StreamHandle::write_at_once(std::span<const std::byte> data) {
 
 void StreamHandle::submit_next_write() {
   const PendingWrite& next = writes_.front();
+  if (next.part && next.size == 0) return read_file();
   const int code = submit_write({next.bytes.get(), next.size});
   if (code != 0) fail_writes(code);
 }
@@ -222,14 +247,21 @@ void StreamHandle::submit_next_write() {
 void StreamHandle::write_done(int code) {
   if (closed()) return;  // The bytes go with the handle.
   if (code != 0) return fail_writes(code);
-  const PendingWrite done = std::move(writes_.front());
+  if (writes_.front().part) return file_part_written();
+  const PendingWrite done = end_write();
+  if (done.request != nullptr) done.request->complete(done.total);
+}
+
+/// The first write has ended; the next one begins.
+StreamHandle::PendingWrite StreamHandle::end_write() {
+  PendingWrite ended = std::move(writes_.front());
   writes_.pop_front();
   if (!writes_.empty()) {
     submit_next_write();
   } else if (write_shut_) {
     submit_shutdown();
   }
-  if (done.request != nullptr) done.request->complete(done.total);
+  return ended;
 }
 
 void StreamHandle::fail_writes(int code) {
@@ -237,21 +269,42 @@ void StreamHandle::fail_writes(int code) {
   while (!writes_.empty()) {
     const PendingWrite write = std::move(writes_.front());
     writes_.pop_front();
-    if (write.request != nullptr) write.request->fail(code);
+    if (write.request == nullptr) continue;
+    if (write.part) {
+      write.request->fail(file_error(*write.part, code));
+    } else {
+      write.request->fail(code);
+    }
   }
 }
 
 void StreamHandle::abandon_write(const WriteRequest& request) noexcept {
-  for (PendingWrite& write : writes_) {
-    if (write.request == &request) write.request = nullptr;
-  }
+  const auto write = std::find_if(writes_.begin(), writes_.end(),
+                                  [&](const auto& each) { return each.request == &request; });
+  if (write == writes_.end()) return;
+  write->request = nullptr;
+  if (write->part && write != writes_.begin()) writes_.erase(write);
 }
 
 void StreamHandle::shutdown_write() {
   if (closed()) throw InputOutputError(kCannotWrite);
-  FERMATA_REQUIRE(writable(), "shutdown_write: this is the reading end of a pipe");
+  require_writable("shutdown_write");
   if (std::exchange(write_shut_, true)) return;
   if (writes_.empty() && write_code_ == 0) submit_shutdown();
+}
+
+// --- of a terminal ---
+
+void StreamHandle::set_terminal_mode(TerminalMode mode) {
+  if (closed()) throw InputOutputError("Cannot set the mode of closed IO handle");
+  if (const int code = apply_mode(mode)) throw InputOutputError("set terminal mode", code);
+}
+
+WindowSize StreamHandle::window_size() const {
+  if (closed()) throw InputOutputError("Cannot tell the window size of closed IO handle");
+  WindowSize size;
+  if (const int code = read_window_size(size)) throw InputOutputError("window size", code);
+  return size;
 }
 
 // --- connecting and closing ---

@@ -9,8 +9,11 @@
 //          End of file and errors are sticky (IO-04).
 // Writing  In submission order, never interleaved (IO-03). The backend is tried at once; what it
 //          does not accept is copied, so that a submitted write needs the caller no more.
+// Files    A part of a file that is sent stands among the writes. The backend may move its bytes
+//          without bringing them here; what it does not move so is read and written, in pieces.
 // Backend  Implements the hooks, calls the `for the backend` section from inside a turn.
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -22,11 +25,14 @@
 #include "fermata/runtime/reactor/address.hpp"
 #include "fermata/runtime/reactor/io_handle.hpp"
 #include "fermata/runtime/reactor/request.hpp"
+#include "fermata/runtime/reactor/terminal.hpp"
 
 namespace fermata {
 
 class ConnectRequest;
+class FileHandle;
 class StreamHandle;
+struct FileOperation;
 
 /// The most buffers that one operation takes.
 inline constexpr std::size_t kBuffersMax = 65'535;
@@ -38,7 +44,7 @@ using Buffers = std::span<const std::span<const std::byte>>;
 /// Reads at least one byte into `buffer`, or none at the end of the stream.
 class ReadRequest final : public Request {
  public:
-  /// Throws UsageError when `buffer` is empty, and for the writing end of a pipe.
+  /// Throws UsageError when `buffer` is empty, and for a stream that is only written.
   ReadRequest(StreamHandle& stream, std::span<std::byte> buffer);
   ~ReadRequest() override;
 
@@ -65,12 +71,18 @@ enum class WriteMode : std::uint8_t {
 /// Writes up to kTransferMax bytes of `data`, which is not needed after construction.
 class WriteRequest final : public Request {
  public:
-  /// Throws UsageError for the reading end of a pipe.
+  /// Throws UsageError for a stream that is only read.
   WriteRequest(StreamHandle& stream, std::span<const std::byte> data,
                WriteMode mode = WriteMode::All);
   /// The same for all of `buffers`, with nothing in between. Throws UsageError, and takes none of
   /// them, when they are more than kBuffersMax or hold more than kTransferMax bytes.
   WriteRequest(StreamHandle& stream, Buffers buffers);
+  /// Sends up to kTransferMax of the `length` bytes of `file` from `offset` on; fewer when the file
+  /// ends. They are read when their turn comes, as by a read at an offset. Fails with
+  /// SendFileError. Abandoned, it is not sent when its turn has not come; else it goes on while
+  /// `file` is open, and when that ends it early the stream's writing fails. Throws UsageError for
+  /// a stream that is only read and for an offset that no file has.
+  WriteRequest(StreamHandle& stream, FileHandle& file, std::uint64_t offset, std::uint64_t length);
   ~WriteRequest() override;
 
  private:
@@ -95,6 +107,10 @@ class StreamHandle : public IoHandle {
   /// InputOutputError on a closed stream. Idempotent.
   void shutdown_write();
 
+  /// Of a terminal; InputOutputError for anything else, and on a closed stream.
+  void set_terminal_mode(TerminalMode mode);
+  [[nodiscard]] WindowSize window_size() const;
+
   /// Writes what the backend accepts now and returns how much; 0 when it accepts nothing, when
   /// other writes wait, and when a WriteRequest would fail. For writers who can do without a
   /// request.
@@ -104,9 +120,8 @@ class StreamHandle : public IoHandle {
   [[nodiscard]] bool at_end() const noexcept { return ended_ && held().empty(); }
 
  protected:
-  StreamHandle(detail::Attachment& attachment, IoType type, Direction direction = Direction::Both)
-      : IoHandle(attachment, type), direction_(direction) {}
-  ~StreamHandle() override = default;
+  StreamHandle(detail::Attachment& attachment, IoType type, Direction direction = Direction::Both);
+  ~StreamHandle() override;
 
   // --- hooks; error codes are positive errno values, 0 for success ---
 
@@ -128,6 +143,14 @@ class StreamHandle : public IoHandle {
   /// Sends the end of the stream. REQUIRES: no write is submitted.
   virtual void submit_shutdown() noexcept = 0;
 
+  virtual int apply_mode(TerminalMode) { return ENOTTY; }
+  virtual int read_window_size(WindowSize&) const { return ENOTTY; }
+
+  /// Where the part for files sends bytes to directly; -1 when it cannot.
+  [[nodiscard]] virtual int file_target() const noexcept { return -1; }
+  /// The stream is closed, and the part for files uses file_target() no more.
+  virtual void file_target_free() noexcept {}
+
   // --- for the backend ---
 
   /// Where bytes that are there now should go: the first waiting reader's buffer, else `spare`.
@@ -142,20 +165,30 @@ class StreamHandle : public IoHandle {
   void write_done(int code);
   void connected(int code);
 
+  /// Whether the part for files uses file_target() now.
+  [[nodiscard]] bool file_target_in_use() const noexcept { return reading_file_; }
+
  private:
   friend class ConnectRequest;
+  friend class FileHandle;
   friend class ReadRequest;
   friend class WriteRequest;
   friend class Streams;
 
-  /// Bytes that a write left for the backend.
+  /// What is still to be sent of a file.
+  struct FilePart;
+
+  /// Bytes that a write left for the backend, or a part of a file.
   struct PendingWrite {
-    std::unique_ptr<std::byte[]> bytes;
+    std::unique_ptr<std::byte[]> bytes;  // Of a file, the piece that is being written.
     std::size_t size = 0;
     std::size_t total = 0;            // Of the whole request.
     WriteRequest* request = nullptr;  // Null when it was abandoned.
+    std::unique_ptr<FilePart> part;   // Null for bytes.
   };
 
+  void require_readable(const char* operation) const;
+  void require_writable(const char* operation) const;
   void read(ReadRequest& request);
   void serve_readers();
   [[nodiscard]] bool may_serve() const noexcept { return !readers_.empty() && untaken_ == nullptr; }
@@ -163,9 +196,17 @@ class StreamHandle : public IoHandle {
   void stop_armed_reading() noexcept;
   void give_back(std::span<const std::byte> bytes);
   void write(WriteRequest& request, Buffers buffers, WriteMode mode);
+  void submit(PendingWrite write);
   void submit_next_write();
+  [[nodiscard]] PendingWrite end_write();
   void fail_writes(int code);
   void abandon_write(const WriteRequest& request) noexcept;
+  void send_file(WriteRequest& request, std::unique_ptr<FilePart> part);
+  void read_file();
+  void file_read(FileOperation& operation, int code);
+  void file_part_written();
+  void end_file_part(std::exception_ptr error);
+  [[nodiscard]] static std::exception_ptr file_error(const FilePart& part, int code);
   void fail_parked() override;
   [[nodiscard]] std::span<const std::byte> held() const noexcept {
     return std::span(held_).subspan(held_taken_);
@@ -183,6 +224,7 @@ class StreamHandle : public IoHandle {
   bool reading_ = false;
   bool ended_ = false;
   bool write_shut_ = false;
+  bool reading_file_ = false;  // For the first write, on the file's side.
 };
 
 }  // namespace fermata

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/runtime/reactor/streams.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
@@ -32,6 +34,11 @@ void ConnectRequest::established(int code) noexcept {
 }
 
 Ref<ListenerHandle> Streams::listen(const StreamPlace& place, const ListenOptions& options) {
+  if (options.backlog < 1 || options.accepts_per_turn < 1) {
+    throw UsageError(
+        fmt::format("listen at {}: backlog {}, accepts_per_turn {}: expected at least 1 of each",
+                    to_string(place), options.backlog, options.accepts_per_turn));
+  }
   Ref<ListenerHandle> listener =
       std::visit([&](const auto& each) { return open_listener(each, options); }, place);
   listener->update_accepting();

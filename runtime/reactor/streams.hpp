@@ -9,6 +9,7 @@
 #include "fermata/runtime/reactor/listener.hpp"
 #include "fermata/runtime/reactor/pipe_path.hpp"
 #include "fermata/runtime/reactor/stream.hpp"
+#include "fermata/runtime/reactor/terminal.hpp"
 
 namespace fermata {
 
@@ -52,6 +53,10 @@ class Streams {
 
   /// Throws InputOutputError when the system has no descriptors left.
   [[nodiscard]] virtual PipeHandles open_pipe() = 0;
+
+  /// A stream of its own on what `which` stands for: it is duplicated, and outlives the stream.
+  /// Throws InputOutputError, for instance when that is a file.
+  [[nodiscard]] virtual Ref<StreamHandle> open_standard(StandardStream which) = 0;
 
  protected:
   explicit Streams(detail::Attachment& attachment) noexcept : attachment_(attachment) {}

@@ -5,11 +5,21 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <cerrno>
+
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/uv/buffer.hpp"
 #include "fermata/runtime/uv/socket_address.hpp"
 
 namespace fermata::uv::detail {
+
+namespace {
+
+bool is_known(SocketOption option) {
+  return option == SocketOption::SendBuffer || option == SocketOption::ReceiveBuffer;
+}
+
+}  // namespace
 
 DatagramSocket::DatagramSocket(Loop& loop, const Address& multicast_interface)
     : DatagramHandle(loop.attachment()), loop_(loop), multicast_interface_(multicast_interface) {
@@ -22,6 +32,7 @@ void DatagramSocket::bind(const Address& address, const DatagramOptions& options
   const unsigned flags = options.reuse_address ? UV_UDP_REUSEADDR : 0;
   const std::string operation = fmt::format("bind {}", address.text());
   check(uv_udp_bind(&udp_, reinterpret_cast<const sockaddr*>(&native), flags), operation);
+  check(uv_udp_set_ttl(&udp_, options.ttl), operation);
   check(uv_udp_set_broadcast(&udp_, options.broadcast ? 1 : 0), operation);
   check(uv_udp_set_multicast_loop(&udp_, options.multicast_loop ? 1 : 0), operation);
   check(uv_udp_set_multicast_ttl(&udp_, options.multicast_ttl), operation);
@@ -29,16 +40,24 @@ void DatagramSocket::bind(const Address& address, const DatagramOptions& options
     check(uv_udp_set_multicast_interface(&udp_, multicast_interface_.ip_text().c_str()), operation);
   }
   // Without this Linux delivers what is sent to groups that others on the machine have joined.
-  uv_os_fd_t descriptor = -1;
-  check(uv_fileno(reinterpret_cast<const uv_handle_t*>(&udp_), &descriptor), operation);
   const int off = 0;
-  setsockopt(descriptor, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof off);
+  setsockopt(descriptor(), IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof off);
 }
 
-Address DatagramSocket::local_address() const {
+Address DatagramSocket::local_address() const { return local_address_of(descriptor()); }
+
+int DatagramSocket::descriptor() const noexcept {
   uv_os_fd_t descriptor = -1;
-  if (uv_fileno(reinterpret_cast<const uv_handle_t*>(&udp_), &descriptor) != 0) return {};
-  return local_address_of(descriptor);
+  uv_fileno(reinterpret_cast<const uv_handle_t*>(&udp_), &descriptor);
+  return descriptor;
+}
+
+int DatagramSocket::apply_option(SocketOption option, int value) {
+  return is_known(option) ? detail::set_option(descriptor(), option, value) : ENOPROTOOPT;
+}
+
+int DatagramSocket::read_option(SocketOption option, int& value) const {
+  return is_known(option) ? get_option(descriptor(), option, value) : ENOPROTOOPT;
 }
 
 // --- receiving ---

@@ -28,6 +28,9 @@ class DatagramSocket final : public DatagramHandle {
   int send_now(std::span<const std::byte> data, const Address& peer) override;
   int submit_send(std::span<const std::byte> data, const Address& peer) override;
   int set_membership(const Address& group, bool member) override;
+  int apply_option(SocketOption option, int value) override;
+  int read_option(SocketOption option, int& value) const override;
+  [[nodiscard]] int descriptor() const noexcept;
   void close_backend() noexcept override;
 
   Loop& loop_;

@@ -2,9 +2,11 @@
 #include "fermata/runtime/uv/files.hpp"
 
 #include <fcntl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <utility>
@@ -58,6 +60,34 @@ int sync_directory(const char* path) {
   return code;
 }
 
+/// What is read for a sink that is full: little, since libuv waits until there is room for more.
+constexpr std::uint64_t kNextBytes = 16 * 1024;
+
+/// On a worker's thread. Returns an error code.
+int send_and_read(FileOperation& operation, std::size_t& moved) {
+  auto offset = static_cast<off_t>(operation.offset);
+  std::uint64_t next = kNextBytes;
+  while (operation.sent < operation.length) {
+    const ssize_t sent = ::sendfile(operation.sink_descriptor, operation.file, &offset,
+                                    operation.length - operation.sent);
+    if (sent == 0) return 0;  // The end of the file.
+    if (sent > 0) {
+      operation.sent += static_cast<std::uint64_t>(sent);
+    } else if (errno != EINTR) {
+      // Whatever else is wrong with the target, its own write will tell.
+      if (errno != EAGAIN) next = operation.size;
+      break;
+    }
+  }
+  const auto size =
+      std::min({next, std::uint64_t{operation.size}, operation.length - operation.sent});
+  if (size == 0) return 0;
+  const ssize_t read = ::pread(operation.file, operation.bytes.get(), size, offset);
+  if (read < 0) return errno;
+  moved = static_cast<std::size_t>(read);
+  return 0;
+}
+
 }  // namespace
 
 struct Files::Job {
@@ -68,10 +98,13 @@ struct Files::Job {
     uv_work_t work;
   };
   int work_code = 0;
+  std::size_t work_moved = 0;
 
   Job(Files& f, FileOperation& o) : files(f), operation(o), fs{} {}
 
-  [[nodiscard]] bool is_work() const { return operation.call == FileCall::SyncDirectory; }
+  [[nodiscard]] bool is_work() const {
+    return operation.call == FileCall::SyncDirectory || operation.sink_descriptor >= 0;
+  }
   [[nodiscard]] uv_req_t* request() { return reinterpret_cast<uv_req_t*>(&fs); }
   int begin();
   void end(int code, std::size_t moved);
@@ -86,12 +119,14 @@ struct Files::Job {
   }
   static void run_work(uv_work_t* request) noexcept {
     auto* const job = static_cast<Job*>(request->data);
-    job->work_code = sync_directory(job->operation.path.c_str());
+    FileOperation& operation = job->operation;
+    job->work_code = operation.call == FileCall::Read ? send_and_read(operation, job->work_moved)
+                                                      : sync_directory(operation.path.c_str());
   }
   static void work_done(uv_work_t* request, int status) noexcept {
     auto* const job = static_cast<Job*>(request->data);
     job->files.loop_.begin_callback();
-    job->end(status < 0 ? -status : job->work_code, 0);
+    job->end(status < 0 ? -status : job->work_code, job->work_moved);
   }
 
   void collect();
@@ -99,6 +134,7 @@ struct Files::Job {
 
 int Files::Job::begin() {
   uv_loop_t* const loop = files.loop_.get();
+  if (is_work()) return uv_queue_work(loop, &work, run_work, work_done);
   const FileOperation& op = operation;
   const char* const path = op.path.c_str();
   const auto permissions = static_cast<int>(op.mode.permissions);
@@ -136,7 +172,7 @@ int Files::Job::begin() {
     case FileCall::ListDirectory:
       return uv_fs_scandir(loop, &fs, path, 0, fs_done);
     case FileCall::SyncDirectory:
-      return uv_queue_work(loop, &work, run_work, work_done);
+      break;
   }
   return UV_ENOSYS;
 }

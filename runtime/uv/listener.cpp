@@ -18,9 +18,6 @@ namespace fermata::uv::detail {
 
 namespace {
 
-/// A turn goes on to other descriptors after this many connections.
-constexpr int kAcceptsPerTurn = 64;
-
 /// A socket that listens at `native`; `place` is for the text of the InputOutputError.
 template <class Native>
 int open_listening_socket(const Native& native, const std::string& place,
@@ -61,7 +58,10 @@ Ref<StreamHandle> adopted(Loop& loop, int descriptor) {
 
 Listener::Listener(Loop& loop, int descriptor, const std::string& place,
                    const ListenOptions& options)
-    : ListenerHandle(loop.attachment(), options), loop_(loop), descriptor_(descriptor) {
+    : ListenerHandle(loop.attachment(), options),
+      loop_(loop),
+      descriptor_(descriptor),
+      accepts_per_turn_(options.accepts_per_turn) {
   if (const int code = uv_poll_init(loop.get(), &poll_, descriptor_); code < 0) {
     ::close(descriptor_);
     check(code, "listen at " + place);
@@ -82,7 +82,7 @@ void Listener::resume_accepting() {
 void Listener::pause_accepting() noexcept { uv_poll_stop(&poll_); }
 
 void Listener::accept_some() noexcept {
-  for (int i = 0; i < kAcceptsPerTurn && accepting(); ++i) {
+  for (int i = 0; i < accepts_per_turn_ && accepting(); ++i) {
     const int descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor < 0) {
       if (errno == EAGAIN) return;

@@ -35,6 +35,7 @@ class Listener : public ListenerHandle {
 
   Loop& loop_;
   int descriptor_;
+  int accepts_per_turn_;
   uv_poll_t poll_;
 };
 

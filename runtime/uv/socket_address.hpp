@@ -8,6 +8,7 @@
 #include <uv.h>
 
 #include "fermata/runtime/reactor/address.hpp"
+#include "fermata/runtime/reactor/socket_option.hpp"
 
 namespace fermata::uv::detail {
 
@@ -15,6 +16,10 @@ inline void set_option(int descriptor, int level, int option) {
   const int on = 1;
   setsockopt(descriptor, level, option, &on, sizeof on);
 }
+
+/// Of a TCP socket, or, of buffers, any other. Each answers an error code.
+int set_option(int descriptor, SocketOption option, int value);
+int get_option(int descriptor, SocketOption option, int& value);
 
 inline sockaddr_in to_native(const Address& address) {
   sockaddr_in native = {};

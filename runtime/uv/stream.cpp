@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/runtime/uv/stream.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -89,8 +91,16 @@ void Stream::submit_shutdown() noexcept {
   });
 }
 
+int Stream::descriptor() const noexcept {
+  uv_os_fd_t descriptor = -1;
+  uv_fileno(reinterpret_cast<const uv_handle_t*>(stream_), &descriptor);
+  return descriptor;
+}
+
 void Stream::close_backend() noexcept {
-  if (providing_) return;  // on_read follows at once and comes back here.
+  // Each comes back here: on_read, at once, and file_target_free.
+  if (providing_ || file_target_in_use()) return;
+  before_close();
   uv_close(reinterpret_cast<uv_handle_t*>(stream_),
            [](uv_handle_t* handle) noexcept { self(handle->data).close_acknowledged(); });
 }
@@ -104,7 +114,7 @@ TcpSocket::TcpSocket(Loop& loop)
 }
 
 void TcpSocket::adopt(int descriptor) {
-  set_option(descriptor, IPPROTO_TCP, TCP_NODELAY);
+  detail::set_option(descriptor, SocketOption::NoDelay, 1);
   check(uv_tcp_open(&tcp_, descriptor), "adopt a socket");
 }
 
@@ -119,6 +129,14 @@ Address TcpSocket::local_address() const { return address_of(&tcp_, uv_tcp_getso
 
 Address TcpSocket::peer_address() const { return address_of(&tcp_, uv_tcp_getpeername); }
 
+int TcpSocket::apply_option(SocketOption option, int value) {
+  return detail::set_option(descriptor(), option, value);
+}
+
+int TcpSocket::read_option(SocketOption option, int& value) const {
+  return get_option(descriptor(), option, value);
+}
+
 // --- pipes ---
 
 Pipe::Pipe(Loop& loop, Direction direction)
@@ -128,6 +146,16 @@ Pipe::Pipe(Loop& loop, Direction direction)
 }
 
 void Pipe::adopt(int descriptor) { check(uv_pipe_open(&pipe_, descriptor), "adopt a pipe"); }
+
+void Pipe::submit_shutdown() noexcept {
+  if (readable()) return Stream::submit_shutdown();
+  // The end of an anonymous pipe is closed; libuv keeps its number, for something that does no
+  // harm.
+  before_close();
+  const int any = uv_backend_fd(loop().get());
+  ::epoll_ctl(any, EPOLL_CTL_DEL, descriptor(), nullptr);
+  ::dup3(any, descriptor(), O_CLOEXEC);
+}
 
 void Pipe::connect(const PipePath& peer) noexcept {
   uv_pipe_connect(&connect_, &pipe_, peer.text().c_str(), on_connected);

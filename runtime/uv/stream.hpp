@@ -18,6 +18,14 @@ class Stream : public StreamHandle {
   /// The end of a connect.
   static void on_connected(uv_connect_t* request, int status) noexcept;
 
+  /// -1 when there is none yet.
+  [[nodiscard]] int descriptor() const noexcept;
+
+  [[nodiscard]] Loop& loop() noexcept { return loop_; }
+  /// The descriptor is closed next.
+  virtual void before_close() noexcept {}
+  void submit_shutdown() noexcept override;
+
   uv_connect_t connect_;
 
  private:
@@ -29,7 +37,8 @@ class Stream : public StreamHandle {
   void stop_reading() noexcept override;
   Written try_write(Buffers buffers) override;
   int submit_write(std::span<const std::byte> data) override;
-  void submit_shutdown() noexcept override;
+  [[nodiscard]] int file_target() const noexcept override { return descriptor(); }
+  void file_target_free() noexcept override { close_backend(); }
   void close_backend() noexcept override;
 
   Loop& loop_;
@@ -52,10 +61,13 @@ class TcpSocket final : public Stream {
   [[nodiscard]] Address peer_address() const override;
 
  private:
+  int apply_option(SocketOption option, int value) override;
+  int read_option(SocketOption option, int& value) const override;
+
   uv_tcp_t tcp_;
 };
 
-class Pipe final : public Stream {
+class Pipe : public Stream {
  public:
   explicit Pipe(Loop& loop, Direction direction = Direction::Both);
 
@@ -65,6 +77,8 @@ class Pipe final : public Stream {
   void connect(const PipePath& peer) noexcept;
 
  private:
+  void submit_shutdown() noexcept override;
+
   uv_pipe_t pipe_;
 };
 

@@ -10,6 +10,7 @@
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/uv/listener.hpp"
 #include "fermata/runtime/uv/stream.hpp"
+#include "fermata/runtime/uv/terminal.hpp"
 
 namespace fermata::uv::detail {
 
@@ -50,6 +51,10 @@ Ref<StreamHandle> Streams::open_connection(const Address& peer) {
 
 Ref<StreamHandle> Streams::open_connection(const PipePath& peer) {
   return connecting<Pipe>(loop_, peer);
+}
+
+Ref<StreamHandle> Streams::open_standard(StandardStream which) {
+  return detail::open_standard(loop_, which);
 }
 
 PipeHandles Streams::open_pipe() {

@@ -11,6 +11,7 @@ class Streams final : public fermata::Streams {
   explicit Streams(Loop& loop) : fermata::Streams(loop.attachment()), loop_(loop) {}
 
   [[nodiscard]] PipeHandles open_pipe() override;
+  [[nodiscard]] Ref<StreamHandle> open_standard(StandardStream which) override;
 
  private:
   Ref<ListenerHandle> open_listener(const Address& address, const ListenOptions& options) override;

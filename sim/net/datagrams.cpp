@@ -46,7 +46,8 @@ SimDatagramSocket::SimDatagramSocket(fermata::detail::Attachment& attachment, No
 // --- receiving ---
 
 void SimDatagramSocket::arrived(const PacketRef& packet) {
-  if (buffered_ + room_for(*packet) > kReceiveBuffer) return;
+  const bool fits = buffered_ + room_for(*packet) <= static_cast<std::size_t>(receive_buffer_);
+  if (!fits) return;
   buffered_ += room_for(*packet);
   buffer_.push_back(packet);
   expect_hand_over();
@@ -129,7 +130,24 @@ void SimDatagramSocket::transmit(std::span<const std::byte> data, Address peer) 
       reach);
 }
 
-// --- groups, closing ---
+// --- options, groups, closing ---
+
+int SimDatagramSocket::apply_option(SocketOption option, int value) {
+  if (option == SocketOption::ReceiveBuffer) {
+    receive_buffer_ = value;
+  } else if (option == SocketOption::SendBuffer) {
+    send_buffer_ = value;
+  } else {
+    return ENOPROTOOPT;
+  }
+  return 0;
+}
+
+int SimDatagramSocket::read_option(SocketOption option, int& value) const {
+  const bool has = option == SocketOption::ReceiveBuffer || option == SocketOption::SendBuffer;
+  value = option == SocketOption::ReceiveBuffer ? receive_buffer_ : send_buffer_;
+  return has ? 0 : ENOPROTOOPT;
+}
 
 int SimDatagramSocket::set_membership(const Address& group, bool member) {
   DatagramNetwork& network = node_.network().datagrams();

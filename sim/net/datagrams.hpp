@@ -32,7 +32,8 @@ class SimDatagrams final : public Datagrams {
 
 class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
  public:
-  static constexpr std::size_t kReceiveBuffer = 212'992;
+  /// Of each direction, unless it is set.
+  static constexpr int kBuffer = 212'992;
   /// What each datagram takes of the buffer besides its bytes.
   static constexpr std::size_t kOverhead = 768;
 
@@ -50,6 +51,8 @@ class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
   int send_now(std::span<const std::byte> data, const Address& peer) override;
   int submit_send(std::span<const std::byte> data, const Address& peer) override;
   int set_membership(const Address& group, bool member) override;
+  int apply_option(SocketOption option, int value) override;
+  int read_option(SocketOption option, int& value) const override;
   void close_backend() noexcept override;
 
   void expect_hand_over();
@@ -66,7 +69,9 @@ class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
   Address address_;
   std::uint64_t key_;
   std::deque<PacketRef> buffer_;
-  std::size_t buffered_ = 0;  // Bytes of kReceiveBuffer that are taken.
+  std::size_t buffered_ = 0;  // Bytes of the receive buffer that are taken.
+  int receive_buffer_ = kBuffer;
+  int send_buffer_ = kBuffer;
   std::span<const std::byte> submitted_;
   Address submitted_to_;
   MemberHappening<SimDatagramSocket> hand_over_;

@@ -4,7 +4,7 @@
 // One direction of a connection: what is under way and what has arrived and is not read yet.
 //
 // Order         First in, first out, whatever each segment's delay (legal orders only).
-// Flow control  At most kWindow bytes are under way or unread.
+// Flow control  At most as many bytes are under way or unread as both ends' buffers hold.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,14 +18,20 @@ namespace fermata::sim::detail {
 
 class Pipe {
  public:
-  static constexpr std::size_t kWindow = 64 * 1024;
+  /// Of each end, unless it is set, and of both together.
+  static constexpr std::size_t kBuffer = 32 * 1024;
+  static constexpr std::size_t kWindow = 2 * kBuffer;
+
+  void set_sender_buffer(std::size_t bytes) noexcept { sender_buffer_ = bytes; }
+  void set_receiver_buffer(std::size_t bytes) noexcept { receiver_buffer_ = bytes; }
 
   // --- the sender's side ---
 
   /// Bytes that can be sent now.
   [[nodiscard]] std::size_t room() const noexcept {
     const std::size_t held = under_way_bytes_ + unread();
-    return held < kWindow ? kWindow - held : 0;
+    const std::size_t window = sender_buffer_ + receiver_buffer_;
+    return held < window ? window - held : 0;
   }
   /// never(): it waits until resume() says when it arrives, and so does whatever follows.
   void send(std::span<const std::byte> bytes, Instant arrival);
@@ -71,6 +77,8 @@ class Pipe {
 
   void push(Segment segment);
 
+  std::size_t sender_buffer_ = kBuffer;
+  std::size_t receiver_buffer_ = kBuffer;
   std::deque<Segment> under_way_;
   std::size_t under_way_bytes_ = 0;
   Instant last_arrival_;

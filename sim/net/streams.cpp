@@ -11,6 +11,7 @@
 #include "fermata/sim/world/close_delay.hpp"
 #include "fermata/sim/world/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/world/tty.hpp"
 
 namespace fermata::sim::detail {
 
@@ -48,6 +49,10 @@ PipeHandles SimStreams::open_pipe() {
     return Ref<StreamHandle>::adopt(*new SimStream(attachment_, connection, side, direction));
   };
   return {end(Connection::Server, Direction::In), end(Connection::Client, Direction::Out)};
+}
+
+Ref<StreamHandle> SimStreams::open_standard(StandardStream which) {
+  return Ref<StreamHandle>::adopt(*new SimTty(attachment_, node_, which));
 }
 
 Ref<StreamHandle> SimStreams::open_connection(const Address& peer) {
@@ -311,6 +316,29 @@ void SimStream::submit_shutdown() noexcept {
   if (!connection_->broken(side_)) connection_->send_end(side_);
 }
 
+// --- options, closing ---
+
+int SimStream::apply_option(SocketOption option, int value) {
+  if (connection_->local()) return ENOPROTOOPT;
+  options_[static_cast<std::size_t>(option)] = value;
+  const Connection::Side there = Connection::other(side_);
+  if (option == SocketOption::SendBuffer) {
+    connection_->to(there).set_sender_buffer(static_cast<std::size_t>(value));
+    expect_room(node().now());
+  } else if (option == SocketOption::ReceiveBuffer) {
+    connection_->to(side_).set_receiver_buffer(static_cast<std::size_t>(value));
+    Endpoint* const sender = connection_->end(there).endpoint;
+    if (sender != nullptr) sender->expect_room(node().now() + connection_->least_latency());
+  }
+  return 0;
+}
+
+int SimStream::read_option(SocketOption option, int& value) const {
+  if (connection_->local()) return ENOPROTOOPT;
+  value = options_[static_cast<std::size_t>(option)];
+  return 0;
+}
+
 void SimStream::close_backend() noexcept {
   reading_ = false;
   submitted_ = {};
@@ -320,6 +348,9 @@ void SimStream::close_backend() noexcept {
   repetition_.cancel();
   answer_.cancel();
   give_up_.cancel();
+  if (options_[static_cast<std::size_t>(SocketOption::ResetOnClose)] != 0) {
+    connection_->send_reset(side_);
+  }
   connection_->close(side_);
   node().agenda().schedule(acknowledgement_, node().now() + close_delay(node(), key_), key_);
 }
@@ -331,7 +362,8 @@ SimListener::SimListener(fermata::detail::Attachment& attachment, NodeState& nod
     : ListenerHandle(attachment, options),
       node_(node),
       place_(std::move(place)),
-      backlog_(static_cast<std::size_t>(std::max(options.backlog, 1))),
+      backlog_(static_cast<std::size_t>(options.backlog)),
+      accepts_per_turn_(options.accepts_per_turn),
       arrival_(*this, &SimListener::hand_over),
       acknowledgement_(*this, &SimListener::close_acknowledged),
       key_(key_of(node.key(), "listener")) {
@@ -364,7 +396,8 @@ void SimListener::resume_accepting() {
 }
 
 void SimListener::hand_over() {
-  while (accepting_ && !queue_.empty()) {
+  for (int i = 0; accepting_ && !queue_.empty(); ++i) {
+    if (i == accepts_per_turn_) return resume_accepting();
     auto connection = std::move(queue_.front());
     queue_.pop_front();
     accepted(Ref<StreamHandle>::adopt(

@@ -4,6 +4,7 @@
 // TCP in a simulated network, and pipes within its machines: what runtime/reactor asks of a
 // backend, over connections.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -27,6 +28,7 @@ class SimStreams final : public Streams {
       : Streams(attachment), node_(node) {}
 
   [[nodiscard]] PipeHandles open_pipe() override;
+  [[nodiscard]] Ref<StreamHandle> open_standard(StandardStream which) override;
 
  private:
   Ref<ListenerHandle> open_listener(const Address& address, const ListenOptions& options) override;
@@ -65,6 +67,8 @@ class SimStream final : public StreamHandle, public Endpoint {
   Written try_write(Buffers buffers) override;
   int submit_write(std::span<const std::byte> data) override;
   void submit_shutdown() noexcept override;
+  int apply_option(SocketOption option, int value) override;
+  int read_option(SocketOption option, int& value) const override;
   void close_backend() noexcept override;
 
   void knock();
@@ -100,6 +104,7 @@ class SimStream final : public StreamHandle, public Endpoint {
   Instant dialled_;
   int answer_code_ = 0;
   bool reading_ = false;
+  std::array<int, kSocketOptionCount> options_ = {1, 0, Pipe::kBuffer, Pipe::kBuffer, 0};
 };
 
 class SimListener final : public ListenerHandle, public Listening {
@@ -120,6 +125,7 @@ class SimListener final : public ListenerHandle, public Listening {
   NodeState& node_;
   StreamPlace place_;  // Where it is bound.
   std::size_t backlog_;
+  int accepts_per_turn_;
   std::deque<std::shared_ptr<Connection>> queue_;
   MemberHappening<SimListener> arrival_;
   MemberHappening<SimListener> acknowledgement_;

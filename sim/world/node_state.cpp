@@ -127,6 +127,7 @@ void NodeState::begin_run(std::function<void()>&& main, bool is_service,
   ip_ = kFirstAddress + number;
   last_ran_ = 0;
   disk_.format();
+  terminal_.reset();
   begin();
 }
 

@@ -17,6 +17,7 @@
 #include "fermata/sim/check/audit.hpp"
 #include "fermata/sim/fs/disk.hpp"
 #include "fermata/sim/world/agenda.hpp"
+#include "fermata/sim/world/terminal.hpp"
 #include "fermata/sim/world/world.hpp"
 
 namespace fermata::sim::detail {
@@ -53,6 +54,8 @@ class NodeState final : private AgendaOwner {
   [[nodiscard]] Network& network() const noexcept;
   /// Its file system, empty at the beginning of a run.
   [[nodiscard]] Disk& disk() noexcept { return disk_; }
+  /// What its program's standard streams are.
+  [[nodiscard]] Terminal& terminal() noexcept { return terminal_; }
   /// The machine with this address, which may be this one; null when there is none.
   [[nodiscard]] NodeState* peer(std::uint32_t ip) noexcept;
   /// The machine of this name; null when there is none.
@@ -123,6 +126,7 @@ class NodeState final : private AgendaOwner {
   Node handle_;
   Agenda agenda_{this};
   Disk disk_;
+  Terminal terminal_{*this};
   Audit audit_;
   SimReactor* reactor_ = nullptr;  // Belongs to the runtime.
   std::unique_ptr<Runtime> runtime_;

@@ -21,6 +21,8 @@ Address Node::address(std::uint16_t port) const noexcept { return Address(state_
 
 void Node::signal(int signum) { state_->signal(signum); }
 
+Terminal& Node::terminal() noexcept { return state_->terminal(); }
+
 void Node::crash() { state_->crash(); }
 
 void Node::restart() { state_->restart(); }

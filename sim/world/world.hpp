@@ -27,6 +27,7 @@
 #include "fermata/sim/check/failure.hpp"
 #include "fermata/sim/world/fault.hpp"
 #include "fermata/sim/world/link.hpp"
+#include "fermata/sim/world/terminal.hpp"
 
 namespace fermata {
 class Runtime;
@@ -64,6 +65,9 @@ class Node {
 
   /// A signal arrives; the program sees it in a later turn of its reactor.
   void signal(int signum);
+
+  /// What the program's standard streams are: type there, and read what was printed.
+  [[nodiscard]] Terminal& terminal() noexcept;
 
   /// The machine goes down: its program is unwound, and nothing that it does from here on has any
   /// effect outside. Peers of its connections see a reset, or silence; of what its disk has not

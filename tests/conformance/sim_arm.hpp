@@ -31,6 +31,9 @@ struct SimArm {
   /// The program that runs gets `signum`.
   static void raise(int signum) { node_->signal(signum); }
 
+  /// Its standard streams.
+  static sim::Terminal& terminal() { return node_->terminal(); }
+
  private:
   static std::optional<sim::Failure> failure_of(const std::function<void()>& body) {
     const auto strategy = sim::make_strategy("fifo");

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/io/tty.hpp"
+
+#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/reactor/streams.hpp"
+
+namespace fermata {
+
+TtyStream TtyStream::open(StandardStream which) {
+  return TtyStream(current_runtime().reactor().streams().open_standard(which));
+}
+
+}  // namespace fermata
