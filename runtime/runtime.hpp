@@ -15,12 +15,14 @@
 #include "fermata/runtime/io/dns.hpp"             // IWYU pragma: export
 #include "fermata/runtime/io/file.hpp"            // IWYU pragma: export
 #include "fermata/runtime/io/file_system.hpp"     // IWYU pragma: export
+#include "fermata/runtime/io/io.hpp"              // IWYU pragma: export
 #include "fermata/runtime/io/offload.hpp"         // IWYU pragma: export
 #include "fermata/runtime/io/pipe.hpp"            // IWYU pragma: export
 #include "fermata/runtime/io/remote_promise.hpp"  // IWYU pragma: export
 #include "fermata/runtime/io/signal.hpp"          // IWYU pragma: export
 #include "fermata/runtime/io/tcp.hpp"             // IWYU pragma: export
 #include "fermata/runtime/io/trigger.hpp"         // IWYU pragma: export
+#include "fermata/runtime/io/tty.hpp"             // IWYU pragma: export
 #include "fermata/runtime/io/udp.hpp"             // IWYU pragma: export
 #include "fermata/runtime/sync/await.hpp"         // IWYU pragma: export
 #include "fermata/runtime/sync/await_all.hpp"     // IWYU pragma: export
