@@ -17,6 +17,14 @@ SIM_TEST(Guide, FuturesEndWell) { guide::futures::tour(); }
 SIM_TEST(Guide, UdpEndWell) { guide::udp::tour(); }
 SIM_TEST(Guide, FilesEndWell) { guide::files::tour(); }
 
+SIM_TEST(Guide, TerminalsHaveTheTestAsTheirUser) {
+  fermata::sim::Terminal& terminal = world.node("main").terminal();
+  terminal.type("Ada\n");
+  auto input = fermata::TtyStream::input();
+  EXPECT_EQ(guide::network::line_of(input), "Ada");
+  EXPECT_EQ(terminal.take_output(), "Ada\r\n");  // The echo.
+}
+
 SIM_TEST(Guide, NetworkEndsWell) {
   try {
     guide::network::tour();

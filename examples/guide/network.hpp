@@ -73,6 +73,65 @@ inline void together() {
   std::printf("%s\n", line_of(reader).c_str());  // Up to the end of the stream.
 }
 
+inline void serve(fermata::TcpStream& peer, const std::string& path) {
+  auto page = fermata::File::open(path);
+  peer.write("length: " + std::to_string(page.size()) + "\n");
+  peer.send_file(page);
+}
+
+inline void files() {
+  fermata::fs::write_file("guide-page", "In the beginning\n");
+  auto listener = fermata::TcpListener::bind({"127.0.0.1", 0});
+  auto client = fermata::TcpStream::connect(listener.local_address());
+  auto peer = listener.accept();
+  serve(*peer, "guide-page");
+  for (int line = 0; line < 2; ++line) std::printf("%s\n", line_of(client).c_str());
+}
+
+inline void options() {
+  auto listener = fermata::TcpListener::bind({"127.0.0.1", 0}, {.accepts_per_turn = 16});
+  auto client = fermata::TcpStream::connect(listener.local_address());
+  auto peer = listener.accept();
+  client.set_keep_alive(60s);
+  client.set_receive_buffer(16 * 1024);  // A slow reader slows the writer down sooner.
+  peer->reset();                         // Not an end of the stream: an error for the client.
+  try {
+    std::array<std::byte, 1> next;
+    client.read(next);
+  } catch (const fermata::InputOutputError& error) {
+    std::printf("%s\n", error.what());  // read: Connection reset by peer
+  }
+}
+
+/// In characters, for what is printed.
+inline int page_width() {
+  try {
+    const auto output = fermata::TtyStream::output();
+    if (output.is_terminal()) return output.window_size().columns;
+  } catch (const fermata::InputOutputError&) {  // It is a file.
+  }
+  return 80;
+}
+
+inline std::size_t copy(fermata::Io& from, fermata::Io& to) {
+  std::size_t copied = 0;
+  std::array<std::byte, 4096> piece;
+  while (const std::size_t size = from.read(piece)) {
+    to.write(std::span(piece).first(size));
+    copied += size;
+  }
+  return copied;
+}
+
+inline void anything() {
+  auto [reader, writer] = fermata::open_pipe();
+  fermata::fs::write_file("guide-page", "whatever it is\n");
+  fermata::Io page(fermata::File::open("guide-page"));
+  fermata::Io pipe(std::move(writer));
+  std::printf("%zu bytes\n", copy(page, pipe));
+  std::printf("%s\n", line_of(reader).c_str());
+}
+
 inline void names() {
   for (const fermata::Address& address : fermata::resolve("localhost", "8080")) {
     std::printf("%s\n", address.text().c_str());
@@ -88,6 +147,10 @@ inline void tour() {
   greeter();
   patience();
   together();
+  files();
+  options();
+  anything();
+  std::printf("%d columns\n", page_width());
   names();
 }
 
