@@ -57,6 +57,12 @@ SendFileError::SendFileError(std::string_view path, std::uint64_t sent, int code
                code),
       sent_(sent) {}
 
+RemoteError::RemoteError(std::exception_ptr original)
+    : Linkable(type_name_of(original) + ": " + message_of(original)),
+      type_name_(type_name_of(original)),
+      text_(message_of(original)),
+      original_(std::move(original)) {}
+
 CompositeError::CompositeError(std::vector<std::exception_ptr> errors)
     : Linkable(composite_text(errors)), errors_(std::move(errors)) {}
 
@@ -100,17 +106,21 @@ std::string message_of(const std::exception_ptr& error) {
   }
 }
 
+std::string type_name_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (...) {
+    return demangled(abi::__cxa_current_exception_type());
+  }
+}
+
 std::string describe(const std::exception_ptr& error) {
   std::string text;
   for (const auto& link : chain_of(error)) {
     if (!text.empty()) text += "\n  previous: ";
-    try {
-      std::rethrow_exception(link);
-    } catch (...) {
-      const std::string type = demangled(abi::__cxa_current_exception_type());
-      const std::string message = message_of(link);
-      text += message == type ? type : type + ": " + message;
-    }
+    const std::string type = type_name_of(link);
+    const std::string message = message_of(link);
+    text += message == type ? type : type + ": " + message;
   }
   return text;
 }

@@ -162,6 +162,40 @@ class ServiceUnavailable : public Linkable<ServiceUnavailable, PoolError> {
   using Linkable::Linkable;
 };
 
+/// What ended another thread: known by the name of its type and its text. The original is kept, but
+/// what it refers to may be gone with its thread.
+class RemoteError : public Linkable<RemoteError> {
+ public:
+  explicit RemoteError(std::exception_ptr original);
+  /// "std::runtime_error".
+  [[nodiscard]] const std::string& type_name() const noexcept { return type_name_; }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  [[nodiscard]] const std::exception_ptr& original() const noexcept { return original_; }
+
+ private:
+  std::string type_name_;
+  std::string text_;
+  std::exception_ptr original_;
+};
+
+/// A thread has ended in a way that cannot be handed to another one.
+class ThreadTransferError : public Linkable<ThreadTransferError> {
+ public:
+  using Linkable::Linkable;
+};
+
+/// A channel between threads takes nothing more, or has nothing more to give.
+class ThreadChannelError : public Linkable<ThreadChannelError> {
+ public:
+  using Linkable::Linkable;
+};
+
+/// A pool of threads does not take a task, or cannot run it.
+class ThreadPoolError : public Linkable<ThreadPoolError> {
+ public:
+  using Linkable::Linkable;
+};
+
 /// Several failures of one operation, in the order in which they happened.
 class CompositeError : public Linkable<CompositeError> {
  public:
@@ -212,6 +246,9 @@ struct ForcedUnwind {};
 
 /// The text of the error alone, as `what()` gives it.
 [[nodiscard]] std::string message_of(const std::exception_ptr& error);
+
+/// The name of its type, as "std::runtime_error".
+[[nodiscard]] std::string type_name_of(const std::exception_ptr& error);
 
 /// The errors of the chain that starts at `error`, newest first.
 [[nodiscard]] std::vector<std::exception_ptr> chain_of(const std::exception_ptr& error);

@@ -57,6 +57,8 @@ const char* to_string(EventKind kind) noexcept {
       return "Trigger";
     case EventKind::Task:
       return "Task";
+    case EventKind::Thread:
+      return "Thread";
     case EventKind::Listener:
       return "Listener";
     case EventKind::Request:

@@ -35,6 +35,7 @@ enum class EventKind : std::uint8_t {
   Signal,
   Trigger,
   Task,
+  Thread,
   Listener,
   Request,  // one I/O operation: active from submission to completion
   Io,       // a handle: start and stop move the loop references only

@@ -74,6 +74,14 @@ class Reactor {
   /// by watchers that are no activity. Called once a run; detach() ends it.
   virtual void watch_control_signals(std::span<const int> signums) = 0;
 
+  /// No coroutine is left. Starts what the run waits for all the same; false when there is nothing.
+  virtual bool linger() { return false; }
+  /// A graceful shutdown has begun.
+  virtual void shutdown_began() noexcept {}
+  /// The program is about to touch what its other threads may touch too: where the order of threads
+  /// is a choice, they may go first.
+  virtual void let_threads_in() noexcept {}
+
   /// Reports steps that last longer than `limit`. Null where time is not real.
   [[nodiscard]] virtual std::unique_ptr<Watchdog> make_watchdog(Duration limit,
                                                                 Watchdog::Report report);

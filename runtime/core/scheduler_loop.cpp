@@ -101,7 +101,7 @@ void Scheduler::loop() {
       continue;
     }
     if (registry_.empty()) {
-      if (!launch_finalizers() && !close_scopes()) return;
+      if (!launch_finalizers() && !close_scopes() && !runtime_.reactor().linger()) return;
       continue;
     }
     poll(TurnMode::NoWait);  // The last chance for something that has happened already.

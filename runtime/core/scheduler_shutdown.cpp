@@ -23,7 +23,7 @@ bool can_do_without(const Waker& waker) {
   for (const Registration* each = waker.first(); each != nullptr; each = each->next()) {
     const EventKind kind = each->source().kind();
     if (kind == EventKind::Coroutine || kind == EventKind::Scope || kind == EventKind::Request ||
-        kind == EventKind::Task || kind == EventKind::Joint) {
+        kind == EventKind::Task || kind == EventKind::Thread || kind == EventKind::Joint) {
       return false;
     }
   }
@@ -176,6 +176,7 @@ void Scheduler::start_shutdown(std::exception_ptr reason) {
     finish_shutdown(nullptr);
   });
   deadline_->start();
+  runtime_.reactor().shutdown_began();
   cancel_all(reason ? reason : cancellation("Graceful shutdown"), WakeCause::Shutdown);
   launch_finalizers();
 }

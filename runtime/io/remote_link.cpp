@@ -22,7 +22,7 @@ bool RemoteLink::ended() const {
   return ended_;
 }
 
-bool RemoteLink::bind_cancel(Trigger* trigger) {
+bool RemoteLink::bind_cancel(TriggerHandle* trigger) {
   const Lock held = lock();
   if (trigger != nullptr && cancel_requested_) return false;
   on_cancel_ = trigger;

@@ -15,7 +15,7 @@
 #include <optional>
 #include <utility>
 
-#include "fermata/runtime/io/trigger.hpp"
+#include "fermata/runtime/io/thread_line.hpp"
 #include "fermata/runtime/reactor/trigger.hpp"
 #include "fermata/runtime/sync/future.hpp"
 
@@ -36,7 +36,7 @@ class RemoteLink {
   [[nodiscard]] bool ended() const;
   /// From now on `trigger` is fired when the work is not wanted any more; null: no more. False, and
   /// nothing is bound, when it is not wanted already.
-  bool bind_cancel(Trigger* trigger);
+  bool bind_cancel(TriggerHandle* trigger);
   [[nodiscard]] bool cancel_requested() const;
 
   // --- the reader's side ---
@@ -47,7 +47,7 @@ class RemoteLink {
 
  protected:
   using Lock = std::unique_lock<std::mutex>;
-  [[nodiscard]] Lock lock() const { return Lock(mutex_); }
+  [[nodiscard]] Lock lock() const { return lock_among_threads(mutex_); }
   /// With the lock held: whether somebody waits for the first end; if so it has come now, and
   /// `tell` is to follow.
   [[nodiscard]] bool ends_first() noexcept { return !std::exchange(ended_, true); }
@@ -61,7 +61,7 @@ class RemoteLink {
  private:
   mutable std::mutex mutex_;
   TriggerHandle* reader_ = nullptr;  // Null when the reader has gone.
-  Trigger* on_cancel_ = nullptr;
+  TriggerHandle* on_cancel_ = nullptr;
   bool ended_ = false;
   bool cancel_requested_ = false;
 };

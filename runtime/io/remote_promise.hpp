@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fermata/runtime/io/remote_link.hpp"
+#include "fermata/runtime/io/trigger.hpp"
 
 namespace fermata {
 
@@ -59,7 +60,8 @@ class RemotePromise {
   /// `trigger`, of the runtime that does the work, is fired when the work is not wanted any more.
   /// It must live until it is unbound, or this ends. False when the work is not wanted already:
   /// it must not begin (FUT-16).
-  [[nodiscard]] bool bind_cancel(Trigger& trigger) { return link().bind_cancel(&trigger); }
+  [[nodiscard]] bool bind_cancel(Trigger& trigger) { return bind_cancel(trigger.handle()); }
+  [[nodiscard]] bool bind_cancel(TriggerHandle& trigger) { return link().bind_cancel(&trigger); }
   void unbind_cancel() { link().bind_cancel(nullptr); }
 
  private:

@@ -20,6 +20,7 @@ class Trigger {
 
   /// From any thread.
   void fire() noexcept { handle_->fire(); }
+  [[nodiscard]] TriggerHandle& handle() const noexcept { return *handle_; }
 
   /// Returns after the next fire, or at once when there was one since the last wait.
   void wait(const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());

@@ -11,6 +11,7 @@
 #include "fermata/runtime/uv/polls.hpp"
 #include "fermata/runtime/uv/signals.hpp"
 #include "fermata/runtime/uv/streams.hpp"
+#include "fermata/runtime/uv/threads.hpp"
 #include "fermata/runtime/uv/triggers.hpp"
 #include "fermata/runtime/uv/watchdog.hpp"
 
@@ -39,6 +40,7 @@ class UvReactor final : public Reactor {
 
   std::size_t detach() noexcept override {
     signals_.watch_control({});
+    threads_.quiesce();
     loop_.attachment().close_all();
     const Instant deadline = now() + kDetachLimit;
     while (unfinished() > 0 && now() < deadline) loop_.wait(TurnMode::Block, deadline);
@@ -61,6 +63,9 @@ class UvReactor final : public Reactor {
     signals_.watch_control(signums);
   }
 
+  bool linger() override { return threads_.linger(); }
+  void shutdown_began() noexcept override { threads_.shut_down(); }
+
   [[nodiscard]] std::unique_ptr<Watchdog> make_watchdog(Duration limit,
                                                         Watchdog::Report report) override {
     return std::make_unique<detail::WatchdogThread>(limit, std::move(report));
@@ -73,6 +78,7 @@ class UvReactor final : public Reactor {
   [[nodiscard]] fermata::Datagrams& datagrams() override { return datagrams_; }
   [[nodiscard]] fermata::Files& files() override { return files_; }
   [[nodiscard]] fermata::Names& names() override { return names_; }
+  [[nodiscard]] fermata::Threads& threads() override { return threads_; }
   [[nodiscard]] fermata::Offload& offload() override { return offload_; }
 
  private:
@@ -89,6 +95,7 @@ class UvReactor final : public Reactor {
   detail::Triggers triggers_{loop_};
   detail::Files files_{loop_};
   detail::Names names_{loop_};
+  detail::Threads threads_{loop_};
   detail::Offload offload_{loop_};
 };
 

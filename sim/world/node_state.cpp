@@ -8,6 +8,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/context/switch.hpp"
+#include "fermata/runtime/reactor/thread_link.hpp"
 #include "fermata/sim/world/reactor.hpp"
 #include "fermata/sim/world/world_state.hpp"
 
@@ -18,11 +19,14 @@ namespace {
 /// Opens, in the trace, what a node does until it gives way; of no kind of traces.
 constexpr std::uint64_t kTurnOfNode = 0xff;
 constexpr std::uint32_t kFirstAddress = 0x0a000001;  // 10.0.0.1
+constexpr Duration kShortestStart = std::chrono::microseconds(5);
+constexpr std::uint64_t kStarts = 12;  // At once, or each twice the one before.
 
 }  // namespace
 
-NodeState::NodeState(WorldState& world, std::string_view name)
+NodeState::NodeState(WorldState& world, std::string_view name, NodeState* machine)
     : world_(world),
+      machine_(machine != nullptr ? machine : this),
       name_(name),
       key_(key_of(name)),
       handle_(*this),
@@ -43,6 +47,7 @@ void NodeState::make_runtime() {
   options.log = [this](std::string_view text) { world_.report(*this, text); };
   options.chooser = &world_.decisions();
   options.observer = &audit_;
+  options.handle_stop_signals = !is_thread();
   runtime_ = std::make_unique<Runtime>(std::move(reactor), std::move(options));
 }
 
@@ -58,7 +63,7 @@ bool NodeState::cut() const noexcept { return world_.over(); }
 
 NodeState* NodeState::peer(std::uint32_t ip) noexcept {
   const bool is_self = ip == 0 || (ip >> 24) == 127 || ip == ip_;
-  return is_self ? this : world_.find_node(ip);
+  return is_self ? machine_ : world_.find_node(ip);
 }
 
 NodeState* NodeState::peer(std::string_view name) const noexcept { return world_.find_node(name); }
@@ -92,6 +97,26 @@ void NodeState::give_way() {
     yield_to_world(Phase::Ready);
   }
   if (world_.over()) throw AbandonRun{};
+}
+
+// At the same time the others can do something that is seen here; those that are behind must.
+void NodeState::let_threads_in() noexcept {
+  if (world_.over() || world_.running_node() != this) return;
+  const Instant others = world_.earliest_beside(*this);
+  if (others > clock_) return;
+  if (others == clock_) {
+    const std::uint64_t key = key_of(key_, "threads");
+    if (decisions().naming()) {
+      decisions().name(key, fmt::format("other threads come before '{}'", name_));
+    }
+    if (decisions().draw(Stream::Offload, key, 2) == 0) return;
+  }
+  yield_to_world(Phase::Ready);
+}
+
+Instant NodeState::time_of_tidings() const noexcept {
+  const NodeState* const other = world_.running_node();
+  return std::max(clock_, other != nullptr ? other->clock_ : world_.now());
 }
 
 void NodeState::advance(Instant to) {
@@ -131,6 +156,31 @@ void NodeState::begin_run(std::function<void()>&& main, bool is_service,
   begin();
 }
 
+void NodeState::begin_thread(std::shared_ptr<fermata::detail::ThreadLink> link) {
+  std::string name = name_ + "/" + link->name();
+  const std::uint64_t before = machine_->threads_started_[name]++;
+  if (before > 0) name += fmt::format("#{}", before + 1);
+  world_.add_thread(*this, name, std::move(link));
+}
+
+void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
+                          const NodeState& spawner, std::uint32_t number) {
+  thread_ = std::move(link);
+  is_service_ = spawner.is_service_;
+  number_ = number;
+  ip_ = spawner.ip_;
+  last_ran_ = 0;
+  begin();
+  clock_ = spawner.clock_;
+  const std::uint64_t key = key_of(key_, "start");
+  if (decisions().naming()) decisions().name(key, fmt::format("start of thread '{}'", name_));
+  if (const std::uint64_t late = decisions().draw(Stream::Offload, key, kStarts)) {
+    phase_ = Phase::Waiting;
+    wake_by_ = clock_ + kShortestStart * (1 << late);
+  }
+  world_.turns().changed(*this);
+}
+
 void NodeState::begin() {
   if (std::exchange(distrusted_, false)) make_runtime();
   clock_ = world_.now();
@@ -140,6 +190,7 @@ void NodeState::begin() {
   woken_ = false;
   shutdown_requested_ = false;
   down_ = false;
+  threads_started_.clear();
   agenda_.clear();
   world_.turns().add(*this);
   world_.began(*this);
@@ -173,6 +224,7 @@ void NodeState::unwind() {
     phase_ = Phase::Ended;
     world_.turns().remove(*this);
     world_.ended(*this);
+    if (thread_ != nullptr) std::exchange(thread_, nullptr)->end();
   }
   while (phase_ != Phase::Ended) resume();
 }
@@ -203,18 +255,29 @@ void NodeState::run_program() {
   const WorldOptions& options = world_.options();
   audit_.begin_run(*runtime_, {options.step_limit, options.full_audit, options.record_steps});
   runtime_->scheduler().start_again();
-  try {
-    runtime_->run(main_);
-  } catch (const AbandonRun&) {
-  } catch (...) {
-    world_.fail(failure_of(std::current_exception()));
-  }
+  run_main();
   if (!down_) main_ = nullptr;
   audit_.end_run();
   distrusted_ = world_.failure().has_value();
   if (!runtime_->kernel().live_events.empty()) {
     static_cast<void>(runtime_.release());  // What has leaked may still refer to it.
     make_runtime();
+  }
+  if (thread_ == nullptr) return;
+  let_threads_in();
+  std::exchange(thread_, nullptr)->end();
+}
+
+void NodeState::run_main() noexcept {
+  try {
+    if (thread_ != nullptr) {
+      thread_->run(*runtime_);
+    } else {
+      runtime_->run(main_);
+    }
+  } catch (const AbandonRun&) {
+  } catch (...) {
+    world_.fail(failure_of(std::current_exception()));
   }
 }
 

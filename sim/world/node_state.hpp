@@ -2,11 +2,13 @@
 #pragma once
 
 // One machine: its clock, what is going to happen to it, and the runtime that its program runs on.
-// Kept from run to run.
+// Each thread of that program is one more of these, with a clock, an agenda and a runtime of its own
+// on the same machine. Kept from run to run.
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +22,10 @@
 #include "fermata/sim/world/terminal.hpp"
 #include "fermata/sim/world/world.hpp"
 
+namespace fermata::detail {
+class ThreadLink;
+}
+
 namespace fermata::sim::detail {
 
 class FaultPlan;
@@ -29,12 +35,16 @@ class WorldState;
 
 class NodeState final : private AgendaOwner {
  public:
-  NodeState(WorldState& world, std::string_view name);
+  /// With `machine`: for a thread of a program there.
+  NodeState(WorldState& world, std::string_view name, NodeState* machine = nullptr);
   NodeState(const NodeState&) = delete;
   NodeState& operator=(const NodeState&) = delete;
   ~NodeState();
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// Whose thread it is; itself when it is none.
+  [[nodiscard]] NodeState& machine() const noexcept { return *machine_; }
+  [[nodiscard]] bool is_thread() const noexcept { return machine_ != this; }
   /// Names this machine in the keys of draws.
   [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
   [[nodiscard]] std::uint32_t ip() const noexcept { return ip_; }
@@ -53,9 +63,9 @@ class NodeState final : private AgendaOwner {
   [[nodiscard]] Decisions& decisions() const noexcept;
   [[nodiscard]] Network& network() const noexcept;
   /// Its file system, empty at the beginning of a run.
-  [[nodiscard]] Disk& disk() noexcept { return disk_; }
+  [[nodiscard]] Disk& disk() noexcept { return machine_->disk_; }
   /// What its program's standard streams are.
-  [[nodiscard]] Terminal& terminal() noexcept { return terminal_; }
+  [[nodiscard]] Terminal& terminal() noexcept { return machine_->terminal_; }
   /// The machine with this address, which may be this one; null when there is none.
   [[nodiscard]] NodeState* peer(std::uint32_t ip) noexcept;
   /// The machine of this name; null when there is none.
@@ -63,11 +73,19 @@ class NodeState final : private AgendaOwner {
   /// The process ends by a signal that it has not prepared for.
   [[noreturn]] void die_of(int signum);
   /// It has crashed and is not up again.
-  [[nodiscard]] bool is_down() const noexcept { return down_; }
+  [[nodiscard]] bool is_down() const noexcept { return machine_->down_; }
   /// The run is over for this machine: nothing that it does has any effect outside.
   [[nodiscard]] bool cut() const noexcept;
 
+  /// The earliest time at which what happens outside, now, can be seen here.
+  [[nodiscard]] Instant time_of_tidings() const noexcept;
+
   // --- for its reactor ---
+
+  /// Begins a thread of its program.
+  void begin_thread(std::shared_ptr<fermata::detail::ThreadLink> link);
+  /// As Reactor::let_threads_in.
+  void let_threads_in() noexcept;
 
   /// Lets time pass until something may have happened, at the latest until `wake_by`. Returns
   /// whether the program is to be shut down. Throws AbandonRun when the run is over.
@@ -83,6 +101,9 @@ class NodeState final : private AgendaOwner {
 
   /// `number` counts the machines of the run, from 0.
   void begin_run(std::function<void()>&& main, bool is_service, std::uint32_t number);
+  /// For a thread that `spawner` starts.
+  void begin_run(std::shared_ptr<fermata::detail::ThreadLink> link, const NodeState& spawner,
+                 std::uint32_t number);
   /// Lets the program run until it waits, gives way or ends. REQUIRES: it has not ended.
   void resume();
   /// Ends the program, unwinding what has begun; it has no effect outside any more.
@@ -114,11 +135,13 @@ class NodeState final : private AgendaOwner {
   void unwind();
   static void program_context(fermata::detail::Context& self) noexcept;
   void run_program();
+  void run_main() noexcept;
   void yield_to_world(Phase phase);
   void make_runtime();
   [[nodiscard]] Failure failure_of(const std::exception_ptr& error) const;
 
   WorldState& world_;
+  NodeState* machine_;
   std::string name_;
   std::uint64_t key_;
   std::uint32_t number_ = 0;
@@ -136,6 +159,8 @@ class NodeState final : private AgendaOwner {
 
   // The run in progress.
   std::function<void()> main_;
+  std::shared_ptr<fermata::detail::ThreadLink> thread_;   // Of a thread, instead of main_.
+  std::map<std::string, std::uint64_t> threads_started_;  // Of a machine, by name.
   Instant clock_;
   Instant wake_by_;
   Phase phase_ = Phase::Ended;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/world/reactor.hpp"
 
+#include <fmt/format.h>
+
+#include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/sim/world/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
@@ -26,6 +29,7 @@ SimReactor::SimReactor(NodeState& node)
       datagrams_(attachment_, node),
       files_(attachment_, node),
       names_(attachment_, node),
+      threads_(attachment_, node),
       offload_(attachment_, node) {}
 
 Instant SimReactor::now() noexcept { return node_.now(); }
@@ -38,6 +42,7 @@ void SimReactor::attach(Runtime& runtime) {
 }
 
 std::size_t SimReactor::detach() noexcept {
+  threads_.quiesce();
   attachment_.close_all();
   Agenda& agenda = node_.agenda();
   while (agenda.earliest() != Instant::never()) agenda.run_due(agenda.earliest());
@@ -58,11 +63,44 @@ void SimReactor::turn(TurnMode mode, Instant wake_by) {
     node_.give_way();
   }
   last_turn_ = node_.now();
+  struct InTurn {
+    bool& flag;
+    ~InTurn() { flag = false; }
+  };
+  const InTurn end{in_turn_ = true};
+  happen();
+}
+
+void SimReactor::happen() {
   attachment_.runtime().fire_timers();
   if (node_.agenda().earliest() <= node_.now()) {
     node_.agenda().run_due(node_.now(), node_.decisions(), order_key_);
   }
   signals_.deliver_pending();
+}
+
+// What a turn does, it does to this runtime only.
+void SimReactor::let_threads_in() noexcept {
+  if (!in_turn_) node_.let_threads_in();
+}
+
+void SimReactor::require_main(const char* part) const {
+  if (node_.is_thread()) throw Unsupported(fmt::format("{} of threads", part), name());
+}
+
+SimSignals& SimReactor::signals() {
+  require_main("signals");
+  return signals_;
+}
+
+SimStreams& SimReactor::streams() {
+  require_main("streams");
+  return streams_;
+}
+
+SimDatagrams& SimReactor::datagrams() {
+  require_main("datagrams");
+  return datagrams_;
 }
 
 void SimReactor::wake() noexcept { node_.wake(); }

@@ -12,6 +12,7 @@
 #include "fermata/sim/net/streams.hpp"
 #include "fermata/sim/world/offload.hpp"
 #include "fermata/sim/world/signals.hpp"
+#include "fermata/sim/world/threads.hpp"
 #include "fermata/sim/world/triggers.hpp"
 
 namespace fermata::sim::detail {
@@ -32,18 +33,27 @@ class SimReactor final : public Reactor {
   void wake() noexcept override;
   void watch_control_signals(std::span<const int> signums) override;
 
-  [[nodiscard]] SimSignals& signals() override { return signals_; }
+  bool linger() override { return threads_.linger(); }
+  void shutdown_began() noexcept override { threads_.shut_down(); }
+  void let_threads_in() noexcept override;
+
+  [[nodiscard]] SimSignals& signals() override;
   [[nodiscard]] SimTriggers& triggers() override { return triggers_; }
-  [[nodiscard]] SimStreams& streams() override { return streams_; }
-  [[nodiscard]] SimDatagrams& datagrams() override { return datagrams_; }
+  [[nodiscard]] SimStreams& streams() override;
+  [[nodiscard]] SimDatagrams& datagrams() override;
   [[nodiscard]] SimFiles& files() override { return files_; }
   [[nodiscard]] SimNames& names() override { return names_; }
+  [[nodiscard]] SimThreads& threads() override { return threads_; }
   [[nodiscard]] SimOffload& offload() override { return offload_; }
 
   /// The step that runs takes `cost`.
   void consume(Duration cost);
 
  private:
+  void happen();
+  /// Throws Unsupported in a thread.
+  void require_main(const char* part) const;
+
   NodeState& node_;
   std::uint64_t lateness_key_;
   std::uint64_t order_key_;
@@ -54,8 +64,10 @@ class SimReactor final : public Reactor {
   SimDatagrams datagrams_;
   SimFiles files_;
   SimNames names_;
+  SimThreads threads_;
   SimOffload offload_;
   Instant last_turn_;
+  bool in_turn_ = false;
 };
 
 }  // namespace fermata::sim::detail

@@ -7,7 +7,7 @@ namespace fermata::sim::detail {
 
 void SimTriggers::request_delivery() noexcept {
   if (delivery_.scheduled()) return;
-  node_.agenda().schedule(delivery_, node_.now(), key_of(node_.key(), "triggers"));
+  node_.agenda().schedule(delivery_, node_.time_of_tidings(), key_of(node_.key(), "triggers"));
 }
 
 }  // namespace fermata::sim::detail

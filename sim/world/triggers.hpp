@@ -8,7 +8,7 @@ namespace fermata::sim::detail {
 
 class NodeState;
 
-/// Triggers of a node. There is one thread: a fire is seen in the next turn.
+/// Triggers of a node. A fire is seen in the next turn.
 class SimTriggers final : public Triggers {
  public:
   SimTriggers(fermata::detail::Attachment& attachment, NodeState& node)

@@ -14,6 +14,7 @@ namespace fermata::sim::detail {
 
 namespace {
 
+constexpr std::uint32_t kFirstThread = 1u << 31;  // Their numbers come after those of all nodes.
 constexpr std::size_t kProgramStackBytes = 1024 * 1024;
 /// In the trace, as kTurnOfNode: a node goes down.
 constexpr std::uint64_t kCrash = 0xfe;
@@ -69,6 +70,34 @@ NodeState& WorldState::add_node(std::string_view name, std::function<void()>&& m
   nodes_.push_back(node);
   node->begin_run(std::move(main), is_service, static_cast<std::uint32_t>(nodes_.size() - 1));
   return *node;
+}
+
+void WorldState::add_thread(const NodeState& spawner, const std::string& name,
+                            std::shared_ptr<fermata::detail::ThreadLink> link) {
+  std::erase_if(threads_, [](const NodeState* thread) {
+    return thread->phase() == NodeState::Phase::Ended;
+  });
+  std::unique_ptr<NodeState>& thread = known_threads_[name];
+  if (thread == nullptr) thread = std::make_unique<NodeState>(*this, name, &spawner.machine());
+  threads_.push_back(thread.get());
+  thread->begin_run(std::move(link), spawner, kFirstThread + threads_begun_++);
+}
+
+Instant WorldState::earliest_beside(const NodeState& program) const noexcept {
+  if (threads_.empty()) return Instant::never();
+  const NodeState& machine = program.machine();
+  Instant earliest = &machine != &program ? machine.next_action() : Instant::never();
+  for (const NodeState* each : threads_) {
+    if (each == &program || &each->machine() != &machine) continue;
+    earliest = std::min(earliest, each->next_action());
+  }
+  return earliest;
+}
+
+std::vector<NodeState*> WorldState::programs() const {
+  std::vector<NodeState*> all = nodes_;
+  all.insert(all.end(), threads_.begin(), threads_.end());
+  return all;
 }
 
 NodeState* WorldState::find_node(std::string_view name) const noexcept {
@@ -149,6 +178,9 @@ void WorldState::crash_now(NodeState& node) {
   hash.add(kCrash, 0, node.key());
   const auto so_far = hash;
   hash.stop();
+  for (auto thread = threads_.rbegin(); thread != threads_.rend(); ++thread) {
+    if (&(*thread)->machine() == &node) (*thread)->go_down();
+  }
   node.go_down();
   hash = so_far;
   node.disk().crash([&](std::uint64_t key, std::uint64_t bound) {
@@ -183,7 +215,7 @@ void WorldState::tell_of_end() {
 bool WorldState::others_run() const noexcept {
   return std::any_of(nodes_.begin(), nodes_.end(), [&](const NodeState* node) {
     const bool runs = node->phase() != NodeState::Phase::Ended || may_come_up(*node);
-    return node != running_node_ && !node->is_service() && runs;
+    return node != &running_node_->machine() && !node->is_service() && runs;
   });
 }
 
@@ -194,9 +226,14 @@ bool WorldState::may_come_up(const NodeState& node) const noexcept {
 void WorldState::reset(const WorldOptions& options) {
   FERMATA_REQUIRE(!in_run_, "reset: the world runs");
   nodes_.clear();
+  threads_.clear();
+  threads_begun_ = 0;
   turns_.clear();
   programs_left_ = 0;
-  if (!same(options.stacks, options_.stacks)) known_nodes_.clear();
+  if (!same(options.stacks, options_.stacks)) {
+    known_threads_.clear();
+    known_nodes_.clear();
+  }
   options_ = options;
   faults_.begin(options.faults);
   network_.reset();
@@ -284,13 +321,13 @@ bool WorldState::end_by_time_limit() {
       {},
       now_,
       steps,
-      explain(nodes_)});
+      explain(programs())});
   return false;
 }
 
 void WorldState::stall() {
   std::size_t waiting = 0;
-  for (const NodeState* node : nodes_) {
+  for (const NodeState* node : programs()) {
     if (node->phase() != NodeState::Phase::Ended) waiting += node->runtime().registry().size();
   }
   fail(
@@ -299,12 +336,13 @@ void WorldState::stall() {
               {},
               now_,
               steps,
-              explain(nodes_)});
+              explain(programs())});
 }
 
 void WorldState::unwind_rest() {
   hash.stop();
   faults_.stop();
+  for (auto thread = threads_.rbegin(); thread != threads_.rend(); ++thread) (*thread)->abandon();
   for (NodeState* node : nodes_) node->abandon();
 }
 

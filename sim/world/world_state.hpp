@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,9 @@ class WorldState final : public RunRecord {
   ~WorldState();
 
   NodeState& add_node(std::string_view name, std::function<void()>&& main, bool is_service);
+  /// A thread of the program `spawner`, called `name`. REQUIRES: no other one of the name runs.
+  void add_thread(const NodeState& spawner, const std::string& name,
+                  std::shared_ptr<fermata::detail::ThreadLink> link);
   [[nodiscard]] NodeState* find_node(std::string_view name) const noexcept;
   [[nodiscard]] NodeState* find_node(std::uint32_t ip) const noexcept;
   /// Throws UsageError when there is none.
@@ -64,6 +68,8 @@ class WorldState final : public RunRecord {
     return action_agenda_.earliest() > until && turns_.earliest() > until;
   }
   [[nodiscard]] TurnOrder& turns() noexcept { return turns_; }
+  /// When the first of the other programs of its machine can go on.
+  [[nodiscard]] Instant earliest_beside(const NodeState& program) const noexcept;
   void began(const NodeState& node) noexcept;
   void ended(const NodeState& node) noexcept;
   /// Whether time may pass as far as `to`; when not, the run has failed.
@@ -71,7 +77,9 @@ class WorldState final : public RunRecord {
     return to <= Instant{} + options_.time_limit || end_by_time_limit();
   }
   void time_is(Instant now) noexcept { now_ = std::max(now_, now); }
-  [[nodiscard]] bool has_several_nodes() const noexcept { return nodes_.size() > 1; }
+  [[nodiscard]] bool has_several_nodes() const noexcept {
+    return nodes_.size() > 1 || !threads_.empty();
+  }
   [[nodiscard]] fermata::detail::Context& own_context() noexcept { return thread_context_; }
   [[nodiscard]] fermata::detail::ContextPool& contexts() noexcept { return contexts_; }
   /// `node` runs now, on `context`; both null when none does. Returns a number that grows.
@@ -104,6 +112,8 @@ class WorldState final : public RunRecord {
   /// Lets whatever is earliest act. Returns false when the run is over.
   bool act();
   [[nodiscard]] bool only_services_left() const noexcept;
+  /// Nodes and threads.
+  [[nodiscard]] std::vector<NodeState*> programs() const;
   void run_actions();
   /// Calls `action` outside of every node.
   void outside(std::function<void()> action);
@@ -129,6 +139,9 @@ class WorldState final : public RunRecord {
   TurnOrder turns_;  // Outlives the nodes.
   std::vector<std::unique_ptr<NodeState>> known_nodes_;  // Of this run and of earlier ones.
   std::vector<NodeState*> nodes_;                        // Of this run, in order of creation.
+  std::map<std::string, std::unique_ptr<NodeState>> known_threads_;  // As known_nodes_.
+  std::vector<NodeState*> threads_;  // Of this run, in order of creation; some may have ended.
+  std::uint32_t threads_begun_ = 0;
   std::size_t programs_left_ = 0;  // That run, services apart.
   std::deque<Action> actions_;
   Agenda action_agenda_;

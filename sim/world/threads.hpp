@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "fermata/runtime/reactor/threads.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+/// Threads of a simulated machine: each is a further program of that machine, with a runtime and a
+/// clock of its own. They take turns where they may touch what they share (let_threads_in), and
+/// where each of them waits.
+class SimThreads final : public Threads {
+ public:
+  SimThreads(fermata::detail::Attachment& attachment, NodeState& node)
+      : Threads(attachment), node_(node) {}
+
+  using Threads::linger;
+  using Threads::quiesce;
+  using Threads::shut_down;
+
+ private:
+  void launch(const std::shared_ptr<fermata::detail::ThreadLink>& link) override;
+  void join(const fermata::detail::ThreadLink& link) noexcept override;
+
+  NodeState& node_;
+};
+
+}  // namespace fermata::sim::detail
