@@ -21,6 +21,8 @@
 #include "fermata/runtime/io/remote_promise.hpp"  // IWYU pragma: export
 #include "fermata/runtime/io/signal.hpp"          // IWYU pragma: export
 #include "fermata/runtime/io/tcp.hpp"             // IWYU pragma: export
+#include "fermata/runtime/io/thread.hpp"          // IWYU pragma: export
+#include "fermata/runtime/io/thread_channel.hpp"  // IWYU pragma: export
 #include "fermata/runtime/io/trigger.hpp"         // IWYU pragma: export
 #include "fermata/runtime/io/tty.hpp"             // IWYU pragma: export
 #include "fermata/runtime/io/udp.hpp"             // IWYU pragma: export
