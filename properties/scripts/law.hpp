@@ -22,6 +22,7 @@ struct Law {
 
 extern const Law kAwaitFamily;
 extern const Law kChannels;
+extern const Law kFiles;
 extern const Law kFutures;
 extern const Law kIteration;
 extern const Law kLocks;
