@@ -22,6 +22,7 @@ struct Law {
 
 extern const Law kAwaitFamily;
 extern const Law kChannels;
+extern const Law kCrashes;
 extern const Law kFiles;
 extern const Law kFutures;
 extern const Law kIteration;

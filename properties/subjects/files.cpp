@@ -17,6 +17,7 @@
 #include "properties/models/file_model.hpp"
 #include "properties/models/log_model.hpp"
 #include "properties/scripts/law.hpp"
+#include "properties/subjects/disk.hpp"
 
 namespace fermata::properties::scripts {
 namespace {
@@ -47,33 +48,6 @@ constexpr std::array<Operation, 9> kOperations = {{{"write at", 8},
 constexpr OpenMode kAppending{.read = true, .write = true, .create = true, .append = true};
 constexpr std::array<std::size_t, 5> kSizes = {1, 3, 40, 700, 5'000};
 constexpr std::size_t kPlaces = 300;  // Apart: writes of 700 and more overlap.
-
-/// What `action` comes to when it is tried again as long as the disk has its whims, which strike
-/// every second time at most.
-template <class Action>
-auto insist(Action action) {
-  for (int tries_left = 60; tries_left > 0; --tries_left) {
-    try {
-      return action();
-    } catch (const InputOutputError&) {
-    }
-  }
-  return action();
-}
-
-File open(const char* path, const OpenMode& mode) {
-  return insist([&] { return File::open(path, mode); });
-}
-
-/// All that is in a file.
-std::vector<std::byte> contents(const char* path) {
-  File file = open(path, OpenMode::reading());
-  std::vector<std::byte> all(insist([&] { return file.size(); }));
-  for (std::size_t done = 0; done < all.size();) {
-    done += insist([&] { return file.read_at(done, std::span(all).subspan(done)); });
-  }
-  return all;
-}
 
 class Files final : public Subject {
  public:
