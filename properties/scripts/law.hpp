@@ -23,10 +23,13 @@ struct Law {
 extern const Law kAwaitFamily;
 extern const Law kChannels;
 extern const Law kCrashes;
+extern const Law kDatagrams;
 extern const Law kFiles;
 extern const Law kFutures;
 extern const Law kIteration;
 extern const Law kLocks;
+extern const Law kNames;
+extern const Law kOffload;
 extern const Law kPools;
 extern const Law kScopes;
 extern const Law kStreams;

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Sockets for datagrams on one machine, and another machine that sends everything back.
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "fermata/runtime/runtime.hpp"
+#include "properties/models/datagram_model.hpp"
+#include "properties/models/line_model.hpp"
+#include "properties/scripts/law.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+enum Operations : std::uint8_t { kSend, kTrySend, kReceive, kClose };
+constexpr std::array<Operation, 4> kOperations = {
+    {{"send", 10}, {"try to send", 3}, {"receive", 10}, {"close", 1}}};
+
+constexpr std::uint16_t kFirstPort = 5000;
+constexpr std::uint16_t kMirrorPort = 7;
+constexpr std::array<std::size_t, 5> kSizes = {2, 0, 11, 300, 1400};
+
+/// Sends everything back to where it came from.
+void mirror() {
+  auto socket = UdpSocket::bind(Address("0.0.0.0", kMirrorPort));
+  std::vector<std::byte> buffer(2'000);
+  for (;;) {
+    const Datagram got = socket.receive(buffer);
+    socket.send_to(std::span(buffer).first(got.size), got.peer);
+  }
+}
+
+struct Socket {
+  explicit Socket(const Address& address) : socket(UdpSocket::bind(address)) {}
+
+  UdpSocket socket;
+  models::LineModel readers;
+  bool one_at_a_time = true;  // And none of its readers was interrupted.
+};
+
+class Datagrams final : public Subject {
+ public:
+  explicit Datagrams(Stage& on)
+      : Subject(on), mirror_(on.world().service("mirror", &mirror).address(kMirrorPort)) {
+    const std::size_t count = 1 + on.script().shape[0] % 3u;
+    for (std::size_t i = 0; i < count; ++i) {
+      sockets_.emplace_back(Address("0.0.0.0", static_cast<std::uint16_t>(kFirstPort + i)));
+    }
+    delay(milliseconds(1));
+  }
+
+  void perform(std::size_t actor, const Step& step) override {
+    if (ending_) return;
+    const WaitOptions options = stage.patience(step.number);
+    const std::size_t here = (actor + step.number / 4u) % sockets_.size();
+    const std::size_t size = kSizes[(actor + step.number) % kSizes.size()];
+    try {
+      switch (step.operation()) {
+        case kSend:
+        case kTrySend:
+          return send(here, (actor + step.number) % (sockets_.size() + 1), size,
+                      step.operation() == kSend, options);
+        case kReceive:
+          return receive(actor, here, step.number % 3 == 0 ? 8 : 2'000, options);
+        case kClose:
+          return step.number % 4 == 0 ? close(here) : void();
+      }
+    } catch (const InputOutputError& error) {
+      if (sockets_[here].socket.is_open()) {
+        stage.complain(fmt::format("ERR: an open socket says {}", error.what()));
+      }
+    }
+  }
+
+  void at_rest() override {
+    for (const Socket& each : sockets_) {
+      for (const std::size_t reader : each.readers.line()) {
+        if (!each.socket.is_open() && stage.parked(reader)) {
+          stage.complain("IO-06 (WAKE): a reader sleeps at a closed socket");
+        }
+      }
+    }
+  }
+
+  void let_go() override {
+    ending_ = true;
+    for (std::size_t here = 0; here < sockets_.size(); ++here) {
+      if (!sockets_[here].socket.is_open()) continue;
+      drain(here);
+      if (!struck(sim::Fault::DatagramLoss)) stage.complain(model_.all_received(here));
+      close(here);
+    }
+  }
+
+  void at_end() override {}
+
+ private:
+  /// To a socket, or to the mirror behind the last of them, and back.
+  void send(std::size_t here, std::size_t there, std::size_t size, bool waits,
+            const WaitOptions& options) {
+    UdpSocket& socket = sockets_[here].socket;
+    const bool reflected = there == sockets_.size();
+    const std::size_t number = model_.begin(here, reflected ? here : there, size);
+    const Address peer =
+        reflected ? mirror_ : Address("127.0.0.1", static_cast<std::uint16_t>(kFirstPort + there));
+    const std::vector<std::byte> bytes = model_.bytes_of(number);
+    try {
+      if (waits) return socket.send_to(bytes, peer, options);
+      if (!socket.try_send_to(bytes, peer)) model_.refused(number);
+    } catch (...) {
+      model_.unsure(number);  // One that waits goes on, unless the socket is closed before.
+      throw;
+    }
+  }
+
+  void receive(std::size_t actor, std::size_t here, std::size_t size, const WaitOptions& options) {
+    Socket& at = sockets_[here];
+    std::vector<std::byte> buffer(size);
+    if (!at.readers.line().empty()) at.one_at_a_time = false;
+    at.readers.arrived(actor);
+    Datagram got;
+    try {
+      got = at.socket.receive(buffer, options);
+    } catch (...) {
+      at.one_at_a_time = false;
+      at.readers.left(actor);
+      throw;
+    }
+    const models::Complaint complaint =
+        at.readers.served(actor, [this](std::size_t other) { return stage.parked(other); });
+    if (!complaint.empty()) stage.complain("IO-09, " + complaint);
+    took(here, got, std::span(buffer).first(got.size));
+  }
+
+  void took(std::size_t here, const Datagram& got, std::span<const std::byte> bytes) {
+    const bool from_mirror = got.peer == mirror_;
+    const std::size_t from = from_mirror ? here : got.peer.port() - kFirstPort;
+    const models::DatagramModel::Faults faults{struck(sim::Fault::DatagramLoss),
+                                               struck(sim::Fault::DatagramDuplicate),
+                                               struck(sim::Fault::DatagramReorder)};
+    const bool in_order = sockets_[here].one_at_a_time && from != here;
+    stage.complain(
+        model_.received(from, here, bytes, got.truncated, faults, in_order, from_mirror ? 2 : 1));
+  }
+
+  void drain(std::size_t here) {
+    std::vector<std::byte> buffer(2'000);
+    try {
+      for (;;) {
+        const Datagram got = sockets_[here].socket.receive(buffer, {.timeout = seconds(1)});
+        took(here, got, std::span(buffer).first(got.size));
+      }
+    } catch (const Timeout&) {
+    }
+  }
+
+  void close(std::size_t here) {
+    sockets_[here].socket.close();
+    for (const std::size_t reader : sockets_[here].readers.line()) {
+      if (stage.parked(reader)) stage.complain("IO-06 (WAKE): closing left a reader asleep");
+    }
+  }
+
+  [[nodiscard]] bool struck(sim::Fault fault) const {
+    return stage.world().fault_counts()[static_cast<std::size_t>(fault)] > 0;
+  }
+
+  Address mirror_;
+  std::deque<Socket> sockets_;
+  models::DatagramModel model_;
+  bool ending_ = false;
+};
+
+}  // namespace
+
+constinit const Law kDatagrams = {
+    "datagrams", "a datagram arrives whole, once and in order, but for what the network does to it",
+    kOperations, &make_subject<Datagrams>};
+
+}  // namespace fermata::properties::scripts

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Questions to the name service.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fermata/runtime/runtime.hpp"
+#include "properties/scripts/law.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+enum Operations : std::uint8_t { kResolve, kReverse, kMove };
+constexpr std::array<Operation, 3> kOperations = {{{"resolve", 10}, {"reverse", 4}, {"move", 2}}};
+
+constexpr std::array<std::string_view, 5> kHosts = {"store.example", "10.9.8.7", "localhost",
+                                                    "nobody.example", "main"};
+
+class Names final : public Subject {
+ public:
+  explicit Names(Stage& on) : Subject(on) { move(0); }
+
+  void perform(std::size_t actor, const Step& step) override {
+    const WaitOptions options = stage.patience(step.number);
+    const std::string_view host = kHosts[(actor + step.number) % kHosts.size()];
+    try {
+      switch (step.operation()) {
+        case kResolve:
+          return check(host, resolve(host, step.number % 2 == 0 ? "80" : "http", options));
+        case kReverse:
+          return check(reverse_resolve(Address("127.0.0.1", 80), options));
+        case kMove:
+          return move(step.number);
+      }
+    } catch (const DnsError& error) {
+      check(host, error);
+    }
+  }
+
+  void at_rest() override {
+    for (std::size_t actor = 0; actor < stage.actor_count(); ++actor) {
+      if (stage.parked(actor)) stage.complain("DNS-01 (WAKE): somebody waits for an answer still");
+    }
+    if (current_runtime().reactor().names().in_flight() > 0) {
+      stage.complain("DNS-02 (REF): nobody asks any more, and a question is in flight");
+    }
+  }
+
+  void let_go() override {}
+  void at_end() override {}
+
+ private:
+  void move(std::uint8_t number) {
+    addresses_.push_back(Address(fmt::format("10.0.0.{}", addresses_.size() + 1), 0));
+    const std::array<Address, 2> both = {addresses_.back(), Address("10.1.1.1", number)};
+    stage.world().set_addresses(kHosts[0], both);
+  }
+
+  void check(std::string_view host, const std::vector<Address>& answer) {
+    const auto is = [&](std::string_view ip) {
+      return answer.size() == 1 && answer[0] == Address(ip, 80);
+    };
+    bool right = !answer.empty();
+    if (host == kHosts[0]) {
+      const auto was = [&](const Address& each) { return Address(each.ip(), 80) == answer[0]; };
+      right = answer.size() == 2 && answer[1] == Address("10.1.1.1", 80) &&
+              std::any_of(addresses_.begin(), addresses_.end(), was);
+    } else if (host == kHosts[1]) {
+      right = is(host);
+    } else if (host == kHosts[2]) {
+      right = is("127.0.0.1");
+    } else if (host == kHosts[3]) {
+      right = false;
+    }
+    if (!right) stage.complain(fmt::format("DNS-01 (VAL): a wrong answer for {}", host));
+  }
+  void check(const HostName& name) {
+    if (name.host != "localhost") stage.complain("DNS-01 (VAL): 127.0.0.1 is called " + name.host);
+  }
+  void check(std::string_view host, const DnsError& error) {
+    const bool failed =
+        error.reason() == NameFailure::TryAgain &&
+        stage.world().fault_counts()[static_cast<std::size_t>(sim::Fault::DnsFailure)] > 0;
+    const bool unknown = error.reason() == NameFailure::NotFound && host == kHosts[3];
+    if (!failed && !unknown) stage.complain(fmt::format("DNS-01 (ERR): {}", error.what()));
+  }
+
+  std::vector<Address> addresses_;  // That the first host has had.
+};
+
+}  // namespace
+
+constinit const Law kNames = {"names", "each question has one outcome, and it is the right one",
+                              kOperations, &make_subject<Names>};
+
+}  // namespace fermata::properties::scripts

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Work on other threads, by several actors at once.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fermata/runtime/runtime.hpp"
+#include "properties/scripts/law.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+enum Operations : std::uint8_t { kCompute, kFail };
+constexpr std::array<Operation, 2> kOperations = {{{"compute", 10}, {"fail", 3}}};
+
+/// What a piece of work has captured.
+struct Work {
+  std::size_t number;
+  unsigned runs = 0;
+};
+
+class Offloads final : public Subject {
+ public:
+  using Subject::Subject;
+
+  void perform(std::size_t, const Step& step) override {
+    const auto work = std::make_shared<Work>(Work{works_.size()});
+    works_.push_back(work);
+    const bool fails = step.operation() == kFail;
+    try {
+      const std::size_t result = offload(
+          [work, fails] {
+            ++work->runs;
+            if (fails) throw PlannedError(static_cast<std::uint32_t>(work->number));
+            return work->number;
+          },
+          stage.patience(step.number));
+      if (fails) stage.complain("THR-02 (ERR): the work has failed, and nobody was told");
+      if (result != work->number) stage.complain("THR-02 (VAL): the result is another work's");
+    } catch (const PlannedError& error) {
+      if (!fails || error.number != work->number) {
+        stage.complain("THR-02 (ERR): the error is another work's");
+      }
+    }
+    if (work->runs != 1) stage.complain("THR-02 (ONCE): work has ended that did not run once");
+  }
+
+  void at_rest() override {
+    for (std::size_t actor = 0; actor < stage.actor_count(); ++actor) {
+      if (stage.parked(actor)) stage.complain("THR-02 (WAKE): somebody waits for work still");
+    }
+    for (const std::weak_ptr<Work>& work : works_) {
+      if (!work.expired()) stage.complain("THR-01 (REF): what work had captured is still there");
+    }
+  }
+
+  void let_go() override {}
+  void at_end() override {}
+
+ private:
+  std::vector<std::weak_ptr<Work>> works_;
+};
+
+}  // namespace
+
+constinit const Law kOffload = {
+    "offload", "work runs once, is told once to whoever still waits, and leaves nothing behind",
+    kOperations, &make_subject<Offloads>};
+
+}  // namespace fermata::properties::scripts
