@@ -15,6 +15,7 @@
 #include "fermata/runtime/io/dns.hpp"             // IWYU pragma: export
 #include "fermata/runtime/io/file.hpp"            // IWYU pragma: export
 #include "fermata/runtime/io/file_system.hpp"     // IWYU pragma: export
+#include "fermata/runtime/io/file_watcher.hpp"    // IWYU pragma: export
 #include "fermata/runtime/io/io.hpp"              // IWYU pragma: export
 #include "fermata/runtime/io/offload.hpp"         // IWYU pragma: export
 #include "fermata/runtime/io/pipe.hpp"            // IWYU pragma: export

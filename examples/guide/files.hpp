@@ -4,6 +4,7 @@
 // The code of docs/guide/files.md, so that what the page shows is compiled and run.
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <fermata/runtime.hpp>
 #include <span>
@@ -61,6 +62,24 @@ inline void errors() {
   }
 }
 
+inline void watch() {
+  fermata::FileWatcher watcher(kFolder, {.extensions = {"conf"}});
+  fermata::fs::write_file(kFolder + "/draft", "60?\n");
+  fermata::fs::write_file(kFolder + "/tempo.conf", "60\n");
+  for (const fermata::FileEvent& event : watcher) {
+    std::printf("load %s\n", event.name.empty() ? "everything" : event.name.c_str());
+    watcher.close();  // One is enough for today.
+  }
+}
+
+inline void watch_calmly() {
+  using namespace std::chrono_literals;
+  fermata::FileWatcher watcher(kFolder, {.recursive = true, .debounce = 20ms, .max_hold = 500ms});
+  fermata::fs::write_file(kFolder + "/tempo.conf", "72\n");
+  fermata::fs::write_file(kFolder + "/key.conf", "d\n");
+  if (watcher.next()) std::printf("load everything, once\n");
+}
+
 inline void clean_up() {
   for (const fermata::DirectoryEntry& entry : fermata::fs::list_directory(kFolder)) {
     fermata::fs::remove(kFolder + "/" + entry.name);
@@ -76,6 +95,8 @@ inline void tour() {
     follow();
     anywhere();
     replace(kFolder, "settings", "tempo = 60\n");
+    watch();
+    watch_calmly();
     clean_up();
   } catch (const fermata::InputOutputError& error) {
     std::printf("%s\n", error.what());  // In simulation disks fill up and fail.

@@ -30,7 +30,7 @@ OpenRequest::OpenRequest(Files& files, std::string_view path, const OpenMode& mo
 
 Ref<FileHandle> OpenRequest::make_handle(Files& files, std::string_view path,
                                          const OpenMode& mode) {
-  require_path(path, FileCall::Open);
+  require_path(path, to_string(FileCall::Open));
   require_mode(mode);
   return Ref<FileHandle>::adopt(*new FileHandle(files, path, mode));
 }

@@ -10,7 +10,6 @@
 namespace fermata {
 
 namespace {
-constexpr std::size_t kPathMax = 4095;
 constexpr std::uint32_t kPermissionsMax = 07777;
 }  // namespace
 
@@ -51,16 +50,16 @@ const char* to_string(FileCall call) noexcept {
   return "file operation";
 }
 
-void require_path(std::string_view path, FileCall call) {
+void require_path(std::string_view path, const char* operation) {
   if (path.empty()) {
-    throw UsageError(fmt::format("{}: the path is empty: expected a name", to_string(call)));
+    throw UsageError(fmt::format("{}: the path is empty: expected a name", operation));
   }
   if (path.size() > kPathMax) {
-    throw UsageError(fmt::format("{}: a path of {} bytes: expected at most {}", to_string(call),
+    throw UsageError(fmt::format("{}: a path of {} bytes: expected at most {}", operation,
                                  path.size(), kPathMax));
   }
   if (const std::size_t at = path.find('\0'); at != std::string_view::npos) {
-    throw UsageError(fmt::format("{}: path '{}': byte {} is NUL: expected none", to_string(call),
+    throw UsageError(fmt::format("{}: path '{}': byte {} is NUL: expected none", operation,
                                  path.substr(0, at), at));
   }
 }

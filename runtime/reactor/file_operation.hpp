@@ -137,12 +137,15 @@ struct FileOperation {
   void* job = nullptr;       // The backend's.
 };
 
+/// The longest path, in bytes.
+inline constexpr std::size_t kPathMax = 4095;
+
 /// The last byte that a file can have.
 inline constexpr std::uint64_t kOffsetMax = 0x7fff'ffff'ffff'ffff;
 
 // Each throws UsageError naming the operation, the value and what was expected.
-/// 1 to 4095 bytes without a NUL.
-void require_path(std::string_view path, FileCall call);
+/// 1 to kPathMax bytes without a NUL.
+void require_path(std::string_view path, const char* operation);
 void require_permissions(std::uint32_t permissions, FileCall call);
 void require_offset(std::uint64_t offset, const char* operation);
 void require_mode(const OpenMode& mode);

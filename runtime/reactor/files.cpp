@@ -76,7 +76,7 @@ PathRequest::PathRequest(Files& files, FileCall call, std::string_view path)
 PathRequest::PathRequest(Files& files, FileCall call, std::string_view path,
                          std::string_view target, std::uint32_t permissions)
     : FileRequest(files, call) {
-  require_path(path, call);
+  require_path(path, to_string(call));
   operation().path = path;
   operation().target = target;
   operation().mode.permissions = permissions;
@@ -84,7 +84,7 @@ PathRequest::PathRequest(Files& files, FileCall call, std::string_view path,
 }
 
 PathRequest PathRequest::rename(Files& files, std::string_view from, std::string_view to) {
-  require_path(to, FileCall::Rename);
+  require_path(to, to_string(FileCall::Rename));
   return {files, FileCall::Rename, from, to, 0};
 }
 

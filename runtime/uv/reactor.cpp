@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "fermata/runtime/uv/datagrams.hpp"
+#include "fermata/runtime/uv/file_watches.hpp"
 #include "fermata/runtime/uv/files.hpp"
 #include "fermata/runtime/uv/loop.hpp"
 #include "fermata/runtime/uv/names.hpp"
@@ -77,6 +78,7 @@ class UvReactor final : public Reactor {
   [[nodiscard]] fermata::Streams& streams() override { return streams_; }
   [[nodiscard]] fermata::Datagrams& datagrams() override { return datagrams_; }
   [[nodiscard]] fermata::Files& files() override { return files_; }
+  [[nodiscard]] fermata::FileWatches& file_watches() override { return file_watches_; }
   [[nodiscard]] fermata::Names& names() override { return names_; }
   [[nodiscard]] fermata::Threads& threads() override { return threads_; }
   [[nodiscard]] fermata::Offload& offload() override { return offload_; }
@@ -94,6 +96,7 @@ class UvReactor final : public Reactor {
   detail::Signals signals_{loop_};
   detail::Triggers triggers_{loop_};
   detail::Files files_{loop_};
+  detail::FileWatches file_watches_{loop_};
   detail::Names names_{loop_};
   detail::Threads threads_{loop_};
   detail::Offload offload_{loop_};

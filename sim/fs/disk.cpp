@@ -17,6 +17,7 @@ constexpr std::uint32_t kMask = 022;
 void Disk::format() {
   nodes_.clear();
   name_changes_.clear();
+  watchers_.clear();
   used_ = 0;
   now_ = {};
   next_ = kRoot + 1;
@@ -170,6 +171,7 @@ int Disk::remove_directory(std::string_view path) {
   if (!at(inode).names.empty()) return ENOTEMPTY;
   change_names({inode, place, std::nullopt, false});
   at(inode).named = false;
+  watchers_.tell(inode, DiskChange::Gone, {}, true);
   return 0;
 }
 
@@ -192,6 +194,10 @@ int Disk::rename(std::string_view from, std::string_view to) {
     at(replaced).named = false;
   }
   change_names({moved, source, destination, is_directory(moved)});
+  watchers_.tell(moved, DiskChange::Gone, {}, is_directory(moved));
+  if (replaced != 0 && is_directory(replaced)) {
+    watchers_.tell(replaced, DiskChange::Gone, {}, true);
+  }
   if (is_directory(moved)) at(moved).parent = destination.directory;
   if (replaced != 0) forget_if_unused(replaced);
   return 0;
@@ -212,6 +218,7 @@ void Disk::change_names(NameChange change) {
   apply(change, nodes_, &Node::names);
   if (change.removed) at(change.removed->directory).modified = now_;
   if (change.added) at(change.added->directory).modified = now_;
+  tell_of_names(change);
   name_changes_.push_back(std::move(change));
 }
 
@@ -226,8 +233,34 @@ void Disk::apply(const NameChange& change, std::map<Inode, Node>& nodes, Names N
 void Disk::forget_if_unused(Inode inode) {
   Node& node = at(inode);
   if (node.named || node.opens > 0) return;
+  watchers_.tell(inode, DiskChange::Gone, {}, false);
   used_ -= node.image.seen().size();
   node.image.forget_seen();
+}
+
+// --- watchers ---
+
+int Disk::watch(std::string_view path, DiskWatcher& watcher, Inode& watched) {
+  if (const int code = find(path, watched); code != 0) return code;
+  watchers_.add(watched, watcher);
+  return 0;
+}
+
+void Disk::tell_of_names(const NameChange& change) const {
+  const auto tell = [&](const std::optional<Place>& place, DiskChange what) {
+    if (place) watchers_.tell(place->directory, what, place->name, is_directory(change.inode));
+  };
+  tell(change.removed, DiskChange::Vanished);
+  tell(change.added, DiskChange::Appeared);
+}
+
+void Disk::tell_of_contents(Inode inode) const {
+  watchers_.tell(inode, DiskChange::Changed, {}, false);
+  watchers_.each_inode([&](Inode watched) {
+    for (const auto& [name, entry] : at(watched).names) {
+      if (entry == inode) watchers_.tell(watched, DiskChange::Changed, name, false);
+    }
+  });
 }
 
 // --- contents ---
@@ -250,6 +283,7 @@ int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> by
   node.image.write(offset, bytes.first(moved));
   used_ += node.image.seen().size() - before;
   node.modified = now_;
+  if (moved > 0) tell_of_contents(inode);
   return 0;
 }
 
@@ -264,6 +298,7 @@ void Disk::resize(Inode inode, std::uint64_t size) {
   used_ = used_ - node.image.seen().size() + size;
   node.image.resize(size);
   node.modified = now_;
+  tell_of_contents(inode);
 }
 
 // --- what lasts ---
@@ -318,6 +353,7 @@ void Disk::sync_names(Inode directory) {
 }
 
 void Disk::crash(const CrashDraw& draw) {
+  watchers_.clear();
   Ties lost;
   for (const NameChange& change : std::exchange(name_changes_, {})) {
     const std::uint64_t key = key_of(at(change.inode).key, "name");

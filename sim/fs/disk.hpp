@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "fermata/runtime/reactor/file_operation.hpp"
+#include "fermata/sim/fs/disk_watchers.hpp"
 #include "fermata/sim/fs/image.hpp"
 
 namespace fermata::sim {
@@ -57,6 +58,10 @@ class Disk {
   int remove_directory(std::string_view path);
   int list(std::string_view path, std::vector<DirectoryEntry>& entries) const;
   int sync_directory(std::string_view path);
+
+  /// Tells `watcher` what changes there until unwatch(), a crash or format().
+  int watch(std::string_view path, DiskWatcher& watcher, Inode& watched);
+  void unwatch(Inode inode, DiskWatcher& watcher) noexcept { watchers_.remove(inode, watcher); }
 
   // --- what is open ---
 
@@ -136,6 +141,8 @@ class Disk {
   [[nodiscard]] int may_replace(Inode moved, Inode replaced) const;
   Inode create(const Place& place, FileType type, std::uint32_t permissions);
   void change_names(NameChange change);
+  void tell_of_names(const NameChange& change) const;
+  void tell_of_contents(Inode inode) const;
   static void apply(const NameChange& change, std::map<Inode, Node>& nodes, Names Node::*names);
   void resize(Inode inode, std::uint64_t size);
   void forget_if_unused(Inode inode);
@@ -148,6 +155,7 @@ class Disk {
   Inode next_ = 1;
   std::map<Inode, Node> nodes_;
   std::vector<NameChange> name_changes_;
+  DiskWatchers watchers_;
 };
 
 }  // namespace fermata::sim

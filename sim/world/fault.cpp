@@ -17,7 +17,7 @@ constexpr std::array<const char*, kFaultCount> kNames = {
     "refused",   "hung",          "timer-late",         "slow-close",
     "slow-disk", "disk-full",     "disk-error",         "dns-failure",
     "dns-delay", "datagram-loss", "datagram-duplicate", "datagram-reorder",
-    "clog",      "partition",
+    "clog",      "partition",     "watch-delay",        "watch-overflow",
 };
 
 std::optional<Fault> fault_of(std::string_view name) {

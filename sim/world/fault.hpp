@@ -30,8 +30,10 @@ enum class Fault : std::uint8_t {
   DatagramReorder,    // a datagram takes longer, and others overtake it
   Clog,               // a link keeps for a while what is sent on it
   Partition,          // two machines, or one and all others, cannot reach each other for a while
+  WatchDelay,         // a change of a file is told much later
+  WatchOverflow,      // it is lost, and a rescan asked for
 };
-inline constexpr std::size_t kFaultCount = 18;
+inline constexpr std::size_t kFaultCount = 20;
 
 /// "delay", "short-read", ...
 [[nodiscard]] const char* to_string(Fault fault) noexcept;

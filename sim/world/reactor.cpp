@@ -28,6 +28,7 @@ SimReactor::SimReactor(NodeState& node)
       streams_(attachment_, node),
       datagrams_(attachment_, node),
       files_(attachment_, node),
+      file_watches_(attachment_, node),
       names_(attachment_, node),
       threads_(attachment_, node),
       offload_(attachment_, node) {}

@@ -6,6 +6,7 @@
 
 #include "fermata/runtime/core/reactor.hpp"
 #include "fermata/runtime/reactor/handle.hpp"
+#include "fermata/sim/fs/file_watches.hpp"
 #include "fermata/sim/fs/files.hpp"
 #include "fermata/sim/net/datagrams.hpp"
 #include "fermata/sim/net/names.hpp"
@@ -42,6 +43,7 @@ class SimReactor final : public Reactor {
   [[nodiscard]] SimStreams& streams() override;
   [[nodiscard]] SimDatagrams& datagrams() override;
   [[nodiscard]] SimFiles& files() override { return files_; }
+  [[nodiscard]] SimFileWatches& file_watches() override { return file_watches_; }
   [[nodiscard]] SimNames& names() override { return names_; }
   [[nodiscard]] SimThreads& threads() override { return threads_; }
   [[nodiscard]] SimOffload& offload() override { return offload_; }
@@ -63,6 +65,7 @@ class SimReactor final : public Reactor {
   SimStreams streams_;
   SimDatagrams datagrams_;
   SimFiles files_;
+  SimFileWatches file_watches_;
   SimNames names_;
   SimThreads threads_;
   SimOffload offload_;

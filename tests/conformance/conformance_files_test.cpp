@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
@@ -16,6 +15,7 @@
 #include "fermata/runtime/io/file_system.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
+#include "tests/conformance/scratch_folder.hpp"
 #include "tests/support/checks.hpp"
 
 namespace fermata::conformance {
@@ -23,25 +23,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// On libuv in a folder of its own, in simulation on an empty disk.
 template <class Arm>
-class Files : public ::testing::Test {
- protected:
-  static constexpr bool kReal = std::is_same_v<Arm, UvArm>;
-
-  Files() {
-    if (!kReal) return;
-    std::string folder = ::testing::TempDir() + "fermata_files_XXXXXX";
-    root_ = ::mkdtemp(folder.data());
-  }
-  ~Files() override {
-    if (kReal) std::filesystem::remove_all(root_);
-  }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return root_ + "/" + name; }
-
-  std::string root_;
-};
+class Files : public ScratchFolder<Arm> {};
 TYPED_TEST_SUITE(Files, Arms);
 
 std::string read_text(File& file, std::size_t max = 100) {
@@ -470,7 +453,7 @@ TYPED_TEST(Files, MayVanishUnderARunningOperation) {
 
 TYPED_TEST(Files, GiveTheirDescriptorsBack) {
   FERMATA_CHECKS("IO-11", "CLOSE-08");
-  if (!this->kReal) return;
+  if (!TypeParam::kReal) return;
   TypeParam::run([&] {
     const auto descriptors = [] {
       const auto open = std::filesystem::directory_iterator("/proc/self/fd");

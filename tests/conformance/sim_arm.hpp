@@ -16,6 +16,8 @@ namespace fermata::conformance {
 
 /// The simulated reactor, in a world without faults, audited in full after every step.
 struct SimArm {
+  static constexpr bool kReal = false;
+
   /// Runs `body` as the main coroutine of a node; what the world finds fails the test.
   static void run(const std::function<void()>& body) {
     const auto failure = failure_of(body);

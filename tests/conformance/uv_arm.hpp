@@ -15,6 +15,8 @@ namespace fermata::conformance {
 
 /// The reactor on libuv, in this process.
 struct UvArm {
+  static constexpr bool kReal = true;
+
   /// Runs `body` as the main coroutine; throws what ended it.
   static void run(const std::function<void()>& body) {
     Runtime runtime(uv::make_reactor(), {.handle_stop_signals = false});

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/fs/file_watches.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "fermata/sim/world/close_delay.hpp"
+#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr Duration kLeastDelay = std::chrono::microseconds(10);
+constexpr std::uint64_t kDelays = 8;  // Each twice the one before.
+constexpr Duration kLeastLateness = std::chrono::milliseconds(2);
+constexpr std::uint64_t kLatenesses = 9;  // As well.
+
+}  // namespace
+
+// --- SimPlace ---
+
+SimPlace::SimPlace(SimFileWatches& watches, FileWatch& watch, std::string name)
+    : WatchedPlace(watch, std::move(name)),
+      watches_(watches),
+      acknowledgement_(*this, &SimPlace::ended) {}
+
+int SimPlace::begin(const std::string& path) {
+  key_ = key_of(watches_.key_, path);
+  Disk& disk = watches_.node_.disk();
+  if (const int code = disk.watch(path, *this, inode_); code != 0) return code;
+  if (is_root() || disk.status(inode_).type == FileType::Directory) return 0;
+  disk.unwatch(inode_, *this);
+  return ENOTDIR;
+}
+
+void SimPlace::end() noexcept {
+  NodeState& node = watches_.node_;
+  node.disk().unwatch(inode_, *this);
+  watches_.forget(*this);
+  node.agenda().schedule(acknowledgement_, node.now() + close_delay(node, key_),
+                         key_of(watches_.key_, "close"));
+}
+
+void SimPlace::disk_changed(DiskChange change, std::string_view name, bool is_directory) {
+  watches_.enqueue({this, change, std::string(name), is_directory, {}});
+}
+
+void SimPlace::tell(DiskChange change, std::string_view name, bool is_directory) {
+  switch (change) {
+    case DiskChange::Appeared:
+      return happened(What::Appeared, name, is_directory);
+    case DiskChange::Vanished:
+      return happened(What::Vanished, name, is_directory);
+    case DiskChange::Changed:
+      return happened(What::Changed, name, is_directory);
+    case DiskChange::Gone:
+      return happened(What::Gone, name, is_directory);
+  }
+}
+
+// --- SimFileWatches ---
+
+SimFileWatches::SimFileWatches(fermata::detail::Attachment& attachment, NodeState& node)
+    : FileWatches(attachment),
+      node_(node),
+      key_(key_of(node.key(), "file watches")),
+      delivery_(*this, &SimFileWatches::deliver) {}
+
+std::unique_ptr<WatchedPlace> SimFileWatches::make_place(FileWatch& watch, std::string name) {
+  return std::make_unique<SimPlace>(*this, watch, std::move(name));
+}
+
+void SimFileWatches::enqueue(Report report) {
+  const bool is_lost =
+      node_.faults().strikes(Fault::WatchOverflow, Stream::Disk, key_of_draw("overflow"));
+  if (is_lost) {
+    if (!queue_.empty() && queue_.back().place == nullptr) return;
+    report = {};
+  }
+  report.due = node_.now() + delay();
+  if (!queue_.empty()) report.due = std::max(report.due, queue_.back().due);
+  queue_.push_back(std::move(report));
+  expect_delivery();
+}
+
+Duration SimFileWatches::delay() {
+  const std::uint64_t usual = node_.decisions().draw(Stream::Disk, key_of_draw("delay"), kDelays);
+  const std::uint64_t late = node_.faults().strength(Fault::WatchDelay, Stream::Disk,
+                                                     key_of_draw("lateness"), kLatenesses);
+  return kLeastDelay * (1 << usual) + (late == 0 ? Duration::zero() : kLeastLateness * (1 << late));
+}
+
+std::uint64_t SimFileWatches::key_of_draw(const char* draw) {
+  const std::uint64_t key = key_of(key_, draw);
+  if (node_.decisions().naming()) {
+    node_.decisions().name(key, fmt::format("{} of a file watch of {}", draw, node_.name()));
+  }
+  return key;
+}
+
+void SimFileWatches::forget(const SimPlace& place) noexcept {
+  std::erase_if(queue_, [&](const Report& report) { return report.place == &place; });
+  delivery_.cancel();
+  expect_delivery();
+}
+
+void SimFileWatches::expect_delivery() {
+  if (queue_.empty() || delivery_.scheduled()) return;
+  node_.agenda().schedule(delivery_, queue_.front().due, key_);
+}
+
+void SimFileWatches::deliver() {
+  const Report report = std::move(queue_.front());
+  queue_.pop_front();
+  if (report.place == nullptr) {
+    lost();
+  } else {
+    report.place->tell(report.change, report.name, report.is_directory);
+  }
+  expect_delivery();
+}
+
+}  // namespace fermata::sim::detail
