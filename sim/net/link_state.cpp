@@ -47,7 +47,8 @@ LinkState::LinkState(Network& network, NodeState& from, NodeState& to)
 LinkState::~LinkState() = default;
 
 DatagramWay& LinkState::datagrams() {
-  if (datagrams_ == nullptr) datagrams_ = std::make_unique<DatagramWay>(*this, network_.datagrams());
+  if (datagrams_ == nullptr)
+    datagrams_ = std::make_unique<DatagramWay>(*this, network_.datagrams());
   return *datagrams_;
 }
 
@@ -82,8 +83,7 @@ Instant LinkState::carried(Instant when, std::size_t bytes) {
 Duration LinkState::drawn_latency() {
   if (latency_.shape_ == Latency::Shape::Fixed) return latency_.least_;
   if (from_.decisions().naming()) {
-    from_.decisions().name(latency_key_,
-                           fmt::format("latency {} -> {}", from_.name(), to_.name()));
+    from_.decisions().name(latency_key_, fmt::format("latency {} -> {}", from_.name(), to_.name()));
   }
   const auto draw = [&](std::uint64_t bound) {
     return from_.decisions().draw(Stream::Network, latency_key_, bound);
@@ -113,7 +113,8 @@ void LinkState::meet_faults() {
     clog(kShortestFault * (1 << length));
   }
   const std::uint64_t kinds = kSplits * kFaultLengths;
-  if (const auto drawn = faults.strength(Fault::Partition, Stream::Network, partition_key_, kinds)) {
+  if (const auto drawn =
+          faults.strength(Fault::Partition, Stream::Network, partition_key_, kinds)) {
     partition(drawn);
   }
 }
@@ -136,7 +137,8 @@ void LinkState::partition(std::uint64_t drawn) {
 // --- what is done to it ---
 
 void LinkState::mend() {
-  if (std::exchange(cut_, false) && !held_) network_.reopened(*this, from_.world_now() + kRepetition);
+  if (std::exchange(cut_, false) && !held_)
+    network_.reopened(*this, from_.world_now() + kRepetition);
 }
 
 void LinkState::release() {

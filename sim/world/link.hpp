@@ -15,7 +15,8 @@ class LinkState;
 }
 
 /// How long whatever is sent is under way, not counting its turn on the line. Each thing that is
-/// sent draws its own; the calm answer is the least. What belongs to one connection keeps its order.
+/// sent draws its own; the calm answer is the least. What belongs to one connection keeps its
+/// order.
 class Latency {
  public:
   [[nodiscard]] static Latency fixed(Duration latency);

@@ -72,7 +72,9 @@ class LinkTest : public ::testing::Test {
 
   void client(std::function<void()> program) { world_->node("client", std::move(program)); }
 
-  [[nodiscard]] TcpStream connect() { return TcpStream::connect(world_->node("server").address(7)); }
+  [[nodiscard]] TcpStream connect() {
+    return TcpStream::connect(world_->node("server").address(7));
+  }
 
   void run() {
     world_->run();
