@@ -6,6 +6,7 @@
 #include "fermata/runtime/base/error.hpp"         // IWYU pragma: export
 #include "fermata/runtime/base/time.hpp"          // IWYU pragma: export
 #include "fermata/runtime/core/context.hpp"       // IWYU pragma: export
+#include "fermata/runtime/core/fault_point.hpp"   // IWYU pragma: export
 #include "fermata/runtime/core/runtime.hpp"       // IWYU pragma: export
 #include "fermata/runtime/core/scope.hpp"         // IWYU pragma: export
 #include "fermata/runtime/core/spawn.hpp"         // IWYU pragma: export

@@ -39,6 +39,9 @@ class Chooser {
   /// `key` names the draw in a way that survives edits of the program.
   virtual std::uint64_t draw(Stream stream, std::uint64_t key, std::uint64_t bound) = 0;
 
+  /// Whether the fault that the program calls `name` strikes now; see FERMATA_FAULT.
+  virtual bool fault_point(std::string_view name) = 0;
+
   /// The identity of a coroutine called `name` spawned by the one identified by `parent`.
   virtual std::uint64_t spawn_path(std::uint64_t parent, std::string_view name) = 0;
 };

@@ -52,6 +52,7 @@ std::string failure_report(const FoundFailure& found, const ReportContext& conte
   report += fmt::format("reproduce: {}\n", context.reproduce);
   if (!context.tape_path.empty()) report += fmt::format("tape: {}\n", context.tape_path);
   if (!context.trace_path.empty()) report += fmt::format("trace: {}\n", context.trace_path);
+  add_section(report, "faults of this run", found.faults);
   report += fmt::format("fails with production's choices except:\n{}", decisions_of(found.tape));
   add_section(report, "arguments", found.arguments);
   add_section(report, "explanation", failure.explanation);

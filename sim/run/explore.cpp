@@ -125,6 +125,7 @@ FoundFailure describe_failure(const Runner& runner, const Program& program, Fail
   found.tape = std::move(tape);
   found.steps = result.steps;
   found.end = result.end;
+  found.faults = runner.world().faults();
   found.output = runner.output();
   for (const std::string& line : runner.world().log()) found.output += line + '\n';
   if (program.arguments) found.arguments = program.arguments();

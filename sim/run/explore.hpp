@@ -46,6 +46,8 @@ struct FoundFailure {
   Tape tape;
   std::uint64_t steps = 0;
   Instant end;
+  /// The faults that the run had, a line each.
+  std::string faults;
   /// What the run printed and what its runtimes logged, with virtual time and coroutine.
   std::string output;
   std::string arguments;

@@ -25,6 +25,15 @@
 
 namespace fermata::sim {
 
+/// Whether the faults that a program names strike.
+class FaultPoints {
+ public:
+  virtual bool strikes(std::string_view name) = 0;
+
+ protected:
+  ~FaultPoints() = default;
+};
+
 class Decisions final : public Chooser {
  public:
   /// The strategy must outlive this.
@@ -60,7 +69,14 @@ class Decisions final : public Chooser {
 
   std::uint64_t spawn_path(std::uint64_t parent, std::string_view name) override;
 
+  bool fault_point(std::string_view name) override {
+    return fault_points_ != nullptr && fault_points_->strikes(name);
+  }
+
   // --- what the world tells ---
+
+  /// Who answers fault_point(); null: no. Must outlive this, or be taken away.
+  void set_fault_points(FaultPoints* points) noexcept { fault_points_ = points; }
 
   /// Who knows the time of a draw; null: all are at zero. Must outlive this.
   void set_whereabouts(const Whereabouts* whereabouts) noexcept { whereabouts_ = whereabouts; }
@@ -106,6 +122,7 @@ class Decisions final : public Chooser {
   std::uint64_t draws_ = 0;
   std::uint64_t picks_ = 0;
   const Whereabouts* whereabouts_ = nullptr;
+  FaultPoints* fault_points_ = nullptr;
   bool naming_ = false;
   Names names_;
 };

@@ -13,11 +13,30 @@ namespace fermata::sim {
 namespace {
 
 constexpr std::array<const char*, kFaultCount> kNames = {
-    "delay",     "short-read",    "short-write",        "reset",
-    "refused",   "hung",          "timer-late",         "slow-close",
-    "slow-disk", "disk-full",     "disk-error",         "dns-failure",
-    "dns-delay", "datagram-loss", "datagram-duplicate", "datagram-reorder",
-    "clog",      "partition",     "watch-delay",        "watch-overflow",
+    "delay",
+    "short-read",
+    "short-write",
+    "reset",
+    "refused",
+    "hung",
+    "timer-late",
+    "slow-close",
+    "slow-disk",
+    "disk-full",
+    "disk-error",
+    "dns-failure",
+    "dns-delay",
+    "datagram-loss",
+    "datagram-duplicate",
+    "datagram-reorder",
+    "clog",
+    "partition",
+    "crash",
+    "pause",
+    "clock",
+    "point",
+    "watch-delay",
+    "watch-overflow",
 };
 
 std::optional<Fault> fault_of(std::string_view name) {

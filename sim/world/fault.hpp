@@ -30,10 +30,14 @@ enum class Fault : std::uint8_t {
   DatagramReorder,    // a datagram takes longer, and others overtake it
   Clog,               // a link keeps for a while what is sent on it
   Partition,          // two machines, or one and all others, cannot reach each other for a while
+  Crash,              // a machine that may crash does so, and comes up again
+  Pause,              // a program gets no processor time for a while
+  Clock,              // a machine's wall clock is wrong, and its clock runs too fast or too slow
+  Point,              // what the program calls a fault: FERMATA_FAULT
   WatchDelay,         // a change of a file is told much later
   WatchOverflow,      // it is lost, and a rescan asked for
 };
-inline constexpr std::size_t kFaultCount = 20;
+inline constexpr std::size_t kFaultCount = 24;
 
 /// "delay", "short-read", ...
 [[nodiscard]] const char* to_string(Fault fault) noexcept;

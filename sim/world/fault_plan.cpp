@@ -11,38 +11,74 @@ namespace {
 constexpr Odds kOdds[] = {{1, 100}, {1, 25}, {1, 8}, {1, 2}};
 }
 
+FaultPlan::~FaultPlan() { decisions_.set_fault_points(nullptr); }
+
 void FaultPlan::begin(FaultSet allowed) noexcept {
+  decisions_.set_fault_points(this);
   allowed_ = allowed;
+  for (auto& [name, point] : points_) point = {};
   kinds_.fill({});
   counts_.fill(0);
+  stopped_ = false;
 }
 
 void FaultPlan::stop() noexcept {
+  stopped_ = true;
   for (Kind& kind : kinds_) kind.presence = Presence::Absent;
+  for (auto& [name, point] : points_) point.presence = Presence::Absent;
 }
 
 std::uint64_t FaultPlan::drawn_strength(Fault fault, Stream stream, std::uint64_t key,
                                         std::uint64_t bound) {
   Kind& kind = kinds_[static_cast<std::size_t>(fault)];
-  if (kind.presence == Presence::Undecided) decide(fault, kind);
+  if (kind.presence == Presence::Undecided) decide(to_string(fault), allowed_.has(fault), kind);
   if (kind.presence == Presence::Absent) return 0;
   const std::uint64_t drawn = decisions_.draw_rarely(stream, key, bound, kind.odds);
   if (drawn != 0) ++counts_[static_cast<std::size_t>(fault)];
   return drawn;
 }
 
-void FaultPlan::decide(Fault fault, Kind& kind) {
+bool FaultPlan::strikes(std::string_view name) {
+  if (stopped_) return false;
+  auto known = points_.find(name);
+  if (known == points_.end()) known = points_.emplace(name, Point()).first;
+  Point& point = known->second;
+  if (point.presence == Presence::Undecided) decide(name, allowed_.has(Fault::Point), point);
+  if (point.presence == Presence::Absent) return false;
+  const std::uint64_t key = key_of(key_of(to_string(Fault::Point)), name);
+  if (decisions_.naming()) decisions_.name(key, fmt::format("fault point '{}'", name));
+  if (!decisions_.chance(Stream::Fault, key, point.odds)) return false;
+  ++point.struck;
+  ++counts_[static_cast<std::size_t>(Fault::Point)];
+  return true;
+}
+
+void FaultPlan::decide(std::string_view name, bool allowed, Kind& kind) {
   kind.presence = Presence::Absent;
-  if (!allowed_.has(fault)) return;
-  const std::uint64_t present = key_of(key_of(to_string(fault)), "present");
-  const std::uint64_t odds = key_of(key_of(to_string(fault)), "odds");
+  if (!allowed) return;
+  const std::uint64_t present = key_of(key_of(name), "present");
+  const std::uint64_t odds = key_of(key_of(name), "odds");
   if (decisions_.naming()) {
-    decisions_.name(present, fmt::format("whether this run has '{}'", to_string(fault)));
-    decisions_.name(odds, fmt::format("how often '{}' strikes", to_string(fault)));
+    decisions_.name(present, fmt::format("whether this run has '{}'", name));
+    decisions_.name(odds, fmt::format("how often '{}' strikes", name));
   }
   if (decisions_.draw(Stream::Fault, present, 2) == 0) return;
   kind.presence = Presence::Present;
   kind.odds = kOdds[decisions_.draw(Stream::Fault, odds, std::size(kOdds))];
+}
+
+std::string FaultPlan::text() const {
+  std::string text;
+  const auto add = [&](std::string_view name, const Kind& kind, std::uint64_t struck) {
+    if (kind.odds.numerator == 0) return;
+    text += fmt::format("{}, {} in {}: struck {} times\n", name, kind.odds.numerator,
+                        kind.odds.denominator, struck);
+  };
+  for (std::size_t i = 0; i < kFaultCount; ++i) {
+    add(to_string(static_cast<Fault>(i)), kinds_[i], counts_[i]);
+  }
+  for (const auto& [name, point] : points_) add(name, point, point.struck);
+  return text;
 }
 
 }  // namespace fermata::sim::detail

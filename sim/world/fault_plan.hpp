@@ -3,24 +3,32 @@
 
 // Which faults a run has and when they strike. Drawn in two steps (swarm testing): first which
 // kinds exist in this run, then how often each strikes, so that some runs are made of one kind
-// only.
+// only. The faults that the program names are drawn likewise, each name by itself.
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/fault.hpp"
 
 namespace fermata::sim::detail {
 
-class FaultPlan {
+class FaultPlan final : private FaultPoints {
  public:
   explicit FaultPlan(Decisions& decisions) noexcept : decisions_(decisions) {}
+  FaultPlan(const FaultPlan&) = delete;
+  FaultPlan& operator=(const FaultPlan&) = delete;
+  ~FaultPlan();
 
   /// Begins a run in which the kinds of `allowed` may occur.
   void begin(FaultSet allowed) noexcept;
   /// Nothing strikes any more.
   void stop() noexcept;
+  [[nodiscard]] bool stopped() const noexcept { return stopped_; }
 
   /// Whether `fault` strikes here; counted when it does.
   bool strikes(Fault fault, Stream stream, std::uint64_t key) {
@@ -34,21 +42,31 @@ class FaultPlan {
   }
 
   [[nodiscard]] const FaultCounts& counts() const noexcept { return counts_; }
+  /// The kinds and the names that this run has had, a line each: how often they were to strike, and
+  /// how often they did.
+  [[nodiscard]] std::string text() const;
 
  private:
   enum class Presence : std::uint8_t { Undecided, Absent, Present };
   struct Kind {
     Presence presence = Presence::Undecided;
-    Odds odds;
+    Odds odds{0, 1};  // 0: never.
+  };
+  struct Point : Kind {
+    std::uint64_t struck = 0;
   };
 
+  bool strikes(std::string_view name) override;
+
   std::uint64_t drawn_strength(Fault fault, Stream stream, std::uint64_t key, std::uint64_t bound);
-  void decide(Fault fault, Kind& kind);
+  void decide(std::string_view name, bool allowed, Kind& kind);
 
   Decisions& decisions_;
   FaultSet allowed_ = FaultSet::none();
   std::array<Kind, kFaultCount> kinds_;
   FaultCounts counts_{};
+  std::map<std::string, Point, std::less<>> points_;  // By name; of earlier runs too.
+  bool stopped_ = false;
 };
 
 }  // namespace fermata::sim::detail

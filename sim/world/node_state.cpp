@@ -21,6 +21,10 @@ constexpr std::uint64_t kTurnOfNode = 0xff;
 constexpr std::uint32_t kFirstAddress = 0x0a000001;  // 10.0.0.1
 constexpr Duration kShortestStart = std::chrono::microseconds(5);
 constexpr std::uint64_t kStarts = 12;  // At once, or each twice the one before.
+constexpr Duration kLeastSkew = std::chrono::milliseconds(1);
+constexpr std::uint64_t kClockFaults = 2 * 18;  // Ahead or behind; the most is 131 s.
+constexpr std::int32_t kLeastDrift = 4;         // Millionths.
+constexpr int kDrifts = 8;                      // Each twice the one before.
 
 }  // namespace
 
@@ -74,7 +78,7 @@ bool NodeState::wait(Instant wake_by) {
   const Instant until = std::min(wake_by, agenda_.earliest());
   if (woken_ || until <= clock_) {
     give_way();
-  } else if (until != Instant::never() && world_.alone_until(until)) {
+  } else if (until != Instant::never() && !is_paused() && world_.alone_until(until)) {
     if (world_.within_time_limit(until)) advance(until);
   } else {
     wake_by_ = wake_by;
@@ -93,7 +97,7 @@ void NodeState::wake() noexcept {
 void NodeState::earliest_changed() noexcept { world_.turns().changed(*this); }
 
 void NodeState::give_way() {
-  if (world_.has_several_nodes() && !world_.alone_until(clock_)) {
+  if (is_paused() || !world_.alone_until(clock_)) {
     yield_to_world(Phase::Ready);
   }
   if (world_.over()) throw AbandonRun{};
@@ -131,6 +135,7 @@ void NodeState::advance(Instant to) {
 }
 
 Instant NodeState::next_action() const noexcept {
+  if (is_paused()) return Instant::never();
   switch (phase_) {
     case Phase::Ready:
       return clock_;
@@ -144,13 +149,15 @@ Instant NodeState::next_action() const noexcept {
 
 // --- life ---
 
-void NodeState::begin_run(std::function<void()>&& main, bool is_service,
-                          std::uint32_t number) {
+void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::uint32_t number) {
   main_ = std::move(main);
   is_service_ = is_service;
   number_ = number;
   ip_ = kFirstAddress + number;
   last_ran_ = 0;
+  life_ = 0;
+  may_crash_ = false;
+  node_clock_.reset();
   disk_.format();
   terminal_.reset();
   begin();
@@ -191,7 +198,10 @@ void NodeState::begin() {
   shutdown_requested_ = false;
   down_ = false;
   threads_started_.clear();
+  paused_ = false;
+  ++life_;
   agenda_.clear();
+  if (may_crash_) world_.plan_crash(*this);
   world_.turns().add(*this);
   world_.began(*this);
 }
@@ -252,6 +262,7 @@ void NodeState::program_context(fermata::detail::Context& self) noexcept {
 }
 
 void NodeState::run_program() {
+  if (life_ == 1 && !is_thread()) meet_clock_fault();
   const WorldOptions& options = world_.options();
   audit_.begin_run(*runtime_, {options.step_limit, options.full_audit, options.record_steps});
   runtime_->scheduler().start_again();
@@ -281,6 +292,17 @@ void NodeState::run_main() noexcept {
   }
 }
 
+void NodeState::meet_clock_fault() {
+  const std::uint64_t key = key_of(key_, to_string(Fault::Clock));
+  if (decisions().naming()) decisions().name(key, fmt::format("the clock of '{}'", name_));
+  const std::uint64_t drawn = faults().strength(Fault::Clock, Stream::Time, key, kClockFaults);
+  if (drawn == 0) return;
+  const int doublings = static_cast<int>(drawn / 2);
+  const int sign = drawn % 2 == 0 ? 1 : -1;
+  node_clock_.step_wall(sign * kLeastSkew * (1 << doublings));
+  node_clock_.set_drift(sign * kLeastDrift * (1 << doublings % kDrifts), clock_);
+}
+
 Failure NodeState::failure_of(const std::exception_ptr& error) const {
   Failure failure;
   failure.message = fermata::describe(error);
@@ -303,6 +325,7 @@ Failure NodeState::failure_of(const std::exception_ptr& error) const {
 // --- from outside ---
 
 void NodeState::request_shutdown() noexcept {
+  unpause();
   shutdown_requested_ = true;
   wake();
 }
@@ -312,6 +335,80 @@ void NodeState::signal(int signum) { reactor_->signals().raise(signum); }
 void NodeState::crash() { world_.crash(*this); }
 
 void NodeState::restart() { world_.restart(*this); }
+
+void NodeState::may_crash() {
+  if (std::exchange(may_crash_, true)) return;
+  if (phase_ != Phase::Ended) world_.plan_crash(*this);
+}
+
+void NodeState::pause() {
+  paused_ = true;
+  world_.for_each_program_of(*this, [&](NodeState& each) { world_.turns().changed(each); });
+}
+
+void NodeState::pause_for(Duration time) {
+  if (paused_) return;
+  pause();
+  world_.at(time, [this, life = life_] {
+    if (life_ == life) unpause();
+  });
+}
+
+void NodeState::unpause() {
+  if (!std::exchange(paused_, false)) return;
+  world_.for_each_program_of(*this, [&](NodeState& each) {
+    each.advance(world_.now());
+    world_.turns().changed(each);
+  });
+}
+
+// Whoever waits has to find out anew for how long.
+void NodeState::set_drift(std::int32_t ppm) {
+  clock().set_drift(ppm, std::max(clock_, world_.now()));
+  world_.for_each_program_of(*this, [](NodeState& each) { each.wake(); });
+}
+
+void NodeState::request_shutdown() noexcept {
+  unpause();
+  shutdown_requested_ = true;
+  wake();
+}
+
+void NodeState::signal(int signum) { reactor_->signals().raise(signum); }
+
+void NodeState::crash() { world_.crash(*this); }
+
+void NodeState::restart() { world_.restart(*this); }
+
+void NodeState::may_crash() {
+  if (std::exchange(may_crash_, true)) return;
+  if (phase_ != Phase::Ended) world_.plan_crash(*this);
+}
+
+void NodeState::pause() {
+  paused_ = true;
+  world_.for_each_program_of(*this, [&](NodeState& each) { world_.turns().changed(each); });
+}
+
+void NodeState::pause_for(Duration time) {
+  if (paused_) return;
+  pause();
+  world_.at(time, [this, life = life_] {
+    if (life_ == life) unpause();
+  });
+}
+
+void NodeState::unpause() {
+  if (!std::exchange(paused_, false)) return;
+  advance(world_.now());
+  world_.turns().changed(*this);
+}
+
+// Whoever waits has to find out anew for how long.
+void NodeState::set_drift(std::int32_t ppm) {
+  node_clock_.set_drift(ppm, std::max(clock_, world_.now()));
+  wake();
+}
 
 void NodeState::die_of(int signum) {
   world_.fail(Failure{Verdict::Safety,

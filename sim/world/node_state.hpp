@@ -2,8 +2,8 @@
 #pragma once
 
 // One machine: its clock, what is going to happen to it, and the runtime that its program runs on.
-// Each thread of that program is one more of these, with a clock, an agenda and a runtime of its own
-// on the same machine. Kept from run to run.
+// Each thread of that program is one more of these, with a clock, an agenda and a runtime of its
+// own on the same machine. Kept from run to run.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +19,7 @@
 #include "fermata/sim/check/audit.hpp"
 #include "fermata/sim/fs/disk.hpp"
 #include "fermata/sim/world/agenda.hpp"
+#include "fermata/sim/world/node_clock.hpp"
 #include "fermata/sim/world/terminal.hpp"
 #include "fermata/sim/world/world.hpp"
 
@@ -58,6 +59,8 @@ class NodeState final : private AgendaOwner {
   [[nodiscard]] Instant now() const noexcept { return clock_; }
   /// The latest time of any node; while it waits, its own time may be behind.
   [[nodiscard]] Instant world_now() const noexcept;
+  /// What its clock shows, which is what its program calls the time.
+  [[nodiscard]] NodeClock& clock() noexcept { return machine_->node_clock_; }
   [[nodiscard]] Agenda& agenda() noexcept { return agenda_; }
   [[nodiscard]] FaultPlan& faults() const noexcept;
   [[nodiscard]] Decisions& decisions() const noexcept;
@@ -124,6 +127,16 @@ class NodeState final : private AgendaOwner {
   void signal(int signum);
   void crash();
   void restart();
+  /// Fault::Crash may strike from now on.
+  void may_crash();
+  /// Counts its program's beginnings in this run.
+  [[nodiscard]] std::uint64_t life() const noexcept { return life_; }
+  /// It and its threads do nothing until it is resumed, whatever happens to them.
+  void pause();
+  void pause_for(Duration time);
+  void unpause();
+  [[nodiscard]] bool is_paused() const noexcept { return paused_ || machine_->paused_; }
+  void set_drift(std::int32_t ppm);
 
   /// Where a TurnOrder has it; kNowhere while it runs and after it has ended.
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
@@ -133,6 +146,7 @@ class NodeState final : private AgendaOwner {
   void earliest_changed() noexcept override;
   void begin();
   void unwind();
+  void meet_clock_fault();
   static void program_context(fermata::detail::Context& self) noexcept;
   void run_program();
   void run_main() noexcept;
@@ -161,16 +175,20 @@ class NodeState final : private AgendaOwner {
   std::function<void()> main_;
   std::shared_ptr<fermata::detail::ThreadLink> thread_;   // Of a thread, instead of main_.
   std::map<std::string, std::uint64_t> threads_started_;  // Of a machine, by name.
-  Instant clock_;
+  Instant clock_;  // Of the world, as far as this machine has come.
+  NodeClock node_clock_;
   Instant wake_by_;
   Phase phase_ = Phase::Ended;
   std::uint64_t last_ran_ = 0;
+  std::uint64_t life_ = 0;
   bool is_service_ = false;
   bool began_ = false;
   bool woken_ = false;
   bool distrusted_ = false;  // A failure may have left its runtime in any state.
   bool shutdown_requested_ = false;
   bool down_ = false;
+  bool paused_ = false;
+  bool may_crash_ = false;
 };
 
 }  // namespace fermata::sim::detail

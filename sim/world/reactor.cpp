@@ -12,16 +12,18 @@ namespace fermata::sim::detail {
 
 namespace {
 
-constexpr std::int64_t kEpoch = 1'577'836'800'000'000'000;
 constexpr Duration kPollInterval = std::chrono::milliseconds(100);
 constexpr Duration kLeastLateness = std::chrono::microseconds(10);
 constexpr std::uint64_t kLatenesses = 12;  // Each twice the one before.
+constexpr Duration kLeastPause = std::chrono::milliseconds(1);
+constexpr std::uint64_t kPauses = 14;  // Likewise; the longest is 8 s.
 
 }  // namespace
 
 SimReactor::SimReactor(NodeState& node)
     : node_(node),
       lateness_key_(key_of(node.key(), "lateness")),
+      pause_key_(key_of(node.key(), "pause")),
       order_key_(key_of(node.key(), "order")),
       signals_(attachment_, node),
       triggers_(attachment_, node),
@@ -33,9 +35,9 @@ SimReactor::SimReactor(NodeState& node)
       threads_(attachment_, node),
       offload_(attachment_, node) {}
 
-Instant SimReactor::now() noexcept { return node_.now(); }
+Instant SimReactor::now() noexcept { return node_.clock().shown(node_.now()); }
 
-WallTime SimReactor::wall_clock() noexcept { return WallTime{kEpoch + node_.now().nanoseconds}; }
+WallTime SimReactor::wall_clock() noexcept { return node_.clock().wall(node_.now()); }
 
 void SimReactor::attach(Runtime& runtime) {
   attachment_.attach(runtime);
@@ -53,7 +55,12 @@ std::size_t SimReactor::detach() noexcept {
 }
 
 void SimReactor::turn(TurnMode mode, Instant wake_by) {
+  if (const auto length =
+          node_.faults().strength(Fault::Pause, Stream::Time, pause_key_, kPauses)) {
+    node_.pause_for(kLeastPause * (1 << length));
+  }
   if (mode == TurnMode::Block) {
+    wake_by = node_.clock().when_shown(wake_by);
     if (wake_by != Instant::never()) {
       const std::uint64_t late =
           node_.faults().strength(Fault::TimerLate, Stream::Time, lateness_key_, kLatenesses);

@@ -26,7 +26,6 @@ class SimReactor final : public Reactor {
 
   [[nodiscard]] std::string_view name() const noexcept override { return "sim"; }
   [[nodiscard]] Instant now() noexcept override;
-  /// 2020-01-01 and as much as the node's clock shows.
   [[nodiscard]] WallTime wall_clock() noexcept override;
   void attach(Runtime& runtime) override;
   std::size_t detach() noexcept override;
@@ -58,6 +57,7 @@ class SimReactor final : public Reactor {
 
   NodeState& node_;
   std::uint64_t lateness_key_;
+  std::uint64_t pause_key_;
   std::uint64_t order_key_;
   fermata::detail::Attachment attachment_;
   SimSignals signals_;

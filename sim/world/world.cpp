@@ -27,6 +27,36 @@ void Node::crash() { state_->crash(); }
 
 void Node::restart() { state_->restart(); }
 
+Node& Node::may_crash() {
+  state_->may_crash();
+  return *this;
+}
+
+void Node::wipe_disk() {
+  if (!state_->is_down()) {
+    throw UsageError(fmt::format("wipe disk: node '{}' is not down", name()));
+  }
+  state_->disk().format();
+}
+
+void Node::pause() {
+  if (!is_up()) throw UsageError(fmt::format("pause: node '{}' is not up", name()));
+  state_->pause();
+}
+
+void Node::resume() { state_->unpause(); }
+
+void Node::step_wall_clock(Duration by) { state_->clock().step_wall(by); }
+
+void Node::set_clock_drift(std::int32_t ppm) {
+  constexpr std::int32_t kMost = detail::NodeClock::kMostDrift;
+  if (ppm < -kMost || ppm > kMost) {
+    throw UsageError(
+        fmt::format("clock drift {}: expected from {} to {} millionths", ppm, -kMost, kMost));
+  }
+  state_->set_drift(ppm);
+}
+
 bool Node::is_up() const noexcept { return state_->phase() != detail::NodeState::Phase::Ended; }
 
 World::World(Decisions& decisions, WorldOptions options)
@@ -107,6 +137,8 @@ const std::vector<std::uint64_t>& World::step_hashes() const noexcept {
 }
 
 const FaultCounts& World::fault_counts() const noexcept { return state_->faults().counts(); }
+
+std::string World::faults() const { return state_->faults().text(); }
 
 const std::vector<std::string>& World::log() const noexcept { return state_->log(); }
 

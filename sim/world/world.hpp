@@ -78,8 +78,24 @@ class Node {
   /// After a crash: the program begins again, on the disk as it is, at the same address. As crash()
   /// in a program. What runtime() gave before is gone. UsageError when it has not crashed.
   void restart();
+  /// From now on, in this run, the fault `crash` may strike this machine: it goes down at a drawn
+  /// time, and comes up again after a drawn while. For programs that are to survive it.
+  Node& may_crash();
+  /// While it is down: it has an empty disk when it comes up. UsageError when it is not down.
+  void wipe_disk();
   /// Whether its program runs.
   [[nodiscard]] bool is_up() const noexcept;
+
+  /// The program gets no processor time until resume(): from the end of the present step on nothing
+  /// that happens to it is noticed. UsageError when it has ended.
+  void pause();
+  void resume();
+
+  /// The wall clock jumps, by less than zero too; what waits does not notice.
+  void step_wall_clock(Duration by);
+  /// From now on its clock gains `ppm` millionths of a second in each second, or loses them when
+  /// negative. UsageError unless within 100,000 either way.
+  void set_clock_drift(std::int32_t ppm);
 
  private:
   friend class detail::NodeState;
@@ -171,6 +187,8 @@ class World {
   /// The trace hash after each step; empty unless `record_steps`.
   [[nodiscard]] const std::vector<std::uint64_t>& step_hashes() const noexcept;
   [[nodiscard]] const FaultCounts& fault_counts() const noexcept;
+  /// The faults that this run has, a line each, with how often each has struck.
+  [[nodiscard]] std::string faults() const;
   /// What the runtimes reported, a line each, with virtual time, node and coroutine.
   [[nodiscard]] const std::vector<std::string>& log() const noexcept;
   [[nodiscard]] const WorldOptions& options() const noexcept;

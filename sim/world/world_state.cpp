@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::uint32_t kFirstThread = 1u << 31;  // Their numbers come after those of all nodes.
 constexpr std::size_t kProgramStackBytes = 1024 * 1024;
-/// In the trace, as kTurnOfNode: a node goes down.
-constexpr std::uint64_t kCrash = 0xfe;
 
 StackOptions program_stacks(StackOptions stacks) {
   stacks.stack_bytes = std::max(stacks.stack_bytes, kProgramStackBytes);
@@ -33,7 +31,9 @@ std::string explain(const std::vector<NodeState*>& nodes) {
   std::string text;
   for (const NodeState* node : nodes) {
     if (node->phase() == NodeState::Phase::Ended) continue;
-    if (nodes.size() > 1) text += fmt::format("on '{}':\n", node->name());
+    if (nodes.size() > 1) {
+      text += fmt::format("on '{}'{}:\n", node->name(), node->is_paused() ? ", paused" : "");
+    }
     text += explain_waits(node->runtime());
   }
   return text;
@@ -74,9 +74,8 @@ NodeState& WorldState::add_node(std::string_view name, std::function<void()>&& m
 
 void WorldState::add_thread(const NodeState& spawner, const std::string& name,
                             std::shared_ptr<fermata::detail::ThreadLink> link) {
-  std::erase_if(threads_, [](const NodeState* thread) {
-    return thread->phase() == NodeState::Phase::Ended;
-  });
+  std::erase_if(threads_,
+                [](const NodeState* thread) { return thread->phase() == NodeState::Phase::Ended; });
   std::unique_ptr<NodeState>& thread = known_threads_[name];
   if (thread == nullptr) thread = std::make_unique<NodeState>(*this, name, &spawner.machine());
   threads_.push_back(thread.get());
@@ -150,53 +149,6 @@ void WorldState::heal() {
   network_.links().for_each([](LinkState& link) { link.heal(); });
 }
 
-// --- crashes ---
-
-void WorldState::outside(std::function<void()> action) {
-  if (running_node_ == nullptr) return action();
-  at(Duration::zero(), std::move(action));
-}
-
-void WorldState::crash(NodeState& node) {
-  FERMATA_REQUIRE(in_run_, "crash: the world does not run");
-  if (node.phase() == NodeState::Phase::Ended) {
-    throw UsageError(fmt::format("crash: node '{}' is not up", node.name()));
-  }
-  outside([this, &node] { crash_now(node); });
-}
-
-// What the program does while it is unwound happens in a run that is over.
-void WorldState::crash_now(NodeState& node) {
-  if (node.phase() == NodeState::Phase::Ended) return;
-  const auto drawn = [&](Stream stream, std::uint64_t part, const char* what, std::uint64_t bound) {
-    const std::uint64_t key = key_of(key_of(node.key(), "crash"), part);
-    const std::string& name = node.name();
-    if (decisions_.naming()) decisions_.name(key, fmt::format("{} '{}' crashes", what, name));
-    return decisions_.draw(stream, key, bound);
-  };
-  network_.crash(node, drawn(Stream::Network, 0, "silence when", 2) != 0);
-  hash.add(kCrash, 0, node.key());
-  const auto so_far = hash;
-  hash.stop();
-  for (auto thread = threads_.rbegin(); thread != threads_.rend(); ++thread) {
-    if (&(*thread)->machine() == &node) (*thread)->go_down();
-  }
-  node.go_down();
-  hash = so_far;
-  node.disk().crash([&](std::uint64_t key, std::uint64_t bound) {
-    return drawn(Stream::Disk, key, "what is left of a change when", bound);
-  });
-}
-
-void WorldState::restart(NodeState& node) {
-  outside([&node] {
-    if (!node.is_down()) {
-      throw UsageError(fmt::format("restart: node '{}' has not crashed", node.name()));
-    }
-    node.come_up();
-  });
-}
-
 // --- waiting for the others ---
 
 void WorldState::tell_of_ends(std::function<void()> told) {
@@ -217,10 +169,6 @@ bool WorldState::others_run() const noexcept {
     const bool runs = node->phase() != NodeState::Phase::Ended || may_come_up(*node);
     return node != &running_node_->machine() && !node->is_service() && runs;
   });
-}
-
-bool WorldState::may_come_up(const NodeState& node) const noexcept {
-  return node.is_down() && action_agenda_.earliest() != Instant::never();
 }
 
 void WorldState::reset(const WorldOptions& options) {

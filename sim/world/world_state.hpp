@@ -49,6 +49,8 @@ class WorldState final : public RunRecord {
   /// At once in an action, else when the present step ends.
   void crash(NodeState& node);
   void restart(NodeState& node);
+  /// Draws whether and when this life of `node` ends by a crash.
+  void plan_crash(NodeState& node);
   /// Calls `told` whenever another program may have ended, at a time that is then the time of the
   /// program which asks; null ends that.
   void tell_of_ends(std::function<void()> told);
@@ -70,6 +72,14 @@ class WorldState final : public RunRecord {
   [[nodiscard]] TurnOrder& turns() noexcept { return turns_; }
   /// When the first of the other programs of its machine can go on.
   [[nodiscard]] Instant earliest_beside(const NodeState& program) const noexcept;
+  /// Calls `visit` with the machine's program and its threads, or with one thread.
+  template <class F>
+  void for_each_program_of(NodeState& program, F visit) {
+    visit(program);
+    for (NodeState* thread : threads_) {
+      if (thread != &program && &thread->machine() == &program) visit(*thread);
+    }
+  }
   void began(const NodeState& node) noexcept;
   void ended(const NodeState& node) noexcept;
   /// Whether time may pass as far as `to`; when not, the run has failed.
@@ -118,6 +128,8 @@ class WorldState final : public RunRecord {
   /// Calls `action` outside of every node.
   void outside(std::function<void()> action);
   void crash_now(NodeState& node);
+  std::uint64_t drawn_at_crash(const NodeState& node, Stream stream, std::uint64_t part,
+                               const char* what, std::uint64_t bound);
   void tell_of_end();
   [[nodiscard]] bool may_come_up(const NodeState& node) const noexcept;
   bool end_by_time_limit();
@@ -136,7 +148,7 @@ class WorldState final : public RunRecord {
   std::uint64_t switches_ = 0;
   fermata::detail::StackFaultGuard stack_fault_guard_;
 
-  TurnOrder turns_;  // Outlives the nodes.
+  TurnOrder turns_;                                      // Outlives the nodes.
   std::vector<std::unique_ptr<NodeState>> known_nodes_;  // Of this run and of earlier ones.
   std::vector<NodeState*> nodes_;                        // Of this run, in order of creation.
   std::map<std::string, std::unique_ptr<NodeState>> known_threads_;  // As known_nodes_.

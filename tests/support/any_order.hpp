@@ -19,6 +19,7 @@ class AnyOrder final : public Chooser {
   std::uint64_t draw(Stream, std::uint64_t, std::uint64_t bound) override {
     return bound == 0 ? random_.next() : random_.below(bound);
   }
+  bool fault_point(std::string_view) override { return random_.below(2) != 0; }
   std::uint64_t spawn_path(std::uint64_t parent, std::string_view) override { return parent + 1; }
 
  private:

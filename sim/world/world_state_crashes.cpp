@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Machines that go down and come up again.
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/world/world_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+/// In the trace, of no kind of traces: a node goes down.
+constexpr std::uint64_t kCrash = 0xfe;
+
+// Of a crash that is a fault: how long the machine is up before it and down after it.
+constexpr Duration kLeastTime = std::chrono::microseconds(100);
+constexpr std::uint64_t kTimes = 16;  // Each twice the one before; the longest is 3 s.
+
+}  // namespace
+
+void WorldState::outside(std::function<void()> action) {
+  if (running_node_ == nullptr) return action();
+  at(Duration::zero(), std::move(action));
+}
+
+void WorldState::crash(NodeState& node) {
+  FERMATA_REQUIRE(in_run_, "crash: the world does not run");
+  if (node.phase() == NodeState::Phase::Ended) {
+    throw UsageError(fmt::format("crash: node '{}' is not up", node.name()));
+  }
+  outside([this, &node] { crash_now(node); });
+}
+
+// What the program does while it is unwound happens in a run that is over.
+void WorldState::crash_now(NodeState& node) {
+  if (node.phase() == NodeState::Phase::Ended) return;
+  const bool silent = drawn_at_crash(node, Stream::Network, 0, "silence when '{}' crashes", 2) != 0;
+  network_.crash(node, silent);
+  hash.add(kCrash, 0, node.key());
+  const auto so_far = hash;
+  hash.stop();
+  for (auto thread = threads_.rbegin(); thread != threads_.rend(); ++thread) {
+    if (&(*thread)->machine() == &node) (*thread)->go_down();
+  }
+  node.go_down();
+  hash = so_far;
+  node.disk().crash([&](std::uint64_t key, std::uint64_t bound) {
+    return drawn_at_crash(node, Stream::Disk, key, "what is left of a change when '{}' crashes",
+                          bound);
+  });
+}
+
+std::uint64_t WorldState::drawn_at_crash(const NodeState& node, Stream stream, std::uint64_t part,
+                                         const char* what, std::uint64_t bound) {
+  const std::uint64_t key = key_of(key_of(node.key(), "crash"), part);
+  if (decisions_.naming()) decisions_.name(key, fmt::format(fmt::runtime(what), node.name()));
+  return decisions_.draw(stream, key, bound);
+}
+
+void WorldState::restart(NodeState& node) {
+  outside([&node] {
+    if (!node.is_down()) {
+      throw UsageError(fmt::format("restart: node '{}' has not crashed", node.name()));
+    }
+    node.come_up();
+  });
+}
+
+void WorldState::plan_crash(NodeState& node) {
+  const std::uint64_t key = key_of(key_of(node.key(), "crash"), to_string(Fault::Crash));
+  if (decisions_.naming()) {
+    decisions_.name(key, fmt::format("when '{}' crashes", node.name()));
+  }
+  const std::uint64_t drawn = faults_.strength(Fault::Crash, Stream::Fault, key, kTimes);
+  if (drawn == 0) return;
+  at(kLeastTime * (1 << drawn), [this, &node, life = node.life()] {
+    const bool overtaken = node.life() != life || node.phase() == NodeState::Phase::Ended;
+    if (overtaken || faults_.stopped()) return;
+    crash_now(node);
+    const std::uint64_t down =
+        drawn_at_crash(node, Stream::Fault, 1, "how long '{}' is down after it crashes", kTimes);
+    at(kLeastTime * (1 << down), [&node, life] {
+      if (node.is_down() && node.life() == life) node.come_up();
+    });
+  });
+}
+
+bool WorldState::may_come_up(const NodeState& node) const noexcept {
+  return node.is_down() && action_agenda_.earliest() != Instant::never();
+}
+
+}  // namespace fermata::sim::detail
