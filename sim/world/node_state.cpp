@@ -368,48 +368,6 @@ void NodeState::set_drift(std::int32_t ppm) {
   world_.for_each_program_of(*this, [](NodeState& each) { each.wake(); });
 }
 
-void NodeState::request_shutdown() noexcept {
-  unpause();
-  shutdown_requested_ = true;
-  wake();
-}
-
-void NodeState::signal(int signum) { reactor_->signals().raise(signum); }
-
-void NodeState::crash() { world_.crash(*this); }
-
-void NodeState::restart() { world_.restart(*this); }
-
-void NodeState::may_crash() {
-  if (std::exchange(may_crash_, true)) return;
-  if (phase_ != Phase::Ended) world_.plan_crash(*this);
-}
-
-void NodeState::pause() {
-  paused_ = true;
-  world_.for_each_program_of(*this, [&](NodeState& each) { world_.turns().changed(each); });
-}
-
-void NodeState::pause_for(Duration time) {
-  if (paused_) return;
-  pause();
-  world_.at(time, [this, life = life_] {
-    if (life_ == life) unpause();
-  });
-}
-
-void NodeState::unpause() {
-  if (!std::exchange(paused_, false)) return;
-  advance(world_.now());
-  world_.turns().changed(*this);
-}
-
-// Whoever waits has to find out anew for how long.
-void NodeState::set_drift(std::int32_t ppm) {
-  node_clock_.set_drift(ppm, std::max(clock_, world_.now()));
-  wake();
-}
-
 void NodeState::die_of(int signum) {
   world_.fail(Failure{Verdict::Safety,
                       fmt::format("signal {} kills '{}': nobody there expects it", signum, name_),
