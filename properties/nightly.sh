@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What takes too long for each commit: 100,000 schedules of every law with no bug planted, the zoo
-# with controls as long, the benchmarks. Prints a table; `--json FILE` writes all rows as one list.
+# What takes too long for each commit: 100,000 schedules of every law with no bug planted, a program
+# under load, the zoo with controls as long, the benchmarks. Prints a table; `--json FILE` writes all
+# rows as one list.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 SCHEDULES=${SCHEDULES:-100000}
+SOAK_SECONDS=${SOAK_SECONDS:-600}
 build=build/release
 json=
 
@@ -36,6 +38,12 @@ for law in $laws; do
     >"$rows/law_$law.json"
   printf '"ratio": null, "limit": %s, "ok": %s}]\n' "$SCHEDULES" "$ok" >>"$rows/law_$law.json"
 done
+
+echo "--- soak: $SOAK_SECONDS s"
+soaked=true
+"$build/tests/soak/fermata_soak" "$SOAK_SECONDS" "$RANDOM" || { soaked=false failed=1; }
+printf '[{"name": "soak", "value": %s, "unit": "s", "ratio": null, "limit": %s, "ok": %s}]\n' \
+  "$SOAK_SECONDS" "$SOAK_SECONDS" "$soaked" >"$rows/soak.json"
 
 echo "--- zoo"
 properties/zoo/run.py --build "$build" --control "$SCHEDULES" --json "$rows/zoo.json" || failed=1

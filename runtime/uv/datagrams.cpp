@@ -87,10 +87,14 @@ void DatagramSocket::on_receive(uv_udp_t* handle, ssize_t size, const uv_buf_t* 
 }
 
 int DatagramSocket::start_receiving() {
+  loop_.watch(*this);
   return -uv_udp_recv_start(&udp_, provide_buffer, on_receive);
 }
 
-void DatagramSocket::stop_receiving() noexcept { uv_udp_recv_stop(&udp_); }
+void DatagramSocket::stop_receiving() noexcept {
+  loop_.unwatch(*this);
+  uv_udp_recv_stop(&udp_);
+}
 
 // --- sending ---
 
@@ -107,8 +111,9 @@ int DatagramSocket::submit_send(std::span<const std::byte> data, const Address& 
   return -uv_udp_send(&send_, &udp_, &buffer, 1, reinterpret_cast<const sockaddr*>(&native),
                       [](uv_udp_send_t* request, int status) noexcept {
                         DatagramSocket& socket = self(request->data);
-                        socket.loop_.begin_callback();
-                        socket.send_done(-status);
+                        socket.loop_.complete([keep = Ref<DatagramSocket>::share(socket), status] {
+                          keep->send_done(-status);
+                        });
                       });
 }
 
@@ -122,8 +127,11 @@ int DatagramSocket::set_membership(const Address& group, bool member) {
 
 void DatagramSocket::close_backend() noexcept {
   if (providing_) return;  // on_receive follows at once and comes back here.
-  uv_close(reinterpret_cast<uv_handle_t*>(&udp_),
-           [](uv_handle_t* handle) noexcept { self(handle->data).close_acknowledged(); });
+  loop_.unwatch(*this);
+  uv_close(reinterpret_cast<uv_handle_t*>(&udp_), [](uv_handle_t* handle) noexcept {
+    DatagramSocket& socket = self(handle->data);
+    socket.loop_.complete([&socket] { socket.close_acknowledged(); });
+  });
 }
 
 // --- Datagrams ---

@@ -8,7 +8,7 @@
 
 namespace fermata::uv::detail {
 
-class DatagramSocket final : public DatagramHandle {
+class DatagramSocket final : public DatagramHandle, private ReadySource {
  public:
   DatagramSocket(Loop& loop, const Address& multicast_interface);
 
@@ -32,6 +32,8 @@ class DatagramSocket final : public DatagramHandle {
   int read_option(SocketOption option, int& value) const override;
   [[nodiscard]] int descriptor() const noexcept;
   void close_backend() noexcept override;
+  void hold() noexcept override { uv_udp_recv_stop(&udp_); }
+  void resume() noexcept override { uv_udp_recv_start(&udp_, provide_buffer, on_receive); }
 
   Loop& loop_;
   Address multicast_interface_;

@@ -111,11 +111,12 @@ struct Files::Job {
 
   static void fs_done(uv_fs_t* request) noexcept {
     auto* const job = static_cast<Job*>(request->data);
-    job->files.loop_.begin_callback();
-    const auto result = request->result;
-    if (result < 0) return job->end(static_cast<int>(-result), 0);
-    job->collect();
-    job->end(0, static_cast<std::size_t>(result));
+    job->files.loop_.complete([job] {
+      const auto result = job->fs.result;
+      if (result < 0) return job->end(static_cast<int>(-result), 0);
+      job->collect();
+      job->end(0, static_cast<std::size_t>(result));
+    });
   }
   static void run_work(uv_work_t* request) noexcept {
     auto* const job = static_cast<Job*>(request->data);
@@ -125,8 +126,8 @@ struct Files::Job {
   }
   static void work_done(uv_work_t* request, int status) noexcept {
     auto* const job = static_cast<Job*>(request->data);
-    job->files.loop_.begin_callback();
-    job->end(status < 0 ? -status : job->work_code, job->work_moved);
+    job->files.loop_.complete(
+        [job, status] { job->end(status < 0 ? -status : job->work_code, job->work_moved); });
   }
 
   void collect();

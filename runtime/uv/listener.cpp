@@ -69,17 +69,23 @@ Listener::Listener(Loop& loop, int descriptor, const std::string& place,
   poll_.data = this;
 }
 
-void Listener::resume_accepting() {
-  check(uv_poll_start(&poll_, UV_READABLE,
-                      [](uv_poll_t* poll, int, int) noexcept {
-                        auto& listener = *static_cast<Listener*>(poll->data);
-                        listener.loop_.begin_callback();
-                        listener.accept_some();
-                      }),
-        "watch a listener");
+int Listener::poll() noexcept {
+  return uv_poll_start(&poll_, UV_READABLE, [](uv_poll_t* poll, int, int) noexcept {
+    auto& listener = *static_cast<Listener*>(poll->data);
+    listener.loop_.begin_callback();
+    listener.accept_some();
+  });
 }
 
-void Listener::pause_accepting() noexcept { uv_poll_stop(&poll_); }
+void Listener::resume_accepting() {
+  check(poll(), "watch a listener");
+  loop_.watch(*this);
+}
+
+void Listener::pause_accepting() noexcept {
+  loop_.unwatch(*this);
+  uv_poll_stop(&poll_);
+}
 
 void Listener::accept_some() noexcept {
   for (int i = 0; i < accepts_per_turn_ && accepting(); ++i) {
@@ -103,10 +109,11 @@ void Listener::accept_some() noexcept {
 
 void Listener::close_backend() noexcept {
   before_close();
+  loop_.unwatch(*this);
   uv_close(reinterpret_cast<uv_handle_t*>(&poll_), [](uv_handle_t* handle) noexcept {
     auto& listener = *static_cast<Listener*>(handle->data);
     ::close(listener.descriptor_);
-    listener.close_acknowledged();
+    listener.loop_.complete([&listener] { listener.close_acknowledged(); });
   });
 }
 

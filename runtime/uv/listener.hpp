@@ -12,7 +12,7 @@
 
 namespace fermata::uv::detail {
 
-class Listener : public ListenerHandle {
+class Listener : public ListenerHandle, private ReadySource {
  protected:
   /// Takes over `descriptor`, a listening socket, also when this throws InputOutputError; its text
   /// says `place`.
@@ -31,6 +31,9 @@ class Listener : public ListenerHandle {
   void resume_accepting() override;
   void pause_accepting() noexcept override;
   void close_backend() noexcept override;
+  void hold() noexcept override { uv_poll_stop(&poll_); }
+  void resume() noexcept override { poll(); }
+  int poll() noexcept;
   void accept_some() noexcept;
 
   Loop& loop_;

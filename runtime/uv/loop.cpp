@@ -26,9 +26,10 @@ void check(int code, std::string_view operation) {
   if (code < 0) throw InputOutputError(operation, -code);
 }
 
-Loop::Loop()
+Loop::Loop(std::optional<std::uint64_t> reorder_seed)
     : loop_(new uv_loop_t),
       alarm_descriptor_(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {
+  if (reorder_seed) reorder_.emplace(*reorder_seed);
   if (alarm_descriptor_ < 0) {
     delete loop_;
     throw InputOutputError("create a timer descriptor", errno);
@@ -62,10 +63,28 @@ Instant Loop::now() noexcept {
   return Instant{time.tv_sec * kNanosecondsPerSecond + time.tv_nsec};
 }
 
+void Loop::begin_turn() noexcept {
+  timers_last_ = reorder_ && reorder_->timers_last();
+  timers_fired_ = timers_last_;
+}
+
 void Loop::wait(TurnMode mode, Instant wake_by) noexcept {
-  const bool block = mode == TurnMode::Block && (wake_by == Instant::never() || wake_by > now());
+  bool block = mode == TurnMode::Block && (wake_by == Instant::never() || wake_by > now());
+  if (reorder_) {
+    if (block && wake_by != Instant::never()) wake_by = wake_by + reorder_->lateness();
+    const bool holds = reorder_->hold_some();
+    block = block && !holds && !reorder_->pending();
+  }
   if (block && wake_by != alarm_at_) set_alarm(wake_by);
   uv_run(loop_, block ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+  if (reorder_) {
+    reorder_->release_all();
+    reorder_->run_some();
+  }
+}
+
+void Loop::end_turn() noexcept {
+  if (!timers_fired_ || timers_last_) fire_timers();
 }
 
 void Loop::fire_timers() noexcept {

@@ -39,15 +39,14 @@ struct Names::Forward {
   uv_getaddrinfo_t request;
 
   static void done(uv_getaddrinfo_t* request, int status, addrinfo* answers) noexcept {
-    const std::unique_ptr<Forward> self(static_cast<Forward*>(request->data));
-    self->names.loop_.begin_callback();
+    auto* const self = static_cast<Forward*>(request->data);
     for (const addrinfo* each = answers; each != nullptr; each = each->ai_next) {
       if (each->ai_family != AF_INET) continue;
       self->query.addresses.push_back(
           from_native(*reinterpret_cast<const sockaddr_in*>(each->ai_addr)));
     }
     uv_freeaddrinfo(answers);
-    self->names.finished(self->query, failure_of(status));
+    finish(self, status);
   }
 };
 
@@ -58,12 +57,19 @@ struct Names::Reverse {
 
   static void done(uv_getnameinfo_t* request, int status, const char* host,
                    const char* service) noexcept {
-    const std::unique_ptr<Reverse> self(static_cast<Reverse*>(request->data));
-    self->names.loop_.begin_callback();
+    auto* const self = static_cast<Reverse*>(request->data);
     if (status == 0) self->query.name = {host, service};
-    self->names.finished(self->query, failure_of(status));
+    finish(self, status);
   }
 };
+
+template <class Job>
+void Names::finish(Job* job, int status) noexcept {
+  job->names.loop_.complete([job, status] {
+    const std::unique_ptr<Job> ended(job);
+    job->names.finished(job->query, failure_of(status));
+  });
+}
 
 void Names::enqueue(NameQuery& query) {
   int status = 0;

@@ -15,6 +15,9 @@ class Names final : public fermata::Names {
   struct Forward;
   struct Reverse;
 
+  template <class Job>
+  static void finish(Job* job, int status) noexcept;
+
   void enqueue(NameQuery& query) override;
   void withdraw(NameQuery& query) noexcept override;
 

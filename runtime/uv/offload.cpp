@@ -13,10 +13,12 @@ struct Offload::Job {
   static void work(uv_work_t* request) noexcept { run(static_cast<Job*>(request->data)->task); }
 
   static void done(uv_work_t* request, int status) noexcept {
-    const std::unique_ptr<Job> job(static_cast<Job*>(request->data));
-    job->offload.loop_.begin_callback();
-    --job->offload.in_flight_;
-    finish(job->task, status == UV_ECANCELED);
+    auto* const job = static_cast<Job*>(request->data);
+    job->offload.loop_.complete([job, status] {
+      const std::unique_ptr<Job> ended(job);
+      --job->offload.in_flight_;
+      finish(job->task, status == UV_ECANCELED);
+    });
   }
 };
 

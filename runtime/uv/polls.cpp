@@ -148,6 +148,12 @@ void Polls::collect() noexcept {
   const int count = ::epoll_wait(epoll_, events.data(), kEventsPerCall, 0);
   bool strangers = false;
   for (int i = 0; i < count; ++i) {
+    if (Reorder* const reorder = loop_.reorder()) {  // One that is passed over is told again.
+      const auto others = static_cast<std::uint64_t>(count - i);
+      std::swap(events[static_cast<std::size_t>(i)],
+                events[static_cast<std::size_t>(i) + reorder->draw(others)]);
+      if (reorder->passes_over()) continue;
+    }
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     const std::uint64_t id = event.data.u64;  // A copy: the structure is packed.
     const auto found = armed_.find(id);

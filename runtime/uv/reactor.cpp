@@ -25,7 +25,9 @@ constexpr Duration kDetachLimit = std::chrono::seconds(5);
 
 class UvReactor final : public Reactor {
  public:
-  UvReactor() { fermata::detail::ignore_broken_pipes(); }
+  explicit UvReactor(const ReactorOptions& options) : loop_(options.reorder) {
+    fermata::detail::ignore_broken_pipes();
+  }
 
   [[nodiscard]] std::string_view name() const noexcept override { return "uv"; }
 
@@ -86,7 +88,7 @@ class UvReactor final : public Reactor {
  private:
   [[nodiscard]] std::size_t unfinished() noexcept {
     return loop_.attachment().unclosed() + files_.in_flight() + names_.in_flight() +
-           offload_.in_flight();
+           offload_.in_flight() + (loop_.owes_completions() ? 1 : 0);
   }
 
   detail::Loop loop_;
@@ -104,6 +106,8 @@ class UvReactor final : public Reactor {
 
 }  // namespace
 
-std::unique_ptr<Reactor> make_reactor() { return std::make_unique<UvReactor>(); }
+std::unique_ptr<Reactor> make_reactor(const ReactorOptions& options) {
+  return std::make_unique<UvReactor>(options);
+}
 
 }  // namespace fermata::uv

@@ -30,8 +30,7 @@ Stream::Stream(Loop& loop, IoType type, Direction direction, uv_stream_t* stream
 
 void Stream::on_connected(uv_connect_t* request, int status) noexcept {
   Stream& stream = self(request->data);
-  stream.loop_.begin_callback();
-  stream.connected(-status);
+  stream.loop_.complete([keep = Ref<Stream>::share(stream), status] { keep->connected(-status); });
 }
 
 void Stream::provide_buffer(uv_handle_t* handle, std::size_t, uv_buf_t* buffer) noexcept {
@@ -57,9 +56,15 @@ void Stream::on_read(uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) 
   }
 }
 
-int Stream::start_reading() { return -uv_read_start(stream_, provide_buffer, on_read); }
+int Stream::start_reading() {
+  loop_.watch(*this);
+  return -uv_read_start(stream_, provide_buffer, on_read);
+}
 
-void Stream::stop_reading() noexcept { uv_read_stop(stream_); }
+void Stream::stop_reading() noexcept {
+  loop_.unwatch(*this);
+  uv_read_stop(stream_);
+}
 
 StreamHandle::Written Stream::try_write(Buffers buffers) {
   std::array<uv_buf_t, kGathered> vectors;
@@ -80,8 +85,8 @@ int Stream::submit_write(std::span<const std::byte> data) {
   const uv_buf_t buffer = buffer_of(data);
   return -uv_write(&write_, stream_, &buffer, 1, [](uv_write_t* request, int status) noexcept {
     Stream& stream = self(request->data);
-    stream.loop_.begin_callback();
-    stream.write_done(-status);
+    stream.loop_.complete(
+        [keep = Ref<Stream>::share(stream), status] { keep->write_done(-status); });
   });
 }
 
@@ -100,9 +105,12 @@ int Stream::descriptor() const noexcept {
 void Stream::close_backend() noexcept {
   // Each comes back here: on_read, at once, and file_target_free.
   if (providing_ || file_target_in_use()) return;
+  loop_.unwatch(*this);
   before_close();
-  uv_close(reinterpret_cast<uv_handle_t*>(stream_),
-           [](uv_handle_t* handle) noexcept { self(handle->data).close_acknowledged(); });
+  uv_close(reinterpret_cast<uv_handle_t*>(stream_), [](uv_handle_t* handle) noexcept {
+    Stream& stream = self(handle->data);
+    stream.loop_.complete([&stream] { stream.close_acknowledged(); });
+  });
 }
 
 // --- TCP ---

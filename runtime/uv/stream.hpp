@@ -10,7 +10,7 @@
 
 namespace fermata::uv::detail {
 
-class Stream : public StreamHandle {
+class Stream : public StreamHandle, private ReadySource {
  protected:
   /// `stream` belongs to the derived class, which initialises it next.
   Stream(Loop& loop, IoType type, Direction direction, uv_stream_t* stream);
@@ -40,6 +40,8 @@ class Stream : public StreamHandle {
   [[nodiscard]] int file_target() const noexcept override { return descriptor(); }
   void file_target_free() noexcept override { close_backend(); }
   void close_backend() noexcept override;
+  void hold() noexcept override { uv_read_stop(stream_); }
+  void resume() noexcept override { uv_read_start(stream_, provide_buffer, on_read); }
 
   Loop& loop_;
   uv_stream_t* stream_;

@@ -12,4 +12,7 @@ namespace fermata::conformance {
 
 using Arms = ::testing::Types<UvArm, SimArm>;
 
+/// The same, and libuv in other orders, for bodies about things that come in some order.
+using OrderedArms = ::testing::Types<UvArm, SimArm, UvReorderArm>;
+
 }  // namespace fermata::conformance

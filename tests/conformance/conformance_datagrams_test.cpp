@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 template <class Arm>
 class Datagrams : public ::testing::Test {};
-TYPED_TEST_SUITE(Datagrams, Arms);
+TYPED_TEST_SUITE(Datagrams, OrderedArms);
 
 constexpr const char* kGroup = "239.255.77.1";
 

@@ -34,7 +34,7 @@ class FileWatches : public ScratchFolder<Arm> {
   }
   void make_folder() const { fs::make_directory(folder()); }
 };
-TYPED_TEST_SUITE(FileWatches, Arms);
+TYPED_TEST_SUITE(FileWatches, OrderedArms);
 
 /// What is told until `name` is, that included.
 std::vector<FileEvent> events_until(FileWatcher& watcher, const std::string& name) {

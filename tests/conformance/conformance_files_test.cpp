@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 
 template <class Arm>
 class Files : public ScratchFolder<Arm> {};
-TYPED_TEST_SUITE(Files, Arms);
+TYPED_TEST_SUITE(Files, OrderedArms);
 
 std::string read_text(File& file, std::size_t max = 100) {
   std::string text(max, '\0');

@@ -70,7 +70,7 @@ struct FileKind : Arm {
   using Typed = File;
   static constexpr IoType kType = IoType::File;
   struct Ends {
-    static constexpr bool kReal = std::is_same_v<Arm, UvArm>;
+    static constexpr bool kReal = Arm::kReal;
     std::string path = kReal ? OverPipe::fresh_path() : "/file";
     Io writer{File::open(path, OpenMode::appending())};
     Io reader{File::open(path)};

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 template <class Arm>
 class NamesTest : public ::testing::Test {};
-TYPED_TEST_SUITE(NamesTest, Arms);
+TYPED_TEST_SUITE(NamesTest, OrderedArms);
 
 /// What `operation` throws.
 template <class Operation>

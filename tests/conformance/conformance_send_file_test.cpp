@@ -53,7 +53,7 @@ class SendFile : public ::testing::Test {
   using Pair = Connected<typename Case::Transport>;
 
  protected:
-  static constexpr bool kReal = std::is_base_of_v<UvArm, Case>;
+  static constexpr bool kReal = Case::kReal;
 
   SendFile() : path_(kReal ? OverPipe::fresh_path() : "/sent") {}
   ~SendFile() override {

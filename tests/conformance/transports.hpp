@@ -70,7 +70,8 @@ struct On : Arm {
   using Transport = T;
 };
 
-using Transports = ::testing::Types<On<UvArm, OverTcp>, On<SimArm, OverTcp>, On<UvArm, OverPipe>,
-                                    On<SimArm, OverPipe>>;
+using Transports =
+    ::testing::Types<On<UvArm, OverTcp>, On<SimArm, OverTcp>, On<UvArm, OverPipe>,
+                     On<SimArm, OverPipe>, On<UvReorderArm, OverTcp>, On<UvReorderArm, OverPipe>>;
 
 }  // namespace fermata::conformance

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "fermata/runtime/core/runtime.hpp"
@@ -13,19 +15,20 @@
 
 namespace fermata::conformance {
 
-/// The reactor on libuv, in this process.
-struct UvArm {
+/// A reactor on libuv, in this process, as `Make` makes it.
+template <class Make>
+struct UvArmOf {
   static constexpr bool kReal = true;
 
   /// Runs `body` as the main coroutine; throws what ended it.
   static void run(const std::function<void()>& body) {
-    Runtime runtime(uv::make_reactor(), {.handle_stop_signals = false});
+    Runtime runtime(Make::reactor(), {.handle_stop_signals = false});
     EXPECT_EQ(runtime.run(body), 0);
   }
 
   /// Runs `body` and says what ended the run; empty when nothing did.
   static std::string error_of(const std::function<void()>& body) {
-    Runtime runtime(uv::make_reactor(), {.handle_stop_signals = false});
+    Runtime runtime(Make::reactor(), {.handle_stop_signals = false});
     try {
       runtime.run(body);
     } catch (const std::exception& error) {
@@ -37,5 +40,19 @@ struct UvArm {
   /// The program that runs gets `signum`.
   static void raise(int signum) { std::raise(signum); }
 };
+
+struct InSystemOrder {
+  static std::unique_ptr<Reactor> reactor() { return uv::make_reactor(); }
+};
+using UvArm = UvArmOf<InSystemOrder>;
+
+/// In other orders than the system's; others in each run.
+struct Reordered {
+  static std::unique_ptr<Reactor> reactor() {
+    static std::uint64_t seed = 0;
+    return uv::make_reactor({.reorder = ++seed});
+  }
+};
+using UvReorderArm = UvArmOf<Reordered>;
 
 }  // namespace fermata::conformance
