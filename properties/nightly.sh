@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What takes too long for each commit: 100,000 schedules of every law with no bug planted, a program
-# under load, the zoo with controls as long, the benchmarks. Prints a table; `--json FILE` writes all
-# rows as one list.
+# under load, the zoo with controls as long, the benchmarks. Prints a table; `--json FILE` writes
+# all rows as one list.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
