@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# bench/*.cpp make one Google Benchmark program; each source in bench/echo is a program of its own:
-# the servers that are compared, and the load that drives them.
+# bench/*.cpp make one Google Benchmark program; each source in bench/echo and bench/io is a program
+# of its own: the contestants, and the load that drives the servers among them.
 
 # An instrumented build measures its instruments.
 if(NOT CMAKE_BUILD_TYPE MATCHES "Release|Debug")
@@ -21,10 +21,12 @@ if(bench_sources)
   endif()
 endif()
 
-file(GLOB echo_sources CONFIGURE_DEPENDS
-  "${PROJECT_SOURCE_DIR}/bench/echo/*.c" "${PROJECT_SOURCE_DIR}/bench/echo/*.cpp")
-foreach(source IN LISTS echo_sources)
-  cmake_path(GET source STEM name)
-  fermata_program(bench_${name} bench/echo SOURCES ${source}
-    LINK fermata_uv fermata_runtime PkgConfig::libuv Threads::Threads fmt::fmt)
+foreach(folder IN ITEMS echo io)
+  file(GLOB sources CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/bench/${folder}/*.c" "${PROJECT_SOURCE_DIR}/bench/${folder}/*.cpp")
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    fermata_program(bench_${name} bench/${folder} SOURCES ${source}
+      LINK fermata_uv fermata_runtime PkgConfig::libuv Threads::Threads fmt::fmt)
+  endforeach()
 endforeach()

@@ -130,6 +130,7 @@ inline void anything() {
   fermata::Io pipe(std::move(writer));
   std::printf("%zu bytes\n", copy(page, pipe));
   std::printf("%s\n", line_of(reader).c_str());
+  fermata::fs::remove("guide-page");
 }
 
 inline void names() {
