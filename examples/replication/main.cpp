@@ -14,12 +14,9 @@ int main() {
                         {"three", {"127.0.0.1", 7013}}};
   fermata::Runtime runtime(fermata::uv::make_reactor());
   return runtime.run([&] {
-    Arbiter arbiter;
-    fermata::spawn("arbiter", [&] {
-      serve(members.at("arbiter"), [&](const auto& asked) { return arbiter.answer(asked); });
-    });
+    fermata::spawn("arbiter", [&] { serve(members.at("arbiter"), std::make_shared<Arbiter>()); });
     for (const char* name : {"one", "two", "three"}) {
-      fermata::spawn("replica", [&, name] { Replica(name, members).run(); });
+      fermata::spawn("replica", [&, name] { run_replica(name, members); });
     }
     Client client(members);
     for (const char* entry : {"hello", "world"}) client.append(entry);

@@ -18,18 +18,6 @@ class Replica {
   Replica(std::string name, Members members)
       : name_(std::move(name)), members_(std::move(members)) {}
 
-  /// Until it is cancelled.
-  void run() {
-    fermata::spawn("pings", [this] {
-      while (true) {
-        ping();
-        fermata::delay(std::chrono::milliseconds(100));
-      }
-    });
-    serve(members_.at(name_), [this](const std::string& question) { return answer(question); });
-  }
-
- private:
   /// From clients "append ENTRY" and "read"; from the primary of view N "copy N S LOG", "add N S
   /// ENTRY" and "still N S", where S grows. Answers "no" to whatever it must not do. Entries are
   /// words, each of its own.
@@ -59,6 +47,22 @@ class Replica {
     return "yes";
   }
 
+  /// Asks the arbiter what to be, and is it.
+  void ping() {
+    const auto answer = ask(members_.at("arbiter"),
+                            "here " + name_ + " " + std::to_string(up_to_date_ ? view_.number : 0));
+    if (!answer) return;
+    const View next = View::parse(*answer);
+    if (next.number > view_.number) {
+      view_ = next;
+      up_to_date_ = false;
+      last_heard_ = 0;
+    }
+    if (next.number == view_.number) view_ = next;  // A copy tells the number alone.
+    if (is_primary() && !up_to_date_) bring_backup_up_to_date();
+  }
+
+ private:
   // --- as primary; one thing at a time ---
 
   std::string append(const std::string& entry) {
@@ -83,21 +87,6 @@ class Replica {
     if (number != view_.number) return false;
     up_to_date_ = answer == "yes";
     return up_to_date_;
-  }
-
-  // --- views ---
-
-  void ping() {
-    const auto answer = ask(members_.at("arbiter"),
-                            "here " + name_ + " " + std::to_string(up_to_date_ ? view_.number : 0));
-    if (!answer) return;
-    const View next = View::parse(*answer);
-    if (next.number > view_.number) {
-      view_ = next;
-      up_to_date_ = false;
-    }
-    if (next.number == view_.number) view_ = next;  // A copy tells the number alone.
-    if (is_primary() && !up_to_date_) bring_backup_up_to_date();
   }
 
   void bring_backup_up_to_date() {
@@ -129,6 +118,18 @@ class Replica {
   std::vector<std::string> log_;
   fermata::Mutex busy_{"log"};
 };
+
+/// Until it is cancelled.
+inline void run_replica(const std::string& name, const Members& members) {
+  const auto replica = std::make_shared<Replica>(name, members);
+  fermata::spawn("pings", [replica] {
+    while (true) {
+      replica->ping();
+      fermata::delay(std::chrono::milliseconds(100));
+    }
+  });
+  serve(members.at(name), replica);
+}
 
 /// Knows who was primary when it last asked.
 class Client {

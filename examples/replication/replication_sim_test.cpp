@@ -50,10 +50,9 @@ SIM_TEST(Replication, IsOneLogForAllClients) {
   for (const char* name : {"arbiter", "one", "two", "three"}) {
     world.service(name, [&members, name = std::string(name)] {
       if (name == "arbiter") {
-        Arbiter arbiter;
-        serve(members.at(name), [&](const std::string& asked) { return arbiter.answer(asked); });
+        serve(members.at(name), std::make_shared<Arbiter>());
       } else {
-        Replica(name, members).run();
+        run_replica(name, members);
       }
     });
     members.emplace(name, world.node(name).address(7000));

@@ -6,8 +6,8 @@
 #include <array>
 #include <chrono>
 #include <fermata/runtime.hpp>
-#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -42,15 +42,17 @@ inline std::optional<std::string> ask(const fermata::Address& whom, const std::s
   return std::nullopt;
 }
 
-/// Answers questions, several at a time, until it is cancelled. The answer is not empty.
-inline void serve(const fermata::Address& here,
-                  const std::function<std::string(const std::string& question)>& answer) {
+/// Lets `answerer`, which its sessions share, answer(question), several at a time, until it is
+/// cancelled. The answer is not empty.
+template <class Answerer>
+void serve(const fermata::Address& here, const std::shared_ptr<Answerer>& answerer) {
   auto listener = fermata::TcpListener::bind(here);
   while (auto accepted = listener.accept()) {
-    fermata::spawn("session", [&answer, peer = std::move(*accepted)]() mutable {
+    fermata::spawn("session", [answerer, peer = std::move(*accepted)]() mutable {
       try {
         const std::string question = read_line(peer);
-        if (!question.empty()) peer.write(answer(question) + "\n", {.timeout = kPatience});
+        if (!question.empty())
+          peer.write(answerer->answer(question) + "\n", {.timeout = kPatience});
       } catch (const fermata::Error&) {  // Whoever asked is gone.
       }
     });
