@@ -59,8 +59,8 @@ SIM_TEST(Replication, IsOneLogForAllClients) {
   }
   for (int i = 0; i < 4; ++i) {
     const std::string cut_off = std::vector<std::string>{"one", "two", "three"}[fermata::random(3)];
-    const auto when = 1s + fermata::random(10'000) * 1ms;
-    const auto how_long = 1s + fermata::random(5'000) * 1ms;
+    const auto when = 1s + fermata::random(4'000) * 1ms;
+    const auto how_long = 1s + fermata::random(4'000) * 1ms;
     const auto each_link = [&, cut_off](const std::function<void(fermata::sim::Link)>& change) {
       for (const auto& [other, address] : members) {
         if (other != cut_off) change(world.link(cut_off, other));
@@ -73,11 +73,11 @@ SIM_TEST(Replication, IsOneLogForAllClients) {
   for (const char* name : {"ann", "bob"}) {
     world.node(name, [&, name = std::string(name)] {
       Client client(members);
-      for (int i = 0; i < 6; ++i) {
+      for (int i = 0; i < 10; ++i) {
         const std::string entry = name + std::to_string(i);
         client.append(entry);
         ledger.appended(entry);
-        fermata::delay(fermata::random(1'000) * 1ms);
+        fermata::delay(fermata::random(500) * 1ms);
         const auto before = ledger.acknowledged();
         ledger.read(before, parse(client.read()));
       }
