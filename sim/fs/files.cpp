@@ -11,6 +11,7 @@
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/runtime/reactor/file.hpp"
 #include "fermata/sim/world/close_delay.hpp"
+#include "fermata/sim/world/descriptors.hpp"
 #include "fermata/sim/world/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
@@ -132,6 +133,7 @@ int SimFiles::perform_at_path(FileOperation& operation, std::uint64_t key) {
 }
 
 SimFiles::Answer SimFiles::open(FileOperation& operation, std::uint64_t key) {
+  if (out_of_descriptors(node_, Stream::Disk, "file")) return {EMFILE, 0};
   if (operation.mode.create && is_full(operation.path, key)) return {ENOSPC, 0};
   OpenFile opened{0, operation.mode};
   const int code = disk().open(operation.path, operation.mode, opened.inode);

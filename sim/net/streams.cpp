@@ -8,7 +8,9 @@
 #include <cstring>
 #include <utility>
 
+#include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/world/close_delay.hpp"
+#include "fermata/sim/world/descriptors.hpp"
 #include "fermata/sim/world/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 #include "fermata/sim/world/tty.hpp"
@@ -23,6 +25,12 @@ constexpr Duration kFirstRetry = std::chrono::seconds(1);
 /// The same for what is not acknowledged on a connection: 15 repetitions.
 constexpr Duration kSendTimeout = std::chrono::milliseconds(924'600);
 
+void require_descriptor(NodeState& node, std::string_view peer) {
+  if (out_of_descriptors(node, Stream::Network, "connection")) {
+    throw InputOutputError(fmt::format("connect to {}", peer), EMFILE);
+  }
+}
+
 }  // namespace
 
 Ref<ListenerHandle> SimStreams::open_listener(const Address& address,
@@ -35,6 +43,7 @@ Ref<ListenerHandle> SimStreams::open_listener(const PipePath& path, const Listen
 }
 
 Ref<StreamHandle> SimStreams::open_connection(const PipePath& peer) {
+  require_descriptor(node_, peer.text());
   auto* stream =
       new SimStream(attachment_, node_.network().make_local_connection(node_, peer.text()),
                     Connection::Client);
@@ -44,6 +53,9 @@ Ref<StreamHandle> SimStreams::open_connection(const PipePath& peer) {
 }
 
 PipeHandles SimStreams::open_pipe() {
+  if (out_of_descriptors(node_, Stream::Network, "pipe")) {
+    throw InputOutputError("open a pipe", EMFILE);
+  }
   const auto connection = node_.network().make_local_connection(node_, "pipe");
   const auto end = [&](Connection::Side side, Direction direction) {
     return Ref<StreamHandle>::adopt(*new SimStream(attachment_, connection, side, direction));
@@ -56,6 +68,7 @@ Ref<StreamHandle> SimStreams::open_standard(StandardStream which) {
 }
 
 Ref<StreamHandle> SimStreams::open_connection(const Address& peer) {
+  require_descriptor(node_, peer.text());
   NodeState* server = node_.peer(peer.ip());
   if (server != nullptr && server->is_down()) server = nullptr;
   auto connection =
@@ -398,6 +411,9 @@ void SimListener::resume_accepting() {
 void SimListener::hand_over() {
   for (int i = 0; accepting_ && !queue_.empty(); ++i) {
     if (i == accepts_per_turn_) return resume_accepting();
+    if (out_of_descriptors(node_, Stream::Network, "accepted connection")) {
+      return accept_failed(EMFILE);
+    }
     auto connection = std::move(queue_.front());
     queue_.pop_front();
     accepted(Ref<StreamHandle>::adopt(

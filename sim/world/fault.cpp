@@ -37,6 +37,7 @@ constexpr std::array<const char*, kFaultCount> kNames = {
     "point",
     "watch-delay",
     "watch-overflow",
+    "out-of-descriptors",
 };
 
 std::optional<Fault> fault_of(std::string_view name) {

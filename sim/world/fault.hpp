@@ -36,8 +36,9 @@ enum class Fault : std::uint8_t {
   Point,              // what the program calls a fault: FERMATA_FAULT
   WatchDelay,         // a change of a file is told much later
   WatchOverflow,      // it is lost, and a rescan asked for
+  OutOfDescriptors,   // a connection, pipe or file finds no descriptor; an accept tries again later
 };
-inline constexpr std::size_t kFaultCount = 24;
+inline constexpr std::size_t kFaultCount = 25;
 
 /// "delay", "short-read", ...
 [[nodiscard]] const char* to_string(Fault fault) noexcept;
