@@ -25,6 +25,8 @@
 #include "fermata/runtime/io/tcp.hpp"             // IWYU pragma: export
 #include "fermata/runtime/io/thread.hpp"          // IWYU pragma: export
 #include "fermata/runtime/io/thread_channel.hpp"  // IWYU pragma: export
+#include "fermata/runtime/io/thread_lock.hpp"     // IWYU pragma: export
+#include "fermata/runtime/io/thread_pool.hpp"     // IWYU pragma: export
 #include "fermata/runtime/io/trigger.hpp"         // IWYU pragma: export
 #include "fermata/runtime/io/tty.hpp"             // IWYU pragma: export
 #include "fermata/runtime/io/udp.hpp"             // IWYU pragma: export

@@ -16,6 +16,7 @@ SIM_TEST(Guide, LocksEndWell) { guide::locks::tour(); }
 SIM_TEST(Guide, FuturesEndWell) { guide::futures::tour(); }
 SIM_TEST(Guide, UdpEndWell) { guide::udp::tour(); }
 SIM_TEST(Guide, FilesEndWell) { guide::files::tour(); }
+SIM_TEST(Guide, ThreadsEndWell) { guide::threads::tour(); }
 
 SIM_TEST(Guide, TerminalsHaveTheTestAsTheirUser) {
   fermata::sim::Terminal& terminal = world.node("main").terminal();

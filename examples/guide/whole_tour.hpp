@@ -11,6 +11,7 @@
 #include "examples/guide/pools.hpp"
 #include "examples/guide/scopes.hpp"
 #include "examples/guide/task_groups.hpp"
+#include "examples/guide/threads.hpp"
 #include "examples/guide/udp.hpp"
 
 namespace guide {
@@ -28,6 +29,7 @@ inline void whole_tour() {
   network::tour();
   udp::tour();
   files::tour();
+  threads::tour();
 }
 
 }  // namespace guide

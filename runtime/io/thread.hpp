@@ -5,10 +5,10 @@
 //
 // What crosses  The task moves to the new thread, with all that it has captured, and is destroyed
 //               there. Its result comes back by a move. Neither may refer to what belongs to a
-//               runtime (coroutines, futures, sockets); what both sides use at once must be made for
-//               that: ThreadChannel, RemotePromise, or a lock of the program's own.
-// Errors        RemoteError, with the original inside; a Cancellation when the thread was cancelled;
-//               ThreadTransferError when it called exit.
+//               runtime (coroutines, futures, sockets); what both sides use at once must be made
+//               for that: ThreadChannel, RemotePromise, or a lock of the program's own.
+// Errors        RemoteError, with the original inside; a Cancellation when the thread was
+//               cancelled; ThreadTransferError when it called exit.
 // End           A run that ends well waits for its threads, whoever waits for them or not; one that
 //               is shut down shuts them down too (THR-07).
 
@@ -129,8 +129,8 @@ auto spawn_thread(Task&& task, SpawnThreadOptions options = {}) {
   static_assert(is_transferable<Result>, "the result would belong to the thread that made it");
   auto work = std::make_unique<detail::ThreadWorkOf<Function, Result>>(
       std::move(options.bootloader), std::forward<Task>(task));
-  return Thread<Result>(current_runtime().reactor().threads().start(std::move(options.name),
-                                                                    std::move(work)));
+  return Thread<Result>(
+      current_runtime().reactor().threads().start(std::move(options.name), std::move(work)));
 }
 
 }  // namespace fermata

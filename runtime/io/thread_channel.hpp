@@ -4,15 +4,17 @@
 // A queue between the coroutines of several threads.
 //
 //   fermata::ThreadChannel<Job> jobs(16);
-//   auto worker = fermata::spawn_thread([jobs]() mutable { while (auto job = jobs.next()) run(*job); });
+//   auto worker = fermata::spawn_thread([jobs] {
+//     while (auto job = jobs.next()) job->run();
+//   });
 //   jobs.send(std::move(job));
 //   jobs.close();
 //
-// Handles    Copies are the same channel; each may be used on any thread, by one coroutine at a time
-//            or many. Its values must be transferable and move without throwing.
+// Handles    Copies are the same channel, on any thread. Its values must be transferable and move
+//            without throwing.
 // Order      Values arrive in the order in which they were accepted, that is, in which the threads
-//            took the channel's lock. On each side first come, first served: one waiter is woken for
-//            one value or slot, which is its own, so no newcomer takes it; when that waiter is
+//            took the channel's lock. On each side first come, first served: one waiter is woken
+//            for one value or slot, which is its own, so no newcomer takes it; when that waiter is
 //            cancelled it goes to the next (TC-01 to TC-03).
 // Waiting    send, recv and next suspend their coroutine only. What has happened wins: a token or a
 //            timeout that comes after the grant is not heard.

@@ -13,17 +13,11 @@
 #include <mutex>
 
 #include "fermata/runtime/base/intrusive_list.hpp"
-#include "fermata/runtime/core/runtime.hpp"
 #include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/io/thread_lock.hpp"
 #include "fermata/runtime/reactor/trigger.hpp"
 
 namespace fermata::detail {
-
-/// Locks what several threads use. Where the order of threads is a choice, others may go first.
-[[nodiscard]] inline std::unique_lock<std::mutex> lock_among_threads(std::mutex& mutex) {
-  if (Runtime* const here = current_runtime_pointer) here->reactor().let_threads_in();
-  return std::unique_lock(mutex);
-}
 
 class ThreadLine {
  public:

@@ -13,7 +13,7 @@ namespace fermata {
 /// Whether a T makes sense on another thread. False for what belongs to one runtime; specialise it
 /// for types of your own that do, or that hold such things.
 template <class T>
-inline constexpr bool is_transferable = std::is_object_v<T> && std::is_move_constructible_v<T> &&
+inline constexpr bool is_transferable = std::is_object_v<T>&& std::is_move_constructible_v<T> &&
                                         !std::is_base_of_v<Event, std::remove_pointer_t<T>>;
 template <>
 inline constexpr bool is_transferable<void> = true;

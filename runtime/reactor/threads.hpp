@@ -31,6 +31,9 @@ class Threads {
   /// when there can be no further thread.
   [[nodiscard]] Ref<ThreadEvent> start(std::string name, std::unique_ptr<detail::ThreadWork> work);
 
+  /// How many threads the machine can run at once.
+  [[nodiscard]] virtual std::size_t processors() const noexcept = 0;
+
   /// Threads that have not ended, as far as this runtime knows.
   [[nodiscard]] std::size_t live() const noexcept { return live_.size(); }
 

@@ -42,6 +42,10 @@ void Threads::launch(const std::shared_ptr<fermata::detail::ThreadLink>& link) {
   }
 }
 
+std::size_t Threads::processors() const noexcept {
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
 void Threads::join(const fermata::detail::ThreadLink& link) noexcept {
   const auto entry = std::find_if(threads_.begin(), threads_.end(),
                                   [&](const Entry& each) { return each.link == &link; });

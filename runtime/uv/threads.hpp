@@ -15,6 +15,8 @@ class Threads final : public fermata::Threads {
  public:
   explicit Threads(Loop& loop) : fermata::Threads(loop.attachment()) {}
 
+  [[nodiscard]] std::size_t processors() const noexcept override;
+
   using fermata::Threads::linger;
   using fermata::Threads::quiesce;
   using fermata::Threads::shut_down;

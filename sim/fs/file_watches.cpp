@@ -82,7 +82,7 @@ void SimFileWatches::enqueue(Report report) {
     if (!queue_.empty() && queue_.back().place == nullptr) return;
     report = {};
   }
-  report.due = node_.now() + delay();
+  report.due = node_.time_of_tidings() + delay();
   if (!queue_.empty()) report.due = std::max(report.due, queue_.back().due);
   queue_.push_back(std::move(report));
   expect_delivery();

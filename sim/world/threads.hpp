@@ -17,6 +17,9 @@ class SimThreads final : public Threads {
   SimThreads(fermata::detail::Attachment& attachment, NodeState& node)
       : Threads(attachment), node_(node) {}
 
+  static constexpr std::size_t kProcessors = 4;
+  [[nodiscard]] std::size_t processors() const noexcept override { return kProcessors; }
+
   using Threads::linger;
   using Threads::quiesce;
   using Threads::shut_down;

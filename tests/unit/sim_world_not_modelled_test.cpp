@@ -4,11 +4,18 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <exception>
 #include <functional>
 #include <string>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/io/descriptor.hpp"
+#include "fermata/runtime/io/signal.hpp"
+#include "fermata/runtime/io/tcp.hpp"
+#include "fermata/runtime/io/thread.hpp"
+#include "fermata/runtime/io/udp.hpp"
+#include "fermata/runtime/sync/await.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
@@ -37,6 +44,24 @@ std::string error_of(const std::function<void()>& call) {
 TEST(NotModelled, DescriptorsOfUsers) {
   EXPECT_EQ(error_of([] { const Descriptor descriptor(0); }),
             "reactor 'sim' has no part 'polls'");
+}
+
+TEST(NotModelled, SocketsAndSignalsOfThreads) {
+  const auto in_thread = [](void (*call)()) {
+    return error_of([call] {
+      try {
+        await(spawn_thread(call));
+      } catch (const RemoteError& failed) {
+        std::rethrow_exception(failed.original());
+      }
+    });
+  };
+  const std::string streams = "reactor 'sim' has no part 'streams of threads'";
+  EXPECT_EQ(in_thread([] { (void)TcpStream::connect({"10.0.0.1", 80}); }), streams);
+  EXPECT_EQ(in_thread([] { (void)UdpSocket::bind({"127.0.0.1", 0}); }),
+            "reactor 'sim' has no part 'datagrams of threads'");
+  EXPECT_EQ(in_thread([] { SignalWatch watch(SIGHUP); }),
+            "reactor 'sim' has no part 'signals of threads'");
 }
 
 /// An error of a program that nobody catches ends the run.
