@@ -96,7 +96,7 @@ void Poll::disarm() noexcept {
 void Poll::ready(PollMask mask, std::exception_ptr error) {
   const auto keep = Ref<Poll>::share(*this);
   const bool terminal = any(mask & PollMask::Disconnect) || error;
-  if (terminal && loop_ref_count() > 0) leave_loop();
+  while (terminal && loop_ref_count() > 0) stop();
   const Outcome outcome{this, std::move(error)};
   proxies_.dispatch([&](PollProxy& proxy) {
     const PollMask triggered = terminal ? mask : mask & proxy.events_;
