@@ -19,7 +19,6 @@ class DatagramModel {
  public:
   /// What the network may have done so far.
   struct Faults {
-    bool loss = false;
     bool duplicate = false;
     bool reorder = false;
   };

@@ -30,6 +30,7 @@ extern const Law kIteration;
 extern const Law kLocks;
 extern const Law kNames;
 extern const Law kOffload;
+extern const Law kPolls;
 extern const Law kPools;
 extern const Law kScopes;
 extern const Law kStreams;

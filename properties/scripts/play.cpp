@@ -12,6 +12,9 @@ using std::chrono::seconds;
 /// Longer than all naps and timeouts of a script together.
 constexpr Duration kRest = seconds(60);
 
+/// Later than faults and computing make a timer.
+constexpr Duration kVeryLate = milliseconds(500);
+
 }  // namespace
 
 void Stage::play(Subject& subject, const std::shared_ptr<void>& owner) {
@@ -80,7 +83,7 @@ void Stage::perform_common(const Step& step) {
     case Common::Pause:
       return suspend();
     case Common::Nap:
-      return delay(milliseconds(step.number));
+      return nap(milliseconds(step.number));
     case Common::Cancel: {
       Actor& whom = actors_[step.number % actor_count()];
       if (!whom.coroutine->closed()) ++whom.cancels;
@@ -95,6 +98,13 @@ void Stage::perform_common(const Step& step) {
       return;
     }
   }
+}
+
+void Stage::nap(Duration span) {
+  const Instant due = now() + span;
+  delay(span);
+  if (now() < due) complain("TMR-01 (TIME): a nap ended early");
+  if (now() > due + kVeryLate) complain("TMR-01 (TIME): a nap ended far too late");
 }
 
 WaitOptions Stage::patience(std::uint8_t number) const {

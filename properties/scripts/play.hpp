@@ -85,6 +85,7 @@ class Stage {
   /// Returns whether the actor goes on.
   bool take(Subject& subject, std::size_t index, const Step& step);
   void perform_common(const Step& step);
+  void nap(Duration span);
   [[nodiscard]] std::string sleepers() const;
 
   const Script& script_;

@@ -96,7 +96,8 @@ class Datagrams final : public Subject {
     for (std::size_t here = 0; here < sockets_.size(); ++here) {
       if (!sockets_[here].socket.is_open()) continue;
       drain(here);
-      if (!struck(sim::Fault::DatagramLoss)) stage.complain(model_.all_received(here));
+      const bool may_be_lost = struck(sim::Fault::DatagramLoss) || struck(sim::Fault::Partition);
+      if (!may_be_lost) stage.complain(model_.all_received(here));
       close(here);
     }
   }
@@ -144,8 +145,7 @@ class Datagrams final : public Subject {
   void took(std::size_t here, const Datagram& got, std::span<const std::byte> bytes) {
     const bool from_mirror = got.peer == mirror_;
     const std::size_t from = from_mirror ? here : got.peer.port() - kFirstPort;
-    const models::DatagramModel::Faults faults{struck(sim::Fault::DatagramLoss),
-                                               struck(sim::Fault::DatagramDuplicate),
+    const models::DatagramModel::Faults faults{struck(sim::Fault::DatagramDuplicate),
                                                struck(sim::Fault::DatagramReorder)};
     const bool in_order = sockets_[here].one_at_a_time && from != here;
     stage.complain(
@@ -156,7 +156,7 @@ class Datagrams final : public Subject {
     std::vector<std::byte> buffer(2'000);
     try {
       for (;;) {
-        const Datagram got = sockets_[here].socket.receive(buffer, {.timeout = seconds(1)});
+        const Datagram got = sockets_[here].socket.receive(buffer, {.timeout = seconds(30)});
         took(here, got, std::span(buffer).first(got.size));
       }
     } catch (const Timeout&) {

@@ -3,6 +3,7 @@
 // Work on other threads, by several actors at once.
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -15,6 +16,9 @@ namespace {
 
 enum Operations : std::uint8_t { kCompute, kFail };
 constexpr std::array<Operation, 2> kOperations = {{{"compute", 10}, {"fail", 3}}};
+
+/// More than all work of a script takes, one after the other.
+constexpr Duration kLongest = std::chrono::seconds(10);
 
 /// What a piece of work has captured.
 struct Work {
@@ -30,6 +34,7 @@ class Offloads final : public Subject {
     const auto work = std::make_shared<Work>(Work{works_.size()});
     works_.push_back(work);
     const bool fails = step.operation() == kFail;
+    const Instant start = now();
     try {
       const std::size_t result = offload(
           [work, fails] {
@@ -44,6 +49,9 @@ class Offloads final : public Subject {
       if (!fails || error.number != work->number) {
         stage.complain("THR-02 (ERR): the error is another work's");
       }
+    }
+    if (now() > start + kLongest) {
+      stage.complain("THR-02 (TIME): somebody waited far longer than all work takes together");
     }
     if (work->runs != 1) stage.complain("THR-02 (ONCE): work has ended that did not run once");
   }

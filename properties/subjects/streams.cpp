@@ -152,6 +152,7 @@ class Streams final : public Subject {
     bool busy = false;
     for (const auto& end : ends_) {
       busy = busy || !end->readers.line().empty() || !end->writers.empty();
+      if (network_pauses()) continue;
       for (const std::size_t reader : end->readers.line()) {
         if (stage.parked(reader)) stage.complain(why_read_should_end(*end));
       }
@@ -438,6 +439,10 @@ class Streams final : public Subject {
   [[nodiscard]] bool struck(sim::Fault fault) const {
     return stage.world().fault_counts()[static_cast<std::size_t>(fault)] > 0;
   }
+  /// Whether what is under way may take longer than anybody waits.
+  [[nodiscard]] bool network_pauses() const {
+    return struck(sim::Fault::Clog) || struck(sim::Fault::Partition);
+  }
   /// Whether there is a reason for the connection to break.
   [[nodiscard]] bool may_break(const End& end) const {
     return struck(sim::Fault::Reset) || end.peer == nullptr || end.peer->sent.is_closed();
@@ -471,7 +476,7 @@ class Streams final : public Subject {
     const models::ByteWayModel& way = end.peer->sent;
     try {
       while (way.outstanding() > 0 && !end.at_end) {
-        const std::size_t count = end.stream.read(buffer, {.timeout = seconds(1)});
+        const std::size_t count = end.stream.read(buffer, {.timeout = seconds(60)});
         took(end, std::span(buffer).first(count));
       }
     } catch (const InputOutputError& error) {

@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
@@ -116,20 +118,28 @@ int report(const Entry& entry, const char* strategy, const sim::FoundFailure& fo
 struct Choice {
   std::uint64_t runs = 1'500;  // Of each entry.
   std::uint64_t seed = 1;
-  std::string only;
+  std::string only;      // Names with commas between; empty: all.
   std::string strategy;  // Empty: each in turn.
 };
+
+void keep_only(std::vector<Entry>& all, std::string_view names) {
+  std::vector<Entry> kept;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    names.remove_prefix(std::min(name.size() + 1, names.size()));
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.name == name; });
+    if (found == all.end()) throw UsageError(fmt::format("there is no '{}'", name));
+    kept.push_back(*found);
+  }
+  all = std::move(kept);
+}
 
 int explore_all(const Choice& choice) {
   Totals totals;
   Sum sum;
   auto all = entries(&totals);
-  if (!choice.only.empty())
-    std::erase_if(all, [&](const Entry& e) { return e.name != choice.only; });
-  if (all.empty()) {
-    fmt::print(stderr, "fermata_suite: there is no '{}'\n", choice.only);
-    return 1;
-  }
+  if (!choice.only.empty()) keep_only(all, choice.only);
   Progress progress(all.size(), choice.runs);
   const auto start = std::chrono::steady_clock::now();
   for (const Entry& entry : all) {
@@ -209,7 +219,7 @@ int main(int argc, char** argv) {
       } else {
         throw fermata::UsageError(
             std::string(option) + " is no option; expected --runs N, " +
-            "--seed S, --only ENTRY, --strategy NAME, --list, --trace-hashes");
+            "--seed S, --only ENTRY,..., --strategy NAME, --list, --trace-hashes");
       }
     }
     return hashes ? fermata::properties::suite::print_trace_hashes()

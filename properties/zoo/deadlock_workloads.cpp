@@ -2,6 +2,8 @@
 
 // Deadlock detection (Z-DL).
 
+#include <string_view>
+
 #include "fermata/runtime/runtime.hpp"
 #include "properties/zoo/scene.hpp"
 #include "properties/zoo/workload.hpp"
@@ -64,6 +66,17 @@ void answered_by_a_hidden_timer(sim::World&) {
   await(starter);
 }
 
+// One writes to a file, and nothing else happens.
+void write_a_file(sim::World&) {
+  await(spawn("writer", [] {
+    try {
+      auto file = File::open("/file", OpenMode::writing());
+      file.write(std::string_view("the only thing that happens"));
+    } catch (const InputOutputError&) {
+    }
+  }));
+}
+
 // In a program that cannot deadlock, any deadlock is a false alarm.
 constexpr std::string_view kFalseAlarm = "Deadlock detected";
 
@@ -76,6 +89,11 @@ std::vector<Workload> deadlock_workloads() {
        2,
        {"STOP", "DL+", "CORE-EV-01", "CORE-EV-04"},
        &stopped_twice},
+      {"Z-DL-02",
+       "in-flight requests are not counted as activity",
+       1,
+       {"DL+", kFalseAlarm, "CORE-SC-10"},
+       &write_a_file},
       {"Z-DL-03",
        "decision taken on a sample older than the work it judges",
        1,

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Would the harness notice if the runtime were broken? Puts real bugs back and hunts them.
 
-Each *.patch beside this script is one bug, against a copy of runtime/ that is built apart. It
-counts as found when the workload of its entry, among 3 to 10 unrelated coroutines, reports the
+Each *.patch beside this script is one bug, against a copy of runtime/ and sim/ that is built apart.
+It counts as found when the workload of its entry, among 3 to 10 unrelated coroutines, reports the
 invariant that the bug breaks; when its seed replays; when the calm order does not show it, if it
 needs two orderings or more; and when the same workload passes without the bug.
 
@@ -28,6 +28,7 @@ DEFAULT = "random"  # The strategy that has to find each bug, whatever the other
 CALM_SEEDS = 50
 WALL_LIMIT = 300  # Seconds, of one hunt.
 WORKERS = 2
+PATCHED = ("runtime", "sim")
 LINKED_TARGETS = ("fermata_runtime", "fermata_sim", "fermata_laws", "zoo_hunt")
 
 
@@ -46,7 +47,8 @@ class Mutant:
 
     def make(self):
         shutil.rmtree(self.folder, ignore_errors=True)
-        shutil.copytree(ROOT / "runtime", self.folder / "runtime")
+        for part in PATCHED:
+            shutil.copytree(ROOT / part, self.folder / part)
         applied = run(["patch", "-p1", "-F0", "--no-backup-if-mismatch", "-i", str(self.patch)],
                       cwd=self.folder)
         if applied.returncode != 0:
@@ -63,10 +65,9 @@ class Mutant:
     def link_headers(self):
         include = self.folder / "include" / "fermata"
         include.mkdir(parents=True)
-        (include / "runtime").symlink_to(self.folder / "runtime")
-        (include / "runtime.hpp").symlink_to(self.folder / "runtime" / "runtime.hpp")
-        (include / "sim").symlink_to(ROOT / "sim")
-        (include / "sim.hpp").symlink_to(ROOT / "sim" / "sim.hpp")
+        for part in PATCHED:
+            (include / part).symlink_to(self.folder / part)
+            (include / f"{part}.hpp").symlink_to(self.folder / part / f"{part}.hpp")
 
     def compile_commands(self, touched):
         """What must be compiled again: (object, command) for each source concerned."""
@@ -87,7 +88,7 @@ class Mutant:
             command = command.replace(
                 f"-I{self.build}/include", f"-I{self.folder}/include -I{self.build}/include")
             command = re.sub(r"-M[FT] \S+|-MD", "", command)
-            if source.parts[0] == "runtime":
+            if source.parts[0] in PATCHED:
                 command = command.replace(entry["file"], str(self.folder / source))
             commands.append((target[1], command))
         return commands

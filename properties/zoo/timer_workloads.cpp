@@ -10,6 +10,7 @@ namespace fermata::properties::zoo {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 // Computing, and then sleeping.
 void compute_and_sleep(sim::World& world) {
@@ -43,6 +44,47 @@ void stop_what_is_due(sim::World& world) {
   delay(milliseconds(20));
 }
 
+/// Later than faults make a timer.
+constexpr Duration kVeryLate = milliseconds(200);
+
+void sleep_and_check(sim::World& world, Duration span) {
+  const Instant due = now() + span;
+  delay(span);
+  if (now() > due + kVeryLate) complain(world, "TIME (TMR-01): a timer fired far too late");
+}
+
+// Short sleeps begin while the loop is to wait for a long one.
+void short_after_long(sim::World& world) {
+  const auto long_sleeper = spawn("long", [&] { sleep_and_check(world, seconds(10)); });
+  const auto short_sleeper = spawn("short", [&] {
+    for (int i = 0; i < 20; ++i) {
+      offload([] {});
+      sleep_and_check(world, milliseconds(10));
+    }
+  });
+  await(short_sleeper);
+  await(long_sleeper);
+}
+
+// Work on another thread, with a timeout that is far away.
+void work_with_a_timeout(sim::World& world) {
+  for (int i = 0; i < 40; ++i) {
+    const Instant start = now();
+    try {
+      offload([] {}, {.timeout = seconds(100)});
+    } catch (const Timeout&) {
+    }
+    if (now() > start + seconds(1)) {
+      complain(world, "TIME: the clock ran ahead of a worker that was busy for a moment");
+    }
+  }
+}
+
+// Ten short sleeps take as long as ten short sleeps.
+void many_naps(sim::World& world) {
+  for (int i = 0; i < 10; ++i) sleep_and_check(world, milliseconds(10));
+}
+
 void many_at_once(sim::World& world) {
   std::vector<Ref<Timer>> timers;
   std::vector<Subscription> subscriptions;
@@ -71,11 +113,18 @@ std::vector<Workload> timer_workloads() {
        2,
        {"TIME", "TMR-03", "CORE-EV-16"},
        &stop_what_is_due},
-      {"Z-TM-08",
-       "ties are served in the order of the heap",
+      {"Z-TM-04",
+       "adding the earliest timer does not re-program the wait",
        1,
-       {"TIME", "TMR-04"},
-       &many_at_once},
+       {"TIME", "TMR-01"},
+       &short_after_long},
+      {"Z-TM-06",
+       "virtual clock runs ahead of a busy worker thread",
+       1,
+       {"TIME", "CANC"},
+       &work_with_a_timeout},
+      {"Z-TM-07", "advance overshoots intermediate deadlines", 1, {"TIME", "TMR-01"}, &many_naps},
+      {"Z-TM-08", "ties are served in the order of the heap", 1, {"TIME", "TMR-04"}, &many_at_once},
   };
 }
 

@@ -24,6 +24,7 @@ std::vector<Workload> catalogue() {
   add(channel_workloads());
   add(lock_workloads());
   add(scope_workloads());
+  add(io_workloads());
   return all;
 }
 

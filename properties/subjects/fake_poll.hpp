@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A descriptor that becomes ready when it is told to.
+
+#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/reactor/poll.hpp"
+
+namespace fermata::properties {
+
+class FakePoll final : public Poll {
+ public:
+  FakePoll(Polls& polls, int descriptor) : Poll(polls, descriptor) {}
+
+  /// As far as somebody watches for it; Disconnect in any case.
+  void become(PollMask mask) {
+    const PollMask seen = mask & (watched_ | PollMask::Disconnect);
+    if (any(watched_) && any(seen)) ready(seen);
+  }
+  [[nodiscard]] PollMask watched() const noexcept { return watched_; }
+
+ private:
+  void arm_mask(PollMask mask) override { watched_ = mask; }
+  void disarm_mask() noexcept override { watched_ = PollMask::None; }
+  void close_backend() noexcept override { close_acknowledged(); }
+
+  PollMask watched_ = PollMask::None;
+};
+
+class FakePolls final : public Polls {
+ public:
+  explicit FakePolls(Runtime& runtime) : Polls(at_) { at_.attach(runtime); }
+
+  [[nodiscard]] Ref<FakePoll> open_fake(int descriptor) {
+    const Ref<Poll> poll = open(descriptor);
+    return Ref<FakePoll>::share(static_cast<FakePoll&>(*poll));
+  }
+
+ private:
+  Ref<Poll> make(int descriptor) override {
+    return Ref<Poll>::adopt(*new FakePoll(*this, descriptor));
+  }
+
+  detail::Attachment at_;
+};
+
+}  // namespace fermata::properties

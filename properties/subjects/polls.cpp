@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A descriptor that several wait at, each for some kinds of readiness.
+
+#include <array>
+#include <list>
+
+#include "fermata/runtime/runtime.hpp"
+#include "properties/scripts/law.hpp"
+#include "properties/subjects/fake_poll.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+enum Operations : std::uint8_t { kWait, kReady, kBreak };
+constexpr std::array<Operation, 3> kOperations = {{{"wait", 10}, {"ready", 4}, {"break", 2}}};
+
+constexpr std::array<PollMask, 4> kMasks = {PollMask::Readable, PollMask::Writable,
+                                            PollMask::Readable | PollMask::Writable,
+                                            PollMask::Readable | PollMask::Disconnect};
+
+class PollSubject final : public Subject {
+ public:
+  explicit PollSubject(Stage& on)
+      : Subject(on), polls_(current_runtime()), poll_(polls_.open_fake(5)) {}
+
+  void perform(std::size_t actor, const Step& step) override {
+    check_watched();
+    switch (step.operation()) {
+      case kWait:
+        return wait_for(actor, kMasks[(actor + step.number) % kMasks.size()],
+                        stage.patience(step.number));
+      case kReady:
+        return become(kMasks[step.number % 3]);
+      case kBreak:
+        return become(PollMask::Disconnect);
+    }
+  }
+
+  void at_rest() override { check_watched(); }
+  void let_go() override {
+    check_watched();
+    become(PollMask::Disconnect);
+    poll_->close();
+  }
+  void at_end() override {
+    if (any(poll_->watched())) stage.complain("POLL-01 (STOP): nobody waits, and it is watched");
+  }
+
+ private:
+  struct Waiter {
+    std::size_t actor;
+    PollMask mask;
+  };
+
+  void wait_for(std::size_t actor, PollMask mask, const WaitOptions& options) {
+    if (poll_->closed()) return;
+    PollProxy proxy(*poll_, mask);
+    const auto me = waiters_.insert(waiters_.end(), {actor, mask});
+    struct Leave {
+      std::list<Waiter>& waiters;
+      std::list<Waiter>::iterator me;
+      ~Leave() { waiters.erase(me); }
+    } const leave{waiters_, me};
+    wait(proxy, options);
+    if (!any(proxy.triggered() & (mask | PollMask::Disconnect))) {
+      stage.complain("POLL-02 (ONCE): a waiter was told of what it had not asked for");
+    }
+  }
+
+  void become(PollMask mask) {
+    poll_->become(mask);
+    for (const Waiter& waiter : waiters_) {
+      const bool concerned = any(mask & (waiter.mask | PollMask::Disconnect));
+      if (concerned && stage.parked(waiter.actor)) {
+        stage.complain("POLL-03, POLL-04 (WAKE): the descriptor is ready, and a waiter sleeps on");
+      }
+    }
+  }
+
+  /// At least for what those wait who sleep.
+  void check_watched() {
+    PollMask wanted = PollMask::None;
+    for (const Waiter& waiter : waiters_) {
+      if (stage.parked(waiter.actor)) wanted |= waiter.mask;
+    }
+    if ((poll_->watched() & wanted) != wanted) {
+      stage.complain("POLL-01, POLL-04 (STOP): " + to_string(wanted) +
+                     " is waited for, and watched is " + to_string(poll_->watched()));
+    }
+  }
+
+  FakePolls polls_;
+  Ref<FakePoll> poll_;
+  std::list<Waiter> waiters_;
+};
+
+}  // namespace
+
+constinit const Law kPolls = {
+    "polls", "whoever waits for a descriptor is told when it is ready, and of its end in any case",
+    kOperations, &make_subject<PollSubject>};
+
+}  // namespace fermata::properties::scripts

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Readiness and I/O (Z-IO).
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fermata/runtime/runtime.hpp"
+#include "properties/subjects/disk.hpp"
+#include "properties/subjects/fake_poll.hpp"
+#include "properties/zoo/scene.hpp"
+#include "properties/zoo/workload.hpp"
+
+namespace fermata::properties::zoo {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const Address kPlace{"127.0.0.1", 7777};
+
+struct Connection {
+  TcpStream client, server;
+};
+
+/// Nothing when the network does not want it.
+std::unique_ptr<Connection> connect() {
+  auto listener = TcpListener::bind(kPlace);
+  try {
+    auto client = TcpStream::connect(kPlace);
+    return std::make_unique<Connection>(Connection{std::move(client), *listener.accept()});
+  } catch (const InputOutputError&) {
+    return nullptr;
+  }
+}
+
+// A reader and a writer at one descriptor, whose peer resets it.
+void writer_at_a_reset(sim::World& world) {
+  FakePolls polls(current_runtime());
+  const auto poll = polls.open_fake(5);
+  std::vector<Coroutine<>> waiters;
+  for (const PollMask mask : {PollMask::Readable | PollMask::Disconnect, PollMask::Writable}) {
+    waiters.push_back(
+        spawn(std::string(mask == PollMask::Writable ? "writer" : "reader"), [&, mask] {
+          PollProxy proxy(*poll, mask);
+          wait(proxy);
+        }));
+  }
+  await(spawn("peer", [&] {
+    while (!sleeps(waiters[0]) || !sleeps(waiters[1])) delay(milliseconds(1));
+    poll->become(PollMask::Disconnect);
+    for (const auto& waiter : waiters) {
+      if (sleeps(waiter)) {
+        complain(world,
+                 "WAKE (POLL-03): the peer has reset, and the " + waiter->label() + " sleeps on");
+      }
+    }
+  }));
+  for (const auto& waiter : waiters) await(waiter);
+  poll->close();
+}
+
+// Two write at once, more than the window holds; who was told of success counts on it.
+void two_writers(sim::World& world) {
+  const auto connection = connect();
+  if (!connection) return;
+  constexpr std::size_t kSize = 100'000;
+  std::size_t written = 0;
+  std::size_t received = 0;
+  bool broken = false;
+  const auto attempt = [&](auto action) {
+    try {
+      action();
+    } catch (const InputOutputError&) {
+      broken = true;
+    }
+  };
+  const auto reader = spawn("reader", [&] {
+    attempt([&] {
+      std::vector<std::byte> buffer(kSize);
+      while (const std::size_t count = connection->server.read(buffer)) received += count;
+    });
+  });
+  std::vector<Coroutine<>> writers;
+  for (const int wait_ms : {0, 10}) {
+    writers.push_back(spawn("writer", [&, wait_ms] {
+      delay(milliseconds(wait_ms));
+      attempt([&] {
+        connection->client.write(std::vector<std::byte>(kSize));
+        written += kSize;
+      });
+    }));
+  }
+  for (const auto& writer : writers) await(writer);
+  connection->client.close();
+  await(reader);
+  if (!broken && received < written) {
+    complain(world, "VAL (IO-02): " + std::to_string(written) +
+                        " bytes were reported as written, " + std::to_string(received) + " came");
+  }
+}
+
+// One is parked in a read; another one closes the stream.
+void closed_under_a_reader(sim::World& world) {
+  const auto connection = connect();
+  if (!connection) return;
+  const auto reader = spawn("reader", [&] {
+    std::byte one;
+    try {
+      static_cast<void>(connection->client.read({&one, 1}));
+    } catch (const InputOutputError&) {
+    }
+  });
+  await(spawn("closer", [&] {
+    suspend();
+    connection->client.close();
+    if (sleeps(reader)) {
+      complain(world, "WAKE (IO-06): the stream is closed, and its reader sleeps on");
+    }
+  }));
+  await(reader);
+}
+
+// A read that is given up before the disk has answered.
+void impatient_read(sim::World& world) {
+  File file = scripts::open("/file", OpenMode::updating());
+  const std::vector<std::byte> full(100, std::byte{1});
+  scripts::insist([&] { file.write(full); });
+  std::vector<std::byte> buffer(100);
+  std::vector<std::byte> as_it_was;
+  await(spawn("reader", [&] {
+    try {
+      static_cast<void>(file.read_at(0, buffer, {.timeout = milliseconds(1)}));
+    } catch (const InputOutputError&) {
+    } catch (const Timeout&) {
+      as_it_was = buffer;
+    }
+  }));
+  delay(seconds(10));
+  if (!as_it_was.empty() && buffer != as_it_was) {
+    complain(world, "UAF (IO-08): the disk wrote into the buffer of a reader that had left");
+  }
+}
+
+// Two wait for the same readiness, one of them for more; that one is cancelled.
+void narrowed_mask(sim::World& world) {
+  FakePolls polls(current_runtime());
+  const auto poll = polls.open_fake(5);
+  const auto waiter = [&](const char* name, PollMask mask) {
+    return spawn(std::string(name), [&, mask] {
+      PollProxy proxy(*poll, mask);
+      wait(proxy);
+    });
+  };
+  const auto one = waiter("one", PollMask::Readable);
+  const auto other = waiter("other", PollMask::Readable | PollMask::Disconnect);
+  const auto source = spawn("source", [&] {
+    suspend();
+    const bool waits = sleeps(one);
+    poll->become(PollMask::Readable);
+    if (waits && sleeps(one)) {
+      complain(world, "WAKE (POLL-04): data has come, and a reader sleeps on");
+    }
+  });
+  const auto canceller = spawn("canceller", [&] {
+    suspend();
+    suspend();
+    other.cancel();
+  });
+  await(source);
+  await(canceller);
+  poll->close();
+  for (const auto& each : {one, other}) {
+    try {
+      cancelled_or_done(each);
+    } catch (const PollError&) {
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Workload> io_workloads() {
+  return {
+      {"Z-IO-01",
+       "terminal error is delivered only to those who asked for it",
+       1,
+       {"WAKE", "POLL-03"},
+       &writer_at_a_reset},
+      {"Z-IO-02",
+       "broadcast completion treated as one's own",
+       2,
+       {"UAF", "VAL", "IO-02"},
+       &two_writers},
+      {"Z-IO-03",
+       "closing a handle leaves its parked reader asleep",
+       1,
+       {"WAKE", "UAF", "IO-06"},
+       &closed_under_a_reader},
+      {"Z-IO-04",
+       "an abandoned request is answered all the same",
+       2,
+       {"UAF", "IO-08"},
+       &impatient_read},
+      {"Z-IO-05",
+       "stopping one proxy narrows the mask others need",
+       2,
+       {"WAKE", "STOP", "POLL-01", "POLL-04"},
+       &narrowed_mask},
+  };
+}
+
+}  // namespace fermata::properties::zoo
