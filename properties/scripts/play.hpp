@@ -69,6 +69,11 @@ class Stage {
     return actor(index).waker().status == WakerStatus::Waiting;
   }
 
+  /// Whether a kind of fault has struck in this run.
+  [[nodiscard]] bool struck(sim::Fault fault) const {
+    return world_.fault_counts()[static_cast<std::size_t>(fault)] > 0;
+  }
+
   /// How long an operation waits at most: half of all numbers mean for ever, two a few
   /// milliseconds, one not at all, one until the shared token fires.
   [[nodiscard]] WaitOptions patience(std::uint8_t number) const;

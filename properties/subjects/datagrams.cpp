@@ -96,7 +96,9 @@ class Datagrams final : public Subject {
     for (std::size_t here = 0; here < sockets_.size(); ++here) {
       if (!sockets_[here].socket.is_open()) continue;
       drain(here);
-      const bool may_be_lost = struck(sim::Fault::DatagramLoss) || struck(sim::Fault::Partition);
+      const bool may_be_lost = stage.struck(sim::Fault::DatagramLoss) ||
+                               stage.struck(sim::Fault::Partition) ||
+                               stage.struck(sim::Fault::Pause);
       if (!may_be_lost) stage.complain(model_.all_received(here));
       close(here);
     }
@@ -145,8 +147,8 @@ class Datagrams final : public Subject {
   void took(std::size_t here, const Datagram& got, std::span<const std::byte> bytes) {
     const bool from_mirror = got.peer == mirror_;
     const std::size_t from = from_mirror ? here : got.peer.port() - kFirstPort;
-    const models::DatagramModel::Faults faults{struck(sim::Fault::DatagramDuplicate),
-                                               struck(sim::Fault::DatagramReorder)};
+    const models::DatagramModel::Faults faults{stage.struck(sim::Fault::DatagramDuplicate),
+                                               stage.struck(sim::Fault::DatagramReorder)};
     const bool in_order = sockets_[here].one_at_a_time && from != here;
     stage.complain(
         model_.received(from, here, bytes, got.truncated, faults, in_order, from_mirror ? 2 : 1));
@@ -168,10 +170,6 @@ class Datagrams final : public Subject {
     for (const std::size_t reader : sockets_[here].readers.line()) {
       if (stage.parked(reader)) stage.complain("IO-06 (WAKE): closing left a reader asleep");
     }
-  }
-
-  [[nodiscard]] bool struck(sim::Fault fault) const {
-    return stage.world().fault_counts()[static_cast<std::size_t>(fault)] > 0;
   }
 
   Address mirror_;

@@ -212,11 +212,8 @@ class Files final : public Subject {
   }
 
   void check_reason(const InputOutputError& error) {
-    const auto struck = [&](sim::Fault fault) {
-      return stage.world().fault_counts()[static_cast<std::size_t>(fault)] > 0;
-    };
     const bool closed = !data_.is_open() || !log_.is_open() || !tape_.is_open();
-    if (closed || struck(sim::Fault::DiskError) || struck(sim::Fault::DiskFull)) return;
+    if (closed || stage.struck(sim::Fault::DiskError) || stage.struck(sim::Fault::DiskFull)) return;
     stage.complain(fmt::format("ERR: the disk is well, but: {}", error.what()));
   }
 

@@ -85,8 +85,7 @@ class Names final : public Subject {
   }
   void check(std::string_view host, const DnsError& error) {
     const bool failed =
-        error.reason() == NameFailure::TryAgain &&
-        stage.world().fault_counts()[static_cast<std::size_t>(sim::Fault::DnsFailure)] > 0;
+        error.reason() == NameFailure::TryAgain && stage.struck(sim::Fault::DnsFailure);
     const bool unknown = error.reason() == NameFailure::NotFound && host == kHosts[3];
     if (!failed && !unknown) stage.complain(fmt::format("DNS-01 (ERR): {}", error.what()));
   }

@@ -50,7 +50,7 @@ class Offloads final : public Subject {
         stage.complain("THR-02 (ERR): the error is another work's");
       }
     }
-    if (now() > start + kLongest) {
+    if (now() > start + kLongest && !stage.struck(sim::Fault::Pause)) {
       stage.complain("THR-02 (TIME): somebody waited far longer than all work takes together");
     }
     if (work->runs != 1) stage.complain("THR-02 (ONCE): work has ended that did not run once");

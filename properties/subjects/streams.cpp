@@ -241,7 +241,7 @@ class Streams final : public Subject {
     } catch (const InputOutputError& error) {
       const bool nobody_listens = !listener_open_ && way_ != Way::Machine;
       const bool is_full = error.code() == EAGAIN || error.code() == ETIMEDOUT;
-      if (nobody_listens || is_full || struck(sim::Fault::Refused)) return;
+      if (nobody_listens || is_full || stage.struck(sim::Fault::Refused)) return;
       stage.complain(fmt::format("ERR: somebody listens, but: {}", error.what()));
     } catch (...) {
       ++given_up_;
@@ -436,16 +436,14 @@ class Streams final : public Subject {
 
   // --- what must be ---
 
-  [[nodiscard]] bool struck(sim::Fault fault) const {
-    return stage.world().fault_counts()[static_cast<std::size_t>(fault)] > 0;
-  }
   /// Whether what is under way may take longer than anybody waits.
   [[nodiscard]] bool network_pauses() const {
-    return struck(sim::Fault::Clog) || struck(sim::Fault::Partition);
+    return stage.struck(sim::Fault::Clog) || stage.struck(sim::Fault::Partition) ||
+           stage.struck(sim::Fault::Pause);
   }
   /// Whether there is a reason for the connection to break.
   [[nodiscard]] bool may_break(const End& end) const {
-    return struck(sim::Fault::Reset) || end.peer == nullptr || end.peer->sent.is_closed();
+    return stage.struck(sim::Fault::Reset) || end.peer == nullptr || end.peer->sent.is_closed();
   }
 
   [[nodiscard]] models::Complaint why_read_should_end(const End& end) const {
@@ -482,7 +480,7 @@ class Streams final : public Subject {
     } catch (const InputOutputError& error) {
       read_failed(end, error);
     } catch (const Timeout&) {
-      if (!way.failed()) {
+      if (!way.failed() && !network_pauses()) {
         stage.complain(fmt::format("IO-02 (VAL): {} bytes never arrive", way.outstanding()));
       }
     }
