@@ -252,8 +252,8 @@ TEST_F(DisturbanceTest, AProgramNamesItsOwnFaults) {
   const std::uint64_t struck = strikes(Fault::Point, [&] {
     world_->node("node", [&] {
       for (int i = 0; i < 10; ++i) {
-        torn += FERMATA_FAULT("torn") ? 1 : 0;
-        lost += FERMATA_FAULT("lost") ? 1 : 0;
+        if (FERMATA_FAULT("journal.torn")) ++torn;
+        if (FERMATA_FAULT("journal.lost")) ++lost;
       }
     });
   });

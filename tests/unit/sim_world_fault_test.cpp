@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -28,6 +30,15 @@ TEST(FaultSet, ReadsBackEveryName) {
   for (std::size_t i = 0; i < kFaultCount; ++i) {
     const auto fault = static_cast<Fault>(i);
     EXPECT_TRUE(FaultSet::parse(to_string(fault)).has(fault)) << to_string(fault);
+  }
+}
+
+TEST(FaultSet, EveryNameIsInTheGuide) {
+  std::ifstream page(FERMATA_SOURCE_DIR "/docs/guide/testing.md");
+  const std::string text{std::istreambuf_iterator<char>(page), {}};
+  for (std::size_t i = 0; i < kFaultCount; ++i) {
+    const std::string name = to_string(static_cast<Fault>(i));
+    EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << name;
   }
 }
 
