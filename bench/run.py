@@ -35,6 +35,8 @@ LIMITS = {
     "channel_message/128": 2.5,
     "lost_update": 0.102,  # 600,000/s where mini does 5.87 M/s
     "simulated_sleepers/1000": 0.328,  # 4 M/s where mini does 12.2 M/s
+    "ping_pong/1": 0.172,  # 3 M/s where the floor does 17.4 M/s
+    "ping_pong/50": 0.219,  # 2.5 M/s where it does 11.4 M/s
     "echo/1/one_core": 0.95,
     "echo/64/across": 0.95,
     "echo/64/one_core": 0.95,
@@ -63,7 +65,7 @@ ABSOLUTE = {"memory/10000": 4.8 * 1024, "memory/200000": 4.8 * 1024}
 # Subject -> (smaller subject, limit of the cost of an item in relation to it): what is linear.
 LINEAR = {"await_all/1000": ("await_all/100", 1.5), "await_all/10000": ("await_all/1000", 2.0)}
 
-SHOWN_AS_RATES = {"draw", "lost_update", "simulated_sleepers", "echo"}
+SHOWN_AS_RATES = {"draw", "lost_update", "simulated_sleepers", "ping_pong", "echo"}
 
 ECHO_SERVERS = {"raw": "epoll", "floor": "libuv", "fermata": "fermata"}
 ECHO_CONNECTIONS = (1, 64, 1000)
