@@ -240,7 +240,8 @@ class Streams final : public Subject {
       add_end(std::move(made), local, remote);
     } catch (const InputOutputError& error) {
       const bool nobody_listens = !listener_open_ && way_ != Way::Machine;
-      const bool is_full = error.code() == EAGAIN || error.code() == ETIMEDOUT;
+      const bool is_full =
+          error.code() == EAGAIN || error.code() == ETIMEDOUT || error.code() == EMFILE;
       if (nobody_listens || is_full || stage.struck(sim::Fault::Refused)) return;
       stage.complain(fmt::format("ERR: somebody listens, but: {}", error.what()));
     } catch (...) {
