@@ -19,7 +19,8 @@ struct ReportContext {
 };
 
 /// Class and message, coroutine, virtual time, trace hash, signature, the one line that begins with
-/// "reproduce: ", the faults that the run had, what was decided otherwise than in production, and what the run printed.
+/// "reproduce: ", the faults that the run had, what was decided otherwise than in production, and
+/// what the run printed.
 [[nodiscard]] std::string failure_report(const FoundFailure& found, const ReportContext& context);
 
 }  // namespace fermata::sim

@@ -15,11 +15,13 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 template <class Arm>
 class Datagrams : public ::testing::Test {};
@@ -41,17 +43,6 @@ std::string receive_text(UdpSocket& socket, std::size_t max = 100,
   const Datagram got = socket.receive(std::as_writable_bytes(std::span(text)), options);
   text.resize(got.size);
   return text;
-}
-
-/// What `operation` throws.
-template <class Operation>
-std::string error_of(Operation operation) {
-  try {
-    operation();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TYPED_TEST(Datagrams, EachOneKeepsItsBoundaries) {

@@ -18,11 +18,13 @@
 #include "tests/conformance/arms.hpp"
 #include "tests/conformance/scratch_folder.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 /// In a folder that is not the root of a disk.
 template <class Arm>
@@ -72,16 +74,6 @@ FileChange changes_of(const std::vector<FileEvent>& events, const std::string& n
 
 /// What was done before has been told, as far as the system is concerned.
 void settle() { delay(50ms); }
-
-template <class Operation>
-std::string error_of(Operation operation) {
-  try {
-    operation();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // --- what is told ---
 

@@ -17,11 +17,13 @@
 #include "tests/conformance/arms.hpp"
 #include "tests/conformance/scratch_folder.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 template <class Arm>
 class Files : public ScratchFolder<Arm> {};
@@ -37,17 +39,6 @@ std::string read_text_at(File& file, std::uint64_t offset, std::size_t max = 100
   std::string text(max, '\0');
   text.resize(file.read_at(offset, std::as_writable_bytes(std::span(text))));
   return text;
-}
-
-/// What `operation` throws.
-template <class Operation>
-std::string error_of(Operation operation) {
-  try {
-    operation();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 std::string message_of(const std::exception_ptr& error) {

@@ -13,11 +13,13 @@
 #include "tests/conformance/terminals.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 // Each kind: what is written to `writer` is read from `reader`, once carry() has been called.
 
@@ -114,17 +116,6 @@ std::string read_exactly(Io& io, std::size_t size) {
   }
   text.resize(done);
   return text;
-}
-
-/// What `operation` throws.
-template <class Operation>
-std::string error_of(Operation operation) {
-  try {
-    operation();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TYPED_TEST(AnyIo, ReadsAndWritesWhateverItIs) {

@@ -15,26 +15,17 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 template <class Arm>
 class NamesTest : public ::testing::Test {};
 TYPED_TEST_SUITE(NamesTest, OrderedArms);
-
-/// What `operation` throws.
-template <class Operation>
-std::string error_of(Operation operation) {
-  try {
-    operation();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Names& names() { return current_runtime().reactor().names(); }
 

@@ -15,6 +15,7 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
 
@@ -35,6 +36,7 @@ struct Connected<OverAnonymousPipe> {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 using Targets = ::testing::Types<On<UvArm, OverTcp>, On<SimArm, OverTcp>, On<UvArm, OverPipe>,
                                  On<SimArm, OverPipe>, On<UvArm, OverAnonymousPipe>,
@@ -84,17 +86,6 @@ std::string read_to_end(ByteStream& stream) {
     all.append(part, 0, size);
   }
   return all;
-}
-
-/// What `operation` throws.
-template <class Operation>
-std::string error_of(Operation operation) {
-  try {
-    operation();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TYPED_TEST(SendFile, SendsAPartOfAFileAndLeavesItsPosition) {

@@ -13,26 +13,17 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 template <class Arm>
 class SocketOptions : public ::testing::Test {};
 TYPED_TEST_SUITE(SocketOptions, Arms);
-
-/// What `operation` throws.
-template <class Operation>
-std::string error_of(Operation operation) {
-  try {
-    operation();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 /// How many bytes `stream` takes while nobody reads at the other end.
 std::size_t taken_unread(TcpStream& stream) {

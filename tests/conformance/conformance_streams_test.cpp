@@ -11,11 +11,13 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 template <class Case>
 class Streams : public ::testing::Test {
@@ -34,17 +36,6 @@ std::string read_exactly(ByteStream& stream, std::size_t size) {
   std::string text(size, '\0');
   stream.read_exact(std::as_writable_bytes(std::span(text)));
   return text;
-}
-
-/// What `operation` throws.
-template <class Operation>
-std::string error_of(Operation operation) {
-  try {
-    operation();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 /// Bytes that tell where in a stream they belong.

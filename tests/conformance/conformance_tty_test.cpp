@@ -15,11 +15,13 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/terminals.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 template <class Arm>
 class Tty : public ::testing::Test {};
@@ -29,17 +31,6 @@ std::string read_text(ByteStream& stream, const WaitOptions& options = {}) {
   std::string text(100, '\0');
   text.resize(stream.read(std::as_writable_bytes(std::span(text)), options));
   return text;
-}
-
-/// What `operation` throws.
-template <class Operation>
-std::string error_of(Operation operation) {
-  try {
-    operation();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TYPED_TEST(Tty, InputComesByLinesAndIsEchoed) {

@@ -7,9 +7,12 @@
 #include <functional>
 
 #include "fermata/sim/tape/key.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::sim {
 namespace {
+
+using test::error_of;
 
 Tape example() {
   Tape tape;
@@ -41,15 +44,6 @@ Tape example() {
        .stream = Stream::Network},
   };
   return tape;
-}
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 std::string parse_error(const std::string& text) {

@@ -23,11 +23,13 @@
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 class CrashTest : public ::testing::Test {
  protected:
@@ -278,14 +280,6 @@ TEST_F(CrashTest, AProgramThatWaitsForAnotherWaitsForItToComeUpAgain) {
 
 TEST_F(CrashTest, OnlyWhatIsUpCanCrashAndOnlyWhatCrashedCanComeUp) {
   begin(1);
-  const auto error_of = [](const std::function<void()>& call) -> std::string {
-    try {
-      call();
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "no error";
-  };
   Node& brief = world_->node("brief", [] {});
   EXPECT_EQ(error_of([&] { brief.crash(); }), "crash: the world does not run");
   world_->node("other", [&] {

@@ -24,11 +24,13 @@
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 class DisturbanceTest : public ::testing::Test {
  protected:
@@ -63,15 +65,6 @@ class DisturbanceTest : public ::testing::Test {
       struck += world_->fault_counts()[static_cast<std::size_t>(fault)];
     }
     return struck;
-  }
-
-  static std::string error_of(const std::function<void()>& call) {
-    try {
-      call();
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return {};
   }
 
   std::unique_ptr<Strategy> strategy_;

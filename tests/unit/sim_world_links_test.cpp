@@ -23,11 +23,13 @@
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 constexpr std::string_view kMessage = "message";
 
@@ -319,14 +321,6 @@ TEST_F(LinkTest, DrawnPartitionsAndClogsEndByThemselves) {
 }
 
 TEST_F(LinkTest, BadInputIsNamed) {
-  const auto error_of = [](const std::function<void()>& call) -> std::string {
-    try {
-      call();
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return {};
-  };
   client([] {});
   EXPECT_EQ(error_of([&] { world_->link("client", "moon").cut(); }), "node 'moon': there is none");
   EXPECT_EQ(error_of([&] { world_->way("client", "client").cut(); }),

@@ -16,11 +16,13 @@
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 class NodesTest : public ::testing::Test {
  protected:
@@ -39,15 +41,6 @@ class NodesTest : public ::testing::Test {
   Decisions decisions_{*strategy_};
   World world_{decisions_};
 };
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST_F(NodesTest, OneThatIsAddedInAProgramRunsBesideIt) {
   for (int again = 0; again < 3; ++again) {

@@ -17,11 +17,13 @@
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 class TerminalTest : public ::testing::Test {
  protected:
@@ -43,16 +45,6 @@ std::string read_text(ByteStream& stream) {
   std::string text(100, '\0');
   text.resize(stream.read(std::as_writable_bytes(std::span(text))));
   return text;
-}
-
-template <class Operation>
-std::string error_of(Operation operation) {
-  try {
-    operation();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST_F(TerminalTest, IsTypedOnFromOutsideTheProgram) {
