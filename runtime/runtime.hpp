@@ -14,12 +14,14 @@
 #include "fermata/runtime/core/timer.hpp"         // IWYU pragma: export
 #include "fermata/runtime/io/descriptor.hpp"      // IWYU pragma: export
 #include "fermata/runtime/io/dns.hpp"             // IWYU pragma: export
+#include "fermata/runtime/io/exec.hpp"            // IWYU pragma: export
 #include "fermata/runtime/io/file.hpp"            // IWYU pragma: export
 #include "fermata/runtime/io/file_system.hpp"     // IWYU pragma: export
 #include "fermata/runtime/io/file_watcher.hpp"    // IWYU pragma: export
 #include "fermata/runtime/io/io.hpp"              // IWYU pragma: export
 #include "fermata/runtime/io/offload.hpp"         // IWYU pragma: export
 #include "fermata/runtime/io/pipe.hpp"            // IWYU pragma: export
+#include "fermata/runtime/io/process.hpp"         // IWYU pragma: export
 #include "fermata/runtime/io/remote_promise.hpp"  // IWYU pragma: export
 #include "fermata/runtime/io/signal.hpp"          // IWYU pragma: export
 #include "fermata/runtime/io/tcp.hpp"             // IWYU pragma: export

@@ -59,6 +59,8 @@ const char* to_string(EventKind kind) noexcept {
       return "Task";
     case EventKind::Thread:
       return "Thread";
+    case EventKind::Process:
+      return "Process";
     case EventKind::Listener:
       return "Listener";
     case EventKind::Request:

@@ -36,6 +36,7 @@ enum class EventKind : std::uint8_t {
   Trigger,
   Task,
   Thread,
+  Process,
   Listener,
   Request,  // one I/O operation: active from submission to completion
   Io,       // a handle: start and stop move the loop references only

@@ -23,7 +23,8 @@ bool can_do_without(const Waker& waker) {
   for (const Registration* each = waker.first(); each != nullptr; each = each->next()) {
     const EventKind kind = each->source().kind();
     if (kind == EventKind::Coroutine || kind == EventKind::Scope || kind == EventKind::Request ||
-        kind == EventKind::Task || kind == EventKind::Thread || kind == EventKind::Joint) {
+        kind == EventKind::Task || kind == EventKind::Thread || kind == EventKind::Process ||
+        kind == EventKind::Joint) {
       return false;
     }
   }

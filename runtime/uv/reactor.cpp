@@ -10,6 +10,7 @@
 #include "fermata/runtime/uv/names.hpp"
 #include "fermata/runtime/uv/offload.hpp"
 #include "fermata/runtime/uv/polls.hpp"
+#include "fermata/runtime/uv/processes.hpp"
 #include "fermata/runtime/uv/signals.hpp"
 #include "fermata/runtime/uv/streams.hpp"
 #include "fermata/runtime/uv/threads.hpp"
@@ -20,7 +21,7 @@ namespace fermata::uv {
 
 namespace {
 
-/// How long detach() waits for closes and for work on other threads.
+/// How long detach() waits for closes, for work on other threads, and for killed processes.
 constexpr Duration kDetachLimit = std::chrono::seconds(5);
 
 class UvReactor final : public Reactor {
@@ -45,8 +46,14 @@ class UvReactor final : public Reactor {
     signals_.watch_control({});
     threads_.quiesce();
     loop_.attachment().close_all();
+    processes_.kill_terminated();
+    processes_.look();
     const Instant deadline = now() + kDetachLimit;
-    while (unfinished() > 0 && now() < deadline) loop_.wait(TurnMode::Block, deadline);
+    while (unfinished() > 0 && now() < deadline) {
+      loop_.wait(TurnMode::Block, deadline);
+      processes_.look();
+    }
+    processes_.end_run();
     loop_.attachment().detach();
     return unfinished();
   }
@@ -83,12 +90,13 @@ class UvReactor final : public Reactor {
   [[nodiscard]] fermata::FileWatches& file_watches() override { return file_watches_; }
   [[nodiscard]] fermata::Names& names() override { return names_; }
   [[nodiscard]] fermata::Threads& threads() override { return threads_; }
+  [[nodiscard]] fermata::Processes& processes() override { return processes_; }
   [[nodiscard]] fermata::Offload& offload() override { return offload_; }
 
  private:
   [[nodiscard]] std::size_t unfinished() noexcept {
     return loop_.attachment().unclosed() + files_.in_flight() + names_.in_flight() +
-           offload_.in_flight() + (loop_.owes_completions() ? 1 : 0);
+           offload_.in_flight() + processes_.dying() + (loop_.owes_completions() ? 1 : 0);
   }
 
   detail::Loop loop_;
@@ -101,6 +109,7 @@ class UvReactor final : public Reactor {
   detail::FileWatches file_watches_{loop_};
   detail::Names names_{loop_};
   detail::Threads threads_{loop_};
+  detail::Processes processes_{loop_};
   detail::Offload offload_{loop_};
 };
 

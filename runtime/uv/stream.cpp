@@ -169,4 +169,15 @@ void Pipe::connect(const PipePath& peer) noexcept {
   uv_pipe_connect(&connect_, &pipe_, peer.text().c_str(), on_connected);
 }
 
+Ref<StreamHandle> adopt_end_of_pipe(Loop& loop, int descriptor, Direction direction) {
+  try {
+    auto end = Ref<Pipe>::adopt(*new Pipe(loop, direction));
+    end->adopt(descriptor);
+    return Ref<StreamHandle>::adopt(*end.detach());
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+}
+
 }  // namespace fermata::uv::detail

@@ -84,4 +84,7 @@ class Pipe : public Stream {
   uv_pipe_t pipe_;
 };
 
+/// The stream on one end of a pipe; the descriptor is closed when it cannot be made.
+[[nodiscard]] Ref<StreamHandle> adopt_end_of_pipe(Loop& loop, int descriptor, Direction direction);
+
 }  // namespace fermata::uv::detail

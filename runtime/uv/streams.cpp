@@ -23,18 +23,6 @@ Ref<StreamHandle> connecting(Loop& loop, const Place& peer) {
   return Ref<StreamHandle>::adopt(*stream.detach());
 }
 
-/// The stream on one end of a pipe; the descriptor is closed when it cannot be made.
-Ref<StreamHandle> end_of_pipe(Loop& loop, int descriptor, Direction direction) {
-  try {
-    auto end = Ref<Pipe>::adopt(*new Pipe(loop, direction));
-    end->adopt(descriptor);
-    return Ref<StreamHandle>::adopt(*end.detach());
-  } catch (...) {
-    ::close(descriptor);
-    throw;
-  }
-}
-
 }  // namespace
 
 Ref<ListenerHandle> Streams::open_listener(const Address& address, const ListenOptions& options) {
@@ -64,12 +52,12 @@ PipeHandles Streams::open_pipe() {
   }
   Ref<StreamHandle> reader;
   try {
-    reader = end_of_pipe(loop_, ends[0], Direction::In);
+    reader = adopt_end_of_pipe(loop_, ends[0], Direction::In);
   } catch (...) {
     ::close(ends[1]);
     throw;
   }
-  return {std::move(reader), end_of_pipe(loop_, ends[1], Direction::Out)};
+  return {std::move(reader), adopt_end_of_pipe(loop_, ends[1], Direction::Out)};
 }
 
 }  // namespace fermata::uv::detail

@@ -168,6 +168,7 @@ void Audit::check_fire(const Event& event) {
     case EventKind::Request:
     case EventKind::Task:
     case EventKind::Thread:
+    case EventKind::Process:
       if (!event.closed()) {
         complain("CORE-EV-06", fmt::format("{} fires while it is open", event.info()));
       }

@@ -38,6 +38,8 @@ constexpr std::array<const char*, kFaultCount> kNames = {
     "watch-delay",
     "watch-overflow",
     "out-of-descriptors",
+    "spawn-failure",
+    "slow-exit",
 };
 
 std::optional<Fault> fault_of(std::string_view name) {

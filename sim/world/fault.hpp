@@ -37,8 +37,10 @@ enum class Fault : std::uint8_t {
   WatchDelay,         // a change of a file is told much later
   WatchOverflow,      // it is lost, and a rescan asked for
   OutOfDescriptors,   // a connection, pipe or file finds no descriptor; an accept tries again later
+  SpawnFailure,       // the system has no room for another process
+  SlowExit,           // a process's end is noticed late
 };
-inline constexpr std::size_t kFaultCount = 25;
+inline constexpr std::size_t kFaultCount = 27;
 
 /// "delay", "short-read", ...
 [[nodiscard]] const char* to_string(Fault fault) noexcept;

@@ -63,6 +63,8 @@ Network& NodeState::network() const noexcept { return world_.network(); }
 
 Instant NodeState::world_now() const noexcept { return world_.now(); }
 
+const ProgramTable& NodeState::programs() const noexcept { return world_.programs(); }
+
 bool NodeState::cut() const noexcept { return world_.over(); }
 
 NodeState* NodeState::peer(std::uint32_t ip) noexcept {

@@ -33,6 +33,7 @@ SimReactor::SimReactor(NodeState& node)
       file_watches_(attachment_, node),
       names_(attachment_, node),
       threads_(attachment_, node),
+      processes_(attachment_, node),
       offload_(attachment_, node) {}
 
 Instant SimReactor::now() noexcept { return node_.clock().shown(node_.now()); }
@@ -46,9 +47,12 @@ void SimReactor::attach(Runtime& runtime) {
 
 std::size_t SimReactor::detach() noexcept {
   threads_.quiesce();
+  processes_.stop_children();
   attachment_.close_all();
   Agenda& agenda = node_.agenda();
   while (agenda.earliest() != Instant::never()) agenda.run_due(agenda.earliest());
+  processes_.look();
+  processes_.end_run();
   signals_.end_run();
   attachment_.detach();
   return attachment_.unclosed();
@@ -104,6 +108,11 @@ SimSignals& SimReactor::signals() {
 SimStreams& SimReactor::streams() {
   require_main("streams");
   return streams_;
+}
+
+SimProcesses& SimReactor::processes() {
+  require_main("processes");
+  return processes_;
 }
 
 SimDatagrams& SimReactor::datagrams() {

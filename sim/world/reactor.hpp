@@ -11,6 +11,7 @@
 #include "fermata/sim/net/datagrams.hpp"
 #include "fermata/sim/net/names.hpp"
 #include "fermata/sim/net/streams.hpp"
+#include "fermata/sim/process/processes.hpp"
 #include "fermata/sim/world/offload.hpp"
 #include "fermata/sim/world/signals.hpp"
 #include "fermata/sim/world/threads.hpp"
@@ -45,6 +46,7 @@ class SimReactor final : public Reactor {
   [[nodiscard]] SimFileWatches& file_watches() override { return file_watches_; }
   [[nodiscard]] SimNames& names() override { return names_; }
   [[nodiscard]] SimThreads& threads() override { return threads_; }
+  [[nodiscard]] SimProcesses& processes() override;
   [[nodiscard]] SimOffload& offload() override { return offload_; }
 
   /// The step that runs takes `cost`.
@@ -68,6 +70,7 @@ class SimReactor final : public Reactor {
   SimFileWatches file_watches_;
   SimNames names_;
   SimThreads threads_;
+  SimProcesses processes_;
   SimOffload offload_;
   Instant last_turn_;
   bool in_turn_ = false;

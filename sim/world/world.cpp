@@ -95,6 +95,14 @@ void World::set_addresses(std::string_view host, std::span<const Address> addres
   state_->network().names().set(host, std::move(ips));
 }
 
+void World::program(std::string_view name, ScriptedProgram script) {
+  program(name, [script = std::move(script)](const ProcessOptions&) { return script; });
+}
+
+void World::program(std::string_view name, ProgramMaker maker) {
+  state_->programs().set(name, std::move(maker));
+}
+
 void World::at(Duration delay, std::function<void()> action) {
   state_->at(delay, std::move(action));
 }

@@ -25,6 +25,7 @@
 #include "fermata/runtime/context/context.hpp"
 #include "fermata/runtime/reactor/address.hpp"
 #include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/process/program_table.hpp"
 #include "fermata/sim/world/fault.hpp"
 #include "fermata/sim/world/link.hpp"
 #include "fermata/sim/world/terminal.hpp"
@@ -148,6 +149,12 @@ class World {
   /// From now on the name service says that `host` has these IPv4 addresses, whose ports do not
   /// count; none means that there is no such host. Nodes go by their names without being told.
   void set_addresses(std::string_view host, std::span<const Address> addresses);
+
+  /// From now on every machine has a program called `name`, a path or what a PATH would find. One
+  /// called as a whole shell command is what `sh -c` does with that command.
+  void program(std::string_view name, ScriptedProgram script);
+  /// The same, for what depends on arguments or environment.
+  void program(std::string_view name, ProgramMaker maker);
 
   /// Calls `action` when `delay` has passed from now. It runs in no node and must not suspend.
   void at(Duration delay, std::function<void()> action);

@@ -20,6 +20,7 @@
 #include "fermata/runtime/context/stack_fault.hpp"
 #include "fermata/sim/check/run_record.hpp"
 #include "fermata/sim/net/network.hpp"
+#include "fermata/sim/process/program_table.hpp"
 #include "fermata/sim/world/agenda.hpp"
 #include "fermata/sim/world/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
@@ -102,6 +103,7 @@ class WorldState final : public RunRecord {
   [[nodiscard]] Decisions& decisions() noexcept { return decisions_; }
   [[nodiscard]] FaultPlan& faults() noexcept { return faults_; }
   [[nodiscard]] Network& network() noexcept { return network_; }
+  [[nodiscard]] ProgramTable& programs() noexcept { return programs_; }
   [[nodiscard]] const WorldOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::optional<Failure>& failure() const noexcept { return failure_; }
   [[nodiscard]] Instant now() const noexcept { return now_; }
@@ -140,6 +142,7 @@ class WorldState final : public RunRecord {
   WorldOptions options_;
   FaultPlan faults_;
   Network network_;
+  ProgramTable programs_;
 
   fermata::detail::ContextPool contexts_;
   fermata::detail::Context thread_context_;

@@ -18,15 +18,18 @@ namespace fermata::conformance {
 struct SimArm {
   static constexpr bool kReal = false;
 
+  /// What a body finds in its world.
+  using Prepare = std::function<void(sim::World&)>;
+
   /// Runs `body` as the main coroutine of a node; what the world finds fails the test.
-  static void run(const std::function<void()>& body) {
-    const auto failure = failure_of(body);
+  static void run(const std::function<void()>& body, const Prepare& prepare = nullptr) {
+    const auto failure = failure_of(body, prepare);
     if (failure) ADD_FAILURE() << failure->message << "\n" << failure->explanation;
   }
 
   /// Runs `body` and says what ended the run; empty when nothing did.
   static std::string error_of(const std::function<void()>& body) {
-    const auto failure = failure_of(body);
+    const auto failure = failure_of(body, nullptr);
     return failure ? failure->message : std::string();
   }
 
@@ -37,13 +40,15 @@ struct SimArm {
   static sim::Terminal& terminal() { return node_->terminal(); }
 
  private:
-  static std::optional<sim::Failure> failure_of(const std::function<void()>& body) {
+  static std::optional<sim::Failure> failure_of(const std::function<void()>& body,
+                                                const Prepare& prepare) {
     const auto strategy = sim::make_strategy("fifo");
     sim::Decisions decisions(*strategy);
     sim::WorldOptions options;
     options.faults = sim::FaultSet::none();
     options.full_audit = true;
     sim::World world(decisions, options);
+    if (prepare) prepare(world);
     node_ = &world.node("main", body);
     world.run();
     node_ = nullptr;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/io/process.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/sync/operation.hpp"
+
+namespace fermata {
+
+namespace {
+
+Processes& processes() { return current_runtime().reactor().processes(); }
+
+std::optional<PipeStream> stream_on(Ref<StreamHandle> handle) {
+  if (!handle) return std::nullopt;
+  return PipeStream(std::move(handle));
+}
+
+}  // namespace
+
+Process::Process(Processes::Spawned spawned)
+    : handle_(std::move(spawned.process)),
+      input_(stream_on(std::move(spawned.input))),
+      output_(stream_on(std::move(spawned.output))),
+      errors_(stream_on(std::move(spawned.errors))) {}
+
+Process Process::spawn(const ProcessOptions& options) {
+  return Process(processes().spawn(options));
+}
+
+Process Process::watch(int pid) { return Process({processes().watch(pid), {}, {}, {}}); }
+
+ProcessExit Process::wait(const WaitOptions& options, SourcePlace place) {
+  detail::check_token(options);
+  const auto waited_for = Ref<ProcessHandle>::share(handle());
+  fermata::wait(*waited_for, options, place);
+  return waited_for->exit();
+}
+
+PipeStream& Process::stream(MaybeStream& stream, const char* name) {
+  if (!stream) throw UsageError(fmt::format("process: its {} is no pipe", name));
+  return *stream;
+}
+
+}  // namespace fermata

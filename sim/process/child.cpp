@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/process/child.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr Duration kShortest = std::chrono::microseconds(200);
+constexpr std::uint64_t kLatencies = 6;  // Each twice the one before.
+constexpr Duration kLeastSlowness = std::chrono::microseconds(100);
+constexpr std::uint64_t kSlownesses = 13;  // Each twice the one before; the longest is 410 ms.
+
+/// What happens to a process that does nothing about the signal.
+bool is_harmless(int signum) noexcept {
+  return signum == 0 || signum == SIGCHLD || signum == SIGCONT || signum == SIGURG ||
+         signum == SIGWINCH;
+}
+
+}  // namespace
+
+// --- a stream ---
+
+ChildStream::ChildStream(SimChild& child, std::shared_ptr<Connection> connection,
+                         Connection::Side side)
+    : child_(child), connection_(std::move(connection)), side_(side) {
+  if (connection_) connection_->end(side_).endpoint = this;
+}
+
+void ChildStream::expect_arrival() { child_.wake(); }
+
+std::span<const std::byte> ChildStream::readable() {
+  if (!connection_) return {};
+  Pipe& inbound = connection_->to(side_);
+  inbound.arrive(connection_->end(side_).node->now());
+  return inbound.peek();
+}
+
+bool ChildStream::at_end() const noexcept {
+  return !connection_ || connection_->to(side_).ended() || connection_->broken(side_);
+}
+
+std::size_t ChildStream::write(std::span<const std::byte> data) {
+  if (!connection_) return data.size();
+  const std::size_t room = connection_->to(Connection::other(side_)).room();
+  const std::size_t size = std::min(data.size(), room);
+  if (size > 0) connection_->send(side_, data.first(size));
+  return size;
+}
+
+bool ChildStream::broken() const {
+  return connection_ && connection_->end(Connection::other(side_)).closed;
+}
+
+void ChildStream::close() noexcept {
+  if (const auto connection = std::exchange(connection_, nullptr)) connection->close(side_);
+}
+
+// --- a child ---
+
+SimChild::SimChild(NodeState& node, std::uint64_t key, std::string name, ScriptedProgram program,
+                   const ChildPipes& pipes)
+    : node_(node),
+      key_(key),
+      name_(std::move(name)),
+      program_(std::move(program)),
+      input_(*this, pipes.input, Connection::Server),
+      output_(*this, pipes.output, Connection::Client),
+      errors_(*this, pipes.errors, Connection::Client),
+      step_(*this, &SimChild::go_on),
+      death_(*this, &SimChild::die),
+      close_(*this, &SimChild::close_streams),
+      notice_(*this, &SimChild::notice) {
+  node_.agenda().schedule(step_, node_.now() + drawn("start"), key_);
+}
+
+std::uint64_t SimChild::key(const char* draw) {
+  const std::uint64_t key = key_of(key_, draw);
+  if (node_.decisions().naming()) {
+    node_.decisions().name(key, fmt::format("{} of process '{}'", draw, name_));
+  }
+  return key;
+}
+
+Duration SimChild::drawn(const char* draw) {
+  return kShortest * (1 << node_.decisions().draw(Stream::Time, key(draw), kLatencies));
+}
+
+void SimChild::wake() {
+  if (!begun_ || resting_ || exit_ || deadly_ != 0 || step_.scheduled()) return;
+  node_.agenda().schedule(step_, node_.now(), key_);
+}
+
+void SimChild::go_on() {
+  begun_ = true;
+  for (; at_ < program_.steps().size(); ++at_) {
+    if (!perform(program_.steps()[at_])) return;
+    written_ = 0;
+  }
+  end(ProcessExit::exited(0));
+}
+
+bool SimChild::perform(const Step& step) {
+  switch (step.kind) {
+    case Step::Kind::Take:
+      return take_time(step.duration);
+    case Step::Kind::Write:
+      return write(step);
+    case Step::Kind::CopyInput:
+      return copy_input();
+    case Step::Kind::ReadInput:
+      return read_input();
+    case Step::Kind::Ignore:
+      ignored_.set(static_cast<std::size_t>(step.number));
+      return true;
+    case Step::Kind::LeaveBehind:
+      left_behind_ = &step;
+      return true;
+    case Step::Kind::Exit:
+      end(ProcessExit::exited(step.number));
+      return false;
+    case Step::Kind::Die:
+      end(ProcessExit::killed(step.number));
+      return false;
+  }
+  return true;
+}
+
+bool SimChild::take_time(Duration duration) {
+  resting_ = !resting_;
+  if (resting_) node_.agenda().schedule(step_, node_.now() + duration, key_);
+  return !resting_;
+}
+
+bool SimChild::write(const Step& step) {
+  ChildStream& stream = step.number == 1 ? output_ : errors_;
+  if (stream.broken()) {
+    end(ProcessExit::killed(SIGPIPE));
+    return false;
+  }
+  written_ += stream.write(std::as_bytes(std::span(step.text)).subspan(written_));
+  return written_ == step.text.size();
+}
+
+bool SimChild::copy_input() {
+  while (true) {
+    const std::span<const std::byte> there = input_.readable();
+    if (there.empty()) return input_.at_end();
+    if (output_.broken()) {
+      end(ProcessExit::killed(SIGPIPE));
+      return false;
+    }
+    const std::size_t size = output_.write(there);
+    if (size == 0) return false;
+    input_.take(size);
+  }
+}
+
+bool SimChild::read_input() {
+  for (std::size_t size = input_.readable().size(); size > 0; size = input_.readable().size()) {
+    input_.take(size);
+  }
+  return input_.at_end();
+}
+
+// --- its end ---
+
+void SimChild::signal(int signum) {
+  if (is_harmless(signum) || exit_ || deadly_ == SIGKILL) return;
+  const bool ignored = ignored_.test(static_cast<std::size_t>(signum));
+  if (signum != SIGKILL && (ignored || deadly_ != 0)) return;
+  deadly_ = signum;
+  step_.cancel();
+  if (!death_.scheduled()) node_.agenda().schedule(death_, node_.now() + drawn("death"), key_);
+}
+
+void SimChild::die() { end(ProcessExit::killed(deadly_)); }
+
+void SimChild::end(ProcessExit exit) {
+  exit_ = exit;
+  death_.cancel();
+  if (left_behind_ != nullptr) {
+    node_.agenda().schedule(close_, node_.now() + left_behind_->duration,
+                            key_of(key_, "left behind"));
+  } else {
+    close_streams();
+  }
+  const std::uint64_t slow =
+      node_.faults().strength(Fault::SlowExit, Stream::Time, key("slow exit"), kSlownesses);
+  if (slow == 0) return notice();
+  node_.agenda().schedule(notice_, node_.now() + kLeastSlowness * (1 << slow), key_);
+}
+
+void SimChild::close_streams() {
+  if (left_behind_ != nullptr) output_.write(std::as_bytes(std::span(left_behind_->text)));
+  for (ChildStream* each : {&input_, &output_, &errors_}) each->close();
+}
+
+void SimChild::notice() {
+  noticed_ = exit_;
+  node_.signal(SIGCHLD);
+}
+
+}  // namespace fermata::sim::detail
