@@ -3,12 +3,20 @@
 
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/reactor/signal.hpp"
+#include "fermata/runtime/sync/future.hpp"
 
 namespace fermata {
 
 /// Waits for the next delivery of `signum`. Throws UsageError for a signal that cannot be handled.
 void wait_signal(int signum, const WaitOptions& options = {},
                  SourcePlace place = SourcePlace::current());
+
+/// A future of the next delivery of `signum` from now on; its value is `signum`. Until then it keeps
+/// the program alive, awaited or not; dropping its last handle, or cancelling it, ends that. When
+/// `token` fires first it fails with OperationCanceled. Throws UsageError for a signal that cannot
+/// be handled, OperationCanceled when the token has fired already.
+[[nodiscard]] Future<int> signal(int signum, Event* token = nullptr,
+                                 SourcePlace place = SourcePlace::current());
 
 /// Catches a signal for as long as it lives: one that comes while nobody waits is remembered, once.
 class SignalWatch {

@@ -9,6 +9,7 @@
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/io/signal.hpp"
 #include "fermata/runtime/sync/await.hpp"
+#include "fermata/runtime/sync/timeout.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/support/checks.hpp"
 
@@ -98,10 +99,68 @@ TYPED_TEST(SignalsOf, AListMayChangeDuringItsDelivery) {
   });
 }
 
+TYPED_TEST(SignalsOf, AFutureTakesOneDelivery) {
+  FERMATA_CHECKS("SIG-01");
+  TypeParam::run([] {
+    const SignalWatch keeps_it_harmless(SIGUSR1);
+    const Future<int> first = signal(SIGUSR1);
+    const Future<int> second = signal(SIGUSR1);
+    EXPECT_EQ(current_runtime().active_event_count(), 2u);
+    TypeParam::raise(SIGUSR1);
+    EXPECT_EQ(await(first), SIGUSR1);
+    EXPECT_EQ(await(second), SIGUSR1);
+    EXPECT_EQ(current_runtime().active_event_count(), 0u);
+    TypeParam::raise(SIGUSR1);
+    delay(2ms);
+    EXPECT_EQ(await(first), SIGUSR1);
+  });
+}
+
+TYPED_TEST(SignalsOf, AFutureThatIsDroppedOrCancelledListensNoMore) {
+  FERMATA_CHECKS("SIG-01");
+  TypeParam::run([] {
+    { const Future<int> dropped = signal(SIGUSR1).ignore(); }
+    EXPECT_EQ(current_runtime().active_event_count(), 0u);
+    const Future<int> cancelled = signal(SIGUSR1);
+    cancelled.cancel();
+    EXPECT_EQ(current_runtime().active_event_count(), 0u);
+    EXPECT_THROW(await(cancelled), Cancellation);
+  });
+}
+
+TYPED_TEST(SignalsOf, AFutureFailsWithItsToken) {
+  TypeParam::run([] {
+    const Ref<TimeoutEvent> deadline = make_timeout(5ms);
+    const Future<int> late = signal(SIGUSR1, deadline.get());
+    try {
+      await(late);
+      ADD_FAILURE() << "no error";
+    } catch (const OperationCanceled& canceled) {
+      EXPECT_EQ(message_of(canceled.previous()), "Timeout occurred after 5 milliseconds");
+    }
+    EXPECT_EQ(current_runtime().active_event_count(), 0u);
+    EXPECT_THROW((void)signal(SIGUSR1, deadline.get()), OperationCanceled);
+    const Ref<TimeoutEvent> unused = make_timeout(1h);
+    const Future<int> in_time = signal(SIGUSR1, unused.get());
+    TypeParam::raise(SIGUSR1);
+    EXPECT_EQ(await(in_time), SIGUSR1);
+    EXPECT_EQ(current_runtime().active_event_count(), 0u);
+  });
+}
+
+TYPED_TEST(SignalsOf, AFutureMayBeMapped) {
+  TypeParam::run([] {
+    const Future<int> twice = signal(SIGUSR1).map([](int signum) { return 2 * signum; });
+    TypeParam::raise(SIGUSR1);
+    EXPECT_EQ(await(twice), 2 * SIGUSR1);
+  });
+}
+
 TYPED_TEST(SignalsOf, ASignalThatNobodyCanHandleIsRefused) {
   TypeParam::run([] {
     for (const int signum : {SIGKILL, SIGSTOP, 0, -1, 1000}) {
       EXPECT_THROW(wait_signal(signum), UsageError) << signum;
+      EXPECT_THROW((void)signal(signum), UsageError) << signum;
     }
   });
 }
