@@ -33,3 +33,17 @@ SIM_TEST(Guide, NetworkEndsWell) {
   } catch (const fermata::Timeout&) {           // And hang a connect.
   }
 }
+
+SIM_TEST(Guide, ProcessesEndWell) {
+  using fermata::sim::ScriptedProgram;
+  world.program("echo hello", ScriptedProgram().says("hello\n"));
+  world.program("printf 'one\\ntwo'", ScriptedProgram().says("one\ntwo"));
+  world.program("echo straight through", ScriptedProgram().says("straight through\n"));
+  world.program("sleep 60", ScriptedProgram().takes(std::chrono::minutes(1)));
+  world.program("sleep", ScriptedProgram().takes(std::chrono::minutes(1)));
+  world.program("tr", ScriptedProgram().copies_input());
+  try {
+    guide::processes::tour();
+  } catch (const fermata::InputOutputError&) {  // There is no room for another process.
+  }
+}

@@ -9,6 +9,7 @@
 #include "examples/guide/locks.hpp"
 #include "examples/guide/network.hpp"
 #include "examples/guide/pools.hpp"
+#include "examples/guide/processes.hpp"
 #include "examples/guide/scopes.hpp"
 #include "examples/guide/task_groups.hpp"
 #include "examples/guide/threads.hpp"
@@ -30,6 +31,7 @@ inline void whole_tour() {
   udp::tour();
   files::tour();
   threads::tour();
+  processes::tour();
 }
 
 }  // namespace guide

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
+#include <cerrno>
 #include <csignal>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -151,6 +155,31 @@ TYPED_TEST(ExecOf, WhatMakesNoSenseIsRefused) {
     EXPECT_THROW(passthru(commands::kHello, nullptr), UsageError);
     EXPECT_THROW(exec(std::string_view("a\0b", 3)), UsageError);
   });
+}
+
+// --- what only real processes have ---
+
+std::ptrdiff_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+TEST(ExecInTheSystem, LeavesNoZombieAndNoOpenPipeWhenItIsGivenUp) {
+  FERMATA_CHECKS("EXE-03");
+  ProgramsOnUv::run([] {
+    const std::ptrdiff_t before = open_descriptors();
+    for (const char* command : {commands::kRests, commands::kWritesForEver}) {
+      const ExecOptions how{.capture_errors = true};
+      const auto take = [](std::string_view) {};
+      EXPECT_THROW(passthru(command, take, how, {.timeout = 5ms}), Timeout);
+    }
+    while (::waitid(P_ALL, 0, nullptr, WEXITED | WNOHANG | WNOWAIT) == 0) delay(1ms);
+    EXPECT_EQ(errno, ECHILD);
+    EXPECT_EQ(open_descriptors(), before);
+  });
+  ProgramsOnUv::run(
+      [] { EXPECT_THROW(exec(commands::kIgnoresTerm, {}, {.timeout = 20ms}), Timeout); });
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
 }
 
 }  // namespace

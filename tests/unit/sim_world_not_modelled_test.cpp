@@ -11,6 +11,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/io/descriptor.hpp"
+#include "fermata/runtime/io/process.hpp"
 #include "fermata/runtime/io/signal.hpp"
 #include "fermata/runtime/io/tcp.hpp"
 #include "fermata/runtime/io/thread.hpp"
@@ -46,7 +47,7 @@ TEST(NotModelled, DescriptorsOfUsers) {
             "reactor 'sim' has no part 'polls'");
 }
 
-TEST(NotModelled, SocketsAndSignalsOfThreads) {
+TEST(NotModelled, SocketsProcessesAndSignalsOfThreads) {
   const auto in_thread = [](void (*call)()) {
     return error_of([call] {
       try {
@@ -60,8 +61,19 @@ TEST(NotModelled, SocketsAndSignalsOfThreads) {
   EXPECT_EQ(in_thread([] { (void)TcpStream::connect({"10.0.0.1", 80}); }), streams);
   EXPECT_EQ(in_thread([] { (void)UdpSocket::bind({"127.0.0.1", 0}); }),
             "reactor 'sim' has no part 'datagrams of threads'");
+  EXPECT_EQ(in_thread([] { (void)Process::spawn({.program = "any"}); }),
+            "reactor 'sim' has no part 'processes of threads'");
   EXPECT_EQ(in_thread([] { SignalWatch watch(SIGHUP); }),
             "reactor 'sim' has no part 'signals of threads'");
+}
+
+TEST(NotModelled, ProcessesThatAreStopped) {
+  for (const int signum : {SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU}) {
+    const auto stop = [signum] {
+      Process::spawn({.program = "/bin/sh", .arguments = {"-c", "any"}}).kill(signum);
+    };
+    EXPECT_EQ(error_of(stop), "reactor 'sim' has no part 'stopping of processes'");
+  }
 }
 
 /// An error of a program that nobody catches ends the run.

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/process/processes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/io/exec.hpp"
+#include "fermata/runtime/io/process.hpp"
+#include "fermata/runtime/io/signal.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/world/world.hpp"
+#include "tests/support/checks.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+FaultSet only(Fault fault) {
+  FaultSet set = FaultSet::none();
+  set.add(fault);
+  return set;
+}
+
+class SimProcessesTest : public ::testing::Test {
+ protected:
+  void begin(FaultSet faults, std::uint64_t seed) {
+    decisions_.begin(seed);
+    WorldOptions options;
+    options.faults = faults;
+    options.full_audit = true;
+    world_.reset(options);
+  }
+  void run(const std::function<void()>& main, FaultSet faults = FaultSet::none(),
+           std::uint64_t seed = 1) {
+    begin(faults, seed);
+    world_.node("main", main);
+    world_.run();
+    ASSERT_FALSE(world_.failure()) << world_.failure()->message;
+  }
+  [[nodiscard]] std::uint64_t count(Fault fault) const {
+    return world_.fault_counts()[static_cast<std::size_t>(fault)];
+  }
+
+  std::unique_ptr<Strategy> strategy_ = make_strategy("random");
+  Decisions decisions_{*strategy_};
+  World world_{decisions_};
+};
+
+ProcessOptions with_output(std::string program) {
+  return {.program = std::move(program), .output = Stdio::Pipe};
+}
+
+std::string read_to_end(ByteStream& stream) {
+  std::string text;
+  std::string buffer(1000, '\0');
+  while (const std::size_t size = stream.read(std::as_writable_bytes(std::span(buffer)))) {
+    text += buffer.substr(0, size);
+  }
+  return text;
+}
+
+TEST_F(SimProcessesTest, AScriptTakesItsTime) {
+  run([this] {
+    world_.program("worker", ScriptedProgram().takes(20ms).says("a").takes(30ms).exits(7));
+    Process worker = Process::spawn(with_output("worker"));
+    const Instant began = now();
+    std::string byte(1, '\0');
+    worker.output().read_exact(std::as_writable_bytes(std::span(byte)));
+    EXPECT_GE(now() - began, 20ms);
+    EXPECT_EQ(worker.wait().code(), 7);
+    EXPECT_GE(now() - began, 50ms);
+    EXPECT_LT(now() - began, 60ms);
+  });
+}
+
+TEST_F(SimProcessesTest, ACommandIsLookedUpAsAWhole) {
+  run([this] {
+    world_.program("make all", [](const ProcessOptions& options) {
+      return ScriptedProgram().says("in " + options.directory);
+    });
+    EXPECT_EQ(exec("make all", {.directory = "/src"}).text, "in /src");
+    const ExecResult none = exec("make none", {.capture_errors = true});
+    EXPECT_EQ(none.exit.code(), 127);
+    EXPECT_EQ(none.errors, "sh: 1: make none: not found\n");
+  });
+}
+
+TEST_F(SimProcessesTest, ProgramsAreThoseOfTheRun) {
+  run([this] { world_.program("once", ScriptedProgram()); });
+  run([] { EXPECT_THROW((void)Process::spawn({.program = "once"}), InputOutputError); });
+}
+
+TEST_F(SimProcessesTest, AMachineMayHaveNoRoomForAProcess) {
+  std::uint64_t refused = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    run(
+        [&] {
+          world_.program("worker", ScriptedProgram());
+          for (int i = 0; i < 10; ++i) {
+            try {
+              EXPECT_TRUE(Process::spawn({.program = "worker"}).wait().success());
+            } catch (const InputOutputError& error) {
+              EXPECT_EQ(error.code(), EAGAIN);
+              EXPECT_STREQ(error.what(), "spawn worker: Resource temporarily unavailable");
+              ++refused;
+            }
+          }
+        },
+        only(Fault::SpawnFailure), seed);
+  }
+  EXPECT_GT(refused, 20u);
+}
+
+TEST_F(SimProcessesTest, AnEndMayBeNoticedLate) {
+  std::uint64_t late = 0;
+  std::uint64_t slow = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    run(
+        [&] {
+          world_.program("worker", ScriptedProgram().says("x"));
+          for (int i = 0; i < 5; ++i) {
+            Process worker = Process::spawn(with_output("worker"));
+            EXPECT_EQ(read_to_end(worker.output()), "x");
+            const Instant ended = now();
+            EXPECT_TRUE(worker.wait().success());
+            late += now() - ended > 100us ? 1 : 0;
+          }
+        },
+        only(Fault::SlowExit), seed);
+    slow += count(Fault::SlowExit);
+  }
+  EXPECT_GT(slow, 20u);
+  EXPECT_EQ(late, slow);
+}
+
+TEST_F(SimProcessesTest, AnEndMayComeBeforeTheEndOfTheOutput) {
+  FERMATA_CHECKS("EXE-01");
+  run([this] {
+    world_.program("forks", ScriptedProgram().says("a").leaves_behind(10ms, "b").exits(1));
+    Process forks = Process::spawn(with_output("forks"));
+    EXPECT_EQ(forks.wait().code(), 1);
+    EXPECT_EQ(read_to_end(forks.output()), "ab");
+    EXPECT_EQ(shell_exec("forks").text, "ab");
+  });
+}
+
+TEST_F(SimProcessesTest, ShellExecLosesNothingUnderAnyFault) {
+  FERMATA_CHECKS("EXE-01", "EXE-05");
+  FaultSet faults = only(Fault::SlowExit);
+  faults.add(Fault::ShortRead);
+  faults.add(Fault::TimerLate);
+  faults.add(Fault::SlowClose);
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    run(
+        [this] {
+          world_.program("lists", ScriptedProgram()
+                                      .says("one\ntwo")
+                                      .takes(1ms)
+                                      .says(" and a half\n")
+                                      .leaves_behind(2ms, "three"));
+          std::vector<std::string> lines;
+          const ExecResult result = exec_lines("lists", lines);
+          EXPECT_EQ(lines, (std::vector<std::string>{"one", "two and a half", "three"}));
+          EXPECT_FALSE(result.cut_off);
+          EXPECT_EQ(shell_exec("lists").text, "one\ntwo and a half\nthree");
+        },
+        faults, seed);
+  }
+}
+
+TEST_F(SimProcessesTest, ExecMayBeInterruptedEverywhere) {
+  FERMATA_CHECKS("EXE-03", "EXE-04", "CLOSE-04");
+  run([this] {
+    world_.program("lists", ScriptedProgram().says("one\ntwo").takes(1ms).complains("oh").exits(3));
+    const SweepCounts counts = world_.sweep_cancellation(
+        [] {
+          const ExecResult result = exec("lists", {.capture_errors = true}, {.timeout = 1h});
+          EXPECT_EQ(result.text, "two");
+          EXPECT_EQ(result.errors, "oh");
+        },
+        [] { EXPECT_EQ(current_runtime().active_event_count(), 0u); });
+    EXPECT_GT(counts.cancellations, 2u);
+    EXPECT_GT(counts.timeouts, 0u);
+  });
+}
+
+TEST_F(SimProcessesTest, AWaitMayBeInterruptedEverywhere) {
+  FERMATA_CHECKS("PROC-01", "PROC-03");
+  run([this] {
+    world_.program("worker", ScriptedProgram().takes(1ms).exits(4));
+    world_.sweep_cancellation([] {
+      const auto worker = std::make_shared<Process>(Process::spawn({.program = "worker"}));
+      auto other = spawn("other", [worker] { return worker->wait().code(); });
+      EXPECT_EQ(worker->wait({.timeout = 1h}).code(), 4);
+      EXPECT_EQ(await(other), 4);
+    });
+  });
+}
+
+TEST_F(SimProcessesTest, ManyEndsAtOnceAreAllTold) {
+  FERMATA_CHECKS("PROC-01");
+  FaultSet faults = FaultSet::all();
+  faults.remove(Fault::SpawnFailure);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    run(
+        [this] {
+          world_.program("worker", ScriptedProgram().takes(5ms).exits(1));
+          std::vector<Process> workers;
+          std::set<int> ids;
+          for (int i = 0; i < 10; ++i) {
+            workers.push_back(Process::spawn({.program = "worker"}));
+            ids.insert(workers.back().pid());
+          }
+          EXPECT_EQ(ids.size(), 10u);
+          for (Process& each : workers) EXPECT_EQ(each.wait().code(), 1);
+        },
+        faults, seed);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(SimProcessesTest, ASignalTakesAWhileToKill) {
+  run([this] {
+    world_.program("stubborn", ScriptedProgram().ignores(SIGTERM).takes(1h));
+    Process stubborn = Process::spawn({.program = "stubborn"});
+    delay(20ms);
+    EXPECT_TRUE(stubborn.kill(SIGTERM));
+    EXPECT_TRUE(stubborn.kill(SIGCHLD));
+    EXPECT_THROW(stubborn.wait({.timeout = 1s}), Timeout);
+    EXPECT_TRUE(stubborn.kill(SIGKILL));
+    EXPECT_FALSE(stubborn.ended());
+    EXPECT_EQ(stubborn.wait(), ProcessExit::killed(SIGKILL));
+  });
+}
+
+TEST_F(SimProcessesTest, ChildrenDieWithTheirMachine) {
+  begin(FaultSet::none(), 1);
+  int started = 0;
+  world_.node("main", [&] {
+    world_.program("worker", [&](const ProcessOptions&) {
+      ++started;
+      return ScriptedProgram().takes(started == 1 ? 1h : 1ms).exits(started);
+    });
+    EXPECT_EQ(Process::spawn({.program = "worker"}).wait().code(), 2);
+  });
+  world_.at(10ms, [&] {
+    world_.node("main").crash();
+    world_.node("main").restart();
+  });
+  world_.run();
+  ASSERT_FALSE(world_.failure()) << world_.failure()->message;
+  EXPECT_EQ(started, 2);
+  EXPECT_LT(world_.now(), Instant{} + 1s);
+}
+
+TEST_F(SimProcessesTest, OneThatNobodyFeedsStallsItsWaiter) {
+  begin(FaultSet::none(), 1);
+  world_.node("main", [&] {
+    world_.program("cat", ScriptedProgram().copies_input());
+    Process cat = Process::spawn({.program = "cat", .input = Stdio::Pipe});
+    cat.wait();
+  });
+  world_.run();
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->verdict, Verdict::Liveness);
+}
+
+}  // namespace
+}  // namespace fermata::sim
