@@ -11,10 +11,10 @@ namespace fermata {
 void wait_signal(int signum, const WaitOptions& options = {},
                  SourcePlace place = SourcePlace::current());
 
-/// A future of the next delivery of `signum` from now on; its value is `signum`. Until then it keeps
-/// the program alive, awaited or not; dropping its last handle, or cancelling it, ends that. When
-/// `token` fires first it fails with OperationCanceled. Throws UsageError for a signal that cannot
-/// be handled, OperationCanceled when the token has fired already.
+/// A future of the next delivery of `signum` from now on; its value is `signum`. Until then it
+/// keeps the program alive, awaited or not; dropping its last handle, or cancelling it, ends that.
+/// When `token` fires first it fails with OperationCanceled. Throws UsageError for a signal that
+/// cannot be handled, OperationCanceled when the token has fired already.
 [[nodiscard]] Future<int> signal(int signum, Event* token = nullptr,
                                  SourcePlace place = SourcePlace::current());
 

@@ -60,6 +60,11 @@ Processes::Spawned Processes::spawn(const ProcessOptions& options) {
   }
 }
 
+std::string Processes::description_of(const ProcessOptions& options) {
+  if (options.directory.empty()) return "spawn " + options.program;
+  return fmt::format("spawn {} in {}", options.program, options.directory);
+}
+
 Ref<ProcessHandle> Processes::watch(int pid) {
   if (pid <= 0) throw UsageError(fmt::format("process {}: expected an id of more than 0", pid));
   if (const auto found = open_.find(pid); found != open_.end()) {

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "fermata/runtime/reactor/process.hpp"
@@ -65,13 +66,18 @@ class Processes {
     Ref<StreamHandle> output;
     Ref<StreamHandle> errors;
   };
-  /// `options` are valid. Throws InputOutputError naming the program.
+  /// `options` are valid. Throws InputOutputError with their description.
   virtual Started start(const ProcessOptions& options) = 0;
   /// How `pid` has ended, once, and then it is reaped; absent while it runs. Unknown for one that
   /// is no child.
   virtual std::optional<ProcessExit> collect(int pid) noexcept = 0;
   /// Returns 0 or a positive errno value. SIGTERM and SIGKILL throw nothing.
   virtual int send(int pid, int signum) = 0;
+
+  // --- for the backend ---
+
+  /// "spawn cc" or "spawn cc in /src".
+  [[nodiscard]] static std::string description_of(const ProcessOptions& options);
 
   detail::Attachment& attachment_;
 

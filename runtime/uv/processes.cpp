@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/runtime/uv/processes.hpp"
 
-#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -55,12 +54,8 @@ class StandardStream {
   OwnedDescriptor theirs_;
 };
 
-std::string description_of(const ProcessOptions& options) {
-  if (options.directory.empty()) return "spawn " + options.program;
-  return fmt::format("spawn {} in {}", options.program, options.directory);
-}
-
-int spawn_native(const ProcessOptions& options, const ChildActions& actions) {
+/// Returns 0 or an errno value.
+int spawn_native(const ProcessOptions& options, const ChildActions& actions, int& pid) {
   TextTable arguments;
   arguments.add(options.program);
   for (const std::string& each : options.arguments) arguments.add(each);
@@ -69,12 +64,8 @@ int spawn_native(const ProcessOptions& options, const ChildActions& actions) {
     for (const std::string& each : *options.environment) environment.add(each);
   }
   const ChildSignals signals;
-  pid_t pid = 0;
-  const int code =
-      ::posix_spawnp(&pid, options.program.c_str(), actions.get(), signals.get(), arguments.get(),
-                     options.environment ? environment.get() : ::environ);
-  if (code != 0) throw InputOutputError(description_of(options), code);
-  return pid;
+  return ::posix_spawnp(&pid, options.program.c_str(), actions.get(), signals.get(),
+                        arguments.get(), options.environment ? environment.get() : ::environ);
 }
 
 }  // namespace
@@ -88,7 +79,9 @@ Processes::Started Processes::start(const ProcessOptions& options) {
   if (!options.directory.empty()) actions.change_directory(options.directory);
   for (const StandardStream* each : {&input, &output, &errors}) each->prepare(actions);
   Started started{0, input.take_ours(loop_), output.take_ours(loop_), errors.take_ours(loop_)};
-  started.pid = spawn_native(options, actions);
+  if (const int code = spawn_native(options, actions, started.pid)) {
+    throw InputOutputError(description_of(options), code);
+  }
   return started;
 }
 

@@ -31,10 +31,10 @@ Processes::Started SimProcesses::start(const ProcessOptions& options) {
     node_.decisions().name(key, fmt::format("whether process '{}' starts", name));
   }
   if (node_.faults().strikes(Fault::SpawnFailure, Stream::Fault, key)) {
-    throw InputOutputError("spawn " + name, EAGAIN);
+    throw InputOutputError(description_of(options), EAGAIN);
   }
   std::optional<ScriptedProgram> program = node_.programs().find(options);
-  if (!program) throw InputOutputError("spawn " + name, ENOENT);
+  if (!program) throw InputOutputError(description_of(options), ENOENT);
 
   Started started{next_pid_++, {}, {}, {}};
   ChildPipes pipes;
