@@ -33,7 +33,7 @@ Processes::Started SimProcesses::start(const ProcessOptions& options) {
   if (node_.faults().strikes(Fault::SpawnFailure, Stream::Fault, key)) {
     throw InputOutputError(description_of(options), EAGAIN);
   }
-  std::optional<ScriptedProgram> program = node_.programs().find(options);
+  std::optional<ScriptedProgram> program = node_.program_table().find(options);
   if (!program) throw InputOutputError(description_of(options), ENOENT);
 
   Started started{next_pid_++, {}, {}, {}};

@@ -63,7 +63,7 @@ Network& NodeState::network() const noexcept { return world_.network(); }
 
 Instant NodeState::world_now() const noexcept { return world_.now(); }
 
-const ProgramTable& NodeState::programs() const noexcept { return world_.programs(); }
+const ProgramTable& NodeState::program_table() const noexcept { return world_.program_table(); }
 
 bool NodeState::cut() const noexcept { return world_.over(); }
 

@@ -66,7 +66,7 @@ class NodeState final : private AgendaOwner {
   [[nodiscard]] FaultPlan& faults() const noexcept;
   [[nodiscard]] Decisions& decisions() const noexcept;
   [[nodiscard]] Network& network() const noexcept;
-  [[nodiscard]] const ProgramTable& programs() const noexcept;
+  [[nodiscard]] const ProgramTable& program_table() const noexcept;
   /// Its file system, empty at the beginning of a run.
   [[nodiscard]] Disk& disk() noexcept { return machine_->disk_; }
   /// What its program's standard streams are.

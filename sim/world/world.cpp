@@ -100,7 +100,7 @@ void World::program(std::string_view name, ScriptedProgram script) {
 }
 
 void World::program(std::string_view name, ProgramMaker maker) {
-  state_->programs().set(name, std::move(maker));
+  state_->program_table().set(name, std::move(maker));
 }
 
 void World::at(Duration delay, std::function<void()> action) {

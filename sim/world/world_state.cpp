@@ -185,7 +185,7 @@ void WorldState::reset(const WorldOptions& options) {
   options_ = options;
   faults_.begin(options.faults);
   network_.reset();
-  programs_.reset();
+  program_table_.reset();
   action_agenda_.clear();
   if (!actions_.empty()) actions_.clear();
   hash.reset();

@@ -103,7 +103,7 @@ class WorldState final : public RunRecord {
   [[nodiscard]] Decisions& decisions() noexcept { return decisions_; }
   [[nodiscard]] FaultPlan& faults() noexcept { return faults_; }
   [[nodiscard]] Network& network() noexcept { return network_; }
-  [[nodiscard]] ProgramTable& programs() noexcept { return programs_; }
+  [[nodiscard]] ProgramTable& program_table() noexcept { return program_table_; }
   [[nodiscard]] const WorldOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::optional<Failure>& failure() const noexcept { return failure_; }
   [[nodiscard]] Instant now() const noexcept { return now_; }
@@ -142,7 +142,7 @@ class WorldState final : public RunRecord {
   WorldOptions options_;
   FaultPlan faults_;
   Network network_;
-  ProgramTable programs_;
+  ProgramTable program_table_;
 
   fermata::detail::ContextPool contexts_;
   fermata::detail::Context thread_context_;
