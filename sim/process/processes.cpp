@@ -11,6 +11,7 @@
 #include "fermata/sim/net/network.hpp"
 #include "fermata/sim/net/streams.hpp"
 #include "fermata/sim/process/program_table.hpp"
+#include "fermata/sim/world/descriptors.hpp"
 #include "fermata/sim/world/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
@@ -41,6 +42,9 @@ Processes::Started SimProcesses::start(const ProcessOptions& options) {
   const auto open = [&](Stdio kind, const char* what, std::shared_ptr<Connection>& pipe,
                         Ref<StreamHandle>& ours, Connection::Side side) {
     if (kind != Stdio::Pipe) return;
+    if (out_of_descriptors(node_, Stream::Network, "pipe")) {
+      throw InputOutputError("open a pipe", EMFILE);
+    }
     pipe = node_.network().make_local_connection(node_, fmt::format("{} of '{}'", what, name));
     const auto direction = side == Connection::Client ? Direction::Out : Direction::In;
     ours = Ref<StreamHandle>::adopt(*new SimStream(attachment_, pipe, side, direction));
