@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Three talk at once, over a network that loses, doubles and reorders: each hears what each other
-// one has said, once and in order.
+// Three machines talk at once, over a network that loses, doubles and reorders: each hears what each
+// other one has said, once and in order.
 
 #include <chrono>
 #include <fermata/sim.hpp>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,29 +21,31 @@ using Heard = std::map<Address, std::vector<std::string>>;  // By who said it.
 
 SIM_TEST(UdpChat, ShowsEachMessageOnceAndInOrder) {
   const std::vector<std::string> texts{"one", "two", "three"};
-  const std::vector<Address> all{{"127.0.0.1", 7801}, {"127.0.0.1", 7802}, {"127.0.0.1", 7803}};
-  std::map<Address, Heard> heard;  // By who heard it.
-  std::vector<std::unique_ptr<Chat>> chats;
-  for (const Address& me : all) {
-    chats.push_back(std::make_unique<Chat>(me, [&heard, me](const Address& from, const auto& text) {
-      heard[me][from].push_back(text);
-    }));
+  const std::vector<std::string> names{"ann", "bob", "cat"};
+  const auto address_of = [&](const std::string& name) { return world.node(name).address(7800); };
+  std::map<std::string, Heard> heard;  // By who heard it.
+  std::size_t talking = names.size();
+  for (const std::string& name : names) {
+    world.node(name, [&, name] {
+      Chat chat({"0.0.0.0", 7800}, [&](const Address& from, const std::string& text) {
+        heard[name][from].push_back(text);
+      });
+      std::set<Address> others;
+      for (const std::string& other : names) {
+        if (other != name) others.insert(address_of(other));
+      }
+      for (const std::string& text : texts) chat.say(others, text);
+      --talking;
+      while (talking > 0) fermata::delay(100ms);  // The others may still want answers.
+      fermata::delay(1s);                         // What is still under way arrives.
+      chat.leave();
+    });
   }
-  std::vector<fermata::Coroutine<>> talkers;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    talkers.push_back(fermata::spawn("talker", [&, i] {
-      std::set<Address> others(all.begin(), all.end());
-      others.erase(all[i]);
-      for (const std::string& text : texts) chats[i]->say(others, text);
-    }));
-  }
-  for (const auto& talker : talkers) fermata::await(talker);
-  fermata::delay(1s);  // What is still under way arrives.
-  for (const auto& chat : chats) chat->leave();
-  for (const Address& me : all) {
-    for (const Address& other : all) {
-      if (other == me) continue;
-      EXPECT_EQ(heard[me][other], texts) << me.text() << " heard " << other.text();
+  world.run();
+  for (const std::string& name : names) {
+    for (const std::string& other : names) {
+      if (other == name) continue;
+      EXPECT_EQ(heard[name][address_of(other)], texts) << name << " heard " << other;
     }
   }
 }
