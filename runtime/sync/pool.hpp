@@ -246,6 +246,8 @@ class Pool {
   /// is leased, when it comes back. Idempotent. See detail::PoolCore::close_pool.
   void close(SourcePlace place = SourcePlace::current()) { core_->close_pool(place); }
   [[nodiscard]] bool is_closed() const noexcept { return core_->closed(); }
+  /// Fires when the pool is closed, with the PoolError that whoever waits gets; replays.
+  [[nodiscard]] Event& event() const noexcept { return *core_; }
 
   /// The circuit; see circuit.hpp.
   [[nodiscard]] CircuitState state() const noexcept { return core_->state(); }

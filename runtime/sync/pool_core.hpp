@@ -149,6 +149,9 @@ class PoolCore : public Event, public Circuit {
 
   /// "Pool(idle=I, active=A, reserved=R, max=M)".
   [[nodiscard]] std::string info() const override;
+  [[nodiscard]] const Outcome* replay() const noexcept override {
+    return closed() ? &outcome_ : nullptr;
+  }
 
   /// "pool 'name' created at file:line", and where it was closed.
   [[nodiscard]] std::string subject() const;
@@ -265,6 +268,7 @@ class PoolCore : public Event, public Circuit {
   Name name_;
   SourcePlace place_;
   std::optional<SourcePlace> closed_at_;
+  Outcome outcome_;  // Valid once closed.
   std::int64_t min_;
   std::int64_t max_;
   std::int64_t active_ = 0;

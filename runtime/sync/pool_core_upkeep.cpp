@@ -100,14 +100,20 @@ void PoolCore::close_quietly() noexcept {
 
 // The doomed count as active until they are destroyed.
 void PoolCore::begin_close() {
+  outcome_.error = std::make_exception_ptr(about(PoolError(kPoolIsClosed)));
   close();
   detours_ |= kClosed;
   ticks_.cancel();
   if (clock_) clock_->close();
-  line_.fail_all(std::make_exception_ptr(about(PoolError(kPoolIsClosed))), true);
+  line_.fail_all(outcome_.error, true);
   while (!idle_.empty()) {
     doomed_.push_back(take_idle());
     ++active_;
+  }
+  try {
+    notify(outcome_);
+  } catch (...) {
+    runtime().report_unhandled(std::current_exception());
   }
 }
 

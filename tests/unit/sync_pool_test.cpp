@@ -56,6 +56,22 @@ TEST_F(PoolTest, MakesWhatIsNeededAndReusesWhatIsIdleInTheOrderOfRelease) {
   });
 }
 
+TEST_F(PoolTest, TellsWhenItIsClosedAndWhoeverAsksLate) {
+  fixture.run([this] {
+    Pool<Connection> pool("db", service.options(3));
+    Probe early;
+    Probe late;
+    pool.event().add_callback(early);
+    const auto held = pool.acquire();
+    pool.close();
+    pool.close();
+    EXPECT_EQ(early.runs, 1);
+    EXPECT_FALSE(pool.event().add_callback(late));
+    EXPECT_EQ(late.error, early.error);
+    EXPECT_THROW(wait(pool.event()), PoolError);
+  });
+}
+
 TEST_F(PoolTest, DoesNotSuspendWhenThereIsAResource) {
   fixture.run([this] {
     Pool<Connection> pool(service.options(2));
