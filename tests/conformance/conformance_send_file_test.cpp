@@ -226,6 +226,20 @@ TYPED_TEST(SendFile, AFileThatIsClosedMeanwhileTellsHowFarItWas) {
   });
 }
 
+TYPED_TEST(SendFile, ClosingTheStreamBeforeTheFirstByteEndsIt) {
+  FERMATA_CHECKS("IO-06");
+  TypeParam::run([&] {
+    typename TestFixture::Pair pair;
+    File file = this->make(pattern(1000));
+    const auto sender =
+        spawn("sender", [&] { return error_of([&] { (void)pair.client->send_file(file); }); });
+    suspend();
+    pair.client->close();
+    EXPECT_EQ(await(sender), "Stream was closed");
+    EXPECT_LE(read_to_end(*pair.server).size(), 1000u);
+  });
+}
+
 TYPED_TEST(SendFile, ClosingTheStreamEndsIt) {
   FERMATA_CHECKS("IO-06");
   TypeParam::run([&] {
