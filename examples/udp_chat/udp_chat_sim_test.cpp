@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Three machines talk at once, over a network that loses, doubles and reorders: each hears what each
-// other one has said, once and in order.
+// Three machines talk at once, over a network that loses, doubles and reorders: each hears what
+// each other one has said, once and in order.
 
 #include <chrono>
 #include <fermata/sim.hpp>
