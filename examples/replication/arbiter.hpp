@@ -42,6 +42,8 @@ class Arbiter {
     return view_.text();
   }
 
+  [[nodiscard]] const View& view() const { return view_; }
+
  private:
   static constexpr std::chrono::milliseconds kSilence{1000};
 

@@ -47,10 +47,11 @@ class Ledger {
 
 SIM_TEST(Replication, IsOneLogForAllClients) {
   Members members;
+  const auto arbiter = std::make_shared<Arbiter>();
   for (const char* name : {"arbiter", "one", "two", "three"}) {
-    world.service(name, [&members, name = std::string(name)] {
+    world.service(name, [&, name = std::string(name)] {
       if (name == "arbiter") {
-        serve(members.at(name), std::make_shared<Arbiter>());
+        serve(members.at(name), arbiter);
       } else {
         run_replica(name, members);
       }
@@ -58,16 +59,16 @@ SIM_TEST(Replication, IsOneLogForAllClients) {
     members.emplace(name, world.node(name).address(7000));
   }
   for (int i = 0; i < 4; ++i) {
-    const std::string cut_off = std::vector<std::string>{"one", "two", "three"}[fermata::random(3)];
     const auto when = 1s + fermata::random(4'000) * 1ms;
     const auto how_long = 1s + fermata::random(4'000) * 1ms;
-    const auto each_link = [&, cut_off](const std::function<void(fermata::sim::Link)>& change) {
+    world.at(when, [&, how_long] {
+      const std::string primary = arbiter->view().primary;
       for (const auto& [other, address] : members) {
-        if (other != cut_off) change(world.link(cut_off, other));
+        if (primary == "-" || other == primary) continue;
+        world.link(primary, other).cut();
+        world.at(how_long, [&, primary, other] { world.link(primary, other).mend(); });
       }
-    };
-    world.at(when, [=] { each_link([](fermata::sim::Link link) { link.cut(); }); });
-    world.at(when + how_long, [=] { each_link([](fermata::sim::Link link) { link.mend(); }); });
+    });
   }
   Ledger ledger;
   for (const char* name : {"ann", "bob"}) {
