@@ -79,11 +79,17 @@ SIM_TEST(Replication, IsOneLogForAllClients) {
         client.append(entry);
         ledger.appended(entry);
         fermata::delay(fermata::random(500) * 1ms);
-        const auto before = ledger.acknowledged();
-        ledger.read(before, parse(client.read()));
       }
     });
   }
+  world.node("reader", [&] {
+    Client client(members);
+    for (int i = 0; i < 40; ++i) {
+      const auto before = ledger.acknowledged();
+      ledger.read(before, parse(client.read()));
+      fermata::delay(fermata::random(300) * 1ms);
+    }
+  });
   world.at(20s, [&] { world.heal(); });
   world.run();
 }
