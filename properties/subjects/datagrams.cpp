@@ -50,7 +50,8 @@ struct Socket {
 class Datagrams final : public Subject {
  public:
   explicit Datagrams(Stage& on)
-      : Subject(on), mirror_(on.world().service("mirror", &mirror).address(kMirrorPort)) {
+      : Subject(on),
+        mirror_(on.world().service("mirror", &mirror).may_pause().address(kMirrorPort)) {
     const std::size_t count = 1 + on.script().shape[0] % 3u;
     for (std::size_t i = 0; i < count; ++i) {
       sockets_.emplace_back(Address("0.0.0.0", static_cast<std::uint16_t>(kFirstPort + i)));

@@ -31,7 +31,7 @@ enum class Fault : std::uint8_t {
   Clog,               // a link keeps for a while what is sent on it
   Partition,          // two machines, or one and all others, cannot reach each other for a while
   Crash,              // a machine that may crash does so, and comes up again
-  Pause,              // a program gets no processor time for a while
+  Pause,              // a machine that may pause gets no processor time for a while
   Clock,              // a machine's wall clock is wrong, and its clock runs too fast or too slow
   Point,              // what the program calls a fault: FERMATA_FAULT
   WatchDelay,         // a change of a file is told much later

@@ -159,6 +159,7 @@ void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::ui
   last_ran_ = 0;
   life_ = 0;
   may_crash_ = false;
+  may_pause_ = false;
   node_clock_.reset();
   disk_.format();
   terminal_.reset();

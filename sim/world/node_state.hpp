@@ -131,6 +131,9 @@ class NodeState final : private AgendaOwner {
   void restart();
   /// Fault::Crash may strike from now on.
   void may_crash();
+  /// Fault::Pause may strike from now on.
+  void may_pause() noexcept { may_pause_ = true; }
+  [[nodiscard]] bool can_pause() const noexcept { return machine_->may_pause_; }
   /// Counts its program's beginnings in this run.
   [[nodiscard]] std::uint64_t life() const noexcept { return life_; }
   /// It and its threads do nothing until it is resumed, whatever happens to them.
@@ -191,6 +194,7 @@ class NodeState final : private AgendaOwner {
   bool down_ = false;
   bool paused_ = false;
   bool may_crash_ = false;
+  bool may_pause_ = false;
 };
 
 }  // namespace fermata::sim::detail

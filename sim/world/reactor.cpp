@@ -58,11 +58,14 @@ std::size_t SimReactor::detach() noexcept {
   return attachment_.unclosed();
 }
 
+void SimReactor::meet_pause() {
+  const std::uint64_t length =
+      node_.faults().strength(Fault::Pause, Stream::Time, pause_key_, kPauses);
+  if (length != 0) node_.pause_for(kLeastPause * (1 << length));
+}
+
 void SimReactor::turn(TurnMode mode, Instant wake_by) {
-  if (const auto length =
-          node_.faults().strength(Fault::Pause, Stream::Time, pause_key_, kPauses)) {
-    node_.pause_for(kLeastPause * (1 << length));
-  }
+  if (node_.can_pause()) meet_pause();
   if (mode == TurnMode::Block) {
     wake_by = node_.clock().when_shown(wake_by);
     if (wake_by != Instant::never()) {

@@ -53,6 +53,7 @@ class SimReactor final : public Reactor {
   void consume(Duration cost);
 
  private:
+  void meet_pause();
   void happen();
   /// Throws Unsupported in a thread.
   void require_main(const char* part) const;

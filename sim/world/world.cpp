@@ -32,6 +32,11 @@ Node& Node::may_crash() {
   return *this;
 }
 
+Node& Node::may_pause() {
+  state_->may_pause();
+  return *this;
+}
+
 void Node::wipe_disk() {
   if (!state_->is_down()) {
     throw UsageError(fmt::format("wipe disk: node '{}' is not down", name()));

@@ -82,6 +82,9 @@ class Node {
   /// From now on, in this run, the fault `crash` may strike this machine: it goes down at a drawn
   /// time, and comes up again after a drawn while. For programs that are to survive it.
   Node& may_crash();
+  /// The same for the fault `pause`: the machine stops for a drawn while, up to 8 s. For programs
+  /// that do not take a late answer for none.
+  Node& may_pause();
   /// While it is down: it has an empty disk when it comes up. UsageError when it is not down.
   void wipe_disk();
   /// Whether its program runs.

@@ -235,8 +235,10 @@ TEST_F(DisturbanceTest, NobodyCrashesInAWorldThatHasHealed) {
 }
 
 TEST_F(DisturbanceTest, PausesAndWrongClocksAreDrawnToo) {
-  EXPECT_GT(strikes(Fault::Pause, [&] { world_->node("node", [] { delay(1ms); }); }), 0u);
-  EXPECT_GT(strikes(Fault::Clock, [&] { world_->node("node", [] { delay(1ms); }); }), 0u);
+  const auto naps = [] { delay(1ms); };
+  EXPECT_GT(strikes(Fault::Pause, [&] { world_->node("node", naps).may_pause(); }), 0u);
+  EXPECT_EQ(strikes(Fault::Pause, [&] { world_->node("node", naps); }), 0u);
+  EXPECT_GT(strikes(Fault::Clock, [&] { world_->node("node", naps); }), 0u);
 }
 
 TEST_F(DisturbanceTest, AProgramNamesItsOwnFaults) {
