@@ -220,7 +220,11 @@ class Trace:
                 if task == main:
                     result = status
                 continue
-            ptrace(CONT, task, 0, self.stopped(task, status, known))
+            try:
+                answer = self.stopped(task, status, known)
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # It has been killed since it stopped.
+            ptrace(CONT, task, 0, answer)
 
     def become_program(self, arguments):
         try:
