@@ -63,7 +63,8 @@ SIM_TEST(Replication, IsOneLogForAllClients) {
     const auto how_long = 1s + fermata::random(4'000) * 1ms;
     world.at(when, [&, how_long] {
       const std::string primary = arbiter->view().primary;
-      for (const auto& [other, address] : members) {
+      for (const auto& member : members) {
+        const std::string other = member.first;
         if (primary == "-" || other == primary) continue;
         world.link(primary, other).cut();
         world.at(how_long, [&, primary, other] { world.link(primary, other).mend(); });
