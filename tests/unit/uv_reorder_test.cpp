@@ -188,8 +188,7 @@ TEST_F(UvReorder, KeepsTheOrderOfTimersAndIsNeverEarly) {
   const auto orders = orders_of([](std::string& order) {
     const Instant start = now();
     std::vector<Coroutine<void>> timed;
-    for (const auto& [name, span] :
-         {std::pair{'c', 300us}, {'a', 100us}, {'d', 300us}, {'b', 200us}}) {
+    for (const auto& [name, span] : {std::pair{'c', 30ms}, {'a', 10ms}, {'d', 30ms}, {'b', 20ms}}) {
       timed.push_back(spawn("timed", [&order, start, name = name, span = span] {
         delay(span);
         EXPECT_GE(now() - start, span);
