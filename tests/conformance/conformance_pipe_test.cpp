@@ -14,30 +14,17 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 template <class Arm>
 class PipeTest : public ::testing::Test {};
 TYPED_TEST_SUITE(PipeTest, Arms);
-
-/// What `operation` throws, and the number of the system's error in it.
-template <class Operation>
-std::string error_of(Operation operation, int code = 0) {
-  try {
-    operation();
-  } catch (const InputOutputError& error) {
-    EXPECT_EQ(error.code(), code);
-    return error.what();
-  } catch (const UsageError& error) {
-    EXPECT_EQ(code, 0);
-    return error.what();
-  }
-  return "no error";
-}
 
 std::string read_text(ByteStream& stream) {
   std::string text(100, '\0');

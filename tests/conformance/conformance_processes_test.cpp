@@ -17,11 +17,13 @@
 #include "fermata/runtime/sync/await_all.hpp"
 #include "tests/conformance/programs.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 template <class Arm>
 class ProcessesOf : public ::testing::Test {};
@@ -44,20 +46,6 @@ std::string read_to_end(ByteStream& stream) {
     text += buffer.substr(0, size);
   }
   return text;
-}
-
-template <class Operation>
-std::string error_of(Operation operation, int code = 0) {
-  try {
-    operation();
-  } catch (const InputOutputError& error) {
-    EXPECT_EQ(error.code(), code);
-    return error.what();
-  } catch (const UsageError& error) {
-    EXPECT_EQ(code, 0);
-    return error.what();
-  }
-  return "no error";
 }
 
 TYPED_TEST(ProcessesOf, OneEndsWithACodeOrASignal) {

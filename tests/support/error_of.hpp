@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 
 #include "fermata/runtime/base/error.hpp"
@@ -13,6 +15,21 @@ std::string error_of(Operation&& operation) {
   try {
     operation();
   } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// The same, and that the system's error in it is `code`; 0: that there is none.
+template <class Operation>
+std::string error_of(Operation&& operation, int code) {
+  try {
+    operation();
+  } catch (const InputOutputError& error) {
+    EXPECT_EQ(error.code(), code);
+    return error.what();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(code, 0);
     return error.what();
   }
   return "no error";

@@ -21,17 +21,13 @@
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/faults.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
-
-FaultSet only(Fault fault) {
-  FaultSet set = FaultSet::none();
-  set.add(fault);
-  return set;
-}
+using test::only;
 
 class SimFileWatchesTest : public ::testing::Test {
  protected:

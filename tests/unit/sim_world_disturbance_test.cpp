@@ -25,11 +25,13 @@
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/faults.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using test::only;
 using test::error_of;
 
 class DisturbanceTest : public ::testing::Test {
@@ -47,12 +49,6 @@ class DisturbanceTest : public ::testing::Test {
   void run() {
     world_->run();
     ASSERT_FALSE(world_->failure()) << world_->failure()->message;
-  }
-
-  static FaultSet only(Fault fault) {
-    FaultSet set = FaultSet::none();
-    set.add(fault);
-    return set;
   }
 
   /// Runs 100 worlds that `prepare` fills; returns how often `fault` struck in all of them.
