@@ -88,9 +88,6 @@ class WorldState final : public RunRecord {
     return to <= Instant{} + options_.time_limit || end_by_time_limit();
   }
   void time_is(Instant now) noexcept { now_ = std::max(now_, now); }
-  [[nodiscard]] bool has_several_nodes() const noexcept {
-    return nodes_.size() > 1 || !threads_.empty();
-  }
   [[nodiscard]] fermata::detail::Context& own_context() noexcept { return thread_context_; }
   [[nodiscard]] fermata::detail::ContextPool& contexts() noexcept { return contexts_; }
   /// `node` runs now, on `context`; both null when none does. Returns a number that grows.

@@ -67,12 +67,12 @@ TYPED_TEST(PipeTest, APathInUseIsRefusedAndStaysInUse) {
 
 TYPED_TEST(PipeTest, APathThatCannotBeOneIsTheCallersMistake) {
   TypeParam::run([] {
-    EXPECT_EQ(error_of([] { (void)PipeStream::connect(""); }),
+    EXPECT_EQ(error_of([] { (void)PipeStream::connect(""); }, 0),
               "path of a Unix socket: expected at least one character");
     const std::string long_path(108, 'x');
-    EXPECT_EQ(error_of([&] { (void)PipeListener::bind(long_path); }),
+    EXPECT_EQ(error_of([&] { (void)PipeListener::bind(long_path); }, 0),
               "path of a Unix socket '" + long_path + "': expected at most 107 bytes, not 108");
-    EXPECT_EQ(error_of([] { (void)PipeStream::connect(std::string_view("a\0b", 3)); }),
+    EXPECT_EQ(error_of([] { (void)PipeStream::connect(std::string_view("a\0b", 3)); }, 0),
               "path of a Unix socket 'a': expected no NUL, there is one at 1");
   });
 }
@@ -104,10 +104,11 @@ TYPED_TEST(PipeTest, AnAnonymousPipeCarriesBytesToTheEnd) {
 TYPED_TEST(PipeTest, AnAnonymousPipeHasOneDirection) {
   TypeParam::run([] {
     PipeEnds pipe = open_pipe();
-    EXPECT_EQ(error_of([&] { read_text(pipe.writer); }), "read: this is the writing end of a pipe");
-    EXPECT_EQ(error_of([&] { pipe.reader.write("x"); }),
+    EXPECT_EQ(error_of([&] { read_text(pipe.writer); }, 0),
+              "read: this is the writing end of a pipe");
+    EXPECT_EQ(error_of([&] { pipe.reader.write("x"); }, 0),
               "write: this is the reading end of a pipe");
-    EXPECT_EQ(error_of([&] { pipe.reader.shutdown_write(); }),
+    EXPECT_EQ(error_of([&] { pipe.reader.shutdown_write(); }, 0),
               "shutdown_write: this is the reading end of a pipe");
   });
 }
@@ -135,9 +136,8 @@ TYPED_TEST(PipeTest, AWriterThatIsHeldLearnsThatNobodyWillRead) {
   TypeParam::run([] {
     PipeEnds pipe = open_pipe();
     const std::vector<std::byte> bytes(1 << 20);
-    auto writer = spawn("writer", [&] {
-      return error_of([&] { pipe.writer.write(bytes); }, EPIPE);
-    });
+    auto writer =
+        spawn("writer", [&] { return error_of([&] { pipe.writer.write(bytes); }, EPIPE); });
     delay(2ms);
     pipe.reader.close();
     EXPECT_EQ(await(writer), "write: Broken pipe");

@@ -113,7 +113,7 @@ TYPED_TEST(ProcessesOf, OneThatIsNoChildHasAnUnknownEnd) {
     const ProcessExit exit = late.wait();
     EXPECT_FALSE(exit.is_known());
     EXPECT_EQ(exit.code(), -1);
-    EXPECT_EQ(error_of([] { (void)Process::watch(0); }),
+    EXPECT_EQ(error_of([] { (void)Process::watch(0); }, 0),
               "process 0: expected an id of more than 0");
   });
 }
@@ -126,7 +126,7 @@ TYPED_TEST(ProcessesOf, PipesCarryBothWays) {
     cat.input().close();
     EXPECT_EQ(read_to_end(cat.output()), "through and back");
     EXPECT_TRUE(cat.wait().success());
-    EXPECT_EQ(error_of([&] { (void)cat.errors(); }), "process: its errors is no pipe");
+    EXPECT_EQ(error_of([&] { (void)cat.errors(); }, 0), "process: its errors is no pipe");
   });
 }
 
@@ -191,7 +191,7 @@ TYPED_TEST(ProcessesOf, AMissingProgramIsToldAtOnceAndLeavesNothing) {
 TYPED_TEST(ProcessesOf, WhatCannotBeStartedIsTheCallersMistake) {
   TypeParam::run([] {
     const auto spawning = [](ProcessOptions options) {
-      return error_of([&] { (void)Process::spawn(options); });
+      return error_of([&] { (void)Process::spawn(options); }, 0);
     };
     EXPECT_EQ(spawning({}), "spawn: expected the name of a program");
     EXPECT_EQ(spawning({.program = "cat", .arguments = {std::string("a\0b", 3)}}),
@@ -210,7 +210,7 @@ TYPED_TEST(ProcessesOf, AKilledOneEndsWithItsSignal) {
       EXPECT_TRUE(process.kill(signum));
       EXPECT_EQ(process.wait(), ProcessExit::killed(signum));
       EXPECT_FALSE(process.kill(signum));
-      EXPECT_EQ(error_of([&] { process.kill(-1); }),
+      EXPECT_EQ(error_of([&] { process.kill(-1); }, 0),
                 "kill process " + std::to_string(process.pid()) + ": signal -1: expected 0 to 64");
     }
   });
