@@ -32,6 +32,7 @@ extern const Law kNames;
 extern const Law kOffload;
 extern const Law kPolls;
 extern const Law kPools;
+extern const Law kProcesses;
 extern const Law kScopes;
 extern const Law kStreams;
 extern const Law kTaskGroups;

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/subjects/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+
+#include "properties/models/text_model.hpp"
+#include "properties/subjects/scripted.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// More than timers and ends are late by.
+constexpr Duration kClearly = milliseconds(1'500);
+
+}  // namespace
+
+void check_spawn_error(Stage& stage, const std::string& program, const InputOutputError& error) {
+  const std::string_view text = error.what();
+  const bool no_room = error.code() == EAGAIN && stage.struck(sim::Fault::SpawnFailure) &&
+                       text == fmt::format("spawn {}: Resource temporarily unavailable", program);
+  const bool no_pipe = error.code() == EMFILE && stage.struck(sim::Fault::OutOfDescriptors);
+  if (!no_room && !no_pipe) {
+    stage.complain(fmt::format("EXE-02 (ERR): a program does not start: {}", text));
+  }
+}
+
+void Commands::run(std::size_t actor, std::uint8_t number) {
+  const std::uint64_t id = ++count_;
+  constexpr std::array<Duration, 3> kGraces = {milliseconds(0), milliseconds(20),
+                                               milliseconds(1'000)};
+  Outcome outcome{.command = fmt::format("command {}", id),
+                  .way = static_cast<Way>((actor + id) % kWays),
+                  .how = {.capture_errors = number % 2 == 0, .grace = kGraces[id % 3]}};
+  const models::ScriptModel script = add(outcome.command, (actor + number) % (kManners + 1));
+  const bool sink_fails = id % 5 == 0;
+  const OutputSink sink = [&](std::string_view piece) {
+    if (sink_fails) throw PlannedError(static_cast<std::uint32_t>(id));
+    if (id % 3 == 0) suspend();
+    outcome.sunk += piece;
+  };
+  WaitOptions options = stage_.patience(number);
+  if (script.takes >= models::ChildModel::kForEver && !options.timeout) {
+    options.timeout = milliseconds(20);
+  }
+  struct Running {
+    std::size_t& count;
+    explicit Running(std::size_t& c) : count(c) { ++count; }
+    ~Running() { --count; }
+  } const running{running_};
+  try {
+    execute(outcome, sink, options);
+  } catch (const PlannedError& error) {
+    if (!sink_fails || error.number != id) stage_.complain("ERR: another sink's error came out");
+    return;
+  } catch (const InputOutputError& error) {
+    return check_spawn_error(stage_, "/bin/sh", error);
+  }
+  check(script, outcome);
+}
+
+models::ScriptModel Commands::add(const std::string& name, std::size_t manner) {
+  if (manner == kManners) {
+    return {.errors = "sh: 1: " + name + ": not found\n", .end = 127};
+  }
+  const sim::ScriptedProgram script = some_script(static_cast<Manner>(manner), count_);
+  stage_.world().program(name, script);
+  models::ScriptModel model = model_of(script);
+  return model;
+}
+
+void Commands::execute(Outcome& outcome, const OutputSink& sink, const WaitOptions& options) {
+  const ExecOptions& how = outcome.how;
+  switch (outcome.way) {
+    case kLast:
+      outcome.result = exec(outcome.command, how, options);
+      return;
+    case kLines:
+      outcome.result = exec_lines(outcome.command, outcome.lines, how, options);
+      return;
+    case kSystem:
+      outcome.result = system(outcome.command, sink, how, options);
+      return;
+    case kPassthru:
+      outcome.result = passthru(outcome.command, sink, how, options);
+      return;
+    case kAll:
+      outcome.result = shell_exec(outcome.command, how, options);
+      return;
+  }
+}
+
+void Commands::check(const models::ScriptModel& script, const Outcome& outcome) {
+  check_end(script, outcome);
+  check_text(outcome.result.cut_off ? script.output : script.output + script.late, outcome);
+  const std::string& errors = outcome.how.capture_errors ? script.errors : std::string();
+  if (outcome.result.errors != errors) {
+    stage_.complain("EXE-01 (VAL): a command's complaints are not what it wrote");
+  }
+}
+
+void Commands::check_end(const models::ScriptModel& script, const Outcome& outcome) {
+  if (outcome.result.exit.code() != script.end) {
+    stage_.complain(fmt::format("EXE-02 (VAL): a command's end is {}, expected {}",
+                                outcome.result.exit.code(), script.end));
+  }
+  const Duration grace = outcome.how.grace;
+  const bool may_be_cut_off = script.lateness > Duration::zero() && script.lateness >= grace;
+  if (outcome.result.cut_off && !may_be_cut_off) {
+    stage_.complain("EXE-01 (VAL): a command's output was cut off in its grace");
+  }
+  if (!outcome.result.cut_off && script.lateness > grace + kClearly) {
+    stage_.complain("EXE-01 (TIME): a command's output was waited for beyond its grace");
+  }
+}
+
+void Commands::check_text(const std::string& output, const Outcome& outcome) {
+  const std::vector<std::string> lines = models::lines_of(output);
+  const std::string last = lines.empty() ? std::string() : lines.back();
+  bool right = true;
+  switch (outcome.way) {
+    case kLast:
+      right = outcome.result.text == last;
+      break;
+    case kLines: {
+      std::vector<std::string> expected = {"before"};
+      expected.insert(expected.end(), lines.begin(), lines.end());
+      right = outcome.lines == expected && outcome.result.text == last;
+      break;
+    }
+    case kSystem:
+      right = outcome.sunk == output && outcome.result.text == last;
+      break;
+    case kPassthru:
+      right = outcome.sunk == output && outcome.result.text.empty();
+      break;
+    case kAll:
+      right = outcome.result.text == output;
+      break;
+  }
+  if (!right) stage_.complain("EXE-01, EXE-05 (VAL): a command's output is not what it wrote");
+}
+
+}  // namespace fermata::properties::scripts

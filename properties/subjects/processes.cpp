@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Children that perform scripts: the actors start them, talk to them, wait for them, kill and drop
+// them, and run shell commands beside.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "fermata/runtime/runtime.hpp"
+#include "properties/models/child_model.hpp"
+#include "properties/scripts/law.hpp"
+#include "properties/subjects/commands.hpp"
+#include "properties/subjects/disk.hpp"
+#include "properties/subjects/scripted.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+using models::ChildModel;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+enum Operations : std::uint8_t {
+  kStart,
+  kRead,
+  kWrite,
+  kClose,
+  kWait,
+  kWatch,
+  kKill,
+  kDrop,
+  kCommand,
+};
+constexpr std::array<Operation, 9> kOperations = {{{"start", 6},
+                                                   {"read", 10},
+                                                   {"write", 6},
+                                                   {"close", 2},
+                                                   {"wait", 8},
+                                                   {"watch", 3},
+                                                   {"kill", 3},
+                                                   {"drop", 1},
+                                                   {"command", 8}}};
+
+constexpr std::array<std::size_t, 5> kSizes = {1, 9, 300, 7'000, 80'000};
+constexpr std::array<int, 4> kSignals = {0, SIGTERM, SIGKILL, SIGUSR1};
+constexpr std::array kStreams = {ChildModel::kInput, ChildModel::kOutput, ChildModel::kErrors};
+
+struct Child {
+  Child(Process p, ChildModel m, bool terminate)
+      : process(std::move(p)), model(std::move(m)), pid(process->pid()), terminates(terminate) {}
+
+  std::optional<Process> process;  // Empty once it was dropped.
+  ChildModel model;
+  int pid;
+  bool terminates;  // When it is dropped.
+  Subscription subscription;
+  unsigned told = 0;
+  std::vector<std::size_t> waiters, writers;
+  std::array<std::vector<std::size_t>, 3> readers;
+
+  [[nodiscard]] PipeStream& stream(ChildModel::Stream which) {
+    if (which == ChildModel::kInput) return process->input();
+    return which == ChildModel::kOutput ? process->output() : process->errors();
+  }
+};
+
+/// Somebody is in a list.
+class Listed {
+ public:
+  Listed(std::vector<std::size_t>& list, std::size_t who) : list_(list), who_(who) {
+    list_.push_back(who_);
+  }
+  Listed(const Listed&) = delete;
+  Listed& operator=(const Listed&) = delete;
+  ~Listed() { list_.erase(std::find(list_.begin(), list_.end(), who_)); }
+
+ private:
+  std::vector<std::size_t>& list_;
+  std::size_t who_;
+};
+
+class ProcessesLaw final : public Subject {
+ public:
+  explicit ProcessesLaw(Stage& on) : Subject(on), commands_(on) {
+    on.world().program("true", sim::ScriptedProgram());
+    first_pid_ = insist([] { return Process::spawn({.program = "true"}); }).pid();
+    delay(seconds(1));
+    idle_activity_ = current_runtime().active_event_count();
+  }
+
+  void perform(std::size_t actor, const Step& step) override {
+    if (ending_) return;
+    const WaitOptions options = stage.patience(step.number);
+    if (step.operation() == kCommand) return commands_.run(actor, step.number);
+    const std::shared_ptr<Child> child = child_for(actor, step.number);
+    if (step.operation() == kStart || !child) return start(actor, step.number);
+    const std::size_t size = kSizes[(actor + step.number) % kSizes.size()];
+    switch (step.operation()) {
+      case kRead:
+        return read(actor, *child, kStreams[step.number % 4 == 0 ? 2 : 1], size, options);
+      case kWrite:
+        return write(actor, *child, size, options);
+      case kClose:
+        return close(*child, kStreams[step.number % 3]);
+      case kWait:
+        return wait(actor, *child, options);
+      case kWatch:
+        return watch(actor, *child, options);
+      case kKill:
+        return kill(*child, kSignals[step.number % kSignals.size()]);
+      case kDrop:
+        return drop(*child);
+      default:
+        return;
+    }
+  }
+
+  void at_rest() override {
+    bool busy = !commands_.idle();
+    for (const auto& child : children_) {
+      busy = busy || !child->waiters.empty() || !child->writers.empty();
+      for (const std::size_t waiter : child->waiters) {
+        if (stage.parked(waiter) && child->model.must_have_ended()) {
+          stage.complain("PROC-01 (WAKE): somebody waits for a process that has ended");
+        }
+      }
+      for (const ChildModel::Stream stream : {ChildModel::kOutput, ChildModel::kErrors}) {
+        busy = busy || !child->readers[stream].empty();
+        for (const std::size_t reader : child->readers[stream]) {
+          if (stage.parked(reader)) stage.complain(why_read_should_end(child->model, stream));
+        }
+      }
+      for (const std::size_t writer : child->writers) {
+        if (stage.parked(writer)) stage.complain(why_write_should_end(child->model));
+      }
+    }
+    if (!busy && current_runtime().active_event_count() != idle_activity_) {
+      stage.complain("IO-15 (STOP): processes that nobody waits for count as activity");
+    }
+  }
+
+  void let_go() override {
+    ending_ = true;
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+      Child& child = *children_[i];
+      if (i % 3 == 0) finish(child);
+      if (i % 3 == 1) end(child);
+      drop(child);
+      if (child.terminates && child.waiters.empty()) continue;
+      if (Process::watch(child.pid).kill(SIGKILL)) child.model.signalled(SIGKILL, now());
+    }
+  }
+
+  void at_end() override {
+    for (const auto& child : children_) {
+      child->subscription.cancel();
+      if (child->told > 1) stage.complain("PROC-01 (ONCE): an end was told more than once");
+    }
+    const int last = insist([] { return Process::spawn({.program = "true"}); }).pid();
+    for (int pid = first_pid_; pid < last; ++pid) {
+      if (Process::watch(pid).kill(0)) {
+        stage.complain(fmt::format("EXE-03 (REF): process {} is left over", pid));
+      }
+    }
+    if (current_runtime().reactor().processes().dying() > 0) {
+      stage.complain("EXE-03 (REF): a process that was told to end was not reaped");
+    }
+    if (current_runtime().active_event_count() != idle_activity_) {
+      stage.complain("EXE-03 (REF): activity is left over");
+    }
+  }
+
+ private:
+  [[nodiscard]] std::shared_ptr<Child> child_for(std::size_t actor, std::uint8_t number) const {
+    if (children_.empty()) return nullptr;
+    return children_[(actor + number / 4u) % children_.size()];
+  }
+
+  // --- the beginning ---
+
+  void start(std::size_t actor, std::uint8_t number) {
+    const std::size_t id = ++starts_;
+    const bool is_missing = (actor + id) % 12 == 11;
+    const std::string name = fmt::format("program {}", id);
+    const sim::ScriptedProgram script =
+        some_script(static_cast<Manner>((actor + number) % kManners), id + number);
+    if (!is_missing) stage.world().program(name, script);
+    const std::array<bool, 3> pipes = {number % 8 < 6, number % 5 > 0, number % 3 > 0};
+    const auto stdio = [&](std::size_t which) {
+      return pipes[which] ? Stdio::Pipe : number % 2 == 0 ? Stdio::Ignore : Stdio::Inherit;
+    };
+    const bool terminates = id % 3 == 0;
+    const Instant now = fermata::now();
+    try {
+      auto child = std::make_shared<Child>(
+          Process::spawn({.program = name,
+                          .input = pipes[0] ? Stdio::Pipe : Stdio::Ignore,
+                          .output = stdio(1),
+                          .errors = stdio(2),
+                          .terminate_when_dropped = terminates}),
+          ChildModel(model_of(script), pipes, static_cast<std::uint8_t>(id), now), terminates);
+      if (is_missing) stage.complain("EXE-02 (ERR): a program was started that there is none of");
+      child->subscription = subscribe(
+          child->process->event(), [this, at = child.get()](Event& event, const Outcome&) {
+            ++at->told;
+            if (!event.closed()) stage.complain("PROC-01 (STOP): told before the event is closed");
+          });
+      children_.push_back(std::move(child));
+    } catch (const InputOutputError& error) {
+      const bool missing = error.what() == fmt::format("spawn {}: No such file or directory", name);
+      if (!is_missing || !missing) check_spawn_error(stage, name, error);
+    }
+  }
+
+  // --- what goes through the pipes ---
+
+  void read(std::size_t actor, Child& child, ChildModel::Stream stream, std::size_t size,
+            const WaitOptions& options) {
+    if (!child.process || !child.model.is_open(stream) || child.model.at_end(stream)) return;
+    const Listed listed(child.readers[stream], actor);
+    std::vector<std::byte> buffer(size);
+    try {
+      const std::size_t count = child.stream(stream).read(buffer, options);
+      stage.complain(count > 0 ? child.model.received(stream, std::span(buffer).first(count))
+                               : child.model.end_reached(stream));
+    } catch (const InputOutputError& error) {
+      if (child.model.is_open(stream)) {
+        stage.complain(fmt::format("ERR: a read of a child's output says {}", error.what()));
+      }
+    }
+  }
+
+  void write(std::size_t actor, Child& child, std::size_t size, const WaitOptions& options) {
+    if (!child.process || !child.model.is_open(ChildModel::kInput)) return;
+    const Listed listed(child.writers, actor);
+    const models::ByteWayModel::Write write = child.model.input.begin(size);
+    const std::vector<std::byte> bytes = child.model.input.bytes_of(write);
+    try {
+      child.stream(ChildModel::kInput).write(std::span(bytes), options);
+    } catch (const InputOutputError& error) {
+      if (!write.doomed) child.model.input.refused();
+      if (!write.doomed && child.model.must_run()) {
+        stage.complain(fmt::format("ERR: a write to a child that reads says {}", error.what()));
+      }
+      return;
+    }
+    stage.complain(child.model.input.accepted(write, size));
+  }
+
+  void close(Child& child, ChildModel::Stream stream) {
+    if (!child.process || !child.model.is_open(stream)) return;
+    child.model.closed(stream);
+    child.stream(stream).close();
+    const auto& users = stream == ChildModel::kInput ? child.writers : child.readers[stream];
+    for (const std::size_t user : users) {
+      if (stage.parked(user)) stage.complain("IO-06 (WAKE): closing left somebody asleep");
+    }
+  }
+
+  // --- the end ---
+
+  void wait(std::size_t actor, Child& child, const WaitOptions& options) {
+    if (!child.process) return;
+    const bool had_ended = child.process->ended();
+    const Listed listed(child.waiters, actor);
+    try {
+      told(child, child.process->wait(options));
+    } catch (const Timeout&) {
+      if (had_ended) stage.complain("PROC-01 (WAKE): a process has ended, and a wait timed out");
+      throw;
+    }
+    if (!child.process) return;
+    if (child.process->result().code() != child.model.end()) {
+      stage.complain("PROC-03 (VAL): somebody was told an end that the process does not know");
+    }
+    if (child.told != 1) stage.complain("PROC-01 (ONCE): an end was told, and not to everybody");
+  }
+
+  void watch(std::size_t actor, Child& child, const WaitOptions& options) {
+    const bool had_ended = child.process && child.process->ended();
+    Process same = Process::watch(child.pid);
+    const bool one_event = child.process && &same.event() == &child.process->event();
+    if (child.process && one_event == had_ended) {
+      stage.complain(
+          "PROC-03 (REF): a process that runs has one event, and one that has ended none");
+    }
+    const Listed listed(child.waiters, actor);
+    const ProcessExit exit = same.wait(options);
+    if (had_ended && exit.is_known()) {
+      stage.complain("PROC-02 (VAL): the end of a process that was reaped is known again");
+    }
+    if (exit.is_known() || one_event) told(child, exit);
+  }
+
+  void told(Child& child, const ProcessExit& exit) {
+    stage.complain(child.model.ended(exit.code(), now()));
+  }
+
+  void kill(Child& child, int signum) {
+    if (!child.process) return;
+    const bool had_ended = child.process->ended();
+    if (child.process->kill(signum) == had_ended) {
+      stage.complain("PROC-01 (VAL): a signal went to a process that has ended, or to nobody");
+    }
+    if (!had_ended) child.model.signalled(signum, now());
+  }
+
+  void drop(Child& child) {
+    if (!child.process) return;
+    child.model.dropped(child.terminates);
+    child.process.reset();
+  }
+
+  /// Everything is read, and it ends by itself if it can.
+  void finish(Child& child) {
+    close(child, ChildModel::kInput);
+    if (child.model.lasts_for_ever()) kill(child, SIGTERM);
+    std::vector<Coroutine<>> readers;
+    for (const ChildModel::Stream stream : {ChildModel::kOutput, ChildModel::kErrors}) {
+      readers.push_back(spawn("drain", [this, &child, stream] {
+        while (child.process && child.model.is_open(stream) && !child.model.at_end(stream)) {
+          read(stage.actor_count(), child, stream, 30'000, {});
+        }
+      }));
+    }
+    for (const auto& reader : readers) await(reader);
+    end(child);
+  }
+
+  /// It is killed unless it ends soon.
+  void end(Child& child) {
+    if (!child.process) return;
+    try {
+      told(child, child.process->wait({.timeout = seconds(2)}));
+    } catch (const Timeout&) {
+      if (child.model.must_have_ended()) stage.complain("PROC-01 (WAKE): no end is told");
+      kill(child, SIGKILL);
+      told(child, child.process->wait());
+    }
+  }
+
+  // --- what must be ---
+
+  [[nodiscard]] static models::Complaint why_read_should_end(const ChildModel& child,
+                                                             ChildModel::Stream stream) {
+    if (!child.is_open(stream)) return "IO-06 (WAKE): a reader sleeps at a closed stream";
+    if (child.at_end(stream)) return "IO-04 (WAKE): a reader sleeps at the end of the stream";
+    if (child.must_have_ended()) return "IO-04 (WAKE): a child has ended, and not its output";
+    if (child.script.copies_input && stream == ChildModel::kOutput && child.has_more(stream)) {
+      return "EXE-01 (WAKE): a reader sleeps, and a child has something to tell";
+    }
+    return {};
+  }
+
+  [[nodiscard]] static models::Complaint why_write_should_end(const ChildModel& child) {
+    if (!child.is_open(ChildModel::kInput)) return "IO-06 (WAKE): a writer sleeps at a closed pipe";
+    if (child.must_have_ended()) return "IO-06 (WAKE): a writer sleeps, and its reader has ended";
+    if (child.script.copies_input && child.input.outstanding() <= ChildModel::kPipe) {
+      return "IO-03 (WAKE): a writer sleeps beside room";
+    }
+    return {};
+  }
+
+  Commands commands_;
+  std::vector<std::shared_ptr<Child>> children_;
+  std::size_t starts_ = 0;
+  int first_pid_ = 0;
+  std::size_t idle_activity_ = 0;
+  bool ending_ = false;
+};
+
+}  // namespace
+
+constinit const Law kProcesses = {
+    "processes",
+    "a child's output comes whole and in order, its end is told once, and nothing of it is left",
+    kOperations, &make_subject<ProcessesLaw>};
+
+}  // namespace fermata::properties::scripts
