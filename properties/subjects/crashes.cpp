@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A machine with a file that the actors, on another machine, tell what to do: write, sync, go down
-// and come up again. What it has synced is there each time when it comes up.
+// and come up again. It goes down by itself, too, at any moment, and may stop for a while; and what
+// it does goes wrong in ways that only its program knows of. What it has synced is there each time
+// when it comes up.
 
 #include <fmt/format.h>
 
@@ -44,15 +46,14 @@ class Machine {
   explicit Machine(sim::World& world) : world_(world) {}
 
   void ask(const Job& job) { jobs_.push_back(job); }
-  void crash() {
-    model_.crashed();
-    jobs_.clear();
-    ++starts_;
-  }
   void end() { ending_ = true; }
 
   /// The program; `self` is what keeps this.
   void run(const std::shared_ptr<Machine>& self) {
+    if (++starts_ > 1) {
+      model_.crashed();
+      jobs_.clear();
+    }
     File file = open(kPath, OpenMode::updating());
     insist([] { fs::sync_directory("/"); });
     expect_what_lasts();
@@ -82,17 +83,11 @@ class Machine {
   }
 
   void carry_out(File& file, const Job& job) {
-    const unsigned start = starts_;
     switch (job.what) {
-      case kWrite: {
-        const auto write = model_.begin(job.place, job.size);
-        const std::vector<std::byte> bytes = model_.bytes_of(write);
-        file.write_at(job.place, bytes);
-        if (start == starts_) model_.done(write);
-        return;
-      }
+      case kWrite:
+        return write(file, job);
       case kSync:
-        return sync(file, start);
+        return sync(file);
       default: {
         const auto moment = model_.now();
         std::vector<std::byte> buffer(job.size);
@@ -102,15 +97,34 @@ class Machine {
     }
   }
 
-  void sync(File& file, unsigned start) {
+  void write(File& file, const Job& job) {
+    if (FERMATA_FAULT("program.writes_in_parts")) {
+      const std::size_t half = job.size / 2;
+      if (half > 0) write(file, job.place, half);
+      if (FERMATA_FAULT("program.gives_up")) return;
+      write(file, job.place + half, job.size - half);
+    } else {
+      write(file, job.place, job.size);
+    }
+    if (FERMATA_FAULT("program.syncs_at_once")) sync(file);
+  }
+
+  void write(File& file, std::size_t place, std::size_t size) {
+    const auto write = model_.begin(place, size);
+    const std::vector<std::byte> bytes = model_.bytes_of(write);
+    file.write_at(place, bytes);
+    model_.done(write);
+  }
+
+  void sync(File& file) {
     const auto moment = model_.now();
     try {
       file.sync();
     } catch (const InputOutputError&) {
-      if (start == starts_) model_.sync_failed();
+      model_.sync_failed();
       throw;
     }
-    if (start == starts_) model_.synced(moment);
+    model_.synced(moment);
   }
 
   void complain(const models::Complaint& complaint) {
@@ -131,7 +145,9 @@ class Crashes final : public Subject {
   explicit Crashes(Stage& on)
       : Subject(on),
         machine_(std::make_shared<Machine>(on.world())),
-        node_(on.world().node("machine", [machine = machine_] { machine->run(machine); })) {}
+        node_(on.world().node("machine", [machine = machine_] { machine->run(machine); })) {
+    node_.may_crash().may_pause();
+  }
 
   void perform(std::size_t actor, const Step& step) override {
     if (ended_) return;
@@ -165,24 +181,22 @@ class Crashes final : public Subject {
   void at_end() override {}
 
  private:
-  // Both take effect when the present step ends, or later.
+  // By the time they take effect it may have done the same by itself.
   void crash() {
-    if (!up_ || !node_.is_up()) return;
-    up_ = false;
-    machine_->crash();
-    node_.crash();
+    stage.world().at(Duration::zero(), [&node = node_] {
+      if (node.is_up()) node.crash();
+    });
     delay(milliseconds(1));
   }
   void restart() {
-    if (up_ || node_.is_up()) return;
-    up_ = true;
-    node_.restart();
+    stage.world().at(Duration::zero(), [&node = node_] {
+      if (!node.is_up()) node.restart();
+    });
     delay(milliseconds(1));
   }
 
   std::shared_ptr<Machine> machine_;
   sim::Node& node_;
-  bool up_ = true;
   bool ended_ = false;
 };
 
