@@ -33,6 +33,7 @@ extern const Law kOffload;
 extern const Law kPolls;
 extern const Law kPools;
 extern const Law kProcesses;
+extern const Law kRecovery;
 extern const Law kScopes;
 extern const Law kStreams;
 extern const Law kTaskGroups;
