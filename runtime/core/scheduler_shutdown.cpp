@@ -93,6 +93,7 @@ void Scheduler::begin_run() {
   poll_budget_ = 1;
   request_poll();
   last_poll_ = runtime_.now();
+  turned_at_ = last_poll_;
   step_began_ = last_poll_;
   step_limited_ = runtime_.options().slow_step > Duration::zero();
   watched_ = step_limited_ || kernel_.observer != nullptr || kernel_.chooser != nullptr;

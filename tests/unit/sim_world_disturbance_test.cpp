@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
@@ -283,6 +284,26 @@ TEST_F(DisturbanceTest, BadInputIsNamed) {
             "clock drift 100001: expected from -100000 to 100000 millionths");
   run();
   EXPECT_EQ(error_of([&] { node.pause(); }), "pause: node 'node' is not up");
+}
+
+TEST_F(DisturbanceTest, ACrashDoesTheSameInAWorldThatHasRunBefore) {
+  const auto play = [&] {
+    Node& machine = world_->node("machine", [] {
+      for (int i = 0; i < 20; ++i) delay(1ms);
+    });
+    machine.may_pause();
+    world_->at(3ms, [&] { machine.crash(); });
+    world_->at(5ms, [&] { machine.restart(); });
+    run();
+    return std::pair(world_->trace_hash(), decisions_.draws());
+  };
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    begin(seed, only(Fault::Pause));
+    const auto first = play();
+    decisions_.begin(seed);
+    world_->reset();
+    EXPECT_EQ(play(), first) << "seed " << seed;
+  }
 }
 
 }  // namespace
