@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
@@ -21,6 +22,7 @@ constexpr std::uint64_t kTurnOfNode = 0xff;
 constexpr std::uint32_t kFirstAddress = 0x0a000001;  // 10.0.0.1
 constexpr Duration kShortestStart = std::chrono::microseconds(5);
 constexpr std::uint64_t kStarts = 12;  // At once, or each twice the one before.
+constexpr std::array<unsigned, 8> kTurnsOfOthers = {0, 0, 0, 0, 1, 1, 2, 16};
 constexpr Duration kLeastSkew = std::chrono::milliseconds(1);
 constexpr std::uint64_t kClockFaults = 2 * 18;  // Ahead or behind; the most is 131 s.
 constexpr std::int32_t kLeastDrift = 4;         // Millionths.
@@ -105,19 +107,23 @@ void NodeState::give_way() {
   if (world_.over()) throw AbandonRun{};
 }
 
-// At the same time the others can do something that is seen here; those that are behind must.
+// At the same time the others can do something that is seen here; those that are behind must. A
+// thread can do all there is to it while another one is between two lines.
 void NodeState::let_threads_in() noexcept {
   if (world_.over() || world_.running_node() != this) return;
   const Instant others = world_.earliest_beside(*this);
   if (others > clock_) return;
+  unsigned turns = 1;
   if (others == clock_) {
     const std::uint64_t key = key_of(key_, "threads");
     if (decisions().naming()) {
-      decisions().name(key, fmt::format("other threads come before '{}'", name_));
+      decisions().name(key, fmt::format("turns of other threads before '{}'", name_));
     }
-    if (decisions().draw(Stream::Offload, key, 2) == 0) return;
+    turns = kTurnsOfOthers[decisions().draw(Stream::Offload, key, kTurnsOfOthers.size())];
   }
-  yield_to_world(Phase::Ready);
+  for (; turns > 0 && !world_.over() && world_.earliest_beside(*this) <= clock_; --turns) {
+    yield_to_world(Phase::Ready);
+  }
 }
 
 Instant NodeState::time_of_tidings() const noexcept {

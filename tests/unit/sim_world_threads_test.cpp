@@ -286,6 +286,20 @@ TEST(ThreadExploration, FindsATaskThatIsAcceptedByWhatIsClosing) {
   EXPECT_EQ(failure, "fermata::UsageError: an accepted task is never run");
 }
 
+struct Mark final : EndsWithRun {
+  void run_ends() noexcept override { ended = true; }
+  bool ended = false;
+};
+
+TEST(ThreadExploration, FindsWhatIsNotedOfAThreadThatHasEnded) {
+  const std::string failure = found(2'000, [](World&) {
+    const auto mark = std::make_shared<Mark>();
+    (void)spawn_thread([mark] { current_runtime().reactor().threads().end_with_run(mark); });
+    FERMATA_REQUIRE(!mark->ended, "it has ended already");
+  });
+  EXPECT_EQ(failure, "fermata::UsageError: it has ended already");
+}
+
 // --- channels ---
 
 /// Who sends what, and what has become of it.
