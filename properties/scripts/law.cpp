@@ -6,10 +6,11 @@
 namespace fermata::properties::scripts {
 
 std::span<const Law* const> laws() {
-  static const std::array all = {&kAwaitFamily, &kChannels,   &kCrashes,   &kDatagrams, &kFiles,
-                                 &kFutures,     &kIteration,  &kLocks,     &kNames,     &kOffload,
-                                 &kPolls,       &kPools,      &kProcesses, &kRecovery,  &kScopes,
-                                 &kStreams,     &kTaskGroups, &kWaitLines};
+  static const std::array all = {
+      &kAwaitFamily, &kChannels, &kCrashes,  &kDatagrams, &kFiles,      &kFutures,
+      &kIteration,   &kLocks,    &kNames,    &kOffload,   &kPolls,      &kPools,
+      &kProcesses,   &kRecovery, &kScopes,   &kStreams,   &kTaskGroups, &kThreadChannels,
+      &kThreadPools, &kThreads,  &kTriggers, &kWaitLines};
   return all;
 }
 

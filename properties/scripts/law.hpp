@@ -37,6 +37,10 @@ extern const Law kRecovery;
 extern const Law kScopes;
 extern const Law kStreams;
 extern const Law kTaskGroups;
+extern const Law kThreadChannels;
+extern const Law kThreadPools;
+extern const Law kThreads;
+extern const Law kTriggers;
 extern const Law kWaitLines;
 
 [[nodiscard]] std::span<const Law* const> laws();
