@@ -13,10 +13,13 @@ namespace fermata::sim::detail {
 
 Connection::Connection(std::uint64_t key, End client, End server, LinkState& there,
                        LinkState& back)
-    : key_(key), ends_{client, server}, links_{&there, &back} {}
+    : key_(key),
+      delay_keys_{key_of(key_of(key, Client), "delay"), key_of(key_of(key, Server), "delay")},
+      ends_{client, server},
+      links_{&there, &back} {}
 
 Connection::Connection(std::uint64_t key, NodeState& node, std::string place)
-    : key_(key), place_(std::move(place)) {
+    : key_(key), delay_keys_{}, place_(std::move(place)) {
   for (End& end : ends_) end.node = &node;
 }
 
@@ -41,11 +44,10 @@ Instant Connection::arrival_from(Side from, std::size_t bytes) {
     if (ends_[from].endpoint != nullptr) ends_[from].endpoint->sent_into_the_void();
     return arrival;
   }
-  const std::uint64_t key = key_of(key_of(key_, from), "delay");
   if (node.decisions().naming()) {
-    node.decisions().name(key, "delay " + text(from));
+    node.decisions().name(delay_keys_[from], "delay " + text(from));
   }
-  return arrival + extra_delay(node, Fault::Delay, key);
+  return arrival + extra_delay(node, Fault::Delay, delay_keys_[from]);
 }
 
 void Connection::send(Side from, std::span<const std::byte> bytes) {

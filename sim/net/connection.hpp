@@ -107,6 +107,7 @@ class Connection {
   void tell(Side side);
 
   std::uint64_t key_;
+  std::array<std::uint64_t, 2> delay_keys_;  // By who sends.
   std::string place_;  // Empty when it goes through the network.
   std::array<End, 2> ends_;
   std::array<Pipe, 2> pipes_;  // To the client, to the server.

@@ -7,51 +7,43 @@
 namespace fermata::sim::detail {
 
 void Pipe::send(std::span<const std::byte> bytes, Instant arrival) {
-  push({arrival, Kind::Bytes, {bytes.begin(), bytes.end()}});
+  if (push({arrival, Kind::Bytes, bytes.size()})) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
 }
 
 void Pipe::send_end(Instant arrival) {
-  if (std::exchange(end_sent_, true)) return;
-  push({arrival, Kind::End, {}});
+  if (!std::exchange(end_sent_, true)) push({arrival, Kind::End, 0});
 }
 
 void Pipe::send_reset(Instant arrival) {
-  push({arrival, Kind::Reset, {}});
+  push({arrival, Kind::Reset, 0});
   reset_sent_ = true;
 }
 
-void Pipe::push(Segment segment) {
-  if (reset_sent_) return;
+bool Pipe::push(Segment segment) {
+  if (reset_sent_) return false;
   segment.arrival = std::max(segment.arrival, last_arrival_);
   last_arrival_ = segment.arrival;
-  under_way_bytes_ += segment.bytes.size();
-  under_way_.push_back(std::move(segment));
+  under_way_.push_back(segment);
+  return true;
 }
 
 void Pipe::arrive(Instant now) {
   while (next_arrival() <= now) {
-    const Segment segment = std::move(under_way_.front());
+    const Segment& segment = under_way_.front();
+    arrived_ += segment.size;
+    ended_ = ended_ || segment.kind == Kind::End;
+    broken_ = broken_ || segment.kind == Kind::Reset;
     under_way_.pop_front();
-    switch (segment.kind) {
-      case Kind::Bytes:
-        under_way_bytes_ -= segment.bytes.size();
-        arrived_.insert(arrived_.end(), segment.bytes.begin(), segment.bytes.end());
-        break;
-      case Kind::End:
-        ended_ = true;
-        break;
-      case Kind::Reset:
-        broken_ = true;
-        break;
-    }
   }
 }
 
 void Pipe::consume(std::size_t bytes) noexcept {
   read_ += bytes;
-  if (read_ < arrived_.size()) return;
-  arrived_.clear();
-  read_ = 0;
+  if (read_ <= bytes_.size() / 2) return;
+  bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(read_));
+  arrived_ -= std::exchange(read_, 0);
 }
 
 }  // namespace fermata::sim::detail

@@ -29,7 +29,7 @@ class Pipe {
 
   /// Bytes that can be sent now.
   [[nodiscard]] std::size_t room() const noexcept {
-    const std::size_t held = under_way_bytes_ + unread();
+    const std::size_t held = bytes_.size() - read_;
     const std::size_t window = sender_buffer_ + receiver_buffer_;
     return held < window ? window - held : 0;
   }
@@ -42,7 +42,7 @@ class Pipe {
   template <class F>
   void resume(F when) {
     for (Segment& segment : under_way_) {
-      if (segment.arrival == Instant::never()) segment.arrival = when(segment.bytes.size());
+      if (segment.arrival == Instant::never()) segment.arrival = when(segment.size);
     }
     if (!under_way_.empty()) last_arrival_ = under_way_.back().arrival;
   }
@@ -55,11 +55,12 @@ class Pipe {
   }
   /// What is due has arrived.
   void arrive(Instant now);
-  [[nodiscard]] std::size_t under_way() const noexcept { return under_way_bytes_; }
+  [[nodiscard]] std::size_t under_way() const noexcept { return bytes_.size() - arrived_; }
 
-  [[nodiscard]] std::size_t unread() const noexcept { return arrived_.size() - read_; }
+  [[nodiscard]] std::size_t unread() const noexcept { return arrived_ - read_; }
+  /// Valid until something is sent or consumed.
   [[nodiscard]] std::span<const std::byte> peek() const noexcept {
-    return std::span(arrived_).subspan(read_);
+    return std::span(bytes_).subspan(read_, unread());
   }
   void consume(std::size_t bytes) noexcept;
 
@@ -72,18 +73,19 @@ class Pipe {
   struct Segment {
     Instant arrival;
     Kind kind;
-    std::vector<std::byte> bytes;
+    std::size_t size;
   };
 
-  void push(Segment segment);
+  /// Returns whether it is still sent.
+  bool push(Segment segment);
 
   std::size_t sender_buffer_ = kBuffer;
   std::size_t receiver_buffer_ = kBuffer;
   std::deque<Segment> under_way_;
-  std::size_t under_way_bytes_ = 0;
   Instant last_arrival_;
-  std::vector<std::byte> arrived_;
-  std::size_t read_ = 0;  // How much of it.
+  std::vector<std::byte> bytes_;  // In order: read, arrived, under way.
+  std::size_t read_ = 0;          // Where what is not read begins,
+  std::size_t arrived_ = 0;       // and what is under way.
   bool end_sent_ = false;
   bool reset_sent_ = false;
   bool ended_ = false;

@@ -210,6 +210,7 @@ void SimStream::expect_arrival() {
   const bool at_once = connection_->broken(side_) ||
                        (reading_ && (inbound.unread() > 0 || inbound.ended()));
   const Instant when = at_once ? node().now() : inbound.next_arrival();
+  if (arrival_.scheduled_at(when)) return;
   arrival_.cancel();
   if (when != Instant::never()) node().agenda().schedule(arrival_, when, key_);
 }
@@ -297,12 +298,13 @@ std::size_t SimStream::accept(std::span<const std::byte> data) {
 }
 
 std::size_t SimStream::shortened(std::size_t size, Fault fault, const char* draw) {
-  if (size < 2) return size;
+  if (size < 2 || node().faults().is_absent(fault)) return size;
   const std::uint64_t part = node().faults().strength(fault, Stream::Network, key(draw), size);
   return part == 0 ? size : static_cast<std::size_t>(part);
 }
 
 bool SimStream::breaks_down() {
+  if (node().faults().is_absent(Fault::Reset)) return false;
   if (!node().faults().strikes(Fault::Reset, Stream::Network, key("reset"))) return false;
   connection_->break_down(side_);
   expect_arrival();

@@ -9,6 +9,7 @@
 
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/world/indexed_heap.hpp"
 
 namespace fermata::sim::detail {
 
@@ -25,6 +26,9 @@ class Happening {
   virtual void happen() = 0;
 
   [[nodiscard]] bool scheduled() const noexcept { return agenda_ != nullptr; }
+  [[nodiscard]] bool scheduled_at(Instant when) const noexcept {
+    return scheduled() && when_ == when;
+  }
   void cancel() noexcept;
 
  protected:
@@ -35,7 +39,6 @@ class Happening {
 
   Agenda* agenda_ = nullptr;
   Instant when_;
-  std::uint64_t sequence_ = 0;
   std::uint64_t source_ = 0;
   std::size_t index_ = 0;
   bool in_batch_ = false;
@@ -66,7 +69,7 @@ class Agenda {
   void schedule(Happening& happening, Instant when, std::uint64_t source);
 
   [[nodiscard]] Instant earliest() const noexcept {
-    return heap_.empty() ? Instant::never() : heap_.front()->when_;
+    return heap_.empty() ? Instant::never() : heap_.front().when;
   }
 
   /// Lets everything happen that is due at `now`; what is scheduled meanwhile waits for the next
@@ -80,11 +83,18 @@ class Agenda {
  private:
   friend class Happening;
 
-  [[nodiscard]] static bool earlier(const Happening& a, const Happening& b) noexcept;
+  struct Entry {
+    [[nodiscard]] bool before(const Entry& other) const noexcept {
+      return when != other.when ? when < other.when : sequence < other.sequence;
+    }
+    void placed(std::size_t index) const noexcept { happening->index_ = index; }
+
+    Instant when;
+    std::uint64_t sequence;
+    Happening* happening;
+  };
+
   void remove(Happening& happening) noexcept;
-  void sift_up(std::size_t index) noexcept;
-  void sift_down(std::size_t index) noexcept;
-  void put(std::size_t index, Happening* happening) noexcept;
   void collect_due(Instant now);
   void find_choices();
   Happening* take(std::size_t at) noexcept;
@@ -93,7 +103,7 @@ class Agenda {
   }
 
   AgendaOwner* owner_;
-  std::vector<Happening*> heap_;
+  IndexedHeap<Entry> heap_;
   std::vector<Happening*> batch_;     // In order; null once taken or cancelled.
   std::vector<std::size_t> choices_;  // Positions in the batch that may come next.
   std::uint64_t next_sequence_ = 0;

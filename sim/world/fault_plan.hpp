@@ -30,6 +30,11 @@ class FaultPlan final : private FaultPoints {
   void stop() noexcept;
   [[nodiscard]] bool stopped() const noexcept { return stopped_; }
 
+  /// Whether it is known that `fault` does not strike any more: nothing need be drawn.
+  [[nodiscard]] bool is_absent(Fault fault) const noexcept {
+    return kinds_[static_cast<std::size_t>(fault)].presence == Presence::Absent;
+  }
+
   /// Whether `fault` strikes here; counted when it does.
   bool strikes(Fault fault, Stream stream, std::uint64_t key) {
     return strength(fault, stream, key, 2) != 0;
@@ -37,8 +42,7 @@ class FaultPlan final : private FaultPoints {
 
   /// How hard `fault` strikes here: 0 for not at all, else up to `bound` - 1.
   std::uint64_t strength(Fault fault, Stream stream, std::uint64_t key, std::uint64_t bound) {
-    if (kinds_[static_cast<std::size_t>(fault)].presence == Presence::Absent) return 0;
-    return drawn_strength(fault, stream, key, bound);
+    return is_absent(fault) ? 0 : drawn_strength(fault, stream, key, bound);
   }
 
   [[nodiscard]] const FaultCounts& counts() const noexcept { return counts_; }

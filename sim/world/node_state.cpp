@@ -31,13 +31,16 @@ constexpr int kDrifts = 8;                      // Each twice the one before.
 }  // namespace
 
 NodeState::NodeState(WorldState& world, std::string_view name, NodeState* machine)
-    : world_(world),
-      machine_(machine != nullptr ? machine : this),
-      name_(name),
-      key_(key_of(name)),
+    : name_(name),
       handle_(*this),
       audit_(world),
-      context_(&world.contexts().acquire(&NodeState::program_context)) {
+      context_(&world.contexts().acquire(&NodeState::program_context)),
+      world_(world),
+      faults_(world.faults()),
+      decisions_(world.decisions()),
+      network_(world.network()),
+      machine_(machine != nullptr ? machine : this),
+      key_(key_of(name)) {
   context_->owner = this;
   make_runtime();
 }
@@ -56,12 +59,6 @@ void NodeState::make_runtime() {
   options.handle_stop_signals = !is_thread();
   runtime_ = std::make_unique<Runtime>(std::move(reactor), std::move(options));
 }
-
-FaultPlan& NodeState::faults() const noexcept { return world_.faults(); }
-
-Decisions& NodeState::decisions() const noexcept { return world_.decisions(); }
-
-Network& NodeState::network() const noexcept { return world_.network(); }
 
 Instant NodeState::world_now() const noexcept { return world_.now(); }
 

@@ -21,6 +21,7 @@
 #include "fermata/sim/world/agenda.hpp"
 #include "fermata/sim/world/node_clock.hpp"
 #include "fermata/sim/world/terminal.hpp"
+#include "fermata/sim/world/turn_order.hpp"
 #include "fermata/sim/world/world.hpp"
 
 namespace fermata::detail {
@@ -63,9 +64,9 @@ class NodeState final : private AgendaOwner {
   /// What its clock shows, which is what its program calls the time.
   [[nodiscard]] NodeClock& clock() noexcept { return machine_->node_clock_; }
   [[nodiscard]] Agenda& agenda() noexcept { return agenda_; }
-  [[nodiscard]] FaultPlan& faults() const noexcept;
-  [[nodiscard]] Decisions& decisions() const noexcept;
-  [[nodiscard]] Network& network() const noexcept;
+  [[nodiscard]] FaultPlan& faults() const noexcept { return faults_; }
+  [[nodiscard]] Decisions& decisions() const noexcept { return decisions_; }
+  [[nodiscard]] Network& network() const noexcept { return network_; }
   [[nodiscard]] const ProgramTable& program_table() const noexcept;
   /// Its file system, empty at the beginning of a run.
   [[nodiscard]] Disk& disk() noexcept { return machine_->disk_; }
@@ -143,11 +144,9 @@ class NodeState final : private AgendaOwner {
   [[nodiscard]] bool is_paused() const noexcept { return paused_ || machine_->paused_; }
   void set_drift(std::int32_t ppm);
 
-  /// Where a TurnOrder has it; kNowhere while it runs and after it has ended.
-  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
-  std::size_t place_in_order = kNowhere;
-
  private:
+  friend class TurnOrder;
+
   void earliest_changed() noexcept override;
   void begin();
   void unwind();
@@ -159,42 +158,48 @@ class NodeState final : private AgendaOwner {
   void make_runtime();
   [[nodiscard]] Failure failure_of(const std::exception_ptr& error) const;
 
-  WorldState& world_;
-  NodeState* machine_;
   std::string name_;
-  std::uint64_t key_;
-  std::uint32_t number_ = 0;
-  std::uint32_t ip_ = 0;
   Node handle_;
-  Agenda agenda_{this};
   Disk disk_;
   Terminal terminal_{*this};
   Audit audit_;
-  SimReactor* reactor_ = nullptr;  // Belongs to the runtime.
-  std::unique_ptr<Runtime> runtime_;
-  fermata::detail::Context* context_;              // Where run_program() is called.
-  fermata::detail::Context* suspended_ = nullptr;  // What resume() goes on with.
-  Runtime* current_ = nullptr;                     // What is current there.
+  fermata::detail::Context* context_;  // Where run_program() is called.
 
   // The run in progress.
   std::function<void()> main_;
   std::shared_ptr<fermata::detail::ThreadLink> thread_;   // Of a thread, instead of main_.
   std::map<std::string, std::uint64_t> threads_started_;  // Of a machine, by name.
-  Instant clock_;  // Of the world, as far as this machine has come.
-  NodeClock node_clock_;
-  Instant wake_by_;
-  Phase phase_ = Phase::Ended;
-  std::uint64_t last_ran_ = 0;
   std::uint64_t life_ = 0;
   bool is_service_ = false;
   bool began_ = false;
-  bool woken_ = false;
   bool distrusted_ = false;  // A failure may have left its runtime in any state.
+  bool may_crash_ = false;
+  bool may_pause_ = false;
+
+  // What every turn looks at, side by side.
+  WorldState& world_;
+  FaultPlan& faults_;
+  Decisions& decisions_;
+  Network& network_;
+  NodeState* machine_;
+  std::uint64_t key_;
+  Agenda agenda_{this};
+  std::size_t place_in_order_ = TurnOrder::kNowhere;
+  Instant clock_;  // Of the world, as far as this machine has come.
+  NodeClock node_clock_;
+  Instant wake_by_;
+  std::uint64_t last_ran_ = 0;
+  std::uint32_t number_ = 0;
+  std::uint32_t ip_ = 0;
+  Phase phase_ = Phase::Ended;
+  bool woken_ = false;
   bool shutdown_requested_ = false;
   bool down_ = false;
   bool paused_ = false;
-  bool may_crash_ = false;
-  bool may_pause_ = false;
+  SimReactor* reactor_ = nullptr;  // Belongs to the runtime.
+  std::unique_ptr<Runtime> runtime_;
+  fermata::detail::Context* suspended_ = nullptr;  // What resume() goes on with.
+  Runtime* current_ = nullptr;                     // What is current there.
 };
 
 }  // namespace fermata::sim::detail

@@ -5,9 +5,10 @@
 // that ran longest ago; of those that never ran, the one that was made first.
 
 #include <cstddef>
-#include <vector>
+#include <cstdint>
 
 #include "fermata/runtime/base/time.hpp"
+#include "fermata/sim/world/indexed_heap.hpp"
 
 namespace fermata::sim::detail {
 
@@ -15,6 +16,9 @@ class NodeState;
 
 class TurnOrder {
  public:
+  /// The place of a node that runs or has ended.
+  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
   /// REQUIRES: it is not in here.
   void add(NodeState& node);
   /// Nothing happens when it is not in here.
@@ -34,15 +38,16 @@ class TurnOrder {
 
  private:
   struct Entry {
+    [[nodiscard]] bool before(const Entry& other) const noexcept;
+    void placed(std::size_t index) const noexcept;
+
     Instant when;
+    std::uint64_t last_ran;
+    std::uint32_t number;
     NodeState* node;
   };
 
-  [[nodiscard]] static bool before(const Entry& a, const Entry& b) noexcept;
-  void put(std::size_t index, const Entry& entry) noexcept;
-  void settle(std::size_t index) noexcept;
-
-  std::vector<Entry> heap_;
+  IndexedHeap<Entry> heap_;
 };
 
 }  // namespace fermata::sim::detail

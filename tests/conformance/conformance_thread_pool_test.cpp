@@ -17,6 +17,7 @@
 #include "fermata/runtime/io/thread_pool.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
+#include "tests/conformance/gate.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 
@@ -33,18 +34,6 @@ constexpr const char* kNobody = "fermata::ThreadPoolError: ThreadPool has no liv
 
 std::uint64_t sum(const ThreadPoolCounters& c) {
   return c.completed + c.cancelled + c.rejected + c.pending + c.running;
-}
-
-/// Keeps tasks from ending until it is opened.
-struct Gate {
-  void pass() const {
-    while (!*open) delay(100us);
-  }
-  std::shared_ptr<std::atomic<bool>> open = std::make_shared<std::atomic<bool>>(false);
-};
-
-void until(const std::function<bool()>& condition) {
-  while (!condition()) delay(100us);
 }
 
 template <class Arm>
@@ -157,7 +146,7 @@ TYPED_TEST(ThreadPools, ACancelReachesARunningTaskInCoroutineModeOnly) {
       const auto future = pool.submit([&] {
         begun = true;
         try {
-          delay(3ms);
+          delay(mode == ThreadPoolMode::Coroutine ? Duration(1h) : 3ms);
         } catch (const Cancellation&) {
           interrupted = true;
           throw;

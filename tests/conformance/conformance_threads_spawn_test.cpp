@@ -17,6 +17,7 @@
 #include "fermata/runtime/io/trigger.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
+#include "tests/conformance/gate.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 
@@ -196,12 +197,14 @@ TYPED_TEST(ThreadsOf, AnErrorBesideTheTaskIsTheThreadsToo) {
 
 TYPED_TEST(ThreadsOf, AWaitThatIsAbandonedLeavesTheThreadAlone) {
   TypeParam::run([] {
-    const auto thread = spawn_thread([] {
-      delay(10ms);
+    const Gate gate;
+    const auto thread = spawn_thread([gate] {
+      gate.pass();
       return 1;
     });
     EXPECT_THROW(await(thread, {.timeout = 1ms}), Timeout);
     EXPECT_TRUE(thread.is_running());
+    *gate.open = true;
     EXPECT_EQ(await(thread), 1);
   });
 }
@@ -210,11 +213,13 @@ TYPED_TEST(ThreadsOf, AreActivityWhileSomebodyWaits) {
   FERMATA_CHECKS("THR-04");
   TypeParam::run([] {
     const auto before = current_runtime().active_event_count();
-    const auto thread = spawn_thread([] { delay(2ms); });
+    const Gate gate;
+    const auto thread = spawn_thread([gate] { gate.pass(); });
     EXPECT_EQ(current_runtime().active_event_count(), before);
     auto waiter = spawn("waiter", [&] { await(thread); });
     suspend();
     EXPECT_EQ(current_runtime().active_event_count(), before + 1);
+    *gate.open = true;
     await(waiter);
     EXPECT_EQ(current_runtime().active_event_count(), before);
   });
