@@ -49,7 +49,7 @@ class ClockReactor final : public Reactor {
   [[nodiscard]] Instant now() noexcept override { return now_; }
   [[nodiscard]] WallTime wall_clock() noexcept override { return {now_.nanoseconds}; }
   void attach(Runtime& runtime) override { runtime_ = &runtime; }
-  std::size_t detach() noexcept override { return 0; }
+  std::vector<std::string> detach() noexcept override { return {}; }
   void turn(TurnMode mode, Instant wake_by) override;
   void wake() noexcept override {}
   void watch_control_signals(std::span<const int>) override {}

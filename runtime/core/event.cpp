@@ -227,6 +227,11 @@ void Event::shut() noexcept {
   }
 }
 
+std::string Event::info_with_place() const {
+  const SourcePlace* place = made_at();
+  return place == nullptr ? info() : fmt::format("{}, made at {}", info(), place->text());
+}
+
 std::string Event::info() const { return fmt::format("{} #{}", to_string(kind_), serial_); }
 
 EventRef::EventRef(Event& event) noexcept : event_(&event), after_(event.references_) {

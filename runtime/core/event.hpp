@@ -17,6 +17,7 @@
 
 #include "fermata/runtime/base/intrusive_list.hpp"
 #include "fermata/runtime/base/ref.hpp"
+#include "fermata/runtime/base/source_place.hpp"
 #include "fermata/runtime/core/callback_vector.hpp"
 
 namespace fermata {
@@ -212,6 +213,10 @@ class Event {
 
   /// For people. Runs no user code and works in every state.
   [[nodiscard]] virtual std::string info() const;
+  /// Where the program made it; null when that was not noted.
+  [[nodiscard]] virtual const SourcePlace* made_at() const noexcept { return nullptr; }
+  /// info(), and where it was made.
+  [[nodiscard]] std::string info_with_place() const;
 
   // --- for the runtime and the audit ---
 

@@ -13,7 +13,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/runtime/core/watchdog.hpp"
@@ -60,8 +62,9 @@ class Reactor {
   virtual void attach(Runtime& runtime) = 0;
 
   /// The runtime is done: every handle that is still open is closed and its close acknowledged, in
-  /// bounded time. Returns how many handles refuse to close (a leak to be reported, RX-04).
-  virtual std::size_t detach() noexcept = 0;
+  /// bounded time. Returns a line for each that the program has left open and for all that has not
+  /// come to an end: leaks to be reported (RX-04).
+  [[nodiscard]] virtual std::vector<std::string> detach() noexcept = 0;
 
   /// One turn: waits as `mode` says, not longer than until `wake_by`; then calls
   /// Runtime::fire_timers() once, before it completes I/O, and delivers signals last.

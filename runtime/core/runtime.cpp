@@ -43,7 +43,7 @@ Runtime::Runtime(std::unique_ptr<Reactor> reactor, RuntimeOptions options)
 Runtime::~Runtime() {
   if (kernel().live_events.empty()) return;
   std::fprintf(stderr, "fermata: events outlive runtime '%s', first: %s\n", options_.name.c_str(),
-               kernel().live_events.first()->info().c_str());
+               kernel().live_events.first()->info_with_place().c_str());
   std::abort();
 }
 

@@ -126,9 +126,7 @@ void Scheduler::end_run() {
   running_ = nullptr;
   finalizers_launched_ = false;
   active_ = false;
-  if (const std::size_t open = runtime_.reactor().detach(); open > 0) {
-    runtime_.log(fmt::format("{} handles did not close at the end of the run", open));
-  }
+  for (const std::string& leak : runtime_.reactor().detach()) runtime_.log(leak);
   if (abandoned_) throw AbandonRun{};
   if (exit_errors_.empty()) return;
   std::exception_ptr error;

@@ -5,8 +5,9 @@
 
 namespace fermata {
 
-Descriptor::Descriptor(int descriptor, DescriptorOwner owner)
+Descriptor::Descriptor(int descriptor, DescriptorOwner owner, const SourcePlace& place)
     : poll_(current_runtime().reactor().polls().open(descriptor)) {
+  poll_->set_made_at(place);
   if (owner == DescriptorOwner::Runtime) poll_->set_close_descriptor(true);
 }
 

@@ -16,7 +16,8 @@ enum class DescriptorOwner : std::uint8_t {
 class Descriptor {
  public:
   /// Throws PollError when it cannot be watched: it is not open, or a regular file.
-  explicit Descriptor(int descriptor, DescriptorOwner owner = DescriptorOwner::Caller);
+  explicit Descriptor(int descriptor, DescriptorOwner owner = DescriptorOwner::Caller,
+                      const SourcePlace& place = SourcePlace::current());
 
   /// Waits until some of `mask` holds and returns what does. Hang-up, an error and a descriptor
   /// that was closed meanwhile end every wait, with Disconnect. Throws PollError on a descriptor

@@ -38,7 +38,7 @@ File File::open(std::string_view path, const OpenMode& mode, const WaitOptions& 
   detail::check_token(options);
   OpenRequest request(current_runtime().reactor().files(), path, mode);
   detail::finish(request, options, place);
-  return File(request.take());
+  return File(request.take(), place);
 }
 
 std::size_t File::read(std::span<std::byte> buffer, const WaitOptions& options, SourcePlace place) {

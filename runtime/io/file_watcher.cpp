@@ -49,6 +49,7 @@ FileWatcher::FileWatcher(std::string_view path, const FileWatcherOptions& option
                          const WaitOptions& wait_options, SourcePlace place) {
   detail::check_token(wait_options);
   state_ = std::make_shared<State>(path, options);
+  state_->watch->set_made_at(place);
   try {
     FileWatchRequest ready(*state_->watch, FileWatchGoal::Ready);
     detail::finish(ready, wait_options, place);

@@ -5,6 +5,7 @@
 
 #include "fermata/runtime/base/assert.hpp"
 #include "fermata/runtime/base/ref.hpp"
+#include "fermata/runtime/base/source_place.hpp"
 
 namespace fermata {
 
@@ -12,7 +13,10 @@ namespace fermata {
 template <class H>
 class HandleOwner {
  public:
-  explicit HandleOwner(Ref<H> handle) noexcept : handle_(std::move(handle)) {}
+  /// `made_at` stands in reports of handles that were left open.
+  HandleOwner(Ref<H> handle, const SourcePlace& made_at) noexcept : handle_(std::move(handle)) {
+    handle_->set_made_at(made_at);
+  }
   HandleOwner(HandleOwner&& other) noexcept = default;
   HandleOwner& operator=(HandleOwner&& other) noexcept {
     if (this != &other) {

@@ -13,16 +13,17 @@ PipeStream PipeStream::connect(std::string_view path, const WaitOptions& options
   detail::check_token(options);
   ConnectRequest request(current_runtime().reactor().streams(), PipePath(path));
   detail::finish(request, options, place);
-  return PipeStream(request.take());
+  return PipeStream(request.take(), place);
 }
 
-PipeListener PipeListener::bind(std::string_view path, const ListenOptions& options) {
-  return PipeListener(current_runtime().reactor().streams().listen(PipePath(path), options));
+PipeListener PipeListener::bind(std::string_view path, const ListenOptions& options,
+                                SourcePlace place) {
+  return PipeListener(current_runtime().reactor().streams().listen(PipePath(path), options), place);
 }
 
-PipeEnds open_pipe() {
+PipeEnds open_pipe(SourcePlace place) {
   PipeHandles ends = current_runtime().reactor().streams().open_pipe();
-  return {PipeStream(std::move(ends.reader)), PipeStream(std::move(ends.writer))};
+  return {PipeStream(std::move(ends.reader), place), PipeStream(std::move(ends.writer), place)};
 }
 
 }  // namespace fermata

@@ -26,7 +26,8 @@ class PipeListener : public StreamListener<PipeStream> {
 
   /// Makes the socket's file, which goes with the listener. Throws as PipeStream::connect does, for
   /// instance "listen at /run/store: Address already in use".
-  [[nodiscard]] static PipeListener bind(std::string_view path, const ListenOptions& options = {});
+  [[nodiscard]] static PipeListener bind(std::string_view path, const ListenOptions& options = {},
+                                         SourcePlace place = SourcePlace::current());
 };
 
 /// What is written to `writer` is read from `reader`; the other way is refused with UsageError.
@@ -36,6 +37,6 @@ struct PipeEnds {
 };
 
 /// A pipe without a name. Throws InputOutputError when the system has no descriptors left.
-[[nodiscard]] PipeEnds open_pipe();
+[[nodiscard]] PipeEnds open_pipe(SourcePlace place = SourcePlace::current());
 
 }  // namespace fermata

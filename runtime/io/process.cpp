@@ -14,24 +14,28 @@ namespace {
 
 Processes& processes() { return current_runtime().reactor().processes(); }
 
-std::optional<PipeStream> stream_on(Ref<StreamHandle> handle) {
+std::optional<PipeStream> stream_on(Ref<StreamHandle> handle, const SourcePlace& place) {
   if (!handle) return std::nullopt;
-  return PipeStream(std::move(handle));
+  return PipeStream(std::move(handle), place);
 }
 
 }  // namespace
 
-Process::Process(Processes::Spawned spawned)
+Process::Process(Processes::Spawned spawned, const SourcePlace& place)
     : handle_(std::move(spawned.process)),
-      input_(stream_on(std::move(spawned.input))),
-      output_(stream_on(std::move(spawned.output))),
-      errors_(stream_on(std::move(spawned.errors))) {}
-
-Process Process::spawn(const ProcessOptions& options) {
-  return Process(processes().spawn(options));
+      input_(stream_on(std::move(spawned.input), place)),
+      output_(stream_on(std::move(spawned.output), place)),
+      errors_(stream_on(std::move(spawned.errors), place)) {
+  handle_->set_made_at(place);
 }
 
-Process Process::watch(int pid) { return Process({processes().watch(pid), {}, {}, {}}); }
+Process Process::spawn(const ProcessOptions& options, SourcePlace place) {
+  return Process(processes().spawn(options), place);
+}
+
+Process Process::watch(int pid, SourcePlace place) {
+  return Process({processes().watch(pid), {}, {}, {}}, place);
+}
 
 ProcessExit Process::wait(const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);

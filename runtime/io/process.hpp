@@ -25,12 +25,13 @@ class Process {
   /// Starts a program. Throws UsageError when `options` are none that a program can be started
   /// with; InputOutputError when there is no such program or directory, or the system has no room
   /// for another process.
-  [[nodiscard]] static Process spawn(const ProcessOptions& options);
+  [[nodiscard]] static Process spawn(const ProcessOptions& options,
+                                     SourcePlace place = SourcePlace::current());
 
   /// A process that somebody has started, by its id; how it ends can be told only of children of
   /// this process, and only when nobody else waits for them. Throws UsageError unless `pid` is more
   /// than 0.
-  [[nodiscard]] static Process watch(int pid);
+  [[nodiscard]] static Process watch(int pid, SourcePlace place = SourcePlace::current());
 
   /// Returns how it has ended. Any number may wait, and any number of times; one that is cancelled
   /// or times out leaves the process alone.
@@ -59,7 +60,7 @@ class Process {
  private:
   using MaybeStream = std::optional<PipeStream>;
 
-  explicit Process(Processes::Spawned spawned);
+  Process(Processes::Spawned spawned, const SourcePlace& place);
   /// Throws UsageError on a value that was moved from.
   [[nodiscard]] ProcessHandle& handle() const {
     FERMATA_REQUIRE(handle_, "The event cannot be used after it has been terminated");

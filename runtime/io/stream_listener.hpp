@@ -30,7 +30,7 @@ class StreamListener : public HandleOwner<ListenerHandle> {
                                              SourcePlace place = SourcePlace::current()) {
     Ref<StreamHandle> connection = detail::accept_from(handle(), options, place);
     if (!connection) return std::nullopt;
-    return Stream(std::move(connection));
+    return Stream(std::move(connection), place);
   }
 };
 

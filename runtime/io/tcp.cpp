@@ -19,7 +19,7 @@ TcpStream TcpStream::connect(const Address& peer, const WaitOptions& options, So
   detail::check_token(options);
   ConnectRequest request(current_runtime().reactor().streams(), peer);
   detail::finish(request, options, place);
-  return TcpStream(request.take());
+  return TcpStream(request.take(), place);
 }
 
 TcpStream TcpStream::connect(std::string_view host, std::uint16_t port, const WaitOptions& options,
@@ -57,8 +57,9 @@ void TcpStream::reset() {
   close();
 }
 
-TcpListener TcpListener::bind(const Address& address, const ListenOptions& options) {
-  return TcpListener(current_runtime().reactor().streams().listen(address, options));
+TcpListener TcpListener::bind(const Address& address, const ListenOptions& options,
+                              SourcePlace place) {
+  return TcpListener(current_runtime().reactor().streams().listen(address, options), place);
 }
 
 }  // namespace fermata

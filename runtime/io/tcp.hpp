@@ -66,7 +66,8 @@ class TcpListener : public StreamListener<TcpStream> {
 
   /// Port 0 lets the system choose. Throws InputOutputError, for instance
   /// "listen at 127.0.0.1:80: Permission denied".
-  [[nodiscard]] static TcpListener bind(const Address& address, const ListenOptions& options = {});
+  [[nodiscard]] static TcpListener bind(const Address& address, const ListenOptions& options = {},
+                                        SourcePlace place = SourcePlace::current());
 
   [[nodiscard]] Address local_address() const { return handle().local_address(); }
 };

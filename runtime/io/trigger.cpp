@@ -5,7 +5,9 @@
 
 namespace fermata {
 
-Trigger::Trigger() : handle_(current_runtime().reactor().triggers().make()) {
+Trigger::Trigger(const SourcePlace& place)
+    : handle_(current_runtime().reactor().triggers().make()) {
+  handle_->set_made_at(place);
   subscription_ = subscribe(*handle_, [this](Event&, const Outcome&) { pending_ = true; });
 }
 

@@ -13,7 +13,7 @@ namespace fermata {
 /// theirs, before it ends.
 class Trigger {
  public:
-  Trigger();
+  explicit Trigger(const SourcePlace& place = SourcePlace::current());
   Trigger(const Trigger&) = delete;
   Trigger& operator=(const Trigger&) = delete;
   ~Trigger() { handle_->close(); }

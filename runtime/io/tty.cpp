@@ -6,8 +6,8 @@
 
 namespace fermata {
 
-TtyStream TtyStream::open(StandardStream which) {
-  return TtyStream(current_runtime().reactor().streams().open_standard(which));
+TtyStream TtyStream::open(StandardStream which, const SourcePlace& place) {
+  return TtyStream(current_runtime().reactor().streams().open_standard(which), place);
 }
 
 }  // namespace fermata

@@ -20,9 +20,15 @@ class TtyStream : public ByteStream {
 
   // Each throws InputOutputError, for instance "open standard input: it is a file: expected a
   // terminal, a pipe or a socket". Only input is read, only the others are written.
-  [[nodiscard]] static TtyStream input() { return open(StandardStream::Input); }
-  [[nodiscard]] static TtyStream output() { return open(StandardStream::Output); }
-  [[nodiscard]] static TtyStream error() { return open(StandardStream::Error); }
+  [[nodiscard]] static TtyStream input(SourcePlace place = SourcePlace::current()) {
+    return open(StandardStream::Input, place);
+  }
+  [[nodiscard]] static TtyStream output(SourcePlace place = SourcePlace::current()) {
+    return open(StandardStream::Output, place);
+  }
+  [[nodiscard]] static TtyStream error(SourcePlace place = SourcePlace::current()) {
+    return open(StandardStream::Error, place);
+  }
 
   [[nodiscard]] bool is_terminal() const { return handle().io_type() == IoType::Tty; }
 
@@ -31,7 +37,7 @@ class TtyStream : public ByteStream {
   void set_mode(TerminalMode mode) { handle().set_terminal_mode(mode); }
 
  private:
-  static TtyStream open(StandardStream which);
+  static TtyStream open(StandardStream which, const SourcePlace& place);
 };
 
 }  // namespace fermata

@@ -6,8 +6,9 @@
 
 namespace fermata {
 
-UdpSocket UdpSocket::bind(const Address& address, const DatagramOptions& options) {
-  return UdpSocket(current_runtime().reactor().datagrams().bind(address, options));
+UdpSocket UdpSocket::bind(const Address& address, const DatagramOptions& options,
+                          SourcePlace place) {
+  return UdpSocket(current_runtime().reactor().datagrams().bind(address, options), place);
 }
 
 void UdpSocket::send_to(std::span<const std::byte> data, const Address& peer,

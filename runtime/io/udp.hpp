@@ -27,7 +27,8 @@ class UdpSocket : public HandleOwner<DatagramHandle> {
 
   /// Port 0 lets the system choose. Throws InputOutputError, for instance
   /// "bind 127.0.0.1:53: Permission denied".
-  [[nodiscard]] static UdpSocket bind(const Address& address, const DatagramOptions& options = {});
+  [[nodiscard]] static UdpSocket bind(const Address& address, const DatagramOptions& options = {},
+                                      SourcePlace place = SourcePlace::current());
 
   /// Returns when the system has accepted all of `data` as one datagram, which may be empty.
   /// Throws UsageError when it is longer than kDatagramMax.

@@ -53,13 +53,27 @@ Runtime& Attachment::runtime() const {
   return *runtime_;
 }
 
-void Attachment::close_all() noexcept {
+std::vector<std::string> Attachment::close_all() {
+  std::vector<std::string> left_open;
   Handle* next = nullptr;
   for (Handle* handle = handles_.first(); handle != nullptr; handle = next) {
     const auto keep = Ref<Handle>::share(*handle);
+    if (!handle->closed() && handle->made_at() != nullptr) {
+      left_open.push_back("left open at the end of the run: " + handle->info_with_place());
+    }
     handle->close();
     next = Handle::OpenList::after(*handle);
   }
+  return left_open;
+}
+
+std::vector<std::string> Attachment::describe_unclosed() const {
+  std::vector<std::string> lines;
+  for (const Handle* handle = handles_.first(); handle != nullptr;
+       handle = Handle::OpenList::after(*handle)) {
+    lines.push_back("did not close at the end of the run: " + handle->info_with_place());
+  }
+  return lines;
 }
 
 }  // namespace detail

@@ -13,9 +13,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "fermata/runtime/base/intrusive_list.hpp"
 #include "fermata/runtime/base/name.hpp"
+#include "fermata/runtime/base/source_place.hpp"
 #include "fermata/runtime/core/event.hpp"
 
 namespace fermata {
@@ -33,6 +36,11 @@ class Handle : public Event {
   /// What reports call it.
   [[nodiscard]] const Name& name() const noexcept { return name_; }
   void set_name(Name name) noexcept { name_ = std::move(name); }
+
+  void set_made_at(const SourcePlace& place) noexcept { made_at_ = place; }
+  [[nodiscard]] const SourcePlace* made_at() const noexcept override {
+    return made_at_.line == 0 ? nullptr : &made_at_;
+  }
 
   /// 'Listener #12 "front"'.
   [[nodiscard]] std::string info() const override;
@@ -65,6 +73,7 @@ class Handle : public Event {
   detail::Attachment& attachment_;
   Phase phase_ = Phase::Open;
   Name name_;
+  SourcePlace made_at_;
   detail::Link<Handle> open_;
 
  public:
@@ -83,8 +92,11 @@ class Attachment {
   [[nodiscard]] Runtime& runtime() const;
   [[nodiscard]] bool attached() const noexcept { return runtime_ != nullptr; }
 
-  /// Asks every open handle to close.
-  void close_all() noexcept;
+  /// Asks every open handle to close. Returns a line for each that the program has made; others
+  /// belong to the runtime, which keeps some until the end.
+  [[nodiscard]] std::vector<std::string> close_all();
+  /// A line for each handle whose close is not acknowledged.
+  [[nodiscard]] std::vector<std::string> describe_unclosed() const;
   [[nodiscard]] std::size_t unclosed() const noexcept { return handles_.size(); }
 
  private:

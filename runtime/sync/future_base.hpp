@@ -52,6 +52,7 @@ class FutureBase : public Event {
   /// Empty while it is pending.
   [[nodiscard]] const Outcome& outcome() const noexcept { return outcome_; }
   [[nodiscard]] const SourcePlace& created_place() const noexcept { return created_; }
+  [[nodiscard]] const SourcePlace* made_at() const noexcept override { return &created_; }
   /// "unknown:0" while it is pending.
   [[nodiscard]] const SourcePlace& completed_place() const noexcept { return completed_; }
   /// The coroutines that are parked on it.

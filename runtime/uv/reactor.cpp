@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/runtime/uv/reactor.hpp"
 
+#include <fmt/format.h>
+
 #include <ctime>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "fermata/runtime/uv/datagrams.hpp"
 #include "fermata/runtime/uv/file_watches.hpp"
@@ -42,10 +47,10 @@ class UvReactor final : public Reactor {
 
   void attach(Runtime& runtime) override { loop_.attachment().attach(runtime); }
 
-  std::size_t detach() noexcept override {
+  std::vector<std::string> detach() noexcept override {
     signals_.watch_control({});
     threads_.quiesce();
-    loop_.attachment().close_all();
+    std::vector<std::string> leaks = loop_.attachment().close_all();
     processes_.kill_terminated();
     processes_.look();
     const Instant deadline = now() + kDetachLimit;
@@ -54,8 +59,9 @@ class UvReactor final : public Reactor {
       processes_.look();
     }
     processes_.end_run();
+    if (unfinished() > 0) describe_unfinished(leaks);
     loop_.attachment().detach();
-    return unfinished();
+    return leaks;
   }
 
   void turn(TurnMode mode, Instant wake_by) override {
@@ -97,6 +103,19 @@ class UvReactor final : public Reactor {
   [[nodiscard]] std::size_t unfinished() noexcept {
     return loop_.attachment().unclosed() + files_.in_flight() + names_.in_flight() +
            offload_.in_flight() + processes_.dying() + (loop_.owes_completions() ? 1 : 0);
+  }
+
+  void describe_unfinished(std::vector<std::string>& lines) {
+    for (std::string& line : loop_.attachment().describe_unclosed()) {
+      lines.push_back(std::move(line));
+    }
+    const auto add = [&](const char* what, std::size_t count) {
+      if (count > 0) lines.push_back(fmt::format("{} {} at the end of the run", count, what));
+    };
+    add("operations on files have not ended", files_.in_flight());
+    add("queries of names have not ended", names_.in_flight());
+    add("works of the offload pool have not ended", offload_.in_flight());
+    add("killed processes have not ended", processes_.dying());
   }
 
   detail::Loop loop_;

@@ -140,11 +140,11 @@ std::string explain_leaks(const Runtime& runtime) {
   std::string text;
   if (!events.empty()) {
     text = fmt::format("CORE-EV-10: {} events outlive the run, first: {}\n", events.size(),
-                       events.first()->info());
+                       events.first()->info_with_place());
     std::size_t shown = 0;
     for (const Event* each = events.first(); each != nullptr && shown < kShown;
          each = each->next_live(), ++shown) {
-      text += fmt::format("  {}, {} references\n", each->info(), each->ref_count());
+      text += fmt::format("  {}, {} references\n", each->info_with_place(), each->ref_count());
     }
   }
   if (const std::size_t active = runtime.active_event_count(); active != 0) {

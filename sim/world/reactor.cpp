@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/sim/world/fault_plan.hpp"
@@ -45,17 +47,18 @@ void SimReactor::attach(Runtime& runtime) {
   last_turn_ = node_.now();
 }
 
-std::size_t SimReactor::detach() noexcept {
+std::vector<std::string> SimReactor::detach() noexcept {
   threads_.quiesce();
   processes_.stop_children();
-  attachment_.close_all();
+  std::vector<std::string> leaks = attachment_.close_all();
   Agenda& agenda = node_.agenda();
   while (agenda.earliest() != Instant::never()) agenda.run_due(agenda.earliest());
   processes_.look();
   processes_.end_run();
   signals_.end_run();
+  for (std::string& line : attachment_.describe_unclosed()) leaks.push_back(std::move(line));
   attachment_.detach();
-  return attachment_.unclosed();
+  return leaks;
 }
 
 void SimReactor::meet_pause() {

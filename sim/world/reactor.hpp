@@ -29,7 +29,7 @@ class SimReactor final : public Reactor {
   [[nodiscard]] Instant now() noexcept override;
   [[nodiscard]] WallTime wall_clock() noexcept override;
   void attach(Runtime& runtime) override;
-  std::size_t detach() noexcept override;
+  std::vector<std::string> detach() noexcept override;
   void turn(TurnMode mode, Instant wake_by) override;
   void wake() noexcept override;
   void watch_control_signals(std::span<const int> signums) override;

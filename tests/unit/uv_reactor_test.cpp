@@ -2,6 +2,7 @@
 #include "fermata/runtime/uv/reactor.hpp"
 
 #include <dirent.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <csignal>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -65,6 +67,26 @@ TEST(UvReactor, LeavesNoDescriptorBehind) {
     }
   }
   EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST(UvReactor, NamesWhatIsLeftOpenAndWhereItWasMade) {
+  FERMATA_CHECKS("RX-04");
+  std::vector<std::string> log;
+  Runtime runtime(uv::make_reactor(), {.handle_stop_signals = false, .log = [&](auto text) {
+                                         log.emplace_back(text);
+                                       }});
+  std::optional<TcpListener> kept;
+  std::int64_t line = 0;
+  runtime.run([&] {
+    const TcpListener closed_in_time = TcpListener::bind({"127.0.0.1", 0});
+    line = SourcePlace::current().line + 1;
+    kept = TcpListener::bind({"127.0.0.1", 0});
+  });
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_EQ(log[0].substr(0, log[0].find('#')), "left open at the end of the run: Listener ");
+  const std::string place = fmt::format(", made at tests/unit/uv_reactor_test.cpp:{} ", line);
+  EXPECT_NE(log[0].find(place), std::string::npos) << log[0];
+  EXPECT_FALSE(kept->is_open());
 }
 
 TEST(UvReactor, SleepsToTheNanosecondAndNeverLess) {
