@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/soak/load.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <utility>
 
 namespace fermata::soak {
@@ -12,6 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr int kClients = 6;  // Of each kind.
 constexpr int kFileWorkers = 3;
+constexpr int kParents = 2;
 constexpr std::size_t kChunkMax = 24'000;
 constexpr std::size_t kFileMax = 64'000;
 
@@ -48,6 +53,9 @@ void Load::start() {
   }
   for (int i = 0; i < kFileWorkers; ++i) {
     users_.push_back(spawn("files", [this, i] { use_files(i); }));
+  }
+  for (int i = 0; i < kParents; ++i) {
+    users_.push_back(spawn("children", [this] { use_children(); }));
   }
 }
 
@@ -162,7 +170,7 @@ bool Load::exchange(Stream& peer, std::uint64_t& at, std::size_t size) {
       ++counts_.broken;
       return false;
     }
-    if (buffer.compare(0, got, patterned(at, got)) != 0) ++counts_.wrong;
+    require(buffer.compare(0, got, patterned(at, got)) == 0);
     at += got;
     counts_.bytes += got;
   }
@@ -179,9 +187,9 @@ void Load::use_files(int worker) {
     const std::string moved = path + ".moved.soak";
     const std::string text = patterned(random(1'000'000), random(kFileMax));
     fs::write_file(path, text);
-    if (fs::read_file(path) != text) ++counts_.wrong;
+    require(fs::read_file(path) == text);
     fs::rename(path, moved);
-    if (fs::status(moved).size != text.size()) ++counts_.wrong;
+    require(fs::status(moved).size == text.size());
     fs::remove(moved);
     ++counts_.files;
     delay(std::chrono::microseconds(random(5'000)));
@@ -191,6 +199,58 @@ void Load::use_files(int worker) {
 
 void Load::watch_files() {
   while (watcher_.next()) ++counts_.events;
+}
+
+// --- children ---
+
+void Load::use_children() {
+  using Use = void (Load::*)();
+  constexpr std::array<Use, 4> kUses = {&Load::have_it_copied, &Load::ask_a_shell,
+                                        &Load::kill_a_child, &Load::start_what_is_not_there};
+  while (!stopping_) {
+    (this->*kUses[random(kUses.size())])();
+    ++counts_.children;
+    delay(std::chrono::microseconds(random(20'000)));
+  }
+}
+
+void Load::have_it_copied() {
+  auto child = Process::spawn({.program = "cat", .input = Stdio::Pipe, .output = Stdio::Pipe});
+  const std::string text = patterned(random(1'000'000), random(kFileMax));
+  auto writer = spawn("writer", [&] {
+    child.input().write(text);
+    child.input().close();
+  });
+  std::string copy;
+  std::array<std::byte, 4096> buffer;
+  while (const std::size_t size = child.output().read(buffer)) {
+    copy.append(reinterpret_cast<const char*>(buffer.data()), size);
+  }
+  await(writer);
+  require(copy == text);
+  require(child.wait().success());
+}
+
+void Load::ask_a_shell() {
+  const int code = static_cast<int>(random(100));
+  const ExecResult result = exec(fmt::format("echo says {}; exit {}", code, code));
+  require(result.text == fmt::format("says {}", code));
+  require(result.exit.exit_code() == code);
+}
+
+void Load::kill_a_child() {
+  auto child = Process::spawn({.program = "sleep", .arguments = {"600"}});
+  require(child.kill(SIGKILL));
+  require(child.wait().signal() == SIGKILL);
+}
+
+void Load::start_what_is_not_there() {
+  try {
+    const Process child = Process::spawn({.program = folder_ + "/none"});
+    require(false);
+  } catch (const InputOutputError& error) {
+    require(error.code() == ENOENT);
+  }
 }
 
 }  // namespace fermata::soak

@@ -2,8 +2,9 @@
 #pragma once
 
 // Servers and those who keep them busy, in one program: echoes over a Unix socket, a proxy in front
-// of them over TCP, clients of both, files that are written, read, renamed and removed, and
-// somebody who watches them. Connections are cut at random by everybody. Every byte is checked.
+// of them over TCP, clients of both, files that are written, read, renamed and removed, somebody
+// who watches them, and child processes that copy, exit and are killed. Connections are cut at
+// random by everybody. Every byte is checked.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,8 @@ struct Counts {
   std::uint64_t broken = 0;  // Connections that ended before their client wanted it.
   std::uint64_t files = 0;   // Written, checked and removed.
   std::uint64_t events = 0;  // Of the watch.
-  std::uint64_t wrong = 0;   // Bytes or files that were not what they should be.
+  std::uint64_t children = 0;
+  std::uint64_t wrong = 0;  // Bytes, files or exits that were not what they should be.
 };
 
 class Load {
@@ -54,6 +56,14 @@ class Load {
   bool exchange(Stream& peer, std::uint64_t& at, std::size_t size);
   void use_files(int worker);
   void watch_files();
+  void use_children();
+  void have_it_copied();
+  void ask_a_shell();
+  void kill_a_child();
+  void start_what_is_not_there();
+  void require(bool right) {
+    if (!right) ++counts_.wrong;
+  }
   [[nodiscard]] bool cuts_now(std::uint64_t one_in);
 
   std::string folder_;

@@ -52,9 +52,9 @@ Sample sample() {
 void print(fermata::Duration at, const Sample& now, const fermata::soak::Counts& counts) {
   fmt::print(
       "{:>6.1f} s  {:>6} KiB  {:>4} descriptors  {:>8} connections  {:>6} MiB  {:>7} files  "
-      "{:>8} events\n",
+      "{:>8} events  {:>6} children\n",
       std::chrono::duration<double>(at).count(), now.memory / 1024, now.descriptors,
-      counts.connections, counts.bytes >> 20, counts.files, counts.events);
+      counts.connections, counts.bytes >> 20, counts.files, counts.events, counts.children);
   std::fflush(stdout);
 }
 
@@ -97,7 +97,7 @@ int soak(const std::string& folder, std::chrono::seconds length) {
   verdict.require(counts.wrong == 0, fmt::format("{} parts were wrong", counts.wrong));
   verdict.require(counts.broken <= counts.cuts,
                   fmt::format("{} connections broke, {} were cut", counts.broken, counts.cuts));
-  verdict.require(counts.bytes > 0 && counts.files > 0 && counts.events > 0,
+  verdict.require(counts.bytes > 0 && counts.files > 0 && counts.events > 0 && counts.children > 0,
                   "a part of the load did nothing");
   verdict.require(
       last.memory <= settled.memory + settled.memory / 8 + kKept,
