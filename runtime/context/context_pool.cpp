@@ -38,7 +38,8 @@ constexpr std::size_t kStackBytesMax = std::size_t{1} << 30;
 /// Programs with a few coroutines map little.
 constexpr unsigned kSlotsOfFirstSlab = 16;
 
-/// One cache line apart over 2 KiB, from slab to slab too: with the Context and a kilobyte of frames within one page.
+/// One cache line apart over 2 KiB, on from slab to slab: with the Context and a kilobyte of frames
+/// within one page.
 constexpr unsigned kColours = 32;
 constexpr unsigned kColourBytes = 64;
 static_assert(kColours * kColourBytes + sizeof(Context) + 1024 <= 4096);

@@ -29,6 +29,13 @@ class Address {
   /// "127.0.0.1:7777".
   [[nodiscard]] std::string text() const;
 
+  /// 127.0.0.0/8.
+  [[nodiscard]] constexpr bool is_loopback() const noexcept { return ip_ >> 24 == 127; }
+  /// 224.0.0.0/4.
+  [[nodiscard]] constexpr bool is_multicast() const noexcept { return ip_ >> 28 == 0xe; }
+  /// 255.255.255.255.
+  [[nodiscard]] constexpr bool is_broadcast() const noexcept { return ip_ == 0xffffffff; }
+
   friend constexpr auto operator<=>(const Address&, const Address&) = default;
 
  private:

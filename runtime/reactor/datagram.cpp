@@ -32,8 +32,6 @@ void check_sendable(std::span<const std::byte> data, const Address& peer) {
   }
 }
 
-bool is_multicast(const Address& address) noexcept { return address.ip() >> 28 == 0xe; }
-
 }  // namespace
 
 // --- requests ---
@@ -186,7 +184,7 @@ void DatagramHandle::join(const Address& group) { change_membership("join", grou
 void DatagramHandle::leave(const Address& group) { change_membership("leave", group, false); }
 
 void DatagramHandle::change_membership(const char* operation, const Address& group, bool member) {
-  if (!is_multicast(group)) {
+  if (!group.is_multicast()) {
     throw UsageError(
         fmt::format("{} '{}': expected a multicast group, 224.0.0.0 to 239.255.255.255", operation,
                     group.ip_text()));

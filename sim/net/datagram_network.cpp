@@ -24,8 +24,8 @@ Address DatagramNetwork::bind(NodeState& node, const Address& wanted, PacketRece
   const auto refuse = [&](int code) {
     throw InputOutputError(fmt::format("bind {}", wanted.text()), code);
   };
-  const bool is_own = wanted.ip() == 0 || is_loopback(wanted) || wanted.ip() == node.ip();
-  if (!is_own && !is_multicast(wanted)) refuse(EADDRNOTAVAIL);
+  const bool is_own = wanted.ip() == 0 || wanted.is_loopback() || wanted.ip() == node.ip();
+  if (!is_own && !wanted.is_multicast()) refuse(EADDRNOTAVAIL);
   Address address = wanted;
   if (wanted.port() == 0) {
     address = Address(wanted.ip(), free_ports_.next(node.ip(), [&](std::uint16_t port) {
@@ -75,7 +75,7 @@ int DatagramNetwork::leave(const PacketReceiver& receiver, const Address& group,
 void DatagramNetwork::send(NodeState& from, Packet packet, Reach reach) {
   if (from.cut()) return;
   const auto sent = std::make_shared<const Packet>(std::move(packet));
-  if (!is_multicast(sent->destination) && !is_broadcast(sent->destination)) {
+  if (!sent->destination.is_multicast() && !sent->destination.is_broadcast()) {
     NodeState* const machine = from.peer(sent->destination.ip());
     if (machine != nullptr) links_.between(from, *machine).datagrams().send(sent);
     return;
@@ -96,15 +96,15 @@ void DatagramNetwork::send(NodeState& from, Packet packet, Reach reach) {
 bool DatagramNetwork::hears(const Bound& bound, const Packet& packet) {
   const Address& destination = packet.destination;
   if (bound.address.port() != destination.port()) return false;
-  if (is_broadcast(destination)) return bound.address.ip() == 0;
+  if (destination.is_broadcast()) return bound.address.ip() == 0;
   if (bound.address.ip() != 0 && bound.address.ip() != destination.ip()) return false;
-  if (!is_multicast(destination)) return true;
+  if (!destination.is_multicast()) return true;
   const Membership needed{destination.ip(), packet.by_loopback};
   return std::find(bound.groups.begin(), bound.groups.end(), needed) != bound.groups.end();
 }
 
 void DatagramNetwork::arrived(const NodeState& machine, const PacketRef& packet) {
-  const bool is_for_many = is_multicast(packet->destination) || is_broadcast(packet->destination);
+  const bool is_for_many = packet->destination.is_multicast() || packet->destination.is_broadcast();
   const Bound* only = nullptr;
   for (const Bound& each : bound_) {
     if (each.node != &machine || !hears(each, *packet)) continue;

@@ -19,16 +19,6 @@ namespace fermata::sim::detail {
 class LinkTable;
 class NodeState;
 
-[[nodiscard]] constexpr bool is_loopback(const Address& address) noexcept {
-  return address.ip() >> 24 == 127;
-}
-[[nodiscard]] constexpr bool is_multicast(const Address& address) noexcept {
-  return address.ip() >> 28 == 0xe;
-}
-[[nodiscard]] constexpr bool is_broadcast(const Address& address) noexcept {
-  return address.ip() == 0xffffffff;
-}
-
 /// A socket. Calls no user code.
 class PacketReceiver {
  public:

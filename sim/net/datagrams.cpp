@@ -27,7 +27,8 @@ std::size_t room_for(const Packet& packet) {
 
 Ref<DatagramHandle> SimDatagrams::open(const Address& address, const DatagramOptions& options) {
   const Address& interface = options.multicast_interface;
-  const bool is_own = interface.ip() == 0 || is_loopback(interface) || interface.ip() == node_.ip();
+  const bool is_own =
+      interface.ip() == 0 || interface.is_loopback() || interface.ip() == node_.ip();
   if (!is_own) throw InputOutputError(fmt::format("bind {}", address.text()), EADDRNOTAVAIL);
   return Ref<DatagramHandle>::adopt(*new SimDatagramSocket(attachment_, node_, address, options));
 }
@@ -105,23 +106,23 @@ void SimDatagramSocket::send_submitted() {
 }
 
 int SimDatagramSocket::refusal(const Address& peer) const {
-  if (is_broadcast(peer) && !options_.broadcast) return EACCES;
+  if (peer.is_broadcast() && !options_.broadcast) return EACCES;
   const bool leaves = !sends_by_loopback(peer) && peer.ip() != node_.ip();
-  return is_loopback(address_) && leaves ? EINVAL : 0;
+  return address_.is_loopback() && leaves ? EINVAL : 0;
 }
 
 bool SimDatagramSocket::sends_by_loopback(const Address& peer) const {
-  if (is_multicast(peer)) return is_loopback(options_.multicast_interface);
-  return peer.ip() == 0 || is_loopback(peer);
+  if (peer.is_multicast()) return options_.multicast_interface.is_loopback();
+  return peer.ip() == 0 || peer.is_loopback();
 }
 
 void SimDatagramSocket::transmit(std::span<const std::byte> data, Address peer) {
   const bool by_loopback = sends_by_loopback(peer);
   if (peer.ip() == 0) peer = Address(kLoopback, peer.port());
   std::uint32_t source = address_.ip();
-  if (source == 0 || is_multicast(address_)) source = by_loopback ? kLoopback : node_.ip();
+  if (source == 0 || address_.is_multicast()) source = by_loopback ? kLoopback : node_.ip();
   Reach reach;
-  if (is_multicast(peer)) {
+  if (peer.is_multicast()) {
     reach.own_machine = options_.multicast_loop || by_loopback;
     reach.others = !by_loopback && options_.multicast_ttl > 0;
   }
@@ -151,7 +152,7 @@ int SimDatagramSocket::read_option(SocketOption option, int& value) const {
 
 int SimDatagramSocket::set_membership(const Address& group, bool member) {
   DatagramNetwork& network = node_.network().datagrams();
-  const bool by_loopback = is_loopback(options_.multicast_interface);
+  const bool by_loopback = options_.multicast_interface.is_loopback();
   return member ? network.join(*this, group, by_loopback)
                 : network.leave(*this, group, by_loopback);
 }

@@ -34,7 +34,7 @@ std::string host_in_figures(const Address& address) {
 }  // namespace
 
 bool SimNames::answered_here(const NameQuery& query) const {
-  if (query.kind == NameQuery::Kind::Reverse) return (query.address.ip() >> 24) == 127;
+  if (query.kind == NameQuery::Kind::Reverse) return query.address.is_loopback();
   return query.host == "localhost" || in_figures(query.host).has_value();
 }
 
@@ -85,7 +85,7 @@ std::optional<NameFailure> SimNames::look_up(NameQuery& query) const {
 void SimNames::look_up_reverse(NameQuery& query) const {
   const std::uint32_t ip = query.address.ip();
   query.name.service = NameTable::service_of(query.address.port());
-  if ((ip >> 24) == 127) {
+  if (query.address.is_loopback()) {
     query.name.host = "localhost";
   } else if (const NodeState* known = node_.peer(ip)) {
     query.name.host = known->name();

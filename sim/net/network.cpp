@@ -32,11 +32,11 @@ void Network::reset() noexcept {
 }
 
 Address Network::bind(NodeState& node, const Address& wanted, Listening& listening) {
-  if (wanted.ip() != 0 && !is_loopback(wanted) && wanted.ip() != node.ip()) {
+  if (wanted.ip() != 0 && !wanted.is_loopback() && wanted.ip() != node.ip()) {
     refuse(wanted, EADDRNOTAVAIL);
   }
   const std::uint16_t port = wanted.port() != 0 ? wanted.port() : free_port(node);
-  const Bound bound{&listening, is_loopback(wanted)};
+  const Bound bound{&listening, wanted.is_loopback()};
   if (!listeners_.emplace(Place{node.ip(), port}, bound).second) refuse(wanted, EADDRINUSE);
   return Address(wanted.ip(), port);
 }
@@ -69,7 +69,7 @@ Listening* Network::listening_at(const NodeState& server, std::uint16_t port,
 std::shared_ptr<Connection> Network::make_connection(NodeState& client, NodeState& server,
                                                      const Address& peer) {
   LinkState& there = links_.between(client, server);
-  const Address local(is_loopback(peer) ? peer.ip() : client.ip(), free_port(client));
+  const Address local(peer.is_loopback() ? peer.ip() : client.ip(), free_port(client));
   return keep_in_sight(std::make_shared<Connection>(
       key_of(there.key(), there.next_connection()), Connection::End{&client, local},
       Connection::End{&server, peer}, there, links_.between(server, client)));

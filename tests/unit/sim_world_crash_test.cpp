@@ -19,11 +19,9 @@
 #include "fermata/runtime/io/file_system.hpp"
 #include "fermata/runtime/io/tcp.hpp"
 #include "fermata/runtime/io/udp.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -31,27 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::error_of;
 
-class CrashTest : public ::testing::Test {
- protected:
-  /// A new run of the same world, in which nothing fails by itself.
-  void begin(std::uint64_t seed, std::string_view strategy = "random") {
-    strategy_ = make_strategy(strategy);
-    decisions_.emplace(*strategy_);
-    decisions_->begin(seed);
-    WorldOptions options;
-    options.faults = FaultSet::none();
-    options.full_audit = true;
-    world_.emplace(*decisions_, options);
-  }
-  void run() {
-    world_->run();
-    ASSERT_FALSE(world_->failure()) << world_->failure()->message;
-  }
-
-  std::unique_ptr<Strategy> strategy_;
-  std::optional<Decisions> decisions_;
-  std::optional<World> world_;
-};
+using CrashTest = test::WorldFixture;
 
 /// Accepts one connection after another and answers every byte, for ever.
 void echo() {
@@ -94,7 +72,7 @@ TEST_F(CrashTest, PeersSeeAResetOrSilence) {
 }
 
 TEST_F(CrashTest, ACalmCrashIsAReset) {
-  begin(1, "calm");
+  begin(1, FaultSet::none(), "calm");
   Node& server = world_->service("server", echo);
   world_->node("client", [&] {
     TcpStream stream = TcpStream::connect(server.address(7));

@@ -22,36 +22,19 @@
 #include "fermata/runtime/io/file.hpp"
 #include "fermata/runtime/io/file_system.hpp"
 #include "fermata/runtime/io/udp.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/faults.hpp"
+#include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
-using test::only;
 using test::error_of;
+using test::only;
 
-class DisturbanceTest : public ::testing::Test {
+class DisturbanceTest : public test::WorldFixture {
  protected:
-  DisturbanceTest() : strategy_(make_strategy("random")), decisions_(*strategy_) { begin(1); }
-
-  void begin(std::uint64_t seed, FaultSet faults = FaultSet::none()) {
-    decisions_.begin(seed);
-    WorldOptions options;
-    options.faults = faults;
-    options.full_audit = true;
-    world_.emplace(decisions_, options);
-  }
-
-  void run() {
-    world_->run();
-    ASSERT_FALSE(world_->failure()) << world_->failure()->message;
-  }
-
   /// Runs 100 worlds that `prepare` fills; returns how often `fault` struck in all of them.
   std::uint64_t strikes(Fault fault, const std::function<void()>& prepare) {
     std::uint64_t struck = 0;
@@ -63,10 +46,6 @@ class DisturbanceTest : public ::testing::Test {
     }
     return struck;
   }
-
-  std::unique_ptr<Strategy> strategy_;
-  Decisions decisions_;
-  std::optional<World> world_;
 };
 
 TEST_F(DisturbanceTest, APausedMachineNoticesEverythingLate) {
@@ -295,12 +274,12 @@ TEST_F(DisturbanceTest, ACrashDoesTheSameInAWorldThatHasRunBefore) {
     world_->at(3ms, [&] { machine.crash(); });
     world_->at(5ms, [&] { machine.restart(); });
     run();
-    return std::pair(world_->trace_hash(), decisions_.draws());
+    return std::pair(world_->trace_hash(), decisions_->draws());
   };
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     begin(seed, only(Fault::Pause));
     const auto first = play();
-    decisions_.begin(seed);
+    decisions_->begin(seed);
     world_->reset();
     EXPECT_EQ(play(), first) << "seed " << seed;
   }

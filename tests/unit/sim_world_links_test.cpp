@@ -20,10 +20,8 @@
 #include "fermata/runtime/core/timer.hpp"
 #include "fermata/runtime/io/tcp.hpp"
 #include "fermata/runtime/io/udp.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -34,18 +32,8 @@ using test::error_of;
 constexpr std::string_view kMessage = "message";
 
 /// Two machines: `server` receives, `client` sends.
-class LinkTest : public ::testing::Test {
+class LinkTest : public test::WorldFixture {
  protected:
-  LinkTest() : strategy_(make_strategy("random")), decisions_(*strategy_) { begin(1); }
-
-  void begin(std::uint64_t seed, FaultSet faults = FaultSet::none()) {
-    decisions_.begin(seed);
-    WorldOptions options;
-    options.faults = faults;
-    options.full_audit = true;
-    world_.emplace(decisions_, options);
-  }
-
   /// The server takes one connection, notes when bytes arrive.
   void serve_stream() { world_->node("server", stream_server()); }
   [[nodiscard]] std::function<void()> stream_server() {
@@ -78,14 +66,6 @@ class LinkTest : public ::testing::Test {
     return TcpStream::connect(world_->node("server").address(7));
   }
 
-  void run() {
-    world_->run();
-    ASSERT_FALSE(world_->failure()) << world_->failure()->message;
-  }
-
-  std::unique_ptr<Strategy> strategy_;
-  Decisions decisions_;
-  std::optional<World> world_;
   std::vector<Duration> arrivals_;
   std::size_t received_ = 0;
 };
