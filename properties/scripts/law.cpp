@@ -10,7 +10,7 @@ std::span<const Law* const> laws() {
       &kAwaitFamily, &kChannels, &kCrashes,  &kDatagrams, &kFiles,      &kFutures,
       &kIteration,   &kLocks,    &kNames,    &kOffload,   &kPolls,      &kPools,
       &kProcesses,   &kRecovery, &kScopes,   &kStreams,   &kTaskGroups, &kThreadChannels,
-      &kThreadPools, &kThreads,  &kTriggers, &kWaitLines};
+      &kThreadPools, &kThreads,  &kTriggers, &kWaitLines, &kWatches};
   return all;
 }
 

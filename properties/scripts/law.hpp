@@ -42,6 +42,7 @@ extern const Law kThreadPools;
 extern const Law kThreads;
 extern const Law kTriggers;
 extern const Law kWaitLines;
+extern const Law kWatches;
 
 [[nodiscard]] std::span<const Law* const> laws();
 

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -19,6 +18,7 @@
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/commands.hpp"
 #include "properties/subjects/disk.hpp"
+#include "properties/subjects/listed.hpp"
 #include "properties/subjects/scripted.hpp"
 
 namespace fermata::properties::scripts {
@@ -70,21 +70,6 @@ struct Child {
     if (which == ChildModel::kInput) return process->input();
     return which == ChildModel::kOutput ? process->output() : process->errors();
   }
-};
-
-/// Somebody is in a list.
-class Listed {
- public:
-  Listed(std::vector<std::size_t>& list, std::size_t who) : list_(list), who_(who) {
-    list_.push_back(who_);
-  }
-  Listed(const Listed&) = delete;
-  Listed& operator=(const Listed&) = delete;
-  ~Listed() { list_.erase(std::find(list_.begin(), list_.end(), who_)); }
-
- private:
-  std::vector<std::size_t>& list_;
-  std::size_t who_;
 };
 
 class ProcessesLaw final : public Subject {

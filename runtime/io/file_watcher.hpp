@@ -7,7 +7,8 @@
 //   for (const fermata::FileEvent& event : watcher) reload(event.name);
 //
 // Promises    From the end of the constructor on every change is told at least once (FS-01), under
-//             the name that it happened to, or by a rescan, an event without a name.
+//             the name that it happened to, or by a rescan, an event without a name. What goes from
+//             a directory that has only just come may be told by the directory's name alone.
 // Suspension  The constructor, when recursive; next() and iteration. Nothing else does.
 // Ownership   A value that owns its watch. After close(), which the destructor calls, what was told
 //             before can still be taken; then it ends, for those who wait, too.
