@@ -239,7 +239,8 @@ bool SimStream::deliver() {
   const std::span<const std::byte> unread = connection_->to(side_).peek();
   const std::span<std::byte> target = read_target(node().network().spare());
   const std::size_t whole = std::min(target.size(), unread.size());
-  const std::size_t part = shortened(whole, Fault::ShortRead, "short read");
+  const std::size_t drawn = drawn_part(whole, Fault::ShortRead, "short read");
+  const std::size_t part = drawn == 0 ? whole : drawn;
   std::memcpy(target.data(), unread.data(), part);
   connection_->consumed(side_, part);
   received(target.first(part));
@@ -290,17 +291,20 @@ void SimStream::drain() {
   if (!full) expect_room(node().now() + connection_->least_latency());
 }
 
+// A short write may take nothing at all, as when the system would block.
 std::size_t SimStream::accept(std::span<const std::byte> data) {
   const std::size_t room = connection_->to(Connection::other(side_)).room();
-  const std::size_t part = shortened(std::min(data.size(), room), Fault::ShortWrite, "short write");
+  const std::size_t whole = std::min(data.size(), room);
+  const std::size_t drawn = drawn_part(whole + 1, Fault::ShortWrite, "short write");
+  const std::size_t part = drawn == 0 ? whole : drawn - 1;
   if (part > 0) connection_->send(side_, data.first(part));
   return part;
 }
 
-std::size_t SimStream::shortened(std::size_t size, Fault fault, const char* draw) {
-  if (size < 2 || node().faults().is_absent(fault)) return size;
-  const std::uint64_t part = node().faults().strength(fault, Stream::Network, key(draw), size);
-  return part == 0 ? size : static_cast<std::size_t>(part);
+std::size_t SimStream::drawn_part(std::size_t bound, Fault fault, const char* draw) {
+  if (bound < 2 || node().faults().is_absent(fault)) return 0;
+  return static_cast<std::size_t>(
+      node().faults().strength(fault, Stream::Network, key(draw), bound));
 }
 
 bool SimStream::breaks_down() {

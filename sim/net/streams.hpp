@@ -82,7 +82,8 @@ class SimStream final : public StreamHandle, public Endpoint {
   bool deliver();
   void drain();
   std::size_t accept(std::span<const std::byte> data);
-  [[nodiscard]] std::size_t shortened(std::size_t size, Fault fault, const char* draw);
+  /// 0 when nothing is shortened, else less than `bound`.
+  [[nodiscard]] std::size_t drawn_part(std::size_t bound, Fault fault, const char* draw);
   [[nodiscard]] bool breaks_down();
   /// What a write meets now: an errno value, or 0.
   [[nodiscard]] int obstacle();
