@@ -15,7 +15,7 @@ SIM_PROPERTY(Channels, LoseNothingAndServeInTheOrderOfArrival, (const ScriptOf<k
 }
 
 TEST(Channels, HoldUnderEveryStrategy) {
-  FERMATA_CHECKS("G-04", "G-06");
+  FERMATA_CHECKS("CORE-GL-08", "G-03", "G-04", "G-06");
   FERMATA_CHECKS("CHAN-01", "CHAN-02", "CHAN-03", "CHAN-04", "CHAN-07", "CHAN-08", "CHAN-09",
                  "CHAN-11", "CHAN-12", "CHAN-13", "CHAN-14", "CHAN-15", "CHAN-16", "CHAN-17",
                  "CHAN-20");

@@ -22,7 +22,7 @@ SIM_PROPERTY(Pools, LendEachResourceToOneAtATime, (const ScriptOf<kPools> script
 }
 
 TEST(Pools, HoldUnderEveryStrategy) {
-  FERMATA_CHECKS("G-05");
+  FERMATA_CHECKS("CORE-GL-08", "G-05");
   FERMATA_CHECKS("POOL-01", "POOL-02", "POOL-03", "POOL-04", "POOL-05", "POOL-07", "POOL-10",
                  "POOL-11", "POOL-12", "POOL-14", "POOL-15", "POOL-16", "POOL-17", "POOL-19",
                  "POOL-20", "POOL-21", "POOL-22", "G-03");

@@ -16,7 +16,7 @@ SIM_PROPERTY(ThreadChannels, LoseNothingAndPassNobodyOver,
 }
 
 TEST(ThreadChannels, HoldUnderEveryStrategy) {
-  FERMATA_CHECKS("TC-01", "TC-02", "TC-03", "TC-04");
+  FERMATA_CHECKS("G-03", "TC-01", "TC-02", "TC-03", "TC-04");
   expect_under_other_strategies(kThreadChannels.name, exploration_of(kThreadChannels));
 }
 
