@@ -37,7 +37,11 @@ class Offloads final : public Subject {
     const Instant start = now();
     try {
       const std::size_t result = offload(
-          [work, fails] {
+          [this, work = work, fails] {
+            if (work == nullptr) {
+              stage.complain("THR-01 (UAF): what work has captured went with its waiter");
+              return std::size_t{0};
+            }
             ++work->runs;
             if (fails) throw PlannedError(static_cast<std::uint32_t>(work->number));
             return work->number;

@@ -25,6 +25,7 @@ std::vector<Workload> catalogue() {
   add(lock_workloads());
   add(scope_workloads());
   add(io_workloads());
+  add(thread_workloads());
   return all;
 }
 

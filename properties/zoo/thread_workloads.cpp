@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Threads, their pools and triggers (Z-TP).
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fermata/runtime/runtime.hpp"
+#include "properties/zoo/scene.hpp"
+#include "properties/zoo/workload.hpp"
+
+namespace fermata::properties::zoo {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::seconds;
+
+/// Longer than everything takes.
+constexpr Duration kLong = seconds(10);
+
+// Somebody gives up while a worker is at the work.
+void impatient_waiter(sim::World& world) {
+  await(spawn("waiter", [&] {
+    try {
+      offload(
+          [&world, input = std::make_shared<int>(1)] {
+            if (input == nullptr) {
+              complain(world, "UAF (THR-01): a worker has nothing to work with any more");
+            }
+          },
+          {.timeout = microseconds(15)});
+    } catch (const Timeout&) {
+    }
+  }));
+  delay(kLong);
+}
+
+// A thread puts two things into a box; whoever empties it takes some time for each.
+void two_posts(sim::World& world) {
+  std::mutex mutex;
+  int things = 0;
+  Trigger trigger;
+  const auto producer = spawn_thread([&] {
+    delay(microseconds(100));
+    for (int i = 0; i < 2; ++i) {
+      const auto held = lock_among_threads(mutex);
+      ++things;
+      trigger.fire();
+    }
+  });
+  await(spawn("consumer", [&] {
+    for (int taken = 0; taken < 2;) {
+      try {
+        trigger.wait({.timeout = kLong});
+      } catch (const Timeout&) {
+        return complain(world, "WAKE (THR-03): a thing lies in the box, and nobody was told");
+      }
+      const int found = [&] {
+        const auto held = lock_among_threads(mutex);
+        return std::exchange(things, 0);
+      }();
+      taken += found;
+      delay(microseconds(30) * found);
+    }
+  }));
+  await(producer);
+}
+
+// A thread that ends at once.
+void instant_failure(sim::World& world) {
+  for (int i = 0; i < 3; ++i) {
+    const auto thread = spawn_thread(
+        [] {}, {.name = "worker", .bootloader = [] { throw Error("it fails at once"); }});
+    try {
+      await(thread, {.timeout = kLong});
+    } catch (const RemoteError&) {
+    } catch (const Timeout&) {
+      return complain(world, "SHUT (THR-07): a thread has ended, and is waited for for ever");
+    }
+  }
+}
+
+// Somebody comes for the result of a thread that has ended long ago.
+void late_await(sim::World& world) {
+  const auto thread = spawn_thread([] { return 1; });
+  delay(kLong);
+  try {
+    await(thread);
+  } catch (const UsageError& error) {
+    complain(world, "ERR (THR-05): the result of a thread is lost: " + std::string(error.what()));
+  }
+}
+
+// A pool is closed while many want to submit.
+void submit_to_what_is_closing(sim::World& world) {
+  ThreadPool pool({.workers = 1, .queue = 1});
+  const auto closer = spawn("closer", [&] { pool.close(); });
+  std::vector<Coroutine<>> submitters;
+  for (int i = 0; i < 4; ++i) {
+    submitters.push_back(spawn("submitter", [&] {
+      Future<> future;
+      try {
+        future = pool.submit([] {});
+      } catch (const ThreadPoolError&) {
+        return;
+      }
+      try {
+        await(future, {.timeout = kLong});
+      } catch (const ThreadPoolError&) {
+        complain(world, "VAL (TP-06): a task was accepted, and then refused");
+      } catch (const Timeout&) {
+        complain(world, "WAKE (TP-06): a task was accepted, and nobody runs it");
+      }
+    }));
+  }
+  await(closer);
+  for (const auto& submitter : submitters) await(submitter);
+}
+
+}  // namespace
+
+std::vector<Workload> thread_workloads() {
+  return {
+      {"Z-TP-01",
+       "cancelled waiter frees the task a worker is still running",
+       2,
+       {"UAF", "THR-01"},
+       &impatient_waiter},
+      {"Z-TP-02",
+       "pending flag cleared after the queue was read",
+       3,
+       {"WAKE", "THR-03"},
+       &two_posts},
+      {"Z-TP-04",
+       "record registered after the thread was started",
+       2,
+       {"UAF", "SHUT", "THR-07"},
+       &instant_failure},
+      {"Z-TP-05",
+       "completion before anybody subscribed",
+       1,
+       {"WAKE", "ERR", "THR-05"},
+       &late_await},
+      {"Z-TP-06",
+       "task accepted by a pool that is closing is never run",
+       2,
+       {"WAKE", "VAL", "ONCE", "TP-06"},
+       &submit_to_what_is_closing},
+  };
+}
+
+}  // namespace fermata::properties::zoo
