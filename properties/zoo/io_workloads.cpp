@@ -180,6 +180,22 @@ void narrowed_mask(sim::World& world) {
   }
 }
 
+// Two watch a process that a third one has started.
+void two_watchers(sim::World& world) {
+  world.program("child", sim::ScriptedProgram().takes(seconds(10)).exits(3));
+  const Process child = scripts::insist([] { return Process::spawn({.program = "child"}); });
+  std::vector<Coroutine<>> watchers;
+  for (int i = 0; i < 2; ++i) {
+    watchers.push_back(spawn("watcher", [&] {
+      const ProcessExit exit = Process::watch(child.pid()).wait();
+      if (exit.exit_code() != 3) {
+        complain(world, "VAL (PROC-03): a process has exited with 3, a watcher got " + exit.text());
+      }
+    }));
+  }
+  for (const auto& watcher : watchers) await(watcher);
+}
+
 }  // namespace
 
 std::vector<Workload> io_workloads() {
@@ -209,6 +225,11 @@ std::vector<Workload> io_workloads() {
        2,
        {"WAKE", "STOP", "POLL-01", "POLL-04"},
        &narrowed_mask},
+      {"Z-IO-05b",
+       "several watchers of one process each reap it",
+       1,
+       {"VAL", "PROC-01", "PROC-03"},
+       &two_watchers},
   };
 }
 
