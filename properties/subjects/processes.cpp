@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "fermata/runtime/runtime.hpp"
@@ -37,17 +39,19 @@ enum Operations : std::uint8_t {
   kWatch,
   kKill,
   kDrop,
+  kSignal,
   kCommand,
 };
-constexpr std::array<Operation, 9> kOperations = {{{"start", 6},
-                                                   {"read", 10},
-                                                   {"write", 6},
-                                                   {"close", 2},
-                                                   {"wait", 8},
-                                                   {"watch", 3},
-                                                   {"kill", 3},
-                                                   {"drop", 1},
-                                                   {"command", 8}}};
+constexpr std::array<Operation, 10> kOperations = {{{"start", 6},
+                                                    {"read", 10},
+                                                    {"write", 6},
+                                                    {"close", 2},
+                                                    {"wait", 8},
+                                                    {"watch", 3},
+                                                    {"kill", 3},
+                                                    {"drop", 1},
+                                                    {"wait for the signal", 2},
+                                                    {"command", 8}}};
 
 constexpr std::array<std::size_t, 5> kSizes = {1, 9, 300, 7'000, 80'000};
 constexpr std::array<int, 4> kSignals = {0, SIGTERM, SIGKILL, SIGUSR1};
@@ -76,7 +80,7 @@ class ProcessesLaw final : public Subject {
  public:
   explicit ProcessesLaw(Stage& on) : Subject(on), commands_(on) {
     on.world().program("true", sim::ScriptedProgram());
-    first_pid_ = insist([] { return Process::spawn({.program = "true"}); }).pid();
+    first_pid_ = start_true();
     delay(seconds(1));
     idle_activity_ = current_runtime().active_event_count();
   }
@@ -103,13 +107,21 @@ class ProcessesLaw final : public Subject {
         return kill(*child, kSignals[step.number % kSignals.size()]);
       case kDrop:
         return drop(*child);
+      case kSignal:
+        return wait_for_signal(actor, options);
       default:
         return;
     }
   }
 
   void at_rest() override {
-    bool busy = !commands_.idle();
+    bool busy = !commands_.idle() || !signal_waiters_.empty();
+    for (const std::size_t waiter : signal_waiters_) {
+      if (stage.parked(waiter) && ends_ > ends_before_[waiter]) {
+        stage.complain(
+            "SIG-02 (WAKE): a child has ended, and its signal was not told to everybody");
+      }
+    }
     for (const auto& child : children_) {
       busy = busy || !child->waiters.empty() || !child->writers.empty();
       for (const std::size_t waiter : child->waiters) {
@@ -142,6 +154,7 @@ class ProcessesLaw final : public Subject {
       if (child.terminates && child.waiters.empty()) continue;
       if (Process::watch(child.pid).kill(SIGKILL)) child.model.signalled(SIGKILL, now());
     }
+    start_true();  // It is enough for everybody who waits for the signal.
   }
 
   void at_end() override {
@@ -149,7 +162,7 @@ class ProcessesLaw final : public Subject {
       child->subscription.cancel();
       if (child->told > 1) stage.complain("PROC-01 (ONCE): an end was told more than once");
     }
-    const int last = insist([] { return Process::spawn({.program = "true"}); }).pid();
+    const int last = start_true();
     for (int pid = first_pid_; pid < last; ++pid) {
       if (Process::watch(pid).kill(0)) {
         stage.complain(fmt::format("EXE-03 (REF): process {} is left over", pid));
@@ -171,6 +184,11 @@ class ProcessesLaw final : public Subject {
 
   // --- the beginning ---
 
+  /// Returns the id of a child that ends at once.
+  static int start_true() {
+    return insist([] { return Process::spawn({.program = "true"}); }).pid();
+  }
+
   void start(std::size_t actor, std::uint8_t number) {
     const std::size_t id = ++starts_;
     const bool is_missing = (actor + id) % 12 == 11;
@@ -179,23 +197,22 @@ class ProcessesLaw final : public Subject {
         some_script(static_cast<Manner>((actor + number) % kManners), id + number);
     if (!is_missing) stage.world().program(name, script);
     const std::array<bool, 3> pipes = {number % 8 < 6, number % 5 > 0, number % 3 > 0};
-    const auto stdio = [&](std::size_t which) {
-      return pipes[which] ? Stdio::Pipe : number % 2 == 0 ? Stdio::Ignore : Stdio::Inherit;
-    };
+    const Stdio no_pipe = number % 2 == 0 ? Stdio::Ignore : Stdio::Inherit;
     const bool terminates = id % 3 == 0;
     const Instant now = fermata::now();
     try {
       auto child = std::make_shared<Child>(
           Process::spawn({.program = name,
                           .input = pipes[0] ? Stdio::Pipe : Stdio::Ignore,
-                          .output = stdio(1),
-                          .errors = stdio(2),
+                          .output = pipes[1] ? Stdio::Pipe : no_pipe,
+                          .errors = pipes[2] ? Stdio::Pipe : no_pipe,
                           .terminate_when_dropped = terminates}),
           ChildModel(model_of(script), pipes, static_cast<std::uint8_t>(id), now), terminates);
       if (is_missing) stage.complain("EXE-02 (ERR): a program was started that there is none of");
       child->subscription = subscribe(
           child->process->event(), [this, at = child.get()](Event& event, const Outcome&) {
             ++at->told;
+            ++ends_;
             if (!event.closed()) stage.complain("PROC-01 (STOP): told before the event is closed");
           });
       children_.push_back(std::move(child));
@@ -285,6 +302,12 @@ class ProcessesLaw final : public Subject {
     if (exit.is_known() || one_event) told(child, exit);
   }
 
+  void wait_for_signal(std::size_t actor, const WaitOptions& options) {
+    const Listed listed(signal_waiters_, actor);
+    ends_before_[actor] = ends_;
+    wait_signal(SIGCHLD, options);
+  }
+
   void told(Child& child, const ProcessExit& exit) {
     stage.complain(child.model.ended(exit.code(), now()));
   }
@@ -356,7 +379,10 @@ class ProcessesLaw final : public Subject {
 
   Commands commands_;
   std::vector<std::shared_ptr<Child>> children_;
+  std::vector<std::size_t> signal_waiters_;
+  std::map<std::size_t, std::size_t> ends_before_;  // Each of them waited.
   std::size_t starts_ = 0;
+  std::size_t ends_ = 0;
   int first_pid_ = 0;
   std::size_t idle_activity_ = 0;
   bool ending_ = false;
