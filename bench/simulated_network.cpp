@@ -32,7 +32,7 @@ void ping_pong_floor(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * kMessages);
 }
-BENCHMARK(ping_pong_floor)->Name("ping_pong/floor")->Arg(1)->Arg(50)->Arg(100);
+BENCHMARK(ping_pong_floor)->Name("ping_pong/floor")->Arg(1)->Arg(10)->Arg(50)->Arg(100);
 
 /// Sends back what it gets, until the peer ends.
 void pong() {
@@ -66,6 +66,7 @@ void ping_pong_fermata(benchmark::State& state) {
   fermata::sim::WorldOptions options;
   options.faults = fermata::sim::FaultSet::none();
   options.step_limit = std::numeric_limits<std::uint64_t>::max();
+  options.instant_limit = options.step_limit;
   fermata::sim::Runner runner(program, "fifo", options);
   std::uint64_t seed = 0;
   for (auto _ : state) {
@@ -75,6 +76,6 @@ void ping_pong_fermata(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * times * 2 * pairs);
 }
-BENCHMARK(ping_pong_fermata)->Name("ping_pong/fermata")->Arg(1)->Arg(50)->Arg(100);
+BENCHMARK(ping_pong_fermata)->Name("ping_pong/fermata")->Arg(1)->Arg(10)->Arg(50)->Arg(100);
 
 }  // namespace

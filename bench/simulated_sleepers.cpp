@@ -53,6 +53,7 @@ void simulated_sleepers_fermata(benchmark::State& state) {
   fermata::sim::WorldOptions options;
   options.faults = fermata::sim::FaultSet::none();
   options.step_limit = std::numeric_limits<std::uint64_t>::max();
+  options.instant_limit = options.step_limit;
   fermata::sim::Runner runner(program, "fifo", options);
   std::uint64_t seed = 0;
   for (auto _ : state) {

@@ -12,13 +12,19 @@ void ClockReactor::turn(TurnMode mode, Instant wake_by) {
       findings_.add("CORE-SC-10 (DL-): the loop waits for ever though nothing can happen");
       throw AbandonRun{};
     }
-    if (wake_by > now_) now_ = wake_by;
+    if (wake_by > now_) set(wake_by);
   }
   runtime_->fire_timers();
 }
 
+void ClockReactor::set(Instant now) {
+  now_ = now;
+  runtime_->kernel().trace(Trace::TimeAdvanced, nullptr,
+                           static_cast<std::uint64_t>(now.nanoseconds));
+}
+
 void ClockReactor::advance(Duration span) {
-  now_ = now_ + span;
+  set(now_ + span);
   runtime_->scheduler().request_poll();
 }
 
@@ -41,6 +47,7 @@ Arena::Ending Arena::run(Chooser* chooser, Observer& witness, const std::functio
   runtime_.kernel().observer = &witness;
   sim::detail::AuditOptions options;
   options.step_limit = 200'000;
+  options.instant_limit = 100'000;
   options.allow_deadlock = true;
   audit_.begin_run(runtime_, options);
   runtime_.scheduler().start_again();

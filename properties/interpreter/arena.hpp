@@ -59,6 +59,8 @@ class ClockReactor final : public Reactor {
   void reset() noexcept { now_ = Instant{}; }
 
  private:
+  void set(Instant now);
+
   Findings& findings_;
   Runtime* runtime_ = nullptr;
   Instant now_;

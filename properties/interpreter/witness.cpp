@@ -159,6 +159,7 @@ void Witness::cancelled(const Event& event, std::uint64_t cause) {
 }
 
 void Witness::polled(bool may_block) {
+  stage_.timers.turn();
   if (!may_block) return;
   const detail::Scheduler& scheduler = stage_.runtime().scheduler();
   if (!scheduler.ready().empty() || !scheduler.microtasks().empty()) {

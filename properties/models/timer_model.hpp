@@ -2,7 +2,7 @@
 #pragma once
 
 // Armed timers in a plain list: never early, never after a stop, the earliest first and equal ones
-// in the order of arming.
+// in the order of arming; and none in the turn in which it is armed, or nothing else would happen.
 
 #include <algorithm>
 #include <cstddef>
@@ -20,6 +20,8 @@ class TimerModel {
   void arm(std::uint64_t timer, Instant deadline) {
     armed_.push_back({timer, deadline, next_sequence_++});
   }
+  /// The reactor looks at what is due.
+  void turn() { before_turn_ = next_sequence_; }
   void disarm(std::uint64_t timer) {
     const auto at = find(timer);
     if (at != armed_.end()) armed_.erase(at);
@@ -45,6 +47,9 @@ class TimerModel {
       return "TMR-01 (TIME): " + name + " fired " + std::to_string((fired.deadline - now).count()) +
              " ns early";
     }
+    if (fired.sequence >= before_turn_) {
+      return "FAIR: " + name + " fired in the turn in which it was armed";
+    }
     for (const Armed& other : armed_) {
       if (other.deadline < fired.deadline ||
           (other.deadline == fired.deadline && other.sequence < fired.sequence)) {
@@ -68,6 +73,7 @@ class TimerModel {
   std::vector<Armed> armed_;
   Armed closing_;  // The last one that closed while it was armed.
   std::uint64_t next_sequence_ = 0;
+  std::uint64_t before_turn_ = 0;  // What is armed from here on waits for the next one.
 };
 
 }  // namespace fermata::models

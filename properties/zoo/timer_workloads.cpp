@@ -25,6 +25,20 @@ void compute_and_sleep(sim::World& world) {
   }));
 }
 
+// A timer is armed again as soon as it fires, for no time at all, as long as somebody else works.
+void no_time_again_and_again(sim::World&) {
+  const auto timer = make_timer(current_runtime(), Duration::zero(), TimerMode::Multishot);
+  bool works = true;
+  const auto again = subscribe(*timer, [&](Event&, const Outcome&) {
+    if (works) timer->rearm(Duration::zero());
+  });
+  timer->start();
+  await(spawn("worker", [&] {
+    for (int i = 0; i < 100; ++i) suspend();
+    works = false;
+  }));
+}
+
 // Two timers are due at once, and whoever hears of the first stops the other.
 void stop_what_is_due(sim::World& world) {
   const auto stopper = make_timer(current_runtime(), milliseconds(10));
@@ -113,6 +127,11 @@ std::vector<Workload> timer_workloads() {
        1,
        {"TIME", "TMR-01"},
        &compute_and_sleep},
+      {"Z-TM-02",
+       "zero-delay timers starve everything else",
+       1,
+       {"livelock", "FAIR", "SHUT"},
+       &no_time_again_and_again},
       {"Z-TM-03",
        "expiry delivered after stop or reset",
        2,

@@ -89,6 +89,7 @@ class Observer {
       : journal_(journal), noted_(noted) {}
 
  private:
+  /// Throws nothing; only of a timer that fires between two steps, AbandonRun.
   virtual void note(Trace kind, const Event* subject, std::uint64_t detail) = 0;
 
   detail::Journal* journal_;

@@ -95,6 +95,8 @@ void Runtime::fire_timers() {
     ++scheduler_.metrics().timers_fired;
     try {
       timer->fire();
+    } catch (const AbandonRun&) {
+      throw;
     } catch (...) {
       report_unhandled(std::current_exception());
     }

@@ -127,7 +127,8 @@ class Runtime {
 
   // --- for reactors ---
 
-  /// Fires every timer that is due. Those armed meanwhile wait for the next turn.
+  /// Fires every timer that is due. Those armed meanwhile wait for the next turn. Throws AbandonRun
+  /// when the observer does.
   void fire_timers();
   [[nodiscard]] detail::TimerQueue& timers() noexcept { return timers_; }
   /// A control signal has arrived; called inside a turn.

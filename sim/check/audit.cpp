@@ -17,7 +17,7 @@ using Mark = Event::AuditMark;
 
 constexpr TraceKinds kNoted(Trace::EventFired, Trace::EventDestroyed, Trace::Started,
                             Trace::Entered, Trace::Left, Trace::Finished, Trace::Polled,
-                            Trace::DeadlockReported);
+                            Trace::TimeAdvanced, Trace::DeadlockReported);
 
 const CoroutineBase& as_coroutine(const Event& event) noexcept {
   return static_cast<const CoroutineBase&>(event);
@@ -37,6 +37,7 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   idle_rounds_ = 0;
   running_ = nullptr;
   busy_votes_ = 0;
+  at_instant_ = 0;
   interrupter_.disarm();
   if (failed_coroutine_.step != 0) failed_coroutine_ = {};
 }
@@ -73,6 +74,9 @@ void Audit::note(Trace kind, const Event* subject, std::uint64_t detail) {
       return note_end(as_coroutine(*subject));
     case Trace::Polled:
       if (detail != 0) check_poll();
+      return;
+    case Trace::TimeAdvanced:
+      at_instant_ = 0;
       return;
     default:
       return note_deadlock(detail);
@@ -163,7 +167,7 @@ void Audit::check_fire(const Event& event) {
       if (timer.mode() == TimerMode::Periodic && event.loop_ref_count() == 0) {
         complain("CORE-EV-16", fmt::format("{} fires after it was stopped", event.info()));
       }
-      return;
+      return note_timer(event);
     }
     case EventKind::Request:
     case EventKind::Task:
@@ -191,12 +195,42 @@ void Audit::report_idleness() {
   throw AbandonRun{};
 }
 
-void Audit::report_livelock() {
-  Moment moment = present();
+std::string Audit::busy_coroutine() const {
   for (const CoroutineBase* each = runtime_->registry().first(); each != nullptr;
        each = each->next_registered()) {
-    if (each->id() == busy_) moment.coroutine = each->label();
+    if (each->id() == busy_) return each->label();
   }
+  return present().coroutine;
+}
+
+// Between two steps; in one it is the coroutine that is busy.
+void Audit::note_timer(const Event& timer) {
+  if (running_ != nullptr || ++at_instant_ <= options_.instant_limit) return;
+  report_standstill(&timer);
+  throw AbandonRun{};
+}
+
+void Audit::report_standstill(const Event* timer) {
+  Moment moment = present();
+  if (timer == nullptr) moment.coroutine = busy_coroutine();
+  const std::string busy = timer == nullptr ? "'" + moment.coroutine + "'" : timer->info();
+  std::string timers;
+  for (const Event* event = runtime_->kernel().live_events.first(); event != nullptr;
+       event = event->next_live()) {
+    const bool armed = event->kind() == EventKind::Timer && event->loop_ref_count() > 0;
+    if (armed) timers += event->info() + "\n";
+  }
+  record_.fail(Failure{Verdict::Liveness,
+                       fmt::format("livelock: more than {} steps and timers on '{}' while its time "
+                                   "stands still, most of late by {}",
+                                   options_.instant_limit, runtime_->options().name, busy),
+                       std::move(moment.coroutine), moment.at, moment.step,
+                       runtime_->dump() + timers});
+}
+
+void Audit::report_livelock() {
+  Moment moment = present();
+  moment.coroutine = busy_coroutine();
   record_.fail(Failure{Verdict::Liveness,
                        fmt::format("livelock: more than {} steps without an end, most of late by "
                                    "'{}'",

@@ -25,6 +25,8 @@ namespace fermata::sim::detail {
 
 struct AuditOptions {
   std::uint64_t step_limit = 0;
+  /// Steps, and timers that fire between two, while time stands still.
+  std::uint64_t instant_limit = 0;
   bool full = false;            // Recount everything after each step.
   bool record_steps = false;    // Keep the hash after each step.
   bool allow_deadlock = false;  // Somebody else judges deadlocks; the run goes on after one.
@@ -84,7 +86,10 @@ class Audit final : public Observer {
   void check_registry();
   void check_scopes();
   void find_busy(const CoroutineBase* current) noexcept;
+  [[nodiscard]] std::string busy_coroutine() const;
   void report_livelock();
+  void note_timer(const Event& timer);
+  void report_standstill(const Event* timer);
   void note_idle_round();
   void report_idleness();
 
@@ -110,6 +115,7 @@ class Audit final : public Observer {
   const Event* running_ = nullptr;  // The coroutine in control.
   std::uint64_t busy_ = 0;          // Id of whoever had most of the steps of late, if anybody has.
   std::uint64_t busy_votes_ = 0;
+  std::uint64_t at_instant_ = 0;  // Steps and timers since time has passed.
   Interrupter interrupter_;
   Moment failed_coroutine_;
 };

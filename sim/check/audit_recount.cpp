@@ -158,6 +158,8 @@ void Audit::end_step(Runtime& runtime) {
   }
   if (record_.steps > options_.step_limit) [[unlikely]] {
     report_livelock();
+  } else if (++at_instant_ > options_.instant_limit) [[unlikely]] {
+    report_standstill(nullptr);
   }
   if (record_.over()) [[unlikely]] {
     throw AbandonRun{};

@@ -78,6 +78,12 @@ constexpr std::array kVariables = {
                options.faults = FaultSet::parse(text);
                options.faults_text = text;
              }},
+    Variable{"FERMATA_INSTANT_LIMIT", "500000",
+             "More steps and timers than this on one machine while its time stands still are a "
+             "livelock.",
+             [](Options& options, std::string_view text) {
+               options.instant_limit = parse_positive(text);
+             }},
     Variable{"FERMATA_OUT", "fermata-out", "The folder for the tapes of failing runs.",
              [](Options& options, std::string_view text) { options.out = parse_path(text); }},
     Variable{"FERMATA_REPLAY", "", "A tape to replay, instead of exploring.",

@@ -27,6 +27,7 @@ struct Options {
   std::string faults_text = "all";
   Duration time_limit = std::chrono::hours(24);
   std::uint64_t step_limit = 1'000'000;
+  std::uint64_t instant_limit = 500'000;
   /// Every how many runs one is executed twice; 0 for never.
   std::uint64_t check_determinism = 64;
   bool full_audit = false;

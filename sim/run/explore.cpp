@@ -87,6 +87,7 @@ class Exploration {
     tape.faults = options_.faults;
     tape.time_limit = options_.world.time_limit;
     tape.step_limit = options_.world.step_limit;
+    tape.instant_limit = options_.world.instant_limit;
     return tape;
   }
 

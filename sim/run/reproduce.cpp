@@ -31,6 +31,9 @@ Settings settings_of(const Reproduction& reproduction, const Options& options) {
   if (options.step_limit != usual.step_limit) {
     settings.emplace_back("FERMATA_STEP_LIMIT", std::to_string(options.step_limit));
   }
+  if (options.instant_limit != usual.instant_limit) {
+    settings.emplace_back("FERMATA_INSTANT_LIMIT", std::to_string(options.instant_limit));
+  }
   if (options.full_audit) settings.emplace_back("FERMATA_AUDIT", "full");
   if (options.check_determinism != usual.check_determinism) {
     settings.emplace_back("FERMATA_CHECK_DETERMINISM", std::to_string(options.check_determinism));

@@ -26,6 +26,7 @@ WorldOptions world_options(const Options& options) {
   WorldOptions world;
   world.time_limit = options.time_limit;
   world.step_limit = options.step_limit;
+  world.instant_limit = options.instant_limit;
   world.faults = options.faults;
   world.full_audit = options.full_audit;
   return world;
@@ -167,6 +168,7 @@ class SimTest {
     world.faults = FaultSet::parse(tape.faults);
     world.time_limit = tape.time_limit;
     world.step_limit = tape.step_limit;
+    world.instant_limit = tape.instant_limit;
     Replay replay(tape.decisions, tape.draws, tape.names, options_.replay_mode);
     Runner runner(program_, tape.strategy, world);
     runner.watch_closely(true);

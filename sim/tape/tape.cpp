@@ -85,6 +85,8 @@ class Reader {
       tape_.time_limit = Duration(static_cast<std::int64_t>(only_number(rest)));
     } else if (word == "step-limit") {
       tape_.step_limit = only_number(rest);
+    } else if (word == "instant-limit") {
+      tape_.instant_limit = only_number(rest);
     } else if (word == "rapidcheck") {
       tape_.rapidcheck = rest;
     } else if (word == "signature") {
@@ -187,7 +189,8 @@ std::string to_text(const Tape& tape) {
   std::string out = fmt::format("{}{}\n", kMagic, kVersion);
   out += fmt::format("test {}\nseed {:#x}\nstrategy {}\nfaults {}\n", tape.test, tape.seed,
                      tape.strategy, tape.faults);
-  out += fmt::format("time-limit {}\nstep-limit {}\n", tape.time_limit.count(), tape.step_limit);
+  out += fmt::format("time-limit {}\nstep-limit {}\ninstant-limit {}\n", tape.time_limit.count(),
+                     tape.step_limit, tape.instant_limit);
   if (!tape.rapidcheck.empty()) out += fmt::format("rapidcheck {}\n", tape.rapidcheck);
   out += fmt::format("signature {}\n", one_line(tape.signature));
   out += fmt::format("trace {:#x}\ndraws {}\n", tape.trace_hash, tape.draws);

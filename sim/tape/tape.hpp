@@ -29,6 +29,7 @@ struct Tape {
   std::string faults;
   Duration time_limit{};
   std::uint64_t step_limit = 0;
+  std::uint64_t instant_limit = 500'000;
   /// How RapidCheck makes the arguments again; empty when the test takes none.
   std::string rapidcheck;
 

@@ -47,6 +47,10 @@ struct WorldOptions {
   /// A run that lasts longer, in virtual time, is a livelock; so is one of more steps.
   Duration time_limit = std::chrono::hours(24);
   std::uint64_t step_limit = 1'000'000;
+  /// And so is more than this on one machine while its time stands still: steps, and timers that
+  /// fire between two of them; for world.at, rounds of actions. Yielding, or waiting for no time at
+  /// all, again and again, keeps everything else from happening.
+  std::uint64_t instant_limit = 500'000;
   /// Kinds of faults that may occur; each run draws which of them do, and then how often.
   FaultSet faults = FaultSet::all();
   /// Recount everything after each step, instead of what it touched.

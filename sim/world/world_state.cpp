@@ -192,6 +192,7 @@ void WorldState::reset(const WorldOptions& options) {
   steps = 0;
   step_hashes.clear();
   services_stopping_ = false;
+  rounds_of_actions_ = 0;
   now_ = {};
   if (failure_) failure_.reset();
   log_.clear();
@@ -226,6 +227,7 @@ bool WorldState::act() {
     stall();
   } else if (within_time_limit(next)) {
     if (action_due <= node_acts) {
+      if (!within_instant_limit(action_due)) return true;
       time_is(action_due);
       run_actions();
       tell_of_end();
@@ -245,6 +247,19 @@ void WorldState::run_actions() {
     fail(
         Failure{Verdict::Safety, fermata::describe(std::current_exception()), {}, now_, steps, {}});
   }
+}
+
+bool WorldState::within_instant_limit(Instant when) {
+  if (when > now_) rounds_of_actions_ = 0;
+  if (++rounds_of_actions_ <= options_.instant_limit) return true;
+  fail(Failure{Verdict::Liveness,
+               fmt::format("livelock: more than {} rounds of actions while time stands still",
+                           options_.instant_limit),
+               {},
+               now_,
+               steps,
+               explain(programs())});
+  return false;
 }
 
 bool WorldState::only_services_left() const noexcept {

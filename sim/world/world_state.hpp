@@ -124,6 +124,8 @@ class WorldState final : public RunRecord {
   /// Nodes and threads.
   [[nodiscard]] std::vector<NodeState*> programs() const;
   void run_actions();
+  /// Another round of actions, at `when`; whether there have not been too many at that time.
+  bool within_instant_limit(Instant when);
   /// Calls `action` outside of every node.
   void outside(std::function<void()> action);
   void crash_now(NodeState& node);
@@ -157,6 +159,7 @@ class WorldState final : public RunRecord {
   std::size_t programs_left_ = 0;  // That run, services apart.
   std::deque<Action> actions_;
   Agenda action_agenda_;
+  std::uint64_t rounds_of_actions_ = 0;  // Since time has passed.
 
   Instant now_;
   std::function<void()> on_end_;

@@ -150,6 +150,15 @@ TEST(Verdicts, StepsWithoutEndAreLiveness) {
   expect_reproducible(found);
 }
 
+TEST(Verdicts, TimeThatStandsStillIsLiveness) {
+  const Finished found = run_specimen("Livelock", "FERMATA_INSTANT_LIMIT=5000");
+  EXPECT_EQ(found.exit_code, 3) << found.output;
+  EXPECT_NE(found.output.find("while its time stands still, most of late by 'main'"),
+            std::string::npos)
+      << found.output;
+  expect_reproducible(found);
+}
+
 TEST(Verdicts, TimeWithoutEndIsLiveness) {
   const Finished found = run_specimen("Slow");
   EXPECT_EQ(found.exit_code, 3) << found.output;

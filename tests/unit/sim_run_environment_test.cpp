@@ -41,12 +41,13 @@ TEST(Environment, LeavesEverythingAtItsDefault) {
 }
 
 TEST(Environment, ReadsEveryVariable) {
-  const Options options = read(
-      {"FERMATA_SEED=0x2a", "FERMATA_RUNS=7", "FERMATA_STRATEGY=pct:3:k=57",
-       "FERMATA_REPLAY=a.tape", "FERMATA_REPLAY_MODE=best", "FERMATA_FAULTS=delay,reset",
-       "FERMATA_TIME_LIMIT=250ms", "FERMATA_STEP_LIMIT=99", "FERMATA_CHECK_DETERMINISM=0",
-       "FERMATA_AUDIT=full", "FERMATA_OUT=out", "FERMATA_TRACE=steps", "FERMATA_CONFIRM=answer",
-       "FERMATA_CHECKS_OUT=checks", "FERMATA_ROOT=/usr", "FERMATA_DIR=/usr/lib"});
+  const Options options =
+      read({"FERMATA_SEED=0x2a", "FERMATA_RUNS=7", "FERMATA_STRATEGY=pct:3:k=57",
+            "FERMATA_REPLAY=a.tape", "FERMATA_REPLAY_MODE=best", "FERMATA_FAULTS=delay,reset",
+            "FERMATA_TIME_LIMIT=250ms", "FERMATA_STEP_LIMIT=99", "FERMATA_INSTANT_LIMIT=98",
+            "FERMATA_CHECK_DETERMINISM=0", "FERMATA_AUDIT=full", "FERMATA_OUT=out",
+            "FERMATA_TRACE=steps", "FERMATA_CONFIRM=answer", "FERMATA_CHECKS_OUT=checks",
+            "FERMATA_ROOT=/usr", "FERMATA_DIR=/usr/lib"});
   EXPECT_EQ(options.seed, 42u);
   EXPECT_EQ(options.runs, 7u);
   EXPECT_EQ(options.strategy, "pct:3:k=57");
@@ -56,6 +57,7 @@ TEST(Environment, ReadsEveryVariable) {
   EXPECT_FALSE(options.faults.has(Fault::Hung));
   EXPECT_EQ(options.time_limit, 250ms);
   EXPECT_EQ(options.step_limit, 99u);
+  EXPECT_EQ(options.instant_limit, 98u);
   EXPECT_EQ(options.check_determinism, 0u);
   EXPECT_TRUE(options.full_audit);
   EXPECT_EQ(options.out, "out");
@@ -80,6 +82,7 @@ TEST(Environment, DefaultsInTheTableAreTheDefaults) {
     EXPECT_EQ(options.strategy, untouched.strategy) << variable.name;
     EXPECT_EQ(options.time_limit, untouched.time_limit) << variable.name;
     EXPECT_EQ(options.step_limit, untouched.step_limit) << variable.name;
+    EXPECT_EQ(options.instant_limit, untouched.instant_limit) << variable.name;
     EXPECT_EQ(options.check_determinism, untouched.check_determinism) << variable.name;
     EXPECT_EQ(options.out, untouched.out) << variable.name;
     EXPECT_EQ(options.trace, untouched.trace) << variable.name;

@@ -175,14 +175,15 @@ TEST(Distinct, CountsEachNumberOnce) {
 TEST(Reproduce, FixesEverythingThatIsNotUsual) {
   Options options;
   options.time_limit = 90s;
+  options.instant_limit = 77;
   options.full_audit = true;
   options.check_determinism = 1;
   const detail::Reproduction reproduction{42, 3, "pct:2:k=9"};
   const std::string line =
       detail::command_line(detail::settings_of(reproduction, options), "Suite.Name");
   EXPECT_EQ(line.find("FERMATA_SEED=0x2a FERMATA_RUNS=3 FERMATA_STRATEGY=pct:2:k=9 "
-                      "FERMATA_FAULTS=all FERMATA_TIME_LIMIT=90s FERMATA_AUDIT=full "
-                      "FERMATA_CHECK_DETERMINISM=1 "),
+                      "FERMATA_FAULTS=all FERMATA_TIME_LIMIT=90s FERMATA_INSTANT_LIMIT=77 "
+                      "FERMATA_AUDIT=full FERMATA_CHECK_DETERMINISM=1 "),
             0u)
       << line;
   EXPECT_NE(line.find(" --gtest_filter=Suite.Name"), std::string::npos) << line;

@@ -22,6 +22,7 @@ Tape example() {
   tape.faults = "short-read,reset";
   tape.time_limit = std::chrono::hours(24);
   tape.step_limit = 1'000'000;
+  tape.instant_limit = 500'000;
   tape.rapidcheck = "reproduce=BkSRdSLcvBjY";
   tape.signature = "safety: Expected # to be #";
   tape.trace_hash = 0xdeadbeef;
@@ -58,6 +59,7 @@ TEST(Tape, ReadsBackWhatItWrote) {
   EXPECT_EQ(tape.faults, "short-read,reset");
   EXPECT_EQ(tape.time_limit, std::chrono::hours(24));
   EXPECT_EQ(tape.step_limit, 1'000'000u);
+  EXPECT_EQ(tape.instant_limit, 500'000u);
   EXPECT_EQ(tape.rapidcheck, "reproduce=BkSRdSLcvBjY");
   EXPECT_EQ(tape.signature, "safety: Expected # to be #");
   EXPECT_EQ(tape.trace_hash, 0xdeadbeefu);
@@ -85,7 +87,7 @@ TEST(Tape, CutAnywhereIsRefused) {
 TEST(Tape, CutInHalfSaysSo) {
   const std::string text = to_text(example());
   EXPECT_EQ(parse_error(text.substr(0, text.find("\npick") + 8)),
-            "run.tape: the tape is cut off after line 14: its line 'end' is missing");
+            "run.tape: the tape is cut off after line 15: its line 'end' is missing");
 }
 
 TEST(Tape, ChangedAnywhereIsRefused) {
@@ -112,7 +114,7 @@ TEST(Tape, DamageIsNamed) {
             "run.tape:2: expected a field of a tape, not 'splice'");
   EXPECT_EQ(parse_error("fermata-tape 1\ndraw 1 2 3 4 5 6 luck\n"),
             "run.tape:2: expected a stream, not 'luck'");
-  EXPECT_EQ(parse_error(text + "more\n"), "run.tape:17: expected nothing after the line 'end'");
+  EXPECT_EQ(parse_error(text + "more\n"), "run.tape:18: expected nothing after the line 'end'");
 }
 
 TEST(Tape, GoesThroughAFile) {

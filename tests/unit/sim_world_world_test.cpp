@@ -179,6 +179,54 @@ TEST_F(WorldTest, CallsALivelockByTheNameOfTheBusyCoroutine) {
             "livelock: more than 1000 steps without an end, most of late by 'spinner'");
 }
 
+TEST_F(WorldTest, LimitsWhatHappensWhileTimeStandsStill) {
+  again(1, {.instant_limit = 1000, .faults = FaultSet::none()});
+  run([] {
+    delay(12ms);
+    spawn("innocent", [] { delay(1s); });
+    spawn("spinner", [] {
+      for (int i = 0; i < 900; ++i) suspend();
+      delay(1ms);
+      while (true) delay(0ms);
+    });
+  });
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->verdict, Verdict::Liveness);
+  EXPECT_EQ(world_.failure()->coroutine, "spinner");
+  EXPECT_EQ(world_.failure()->message,
+            "livelock: more than 1000 steps and timers on 'main' while its time stands still, most "
+            "of late by 'spinner'");
+  EXPECT_EQ(world_.now(), Instant{} + 13ms);
+}
+
+TEST_F(WorldTest, NamesTheTimersThatNeverComeToAnEnd) {
+  again(1, {.instant_limit = 1000, .faults = FaultSet::none()});
+  run([] {
+    const auto timer = make_timer(current_runtime(), 0ms, TimerMode::Multishot);
+    const auto again = subscribe(*timer, [&](Event&, const Outcome&) { timer->rearm(0ms); });
+    timer->start();
+    delay(1s);
+  });
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->verdict, Verdict::Liveness);
+  EXPECT_NE(world_.failure()->message.find("most of late by Timer #"), std::string::npos)
+      << world_.failure()->message;
+  EXPECT_NE(world_.failure()->explanation.find("Timer #"), std::string::npos)
+      << world_.failure()->explanation;
+}
+
+TEST_F(WorldTest, LimitsActionsWhileTimeStandsStill) {
+  again(1, {.instant_limit = 1000, .faults = FaultSet::none()});
+  std::function<void()> once_more = [&] { world_.at(0ms, once_more); };
+  world_.at(5ms, once_more);
+  run([] { delay(1s); });
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->verdict, Verdict::Liveness);
+  EXPECT_EQ(world_.failure()->message,
+            "livelock: more than 1000 rounds of actions while time stands still");
+  EXPECT_EQ(world_.now(), Instant{} + 5ms);
+}
+
 TEST_F(WorldTest, LimitsVirtualTime) {
   again(1, {.time_limit = 10s});
   run([&] {
