@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Work on other threads, by several actors at once.
+// Work on other threads, by several actors at once; and such as several listen to, whose owner lets
+// go of it as soon as it has ended.
 
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -14,8 +16,8 @@
 namespace fermata::properties::scripts {
 namespace {
 
-enum Operations : std::uint8_t { kCompute, kFail };
-constexpr std::array<Operation, 2> kOperations = {{{"compute", 10}, {"fail", 3}}};
+enum Operations : std::uint8_t { kCompute, kFail, kShare };
+constexpr std::array<Operation, 3> kOperations = {{{"compute", 10}, {"fail", 3}, {"share", 4}}};
 
 /// More than all work of a script takes, one after the other.
 constexpr Duration kLongest = std::chrono::seconds(10);
@@ -26,11 +28,42 @@ struct Work {
   unsigned runs = 0;
 };
 
+class Failing final : public fermata::Task {
+ public:
+  explicit Failing(std::size_t number)
+      : Task(current_runtime().reactor().offload()), number_(number) {}
+  [[nodiscard]] std::size_t number() const noexcept { return number_; }
+
+ private:
+  void work() override { throw PlannedError(static_cast<std::uint32_t>(number_)); }
+  void* result_address() noexcept override { return nullptr; }
+
+  std::size_t number_;
+};
+
+/// Its owner; told before all others who listen.
+class Owner {
+ public:
+  explicit Owner(std::size_t number)
+      : task_(Ref<Failing>::adopt(*new Failing(number))),
+        end_(subscribe(*task_, [this](Event&, const Outcome&) { task_.reset(); })) {
+    task_->start();
+  }
+
+  /// Null when it has ended.
+  [[nodiscard]] Failing* task() const noexcept { return task_.get(); }
+
+ private:
+  Ref<Failing> task_;
+  Subscription end_;
+};
+
 class Offloads final : public Subject {
  public:
   using Subject::Subject;
 
   void perform(std::size_t, const Step& step) override {
+    if (step.operation() == kShare) return share();
     const auto work = std::make_shared<Work>(Work{works_.size()});
     works_.push_back(work);
     const bool fails = step.operation() == kFail;
@@ -73,7 +106,25 @@ class Offloads final : public Subject {
   void at_end() override {}
 
  private:
+  void share() {
+    if (!owner_ || owner_->task() == nullptr) owner_ = std::make_shared<Owner>(++shared_);
+    const auto owner = owner_;
+    const std::size_t number = owner->task()->number();
+    std::exception_ptr heard;
+    const Subscription listener =
+        subscribe(*owner->task(), [&](Event&, const Outcome& outcome) { heard = outcome.error; });
+    while (owner->task() != nullptr) delay(std::chrono::milliseconds(1));
+    try {
+      if (heard) std::rethrow_exception(heard);
+      stage.complain("CORE-CB-01 (ERR): shared work has failed, and not all who listen were told");
+    } catch (const PlannedError& error) {
+      if (error.number != number) stage.complain("THR-02 (ERR): the error is another work's");
+    }
+  }
+
   std::vector<std::weak_ptr<Work>> works_;
+  std::shared_ptr<Owner> owner_;
+  std::size_t shared_ = 0;
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 // Callbacks and references (Z-CB).
 
+#include <chrono>
 #include <memory>
-#include <optional>
 
 #include "fermata/runtime/runtime.hpp"
 #include "properties/zoo/scene.hpp"
@@ -103,29 +103,35 @@ void listener_kept(sim::World& world) {
   await(waiter);
 }
 
-// A connection fails. The reader, there first, lets it go as soon as it hears of that; the writer
-// passes the error on to itself.
+// Work on another thread that fails.
+class FailingRequest final : public fermata::Task {
+ public:
+  FailingRequest() : Task(current_runtime().reactor().offload()) {}
+
+ private:
+  void work() override { throw PlannedError(1); }
+  void* result_address() noexcept override { return nullptr; }
+};
+
+// A request fails to which two listen. Its owner, there first, lets it go as soon as it hears of
+// that; the other one has to hear of the error all the same.
 void error_outlives_its_owner(sim::World& world) {
-  std::optional<Promise<int>> connection(std::in_place);
-  const auto reset = std::make_exception_ptr(PlannedError(1));
-  const Subscription reader =
-      subscribe(connection->future().event(), [&](Event&, const Outcome&) { connection.reset(); });
-  const auto peer = spawn("peer", [&] { connection->fail(reset); });
-  const auto writer = spawn("writer", [&] {
-    if (!connection) return;
+  auto request = Ref<FailingRequest>::adopt(*new FailingRequest);
+  const Subscription owner = subscribe(*request, [&](Event&, const Outcome&) { request.reset(); });
+  request->start();
+  await(spawn("writer", [&] {
+    delay(std::chrono::milliseconds(1));
+    if (!request) return;
     std::exception_ptr heard;
     const Subscription listener =
-        subscribe(connection->future().event(),
-                  [&](Event&, const Outcome& outcome) { heard = outcome.error; });
-    await(peer);
-    if (heard != reset) {
+        subscribe(*request, [&](Event&, const Outcome& outcome) { heard = outcome.error; });
+    while (request) delay(std::chrono::milliseconds(1));
+    if (!heard) {
       complain(world,
-               "ERR (CORE-CB-01): the writer heard nothing of the error, whose owner was "
-               "let go during the broadcast");
+               "ERR (CORE-CB-01): the writer heard nothing of the error of a request that was let "
+               "go during the broadcast");
     }
-  });
-  await(peer);
-  await(writer);
+  }));
 }
 
 // A transfer listens to a stream that lives longer. It must not be told of what comes after it.
