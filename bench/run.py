@@ -59,13 +59,31 @@ HONESTY = {
 }
 # Subject -> limit of fermata/fiber.
 PEER = {"channel_round_trip": 0.6, "channel_message/128": 1.0}
-# Subject -> limit of fermata's value itself, in its unit.
-ABSOLUTE = {"memory/10000": 4.8 * 1024, "memory/200000": 4.8 * 1024}
+# Subject -> limit of fermata's value itself, in its unit. Of clusters: virtual seconds in a second.
+ABSOLUTE = {
+    "memory/10000": 4.8 * 1024,
+    "memory/200000": 4.8 * 1024,
+    "calm_cluster/5": 500,
+    "cluster/5": 500,
+}
 
 # Subject -> (smaller subject, limit of the cost of an item in relation to it): what is linear.
-LINEAR = {"await_all/1000": ("await_all/100", 1.5), "await_all/10000": ("await_all/1000", 2.0)}
+LINEAR = {
+    "await_all/1000": ("await_all/100", 1.5),
+    "await_all/10000": ("await_all/1000", 2.0),
+    "ping_pong/10": ("ping_pong/1", 1.5),  # 20 machines against 2
+    "ping_pong/100": ("ping_pong/1", 2.0),
+}
 
-SHOWN_AS_RATES = {"draw", "lost_update", "simulated_sleepers", "ping_pong", "echo"}
+SHOWN_AS_RATES = {
+    "draw",
+    "lost_update",
+    "simulated_sleepers",
+    "ping_pong",
+    "calm_cluster",
+    "cluster",
+    "echo",
+}
 
 ECHO_SERVERS = {"raw": "epoll", "floor": "libuv", "fermata": "fermata"}
 ECHO_CONNECTIONS = (1, 64, 1000)
@@ -239,7 +257,7 @@ def judged(table):
         value = statistics.median(values)
         row = {"name": f"{subject}/{contestant}", "value": value, "unit": unit}
         if absolute is not None:
-            yield row | {"ratio": ratio, "limit": absolute, "ok": value <= absolute}
+            yield row | {"ratio": ratio, "limit": absolute, "ok": keeps(value, absolute, unit)}
         else:
             yield row | {"ratio": ratio, "limit": limit, "ok": keeps(ratio, limit, unit)}
         peer = ratio_of(table, subject, contestant, "fiber") if contestant == "fermata" else None
@@ -260,7 +278,9 @@ def growth(table):
             continue
         values, unit = table[subject, "fermata"]
         pairs = zip(values, table[smaller, "fermata"][0])
-        ratio = statistics.median(value / other for value, other in pairs)
+        ratio = statistics.median(
+            other / value if unit == "/s" else value / other for value, other in pairs
+        )
         yield {
             "name": f"{subject}/fermata:{smaller.rsplit('/', 1)[1]}",
             "value": statistics.median(values),
