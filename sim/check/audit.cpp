@@ -73,6 +73,7 @@ void Audit::note(Trace kind, const Event* subject, std::uint64_t detail) {
       loses_control(*subject);
       return note_end(as_coroutine(*subject));
     case Trace::Polled:
+      armed_before_poll_ = runtime_->timers().next_sequence();
       if (detail != 0) check_poll();
       return;
     case Trace::TimeAdvanced:
@@ -99,7 +100,9 @@ void Audit::note_deadlock(std::uint64_t waiting) {
   if (!nothing_is_ready() || runtime_->active_event_count() != 0) {
     complain("CORE-SC-10", "a deadlock is reported while something can run or come");
   }
-  if (runtime_->timers().earliest() <= runtime_->now()) {
+  // What was armed in the last turn, for no time at all, waits for the next one.
+  const bool armed_since = runtime_->timers().next_sequence() != armed_before_poll_;
+  if (!armed_since && runtime_->timers().earliest() <= runtime_->now()) {
     complain("CORE-SC-10", "a deadlock is reported though a timer is due");
   }
   if (waiting != runtime_->registry().size()) {

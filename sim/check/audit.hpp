@@ -115,7 +115,8 @@ class Audit final : public Observer {
   const Event* running_ = nullptr;  // The coroutine in control.
   std::uint64_t busy_ = 0;          // Id of whoever had most of the steps of late, if anybody has.
   std::uint64_t busy_votes_ = 0;
-  std::uint64_t at_instant_ = 0;  // Steps and timers since time has passed.
+  std::uint64_t at_instant_ = 0;         // Steps and timers since time has passed.
+  std::uint64_t armed_before_poll_ = 0;  // Number of the first timer that the last look left out.
   Interrupter interrupter_;
   Moment failed_coroutine_;
 };

@@ -163,6 +163,23 @@ TEST_F(WorldTest, ExplainsADeadlock) {
   EXPECT_NE(failure.explanation.find("sim_world_world_test.cpp"), std::string::npos);
 }
 
+TEST_F(WorldTest, AHiddenTimerThatIsArmedAgainAndAgainHidesNoDeadlock) {
+  FERMATA_CHECKS("CORE-EV-11");
+  run([] {
+    const auto timer = make_timer(current_runtime(), 0ms, TimerMode::Multishot);
+    const auto again = subscribe(*timer, [&](Event&, const Outcome&) { timer->rearm(0ms); });
+    timer->set_hidden(true);
+    timer->start();
+    Coroutine<> a;
+    Coroutine<> b;
+    a = spawn("left", [&] { wait(*b); });
+    b = spawn("right", [&] { wait(*a); });
+    wait(*a);
+  });
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->verdict, Verdict::Deadlock) << world_.failure()->message;
+}
+
 TEST_F(WorldTest, CallsALivelockByTheNameOfTheBusyCoroutine) {
   again(1, {.step_limit = 1000});
   run([&] {
