@@ -124,7 +124,7 @@ def virtuals_of(headers, sources):
 def member_named(symbol):
     """(class with its namespaces, function, types of parameters) of a demangled symbol; None when
     it is no member."""
-    symbol = symbol.replace("(anonymous namespace)::", "")
+    symbol = symbol.replace("(anonymous namespace)::", "").replace("[abi:cxx11]", "")
     if "[clone" in symbol:
         return None
     plain, depth = [], 0
@@ -347,6 +347,8 @@ def self_test():
     assert member_named(symbol) == ("fermata::uv::UvPart", "open", ("Place",)), member_named(symbol)
     symbol = "fermata::TaskOf<fermata::(anonymous namespace)::f()::{lambda()#1}, void>::work()"
     assert member_named(symbol) == ("fermata::TaskOf", "work", ()), member_named(symbol)
+    symbol = "fermata::sim::SimPart::names[abi:cxx11]()"
+    assert member_named(symbol) == ("fermata::sim::SimPart", "names", ()), member_named(symbol)
     assert member_named("main") is None
     assert not virtuals[1].is_overridden_by("UvPart", "open", ("Place",))
     answer = virtuals[2:3]

@@ -193,6 +193,7 @@ TEST_F(CheckTest, SeesADeadlockThatATimerWouldHaveEnded) {
     const auto timer = make_timer(current_runtime(), Duration::zero());
     timer->set_hidden(true);
     timer->start();
+    current_runtime().kernel().trace(Trace::Polled, nullptr, 0);
     current_runtime().kernel().trace(Trace::DeadlockReported, nullptr, 1);
     suspend();
   });
