@@ -38,8 +38,7 @@ constexpr std::size_t kStackBytesMax = std::size_t{1} << 30;
 /// Programs with a few coroutines map little.
 constexpr unsigned kSlotsOfFirstSlab = 16;
 
-/// One cache line apart over 2 KiB, on from slab to slab: with the Context and a kilobyte of frames
-/// within one page.
+/// One cache line apart over 2 KiB: with the Context and a kilobyte of frames within one page.
 constexpr unsigned kColours = 32;
 constexpr unsigned kColourBytes = 64;
 static_assert(kColours * kColourBytes + sizeof(Context) + 1024 <= 4096);
@@ -259,8 +258,7 @@ void ContextPool::install_guard(std::byte* bottom) {
 }
 
 Context& ContextPool::context_at(const Slab& slab, unsigned slot) const noexcept {
-  const std::size_t colour = reinterpret_cast<std::uintptr_t>(slab.base) / slab.bytes + slot;
-  std::byte* const top = slab.base + (slot + 1) * slot_bytes() - colour % kColours * kColourBytes;
+  std::byte* const top = slab.base + (slot + 1) * slot_bytes() - slot % kColours * kColourBytes;
   return *reinterpret_cast<Context*>(top - sizeof(Context));
 }
 
