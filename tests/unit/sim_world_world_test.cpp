@@ -144,14 +144,17 @@ TEST_F(WorldTest, ReportsAnUnhandledError) {
   EXPECT_EQ(world_.failure()->at.nanoseconds, 5'000'000);
 }
 
+/// Two that do, and the caller, who waits for one of them.
+void wait_for_each_other() {
+  Coroutine<> a;
+  Coroutine<> b;
+  a = spawn("left", [&] { wait(*b); });
+  b = spawn("right", [&] { wait(*a); });
+  wait(*a);
+}
+
 TEST_F(WorldTest, ExplainsADeadlock) {
-  run([&] {
-    Coroutine<> a;
-    Coroutine<> b;
-    a = spawn("left", [&] { wait(*b); });
-    b = spawn("right", [&] { wait(*a); });
-    wait(*a);
-  });
+  run(&wait_for_each_other);
   ASSERT_TRUE(world_.failure());
   const Failure& failure = *world_.failure();
   EXPECT_EQ(failure.verdict, Verdict::Deadlock);
@@ -170,11 +173,7 @@ TEST_F(WorldTest, AHiddenTimerThatIsArmedAgainAndAgainHidesNoDeadlock) {
     const auto again = subscribe(*timer, [&](Event&, const Outcome&) { timer->rearm(0ms); });
     timer->set_hidden(true);
     timer->start();
-    Coroutine<> a;
-    Coroutine<> b;
-    a = spawn("left", [&] { wait(*b); });
-    b = spawn("right", [&] { wait(*a); });
-    wait(*a);
+    wait_for_each_other();
   });
   ASSERT_TRUE(world_.failure());
   EXPECT_EQ(world_.failure()->verdict, Verdict::Deadlock) << world_.failure()->message;
