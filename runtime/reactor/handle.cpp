@@ -67,13 +67,11 @@ std::vector<std::string> Attachment::close_all() {
   return left_open;
 }
 
-std::vector<std::string> Attachment::describe_unclosed() const {
-  std::vector<std::string> lines;
+void Attachment::describe_unclosed(std::vector<std::string>& lines) const {
   for (const Handle* handle = handles_.first(); handle != nullptr;
        handle = Handle::OpenList::after(*handle)) {
     lines.push_back("did not close at the end of the run: " + handle->info_with_place());
   }
-  return lines;
 }
 
 }  // namespace detail

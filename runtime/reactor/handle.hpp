@@ -95,8 +95,8 @@ class Attachment {
   /// Asks every open handle to close. Returns a line for each that the program has made; others
   /// belong to the runtime, which keeps some until the end.
   [[nodiscard]] std::vector<std::string> close_all();
-  /// A line for each handle whose close is not acknowledged.
-  [[nodiscard]] std::vector<std::string> describe_unclosed() const;
+  /// Adds a line for each handle whose close is not acknowledged.
+  void describe_unclosed(std::vector<std::string>& lines) const;
   [[nodiscard]] std::size_t unclosed() const noexcept { return handles_.size(); }
 
  private:

@@ -59,7 +59,7 @@ class UvReactor final : public Reactor {
       processes_.look();
     }
     processes_.end_run();
-    if (unfinished() > 0) describe_unfinished(leaks);
+    describe_unfinished(leaks);
     loop_.attachment().detach();
     return leaks;
   }
@@ -106,9 +106,7 @@ class UvReactor final : public Reactor {
   }
 
   void describe_unfinished(std::vector<std::string>& lines) {
-    for (std::string& line : loop_.attachment().describe_unclosed()) {
-      lines.push_back(std::move(line));
-    }
+    loop_.attachment().describe_unclosed(lines);
     const auto add = [&](const char* what, std::size_t count) {
       if (count > 0) lines.push_back(fmt::format("{} {} at the end of the run", count, what));
     };
@@ -116,6 +114,7 @@ class UvReactor final : public Reactor {
     add("queries of names have not ended", names_.in_flight());
     add("works of the offload pool have not ended", offload_.in_flight());
     add("killed processes have not ended", processes_.dying());
+    if (loop_.owes_completions()) lines.emplace_back("completions were held back to the end");
   }
 
   detail::Loop loop_;

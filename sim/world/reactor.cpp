@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/sim/world/fault_plan.hpp"
@@ -56,7 +54,7 @@ std::vector<std::string> SimReactor::detach() noexcept {
   processes_.look();
   processes_.end_run();
   signals_.end_run();
-  for (std::string& line : attachment_.describe_unclosed()) leaks.push_back(std::move(line));
+  attachment_.describe_unclosed(leaks);
   attachment_.detach();
   return leaks;
 }
