@@ -154,7 +154,10 @@ int explore_all(const Choice& choice) {
       options.strategy = strategy;
       options.seed = choice.seed;
       options.runs = chosen ? choice.runs : (choice.runs + i) / kStrategies.size();
-      options.on_run = [&](std::uint64_t run) { progress.run(before + run); };
+      options.on_run = [&](std::uint64_t run, const sim::ExploreResult& /*so_far*/) {
+        progress.run(before + run);
+        return true;
+      };
       const sim::ExploreResult result = sim::explore(options, entry.program);
       sum.add(result);
       before += result.runs;

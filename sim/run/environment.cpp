@@ -57,6 +57,10 @@ constexpr std::array kVariables = {
                constexpr std::array<std::string_view, 2> kChoices = {"touched", "full"};
                options.full_audit = parse_choice(text, kChoices) == 1;
              }},
+    Variable{"FERMATA_BOARD", "",
+             "Set by `fermata` for the processes it starts: the file that shows which run goes on.",
+             [](Options& options, std::string_view text) { options.board = parse_path(text); },
+             Reader::Inner},
     Variable{
         "FERMATA_CHECKS_OUT", "",
         "A folder in which each test process leaves the ids of the invariants that it checked.",
@@ -70,7 +74,18 @@ constexpr std::array kVariables = {
     Variable{"FERMATA_CONFIRM", "",
              "Set by a test process for the fresh one in which it runs a failure again: the file "
              "for what came of it.",
-             [](Options& options, std::string_view text) { options.confirm = parse_path(text); }},
+             [](Options& options, std::string_view text) { options.confirm = parse_path(text); },
+             Reader::Inner},
+    Variable{"FERMATA_CORPUS", "",
+             "A folder of tapes; those of each test are replayed before it is explored.", nullptr,
+             Reader::Tool},
+    Variable{"FERMATA_DISABLED", "off",
+             "`on`: tests whose names begin with `DISABLED_` are run as well.", nullptr,
+             Reader::Tool},
+    Variable{"FERMATA_EVENTS", "",
+             "Set by `fermata` for the processes it starts: the file for what they have to tell.",
+             [](Options& options, std::string_view text) { options.events = parse_path(text); },
+             Reader::Inner},
     Variable{"FERMATA_FAULTS", "all",
              "Which faults the simulated world may have: `all`, `none`, or kinds with commas "
              "between, such as `delay,reset`.",
@@ -78,12 +93,40 @@ constexpr std::array kVariables = {
                options.faults = FaultSet::parse(text);
                options.faults_text = text;
              }},
+    Variable{
+        "FERMATA_FILTER", "*",
+        "Which tests, as GoogleTest's filters have it: `*` and `?`, `:` between patterns, those "
+        "after `-` are left out.",
+        nullptr, Reader::Tool},
+    Variable{
+        "FERMATA_FIRST_RUN", "0",
+        "The number of the first run, counted from 0: a part of an exploration.",
+        [](Options& options, std::string_view text) { options.first_run = parse_count(text); }},
     Variable{"FERMATA_INSTANT_LIMIT", "500000",
              "More steps and timers than this on one machine while its time stands still are a "
              "livelock.",
              [](Options& options, std::string_view text) {
                options.instant_limit = parse_positive(text);
              }},
+    Variable{"FERMATA_JOBS", "",
+             "How many processes explore at a time; as many as there are processors.", nullptr,
+             Reader::Tool},
+    Variable{"FERMATA_JSON", "", "A file for the result as JSON lines.", nullptr, Reader::Tool},
+    Variable{"FERMATA_JUNIT", "", "A file for the result as JUnit XML.", nullptr, Reader::Tool},
+    Variable{
+        "FERMATA_KEEP_GOING", "off",
+        "`on`: explore on after a failure, and keep of each signature the run of fewest steps.",
+        [](Options& options, std::string_view text) {
+          constexpr std::array<std::string_view, 2> kChoices = {"off", "on"};
+          options.keep_going = parse_choice(text, kChoices) == 1;
+        }},
+    Variable{"FERMATA_LIST", "",
+             "Set by `fermata`: the file for the list of simulated tests; none is run.",
+             [](Options& options, std::string_view text) { options.list = parse_path(text); },
+             Reader::Inner},
+    Variable{"FERMATA_MEMORY_LIMIT", "",
+             "How much address space each process may have, such as `512M` or `2G`.", nullptr,
+             Reader::Tool},
     Variable{"FERMATA_OUT", "fermata-out", "The folder for the tapes of failing runs.",
              [](Options& options, std::string_view text) { options.out = parse_path(text); }},
     Variable{"FERMATA_REPLAY", "", "A tape to replay, instead of exploring.",
@@ -103,6 +146,10 @@ constexpr std::array kVariables = {
              "Decimal digits, `0x` hex or exactly 40 hex digits (a commit). Alone: exactly this "
              "run. With FERMATA_RUNS: the base of as many.",
              [](Options& options, std::string_view text) { options.seed = parse_seed(text); }},
+    Variable{"FERMATA_SHARD", "", "`i/n`: explore the i-th of n parts.", nullptr, Reader::Tool},
+    Variable{"FERMATA_SHARDS", "",
+             "How many shards there are, where JOB_COMPLETION_INDEX says which one this is.",
+             nullptr, Reader::Tool},
     Variable{
         "FERMATA_STEP_LIMIT", "1000000", "A run of more steps is a livelock.",
         [](Options& options, std::string_view text) { options.step_limit = parse_positive(text); }},
@@ -112,6 +159,8 @@ constexpr std::array kVariables = {
              [](Options& options, std::string_view text) {
                options.strategy = make_strategy(text)->name();
              }},
+    Variable{"FERMATA_TIME", "", "How long to explore, in real time; the end of it is a pass.",
+             nullptr, Reader::Tool},
     Variable{
         "FERMATA_TIME_LIMIT", "24h",
         "A run that takes longer, in virtual time, is a livelock. Units: ns, us, ms, s, min, "
@@ -124,10 +173,15 @@ constexpr std::array kVariables = {
                constexpr std::array<std::string_view, 2> kChoices = {"off", "steps"};
                options.trace = parse_choice(text, kChoices) == 1;
              }},
+    Variable{"FERMATA_UNTIL_STABLE", "",
+             "Stop exploring a test when less than this share of its runs, such as `1%`, is new.",
+             nullptr, Reader::Tool},
+    Variable{"FERMATA_WALL_LIMIT", "60s",
+             "A run that takes longer, in real time, hangs: its process is killed.", nullptr,
+             Reader::Tool},
 };
 
-constexpr std::string_view kLater[] = {"FERMATA_BREAK_AT", "FERMATA_CORPUS", "FERMATA_JOBS",
-                                       "FERMATA_SHRINK", "FERMATA_TIME"};
+constexpr std::string_view kLater[] = {"FERMATA_BREAK_AT", "FERMATA_SHRINK"};
 /// CMake's, for find_package.
 constexpr std::string_view kForeign[] = {"FERMATA_ROOT", "FERMATA_DIR"};
 
@@ -187,15 +241,17 @@ const Options& process_options() {
 std::string environment_document() {
   std::string text =
       "# Environment variables\n\n"
-      "What a test process reads. A name that begins with `FERMATA_` and is not listed here is an\n"
-      "error (exit code 1), so that a slip of the pen cannot pass silently; CMake's "
-      "`FERMATA_ROOT`\n"
-      "and `FERMATA_DIR` are left alone.\n\n"
+      "What a test process and the tool `fermata` read; the tool has a flag for each, which wins:\n"
+      "`--time-limit` for `FERMATA_TIME_LIMIT`. Those that say \"tool\" mean nothing to a test\n"
+      "process that is started without it. A name that begins with `FERMATA_` and is not listed\n"
+      "here is an error (exit code 1), so that a slip of the pen cannot pass silently; CMake's\n"
+      "`FERMATA_ROOT` and `FERMATA_DIR` are left alone.\n\n"
       "| variable | default | meaning |\n|---|---|---|\n";
   for (const Variable& variable : variables()) {
     const std::string fallback =
         variable.default_text.empty() ? "" : fmt::format("`{}`", variable.default_text);
-    text += fmt::format("| `{}` | {} | {} |\n", variable.name, fallback, variable.meaning);
+    text += fmt::format("| `{}` | {} | {}{} |\n", variable.name, fallback,
+                        variable.reader == Reader::Tool ? "(tool) " : "", variable.meaning);
   }
   return text;
 }

@@ -19,6 +19,10 @@ namespace fermata::sim {
 struct Options {
   std::optional<std::uint64_t> seed;
   std::optional<std::uint64_t> runs;
+  /// The number of the first run.
+  std::uint64_t first_run = 0;
+  /// Go on after a failure.
+  bool keep_going = false;
   std::string strategy = "random";
   /// The tape to replay; empty: explore.
   std::string replay;
@@ -37,9 +41,21 @@ struct Options {
   bool trace = false;
   /// Where a fresh process leaves what became of the one run it was started for; empty: it is none.
   std::string confirm;
+  /// Where to list the simulated tests, instead of running any; empty: nowhere.
+  std::string list;
+  /// The board to write the number of the run on, and the file for what happens; empty: none.
+  std::string board;
+  std::string events;
 
   static constexpr std::uint64_t kDefaultSeed = 1;
   static constexpr std::uint64_t kDefaultRuns = 1'000;
+};
+
+/// Who reads a variable.
+enum class Reader : std::uint8_t {
+  Test,   // test processes; the tool hands it on
+  Tool,   // the tool `fermata` alone
+  Inner,  // test processes that the tool or another one of them has started
 };
 
 struct Variable {
@@ -48,6 +64,7 @@ struct Variable {
   std::string_view meaning;
   /// Throws Error when `text` is no value for it. Null: somebody else reads the variable.
   void (*read)(Options& options, std::string_view text);
+  Reader reader = Reader::Test;
 };
 
 /// In alphabetical order.

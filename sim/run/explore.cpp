@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "fermata/sim/run/distinct.hpp"
 #include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim {
@@ -20,11 +20,12 @@ class Exploration {
         runner_(program, options.strategy, world_options_) {}
 
   ExploreResult explore() {
-    for (std::uint64_t run = 0; run < options_.runs && !result_.found; ++run) {
-      if (options_.on_run) options_.on_run(run);
+    const std::uint64_t end = options_.first_run + options_.runs;
+    for (std::uint64_t run = options_.first_run; run < end; ++run) {
+      if (options_.on_run && !options_.on_run(run, result_)) break;
       explore_one(run);
+      if (result_.found && !options_.keep_going) break;
     }
-    result_.distinct_runs = distinct_.count();
     return std::move(result_);
   }
 
@@ -38,34 +39,70 @@ class Exploration {
   void explore_one(std::uint64_t run) {
     const std::uint64_t seed = run_seed(options_.seed, run);
     const RunResult one = runner_.run(seed);
-    count(one);
+    count(one, run);
     std::optional<Failure> failure = one.failure;
     if (options_.check_determinism != 0 && run % options_.check_determinism == 0) {
       ++result_.determinism_checks;
       if (auto mismatch = runner_.twin(seed, one)) failure = std::move(mismatch);
     }
-    if (failure) {
-      look_closely(std::move(*failure), one, seed, run);
-    } else {
-      runner_.learn();
-    }
+    if (failure) keep(std::move(*failure), one, seed, run);
+    runner_.learn();
   }
 
-  void count(const RunResult& one) {
+  void count(const RunResult& one, std::uint64_t run) {
+    result_.steps_min = result_.runs == 0 ? one.steps : std::min(result_.steps_min, one.steps);
+    result_.steps_max = std::max(result_.steps_max, one.steps);
+    if (one.steps > result_.longest.back().steps) note_long_run({run, one.steps});
     ++result_.runs;
     result_.steps += one.steps;
     result_.draws += one.draws;
     result_.virtual_time += one.end - Instant{};
     result_.trace_hash = key_of(result_.trace_hash, one.trace_hash);
-    distinct_.add(one.trace_hash);
+    result_.behaviours.add(one.trace_hash);
+    result_.distinct_runs = result_.behaviours.kinds();
     const FaultCounts& faults = runner_.world().fault_counts();
     for (std::size_t i = 0; i < faults.size(); ++i) result_.fault_counts[i] += faults[i];
   }
 
+  void note_long_run(LongRun long_run) {
+    auto place = std::find_if(result_.longest.begin(), result_.longest.end(),
+                              [&](const LongRun& other) { return long_run.steps > other.steps; });
+    std::move_backward(place, result_.longest.end() - 1, result_.longest.end());
+    *place = long_run;
+  }
+
+  /// Of its signature the run is kept that is the shortest.
+  void keep(Failure failure, const RunResult& one, std::uint64_t seed, std::uint64_t run) {
+    ++result_.failures;
+    if (failure.message.starts_with("livelock")) ++result_.limit_stops;
+    const std::string signature = failure.signature();
+    const auto known = std::find(signatures_.begin(), signatures_.end(), signature);
+    FoundFailure* kept = known == signatures_.end() ? nullptr : &kept_at(known);
+    if (kept != nullptr && kept->steps <= one.steps) return;
+    FoundFailure found = look_closely(std::move(failure), one, seed, run);
+    if (kept != nullptr) {
+      *kept = std::move(found);
+      return;
+    }
+    signatures_.push_back(signature);
+    if (!result_.found) {
+      result_.found = std::move(found);
+    } else {
+      result_.others.push_back(std::move(found));
+    }
+  }
+
+  FoundFailure& kept_at(std::vector<std::string>::iterator signature) {
+    if (signature == signatures_.begin()) return *result_.found;
+    return result_.others[static_cast<std::size_t>(signature - signatures_.begin()) - 1];
+  }
+
   /// Runs the failing one again, for its names and steps.
-  void look_closely(Failure failure, const RunResult& one, std::uint64_t seed, std::uint64_t run) {
+  FoundFailure look_closely(Failure failure, const RunResult& one, std::uint64_t seed,
+                            std::uint64_t run) {
     runner_.watch_closely(true);
     const RunResult again = runner_.run(seed);
+    runner_.watch_no_more();
     const bool repeatable = again.same_run(one);
     if (failure.verdict != Verdict::Nondeterminism && !repeatable) {
       failure.explanation = fmt::format("first:  {} steps, {}\nsecond: {} steps, {}\n", one.steps,
@@ -73,10 +110,11 @@ class Exploration {
       failure.verdict = Verdict::Nondeterminism;
       failure.message = "state leaks between runs: the same seed, run again, gave another run";
     }
-    result_.found =
+    FoundFailure found =
         describe_failure(runner_, program_, std::move(failure), again, settings_of(seed));
-    result_.found->run = run;
-    result_.found->repeatable = repeatable;
+    found.run = run;
+    found.repeatable = repeatable;
+    return found;
   }
 
   Tape settings_of(std::uint64_t seed) const {
@@ -95,8 +133,8 @@ class Exploration {
   const Program& program_;
   WorldOptions world_options_;
   Runner runner_;
-  detail::Distinct distinct_;
   ExploreResult result_;
+  std::vector<std::string> signatures_;  // Of result_.found, then of the others.
 };
 
 }  // namespace

@@ -13,32 +13,41 @@
 
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/run/behaviours.hpp"
 #include "fermata/sim/run/runner.hpp"
 #include "fermata/sim/tape/tape.hpp"
 #include "fermata/sim/world/world.hpp"
 
 namespace fermata::sim {
 
+struct ExploreResult;
+
 struct ExploreOptions {
   /// "Suite.Name"; for the tape.
   std::string name;
   std::uint64_t runs = 1'000;
-  /// Of the first run; the others follow from it.
+  /// The number of the first one: an exploration can be cut into parts.
+  std::uint64_t first_run = 0;
+  /// Of run 0; the others follow from it.
   std::uint64_t seed = 1;
   std::string strategy = "random";
   /// As FERMATA_FAULTS has it; decides over `world.faults`.
   std::string faults = "all";
   /// Every how many runs one is executed twice and compared; 0 for never.
   std::uint64_t check_determinism = 64;
+  /// Go on after a failure, and keep of each signature the one of fewest steps; of several the
+  /// first.
+  bool keep_going = false;
   WorldOptions world;
-  /// Called before each run with its number. May be empty.
-  std::function<void(std::uint64_t run)> on_run;
+  /// Called before each run with its number and what the earlier ones came to; false: this is the
+  /// end. May be empty.
+  std::function<bool(std::uint64_t run, const ExploreResult& so_far)> on_run;
 };
 
 /// A run that failed, and all there is to tell about it.
 struct FoundFailure {
   Failure failure;
-  /// Counted from 0.
+  /// Counted from 0, also in a part of an exploration.
   std::uint64_t run = 0;
   /// Whether its seed gave the same run again, in this process.
   bool repeatable = true;
@@ -55,22 +64,38 @@ struct FoundFailure {
   std::vector<std::uint64_t> step_hashes;
 };
 
+/// A run, and how many steps it took.
+struct LongRun {
+  std::uint64_t run = 0;
+  std::uint64_t steps = 0;
+};
+
 struct ExploreResult {
   std::uint64_t runs = 0;
   std::uint64_t steps = 0;
+  std::uint64_t steps_min = 0;
+  std::uint64_t steps_max = 0;
+  /// Those of most steps, the longest first; of equal ones the first.
+  std::array<LongRun, 3> longest{};
+  /// How many runs failed, and how many of those since they came to a limit.
+  std::uint64_t failures = 0;
+  std::uint64_t limit_stops = 0;
   std::uint64_t draws = 0;
   std::uint64_t determinism_checks = 0;
   /// How many different trace hashes the runs had.
   std::uint64_t distinct_runs = 0;
+  Behaviours behaviours;
   /// The sum over all runs.
   Duration virtual_time{};
   FaultCounts fault_counts{};
   /// A hash of all trace hashes in order: equal for explorations that were the same.
   std::uint64_t trace_hash = 0;
   std::optional<FoundFailure> found;
+  /// With `keep_going`: those of other signatures, in the order in which they were met.
+  std::vector<FoundFailure> others;
 };
 
-/// Ends at the first failure. Throws Error when the options make no sense.
+/// Ends at the first failure, unless told to go on. Throws Error when the options make no sense.
 [[nodiscard]] ExploreResult explore(const ExploreOptions& options, const Program& program);
 [[nodiscard]] ExploreResult explore(const ExploreOptions& options,
                                     std::function<void(World& world)> body);

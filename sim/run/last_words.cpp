@@ -30,7 +30,8 @@ void say(std::uint64_t number) noexcept {
 
 }  // namespace
 
-LastWords::LastWords(std::string command) : command_(std::move(command)) {
+LastWords::LastWords(std::string command, std::uint64_t first_run)
+    : command_(std::move(command)), first_run_(first_run) {
   speaker = this;
   struct sigaction action {};
   action.sa_handler = &LastWords::on_signal;
@@ -52,11 +53,11 @@ void LastWords::on_signal(int /*signum*/) noexcept {
 }
 
 void LastWords::speak() const noexcept {
-  const std::uint64_t runs = run_.load(std::memory_order_relaxed) + 1;
+  const std::uint64_t run = run_.load(std::memory_order_relaxed);
   say("killed in run ");
-  say(runs);
+  say(run + 1);
   say("\nreproduce: FERMATA_RUNS=");
-  say(runs);
+  say(run - first_run_ + 1);
   say(" ");
   say(command_);
   say("\n");

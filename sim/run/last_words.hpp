@@ -15,8 +15,9 @@ namespace fermata::sim::detail {
 /// standard error descriptor; then it does what it did before. At most one at a time.
 class LastWords {
  public:
-  /// `command` is what repeats the exploration, but for FERMATA_RUNS.
-  explicit LastWords(std::string command);
+  /// `command` is what repeats the exploration, but for FERMATA_RUNS; `first_run` is the number of
+  /// its first run.
+  LastWords(std::string command, std::uint64_t first_run);
   LastWords(const LastWords&) = delete;
   LastWords& operator=(const LastWords&) = delete;
   ~LastWords();
@@ -32,6 +33,7 @@ class LastWords {
   void restore() noexcept;
 
   std::string command_;
+  std::uint64_t first_run_;
   std::atomic<std::uint64_t> run_ = 0;  // Lock-free, for the handler.
   std::array<struct sigaction, kFatal.size()> previous_{};
 };

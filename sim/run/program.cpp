@@ -8,6 +8,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/run/environment.hpp"
+#include "fermata/sim/run/test_list.hpp"
 #include "fermata/sim/run/verdicts.hpp"
 #include "fermata/sim/tape/tape.hpp"
 
@@ -49,6 +50,7 @@ int sim_main(int argc, char** argv) {
     return usage(argv[0], (std::string("unknown argument '") + argv[1] + "'").c_str());
   }
   try {
+    sim::detail::list_tests_if_asked();
     const sim::Options& options = sim::process_options();
     if (!options.replay.empty()) select_test_of_tape(options.replay);
   } catch (const Error& error) {

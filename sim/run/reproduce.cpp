@@ -25,6 +25,9 @@ Settings settings_of(const Reproduction& reproduction, const Options& options) {
                        {"FERMATA_RUNS", std::to_string(reproduction.runs)},
                        {"FERMATA_STRATEGY", reproduction.strategy},
                        {"FERMATA_FAULTS", options.faults_text}};
+  if (reproduction.first_run != 0) {
+    settings.emplace_back("FERMATA_FIRST_RUN", std::to_string(reproduction.first_run));
+  }
   if (options.time_limit != usual.time_limit) {
     settings.emplace_back("FERMATA_TIME_LIMIT", duration_text(options.time_limit));
   }

@@ -17,6 +17,8 @@ struct Reproduction {
   std::uint64_t seed = 0;
   std::uint64_t runs = 1;
   std::string strategy;
+  /// Not 0: of an exploration of `seed` a part that begins with this run.
+  std::uint64_t first_run = 0;
 };
 
 using Settings = std::vector<std::pair<std::string, std::string>>;

@@ -93,4 +93,9 @@ void Runner::watch_closely(bool record_steps) {
   options_.record_steps = record_steps;
 }
 
+void Runner::watch_no_more() {
+  decisions_.set_naming(false);
+  options_.record_steps = false;
+}
+
 }  // namespace fermata::sim

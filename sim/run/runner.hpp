@@ -77,6 +77,8 @@ class Runner final : private Whereabouts {
 
   /// The runs from now on keep names of draws and, if wanted, the trace hash after each step.
   void watch_closely(bool record_steps);
+  /// And from now on they do not.
+  void watch_no_more();
 
   // --- the last run ---
 

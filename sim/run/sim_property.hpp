@@ -61,5 +61,6 @@ void run_sim_property(void (Body::*)(Arguments...)) {
     using SimBody::SimBody;                                                                        \
     void body Arguments;                                                                           \
   };                                                                                               \
+  FERMATA_REGISTER_SIMULATED_TEST(Suite, Name);                                                    \
   TEST(Suite, Name) { ::fermata::sim::detail::run_sim_property(&Suite##_##Name##_SimBody::body); } \
   void Suite##_##Name##_SimBody::body Arguments

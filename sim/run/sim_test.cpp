@@ -11,7 +11,9 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/report/failure_report.hpp"
+#include "fermata/sim/run/board.hpp"
 #include "fermata/sim/run/environment.hpp"
+#include "fermata/sim/run/events.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/run/last_words.hpp"
@@ -40,7 +42,7 @@ std::uint64_t runs_of(const Options& options) {
 class SimTest {
  public:
   SimTest(const Program& program, const Options& options)
-      : program_(program), options_(options), name_(current_test_name()) {}
+      : program_(program), options_(options), name_(current_test_name()), events_(options.events) {}
 
   void run() {
     if (!options_.confirm.empty()) {
@@ -57,6 +59,8 @@ class SimTest {
     ExploreOptions explore;
     explore.name = name_;
     explore.runs = runs_of(options_);
+    explore.first_run = options_.first_run;
+    explore.keep_going = options_.keep_going;
     explore.seed = base_seed();
     explore.strategy = options_.strategy;
     explore.faults = options_.faults_text;
@@ -66,20 +70,43 @@ class SimTest {
   }
 
   void explore() {
+    const Board board = Board::open(options_.board);
+    board.name(name_);
+    LastWords last_words(command_to_explore(), options_.first_run);
     ExploreOptions explore_options = options_to_explore();
-    LastWords last_words(command_to_explore());
-    explore_options.on_run = [&](std::uint64_t run) { last_words.set_run(run); };
+    explore_options.on_run = [&](std::uint64_t run, const ExploreResult& so_far) {
+      last_words.set_run(run);
+      return write_on(board.page(), run, so_far);
+    };
     ExploreResult result = sim::explore(explore_options, program_);
+    board.page().phase.store(BoardPage::Phase::Reporting, std::memory_order_relaxed);
     ::testing::Test::RecordProperty("schedules", std::to_string(result.runs));
     ::testing::Test::RecordProperty("trace_hash", seed_text(result.trace_hash));
-    if (result.found) return fail(std::move(*result.found));
-    fmt::print("explored {} schedules, {} of them different, from seed {:#x}\n", result.runs,
-               result.distinct_runs, base_seed());
+    if (result.found) {
+      fail(std::move(*result.found));
+    } else {
+      fmt::print("explored {} schedules, {} of them different, from seed {:#x}\n", result.runs,
+                 result.distinct_runs, base_seed());
+    }
+    for (FoundFailure& found : result.others) fail(std::move(found));
+    events_.explored(explore_options, result);
+    board.page().phase.store(BoardPage::Phase::Over, std::memory_order_relaxed);
+  }
+
+  /// The run `run` begins. Returns whether it may.
+  static bool write_on(BoardPage& page, std::uint64_t run, const ExploreResult& so_far) noexcept {
+    page.done.store(so_far.runs, std::memory_order_relaxed);
+    page.kinds.store(so_far.distinct_runs, std::memory_order_relaxed);
+    page.failures.store(so_far.failures, std::memory_order_relaxed);
+    page.run.store(run, std::memory_order_relaxed);
+    page.phase.store(BoardPage::Phase::Running, std::memory_order_relaxed);
+    return page.stop.load(std::memory_order_relaxed) == 0;
   }
 
   /// What repeats the whole exploration, but for the number of runs.
   std::string command_to_explore() const {
-    const Reproduction all{.seed = base_seed(), .strategy = options_.strategy};
+    const Reproduction all{
+        .seed = base_seed(), .strategy = options_.strategy, .first_run = options_.first_run};
     Settings settings = settings_of(all, options_);
     std::erase_if(settings, [](const auto& setting) { return setting.first == "FERMATA_RUNS"; });
     return command_line(settings, name_);
@@ -90,10 +117,11 @@ class SimTest {
   void fail(FoundFailure found) {
     Reproduction reproduction{found.tape.seed, 1, found.tape.strategy};
     if (!found.repeatable || !comes_back(found, reproduction)) {
-      reproduction = Reproduction{base_seed(), found.run + 1, options_.strategy};
+      reproduction = Reproduction{base_seed(), found.run - options_.first_run + 1,
+                                  options_.strategy, options_.first_run};
     }
     ReportContext context;
-    context.runs = runs_of(options_);
+    context.runs = options_.first_run + runs_of(options_);
     context.reproduce = command_line(settings_of(reproduction, options_), name_);
     try {
       write_artifacts(found, context);
@@ -151,6 +179,7 @@ class SimTest {
     }
     const Replayed replayed = run_tape(tape);
     fmt::print("{}: {}\n", options_.replay, replayed.summary);
+    events_.replayed(replayed.summary, replayed.matched, tape.decisions.size());
     if (!replayed.found) return;
     ReportContext context;
     context.reproduce = command_line(replay_settings(), name_);
@@ -159,6 +188,7 @@ class SimTest {
 
   struct Replayed {
     std::string summary;
+    std::size_t matched = 0;
     std::optional<FoundFailure> found;
   };
 
@@ -173,7 +203,7 @@ class SimTest {
     Runner runner(program_, tape.strategy, world);
     runner.watch_closely(true);
     const RunResult result = runner.replay(Preparation{tape.seed, tape.rapidcheck}, replay);
-    Replayed replayed{replay.summary(), std::nullopt};
+    Replayed replayed{replay.summary(), replay.matched(), std::nullopt};
     std::optional<Failure> failure = divergence(tape, replay, result);
     if (!failure) failure = result.failure;
     if (failure) {
@@ -182,10 +212,12 @@ class SimTest {
     return replayed;
   }
 
-  static void report(const FoundFailure& found, const ReportContext& context) {
+  void report(const FoundFailure& found, const ReportContext& context) const {
     note_verdict(found.failure.verdict);
+    const std::string text = failure_report(found, context);
+    events_.failure(found, context, text);
     const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    ADD_FAILURE_AT(test->file(), test->line()) << failure_report(found, context);
+    ADD_FAILURE_AT(test->file(), test->line()) << text;
   }
 
   /// How a strict replay is not the run on the tape.
@@ -220,7 +252,17 @@ class SimTest {
   const Program& program_;
   const Options& options_;
   std::string name_;
+  Events events_;
 };
+
+/// To the tool, if one listens and it is possible at all.
+void tell_error(const Error& error) {
+  try {
+    Events(process_options().events).error(error.what());
+  } catch (const Error&) {
+    note_verdict(Verdict::Safety);  // The tool sees that the end is missing.
+  }
+}
 
 }  // namespace
 
@@ -234,6 +276,7 @@ void run_sim_test(const Program& program) {
     SimTest(program, process_options()).run();
   } catch (const Error& error) {
     ADD_FAILURE() << error.what();
+    tell_error(error);
   }
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "fermata/sim/run/runner.hpp"
+#include "fermata/sim/run/test_list.hpp"
 #include "fermata/sim/world/world.hpp"
 
 namespace fermata::sim::detail {
@@ -47,11 +48,17 @@ void run_sim_test() {
 
 }  // namespace fermata::sim::detail
 
+/// The test is among those that FERMATA_LIST lists.
+#define FERMATA_REGISTER_SIMULATED_TEST(Suite, Name)                 \
+  [[maybe_unused]] static const bool Suite##_##Name##_is_simulated = \
+      ::fermata::sim::detail::register_simulated_test(#Suite, #Name, __FILE__, __LINE__)
+
 #define SIM_TEST(Suite, Name)                                                             \
   class Suite##_##Name##_SimBody final : ::fermata::sim::detail::SimBody {                \
    public:                                                                                \
     using SimBody::SimBody;                                                               \
     void body();                                                                          \
   };                                                                                      \
+  FERMATA_REGISTER_SIMULATED_TEST(Suite, Name);                                           \
   TEST(Suite, Name) { ::fermata::sim::detail::run_sim_test<Suite##_##Name##_SimBody>(); } \
   void Suite##_##Name##_SimBody::body()

@@ -31,7 +31,7 @@ TEST(Refusal, OfUnknownVariables) {
 }
 
 TEST(Refusal, OfVariablesOfLaterReleases) {
-  for (const char* name : {"FERMATA_JOBS", "FERMATA_SHRINK", "FERMATA_CORPUS"}) {
+  for (const char* name : {"FERMATA_BREAK_AT", "FERMATA_SHRINK"}) {
     expect_setting_refused(std::string(name) + "=1",
                            std::string(name) + ": this release does not have it yet");
   }

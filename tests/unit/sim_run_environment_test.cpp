@@ -41,13 +41,15 @@ TEST(Environment, LeavesEverythingAtItsDefault) {
 }
 
 TEST(Environment, ReadsEveryVariable) {
-  const Options options =
-      read({"FERMATA_SEED=0x2a", "FERMATA_RUNS=7", "FERMATA_STRATEGY=pct:3:k=57",
-            "FERMATA_REPLAY=a.tape", "FERMATA_REPLAY_MODE=best", "FERMATA_FAULTS=delay,reset",
-            "FERMATA_TIME_LIMIT=250ms", "FERMATA_STEP_LIMIT=99", "FERMATA_INSTANT_LIMIT=98",
-            "FERMATA_CHECK_DETERMINISM=0", "FERMATA_AUDIT=full", "FERMATA_OUT=out",
-            "FERMATA_TRACE=steps", "FERMATA_CONFIRM=answer", "FERMATA_CHECKS_OUT=checks",
-            "FERMATA_ROOT=/usr", "FERMATA_DIR=/usr/lib"});
+  const Options options = read(
+      {"FERMATA_SEED=0x2a",           "FERMATA_RUNS=7",           "FERMATA_STRATEGY=pct:3:k=57",
+       "FERMATA_REPLAY=a.tape",       "FERMATA_REPLAY_MODE=best", "FERMATA_FAULTS=delay,reset",
+       "FERMATA_TIME_LIMIT=250ms",    "FERMATA_STEP_LIMIT=99",    "FERMATA_INSTANT_LIMIT=98",
+       "FERMATA_CHECK_DETERMINISM=0", "FERMATA_AUDIT=full",       "FERMATA_OUT=out",
+       "FERMATA_TRACE=steps",         "FERMATA_CONFIRM=answer",   "FERMATA_CHECKS_OUT=checks",
+       "FERMATA_FIRST_RUN=96",        "FERMATA_KEEP_GOING=on",    "FERMATA_LIST=list",
+       "FERMATA_BOARD=board",         "FERMATA_EVENTS=events",    "FERMATA_JOBS=anything",
+       "FERMATA_ROOT=/usr",           "FERMATA_DIR=/usr/lib"});
   EXPECT_EQ(options.seed, 42u);
   EXPECT_EQ(options.runs, 7u);
   EXPECT_EQ(options.strategy, "pct:3:k=57");
@@ -63,12 +65,17 @@ TEST(Environment, ReadsEveryVariable) {
   EXPECT_EQ(options.out, "out");
   EXPECT_TRUE(options.trace);
   EXPECT_EQ(options.confirm, "answer");
+  EXPECT_EQ(options.first_run, 96u);
+  EXPECT_TRUE(options.keep_going);
+  EXPECT_EQ(options.list, "list");
+  EXPECT_EQ(options.board, "board");
+  EXPECT_EQ(options.events, "events");
 }
 
 TEST(Environment, NamesWhatItRefuses) {
   EXPECT_EQ(refusal("FERMATA_SEEDS=1"),
             "FERMATA_SEEDS is no variable of Fermata; docs/environment.md lists them");
-  EXPECT_EQ(refusal("FERMATA_JOBS=2"), "FERMATA_JOBS: this release does not have it yet");
+  EXPECT_EQ(refusal("FERMATA_SHRINK=2"), "FERMATA_SHRINK: this release does not have it yet");
   EXPECT_EQ(refusal("FERMATA_RUNS=1k"), "FERMATA_RUNS: '1k' is no number; expected decimal digits");
   EXPECT_EQ(refusal("FERMATA_OUT="), "FERMATA_OUT: the path is empty");
 }
@@ -86,6 +93,8 @@ TEST(Environment, DefaultsInTheTableAreTheDefaults) {
     EXPECT_EQ(options.check_determinism, untouched.check_determinism) << variable.name;
     EXPECT_EQ(options.out, untouched.out) << variable.name;
     EXPECT_EQ(options.trace, untouched.trace) << variable.name;
+    EXPECT_EQ(options.first_run, untouched.first_run) << variable.name;
+    EXPECT_EQ(options.keep_going, untouched.keep_going) << variable.name;
     EXPECT_EQ(options.full_audit, untouched.full_audit) << variable.name;
     EXPECT_EQ(options.replay_mode, untouched.replay_mode) << variable.name;
     EXPECT_EQ(options.faults, untouched.faults) << variable.name;

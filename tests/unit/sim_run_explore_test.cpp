@@ -13,7 +13,7 @@
 #include "examples/lost_update/lost_update.hpp"
 #include "fermata/runtime.hpp"
 #include "fermata/runtime/base/sanitizer.hpp"
-#include "fermata/sim/run/distinct.hpp"
+#include "fermata/sim/run/behaviours.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 
 namespace fermata::sim {
@@ -154,6 +154,84 @@ TEST(Explore, PreparesBeforeEachRunFromItsSeed) {
   EXPECT_NE(seeds[1], seeds[2]);
 }
 
+TEST(Explore, CutIntoPartsIsTheSameExploration) {
+  const auto program = [](World&) { deposit_twice(); };
+  ExploreOptions options = runs_of(300);
+  const ExploreResult whole = explore(options, program);
+  Behaviours behaviours;
+  std::uint64_t steps = 0;
+  options.runs = 100;
+  for (options.first_run = 0; options.first_run < 300; options.first_run += 100) {
+    const ExploreResult part = explore(options, program);
+    EXPECT_GE(part.steps_min, whole.steps_min);
+    EXPECT_LE(part.steps_max, whole.steps_max);
+    behaviours.add(part.behaviours);
+    steps += part.steps;
+  }
+  EXPECT_EQ(steps, whole.steps);
+  EXPECT_EQ(behaviours.entries(), whole.behaviours.entries());
+}
+
+TEST(Explore, KeepsOfEachSignatureTheShortestRun) {
+  const auto body = [](World&) {
+    const std::uint64_t kind = fermata::random(4);
+    for (std::uint64_t i = fermata::random(9); i > 0; --i) fermata::suspend();
+    EXPECT_NE(kind, 1u) << "one";
+    EXPECT_NE(kind, 2u) << "two";
+  };
+  ExploreOptions options = runs_of(500);
+  options.keep_going = true;
+  const ExploreResult result = explore(options, body);
+  EXPECT_EQ(result.runs, 500u);
+  EXPECT_GT(result.failures, 100u);
+  ASSERT_TRUE(result.found);
+  ASSERT_EQ(result.others.size(), 1u);
+  EXPECT_EQ(result.found->steps, result.steps_min);
+  EXPECT_EQ(result.others[0].steps, result.steps_min);
+  EXPECT_NE(result.found->failure.signature(), result.others[0].failure.signature());
+}
+
+TEST(Explore, EndsWhenToldTo) {
+  ExploreOptions options = runs_of(500);
+  options.on_run = [](std::uint64_t run, const ExploreResult& so_far) {
+    EXPECT_EQ(so_far.runs, run);
+    return run < 20;
+  };
+  EXPECT_EQ(explore(options, [](World&) {}).runs, 20u);
+}
+
+TEST(Explore, KnowsItsLongestRuns) {
+  ExploreOptions options = runs_of(200);
+  const ExploreResult result = explore(options, [](World&) {
+    for (std::uint64_t i = fermata::random(1'000); i > 0; --i) fermata::suspend();
+  });
+  EXPECT_EQ(result.longest[0].steps, result.steps_max);
+  EXPECT_GT(result.longest[0].steps, result.longest[1].steps);
+  EXPECT_GT(result.longest[1].steps, result.longest[2].steps);
+  options.first_run = result.longest[1].run;
+  options.runs = 1;
+  EXPECT_EQ(explore(options,
+                    [](World&) {
+                      for (std::uint64_t i = fermata::random(1'000); i > 0; --i) fermata::suspend();
+                    })
+                .steps,
+            result.longest[1].steps);
+}
+
+TEST(Explore, CountsRunsThatCameToALimit) {
+  ExploreOptions options = runs_of(20);
+  options.keep_going = true;
+  options.world.step_limit = 100;
+  const ExploreResult result = explore(options, [](World&) {
+    while (fermata::random(2) == 0) {
+      for (int i = 0; i < 200; ++i) fermata::suspend();
+    }
+  });
+  EXPECT_GT(result.limit_stops, 0u);
+  EXPECT_EQ(result.limit_stops, result.failures);
+  EXPECT_LT(result.limit_stops, 20u);
+}
+
 TEST(Explore, RefusesStrategiesAndFaultsThatThereAreNot) {
   ExploreOptions options = runs_of(1);
   options.strategy = "luck";
@@ -161,15 +239,6 @@ TEST(Explore, RefusesStrategiesAndFaultsThatThereAreNot) {
   options.strategy = "random";
   options.faults = "gremlins";
   EXPECT_THROW(static_cast<void>(explore(options, race)), Error);
-}
-
-TEST(Distinct, CountsEachNumberOnce) {
-  detail::Distinct distinct;
-  for (int round = 0; round < 2; ++round) {
-    for (std::uint64_t i = 0; i < 5'000; ++i) distinct.add(key_of(1, i));
-    distinct.add(0);
-  }
-  EXPECT_EQ(distinct.count(), 5'001u);
 }
 
 TEST(Reproduce, FixesEverythingThatIsNotUsual) {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A process that the tool starts: in a process group of its own, so that whatever it forks ends with
+// it; its output kept within bounds; not trusted to end when asked.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fermata/sim/cli/captured_text.hpp"
+
+namespace fermata::sim::cli {
+
+/// NAME and value, as the environment has them.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+struct Command {
+  std::string program;
+  std::vector<std::string> arguments;
+  /// Beside this process's environment without what begins with FERMATA_ or GTEST_.
+  Settings settings;
+  /// Bytes of address space; 0: as much as this process.
+  std::uint64_t memory_limit = 0;
+};
+
+/// How a process ended.
+struct Ending {
+  /// As a shell has it: 128 more than the signal that killed it.
+  int code = 0;
+  int signal = 0;
+  /// The most memory that it had at a time.
+  std::uint64_t resident_bytes = 0;
+
+  /// "exited with code 3", "was killed by signal 11 (Segmentation fault)".
+  [[nodiscard]] std::string text() const;
+};
+
+class Child {
+ public:
+  /// Throws InputOutputError when the program cannot be started.
+  explicit Child(const Command& command);
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  /// Kills what is left of the group.
+  ~Child();
+
+  /// What poll() watches for output and for the end.
+  [[nodiscard]] int descriptor() const noexcept { return output_; }
+
+  /// Takes what there is to read. Does not block.
+  void read_output();
+  [[nodiscard]] std::string output() const { return text_.text(); }
+
+  /// Whether it has ended; if so nothing of its group is left. Does not block.
+  bool has_ended();
+  [[nodiscard]] const Ending& ending() const noexcept { return ending_; }
+
+  /// Ends the group at once, whatever it thinks of that.
+  void kill() const noexcept;
+
+ private:
+  void close_output() noexcept;
+
+  pid_t process_ = 0;
+  int output_ = -1;
+  CapturedText text_;
+  Ending ending_;
+  bool ended_ = false;
+};
+
+/// Runs it to its end, or kills it when `limit` is over; then returns false.
+bool run_to_end(Child& child, std::chrono::milliseconds limit);
+
+/// Replaces this process by `command`. Returns only by throwing InputOutputError.
+[[noreturn]] void become(const Command& command);
+
+}  // namespace fermata::sim::cli

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/cli/test_binary.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/cli/filter.hpp"
+#include "fermata/sim/run/reproduce.hpp"
+#include "fermata/sim/tape/key.hpp"
+
+namespace fermata::sim::cli {
+namespace {
+
+constexpr std::chrono::seconds kPatience(30);
+constexpr std::size_t kShown = 1'500;
+
+class TemporaryFile {
+ public:
+  TemporaryFile() : path_(std::filesystem::temp_directory_path() / "fermata-list-XXXXXX") {
+    const int file = ::mkstemp(path_.data());
+    if (file < 0) throw InputOutputError("cannot create " + path_, errno);
+    ::close(file);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() { ::unlink(path_.c_str()); }
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The end of what a program printed, indented; nothing when it printed nothing.
+std::string last_of(std::string output) {
+  if (output.empty()) return output;
+  if (output.size() > kShown) output = "..." + output.substr(output.size() - kShown);
+  std::istringstream lines(output);
+  std::string text = "\nit printed:";
+  for (std::string line; std::getline(lines, line);) text += "\n  " + line;
+  return text;
+}
+
+}  // namespace
+
+bool ListedTest::disabled() const {
+  return name.starts_with("DISABLED_") || name.find(".DISABLED_") != std::string::npos;
+}
+
+TestBinary::TestBinary(const std::string& path) : typed_(detail::shell_quoted(path)) {
+  std::error_code error;
+  path_ = std::filesystem::absolute(path, error).lexically_normal().string();
+  if (!std::filesystem::exists(path_, error)) {
+    throw UsageError(fmt::format("there is no program {}; build it, or give its path", path));
+  }
+  if (std::filesystem::is_directory(path_, error) || ::access(path_.c_str(), X_OK) != 0) {
+    throw UsageError(fmt::format("{} is no program that can be run; expected a test program that "
+                                 "links fermata::sim",
+                                 path));
+  }
+  build_ = fmt::format("{:016x}", key_of(contents(path_)));
+  list();
+}
+
+void TestBinary::list() {
+  const TemporaryFile answer;
+  Child child({.program = path_, .arguments = {}, .settings = {{"FERMATA_LIST", answer.path()}}});
+  const bool ended = run_to_end(child, kPatience);
+  std::istringstream lines(contents(answer.path()));
+  std::string line;
+  bool whole = false;
+  if (std::getline(lines, line) && line == "fermata-tests 1") {
+    while (!whole && std::getline(lines, line)) {
+      const std::size_t space = line.rfind(' ');
+      whole = line.starts_with("end ");
+      if (whole) {
+        others_ = static_cast<std::size_t>(std::atoll(line.c_str() + space));
+      } else {
+        tests_.push_back({line.substr(space + 1), line.substr(0, space)});
+      }
+    }
+  }
+  if (ended && whole && child.ending().code == 0) return;
+  throw UsageError(fmt::format(
+      "{} does not list simulated tests: it {}; expected a test program that links fermata::sim and "
+      "has a SIM_TEST{}",
+      path_, ended ? child.ending().text() : fmt::format("did not end within {} s", kPatience.count()),
+      last_of(child.output())));
+}
+
+std::vector<ListedTest> TestBinary::selected(const std::string& filter, bool disabled) const {
+  std::vector<ListedTest> result;
+  std::size_t left_out = 0;
+  for (const ListedTest& test : tests_) {
+    if (!selects(filter, test.name)) continue;
+    if (test.disabled() && !disabled) {
+      ++left_out;
+    } else {
+      result.push_back(test);
+    }
+  }
+  if (!result.empty()) return result;
+  if (left_out > 0) {
+    throw UsageError(fmt::format("all {} tests that '{}' selects are disabled; --disabled runs them",
+                                 left_out, filter));
+  }
+  std::string names;
+  constexpr std::size_t kNamed = 10;
+  for (std::size_t i = 0; i < std::min(kNamed, tests_.size()); ++i) {
+    names += "\n  " + tests_[i].name;
+  }
+  if (tests_.size() > kNamed) names += fmt::format("\n  and {} more", tests_.size() - kNamed);
+  throw UsageError(fmt::format("'{}' selects none of the {} simulated tests of {}{}", filter,
+                               tests_.size(), path_, names));
+}
+
+Command TestBinary::command_for(const std::string& name) const {
+  return {.program = path_, .arguments = detail::arguments_for(name), .settings = {}};
+}
+
+}  // namespace fermata::sim::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A test program: which simulated tests it has, and whether it is the same as some time ago.
+
+#include <string>
+#include <vector>
+
+#include "fermata/sim/cli/child.hpp"
+
+namespace fermata::sim::cli {
+
+struct ListedTest {
+  std::string name;   // "Suite.Name"
+  std::string place;  // "file:line"
+
+  /// As GoogleTest has it.
+  [[nodiscard]] bool disabled() const;
+};
+
+class TestBinary {
+ public:
+  /// Throws UsageError when there is no such program, or it does not list simulated tests.
+  explicit TestBinary(const std::string& path);
+
+  /// Absolute.
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// As it was typed, fit for a shell.
+  [[nodiscard]] const std::string& typed() const noexcept { return typed_; }
+  [[nodiscard]] const std::vector<ListedTest>& tests() const noexcept { return tests_; }
+  /// How many tests it has that are not simulated.
+  [[nodiscard]] std::size_t others() const noexcept { return others_; }
+  /// A hash of the file: "9f3c2ab41b0c77aa".
+  [[nodiscard]] const std::string& build() const noexcept { return build_; }
+
+  /// The simulated tests that `filter` selects, without the disabled ones unless they are wanted.
+  /// Throws UsageError when that is none.
+  [[nodiscard]] std::vector<ListedTest> selected(const std::string& filter, bool disabled) const;
+
+  /// What runs the test `name` and no other.
+  [[nodiscard]] Command command_for(const std::string& name) const;
+
+ private:
+  void list();
+
+  std::string path_;
+  std::string typed_;
+  std::vector<ListedTest> tests_;
+  std::size_t others_ = 0;
+  std::string build_;
+};
+
+}  // namespace fermata::sim::cli
