@@ -5,6 +5,7 @@
 
 #include "fermata/runtime/base/error.hpp"         // IWYU pragma: export
 #include "fermata/runtime/base/time.hpp"          // IWYU pragma: export
+#include "fermata/runtime/core/assertions.hpp"    // IWYU pragma: export
 #include "fermata/runtime/core/context.hpp"       // IWYU pragma: export
 #include "fermata/runtime/core/fault_point.hpp"   // IWYU pragma: export
 #include "fermata/runtime/core/runtime.hpp"       // IWYU pragma: export

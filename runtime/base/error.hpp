@@ -80,6 +80,12 @@ class UsageError : public Linkable<UsageError> {
   using Linkable::Linkable;
 };
 
+/// A FERMATA_ALWAYS does not hold, or a FERMATA_UNREACHABLE was reached.
+class AssertionFailed : public Linkable<AssertionFailed> {
+ public:
+  using Linkable::Linkable;
+};
+
 /// A context holds no value for the key.
 class ContextError : public Linkable<ContextError> {
  public:

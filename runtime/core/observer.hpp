@@ -5,15 +5,18 @@
 // Production has none; every call is behind one null-pointer test.
 
 #include <cstdint>
+#include <string>
 
 namespace fermata {
 
 class Event;
 class Runtime;
+struct AssertionSite;
 
 namespace detail {
 class Journal;
-}
+class Pledge;
+}  // namespace detail
 
 enum class Trace : std::uint8_t {
   EventCreated,      // subject
@@ -81,6 +84,28 @@ class Observer {
   /// A step has ended; nothing of the runtime is half-changed. May throw: the error takes the road
   /// of an exception in the scheduler's loop.
   virtual void end_step(Runtime& runtime) = 0;
+
+  // --- assertions of the program, see assertions.hpp ---
+
+  /// One was come to, and holds or not; `slack` is how far the numbers that it compares are inside
+  /// the bound, 0 when it compares none.
+  virtual void reached(const AssertionSite& site, bool holds, std::int64_t slack) {
+    static_cast<void>(site), static_cast<void>(holds), static_cast<void>(slack);
+  }
+
+  /// One that must hold does not; `details` is for people. Returns whether that matters: when not,
+  /// the program goes on as if it held.
+  virtual bool violated(const AssertionSite& site, const std::string& details) {
+    static_cast<void>(site), static_cast<void>(details);
+    return true;
+  }
+
+  /// `pledge` must come to hold; it lives until end_of_pledge(), which is `by_exception` when its
+  /// scope is left by one. The second throws nothing.
+  virtual void pledged(detail::Pledge& pledge) { static_cast<void>(pledge); }
+  virtual void end_of_pledge(detail::Pledge& pledge, bool by_exception) noexcept {
+    static_cast<void>(pledge), static_cast<void>(by_exception);
+  }
 
  protected:
   /// Every trace goes to `journal`, if there is one; those of `noted` kinds to note() as well.

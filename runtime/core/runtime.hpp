@@ -49,6 +49,10 @@ struct RuntimeOptions {
   /// on: that report comes from a thread of its own. Zero for never.
   Duration slow_step = Duration::zero();
 
+  /// A FERMATA_ALWAYS or FERMATA_UNREACHABLE that fails on this runtime is reported to the standard
+  /// error stream and ends the process at once, instead of throwing. Simulation throws all the same.
+  bool abort_on_failed_assertion = false;
+
   /// Where reports go (deadlocks, slow steps, dumps, unhandled errors during shutdown). Null: the
   /// standard error stream. With `slow_step`, called from two threads.
   std::function<void(std::string_view)> log;
