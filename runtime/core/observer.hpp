@@ -113,6 +113,8 @@ class Observer {
   explicit Observer(TraceKinds noted, detail::Journal* journal = nullptr) noexcept
       : journal_(journal), noted_(noted) {}
 
+  void note_only(TraceKinds noted) noexcept { noted_ = noted; }
+
  private:
   /// Throws nothing; only of a timer that fires between two steps, AbandonRun.
   virtual void note(Trace kind, const Event* subject, std::uint64_t detail) = 0;

@@ -7,6 +7,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/check/explain.hpp"
 
 namespace fermata::sim::detail {
@@ -18,6 +19,9 @@ using Mark = Event::AuditMark;
 constexpr TraceKinds kNoted(Trace::EventFired, Trace::EventDestroyed, Trace::Started,
                             Trace::Entered, Trace::Left, Trace::Finished, Trace::Polled,
                             Trace::TimeAdvanced, Trace::DeadlockReported);
+constexpr TraceKinds kTold(Trace::EventFired, Trace::EventDestroyed, Trace::Started, Trace::Entered,
+                           Trace::Left, Trace::Finished, Trace::Polled, Trace::TimeAdvanced,
+                           Trace::DeadlockReported, Trace::Enqueued);
 
 const CoroutineBase& as_coroutine(const Event& event) noexcept {
   return static_cast<const CoroutineBase&>(event);
@@ -31,6 +35,7 @@ Audit::Audit(RunRecord& record) noexcept
 void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   runtime_ = &runtime;
   options_ = options;
+  note_only(options.chronicle != nullptr ? kTold : kNoted);
   journal_.forget_all();
   counted_ = {};
   steps_since_recount_ = 0;
@@ -59,7 +64,12 @@ void Audit::end_run() {
 // --- what happens ---
 
 void Audit::note(Trace kind, const Event* subject, std::uint64_t detail) {
+  if (options_.chronicle != nullptr && subject != nullptr) [[unlikely]] {
+    tell(kind, *subject, detail);
+  }
   switch (kind) {
+    case Trace::Enqueued:
+      return;
     case Trace::EventFired:
       return check_fire(*subject);
     case Trace::EventDestroyed:
@@ -82,6 +92,12 @@ void Audit::note(Trace kind, const Event* subject, std::uint64_t detail) {
     default:
       return note_deadlock(detail);
   }
+}
+
+void Audit::tell(Trace kind, const Event& subject, std::uint64_t detail) {
+  if (subject.kind() != EventKind::Coroutine) return;
+  options_.chronicle->note(runtime_->options().name, kind, as_coroutine(subject), detail,
+                           runtime_->now(), record_.steps + 1);
 }
 
 void Audit::check_poll() {

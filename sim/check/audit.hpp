@@ -21,6 +21,10 @@
 #include "fermata/sim/check/interrupter.hpp"
 #include "fermata/sim/check/run_record.hpp"
 
+namespace fermata::sim {
+class Chronicle;
+}
+
 namespace fermata::sim::detail {
 
 struct AuditOptions {
@@ -30,6 +34,7 @@ struct AuditOptions {
   bool full = false;            // Recount everything after each step.
   bool record_steps = false;    // Keep the hash after each step.
   bool allow_deadlock = false;  // Somebody else judges deadlocks; the run goes on after one.
+  Chronicle* chronicle = nullptr;  // Is told what happens.
 };
 
 class Audit final : public Observer {
@@ -66,6 +71,7 @@ class Audit final : public Observer {
   };
 
   void note(Trace kind, const Event* subject, std::uint64_t detail) override;
+  void tell(Trace kind, const Event& subject, std::uint64_t detail);
   void note_deadlock(std::uint64_t waiting);
   void check_poll();
   [[nodiscard]] bool nothing_is_ready() const noexcept;

@@ -100,7 +100,7 @@ class Exploration {
   /// Runs the failing one again, for its names and steps.
   FoundFailure look_closely(Failure failure, const RunResult& one, std::uint64_t seed,
                             std::uint64_t run) {
-    runner_.watch_closely(true);
+    runner_.watch_closely();
     const RunResult again = runner_.run(seed);
     runner_.watch_no_more();
     const bool repeatable = again.same_run(one);
@@ -149,6 +149,17 @@ ExploreResult explore(const ExploreOptions& options, std::function<void(World& w
   return explore(options, program);
 }
 
+std::optional<FoundFailure> replay_closely(const Program& program, const WorldOptions& options,
+                                           const Tape& tape) {
+  Runner runner(program, "calm", options);
+  runner.watch_closely();
+  Replay replay(tape.decisions, tape.draws, tape.names, ReplayMode::Best);
+  RunResult result = runner.replay(Preparation{tape.seed, tape.rapidcheck}, replay);
+  if (!result.failure) return std::nullopt;
+  Failure failure = std::move(*result.failure);
+  return describe_failure(runner, program, std::move(failure), result, tape);
+}
+
 FoundFailure describe_failure(const Runner& runner, const Program& program, Failure failure,
                               const RunResult& result, Tape tape) {
   const Decisions& decisions = runner.decisions();
@@ -157,7 +168,7 @@ FoundFailure describe_failure(const Runner& runner, const Program& program, Fail
   tape.trace_hash = result.trace_hash;
   tape.draws = result.draws;
   tape.decisions.assign(decisions.recorded().begin(), decisions.recorded().end());
-  tape.names = decisions.names();
+  set_names(tape, decisions.names(), decisions.origins());
 
   FoundFailure found;
   found.failure = std::move(failure);
@@ -169,6 +180,7 @@ FoundFailure describe_failure(const Runner& runner, const Program& program, Fail
   for (const std::string& line : runner.world().log()) found.output += line + '\n';
   if (program.arguments) found.arguments = program.arguments();
   found.step_hashes = runner.world().step_hashes();
+  found.chronicle = runner.chronicle();
   return found;
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,8 @@ struct FoundFailure {
   std::string arguments;
   /// The trace hash after each step.
   std::vector<std::uint64_t> step_hashes;
+  /// What happened, step by step.
+  std::shared_ptr<const Chronicle> chronicle;
 };
 
 /// A run, and how many steps it took.
@@ -99,6 +102,12 @@ struct ExploreResult {
 [[nodiscard]] ExploreResult explore(const ExploreOptions& options, const Program& program);
 [[nodiscard]] ExploreResult explore(const ExploreOptions& options,
                                     std::function<void(World& world)> body);
+
+/// Runs `program` with the decisions of `tape`, applied by key, and looks closely at the failure;
+/// null when there is none.
+[[nodiscard]] std::optional<FoundFailure> replay_closely(const Program& program,
+                                                         const WorldOptions& options,
+                                                         const Tape& tape);
 
 /// What `runner`, watching closely, has seen of its last run. `tape` has what fixes the run.
 [[nodiscard]] FoundFailure describe_failure(const Runner& runner, const Program& program,

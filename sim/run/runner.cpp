@@ -26,15 +26,24 @@ Runner::Runner(const Program& program, std::string_view strategy, const WorldOpt
 }
 
 RunResult Runner::run(std::uint64_t seed) {
+  start_chronicle();
   decisions_.begin(seed);
   return run_in(world_, options_, Preparation{seed, {}});
 }
 
 RunResult Runner::replay(const Preparation& preparation, Replay& replay) {
+  start_chronicle();
   decisions_.begin_replay(replay);
   const RunResult result = run_in(world_, options_, preparation);
   decisions_.end();
   return result;
+}
+
+RunResult Runner::replay_then_explore(const Preparation& preparation, Replay& replay,
+                                      std::uint64_t draws, std::uint64_t seed) {
+  start_chronicle();
+  decisions_.begin_replay(replay, draws, seed);
+  return run_in(world_, options_, preparation);
 }
 
 RunResult Runner::run_in(World& world, const WorldOptions& options,
@@ -88,14 +97,23 @@ std::string Runner::first_difference(std::uint64_t seed) {
   return fmt::format("the first step that differs is step {}\n", a - first.begin() + 1);
 }
 
-void Runner::watch_closely(bool record_steps) {
+void Runner::watch_closely() {
   decisions_.set_naming(true);
-  options_.record_steps = record_steps;
+  options_.record_steps = true;
+  watching_ = true;
 }
 
 void Runner::watch_no_more() {
   decisions_.set_naming(false);
   options_.record_steps = false;
+  watching_ = false;
+}
+
+// The last run's may be somebody else's by now.
+void Runner::start_chronicle() {
+  chronicle_ = watching_ ? std::make_shared<Chronicle>() : nullptr;
+  decisions_.set_listener(chronicle_.get());
+  options_.chronicle = chronicle_.get();
 }
 
 }  // namespace fermata::sim

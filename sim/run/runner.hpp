@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/check/failure.hpp"
 #include "fermata/sim/run/expectations.hpp"
 #include "fermata/sim/run/output.hpp"
@@ -37,6 +38,9 @@ struct Program {
   std::function<std::string()> arguments;
   /// How to make it again.
   std::function<std::string()> rapidcheck;
+  /// How to make each thing that is one step smaller than what `rapidcheck` makes, the smallest
+  /// first; a hundred at most.
+  std::function<std::vector<std::string>(std::string_view rapidcheck)> smaller_arguments;
 };
 
 /// What one run was.
@@ -67,6 +71,9 @@ class Runner final : private Whereabouts {
   RunResult run(std::uint64_t seed);
   /// A run with the decisions of `replay`. Nothing is learnt from it.
   RunResult replay(const Preparation& preparation, Replay& replay);
+  /// The same for its first `draws` draws; the strategy answers all others, from `seed`.
+  RunResult replay_then_explore(const Preparation& preparation, Replay& replay,
+                                std::uint64_t draws, std::uint64_t seed);
 
   /// The last run is over: the strategy learns from it.
   void learn() { decisions_.end(); }
@@ -75,8 +82,8 @@ class Runner final : private Whereabouts {
   /// different, if anything is. Not after learn().
   std::optional<Failure> twin(std::uint64_t seed, const RunResult& before);
 
-  /// The runs from now on keep names of draws and, if wanted, the trace hash after each step.
-  void watch_closely(bool record_steps);
+  /// The runs from now on keep names of draws, the trace hash after each step, and a chronicle.
+  void watch_closely();
   /// And from now on they do not.
   void watch_no_more();
 
@@ -85,6 +92,8 @@ class Runner final : private Whereabouts {
   [[nodiscard]] const Decisions& decisions() const noexcept { return decisions_; }
   [[nodiscard]] const World& world() const noexcept { return *running_; }
   [[nodiscard]] const std::string& output() const noexcept { return output_.text(); }
+  /// Null unless it was watched closely.
+  [[nodiscard]] std::shared_ptr<const Chronicle> chronicle() const noexcept { return chronicle_; }
   /// The strategy's name with all that it knew when the run began.
   [[nodiscard]] std::string strategy() const { return strategy_->name(); }
 
@@ -93,6 +102,8 @@ class Runner final : private Whereabouts {
   [[nodiscard]] std::string coroutine() const override { return running_->current_coroutine(); }
 
   RunResult run_in(World& world, const WorldOptions& options, const Preparation& preparation);
+  /// Of a run that is not a twin; null unless it is watched closely.
+  void start_chronicle();
   /// In the other world, on the other heap.
   RunResult run_shifted(WorldOptions options, std::uint64_t seed);
   std::string first_difference(std::uint64_t seed);
@@ -104,6 +115,8 @@ class Runner final : private Whereabouts {
   World world_;
   std::unique_ptr<World> other_world_;  // With other stacks.
   World* running_ = &world_;
+  bool watching_ = false;
+  std::shared_ptr<Chronicle> chronicle_;  // Of the last run.
   std::uint64_t twins_ = 0;
   detail::Output output_;
   detail::Expectations expectations_;

@@ -9,8 +9,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "fermata/sim/run/sim_test.hpp"
 
@@ -20,16 +22,31 @@ namespace fermata::sim::detail {
 rc::detail::Reproduce reproduction_for(const Preparation& preparation, const std::string& test);
 /// As a tape has it.
 std::string reproduction_text(const rc::detail::Reproduce& reproduction, const std::string& test);
-/// The value that `reproduction` makes with `generator`.
+/// What `reproduction` makes with `generator`.
 template <class T>
-T generate(const rc::Gen<T>& generator, const rc::detail::Reproduce& reproduction) {
-  rc::Shrinkable<T> shrinkable = generator(reproduction.random, reproduction.size);
+rc::Shrinkable<T> shrinkable(const rc::Gen<T>& generator,
+                             const rc::detail::Reproduce& reproduction) {
+  rc::Shrinkable<T> result = generator(reproduction.random, reproduction.size);
   for (const std::size_t index : reproduction.shrinkPath) {
-    auto shrink = rc::seq::at(shrinkable.shrinks(), index);
+    auto shrink = rc::seq::at(result.shrinks(), index);
     if (!shrink) break;
-    shrinkable = *shrink;
+    result = *shrink;
   }
-  return shrinkable.value();
+  return result;
+}
+
+/// How to make what is one step smaller than what `reproduction` makes; at most kSmaller of it.
+template <class T>
+std::vector<rc::detail::Reproduce> smaller_than(const rc::Gen<T>& generator,
+                                                const rc::detail::Reproduce& reproduction) {
+  constexpr std::size_t kSmaller = 100;
+  auto shrinks = shrinkable(generator, reproduction).shrinks();
+  std::vector<rc::detail::Reproduce> result;
+  for (std::size_t i = 0; i < kSmaller && shrinks.next(); ++i) {
+    result.push_back(reproduction);
+    result.back().shrinkPath.push_back(i);
+  }
+  return result;
 }
 
 template <class Body, class... Arguments>
@@ -43,13 +60,21 @@ void run_sim_property(void (Body::*)(Arguments...)) {
   Program program;
   program.prepare = [&](const Preparation& preparation) {
     reproduction = reproduction_for(preparation, test);
-    values = generate(generator, reproduction);
+    values = shrinkable(generator, reproduction).value();
   };
   program.body = [&](World& world) {
     std::apply([&](const auto&... value) { Body(world).body(value...); }, *values);
   };
   program.arguments = [&] { return rc::toString(*values); };
   program.rapidcheck = [&] { return reproduction_text(reproduction, test); };
+  program.smaller_arguments = [&](std::string_view rapidcheck) {
+    std::vector<std::string> texts;
+    const rc::detail::Reproduce from = reproduction_for(Preparation{0, rapidcheck}, test);
+    for (const auto& smaller : smaller_than(generator, from)) {
+      texts.push_back(reproduction_text(smaller, test));
+    }
+    return texts;
+  };
   run_sim_test(program);
 }
 

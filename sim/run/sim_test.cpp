@@ -201,7 +201,7 @@ class SimTest {
     world.instant_limit = tape.instant_limit;
     Replay replay(tape.decisions, tape.draws, tape.names, options_.replay_mode);
     Runner runner(program_, tape.strategy, world);
-    runner.watch_closely(true);
+    runner.watch_closely();
     const RunResult result = runner.replay(Preparation{tape.seed, tape.rapidcheck}, replay);
     Replayed replayed{replay.summary(), replay.matched(), std::nullopt};
     std::optional<Failure> failure = divergence(tape, replay, result);

@@ -9,6 +9,7 @@
 
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/runtime/core/chooser.hpp"
+#include "fermata/sim/tape/key.hpp"
 
 namespace fermata::sim {
 
@@ -16,7 +17,7 @@ namespace fermata::sim {
 struct Decision {
   /// How many draws the run had made before, calm ones included.
   std::uint64_t index = 0;
-  /// Which draw this is; unique within a run.
+  /// Which draw this is, unique within a run: key_of(topic, occurrence).
   std::uint64_t key = 0;
   /// A pick: how many candidates. Otherwise the draw's bound.
   std::uint64_t bound = 0;
@@ -24,6 +25,8 @@ struct Decision {
   std::uint64_t value = 0;
   /// A pick: the path of the coroutine that production would have run; otherwise the caller's key.
   std::uint64_t subject = 0;
+  /// How many draws on the same topic the run had made before.
+  std::uint32_t occurrence = 0;
   Instant at;
   Stream stream = Stream::Schedule;
   bool is_pick = false;
@@ -31,8 +34,33 @@ struct Decision {
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
+/// What all picks have in common that find `head` first among their candidates.
+[[nodiscard]] constexpr std::uint64_t topic_of_pick(std::uint64_t head) noexcept {
+  constexpr std::uint64_t kPick = key_of("pick");
+  return key_of(kPick, head);
+}
+/// What all draws from `stream` about `subject` have in common.
+[[nodiscard]] constexpr std::uint64_t topic_of_draw(Stream stream, std::uint64_t subject) noexcept {
+  return key_of(static_cast<std::uint64_t>(stream), subject);
+}
+[[nodiscard]] constexpr std::uint64_t topic_of(const Decision& decision) noexcept {
+  return decision.is_pick ? topic_of_pick(decision.subject)
+                          : topic_of_draw(decision.stream, decision.subject);
+}
+
 /// What keys, and the paths of coroutines, are called in reports.
 using Names = std::map<std::uint64_t, std::string>;
+
+/// Where a coroutine comes from, whatever it is called.
+struct Origin {
+  std::uint64_t parent = 0;  // The path of who spawned it; 0 for a machine's main.
+  std::uint32_t number = 0;  // How many it had spawned before.
+
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
+/// By the coroutine's path.
+using Origins = std::map<std::uint64_t, Origin>;
 
 /// Where a run is.
 class Whereabouts {
@@ -43,6 +71,15 @@ class Whereabouts {
 
  protected:
   ~Whereabouts() = default;
+};
+
+/// Somebody who wants to know of each decision that is not calm, when it is taken.
+class DecisionListener {
+ public:
+  virtual void decided(const Decision& decision) = 0;
+
+ protected:
+  ~DecisionListener() = default;
 };
 
 /// "'writer' runs before 'reader'", "network 'n1->n2 loss' is 3, below 10".

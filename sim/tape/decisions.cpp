@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/tape/decisions.hpp"
 
+#include <limits>
 #include <utility>
 
 namespace fermata::sim {
 namespace {
 
 constexpr std::uint64_t kSpawn = key_of("spawn");
-constexpr std::uint64_t kPick = key_of("pick");
 
 }  // namespace
 
@@ -20,7 +20,14 @@ void Decisions::begin(std::uint64_t seed) {
 void Decisions::begin_replay(Replay& replay) {
   reset();
   replay_ = &replay;
+  replayed_draws_ = std::numeric_limits<std::uint64_t>::max();
   replay.rewind(names_, whereabouts_);
+}
+
+void Decisions::begin_replay(Replay& replay, std::uint64_t draws, std::uint64_t seed) {
+  begin_replay(replay);
+  replayed_draws_ = draws;
+  strategy_->begin_run(seed);
 }
 
 void Decisions::end() {
@@ -36,19 +43,24 @@ void Decisions::reset() {
   recorded_.clear();
   draws_ = 0;
   picks_ = 0;
-  if (!names_.empty()) names_.clear();
+  if (!names_.empty()) {
+    names_.clear();
+    origins_.clear();
+    children_.clear();
+  }
 }
 
 std::size_t Decisions::pick(const Candidates& candidates) {
   const std::uint64_t head = candidates.path(0);
-  const std::uint64_t subject = key_of(kPick, head);
-  const std::uint32_t occurrence = occurrences_.next(subject);
+  const std::uint64_t topic = topic_of_pick(head);
+  const std::uint32_t occurrence = occurrences_.next(topic);
   const auto question = [&] {
-    return Question{Stream::Schedule, key_of(subject, occurrence), candidates.size(), head};
+    return Question{Stream::Schedule, key_of(topic, occurrence), candidates.size(), head,
+                    occurrence};
   };
   ++picks_;
   const std::size_t chosen =
-      replay_ != nullptr ? replayed_pick(question(), candidates) : strategy_->pick(candidates);
+      replaying() ? replayed_pick(question(), candidates) : strategy_->pick(candidates);
   if (chosen != 0) record(question(), candidates.path(chosen), true);
   ++draws_;
   return chosen;
@@ -56,7 +68,7 @@ std::size_t Decisions::pick(const Candidates& candidates) {
 
 std::uint64_t Decisions::draw(Stream stream, std::uint64_t key, std::uint64_t bound) {
   const Question question = ask(stream, key, bound);
-  if (replay_ != nullptr) {
+  if (replaying()) {
     const Decision* decision = replay_->answer(as_draw(question));
     return answered(question, decision != nullptr ? decision->value : 0);
   }
@@ -65,7 +77,7 @@ std::uint64_t Decisions::draw(Stream stream, std::uint64_t key, std::uint64_t bo
 
 std::uint64_t Decisions::draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound,
                                      Odds odds) {
-  if (replay_ != nullptr) return draw(stream, key, bound);
+  if (replaying()) return draw(stream, key, bound);
   const Question question = ask(stream, key, bound);
   return answered(question, strategy_->draw_rarely(stream, question.key, bound, odds));
 }
@@ -75,16 +87,17 @@ std::uint64_t Decisions::spawn_path(std::uint64_t parent, std::string_view name)
   const std::uint32_t occurrence = occurrences_.next(key);
   const std::uint64_t path = key_of(key, occurrence);
   if (naming_) [[unlikely]] {
-    name_coroutine(path, name, occurrence);
+    remember(path, parent, name, occurrence);
   }
   return path;
 }
 
-void Decisions::name_coroutine(std::uint64_t path, std::string_view name,
-                               std::uint32_t occurrence) {
+void Decisions::remember(std::uint64_t path, std::uint64_t parent, std::string_view name,
+                         std::uint32_t occurrence) {
   std::string text(name.empty() ? "coroutine" : name);
   if (occurrence > 0) text += " #" + std::to_string(occurrence + 1);
   this->name(path, std::move(text));
+  origins_.insert_or_assign(path, Origin{parent, children_[parent]++});
 }
 
 void Decisions::name(std::uint64_t key, std::string text) {
@@ -92,8 +105,9 @@ void Decisions::name(std::uint64_t key, std::string text) {
 }
 
 Decisions::Question Decisions::ask(Stream stream, std::uint64_t subject, std::uint64_t bound) {
-  const std::uint64_t key = key_of(static_cast<std::uint64_t>(stream), subject);
-  return Question{stream, key_of(key, occurrences_.next(key)), bound, subject};
+  const std::uint64_t topic = topic_of_draw(stream, subject);
+  const std::uint32_t occurrence = occurrences_.next(topic);
+  return Question{stream, key_of(topic, occurrence), bound, subject, occurrence};
 }
 
 void Decisions::record(const Question& question, std::uint64_t value, bool is_pick) {
@@ -102,9 +116,13 @@ void Decisions::record(const Question& question, std::uint64_t value, bool is_pi
                                .bound = question.bound,
                                .value = value,
                                .subject = question.subject,
+                               .occurrence = question.occurrence,
                                .at = whereabouts_ != nullptr ? whereabouts_->now() : Instant{},
                                .stream = question.stream,
                                .is_pick = is_pick});
+  if (listener_ != nullptr) [[unlikely]] {
+    listener_->decided(recorded_.back());
+  }
 }
 
 Draw Decisions::as_draw(const Question& question) const noexcept {

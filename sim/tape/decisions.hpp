@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,9 @@ class Decisions final : public Chooser {
   /// Forgets the last run and begins one whose answers come from `replay`, which must outlive it.
   void begin_replay(Replay& replay);
 
+  /// The same for its first `draws` draws; all others are answered by the strategy, from `seed`.
+  void begin_replay(Replay& replay, std::uint64_t draws, std::uint64_t seed);
+
   /// The run is over: the strategy learns from it, a strict replay looks for what never came.
   void end();
 
@@ -81,6 +85,9 @@ class Decisions final : public Chooser {
   /// Who knows the time of a draw; null: all are at zero. Must outlive this.
   void set_whereabouts(const Whereabouts* whereabouts) noexcept { whereabouts_ = whereabouts; }
 
+  /// Null: nobody listens. Must outlive this, or be taken away.
+  void set_listener(DecisionListener* listener) noexcept { listener_ = listener; }
+
   /// Whether somebody wants to read names; off while exploring.
   [[nodiscard]] bool naming() const noexcept { return naming_; }
   void set_naming(bool naming) noexcept { naming_ = naming; }
@@ -94,6 +101,8 @@ class Decisions final : public Chooser {
   [[nodiscard]] std::uint64_t draws() const noexcept { return draws_; }
   [[nodiscard]] std::uint64_t picks() const noexcept { return picks_; }
   [[nodiscard]] const Names& names() const noexcept { return names_; }
+  /// Of every coroutine that was spawned while naming().
+  [[nodiscard]] const Origins& origins() const noexcept { return origins_; }
 
  private:
   struct Question {
@@ -101,9 +110,17 @@ class Decisions final : public Chooser {
     std::uint64_t key;
     std::uint64_t bound;
     std::uint64_t subject;
+    std::uint32_t occurrence;
   };
 
   void reset();
+  [[nodiscard]] bool replaying() noexcept {
+    if (replay_ == nullptr) return false;
+    if (draws_ >= replayed_draws_) [[unlikely]] {
+      replay_ = nullptr;
+    }
+    return replay_ != nullptr;
+  }
   [[nodiscard]] Question ask(Stream stream, std::uint64_t subject, std::uint64_t bound);
   std::uint64_t answered(const Question& question, std::uint64_t value) {
     if (value != 0) record(question, value, false);
@@ -111,20 +128,25 @@ class Decisions final : public Chooser {
     return value;
   }
   void record(const Question& question, std::uint64_t value, bool is_pick);
-  void name_coroutine(std::uint64_t path, std::string_view name, std::uint32_t occurrence);
+  void remember(std::uint64_t path, std::uint64_t parent, std::string_view name,
+                std::uint32_t occurrence);
   [[nodiscard]] Draw as_draw(const Question& question) const noexcept;
   [[nodiscard]] std::size_t replayed_pick(const Question& question, const Candidates& candidates);
 
   Strategy* strategy_;
   Replay* replay_ = nullptr;
+  std::uint64_t replayed_draws_ = 0;
   Occurrences occurrences_;
   std::vector<Decision> recorded_;
   std::uint64_t draws_ = 0;
   std::uint64_t picks_ = 0;
   const Whereabouts* whereabouts_ = nullptr;
   FaultPoints* fault_points_ = nullptr;
+  DecisionListener* listener_ = nullptr;
   bool naming_ = false;
   Names names_;
+  Origins origins_;
+  std::map<std::uint64_t, std::uint32_t> children_;  // How many each path has spawned.
 };
 
 }  // namespace fermata::sim

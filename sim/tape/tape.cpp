@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,7 +18,7 @@ namespace fermata::sim {
 namespace {
 
 constexpr std::string_view kMagic = "fermata-tape ";
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kVersion = "2";
 
 std::string one_line(std::string text) {
   for (char& letter : text) {
@@ -28,12 +29,13 @@ std::string one_line(std::string text) {
 
 void append(std::string& out, const Decision& decision, const Names& names) {
   if (decision.is_pick) {
-    out += fmt::format("pick {} {:#x} {} {:#x} {:#x} {}", decision.index, decision.key,
-                       decision.bound, decision.value, decision.subject, decision.at.nanoseconds);
+    out += fmt::format("pick {} {:#x} {} {} {:#x} {}", decision.index, decision.subject,
+                       decision.occurrence, decision.bound, decision.value,
+                       decision.at.nanoseconds);
   } else {
-    out += fmt::format("draw {} {:#x} {} {} {:#x} {} {}", decision.index, decision.key,
-                       decision.bound, decision.value, decision.subject, decision.at.nanoseconds,
-                       to_string(decision.stream));
+    out += fmt::format("draw {} {} {:#x} {} {} {} {}", decision.index, to_string(decision.stream),
+                       decision.subject, decision.occurrence, decision.bound, decision.value,
+                       decision.at.nanoseconds);
   }
   out += fmt::format(" # {} {}\n", describe(decision.at), one_line(describe(decision, names)));
 }
@@ -63,7 +65,7 @@ class Reader {
   void read_version() {
     if (text_.substr(0, kMagic.size()) != kMagic) {
       line_ = 1;
-      refuse("the line 'fermata-tape 1'");
+      refuse("the line 'fermata-tape 2'");
     }
     const std::string_view version = next_line().substr(kMagic.size());
     if (version != kVersion) {
@@ -75,6 +77,8 @@ class Reader {
   void read_field(std::string_view word, std::string_view rest) {
     if (word == "test") {
       tape_.test = rest;
+    } else if (word == "program") {
+      tape_.program = rest;
     } else if (word == "seed") {
       tape_.seed = only_number(rest);
     } else if (word == "strategy") {
@@ -98,6 +102,10 @@ class Reader {
     } else if (word == "name") {
       const std::uint64_t key = number(rest);
       tape_.names.emplace(key, std::string(rest));
+    } else if (word == "origin") {
+      const std::uint64_t path = number(rest);
+      const std::uint64_t parent = number(rest);
+      tape_.origins.emplace(path, Origin{parent, only_small_number(rest)});
     } else if (word == "pick" || word == "draw") {
       read_decision(word == "pick", rest);
     } else {
@@ -109,17 +117,13 @@ class Reader {
     Decision decision;
     decision.is_pick = is_pick;
     decision.index = number(rest);
-    decision.key = number(rest);
+    if (!is_pick) decision.stream = stream(rest);
+    decision.subject = number(rest);
+    decision.occurrence = small_number(rest);
     decision.bound = number(rest);
     decision.value = number(rest);
-    decision.subject = number(rest);
     decision.at.nanoseconds = static_cast<std::int64_t>(number(rest));
-    if (!is_pick) {
-      const std::string_view name = next_word(rest);
-      const std::optional<Stream> stream = stream_of(name);
-      if (!stream) refuse("a stream, not '" + std::string(name) + "'");
-      decision.stream = *stream;
-    }
+    decision.key = key_of(topic_of(decision), decision.occurrence);
     if (!tape_.decisions.empty() && decision.index <= tape_.decisions.back().index) {
       refuse("a draw after draw " + std::to_string(tape_.decisions.back().index));
     }
@@ -171,6 +175,23 @@ class Reader {
     return value;
   }
 
+  std::uint32_t small_number(std::string_view& rest) const { return as_small(number(rest)); }
+  std::uint32_t only_small_number(std::string_view rest) const {
+    return as_small(only_number(rest));
+  }
+
+  std::uint32_t as_small(std::uint64_t value) const {
+    if (value > UINT32_MAX) refuse("a number below 2^32, not " + std::to_string(value));
+    return static_cast<std::uint32_t>(value);
+  }
+
+  Stream stream(std::string_view& rest) const {
+    const std::string_view name = next_word(rest);
+    const std::optional<Stream> found = stream_of(name);
+    if (!found) refuse("a stream, not '" + std::string(name) + "'");
+    return *found;
+  }
+
   [[noreturn]] void refuse(const std::string& expected) const {
     throw TapeError(fmt::format("{}:{}: expected {}", origin_, line_, expected));
   }
@@ -185,10 +206,28 @@ class Reader {
 
 }  // namespace
 
+void set_names(Tape& tape, const Names& names, const Origins& origins) {
+  tape.names.clear();
+  tape.origins.clear();
+  const auto take = [&](std::uint64_t key) {
+    if (const auto name = names.find(key); name != names.end()) tape.names.insert(*name);
+    for (auto origin = origins.find(key); origin != origins.end();
+         origin = origins.find(origin->second.parent)) {
+      if (!tape.origins.insert(*origin).second) break;
+    }
+  };
+  for (const Decision& decision : tape.decisions) {
+    take(decision.subject);
+    if (decision.is_pick) take(decision.value);
+  }
+}
+
 std::string to_text(const Tape& tape) {
   std::string out = fmt::format("{}{}\n", kMagic, kVersion);
-  out += fmt::format("test {}\nseed {:#x}\nstrategy {}\nfaults {}\n", tape.test, tape.seed,
-                     tape.strategy, tape.faults);
+  out += fmt::format("test {}\n", tape.test);
+  if (!tape.program.empty()) out += fmt::format("program {}\n", one_line(tape.program));
+  out += fmt::format("seed {:#x}\nstrategy {}\nfaults {}\n", tape.seed, tape.strategy,
+                     tape.faults);
   out += fmt::format("time-limit {}\nstep-limit {}\ninstant-limit {}\n", tape.time_limit.count(),
                      tape.step_limit, tape.instant_limit);
   if (!tape.rapidcheck.empty()) out += fmt::format("rapidcheck {}\n", tape.rapidcheck);
@@ -196,6 +235,9 @@ std::string to_text(const Tape& tape) {
   out += fmt::format("trace {:#x}\ndraws {}\n", tape.trace_hash, tape.draws);
   for (const auto& [key, name] : tape.names) {
     out += fmt::format("name {:#x} {}\n", key, one_line(name));
+  }
+  for (const auto& [path, origin] : tape.origins) {
+    out += fmt::format("origin {:#x} {:#x} {}\n", path, origin.parent, origin.number);
   }
   for (const Decision& decision : tape.decisions) append(out, decision, tape.names);
   out += fmt::format("end {} {:#x}\n", tape.decisions.size(), key_of(out));

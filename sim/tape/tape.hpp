@@ -24,6 +24,8 @@ class TapeError : public Error {
 struct Tape {
   /// "Suite.Name".
   std::string test;
+  /// The test program, as it was called; relative to its folder then. Empty when it is not known.
+  std::string program;
   std::uint64_t seed = 0;
   std::string strategy;
   std::string faults;
@@ -39,8 +41,14 @@ struct Tape {
 
   std::uint64_t draws = 0;
   std::vector<Decision> decisions;
+  /// Of what the decisions speak of.
   Names names;
+  /// Of the coroutines that they speak of, and of those that these come from.
+  Origins origins;
 };
+
+/// Takes from the run's names and origins what `tape.decisions` speak of.
+void set_names(Tape& tape, const Names& names, const Origins& origins);
 
 [[nodiscard]] std::string to_text(const Tape& tape);
 

@@ -36,6 +36,7 @@ class Runtime;
 
 namespace fermata::sim {
 
+class Chronicle;
 class Decisions;
 
 namespace detail {
@@ -57,6 +58,8 @@ struct WorldOptions {
   bool full_audit = false;
   /// Keep the trace hash after every step, so that two runs can be compared step by step.
   bool record_steps = false;
+  /// Who is told what happens; null: nobody. Must outlive the run.
+  Chronicle* chronicle = nullptr;
   StackOptions stacks = {};
 };
 

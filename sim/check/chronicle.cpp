@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/check/chronicle.hpp"
+
+#include <execinfo.h>
+
+#include <array>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/coroutine.hpp"
+#include "fermata/runtime/core/runtime.hpp"
+
+namespace fermata::sim {
+namespace {
+
+/// Of the coroutine whose code calls this.
+std::vector<const void*> present_stack() {
+  std::array<void*, 64> frames;
+  const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  return {frames.begin(), frames.begin() + count};
+}
+
+std::string what_it_waits_for(const CoroutineBase& coroutine) {
+  std::string text;
+  for (const std::string& each : coroutine.awaiting()) {
+    text += (text.empty() ? "" : " or ") + each;
+  }
+  return text;
+}
+
+}  // namespace
+
+void Chronicle::note(std::string_view machine, Trace kind, const CoroutineBase& coroutine,
+                     std::uint64_t detail, Instant at, std::uint64_t step) {
+  const std::size_t lane = lane_of(machine, coroutine);
+  switch (kind) {
+    case Trace::Started:
+    case Trace::Entered:
+      return begin(lane, at, step);
+    case Trace::Left:
+      return suspend(lane, coroutine);
+    case Trace::Finished:
+      return finish(lane, coroutine);
+    case Trace::Enqueued:
+      if (running_) steps_.back().woken.push_back(Wake{lane, static_cast<WakeCause>(detail)});
+      return;
+    default:
+      return;
+  }
+}
+
+void Chronicle::decided(const Decision& decision) {
+  Turn turn;
+  turn.decision = decision;
+  turn.step = forgotten_ + steps_.size();
+  if (decision.is_pick) {
+    turn.chosen = suspended(decision.value);
+    turn.passed_over = suspended(decision.subject);
+  }
+  turns_.push_back(std::move(turn));
+}
+
+std::size_t Chronicle::lane_of(std::string_view machine, const CoroutineBase& coroutine) {
+  const auto [found, is_new] = lane_by_path_.emplace(coroutine.path(), lanes_.size());
+  if (is_new) {
+    lanes_.push_back(Lane{std::string(machine), coroutine.label(), coroutine.path(),
+                          coroutine.spawn_place()});
+    present_.push_back(Suspended{found->second, false, coroutine.spawn_place(), {}});
+  }
+  return found->second;
+}
+
+void Chronicle::begin(std::size_t lane, Instant at, std::uint64_t step) {
+  if (steps_.size() == kMostSteps) {
+    steps_.pop_front();
+    ++forgotten_;
+  }
+  Step next;
+  next.number = step;
+  next.lane = lane;
+  next.at = at;
+  steps_.push_back(std::move(next));
+  present_[lane].begun = true;
+  running_ = true;
+}
+
+void Chronicle::suspend(std::size_t lane, const CoroutineBase& coroutine) {
+  present_[lane].place = *coroutine.suspend_place();
+  present_[lane].stack = present_stack();
+  if (!running_) return;
+  Step& step = steps_.back();
+  step.place = *coroutine.suspend_place();
+  step.reason = what_it_waits_for(coroutine);
+  step.ending = coroutine.waker().empty() ? Ending::Yields : Ending::Waits;
+  running_ = false;
+}
+
+void Chronicle::finish(std::size_t lane, const CoroutineBase& coroutine) {
+  if (!running_ || steps_.back().lane != lane) return;
+  Step& step = steps_.back();
+  const bool failed = coroutine.error() && !is_cancellation(coroutine.error());
+  step.ending = failed ? Ending::Fails : Ending::Ends;
+  if (coroutine.error()) step.reason = fermata::describe(coroutine.error());
+  running_ = false;
+}
+
+std::optional<Chronicle::Suspended> Chronicle::suspended(std::uint64_t path) const {
+  const auto found = lane_by_path_.find(path);
+  return found == lane_by_path_.end() ? std::nullopt : std::optional(present_[found->second]);
+}
+
+}  // namespace fermata::sim

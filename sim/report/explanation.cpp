@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/report/explanation.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "fermata/sim/report/stack_text.hpp"
+#include "fermata/sim/report/step_table.hpp"
+
+namespace fermata::sim {
+namespace {
+
+Party party(const Chronicle& chronicle, const Chronicle::Suspended& suspended) {
+  Party party;
+  party.coroutine = chronicle.lanes()[suspended.lane].name;
+  party.place = suspended.place.text();
+  party.begun = suspended.begun;
+  party.stack = stack_text(suspended.stack);
+  return party;
+}
+
+std::string text_of(const Party& party) {
+  std::string text = fmt::format("'{}' {} {}\n", party.coroutine,
+                                 party.begun ? "was suspended at" : "had not begun; spawned at",
+                                 party.place);
+  for (const std::string& frame : party.stack) text += "    " + frame + "\n";
+  return text;
+}
+
+std::string percent(const Share& share) {
+  return fmt::format("{} of {}", share.failed, share.runs);
+}
+
+std::string verdict_of(const Culprit& culprit, const Tape& tape) {
+  const std::size_t at = *culprit.decision;
+  std::string text = fmt::format("decides: {} {}\n", describe(tape.decisions[at].at),
+                                 describe(tape.decisions[at], tape.names));
+  text += culprit.passing != nullptr ? "  without it the run passes\n"
+                                     : "  without it the run fails as well, in some way\n";
+  if (at + 1 < culprit.reseeded.size()) {
+    text += fmt::format("  drawn anew before it {} runs fail, after it {}\n",
+                        percent(culprit.reseeded[at]), percent(culprit.reseeded[at + 1]));
+  }
+  return text;
+}
+
+nlohmann::ordered_json json_of(const Party& party) {
+  return {{"coroutine", party.coroutine},
+          {"place", party.place},
+          {"begun", party.begun},
+          {"stack", party.stack}};
+}
+
+}  // namespace
+
+std::string Explanation::text() const {
+  std::string text = table + verdict;
+  if (first) text += "  ran: " + text_of(*first);
+  if (second) text += "  would have run: " + text_of(*second);
+  if (!passing_table.empty()) text += "without it:\n" + passing_table;
+  return text;
+}
+
+std::string Explanation::json() const {
+  nlohmann::ordered_json object = {{"verdict", verdict}, {"table", table}};
+  object["pair"] = nlohmann::ordered_json::array();
+  if (first) object["pair"].push_back(json_of(*first));
+  if (second) object["pair"].push_back(json_of(*second));
+  object["passing_table"] = passing_table;
+  return object.dump();
+}
+
+Explanation explain(const FoundFailure& found, const Culprit& culprit) {
+  Explanation explanation;
+  if (found.chronicle == nullptr) return explanation;
+  const Chronicle& chronicle = *found.chronicle;
+  TableOptions options;
+  options.decisive = culprit.decision;
+  explanation.table = step_table(chronicle, found.tape.names, options);
+  if (!culprit.decision) return explanation;
+  explanation.verdict = verdict_of(culprit, found.tape);
+  if (*culprit.decision >= chronicle.turns().size()) return explanation;
+  const Chronicle::Turn& turn = chronicle.turns()[*culprit.decision];
+  if (turn.chosen) explanation.first = party(chronicle, *turn.chosen);
+  if (turn.passed_over) explanation.second = party(chronicle, *turn.passed_over);
+  if (culprit.passing != nullptr) {
+    TableOptions rest;
+    rest.from = turn.step;
+    rest.last = 4;
+    explanation.passing_table = step_table(*culprit.passing, found.tape.names, rest);
+  }
+  return explanation;
+}
+
+}  // namespace fermata::sim

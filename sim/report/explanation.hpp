@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Why a run failed: its steps, the decision that decides, who was suspended where just then, and
+// how the nearest run that passes goes on.
+
+#include <optional>
+#include <string>
+
+#include "fermata/sim/run/culprit.hpp"
+#include "fermata/sim/run/explore.hpp"
+
+namespace fermata::sim {
+
+/// One side of the deciding pair.
+struct Party {
+  std::string coroutine;
+  /// "file.cpp:12 (function)": where it was suspended, or spawned when it had not begun.
+  std::string place;
+  bool begun = false;
+  /// The functions of the program it was in, innermost first.
+  std::vector<std::string> stack;
+};
+
+struct Explanation {
+  /// The table of the failing run, the deciding decision marked.
+  std::string table;
+  /// What decides, in a sentence, with the shares of failures around it. Empty without a decision.
+  std::string verdict;
+  /// Who ran, and who would have run in production: only when a pick decides.
+  std::optional<Party> first;
+  std::optional<Party> second;
+  /// How the nearest passing run goes on from there; empty when there is none.
+  std::string passing_table;
+
+  /// All of it, for people.
+  [[nodiscard]] std::string text() const;
+  /// The same as one JSON object.
+  [[nodiscard]] std::string json() const;
+};
+
+/// `found` was watched closely; `culprit` is of its tape.
+[[nodiscard]] Explanation explain(const FoundFailure& found, const Culprit& culprit);
+
+}  // namespace fermata::sim

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/report/stack_text.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+#include "fermata/sim/run/reproduce.hpp"
+
+namespace fermata::sim {
+namespace {
+
+struct Frame {
+  std::string function;
+  std::string place;
+};
+
+/// Where the program itself is loaded, so that its frames can be told from those of libraries.
+std::uintptr_t load_address() {
+  Dl_info info{};
+  return ::dladdr(reinterpret_cast<const void*>(&stack_text), &info) == 0
+             ? 0
+             : reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+}
+
+/// As the file has it: what the loader added is taken off when the program is position-independent.
+std::string offset_of(const void* address) {
+  Dl_info info{};
+  if (::dladdr(address, &info) == 0) return {};
+  const auto base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+  if (base != load_address()) return {};
+  constexpr std::uintptr_t kFixed = 0x400000;
+  // The return address is behind the call.
+  const auto at = reinterpret_cast<std::uintptr_t>(address) - 1;
+  return fmt::format("{:#x}", base == kFixed ? at : at - base);
+}
+
+std::vector<Frame> symbolize(const std::string& offsets) {
+  const std::string command = fmt::format("addr2line -Cfie {} {} 2>/dev/null",
+                                          detail::shell_quoted(detail::program_path()), offsets);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"),
+                                                             &::pclose);
+  std::string text;
+  std::array<char, 4'096> chunk;
+  while (pipe != nullptr) {
+    const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), pipe.get());
+    if (size == 0) break;
+    text.append(chunk.data(), size);
+  }
+  std::vector<Frame> frames;
+  std::string_view rest = text;
+  const auto line = [&rest] {
+    const std::size_t end = rest.find('\n');
+    const std::string_view found = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    return std::string(found);
+  };
+  while (!rest.empty()) {
+    Frame frame;
+    frame.function = line();
+    frame.place = line();
+    frames.push_back(std::move(frame));
+  }
+  return frames;
+}
+
+bool is_the_users(const Frame& frame) {
+  const std::string_view place = frame.place;
+  for (const std::string_view ours : {"runtime/", "sim/"}) {
+    if (place.substr(0, ours.size()) == ours) return false;
+    if (place.find("/fermata/" + std::string(ours)) != std::string_view::npos) return false;
+  }
+  return place.substr(0, 2) != "??" && place.find("/c++/") == std::string_view::npos;
+}
+
+}  // namespace
+
+std::vector<std::string> stack_text(std::span<const void* const> stack) {
+  std::string offsets;
+  for (const void* address : stack) {
+    const std::string offset = offset_of(address);
+    if (!offset.empty()) offsets += ' ' + offset;
+  }
+  std::vector<std::string> lines;
+  if (offsets.empty()) return lines;
+  for (const Frame& frame : symbolize(offsets)) {
+    if (!is_the_users(frame)) continue;
+    const std::string place = frame.place.substr(0, frame.place.find(" (discriminator"));
+    lines.push_back(fmt::format("{} at {}", frame.function, place));
+  }
+  return lines;
+}
+
+}  // namespace fermata::sim

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Return addresses as people read them.
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fermata::sim {
+
+/// The functions of the user's code in a stack, innermost first, as "function at file:line"; what
+/// belongs to Fermata itself is left out. Asks addr2line; empty when there is none, or when the
+/// program has no names for any of them.
+[[nodiscard]] std::vector<std::string> stack_text(std::span<const void* const> stack);
+
+}  // namespace fermata::sim

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/culprit.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fermata::sim {
+namespace {
+
+class Search {
+ public:
+  Search(const Program& program, const WorldOptions& options, const Tape& tape,
+         const CulpritLimits& limits)
+      : tape_(tape), limits_(limits), runner_(program, "random", options) {}
+
+  Culprit find() {
+    if (tape_.decisions.empty()) return std::move(culprit_);
+    reseed();
+    culprit_.decision = most_decisive();
+    flip();
+    return std::move(culprit_);
+  }
+
+ private:
+  static constexpr std::uint64_t kSeeds = 20;
+  static constexpr std::uint64_t kFewestSeeds = 4;
+
+  void reseed() {
+    const std::uint64_t points = tape_.decisions.size() + 1;
+    const std::uint64_t seeds = std::min(kSeeds, (limits_.runs - 1) / points);
+    if (seeds < kFewestSeeds) return;
+    for (std::size_t kept = 0; kept < points; ++kept) {
+      Share share;
+      while (share.runs < seeds && steps_ < limits_.steps) {
+        share.failed += fails_after(kept, share.runs) ? 1u : 0u;
+        ++share.runs;
+      }
+      culprit_.reseeded.push_back(share);
+    }
+  }
+
+  /// Whether a run fails that keeps the first `kept` decisions and all that was calm before them.
+  bool fails_after(std::size_t kept, std::uint64_t variant) {
+    const std::uint64_t draws = kept == 0 ? 0 : tape_.decisions[kept - 1].index + 1;
+    Replay replay(tape_.decisions, 0, {}, ReplayMode::Best);
+    const RunResult result = runner_.replay_then_explore(preparation(), replay, draws,
+                                                         key_of(tape_.seed, variant));
+    note(result);
+    return result.signature() == tape_.signature;
+  }
+
+  /// The one after which the share of failures has risen most; of equal ones the last.
+  [[nodiscard]] std::size_t most_decisive() const {
+    std::size_t best = tape_.decisions.size() - 1;
+    std::uint64_t best_rise = 0;
+    for (std::size_t i = culprit_.reseeded.size(); i-- > 1;) {
+      const std::uint64_t before = culprit_.reseeded[i - 1].failed;
+      const std::uint64_t after = culprit_.reseeded[i].failed;
+      if (after <= before + best_rise) continue;
+      best_rise = after - before;
+      best = i - 1;
+    }
+    return best;
+  }
+
+  void flip() {
+    std::vector<Decision> rest = tape_.decisions;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(*culprit_.decision));
+    Replay replay(std::move(rest), 0, {}, ReplayMode::Best);
+    runner_.watch_closely();
+    const RunResult result = runner_.replay(preparation(), replay);
+    note(result);
+    if (!result.failure) culprit_.passing = runner_.chronicle();
+  }
+
+  void note(const RunResult& result) noexcept {
+    ++culprit_.runs;
+    steps_ += result.steps;
+  }
+
+  [[nodiscard]] Preparation preparation() const { return {tape_.seed, tape_.rapidcheck}; }
+
+  const Tape& tape_;
+  CulpritLimits limits_;
+  Runner runner_;
+  std::uint64_t steps_ = 0;
+  Culprit culprit_;
+};
+
+}  // namespace
+
+Culprit find_culprit(const Program& program, const WorldOptions& options, const Tape& tape,
+                     const CulpritLimits& limits) {
+  return Search(program, options, tape, limits).find();
+}
+
+}  // namespace fermata::sim

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Which decision of a failing run decides, and the run nearest to it that passes.
+//
+// Flipping     The run is repeated with one decision taken calmly; when it passes, that one is
+//              needed. Of a minimal tape all are.
+// Re-seeding   The run is repeated up to a decision, and everything after that is drawn anew, from
+//              several seeds. The share of failures is small where nothing is settled yet and 1
+//              where the failure cannot be avoided any more; it jumps at the decision that decides.
+//              (FoundationDB draws that curve over time, for a person to look at.)
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/run/runner.hpp"
+#include "fermata/sim/tape/tape.hpp"
+
+namespace fermata::sim {
+
+struct CulpritLimits {
+  std::uint64_t runs = 240;
+  /// In all of its runs.
+  std::uint64_t steps = 20'000'000;
+};
+
+/// How many of the runs failed in the same way.
+struct Share {
+  std::uint64_t failed = 0;
+  std::uint64_t runs = 0;
+};
+
+struct Culprit {
+  /// Of the tape's decisions; nothing when there are none.
+  std::optional<std::size_t> decision;
+  /// Entry j: the first j decisions are kept, the rest is drawn anew. Empty when there was no room
+  /// for as many runs.
+  std::vector<Share> reseeded;
+  /// The run with all decisions but that one; null when it fails as well.
+  std::shared_ptr<const Chronicle> passing;
+  std::uint64_t runs = 0;
+};
+
+/// `tape` is of a run of `program` in a world with `options` that failed.
+[[nodiscard]] Culprit find_culprit(const Program& program, const WorldOptions& options,
+                                   const Tape& tape, const CulpritLimits& limits = {});
+
+}  // namespace fermata::sim

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/shrinker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "fermata/sim/tape/random.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using DecisionList = std::vector<Decision>;
+
+class Shrinker {
+ public:
+  Shrinker(const Program& program, const WorldOptions& options, const Tape& tape,
+           const ShrinkLimits& limits)
+      : program_(program), limits_(limits), tape_(tape), runner_(program, "calm", options) {}
+
+  /// Whether the failure is there at all when the decisions are applied by key.
+  bool begin() { return fails(tape_.decisions, tape_.rapidcheck); }
+
+  void shrink() {
+    do {
+      drop_streams();
+      drop_parts();
+      lower_values();
+      drop_single_ones();
+    } while (take_smaller_arguments());
+  }
+
+  [[nodiscard]] const DecisionList& decisions() const noexcept { return tape_.decisions; }
+  [[nodiscard]] const std::string& rapidcheck() const noexcept { return tape_.rapidcheck; }
+  [[nodiscard]] std::size_t smaller_arguments() const noexcept { return smaller_arguments_; }
+  [[nodiscard]] std::uint64_t runs() const noexcept { return runs_; }
+  [[nodiscard]] bool minimal() const noexcept { return !spent_; }
+
+ private:
+  /// Whether a run with these decisions fails in the same way; then it is the one to go on with.
+  bool fails(const DecisionList& decisions, const std::string& rapidcheck) {
+    if (runs_ == limits_.runs || steps_ >= limits_.steps) {
+      spent_ = true;
+      return false;
+    }
+    Replay replay(decisions, 0, {}, ReplayMode::Best);
+    const RunResult result = runner_.replay(Preparation{tape_.seed, rapidcheck}, replay);
+    ++runs_;
+    steps_ += result.steps;
+    if (result.signature() != tape_.signature) return false;
+    const auto used = runner_.decisions().recorded();
+    tape_.decisions.assign(used.begin(), used.end());
+    tape_.rapidcheck = rapidcheck;
+    return true;
+  }
+
+  bool fails_without(std::size_t begin, std::size_t end) {
+    DecisionList rest = tape_.decisions;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(begin),
+               rest.begin() + static_cast<std::ptrdiff_t>(end));
+    return fails(rest, tape_.rapidcheck);
+  }
+
+  void drop_streams() {
+    for (std::size_t i = kStreams; i-- > 0;) {
+      DecisionList rest = tape_.decisions;
+      std::erase_if(rest, [&](const Decision& d) { return d.stream == static_cast<Stream>(i); });
+      if (rest.size() < tape_.decisions.size()) fails(rest, tape_.rapidcheck);
+    }
+  }
+
+  void drop_parts() {
+    for (std::size_t size = tape_.decisions.size() / 2; size > 1; size /= 2) drop_each(size);
+  }
+
+  void drop_single_ones() {
+    while (drop_each(1)) {
+    }
+  }
+
+  /// Tries to drop each part of `size` decisions, from the last one on. Returns whether any went.
+  bool drop_each(std::size_t size) {
+    bool any = false;
+    for (std::size_t end = tape_.decisions.size(); end > 0 && !spent_;) {
+      const std::size_t begin = end - std::min(size, end);
+      const bool gone = fails_without(begin, end);
+      any = any || gone;
+      end = std::min(begin, tape_.decisions.size());
+    }
+    return any;
+  }
+
+  void lower_values() {
+    for (std::size_t i = 0; i < tape_.decisions.size() && !spent_; ++i) lower_value(i);
+  }
+
+  /// Half-way down again and again, until it must stay as it is.
+  void lower_value(std::size_t i) {
+    std::uint64_t too_low = 0;
+    while (i < tape_.decisions.size() && !tape_.decisions[i].is_pick &&
+           tape_.decisions[i].value - too_low > 1) {
+      DecisionList lower = tape_.decisions;
+      const bool first = too_low == 0;
+      const std::uint64_t value = first ? 1 : too_low + (lower[i].value - too_low) / 2;
+      lower[i].value = value;
+      if (!fails(lower, tape_.rapidcheck)) too_low = value;
+      if (spent_) return;
+    }
+  }
+
+  bool take_smaller_arguments() {
+    if (!program_.smaller_arguments) return false;
+    bool any = false;
+    for (bool again = true; again && !spent_;) {
+      again = false;
+      for (const std::string& smaller : program_.smaller_arguments(tape_.rapidcheck)) {
+        if (!fails(tape_.decisions, smaller)) continue;
+        ++smaller_arguments_;
+        any = again = true;
+        break;
+      }
+    }
+    return any;
+  }
+
+  const Program& program_;
+  ShrinkLimits limits_;
+  Tape tape_;
+  Runner runner_;
+  std::uint64_t runs_ = 0;
+  std::uint64_t steps_ = 0;
+  std::size_t smaller_arguments_ = 0;
+  bool spent_ = false;
+};
+
+}  // namespace
+
+std::string Shrunk::summary() const {
+  std::string text =
+      fmt::format("shrunk: {} decisions -> {}", decisions_before, found.tape.decisions.size());
+  if (smaller_arguments > 0) {
+    text += fmt::format(", arguments {} times smaller", smaller_arguments);
+  }
+  text += fmt::format(" ({} runs)", runs);
+  if (!minimal) text += "; there was more to try";
+  return text;
+}
+
+std::optional<Shrunk> shrink(const Program& program, const WorldOptions& options, const Tape& tape,
+                             const ShrinkLimits& limits) {
+  Shrunk shrunk;
+  Tape smaller = tape;
+  {
+    Shrinker shrinker(program, options, tape, limits);
+    if (!shrinker.begin()) return std::nullopt;
+    shrinker.shrink();
+    smaller.decisions = shrinker.decisions();
+    smaller.rapidcheck = shrinker.rapidcheck();
+    shrunk.smaller_arguments = shrinker.smaller_arguments();
+    shrunk.runs = shrinker.runs();
+    shrunk.minimal = shrinker.minimal();
+  }
+  shrunk.decisions_before = tape.decisions.size();
+  std::optional<FoundFailure> found = replay_closely(program, options, smaller);
+  if (!found) return std::nullopt;
+  shrunk.found = std::move(*found);
+  return shrunk;
+}
+
+}  // namespace fermata::sim

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Makes a failing run small: takes away every decision, and every part of the arguments, that its
+// failure does not need. What is left fails with the same signature.
+//
+// Method   Delta debugging on the decisions (A. Zeller, R. Hildebrandt, "Simplifying and isolating
+//          failure-inducing input", IEEE TSE 2002): whole streams first, then halves, quarters and
+//          so on down to single decisions, the later ones first, since what comes after a decision
+//          depends on it. Then each drawn number is lowered, and RapidCheck's ways to a smaller
+//          argument are tried, the decisions being applied by key.
+// Result   A run of its own, which replays strictly. When it is minimal no single decision can be
+//          left out: the run without it passes, or fails in another way.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/runner.hpp"
+
+namespace fermata::sim {
+
+/// What the search may cost; the same on every machine.
+struct ShrinkLimits {
+  std::uint64_t runs = 500;
+  /// In all of its runs. More than a failing run has, or nothing is tried.
+  std::uint64_t steps = 20'000'000;
+};
+
+struct Shrunk {
+  /// What is left; its tape and its picture are those of the smaller run.
+  FoundFailure found;
+  std::size_t decisions_before = 0;
+  /// How often the arguments were made smaller.
+  std::size_t smaller_arguments = 0;
+  std::uint64_t runs = 0;
+  /// Whether nothing was left untried: no single decision can be dropped.
+  bool minimal = false;
+
+  /// "shrunk: 412 decisions -> 2, arguments 7 times smaller (187 runs)".
+  [[nodiscard]] std::string summary() const;
+};
+
+/// `tape` is of a run of `program` in a world with `options` that failed. Null when applying its
+/// decisions by key does not give that failure again.
+[[nodiscard]] std::optional<Shrunk> shrink(const Program& program, const WorldOptions& options,
+                                           const Tape& tape, const ShrinkLimits& limits = {});
+
+}  // namespace fermata::sim
