@@ -19,12 +19,13 @@ function(fermata_program name folder)
   endforeach()
 endfunction()
 
-# fermata_test(<name> <folder> SOURCES ... [LINK ...] [PROPERTIES ...]): a GoogleTest program; each
-# of its tests is a ctest test of its own, labelled with its folder and run in the build directory.
+# fermata_test(<name> <folder> SOURCES ... [LINK ...] [PROPERTIES ...] [FILTER <of GoogleTest>]): a
+# GoogleTest program; each of its tests is a ctest test of its own, labelled with its folder and run
+# in the build directory.
 # Those of a program named *_slow_test are labelled <folder>/slow, and left out by `./dev check`.
 # What links fermata_sim gets the main() that knows the exit codes of simulated tests.
 function(fermata_test name folder)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINK;PROPERTIES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "FILTER" "SOURCES;LINK;PROPERTIES")
   fermata_program(${name} ${folder} SOURCES ${arg_SOURCES} LINK ${arg_LINK})
   if(TARGET fermata_sim AND fermata_sim IN_LIST arg_LINK)
     target_link_libraries(${name} PRIVATE fermata_sim_main)
@@ -40,6 +41,7 @@ function(fermata_test name folder)
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 120
+    TEST_FILTER "${arg_FILTER}"
     WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
     PROPERTIES TIMEOUT 120 LABELS ${label} ${arg_PROPERTIES})
 endfunction()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # properties/*_properties.cpp are laws, a test each; suite/ is the bundled suite of `./dev run`;
-# zoo/ is the program that hunts mutants; the rest (models, generators) is a library of theirs.
+# zoo/ is the program that hunts mutants, zoo/applications/ programs that are themselves wrong, with
+# their correct twins; the rest (models, generators) is a library of theirs.
 
 if(NOT TARGET fermata_sim)
   return()
@@ -32,4 +33,11 @@ endif()
 file(GLOB zoo_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/zoo/*.cpp")
 if(zoo_sources)
   fermata_program(zoo_hunt properties SOURCES ${zoo_sources} LINK ${laws_link})
+endif()
+
+file(GLOB application_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/properties/zoo/applications/*.cpp")
+if(application_sources)
+  fermata_test(zoo_applications properties SOURCES ${application_sources}
+    LINK fermata_sim fmt::fmt FILTER "-Buggy.*")
 endif()
