@@ -5,7 +5,9 @@
 Each *.patch beside this script is one bug, against a copy of runtime/ and sim/ that is built apart.
 It counts as found when the workload of its entry, among 3 to 10 unrelated coroutines, reports the
 invariant that the bug breaks; when its seed replays; when the calm order does not show it, if it
-needs two orderings or more; and when the same workload passes without the bug.
+needs two orderings or more; and when the same workload passes without the bug. Then the programs
+in applications/ are hunted, as applications.py has it, and docs/bench/finding.md is written, unless
+only some were asked for.
 
 Usage: run.py [--build DIR] [--json FILE] [--only ID] [--seeds N] [--limit N] [--control N]
 """
@@ -20,6 +22,8 @@ import shutil
 import statistics
 import subprocess
 import sys
+
+import applications
 
 ZOO = pathlib.Path(__file__).resolve().parent
 ROOT = ZOO.parent.parent
@@ -245,6 +249,10 @@ def main():
             trial.show()
             rows += trial.rows()
             failed += not trial.ok()
+    finding = None if options.only else ROOT / "docs" / "bench" / "finding.md"
+    found, wrong = applications.hunt(build, options.only, options.control, finding)
+    rows += found
+    failed += wrong
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     print("all found" if not failed else f"{failed} not found")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Whether what expected.tsv says is so: each buggy program passes with every tape of fewer
-// decisions than its minimum, the calm one first, and fails with one of as many; and the lines of
-// its pair are there.
+// decisions than its minimum, the calm one first, and fails with one of as many; the lines of its
+// pair are there; and exploring finds it.
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/sim/run/explore.hpp"
 #include "properties/zoo/applications/search.hpp"
 
 namespace fermata::properties::zoo {
@@ -125,6 +126,22 @@ TEST(Expected, TapeOfTheMinimumFails) {
     if (!searched) {
       EXPECT_FALSE(run_buggy(*application, pass_over(expected.minimum - 1))) << expected.name;
     }
+  }
+}
+
+TEST(Expected, IsFoundByExploring) {
+  constexpr std::uint64_t kRuns = 2'000;
+  for (const Application& application : applications()) {
+    sim::ExploreOptions options;
+    options.runs = kRuns;
+    bool found = false;
+    for (const char* strategy : {"random", "pct:2"}) {
+      options.strategy = strategy;
+      found = found || sim::explore(options, [&](sim::World& world) {
+                         application.body(world, Variant::Buggy);
+                       }).found;
+    }
+    EXPECT_TRUE(found) << application.name;
   }
 }
 
