@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The bugs of the programs in this folder are found by exploring, shrunk to little more than the
+// smallest tape there is, and explained by the pair that decides. applications.py asks the same of
+// the tool.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "fermata/sim/run/culprit.hpp"
+#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/shrinker.hpp"
+#include "properties/zoo/applications/expected.hpp"
+
+namespace fermata::properties::zoo {
+namespace {
+
+constexpr std::uint64_t kRuns = 2'000;
+constexpr std::uint64_t kSeeds = 5;
+
+sim::Program buggy(const Application& application) {
+  sim::Program program;
+  program.body = [body = application.body](sim::World& world) { body(world, Variant::Buggy); };
+  return program;
+}
+
+/// By one strategy or the other.
+std::optional<sim::FoundFailure> hunt(const sim::Program& program, std::uint64_t seed) {
+  sim::ExploreOptions options;
+  options.runs = kRuns;
+  options.seed = seed;
+  for (const char* strategy : {"random", "pct:2"}) {
+    options.strategy = strategy;
+    sim::ExploreResult result = sim::explore(options, program);
+    if (result.found) return std::move(result.found);
+  }
+  return std::nullopt;
+}
+
+class Pair {
+ public:
+  explicit Pair(const Expected& expected)
+      : expected_(expected), source_(source_of(expected.name)) {}
+
+  /// Whether this turn of a failing run is it.
+  [[nodiscard]] bool is(const sim::Chronicle& chronicle, std::size_t turn,
+                        const sim::Names& names) const {
+    const sim::Chronicle::Turn& it = chronicle.turns().at(turn);
+    if (expected_.is_decision()) {
+      return !it.decision.is_pick &&
+             has_one_of(describe(it.decision, names), expected_.against_line);
+    }
+    if (!it.chosen || !it.passed_over) return false;
+    return (is_one(chronicle, *it.chosen) && is_other(chronicle, *it.passed_over)) ||
+           (is_one(chronicle, *it.passed_over) && is_other(chronicle, *it.chosen));
+  }
+
+ private:
+  using Suspended = sim::Chronicle::Suspended;
+
+  [[nodiscard]] bool is_one(const sim::Chronicle& chronicle, const Suspended& who) const {
+    return is_at(chronicle, who, expected_.coroutine, expected_.line);
+  }
+  [[nodiscard]] bool is_other(const sim::Chronicle& chronicle, const Suspended& who) const {
+    return is_at(chronicle, who, expected_.against, expected_.against_line);
+  }
+  [[nodiscard]] bool is_at(const sim::Chronicle& chronicle, const Suspended& who,
+                           const std::string& coroutine, const std::string& line) const {
+    return chronicle.lanes()[who.lane].name == coroutine &&
+           line_of_source(who.place.line).find(line) != std::string::npos;
+  }
+  [[nodiscard]] std::string line_of_source(std::size_t number) const {
+    std::size_t begin = 0;
+    for (std::size_t i = 1; i < number; ++i) begin = source_.find('\n', begin) + 1;
+    return source_.substr(begin, source_.find('\n', begin) - begin);
+  }
+
+  const Expected& expected_;
+  std::string source_;
+};
+
+TEST(Hunt, DISABLED_FindsShrinksAndExplains) {
+  for (const Expected& expected : read_expected()) {
+    const sim::Program program = buggy(*find_application(expected.name));
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      SCOPED_TRACE(expected.name + ", seed " + std::to_string(seed));
+      const auto found = hunt(program, seed);
+      ASSERT_TRUE(found) << "not found in " << kRuns << " schedules";
+      EXPECT_TRUE(has_one_of(to_string(found->failure.verdict), expected.verdict));
+
+      const auto shrunk = sim::shrink(program, {}, found->tape);
+      ASSERT_TRUE(shrunk);
+      EXPECT_TRUE(shrunk->minimal) << shrunk->summary();
+      const sim::Tape& tape = shrunk->found.tape;
+      EXPECT_LE(2 * tape.decisions.size(), 3 * expected.minimum) << shrunk->summary();
+
+      const sim::Culprit culprit = sim::find_culprit(program, {}, tape);
+      ASSERT_TRUE(culprit.decision);
+      EXPECT_TRUE(Pair(expected).is(*shrunk->found.chronicle, *culprit.decision, tape.names))
+          << describe(tape.decisions[*culprit.decision], tape.names);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fermata::properties::zoo
