@@ -47,10 +47,12 @@ endif()
 
 file(GLOB_RECURSE sim_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/sim/*.cpp")
 list(FILTER sim_sources EXCLUDE REGEX "/sim/(cli/|run/sim_main\\.cpp$)")
-if(sim_sources AND GTest_FOUND AND rapidcheck_FOUND AND TARGET fermata_runtime)
+if(sim_sources AND GTest_FOUND AND rapidcheck_FOUND AND nlohmann_json_FOUND
+    AND TARGET fermata_runtime)
   fermata_library(sim ${sim_sources})
   target_link_libraries(fermata_sim
-    PUBLIC fermata_runtime GTest::gtest rapidcheck PRIVATE fmt::fmt)
+    PUBLIC fermata_runtime GTest::gtest rapidcheck
+    PRIVATE fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   fermata_library(sim_main "${PROJECT_SOURCE_DIR}/sim/run/sim_main.cpp")
   target_link_libraries(fermata_sim_main PUBLIC fermata_sim)
 else()

@@ -22,8 +22,10 @@
 
 namespace fermata {
 
+class CoroutineBase;
 class EventRef;
 class Runtime;
+class WaitFacts;
 
 /// What an event is; it decides what start and stop mean and which events count as activity.
 enum class EventKind : std::uint8_t {
@@ -217,6 +219,19 @@ class Event {
   [[nodiscard]] virtual const SourcePlace* made_at() const noexcept { return nullptr; }
   /// info(), and where it was made.
   [[nodiscard]] std::string info_with_place() const;
+  /// Tells what keeps it from firing, as far as it knows, and what `waiter` wants of it. For people
+  /// who ask why nothing goes on. Runs no user code, works in every state.
+  virtual void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+    static_cast<void>(facts);
+    static_cast<void>(waiter);
+  }
+  /// Whether this, when it has come so far, makes `other` fire.
+  [[nodiscard]] virtual bool answers_for(const Event& other) const noexcept {
+    static_cast<void>(other);
+    return false;
+  }
+  /// Whether an EventRef points here: somebody may fire it without owning it.
+  [[nodiscard]] bool is_pointed_at() const noexcept { return references_ != nullptr; }
 
   // --- for the runtime and the audit ---
 

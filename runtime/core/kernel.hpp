@@ -9,6 +9,7 @@
 #include "fermata/runtime/core/event.hpp"
 #include "fermata/runtime/core/journal.hpp"
 #include "fermata/runtime/core/observer.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 
 namespace fermata {
 
@@ -26,6 +27,7 @@ namespace detail {
 struct Kernel {
   Chooser* chooser = nullptr;    // Null in production.
   Observer* observer = nullptr;  // Null in production.
+  WaitLog* wait_log = nullptr;   // Null unless somebody wants to explain what comes.
 
   std::size_t active_events = 0;  // CORE-EV-01.
   std::uint64_t next_serial = 1;
@@ -35,6 +37,13 @@ struct Kernel {
   void trace(Trace kind, const Event* subject, std::uint64_t detail) {
     if (observer != nullptr) [[unlikely]] {
       observer->trace(kind, subject, detail);
+    }
+  }
+
+  void log_wait(WaitAct act, const Event& object, const SourcePlace* place,
+                std::uint64_t detail = 0) {
+    if (wait_log != nullptr) [[unlikely]] {
+      wait_log->note(act, object, place, detail);
     }
   }
 };

@@ -59,6 +59,17 @@ std::string ScopeBase::info() const {
   return text + fmt::format(" created at {}:{}", place_.file, place_.line);
 }
 
+void ScopeBase::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("scope", name(), &place_);
+  for (const CoroutineBase* each = first_member(); each != nullptr;
+       each = CoroutineBase::ScopeList::after(*each)) {
+    facts.needs(*each);
+  }
+  for (const ScopeBase* each = first_child(); each != nullptr; each = each->next_sibling()) {
+    if (!each->is_empty()) facts.needs(*each);
+  }
+}
+
 bool ScopeBase::contains(const ScopeBase& other) const noexcept {
   const ScopeBase* each = &other;
   while (each != nullptr && each != this) each = each->parent_;

@@ -54,6 +54,11 @@ std::string Timer::info() const {
                      mode_ == TimerMode::Periodic ? "periodic" : "once");
 }
 
+void Timer::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("timer", {}, nullptr);
+  if (loop_ref_count() == 0) facts.stopped();
+}
+
 std::exception_ptr Timer::timeout_error() const {
   return std::make_exception_ptr(Timeout(
       fmt::format("Timeout occurred after {} milliseconds", ceil<milliseconds>(timeout_).count())));

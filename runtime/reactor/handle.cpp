@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 
 namespace fermata {
 
@@ -44,6 +45,12 @@ std::string Handle::info() const {
   std::string text = Event::info();
   if (!name_.empty()) text += fmt::format(" \"{}\"", name_.view());
   return text;
+}
+
+void Handle::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  std::string kind = to_string(this->kind());
+  kind.front() = static_cast<char>(kind.front() - 'A' + 'a');
+  facts.is(kind.c_str(), name_.view(), made_at());
 }
 
 namespace detail {

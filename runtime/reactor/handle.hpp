@@ -44,6 +44,7 @@ class Handle : public Event {
 
   /// 'Listener #12 "front"'.
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  protected:
   Handle(detail::Attachment& attachment, EventKind kind);

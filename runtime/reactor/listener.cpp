@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 
 namespace fermata {
 
@@ -27,6 +28,11 @@ bool is_transient(int code) {
 AcceptRequest::AcceptRequest(ListenerHandle& listener)
     : Request(listener.runtime(), "accept"), listener_(Ref<ListenerHandle>::share(listener)) {
   listener.accept(*this);
+}
+
+void AcceptRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("listener", listener_->local_address().text(), listener_->made_at());
+  facts.wanted("accept");
 }
 
 AcceptRequest::~AcceptRequest() {

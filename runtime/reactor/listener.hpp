@@ -35,6 +35,7 @@ class AcceptRequest final : public Request {
  public:
   explicit AcceptRequest(ListenerHandle& listener);
   ~AcceptRequest() override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
   /// The connection, once completed without an error. What is not taken goes to the next acceptor.
   [[nodiscard]] Ref<StreamHandle> take() noexcept { return std::move(connection_); }

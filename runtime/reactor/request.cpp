@@ -33,6 +33,10 @@ void Request::finish() noexcept {
   }
 }
 
+void Request::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is(operation_, {}, nullptr);
+}
+
 std::string Request::info() const { return fmt::format("Request #{} ({})", serial(), operation_); }
 
 }  // namespace fermata

@@ -31,6 +31,7 @@ class Request : public Event {
     return closed() ? &outcome_ : nullptr;
   }
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  protected:
   /// `operation` is a literal: what error texts and reports call it.

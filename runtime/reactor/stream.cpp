@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/runtime.hpp"
 #include "fermata/runtime/reactor/file_part.hpp"
 #include "fermata/runtime/reactor/streams.hpp"
 
@@ -48,7 +49,12 @@ ReadRequest::ReadRequest(StreamHandle& stream, std::span<std::byte> buffer)
       buffer_(buffer.first(std::min(buffer.size(), kTransferMax))) {
   FERMATA_REQUIRE(!buffer.empty(), "read: expected a buffer of at least one byte");
   stream.require_readable("read");
+  runtime().kernel().log_wait(WaitAct::Used, stream, nullptr);
   stream.read(*this);
+}
+
+void ReadRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  stream_->explain(facts, "read");
 }
 
 ReadRequest::~ReadRequest() {
@@ -71,7 +77,12 @@ WriteRequest::WriteRequest(StreamHandle& stream, std::span<const std::byte> data
     : Request(stream.runtime(), "write"), stream_(Ref<StreamHandle>::share(stream)) {
   stream.require_writable("write");
   data = data.first(std::min(data.size(), kTransferMax));
+  runtime().kernel().log_wait(WaitAct::Used, stream, nullptr);
   stream.write(*this, {&data, 1}, mode);
+}
+
+void WriteRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  stream_->explain(facts, "write");
 }
 
 WriteRequest::WriteRequest(StreamHandle& stream, Buffers buffers)
@@ -96,6 +107,12 @@ StreamHandle::StreamHandle(detail::Attachment& attachment, IoType type, Directio
     : IoHandle(attachment, type), direction_(direction) {}
 
 StreamHandle::~StreamHandle() = default;
+
+void StreamHandle::explain(WaitFacts& facts, const char* operation) const {
+  facts.is("connection", peer_address().text(), made_at());
+  facts.wanted(operation);
+  if (const StreamHandle* other = far_end()) facts.across(*this, *other);
+}
 
 void StreamHandle::require_readable(const char* operation) const {
   if (readable()) return;
@@ -232,6 +249,7 @@ std::size_t StreamHandle::write_at_once(std::span<const std::byte> data) {
   if (closed() || write_shut_ || write_code_ != 0 || !writes_.empty()) return 0;
   if (data.empty() || !writable()) return 0;
   data = data.first(std::min(data.size(), kTransferMax));
+  runtime().kernel().log_wait(WaitAct::Used, *this, nullptr);
   const Written written = try_write({&data, 1});
   write_code_ = written.code;
   return written.accepted;

@@ -47,6 +47,7 @@ class ReadRequest final : public Request {
   /// Throws UsageError when `buffer` is empty, and for a stream that is only written.
   ReadRequest(StreamHandle& stream, std::span<std::byte> buffer);
   ~ReadRequest() override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
   /// Accepts the bytes, once completed without an error; what is not accepted goes back to the
   /// stream. Returns how many there are.
@@ -84,6 +85,7 @@ class WriteRequest final : public Request {
   /// a stream that is only read and for an offset that no file has.
   WriteRequest(StreamHandle& stream, FileHandle& file, std::uint64_t offset, std::uint64_t length);
   ~WriteRequest() override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   friend class StreamHandle;
@@ -99,6 +101,9 @@ class StreamHandle : public IoHandle {
   /// 0.0.0.0:0 where there is none.
   [[nodiscard]] virtual Address local_address() const { return {}; }
   [[nodiscard]] virtual Address peer_address() const { return {}; }
+
+  /// The other end, when that is in this process, as in a simulated world; else null.
+  [[nodiscard]] virtual const StreamHandle* far_end() const noexcept { return nullptr; }
 
   [[nodiscard]] bool readable() const noexcept { return direction_ != Direction::Out; }
   [[nodiscard]] bool writable() const noexcept { return direction_ != Direction::In; }
@@ -187,6 +192,8 @@ class StreamHandle : public IoHandle {
     std::unique_ptr<FilePart> part;   // Null for bytes.
   };
 
+  /// What keeps an operation here waiting: whoever is at the other end.
+  void explain(WaitFacts& facts, const char* operation) const;
   void require_readable(const char* operation) const;
   void require_writable(const char* operation) const;
   void read(ReadRequest& request);

@@ -21,6 +21,7 @@ void Barrier::arrive_and_wait(const WaitOptions& options, const SourcePlace& pla
   detail::check_token(options);
   if (broken_) std::rethrow_exception(broken_);
   require_parties();
+  log_wait(WaitAct::Arrived, &place);
   if (--pending_ == 0) return complete();
   detail::Waiter me(line_);
   wait_turn(me, options, place, [this, round = round_](bool granted) {
@@ -69,6 +70,11 @@ void Barrier::break_up(const std::string& why, const std::exception_ptr& cause) 
 void Barrier::reset() {
   break_up("it was reset", nullptr);
   broken_ = nullptr;
+}
+
+void Barrier::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+  Primitive::explain_wait(facts, waiter);
+  facts.state(fmt::format("{} of {} parties arrived", arrived(), parties_));
 }
 
 std::string Barrier::info() const {

@@ -61,6 +61,7 @@ class Barrier final : private detail::Primitive {
 
   /// "Barrier 'start' created at race.cpp:3, 1 of 3 parties arrived, waiting: 'a'"
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   void require_parties() const;

@@ -27,6 +27,7 @@ ChannelCore::ChannelCore(Runtime& runtime, Name&& name, std::size_t capacity,
     : Event(runtime, EventKind::Plain),
       slots_(std::max<std::size_t>(capacity, 1)),
       capacity_(capacity),
+      logged_(runtime.kernel().wait_log != nullptr),
       name_(std::move(name)),
       place_(place) {
   const std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / value_bytes;
@@ -51,6 +52,19 @@ std::string ChannelCore::label() const {
 std::string ChannelCore::info() const {
   return fmt::format("Channel(capacity={}, receivers={}, senders={}, reserved={}/{})", capacity_,
                      receivers(), senders(), reserved_receivers(), reserved_senders());
+}
+
+void ChannelCore::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+  facts.is("channel", name_.view(), &place_);
+  if (is_rendezvous()) {
+    facts.state("a rendezvous");
+  } else if (stored_ < slots_) {
+    facts.state(stored_ == 0 ? "empty" : fmt::format("{} of {}", stored_, slots_));
+  } else {
+    facts.state("full");
+  }
+  if (receivers_.has(waiter)) facts.wanted("receive");
+  if (senders_.has(waiter) || delivering_.has(waiter)) facts.wanted("send");
 }
 
 void ChannelCore::observe_owner() {
@@ -198,12 +212,14 @@ void ChannelCore::wake_senders() {
 
 // Who waits for a future is told, and may let go of the channel.
 void ChannelCore::after_store() {
+  runtime().kernel().log_wait(WaitAct::Sent, *this, nullptr);
   const auto keep = Ref<Event>::share(*this);
   wake_receivers();
   starvation_changed(true);
 }
 
 void ChannelCore::after_take() {
+  runtime().kernel().log_wait(WaitAct::Received, *this, nullptr);
   wake_senders();
   starvation_changed(true);
 }

@@ -59,6 +59,7 @@ class ChannelCore : public Event {
   [[nodiscard]] std::string label() const;
   /// "Channel(capacity=C, receivers=R, senders=S, reserved=RR/RS)".
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
   /// The error that it was closed with.
   [[nodiscard]] const Outcome* replay() const noexcept override {
     return outcome_.error ? &outcome_ : nullptr;
@@ -112,14 +113,14 @@ class ChannelCore : public Event {
   /// One has been stored: it is promised to the oldest receiver.
   void value_stored() {
     ++stored_;
-    if (receivers_.waiting() > 0 || guard_ != nullptr) [[unlikely]] {
+    if (receivers_.waiting() > 0 || guard_ != nullptr || logged_) [[unlikely]] {
       after_store();
     }
   }
   /// One has left the store: its slot is promised to the oldest sender.
   void value_taken() {
     --stored_;
-    if (senders_.waiting() > 0 || guard_ != nullptr) [[unlikely]] {
+    if (senders_.waiting() > 0 || guard_ != nullptr || logged_) [[unlikely]] {
       after_take();
     }
   }
@@ -128,7 +129,7 @@ class ChannelCore : public Event {
   [[nodiscard]] void* accept_delivery();
   /// The caller has taken it.
   void delivery_taken() {
-    if (senders_.waiting() > 0 || guard_ != nullptr) [[unlikely]] {
+    if (senders_.waiting() > 0 || guard_ != nullptr || logged_) [[unlikely]] {
       after_take();
     }
   }
@@ -163,6 +164,7 @@ class ChannelCore : public Event {
   void* delivery_ = nullptr;
   std::uint32_t handles_ = 0;
   CloseReason reason_ = CloseReason::Explicit;
+  bool logged_;  // Somebody keeps a log of who sends and receives.
   Outcome outcome_;  // Valid once closed.
   Name name_;
   SourcePlace place_;

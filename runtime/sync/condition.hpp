@@ -41,7 +41,9 @@ class Condition final : private detail::Primitive {
             const SourcePlace& place = SourcePlace::current()) {
     const detail::Deadline deadline(options);
     detail::check_token(options);
+    bool woken = false;
     while (!predicate()) {
+      if (std::exchange(woken, true)) log_wait(WaitAct::Refused, &place);
       try {
         wait(mutex, deadline.remaining(), place);
       } catch (const Timeout&) {
@@ -49,6 +51,7 @@ class Condition final : private detail::Primitive {
         deadline.throw_timeout();
       }
     }
+    if (woken) log_wait(WaitAct::Took, &place);
   }
 
   /// With what std::unique_lock is: `lock` must own its mutex.
@@ -66,8 +69,12 @@ class Condition final : private detail::Primitive {
   }
 
   /// Who notifies need not hold the mutex. Never suspends.
-  void notify_one() { line_.grant(); }
-  void notify_all() {
+  void notify_one(const SourcePlace& place = SourcePlace::current()) {
+    log_notify(place);
+    line_.grant();
+  }
+  void notify_all(const SourcePlace& place = SourcePlace::current()) {
+    log_notify(place);
     while (line_.grant()) {
     }
   }
@@ -76,6 +83,12 @@ class Condition final : private detail::Primitive {
   [[nodiscard]] std::string info() const override;
 
  private:
+  void log_notify(const SourcePlace& place) const {
+    if (runtime().kernel().wait_log == nullptr) [[likely]] {
+      return;
+    }
+    log_wait(WaitAct::Notified, &place, line_.next_id());
+  }
   static std::exception_ptr lock_again(Mutex& mutex, const SourcePlace& place);
 };
 

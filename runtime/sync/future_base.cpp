@@ -113,8 +113,20 @@ void FutureBase::cancel(std::exception_ptr reason, const SourcePlace& place) {
   resolve({nullptr, std::move(reason)}, place);
 }
 
+void FutureBase::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("future", name_.view(), &created_);
+  if (has(kAbandoned) && !completed()) facts.abandoned("every promise was dropped");
+}
+
+bool FutureBase::answers_for(const Event& other) const noexcept {
+  const ChainLink* link = chain_.first();
+  while (link != nullptr && &link->child() != &other) link = link->next_;
+  return link != nullptr;
+}
+
 void FutureBase::lose_writers() noexcept {
   set(kAbandoned);
+  runtime().kernel().log_wait(WaitAct::Dropped, *this, nullptr);
   if (has_listeners() || !chain_.empty()) break_promise();
 }
 

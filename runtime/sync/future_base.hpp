@@ -59,6 +59,8 @@ class FutureBase : public Event {
   [[nodiscard]] std::vector<std::string> awaiting_info() const;
   /// "FutureState(pending)" or "FutureState(completed)".
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  [[nodiscard]] bool answers_for(const Event& other) const noexcept override;
 
   [[nodiscard]] const Outcome* replay() const noexcept override {
     return completed() ? &outcome_ : nullptr;

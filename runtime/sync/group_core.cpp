@@ -65,6 +65,24 @@ GroupCore::~GroupCore() {
   }
 }
 
+void GroupCore::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+  facts.is("task group", name_.view(), nullptr);
+  facts.state(fmt::format("{} running, {} pending", active_, pending_.size()));
+  const bool one_is_enough = room_line_.has(waiter) || cursors_.has(waiter) ||
+                             std::any_of(std::begin(joiners_), std::end(joiners_) - 1,
+                                         [&](const WaitQueue& line) { return line.has(waiter); });
+  for (const GroupTask* task = tasks_.first(); task != nullptr;
+       task = GroupTask::SpawnOrder::after(*task)) {
+    if (!task->coroutine_) continue;
+    one_is_enough ? facts.accepts(*task->coroutine_) : facts.needs(*task->coroutine_);
+  }
+}
+
+bool GroupCore::answers_for(const Event& other) const noexcept {
+  return std::any_of(waiters_.begin(), waiters_.end(),
+                     [&](const auto& waiter) { return &waiter->promised() == &other; });
+}
+
 std::string GroupCore::info() const {
   return fmt::format("TaskGroup(total={}, active={})", tasks_.size(), active_);
 }

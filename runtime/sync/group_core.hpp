@@ -97,6 +97,8 @@ class GroupWaiter {
   virtual ~GroupWaiter() = default;
   [[nodiscard]] virtual bool due(const GroupCore& group) const = 0;
   virtual void resolve(GroupCore& group) = 0;
+  /// What it resolves.
+  [[nodiscard]] virtual const Event& promised() const = 0;
 };
 
 /// What a consumer takes out of a set.
@@ -158,6 +160,8 @@ class GroupCore final : public Event {
 
   /// "TaskGroup(total=T, active=A)"
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  [[nodiscard]] bool answers_for(const Event& other) const noexcept override;
   [[nodiscard]] const Outcome* replay() const noexcept override {
     return closed() ? &outcome_ : nullptr;
   }

@@ -293,6 +293,17 @@ bool JointWait::reports(const JointItem& item) const noexcept {
   return !cancelled_here || !is_cancellation(item.error());
 }
 
+void JointWait::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is(rule_.operation, {}, nullptr);
+  facts.state(fmt::format("{} of {} have not ended", pending_, total_));
+  const bool all = rule_.needed >= total_;
+  for (const JointItem* item = first_; item != nullptr; item = item->next_) {
+    if (item->state_ != JointItem::State::Pending) continue;
+    all ? facts.needs(item->event()) : facts.accepts(item->event());
+  }
+  if (!sealed_ && source_) facts.needs(source_.event());
+}
+
 std::string JointWait::info() const {
   std::string text = fmt::format("{}: {} of {} items have not ended", rule_.operation, pending_,
                                  sealed_ ? fmt::to_string(total_) : "an unknown number of");

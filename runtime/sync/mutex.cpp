@@ -32,6 +32,11 @@ void Mutex::refuse_unlock(const CoroutineBase& me) const {
   runtime().log(error.what());
 }
 
+void Mutex::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+  Primitive::explain_wait(facts, waiter);
+  holder_.explain(facts);
+}
+
 std::string Mutex::info() const {
   const std::string state = holder_.nobody() ? "not held" : "held by " + holder_.info(runtime());
   return fmt::format("{}, {}{}", title(), state, line_.info());

@@ -40,7 +40,10 @@ class Mutex final : private detail::Primitive {
   /// False when it is held, or promised to somebody. Never suspends.
   [[nodiscard]] bool try_lock(const SourcePlace& place = SourcePlace::current()) {
     const CoroutineBase& me = detail::caller();
-    if (!free()) return false;
+    if (!free()) {
+      log_wait(WaitAct::Refused, &place, holder_.id());
+      return false;
+    }
     holder_.set(me, place);
     return true;
   }
@@ -62,6 +65,7 @@ class Mutex final : private detail::Primitive {
 
   /// "Mutex 'ledger' created at bank.cpp:12, held by 'teller' since bank.cpp:31, waiting: 'clerk'"
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   [[nodiscard]] bool free() const noexcept { return holder_.nobody() && line_.granted() == 0; }

@@ -30,6 +30,11 @@ void Once::end(bool success) {
   }
 }
 
+void Once::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+  Primitive::explain_wait(facts, waiter);
+  runner_.explain(facts);
+}
+
 std::string Once::info() const {
   std::string state = "not done";
   if (done_) state = "done";

@@ -45,6 +45,7 @@ class Once final : private detail::Primitive {
 
   /// "Once 'schema' created at db.cpp:5, being done by 'a' since db.cpp:40, waiting: 'b'"
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   /// Whether the caller has to do it now; false when it is done.

@@ -58,6 +58,11 @@ std::string PoolCore::info() const {
                      line_.granted(), max_);
 }
 
+void PoolCore::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("pool", name_.view(), &place_);
+  facts.state(fmt::format("{} of {} in use", active_, max_));
+}
+
 std::string PoolCore::subject() const {
   std::string text = name_.empty() ? "pool" : fmt::format("pool '{}'", name_.view());
   text += fmt::format(" created at {}:{}", place_.file, place_.line);
@@ -83,6 +88,7 @@ PoolSlot& PoolCore::acquire_the_long_way(const WaitOptions& options, const Sourc
   }
   PoolSlot* const slot = use_place(probe);
   if (slot == nullptr) throw about(PoolError(closed() ? kPoolIsClosed : kNothingMade));
+  log_lease(WaitAct::Took, &place);
   return *slot;
 }
 
@@ -92,9 +98,14 @@ PoolSlot* PoolCore::try_acquire() {
   const std::optional<std::uint64_t> probation = admit();
   if (!probation) return nullptr;
   Probe probe(*this, *probation);
-  if (free_places() <= 0) return nullptr;
+  if (free_places() <= 0) {
+    log_lease(WaitAct::Refused, nullptr);
+    return nullptr;
+  }
   ++active_;
-  return use_place(probe);
+  PoolSlot* const slot = use_place(probe);
+  if (slot != nullptr) log_lease(WaitAct::Took, nullptr);
+  return slot;
 }
 
 // Returns with a place that counts as active. The reservation becomes that place without a
@@ -160,6 +171,7 @@ PoolCore::Verdict PoolCore::consult(Hook hook, PoolSlot& slot) {
 }
 
 void PoolCore::discard(PoolSlot& slot, std::exception_ptr error) {
+  log_lease(WaitAct::Gave, nullptr);
   const Verdict broken{.accepted = false, .error = std::move(error)};
   give_back_the_long_way(slot, &broken);
 }
@@ -229,6 +241,7 @@ PoolSlot& PoolCore::detached(const void* resource) const {
 void PoolCore::drop(PoolSlot& slot) noexcept {
   const bool may_suspend = has(Hook::BeforeRelease) || (closed() && has(Hook::Destructor));
   if (!may_suspend) return give_back(slot);
+  log_lease(WaitAct::Gave, nullptr);
   slot.state_ = PoolSlot::State::Busy;
   end_in_background(&slot);
 }

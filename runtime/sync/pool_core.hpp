@@ -85,6 +85,7 @@ class PoolCore : public Event, public Circuit {
     const bool plain = detours_ == 0 && !options.timeout && options.token == nullptr;
     if (plain && free_places() > 0 && !idle_.empty()) [[likely]] {
       ++active_;
+      log_lease(WaitAct::Took, &place);
       return lease(take_idle());
     }
     return acquire_the_long_way(options, place);
@@ -100,6 +101,7 @@ class PoolCore : public Event, public Circuit {
   /// Throws what the destructor threw, unless an exception is in flight in the caller: then it goes
   /// to the log (POOL-18).
   void give_back(PoolSlot& slot) {
+    log_lease(WaitAct::Gave, nullptr);
     if (detours_ == 0 && line_.waiting() == 0) [[likely]] {
       push_idle(slot);
       --active_;
@@ -149,6 +151,7 @@ class PoolCore : public Event, public Circuit {
 
   /// "Pool(idle=I, active=A, reserved=R, max=M)".
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
   [[nodiscard]] const Outcome* replay() const noexcept override {
     return closed() ? &outcome_ : nullptr;
   }
@@ -200,6 +203,10 @@ class PoolCore : public Event, public Circuit {
   }
   [[nodiscard]] std::int64_t total() const noexcept {
     return active_ + static_cast<std::int64_t>(idle_.size());
+  }
+
+  void log_lease(WaitAct act, const SourcePlace* place) const {
+    runtime().kernel().log_wait(act, *this, place, 1);
   }
 
   // pool_core.cpp

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <exception>
 #include <utility>
 
@@ -22,6 +23,12 @@ std::string Primitive::title() const {
   std::string text = kind_;
   if (!name_.empty()) text += fmt::format(" '{}'", name_.view());
   return text + fmt::format(" created at {}:{}", place_.file, place_.line);
+}
+
+void Primitive::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  std::string kind = kind_;
+  kind.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(kind.front())));
+  facts.is(kind.c_str(), name_.view(), &place_);
 }
 
 UsageError Primitive::misuse(const std::string& what) const {

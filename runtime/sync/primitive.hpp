@@ -38,6 +38,7 @@ class Primitive : public Event {
  public:
   /// "Mutex 'ledger' created at bank.cpp:12" and its state.
   [[nodiscard]] std::string info() const override = 0;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  protected:
   /// `kind` is what people call it, "Mutex".
@@ -58,6 +59,10 @@ class Primitive : public Event {
       throw;
     }
     me.leave();
+  }
+
+  void log_wait(WaitAct act, const SourcePlace* place, std::uint64_t detail = 0) const {
+    runtime().kernel().log_wait(act, *this, place, detail);
   }
 
   [[nodiscard]] std::string title() const;
@@ -86,6 +91,11 @@ class Holder {
     place_ = place;
   }
   void clear() noexcept { id_ = 0; }
+  /// 0 for nobody.
+  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+  void explain(WaitFacts& facts) const {
+    if (!nobody()) facts.held_by(id_, &place_);
+  }
 
   /// "'teller' since bank.cpp:31"; "nobody".
   [[nodiscard]] std::string info(const Runtime& runtime) const;

@@ -32,17 +32,19 @@ class Semaphore final : private detail::Primitive {
                const SourcePlace& place = SourcePlace::current());
 
   /// False when there are too few, or somebody has come before. Never suspends.
-  [[nodiscard]] bool try_acquire(std::size_t count = 1);
+  [[nodiscard]] bool try_acquire(std::size_t count = 1,
+                                 const SourcePlace& place = SourcePlace::current());
 
   /// Adds permits; by whom does not matter. Never suspends. UsageError when `count` is zero or the
   /// sum overflows.
-  void release(std::size_t count = 1);
+  void release(std::size_t count = 1, const SourcePlace& place = SourcePlace::current());
 
   /// Permits that nobody has been promised.
   [[nodiscard]] std::size_t available() const noexcept { return available_; }
 
   /// "Semaphore 'slots' created at pool.cpp:8, 2 available, waiting: 'a'"
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   class Request;

@@ -102,6 +102,7 @@ class TaskGroup : public detail::TaskOwner<T, Key> {
   class WaiterOf : public detail::GroupWaiter {
    public:
     [[nodiscard]] Future<V> future() const { return promise_.future(); }
+    [[nodiscard]] const Event& promised() const override { return promise_.future().event(); }
 
    protected:
     void fail(detail::GroupCore& group) {

@@ -53,6 +53,11 @@ void WaitQueue::fail_all(const std::exception_ptr& error, bool granted_too) {
   while (Waiter* oldest = granted_.first()) oldest->settle(Waiter::State::Failed, error);
 }
 
+std::uint64_t WaitQueue::next_id() const noexcept {
+  const Waiter* next = oldest();
+  return next != nullptr && next->coroutine_ != nullptr ? next->coroutine_->id() : 0;
+}
+
 std::string WaitQueue::info() const {
   std::string text;
   const auto list = [&text](const Line& line, const char* what) {

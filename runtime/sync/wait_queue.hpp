@@ -122,6 +122,15 @@ class WaitQueue {
   [[nodiscard]] std::size_t granted() const noexcept { return granted_.size(); }
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty() && granted_.empty(); }
 
+  /// Whether this coroutine waits here for its turn.
+  [[nodiscard]] bool has(const CoroutineBase& coroutine) const noexcept {
+    const Waiter* each = waiting_.first();
+    while (each != nullptr && each->coroutine_ != &coroutine) each = Line::after(*each);
+    return each != nullptr;
+  }
+  /// Of whom a grant would wake; 0 when nobody, or nobody who is a coroutine.
+  [[nodiscard]] std::uint64_t next_id() const noexcept;
+
   /// ", granted: 'a', waiting: 'b', 'c'", without what does not apply. For people.
   [[nodiscard]] std::string info() const;
 
