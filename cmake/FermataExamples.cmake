@@ -4,7 +4,7 @@
 # to both.
 
 # Those whose simulated tests fail, since that is what they show.
-set(examples_of_failure lost_update)
+set(examples_of_failure lost_update transfer)
 
 file(GLOB examples CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/examples/*")
 foreach(example IN LISTS examples)

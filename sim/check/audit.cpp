@@ -18,10 +18,13 @@ using Mark = Event::AuditMark;
 
 constexpr TraceKinds kNoted(Trace::EventFired, Trace::EventDestroyed, Trace::Started,
                             Trace::Entered, Trace::Left, Trace::Finished, Trace::Polled,
-                            Trace::TimeAdvanced, Trace::DeadlockReported);
+                            Trace::TimeAdvanced, Trace::DeadlockReported,
+                            Trace::ShutdownStarted);
+/// The same, and what a chronicle and the history of waits are made of.
 constexpr TraceKinds kTold(Trace::EventFired, Trace::EventDestroyed, Trace::Started, Trace::Entered,
                            Trace::Left, Trace::Finished, Trace::Polled, Trace::TimeAdvanced,
-                           Trace::DeadlockReported, Trace::Enqueued);
+                           Trace::DeadlockReported, Trace::ShutdownStarted, Trace::EventStopped,
+                           Trace::EventClosed, Trace::Enqueued);
 
 const CoroutineBase& as_coroutine(const Event& event) noexcept {
   return static_cast<const CoroutineBase&>(event);
@@ -35,7 +38,8 @@ Audit::Audit(RunRecord& record) noexcept
 void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   runtime_ = &runtime;
   options_ = options;
-  note_only(options.chronicle != nullptr ? kTold : kNoted);
+  watched_ = options.chronicle != nullptr || options.log_waits;
+  note_only(watched_ ? kTold : kNoted);
   journal_.forget_all();
   counted_ = {};
   steps_since_recount_ = 0;
@@ -44,6 +48,8 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   busy_votes_ = 0;
   at_instant_ = 0;
   interrupter_.disarm();
+  runtime.kernel().wait_log = options.log_waits ? &history_ : nullptr;
+  if (options.log_waits) history_.begin(runtime, record_.steps);
   if (failed_coroutine_.step != 0) failed_coroutine_ = {};
 }
 
@@ -64,12 +70,10 @@ void Audit::end_run() {
 // --- what happens ---
 
 void Audit::note(Trace kind, const Event* subject, std::uint64_t detail) {
-  if (options_.chronicle != nullptr && subject != nullptr) [[unlikely]] {
+  if (watched_ && subject != nullptr) [[unlikely]] {
     tell(kind, *subject, detail);
   }
   switch (kind) {
-    case Trace::Enqueued:
-      return;
     case Trace::EventFired:
       return check_fire(*subject);
     case Trace::EventDestroyed:
@@ -89,13 +93,18 @@ void Audit::note(Trace kind, const Event* subject, std::uint64_t detail) {
     case Trace::TimeAdvanced:
       at_instant_ = 0;
       return;
-    default:
+    case Trace::DeadlockReported:
       return note_deadlock(detail);
+    case Trace::ShutdownStarted:  // What it cancels may have been stuck; an error says more.
+      return failed_coroutine_.step == 0 ? look_for_stuck() : void();
+    default:
+      return;
   }
 }
 
 void Audit::tell(Trace kind, const Event& subject, std::uint64_t detail) {
-  if (subject.kind() != EventKind::Coroutine) return;
+  if (options_.log_waits) history_.note(kind, subject, detail);
+  if (options_.chronicle == nullptr || subject.kind() != EventKind::Coroutine) return;
   options_.chronicle->note(runtime_->options().name, kind, as_coroutine(subject), detail,
                            runtime_->now(), record_.steps + 1);
 }
@@ -126,13 +135,29 @@ void Audit::note_deadlock(std::uint64_t waiting) {
                                        waiting, runtime_->registry().size()));
   }
   if (options_.allow_deadlock) return;
-  Moment moment = present();
-  record_.fail(Failure{Verdict::Deadlock,
-                       fmt::format("fermata::DeadlockError: Deadlock detected: no active "
-                                   "coroutines, {} coroutines in waiting",
-                                   waiting),
-                       std::move(moment.coroutine), moment.at, moment.step,
-                       explain_waits(*runtime_)});
+  report(Verdict::Deadlock,
+         fmt::format("fermata::DeadlockError: Deadlock detected: no active coroutines, {} "
+                     "coroutines in waiting",
+                     waiting),
+         present(), Ending::Quiet);
+}
+
+void Audit::look_for_stuck() {
+  if (options_.allow_deadlock || interrupter_.armed()) return;
+  if (!stuck_.search(*runtime_, true).empty()) report_stuck(Ending::Going);
+}
+
+bool Audit::report_stuck_at_limit() {
+  if (record_.over() || options_.allow_deadlock) return false;
+  if (stuck_.search(*runtime_, false).empty() || !stuck_.has_ring()) return false;
+  report_stuck(Ending::Endless);
+  return true;
+}
+
+void Audit::report_stuck(Ending ending) {
+  report(Verdict::Deadlock,
+         fmt::format("partial deadlock: {} can never go on", labels_of(stuck_.found())), present(),
+         ending);
 }
 
 void Audit::forget(const Event& event) noexcept {
@@ -204,13 +229,10 @@ void Audit::check_fire(const Event& event) {
 // --- livelocks ---
 
 void Audit::report_idleness() {
-  const Moment moment = present();
-  record_.fail(Failure{Verdict::Liveness,
-                       "livelock: the scheduler goes round without a step",
-                       {},
-                       moment.at,
-                       moment.step,
-                       runtime_->dump()});
+  Moment moment = present();
+  moment.coroutine.clear();
+  report(Verdict::Liveness, "livelock: the scheduler goes round without a step",
+         std::move(moment), Ending::Endless);
   throw AbandonRun{};
 }
 
@@ -239,22 +261,21 @@ void Audit::report_standstill(const Event* timer) {
     const bool armed = event->kind() == EventKind::Timer && event->loop_ref_count() > 0;
     if (armed) timers += event->info() + "\n";
   }
-  record_.fail(Failure{Verdict::Liveness,
-                       fmt::format("livelock: more than {} steps and timers on '{}' while its time "
-                                   "stands still, most of late by {}",
-                                   options_.instant_limit, runtime_->options().name, busy),
-                       std::move(moment.coroutine), moment.at, moment.step,
-                       runtime_->dump() + timers});
+  report(Verdict::Liveness,
+         fmt::format("livelock: more than {} steps and timers on '{}' while its time stands still, "
+                     "most of late by {}",
+                     options_.instant_limit, runtime_->options().name, busy),
+         std::move(moment), Ending::Endless, timers);
 }
 
 void Audit::report_livelock() {
+  if (report_stuck_at_limit()) return;
   Moment moment = present();
   moment.coroutine = busy_coroutine();
-  record_.fail(Failure{Verdict::Liveness,
-                       fmt::format("livelock: more than {} steps without an end, most of late by "
-                                   "'{}'",
-                                   options_.step_limit, moment.coroutine),
-                       moment.coroutine, moment.at, moment.step, runtime_->dump()});
+  std::string message = fmt::format(
+      "livelock: more than {} steps without an end, most of late by '{}'", options_.step_limit,
+      moment.coroutine);
+  report(Verdict::Liveness, std::move(message), std::move(moment), Ending::Endless);
 }
 
 // --- results ---
@@ -263,6 +284,15 @@ Audit::Moment Audit::present() const {
   const CoroutineBase* current = runtime_->current();
   return Moment{current != nullptr ? current->label() : std::string(), runtime_->now(),
                 record_.steps + 1};
+}
+
+void Audit::report(Verdict verdict, std::string message, Moment moment, Ending ending,
+                   const std::string& more) {
+  const WaitSource source = wait_source();
+  Explanation waits = explain_waits({&source, 1}, ending, record_.steps);
+  if (ending == Ending::Endless) waits.text += runtime_->dump() + more;
+  record_.fail(Failure{verdict, std::move(message), std::move(moment.coroutine), moment.at,
+                       moment.step, std::move(waits.text), std::move(waits.json)});
 }
 
 void Audit::complain(std::string_view invariant, const std::string& what) {

@@ -18,8 +18,11 @@
 #include "fermata/runtime/core/coroutine.hpp"
 #include "fermata/runtime/core/journal.hpp"
 #include "fermata/runtime/core/observer.hpp"
+#include "fermata/sim/check/explain.hpp"
 #include "fermata/sim/check/interrupter.hpp"
 #include "fermata/sim/check/run_record.hpp"
+#include "fermata/sim/check/stuck.hpp"
+#include "fermata/sim/check/wait_history.hpp"
 
 namespace fermata::sim {
 class Chronicle;
@@ -35,6 +38,7 @@ struct AuditOptions {
   bool record_steps = false;    // Keep the hash after each step.
   bool allow_deadlock = false;  // Somebody else judges deadlocks; the run goes on after one.
   Chronicle* chronicle = nullptr;  // Is told what happens.
+  bool log_waits = false;          // Keep a log of what is done to primitives.
 };
 
 class Audit final : public Observer {
@@ -51,6 +55,14 @@ class Audit final : public Observer {
 
   /// Throws AbandonRun once the run has failed.
   void end_step(Runtime& runtime) override;
+
+  /// What a picture of all waits is made of.
+  [[nodiscard]] WaitSource wait_source() const noexcept {
+    return {runtime_, options_.log_waits ? &history_ : nullptr, false};
+  }
+  /// Reports a partial deadlock that is no more than likely: only at the end of a run that a limit
+  /// has ended. Returns whether there is one.
+  bool report_stuck_at_limit();
 
   /// Something that the end of the run will be about, as it was when it happened.
   struct Moment {
@@ -80,6 +92,11 @@ class Audit final : public Observer {
   void loses_control(const Event& coroutine);
   void note_end(const CoroutineBase& coroutine);
   void check_fire(const Event& event);
+  void look_for_stuck();
+  void report_stuck(Ending ending);
+  /// With a picture of all waits, and `more` lines at the end of it.
+  void report(Verdict verdict, std::string message, Moment moment, Ending ending,
+              const std::string& more = {});
 
   void check_touched();
   void recount();
@@ -118,12 +135,15 @@ class Audit final : public Observer {
   std::size_t steps_since_recount_ = 0;
   std::uint32_t idle_rounds_ = 0;
 
+  bool watched_ = false;            // Somebody is told more than the audit itself needs.
   const Event* running_ = nullptr;  // The coroutine in control.
   std::uint64_t busy_ = 0;          // Id of whoever had most of the steps of late, if anybody has.
   std::uint64_t busy_votes_ = 0;
   std::uint64_t at_instant_ = 0;         // Steps and timers since time has passed.
   std::uint64_t armed_before_poll_ = 0;  // Number of the first timer that the last look left out.
   Interrupter interrupter_;
+  StuckSearch stuck_;
+  WaitHistory history_;
   Moment failed_coroutine_;
 };
 

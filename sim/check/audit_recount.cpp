@@ -153,6 +153,7 @@ void Audit::end_step(Runtime& runtime) {
   const std::size_t pause = runtime.kernel().live_events.size() + kLeastStepsBetweenRecounts;
   if (options_.full || ++steps_since_recount_ > pause) {
     recount();
+    if (!runtime.scheduler().shutting_down()) look_for_stuck();
   } else {
     check_touched();
   }

@@ -1,32 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Why nothing goes on: who waits for what, where it was spawned and where it suspended, and what is
-// wrong with it.
-//
-// Cycle           Coroutines that wait for one another in a ring.
-// Orphan          An event that nobody but its waiters refers to: nobody is left who could fire it.
-// Lost wake-up    A plain event that somebody holds but nobody fires: it fired before the wait
-//                 began, or its turn never came.
+// Why nothing goes on, or why a run has no end: the wait-for graph with its diagnosis, and what a
+// run has left behind. What the classes mean is said in deadlock.hpp.
 
+#include <cstdint>
+#include <span>
 #include <string>
+
+#include "fermata/sim/check/wait_graph.hpp"
 
 namespace fermata {
 class Runtime;
 }
 
-namespace fermata::sim::detail {
+namespace fermata::sim {
 
-/// Every coroutine that waits, in the order of ids, and what keeps each from going on. Several
-/// lines; empty when nobody waits.
-[[nodiscard]] std::string explain_waits(const Runtime& runtime);
+/// Who waits for whom in `runtime`, now, as JSON: docs/guide/deadlocks.md says what is in it. In
+/// the runtime's thread, at any time; nobody need have failed.
+[[nodiscard]] std::string wait_graph_json(const Runtime& runtime);
+/// The same for people.
+[[nodiscard]] std::string wait_graph_text(const Runtime& runtime);
 
-/// Those of them that can never go on though others can: rings whose members nobody else can reach.
-/// Empty when there is none.
-[[nodiscard]] std::string explain_stuck(const Runtime& runtime);
+namespace detail {
+
+enum class Ending : std::uint8_t {
+  Quiet,    // nothing will ever happen
+  Endless,  // a limit has ended it
+  Going,    // it goes on
+};
+
+struct Explanation {
+  std::string text;  // Several lines.
+  std::string json;
+};
+
+/// `steps` are those of the run so far.
+[[nodiscard]] Explanation explain_waits(std::span<const WaitSource> sources, Ending ending,
+                                        std::uint64_t steps);
 
 /// What is left of a run that has ended: events, coroutines, contexts, armed timers. Empty when
 /// nothing is.
 [[nodiscard]] std::string explain_leaks(const Runtime& runtime);
 
-}  // namespace fermata::sim::detail
+}  // namespace detail
+}  // namespace fermata::sim

@@ -38,6 +38,8 @@ struct Failure {
   std::uint64_t step = 0;
   /// More for the reader, over several lines: who waits for what, what leaked. May be empty.
   std::string explanation;
+  /// Who waits for whom, as JSON: docs/guide/deadlocks.md. Empty where nobody's waiting matters.
+  std::string wait_graph;
 
   /// Equal for failures that are the same to a reader: the verdict and the first line of the
   /// message, every run of digits in it replaced by '#'.

@@ -24,6 +24,7 @@ class Interrupter {
   /// interrupted; only suspensions count at which `how` is possible.
   void arm(std::uint64_t first_id, Interruption how, std::uint64_t point);
   void disarm() noexcept { *this = Interrupter(); }
+  [[nodiscard]] bool armed() const noexcept { return armed_; }
 
   /// The step that has just ended was `current`'s, if not null.
   void end_step(CoroutineBase* current);

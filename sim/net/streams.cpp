@@ -104,6 +104,10 @@ SimStream::SimStream(fermata::detail::Attachment& attachment,
 
 Address SimStream::local_address() const { return connection_->end(side_).address; }
 
+const StreamHandle* SimStream::far_end() const noexcept {
+  return dynamic_cast<const SimStream*>(connection_->end(Connection::other(side_)).endpoint);
+}
+
 Address SimStream::peer_address() const {
   return connection_->end(Connection::other(side_)).address;
 }

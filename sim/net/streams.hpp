@@ -54,6 +54,7 @@ class SimStream final : public StreamHandle, public Endpoint {
 
   [[nodiscard]] Address local_address() const override;
   [[nodiscard]] Address peer_address() const override;
+  [[nodiscard]] const StreamHandle* far_end() const noexcept override;
 
   void expect_arrival() override;
   void expect_room(Instant when) override;

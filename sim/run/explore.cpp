@@ -110,6 +110,9 @@ class Exploration {
       failure.verdict = Verdict::Nondeterminism;
       failure.message = "state leaks between runs: the same seed, run again, gave another run";
     }
+    if (repeatable && again.failure && failure.verdict == again.failure->verdict) {
+      failure = *again.failure;  // The same, explained better.
+    }
     FoundFailure found =
         describe_failure(runner_, program_, std::move(failure), again, settings_of(seed));
     found.run = run;

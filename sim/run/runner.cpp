@@ -100,12 +100,14 @@ std::string Runner::first_difference(std::uint64_t seed) {
 void Runner::watch_closely() {
   decisions_.set_naming(true);
   options_.record_steps = true;
+  options_.log_waits = true;
   watching_ = true;
 }
 
 void Runner::watch_no_more() {
   decisions_.set_naming(false);
   options_.record_steps = false;
+  options_.log_waits = false;
   watching_ = false;
 }
 

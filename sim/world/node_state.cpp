@@ -271,7 +271,8 @@ void NodeState::run_program() {
   if (life_ == 1 && !is_thread()) meet_clock_fault();
   const WorldOptions& options = world_.options();
   audit_.begin_run(*runtime_, {options.step_limit, options.instant_limit, options.full_audit,
-                               options.record_steps, false, options.chronicle});
+                               options.record_steps, false, options.chronicle,
+                               options.log_waits});
   runtime_->scheduler().start_again();
   run_main();
   if (!down_) main_ = nullptr;

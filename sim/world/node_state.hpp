@@ -55,6 +55,9 @@ class NodeState final : private AgendaOwner {
   [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
 
   [[nodiscard]] Interrupter& interrupter() noexcept { return audit_.interrupter(); }
+  [[nodiscard]] WaitSource wait_source() const noexcept { return audit_.wait_source(); }
+  /// As Audit::report_stuck_at_limit.
+  bool report_stuck_at_limit() { return audit_.report_stuck_at_limit(); }
 
   // --- for the parts of its reactor ---
 

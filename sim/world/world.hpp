@@ -60,6 +60,8 @@ struct WorldOptions {
   bool record_steps = false;
   /// Who is told what happens; null: nobody. Must outlive the run.
   Chronicle* chronicle = nullptr;
+  /// Keep a log of what is done to primitives: a deadlock is explained with who did what before.
+  bool log_waits = false;
   StackOptions stacks = {};
 };
 

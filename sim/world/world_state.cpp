@@ -26,17 +26,18 @@ bool same(const StackOptions& a, const StackOptions& b) noexcept {
   return a.stack_bytes == b.stack_bytes && a.guards == b.guards;
 }
 
-/// What coroutines wait for on the nodes that have not ended.
-std::string explain(const std::vector<NodeState*>& nodes) {
-  std::string text;
+/// A failure that is explained by what coroutines wait for on the nodes that have not ended.
+Failure with_waits(Failure failure, const std::vector<NodeState*>& nodes, Ending ending) {
+  std::vector<WaitSource> sources;
   for (const NodeState* node : nodes) {
     if (node->phase() == NodeState::Phase::Ended) continue;
-    if (nodes.size() > 1) {
-      text += fmt::format("on '{}'{}:\n", node->name(), node->is_paused() ? ", paused" : "");
-    }
-    text += explain_waits(node->runtime());
+    sources.push_back(node->wait_source());
+    sources.back().paused = node->is_paused();
   }
-  return text;
+  Explanation waits = explain_waits(sources, ending, failure.step);
+  failure.explanation = std::move(waits.text);
+  failure.wait_graph = std::move(waits.json);
+  return failure;
 }
 
 }  // namespace
@@ -252,13 +253,15 @@ void WorldState::run_actions() {
 bool WorldState::within_instant_limit(Instant when) {
   if (when > now_) rounds_of_actions_ = 0;
   if (++rounds_of_actions_ <= options_.instant_limit) return true;
-  fail(Failure{Verdict::Liveness,
-               fmt::format("livelock: more than {} rounds of actions while time stands still",
-                           options_.instant_limit),
-               {},
-               now_,
-               steps,
-               explain(programs())});
+  fail(with_waits(
+      Failure{Verdict::Liveness,
+              fmt::format("livelock: more than {} rounds of actions while time stands still",
+                          options_.instant_limit),
+              {},
+              now_,
+              steps,
+              {}},
+      programs(), Ending::Endless));
   return false;
 }
 
@@ -278,14 +281,20 @@ void WorldState::ended(const NodeState& node) noexcept {
 }
 
 bool WorldState::end_by_time_limit() {
-  fail(Failure{
-      Verdict::Liveness,
-      fmt::format("the run has not ended within {} s of virtual time",
-                  std::chrono::duration_cast<std::chrono::seconds>(options_.time_limit).count()),
-      {},
-      now_,
-      steps,
-      explain(programs())});
+  for (NodeState* node : programs()) {
+    if (node->phase() != NodeState::Phase::Ended && node->report_stuck_at_limit()) return false;
+  }
+  fail(with_waits(
+      Failure{
+          Verdict::Liveness,
+          fmt::format(
+              "the run has not ended within {} s of virtual time",
+              std::chrono::duration_cast<std::chrono::seconds>(options_.time_limit).count()),
+          {},
+          now_,
+          steps,
+          {}},
+      programs(), Ending::Endless));
   return false;
 }
 
@@ -294,13 +303,14 @@ void WorldState::stall() {
   for (const NodeState* node : programs()) {
     if (node->phase() != NodeState::Phase::Ended) waiting += node->runtime().registry().size();
   }
-  fail(
+  fail(with_waits(
       Failure{Verdict::Liveness,
               fmt::format("stalled: the world is quiet for ever while {} coroutines wait", waiting),
               {},
               now_,
               steps,
-              explain(programs())});
+              {}},
+      programs(), Ending::Quiet));
 }
 
 void WorldState::unwind_rest() {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/check/explain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "fermata/runtime/core/scope.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/sync/channel.hpp"
+#include "fermata/runtime/sync/mutex.hpp"
+#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/world/world.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+class ExplainTest : public ::testing::Test {
+ protected:
+  void run(const std::function<void()>& main) {
+    decisions_.begin(1);
+    world_.reset({.faults = FaultSet::none()});
+    world_.node("main", main);
+    world_.run();
+    EXPECT_FALSE(world_.failure()) << world_.failure()->message;
+  }
+
+  std::unique_ptr<Strategy> strategy_ = make_strategy("fifo");
+  Decisions decisions_{*strategy_};
+  World world_{decisions_};
+};
+
+TEST_F(ExplainTest, TellsOfARuntimeThatRuns) {
+  Json graph;
+  run([&] {
+    Mutex mutex("ledger");
+    const Channel<int> values("values", 2);
+    mutex.lock();
+    const auto clerk = spawn("clerk", [&] { const Mutex::Guard guard(mutex); });
+    const auto reader = spawn("reader", [&] {
+      static_cast<void>(values.recv({.timeout = 1s}));
+    });
+    delay(1ms);
+    graph = Json::parse(wait_graph_json(current_runtime()));
+    values.send(1);
+    mutex.unlock();
+    wait(*clerk);
+    wait(*reader);
+  });
+  EXPECT_EQ(graph["class"], "none");
+  ASSERT_EQ(graph["coroutines"].size(), 3u);
+  EXPECT_EQ(graph["coroutines"][0]["state"], "running");
+  const Json& clerk = graph["coroutines"][1];
+  EXPECT_EQ(clerk["name"], "clerk");
+  EXPECT_EQ(clerk["state"], "waiting");
+  const Json& ledger = graph["objects"][clerk["waits"][0]["object"].get<std::size_t>()];
+  EXPECT_EQ(ledger["title"], "mutex 'ledger'");
+  EXPECT_EQ(ledger["hands"][0]["how"], "held by");
+  EXPECT_EQ(ledger["hands"][0]["coroutine"], graph["coroutines"][0]["name"]);
+  EXPECT_EQ(ledger["hands"][0]["certainty"], "known");
+  const Json& reader = graph["coroutines"][2];
+  EXPECT_TRUE(reader["sleeps"].get<bool>());
+  EXPECT_EQ(reader["waits"][0]["wants"], "receive");
+  EXPECT_TRUE(reader["waits"][1]["only_ends"].get<bool>());
+}
+
+TEST_F(ExplainTest, SaysInWhoseHandsAScopeIs) {
+  std::string text;
+  run([&] {
+    Scope scope("workers");
+    scope.spawn("one", [] { delay(1s); });
+    scope.spawn("two", [] { delay(1s); });
+    const auto waiter = spawn("waiter", [&] { scope.await_completion(); });
+    delay(1ms);
+    text = wait_graph_text(current_runtime());
+    wait(*waiter);
+  });
+  EXPECT_NE(text.find("'waiter' (coroutine "), std::string::npos) << text;
+  EXPECT_NE(text.find("    up to 'one', 'two'\n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace fermata::sim
