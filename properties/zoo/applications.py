@@ -86,8 +86,8 @@ class Party:
                 lines = path.read_text(encoding="utf-8").splitlines()
                 self.line = lines[int(found[3]) - 1].strip()
 
-    def is_at(self, coroutine, line):
-        return self.coroutine == coroutine and line in self.line
+    def is_at(self, coroutines, line):
+        return self.coroutine in coroutines.split("|") and line.strip() in self.line
 
 
 class Trial:

@@ -25,7 +25,7 @@ FERMATA_APPLICATION(CheckThenAct) {
   };
   const auto ann = spawn("ann", [&] { book("ann"); });
   spawn_bystanders(3);
-  delay(2ms);
+  delay(2500us);
   const auto bob = spawn("bob", [&] { book("bob"); });
   await(ann);
   await(bob);

@@ -14,6 +14,13 @@ namespace {
 constexpr const char* kFolder = FERMATA_SOURCE_DIR "/properties/zoo/applications/";
 constexpr std::size_t kColumns = 10;
 
+std::vector<std::string> parts(std::string_view text, char separator) {
+  std::vector<std::string> all;
+  std::istringstream stream{std::string(text)};
+  for (std::string part; std::getline(stream, part, separator);) all.push_back(part);
+  return all;
+}
+
 }  // namespace
 
 std::vector<Expected> read_expected() {
@@ -21,9 +28,7 @@ std::vector<Expected> read_expected() {
   std::vector<Expected> all;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line.front() == '#') continue;
-    std::vector<std::string> columns;
-    std::istringstream words(line);
-    for (std::string column; std::getline(words, column, '\t');) columns.push_back(column);
+    const std::vector<std::string> columns = parts(line, '\t');
     if (columns.size() != kColumns) {
       ADD_FAILURE() << "expected.tsv: " << columns.size() << " columns: " << line;
       continue;
@@ -35,12 +40,15 @@ std::vector<Expected> read_expected() {
 }
 
 bool has_one_of(std::string_view text, std::string_view alternatives) {
-  while (true) {
-    const std::size_t end = alternatives.find('|');
-    if (text.find(alternatives.substr(0, end)) != std::string_view::npos) return true;
-    if (end == std::string_view::npos) return false;
-    alternatives.remove_prefix(end + 1);
-  }
+  const auto all = parts(alternatives, '|');
+  return std::any_of(all.begin(), all.end(), [&](const std::string& each) {
+    return text.find(each) != std::string_view::npos;
+  });
+}
+
+bool is_one_of(std::string_view text, std::string_view alternatives) {
+  const auto all = parts(alternatives, '|');
+  return std::find(all.begin(), all.end(), text) != all.end();
 }
 
 const Application* find_application(std::string_view name) {

@@ -17,9 +17,10 @@ struct Expected {
   /// One of the verdicts, or several with '|' between.
   std::string verdict;
   std::size_t minimum = 0;
+  /// One, or several with '|' between.
   std::string coroutine;
   std::string line;
-  /// A coroutine, or "decision".
+  /// As `coroutine`; or "decision".
   std::string against;
   /// A line; of a decision what its name has, or several with '|' between.
   std::string against_line;
@@ -32,6 +33,9 @@ struct Expected {
 
 /// Whether `text` has one of those that stand in `alternatives` with '|' between.
 [[nodiscard]] bool has_one_of(std::string_view text, std::string_view alternatives);
+
+/// Whether `text` is one of those.
+[[nodiscard]] bool is_one_of(std::string_view text, std::string_view alternatives);
 
 /// The application called `name`; null when there is none.
 [[nodiscard]] const Application* find_application(std::string_view name);

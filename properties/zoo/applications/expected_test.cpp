@@ -49,9 +49,7 @@ TEST(Expected, LinesOfPairsAreThere) {
     std::vector<std::string> lines = {expected.line};
     if (!expected.is_decision()) lines.push_back(expected.against_line);
     for (const std::string& line : lines) {
-      const std::size_t at = source.find(line);
-      EXPECT_NE(at, std::string::npos) << expected.name << ": " << line;
-      EXPECT_EQ(source.find(line, at + 1), std::string::npos) << expected.name << ": " << line;
+      EXPECT_NE(source.find(line), std::string::npos) << expected.name << ": " << line;
     }
   }
 }

@@ -49,8 +49,7 @@ class Pair {
                         const sim::Names& names) const {
     const sim::Chronicle::Turn& it = chronicle.turns().at(turn);
     if (expected_.is_decision()) {
-      return !it.decision.is_pick &&
-             has_one_of(describe(it.decision, names), expected_.against_line);
+      return has_one_of(describe(it.decision, names), expected_.against_line);
     }
     if (!it.chosen || !it.passed_over) return false;
     return (is_one(chronicle, *it.chosen) && is_other(chronicle, *it.passed_over)) ||
@@ -67,8 +66,8 @@ class Pair {
     return is_at(chronicle, who, expected_.against, expected_.against_line);
   }
   [[nodiscard]] bool is_at(const sim::Chronicle& chronicle, const Suspended& who,
-                           const std::string& coroutine, const std::string& line) const {
-    return chronicle.lanes()[who.lane].name == coroutine &&
+                           const std::string& coroutines, const std::string& line) const {
+    return is_one_of(chronicle.lanes()[who.lane].name, coroutines) &&
            line_of_source(who.place.line).find(line) != std::string::npos;
   }
   [[nodiscard]] std::string line_of_source(std::size_t number) const {

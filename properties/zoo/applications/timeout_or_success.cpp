@@ -25,7 +25,7 @@ FERMATA_APPLICATION(TimeoutOrSuccess) {
       shipped = true;
     } catch (const Timeout&) {
       if (variant == Variant::Correct) withdrawn = true;
-      shipped = variant == Variant::Correct && charged;
+      shipped = charged;
     }
   });
   spawn_bystanders(3);
