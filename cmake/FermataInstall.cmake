@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the libraries, their headers in the layout they are included by, a CMake package
-# `Fermata` and pkg-config files fermata-runtime, fermata-uv and fermata-sim.
+# Installs the libraries, their headers in the layout they are included by, the tool `fermata`, a
+# CMake package `Fermata` and pkg-config files fermata-runtime, fermata-uv and fermata-sim.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -12,6 +12,9 @@ endif()
 
 install(TARGETS ${FERMATA_LIBRARIES} EXPORT Fermata
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET fermata)
+  install(TARGETS fermata RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 
 set(header_folder "${CMAKE_INSTALL_INCLUDEDIR}/fermata")
 foreach(part IN ITEMS runtime sim)
@@ -19,7 +22,8 @@ foreach(part IN ITEMS runtime sim)
     continue()
   endif()
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${part}" DESTINATION ${header_folder}
-          FILES_MATCHING PATTERN "*.hpp" PATTERN "${part}/${part}.hpp" EXCLUDE)
+          FILES_MATCHING PATTERN "*.hpp" PATTERN "${part}/${part}.hpp" EXCLUDE
+          PATTERN "cli" EXCLUDE)
   install(FILES "${PROJECT_SOURCE_DIR}/${part}/${part}.hpp" DESTINATION ${header_folder} OPTIONAL)
 endforeach()
 

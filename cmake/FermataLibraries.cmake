@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The libraries: fermata::runtime, fermata::uv, fermata::sim and fermata::sim_main.
+# The libraries: fermata::runtime, fermata::uv, fermata::sim and fermata::sim_main; and the tool.
 
 # Includes read <fermata/runtime/...> here as in an installed copy: links stand for the layout.
 set(FERMATA_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
@@ -57,4 +57,15 @@ if(sim_sources AND GTest_FOUND AND rapidcheck_FOUND AND nlohmann_json_FOUND
   target_link_libraries(fermata_sim_main PUBLIC fermata_sim)
 else()
   message(STATUS "Fermata: no fermata::sim")
+endif()
+
+# The tool `fermata`.
+file(GLOB cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/sim/cli/*.cpp")
+if(cli_sources AND TARGET fermata_sim AND CLI11_FOUND)
+  add_executable(fermata ${cli_sources})
+  target_include_directories(fermata PRIVATE "${FERMATA_INCLUDE_DIR}")
+  target_link_libraries(fermata PRIVATE
+    fermata_sim CLI11::CLI11 nlohmann_json::nlohmann_json fmt::fmt)
+else()
+  message(STATUS "Fermata: no tool fermata")
 endif()

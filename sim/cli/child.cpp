@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +68,14 @@ void limit_memory(std::uint64_t bytes) {
   ::setrlimit(RLIMIT_AS, &limit);
 }
 
+Ending ending_of(int status, const rusage& usage) {
+  Ending ending;
+  ending.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  ending.code = ending.signal != 0 ? 128 + ending.signal : WEXITSTATUS(status);
+  ending.resident_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  return ending;
+}
+
 // Between fork and exec: only what is safe there.
 [[noreturn]] void go_on_as(const char* program, char* const* arguments, char* const* environment,
                            int output, int trouble, std::uint64_t memory_limit) {
@@ -110,6 +120,7 @@ Child::Child(const Command& command) {
   if (error == 0) {
     ::setpgid(process_, process_);
     ::fcntl(output_, F_SETFL, O_NONBLOCK);
+    end_ = static_cast<int>(::syscall(SYS_pidfd_open, process_, 0));
     return;
   }
   if (process_ > 0) ::waitpid(process_, nullptr, 0);
@@ -124,6 +135,7 @@ Child::~Child() {
     }
   }
   close_output();
+  if (end_ >= 0) ::close(end_);
 }
 
 void Child::close_output() noexcept {
@@ -153,9 +165,7 @@ bool Child::has_ended() {
   if (::wait4(process_, &status, WNOHANG, &usage) != process_) return false;
   kill();  // What it has forked.
   ended_ = true;
-  ending_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  ending_.code = ending_.signal != 0 ? 128 + ending_.signal : WEXITSTATUS(status);
-  ending_.resident_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  ending_ = ending_of(status, usage);
   read_output();
   return true;
 }
@@ -167,8 +177,9 @@ bool run_to_end(Child& child, std::chrono::milliseconds limit) {
   constexpr int kPatience_ms = 20;
   const auto end = Clock::now() + limit;
   while (!child.has_ended()) {
-    pollfd watched{child.descriptor(), POLLIN, 0};
-    ::poll(&watched, 1, kPatience_ms);
+    std::array<pollfd, 2> watched = {
+        {{child.descriptor(), POLLIN, 0}, {child.end_descriptor(), POLLIN, 0}}};
+    ::poll(watched.data(), watched.size(), kPatience_ms);
     child.read_output();
     if (Clock::now() < end) continue;
     child.kill();
@@ -177,12 +188,24 @@ bool run_to_end(Child& child, std::chrono::milliseconds limit) {
   return true;
 }
 
-void become(const Command& command) {
+Ending run_in_foreground(const Command& command) {
   Words arguments = arguments_of(command);
   Words environment = environment_of(command);
-  limit_memory(command.memory_limit);
-  ::execve(command.program.c_str(), arguments.pointers(), environment.pointers());
-  throw InputOutputError("cannot start " + command.program, errno);
+  pid_t process = 0;
+  const int error = ::posix_spawn(&process, command.program.c_str(), nullptr, nullptr,
+                                  arguments.pointers(), environment.pointers());
+  if (error != 0) throw InputOutputError("cannot start " + command.program, error);
+  // Ctrl-C is the program's.
+  struct sigaction ignore {};
+  struct sigaction before {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGINT, &ignore, &before);
+  int status = 0;
+  rusage usage{};
+  while (::wait4(process, &status, 0, &usage) < 0 && errno == EINTR) {
+  }
+  ::sigaction(SIGINT, &before, nullptr);
+  return ending_of(status, usage);
 }
 
 }  // namespace fermata::sim::cli

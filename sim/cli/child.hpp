@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A process that the tool starts: in a process group of its own, so that whatever it forks ends with
-// it; its output kept within bounds; not trusted to end when asked.
+// A process that the tool starts: in a process group of its own, so that whatever it forks ends
+// with it; its output kept within bounds; not trusted to end when asked.
 
 #include <sys/types.h>
 
@@ -50,8 +50,9 @@ class Child {
   /// Kills what is left of the group.
   ~Child();
 
-  /// What poll() watches for output and for the end.
+  /// What poll() watches for output, and for the end; -1 when there is nothing to watch.
   [[nodiscard]] int descriptor() const noexcept { return output_; }
+  [[nodiscard]] int end_descriptor() const noexcept { return end_; }
 
   /// Takes what there is to read. Does not block.
   void read_output();
@@ -69,6 +70,7 @@ class Child {
 
   pid_t process_ = 0;
   int output_ = -1;
+  int end_ = -1;
   CapturedText text_;
   Ending ending_;
   bool ended_ = false;
@@ -77,7 +79,7 @@ class Child {
 /// Runs it to its end, or kills it when `limit` is over; then returns false.
 bool run_to_end(Child& child, std::chrono::milliseconds limit);
 
-/// Replaces this process by `command`. Returns only by throwing InputOutputError.
-[[noreturn]] void become(const Command& command);
+/// Runs it to its end with the terminal of this process, as a shell does.
+[[nodiscard]] Ending run_in_foreground(const Command& command);
 
 }  // namespace fermata::sim::cli

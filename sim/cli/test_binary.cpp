@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,31 +13,14 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/cli/filter.hpp"
+#include "fermata/sim/cli/temporary_file.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "fermata/sim/tape/key.hpp"
 
 namespace fermata::sim::cli {
 namespace {
 
-constexpr std::chrono::seconds kPatience(30);
 constexpr std::size_t kShown = 1'500;
-
-class TemporaryFile {
- public:
-  TemporaryFile() : path_(std::filesystem::temp_directory_path() / "fermata-list-XXXXXX") {
-    const int file = ::mkstemp(path_.data());
-    if (file < 0) throw InputOutputError("cannot create " + path_, errno);
-    ::close(file);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { ::unlink(path_.c_str()); }
-
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::string contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -61,25 +43,27 @@ bool ListedTest::disabled() const {
   return name.starts_with("DISABLED_") || name.find(".DISABLED_") != std::string::npos;
 }
 
-TestBinary::TestBinary(const std::string& path) : typed_(detail::shell_quoted(path)) {
+TestBinary::TestBinary(const std::string& path, std::chrono::milliseconds limit)
+    : typed_(detail::shell_quoted(path)) {
   std::error_code error;
   path_ = std::filesystem::absolute(path, error).lexically_normal().string();
   if (!std::filesystem::exists(path_, error)) {
     throw UsageError(fmt::format("there is no program {}; build it, or give its path", path));
   }
   if (std::filesystem::is_directory(path_, error) || ::access(path_.c_str(), X_OK) != 0) {
-    throw UsageError(fmt::format("{} is no program that can be run; expected a test program that "
-                                 "links fermata::sim",
-                                 path));
+    throw UsageError(
+        fmt::format("{} is no program that can be run; expected a test program that "
+                    "links fermata::sim",
+                    path));
   }
   build_ = fmt::format("{:016x}", key_of(contents(path_)));
-  list();
+  list(limit);
 }
 
-void TestBinary::list() {
+void TestBinary::list(std::chrono::milliseconds limit) {
   const TemporaryFile answer;
   Child child({.program = path_, .arguments = {}, .settings = {{"FERMATA_LIST", answer.path()}}});
-  const bool ended = run_to_end(child, kPatience);
+  const bool ended = run_to_end(child, limit);
   std::istringstream lines(contents(answer.path()));
   std::string line;
   bool whole = false;
@@ -96,9 +80,10 @@ void TestBinary::list() {
   }
   if (ended && whole && child.ending().code == 0) return;
   throw UsageError(fmt::format(
-      "{} does not list simulated tests: it {}; expected a test program that links fermata::sim and "
+      "{} does not list simulated tests: it {}; expected a test program that links fermata::sim "
+      "and "
       "has a SIM_TEST{}",
-      path_, ended ? child.ending().text() : fmt::format("did not end within {} s", kPatience.count()),
+      path_, ended ? child.ending().text() : fmt::format("did not end within {} ms", limit.count()),
       last_of(child.output())));
 }
 
@@ -115,8 +100,8 @@ std::vector<ListedTest> TestBinary::selected(const std::string& filter, bool dis
   }
   if (!result.empty()) return result;
   if (left_out > 0) {
-    throw UsageError(fmt::format("all {} tests that '{}' selects are disabled; --disabled runs them",
-                                 left_out, filter));
+    throw UsageError(fmt::format(
+        "all {} tests that '{}' selects are disabled; --disabled runs them", left_out, filter));
   }
   std::string names;
   constexpr std::size_t kNamed = 10;

@@ -3,6 +3,7 @@
 
 // A test program: which simulated tests it has, and whether it is the same as some time ago.
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,11 @@ struct ListedTest {
 
 class TestBinary {
  public:
-  /// Throws UsageError when there is no such program, or it does not list simulated tests.
-  explicit TestBinary(const std::string& path);
+  static constexpr std::chrono::milliseconds kPatience{30'000};
+
+  /// Throws UsageError when there is no such program, or it does not list simulated tests within
+  /// `limit`.
+  explicit TestBinary(const std::string& path, std::chrono::milliseconds limit = kPatience);
 
   /// Absolute.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -41,7 +45,7 @@ class TestBinary {
   [[nodiscard]] Command command_for(const std::string& name) const;
 
  private:
-  void list();
+  void list(std::chrono::milliseconds limit);
 
   std::string path_;
   std::string typed_;

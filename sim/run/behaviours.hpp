@@ -19,7 +19,7 @@ namespace fermata::sim {
 
 class Behaviours {
  public:
-  static constexpr std::size_t kMost = std::size_t{1} << 20;
+  static constexpr std::size_t kMost = std::size_t{1} << 18;
 
   /// One run had this trace hash.
   void add(std::uint64_t hash) {

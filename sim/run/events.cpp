@@ -76,10 +76,11 @@ void Events::failure(const FoundFailure& found, const ReportContext& context,
             .text());
 }
 
-void Events::replayed(std::string_view summary, std::uint64_t matched,
+void Events::replayed(std::string_view tape, std::string_view summary, std::uint64_t matched,
                       std::uint64_t decisions) const {
   write(JsonLine()
             .add("event", "replayed")
+            .add("tape", tape)
             .add("summary", summary)
             .add("matched", matched)
             .add("decisions", decisions)

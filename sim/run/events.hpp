@@ -26,7 +26,8 @@ class Events {
   void failure(const FoundFailure& found, const ReportContext& context,
                std::string_view report) const;
   /// `summary` says how much of the tape was applied: `matched` decisions of `decisions`.
-  void replayed(std::string_view summary, std::uint64_t matched, std::uint64_t decisions) const;
+  void replayed(std::string_view tape, std::string_view summary, std::uint64_t matched,
+                std::uint64_t decisions) const;
   void error(std::string_view message) const;
   void explored(const ExploreOptions& options, const ExploreResult& result) const;
 

@@ -64,19 +64,19 @@ void append_escaped(std::string& out, char letter) {
 
 }  // namespace
 
-std::string json_quoted(std::string_view text) {
-  std::string out = "\"";
+std::string as_utf8(std::string_view text) {
+  std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = sequence_length(text, at);
-    if (length == 0) {
-      out += kReplacement;
-    } else if (length == 1) {
-      append_escaped(out, text[at]);
-    } else {
-      out += text.substr(at, length);
-    }
+    out += length == 0 ? kReplacement : text.substr(at, length);
     at += length == 0 ? 1 : length;
   }
+  return out;
+}
+
+std::string json_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char letter : as_utf8(text)) append_escaped(out, letter);
   return out + '"';
 }
 

@@ -30,6 +30,9 @@ class JsonLine {
   std::string members_;
 };
 
+/// `text` with what is no UTF-8 replaced.
+[[nodiscard]] std::string as_utf8(std::string_view text);
+
 /// `text` as a JSON string, with its quotes.
 [[nodiscard]] std::string json_quoted(std::string_view text);
 

@@ -179,7 +179,7 @@ class SimTest {
     }
     const Replayed replayed = run_tape(tape);
     fmt::print("{}: {}\n", options_.replay, replayed.summary);
-    events_.replayed(replayed.summary, replayed.matched, tape.decisions.size());
+    events_.replayed(options_.replay, replayed.summary, replayed.matched, tape.decisions.size());
     if (!replayed.found) return;
     ReportContext context;
     context.reproduce = command_line(replay_settings(), name_);

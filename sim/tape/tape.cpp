@@ -18,7 +18,6 @@ namespace fermata::sim {
 namespace {
 
 constexpr std::string_view kMagic = "fermata-tape ";
-constexpr std::string_view kVersion = "2";
 
 std::string one_line(std::string text) {
   for (char& letter : text) {
@@ -68,9 +67,9 @@ class Reader {
       refuse("the line 'fermata-tape 2'");
     }
     const std::string_view version = next_line().substr(kMagic.size());
-    if (version != kVersion) {
+    if (version != kTapeFormat) {
       throw TapeError(fmt::format("{}: tape format {} is unknown; this build reads format {}",
-                                  origin_, version, kVersion));
+                                  origin_, version, kTapeFormat));
     }
   }
 
@@ -223,7 +222,7 @@ void set_names(Tape& tape, const Names& names, const Origins& origins) {
 }
 
 std::string to_text(const Tape& tape) {
-  std::string out = fmt::format("{}{}\n", kMagic, kVersion);
+  std::string out = fmt::format("{}{}\n", kMagic, kTapeFormat);
   out += fmt::format("test {}\n", tape.test);
   if (!tape.program.empty()) out += fmt::format("program {}\n", one_line(tape.program));
   out += fmt::format("seed {:#x}\nstrategy {}\nfaults {}\n", tape.seed, tape.strategy,

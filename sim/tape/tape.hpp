@@ -21,6 +21,9 @@ class TapeError : public Error {
   using Error::Error;
 };
 
+/// The format that this build writes, and the only one that it reads.
+inline constexpr std::string_view kTapeFormat = "2";
+
 struct Tape {
   /// "Suite.Name".
   std::string test;

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/cli/arguments.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/run/environment.hpp"
+
+namespace fermata::sim::cli {
+namespace {
+
+constexpr std::array<std::string_view, 4> kSwitches = {"FERMATA_DISABLED", "FERMATA_KEEP_GOING",
+                                                       "FERMATA_RESUME", "FERMATA_VERBOSE"};
+
+/// What a flag without its value stands for; empty: it needs one.
+std::string_view implied(std::string_view variable) {
+  if (is_switch(variable)) return "on";
+  return variable == "FERMATA_UNTIL_STABLE" ? "1%" : "";
+}
+
+const Variable& known(std::string_view name) {
+  return *std::find_if(variables().begin(), variables().end(),
+                       [&](const Variable& variable) { return variable.name == name; });
+}
+
+std::vector<std::string> variables_of_run() {
+  std::vector<std::string> names;
+  for (const Variable& variable : variables()) {
+    const bool of_replay =
+        variable.name == "FERMATA_REPLAY" || variable.name == "FERMATA_REPLAY_MODE" ||
+        variable.name == "FERMATA_FIRST_RUN" || variable.name == "FERMATA_PROGRAM";
+    const bool silent = variable.name == "FERMATA_CHECKS_OUT";
+    if (variable.reader != Reader::Inner && !of_replay && !silent)
+      names.emplace_back(variable.name);
+  }
+  return names;
+}
+
+/// A name that begins with FERMATA_ and means nothing is a slip of the pen.
+void check_environment() {
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string name(text.substr(0, text.find('=')));
+    if (!name.starts_with("FERMATA_") || name == "FERMATA_ROOT" || name == "FERMATA_DIR") continue;
+    const bool there = std::any_of(variables().begin(), variables().end(),
+                                   [&](const Variable& variable) { return variable.name == name; });
+    if (!there) {
+      throw UsageError(fmt::format("{} is no variable of Fermata; `fermata env` lists them", name));
+    }
+  }
+}
+
+struct Wanted {
+  std::vector<std::string> operands;
+  std::map<std::string, std::string> values;
+  std::map<std::string, CLI::Option*> options;
+};
+
+void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
+  CLI::App* app = tool.add_subcommand(verb.name, verb.help);
+  if (!verb.operand.empty()) {
+    app->add_option(verb.operand, wanted.operands)->required();
+  }
+  for (const std::string& name : verb.variables) {
+    std::string flag = flag_of(name);
+    if (name == "FERMATA_VERBOSE") flag = "-v," + flag;
+    CLI::Option* option =
+        app->add_option(flag, wanted.values[name], std::string(known(name).meaning));
+    if (!implied(name).empty()) option->expected(is_switch(name) ? 0 : 0, is_switch(name) ? 0 : 1);
+    option->type_name(is_switch(name) ? "" : "TEXT");
+    wanted.options[verb.name + name] = option;
+  }
+}
+
+}  // namespace
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> all = {
+      {"run", "BIN", false,
+       "explore the simulated tests of a program; the exit code is the verdict",
+       variables_of_run()},
+      {"replay",
+       "TAPE|BIN",
+       false,
+       "run a tape again, or one run of a program: --filter and --seed say which",
+       {"FERMATA_FILTER", "FERMATA_SEED", "FERMATA_STRATEGY", "FERMATA_FAULTS",
+        "FERMATA_REPLAY_MODE", "FERMATA_OUT", "FERMATA_PROGRAM", "FERMATA_DISABLED"}},
+      {"list",
+       "BIN",
+       false,
+       "list the simulated tests of a program",
+       {"FERMATA_FILTER", "FERMATA_DISABLED"}},
+      {"merge",
+       "DIR",
+       true,
+       "join the output folders of shards: the result of one exploration",
+       {"FERMATA_JUNIT", "FERMATA_JSON"}},
+      {"env", "", false, "list all FERMATA_* variables", {}},
+      {"completion", "SHELL", false, "print a completion script for bash, zsh or fish", {}}};
+  return all;
+}
+
+std::string flag_of(std::string_view variable) {
+  std::string flag = "--";
+  for (const char letter : variable.substr(std::string_view("FERMATA_").size())) {
+    flag += letter == '_' ? '-' : static_cast<char>(letter - 'A' + 'a');
+  }
+  return flag;
+}
+
+bool is_switch(std::string_view variable) {
+  return std::find(kSwitches.begin(), kSwitches.end(), variable) != kSwitches.end();
+}
+
+Arguments parse_arguments(int argc, const char* const* argv) {
+  check_environment();
+  CLI::App tool("Explores the schedules of simulated tests, one process for each chunk of seeds.",
+                "fermata");
+  tool.require_subcommand(1);
+  tool.footer(
+      "Exit codes: 0 pass, 1 usage, 2 safety, 3 liveness, 4 deadlock, 5 nondeterminism,\n"
+      "6 leak, 7 a SOMETIMES or REACHABLE never held, 8 a replay diverged, 9 a process\n"
+      "crashed, 124 a run past its wall limit, 130 interrupted.");
+  Wanted wanted;
+  for (const Verb& verb : verbs()) add_verb(tool, verb, wanted);
+  try {
+    tool.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+      tool.exit(error);
+      return {};
+    }
+    throw UsageError(fmt::format("{}; `fermata --help` lists what there is", error.what()));
+  }
+  Arguments arguments;
+  arguments.operands = wanted.operands;
+  arguments.verb = tool.get_subcommands().front()->get_name();
+  const auto verb = std::find_if(verbs().begin(), verbs().end(), [&](const Verb& candidate) {
+    return candidate.name == arguments.verb;
+  });
+  if (!verb->many && arguments.operands.size() > 1) {
+    throw UsageError(fmt::format("'{}' is one too many: {} takes one {}", arguments.operands[1],
+                                 verb->name, verb->operand));
+  }
+  for (const std::string& name : verb->variables) {
+    const CLI::Option* option = wanted.options[verb->name + name];
+    const char* variable = std::getenv(name.c_str());
+    if (option->count() > 0) {
+      const std::string& value = wanted.values[name];
+      arguments.settings[name] = {value.empty() ? std::string(implied(name)) : value,
+                                  flag_of(name)};
+    } else if (variable != nullptr) {
+      arguments.settings[name] = {variable, name};
+    }
+  }
+  return arguments;
+}
+
+}  // namespace fermata::sim::cli

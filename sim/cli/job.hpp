@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One process that explores one piece, or replays one tape, and is watched: a run that does not end
+// is a hang, a process that ends without having told its result has crashed.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fermata/sim/cli/child.hpp"
+#include "fermata/sim/cli/piece.hpp"
+#include "fermata/sim/cli/record.hpp"
+#include "fermata/sim/cli/run_options.hpp"
+#include "fermata/sim/cli/test_binary.hpp"
+#include "fermata/sim/run/board.hpp"
+
+namespace fermata::sim::cli {
+
+/// What a job is started with.
+struct Assignment {
+  std::string test;
+  Piece piece;
+  /// Not empty: to be replayed, as well as it goes; `piece` means nothing then.
+  std::string tape;
+  /// Where the process leaves what it has to tell.
+  std::string events;
+};
+
+class Job {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Throws InputOutputError when the process cannot be started, or its files not be made.
+  Job(const RunOptions& options, const TestBinary& binary, Assignment assignment);
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+  ~Job();
+
+  [[nodiscard]] const Assignment& assignment() const noexcept { return assignment_; }
+  [[nodiscard]] Child& child() noexcept { return child_; }
+  [[nodiscard]] const BoardPage& board() const noexcept { return board_.page(); }
+  [[nodiscard]] std::chrono::milliseconds age() const;
+
+  /// Asks the process to end after the run that it is in.
+  void stop() noexcept { board_.page().stop.store(1); }
+  /// Ends it at once; its result is not wanted.
+  void drop() noexcept;
+  [[nodiscard]] bool dropped() const noexcept { return dropped_; }
+
+  /// Kills the process when its run has gone on for too long.
+  void check_for_hang();
+
+  /// What it has told. REQUIRES: the process has ended.
+  [[nodiscard]] Told told() const { return read_events(assignment_.events); }
+  /// The run that has killed it, when it has not told its end.
+  [[nodiscard]] PieceRecord crash_record() const;
+  /// What kept it from telling its result, when that was no run; empty otherwise.
+  [[nodiscard]] std::string trouble() const;
+
+ private:
+  [[nodiscard]] Command command() const;
+  [[nodiscard]] Settings settings() const;
+  [[nodiscard]] std::string reproduce_line(std::uint64_t run) const;
+  [[nodiscard]] bool dies_alone(std::uint64_t run) const;
+  [[nodiscard]] std::string how_it_ended() const;
+
+  const RunOptions& options_;
+  const TestBinary& binary_;
+  Assignment assignment_;
+  Board board_;
+  Child child_;
+  Clock::time_point started_ = Clock::now();
+  Clock::time_point changed_ = started_;
+  std::uint64_t run_seen_ = 0;
+  BoardPage::Phase phase_seen_ = BoardPage::Phase::Starting;
+  bool hung_ = false;
+  bool dropped_ = false;
+};
+
+}  // namespace fermata::sim::cli

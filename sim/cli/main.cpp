@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The tool `fermata`.
+
+#include <cstdio>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "fermata/sim/cli/arguments.hpp"
+#include "fermata/sim/cli/commands.hpp"
+#include "fermata/sim/cli/verdict.hpp"
+
+namespace fermata::sim::cli {
+namespace {
+
+constexpr std::pair<std::string_view, int (*)(const Arguments&)> kCommands[] = {
+    {"run", run_command},     {"replay", replay_command}, {"list", list_command},
+    {"merge", merge_command}, {"env", env_command},       {"completion", completion_command}};
+
+int run_tool(int argc, const char* const* argv) {
+  try {
+    const Arguments arguments = parse_arguments(argc, argv);
+    for (const auto& [verb, command] : kCommands) {
+      if (verb == arguments.verb) return command(arguments);
+    }
+    return kPass;
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "fermata: %s\n", error.what());
+    return kUsage;
+  }
+}
+
+}  // namespace
+}  // namespace fermata::sim::cli
+
+int main(int argc, char** argv) { return fermata::sim::cli::run_tool(argc, argv); }

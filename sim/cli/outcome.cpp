@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/cli/outcome.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/cli/verdict.hpp"
+
+namespace fermata::sim::cli {
+namespace {
+
+constexpr std::size_t kLongest = 3;
+
+std::string seconds(std::uint64_t nanoseconds) {
+  return fmt::format("{}.{:03} s", nanoseconds / 1'000'000'000, nanoseconds / 1'000'000 % 1'000);
+}
+
+/// How many times faster than real time; nothing when that was too short to tell.
+std::string ratio(std::uint64_t virtual_ns, std::chrono::milliseconds elapsed) {
+  const auto real_ms = static_cast<std::uint64_t>(elapsed.count());
+  if (real_ms == 0) return {};
+  return fmt::format(", {} times real time", virtual_ns / 1'000'000 / real_ms);
+}
+
+/// Nothing when nobody has measured it.
+std::string took(std::chrono::milliseconds elapsed) {
+  if (elapsed.count() == 0) return {};
+  return fmt::format(" in {}.{:03} s", elapsed.count() / 1000, elapsed.count() % 1000);
+}
+
+std::string faults_text(const Counts& counts) {
+  std::string text;
+  for (const auto& [kind, count] : counts.faults) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind, count);
+  }
+  return text.empty() ? "none" : text;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::trunc);
+  file << text << std::flush;
+  if (!file) throw InputOutputError("cannot write " + path, errno);
+}
+
+struct Longest {
+  const TestOutcome* test;
+  LongRunRecord run;
+};
+
+std::string longest_text(const Outcome& outcome) {
+  std::vector<Longest> all;
+  for (const TestOutcome& test : outcome.tests) {
+    for (const LongRunRecord& run : test.tally.longest()) all.push_back({&test, run});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.run.steps > b.run.steps; });
+  if (all.size() > kLongest) all.resize(kLongest);
+  std::string text;
+  for (const auto& [test, run] : all) {
+    text += fmt::format("{}{} ({}, {} steps)", text.empty() ? "" : ", ", run.seed, test->name,
+                        run.steps);
+  }
+  return text;
+}
+
+}  // namespace
+
+int Outcome::exit_code() const noexcept {
+  int code = kPass;
+  for (const TestOutcome& test : tests) code = heavier(code, test.tally.exit_code());
+  return code;
+}
+
+std::string test_line(const TestOutcome& test) {
+  const Counts& counts = test.tally.counts();
+  const auto& failures = test.tally.failures();
+  std::string line = fmt::format(
+      "{} {}: {} runs, {} different, next new {}", failures.empty() ? "pass" : "FAIL", test.name,
+      counts.runs, test.tally.behaviours().kinds(), unseen(test.tally.behaviours(), counts.runs));
+  if (failures.size() > 1) line += fmt::format(", {} kinds of failures", failures.size());
+  if (!test.remark.empty()) line += fmt::format(" ({})", test.remark);
+  return line;
+}
+
+std::string failure_text(const TestOutcome& test) {
+  std::string text;
+  for (const ReplayRecord& replay : test.tally.replays()) {
+    if (replay.stale()) {
+      text += fmt::format("stale: re-record {}: {}\n", replay.tape, replay.summary);
+    }
+  }
+  for (const FailureRecord& failure : test.tally.failures()) {
+    text += fmt::format("FAIL {}: {}", failure.test, failure.report);
+    if (!text.ends_with('\n')) text += '\n';
+  }
+  return text;
+}
+
+std::string statistics_text(const Outcome& outcome) {
+  Counts all;
+  std::uint64_t kinds = 0;
+  std::uint64_t once = 0;
+  std::uint64_t signatures = 0;
+  for (const TestOutcome& test : outcome.tests) {
+    all.add(test.tally.counts());
+    kinds += test.tally.behaviours().kinds();
+    once += test.tally.behaviours().once();
+    signatures += test.tally.failures().size();
+  }
+  const std::uint64_t runs = std::max(all.runs, std::uint64_t{1});
+  std::string text = "statistics:\n";
+  const auto row = [&](const char* what, const std::string& value) {
+    text += fmt::format("  {:<20} {}\n", what, value);
+  };
+  row("runs",
+      fmt::format("{} of {} tests{}", all.runs, outcome.tests.size(), took(outcome.elapsed)));
+  row("new behaviours", fmt::format("{} ({})", kinds, percent(kinds, all.runs)));
+  row("next run new", fmt::format("{} (Good-Turing)", percent(std::min(once, all.runs), all.runs)));
+  row("failures", fmt::format("{} runs, {} signatures", all.failures, signatures));
+  row("steps",
+      fmt::format("min {}, average {}, max {}", all.steps_min, all.steps / runs, all.steps_max));
+  row("decisions", std::to_string(all.draws));
+  row("stopped by a limit", percent(all.limit_stops, all.runs));
+  row("virtual time", seconds(all.virtual_ns) + ratio(all.virtual_ns, outcome.elapsed));
+  row("strategy", outcome.plan.options.strategy);
+  row("determinism checks", std::to_string(all.determinism_checks));
+  row("faults injected", faults_text(all));
+  row("longest runs", longest_text(outcome));
+  if (all.limit_stops * 20 > all.runs) {
+    text +=
+        fmt::format("warning: {} of the runs came to a limit: what lies behind it was not seen\n",
+                    percent(all.limit_stops, all.runs));
+  }
+  return text;
+}
+
+void write_reports(const Outcome& outcome, const std::string& json, const std::string& junit) {
+  if (!json.empty()) write_file(json, json_lines(outcome));
+  if (!junit.empty()) write_file(junit, junit_xml(outcome));
+}
+
+}  // namespace fermata::sim::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What an exploration came to, however it was made: by this process, or by several shards.
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "fermata/sim/cli/result_folder.hpp"
+#include "fermata/sim/cli/tally.hpp"
+
+namespace fermata::sim::cli {
+
+struct TestOutcome {
+  std::string name;
+  Tally tally;
+  /// Why it ended before all runs were explored; empty when it did not.
+  std::string remark;
+};
+
+struct Outcome {
+  Plan plan;
+  std::vector<TestOutcome> tests;
+  std::chrono::milliseconds elapsed{};
+
+  /// The heaviest of all tests'.
+  [[nodiscard]] int exit_code() const noexcept;
+};
+
+/// "Suite.Name: 1000 runs, 345 different, next new 3.1 %".
+[[nodiscard]] std::string test_line(const TestOutcome& test);
+
+/// The failures of a test, in full.
+[[nodiscard]] std::string failure_text(const TestOutcome& test);
+
+/// All tests together, with what makes the result doubtful.
+[[nodiscard]] std::string statistics_text(const Outcome& outcome);
+
+/// JSON lines, as docs/guide/ci.md has them.
+[[nodiscard]] std::string json_lines(const Outcome& outcome);
+
+/// As JUnit's consumers read it.
+[[nodiscard]] std::string junit_xml(const Outcome& outcome);
+
+/// Writes the files that are wanted; an empty path is none. Throws InputOutputError.
+void write_reports(const Outcome& outcome, const std::string& json, const std::string& junit);
+
+}  // namespace fermata::sim::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fermata/sim/cli/child.hpp"
+#include "fermata/sim/cli/piece.hpp"
+#include "fermata/sim/cli/shard.hpp"
+
+namespace fermata::sim::cli {
+
+/// What `fermata run` was told.
+struct RunOptions {
+  std::string binary;
+  std::string filter = "*";
+  bool disabled = false;
+
+  std::uint64_t seed = 1;
+  /// Of each test; kNoEnd: until something else ends it.
+  std::uint64_t runs = kNoEnd;
+  /// For all tests together.
+  std::optional<std::chrono::milliseconds> time;
+  /// Parts per million of new behaviours below which a test is left alone; 0: never.
+  std::uint64_t until_stable_ppm = 0;
+  bool keep_going = false;
+  std::string strategy;
+  std::string faults = "all";
+  /// What else test processes are to read, by name.
+  Settings handed_on;
+
+  unsigned jobs = 1;
+  Shard shard;
+  std::chrono::milliseconds wall_limit{60'000};
+  std::uint64_t memory_limit = 0;
+
+  std::string corpus;
+  std::string out = "fermata-out";
+  bool resume = false;
+  std::string junit;
+  std::string json;
+  bool verbose = false;
+};
+
+}  // namespace fermata::sim::cli

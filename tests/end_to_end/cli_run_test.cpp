@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// `fermata run`: what it finds, says and exits with, however its test processes end. The specimens
+// are disabled, since they fail; the tool runs this very program with one of them.
+
+#include <fermata/runtime.hpp>
+#include <fermata/sim.hpp>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/end_to_end/cli_specimens.hpp"
+
+namespace fermata::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Some work in which the order varies; one time in `odds` it returns true.
+bool unlucky(std::uint64_t odds) {
+  auto other = fermata::spawn("other", [] {
+    for (std::uint64_t i = fermata::random(3); i > 0; --i) fermata::suspend();
+  });
+  fermata::suspend();
+  fermata::await(other);
+  return fermata::random(odds) == 1;
+}
+
+SIM_TEST(Specimen, DISABLED_Passes) { unlucky(2); }
+SIM_TEST(Specimen, DISABLED_Fails) { EXPECT_FALSE(unlucky(400)) << "as planned"; }
+SIM_TEST(Specimen, DISABLED_FailsInTwoWays) {
+  EXPECT_FALSE(unlucky(50)) << "one way";
+  if (unlucky(60)) throw fermata::Error("another way");
+}
+SIM_TEST(Specimen, DISABLED_Crashes) {
+  if (unlucky(400)) std::abort();
+}
+SIM_TEST(Specimen, DISABLED_Exits) {
+  if (unlucky(400)) std::_Exit(0);
+}
+SIM_TEST(Specimen, DISABLED_Hangs) {
+  if (unlucky(400)) {
+    std::signal(SIGTERM, SIG_IGN);
+    for (;;) ::pause();
+  }
+}
+SIM_TEST(Specimen, DISABLED_EatsMemory) {
+  if (!unlucky(400)) return;
+  std::vector<std::unique_ptr<char[]>> all;
+  for (;;) all.push_back(std::make_unique_for_overwrite<char[]>(1 << 20));
+}
+SIM_TEST(Specimen, DISABLED_PrintsMegabytes) {
+  const std::string line(1'000, 'x');
+  for (int i = 0; i < 100; ++i)
+    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+}
+SIM_TEST(Specimen, DISABLED_Forks) {
+  if (::fork() == 0) {
+    for (;;) ::pause();
+  }
+}
+SIM_TEST(Specimen, DISABLED_ComesToALimit) {
+  if (unlucky(4)) fermata::delay(25h);
+}
+
+TEST_F(Cli, PassingIsZeroAndHasStatistics) {
+  const Finished finished = run("Passes", "--runs 700");
+  EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_EQ(finished.output.find("sim: seed=0x1 strategy="), 0u) << finished.output;
+  EXPECT_TRUE(says(finished, "pass Specimen.DISABLED_Passes: 700 runs, ")) << finished.output;
+  for (const char* row : {"runs  ", "steps  ", "decisions  ", "new behaviours  ", "next run new  ",
+                          "virtual time  ", "determinism checks   ", "longest runs  "}) {
+    EXPECT_TRUE(says(finished, std::string("\n  ") + row)) << row << finished.output;
+  }
+}
+
+TEST_F(Cli, AFailureIsReportedAndItsLineWorks) {
+  const Finished found = run("Fails", "--runs 4000");
+  EXPECT_EQ(found.exit_code, 2) << found.output;
+  EXPECT_TRUE(says(found, "FAIL Specimen.DISABLED_Fails: safety: ")) << found.output;
+  const std::string out = "FERMATA_OUT=" + folder_ + "/again ";
+  const Finished again = run_shell(out + line_with(found.output, "reproduce: "));
+  EXPECT_EQ(again.exit_code, 2) << again.output;
+  EXPECT_TRUE(std::filesystem::exists(line_with(found.output, "tape: "))) << found.output;
+}
+
+TEST_F(Cli, TheResultDoesNotDependOnTheNumberOfProcesses) {
+  for (const char* flags : {"Fails:--runs 4000", "FailsInTwoWays:--runs 1500 --keep-going",
+                            "Passes:--runs 3000", "Crashes:--runs 2000 --keep-going"}) {
+    const std::string text = flags;
+    const std::string name = text.substr(0, text.find(':'));
+    const std::string rest = text.substr(text.find(':') + 1);
+    const auto once = run(name, rest + " --jobs 1 --json " + folder_ + "/one.json", "one");
+    const auto again = run(name, rest + " --jobs 5 --json " + folder_ + "/five.json", "five");
+    EXPECT_EQ(once.exit_code, again.exit_code);
+    EXPECT_GT(result("one.json").size(), 500u);
+    EXPECT_EQ(result("one.json"), result("five.json")) << text;
+  }
+}
+
+TEST_F(Cli, KeepingGoingLeavesOneTapeForEachSignature) {
+  const Finished found = run("FailsInTwoWays", "--runs 1500 --keep-going");
+  EXPECT_EQ(found.exit_code, 2) << found.output;
+  EXPECT_TRUE(says(found, "1500 runs")) << found.output;
+  EXPECT_EQ(lines_with(found.output, "FAIL Specimen.DISABLED_FailsInTwoWays: safety").size(), 2u)
+      << found.output;
+  std::size_t tapes = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(folder_ + "/out/Specimen.DISABLED_FailsInTwoWays")) {
+    tapes += entry.path().extension() == ".tape";
+  }
+  EXPECT_EQ(tapes, 2u);
+}
+
+TEST_F(Cli, ACrashCostsOneChunk) {
+  for (const char* specimen : {"Crashes", "Exits"}) {
+    const Finished found = run(specimen, "--runs 2000 --keep-going");
+    EXPECT_EQ(found.exit_code, 9) << found.output;
+    EXPECT_TRUE(says(found, "crash: the test process ")) << found.output;
+    EXPECT_TRUE(says(found, ": 2000 runs")) << found.output;
+  }
+}
+
+TEST_F(Cli, TheRunThatCrashesIsNamedAndItsLineCrashes) {
+  const Finished found = run("Crashes", "--runs 4000");
+  EXPECT_EQ(found.exit_code, 9) << found.output;
+  EXPECT_TRUE(says(found, "signal 6")) << found.output;
+  const std::string command = line_with(found.output, "reproduce: FERMATA_SEED=");
+  const Finished again = run_shell("FERMATA_SEED=" + command);
+  EXPECT_TRUE(says(again, "killed in run 1\n")) << again.output;
+}
+
+TEST_F(Cli, ARunThatDoesNotEndIsAHang) {
+  const Finished found = run("Hangs", "--runs 4000 --wall-limit 500ms");
+  EXPECT_EQ(found.exit_code, 124) << found.output;
+  EXPECT_TRUE(says(found, "hang: a run took longer than 0.5 s of real time")) << found.output;
+}
+
+TEST_F(Cli, RunningOutOfMemoryIsSaid) {
+#ifdef FERMATA_ASAN
+  GTEST_SKIP() << "AddressSanitizer needs more address space than there may be";
+#endif
+  const Finished found = run("EatsMemory", "--runs 4000 --memory-limit 300M");
+  EXPECT_TRUE(found.exit_code == 2 || found.exit_code == 9) << found.output;
+  EXPECT_TRUE(says(found, "memory limit of 300 MiB")) << found.output;
+}
+
+TEST_F(Cli, ProcessesThatPrintOrForkAreKeptWithinBounds) {
+  const Finished printed = run("PrintsMegabytes", "--runs 300");
+  EXPECT_EQ(printed.exit_code, 0) << printed.output.substr(0, 2'000);
+  EXPECT_LT(printed.output.size(), 10'000u);
+  const Finished forked = run("Forks", "--runs 20");
+  EXPECT_EQ(forked.exit_code, 0) << forked.output;
+  EXPECT_EQ(run_shell("pgrep -f 'DISABLED_[F]orks'").output, "");
+}
+
+TEST_F(Cli, ManyRunsThatComeToALimitAreAWarning) {
+  const Finished found = run("ComesToALimit", "--runs 250 --keep-going");
+  EXPECT_EQ(found.exit_code, 3) << found.output;
+  EXPECT_TRUE(says(found, "warning: ")) << found.output;
+}
+
+TEST_F(Cli, TheEndOfTheTimeIsAPass) {
+  const Finished finished = run("Passes", "--time 700ms");
+  EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_TRUE(says(finished, " time=700ms ")) << finished.output;
+}
+
+TEST_F(Cli, EndsWhenNothingNewIsSeen) {
+  const Finished finished = run("Passes", "--until-stable=90% --faults none");
+  EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_TRUE(says(finished, "(stable)")) << finished.output;
+}
+
+TEST_F(Cli, ASeedAloneIsOneRun) {
+  const Finished finished = run("Passes", "--seed 0x2a");
+  EXPECT_TRUE(says(finished, ": 1 runs")) << finished.output;
+  EXPECT_TRUE(says(finished, "seed=0x2a ")) << finished.output;
+  EXPECT_NE(run("Passes", "--seed random").output, run("Passes", "--seed random").output);
+}
+
+TEST_F(Cli, ReportsForMachinesCanBeRead) {
+  const Finished found = run("FailsInTwoWays", "--runs 1500 --keep-going --json " + folder_ +
+                                                   "/r.json --junit " + folder_ + "/r.xml");
+  EXPECT_EQ(found.exit_code, 2);
+  const Finished json = run_shell(
+      "python3 -c 'import json,sys\nfor line in open(sys.argv[1]): "
+      "print(json.loads(line)[\"event\"])"
+      "' " +
+      folder_ + "/r.json");
+  EXPECT_EQ(json.output, "start\nfailure\nfailure\ntest\nend\n");
+  const Finished xml = run_shell(
+      "python3 -c 'import sys,xml.etree.ElementTree as e\nr=e.parse(sys.argv[1]).getroot()\n"
+      "print(r.get(\"tests\"), r.get(\"failures\"), len(r.findall(\".//failure\")))' " +
+      folder_ + "/r.xml");
+  EXPECT_EQ(xml.output, "1 1 2\n");
+}
+
+}  // namespace
+}  // namespace fermata::testing

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a test process and the tool write for each other: JSON lines and the board.
+
+#include "fermata/sim/run/events.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/run/board.hpp"
+#include "fermata/sim/run/json_line.hpp"
+
+namespace fermata::sim {
+namespace {
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(JsonLine, HasItsMembersInOrder) {
+  JsonLine line;
+  line.add("text", "a \"b\"\n\\").add("number", std::uint64_t{7}).add("yes", true);
+  line.add("inside", JsonLine().add("x", std::uint64_t{1}));
+  line.add("list", std::vector<JsonLine>{JsonLine(), JsonLine().add("y", false)});
+  EXPECT_EQ(line.text(), R"({"text":"a \"b\"\n\\","number":7,"yes":true,"inside":{"x":1},)"
+                         R"("list":[{},{"y":false}]})");
+}
+
+TEST(JsonLine, EscapesWhatJsonDoesNotTake) {
+  EXPECT_EQ(json_quoted(std::string("\x01\t\x1f", 3)), R"("\u0001\u0009\u001f")");
+}
+
+TEST(JsonLine, ReplacesWhatIsNoUtf8) {
+  const std::string replacement = "\xef\xbf\xbd";
+  EXPECT_EQ(as_utf8("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x8e\xb5"),
+            "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x8e\xb5");
+  EXPECT_EQ(as_utf8("\xff"), replacement);
+  EXPECT_EQ(as_utf8("\xc0\xaf"), replacement + replacement) << "too long a form";
+  EXPECT_EQ(as_utf8("\xe2\x82"), replacement + replacement) << "cut off";
+  EXPECT_EQ(as_utf8("\xed\xa0\x80"), replacement + replacement + replacement) << "a surrogate";
+}
+
+TEST(Board, IsSeenFromBothSides) {
+  const std::string path = ::testing::TempDir() + "fermata_board";
+  const Board tool = Board::create(path);
+  const Board test = Board::open(path);
+  test.name("Suite.Name");
+  test.page().run.store(42);
+  tool.page().stop.store(1);
+  EXPECT_STREQ(tool.page().test, "Suite.Name");
+  EXPECT_EQ(tool.page().run.load(), 42u);
+  EXPECT_EQ(test.page().stop.load(), 1u);
+  test.name(std::string(1'000, 'x'));
+  EXPECT_EQ(std::string(tool.page().test).size(), 511u);
+  std::filesystem::remove(path);
+}
+
+TEST(Board, IsThereWithoutATool) {
+  const Board alone = Board::open("");
+  alone.page().run.store(7);
+  EXPECT_EQ(alone.page().stop.load(), 0u);
+}
+
+TEST(Board, OfAnotherKindIsRefused) {
+  const std::string path = ::testing::TempDir() + "fermata_no_board";
+  std::ofstream(path) << "short";
+  EXPECT_THROW(static_cast<void>(Board::open(path)), Error);
+  std::ofstream(path) << std::string(5'000, 'x');
+  EXPECT_THROW(static_cast<void>(Board::open(path)), Error);
+  EXPECT_THROW(static_cast<void>(Board::open("/nowhere/board")), InputOutputError);
+  EXPECT_THROW(static_cast<void>(Board::create("/nowhere/board")), InputOutputError);
+  std::filesystem::remove(path);
+}
+
+TEST(Events, AreLinesOfAFile) {
+  const std::string path = ::testing::TempDir() + "fermata_events";
+  std::filesystem::remove(path);
+  const detail::Events events(path);
+  events.error("first");
+  events.replayed("a.tape", "3 of 4 decisions matched", 3, 4);
+  EXPECT_EQ(contents_of(path),
+            "{\"event\":\"error\",\"message\":\"first\"}\n"
+            "{\"event\":\"replayed\",\"tape\":\"a.tape\",\"summary\":\"3 of 4 decisions matched\","
+            "\"matched\":3,\"decisions\":4}\n");
+  std::filesystem::remove(path);
+  EXPECT_THROW(detail::Events("/nowhere/events").error("first"), InputOutputError);
+  EXPECT_NO_THROW(detail::Events("").error("first"));
+}
+
+}  // namespace
+}  // namespace fermata::sim
