@@ -45,6 +45,7 @@ LIMITS = {
     "send_file/1GiB": 0.95,
     "connect/100000": 0.85,
     "idle_connection/15000": 1.3,
+    "processes/2": 1.9,
 }
 # Subject -> what of fermata's value is not compared with the floor's: a coroutine, which has none.
 ALLOWANCE = {"idle_connection/15000": 5.5 * 1024}
@@ -88,6 +89,7 @@ SHOWN_AS_RATES = {
 ECHO_SERVERS = {"raw": "epoll", "floor": "libuv", "fermata": "fermata"}
 ECHO_CONNECTIONS = (1, 64, 1000)
 ECHO_SECONDS = 0.5
+TOOL_SECONDS = 2
 
 # Subject -> what bench/io measures, its arguments, its unit.
 IO_SUBJECTS = {
@@ -191,6 +193,33 @@ class Echo:
         result = json.loads(load.stdout)
         spent = usage.ru_utime + usage.ru_stime
         return result["requests_per_second"], spent / result["requests"] * 1e9
+
+
+class Processes:
+    """The tool with two processes (fermata) against the tool with one (floor): runs in a second."""
+
+    def __init__(self, build, wanted):
+        self.tool = build / "fermata"
+        self.program = (
+            build / "examples/dining_philosophers/example_dining_philosophers_sim_test"
+        )
+        cores = len(os.sched_getaffinity(0))
+        self.wanted = cores > 1 and bool(wanted.search("processes"))
+
+    def samples(self):
+        for contestant, jobs in {"floor": 1, "fermata": 2}.items() if self.wanted else ():
+            with tempfile.TemporaryDirectory() as folder:
+                flags = ["--time", f"{TOOL_SECONDS}s", "--jobs", str(jobs), "--out", folder]
+                run = subprocess.run(
+                    [self.tool, "run", self.program, *flags, "--json", f"{folder}/result"],
+                    check=True,
+                    stdout=subprocess.DEVNULL,
+                    timeout=60,
+                )
+                with open(f"{folder}/result", encoding="utf-8") as result:
+                    events = {line["event"]: line for line in map(json.loads, result)}
+            rate = events["test"]["runs"] / events["end"]["elapsed_ms"] * 1e3
+            yield Sample("processes/2", contestant, rate, "/s")
 
 
 class Io:
@@ -311,7 +340,8 @@ def missing(table, wanted):
     named = (("fermata", LIMITS | ABSOLUTE), ("floor", HONESTY), ("fiber", PEER))
     for contestant, limits in named:
         for subject, limit in limits.items():
-            one_core_machine = "across" in subject and len(os.sched_getaffinity(0)) == 1
+            two_cores = "across" in subject or "processes" in subject
+            one_core_machine = two_cores and len(os.sched_getaffinity(0)) == 1
             measured = (subject, contestant) in table
             if not measured and not one_core_machine and wanted.search(subject.split("/")[0]):
                 yield {
@@ -350,6 +380,7 @@ def main():
         Micro(options.build, wanted, options.min_time),
         Echo(options.build, wanted),
         Io(options.build, wanted),
+        Processes(options.build, wanted),
     ]
     table = measure(contestants, options.rounds)
     rows = [*judged(table), *growth(table), *missing(table, wanted)]
