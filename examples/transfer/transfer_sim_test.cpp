@@ -3,6 +3,7 @@
 // Two transfers that lock their accounts in the order in which they were given them. This test
 // fails, and is meant to: docs/guide/deadlocks.md shows what it says.
 
+#include <fermata/runtime.hpp>
 #include <fermata/sim.hpp>
 
 struct Account {

@@ -137,10 +137,12 @@ class Diagnostician {
 
   /// Who had it in his hands has ended.
   static void judge_former(const WaitGraph::Object& node, Finding& finding) {
-    const auto last = std::max_element(node.former.begin(), node.former.end(),
-                                       [](const auto& a, const auto& b) {
-                                         return (a.end ? a.end->step : 0) < (b.end ? b.end->step : 0);
-                                       });
+    const auto ended_in = [](const WaitGraph::Former& each) {
+      return each.end ? each.end->step : 0;
+    };
+    const auto last = std::max_element(
+        node.former.begin(), node.former.end(),
+        [&](const auto& a, const auto& b) { return ended_in(a) < ended_in(b); });
     std::vector<std::string> names;
     for (const WaitGraph::Former& each : node.former) names.push_back(each.who);
     std::string text = fmt::format("{} is {} {}", node.title(), last->how, list_of(names));

@@ -64,6 +64,15 @@ class Builder {
     bool is_coroutine = false;
   };
 
+  /// Of which source, and which number there.
+  using Key = std::pair<std::size_t, std::uint64_t>;
+
+  [[nodiscard]] Key key(const Runtime& runtime, std::uint64_t number) const {
+    std::size_t source = 0;
+    while (source < sources_.size() && sources_[source].runtime != &runtime) ++source;
+    return {source, number};
+  }
+
   template <class F>
   static void each_coroutine(const WaitSource& source, F visit) {
     for (const CoroutineBase* each = source.runtime->registry().first(); each != nullptr;
@@ -84,7 +93,7 @@ class Builder {
   }
 
   void add(const WaitSource& source, const CoroutineBase& coroutine) {
-    index_.emplace(&coroutine, graph_.coroutines.size());
+    index_.emplace(key(*source.runtime, coroutine.id()), graph_.coroutines.size());
     WaitGraph::Coroutine& added = graph_.coroutines.emplace_back();
     added.id = coroutine.id();
     added.node = graph_.nodes.size() - 1;
@@ -103,20 +112,14 @@ class Builder {
     if (source.history != nullptr) added.ready_since = source.history->ready_since(coroutine);
   }
 
-  [[nodiscard]] std::size_t index_of(const CoroutineBase& coroutine) const {
-    const auto found = index_.find(&coroutine);
-    return found != index_.end() ? found->second : WaitGraph::kNone;
-  }
+  /// kNone when it has ended.
   [[nodiscard]] std::size_t index_of(const Runtime& runtime, std::uint64_t id) const {
-    for (const CoroutineBase* each = runtime.registry().first(); each != nullptr;
-         each = each->next_registered()) {
-      if (each->id() == id) return index_of(*each);
-    }
-    return WaitGraph::kNone;
+    const auto found = index_.find(key(runtime, id));
+    return found != index_.end() ? found->second : WaitGraph::kNone;
   }
 
   void add_waits(const WaitSource& source, const CoroutineBase& coroutine) {
-    const std::size_t index = index_of(coroutine);
+    const std::size_t index = index_of(*source.runtime, coroutine.id());
     add_refusals(source, coroutine, index);
     if (!waits(coroutine)) return;
     for (const Registration* each = coroutine.waker().first(); each != nullptr;
@@ -298,8 +301,8 @@ class Builder {
   bool quiet_;
   WaitGraph graph_;
   std::vector<Asked> asked_;                              // Beside graph_.objects.
-  std::map<const CoroutineBase*, std::size_t> index_;     // Looked up, never walked.
-  std::map<const Event*, std::size_t> object_index_;      // The same.
+  std::map<Key, std::size_t> index_;                      // By id.
+  std::map<Key, std::size_t> object_index_;               // By serial.
 };
 
 /// One object's answer, written into the graph.
@@ -367,11 +370,13 @@ class Identity final : public WaitFacts {
 std::size_t Builder::object_of(const Event& event, const CoroutineBase& waiter) {
   Identity identity(event);
   event.explain_wait(identity, waiter);
-  const auto [found, fresh] = object_index_.emplace(&identity.event(), graph_.objects.size());
+  const Event& subject = identity.event();
+  const auto [found, fresh] =
+      object_index_.emplace(key(subject.runtime(), subject.serial()), graph_.objects.size());
   const std::size_t object = found->second;
   if (fresh) {
     graph_.objects.emplace_back();
-    asked_.push_back({&identity.event(), nullptr, {}, event.kind() == EventKind::Coroutine});
+    asked_.push_back({&subject, nullptr, {}, event.kind() == EventKind::Coroutine});
     ask(object, event, waiter);
   }
   return object;

@@ -81,7 +81,7 @@ struct WaitGraph {
     std::vector<std::size_t> parts;    // Objects; each must fire, or with `any_part` one of them.
     std::optional<Deed> woken;         // Who notified, fired or released it last.
     std::optional<Deed> ended;         // Who stopped, closed or dropped it.
-    std::string abandoned;             // Why nobody can fire it any more; empty when that is not so.
+    std::string abandoned;  // Why nobody can fire it any more; empty when somebody can.
     bool any_part = false;
     bool stopped = false;              // A timer that will not fire.
     bool only_waiters_refer = false;   // Nobody else has a reference to it.
