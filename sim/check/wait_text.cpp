@@ -40,13 +40,14 @@ std::string path(const WaitGraph& graph, const RingStep& step) {
   return text + edge(graph, step);
 }
 
-/// Those in whose hands it is.
+/// Those in whose hands it is, but for what its own text says.
 std::string hands(const WaitGraph& graph, std::size_t index) {
   const WaitGraph::Object& object = graph.objects[index];
   std::string text;
   const auto add = [&](const std::string& item) { text += (text.empty() ? "" : ", ") + item; };
   if (object.kind == "join") return text;
   for (const WaitGraph::Hold& hold : object.holds) {
+    if (hold.certainty == WaitGraph::Certainty::Known && !hold.since.empty()) continue;
     const WaitGraph::Coroutine& holder = graph.coroutines[hold.by];
     std::string item = fmt::format("{} {}", hold.how, name_of(holder));
     if (!hold.since.empty()) item += " since " + hold.since;
