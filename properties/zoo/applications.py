@@ -4,8 +4,8 @@
 
 Each buggy program is given to `fermata run` as a user would do it, with defaults, on two cores. It
 counts when it fails within 60 s, in the class that applications/expected.tsv says; when the shrunk
-tape has at most 1.5 times the decisions of the smallest one there is; and when the explanation names
-the pair that decides. Its correct twin has to pass.
+tape has at most 1.5 times the decisions of the smallest one there is; and when the explanation
+names the pair that decides. Its correct twin has to pass.
 
 Usage: applications.py [--build DIR] [--json FILE] [--write FILE] [--only NAME] [--control N]
 """
@@ -170,20 +170,22 @@ def document(trials, control):
     found = sum(trial.ok() for trial in trials)
     head = f"""# What is found
 
-Programs with a bug of their own, in [properties/zoo/applications](../../properties/zoo/applications),
-each given to `fermata run` with its defaults on {JOBS} cores for at most {BUDGET} s. What the smallest failing
+Programs with a bug of their own, in [applications](../../properties/zoo/applications), each given
+to `fermata run` with its defaults on {JOBS} cores for at most {BUDGET} s. What the smallest failing
 tape is, and which pair of steps or which misfortune decides, was written down by hand before
-([expected.tsv](../../properties/zoo/applications/expected.tsv)); that no smaller tape fails is tried by
-a test. A row is right when the bug was found, shrunk to at most {ABOVE_MINIMUM} times the smallest tape, and
-explained by that pair. The correct twin of each, which differs in the faulty lines alone, passed {control:,}
-schedules in the same run. Seconds are from start to report: exploring, once more in a fresh process,
-shrinking and explaining.
+([expected.tsv](../../properties/zoo/applications/expected.tsv)); a test tries all smaller tapes.
+
+A row is right when the bug was found, shrunk to at most {ABOVE_MINIMUM} times the smallest tape,
+and explained by that pair. The correct twin of each, which differs in the faulty lines alone,
+passed {control:,} schedules. Seconds are from start to report: exploring, once more in a fresh
+process, shrinking and explaining.
 
 {found} of {len(trials)} are right. Written by `./dev zoo`.
 
-| program | family | zoo | class | schedules | seconds | decisions | shrunk | smallest | decides | right |
-|---|---|---|---|---|---|---|---|---|---|---|
 """
+    titles = ("program", "family", "zoo", "class", "schedules", "seconds", "decisions", "shrunk",
+              "smallest", "decides", "right")
+    head += f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}\n"
     return head + "".join(trial.table_row() + "\n" for trial in trials)
 
 

@@ -17,9 +17,9 @@ std::vector<Application>& registered() {
 
 RegisteredApplication::RegisteredApplication(const Application& application) {
   std::vector<Application>& all = registered();
-  const auto place = std::lower_bound(
-      all.begin(), all.end(), application,
-      [](const Application& a, const Application& b) { return a.name < b.name; });
+  const auto place =
+      std::lower_bound(all.begin(), all.end(), application,
+                       [](const Application& a, const Application& b) { return a.name < b.name; });
   all.insert(place, application);
 }
 

@@ -5,8 +5,8 @@
 // in the faulty lines alone. FERMATA_APPLICATION(Name) { ... } makes two simulated tests of one
 // body: Buggy.Name, which exploring has to fail, and Correct.Name, which never fails.
 //
-// What is known of each, proved by hand, is in expected.tsv: how few decisions that are not calm are
-// enough to fail, and which pair decides. expected_test.cpp tries all tapes with fewer.
+// What is known of each, proved by hand, is in expected.tsv: how few decisions that are not calm
+// are enough to fail, and which pair decides. expected_test.cpp tries all tapes with fewer.
 //
 // Calm   In production's order on a healthy network each buggy program passes.
 // Ties   Where two coroutines are ready at once, and their order decides, the one whose timer was
@@ -43,9 +43,9 @@ struct RegisteredApplication {
 
 }  // namespace fermata::properties::zoo
 
-#define FERMATA_APPLICATION(Name)                                                         \
-  static void Name##Application(::fermata::sim::World&, Variant);                         \
-  SIM_TEST(Buggy, Name) { Name##Application(world, Variant::Buggy); }                     \
-  SIM_TEST(Correct, Name) { Name##Application(world, Variant::Correct); }                 \
-  static const RegisteredApplication k##Name##Registered({#Name, Name##Application});     \
+#define FERMATA_APPLICATION(Name)                                                     \
+  static void Name##Application(::fermata::sim::World&, Variant);                     \
+  SIM_TEST(Buggy, Name) { Name##Application(world, Variant::Buggy); }                 \
+  SIM_TEST(Correct, Name) { Name##Application(world, Variant::Correct); }             \
+  static const RegisteredApplication k##Name##Registered({#Name, Name##Application}); \
   static void Name##Application([[maybe_unused]] ::fermata::sim::World& world, Variant variant)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Two offices send each other their letters, two each, through boxes that hold one. When neither
-// has emptied its own box before, both wait for the other one; a clock ticks on beside them, so that
-// the program as a whole does not stand still.
+// has emptied its own box before, both wait for the other one; a clock ticks on beside them, so
+// that the program as a whole does not stand still.
 
 #include <fermata/sim.hpp>
 

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 FERMATA_APPLICATION(MissingSync) {
   bool saved = false;
-  world.node("desk", [&] {
+  sim::Node& desk = world.node("desk", [&] {
     try {
       if (saved) {
         EXPECT_EQ(fs::read_file("settings"), "dark=1");
@@ -29,7 +29,8 @@ FERMATA_APPLICATION(MissingSync) {
       delay(1s);
     } catch (const InputOutputError&) {  // The disk is full, or broken.
     }
-  }).may_crash();
+  });
+  desk.may_crash();
   spawn_bystanders(3);
   world.run();
 }

@@ -82,8 +82,7 @@ SearchResult try_all_tapes(const Application& application, std::size_t most) {
   return std::move(search).result();
 }
 
-std::optional<sim::Failure> run_buggy(const Application& application,
-                                      std::vector<Deviation> tape) {
+std::optional<sim::Failure> run_buggy(const Application& application, std::vector<Deviation> tape) {
   return Search(application).run(tape);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// 25 events: a download of 24 parts, and one that calls it off. It goes wrong when that comes between
-// the last two parts: a random choice at each event hardly ever gets so far.
+// 25 events: a download of 24 parts, and one that calls it off. It goes wrong when that comes
+// between the last two parts: a random choice at each event hardly ever gets so far.
 
 #include <fermata/sim.hpp>
 
