@@ -40,4 +40,6 @@ file(GLOB application_sources CONFIGURE_DEPENDS
 if(application_sources)
   fermata_test(zoo_applications properties SOURCES ${application_sources}
     LINK fermata_sim fmt::fmt FILTER "-Buggy.*")
+  # Small sources, each of which would compile the simulator's headers anew.
+  set_target_properties(zoo_applications PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
 endif()

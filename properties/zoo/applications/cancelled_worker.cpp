@@ -3,8 +3,6 @@
 // A pool is shut down by cancelling its worker. A job that the worker has taken and not done is
 // lost, though it was accepted. (cancel versus completion)
 
-#include <fermata/sim.hpp>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

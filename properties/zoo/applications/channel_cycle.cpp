@@ -4,8 +4,6 @@
 // has emptied its own box before, both wait for the other one; a clock ticks on beside them, so
 // that the program as a whole does not stand still.
 
-#include <fermata/sim.hpp>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

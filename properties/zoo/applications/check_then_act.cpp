@@ -3,7 +3,6 @@
 // Whether a seat is free is asked before the card is charged, and not again afterwards: when that
 // takes long, the seat is sold twice. (Z-AP-02)
 
-#include <fermata/sim.hpp>
 #include <map>
 #include <string>
 

@@ -4,7 +4,6 @@
 // and a later message is given to it: nobody reads that.
 
 #include <deque>
-#include <fermata/sim.hpp>
 
 #include "properties/zoo/applications/application.hpp"
 

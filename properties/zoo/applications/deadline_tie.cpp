@@ -3,8 +3,6 @@
 // A receiver that waits no longer closes its channel. What has been accepted until then is in there
 // though it came as late as the deadline.
 
-#include <fermata/sim.hpp>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

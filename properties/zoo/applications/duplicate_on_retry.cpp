@@ -3,7 +3,6 @@
 // A deposit that was not confirmed in time is sent again. It may have been made all the same; the
 // bank has to know that it has seen this one.
 
-#include <fermata/sim.hpp>
 #include <memory>
 #include <set>
 

@@ -3,7 +3,6 @@
 // A client asks, ends its side and waits for the answer. The server takes the end of the stream for
 // the end of the client, and stops working for it. On a quick network it has answered by then.
 
-#include <fermata/sim.hpp>
 #include <memory>
 
 #include "properties/zoo/applications/application.hpp"

@@ -3,7 +3,6 @@
 // A server subscribes to the messages of a connection when it has read its configuration. What has
 // been dispatched by then, nobody has heard. (Z-AP-04)
 
-#include <fermata/sim.hpp>
 #include <functional>
 #include <string>
 

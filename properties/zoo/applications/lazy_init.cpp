@@ -4,7 +4,6 @@
 // it has connected: whoever needs it meanwhile connects, too, and the first connection is nobody's.
 // (Z-AP-03)
 
-#include <fermata/sim.hpp>
 #include <mutex>
 #include <optional>
 

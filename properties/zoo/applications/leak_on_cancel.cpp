@@ -4,8 +4,6 @@
 // certain that the connection goes back. A client that leaves while the transaction begins takes
 // it along. (Z-DB-05)
 
-#include <fermata/sim.hpp>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

@@ -3,8 +3,6 @@
 // At most two payments at a time. The permit of one that fails is not given back; after two of
 // those nobody pays any more.
 
-#include <fermata/sim.hpp>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

@@ -3,7 +3,6 @@
 // A line goes to the logger while the lock of the session is held. The logger, before it takes the
 // next line, wants that lock. (Z-AP-07)
 
-#include <fermata/sim.hpp>
 #include <mutex>
 
 #include "properties/zoo/applications/application.hpp"

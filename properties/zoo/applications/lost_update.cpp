@@ -3,8 +3,6 @@
 // A deposit reads the balance, waits for the audit log, and writes what it has read plus its
 // amount. Another one that comes in between is lost. (Z-AP-01)
 
-#include <fermata/sim.hpp>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

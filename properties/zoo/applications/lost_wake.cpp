@@ -4,7 +4,6 @@
 // The producer's notification may have come in between.
 
 #include <deque>
-#include <fermata/sim.hpp>
 
 #include "properties/zoo/applications/application.hpp"
 

@@ -2,7 +2,6 @@
 
 // write_some writes what the system takes at once, which is nearly always everything.
 
-#include <fermata/sim.hpp>
 #include <span>
 #include <string_view>
 

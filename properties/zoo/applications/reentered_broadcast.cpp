@@ -4,7 +4,6 @@
 // meanwhile, those behind it move up, and one of them is passed over. (reentrancy)
 
 #include <algorithm>
-#include <fermata/sim.hpp>
 #include <map>
 #include <string>
 #include <vector>

@@ -4,7 +4,6 @@
 // and somebody else has got its slot, it goes to a stranger. (ABA)
 
 #include <array>
-#include <fermata/sim.hpp>
 #include <string>
 
 #include "properties/zoo/applications/application.hpp"

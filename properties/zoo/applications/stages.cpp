@@ -3,8 +3,6 @@
 // Three steps that only do their part when the one before has been done. Each is tried once, and in
 // no order that was promised: all of them succeed in one of six. (Z-AP-08, a chain of depth 3)
 
-#include <fermata/sim.hpp>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

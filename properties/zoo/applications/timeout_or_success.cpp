@@ -3,8 +3,6 @@
 // A shop waits for a payment for a while, then it calls the order off. The payment may go through
 // all the same: the customer has paid, and gets nothing.
 
-#include <fermata/sim.hpp>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

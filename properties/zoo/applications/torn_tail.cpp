@@ -3,7 +3,6 @@
 // A log of amounts, a line each, that is synced now and then. After a crash its last line may be
 // there in part, which is an amount as well.
 
-#include <fermata/sim.hpp>
 #include <sstream>
 #include <string>
 

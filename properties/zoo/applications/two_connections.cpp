@@ -4,7 +4,6 @@
 // sent first arrives first.
 
 #include <array>
-#include <fermata/sim.hpp>
 #include <memory>
 
 #include "properties/zoo/applications/application.hpp"

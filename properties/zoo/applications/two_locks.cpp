@@ -3,8 +3,6 @@
 // A transfer locks the account that it takes from and then the one that it gives to. Two transfers
 // the opposite way each hold what the other one waits for.
 
-#include <fermata/sim.hpp>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

@@ -3,8 +3,6 @@
 // 25 events: a download of 24 parts, and one that calls it off. It goes wrong when that comes
 // between the last two parts: a random choice at each event hardly ever gets so far.
 
-#include <fermata/sim.hpp>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

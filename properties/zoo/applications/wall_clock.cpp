@@ -3,8 +3,6 @@
 // A limiter measures by the wall clock how much time has passed. When that is set back the time is
 // negative, and everything is refused until it has caught up.
 
-#include <fermata/sim.hpp>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

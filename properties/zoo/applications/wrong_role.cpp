@@ -4,7 +4,6 @@
 // one that the change is of no use to, and who could use it sleeps on. (the cousin of Z-AP-07)
 
 #include <deque>
-#include <fermata/sim.hpp>
 
 #include "properties/zoo/applications/application.hpp"
 
