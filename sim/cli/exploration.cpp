@@ -38,11 +38,7 @@ milliseconds Exploration::elapsed() const {
 
 std::uint64_t Exploration::resume() {
   std::uint64_t runs = 0;
-  for (TestExploration& test : tests_) {
-    std::vector<PieceRecord> records = folder_.pieces(test.name());
-    for (const PieceRecord& record : records) runs += record.counts.runs;
-    test.resume(std::move(records));
-  }
+  for (TestExploration& test : tests_) runs += test.resume(folder_.pieces(test.name()));
   return runs;
 }
 

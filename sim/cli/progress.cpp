@@ -2,6 +2,7 @@
 #include "fermata/sim/cli/progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,14 @@ constexpr milliseconds kOnTerminal(200);
 constexpr milliseconds kElsewhere(10'000);
 constexpr milliseconds kWindow(3'000);
 constexpr std::uint64_t kBar = 20;
+
+/// A longer line would not go away again.
+std::size_t columns() {
+  constexpr std::size_t kUsual = 80;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
+  return size.ws_col;
+}
 
 std::string bar(std::uint64_t done, std::uint64_t all) {
   const std::uint64_t full = std::min(kBar, done * kBar / std::max(all, std::uint64_t{1}));
@@ -55,7 +64,7 @@ void Progress::show(const Moment& moment) {
   if (moment.elapsed < next_) return;
   next_ = moment.elapsed + (terminal_ ? kOnTerminal : kElsewhere);
   if (terminal_) {
-    fmt::print("\r\x1b[K{}", text(moment));
+    fmt::print("\r\x1b[K{}", text(moment).substr(0, columns() - 1));
     shown_ = true;
   } else {
     fmt::print("{}\n", text(moment));

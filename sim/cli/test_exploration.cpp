@@ -11,16 +11,16 @@ TestExploration::TestExploration(std::string name, std::uint64_t number, const R
   tally_.watch_stability(options.until_stable_ppm);
 }
 
+// Such a search knows where it has been: it cannot begin in the middle.
+bool TestExploration::in_one_piece() const { return options_.strategy.starts_with("dfs"); }
+
 Piece TestExploration::own_chunk(std::uint64_t index) const {
-  // Such a search goes on where it has been: it cannot begin in the middle.
-  if (options_.strategy.starts_with("dfs")) {
-    return index == number_ % options_.shard.count ? Piece{0, options_.runs}
-                                                   : Piece{options_.runs, 0};
-  }
+  if (in_one_piece()) return index == 0 ? Piece{0, options_.runs} : Piece{options_.runs, 0};
   return chunk(index, options_.runs);
 }
 
-void TestExploration::resume(std::vector<PieceRecord> records) {
+std::uint64_t TestExploration::resume(std::vector<PieceRecord> records) {
+  if (in_one_piece()) return 0;
   std::sort(records.begin(), records.end(),
             [](const auto& a, const auto& b) { return a.first_run < b.first_run; });
   const std::uint64_t end = records.empty() ? 0 : records.back().end();
@@ -36,6 +36,7 @@ void TestExploration::resume(std::vector<PieceRecord> records) {
     to_do(gap, piece.end());
   }
   for (PieceRecord& record : records) keep(std::move(record));
+  return runs_so_far();
 }
 
 std::optional<Piece> TestExploration::next() {
@@ -69,7 +70,7 @@ void TestExploration::died(const Piece& piece, PieceRecord record) {
   ++crashes_;
   const std::uint64_t run = record.first_run;
   to_do(piece.first, run);
-  if (options_.keep_going) to_do(run + 1, piece.end());
+  if (options_.keep_going && !in_one_piece()) to_do(run + 1, piece.end());
   keep(std::move(record));
   settle(false);
 }

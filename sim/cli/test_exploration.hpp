@@ -26,8 +26,9 @@ class TestExploration {
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  /// Explored before, by a process that was interrupted.
-  void resume(std::vector<PieceRecord> records);
+  /// Explored before, by a process that was interrupted. A search that is in one piece begins anew.
+  /// Returns how many runs are done.
+  std::uint64_t resume(std::vector<PieceRecord> records);
 
   /// What is to be explored next; nothing when no more is wanted, or only once others are done.
   [[nodiscard]] std::optional<Piece> next();
@@ -68,6 +69,7 @@ class TestExploration {
   static constexpr std::uint64_t kStablePieces = 3;
   static constexpr std::uint64_t kStableRuns = 1'000;
 
+  [[nodiscard]] bool in_one_piece() const;
   [[nodiscard]] Piece own_chunk(std::uint64_t index) const;
   [[nodiscard]] std::uint64_t first_outstanding() const;
   void finished(const Piece& piece);
