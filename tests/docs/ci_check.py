@@ -69,14 +69,14 @@ def check_workflow(text, folder):
         assert f"shard={shard}/2" in run(command, folder, variables)
         assert (folder / f"shard-{shard}.xml").exists()
     merged = run(steps["merge"], folder, variables)
-    whole = run(f"build/release/fermata run {tests} --seed {COMMIT} --runs 600", folder)
+    whole = run(f"build/release/fermata run {tests} --seed {COMMIT} --runs 200", folder)
     assert total_runs(merged) == total_runs(whole), (merged, whole)
 
 
 def check_slurm(script, folder):
     tasks = int(re.search(r"--array=0-(\d+)", script.read_text())[1]) + 1
     for task in range(tasks):
-        run(script, folder, {
+        run(str(script), folder, {
             "SLURM_ARRAY_TASK_ID": str(task), "SLURM_ARRAY_TASK_COUNT": str(tasks),
             "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_STEP": "1"})
     folders = " ".join(f"nightly-{task}" for task in range(tasks))

@@ -10,4 +10,4 @@
 # sent away ends in order, and goes on where it stopped when it is queued again.
 exec build/release/fermata run \
   build/release/examples/replication/example_replication_sim_test \
-  --seed 7 --runs 1000 --keep-going --out "nightly-$SLURM_ARRAY_TASK_ID"
+  --seed 7 --runs 400 --keep-going --out "nightly-$SLURM_ARRAY_TASK_ID"
