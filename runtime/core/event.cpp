@@ -99,6 +99,7 @@ void Event::replay_to(Callback& callback) {
   FERMATA_REQUIRE(callback.event() == nullptr, "a callback can be subscribed only once at a time");
   const Outcome* outcome = replay();
   if (outcome == nullptr) return;
+  runtime_->kernel().trace(Trace::CallbackCalled, this, 0);
   callback.add_ref();
   struct Release {
     Callback& callback;

@@ -149,6 +149,7 @@ void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler 
   if (!event.closed()) event.add_callback(registration);
   if (status == WakerStatus::Waiting) {
     if (event.closed()) {
+      event.runtime().kernel().trace(Trace::CallbackCalled, &event, 0);
       const Keep keep(registration);
       registration.run(event, *stored);
     } else {
@@ -196,6 +197,7 @@ void Waker::start_events() {
     if (event.closed()) {
       const Outcome* outcome = event.replay();
       FERMATA_REQUIRE(outcome != nullptr, kTerminated);
+      event.runtime().kernel().trace(Trace::CallbackCalled, &event, 0);
       const Keep keep(*entry);
       entry->run(event, *outcome);
     } else if (event.startable()) {

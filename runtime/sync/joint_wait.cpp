@@ -163,6 +163,7 @@ void JointWait::answer_if_closed(JointItem& item) {
 }
 
 void JointWait::ended(JointItem& item, const Outcome& outcome) {
+  runtime().kernel().trace(Trace::CallbackCalled, this, 0);
   Event& event = item.event();
   let_go(item);
   item.late_ = joining_;

@@ -33,7 +33,7 @@ const CoroutineBase& as_coroutine(const Event& event) noexcept {
 }  // namespace
 
 Audit::Audit(RunRecord& record) noexcept
-    : Observer(kNoted, &journal_), record_(record), journal_(record.hash) {}
+    : Observer(kNoted, &journal_), record_(record), journal_(record.hash), teller_(record) {}
 
 void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   runtime_ = &runtime;
@@ -50,6 +50,8 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   interrupter_.disarm();
   runtime.kernel().wait_log = options.log_waits ? &history_ : nullptr;
   if (options.log_waits) history_.begin(runtime, record_.steps);
+  telling_ = record_.told_of_steps != nullptr ? &teller_ : nullptr;
+  if (telling_ != nullptr) telling_->begin_run(runtime);
   if (failed_coroutine_.step != 0) failed_coroutine_ = {};
 }
 
@@ -165,6 +167,9 @@ void Audit::forget(const Event& event) noexcept {
   if (mark.has(Mark::kCountedActive)) --counted_.active;
   if (mark.has(Mark::kCountedQueued)) --counted_.queued;
   if (mark.has(Mark::kTouched)) journal_.forget(event);
+  if (telling_ != nullptr) [[unlikely]] {
+    telling_->destroyed(event);
+  }
 }
 
 void Audit::gains_control(const Event& coroutine) {
@@ -172,6 +177,9 @@ void Audit::gains_control(const Event& coroutine) {
     complain_about_gain(coroutine);
   }
   running_ = &coroutine;
+  if (telling_ != nullptr) [[unlikely]] {
+    telling_->runs(as_coroutine(coroutine).path());
+  }
 }
 
 void Audit::complain_about_gain(const Event& coroutine) {

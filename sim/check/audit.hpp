@@ -21,6 +21,7 @@
 #include "fermata/sim/check/explain.hpp"
 #include "fermata/sim/check/interrupter.hpp"
 #include "fermata/sim/check/run_record.hpp"
+#include "fermata/sim/check/step_teller.hpp"
 #include "fermata/sim/check/stuck.hpp"
 #include "fermata/sim/check/wait_history.hpp"
 
@@ -52,6 +53,11 @@ class Audit final : public Observer {
 
   /// For a sweep of interruptions over a program; not armed otherwise.
   [[nodiscard]] Interrupter& interrupter() noexcept { return interrupter_; }
+
+  /// The present step uses what the program calls by a name with this key.
+  void announced(std::uint64_t key, bool written) {
+    if (telling_ != nullptr) telling_->announced(key, written);
+  }
 
   /// Throws AbandonRun once the run has failed.
   void end_step(Runtime& runtime) override;
@@ -137,6 +143,7 @@ class Audit final : public Observer {
 
   bool watched_ = false;            // Somebody is told more than the audit itself needs.
   const Event* running_ = nullptr;  // The coroutine in control.
+  StepTeller* telling_ = nullptr;   // Null unless somebody wants to know of steps.
   std::uint64_t busy_ = 0;          // Id of whoever had most of the steps of late, if anybody has.
   std::uint64_t busy_votes_ = 0;
   std::uint64_t at_instant_ = 0;         // Steps and timers since time has passed.
@@ -145,6 +152,7 @@ class Audit final : public Observer {
   StuckSearch stuck_;
   WaitHistory history_;
   Moment failed_coroutine_;
+  StepTeller teller_;
 };
 
 }  // namespace fermata::sim::detail

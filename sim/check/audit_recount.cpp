@@ -147,6 +147,9 @@ void Audit::end_step(Runtime& runtime) {
   }
   if (journal_.touched().empty()) return note_idle_round();
   idle_rounds_ = 0;
+  if (telling_ != nullptr) [[unlikely]] {
+    telling_->end_step(runtime, journal_.touched());
+  }
   ++record_.steps;
   if (options_.record_steps) record_.step_hashes.push_back(record_.hash.value());
   find_busy(runtime.current());

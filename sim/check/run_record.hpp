@@ -9,6 +9,10 @@
 #include "fermata/runtime/core/journal.hpp"
 #include "fermata/sim/check/failure.hpp"
 
+namespace fermata::sim {
+class Decisions;
+}
+
 namespace fermata::sim::detail {
 
 class RunRecord {
@@ -27,6 +31,13 @@ class RunRecord {
   fermata::detail::TraceHash hash;
   std::uint64_t steps = 0;
   std::vector<std::uint64_t> step_hashes;
+
+  /// Whose strategy wants to know of the steps; null: none does.
+  Decisions* told_of_steps = nullptr;
+  /// The program has promised to announce what its coroutines share.
+  bool sharing_announced = false;
+  /// Something has taken part that does not tell what is done with it.
+  bool sharing_unknown = false;
 
  protected:
   ~RunRecord() = default;

@@ -159,12 +159,17 @@ constexpr std::array kVariables = {
     Variable{
         "FERMATA_STEP_LIMIT", "1000000", "A run of more steps is a livelock.",
         [](Options& options, std::string_view text) { options.step_limit = parse_positive(text); }},
-    Variable{"FERMATA_STRATEGY", "random",
-             "Who decides what runs next: `fifo` (production's order; only the outside world "
-             "varies), `random`, `pct:D` (priorities with D-1 changes), `calm` (nothing varies).",
-             [](Options& options, std::string_view text) {
-               options.strategy = make_strategy(text)->name();
-             }},
+    Variable{
+        "FERMATA_STRATEGY", "portfolio",
+        "Who decides what runs next: `portfolio` (those that follow, by turns), `random`, "
+        "`urw` (every interleaving as likely as any other), `pos` (every order of what is "
+        "dependent), `pct:D` (priorities with D-1 changes), `delay:D` (production's order with D "
+        "delays), `fifo` (production's order; only the outside world varies), `dfs` (every "
+        "schedule, in a calm world), `dfs:N` (those with at most N picks unlike production's), "
+        "`calm` (nothing varies).",
+        [](Options& options, std::string_view text) {
+          options.strategy = make_strategy(text)->name();
+        }},
     Variable{"FERMATA_TIME", "", "How long to explore, in real time; the end of it is a pass.",
              nullptr, Reader::Tool},
     Variable{

@@ -23,7 +23,7 @@ struct Options {
   std::uint64_t first_run = 0;
   /// Go on after a failure.
   bool keep_going = false;
-  std::string strategy = "random";
+  std::string strategy = "portfolio";
   /// The tape to replay; empty: explore.
   std::string replay;
   ReplayMode replay_mode = ReplayMode::Strict;

@@ -27,12 +27,14 @@ class Exploration {
         runner_(program, options.strategy, world_options_) {}
 
   ExploreResult explore() {
-    const std::uint64_t end = options_.first_run + options_.runs;
-    for (std::uint64_t run = options_.first_run; run < end; ++run) {
+    std::uint64_t end = options_.first_run + options_.runs;
+    if (runner_.enumerates() && options_.first_run > 0) end = 0;
+    for (std::uint64_t run = options_.first_run; run < end && !runner_.exhausted(); ++run) {
       if (options_.on_run && !options_.on_run(run, result_)) break;
       explore_one(run);
       if (result_.found && !options_.keep_going) break;
     }
+    result_.coverage = runner_.coverage();
     return std::move(result_);
   }
 
@@ -44,16 +46,18 @@ class Exploration {
   }
 
   void explore_one(std::uint64_t run) {
-    const std::uint64_t seed = run_seed(options_.seed, run);
+    const std::uint64_t seed = runner_.enumerates() ? options_.seed : run_seed(options_.seed, run);
     const RunResult one = runner_.run(seed);
+    const std::uint64_t known = result_.distinct_runs;
     count(one, run);
+    const bool is_new = result_.distinct_runs != known;
     std::optional<Failure> failure = one.failure;
     if (options_.check_determinism != 0 && run % options_.check_determinism == 0) {
       ++result_.determinism_checks;
       if (auto mismatch = runner_.twin(seed, one)) failure = std::move(mismatch);
     }
     if (failure) keep(std::move(*failure), one, seed, run);
-    runner_.learn();
+    runner_.learn(is_new);
   }
 
   void count(const RunResult& one, std::uint64_t run) {

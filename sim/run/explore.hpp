@@ -27,11 +27,12 @@ struct ExploreOptions {
   /// "Suite.Name"; for the tape.
   std::string name;
   std::uint64_t runs = 1'000;
-  /// The number of the first one: an exploration can be cut into parts.
+  /// The number of the first one: an exploration can be cut into parts. A strategy that tries one
+  /// schedule after the other does all it does in the part that has run 0.
   std::uint64_t first_run = 0;
   /// Of run 0; the others follow from it.
   std::uint64_t seed = 1;
-  std::string strategy = "random";
+  std::string strategy = "portfolio";
   /// As FERMATA_FAULTS has it; decides over `world.faults`.
   std::string faults = "all";
   /// Every how many runs one is executed twice and compared; 0 for never.
@@ -88,6 +89,8 @@ struct ExploreResult {
   /// How many different trace hashes the runs had.
   std::uint64_t distinct_runs = 0;
   Behaviours behaviours;
+  /// What a strategy that tries one schedule after the other has covered; else empty.
+  std::string coverage;
   /// The sum over all runs.
   Duration virtual_time{};
   FaultCounts fault_counts{};

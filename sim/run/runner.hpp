@@ -75,8 +75,13 @@ class Runner final : private Whereabouts {
   RunResult replay_then_explore(const Preparation& preparation, Replay& replay,
                                 std::uint64_t draws, std::uint64_t seed);
 
-  /// The last run is over: the strategy learns from it.
-  void learn() { decisions_.end(); }
+  /// The last run is over: the strategy learns from it, and whether no earlier one was like it.
+  void learn(bool is_new) { decisions_.end(is_new); }
+
+  /// As Strategy has it.
+  [[nodiscard]] bool enumerates() const { return strategy_->enumerates(); }
+  [[nodiscard]] bool exhausted() const { return strategy_->exhausted(); }
+  [[nodiscard]] std::string coverage() const { return strategy_->coverage(); }
 
   /// Repeats the run `before` of `seed` with a shifted heap and other stacks. Returns what is
   /// different, if anything is. Not after learn().

@@ -87,6 +87,7 @@ class SimTest {
     } else {
       fmt::print("explored {} schedules, {} of them different, from seed {:#x}\n", result.runs,
                  result.distinct_runs, base_seed());
+      if (!result.coverage.empty()) fmt::print("{}: {}\n", options_.strategy, result.coverage);
     }
     for (FoundFailure& found : result.others) fail(std::move(found));
     events_.explored(explore_options, result);

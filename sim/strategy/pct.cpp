@@ -6,30 +6,16 @@
 #include <algorithm>
 
 namespace fermata::sim {
-namespace {
 
-constexpr std::uint64_t kFirstGuess = 100;
+std::string PctStrategy::plain_name() const { return fmt::format("pct:{}", depth_); }
 
-}  // namespace
-
-PctStrategy::PctStrategy(std::uint64_t depth, std::uint64_t picks)
-    : depth_(depth), longest_(picks) {}
-
-std::string PctStrategy::name() const {
-  return longest_ == 0 ? fmt::format("pct:{}", depth_)
-                       : fmt::format("pct:{}:k={}", depth_, longest_);
-}
-
-void PctStrategy::begin_run(std::uint64_t seed) {
-  SeededStrategy::begin_run(seed);
+void PctStrategy::begin() {
   salt_ = schedule().next();
-  expected_ = longest_ == 0 ? kFirstGuess : longest_;
-  picked_ = 0;
   next_change_ = 0;
   lowered_.clear();
   change_points_.clear();
   for (std::uint64_t priority = 1; priority < depth_; ++priority) {
-    change_points_.push_back(ChangePoint{schedule().below(expected_), priority});
+    change_points_.push_back(ChangePoint{schedule().below(length().picks()), priority});
   }
   std::sort(change_points_.begin(), change_points_.end(),
             [](const ChangePoint& a, const ChangePoint& b) {
@@ -37,23 +23,15 @@ void PctStrategy::begin_run(std::uint64_t seed) {
             });
 }
 
-std::size_t PctStrategy::pick(const Candidates& candidates) {
-  const std::uint64_t now = picked_++;
-  if (now > 4 * expected_ + 1'000) {
-    return static_cast<std::size_t>(schedule().below(candidates.size()));
-  }
+std::size_t PctStrategy::choose(const Candidates& candidates, std::uint64_t picked) {
   std::size_t chosen = highest(candidates);
-  while (next_change_ < change_points_.size() && change_points_[next_change_].pick <= now) {
+  while (next_change_ < change_points_.size() && change_points_[next_change_].pick <= picked) {
     const std::uint64_t path = candidates.path(chosen);
     std::erase_if(lowered_, [&](const Lowered& lowered) { return lowered.path == path; });
     lowered_.push_back(Lowered{path, change_points_[next_change_++].priority});
     chosen = highest(candidates);
   }
   return chosen;
-}
-
-void PctStrategy::end_run(std::uint64_t picks) {
-  longest_ = std::max({longest_, picks, std::uint64_t{1}});
 }
 
 std::uint64_t PctStrategy::priority(std::uint64_t path) const noexcept {

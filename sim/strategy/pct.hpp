@@ -5,29 +5,22 @@
 // randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010. Every coroutine
 // gets a random priority and the highest one runs; at depth - 1 random places of the run the
 // highest is put below all others. A bug of depth d among n coroutines in k picks is found with a
-// probability of at least 1 / (n * k^(d-1)), whatever the program.
+// probability of at least 1 / (n * k^(d-1)), whatever the program. One that needs d - 1 changes
+// between coroutines that could all go on is missed by every smaller depth.
 //
-// Departures from the paper:
-//   k           is the length of the longest run so far, so that the bound holds from the second
-//               run on; name() carries it.
-//   Fairness    a run much longer than k is picked at random from there on: a coroutine of high
-//               priority that waits in a loop for others would never let them run.
+// Departure  k is the length of the longest run so far, so that the bound holds from the second run
+//            on.
 
 #include <vector>
 
-#include "fermata/sim/strategy/seeded.hpp"
+#include "fermata/sim/strategy/unfair.hpp"
 
 namespace fermata::sim {
 
-class PctStrategy final : public SeededStrategy {
+class PctStrategy final : public UnfairStrategy {
  public:
   /// `picks` is k; 0 when it is not known yet. REQUIRES: 1 <= depth <= kDeepest.
-  PctStrategy(std::uint64_t depth, std::uint64_t picks);
-
-  [[nodiscard]] std::string name() const override;
-  void begin_run(std::uint64_t seed) override;
-  std::size_t pick(const Candidates& candidates) override;
-  void end_run(std::uint64_t picks) override;
+  PctStrategy(std::uint64_t depth, std::uint64_t picks) : UnfairStrategy(picks), depth_(depth) {}
 
   static constexpr std::uint64_t kDeepest = 64;
 
@@ -42,14 +35,14 @@ class PctStrategy final : public SeededStrategy {
     std::uint64_t priority;
   };
 
+  [[nodiscard]] std::string plain_name() const override;
+  void begin() override;
+  std::size_t choose(const Candidates& candidates, std::uint64_t picked) override;
   [[nodiscard]] std::uint64_t priority(std::uint64_t path) const noexcept;
   [[nodiscard]] std::size_t highest(const Candidates& candidates) const noexcept;
 
   std::uint64_t depth_;
-  std::uint64_t longest_;  // Picks of the longest run so far; 0 before the first one.
-  std::uint64_t expected_ = 0;
   std::uint64_t salt_ = 0;
-  std::uint64_t picked_ = 0;
   std::vector<ChangePoint> change_points_;  // Ascending by pick; depth - 1 of them.
   std::size_t next_change_ = 0;
   std::vector<Lowered> lowered_;  // At most one entry for each path.

@@ -4,53 +4,134 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/strategy/calm.hpp"
+#include "fermata/sim/strategy/delay.hpp"
+#include "fermata/sim/strategy/dfs.hpp"
 #include "fermata/sim/strategy/fifo.hpp"
 #include "fermata/sim/strategy/pct.hpp"
+#include "fermata/sim/strategy/portfolio.hpp"
+#include "fermata/sim/strategy/pos.hpp"
 #include "fermata/sim/strategy/random.hpp"
+#include "fermata/sim/strategy/urw.hpp"
 
 namespace fermata::sim {
 namespace {
 
-std::optional<std::uint64_t> positive(std::string_view text) {
+constexpr std::string_view kLength = ":k=";
+
+std::optional<std::uint64_t> number(std::string_view text, int base) {
   std::uint64_t value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   const bool whole = error == std::errc() && stop == text.data() + text.size();
-  return whole && value > 0 ? std::optional(value) : std::nullopt;
+  return whole ? std::optional(value) : std::nullopt;
 }
 
-/// What follows "pct:": D, or D:k=N.
-std::unique_ptr<Strategy> make_pct(std::string_view parameters) {
-  constexpr std::string_view kLearnt = ":k=";
-  const std::size_t split = parameters.find(kLearnt);
-  const std::optional<std::uint64_t> depth = positive(parameters.substr(0, split));
-  std::optional<std::uint64_t> picks = 0;
-  if (split != std::string_view::npos) picks = positive(parameters.substr(split + kLearnt.size()));
-  if (!depth || *depth > PctStrategy::kDeepest || !picks) return nullptr;
-  return std::make_unique<PctStrategy>(*depth, *picks);
+std::optional<std::uint64_t> positive(std::string_view text) {
+  const std::optional<std::uint64_t> value = number(text, 10);
+  return value && *value > 0 ? value : std::nullopt;
+}
+
+/// The text before the first `mark`, and what follows it; nothing when there is none.
+struct Split {
+  std::string_view before;
+  std::optional<std::string_view> after;
+};
+Split split(std::string_view text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) return {text, std::nullopt};
+  return {text.substr(0, at), text.substr(at + mark.size())};
+}
+
+/// D, or D:k=N; D is at most `most`.
+template <class S>
+std::unique_ptr<Strategy> make_of_depth(std::string_view text, std::uint64_t most) {
+  const Split parts = split(text, kLength);
+  const std::optional<std::uint64_t> depth = positive(parts.before);
+  const std::optional<std::uint64_t> picks = parts.after ? positive(*parts.after) : 0;
+  if (!depth || *depth > most || !picks) return nullptr;
+  return std::make_unique<S>(*depth, *picks);
+}
+
+/// What follows "pos": nothing, or :k=N.
+std::unique_ptr<Strategy> make_pos(std::string_view text) {
+  if (text.empty()) return std::make_unique<PosStrategy>(0);
+  const Split parts = split(text, kLength);
+  if (!parts.before.empty() || !parts.after) return nullptr;
+  const std::optional<std::uint64_t> picks = positive(*parts.after);
+  return picks ? std::make_unique<PosStrategy>(*picks) : nullptr;
+}
+
+/// What follows "urw": nothing, or :w=PATH.COUNT and more of those after commas.
+std::unique_ptr<Strategy> make_urw(std::string_view text) {
+  constexpr std::string_view kWeights = ":w=";
+  UrwStrategy::Weights weights;
+  if (text.empty()) return std::make_unique<UrwStrategy>(std::move(weights));
+  const Split parts = split(text, kWeights);
+  if (!parts.before.empty() || !parts.after) return nullptr;
+  std::optional<std::string_view> rest = parts.after;
+  while (rest) {
+    const Split item = split(*rest, ",");
+    const Split pair = split(item.before, ".");
+    const std::optional<std::uint64_t> path = number(pair.before, 16);
+    const std::optional<std::uint64_t> count = pair.after ? number(*pair.after, 10) : std::nullopt;
+    if (!path || !count || weights.size() == UrwStrategy::kMostRemembered) return nullptr;
+    weights.emplace_back(*path, *count);
+    rest = item.after;
+  }
+  return std::make_unique<UrwStrategy>(std::move(weights));
+}
+
+/// What follows "dfs": nothing, or :N, or :at=PICKS, or both.
+std::unique_ptr<Strategy> make_dfs(std::string_view text) {
+  const Split parts = split(text, ":at=");
+  std::optional<std::uint64_t> bound = DfsStrategy::kUnbounded;
+  if (!parts.before.empty()) {
+    bound = parts.before.front() == ':' ? positive(parts.before.substr(1)) : std::nullopt;
+  }
+  if (!bound) return nullptr;
+  if (!parts.after) return std::make_unique<DfsStrategy>(*bound);
+  std::vector<std::uint32_t> picks;
+  std::optional<std::string_view> rest = parts.after;
+  while (rest) {
+    const Split item = split(*rest, ".");
+    const std::optional<std::uint64_t> pick = number(item.before, 10);
+    if (!pick || *pick > std::numeric_limits<std::uint32_t>::max()) return nullptr;
+    picks.push_back(static_cast<std::uint32_t>(*pick));
+    rest = item.after;
+  }
+  return std::make_unique<DfsStrategy>(*bound, std::move(picks));
+}
+
+std::unique_ptr<Strategy> make_or_null(std::string_view name) {
+  if (name == "portfolio") return std::make_unique<PortfolioStrategy>();
+  if (name == "random") return std::make_unique<RandomStrategy>();
+  if (name == "fifo") return std::make_unique<FifoStrategy>();
+  if (name == "calm") return std::make_unique<CalmStrategy>();
+  const std::string_view kind = name.substr(0, name.find(':'));
+  const std::string_view rest = name.substr(kind.size());
+  if (kind == "pos") return make_pos(rest);
+  if (kind == "urw") return make_urw(rest);
+  if (kind == "dfs") return make_dfs(rest);
+  if (rest.empty()) return nullptr;
+  if (kind == "pct") return make_of_depth<PctStrategy>(rest.substr(1), PctStrategy::kDeepest);
+  if (kind == "delay") return make_of_depth<DelayStrategy>(rest.substr(1), DelayStrategy::kMost);
+  return nullptr;
 }
 
 }  // namespace
 
 std::unique_ptr<Strategy> make_strategy(std::string_view name) {
-  constexpr std::string_view kPct = "pct:";
-  std::unique_ptr<Strategy> strategy;
-  if (name == "random") {
-    strategy = std::make_unique<RandomStrategy>();
-  } else if (name == "fifo") {
-    strategy = std::make_unique<FifoStrategy>();
-  } else if (name == "calm") {
-    strategy = std::make_unique<CalmStrategy>();
-  } else if (name.substr(0, kPct.size()) == kPct) {
-    strategy = make_pct(name.substr(kPct.size()));
-  }
+  std::unique_ptr<Strategy> strategy = make_or_null(name);
   if (strategy == nullptr) {
     throw Error(
-        fmt::format("'{}' is no strategy; expected fifo, random, calm, or pct:D with D "
-                    "from 1 to {}",
+        fmt::format("'{}' is no strategy; expected portfolio, random, urw, pos, pct:D, delay:D, "
+                    "dfs, dfs:N, fifo or calm, with D from 1 to {} and N from 1",
                     name, PctStrategy::kDeepest));
   }
   return strategy;

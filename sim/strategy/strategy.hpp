@@ -46,6 +46,29 @@ struct Odds {
   std::uint32_t denominator = 1;
 };
 
+/// What one step has used. A use is a name of what was used with kWrote and kFresh beside it; each
+/// name stands there once, in ascending order of the uses.
+struct Footprint {
+  static constexpr std::uint64_t kWrote = 1;  // It may have changed.
+  static constexpr std::uint64_t kFresh = 2;  // It was made in this step: no earlier one knows it.
+  static constexpr std::uint64_t kFlags = kWrote | kFresh;
+
+  std::span<const std::uint64_t> uses;
+  /// It may have used anything else as well.
+  bool everything = false;
+};
+
+/// What a strategy is to be told of each step: nothing, whose it was, what it used as well.
+enum class StepNews : std::uint8_t { None, Who, Footprints };
+
+/// What a run was, for whoever learns from it.
+struct RunSummary {
+  /// Decisions about what runs next.
+  std::uint64_t picks = 0;
+  /// No earlier run of the exploration was like it.
+  bool is_new = false;
+};
+
 class Strategy {
  public:
   virtual ~Strategy() = default;
@@ -65,12 +88,37 @@ class Strategy {
   virtual std::uint64_t draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound,
                                     Odds odds) = 0;
 
-  /// A run that picked `picks` times is over; what it teaches holds from the next one on.
-  virtual void end_run(std::uint64_t picks) { static_cast<void>(picks); }
+  /// A run is over; what it teaches holds from the next one on. Until then begin_run() begins the
+  /// same run again.
+  virtual void end_run(const RunSummary& run) { static_cast<void>(run); }
+
+  // --- steps: the code between two picks, or between two waits of one coroutine ---
+
+  /// Asked when a run has begun.
+  [[nodiscard]] virtual StepNews news() const { return StepNews::None; }
+  /// The coroutine `parent` has spawned `child`. Only with news().
+  virtual void spawned(std::uint64_t parent, std::uint64_t child) {
+    static_cast<void>(parent), static_cast<void>(child);
+  }
+  /// A step of the coroutine `path` is over; 0: it was nobody's. What it used counts only when
+  /// news() asks for footprints. Only with news().
+  virtual void end_step(std::uint64_t path, const Footprint& footprint) {
+    static_cast<void>(path), static_cast<void>(footprint);
+  }
+
+  // --- strategies that try one schedule after the other ---
+
+  /// Whether the runs differ in nothing but their schedules: their seeds are then all the same.
+  [[nodiscard]] virtual bool enumerates() const { return false; }
+  /// No further run would show anything new.
+  [[nodiscard]] virtual bool exhausted() const { return false; }
+  /// What has been covered, as a sentence; empty when that cannot be said.
+  [[nodiscard]] virtual std::string coverage() const { return {}; }
 };
 
-/// `fifo`, `random`, `calm` or `pct:D`, with what was learnt behind it (`pct:D:k=N`). Throws
-/// fermata::Error, which lists the strategies there are, for any other text.
+/// `portfolio`, `random`, `urw`, `pos`, `pct:D`, `delay:D`, `dfs`, `dfs:N`, `fifo` or `calm`, with
+/// what was learnt behind it (`pct:D:k=N`). Throws fermata::Error, which lists the strategies there
+/// are, for any other text.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(std::string_view name);
 
 }  // namespace fermata::sim

@@ -14,7 +14,12 @@ constexpr std::uint64_t kSpawn = key_of("spawn");
 void Decisions::begin(std::uint64_t seed) {
   reset();
   replay_ = nullptr;
+  begin_strategy(seed);
+}
+
+void Decisions::begin_strategy(std::uint64_t seed) {
   strategy_->begin_run(seed);
+  wants_steps_ = strategy_->news() != StepNews::None;
 }
 
 void Decisions::begin_replay(Replay& replay) {
@@ -27,14 +32,14 @@ void Decisions::begin_replay(Replay& replay) {
 void Decisions::begin_replay(Replay& replay, std::uint64_t draws, std::uint64_t seed) {
   begin_replay(replay);
   replayed_draws_ = draws;
-  strategy_->begin_run(seed);
+  begin_strategy(seed);
 }
 
-void Decisions::end() {
+void Decisions::end(bool is_new) {
   if (replay_ != nullptr) {
     replay_->finish(draws_);
   } else {
-    strategy_->end_run(picks_);
+    strategy_->end_run(RunSummary{picks_, is_new});
   }
 }
 
@@ -43,6 +48,7 @@ void Decisions::reset() {
   recorded_.clear();
   draws_ = 0;
   picks_ = 0;
+  wants_steps_ = false;
   if (!names_.empty()) {
     names_.clear();
     origins_.clear();
@@ -86,6 +92,7 @@ std::uint64_t Decisions::spawn_path(std::uint64_t parent, std::string_view name)
   const std::uint64_t key = key_of(key_of(kSpawn, parent), name);
   const std::uint32_t occurrence = occurrences_.next(key);
   const std::uint64_t path = key_of(key, occurrence);
+  if (wants_steps_) strategy_->spawned(parent, path);
   if (naming_) [[unlikely]] {
     remember(path, parent, name, occurrence);
   }

@@ -51,8 +51,9 @@ class Decisions final : public Chooser {
   /// The same for its first `draws` draws; all others are answered by the strategy, from `seed`.
   void begin_replay(Replay& replay, std::uint64_t draws, std::uint64_t seed);
 
-  /// The run is over: the strategy learns from it, a strict replay looks for what never came.
-  void end();
+  /// The run is over: the strategy learns from it, and whether no earlier one was like it; a strict
+  /// replay looks for what never came.
+  void end(bool is_new = false);
 
   // --- draws ---
 
@@ -72,6 +73,13 @@ class Decisions final : public Chooser {
   }
 
   std::uint64_t spawn_path(std::uint64_t parent, std::string_view name) override;
+
+  /// Whether end_step is to be called.
+  [[nodiscard]] bool wants_steps() const noexcept { return wants_steps_; }
+  /// As Strategy::end_step. Only when it is wanted.
+  void end_step(std::uint64_t path, const Footprint& footprint) {
+    strategy_->end_step(path, footprint);
+  }
 
   bool fault_point(std::string_view name) override {
     return fault_points_ != nullptr && fault_points_->strikes(name);
@@ -114,6 +122,7 @@ class Decisions final : public Chooser {
   };
 
   void reset();
+  void begin_strategy(std::uint64_t seed);
   [[nodiscard]] bool replaying() noexcept {
     if (replay_ == nullptr) return false;
     if (draws_ >= replayed_draws_) [[unlikely]] {
@@ -144,6 +153,7 @@ class Decisions final : public Chooser {
   FaultPoints* fault_points_ = nullptr;
   DecisionListener* listener_ = nullptr;
   bool naming_ = false;
+  bool wants_steps_ = false;
   Names names_;
   Origins origins_;
   std::map<std::uint64_t, std::uint32_t> children_;  // How many each path has spawned.

@@ -60,6 +60,8 @@ void NodeState::make_runtime() {
   runtime_ = std::make_unique<Runtime>(std::move(reactor), std::move(options));
 }
 
+void NodeState::uses_unknown() noexcept { world_.sharing_unknown = true; }
+
 Instant NodeState::world_now() const noexcept { return world_.now(); }
 
 const ProgramTable& NodeState::program_table() const noexcept { return world_.program_table(); }

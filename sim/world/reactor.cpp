@@ -128,7 +128,11 @@ void SimReactor::wake() noexcept { node_.wake(); }
 
 void SimReactor::watch_control_signals(std::span<const int> signums) { signals_.control(signums); }
 
+void SimReactor::announced(std::uint64_t key, bool written) { node_.announced(key, written); }
+
+// Whoever asks for the time afterwards has been waiting for this step.
 void SimReactor::consume(Duration cost) {
+  node_.uses_unknown();
   node_.advance(node_.now() + cost);
   if (node_.now() - last_turn_ >= kPollInterval) {
     attachment_.runtime().scheduler().request_poll();

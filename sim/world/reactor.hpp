@@ -51,6 +51,8 @@ class SimReactor final : public Reactor {
 
   /// The step that runs takes `cost`.
   void consume(Duration cost);
+  /// The step that runs uses what has a name with this key.
+  void announced(std::uint64_t key, bool written);
 
  private:
   void meet_pause();

@@ -8,6 +8,7 @@
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/runtime/io/trigger.hpp"
+#include "fermata/sim/tape/key.hpp"
 #include "fermata/sim/world/reactor.hpp"
 #include "fermata/sim/world/world_state.hpp"
 
@@ -157,13 +158,28 @@ const std::vector<std::string>& World::log() const noexcept { return state_->log
 
 const WorldOptions& World::options() const noexcept { return state_->options(); }
 
+namespace {
+
+/// Where the code that calls `what` runs.
+detail::SimReactor& simulated(const char* what) {
+  auto* reactor = dynamic_cast<detail::SimReactor*>(&current_runtime().reactor());
+  if (reactor != nullptr) return *reactor;
+  throw UsageError(fmt::format("{}: expected a call inside a simulated node", what));
+}
+
+}  // namespace
+
+void World::sharing_is_announced() noexcept { state_->sharing_announced = true; }
+
+void touches(std::string_view name) { simulated("touches").announced(key_of(name), true); }
+
+void reads(std::string_view name) { simulated("reads").announced(key_of(name), false); }
+
 void consume(Duration cost) {
   if (cost < Duration::zero()) {
     throw UsageError(fmt::format("consume {} ns: expected zero or more", cost.count()));
   }
-  auto* reactor = dynamic_cast<detail::SimReactor*>(&current_runtime().reactor());
-  if (reactor == nullptr) throw UsageError("consume: expected a call inside a simulated node");
-  reactor->consume(cost);
+  simulated("consume").consume(cost);
 }
 
 }  // namespace fermata::sim

@@ -180,6 +180,11 @@ class World {
   SweepCounts sweep_cancellation(const std::function<void()>& program,
                                  const std::function<void()>& check = nullptr);
 
+  /// A promise, from now on in this run: whatever coroutines share and do not wait for is announced
+  /// with touches() or reads() in each step that uses it. The strategy `dfs` skips schedules that
+  /// this makes superfluous; see docs/guide/strategies.md.
+  void sharing_is_announced() noexcept;
+
   /// Runs the world to its end, or to the first failure; then what is left of the programs is
   /// unwound, without any effect outside. Never throws what a program threw: see failure(). Called
   /// in a program it suspends until the programs of all other nodes have ended, services apart.
@@ -215,6 +220,11 @@ class World {
  private:
   std::unique_ptr<detail::WorldState> state_;
 };
+
+/// The present step changes, or looks at, what coroutines share under this name: a variable, say,
+/// or an object. Only a strategy listens. Throws UsageError outside of simulation.
+void touches(std::string_view name);
+void reads(std::string_view name);
 
 /// The step that calls this takes `cost` of virtual time. Throws UsageError outside of simulation,
 /// or when `cost` is negative.

@@ -69,6 +69,7 @@ NodeState& WorldState::add_node(std::string_view name, std::function<void()>&& m
     node = known_nodes_.emplace_back(std::make_unique<NodeState>(*this, name)).get();
   }
   nodes_.push_back(node);
+  sharing_unknown = sharing_unknown || nodes_.size() > 1;
   node->begin_run(std::move(main), is_service, static_cast<std::uint32_t>(nodes_.size() - 1));
   return *node;
 }
@@ -120,6 +121,7 @@ NodeState& WorldState::known_node(std::string_view name) const {
 }
 
 void WorldState::at(Duration delay, std::function<void()> action) {
+  sharing_unknown = true;
   Action& planned = actions_.emplace_back(std::move(action));
   action_agenda_.schedule(planned, now_ + delay, 0);
 }
@@ -192,6 +194,9 @@ void WorldState::reset(const WorldOptions& options) {
   hash.reset();
   steps = 0;
   step_hashes.clear();
+  told_of_steps = decisions_.wants_steps() ? &decisions_ : nullptr;
+  sharing_announced = false;
+  sharing_unknown = false;
   services_stopping_ = false;
   rounds_of_actions_ = 0;
   now_ = {};

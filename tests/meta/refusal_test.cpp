@@ -50,8 +50,8 @@ TEST(Refusal, OfMalformedValues) {
   expect_setting_refused("FERMATA_RUNS=0", "FERMATA_RUNS: 0 is too small; expected at least 1");
   expect_setting_refused("FERMATA_RUNS=many", "FERMATA_RUNS: 'many' is no number");
   expect_setting_refused("FERMATA_STRATEGY=pct",
-                         "FERMATA_STRATEGY: 'pct' is no strategy; expected fifo, random, calm, or "
-                         "pct:D");
+                         "FERMATA_STRATEGY: 'pct' is no strategy; expected portfolio, random, urw, "
+                         "pos, pct:D");
   expect_setting_refused("FERMATA_TIME_LIMIT=5", "FERMATA_TIME_LIMIT: '5' is no span of time");
   expect_setting_refused("FERMATA_REPLAY_MODE=lax",
                          "FERMATA_REPLAY_MODE: 'lax' is unknown; expected strict or best");

@@ -54,7 +54,7 @@ TEST_F(Replay, TheSameSeedIsTheSameExploration) {
 }
 
 TEST_F(Replay, ThePrintedCommandWorksAsTyped) {
-  for (const char* strategy : {"random", "pct:2", "pct:3:k=20"}) {
+  for (const char* strategy : {"portfolio", "random", "pct:2", "pct:3:k=20", "pos", "urw", "delay:2", "dfs", "dfs:3"}) {
     const Finished found = run_shell(out() + "FERMATA_STRATEGY=" + strategy + " " + lost_update());
     ASSERT_EQ(found.exit_code, 2) << found.output;
     const Finished again = run_shell(out() + line_with(found.output, "reproduce: "));
@@ -75,9 +75,9 @@ TEST_F(Replay, AHundredSeedsComeBackInOtherProcesses) {
     const Finished found = explore(base);
     ASSERT_EQ(found.exit_code, 2) << found.output;
     const std::string command = line_with(found.output, "reproduce: ");
-    const std::string seed = command.substr(0, command.find(' '));
-    if (!seeds.insert(seed).second) continue;
-    const Finished again = run_shell(elsewhere + seed + " " + lost_update());
+    const std::string run = command.substr(0, command.find(" FERMATA_FAULTS="));
+    if (!seeds.insert(run).second) continue;
+    const Finished again = run_shell(elsewhere + run + " " + lost_update());
     EXPECT_EQ(again.exit_code, 2) << again.output;
     EXPECT_EQ(failure_part(again.output), failure_part(found.output));
   }

@@ -36,7 +36,7 @@ TEST(Environment, LeavesEverythingAtItsDefault) {
   const Options options = read({"PATH=/bin", "fermata_seed=3", "XFERMATA_SEED=4"});
   EXPECT_FALSE(options.seed);
   EXPECT_FALSE(options.runs);
-  EXPECT_EQ(options.strategy, "random");
+  EXPECT_EQ(options.strategy, "portfolio");
   EXPECT_EQ(options.time_limit, 24h);
 }
 

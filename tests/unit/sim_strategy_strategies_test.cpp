@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/strategy/races.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 
 namespace fermata::sim {
@@ -28,27 +29,38 @@ std::vector<std::size_t> picks(Strategy& strategy, std::uint64_t seed, int count
   std::vector<std::size_t> result;
   strategy.begin_run(seed);
   for (int i = 0; i < count; ++i) result.push_back(strategy.pick(Candidates(kThree)));
-  strategy.end_run(static_cast<std::uint64_t>(count));
+  strategy.end_run(RunSummary{static_cast<std::uint64_t>(count), false});
   return result;
 }
 
 TEST(Strategies, AreMadeByTheirNames) {
-  for (const char* name : {"fifo", "random", "calm", "pct:1", "pct:3", "pct:64", "pct:3:k=57"}) {
+  for (const char* name :
+       {"portfolio", "fifo", "random", "calm", "pct:1", "pct:3", "pct:64", "pct:3:k=57", "pos",
+        "pos:k=8", "urw", "urw:w=1f.3,a.20", "delay:1", "delay:64:k=9", "dfs", "dfs:2", "dfs:at=0",
+        "dfs:at=0.2.0.1", "dfs:3:at=1"}) {
     EXPECT_EQ(make_strategy(name)->name(), name);
   }
 }
 
 TEST(Strategies, RefuseOtherNames) {
   EXPECT_EQ(refusal("pct:0"),
-            "'pct:0' is no strategy; expected fifo, random, calm, or pct:D with D from 1 to 64");
-  for (const char* name : {"", "rand", "Random", "pct", "pct:", "pct:x", "pct:-1", "pct:3x",
-                           "pct:65", "pct:3:57", "pct:3:k=", "pct:3:k=0", "pct:3:k=5x", "urw"}) {
+            "'pct:0' is no strategy; expected portfolio, random, urw, pos, pct:D, delay:D, dfs, "
+            "dfs:N, fifo or calm, with D from 1 to 64 and N from 1");
+  for (const char* name :
+       {"",           "rand",        "Random",  "pct",       "pct:",        "pct:x",
+        "pct:-1",     "pct:3x",      "pct:65",  "pct:3:57",  "pct:3:k=",    "pct:3:k=0",
+        "pct:3:k=5x", "portfolio:2", "pos:",    "pos:k=",    "pos:3",       "posk=3",
+        "urw:",       "urw:w=",      "urw:w=1", "urw:w=1.",  "urw:w=g.1",   "urw:w=1.2,",
+        "urw2",       "delay",       "delay:0", "delay:65",  "delay:2:k=0", "dfs:",
+        "dfs:0",      "dfs:x",       "dfs:at=", "dfs:at=1.", "dfs:at=-1",   "dfs:at=4294967296",
+        "dfsx"}) {
     EXPECT_NE(refusal(name), "accepted") << name;
   }
 }
 
 TEST(Strategies, DependOnTheSeedAlone) {
-  for (const char* name : {"fifo", "random", "calm", "pct:3:k=40"}) {
+  for (const char* name : {"fifo", "random", "calm", "pct:3:k=40", "pos:k=40", "delay:2:k=40",
+                           "urw:w=a.5,14.9,1e.2"}) {
     const auto one = make_strategy(name);
     const auto other = make_strategy(name);
     picks(*one, 1, 30);
@@ -128,6 +140,100 @@ TEST(Pct, LetsEverybodyRunInTheEnd) {
   const auto pct = make_strategy("pct:1:k=1");
   const std::vector<std::size_t> chosen = picks(*pct, 1, 2'000);
   EXPECT_EQ(std::set<std::size_t>(chosen.begin(), chosen.end()).size(), 3u);
+}
+
+TEST(Pos, KeepsThePriorityOfWhoHasNotRun) {
+  const auto pos = make_strategy("pos");
+  std::set<std::size_t> first;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const std::vector<std::size_t> chosen = picks(*pos, seed, 50);
+    EXPECT_EQ(chosen, std::vector<std::size_t>(50, chosen.front()));
+    first.insert(chosen.front());
+  }
+  EXPECT_EQ(first.size(), 3u);
+}
+
+// 10 runs and 20 waits; once 10 has touched what 20 is expected to, 20's priority is drawn anew.
+TEST(Pos, DrawsAnewForWhoIsInARace) {
+  const auto pos = make_strategy("pos:k=1000");
+  const auto changes = [&](std::uint64_t what) {
+    int changed = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+      constexpr std::array<std::uint64_t, 2> kTwo = {20, 30};
+      const Uses shared = {64 | Footprint::kWrote};
+      const Uses other = {what | Footprint::kWrote};
+      pos->begin_run(seed);
+      pos->end_step(20, Footprint{shared, false});
+      const std::size_t before = pos->pick(Candidates(kTwo));
+      pos->end_step(10, Footprint{other, false});
+      changed += pos->pick(Candidates(kTwo)) != before;
+    }
+    return changed;
+  };
+  EXPECT_EQ(changes(128), 0);
+  EXPECT_GT(changes(64), 40);
+}
+
+TEST(Urw, CountsTheStepsOfDescendants) {
+  const auto urw = make_strategy("urw");
+  urw->begin_run(1);
+  urw->spawned(0, 10);
+  urw->spawned(10, 20);
+  for (const std::uint64_t path : {10, 10, 20, 20, 20}) urw->end_step(path, {});
+  urw->end_run({});
+  EXPECT_EQ(urw->name(), "urw:w=a.5,14.3");
+}
+
+TEST(Urw, PicksInProportionToTheStepsThatAreLeft) {
+  const auto urw = make_strategy("urw:w=a.6,14.3,1e.1");
+  std::array<int, 3> counts{};
+  for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
+    urw->begin_run(seed);
+    ++counts[urw->pick(Candidates(kThree))];
+  }
+  EXPECT_NEAR(counts[0], 12'000, 400);
+  EXPECT_NEAR(counts[1], 6'000, 400);
+  EXPECT_NEAR(counts[2], 2'000, 300);
+}
+
+TEST(Delay, DelaysAsOftenAsItMay) {
+  const auto delay = make_strategy("delay:2:k=50");
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    int delays = 0;
+    for (const std::size_t chosen : picks(*delay, seed, 50)) delays += chosen != 0;
+    EXPECT_GE(delays, 1);  // Whoever is delayed waits for two others.
+    EXPECT_LE(delays, 4);
+  }
+}
+
+TEST(Portfolio, RunsRandomEverySecondTime) {
+  const auto portfolio = make_strategy("portfolio");
+  std::set<std::string> others;
+  for (int run = 0; run < 200; ++run) {
+    portfolio->begin_run(1);
+    const std::string name = portfolio->name();
+    if (run % 2 == 0) {
+      EXPECT_EQ(name, "random");
+    } else {
+      others.insert(name.substr(0, name.find(':')));
+    }
+    portfolio->end_run(RunSummary{5, true});
+  }
+  EXPECT_EQ(others, (std::set<std::string>{"delay", "fifo", "pct", "pos", "urw"}));
+}
+
+TEST(Portfolio, MovesSharesTowardWhatIsNew) {
+  const auto portfolio = make_strategy("portfolio");
+  int pos = 0;
+  int others = 0;
+  for (int run = 0; run < 4'000; ++run) {
+    portfolio->begin_run(1);
+    const bool is_pos = portfolio->name().starts_with("pos");
+    if (run % 2 == 1) ++(is_pos ? pos : others);
+    portfolio->end_run(RunSummary{5, is_pos});
+  }
+  EXPECT_GT(pos, 3 * others / 2);
+  EXPECT_GT(others, 400);
 }
 
 // Ten coroutines of ten steps each; the bug needs the last one to run to its end before any other

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/strategy/portfolio.hpp"
+
+namespace fermata::sim {
+namespace {
+
+constexpr std::int64_t kRunsRemembered = 32;  // Then half of them are forgotten.
+constexpr std::int64_t kLeastWeight = 2;
+constexpr std::int64_t kWeightOfNews = 16;
+
+}  // namespace
+
+PortfolioStrategy::PortfolioStrategy() : random_(make_strategy("random")), turn_(random_.get()) {
+  constexpr std::array<const char*, 5> kSpecialists = {"urw", "pos", "pct:3", "delay:2", "fifo"};
+  for (std::size_t i = 0; i < kSpecialists.size(); ++i) {
+    specialists_[i].strategy = make_strategy(kSpecialists[i]);
+  }
+}
+
+std::string PortfolioStrategy::name() const { return began_ ? turn_->name() : "portfolio"; }
+
+void PortfolioStrategy::begin_run(std::uint64_t seed) {
+  began_ = true;
+  turn_->begin_run(seed);
+}
+
+void PortfolioStrategy::end_run(const RunSummary& run) {
+  turn_->end_run(run);
+  if (last_ != nullptr) {
+    ++last_->runs;
+    last_->new_runs += run.is_new;
+    if (last_->runs == kRunsRemembered) {
+      last_->runs /= 2;
+      last_->new_runs /= 2;
+    }
+    last_ = nullptr;
+    turn_ = random_.get();
+  } else {
+    deal();
+  }
+}
+
+std::int64_t PortfolioStrategy::Specialist::weight() const noexcept {
+  return kLeastWeight + kWeightOfNews * (new_runs + 1) / (runs + 1);
+}
+
+// By turns, each as often as its weight says, evenly spread.
+void PortfolioStrategy::deal() {
+  std::int64_t sum = 0;
+  last_ = &specialists_.front();
+  for (Specialist& each : specialists_) {
+    const std::int64_t weight = each.weight();
+    each.credit += weight;
+    sum += weight;
+    if (each.credit > last_->credit) last_ = &each;
+  }
+  last_->credit -= sum;
+  turn_ = last_->strategy.get();
+}
+
+}  // namespace fermata::sim
