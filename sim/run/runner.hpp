@@ -76,7 +76,7 @@ class Runner final : private Whereabouts {
                                 std::uint64_t draws, std::uint64_t seed);
 
   /// The last run is over: the strategy learns from it, and whether no earlier one was like it.
-  void learn(bool is_new) { decisions_.end(is_new); }
+  void learn(bool is_new = false) { decisions_.end(is_new); }
 
   /// As Strategy has it.
   [[nodiscard]] bool enumerates() const { return strategy_->enumerates(); }

@@ -194,7 +194,6 @@ void WorldState::reset(const WorldOptions& options) {
   hash.reset();
   steps = 0;
   step_hashes.clear();
-  told_of_steps = decisions_.wants_steps() ? &decisions_ : nullptr;
   sharing_announced = false;
   sharing_unknown = false;
   services_stopping_ = false;
@@ -208,6 +207,7 @@ void WorldState::reset(const WorldOptions& options) {
 
 void WorldState::run() {
   FERMATA_REQUIRE(!in_run_, "run: the world runs already");
+  told_of_steps = decisions_.wants_steps() ? &decisions_ : nullptr;
   in_run_ = true;
   while (act()) {
   }

@@ -54,7 +54,8 @@ TEST_F(Replay, TheSameSeedIsTheSameExploration) {
 }
 
 TEST_F(Replay, ThePrintedCommandWorksAsTyped) {
-  for (const char* strategy : {"portfolio", "random", "pct:2", "pct:3:k=20", "pos", "urw", "delay:2", "dfs", "dfs:3"}) {
+  for (const char* strategy :
+       {"portfolio", "random", "pct:2", "pct:3:k=20", "pos", "urw", "delay:2", "dfs", "dfs:3"}) {
     const Finished found = run_shell(out() + "FERMATA_STRATEGY=" + strategy + " " + lost_update());
     ASSERT_EQ(found.exit_code, 2) << found.output;
     const Finished again = run_shell(out() + line_with(found.output, "reproduce: "));

@@ -136,6 +136,11 @@ TEST(DfsOfPrograms, EndsBeforeItsRunsAreUsedUp) {
   EXPECT_EQ(cut.coverage, "100 schedules, not all; the world was held calm, without faults");
 }
 
+TEST(DfsOfPrograms, HearsAnnouncementsInSimulationOnly) {
+  EXPECT_THROW(touches("balance"), UsageError);
+  EXPECT_THROW(reads("balance"), UsageError);
+}
+
 // Every failure of a member comes back by its seed and the name of that member alone.
 TEST(PortfolioOfPrograms, TellsWhichMemberFoundAFailure) {
   const Body race = [](World&) {

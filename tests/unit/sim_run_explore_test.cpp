@@ -76,7 +76,8 @@ TEST(Explore, FindsNothingWhereNothingVaries) {
 }
 
 TEST(Explore, GivesASeedThatIsTheFailingRunAlone) {
-  for (const char* strategy : {"portfolio", "random", "pct:2", "pct:3", "pos", "urw", "delay:2", "dfs"}) {
+  for (const char* strategy :
+       {"portfolio", "random", "pct:2", "pct:3", "pos", "urw", "delay:2", "dfs"}) {
     ExploreOptions options = runs_of(1'000);
     options.strategy = strategy;
     const ExploreResult result = explore(options, race);
