@@ -145,11 +145,13 @@ class Diagnostician {
         [&](const auto& a, const auto& b) { return ended_in(a) < ended_in(b); });
     std::vector<std::string> names;
     for (const WaitGraph::Former& each : node.former) names.push_back(each.who);
-    std::string text = fmt::format("{} is {} {}", node.title(), last->how, list_of(names));
+    const bool is_channel = node.kind == "channel" || node.has_far_end;
+    std::string text = fmt::format("{} is {} ", node.title(), last->how);
+    if (is_channel) text = fmt::format("nobody at the other side of {} is left: ", node.title());
+    text += list_of(names);
     if (!last->since.empty()) text += " since " + last->since;
     text += names.size() == 1 ? ", which has ended" : ", all of which have ended";
     if (last->end) text += fmt::format(", the last one in step {}", last->end->step);
-    const bool is_channel = node.kind == "channel" || node.has_far_end;
     finding.kind = is_channel ? WaitClass::Orphan : WaitClass::LostWakeUp;
     finding.text = std::move(text);
     finding.culprit = Deed{last->who, last->end ? last->end->did : "ended", last->since, {},

@@ -158,6 +158,7 @@ void WaitHistory::note(Trace kind, const Event& subject, std::uint64_t detail) {
       const CoroutineBase& coroutine = as_coroutine(subject);
       ready_since_.erase(coroutine.id());
       resumed_at_.erase(coroutine.id());
+      if (!coroutine.name().empty()) remember(coroutine);
       const auto known = people_.find(coroutine.id());
       if (known == people_.end()) return;
       known->second.end = present(coroutine.error() ? "failed" : "ended");

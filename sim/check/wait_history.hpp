@@ -5,7 +5,7 @@
 // the wake-up that came too early, or with who took what and never gave it back.
 //
 // Kept only in runs that are watched closely. Bounded by the objects that live and the coroutines
-// that ever did something to one of them: of each it knows the last deed and sums, no log.
+// that have a name or ever did something: of each it knows the last deed and sums, no log.
 
 #include <cstdint>
 #include <map>

@@ -171,6 +171,16 @@ void permit_leaked(World&) {
   permits.acquire();
 }
 
+void never_unlocked(World&) {
+  Mutex mutex("mutex");
+  const auto late = spawn("late", [&] {
+    delay(1us);
+    mutex.lock();
+  });
+  spawn("thief", [&] { mutex.lock(); });
+  await(late);
+}
+
 void notified_before(World&) {
   Mutex mutex("mutex");
   Condition ready("ready");
@@ -391,6 +401,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"lock_over_group", &lock_over_group, "random", 20},
         Case{"lock_over_await_all", &lock_over_await_all, "random", 20},
         Case{"permit_leaked", &permit_leaked, "random", 20},
+        Case{"never_unlocked", &never_unlocked, "random", 20},
         Case{"notified_before", &notified_before, "random", 20},
         Case{"one_notify_for_two", &one_notify_for_two},
         Case{"woke_the_wrong_one", &woke_the_wrong_one},
