@@ -24,11 +24,12 @@ class Exploration {
       : options_(options),
         program_(program),
         world_options_(with_faults(options)),
-        runner_(program, options.strategy, world_options_) {}
+        runner_(program, options.strategy, world_options_),
+        enumerates_(runner_.enumerates()) {}
 
   ExploreResult explore() {
     std::uint64_t end = options_.first_run + options_.runs;
-    if (runner_.enumerates() && options_.first_run > 0) end = 0;
+    if (enumerates_ && options_.first_run > 0) end = 0;
     for (std::uint64_t run = options_.first_run; run < end && !runner_.exhausted(); ++run) {
       if (options_.on_run && !options_.on_run(run, result_)) break;
       explore_one(run);
@@ -46,7 +47,7 @@ class Exploration {
   }
 
   void explore_one(std::uint64_t run) {
-    const std::uint64_t seed = runner_.enumerates() ? options_.seed : run_seed(options_.seed, run);
+    const std::uint64_t seed = enumerates_ ? options_.seed : run_seed(options_.seed, run);
     const RunResult one = runner_.run(seed);
     const std::uint64_t known = result_.distinct_runs;
     count(one, run);
@@ -147,6 +148,7 @@ class Exploration {
   const Program& program_;
   WorldOptions world_options_;
   Runner runner_;
+  bool enumerates_;
   ExploreResult result_;
   std::vector<std::string> signatures_;  // Of result_.found, then of the others.
 };

@@ -20,6 +20,7 @@
 #include "fermata/sim/run/reproduce.hpp"
 #include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/run/verdicts.hpp"
+#include "fermata/sim/strategy/strategy.hpp"
 
 namespace fermata::sim::detail {
 namespace {
@@ -74,6 +75,9 @@ class SimTest {
     board.name(name_);
     LastWords last_words(command_to_explore(), options_.first_run);
     ExploreOptions explore_options = options_to_explore();
+    if (make_strategy(options_.strategy)->enumerates()) {
+      fmt::print("{}: the world is held calm, without faults\n", options_.strategy);
+    }
     explore_options.on_run = [&](std::uint64_t run, const ExploreResult& so_far) {
       last_words.set_run(run);
       return write_on(board.page(), run, so_far);
