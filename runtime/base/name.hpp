@@ -9,6 +9,10 @@
 
 namespace fermata {
 
+namespace detail {
+struct DebuggerLayout;
+}
+
 /// What a person calls a coroutine or another object. A literal is referred to; any other text is
 /// copied.
 class Name {
@@ -48,6 +52,8 @@ class Name {
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
  private:
+  friend struct detail::DebuggerLayout;
+
   const char* text_ = "";
   std::uint32_t size_ = 0;
   bool owned_ = false;

@@ -137,6 +137,7 @@ class CoroutineBase : public Event {
   friend class detail::Scheduler;
   friend class detail::Sweep;
   friend class ScopeBase;
+  friend struct detail::DebuggerLayout;
 
   enum Flag : std::uint16_t {
     kStarted = 1u << 0,

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/intrusive_list.hpp"
+#include "fermata/runtime/base/name.hpp"
 #include "fermata/runtime/base/ref.hpp"
 #include "fermata/runtime/base/source_place.hpp"
 #include "fermata/runtime/core/callback_vector.hpp"
@@ -282,6 +283,7 @@ class Event {
  private:
   friend class EventRef;
   friend class Runtime;
+  friend struct detail::DebuggerLayout;
 
   enum Flag : std::uint16_t {
     kClosed = 1u << 0,

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/debugger.hpp"
 #include "fermata/runtime/core/spawn.hpp"
 
 namespace fermata {
@@ -38,9 +39,11 @@ class Current {
 Runtime::Runtime(std::unique_ptr<Reactor> reactor, RuntimeOptions options)
     : options_(std::move(options)), reactor_(std::move(reactor)), scheduler_(*this) {
   FERMATA_REQUIRE(reactor_ != nullptr, "Runtime: expected a reactor, got null");
+  detail::show_to_debuggers(*this);
 }
 
 Runtime::~Runtime() {
+  detail::hide_from_debuggers(*this);
   if (kernel().live_events.empty()) return;
   std::fprintf(stderr, "fermata: events outlive runtime '%s', first: %s\n", options_.name.c_str(),
                kernel().live_events.first()->info_with_place().c_str());

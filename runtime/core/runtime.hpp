@@ -150,6 +150,7 @@ class Runtime {
 
  private:
   friend class detail::Scheduler;
+  friend struct detail::DebuggerLayout;
   using MainBody = std::function<void()>;
 
   void run_main(MainBody body);
@@ -160,6 +161,7 @@ class Runtime {
   detail::TimerQueue timers_;
   std::size_t next_slot_ = 0;
   detail::Scheduler scheduler_;
+  detail::Link<Runtime> debugger_link_;
 };
 
 namespace detail {

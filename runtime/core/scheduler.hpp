@@ -191,6 +191,7 @@ class Scheduler {
 
  private:
   friend class Sweep;
+  friend struct DebuggerLayout;
 
   enum class Phase : std::uint8_t { Running, Graceful, Final };
 

@@ -65,6 +65,7 @@ class Registration final : public Callback {
 
  private:
   friend class Waker;
+  friend struct detail::DebuggerLayout;
 
   static constexpr std::uint8_t kOnHeap = 0xff;
 
@@ -166,6 +167,7 @@ class Waker {
 
  private:
   friend class Registration;
+  friend struct detail::DebuggerLayout;
   static constexpr std::uint8_t kSlots = 2;
 
   Registration& append_registration() {
