@@ -27,6 +27,9 @@ foreach(part IN ITEMS runtime sim)
   install(FILES "${PROJECT_SOURCE_DIR}/${part}/${part}.hpp" DESTINATION ${header_folder} OPTIONAL)
 endforeach()
 
+install(FILES "${PROJECT_SOURCE_DIR}/runtime/gdb/fermata.py"
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fermata)
+
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Fermata")
 install(EXPORT Fermata NAMESPACE fermata:: FILE FermataTargets.cmake DESTINATION ${package_folder})
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/FermataConfig.cmake.in"

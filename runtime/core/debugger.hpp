@@ -42,6 +42,11 @@ struct DebuggerAnchor {
   std::uint64_t context_registers;  // A pointer to what jump_fcontext has saved.
   std::uint64_t context_stack_low;
   std::uint64_t context_stack_high;
+
+  // Set by runtime/sync before main(), in programs that have it; else 0.
+  std::uint64_t primitive_name = 0;  // A pointer to its text, as of a coroutine.
+  std::uint64_t mutex_holder = 0;    // The id of the coroutine; 0 when nobody holds it.
+  std::uint64_t channel_name = 0;
 };
 
 /// From now on debuggers see `runtime`; from any thread.
@@ -49,3 +54,7 @@ void show_to_debuggers(Runtime& runtime) noexcept;
 void hide_from_debuggers(Runtime& runtime) noexcept;
 
 }  // namespace fermata::detail
+
+extern "C" {
+extern fermata::detail::DebuggerAnchor fermata_debugger_anchor;
+}

@@ -137,6 +137,8 @@ class ChannelCore : public Event {
   [[nodiscard]] std::size_t stored() const noexcept { return stored_; }
 
  private:
+  friend struct DebuggerNames;
+
   bool offer_patiently(void* value, const WaitOptions& options, const SourcePlace& place);
   void await_slot(const WaitOptions& options, const SourcePlace& place);
   void await_taker(void* value, const WaitOptions& options, const SourcePlace& place);

@@ -18,6 +18,10 @@
 
 namespace fermata {
 
+namespace detail {
+struct DebuggerNames;
+}
+
 class Mutex final : private detail::Primitive {
  public:
   class Guard;
@@ -68,6 +72,8 @@ class Mutex final : private detail::Primitive {
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
+  friend struct detail::DebuggerNames;
+
   [[nodiscard]] bool free() const noexcept { return holder_.nobody() && line_.granted() == 0; }
   void lock_in_turn(const CoroutineBase& me, const WaitOptions& options, const SourcePlace& place);
   void refuse_unlock(const CoroutineBase& me) const;

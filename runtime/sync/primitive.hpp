@@ -72,6 +72,8 @@ class Primitive : public Event {
   WaitQueue line_;
 
  private:
+  friend struct DebuggerNames;
+
   void dispose() noexcept override {}
 
   const char* kind_;

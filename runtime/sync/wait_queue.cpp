@@ -3,7 +3,16 @@
 
 #include <fmt/format.h>
 
+#include "fermata/runtime/sync/debugger_names.hpp"
+
 namespace fermata::detail {
+
+namespace {
+
+// Here, since every program that has such names has lines too.
+[[maybe_unused]] const bool debuggers_are_told = tell_debuggers_of_names();
+
+}  // namespace
 
 // When nobody is left who could grant it, its coroutine is being unwound by force.
 void Waiter::throw_failure() const {

@@ -7,6 +7,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/sim/check/breakpoint.hpp"
 #include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/check/explain.hpp"
 
@@ -40,6 +41,8 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   options_ = options;
   watched_ = options.chronicle != nullptr || options.log_waits;
   note_only(watched_ ? kTold : kNoted);
+  const bool breaks = options.break_at > record_.steps + 1;
+  look_after_ = breaks ? options.break_at - 2 : options.step_limit;
   journal_.forget_all();
   counted_ = {};
   steps_since_recount_ = 0;
@@ -274,6 +277,12 @@ void Audit::report_standstill(const Event* timer) {
                      "most of late by {}",
                      options_.instant_limit, runtime_->options().name, busy),
          std::move(moment), Ending::Endless, timers);
+}
+
+void Audit::break_or_report_livelock() {
+  if (record_.steps + 1 == options_.break_at) break_here();
+  look_after_ = options_.step_limit;
+  if (record_.steps > options_.step_limit) report_livelock();
 }
 
 void Audit::report_livelock() {

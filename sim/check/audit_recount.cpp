@@ -160,8 +160,8 @@ void Audit::end_step(Runtime& runtime) {
   } else {
     check_touched();
   }
-  if (record_.steps > options_.step_limit) [[unlikely]] {
-    report_livelock();
+  if (record_.steps > look_after_) [[unlikely]] {
+    break_or_report_livelock();
   } else if (++at_instant_ > options_.instant_limit) [[unlikely]] {
     report_standstill(nullptr);
   }

@@ -61,6 +61,18 @@ constexpr std::array kVariables = {
              "Set by `fermata` for the processes it starts: the file that shows which run goes on.",
              [](Options& options, std::string_view text) { options.board = parse_path(text); },
              Reader::Inner},
+    Variable{"FERMATA_BREAK_AT", "",
+             "The step of a replay, from 2 on, before which the debugger that the process runs "
+             "under gets control.",
+             [](Options& options, std::string_view text) {
+               options.break_at = parse_count(text);
+               if (options.break_at < 2) {
+                 throw UsageError(fmt::format(
+                     "'{}' is too small; expected a step from 2 on: the first begins with the "
+                     "program, where a breakpoint can be",
+                     text));
+               }
+             }},
     Variable{
         "FERMATA_CHECKS_OUT", "",
         "A folder in which each test process leaves the ids of the invariants that it checked.",
@@ -195,7 +207,7 @@ constexpr std::array kVariables = {
              Reader::Tool},
 };
 
-constexpr std::string_view kLater[] = {"FERMATA_BREAK_AT", "FERMATA_SHRINK"};
+constexpr std::string_view kLater[] = {"FERMATA_SHRINK"};
 /// CMake's, for find_package.
 constexpr std::string_view kForeign[] = {"FERMATA_ROOT", "FERMATA_DIR"};
 

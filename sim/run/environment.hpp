@@ -35,6 +35,8 @@ struct Options {
   /// Every how many runs one is executed twice; 0 for never.
   std::uint64_t check_determinism = 64;
   bool full_audit = false;
+  /// The step of a replay before which a debugger gets control; 0 for none.
+  std::uint64_t break_at = 0;
   /// The folder for tapes and traces.
   std::string out = "fermata-out";
   /// Write the trace hash after each step of a failing run next to its tape.

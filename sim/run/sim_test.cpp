@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/check/breakpoint.hpp"
 #include "fermata/sim/report/failure_report.hpp"
 #include "fermata/sim/run/board.hpp"
 #include "fermata/sim/run/environment.hpp"
@@ -46,6 +47,7 @@ class SimTest {
       : program_(program), options_(options), name_(current_test_name()), events_(options.events) {}
 
   void run() {
+    if (options_.break_at != 0) require_debugger(options_.replay);
     if (!options_.confirm.empty()) {
       confirm();
     } else if (!options_.replay.empty()) {
@@ -204,6 +206,7 @@ class SimTest {
     world.time_limit = tape.time_limit;
     world.step_limit = tape.step_limit;
     world.instant_limit = tape.instant_limit;
+    world.break_at = options_.break_at;
     Replay replay(tape.decisions, tape.draws, tape.names, options_.replay_mode);
     Runner runner(program_, tape.strategy, world);
     runner.watch_closely();

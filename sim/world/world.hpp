@@ -62,6 +62,8 @@ struct WorldOptions {
   Chronicle* chronicle = nullptr;
   /// Keep a log of what is done to primitives: a deadlock is explained with who did what before.
   bool log_waits = false;
+  /// Before this step, from 2 on, a debugger gets control (breakpoint.hpp); 0 for never.
+  std::uint64_t break_at = 0;
   StackOptions stacks = {};
 };
 

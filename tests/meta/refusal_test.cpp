@@ -31,10 +31,20 @@ TEST(Refusal, OfUnknownVariables) {
 }
 
 TEST(Refusal, OfVariablesOfLaterReleases) {
-  for (const char* name : {"FERMATA_BREAK_AT", "FERMATA_SHRINK"}) {
+  for (const char* name : {"FERMATA_SHRINK"}) {
     expect_setting_refused(std::string(name) + "=1",
                            std::string(name) + ": this release does not have it yet");
   }
+}
+
+TEST(Refusal, OfBreakingWhereNobodyCouldCatchIt) {
+  expect_setting_refused("FERMATA_BREAK_AT=1",
+                         "FERMATA_BREAK_AT: '1' is too small; expected a step");
+  expect_setting_refused("FERMATA_BREAK_AT=5",
+                         "FERMATA_BREAK_AT: expected FERMATA_REPLAY=TAPE too");
+  expect_setting_refused(
+      "FERMATA_BREAK_AT=5 FERMATA_REPLAY=run.tape",
+      "FERMATA_BREAK_AT: this process runs under no debugger; expected it to be");
 }
 
 TEST(Refusal, OfMalformedSeeds) {
