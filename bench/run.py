@@ -46,6 +46,7 @@ LIMITS = {
     "connect/100000": 0.85,
     "idle_connection/15000": 1.3,
     "processes/2": 1.9,
+    "linearizability/10000": 20.0,
 }
 # Subject -> what of fermata's value is not compared with the floor's: a coroutine, which has none.
 ALLOWANCE = {"idle_connection/15000": 5.5 * 1024}
