@@ -129,7 +129,7 @@ TEST_F(Cli, ACrashCostsOneChunk) {
 }
 
 TEST_F(Cli, TheRunThatCrashesIsNamedAndItsLineCrashes) {
-  const Finished found = run("Crashes", "--runs 4000");
+  const Finished found = run("Crashes", "--runs 4000 --strategy random");
   EXPECT_EQ(found.exit_code, 9) << found.output;
   EXPECT_TRUE(says(found, "signal 6")) << found.output;
   const std::string command = line_with(found.output, "reproduce: FERMATA_SEED=");
