@@ -35,7 +35,8 @@ std::vector<std::string> variables_of_run() {
   for (const Variable& variable : variables()) {
     const bool of_replay =
         variable.name == "FERMATA_REPLAY" || variable.name == "FERMATA_REPLAY_MODE" ||
-        variable.name == "FERMATA_FIRST_RUN" || variable.name == "FERMATA_PROGRAM";
+        variable.name == "FERMATA_FIRST_RUN" || variable.name == "FERMATA_PROGRAM" ||
+        variable.name == "FERMATA_BREAK_AT";
     const bool silent = variable.name == "FERMATA_CHECKS_OUT";
     if (variable.reader != Reader::Inner && !of_replay && !silent)
       names.emplace_back(variable.name);
