@@ -7,12 +7,9 @@
 
 namespace fermata::properties::zoo {
 
-using namespace std::chrono_literals;
-
 FERMATA_APPLICATION(Stages) {
   int stage = 0;
   const auto attempt = [&](int from) {
-    delay(1ms);
     if (stage == from) ++stage;
   };
   const auto third = spawn("third", [&] { attempt(2); });
