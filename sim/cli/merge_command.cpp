@@ -66,6 +66,7 @@ TestOutcome merged(const std::string& test, const Plan& plan, const Folders& fol
   for (PieceRecord& piece : pieces) {
     if (!outcome.tally.closed()) outcome.tally.add(std::move(piece));
   }
+  outcome.remark = outcome.tally.coverage();
   return outcome;
 }
 

@@ -58,6 +58,8 @@ struct PieceRecord {
   std::vector<LongRunRecord> longest;
   std::vector<FailureRecord> failures;
   Behaviours behaviours;
+  /// What a search that tries one schedule after the other has covered; else empty.
+  std::string coverage;
 
   [[nodiscard]] std::uint64_t end() const noexcept { return first_run + counts.runs; }
 };

@@ -67,7 +67,7 @@ bool goes_on(const Plan& plan, const ResultFolder& folder) {
 }
 
 TestOutcome outcome_of(const TestExploration& test) {
-  TestOutcome outcome{test.name(), test.tally(), {}};
+  TestOutcome outcome{test.name(), test.tally(), test.tally().coverage()};
   if (test.stable()) outcome.remark = "stable";
   if (test.given_up()) outcome.remark = "given up after too many crashes";
   return outcome;

@@ -32,6 +32,8 @@ class Tally {
   [[nodiscard]] const Behaviours& behaviours() const noexcept { return behaviours_; }
   [[nodiscard]] const std::vector<FailureRecord>& failures() const noexcept { return failures_; }
   [[nodiscard]] const std::vector<ReplayRecord>& replays() const noexcept { return replays_; }
+  /// Of a search that tries one schedule after the other: "all 24 schedules".
+  [[nodiscard]] const std::string& coverage() const noexcept { return coverage_; }
   [[nodiscard]] const std::vector<LongRunRecord>& longest() const noexcept { return longest_; }
   /// Equal for explorations that were the same.
   [[nodiscard]] std::uint64_t trace_hash() const noexcept { return trace_hash_; }
@@ -55,6 +57,7 @@ class Tally {
   bool keep_going_;
   Counts counts_;
   Behaviours behaviours_;
+  std::string coverage_;
   std::vector<FailureRecord> failures_;
   std::vector<FailureRecord> superseded_;
   std::vector<ReplayRecord> replays_;

@@ -179,6 +179,16 @@ TEST_F(Cli, EndsWhenNothingNewIsSeen) {
   EXPECT_TRUE(says(finished, "(stable)")) << finished.output;
 }
 
+TEST_F(Cli, ASearchSaysWhatItHasCovered) {
+  for (const char* jobs : {"1", "4"}) {
+    const Finished finished =
+        run("Passes", std::string("--runs 5000 --strategy dfs --faults none --jobs ") + jobs);
+    EXPECT_EQ(finished.exit_code, 0) << finished.output;
+    EXPECT_TRUE(says(finished, " runs, ")) << finished.output;
+    EXPECT_TRUE(says(finished, "schedules")) << finished.output;
+  }
+}
+
 TEST_F(Cli, ASeedAloneIsOneRun) {
   const Finished finished = run("Passes", "--seed 0x2a");
   EXPECT_TRUE(says(finished, ": 1 runs")) << finished.output;
