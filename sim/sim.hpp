@@ -4,6 +4,7 @@
 // The simulator and test harness, as users include it: <fermata/sim.hpp>.
 
 #include "fermata/sim/check/explain.hpp"
+#include "fermata/sim/check/guard.hpp"
 #include "fermata/sim/check/history.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/program.hpp"

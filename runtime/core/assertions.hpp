@@ -146,6 +146,8 @@ class Pledge {
 
   [[nodiscard]] const AssertionSite& site() const noexcept { return site_; }
   [[nodiscard]] Duration within() const noexcept { return within_; }
+  /// Who was told of it; null in production.
+  [[nodiscard]] Observer* observer() const noexcept { return observer_; }
 
   /// For whoever watches: when the time is over; whether it is settled one way or the other.
   Instant deadline;
@@ -154,12 +156,14 @@ class Pledge {
   virtual bool holds() = 0;
 
  protected:
-  Pledge(const AssertionSite& site, Duration within) noexcept : site_(site), within_(within) {}
+  Pledge(const AssertionSite& site, Duration within) noexcept
+      : site_(site), within_(within), observer_(present_observer()) {}
   ~Pledge() = default;
 
  private:
   const AssertionSite& site_;
   Duration within_;
+  Observer* observer_;
   Link<Pledge> link_;
 
  public:
@@ -170,15 +174,15 @@ template <class Condition>
 class PledgeOf final : public Pledge {
  public:
   PledgeOf(const AssertionSite& site, Duration within, Condition condition)
-      : Pledge(site, within), condition_(std::move(condition)), observer_(present_observer()) {
-    if (observer_ != nullptr) [[unlikely]] {
+      : Pledge(site, within), condition_(std::move(condition)) {
+    if (observer() != nullptr) [[unlikely]] {
       exceptions_ = std::uncaught_exceptions();
-      observer_->pledged(*this);
+      observer()->pledged(*this);
     }
   }
   ~PledgeOf() {
-    if (observer_ != nullptr) [[unlikely]] {
-      observer_->end_of_pledge(*this, std::uncaught_exceptions() > exceptions_);
+    if (observer() != nullptr) [[unlikely]] {
+      observer()->end_of_pledge(*this, std::uncaught_exceptions() > exceptions_);
     }
   }
 
@@ -186,7 +190,6 @@ class PledgeOf final : public Pledge {
 
  private:
   Condition condition_;
-  Observer* observer_;
   int exceptions_ = 0;
 };
 

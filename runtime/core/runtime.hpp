@@ -50,7 +50,7 @@ struct RuntimeOptions {
   Duration slow_step = Duration::zero();
 
   /// A FERMATA_ALWAYS or FERMATA_UNREACHABLE that fails on this runtime is reported to the standard
-  /// error stream and ends the process at once, instead of throwing. Simulation throws all the same.
+  /// error stream and aborts the process at once, instead of throwing. Not in simulation.
   bool abort_on_failed_assertion = false;
 
   /// Where reports go (deadlocks, slow steps, dumps, unhandled errors during shutdown). Null: the

@@ -10,6 +10,7 @@
 #include "fermata/sim/check/breakpoint.hpp"
 #include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/check/explain.hpp"
+#include "fermata/sim/check/step_probe.hpp"
 
 namespace fermata::sim::detail {
 
@@ -19,8 +20,7 @@ using Mark = Event::AuditMark;
 
 constexpr TraceKinds kNoted(Trace::EventFired, Trace::EventDestroyed, Trace::Started,
                             Trace::Entered, Trace::Left, Trace::Finished, Trace::Polled,
-                            Trace::TimeAdvanced, Trace::DeadlockReported,
-                            Trace::ShutdownStarted);
+                            Trace::TimeAdvanced, Trace::DeadlockReported, Trace::ShutdownStarted);
 /// The same, and what a chronicle and the history of waits are made of.
 constexpr TraceKinds kTold(Trace::EventFired, Trace::EventDestroyed, Trace::Started, Trace::Entered,
                            Trace::Left, Trace::Finished, Trace::Polled, Trace::TimeAdvanced,
@@ -33,14 +33,22 @@ const CoroutineBase& as_coroutine(const Event& event) noexcept {
 
 }  // namespace
 
-Audit::Audit(RunRecord& record) noexcept
-    : Observer(kNoted, &journal_), record_(record), journal_(record.hash), teller_(record) {}
+Audit::Audit(RunRecord& record, const Instant& clock) noexcept
+    : Observer(kNoted, &journal_),
+      record_(record),
+      clock_(clock),
+      journal_(record.hash),
+      teller_(record) {}
 
 void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   runtime_ = &runtime;
   options_ = options;
-  watched_ = options.chronicle != nullptr || options.log_waits;
-  note_only(watched_ ? kTold : kNoted);
+  watched_ = options.chronicle != nullptr || options.log_waits || options.probe != nullptr;
+  if (options.probe != nullptr) {
+    note_only(TraceKinds::all());
+  } else {
+    note_only(watched_ ? kTold : kNoted);
+  }
   const bool breaks = options.break_at > record_.steps + 1;
   look_after_ = breaks ? options.break_at - 2 : options.step_limit;
   journal_.forget_all();
@@ -75,8 +83,9 @@ void Audit::end_run() {
 // --- what happens ---
 
 void Audit::note(Trace kind, const Event* subject, std::uint64_t detail) {
-  if (watched_ && subject != nullptr) [[unlikely]] {
-    tell(kind, *subject, detail);
+  if (watched_) [[unlikely]] {
+    note_in_words(kind, subject, detail);
+    if (!kNoted.has(kind)) return;
   }
   switch (kind) {
     case Trace::EventFired:
@@ -105,6 +114,14 @@ void Audit::note(Trace kind, const Event* subject, std::uint64_t detail) {
     default:
       return;
   }
+}
+
+void Audit::note_in_words(Trace kind, const Event* subject, std::uint64_t detail) {
+  if (options_.probe != nullptr) {
+    options_.probe->note(runtime_->options().name, kind, subject, detail, runtime_->now(),
+                         record_.steps + 1);
+  }
+  if (subject != nullptr && kTold.has(kind)) tell(kind, *subject, detail);
 }
 
 void Audit::tell(Trace kind, const Event& subject, std::uint64_t detail) {
@@ -242,8 +259,8 @@ void Audit::check_fire(const Event& event) {
 void Audit::report_idleness() {
   Moment moment = present();
   moment.coroutine.clear();
-  report(Verdict::Liveness, "livelock: the scheduler goes round without a step",
-         std::move(moment), Ending::Endless);
+  report(Verdict::Liveness, "livelock: the scheduler goes round without a step", std::move(moment),
+         Ending::Endless);
   throw AbandonRun{};
 }
 
@@ -289,9 +306,9 @@ void Audit::report_livelock() {
   if (report_stuck_at_limit()) return;
   Moment moment = present();
   moment.coroutine = busy_coroutine();
-  std::string message = fmt::format(
-      "livelock: more than {} steps without an end, most of late by '{}'", options_.step_limit,
-      moment.coroutine);
+  std::string message =
+      fmt::format("livelock: more than {} steps without an end, most of late by '{}'",
+                  options_.step_limit, moment.coroutine);
   report(Verdict::Liveness, std::move(message), std::move(moment), Ending::Endless);
 }
 

@@ -27,7 +27,8 @@
 
 namespace fermata::sim {
 class Chronicle;
-}
+class StepProbe;
+}  // namespace fermata::sim
 
 namespace fermata::sim::detail {
 
@@ -41,11 +42,13 @@ struct AuditOptions {
   Chronicle* chronicle = nullptr;  // Is told what happens.
   bool log_waits = false;          // Keep a log of what is done to primitives.
   std::uint64_t break_at = 0;      // The step before which a debugger gets control; 0 for none.
+  StepProbe* probe = nullptr;      // And in one step each detail.
 };
 
 class Audit final : public Observer {
  public:
-  explicit Audit(RunRecord& record) noexcept;
+  /// `clock` is the time of the machine that it watches, without what its clock shows wrong.
+  Audit(RunRecord& record, const Instant& clock) noexcept;
 
   void begin_run(Runtime& runtime, const AuditOptions& options);
 
@@ -62,6 +65,11 @@ class Audit final : public Observer {
 
   /// Throws AbandonRun once the run has failed.
   void end_step(Runtime& runtime) override;
+
+  void reached(const AssertionSite& site, bool holds, std::int64_t slack) override;
+  bool violated(const AssertionSite& site, const std::string& details) override;
+  void pledged(fermata::detail::Pledge& pledge) override;
+  void end_of_pledge(fermata::detail::Pledge& pledge, bool by_exception) noexcept override;
 
   /// What a picture of all waits is made of.
   [[nodiscard]] WaitSource wait_source() const noexcept {
@@ -90,6 +98,7 @@ class Audit final : public Observer {
   };
 
   void note(Trace kind, const Event* subject, std::uint64_t detail) override;
+  void note_in_words(Trace kind, const Event* subject, std::uint64_t detail);
   void tell(Trace kind, const Event& subject, std::uint64_t detail);
   void note_deadlock(std::uint64_t waiting);
   void check_poll();
@@ -123,6 +132,9 @@ class Audit final : public Observer {
   void report_standstill(const Event* timer);
   void note_idle_round();
   void report_idleness();
+  void check_pledges();
+  bool is_kept(fermata::detail::Pledge& pledge);
+  void report_broken(fermata::detail::Pledge& pledge);
 
   // Cold: these find out what is wrong and say so.
   void complain_about_counters();
@@ -136,6 +148,7 @@ class Audit final : public Observer {
   void complain(std::string_view invariant, const std::string& what);
 
   RunRecord& record_;
+  const Instant& clock_;
   Runtime* runtime_ = nullptr;
   AuditOptions options_;
   fermata::detail::Journal journal_;

@@ -165,6 +165,9 @@ void Audit::end_step(Runtime& runtime) {
   } else if (++at_instant_ > options_.instant_limit) [[unlikely]] {
     report_standstill(nullptr);
   }
+  if (!record_.pledges.empty()) [[unlikely]] {
+    check_pledges();
+  }
   if (record_.over()) [[unlikely]] {
     throw AbandonRun{};
   }

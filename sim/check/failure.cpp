@@ -20,6 +20,8 @@ const char* to_string(Verdict verdict) noexcept {
       return "leak";
     case Verdict::Divergence:
       return "divergence";
+    case Verdict::Missed:
+      return "missed";
   }
   return "safety";
 }
@@ -38,6 +40,8 @@ int exit_code(Verdict verdict) noexcept {
       return 6;
     case Verdict::Divergence:
       return 8;
+    case Verdict::Missed:
+      return 7;
   }
   return 2;
 }
@@ -45,7 +49,8 @@ int exit_code(Verdict verdict) noexcept {
 bool outweighs(Verdict a, Verdict b) noexcept {
   static constexpr Verdict kHeaviestFirst[] = {Verdict::Nondeterminism, Verdict::Safety,
                                                Verdict::Deadlock,       Verdict::Liveness,
-                                               Verdict::Divergence,     Verdict::Leak};
+                                               Verdict::Divergence,     Verdict::Leak,
+                                               Verdict::Missed};
   const auto rank = [](Verdict verdict) {
     return std::find(std::begin(kHeaviestFirst), std::end(kHeaviestFirst), verdict);
   };

@@ -17,9 +17,10 @@ enum class Verdict : std::uint8_t {
   Nondeterminism,  // the same decisions gave another run
   Leak,            // something outlived the run
   Divergence,      // a strict replay met another draw than its tape holds
+  Missed,          // what should happen in some run of an exploration never did
 };
 
-/// "safety", "liveness", "deadlock", "nondeterminism", "leak", "divergence".
+/// "safety", "liveness", "deadlock", "nondeterminism", "leak", "divergence", "missed".
 [[nodiscard]] const char* to_string(Verdict verdict) noexcept;
 
 /// What a test process exits with when this is the worst that it saw.

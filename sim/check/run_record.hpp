@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "fermata/runtime/core/assertions.hpp"
 #include "fermata/runtime/core/journal.hpp"
+#include "fermata/sim/check/catalogue.hpp"
 #include "fermata/sim/check/failure.hpp"
 
 namespace fermata::sim {
@@ -38,6 +40,11 @@ class RunRecord {
   bool sharing_announced = false;
   /// Something has taken part that does not tell what is done with it.
   bool sharing_unknown = false;
+
+  /// Of each site of the program, by its index; of all runs so far.
+  std::vector<AssertionCounts> assertions;
+  /// What must still come to hold, and what has.
+  fermata::detail::Pledge::List pledges;
 
  protected:
   ~RunRecord() = default;

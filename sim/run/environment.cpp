@@ -49,6 +49,13 @@ std::size_t parse_choice(std::string_view text, const std::array<std::string_vie
   return static_cast<std::size_t>(found - choices.begin());
 }
 
+void read_check_determinism(Options& options, std::string_view text) {
+  options.twin = text.substr(0, 4) == "twin";
+  if (text == "twin") return;
+  const bool with_number = options.twin && text.substr(4, 1) == ":";
+  options.check_determinism = with_number ? parse_positive(text.substr(5)) : parse_count(text);
+}
+
 constexpr std::array kVariables = {
     Variable{"FERMATA_AUDIT", "touched",
              "What the audit recounts after each step: `touched`, what the step touched, with "
@@ -79,10 +86,10 @@ constexpr std::array kVariables = {
         nullptr},
     Variable{"FERMATA_CHECK_DETERMINISM", "64",
              "Every how many runs one is executed twice, the second time with a shifted heap and "
-             "other stacks, and compared step by step; 0 for never.",
-             [](Options& options, std::string_view text) {
-               options.check_determinism = parse_count(text);
-             }},
+             "other stacks, and compared step by step; 0 for never. `twin` or `twin:N`: those runs "
+             "are then repeated in a process with another layout of memory, environment and "
+             "locale.",
+             read_check_determinism},
     Variable{"FERMATA_CONFIRM", "",
              "Set by a test process for the fresh one in which it runs a failure again: the file "
              "for what came of it.",
@@ -114,6 +121,20 @@ constexpr std::array kVariables = {
         "FERMATA_FIRST_RUN", "0",
         "The number of the first run, counted from 0: a part of an exploration.",
         [](Options& options, std::string_view text) { options.first_run = parse_count(text); }},
+    Variable{"FERMATA_GUARD", "fail",
+             "What simulated code is answered that asks the real world for the time, random "
+             "numbers, a thread or a sleep: `fail`, the run fails; `warn`, a line on the standard "
+             "error stream; `off`, nothing.",
+             [](Options& options, std::string_view text) {
+               constexpr std::array<std::string_view, 3> kChoices = {"fail", "warn", "off"};
+               options.guard.mode = static_cast<GuardMode>(parse_choice(text, kChoices));
+             }},
+    Variable{"FERMATA_GUARD_ALLOW", "",
+             "Functions, with commas between, that simulated code may call all the same, such as "
+             "`clock_gettime,time`.",
+             [](Options& options, std::string_view text) {
+               options.guard.allowed = GuardOptions::parse_allowed(text);
+             }},
     Variable{"FERMATA_INSTANT_LIMIT", "500000",
              "More steps and timers than this on one machine while its time stands still are a "
              "livelock.",
@@ -139,6 +160,14 @@ constexpr std::array kVariables = {
     Variable{"FERMATA_MEMORY_LIMIT", "",
              "How much address space each process may have, such as `512M` or `2G`.", nullptr,
              Reader::Tool},
+    Variable{"FERMATA_OBLIGATIONS", "program",
+             "Who must see each FERMATA_SOMETIMES hold and come to each FERMATA_REACHABLE: "
+             "`program`, all of its simulated tests together, judged when all of them are run; "
+             "`test`, also each test what it comes by; `off`, nobody.",
+             [](Options& options, std::string_view text) {
+               constexpr std::array<std::string_view, 3> kChoices = {"program", "test", "off"};
+               options.obligations = static_cast<Obligations>(parse_choice(text, kChoices));
+             }},
     Variable{"FERMATA_OUT", "fermata-out", "The folder for the tapes of failing runs.",
              [](Options& options, std::string_view text) { options.out = parse_path(text); }},
     Variable{"FERMATA_PROGRAM", "",
@@ -196,6 +225,16 @@ constexpr std::array kVariables = {
                constexpr std::array<std::string_view, 2> kChoices = {"off", "steps"};
                options.trace = parse_choice(text, kChoices) == 1;
              }},
+    Variable{
+        "FERMATA_TWIN", "",
+        "With FERMATA_CHECK_DETERMINISM=twin: the same test program, built by another "
+        "compiler or with other options, to be compared with as well.",
+        [](Options& options, std::string_view text) { options.twin_program = parse_path(text); }},
+    Variable{
+        "FERMATA_TWIN_TASK", "",
+        "Set by a test process for its twin: the files for what to do and for what came of it.",
+        [](Options& options, std::string_view text) { options.twin_task = parse_path(text); },
+        Reader::Inner},
     Variable{"FERMATA_UNTIL_STABLE", "",
              "Stop exploring a test when less than this share of its runs, such as `1%`, is new.",
              nullptr, Reader::Tool},

@@ -11,10 +11,18 @@
 #include <string_view>
 
 #include "fermata/runtime/base/time.hpp"
+#include "fermata/sim/check/guard.hpp"
 #include "fermata/sim/tape/replay.hpp"
 #include "fermata/sim/world/fault.hpp"
 
 namespace fermata::sim {
+
+/// Whose duty it is that what FERMATA_SOMETIMES and FERMATA_REACHABLE claim has happened.
+enum class Obligations : std::uint8_t {
+  Program,  // of all tests of a program together
+  Test,     // and of each test, what it comes by
+  Off,
+};
 
 struct Options {
   std::optional<std::uint64_t> seed;
@@ -34,9 +42,16 @@ struct Options {
   std::uint64_t instant_limit = 500'000;
   /// Every how many runs one is executed twice; 0 for never.
   std::uint64_t check_determinism = 64;
+  /// And then once more in another process, and in that of another build when its path is given.
+  bool twin = false;
+  std::string twin_program;
+  /// What this process is to do as a twin, and where its answer belongs; empty: it is none.
+  std::string twin_task;
   bool full_audit = false;
   /// The step of a replay before which a debugger gets control; 0 for none.
   std::uint64_t break_at = 0;
+  Obligations obligations = Obligations::Program;
+  GuardOptions guard;
   /// The folder for tapes and traces.
   std::string out = "fermata-out";
   /// Write the trace hash after each step of a failing run next to its tape.

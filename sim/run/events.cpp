@@ -110,6 +110,7 @@ void Events::explored(const ExploreOptions& options, const ExploreResult& result
             .add("trace_hash", seed_text(result.trace_hash))
             .add("faults", faults_of(result.fault_counts))
             .add("coverage", result.coverage)
+            .add("assertions", result.catalogue.to_json())
             .add("longest", longest_of(options, result))
             .add("behaviours_level", std::uint64_t{result.behaviours.level()})
             .text());

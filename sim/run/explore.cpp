@@ -36,6 +36,7 @@ class Exploration {
       if (result_.found && !options_.keep_going) break;
     }
     result_.coverage = runner_.coverage();
+    result_.catalogue = Catalogue::of_program(runner_.assertion_counts());
     return std::move(result_);
   }
 
@@ -55,7 +56,11 @@ class Exploration {
     std::optional<Failure> failure = one.failure;
     if (options_.check_determinism != 0 && run % options_.check_determinism == 0) {
       ++result_.determinism_checks;
-      if (auto mismatch = runner_.twin(seed, one)) failure = std::move(mismatch);
+      if (auto mismatch = runner_.twin(seed, one)) {
+        failure = std::move(mismatch);
+      } else if (options_.keep_checked) {
+        result_.checked.push_back(CheckedRun{run, seed, runner_.strategy(), one});
+      }
     }
     if (failure) keep(std::move(*failure), one, seed, run);
     runner_.learn(is_new);
@@ -125,23 +130,11 @@ class Exploration {
     if (repeatable && again.failure && failure.verdict == again.failure->verdict) {
       failure = *again.failure;  // The same, explained better.
     }
-    FoundFailure found =
-        describe_failure(runner_, program_, std::move(failure), again, settings_of(seed));
+    FoundFailure found = describe_failure(runner_, program_, std::move(failure), again,
+                                          settings_tape(options_, runner_.strategy(), seed));
     found.run = run;
     found.repeatable = repeatable;
     return found;
-  }
-
-  Tape settings_of(std::uint64_t seed) const {
-    Tape tape;
-    tape.test = options_.name;
-    tape.seed = seed;
-    tape.strategy = runner_.strategy();
-    tape.faults = options_.faults;
-    tape.time_limit = options_.world.time_limit;
-    tape.step_limit = options_.world.step_limit;
-    tape.instant_limit = options_.world.instant_limit;
-    return tape;
   }
 
   const ExploreOptions& options_;
@@ -174,6 +167,18 @@ std::optional<FoundFailure> replay_closely(const Program& program, const WorldOp
   if (!result.failure) return std::nullopt;
   Failure failure = std::move(*result.failure);
   return describe_failure(runner, program, std::move(failure), result, tape);
+}
+
+Tape settings_tape(const ExploreOptions& options, std::string strategy, std::uint64_t seed) {
+  Tape tape;
+  tape.test = options.name;
+  tape.seed = seed;
+  tape.strategy = std::move(strategy);
+  tape.faults = options.faults;
+  tape.time_limit = options.world.time_limit;
+  tape.step_limit = options.world.step_limit;
+  tape.instant_limit = options.world.instant_limit;
+  return tape;
 }
 
 FoundFailure describe_failure(const Runner& runner, const Program& program, Failure failure,

@@ -37,6 +37,8 @@ struct ExploreOptions {
   std::string faults = "all";
   /// Every how many runs one is executed twice and compared; 0 for never.
   std::uint64_t check_determinism = 64;
+  /// Keep what the runs that were checked came to, so that others can repeat them.
+  bool keep_checked = false;
   /// Go on after a failure, and keep of each signature the one of fewest steps; of several the
   /// first.
   bool keep_going = false;
@@ -68,6 +70,14 @@ struct FoundFailure {
   std::shared_ptr<const Chronicle> chronicle;
 };
 
+/// A run that was executed twice and came to the same.
+struct CheckedRun {
+  std::uint64_t run = 0;
+  std::uint64_t seed = 0;
+  std::string strategy;  // With all that it knew then.
+  RunResult result;
+};
+
 /// A run, and how many steps it took.
 struct LongRun {
   std::uint64_t run = 0;
@@ -86,6 +96,8 @@ struct ExploreResult {
   std::uint64_t limit_stops = 0;
   std::uint64_t draws = 0;
   std::uint64_t determinism_checks = 0;
+  /// With `keep_checked`.
+  std::vector<CheckedRun> checked;
   /// How many different trace hashes the runs had.
   std::uint64_t distinct_runs = 0;
   Behaviours behaviours;
@@ -94,6 +106,8 @@ struct ExploreResult {
   /// The sum over all runs.
   Duration virtual_time{};
   FaultCounts fault_counts{};
+  /// What the program's assertions came to.
+  Catalogue catalogue;
   /// A hash of all trace hashes in order: equal for explorations that were the same.
   std::uint64_t trace_hash = 0;
   std::optional<FoundFailure> found;
@@ -111,6 +125,10 @@ struct ExploreResult {
 [[nodiscard]] std::optional<FoundFailure> replay_closely(const Program& program,
                                                          const WorldOptions& options,
                                                          const Tape& tape);
+
+/// What fixes one run of an exploration, and no decisions.
+[[nodiscard]] Tape settings_tape(const ExploreOptions& options, std::string strategy,
+                                 std::uint64_t seed);
 
 /// What `runner`, watching closely, has seen of its last run. `tape` has what fixes the run.
 [[nodiscard]] FoundFailure describe_failure(const Runner& runner, const Program& program,

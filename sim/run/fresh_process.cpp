@@ -20,7 +20,15 @@
 namespace fermata::sim::detail {
 namespace {
 
-/// This process's environment without what GoogleTest and the simulator read, and with `settings`.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
 std::vector<std::string> environment_with(const Settings& settings) {
   std::vector<std::string> result;
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
@@ -32,30 +40,13 @@ std::vector<std::string> environment_with(const Settings& settings) {
   return result;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
+TemporaryFile::TemporaryFile() : path_(std::filesystem::temp_directory_path() / "fermata-XXXXXX") {
+  const int file = ::mkstemp(path_.data());
+  if (file < 0) throw InputOutputError("cannot create " + path_, errno);
+  ::close(file);
 }
 
-/// A file that nobody else has; removed at the end.
-class TemporaryFile {
- public:
-  TemporaryFile() : path_(std::filesystem::temp_directory_path() / "fermata-XXXXXX") {
-    const int file = ::mkstemp(path_.data());
-    if (file < 0) throw InputOutputError("cannot create " + path_, errno);
-    ::close(file);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { ::unlink(path_.c_str()); }
-
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
- private:
-  std::string path_;
-};
+TemporaryFile::~TemporaryFile() { ::unlink(path_.c_str()); }
 
 void run_silently(std::vector<std::string> arguments, std::vector<std::string> environment) {
   posix_spawn_file_actions_t actions;
@@ -72,8 +63,6 @@ void run_silently(std::vector<std::string> arguments, std::vector<std::string> e
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
 }
-
-}  // namespace
 
 std::string Fingerprint::text() const {
   return fmt::format("{} (trace hash {:#x}, {} steps, {})", signature, trace_hash, steps,

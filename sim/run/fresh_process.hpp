@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fermata/sim/run/reproduce.hpp"
 #include "fermata/sim/run/runner.hpp"
@@ -22,6 +23,27 @@ struct Fingerprint {
   /// One line for people.
   [[nodiscard]] std::string text() const;
 };
+
+/// A file that nobody else has; removed at the end. Throws InputOutputError.
+class TemporaryFile {
+ public:
+  TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile();
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// This process's environment without what GoogleTest and the simulator read, and with `settings`.
+[[nodiscard]] std::vector<std::string> environment_with(const Settings& settings);
+
+/// Runs the program `arguments` begins with to its end, its output thrown away. Throws
+/// InputOutputError when it cannot be started.
+void run_silently(std::vector<std::string> arguments, std::vector<std::string> environment);
 
 /// Runs `test` of this program in a fresh process with `settings`, silently. Returns what became of
 /// it; nothing when the process did not get that far. Throws InputOutputError when there is no

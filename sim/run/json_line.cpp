@@ -97,6 +97,12 @@ JsonLine& JsonLine::add(std::string_view name, std::uint64_t number) {
   return *this;
 }
 
+JsonLine& JsonLine::add_signed(std::string_view name, std::int64_t number) {
+  begin(name);
+  members_ += std::to_string(number);
+  return *this;
+}
+
 JsonLine& JsonLine::add(std::string_view name, bool value) {
   begin(name);
   members_ += value ? "true" : "false";

@@ -17,6 +17,7 @@ class JsonLine {
     return add(name, std::string_view(text));
   }
   JsonLine& add(std::string_view name, std::uint64_t number);
+  JsonLine& add_signed(std::string_view name, std::int64_t number);
   JsonLine& add(std::string_view name, bool value);
   JsonLine& add(std::string_view name, const JsonLine& object);
   JsonLine& add(std::string_view name, const std::vector<JsonLine>& objects);

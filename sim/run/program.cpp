@@ -8,6 +8,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/run/environment.hpp"
+#include "fermata/sim/run/obligations.hpp"
 #include "fermata/sim/run/test_list.hpp"
 #include "fermata/sim/run/verdicts.hpp"
 #include "fermata/sim/tape/tape.hpp"
@@ -56,7 +57,10 @@ int sim_main(int argc, char** argv) {
   } catch (const Error& error) {
     return usage(argv[0], error.what());
   }
-  if (RUN_ALL_TESTS() == 0) return kPass;
+  if (RUN_ALL_TESTS() == 0) {
+    const bool missed = sim::detail::judge_obligations(sim::process_options());
+    return missed ? sim::exit_code(sim::Verdict::Missed) : kPass;
+  }
   const auto worst = sim::detail::worst_verdict();
   return sim::exit_code(worst.value_or(sim::Verdict::Safety));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/run/reproduce.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "fermata/sim/run/seed.hpp"
@@ -37,10 +39,21 @@ Settings settings_of(const Reproduction& reproduction, const Options& options) {
   if (options.instant_limit != usual.instant_limit) {
     settings.emplace_back("FERMATA_INSTANT_LIMIT", std::to_string(options.instant_limit));
   }
-  if (options.full_audit) settings.emplace_back("FERMATA_AUDIT", "full");
-  if (options.check_determinism != usual.check_determinism) {
-    settings.emplace_back("FERMATA_CHECK_DETERMINISM", std::to_string(options.check_determinism));
+  constexpr const char* kGuardModes[] = {"fail", "warn", "off"};
+  if (options.guard.mode != usual.guard.mode) {
+    settings.emplace_back("FERMATA_GUARD", kGuardModes[static_cast<int>(options.guard.mode)]);
   }
+  if (!options.guard.allowed.empty()) {
+    settings.emplace_back("FERMATA_GUARD_ALLOW",
+                          fmt::format("{}", fmt::join(options.guard.allowed, ",")));
+  }
+  if (options.full_audit) settings.emplace_back("FERMATA_AUDIT", "full");
+  if (options.twin || options.check_determinism != usual.check_determinism) {
+    settings.emplace_back(
+        "FERMATA_CHECK_DETERMINISM",
+        fmt::format("{}{}", options.twin ? "twin:" : "", options.check_determinism));
+  }
+  if (!options.twin_program.empty()) settings.emplace_back("FERMATA_TWIN", options.twin_program);
   return settings;
 }
 

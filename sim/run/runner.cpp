@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/run/perturbation.hpp"
 
 namespace fermata::sim {
@@ -84,17 +83,42 @@ RunResult Runner::run_shifted(WorldOptions options, std::uint64_t seed) {
   return run_in(*other_world_, options, Preparation{seed, {}});
 }
 
-std::string Runner::first_difference(std::uint64_t seed) {
+RunResult Runner::run_shifted(std::uint64_t seed, std::uint64_t variant) {
+  twins_ = variant;
+  return run_shifted(options_, seed);
+}
+
+RunResult Runner::run_either(const WorldOptions& options, std::uint64_t seed, bool shifted) {
+  if (shifted) return run_shifted(options, seed);
+  decisions_.begin(seed);
+  return run_in(world_, options, Preparation{seed, {}});
+}
+
+std::vector<std::uint64_t> Runner::steps_of(std::uint64_t seed, bool shifted) {
   WorldOptions options = options_;
   options.record_steps = true;
-  decisions_.begin(seed);
-  run_in(world_, options, Preparation{seed, {}});
-  const std::vector<std::uint64_t> first = world_.step_hashes();
-  run_shifted(options, seed);
-  const std::vector<std::uint64_t>& second = other_world_->step_hashes();
-  const auto [a, b] = std::mismatch(first.begin(), first.end(), second.begin(), second.end());
-  if (a == first.end() && b == second.end()) return "no step differs when both are run again\n";
-  return fmt::format("the first step that differs is step {}\n", a - first.begin() + 1);
+  run_either(options, seed, shifted);
+  return running_->step_hashes();
+}
+
+detail::StepAccount Runner::account_of(std::uint64_t seed, bool shifted, std::uint64_t step) {
+  StepProbe probe(step);
+  WorldOptions options = options_;
+  options.probe = &probe;
+  decisions_.set_naming(true);
+  decisions_.set_listener(&probe);
+  run_either(options, seed, shifted);
+  decisions_.set_listener(chronicle_.get());
+  decisions_.set_naming(watching_);
+  return detail::StepAccount::of(probe, decisions_.names());
+}
+
+std::string Runner::first_difference(std::uint64_t seed) {
+  const std::vector<std::uint64_t> first = steps_of(seed, false);
+  const std::uint64_t step = detail::first_difference(first, steps_of(seed, true));
+  if (step == 0) return "no step differs when both are run again\n";
+  const detail::StepAccount account = account_of(seed, false, step);
+  return detail::difference_text(step, account, account_of(seed, true, step));
 }
 
 void Runner::watch_closely() {

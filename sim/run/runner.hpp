@@ -7,12 +7,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/run/difference.hpp"
 #include "fermata/sim/run/expectations.hpp"
 #include "fermata/sim/run/output.hpp"
 #include "fermata/sim/tape/decisions.hpp"
@@ -72,8 +74,8 @@ class Runner final : private Whereabouts {
   /// A run with the decisions of `replay`. Nothing is learnt from it.
   RunResult replay(const Preparation& preparation, Replay& replay);
   /// The same for its first `draws` draws; the strategy answers all others, from `seed`.
-  RunResult replay_then_explore(const Preparation& preparation, Replay& replay,
-                                std::uint64_t draws, std::uint64_t seed);
+  RunResult replay_then_explore(const Preparation& preparation, Replay& replay, std::uint64_t draws,
+                                std::uint64_t seed);
 
   /// The last run is over: the strategy learns from it, and whether no earlier one was like it.
   void learn(bool is_new = false) { decisions_.end(is_new); }
@@ -87,12 +89,24 @@ class Runner final : private Whereabouts {
   /// different, if anything is. Not after learn().
   std::optional<Failure> twin(std::uint64_t seed, const RunResult& before);
 
+  /// The trace hash after each step of the run of `seed`; with `shifted` on the other heap.
+  std::vector<std::uint64_t> steps_of(std::uint64_t seed, bool shifted);
+  /// What happens in one of them.
+  detail::StepAccount account_of(std::uint64_t seed, bool shifted, std::uint64_t step);
+  /// A run on a shifted heap and other stacks; others for each `variant`.
+  RunResult run_shifted(std::uint64_t seed, std::uint64_t variant);
+
   /// The runs from now on keep names of draws, the trace hash after each step, and a chronicle.
   void watch_closely();
   /// And from now on they do not.
   void watch_no_more();
 
   // --- the last run ---
+
+  /// Of all runs but twins.
+  [[nodiscard]] std::span<const AssertionCounts> assertion_counts() const noexcept {
+    return world_.assertion_counts();
+  }
 
   [[nodiscard]] const Decisions& decisions() const noexcept { return decisions_; }
   [[nodiscard]] const World& world() const noexcept { return *running_; }
@@ -111,6 +125,7 @@ class Runner final : private Whereabouts {
   void start_chronicle();
   /// In the other world, on the other heap.
   RunResult run_shifted(WorldOptions options, std::uint64_t seed);
+  RunResult run_either(const WorldOptions& options, std::uint64_t seed, bool shifted);
   std::string first_difference(std::uint64_t seed);
 
   const Program& program_;

@@ -18,8 +18,11 @@
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/run/last_words.hpp"
+#include "fermata/sim/run/obligations.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/run/twin_check.hpp"
+#include "fermata/sim/run/twin_task.hpp"
 #include "fermata/sim/run/verdicts.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 
@@ -48,8 +51,13 @@ class SimTest {
 
   void run() {
     if (options_.break_at != 0) require_debugger(options_.replay);
+    if (!options_.twin_program.empty() && !options_.twin) {
+      throw UsageError("FERMATA_TWIN: expected FERMATA_CHECK_DETERMINISM=twin as well");
+    }
     if (!options_.confirm.empty()) {
       confirm();
+    } else if (!options_.twin_task.empty()) {
+      do_twin_task(program_, world_options(options_), options_.twin_task);
     } else if (!options_.replay.empty()) {
       replay();
     } else {
@@ -68,6 +76,7 @@ class SimTest {
     explore.strategy = options_.strategy;
     explore.faults = options_.faults_text;
     explore.check_determinism = options_.check_determinism;
+    explore.keep_checked = options_.twin;
     explore.world = world_options(options_);
     return explore;
   }
@@ -85,6 +94,7 @@ class SimTest {
       return write_on(board.page(), run, so_far);
     };
     ExploreResult result = sim::explore(explore_options, program_);
+    if (!result.found) result.found = find_other_twin(program_, explore_options, result, options_);
     board.page().phase.store(BoardPage::Phase::Reporting, std::memory_order_relaxed);
     ::testing::Test::RecordProperty("schedules", std::to_string(result.runs));
     ::testing::Test::RecordProperty("trace_hash", seed_text(result.trace_hash));
@@ -96,8 +106,17 @@ class SimTest {
       if (!result.coverage.empty()) fmt::print("{}: {}\n", options_.strategy, result.coverage);
     }
     for (FoundFailure& found : result.others) fail(std::move(found));
+    judge_assertions(result);
     events_.explored(explore_options, result);
     board.page().phase.store(BoardPage::Phase::Over, std::memory_order_relaxed);
+  }
+
+  void judge_assertions(const ExploreResult& result) const {
+    note_explored(result.catalogue, result.runs);
+    const std::string missed = missed_by_test(result.catalogue, result.runs, options_);
+    if (missed.empty() || result.found) return;
+    note_verdict(Verdict::Missed);
+    ADD_FAILURE() << missed;
   }
 
   /// The run `run` begins. Returns whether it may.
@@ -281,6 +300,7 @@ std::string current_test_name() {
 
 void run_sim_test(const Program& program) {
   try {
+    set_guard(process_options().guard);
     SimTest(program, process_options()).run();
   } catch (const Error& error) {
     ADD_FAILURE() << error.what();

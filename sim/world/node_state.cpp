@@ -33,7 +33,7 @@ constexpr int kDrifts = 8;                      // Each twice the one before.
 NodeState::NodeState(WorldState& world, std::string_view name, NodeState* machine)
     : name_(name),
       handle_(*this),
-      audit_(world),
+      audit_(world, clock_),
       context_(&world.contexts().acquire(&NodeState::program_context)),
       world_(world),
       faults_(world.faults()),
@@ -273,8 +273,8 @@ void NodeState::run_program() {
   if (life_ == 1 && !is_thread()) meet_clock_fault();
   const WorldOptions& options = world_.options();
   audit_.begin_run(*runtime_, {options.step_limit, options.instant_limit, options.full_audit,
-                               options.record_steps, false, options.chronicle,
-                               options.log_waits, options.break_at});
+                               options.record_steps, false, options.chronicle, options.log_waits,
+                               options.break_at, options.probe});
   runtime_->scheduler().start_again();
   run_main();
   if (!down_) main_ = nullptr;

@@ -152,6 +152,10 @@ const std::vector<std::uint64_t>& World::step_hashes() const noexcept {
 
 const FaultCounts& World::fault_counts() const noexcept { return state_->faults().counts(); }
 
+std::span<const AssertionCounts> World::assertion_counts() const noexcept {
+  return state_->assertions;
+}
+
 std::string World::faults() const { return state_->faults().text(); }
 
 const std::vector<std::string>& World::log() const noexcept { return state_->log(); }

@@ -24,6 +24,7 @@
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/runtime/context/context.hpp"
 #include "fermata/runtime/reactor/address.hpp"
+#include "fermata/sim/check/catalogue.hpp"
 #include "fermata/sim/check/failure.hpp"
 #include "fermata/sim/process/program_table.hpp"
 #include "fermata/sim/world/fault.hpp"
@@ -37,6 +38,7 @@ class Runtime;
 namespace fermata::sim {
 
 class Chronicle;
+class StepProbe;
 class Decisions;
 
 namespace detail {
@@ -64,6 +66,8 @@ struct WorldOptions {
   bool log_waits = false;
   /// Before this step, from 2 on, a debugger gets control (breakpoint.hpp); 0 for never.
   std::uint64_t break_at = 0;
+  /// Is told what happens in one step of it.
+  StepProbe* probe = nullptr;
   StackOptions stacks = {};
 };
 
@@ -213,6 +217,10 @@ class World {
   /// The trace hash after each step; empty unless `record_steps`.
   [[nodiscard]] const std::vector<std::uint64_t>& step_hashes() const noexcept;
   [[nodiscard]] const FaultCounts& fault_counts() const noexcept;
+  /// How often the assertions of the program were come to and held, in all runs of this world so
+  /// far: by AssertionSite::index, one for each site that any run has come to or that has a lower
+  /// index. What a search looks at for new behaviour.
+  [[nodiscard]] std::span<const AssertionCounts> assertion_counts() const noexcept;
   /// The faults that this run has, a line each, with how often each has struck.
   [[nodiscard]] std::string faults() const;
   /// What the runtimes reported, a line each, with virtual time, node and coroutine.

@@ -9,6 +9,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/check/explain.hpp"
+#include "fermata/sim/check/guard.hpp"
 
 namespace fermata::sim::detail {
 
@@ -196,6 +197,7 @@ void WorldState::reset(const WorldOptions& options) {
   step_hashes.clear();
   sharing_announced = false;
   sharing_unknown = false;
+  pledges = {};
   services_stopping_ = false;
   rounds_of_actions_ = 0;
   now_ = {};
@@ -209,6 +211,7 @@ void WorldState::run() {
   FERMATA_REQUIRE(!in_run_, "run: the world runs already");
   told_of_steps = decisions_.wants_steps() ? &decisions_ : nullptr;
   in_run_ = true;
+  const Guarded guarded(*this);
   while (act()) {
   }
   unwind_rest();

@@ -62,6 +62,7 @@ SIM_TEST(Specimen, DISABLED_PrintsMegabytes) {
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
 }
 SIM_TEST(Specimen, DISABLED_Forks) {
+  const sim::AllowNondeterminism allowed;
   if (::fork() == 0) {
     for (;;) ::pause();
   }

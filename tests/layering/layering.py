@@ -61,17 +61,24 @@ CHARTER = {
     "a thread-local": r"\bthread_local\b",
 }
 CHARTER_EXCEPTIONS = {
-    # What random() draws from when nothing records it.
-    "a random generator of its own": {"runtime/core/suspend.cpp"},
+    # What random() draws from when nothing records it; the functions that the guard watches.
+    "a random generator of its own": {
+        "runtime/core/suspend.cpp",
+        "sim/check/guarded_functions.cpp",
+    },
+    "a clock": {"sim/check/guarded_functions.cpp"},
+    "sleeping": {"sim/check/guarded_functions.cpp"},
+    "a thread": {"sim/check/guarded_functions.cpp"},
     # The one table of FERMATA_* variables; what malloc was asked to fill blocks with.
     "the environment": {"sim/run/environment.cpp", "sim/run/perturbation.cpp"},
     # Which runtime is current; that generator; the bounds of the thread's own stack; where an
-    # overflow is caught.
+    # overflow is caught; whose code is simulated.
     "a thread-local": {
         "runtime/core/runtime.hpp",
         "runtime/core/suspend.cpp",
         "runtime/context/context.cpp",
         "runtime/context/stack_fault.cpp",
+        "sim/check/guard.cpp",
     },
 }
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/check/step_probe.hpp"
+
+#include <execinfo.h>
+#include <fmt/format.h>
+
+#include <array>
+
+#include "fermata/runtime/core/coroutine.hpp"
+#include "fermata/sim/tape/key.hpp"
+
+namespace fermata::sim {
+namespace {
+
+constexpr std::size_t kDecisionsKept = 3;
+
+/// In the order of Trace.
+constexpr std::array<std::string_view, 21> kVerbs = {"makes",
+                                                     "starts",
+                                                     "stops",
+                                                     "fires",
+                                                     "closes",
+                                                     "frees",
+                                                     "subscribes to",
+                                                     "leaves",
+                                                     "tells a subscriber of",
+                                                     "spawns",
+                                                     "makes ready",
+                                                     "begins",
+                                                     "goes on as",
+                                                     "gives way as",
+                                                     "ends",
+                                                     "cancels",
+                                                     "runs a microtask",
+                                                     "looks at the reactor",
+                                                     "sees time pass",
+                                                     "reports a deadlock",
+                                                     "begins to shut down"};
+static_assert(kVerbs.size() == static_cast<std::size_t>(Trace::ShutdownStarted) + 1);
+
+bool is_of_coroutine(Trace kind) noexcept {
+  return kind >= Trace::Spawned && kind <= Trace::Cancelled;
+}
+
+// While an event is made, or unmade, it has no name.
+std::string subject_text(Trace kind, const Event& subject) {
+  if (is_of_coroutine(kind)) {
+    return fmt::format("'{}'", static_cast<const CoroutineBase&>(subject).label());
+  }
+  return fmt::format("{} #{}", to_string(subject.kind()), subject.serial());
+}
+
+std::vector<const void*> present_stack() {
+  std::array<void*, 48> frames;
+  const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  return {frames.begin(), frames.begin() + count};
+}
+
+}  // namespace
+
+void StepProbe::note(std::string_view machine, Trace kind, const Event* subject,
+                     std::uint64_t detail, Instant at, std::uint64_t step) {
+  if (kind == Trace::Left) {
+    suspended_[subject->serial()] = *static_cast<const CoroutineBase*>(subject)->suspend_place();
+  }
+  over_ = step > step_;
+  if (step != step_) return;
+  const bool begins = kind == Trace::Started;
+  if (begins || kind == Trace::Entered) note_who(machine, *subject, begins, at);
+  const std::uint64_t serial = subject != nullptr ? subject->serial() : 0;
+  Item item;
+  item.identity = key_of(key_of(static_cast<std::uint64_t>(kind), serial), detail);
+  item.text = std::string(kVerbs[static_cast<std::size_t>(kind)]);
+  if (subject != nullptr) item.text += ' ' + subject_text(kind, *subject);
+  if (kind == Trace::Left) item.text += " at " + suspended_[serial].text();
+  if (kind == Trace::TimeAdvanced) {
+    item.text += " until " + describe(Instant{static_cast<std::int64_t>(detail)});
+  } else if (kind == Trace::Enqueued || kind == Trace::EventFired) {
+    item.text += fmt::format(" ({})", detail);
+  }
+  item.stack = present_stack();
+  items_.push_back(std::move(item));
+}
+
+void StepProbe::note_who(std::string_view machine, const Event& coroutine, bool begins,
+                         Instant at) {
+  const auto& body = static_cast<const CoroutineBase&>(coroutine);
+  const auto suspended = suspended_.find(coroutine.serial());
+  who_ = fmt::format("{} '{}' of '{}', ", describe(at), body.label(), machine);
+  if (begins) {
+    who_ += "spawned at " + body.spawn_place().text();
+  } else {
+    who_ += "suspended at " +
+            (suspended != suspended_.end() ? suspended->second : SourcePlace()).text();
+  }
+}
+
+void StepProbe::decided(const Decision& decision) {
+  if (over_) return;
+  decisions_.push_back(decision);
+  if (decisions_.size() > kDecisionsKept) decisions_.pop_front();
+}
+
+}  // namespace fermata::sim

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/check/catalogue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/assertions.hpp"
+#include "fermata/sim/run/json_line.hpp"
+
+namespace fermata::sim {
+namespace {
+
+Claim some_claim(AssertionKind kind, const std::string& message, AssertionCounts counts = {}) {
+  return Claim{kind, false, message, "file.cpp:7", "x > 0", counts};
+}
+
+void one_place() { FERMATA_SOMETIMES(false, "claimed in two places"); }
+void another_place() { FERMATA_SOMETIMES(true, "claimed in two places"); }
+
+TEST(Catalogue, SitesOfOneMessageAreOneObligation) {
+  if (false) one_place(), another_place();
+  std::vector<AssertionCounts> counts(assertion_site_count());
+  int sites = 0;
+  for (const AssertionSite* site = assertion_sites(); site != nullptr; site = site->next) {
+    if (std::string(site->message) != "claimed in two places") continue;
+    counts[site->index].add(++sites == 1, 0);
+  }
+  EXPECT_EQ(sites, 2);
+  const Catalogue catalogue = Catalogue::of_program(counts);
+  EXPECT_EQ(catalogue.obligations(), 1u);
+  EXPECT_TRUE(catalogue.missed().empty());
+  EXPECT_EQ(catalogue.claims().front().counts.reached, 2u);
+}
+
+TEST(Catalogue, WhatIsMetAnywhereIsMet) {
+  Catalogue one, other;
+  one.add(some_claim(AssertionKind::Sometimes, "a", {4, 0, 0, 0}));
+  one.add(some_claim(AssertionKind::Reachable, "b"));
+  other.add(some_claim(AssertionKind::Sometimes, "a", {3, 1, 0, 0}));
+  EXPECT_EQ(one.missed().size(), 2u);
+  one.add(other);
+  ASSERT_EQ(one.missed().size(), 1u);
+  EXPECT_EQ(one.missed().front().message, "b");
+  EXPECT_EQ(one.claims().front().counts.reached, 7u);
+}
+
+TEST(Catalogue, OnlySometimesAndReachableOblige) {
+  Catalogue catalogue;
+  for (const AssertionKind kind :
+       {AssertionKind::Always, AssertionKind::Unreachable, AssertionKind::Eventually}) {
+    catalogue.add(some_claim(kind, "never reached"));
+  }
+  EXPECT_EQ(catalogue.claims().size(), 3u);
+  EXPECT_EQ(catalogue.obligations(), 0u);
+}
+
+TEST(Catalogue, KindsAreReadAsTheyAreWritten) {
+  for (const AssertionKind kind :
+       {AssertionKind::Always, AssertionKind::Unreachable, AssertionKind::Sometimes,
+        AssertionKind::Reachable, AssertionKind::Eventually}) {
+    EXPECT_EQ(assertion_kind_of(to_string(kind)), kind);
+  }
+  EXPECT_THROW(static_cast<void>(assertion_kind_of("seldom")), UsageError);
+}
+
+TEST(Catalogue, IsWrittenAsJson) {
+  Catalogue catalogue;
+  Claim numeric = some_claim(AssertionKind::Sometimes, "say \"a\"", {2, 0, -5, -1});
+  numeric.numeric = true;
+  catalogue.add(numeric);
+  ASSERT_EQ(catalogue.to_json().size(), 1u);
+  EXPECT_EQ(catalogue.to_json().front().text(),
+            R"({"kind":"sometimes","message":"say \"a\"","place":"file.cpp:7",)"
+            R"("condition":"x > 0","numeric":true,"reached":2,"held":0,"least":-5,"most":-1})");
+}
+
+}  // namespace
+}  // namespace fermata::sim
