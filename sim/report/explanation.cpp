@@ -11,12 +11,12 @@
 namespace fermata::sim {
 namespace {
 
-Party party(const Chronicle& chronicle, const Chronicle::Suspended& suspended) {
+Party party(const Chronicle& chronicle, const Chronicle::Suspended& suspended, bool with_stack) {
   Party party;
   party.coroutine = chronicle.lanes()[suspended.lane].name;
   party.place = suspended.place.text();
   party.begun = suspended.begun;
-  party.stack = stack_text(suspended.stack);
+  if (with_stack) party.stack = stack_text(suspended.stack);
   return party;
 }
 
@@ -71,7 +71,7 @@ std::string Explanation::json() const {
   return object.dump();
 }
 
-Explanation explain(const FoundFailure& found, const Culprit& culprit) {
+Explanation explain(const FoundFailure& found, const Culprit& culprit, bool with_stacks) {
   Explanation explanation;
   if (found.chronicle == nullptr) return explanation;
   const Chronicle& chronicle = *found.chronicle;
@@ -82,12 +82,15 @@ Explanation explain(const FoundFailure& found, const Culprit& culprit) {
   explanation.verdict = verdict_of(culprit, found.tape);
   if (*culprit.decision >= chronicle.turns().size()) return explanation;
   const Chronicle::Turn& turn = chronicle.turns()[*culprit.decision];
-  if (turn.chosen) explanation.first = party(chronicle, *turn.chosen);
-  if (turn.passed_over) explanation.second = party(chronicle, *turn.passed_over);
+  if (turn.chosen) explanation.first = party(chronicle, *turn.chosen, with_stacks);
+  if (turn.passed_over) {
+    explanation.second = party(chronicle, *turn.passed_over, with_stacks);
+  }
   if (culprit.passing != nullptr) {
     TableOptions rest;
     rest.from = turn.step;
-    rest.last = 4;
+    rest.first = 4;
+    rest.last = 3;
     explanation.passing_table = step_table(*culprit.passing, found.tape.names, rest);
   }
   return explanation;

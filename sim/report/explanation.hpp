@@ -39,7 +39,8 @@ struct Explanation {
   [[nodiscard]] std::string json() const;
 };
 
-/// `found` was watched closely; `culprit` is of its tape.
-[[nodiscard]] Explanation explain(const FoundFailure& found, const Culprit& culprit);
+/// `found` was watched closely; `culprit` is of its tape. `with_stacks` takes a second or so.
+[[nodiscard]] Explanation explain(const FoundFailure& found, const Culprit& culprit,
+                                  bool with_stacks);
 
 }  // namespace fermata::sim

@@ -52,11 +52,17 @@ std::string failure_report(const FoundFailure& found, const ReportContext& conte
   report += fmt::format("reproduce: {}\n", context.reproduce);
   if (!context.tape_path.empty()) report += fmt::format("tape: {}\n", context.tape_path);
   if (!context.trace_path.empty()) report += fmt::format("trace: {}\n", context.trace_path);
-  add_section(report, "faults of this run", found.faults);
-  report += fmt::format("fails with production's choices except:\n{}", decisions_of(found.tape));
-  add_section(report, "arguments", found.arguments);
-  add_section(report, "explanation", failure.explanation);
-  add_section(report, "output of the run", found.output);
+  if (context.shrunk) report += context.shrunk->summary() + '\n';
+  if (!context.shrunk_tape_path.empty()) {
+    report += fmt::format("shrunk tape: {}\n", context.shrunk_tape_path);
+  }
+  const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
+  add_section(report, "faults of this run", shown.faults);
+  report += fmt::format("fails with production's choices except:\n{}", decisions_of(shown.tape));
+  add_section(report, "arguments", shown.arguments);
+  if (context.explanation) add_section(report, "steps", context.explanation->text());
+  add_section(report, "explanation", shown.failure.explanation);
+  add_section(report, "output of the run", shown.output);
   return report;
 }
 

@@ -4,9 +4,12 @@
 // What people read when a run failed.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "fermata/sim/report/explanation.hpp"
 #include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/shrinker.hpp"
 
 namespace fermata::sim {
 
@@ -16,11 +19,14 @@ struct ReportContext {
   std::string reproduce;   // The command; one line.
   std::string tape_path;   // Empty when no tape was written.
   std::string trace_path;  // Empty when the steps were not written.
+  std::optional<Shrunk> shrunk;
+  std::string shrunk_tape_path;
+  std::optional<Explanation> explanation;  // Of the smaller run, if there is one.
 };
 
 /// Class and message, coroutine, virtual time, trace hash, signature, the one line that begins with
-/// "reproduce: ", the faults that the run had, what was decided otherwise than in production, and
-/// what the run printed.
+/// "reproduce: "; then, of the smaller run if there is one, the faults that it had, what was decided
+/// otherwise than in production, why that fails, and what it printed.
 [[nodiscard]] std::string failure_report(const FoundFailure& found, const ReportContext& context);
 
 }  // namespace fermata::sim

@@ -33,7 +33,7 @@ class Table {
     if (in_columns()) add_heading();
     for (std::size_t i = 0; i < shown_.size(); ++i) {
       if (!shown_[i]) {
-        ++skipped_;
+        if (i >= index_of(options_.from)) ++skipped_;
         continue;
       }
       add_turns_before(i);
@@ -57,8 +57,9 @@ class Table {
       const std::size_t at = index_of(turn.step);
       show(at - std::min(at, options_.around), std::min(count, at + options_.around));
     }
-    const std::size_t first = std::min(count, index_of(options_.from));
-    std::fill_n(shown_.begin(), first, false);
+    const std::size_t from = std::min(count, index_of(options_.from));
+    show(from, std::min(count, from + options_.first));
+    std::fill_n(shown_.begin(), from, false);
     auto left = static_cast<std::size_t>(std::count(shown_.begin(), shown_.end(), true));
     for (std::size_t i = 0; left > options_.most; ++i) {
       if (!shown_[i]) continue;
@@ -144,7 +145,7 @@ class Table {
   [[nodiscard]] static std::string ending(const Chronicle::Step& step) {
     switch (step.ending) {
       case Chronicle::Ending::Runs:
-        return "runs";
+        return "is running when the run ends";
       case Chronicle::Ending::Yields:
         return fmt::format("yields {}", short_place(step.place));
       case Chronicle::Ending::Waits:

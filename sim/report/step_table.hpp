@@ -17,8 +17,9 @@ struct TableOptions {
   std::size_t last = 8;
   /// ... and so many before and after each turn that was not calm.
   std::size_t around = 2;
-  /// No step before this one is shown; counted as Chronicle::Turn::step.
+  /// No step before this one is shown, and so many from there on; counted as Chronicle::Turn::step.
   std::size_t from = 0;
+  std::size_t first = 0;
   /// No more steps than this.
   std::size_t most = 40;
   /// Which of the turns is marked as the one that decides.

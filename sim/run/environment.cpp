@@ -56,6 +56,11 @@ void read_check_determinism(Options& options, std::string_view text) {
   options.check_determinism = with_number ? parse_positive(text.substr(5)) : parse_count(text);
 }
 
+When parse_when(std::string_view text) {
+  constexpr std::array<std::string_view, 3> kChoices = {"auto", "on", "off"};
+  return static_cast<When>(parse_choice(text, kChoices));
+}
+
 constexpr std::array kVariables = {
     Variable{"FERMATA_AUDIT", "touched",
              "What the audit recounts after each step: `touched`, what the step touched, with "
@@ -105,6 +110,11 @@ constexpr std::array kVariables = {
              "Set by `fermata` for the processes it starts: the file for what they have to tell.",
              [](Options& options, std::string_view text) { options.events = parse_path(text); },
              Reader::Inner},
+    Variable{"FERMATA_EXPLAIN", "auto",
+             "Whether a failing run is explained: its steps, the decision that decides, the "
+             "nearest run that passes. `auto`: when it was found by exploring. `on`: also in a "
+             "replay, with the functions that were suspended. Or `off`.",
+             [](Options& options, std::string_view text) { options.explain = parse_when(text); }},
     Variable{"FERMATA_FAULTS", "all",
              "Which faults the simulated world may have: `all`, `none`, or kinds with commas "
              "between, such as `delay,reset`.",
@@ -197,6 +207,11 @@ constexpr std::array kVariables = {
     Variable{"FERMATA_SHARDS", "",
              "How many shards there are, where JOB_COMPLETION_INDEX says which one this is.",
              nullptr, Reader::Tool},
+    Variable{"FERMATA_SHRINK", "auto",
+             "Whether a failing run is made small, with the same signature. `auto`: when it was "
+             "found by exploring. `on`: also in a replay, which writes the smaller tape beside "
+             "the one it replays. Or `off`.",
+             [](Options& options, std::string_view text) { options.shrink = parse_when(text); }},
     Variable{
         "FERMATA_STEP_LIMIT", "1000000", "A run of more steps is a livelock.",
         [](Options& options, std::string_view text) { options.step_limit = parse_positive(text); }},
@@ -246,7 +261,6 @@ constexpr std::array kVariables = {
              Reader::Tool},
 };
 
-constexpr std::string_view kLater[] = {"FERMATA_SHRINK"};
 /// CMake's, for find_package.
 constexpr std::string_view kForeign[] = {"FERMATA_ROOT", "FERMATA_DIR"};
 
@@ -257,9 +271,6 @@ bool contains(const Range& range, std::string_view name) {
 
 void read_variable(Options& options, std::string_view name, std::string_view text) {
   if (contains(kForeign, name)) return;
-  if (contains(kLater, name)) {
-    throw UsageError(fmt::format("{}: this release does not have it yet", name));
-  }
   const auto* found = std::find_if(kVariables.begin(), kVariables.end(),
                                    [&](const Variable& v) { return v.name == name; });
   if (found == kVariables.end()) {

@@ -24,6 +24,9 @@ enum class Obligations : std::uint8_t {
   Off,
 };
 
+/// Whether something is done: as is usual where it would be, always, or never.
+enum class When : std::uint8_t { Auto, On, Off };
+
 struct Options {
   std::optional<std::uint64_t> seed;
   std::optional<std::uint64_t> runs;
@@ -56,6 +59,9 @@ struct Options {
   std::string out = "fermata-out";
   /// Write the trace hash after each step of a failing run next to its tape.
   bool trace = false;
+  /// Whether a failing run is made small, and explained; usual after exploring, not in a replay.
+  When shrink = When::Auto;
+  When explain = When::Auto;
   /// Where a fresh process leaves what became of the one run it was started for; empty: it is none.
   std::string confirm;
   /// Where to list the simulated tests, instead of running any; empty: nowhere.
@@ -88,7 +94,7 @@ struct Variable {
 [[nodiscard]] std::span<const Variable> variables() noexcept;
 
 /// Reads what begins with FERMATA_ in a null-terminated list of NAME=VALUE. Throws UsageError,
-/// which names the variable, when it is unknown, of a later release, or malformed.
+/// which names the variable, when it is unknown or malformed.
 [[nodiscard]] Options read_environment(const char* const* environment);
 
 /// The options of this process.

@@ -8,9 +8,7 @@
 #include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim::detail {
-namespace {
 
-/// Relative when the program is below the current folder.
 std::string path_to_type() {
   const std::string program = program_path();
   std::error_code error;
@@ -18,8 +16,6 @@ std::string path_to_type() {
   if (error || program.substr(0, folder.size()) != folder) return program;
   return "./" + program.substr(folder.size());
 }
-
-}  // namespace
 
 Settings settings_of(const Reproduction& reproduction, const Options& options) {
   const Options usual;

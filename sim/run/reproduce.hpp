@@ -35,6 +35,9 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 /// The path of this program.
 [[nodiscard]] std::string program_path();
 
+/// The same as a person types it; relative when the program is below the current folder.
+[[nodiscard]] std::string path_to_type();
+
 /// As one word of a shell's command.
 [[nodiscard]] std::string shell_quoted(const std::string& word);
 

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,9 @@ class Shrinker {
       lower_values();
       drop_single_ones();
     } while (take_smaller_arguments());
+    while (merge_picks()) drop_single_ones();
+    postpone_picks();
+    drop_single_ones();
   }
 
   [[nodiscard]] const DecisionList& decisions() const noexcept { return tape_.decisions; }
@@ -52,7 +56,7 @@ class Shrinker {
     steps_ += result.steps;
     if (result.signature() != tape_.signature) return false;
     const auto used = runner_.decisions().recorded();
-    tape_.decisions.assign(used.begin(), used.end());
+    tape_.decisions.assign(used.begin(), used.end());  // In the order of the run.
     tape_.rapidcheck = rapidcheck;
     return true;
   }
@@ -61,7 +65,26 @@ class Shrinker {
     DecisionList rest = tape_.decisions;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(begin),
                rest.begin() + static_cast<std::ptrdiff_t>(end));
-    return fails(rest, tape_.rapidcheck);
+    if (fails(rest, tape_.rapidcheck)) return true;
+    return move_up(rest, begin, end) && fails(rest, tape_.rapidcheck);
+  }
+
+  /// Without the picks from `begin` to `end` the same coroutine is first less often, so that the
+  /// later ones on the same topic come earlier. Returns whether there are any.
+  bool move_up(DecisionList& rest, std::size_t begin, std::size_t end) const {
+    bool any = false;
+    for (std::size_t i = begin; i < rest.size(); ++i) {
+      const std::uint64_t topic = topic_of(rest[i]);
+      const auto gone = std::count_if(
+          tape_.decisions.begin() + static_cast<std::ptrdiff_t>(begin),
+          tape_.decisions.begin() + static_cast<std::ptrdiff_t>(end),
+          [&](const Decision& each) { return each.is_pick && topic_of(each) == topic; });
+      if (gone == 0) continue;
+      rest[i].occurrence -= std::min(rest[i].occurrence, static_cast<std::uint32_t>(gone));
+      rest[i].key = key_of(topic, rest[i].occurrence);
+      any = true;
+    }
+    return any;
   }
 
   void drop_streams() {
@@ -124,6 +147,72 @@ class Shrinker {
       }
     }
     return any;
+  }
+
+  // --- picks that do the same as others ---
+
+  /// Replaces two picks by one. Returns whether that was possible anywhere.
+  bool merge_picks() {
+    for (std::size_t i = 0; i < tape_.decisions.size(); ++i) {
+      for (std::size_t j = i + 1; j < tape_.decisions.size() && !spent_; ++j) {
+        const bool picks = tape_.decisions[i].is_pick && tape_.decisions[j].is_pick;
+        if (picks && replace({i, j}, 0)) return true;
+      }
+    }
+    return false;
+  }
+
+  void postpone_picks() {
+    for (std::size_t i = tape_.decisions.size(); i-- > 0 && !spent_;) {
+      if (i < tape_.decisions.size() && tape_.decisions[i].is_pick) {
+        replace({i}, tape_.decisions[i].index + 1);
+      }
+    }
+  }
+
+  /// Takes one pick, the last that will do and not before draw number `from`, instead of the
+  /// decisions `which`. Returns whether one will do.
+  bool replace(std::initializer_list<std::size_t> which, std::uint64_t from) {
+    constexpr std::uint64_t kMostTries = 120;
+    DecisionList rest = tape_.decisions;
+    for (auto at = std::rbegin(which); at != std::rend(which); ++at) {
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(*at));
+    }
+    const std::vector<PickRecord> picks = picks_of(rest);
+    std::uint64_t tries = 0;
+    for (auto pick = picks.rbegin(); pick != picks.rend() && pick->index >= from; ++pick) {
+      if (pick->chosen != 0) continue;
+      for (std::size_t other = 1; other < pick->candidates.size(); ++other) {
+        if (++tries > kMostTries || spent_) return false;
+        if (fails(with_pick(rest, *pick, other), tape_.rapidcheck)) return true;
+      }
+    }
+    return false;
+  }
+
+  /// Of a run with these decisions, which need not fail.
+  std::vector<PickRecord> picks_of(const DecisionList& decisions) {
+    runner_.watch_closely();
+    Replay replay(decisions, 0, {}, ReplayMode::Best);
+    const RunResult result = runner_.replay(Preparation{tape_.seed, tape_.rapidcheck}, replay);
+    runner_.watch_no_more();
+    ++runs_;
+    steps_ += result.steps;
+    return runner_.decisions().pick_records();
+  }
+
+  static DecisionList with_pick(DecisionList decisions, const PickRecord& pick,
+                                std::size_t candidate) {
+    Decision decision;
+    decision.is_pick = true;
+    decision.index = pick.index;
+    decision.subject = pick.candidates.front();
+    decision.occurrence = pick.occurrence;
+    decision.bound = pick.candidates.size();
+    decision.value = pick.candidates[candidate];
+    decision.key = key_of(topic_of(decision), decision.occurrence);
+    decisions.push_back(decision);
+    return decisions;
   }
 
   const Program& program_;

@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
-#include "fermata/sim/check/breakpoint.hpp"
-#include "fermata/sim/report/failure_report.hpp"
+#include "fermata/sim/run/aftermath.hpp"
 #include "fermata/sim/run/board.hpp"
 #include "fermata/sim/run/environment.hpp"
 #include "fermata/sim/run/events.hpp"
@@ -19,6 +18,7 @@
 #include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/run/last_words.hpp"
 #include "fermata/sim/run/obligations.hpp"
+#include "fermata/sim/run/reanchor.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/run/twin_check.hpp"
@@ -29,15 +29,8 @@
 namespace fermata::sim::detail {
 namespace {
 
-WorldOptions world_options(const Options& options) {
-  WorldOptions world;
-  world.time_limit = options.time_limit;
-  world.step_limit = options.step_limit;
-  world.instant_limit = options.instant_limit;
-  world.faults = options.faults;
-  world.full_audit = options.full_audit;
-  return world;
-}
+/// The signature of a run that did not fail.
+constexpr std::string_view kPass = "pass";
 
 std::uint64_t runs_of(const Options& options) {
   return options.runs.value_or(options.seed ? 1 : Options::kDefaultRuns);
@@ -140,53 +133,11 @@ class SimTest {
 
   std::uint64_t base_seed() const { return options_.seed.value_or(Options::kDefaultSeed); }
 
-  void fail(FoundFailure found) {
-    Reproduction reproduction{found.tape.seed, 1, found.tape.strategy};
-    if (!found.repeatable || !comes_back(found, reproduction)) {
-      reproduction = Reproduction{base_seed(), found.run - options_.first_run + 1,
-                                  options_.strategy, options_.first_run};
-    }
-    ReportContext context;
-    context.runs = options_.first_run + runs_of(options_);
-    context.reproduce = command_line(settings_of(reproduction, options_), name_);
-    try {
-      write_artifacts(found, context);
-    } catch (const InputOutputError& error) {
-      context.tape_path = std::string("not written: ") + error.what();
-    }
-    report(found, context);
-  }
-
-  /// Whether the failure is the same in a fresh process; when not it becomes another one.
-  bool comes_back(FoundFailure& found, const Reproduction& reproduction) const {
-    Failure& failure = found.failure;
-    if (failure.verdict == Verdict::Nondeterminism) return true;
-    const Fingerprint here{failure.signature(), found.tape.trace_hash, found.steps,
-                           found.end.nanoseconds};
-    try {
-      const std::optional<Fingerprint> there =
-          run_in_fresh_process(settings_of(reproduction, options_), name_);
-      if (there == here) return true;
-      failure.explanation = fmt::format("here:  {}\nthere: {}\n", here.text(),
-                                        there ? there->text() : "the process gave no answer");
-    } catch (const InputOutputError& error) {
-      failure.explanation += fmt::format("not run in a fresh process: {}\n", error.what());
-      return true;
-    }
-    failure.verdict = Verdict::Nondeterminism;
-    failure.message = "state leaks between runs: the failure did not come back in a fresh process";
-    return false;
-  }
-
-  void write_artifacts(const FoundFailure& found, ReportContext& context) const {
-    const std::string stem =
-        fmt::format("{}/{}/{}", options_.out, name_, seed_text(found.tape.seed));
-    save_tape(found.tape, stem + ".tape");
-    context.tape_path = stem + ".tape";
-    if (!options_.trace) return;
-    std::ofstream file(stem + ".steps");
-    for (const std::uint64_t hash : found.step_hashes) file << seed_text(hash) << '\n';
-    context.trace_path = stem + ".steps";
+  void fail(FoundFailure found) const {
+    const Reproduction exploration{base_seed(), found.run - options_.first_run + 1,
+                                   options_.strategy, options_.first_run};
+    const std::uint64_t runs = options_.first_run + runs_of(options_);
+    aftermath_.of_exploration(std::move(found), exploration, runs);
   }
 
   /// One run for another process, which wants to know what becomes of it.
@@ -203,13 +154,10 @@ class SimTest {
     if (tape.test != name_) {
       GTEST_SKIP() << options_.replay << " is a tape of " << tape.test;
     }
-    const Replayed replayed = run_tape(tape);
+    Replayed replayed = run_tape(tape);
     fmt::print("{}: {}\n", options_.replay, replayed.summary);
     events_.replayed(options_.replay, replayed.summary, replayed.matched, tape.decisions.size());
-    if (!replayed.found) return;
-    ReportContext context;
-    context.reproduce = command_line(replay_settings(), name_);
-    report(*replayed.found, context);
+    if (replayed.found) aftermath_.of_replay(std::move(*replayed.found));
   }
 
   struct Replayed {
@@ -218,13 +166,18 @@ class SimTest {
     std::optional<FoundFailure> found;
   };
 
-  /// While the runner lives the output and the assertions of this thread are its own.
   Replayed run_tape(const Tape& tape) const {
-    WorldOptions world = world_options(options_);
-    world.faults = FaultSet::parse(tape.faults);
-    world.time_limit = tape.time_limit;
-    world.step_limit = tape.step_limit;
-    world.instant_limit = tape.instant_limit;
+    const bool failed = tape.signature != kPass;
+    if (options_.replay_mode == ReplayMode::Best && failed && options_.break_at == 0) {
+      std::optional<Reanchored> again = reanchor(program_, world_options(options_, tape), tape);
+      if (again) return Replayed{again->summary, again->matched, std::move(again->found)};
+    }
+    return run_as_it_is(tape);
+  }
+
+  /// While the runner lives the output and the assertions of this thread are its own.
+  Replayed run_as_it_is(const Tape& tape) const {
+    WorldOptions world = world_options(options_, tape);
     world.break_at = options_.break_at;
     Replay replay(tape.decisions, tape.draws, tape.names, options_.replay_mode);
     Runner runner(program_, tape.strategy, world);
@@ -237,14 +190,6 @@ class SimTest {
       replayed.found = describe_failure(runner, program_, std::move(*failure), result, tape);
     }
     return replayed;
-  }
-
-  void report(const FoundFailure& found, const ReportContext& context) const {
-    note_verdict(found.failure.verdict);
-    const std::string text = failure_report(found, context);
-    events_.failure(found, context, text);
-    const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    ADD_FAILURE_AT(test->file(), test->line()) << text;
   }
 
   /// How a strict replay is not the run on the tape.
@@ -268,18 +213,11 @@ class SimTest {
     return failure;
   }
 
-  Settings replay_settings() const {
-    Settings settings = {{"FERMATA_REPLAY", options_.replay}};
-    if (options_.replay_mode == ReplayMode::Best) {
-      settings.emplace_back("FERMATA_REPLAY_MODE", "best");
-    }
-    return settings;
-  }
-
   const Program& program_;
   const Options& options_;
   std::string name_;
   Events events_;
+  Aftermath aftermath_{program_, options_, name_, events_};
 };
 
 /// To the tool, if one listens and it is possible at all.

@@ -49,11 +49,10 @@ void Decisions::reset() {
   draws_ = 0;
   picks_ = 0;
   wants_steps_ = false;
-  if (!names_.empty()) {
-    names_.clear();
-    origins_.clear();
-    children_.clear();
-  }
+  names_.clear();
+  pick_records_.clear();
+  origins_.clear();
+  children_.clear();
 }
 
 std::size_t Decisions::pick(const Candidates& candidates) {
@@ -68,6 +67,9 @@ std::size_t Decisions::pick(const Candidates& candidates) {
   const std::size_t chosen =
       replaying() ? replayed_pick(question(), candidates) : strategy_->pick(candidates);
   if (chosen != 0) record(question(), candidates.path(chosen), true);
+  if (naming_) [[unlikely]] {
+    remember(occurrence, chosen, candidates);
+  }
   ++draws_;
   return chosen;
 }
@@ -97,6 +99,15 @@ std::uint64_t Decisions::spawn_path(std::uint64_t parent, std::string_view name)
     remember(path, parent, name, occurrence);
   }
   return path;
+}
+
+void Decisions::remember(std::uint32_t occurrence, std::size_t chosen,
+                         const Candidates& candidates) {
+  if (pick_records_.size() == kMostPickRecords) return;
+  PickRecord& pick = pick_records_.emplace_back(PickRecord{draws_, occurrence, chosen, {}});
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    pick.candidates.push_back(candidates.path(i));
+  }
 }
 
 void Decisions::remember(std::uint64_t path, std::uint64_t parent, std::string_view name,
@@ -144,11 +155,18 @@ std::size_t Decisions::replayed_pick(const Question& question, const Candidates&
   Draw draw = as_draw(question);
   draw.is_pick = true;
   const Decision* decision = replay_->answer(draw);
-  if (decision == nullptr) return 0;
+  if (decision == nullptr) return wished_pick(candidates);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (candidates.path(i) == decision->value) return i;
   }
   replay_->reject(*decision, draw);
+  return 0;
+}
+
+std::size_t Decisions::wished_pick(const Candidates& candidates) {
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    if (replay_->wishes_for(candidates.path(i))) return i;
+  }
   return 0;
 }
 

@@ -35,6 +35,14 @@ class FaultPoints {
   ~FaultPoints() = default;
 };
 
+/// A pick that could have been answered in several ways.
+struct PickRecord {
+  std::uint64_t index = 0;  // As Decision::index.
+  std::uint32_t occurrence = 0;
+  std::size_t chosen = 0;
+  std::vector<std::uint64_t> candidates;  // Their paths, in production's order.
+};
+
 class Decisions final : public Chooser {
  public:
   /// The strategy must outlive this.
@@ -109,6 +117,11 @@ class Decisions final : public Chooser {
   [[nodiscard]] std::uint64_t draws() const noexcept { return draws_; }
   [[nodiscard]] std::uint64_t picks() const noexcept { return picks_; }
   [[nodiscard]] const Names& names() const noexcept { return names_; }
+  /// The first of them, calm ones included, while naming().
+  [[nodiscard]] const std::vector<PickRecord>& pick_records() const noexcept {
+    return pick_records_;
+  }
+  static constexpr std::size_t kMostPickRecords = 10'000;
   /// Of every coroutine that was spawned while naming().
   [[nodiscard]] const Origins& origins() const noexcept { return origins_; }
 
@@ -137,10 +150,12 @@ class Decisions final : public Chooser {
     return value;
   }
   void record(const Question& question, std::uint64_t value, bool is_pick);
+  void remember(std::uint32_t occurrence, std::size_t chosen, const Candidates& candidates);
   void remember(std::uint64_t path, std::uint64_t parent, std::string_view name,
                 std::uint32_t occurrence);
   [[nodiscard]] Draw as_draw(const Question& question) const noexcept;
   [[nodiscard]] std::size_t replayed_pick(const Question& question, const Candidates& candidates);
+  [[nodiscard]] std::size_t wished_pick(const Candidates& candidates);
 
   Strategy* strategy_;
   Replay* replay_ = nullptr;
@@ -155,6 +170,7 @@ class Decisions final : public Chooser {
   bool naming_ = false;
   bool wants_steps_ = false;
   Names names_;
+  std::vector<PickRecord> pick_records_;
   Origins origins_;
   std::map<std::uint64_t, std::uint32_t> children_;  // How many each path has spawned.
 };

@@ -26,6 +26,19 @@ void Replay::rewind(const Names& names, const Whereabouts* whereabouts) {
   next_ = 0;
   matched_ = 0;
   divergence_.reset();
+  open_wishes_ = wishes_;
+}
+
+bool Replay::wishes_for(std::uint64_t path) {
+  const auto wish = std::find_if(open_wishes_.begin(), open_wishes_.end(),
+                                 [&](const Wish& each) { return each.path == path; });
+  if (wish == open_wishes_.end()) return false;
+  if (wish->skip > 0) {
+    --wish->skip;
+    return false;
+  }
+  if (--wish->times == 0) open_wishes_.erase(wish);
+  return true;
 }
 
 const Decision* Replay::answer(const Draw& draw) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fermata/sim/tape/decision.hpp"
@@ -27,6 +28,14 @@ struct Draw {
   std::uint64_t subject = 0;
   Stream stream = Stream::Schedule;
   bool is_pick = false;
+};
+
+/// A decision that is not bound to a pick any more: let this coroutine run before its turn, after so
+/// many picks where that would have been possible, so many times.
+struct Wish {
+  std::uint64_t path = 0;
+  std::uint32_t skip = 0;
+  std::uint32_t times = 1;
 };
 
 /// Where a strict replay left its tape.
@@ -52,6 +61,11 @@ class Replay {
   /// The decision that answers `draw`; null for a calm answer.
   const Decision* answer(const Draw& draw);
 
+  /// Beside the decisions, in the mode Best.
+  void set_wishes(std::vector<Wish> wishes) { wishes_ = std::move(wishes); }
+  /// Whether the candidate `path` of a pick that no decision answers is to run.
+  bool wishes_for(std::uint64_t path);
+
   /// The decision found last cannot be followed: its coroutine is no candidate.
   void reject(const Decision& decision, const Draw& draw);
 
@@ -75,6 +89,8 @@ class Replay {
 
   std::vector<Decision> decisions_;  // In the order of the run.
   std::vector<const Decision*> by_key_;
+  std::vector<Wish> wishes_;
+  std::vector<Wish> open_wishes_;  // Of the run in progress.
   std::uint64_t draws_;
   Names names_;
   ReplayMode mode_;

@@ -30,13 +30,6 @@ TEST(Refusal, OfUnknownVariables) {
   expect_setting_refused("FERMATA_=1", "FERMATA_ is no variable of Fermata");
 }
 
-TEST(Refusal, OfVariablesOfLaterReleases) {
-  for (const char* name : {"FERMATA_SHRINK"}) {
-    expect_setting_refused(std::string(name) + "=1",
-                           std::string(name) + ": this release does not have it yet");
-  }
-}
-
 TEST(Refusal, OfBreakingWhereNobodyCouldCatchIt) {
   expect_setting_refused("FERMATA_BREAK_AT=1",
                          "FERMATA_BREAK_AT: '1' is too small; expected a step");
@@ -67,6 +60,7 @@ TEST(Refusal, OfMalformedValues) {
                          "FERMATA_REPLAY_MODE: 'lax' is unknown; expected strict or best");
   expect_setting_refused("FERMATA_FAULTS=gremlins", "FERMATA_FAULTS: ");
   expect_setting_refused("FERMATA_AUDIT=never", "expected touched or full");
+  expect_setting_refused("FERMATA_SHRINK=1", "FERMATA_SHRINK: '1' is unknown; expected auto or on");
 }
 
 TEST(Refusal, OfUnknownArguments) {

@@ -94,6 +94,33 @@ TEST_F(Replay, TheTapeIsTheRun) {
   EXPECT_EQ(failure_part(run_shell(pasted).output), failure_part(found.output));
 }
 
+TEST_F(Replay, TheShrunkTapeFailsInTheSameWay) {
+  const Finished found = explore(3);
+  const std::string tape = line_with(found.output, "shrunk tape: ");
+  EXPECT_EQ(sim::load_tape(tape).decisions.size(), 1u) << found.output;
+  const Finished again = run_shell(out() + "FERMATA_REPLAY=" + tape + " " + lost_update());
+  EXPECT_EQ(again.exit_code, 2) << again.output;
+  EXPECT_EQ(line_with(again.output, "  signature  "), line_with(found.output, "  signature  "));
+}
+
+TEST_F(Replay, ShrinksAndExplainsATapeWhenAsked) {
+  const Finished found =
+      run_shell(out() + "FERMATA_SHRINK=off FERMATA_EXPLAIN=off " + lost_update());
+  EXPECT_TRUE(lines_with(found.output, "shrunk").empty()) << found.output;
+  EXPECT_TRUE(lines_with(found.output, "steps:").empty()) << found.output;
+  const std::string replay =
+      out() + "FERMATA_REPLAY=" + line_with(found.output, "tape: ") + " ";
+  const Finished plain = run_shell(replay + lost_update());
+  EXPECT_TRUE(lines_with(plain.output, "shrunk").empty()) << plain.output;
+  EXPECT_TRUE(lines_with(plain.output, "steps:").empty()) << plain.output;
+  const Finished full = run_shell(replay + "FERMATA_SHRINK=on FERMATA_EXPLAIN=on " + lost_update());
+  EXPECT_EQ(full.exit_code, 2) << full.output;
+  EXPECT_EQ(sim::load_tape(line_with(full.output, "shrunk tape: ")).decisions.size(), 1u);
+  EXPECT_NE(line_with(full.output, "  decides: ").find("'second' runs before 'first'"),
+            std::string::npos)
+      << full.output;
+}
+
 TEST_F(Replay, ATapeOfAnotherProgramDivergesAtItsFirstOtherDraw) {
   const std::string path = line_with(explore(3).output, "tape: ");
   sim::Tape tape = sim::load_tape(path);

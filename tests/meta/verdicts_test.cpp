@@ -198,6 +198,17 @@ TEST(Verdicts, PropertiesShowAndKeepTheirArguments) {
   EXPECT_EQ(failure_part(replayed.output), failure_part(found.output));
 }
 
+TEST(Verdicts, ArgumentsAreMadeSmallerTogetherWithTheSchedule) {
+  const Finished found = run_specimen("Property");
+  const std::string shrunk = line_with(found.output, "shrunk: ");
+  EXPECT_NE(shrunk.find(" -> 0, arguments "), std::string::npos) << shrunk;
+  EXPECT_TRUE(says(found, "arguments:\n  ([0, 0, 0, 0, 0], \"\")\n")) << found.output;
+  const std::string tape = line_with(found.output, "shrunk tape: ");
+  const Finished replayed = run_specimen("Property", "FERMATA_REPLAY=" + tape);
+  EXPECT_EQ(replayed.exit_code, 2) << replayed.output;
+  EXPECT_TRUE(says(replayed, "arguments:\n  ([0, 0, 0, 0, 0], \"\")\n")) << replayed.output;
+}
+
 TEST(Verdicts, AProcessThatARunKillsSaysWhichRun) {
   for (const char* name : {"Abort", "WildPointer"}) {
     const Finished found = run_specimen(name);

@@ -127,6 +127,47 @@ TEST(Decisions, TellSiblingsOfTheSameNameApart) {
   EXPECT_EQ(decisions.spawn_path(1, "worker"), second);
 }
 
+TEST(Decisions, RememberWhereCoroutinesComeFromUnderAnyName) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  decisions.set_naming(true);
+  decisions.begin(1);
+  const std::uint64_t main = decisions.spawn_path(0, "main");
+  decisions.spawn_path(main, "reader");
+  const std::uint64_t writer = decisions.spawn_path(main, "writer");
+  EXPECT_EQ(decisions.origins().at(writer), (Origin{main, 1}));
+  decisions.begin(1);
+  EXPECT_TRUE(decisions.origins().empty());
+}
+
+TEST(Decisions, RememberCalmPicksToo) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  decisions.set_naming(true);
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("latency"), 10);
+  decisions.pick(Candidates(kBoth));
+  ASSERT_EQ(decisions.pick_records().size(), 1u);
+  const PickRecord& pick = decisions.pick_records().front();
+  EXPECT_EQ(pick.chosen, 0u);
+  EXPECT_EQ(pick.candidates, std::vector<std::uint64_t>(std::begin(kBoth), std::end(kBoth)));
+}
+
+TEST(Decisions, TellEachThatIsNotCalmAtOnce) {
+  struct Listener final : DecisionListener {
+    std::vector<Decision> heard;
+    void decided(const Decision& decision) override { heard.push_back(decision); }
+  } listener;
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.set_listener(&listener);
+  decisions.begin(1);
+  decisions.pick(Candidates(kBoth));
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  EXPECT_EQ(listener.heard, copy_of(decisions));
+  EXPECT_EQ(listener.heard.size(), 2u);
+}
+
 TEST(Decisions, KeepNamesOnlyWhenSomebodyReadsThem) {
   const auto strategy = make_strategy("fifo");
   Decisions decisions(*strategy);
@@ -245,6 +286,32 @@ TEST(Replay, TakesWhatMatchesWhenBest) {
   EXPECT_EQ(decisions.draw(Stream::Network, key_of("latency"), 10), 1u);
   decisions.end();
   EXPECT_EQ(replay.summary(), "2 of 3 decisions matched");
+  EXPECT_FALSE(replay.divergence());
+}
+
+TEST(Replay, GrantsAWishOnceAndNotBeforeItsTime) {
+  const auto strategy = make_strategy("calm");
+  Decisions decisions(*strategy);
+  Replay replay({}, 0, {}, ReplayMode::Best);
+  replay.set_wishes({Wish{kWriter, 2}});
+  for (int run = 0; run < 2; ++run) {
+    decisions.begin_replay(replay);
+    std::vector<std::size_t> picks;
+    for (int i = 0; i < 5; ++i) picks.push_back(decisions.pick(Candidates(kBoth)));
+    EXPECT_EQ(picks, (std::vector<std::size_t>{0, 0, 1, 0, 0}));
+  }
+}
+
+TEST(Replay, LeavesTheRestToTheStrategy) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  Replay replay({}, 0, {}, ReplayMode::Best);
+  decisions.begin_replay(replay, 3, 7);
+  std::vector<std::uint64_t> answers;
+  for (int i = 0; i < 5; ++i) {
+    answers.push_back(decisions.draw(Stream::Network, key_of("loss"), 10));
+  }
+  EXPECT_EQ(answers, (std::vector<std::uint64_t>{0, 0, 0, 1, 1}));
   EXPECT_FALSE(replay.divergence());
 }
 

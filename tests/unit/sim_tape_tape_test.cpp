@@ -17,6 +17,7 @@ using test::error_of;
 Tape example() {
   Tape tape;
   tape.test = "Account.DepositsAreNotLost";
+  tape.program = "./build/account test";
   tape.seed = 0xfeedface12345678;
   tape.strategy = "pct:3:k=57";
   tape.faults = "short-read,reset";
@@ -28,16 +29,18 @@ Tape example() {
   tape.trace_hash = 0xdeadbeef;
   tape.draws = 9;
   tape.names = {{1, "reader"}, {2, "writer"}, {3, "n1->n2 loss"}};
+  tape.origins = {{1, {9, 4}}, {2, {9, 5}}, {9, {0, 0}}};
   tape.decisions = {
       {.index = 3,
-       .key = 77,
+       .key = key_of(topic_of_pick(1), 6),
        .bound = 2,
        .value = 2,
        .subject = 1,
+       .occurrence = 6,
        .at = Instant{12'000'000},
        .is_pick = true},
       {.index = 8,
-       .key = 78,
+       .key = key_of(topic_of_draw(Stream::Network, 3), 0),
        .bound = 10,
        .value = 4,
        .subject = 3,
@@ -54,6 +57,7 @@ std::string parse_error(const std::string& text) {
 TEST(Tape, ReadsBackWhatItWrote) {
   const Tape tape = parse_tape(to_text(example()), "run.tape");
   EXPECT_EQ(tape.test, "Account.DepositsAreNotLost");
+  EXPECT_EQ(tape.program, "./build/account test");
   EXPECT_EQ(tape.seed, 0xfeedface12345678u);
   EXPECT_EQ(tape.strategy, "pct:3:k=57");
   EXPECT_EQ(tape.faults, "short-read,reset");
@@ -65,6 +69,7 @@ TEST(Tape, ReadsBackWhatItWrote) {
   EXPECT_EQ(tape.trace_hash, 0xdeadbeefu);
   EXPECT_EQ(tape.draws, 9u);
   EXPECT_EQ(tape.names, example().names);
+  EXPECT_EQ(tape.origins, example().origins);
   EXPECT_EQ(tape.decisions, example().decisions);
 }
 
@@ -84,10 +89,19 @@ TEST(Tape, CutAnywhereIsRefused) {
   }
 }
 
+TEST(Tape, NamesOnlyWhatItsDecisionsSpeakOf) {
+  Tape tape = example();
+  const Names names = {{1, "reader"}, {2, "writer"}, {9, "main"}, {10, "bystander"}};
+  const Origins origins = {{1, {9, 4}}, {2, {9, 5}}, {9, {0, 0}}, {10, {9, 6}}};
+  set_names(tape, names, origins);
+  EXPECT_EQ(tape.names, (Names{{1, "reader"}, {2, "writer"}}));
+  EXPECT_EQ(tape.origins, (Origins{{1, {9, 4}}, {2, {9, 5}}, {9, {0, 0}}}));
+}
+
 TEST(Tape, CutInHalfSaysSo) {
   const std::string text = to_text(example());
   EXPECT_EQ(parse_error(text.substr(0, text.find("\npick") + 8)),
-            "run.tape: the tape is cut off after line 15: its line 'end' is missing");
+            "run.tape: the tape is cut off after line 19: its line 'end' is missing");
 }
 
 TEST(Tape, ChangedAnywhereIsRefused) {
@@ -105,16 +119,18 @@ TEST(Tape, DamageIsNamed) {
   std::string changed = text;
   changed.replace(changed.find("seed 0xfeed"), 11, "seed 0xbeef");
   EXPECT_EQ(parse_error(changed), "run.tape: the tape is damaged: its checksum does not match");
-  EXPECT_EQ(parse_error("hello\n"), "run.tape:1: expected the line 'fermata-tape 1'");
-  EXPECT_EQ(parse_error("fermata-tape 2\n"),
-            "run.tape: tape format 2 is unknown; this build reads format 1");
-  EXPECT_EQ(parse_error("fermata-tape 1\nseed twelve\n"),
+  EXPECT_EQ(parse_error("hello\n"), "run.tape:1: expected the line 'fermata-tape 2'");
+  EXPECT_EQ(parse_error("fermata-tape 1\n"),
+            "run.tape: tape format 1 is unknown; this build reads format 2");
+  EXPECT_EQ(parse_error("fermata-tape 2\nseed twelve\n"),
             "run.tape:2: expected a number, not 'twelve'");
-  EXPECT_EQ(parse_error("fermata-tape 1\nsplice 3\n"),
+  EXPECT_EQ(parse_error("fermata-tape 2\nsplice 3\n"),
             "run.tape:2: expected a field of a tape, not 'splice'");
-  EXPECT_EQ(parse_error("fermata-tape 1\ndraw 1 2 3 4 5 6 luck\n"),
+  EXPECT_EQ(parse_error("fermata-tape 2\ndraw 1 luck 2 3 4 5 6\n"),
             "run.tape:2: expected a stream, not 'luck'");
-  EXPECT_EQ(parse_error(text + "more\n"), "run.tape:18: expected nothing after the line 'end'");
+  EXPECT_EQ(parse_error("fermata-tape 2\npick 1 2 4294967296 3 4 5\n"),
+            "run.tape:2: expected a number below 2^32, not 4294967296");
+  EXPECT_EQ(parse_error(text + "more\n"), "run.tape:22: expected nothing after the line 'end'");
 }
 
 TEST(Tape, GoesThroughAFile) {

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/aftermath.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/run/culprit.hpp"
+#include "fermata/sim/run/fresh_process.hpp"
+#include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/run/shrinker.hpp"
+#include "fermata/sim/run/verdicts.hpp"
+
+namespace fermata::sim::detail {
+namespace {
+
+/// "run.tape" is "run.shrunk.tape" when it is smaller.
+std::string path_of_shrunk(std::string path) {
+  constexpr std::string_view kTape = ".tape";
+  constexpr std::string_view kShrunk = ".shrunk";
+  if (path.ends_with(kTape)) path.erase(path.size() - kTape.size());
+  if (path.ends_with(kShrunk)) path.erase(path.size() - kShrunk.size());
+  return path.append(kShrunk).append(kTape);
+}
+
+/// Whether what may be asked for, or left to what is usual, is to be done.
+bool wanted(When when, bool usual) noexcept {
+  return when == When::On || (when == When::Auto && usual);
+}
+
+}  // namespace
+
+WorldOptions world_options(const Options& options) {
+  WorldOptions world;
+  world.time_limit = options.time_limit;
+  world.step_limit = options.step_limit;
+  world.instant_limit = options.instant_limit;
+  world.faults = options.faults;
+  world.full_audit = options.full_audit;
+  return world;
+}
+
+WorldOptions world_options(const Options& options, const Tape& tape) {
+  WorldOptions world = world_options(options);
+  world.faults = FaultSet::parse(tape.faults);
+  world.time_limit = tape.time_limit;
+  world.step_limit = tape.step_limit;
+  world.instant_limit = tape.instant_limit;
+  return world;
+}
+
+void Aftermath::of_exploration(FoundFailure found, const Reproduction& exploration,
+                               std::uint64_t runs) const {
+  found.tape.program = path_to_type();
+  Reproduction reproduction{found.tape.seed, 1, found.tape.strategy};
+  const bool alone = found.repeatable && comes_back(found, reproduction);
+  if (!alone) reproduction = exploration;
+  ReportContext context;
+  context.runs = runs;
+  context.reproduce = command_line(settings_of(reproduction, options_), test_);
+  if (alone && found.failure.verdict != Verdict::Nondeterminism) {
+    if (wanted(options_.shrink, true)) make_small(found, context);
+    if (wanted(options_.explain, true)) explain(found, context);
+  }
+  try {
+    write_artifacts(found, context);
+  } catch (const InputOutputError& error) {
+    context.tape_path = std::string("not written: ") + error.what();
+  }
+  report(found, context);
+}
+
+void Aftermath::of_replay(FoundFailure found) const {
+  found.tape.program = path_to_type();
+  ReportContext context;
+  Settings settings = {{"FERMATA_REPLAY", options_.replay}};
+  if (options_.replay_mode == ReplayMode::Best) {
+    settings.emplace_back("FERMATA_REPLAY_MODE", "best");
+  }
+  context.reproduce = command_line(settings, test_);
+  if (found.failure.verdict != Verdict::Divergence) {
+    if (wanted(options_.shrink, false)) {
+      make_small(found, context);
+      write_shrunk(path_of_shrunk(options_.replay), context);
+    }
+    if (wanted(options_.explain, false)) explain(found, context);
+  }
+  report(found, context);
+}
+
+/// Whether the failure is the same in a fresh process; when not it becomes another one.
+bool Aftermath::comes_back(FoundFailure& found, const Reproduction& reproduction) const {
+  Failure& failure = found.failure;
+  if (failure.verdict == Verdict::Nondeterminism) return true;
+  const Fingerprint here{failure.signature(), found.tape.trace_hash, found.steps,
+                         found.end.nanoseconds};
+  try {
+    const std::optional<Fingerprint> there =
+        run_in_fresh_process(settings_of(reproduction, options_), test_);
+    if (there == here) return true;
+    failure.explanation = fmt::format("here:  {}\nthere: {}\n", here.text(),
+                                      there ? there->text() : "the process gave no answer");
+  } catch (const InputOutputError& error) {
+    failure.explanation += fmt::format("not run in a fresh process: {}\n", error.what());
+    return true;
+  }
+  failure.verdict = Verdict::Nondeterminism;
+  failure.message = "state leaks between runs: the failure did not come back in a fresh process";
+  return false;
+}
+
+void Aftermath::make_small(const FoundFailure& found, ReportContext& context) const {
+  context.shrunk = shrink(program_, world_options(options_, found.tape), found.tape);
+}
+
+void Aftermath::explain(const FoundFailure& found, ReportContext& context) const {
+  const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
+  const WorldOptions world = world_options(options_, shown.tape);
+  const bool with_stacks = options_.explain == When::On;
+  context.explanation =
+      sim::explain(shown, find_culprit(program_, world, shown.tape), with_stacks);
+}
+
+void Aftermath::write_artifacts(const FoundFailure& found, ReportContext& context) const {
+  const std::string stem =
+      fmt::format("{}/{}/{}", options_.out, test_, seed_text(found.tape.seed));
+  save_tape(found.tape, stem + ".tape");
+  context.tape_path = stem + ".tape";
+  write_shrunk(path_of_shrunk(context.tape_path), context);
+  if (!options_.trace) return;
+  std::ofstream file(stem + ".steps");
+  for (const std::uint64_t hash : found.step_hashes) file << seed_text(hash) << '\n';
+  context.trace_path = stem + ".steps";
+}
+
+void Aftermath::write_shrunk(const std::string& path, ReportContext& context) const {
+  if (!context.shrunk) return;
+  save_tape(context.shrunk->found.tape, path);
+  context.shrunk_tape_path = path;
+}
+
+void Aftermath::report(const FoundFailure& found, const ReportContext& context) const {
+  note_verdict(found.failure.verdict);
+  const std::string text = failure_report(found, context);
+  events_.failure(found, context, text);
+  const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  ADD_FAILURE_AT(test->file(), test->line()) << text;
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What follows when a run of a simulated test has failed: it is run again in a fresh process, made
+// small, explained, written to a tape and reported.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fermata/sim/report/failure_report.hpp"
+#include "fermata/sim/run/environment.hpp"
+#include "fermata/sim/run/events.hpp"
+#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/reproduce.hpp"
+#include "fermata/sim/run/runner.hpp"
+
+namespace fermata::sim::detail {
+
+/// What the process's options say of the world of a run.
+[[nodiscard]] WorldOptions world_options(const Options& options);
+/// The same for a run on a tape.
+[[nodiscard]] WorldOptions world_options(const Options& options, const Tape& tape);
+
+class Aftermath {
+ public:
+  /// All must outlive this; `test` is "Suite.Name".
+  Aftermath(const Program& program, const Options& options, const std::string& test,
+            const Events& events) noexcept
+      : program_(program), options_(options), test_(test), events_(events) {}
+
+  /// `exploration` repeats everything up to the run, for one that does not fail when it is run
+  /// alone; `runs` is how many there were to be.
+  void of_exploration(FoundFailure found, const Reproduction& exploration,
+                      std::uint64_t runs) const;
+
+  /// Of a run on a tape. It is made small, and explained, only when that was asked for.
+  void of_replay(FoundFailure found) const;
+
+ private:
+  [[nodiscard]] bool comes_back(FoundFailure& found, const Reproduction& reproduction) const;
+  void make_small(const FoundFailure& found, ReportContext& context) const;
+  void explain(const FoundFailure& found, ReportContext& context) const;
+  void write_artifacts(const FoundFailure& found, ReportContext& context) const;
+  void write_shrunk(const std::string& path, ReportContext& context) const;
+  void report(const FoundFailure& found, const ReportContext& context) const;
+
+  const Program& program_;
+  const Options& options_;
+  const std::string& test_;
+  const Events& events_;
+};
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/shrinker.hpp"
+
+#include <fermata/runtime.hpp>
+#include <fermata/sim.hpp>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "examples/lost_update/lost_update.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+void race(World& /*world*/) { EXPECT_EQ(deposit_twice(), 2); }
+
+/// Bystanders that are picked in many orders, and a race between two others.
+void crowded_race(World& world) {
+  std::vector<Coroutine<>> crowd;
+  for (int i = 0; i < 6; ++i) {
+    crowd.push_back(spawn("bystander", [] {
+      for (int j = 0; j < 5; ++j) suspend();
+    }));
+  }
+  race(world);
+  for (const Coroutine<>& each : crowd) await(each);
+}
+
+Tape failing(const Program& program, std::uint64_t seed = 1) {
+  ExploreOptions options;
+  options.name = "Suite.Name";
+  options.seed = seed;
+  options.strategy = "random";
+  options.check_determinism = 0;
+  const ExploreResult result = explore(options, program);
+  EXPECT_TRUE(result.found);
+  return result.found ? result.found->tape : Tape{};
+}
+
+Program program_of(std::function<void(World&)> body) {
+  Program program;
+  program.body = std::move(body);
+  return program;
+}
+
+/// Whether a run with these decisions, by key, has the failure of `tape`.
+bool fails(const Program& program, const Tape& tape) {
+  const auto found = replay_closely(program, WorldOptions{}, tape);
+  return found && found->failure.signature() == tape.signature;
+}
+
+TEST(Shrinker, LeavesWhatTheFailureNeeds) {
+  const Program program = program_of(crowded_race);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Tape tape = failing(program, seed);
+    const auto shrunk = shrink(program, WorldOptions{}, tape);
+    ASSERT_TRUE(shrunk);
+    EXPECT_EQ(shrunk->found.tape.signature, tape.signature);
+    EXPECT_LT(shrunk->found.tape.decisions.size(), 4u) << to_text(shrunk->found.tape);
+    EXPECT_EQ(shrunk->decisions_before, tape.decisions.size());
+    EXPECT_LE(shrunk->runs, 500u);
+  }
+}
+
+TEST(Shrinker, NoSingleDecisionCanBeDropped) {
+  const Program program = program_of(crowded_race);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto shrunk = shrink(program, WorldOptions{}, failing(program, seed));
+    ASSERT_TRUE(shrunk);
+    EXPECT_TRUE(shrunk->minimal);
+    const Tape& smallest = shrunk->found.tape;
+    EXPECT_TRUE(fails(program, smallest));
+    for (std::size_t i = 0; i < smallest.decisions.size(); ++i) {
+      Tape smaller = smallest;
+      smaller.decisions.erase(smaller.decisions.begin() + static_cast<std::ptrdiff_t>(i));
+      EXPECT_FALSE(fails(program, smaller)) << to_text(smaller);
+    }
+  }
+}
+
+TEST(Shrinker, TheResultReplaysStrictly) {
+  const Program program = program_of(crowded_race);
+  const auto shrunk = shrink(program, WorldOptions{}, failing(program));
+  ASSERT_TRUE(shrunk);
+  const Tape& tape = shrunk->found.tape;
+  Replay replay(tape.decisions, tape.draws, tape.names, ReplayMode::Strict);
+  Runner runner(program, "calm", WorldOptions{});
+  const RunResult result = runner.replay(Preparation{tape.seed, {}}, replay);
+  EXPECT_FALSE(replay.divergence()) << replay.divergence()->text();
+  EXPECT_EQ(result.trace_hash, tape.trace_hash);
+  EXPECT_EQ(result.signature(), tape.signature);
+}
+
+TEST(Shrinker, DropsFaultsThatDoNotMatter) {
+  const Program program = program_of([](World& world) {
+    world.service("server", [] {
+      auto listener = TcpListener::bind({"0.0.0.0", 7});
+      while (auto peer = listener.accept()) {
+        spawn("session", [peer = std::move(*peer)]() mutable {
+          std::array<std::byte, 5> word;
+          try {
+            while (peer.read(word) > 0) peer.write(word);
+          } catch (const InputOutputError&) {  // The link is bad.
+          }
+        });
+      }
+    });
+    auto talk = spawn("talk", [] {
+      try {
+        auto stream = TcpStream::connect("server", 7);
+        std::array<std::byte, 5> word;
+        for (int i = 0; i < 5; ++i) {
+          stream.write("hello");
+          stream.read_exact(word);
+        }
+      } catch (const Error&) {  // As above.
+      }
+    });
+    await(talk);
+    race(world);
+  });
+  const auto shrunk = shrink(program, WorldOptions{}, failing(program));
+  ASSERT_TRUE(shrunk);
+  for (const Decision& decision : shrunk->found.tape.decisions) {
+    EXPECT_TRUE(decision.is_pick) << describe(decision, shrunk->found.tape.names);
+  }
+}
+
+TEST(Shrinker, LowersNumbers) {
+  const Program program =
+      program_of([](World&) { EXPECT_LT(fermata::random(1'000), 300u) << "too much"; });
+  const auto shrunk = shrink(program, WorldOptions{}, failing(program));
+  ASSERT_TRUE(shrunk);
+  ASSERT_EQ(shrunk->found.tape.decisions.size(), 1u);
+  EXPECT_EQ(shrunk->found.tape.decisions[0].value, 300u);
+}
+
+TEST(Shrinker, StopsWhenItsRunsAreSpent) {
+  const Program program = program_of(crowded_race);
+  const auto shrunk = shrink(program, WorldOptions{}, failing(program), {.runs = 3});
+  ASSERT_TRUE(shrunk);
+  EXPECT_FALSE(shrunk->minimal);
+  EXPECT_EQ(shrunk->runs, 3u);
+  EXPECT_NE(shrunk->summary().find("there was more to try"), std::string::npos);
+}
+
+TEST(Shrinker, SaysWhenTheFailureIsNotOnTheTape) {
+  const Program program = program_of(race);
+  Tape tape = failing(program);
+  tape.decisions.clear();
+  EXPECT_FALSE(shrink(program, WorldOptions{}, tape));
+}
+
+}  // namespace
+}  // namespace fermata::sim
