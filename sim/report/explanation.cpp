@@ -14,7 +14,7 @@ namespace {
 Party party(const Chronicle& chronicle, const Chronicle::Suspended& suspended, bool with_stack) {
   Party party;
   party.coroutine = chronicle.lanes()[suspended.lane].name;
-  party.place = suspended.place.text();
+  party.place = fmt::format("{}:{}", suspended.place.file, suspended.place.line);
   party.begun = suspended.begun;
   if (with_stack) party.stack = stack_text(suspended.stack);
   return party;
@@ -39,7 +39,7 @@ std::string verdict_of(const Culprit& culprit, const Tape& tape) {
   text += culprit.passing != nullptr ? "  without it the run passes\n"
                                      : "  without it the run fails as well, in some way\n";
   if (at + 1 < culprit.reseeded.size()) {
-    text += fmt::format("  drawn anew before it {} runs fail, after it {}\n",
+    text += fmt::format("  drawn anew from before it on {} runs fail, from after it on {}\n",
                         percent(culprit.reseeded[at]), percent(culprit.reseeded[at + 1]));
   }
   return text;

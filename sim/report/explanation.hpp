@@ -15,7 +15,7 @@ namespace fermata::sim {
 /// One side of the deciding pair.
 struct Party {
   std::string coroutine;
-  /// "file.cpp:12 (function)": where it was suspended, or spawned when it had not begun.
+  /// "folder/file.cpp:12": where it was suspended, or spawned when it had not begun.
   std::string place;
   bool begun = false;
   /// The functions of the program it was in, innermost first.
