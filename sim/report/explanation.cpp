@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "fermata/sim/report/stack_text.hpp"
 #include "fermata/sim/report/step_table.hpp"
 
@@ -45,13 +43,6 @@ std::string verdict_of(const Culprit& culprit, const Tape& tape) {
   return text;
 }
 
-nlohmann::ordered_json json_of(const Party& party) {
-  return {{"coroutine", party.coroutine},
-          {"place", party.place},
-          {"begun", party.begun},
-          {"stack", party.stack}};
-}
-
 }  // namespace
 
 std::string Explanation::text() const {
@@ -60,15 +51,6 @@ std::string Explanation::text() const {
   if (second) text += "  would have run: " + text_of(*second);
   if (!passing_table.empty()) text += "without it:\n" + passing_table;
   return text;
-}
-
-std::string Explanation::json() const {
-  nlohmann::ordered_json object = {{"verdict", verdict}, {"table", table}};
-  object["pair"] = nlohmann::ordered_json::array();
-  if (first) object["pair"].push_back(json_of(*first));
-  if (second) object["pair"].push_back(json_of(*second));
-  object["passing_table"] = passing_table;
-  return object.dump();
 }
 
 Explanation explain(const FoundFailure& found, const Culprit& culprit, bool with_stacks) {

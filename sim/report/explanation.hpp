@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fermata/sim/run/culprit.hpp"
 #include "fermata/sim/run/explore.hpp"
@@ -35,8 +36,6 @@ struct Explanation {
 
   /// All of it, for people.
   [[nodiscard]] std::string text() const;
-  /// The same as one JSON object.
-  [[nodiscard]] std::string json() const;
 };
 
 /// `found` was watched closely; `culprit` is of its tape. `with_stacks` takes a second or so.

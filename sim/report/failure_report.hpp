@@ -25,8 +25,8 @@ struct ReportContext {
 };
 
 /// Class and message, coroutine, virtual time, trace hash, signature, the one line that begins with
-/// "reproduce: "; then, of the smaller run if there is one, the faults that it had, what was decided
-/// otherwise than in production, why that fails, and what it printed.
+/// "reproduce: "; then, of the smaller run if there is one, the faults that it had, what was
+/// decided otherwise than in production, why that fails, and what it printed.
 [[nodiscard]] std::string failure_report(const FoundFailure& found, const ReportContext& context);
 
 }  // namespace fermata::sim

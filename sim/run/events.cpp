@@ -50,6 +50,23 @@ std::vector<JsonLine> longest_of(const ExploreOptions& options, const ExploreRes
   return all;
 }
 
+void add_to(JsonLine& line, const Shrunk& shrunk, std::string_view tape_path) {
+  line.add("shrunk", shrunk.summary())
+      .add("shrunk_decisions", std::uint64_t{shrunk.found.tape.decisions.size()})
+      .add("shrunk_tape", tape_path);
+}
+
+/// What decides, and who was suspended where just then.
+void add_to(JsonLine& line, const Explanation& explanation) {
+  line.add("decides", explanation.verdict);
+  std::vector<JsonLine> pair;
+  for (const std::optional<Party>& party : {explanation.first, explanation.second}) {
+    if (!party) continue;
+    pair.push_back(JsonLine().add("coroutine", party->coroutine).add("place", party->place));
+  }
+  line.add("pair", pair);
+}
+
 }  // namespace
 
 void Events::write(std::string line) const {
@@ -58,22 +75,23 @@ void Events::write(std::string line) const {
 
 void Events::failure(const FoundFailure& found, const ReportContext& context,
                      std::string_view report) const {
-  write(JsonLine()
-            .add("event", "failure")
-            .add("test", found.tape.test)
-            .add("class", to_string(found.failure.verdict))
-            .add("message", found.failure.message)
-            .add("signature", found.failure.signature())
-            .add("run", found.run)
-            .add("seed", seed_text(found.tape.seed))
-            .add("strategy", found.tape.strategy)
-            .add("steps", found.steps)
-            .add("virtual_ns", static_cast<std::uint64_t>(found.end.nanoseconds))
-            .add("trace_hash", seed_text(found.tape.trace_hash))
-            .add("reproduce", context.reproduce)
-            .add("tape", context.tape_path)
-            .add("report", report)
-            .text());
+  JsonLine line;
+  line.add("event", "failure")
+      .add("test", found.tape.test)
+      .add("class", to_string(found.failure.verdict))
+      .add("message", found.failure.message)
+      .add("signature", found.failure.signature())
+      .add("run", found.run)
+      .add("seed", seed_text(found.tape.seed))
+      .add("strategy", found.tape.strategy)
+      .add("steps", found.steps)
+      .add("virtual_ns", static_cast<std::uint64_t>(found.end.nanoseconds))
+      .add("trace_hash", seed_text(found.tape.trace_hash))
+      .add("reproduce", context.reproduce)
+      .add("tape", context.tape_path);
+  if (context.shrunk) add_to(line, *context.shrunk, context.shrunk_tape_path);
+  if (context.explanation) add_to(line, *context.explanation);
+  write(line.add("report", report).text());
 }
 
 void Events::replayed(std::string_view tape, std::string_view summary, std::uint64_t matched,

@@ -7,10 +7,11 @@
 // Method   Delta debugging on the decisions (A. Zeller, R. Hildebrandt, "Simplifying and isolating
 //          failure-inducing input", IEEE TSE 2002): whole streams first, then halves, quarters and
 //          so on down to single decisions, the later ones first, since what comes after a decision
-//          depends on it; where picks go, later ones that count from them come earlier. Then each drawn number is lowered, and RapidCheck's ways to a smaller
-//          argument are tried, the decisions being applied by key. At last two picks are replaced
-//          by one where one will do, and each pick by the latest one that will do: then it is the
-//          one that makes the difference, not one that prepares it.
+//          depends on it; where picks go, later ones that count from them come earlier. Then each
+//          drawn number is lowered, and RapidCheck's ways to a smaller argument are tried, the
+//          decisions being applied by key. At last two picks are replaced by one where one will do,
+//          and each pick by the latest one that will do: then it is the one that makes the
+//          difference, not one that prepares it.
 // Result   A run of its own, which replays strictly. When it is minimal no single decision can be
 //          left out: the run without it passes, or fails in another way.
 

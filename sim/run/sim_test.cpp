@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/check/breakpoint.hpp"
 #include "fermata/sim/run/aftermath.hpp"
 #include "fermata/sim/run/board.hpp"
 #include "fermata/sim/run/environment.hpp"

@@ -30,8 +30,8 @@ struct Draw {
   bool is_pick = false;
 };
 
-/// A decision that is not bound to a pick any more: let this coroutine run before its turn, after so
-/// many picks where that would have been possible, so many times.
+/// A decision that is not bound to a pick any more: let this coroutine run before its turn, after
+/// so many picks where that would have been possible, so many times.
 struct Wish {
   std::uint64_t path = 0;
   std::uint32_t skip = 0;
