@@ -67,10 +67,18 @@ std::string longest_text(const Outcome& outcome) {
   return text;
 }
 
+std::string obligations_text(const Obligations& obligations) {
+  if (obligations.all == 0) return "none";
+  if (!obligations.unjudged.empty()) {
+    return fmt::format("{}, not judged: {}", obligations.all, obligations.unjudged);
+  }
+  return fmt::format("{}, {} of them missed", obligations.all, obligations.missed.size());
+}
+
 }  // namespace
 
-int Outcome::exit_code() const noexcept {
-  int code = kPass;
+int Outcome::exit_code() const {
+  int code = obligations_of(*this).missed.empty() ? kPass : exit_code_of("obligation");
   for (const TestOutcome& test : tests) code = heavier(code, test.tally.exit_code());
   return code;
 }
@@ -129,7 +137,13 @@ std::string statistics_text(const Outcome& outcome) {
   row("strategy", outcome.plan.options.strategy);
   row("determinism checks", std::to_string(all.determinism_checks));
   row("faults injected", faults_text(all));
+  const Obligations obligations = obligations_of(outcome);
+  row("obligations", obligations_text(obligations));
   row("longest runs", longest_text(outcome));
+  for (const std::string& missed : obligations.missed) text += fmt::format("missed: {}\n", missed);
+  if (obligations.all == 0) {
+    text += "warning: nothing says what the runs have to come by: FERMATA_SOMETIMES does\n";
+  }
   if (all.limit_stops * 20 > all.runs) {
     text +=
         fmt::format("warning: {} of the runs came to a limit: what lies behind it was not seen\n",

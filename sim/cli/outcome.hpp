@@ -23,10 +23,23 @@ struct Outcome {
   Plan plan;
   std::vector<TestOutcome> tests;
   std::chrono::milliseconds elapsed{};
+  bool interrupted = false;
 
-  /// The heaviest of all tests'.
-  [[nodiscard]] int exit_code() const noexcept;
+  /// The heaviest of all tests', or that of an obligation that was missed.
+  [[nodiscard]] int exit_code() const;
 };
+
+/// What became of what some run has to meet: FERMATA_SOMETIMES and FERMATA_REACHABLE.
+struct Obligations {
+  std::size_t all = 0;
+  /// Those that no run has met, in words.
+  std::vector<std::string> missed;
+  /// Why nobody can say so; empty: judged.
+  std::string unjudged;
+};
+
+/// Over all tests together, as FERMATA_OBLIGATIONS asks for it.
+[[nodiscard]] Obligations obligations_of(const Outcome& outcome);
 
 /// "Suite.Name: 1000 runs, 345 different, next new 3.1 %".
 [[nodiscard]] std::string test_line(const TestOutcome& test);

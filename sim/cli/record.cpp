@@ -61,6 +61,9 @@ PieceRecord piece_of(const Json& line, const std::string& path) {
   for (const Json& one : line.value("longest", Json::array())) {
     record.longest.push_back({number(one, "run"), text(one, "seed"), number(one, "steps")});
   }
+  for (const Json& claim : line.value("assertions", Json::array())) {
+    record.assertions.add_json(claim);
+  }
   record.coverage = text(line, "coverage");
   const auto level = static_cast<unsigned>(number(line, "behaviours_level"));
   record.behaviours = behaviours_of(path + ".behaviours", level);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/sim/check/catalogue.hpp"
 #include "fermata/sim/run/behaviours.hpp"
 
 namespace fermata::sim::cli {
@@ -58,6 +59,7 @@ struct PieceRecord {
   std::vector<LongRunRecord> longest;
   std::vector<FailureRecord> failures;
   Behaviours behaviours;
+  Catalogue assertions;
   /// What a search that tries one schedule after the other has covered; else empty.
   std::string coverage;
 

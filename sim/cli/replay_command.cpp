@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/cli/child.hpp"
@@ -93,11 +94,8 @@ int verdict(const Told& told, const Ending& ending) {
   return code == kPass ? ending.code : code;
 }
 
-}  // namespace
-
-int replay_command(const Arguments& arguments) {
-  Command command = is_tape(arguments.operands.front()) ? command_for_tape(arguments)
-                                                        : command_for_seed(arguments);
+/// Runs `command` with what else was given, in the foreground.
+int run_and_judge(Command command, const Arguments& arguments) {
   for (const auto& [name, given] : arguments.settings) {
     const bool of_tool =
         name == "FERMATA_PROGRAM" || name == "FERMATA_FILTER" || name == "FERMATA_DISABLED";
@@ -109,6 +107,25 @@ int replay_command(const Arguments& arguments) {
   const int code = verdict(read_events(events.path()), ending);
   ::unlink((events.path() + ".behaviours").c_str());
   return code;
+}
+
+}  // namespace
+
+int replay_command(const Arguments& arguments) {
+  const bool tape = is_tape(arguments.operands.front());
+  return run_and_judge(tape ? command_for_tape(arguments) : command_for_seed(arguments), arguments);
+}
+
+int shrink_command(const Arguments& arguments) {
+  Command command = command_for_tape(arguments);
+  command.settings.emplace_back("FERMATA_SHRINK", "on");
+  return run_and_judge(std::move(command), arguments);
+}
+
+int explain_command(const Arguments& arguments) {
+  Command command = command_for_tape(arguments);
+  command.settings.emplace_back("FERMATA_EXPLAIN", "on");
+  return run_and_judge(std::move(command), arguments);
 }
 
 }  // namespace fermata::sim::cli

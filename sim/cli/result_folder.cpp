@@ -59,8 +59,16 @@ std::vector<std::string> events_in(const std::string& folder, bool of_replays) {
 
 Plan Plan::of(const RunOptions& options, const TestBinary& binary,
               const std::vector<ListedTest>& tests) {
-  Plan plan{binary.path(), binary.build(), {}, options};
-  for (const ListedTest& test : tests) plan.tests.push_back(test.name);
+  Plan plan{binary.path(), binary.build(), {}, false, options};
+  std::size_t enabled = 0;
+  for (const ListedTest& test : tests) {
+    plan.tests.push_back(test.name);
+    enabled += !test.disabled();
+  }
+  const auto all = static_cast<std::size_t>(
+      std::count_if(binary.tests().begin(), binary.tests().end(),
+                    [](const ListedTest& test) { return !test.disabled(); }));
+  plan.whole_program = enabled == all;
   return plan;
 }
 
@@ -110,6 +118,7 @@ Plan ResultFolder::plan(State* state) const {
   plan.program = json.value("program", "");
   plan.build = json.value("build", "");
   plan.tests = json.value("tests", std::vector<std::string>());
+  plan.whole_program = json.value("whole_program", false);
   plan.options.seed = parse_seed(json.value("seed", "0"));
   plan.options.runs = json.value("runs", kNoEnd);
   plan.options.strategy = json.value("strategy", "");
@@ -130,6 +139,7 @@ void ResultFolder::write_plan(const Plan& plan, State state) const {
   Json json = identity(plan);
   json["format"] = kFormat;
   json["program"] = plan.program;
+  json["whole_program"] = plan.whole_program;
   json["shard_index"] = plan.options.shard.index;
   json["shard_count"] = plan.options.shard.count;
   json["complete"] = state == State::Complete;

@@ -23,6 +23,8 @@ struct Plan {
   std::string program;
   std::string build;
   std::vector<std::string> tests;
+  /// Those are all that the program has, disabled ones apart.
+  bool whole_program = false;
   RunOptions options;
 
   [[nodiscard]] static Plan of(const RunOptions& options, const TestBinary& binary,

@@ -106,11 +106,11 @@ int run_command(const Arguments& arguments) {
   const Exploration::End end = exploration.run();
   progress.clear();
 
-  Outcome outcome{plan, {}, exploration.elapsed()};
+  Outcome outcome{plan, {}, exploration.elapsed(), end == Exploration::End::Interrupted};
   for (const TestExploration& test : exploration.tests()) outcome.tests.push_back(outcome_of(test));
   fmt::print("{}", statistics_text(outcome));
   write_reports(outcome, options.json, options.junit);
-  if (end == Exploration::End::Interrupted) {
+  if (outcome.interrupted) {
     fmt::print("interrupted: the same command goes on from {}\n", folder.path());
     return kInterrupted;
   }

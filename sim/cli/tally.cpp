@@ -20,6 +20,7 @@ void Tally::add(PieceRecord record) {
   const std::uint64_t kinds_before = behaviours_.kinds();
   counts_.add(record.counts);
   behaviours_.add(record.behaviours);
+  assertions_.add(record.assertions);
   coverage_ = std::move(record.coverage);
   trace_hash_ = key_of(trace_hash_, record.trace_hash);
   note_stability(behaviours_.kinds() - kinds_before, record.counts.runs);

@@ -32,6 +32,7 @@ class Tally {
   [[nodiscard]] const Behaviours& behaviours() const noexcept { return behaviours_; }
   [[nodiscard]] const std::vector<FailureRecord>& failures() const noexcept { return failures_; }
   [[nodiscard]] const std::vector<ReplayRecord>& replays() const noexcept { return replays_; }
+  [[nodiscard]] const Catalogue& assertions() const noexcept { return assertions_; }
   /// Of a search that tries one schedule after the other: "all 24 schedules".
   [[nodiscard]] const std::string& coverage() const noexcept { return coverage_; }
   [[nodiscard]] const std::vector<LongRunRecord>& longest() const noexcept { return longest_; }
@@ -57,6 +58,7 @@ class Tally {
   bool keep_going_;
   Counts counts_;
   Behaviours behaviours_;
+  Catalogue assertions_;
   std::string coverage_;
   std::vector<FailureRecord> failures_;
   std::vector<FailureRecord> superseded_;
