@@ -208,4 +208,11 @@ Ending run_in_foreground(const Command& command) {
   return ending_of(status, usage);
 }
 
+void become(const Command& command) {
+  Words arguments = arguments_of(command);
+  Words environment = environment_of(command);
+  ::execve(command.program.c_str(), arguments.pointers(), environment.pointers());
+  throw InputOutputError("cannot start " + command.program, errno);
+}
+
 }  // namespace fermata::sim::cli

@@ -82,4 +82,8 @@ bool run_to_end(Child& child, std::chrono::milliseconds limit);
 /// Runs it to its end with the terminal of this process, as a shell does.
 [[nodiscard]] Ending run_in_foreground(const Command& command);
 
+/// Replaces this process by it, so that a debugger that runs this one has it. Returns only by
+/// throwing InputOutputError.
+[[noreturn]] void become(const Command& command);
+
 }  // namespace fermata::sim::cli

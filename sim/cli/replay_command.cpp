@@ -101,6 +101,7 @@ int run_and_judge(Command command, const Arguments& arguments) {
         name == "FERMATA_PROGRAM" || name == "FERMATA_FILTER" || name == "FERMATA_DISABLED";
     if (!of_tool) command.settings.emplace_back(name, given.value);
   }
+  if (!arguments.value("FERMATA_BREAK_AT").empty()) become(command);
   const TemporaryFile events;
   command.settings.emplace_back("FERMATA_EVENTS", events.path());
   const Ending ending = run_in_foreground(command);
@@ -114,18 +115,6 @@ int run_and_judge(Command command, const Arguments& arguments) {
 int replay_command(const Arguments& arguments) {
   const bool tape = is_tape(arguments.operands.front());
   return run_and_judge(tape ? command_for_tape(arguments) : command_for_seed(arguments), arguments);
-}
-
-int shrink_command(const Arguments& arguments) {
-  Command command = command_for_tape(arguments);
-  command.settings.emplace_back("FERMATA_SHRINK", "on");
-  return run_and_judge(std::move(command), arguments);
-}
-
-int explain_command(const Arguments& arguments) {
-  Command command = command_for_tape(arguments);
-  command.settings.emplace_back("FERMATA_EXPLAIN", "on");
-  return run_and_judge(std::move(command), arguments);
 }
 
 }  // namespace fermata::sim::cli
