@@ -68,7 +68,7 @@ Plan Plan::of(const RunOptions& options, const TestBinary& binary,
   const auto all = static_cast<std::size_t>(
       std::count_if(binary.tests().begin(), binary.tests().end(),
                     [](const ListedTest& test) { return !test.disabled(); }));
-  plan.whole_program = enabled == all;
+  plan.whole_program = enabled == all && (all > 0 || tests.size() == binary.tests().size());
   return plan;
 }
 

@@ -71,20 +71,6 @@ SIM_TEST(Specimen, DISABLED_ComesToALimit) {
   if (unlucky(4)) fermata::delay(25h);
 }
 
-void come_by_something() {
-  if (unlucky(3)) FERMATA_REACHABLE("one time in three");
-  if (fermata::random(2) == 5) FERMATA_REACHABLE("never");
-}
-SIM_TEST(Specimen, DISABLED_ComesByTooLittle) { come_by_something(); }
-
-TEST_F(Cli, ObligationsAreJudgedOverAllProcesses) {
-  const Finished left_out = run("ComesByTooLittle", "--runs 300");
-  EXPECT_EQ(left_out.exit_code, 0) << left_out.output;
-  EXPECT_TRUE(says(left_out, "2, not judged: some tests were left out")) << left_out.output;
-  const Finished judged = run("ComesByTooLittle", "--runs 300 --obligations test");
-  EXPECT_EQ(judged.exit_code, 0) << judged.output;
-}
-
 TEST_F(Cli, PassingIsZeroAndHasStatistics) {
   const Finished finished = run("Passes", "--runs 700");
   EXPECT_EQ(finished.exit_code, 0) << finished.output;
