@@ -117,4 +117,16 @@ int replay_command(const Arguments& arguments) {
   return run_and_judge(tape ? command_for_tape(arguments) : command_for_seed(arguments), arguments);
 }
 
+int shrink_command(const Arguments& arguments) {
+  Command command = command_for_tape(arguments);
+  command.settings.emplace_back("FERMATA_SHRINK", "on");
+  return run_and_judge(std::move(command), arguments);
+}
+
+int explain_command(const Arguments& arguments) {
+  Command command = command_for_tape(arguments);
+  command.settings.emplace_back("FERMATA_EXPLAIN", "on");
+  return run_and_judge(std::move(command), arguments);
+}
+
 }  // namespace fermata::sim::cli
