@@ -54,6 +54,8 @@ class ClockReactor final : public Reactor {
   void wake() noexcept override {}
   void watch_control_signals(std::span<const int>) override {}
 
+  /// What now() gives.
+  [[nodiscard]] const Instant& time() const noexcept { return now_; }
   /// The step that runs takes `span`.
   void advance(Duration span);
   void reset() noexcept { now_ = Instant{}; }
@@ -93,7 +95,7 @@ class Arena {
   std::string log_;
   ClockReactor* clock_;  // Belongs to the runtime.
   Runtime runtime_;
-  sim::detail::Audit audit_{findings_};
+  sim::detail::Audit audit_{findings_, clock_->time()};
 };
 
 }  // namespace fermata::properties
