@@ -39,10 +39,21 @@ class Reduction {
     }
   }
 
-  [[nodiscard]] std::vector<OperationSpan> kept() const {
+  /// What was not dropped, and what else is in `order`.
+  [[nodiscard]] std::vector<OperationSpan> kept(const std::vector<std::uint32_t>& order) const {
     std::vector<OperationSpan> result;
     for (std::size_t i = 0; i < spans_.size(); ++i) {
-      if (!dropped_[i]) result.push_back(spans_[i]);
+      const bool placed = std::find(order.begin(), order.end(), spans_[i].operation) != order.end();
+      if (!dropped_[i] || placed) result.push_back(spans_[i]);
+    }
+    return result;
+  }
+
+  /// What cannot be explained; what was dropped is loose, or left out when it only reads.
+  [[nodiscard]] std::vector<OperationSpan> demands() const {
+    std::vector<OperationSpan> result;
+    for (const OperationSpan& span : spans_) {
+      if (!span.is_loose() || !span.only_reads) result.push_back(span);
     }
     return result;
   }
@@ -81,15 +92,6 @@ class Reduction {
     return search.answer == Linearizability::No;
   }
 
-  /// What a search is to explain.
-  [[nodiscard]] std::vector<OperationSpan> demands() const {
-    std::vector<OperationSpan> result;
-    for (const OperationSpan& span : spans_) {
-      if (!span.is_loose() || !span.only_reads) result.push_back(span);
-    }
-    return result;
-  }
-
   std::vector<OperationSpan> spans_;
   std::vector<bool> dropped_;
   Semantics& semantics_;
@@ -107,14 +109,14 @@ Counterexample find_counterexample(std::span<const OperationSpan> spans,
   reduction.run(last);
 
   Counterexample result;
-  result.spans = reduction.kept();
+  result.longest_order =
+      find_linearization(reduction.demands(), semantics, search.configurations + kOneSearch).order;
+  result.spans = reduction.kept(result.longest_order);
   std::sort(result.spans.begin(), result.spans.end(),
             [](const OperationSpan& a, const OperationSpan& b) { return a.invoked < b.invoked; });
   for (const OperationSpan& span : result.spans) {
     if (span.responded == last) result.unexplained = span.operation;
   }
-  result.longest_order =
-      find_linearization(result.spans, semantics, search.configurations + kOneSearch).order;
   return result;
 }
 

@@ -79,9 +79,7 @@ class Searcher {
     begin_choosing();
     while (open_ > 0) {
       if (visited_.size() > limit_) return result(Linearizability::Undecided);
-      if (descend()) continue;
-      note_dead_end();
-      if (!back_up()) return result(Linearizability::No);
+      if (!descend() && !back_up()) return result(Linearizability::No);
     }
     longest_ = order();
     return result(Linearizability::Yes);
@@ -155,7 +153,7 @@ class Searcher {
       if (take(frame)) return true;
       if (frame.committed) return false;
     }
-    furthest_ = std::max(furthest_, entries_[cursor_].position);
+    note_stop();
     for (; loose_cursor_ < loose_.size(); ++loose_cursor_) {
       if (loose_[loose_cursor_].invoked > entries_[cursor_].position) break;
       if (is_used(loose_cursor_)) continue;
@@ -270,7 +268,9 @@ class Searcher {
     }
   }
 
-  void note_dead_end() {
+  /// Without a loose operation, or going back, it goes no further.
+  void note_stop() {
+    furthest_ = std::max(furthest_, entries_[cursor_].position);
     const std::size_t placed = answered_.size() - open_;
     if (placed <= most_placed_) return;
     most_placed_ = placed;

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/check/breakpoint.hpp"
 #include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 
@@ -310,7 +311,11 @@ Options read_environment(const char* const* environment) {
 }
 
 const Options& process_options() {
-  static const Options options = read_environment(::environ);
+  static const Options options = [] {
+    Options read = read_environment(::environ);
+    if (read.break_at != 0) detail::require_debugger(read.replay);
+    return read;
+  }();
   return options;
 }
 

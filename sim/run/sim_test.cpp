@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
-#include "fermata/sim/check/breakpoint.hpp"
 #include "fermata/sim/run/aftermath.hpp"
 #include "fermata/sim/run/board.hpp"
 #include "fermata/sim/run/environment.hpp"
@@ -44,7 +43,6 @@ class SimTest {
       : program_(program), options_(options), name_(current_test_name()), events_(options.events) {}
 
   void run() {
-    if (options_.break_at != 0) require_debugger(options_.replay);
     if (!options_.twin_program.empty() && !options_.twin) {
       throw UsageError("FERMATA_TWIN: expected FERMATA_CHECK_DETERMINISM=twin as well");
     }

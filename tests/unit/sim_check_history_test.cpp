@@ -125,7 +125,7 @@ TEST(History, IsToldAsJson) {
   EXPECT_EQ(history.json(history.check()),
             R"({"history": "map", "answer": "not linearizable", "configurations": 2, )"
             R"("counterexample": [1], "unexplained": 1, "longest_order": [], "operations": [)"
-            R"_({"client": "A\"da", "operation": "put(\"k\", \"v\u000a\")", "result": null, )_"
+            R"_({"client": "A\"da", "operation": "put(\"k\", \"v\n\")", "result": null, )_"
             R"("happened": true, "invoked": {"ns": 0, "step": 0, "position": 0}, )"
             R"("responded": null}, )"
             R"_({"client": "Bob", "operation": "get(\"k\")", "result": "\"w\"", )_"
@@ -142,7 +142,7 @@ TEST(History, PartitionsOfAMapDoNotSeeOneAnother) {
   history.invoke("Bob", Get<int>{3}).responds(std::optional(30));
   EXPECT_EQ(history.check().answer, Linearizability::Yes);
   history.invoke("Bob", Get<int>{2}).responds(std::optional(20));
-  EXPECT_EQ(history.check().counterexample, (Numbers{5, 7}));
+  EXPECT_EQ(history.check().counterexample, (Numbers{2, 5, 7}));
 }
 
 /// A smaller history is never one that could be explained.
