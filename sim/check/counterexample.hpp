@@ -7,8 +7,8 @@
 // none whatever comes later. Then every operation that does not matter goes: one does not when the
 // rest has no explanation even if nobody knows its response, or whether it took effect. (One that
 // only reads has no effect.) Leaving out more than that could make a legal history look wrong: a
-// write, say, whose value somebody read. Of those that went, what the best order of the others needs
-// comes back.
+// write, say, whose value somebody read. Of those that went, what the best order of the others
+// needs comes back.
 
 #include <cstdint>
 #include <span>
