@@ -75,6 +75,9 @@ std::size_t Decisions::pick(const Candidates& candidates) {
 }
 
 std::uint64_t Decisions::draw(Stream stream, std::uint64_t key, std::uint64_t bound) {
+  if (naming_ && stream == Stream::Workload && whereabouts_ != nullptr) [[unlikely]] {
+    name(key, "random() in " + whereabouts_->coroutine());
+  }
   const Question question = ask(stream, key, bound);
   if (replaying()) {
     const Decision* decision = replay_->answer(as_draw(question));

@@ -60,20 +60,28 @@ std::vector<std::string> SimReactor::detach() noexcept {
 }
 
 void SimReactor::meet_pause() {
+  if (node_.decisions().naming()) {
+    node_.decisions().name(pause_key_, fmt::format("pause of '{}'", node_.name()));
+  }
   const std::uint64_t length =
       node_.faults().strength(Fault::Pause, Stream::Time, pause_key_, kPauses);
   if (length != 0) node_.pause_for(kLeastPause * (1 << length));
+}
+
+Duration SimReactor::lateness() {
+  if (node_.decisions().naming()) {
+    node_.decisions().name(lateness_key_, fmt::format("lateness of timers on '{}'", node_.name()));
+  }
+  const std::uint64_t late =
+      node_.faults().strength(Fault::TimerLate, Stream::Time, lateness_key_, kLatenesses);
+  return late == 0 ? Duration::zero() : kLeastLateness * (1 << late);
 }
 
 void SimReactor::turn(TurnMode mode, Instant wake_by) {
   if (node_.can_pause()) meet_pause();
   if (mode == TurnMode::Block) {
     wake_by = node_.clock().when_shown(wake_by);
-    if (wake_by != Instant::never()) {
-      const std::uint64_t late =
-          node_.faults().strength(Fault::TimerLate, Stream::Time, lateness_key_, kLatenesses);
-      if (late != 0) wake_by = wake_by + kLeastLateness * (1 << late);
-    }
+    if (wake_by != Instant::never()) wake_by = wake_by + lateness();
     if (node_.wait(wake_by)) attachment_.runtime().shutdown();
   } else {
     node_.give_way();

@@ -56,6 +56,7 @@ class SimReactor final : public Reactor {
 
  private:
   void meet_pause();
+  [[nodiscard]] Duration lateness();
   void happen();
   /// Throws Unsupported in a thread.
   void require_main(const char* part) const;
