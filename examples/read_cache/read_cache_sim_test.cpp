@@ -15,8 +15,8 @@ SIM_TEST(Setting, IsOneRegister) {
   for (int id = 1; id <= 3; ++id) {
     clients.push_back(fermata::spawn("client", [&, id] {
       const std::string client = "client " + std::to_string(id);
-      history.call(client, Write{id}, [&] { setting.write(id); });
       history.call(client, Read{}, [&] { return setting.read(); });
+      history.call(client, Write{id}, [&] { setting.write(id); });
       history.call(client, Read{}, [&] { return setting.read(); });
     }));
   }
