@@ -2,6 +2,7 @@
 
 #include "examples/read_cache/read_cache.hpp"
 
+#include <chrono>
 #include <fermata/sim.hpp>
 #include <string>
 #include <vector>
@@ -15,9 +16,11 @@ SIM_TEST(Setting, IsOneRegister) {
   for (int id = 1; id <= 3; ++id) {
     clients.push_back(fermata::spawn("client", [&, id] {
       const std::string client = "client " + std::to_string(id);
-      history.call(client, Read{}, [&] { return setting.read(); });
-      history.call(client, Write{id}, [&] { setting.write(id); });
-      history.call(client, Read{}, [&] { return setting.read(); });
+      for (int round = 0; round < 3; ++round) {
+        fermata::delay(std::chrono::microseconds(fermata::random(3'000)));
+        history.call(client, Write{3 * round + id}, [&] { setting.write(3 * round + id); });
+        history.call(client, Read{}, [&] { return setting.read(); });
+      }
     }));
   }
   for (const auto& client : clients) fermata::await(client);
