@@ -75,7 +75,8 @@ TEST(Environment, ReadsEveryVariable) {
 TEST(Environment, NamesWhatItRefuses) {
   EXPECT_EQ(refusal("FERMATA_SEEDS=1"),
             "FERMATA_SEEDS is no variable of Fermata; docs/environment.md lists them");
-  EXPECT_EQ(refusal("FERMATA_SHRINK=2"), "FERMATA_SHRINK: this release does not have it yet");
+  EXPECT_EQ(refusal("FERMATA_SHRINK=2"),
+            "FERMATA_SHRINK: '2' is unknown; expected auto or on or off");
   EXPECT_EQ(refusal("FERMATA_RUNS=1k"), "FERMATA_RUNS: '1k' is no number; expected decimal digits");
   EXPECT_EQ(refusal("FERMATA_OUT="), "FERMATA_OUT: the path is empty");
 }
