@@ -4,11 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <string>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "fermata/sim/check/explain.hpp"
 #include "tests/conformance/transports.hpp"
 
 namespace fermata::conformance {
@@ -63,6 +68,21 @@ TYPED_TEST(Tcp, AnAddressInUseIsRefused) {
       EXPECT_EQ(error.what(),
                 "listen at " + listener.local_address().text() + ": Address already in use");
     }
+  });
+}
+
+TYPED_TEST(Tcp, AReaderThatWaitsCanBeExplained) {
+  TypeParam::run([] {
+    Connected<OverTcp> pair;
+    auto reader = spawn("patient", [&] {
+      std::array<std::byte, 1> byte;
+      pair.client->read_exact(byte);
+    });
+    delay(1ms);
+    const std::string waits = sim::wait_graph_text(current_coroutine().runtime());
+    EXPECT_NE(waits.find("'patient'"), std::string::npos) << waits;
+    pair.server->write("!");
+    await(reader);
   });
 }
 
