@@ -84,7 +84,7 @@ class Pair {
 /// that now and then another one is named than the table has.
 constexpr double kNamedRight = 0.9;
 
-TEST(Hunt, DISABLED_FindsShrinksAndExplains) {
+TEST(Hunt, FindsShrinksAndExplains) {
   std::size_t hunts = 0;
   std::string other_pairs;
   std::size_t others = 0;
