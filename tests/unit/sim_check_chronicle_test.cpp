@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/check/chronicle.hpp"
+
+#include <fermata/runtime.hpp>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fermata/sim/run/runner.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using Ending = Chronicle::Ending;
+
+std::shared_ptr<const Chronicle> chronicle_of(std::function<void(World& world)> body,
+                                              std::vector<Decision> decisions = {}) {
+  Program program;
+  program.body = std::move(body);
+  Runner runner(program, "calm", WorldOptions{});
+  runner.watch_closely();
+  Replay replay(std::move(decisions), 0, {}, ReplayMode::Best);
+  runner.replay(Preparation{}, replay);
+  return runner.chronicle();
+}
+
+const Chronicle::Step& last_step_of(const Chronicle& chronicle, const std::string& name) {
+  const Chronicle::Step* found = nullptr;
+  for (const Chronicle::Step& step : chronicle.steps()) {
+    if (chronicle.lanes()[step.lane].name == name) found = &step;
+  }
+  if (found == nullptr) throw Error("no step of " + name);
+  return *found;
+}
+
+TEST(Chronicle, SaysWhyEachStepEnded) {
+  const auto chronicle = chronicle_of([](World&) {
+    auto yields = spawn("yields", [] { suspend(); });
+    auto fails = spawn("fails", [] { throw Error("as planned"); });
+    Mutex mutex("door");
+    const Mutex::Guard guard(mutex);
+    auto waits = spawn("waits", [&] { mutex.lock(); });
+    await(yields);
+    EXPECT_THROW(await(fails), Error);
+    waits.cancel();
+    EXPECT_THROW(await(waits), Cancellation);
+  });
+  EXPECT_EQ(last_step_of(*chronicle, "yields").ending, Ending::Ends);
+  EXPECT_EQ(last_step_of(*chronicle, "fails").ending, Ending::Fails);
+  EXPECT_NE(last_step_of(*chronicle, "fails").reason.find("as planned"), std::string::npos);
+  EXPECT_EQ(last_step_of(*chronicle, "main").ending, Ending::Ends);
+  bool waited = false;
+  bool yielded = false;
+  for (const Chronicle::Step& step : chronicle->steps()) {
+    const std::string& name = chronicle->lanes()[step.lane].name;
+    yielded |= name == "yields" && step.ending == Ending::Yields;
+    waited |= name == "waits" && step.ending == Ending::Waits &&
+              step.reason.find("door") != std::string::npos;
+  }
+  EXPECT_TRUE(yielded);
+  EXPECT_TRUE(waited);
+}
+
+TEST(Chronicle, SaysWhomAStepWokeAndSpawned) {
+  const auto chronicle = chronicle_of([](World&) {
+    Promise<int> promise;
+    auto future = promise.future();
+    auto child = spawn("child", [&] {
+      promise.complete(1);
+      suspend();
+    });
+    EXPECT_EQ(await(future), 1);
+    await(child);
+  });
+  const Chronicle::Step& first = chronicle->steps().front();
+  ASSERT_EQ(first.woken.size(), 1u);
+  EXPECT_EQ(chronicle->lanes()[first.woken[0].lane].name, "child");
+  EXPECT_EQ(first.woken[0].cause, WakeCause::Spawn);
+  const Chronicle::Step& child = chronicle->steps()[1];
+  ASSERT_FALSE(child.woken.empty());
+  EXPECT_EQ(chronicle->lanes()[child.woken[0].lane].name, "main");
+  EXPECT_EQ(child.woken[0].cause, WakeCause::Event);
+}
+
+TEST(Chronicle, CountsStepsAsFailuresDo) {
+  const auto chronicle = chronicle_of([](World&) {
+    for (int i = 0; i < 5; ++i) suspend();
+  });
+  std::uint64_t expected = 1;
+  for (const Chronicle::Step& step : chronicle->steps()) EXPECT_EQ(step.number, expected++);
+}
+
+TEST(Chronicle, NamesTheMachines) {
+  const auto chronicle = chronicle_of([](World& world) {
+    world.node("other", [] { delay(1ms); });
+    world.run();
+  });
+  std::set<std::string> machines;
+  for (const Chronicle::Lane& lane : chronicle->lanes()) machines.insert(lane.machine);
+  EXPECT_EQ(machines, (std::set<std::string>{"main", "other"}));
+}
+
+}  // namespace
+}  // namespace fermata::sim

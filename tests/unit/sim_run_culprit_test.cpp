@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/culprit.hpp"
+
+#include <fermata/runtime.hpp>
+#include <gtest/gtest.h>
+
+#include "examples/lost_update/lost_update.hpp"
+#include "fermata/sim/report/explanation.hpp"
+#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/shrinker.hpp"
+
+namespace fermata::sim {
+namespace {
+
+Program program_of(std::function<void(World& world)> body) {
+  Program program;
+  program.body = std::move(body);
+  return program;
+}
+
+void race(World& /*world*/) { EXPECT_EQ(deposit_twice(), 2); }
+
+FoundFailure smallest(const Program& program) {
+  ExploreOptions options;
+  options.strategy = "random";
+  options.check_determinism = 0;
+  const ExploreResult result = explore(options, program);
+  return shrink(program, {}, result.found.value().tape).value().found;
+}
+
+TEST(Culprit, IsTheDecisionAfterWhichTheFailureIsCertain) {
+  const Program program = program_of(race);
+  const FoundFailure found = smallest(program);
+  const Culprit culprit = find_culprit(program, {}, found.tape);
+  ASSERT_EQ(culprit.decision, 0u);
+  ASSERT_EQ(culprit.reseeded.size(), 2u);
+  EXPECT_LT(culprit.reseeded[0].failed, culprit.reseeded[0].runs);
+  EXPECT_EQ(culprit.reseeded[1].failed, culprit.reseeded[1].runs);
+}
+
+TEST(Culprit, HasTheRunWithoutItBesideIt) {
+  const Program program = program_of(race);
+  const FoundFailure found = smallest(program);
+  const Culprit culprit = find_culprit(program, {}, found.tape);
+  ASSERT_NE(culprit.passing, nullptr);
+  EXPECT_TRUE(culprit.passing->turns().empty());
+  EXPECT_EQ(culprit.passing->steps().back().ending, Chronicle::Ending::Ends);
+}
+
+TEST(Culprit, IsNobodyWhereProductionFails) {
+  const Program program = program_of([](World&) { EXPECT_TRUE(false); });
+  const FoundFailure found = smallest(program);
+  EXPECT_FALSE(find_culprit(program, {}, found.tape).decision);
+}
+
+TEST(Culprit, StaysWithinItsRuns) {
+  const Program program = program_of(race);
+  const FoundFailure found = smallest(program);
+  EXPECT_LE(find_culprit(program, {}, found.tape, {.runs = 12}).runs, 12u);
+  EXPECT_TRUE(find_culprit(program, {}, found.tape, {.runs = 2}).reseeded.empty());
+}
+
+TEST(Explanation, NamesBothSidesOfTheRace) {
+  const Program program = program_of(race);
+  const FoundFailure found = smallest(program);
+  const Explanation explanation =
+      explain(found, find_culprit(program, {}, found.tape), false);
+  ASSERT_TRUE(explanation.first);
+  ASSERT_TRUE(explanation.second);
+  EXPECT_EQ(explanation.first->coroutine, "second");
+  EXPECT_FALSE(explanation.first->begun);
+  EXPECT_EQ(explanation.second->coroutine, "first");
+  EXPECT_TRUE(explanation.second->begun);
+  EXPECT_NE(explanation.second->place.find("lost_update.hpp:"), std::string::npos);
+  EXPECT_NE(explanation.table.find("> 'second' runs before 'first'   <== this decides"),
+            std::string::npos)
+      << explanation.table;
+  EXPECT_FALSE(explanation.passing_table.empty());
+}
+
+}  // namespace
+}  // namespace fermata::sim
