@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/check/chronicle.hpp"
 
-#include <fermata/runtime.hpp>
 #include <gtest/gtest.h>
+#include <fermata/runtime.hpp>
 
 #include <functional>
 #include <memory>

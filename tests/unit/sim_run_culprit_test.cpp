@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/run/culprit.hpp"
 
-#include <fermata/runtime.hpp>
 #include <gtest/gtest.h>
+#include <fermata/runtime.hpp>
 
 #include "examples/lost_update/lost_update.hpp"
 #include "fermata/sim/report/explanation.hpp"
@@ -63,8 +63,7 @@ TEST(Culprit, StaysWithinItsRuns) {
 TEST(Explanation, NamesBothSidesOfTheRace) {
   const Program program = program_of(race);
   const FoundFailure found = smallest(program);
-  const Explanation explanation =
-      explain(found, find_culprit(program, {}, found.tape), false);
+  const Explanation explanation = explain(found, find_culprit(program, {}, found.tape), false);
   ASSERT_TRUE(explanation.first);
   ASSERT_TRUE(explanation.second);
   EXPECT_EQ(explanation.first->coroutine, "second");

@@ -68,7 +68,7 @@ class Pair {
   [[nodiscard]] bool is_at(const sim::Chronicle& chronicle, const Suspended& who,
                            const std::string& coroutines, const std::string& line) const {
     return is_one_of(chronicle.lanes()[who.lane].name, coroutines) &&
-           line_of_source(who.place.line).find(line) != std::string::npos;
+           line_of_source(static_cast<std::size_t>(who.place.line)).find(line) != std::string::npos;
   }
   [[nodiscard]] std::string line_of_source(std::size_t number) const {
     std::size_t begin = 0;
