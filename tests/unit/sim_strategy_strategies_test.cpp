@@ -179,7 +179,7 @@ TEST(Urw, CountsTheStepsOfDescendants) {
   urw->begin_run(1);
   urw->spawned(0, 10);
   urw->spawned(10, 20);
-  for (const std::uint64_t path : {10, 10, 20, 20, 20}) urw->end_step(path, {});
+  for (const std::uint64_t path : {10u, 10u, 20u, 20u, 20u}) urw->end_step(path, {});
   urw->end_run({});
   EXPECT_EQ(urw->name(), "urw:w=a.5,14.3");
 }
