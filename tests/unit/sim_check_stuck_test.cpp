@@ -55,10 +55,12 @@ void cross(Mutex& left, Mutex& right) {
 
 TEST_F(StuckTest, ARingOfMutexesThatNobodyCanReach) {
   std::string found;
+  std::unique_ptr<Mutex> left;  // They outlive main: what is unwound after it still unlocks them.
+  std::unique_ptr<Mutex> right;
   run([&] {
-    Mutex left;
-    Mutex right;
-    cross(left, right);
+    left = std::make_unique<Mutex>();
+    right = std::make_unique<Mutex>();
+    cross(*left, *right);
     delay(1ms);
     found = stuck();
     delay(1ms);
