@@ -73,7 +73,7 @@ void Registration::destroy() noexcept {
 
 // Where a wait ends: in the same unit as what calls it, so that both become one function.
 void detail::Scheduler::wake(CoroutineBase& coroutine, Event* source, void* result,
-                     const std::exception_ptr& error, WakeCause cause) {
+                             const std::exception_ptr& error, WakeCause cause) {
   Waker& waker = coroutine.waker_;
   switch (waker.status) {
     case WakerStatus::Queued:

@@ -126,8 +126,7 @@ void Audit::note_in_words(Trace kind, const Event* subject, std::uint64_t detail
 
 void Audit::tell(Trace kind, const Event& subject, std::uint64_t detail) {
   if (options_.log_waits) history_.note(kind, subject, detail);
-  const bool is_coroutine =
-      subject.kind() == EventKind::Coroutine && kind != Trace::EventDestroyed;
+  const bool is_coroutine = subject.kind() == EventKind::Coroutine && kind != Trace::EventDestroyed;
   if (options_.chronicle == nullptr || !is_coroutine) return;
   options_.chronicle->note(runtime_->options().name, kind, as_coroutine(subject), detail,
                            runtime_->now(), record_.steps + 1);

@@ -62,8 +62,8 @@ void Chronicle::decided(const Decision& decision) {
 std::size_t Chronicle::lane_of(std::string_view machine, const CoroutineBase& coroutine) {
   const auto [found, is_new] = lane_by_path_.emplace(coroutine.path(), lanes_.size());
   if (is_new) {
-    lanes_.push_back(Lane{std::string(machine), coroutine.label(), coroutine.path(),
-                          coroutine.spawn_place()});
+    lanes_.push_back(
+        Lane{std::string(machine), coroutine.label(), coroutine.path(), coroutine.spawn_place()});
     present_.push_back(Suspended{found->second, false, coroutine.spawn_place(), {}});
   }
   return found->second;

@@ -118,10 +118,10 @@ class Diagnostician {
     }
     if (!node.passive) return;
     if (node.only_waiters_refer) {
-      return is(WaitClass::Orphan,
-                fmt::format("nobody but its waiters refers to {}, so nobody can fire it",
-                            node.info),
-                node.woken);
+      return is(
+          WaitClass::Orphan,
+          fmt::format("nobody but its waiters refers to {}, so nobody can fire it", node.info),
+          node.woken);
     }
     if (node.woken) {
       return is(WaitClass::LostWakeUp,
@@ -140,9 +140,9 @@ class Diagnostician {
     const auto ended_in = [](const WaitGraph::Former& each) {
       return each.end ? each.end->step : 0;
     };
-    const auto last = std::max_element(
-        node.former.begin(), node.former.end(),
-        [&](const auto& a, const auto& b) { return ended_in(a) < ended_in(b); });
+    const auto last =
+        std::max_element(node.former.begin(), node.former.end(),
+                         [&](const auto& a, const auto& b) { return ended_in(a) < ended_in(b); });
     std::vector<std::string> names;
     for (const WaitGraph::Former& each : node.former) names.push_back(each.who);
     const bool is_channel = node.kind == "channel" || node.has_far_end;
@@ -154,9 +154,9 @@ class Diagnostician {
     if (last->end) text += fmt::format(", the last one in step {}", last->end->step);
     finding.kind = is_channel ? WaitClass::Orphan : WaitClass::LostWakeUp;
     finding.text = std::move(text);
-    finding.culprit = Deed{last->who, last->end ? last->end->did : "ended", last->since, {},
-                           last->end ? last->end->at : Instant{},
-                           last->end ? last->end->step : 0};
+    finding.culprit =
+        Deed{last->who, last->end ? last->end->did : "ended",  last->since,
+             {},        last->end ? last->end->at : Instant{}, last->end ? last->end->step : 0};
   }
 
   // --- those who could go on and do not come to it ---
@@ -175,11 +175,11 @@ class Diagnostician {
     const bool passed_over = each.state == WaitGraph::State::Ready && each.ready_since != 0 &&
                              graph_.steps > each.ready_since + kStepsOfPatience;
     if (!passed_over) return;
-    add_starvation(coroutine, WaitGraph::kNone,
-                   fmt::format("{} has been ready since step {} and has not run for {} steps",
-                               quoted(each.name), each.ready_since,
-                               graph_.steps - each.ready_since),
-                   {});
+    add_starvation(
+        coroutine, WaitGraph::kNone,
+        fmt::format("{} has been ready since step {} and has not run for {} steps",
+                    quoted(each.name), each.ready_since, graph_.steps - each.ready_since),
+        {});
   }
 
   void add_starvation(std::size_t coroutine, std::size_t object, std::string text,

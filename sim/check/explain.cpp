@@ -23,8 +23,7 @@ std::string wait_graph_text(const Runtime& runtime) { return explain_now(runtime
 
 namespace detail {
 
-Explanation explain_waits(std::span<const WaitSource> sources, Ending ending,
-                          std::uint64_t steps) {
+Explanation explain_waits(std::span<const WaitSource> sources, Ending ending, std::uint64_t steps) {
   const WaitGraph graph = make_wait_graph(sources, ending == Ending::Quiet, steps);
   const Diagnosis diagnosis = diagnose(graph, ending == Ending::Endless);
   return {wait_text(graph, diagnosis), wait_json(graph, diagnosis)};

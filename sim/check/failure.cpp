@@ -47,10 +47,9 @@ int exit_code(Verdict verdict) noexcept {
 }
 
 bool outweighs(Verdict a, Verdict b) noexcept {
-  static constexpr Verdict kHeaviestFirst[] = {Verdict::Nondeterminism, Verdict::Safety,
-                                               Verdict::Deadlock,       Verdict::Liveness,
-                                               Verdict::Divergence,     Verdict::Leak,
-                                               Verdict::Missed};
+  static constexpr Verdict kHeaviestFirst[] = {
+      Verdict::Nondeterminism, Verdict::Safety, Verdict::Deadlock, Verdict::Liveness,
+      Verdict::Divergence,     Verdict::Leak,   Verdict::Missed};
   const auto rank = [](Verdict verdict) {
     return std::find(std::begin(kHeaviestFirst), std::end(kHeaviestFirst), verdict);
   };

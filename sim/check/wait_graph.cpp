@@ -128,8 +128,8 @@ class Builder {
       const bool custom_timer =
           each->rule() == WakeRule::Custom && event.kind() == EventKind::Timer;
       WaitGraph::Wait wait;
-      wait.only_ends = each->rule() == WakeRule::Token || each->rule() == WakeRule::Timeout ||
-                       custom_timer;
+      wait.only_ends =
+          each->rule() == WakeRule::Token || each->rule() == WakeRule::Timeout || custom_timer;
       wait.object = object_of(event, coroutine);
       wait.wants = asked_[wait.object].wants;
       if (!quiet_ && comes_by_itself(event)) graph_.coroutines[index].sleeps = true;
@@ -138,8 +138,8 @@ class Builder {
   }
 
   [[nodiscard]] static bool comes_by_itself(const Event& event) noexcept {
-    return event.counts_as_active() || (event.kind() == EventKind::Timer && event.hidden() &&
-                                        event.loop_ref_count() > 0);
+    return event.counts_as_active() ||
+           (event.kind() == EventKind::Timer && event.hidden() && event.loop_ref_count() > 0);
   }
 
   void add_refusals(const WaitSource& source, const CoroutineBase& coroutine, std::size_t index) {
@@ -244,8 +244,8 @@ class Builder {
     if (far_end == nullptr) return;
     const auto hands = [&](std::size_t by, Certainty certainty) {
       auto& holds = graph_.objects[object].holds;
-      const bool known = std::any_of(holds.begin(), holds.end(),
-                                     [&](const auto& hold) { return hold.by == by; });
+      const bool known =
+          std::any_of(holds.begin(), holds.end(), [&](const auto& hold) { return hold.by == by; });
       if (!known) holds.push_back({by, certainty, "the other end is with", {}});
     };
     for (std::size_t i = 0; i < graph_.coroutines.size(); ++i) {
@@ -290,19 +290,18 @@ class Builder {
                        [&](const WaitGraph::Wait& wait) { return wait.object == object; });
   }
   [[nodiscard]] bool joins_others(const WaitGraph::Coroutine& coroutine) const {
-    return std::any_of(coroutine.waits.begin(), coroutine.waits.end(),
-                       [&](const WaitGraph::Wait& wait) {
-                         return asked_[wait.object].is_coroutine ||
-                                !graph_.objects[wait.object].parts.empty();
-                       });
+    return std::any_of(
+        coroutine.waits.begin(), coroutine.waits.end(), [&](const WaitGraph::Wait& wait) {
+          return asked_[wait.object].is_coroutine || !graph_.objects[wait.object].parts.empty();
+        });
   }
 
   std::span<const WaitSource> sources_;
   bool quiet_;
   WaitGraph graph_;
-  std::vector<Asked> asked_;                              // Beside graph_.objects.
-  std::map<Key, std::size_t> index_;                      // By id.
-  std::map<Key, std::size_t> object_index_;               // By serial.
+  std::vector<Asked> asked_;                 // Beside graph_.objects.
+  std::map<Key, std::size_t> index_;         // By id.
+  std::map<Key, std::size_t> object_index_;  // By serial.
 };
 
 /// One object's answer, written into the graph.

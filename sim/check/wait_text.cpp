@@ -72,8 +72,8 @@ std::string waiters(const WaitGraph& graph, const Finding& finding) {
 }
 
 void describe(const WaitGraph& graph, const WaitGraph::Coroutine& coroutine, std::string& text) {
-  text += fmt::format("{} (coroutine {}) {}{}, suspended at {}\n", name_of(coroutine),
-                      coroutine.id, coroutine.main ? "that the node began with" : "spawned at ",
+  text += fmt::format("{} (coroutine {}) {}{}, suspended at {}\n", name_of(coroutine), coroutine.id,
+                      coroutine.main ? "that the node began with" : "spawned at ",
                       coroutine.main ? "" : coroutine.spawned, coroutine.suspended);
   for (const WaitGraph::Wait& wait : coroutine.waits) {
     const WaitGraph::Object& object = graph.objects[wait.object];
@@ -92,8 +92,8 @@ void describe(const WaitGraph& graph, const WaitGraph::Coroutine& coroutine, std
 std::string ring_text(const WaitGraph& graph, const Finding& finding) {
   std::string text;
   for (const RingStep& step : finding.ring) {
-    text += fmt::format("{} --{}--> ", name_of(graph.coroutines[step.coroutine]),
-                        path(graph, step));
+    text +=
+        fmt::format("{} --{}--> ", name_of(graph.coroutines[step.coroutine]), path(graph, step));
   }
   return text + name_of(graph.coroutines[finding.ring.front().coroutine]);
 }

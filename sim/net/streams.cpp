@@ -44,9 +44,8 @@ Ref<ListenerHandle> SimStreams::open_listener(const PipePath& path, const Listen
 
 Ref<StreamHandle> SimStreams::open_connection(const PipePath& peer) {
   require_descriptor(node_, peer.text());
-  auto* stream =
-      new SimStream(attachment_, node_.network().make_local_connection(node_, peer.text()),
-                    Connection::Client);
+  auto* stream = new SimStream(
+      attachment_, node_.network().make_local_connection(node_, peer.text()), Connection::Client);
   auto handle = Ref<StreamHandle>::adopt(*stream);
   stream->dial_locally();
   return handle;
@@ -211,8 +210,8 @@ void SimStream::stop_reading() noexcept {
 void SimStream::expect_arrival() {
   if (!reading_ && submitted_.empty()) return;
   const Pipe& inbound = connection_->to(side_);
-  const bool at_once = connection_->broken(side_) ||
-                       (reading_ && (inbound.unread() > 0 || inbound.ended()));
+  const bool at_once =
+      connection_->broken(side_) || (reading_ && (inbound.unread() > 0 || inbound.ended()));
   const Instant when = at_once ? node().now() : inbound.next_arrival();
   if (arrival_.scheduled_at(when)) return;
   arrival_.cancel();

@@ -19,9 +19,9 @@ Party party(const Chronicle& chronicle, const Chronicle::Suspended& suspended, b
 }
 
 std::string text_of(const Party& party) {
-  std::string text = fmt::format("'{}' {} {}\n", party.coroutine,
-                                 party.begun ? "was suspended at" : "had not begun; spawned at",
-                                 party.place);
+  std::string text =
+      fmt::format("'{}' {} {}\n", party.coroutine,
+                  party.begun ? "was suspended at" : "had not begun; spawned at", party.place);
   for (const std::string& frame : party.stack) text += "    " + frame + "\n";
   return text;
 }

@@ -135,8 +135,8 @@ class Table {
     for (const Chronicle::Wake& wake : step.woken) {
       if (wake.cause == WakeCause::Yield) continue;
       const bool spawned = wake.cause == WakeCause::Spawn;
-      cells.push_back(fmt::format("{} {}", spawned ? "spawns" : "wakes",
-                                  lane_text(chronicle_, wake.lane)));
+      cells.push_back(
+          fmt::format("{} {}", spawned ? "spawns" : "wakes", lane_text(chronicle_, wake.lane)));
     }
     cells.push_back(ending(step));
     return cells;

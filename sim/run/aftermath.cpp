@@ -121,13 +121,11 @@ void Aftermath::explain(const FoundFailure& found, ReportContext& context) const
   const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
   const WorldOptions world = world_options(options_, shown.tape);
   const bool with_stacks = options_.explain == When::On;
-  context.explanation =
-      sim::explain(shown, find_culprit(program_, world, shown.tape), with_stacks);
+  context.explanation = sim::explain(shown, find_culprit(program_, world, shown.tape), with_stacks);
 }
 
 void Aftermath::write_artifacts(const FoundFailure& found, ReportContext& context) const {
-  const std::string stem =
-      fmt::format("{}/{}/{}", options_.out, test_, seed_text(found.tape.seed));
+  const std::string stem = fmt::format("{}/{}/{}", options_.out, test_, seed_text(found.tape.seed));
   save_tape(found.tape, stem + ".tape");
   context.tape_path = stem + ".tape";
   write_shrunk(path_of_shrunk(context.tape_path), context);

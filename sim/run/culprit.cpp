@@ -43,8 +43,8 @@ class Search {
   bool fails_after(std::size_t kept, std::uint64_t variant) {
     const std::uint64_t draws = kept == 0 ? 0 : tape_.decisions[kept - 1].index + 1;
     Replay replay(tape_.decisions, 0, {}, ReplayMode::Best);
-    const RunResult result = runner_.replay_then_explore(preparation(), replay, draws,
-                                                         key_of(tape_.seed, variant));
+    const RunResult result =
+        runner_.replay_then_explore(preparation(), replay, draws, key_of(tape_.seed, variant));
     note(result);
     return result.signature() == tape_.signature;
   }

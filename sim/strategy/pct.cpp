@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "fermata/sim/strategy/highest.hpp"
+
 namespace fermata::sim {
 
 std::string PctStrategy::plain_name() const { return fmt::format("pct:{}", depth_); }
@@ -24,12 +26,15 @@ void PctStrategy::begin() {
 }
 
 std::size_t PctStrategy::choose(const Candidates& candidates, std::uint64_t picked) {
-  std::size_t chosen = highest(candidates);
+  const auto pick_highest = [&] {
+    return highest(candidates, [this](std::uint64_t path) { return priority(path); });
+  };
+  std::size_t chosen = pick_highest();
   while (next_change_ < change_points_.size() && change_points_[next_change_].pick <= picked) {
     const std::uint64_t path = candidates.path(chosen);
     std::erase_if(lowered_, [&](const Lowered& lowered) { return lowered.path == path; });
     lowered_.push_back(Lowered{path, change_points_[next_change_++].priority});
-    chosen = highest(candidates);
+    chosen = pick_highest();
   }
   return chosen;
 }
@@ -39,19 +44,6 @@ std::uint64_t PctStrategy::priority(std::uint64_t path) const noexcept {
     if (lowered.path == path) return lowered.priority;
   }
   return kDeepest + (key_of(salt_, path) >> 1);
-}
-
-std::size_t PctStrategy::highest(const Candidates& candidates) const noexcept {
-  std::size_t best = 0;
-  std::uint64_t best_priority = priority(candidates.path(0));
-  for (std::size_t i = 1; i < candidates.size(); ++i) {
-    const std::uint64_t other = priority(candidates.path(i));
-    if (other > best_priority) {
-      best = i;
-      best_priority = other;
-    }
-  }
-  return best;
 }
 
 }  // namespace fermata::sim

@@ -39,7 +39,6 @@ class PctStrategy final : public UnfairStrategy {
   void begin() override;
   std::size_t choose(const Candidates& candidates, std::uint64_t picked) override;
   [[nodiscard]] std::uint64_t priority(std::uint64_t path) const noexcept;
-  [[nodiscard]] std::size_t highest(const Candidates& candidates) const noexcept;
 
   std::uint64_t depth_;
   std::uint64_t salt_ = 0;

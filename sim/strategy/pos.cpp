@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/strategy/pos.hpp"
 
+#include "fermata/sim/strategy/highest.hpp"
+
 namespace fermata::sim {
 
 void PosStrategy::begin() {
@@ -16,16 +18,7 @@ std::uint64_t PosStrategy::priority(std::uint64_t path) {
 }
 
 std::size_t PosStrategy::choose(const Candidates& candidates, std::uint64_t /*picked*/) {
-  std::size_t best = 0;
-  std::uint64_t best_priority = priority(candidates.path(0));
-  for (std::size_t i = 1; i < candidates.size(); ++i) {
-    const std::uint64_t other = priority(candidates.path(i));
-    if (other > best_priority) {
-      best = i;
-      best_priority = other;
-    }
-  }
-  return best;
+  return highest(candidates, [this](std::uint64_t path) { return priority(path); });
 }
 
 void PosStrategy::end_step(std::uint64_t path, const Footprint& footprint) {

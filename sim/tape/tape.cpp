@@ -28,9 +28,9 @@ std::string one_line(std::string text) {
 
 void append(std::string& out, const Decision& decision, const Names& names) {
   if (decision.is_pick) {
-    out += fmt::format("pick {} {:#x} {} {} {:#x} {}", decision.index, decision.subject,
-                       decision.occurrence, decision.bound, decision.value,
-                       decision.at.nanoseconds);
+    out +=
+        fmt::format("pick {} {:#x} {} {} {:#x} {}", decision.index, decision.subject,
+                    decision.occurrence, decision.bound, decision.value, decision.at.nanoseconds);
   } else {
     out += fmt::format("draw {} {} {:#x} {} {} {} {}", decision.index, to_string(decision.stream),
                        decision.subject, decision.occurrence, decision.bound, decision.value,
@@ -225,8 +225,7 @@ std::string to_text(const Tape& tape) {
   std::string out = fmt::format("{}{}\n", kMagic, kTapeFormat);
   out += fmt::format("test {}\n", tape.test);
   if (!tape.program.empty()) out += fmt::format("program {}\n", one_line(tape.program));
-  out += fmt::format("seed {:#x}\nstrategy {}\nfaults {}\n", tape.seed, tape.strategy,
-                     tape.faults);
+  out += fmt::format("seed {:#x}\nstrategy {}\nfaults {}\n", tape.seed, tape.strategy, tape.faults);
   out += fmt::format("time-limit {}\nstep-limit {}\ninstant-limit {}\n", tape.time_limit.count(),
                      tape.step_limit, tape.instant_limit);
   if (!tape.rapidcheck.empty()) out += fmt::format("rapidcheck {}\n", tape.rapidcheck);

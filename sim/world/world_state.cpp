@@ -293,15 +293,14 @@ bool WorldState::end_by_time_limit() {
     if (node->phase() != NodeState::Phase::Ended && node->report_stuck_at_limit()) return false;
   }
   fail(with_waits(
-      Failure{
-          Verdict::Liveness,
-          fmt::format(
-              "the run has not ended within {} s of virtual time",
-              std::chrono::duration_cast<std::chrono::seconds>(options_.time_limit).count()),
-          {},
-          now_,
-          steps,
-          {}},
+      Failure{Verdict::Liveness,
+              fmt::format(
+                  "the run has not ended within {} s of virtual time",
+                  std::chrono::duration_cast<std::chrono::seconds>(options_.time_limit).count()),
+              {},
+              now_,
+              steps,
+              {}},
       programs(), Ending::Endless));
   return false;
 }

@@ -381,8 +381,8 @@ TEST_P(DeadlocksTest, IsExplained) {
     if (!result.found) continue;
     ++failed;
     const Failure& failure = result.found->failure;
-    EXPECT_EQ(essence(failure), expected)
-        << failure.message << "\n" << failure.explanation << failure.wait_graph;
+    EXPECT_EQ(essence(failure), expected) << failure.message << "\n"
+                                          << failure.explanation << failure.wait_graph;
     EXPECT_TRUE(result.found->repeatable);
   }
   EXPECT_GT(failed, 0u);
@@ -390,30 +390,29 @@ TEST_P(DeadlocksTest, IsExplained) {
 
 INSTANTIATE_TEST_SUITE_P(
     Deadlocks, DeadlocksTest,
-    ::testing::Values(
-        Case{"two_mutexes", &two_mutexes, "random", 20},
-        Case{"three_mutexes", &three_mutexes, "random", 20},
-        Case{"lock_over_join", &lock_over_join, "random", 20},
-        Case{"mutex_and_channel", &mutex_and_channel, "random", 20},
-        Case{"two_pipelines", &two_pipelines, "random", 20},
-        Case{"join_ring", &join_ring, "random", 20},
-        Case{"lease_while_holding_one", &lease_while_holding_one, "random", 20},
-        Case{"lock_over_group", &lock_over_group, "random", 20},
-        Case{"lock_over_await_all", &lock_over_await_all, "random", 20},
-        Case{"permit_leaked", &permit_leaked, "random", 20},
-        Case{"never_unlocked", &never_unlocked, "random", 20},
-        Case{"notified_before", &notified_before, "random", 20},
-        Case{"one_notify_for_two", &one_notify_for_two},
-        Case{"woke_the_wrong_one", &woke_the_wrong_one},
-        Case{"fired_before", &fired_before, "random", 20},
-        Case{"promise_dropped", &promise_dropped, "random", 20},
-        Case{"promise_never_completed", &promise_never_completed},
-        Case{"senders_gone", &senders_gone, "random", 20},
-        Case{"barrier_short_of_one", &barrier_short_of_one},
-        Case{"timer_closed", &timer_closed},
-        Case{"ring_beside_a_ticker", &ring_beside_a_ticker, "random", 20},
-        Case{"always_overtaken", &always_overtaken, "fifo", 1, 10'000},
-        Case{"two_machines", &two_machines, "random", 20}),
+    ::testing::Values(Case{"two_mutexes", &two_mutexes, "random", 20},
+                      Case{"three_mutexes", &three_mutexes, "random", 20},
+                      Case{"lock_over_join", &lock_over_join, "random", 20},
+                      Case{"mutex_and_channel", &mutex_and_channel, "random", 20},
+                      Case{"two_pipelines", &two_pipelines, "random", 20},
+                      Case{"join_ring", &join_ring, "random", 20},
+                      Case{"lease_while_holding_one", &lease_while_holding_one, "random", 20},
+                      Case{"lock_over_group", &lock_over_group, "random", 20},
+                      Case{"lock_over_await_all", &lock_over_await_all, "random", 20},
+                      Case{"permit_leaked", &permit_leaked, "random", 20},
+                      Case{"never_unlocked", &never_unlocked, "random", 20},
+                      Case{"notified_before", &notified_before, "random", 20},
+                      Case{"one_notify_for_two", &one_notify_for_two},
+                      Case{"woke_the_wrong_one", &woke_the_wrong_one},
+                      Case{"fired_before", &fired_before, "random", 20},
+                      Case{"promise_dropped", &promise_dropped, "random", 20},
+                      Case{"promise_never_completed", &promise_never_completed},
+                      Case{"senders_gone", &senders_gone, "random", 20},
+                      Case{"barrier_short_of_one", &barrier_short_of_one},
+                      Case{"timer_closed", &timer_closed},
+                      Case{"ring_beside_a_ticker", &ring_beside_a_ticker, "random", 20},
+                      Case{"always_overtaken", &always_overtaken, "fifo", 1, 10'000},
+                      Case{"two_machines", &two_machines, "random", 20}),
     [](const auto& each) { return std::string(each.param.name); });
 
 TEST(DeadlockTextTest, ShowsTheRingInOneLine) {

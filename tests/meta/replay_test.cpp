@@ -108,8 +108,7 @@ TEST_F(Replay, ShrinksAndExplainsATapeWhenAsked) {
       run_shell(out() + "FERMATA_SHRINK=off FERMATA_EXPLAIN=off " + lost_update());
   EXPECT_TRUE(lines_with(found.output, "shrunk").empty()) << found.output;
   EXPECT_TRUE(lines_with(found.output, "steps:").empty()) << found.output;
-  const std::string replay =
-      out() + "FERMATA_REPLAY=" + line_with(found.output, "tape: ") + " ";
+  const std::string replay = out() + "FERMATA_REPLAY=" + line_with(found.output, "tape: ") + " ";
   const Finished plain = run_shell(replay + lost_update());
   EXPECT_TRUE(lines_with(plain.output, "shrunk").empty()) << plain.output;
   EXPECT_TRUE(lines_with(plain.output, "steps:").empty()) << plain.output;

@@ -45,9 +45,7 @@ TEST_F(ExplainTest, TellsOfARuntimeThatRuns) {
     const Channel<int> values("values", 2);
     mutex.lock();
     const auto clerk = spawn("clerk", [&] { const Mutex::Guard guard(mutex); });
-    const auto reader = spawn("reader", [&] {
-      static_cast<void>(values.recv({.timeout = 1s}));
-    });
+    const auto reader = spawn("reader", [&] { static_cast<void>(values.recv({.timeout = 1s})); });
     delay(1ms);
     graph = Json::parse(wait_graph_json(current_runtime()));
     values.send(1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/run/shrinker.hpp"
 
+#include <gtest/gtest.h>
 #include <fermata/runtime.hpp>
 #include <fermata/sim.hpp>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <cstddef>
