@@ -63,10 +63,12 @@ void StepProbe::note(std::string_view machine, Trace kind, const Event* subject,
   if (kind == Trace::Left) {
     suspended_[subject->serial()] = *static_cast<const CoroutineBase*>(subject)->suspend_place();
   }
-  over_ = step > step_;
-  if (step != step_) return;
+  if (step < first_ || step > last_) return;
+  const auto [found, is_new] = steps_.try_emplace(step);
+  Step& noted = found->second;
+  if (is_new) noted.decisions = decisions_;
   const bool begins = kind == Trace::Started;
-  if (begins || kind == Trace::Entered) note_who(machine, *subject, begins, at);
+  if (begins || kind == Trace::Entered) noted.who = who(machine, *subject, begins, at);
   const std::uint64_t serial = subject != nullptr ? subject->serial() : 0;
   Item item;
   item.identity = key_of(key_of(static_cast<std::uint64_t>(kind), serial), detail);
@@ -79,26 +81,29 @@ void StepProbe::note(std::string_view machine, Trace kind, const Event* subject,
     item.text += fmt::format(" ({})", detail);
   }
   item.stack = present_stack();
-  items_.push_back(std::move(item));
+  noted.items.push_back(std::move(item));
 }
 
-void StepProbe::note_who(std::string_view machine, const Event& coroutine, bool begins,
-                         Instant at) {
+std::string StepProbe::who(std::string_view machine, const Event& coroutine, bool begins,
+                           Instant at) const {
   const auto& body = static_cast<const CoroutineBase&>(coroutine);
   const auto suspended = suspended_.find(coroutine.serial());
-  who_ = fmt::format("{} '{}' of '{}', ", describe(at), body.label(), machine);
-  if (begins) {
-    who_ += "spawned at " + body.spawn_place().text();
-  } else {
-    who_ += "suspended at " +
-            (suspended != suspended_.end() ? suspended->second : SourcePlace()).text();
-  }
+  const std::string name = fmt::format("{} '{}' of '{}', ", describe(at), body.label(), machine);
+  if (begins) return name + "spawned at " + body.spawn_place().text();
+  return name + "suspended at " +
+         (suspended != suspended_.end() ? suspended->second : SourcePlace()).text();
 }
 
 void StepProbe::decided(const Decision& decision) {
-  if (over_) return;
   decisions_.push_back(decision);
   if (decisions_.size() > kDecisionsKept) decisions_.pop_front();
+  if (!steps_.empty()) steps_.rbegin()->second.decisions = decisions_;
+}
+
+const StepProbe::Step& StepProbe::step(std::uint64_t number) const {
+  static const Step kNothing;
+  const auto found = steps_.find(number);
+  return found != steps_.end() ? found->second : kNothing;
 }
 
 }  // namespace fermata::sim

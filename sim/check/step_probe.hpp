@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One step of a run, down to each thing that happened in it and the code that made it happen. For
-// two runs that should have been the same and were not.
+// Some steps of a run, down to each thing that happened in them and the code that made it happen.
+// For two runs that should have been the same and were not.
 
 #include <cstdint>
 #include <deque>
@@ -20,10 +20,10 @@ namespace fermata::sim {
 
 class StepProbe final : public DecisionListener {
  public:
-  /// The step as Failure::step counts. The one after the last has what came after all steps.
-  explicit StepProbe(std::uint64_t step) noexcept : step_(step) {}
+  /// The steps from `first` to `last`, as Failure::step counts. The one after the last of a run has
+  /// what came after all steps.
+  StepProbe(std::uint64_t first, std::uint64_t last) noexcept : first_(first), last_(last) {}
 
-  /// What happened in the step.
   struct Item {
     /// Equal for things that are the same in the trace hash.
     std::uint64_t identity = 0;
@@ -33,28 +33,34 @@ class StepProbe final : public DecisionListener {
     std::vector<const void*> stack;
   };
 
+  struct Step {
+    /// Whose step it was, when, and where that one had been suspended; empty when nobody's was.
+    std::string who;
+    /// What happened in it.
+    std::vector<Item> items;
+    /// What was not calm of late, until the step was over; a few.
+    std::deque<Decision> decisions;
+  };
+
   // --- told by the run ---
 
   void note(std::string_view machine, Trace kind, const Event* subject, std::uint64_t detail,
             Instant at, std::uint64_t step);
   void decided(const Decision& decision) override;
 
-  // --- the step ---
+  // --- the run ---
 
-  /// Whose step it was, when, and where that one had been suspended; empty when nobody's was.
-  [[nodiscard]] const std::string& who() const noexcept { return who_; }
-  [[nodiscard]] const std::vector<Item>& items() const noexcept { return items_; }
-  /// What was not calm of late, until the step was over; a few.
-  [[nodiscard]] const std::deque<Decision>& decisions() const noexcept { return decisions_; }
+  /// Empty when nothing happened in the step, or it is none of those that are looked at.
+  [[nodiscard]] const Step& step(std::uint64_t number) const;
 
  private:
-  void note_who(std::string_view machine, const Event& coroutine, bool begins, Instant at);
+  [[nodiscard]] std::string who(std::string_view machine, const Event& coroutine, bool begins,
+                                Instant at) const;
 
-  std::uint64_t step_;
-  bool over_ = false;
-  std::string who_;
-  std::vector<Item> items_;
-  std::deque<Decision> decisions_;
+  std::uint64_t first_;
+  std::uint64_t last_;
+  std::map<std::uint64_t, Step> steps_;
+  std::deque<Decision> decisions_;                  // The last few.
   std::map<std::uint64_t, SourcePlace> suspended_;  // By the serial number of the coroutine.
 };
 

@@ -26,15 +26,15 @@ std::string side_text(std::string_view title, const StepAccount& side, std::size
 
 }  // namespace
 
-StepAccount StepAccount::of(const StepProbe& probe, const Names& names) {
+StepAccount StepAccount::of(const StepProbe::Step& step, const Names& names) {
   StepAccount account;
-  account.who = probe.who();
-  for (const StepProbe::Item& item : probe.items()) {
+  account.who = step.who;
+  for (const StepProbe::Item& item : step.items) {
     const bool looked_up = account.items.size() < kItemsWithStacks;
     account.items.push_back(Item{item.identity, item.text,
                                  looked_up ? stack_text(item.stack) : std::vector<std::string>()});
   }
-  for (const Decision& decision : probe.decisions()) {
+  for (const Decision& decision : step.decisions) {
     account.decisions.push_back(describe(decision.at) + ' ' + describe(decision, names));
   }
   return account;

@@ -90,7 +90,8 @@ class Runner final : private Whereabouts {
   std::optional<Failure> twin(std::uint64_t seed, const RunResult& before);
 
   /// The trace hash after each step of the run of `seed`; with `shifted` on the other heap.
-  std::vector<std::uint64_t> steps_of(std::uint64_t seed, bool shifted);
+  /// `probe`, if there is one, looks at it.
+  std::vector<std::uint64_t> steps_of(std::uint64_t seed, bool shifted, StepProbe* probe = nullptr);
   /// What happens in one of them.
   detail::StepAccount account_of(std::uint64_t seed, bool shifted, std::uint64_t step);
   /// A run on a shifted heap and other stacks; others for each `variant`.
