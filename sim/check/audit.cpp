@@ -11,6 +11,7 @@
 #include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/check/explain.hpp"
 #include "fermata/sim/check/step_probe.hpp"
+#include "fermata/sim/check/wake_listener.hpp"
 
 namespace fermata::sim::detail {
 
@@ -43,7 +44,8 @@ Audit::Audit(RunRecord& record, const Instant& clock) noexcept
 void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   runtime_ = &runtime;
   options_ = options;
-  watched_ = options.chronicle != nullptr || options.log_waits || options.probe != nullptr;
+  watched_ = options.chronicle != nullptr || options.log_waits || options.probe != nullptr ||
+             options.wakes != nullptr;
   if (options.probe != nullptr) {
     note_only(TraceKinds::all());
   } else {
@@ -126,6 +128,10 @@ void Audit::note_in_words(Trace kind, const Event* subject, std::uint64_t detail
 
 void Audit::tell(Trace kind, const Event& subject, std::uint64_t detail) {
   if (options_.log_waits) history_.note(kind, subject, detail);
+  if (options_.wakes != nullptr && kind == Trace::Enqueued) {
+    options_.wakes->woken(running_ != nullptr ? as_coroutine(*running_).path() : 0,
+                          as_coroutine(subject).path(), static_cast<WakeCause>(detail));
+  }
   const bool is_coroutine = subject.kind() == EventKind::Coroutine && kind != Trace::EventDestroyed;
   if (options_.chronicle == nullptr || !is_coroutine) return;
   options_.chronicle->note(runtime_->options().name, kind, as_coroutine(subject), detail,

@@ -28,6 +28,7 @@
 namespace fermata::sim {
 class Chronicle;
 class StepProbe;
+class WakeListener;
 }  // namespace fermata::sim
 
 namespace fermata::sim::detail {
@@ -43,6 +44,7 @@ struct AuditOptions {
   bool log_waits = false;          // Keep a log of what is done to primitives.
   std::uint64_t break_at = 0;      // The step before which a debugger gets control; 0 for none.
   StepProbe* probe = nullptr;      // And in one step each detail.
+  WakeListener* wakes = nullptr;   // And who wakes whom.
 };
 
 class Audit final : public Observer {

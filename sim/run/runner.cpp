@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "fermata/sim/run/perturbation.hpp"
 
@@ -15,9 +16,13 @@ constexpr std::size_t kPage = 4'096;
 }  // namespace
 
 Runner::Runner(const Program& program, std::string_view strategy, const WorldOptions& options)
+    : Runner(program, make_strategy(strategy), options) {}
+
+Runner::Runner(const Program& program, std::unique_ptr<Strategy> strategy,
+               const WorldOptions& options)
     : program_(program),
       options_(options),
-      strategy_(make_strategy(strategy)),
+      strategy_(std::move(strategy)),
       decisions_(*strategy_),
       world_(decisions_, options_),
       output_(*this) {

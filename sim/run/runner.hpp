@@ -67,6 +67,7 @@ class Runner final : private Whereabouts {
  public:
   /// Throws Error when there is no such strategy. `program` must outlive this.
   Runner(const Program& program, std::string_view strategy, const WorldOptions& options);
+  Runner(const Program& program, std::unique_ptr<Strategy> strategy, const WorldOptions& options);
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 

@@ -274,7 +274,7 @@ void NodeState::run_program() {
   const WorldOptions& options = world_.options();
   audit_.begin_run(*runtime_, {options.step_limit, options.instant_limit, options.full_audit,
                                options.record_steps, false, options.chronicle, options.log_waits,
-                               options.break_at, options.probe});
+                               options.break_at, options.probe, options.wakes});
   runtime_->scheduler().start_again();
   run_main();
   if (!down_) main_ = nullptr;

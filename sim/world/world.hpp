@@ -40,6 +40,7 @@ namespace fermata::sim {
 class Chronicle;
 class StepProbe;
 class Decisions;
+class WakeListener;
 
 namespace detail {
 class WorldState;
@@ -68,6 +69,8 @@ struct WorldOptions {
   std::uint64_t break_at = 0;
   /// Is told what happens in one step of it.
   StepProbe* probe = nullptr;
+  /// Is told who wakes whom; null: nobody. Must outlive the run.
+  WakeListener* wakes = nullptr;
   StackOptions stacks = {};
 };
 
