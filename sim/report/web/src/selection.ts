@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the reader has chosen to see. Whoever shows any of it listens.
+
+import type { Axis } from './placement';
+import { NONE } from './run';
+
+export interface Choice {
+  run: number;
+  /// An index into the steps of `run`; NONE when nothing is selected.
+  step: number;
+  axis: Axis;
+  filter: string;
+  folded: ReadonlySet<string>;
+  search: string;
+}
+
+type Listener = (choice: Choice, before: Choice) => void;
+
+export class Selection {
+  #choice: Choice = {
+    run: 0,
+    step: NONE,
+    axis: 'order',
+    filter: '',
+    folded: new Set(),
+    search: '',
+  };
+  readonly #listeners: Listener[] = [];
+
+  get choice(): Choice {
+    return this.#choice;
+  }
+
+  change(changes: Partial<Choice>): void {
+    const before = this.#choice;
+    this.#choice = { ...before, ...changes };
+    for (const listener of this.#listeners) listener(this.#choice, before);
+  }
+
+  fold(machine: string): void {
+    const folded = new Set(this.#choice.folded);
+    if (!folded.delete(machine)) folded.add(machine);
+    this.change({ folded });
+  }
+
+  listen(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+}
