@@ -124,6 +124,8 @@ void Audit::note_in_words(Trace kind, const Event* subject, std::uint64_t detail
                          record_.steps + 1);
   }
   if (subject != nullptr && kTold.has(kind)) tell(kind, *subject, detail);
+  const bool looks_outside = kind == Trace::Polled && options_.chronicle != nullptr;
+  if (looks_outside) options_.chronicle->step_over(runtime_->options().name);
 }
 
 void Audit::tell(Trace kind, const Event& subject, std::uint64_t detail) {

@@ -5,14 +5,14 @@
 
 #include <utility>
 
+#include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/link_state.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
 
-Connection::Connection(std::uint64_t key, End client, End server, LinkState& there,
-                       LinkState& back)
+Connection::Connection(std::uint64_t key, End client, End server, LinkState& there, LinkState& back)
     : key_(key),
       delay_keys_{key_of(key_of(key, Client), "delay"), key_of(key_of(key, Server), "delay")},
       ends_{client, server},
@@ -54,24 +54,44 @@ void Connection::send(Side from, std::span<const std::byte> bytes) {
   if (crashed(from)) return;
   const Side there = other(from);
   const Instant arrival = arrival_from(from, bytes.size());
-  if (ends_[there].silent && ends_[there].node->is_down()) return;
+  if (ends_[there].silent && ends_[there].node->is_down()) {
+    note(from, Message::Kind::Data, Message::Fate::Lost, Instant::never(), bytes);
+    return;
+  }
   if (ends_[there].closed) {  // Nobody is there any more: the answer is a reset.
-    to(from).send_reset(arrival + least_latency());
+    note(from, Message::Kind::Data, Message::Fate::Refused, arrival, bytes);
+    refuse(there, arrival);
     return tell(from);
   }
-  to(there).send(bytes, arrival);
+  if (to(there).send(bytes, arrival)) {
+    note(from, Message::Kind::Data, Message::Fate::UnderWay, to(there).last_arrival(), bytes);
+  }
   tell(there);
+}
+
+void Connection::refuse(Side there, Instant when) {
+  Pipe& back = to(other(there));
+  if (!back.send_reset(when + least_latency())) return;
+  const Traffic::Id id =
+      note(there, Message::Kind::Reset, Message::Fate::UnderWay, back.last_arrival());
+  if (id != 0) chronicle(there)->traffic().left(id, when);
 }
 
 void Connection::send_end(Side from) {
   if (crashed(from)) return;
-  to(other(from)).send_end(arrival_from(from));
+  Pipe& away = to(other(from));
+  if (away.send_end(arrival_from(from))) {
+    note(from, Message::Kind::End, Message::Fate::UnderWay, away.last_arrival());
+  }
   tell(other(from));
 }
 
 void Connection::send_reset(Side from) {
   if (crashed(from)) return;
-  to(other(from)).send_reset(arrival_from(from));
+  Pipe& away = to(other(from));
+  if (away.send_reset(arrival_from(from))) {
+    note(from, Message::Kind::Reset, Message::Fate::UnderWay, away.last_arrival());
+  }
   tell(other(from));
 }
 
@@ -100,6 +120,9 @@ void Connection::crash(Side side, bool silent) {
   End& here = ends_[side];
   if (here.closed) return;
   if (!silent) send_reset(side);
+  if (Chronicle* const told = chronicle(side)) {
+    told->traffic().cut_off(key_, side == Server, here.node->time_of_tidings());
+  }
   here = {here.node, here.address, nullptr, true, silent};
   crashed_[side] = true;
   Endpoint* const peer = ends_[other(side)].endpoint;
@@ -111,7 +134,8 @@ void Connection::break_down(Side here) {
   send_reset(here);
 }
 
-void Connection::give_up(Side here) noexcept {
+void Connection::give_up(Side here) {
+  if (Chronicle* const told = chronicle(here)) told->traffic().given_up(key_, here == Client);
   broken_here_[here] = true;
   broken_codes_[here] = ETIMEDOUT;
 }
@@ -121,11 +145,39 @@ void Connection::reopened(Side from, Instant when) {
   for (const Side sender : {from, other(from)}) {
     if (link_closed(sender) || gave_up(sender)) continue;
     to(other(sender)).resume([&](std::size_t bytes) {
-      return links_[sender]->carried(when, bytes);
+      const Instant arrival = links_[sender]->carried(when, bytes);
+      if (Chronicle* const told = chronicle(sender)) {
+        told->traffic().resumed(key_, sender == Client, arrival);
+      }
+      return arrival;
     });
     tell(other(sender));
   }
   if (ends_[from].endpoint != nullptr) ends_[from].endpoint->sent_after_all();
+}
+
+Chronicle* Connection::chronicle(Side from) const noexcept {
+  return local() ? nullptr : ends_[from].node->chronicle();
+}
+
+Traffic::Id Connection::note(Side from, Message::Kind kind, Message::Fate fate, Instant arrival,
+                             std::span<const std::byte> bytes) const {
+  Chronicle* const told = chronicle(from);
+  if (told == nullptr) return 0;
+  const End& here = ends_[from];
+  const End& there = ends_[other(from)];
+  Message message;
+  message.kind = kind;
+  message.fate = fate;
+  message.from = here.node->machine().name();
+  message.to = there.node->machine().name();
+  message.source = here.address;
+  message.destination = there.address;
+  message.sent = here.node->time_of_tidings();
+  message.arrival = arrival;
+  message.connection = key_;
+  message.from_client = from == Client;
+  return told->sent(here.node->name(), std::move(message), bytes.data(), bytes.size());
 }
 
 void Connection::tell(Side side) {

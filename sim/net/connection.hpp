@@ -15,7 +15,12 @@
 #include <string>
 
 #include "fermata/runtime/reactor/address.hpp"
+#include "fermata/sim/check/traffic.hpp"
 #include "fermata/sim/net/pipe.hpp"
+
+namespace fermata::sim {
+class Chronicle;
+}
 
 namespace fermata::sim::detail {
 
@@ -89,7 +94,11 @@ class Connection {
   /// Both ends find the connection broken: this one at once, the other one when it learns of it.
   void break_down(Side here);
   /// This end gives up: what it sent was not acknowledged.
-  void give_up(Side here) noexcept;
+  void give_up(Side here);
+  /// For people: `from` sends a message of this kind now, which arrives then. 0 when nobody is
+  /// told.
+  Traffic::Id note(Side from, Message::Kind kind, Message::Fate fate, Instant arrival,
+                   std::span<const std::byte> bytes = {}) const;
   /// The link that leads away from this side is open again: what waits leaves at `when`.
   void reopened(Side from, Instant when);
   /// Whether this end knows that the connection is broken.
@@ -101,16 +110,18 @@ class Connection {
 
  private:
   [[nodiscard]] bool crashed(Side side) const noexcept { return crashed_[side]; }
-  [[nodiscard]] bool gave_up(Side side) const noexcept {
-    return broken_codes_[side] == ETIMEDOUT;
-  }
+  [[nodiscard]] bool gave_up(Side side) const noexcept { return broken_codes_[side] == ETIMEDOUT; }
   void tell(Side side);
+  /// Nobody is at `there`: what arrives there then is answered with a reset.
+  void refuse(Side there, Instant when);
+  /// Who is told what this side sends; null when nobody is.
+  [[nodiscard]] Chronicle* chronicle(Side from) const noexcept;
 
   std::uint64_t key_;
   std::array<std::uint64_t, 2> delay_keys_;  // By who sends.
-  std::string place_;  // Empty when it goes through the network.
+  std::string place_;                        // Empty when it goes through the network.
   std::array<End, 2> ends_;
-  std::array<Pipe, 2> pipes_;  // To the client, to the server.
+  std::array<Pipe, 2> pipes_;          // To the client, to the server.
   std::array<LinkState*, 2> links_{};  // Away from the client, from the server; null when local.
   std::array<bool, 2> broken_here_{};
   std::array<int, 2> broken_codes_{ECONNRESET, ECONNRESET};

@@ -77,7 +77,8 @@ void DatagramNetwork::send(NodeState& from, Packet packet, Reach reach) {
   const auto sent = std::make_shared<const Packet>(std::move(packet));
   if (!sent->destination.is_multicast() && !sent->destination.is_broadcast()) {
     NodeState* const machine = from.peer(sent->destination.ip());
-    if (machine != nullptr) links_.between(from, *machine).datagrams().send(sent);
+    if (machine != nullptr) return links_.between(from, *machine).datagrams().send(sent);
+    note_datagram(from, from, *sent, Message::Fate::Lost);
     return;
   }
   std::vector<NodeState*> machines;
@@ -103,18 +104,19 @@ bool DatagramNetwork::hears(const Bound& bound, const Packet& packet) {
   return std::find(bound.groups.begin(), bound.groups.end(), needed) != bound.groups.end();
 }
 
-void DatagramNetwork::arrived(const NodeState& machine, const PacketRef& packet) {
+bool DatagramNetwork::arrived(const NodeState& machine, const PacketRef& packet) {
   const bool is_for_many = packet->destination.is_multicast() || packet->destination.is_broadcast();
   const Bound* only = nullptr;
+  bool taken = false;
   for (const Bound& each : bound_) {
     if (each.node != &machine || !hears(each, *packet)) continue;
     if (is_for_many) {
-      each.receiver->arrived(packet);
+      taken = each.receiver->arrived(packet) || taken;
     } else if (only == nullptr || only->address.ip() == 0 || each.address.ip() != 0) {
       only = &each;  // The address itself goes before 0.0.0.0, then the latest.
     }
   }
-  if (only != nullptr) only->receiver->arrived(packet);
+  return only != nullptr ? only->receiver->arrived(packet) : taken;
 }
 
 }  // namespace fermata::sim::detail

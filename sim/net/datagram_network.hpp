@@ -22,7 +22,8 @@ class NodeState;
 /// A socket. Calls no user code.
 class PacketReceiver {
  public:
-  virtual void arrived(const PacketRef& packet) = 0;
+  /// Returns whether there is room for it.
+  virtual bool arrived(const PacketRef& packet) = 0;
 
  protected:
   ~PacketReceiver() = default;
@@ -53,8 +54,8 @@ class DatagramNetwork {
 
   void send(NodeState& from, Packet packet, Reach reach);
 
-  /// `packet` has come to `machine`: those it is for get it, maybe nobody.
-  void arrived(const NodeState& machine, const PacketRef& packet);
+  /// `packet` has come to `machine`: those it is for get it. Returns whether there is one.
+  bool arrived(const NodeState& machine, const PacketRef& packet);
 
  private:
   struct Membership {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/net/datagram_network.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/link_state.hpp"
@@ -31,41 +32,70 @@ std::uint64_t DatagramWay::key(Fault fault) {
   return key;
 }
 
+Traffic::Id note_datagram(const NodeState& from, const NodeState& to, const Packet& packet,
+                          Message::Fate fate) {
+  Chronicle* const told = from.chronicle();
+  if (told == nullptr) return 0;
+  Message message;
+  message.fate = fate;
+  message.from = from.machine().name();
+  message.to = to.machine().name();
+  message.source = packet.source;
+  message.destination = packet.destination;
+  message.sent = from.time_of_tidings();
+  return told->sent(from.name(), std::move(message), packet.bytes.data(), packet.bytes.size());
+}
+
 void DatagramWay::send(const PacketRef& packet) {
+  const Waiting sent{packet, note_datagram(from_, to_, *packet, Message::Fate::UnderWay)};
   if (from_.faults().strikes(Fault::DatagramLoss, Stream::Network, key(Fault::DatagramLoss))) {
-    return;
+    return note_loss(sent.noted);
   }
   const LinkState::Passage passage = link_.passage(packet->bytes.size());
-  if (passage.lost) return;
+  if (passage.lost) return note_loss(sent.noted);
   if (passage.arrival != Instant::never()) {
-    send_on(packet, passage.arrival);
+    send_on(sent, passage.arrival);
   } else {
-    waiting_.push_back(packet);
+    waiting_.push_back(sent);
   }
 }
 
 void DatagramWay::reopened(Instant when) {
-  for (const PacketRef& packet : std::exchange(waiting_, {})) {
-    send_on(packet, link_.carried(when, packet->bytes.size()));
+  for (const Waiting& sent : std::exchange(waiting_, {})) {
+    send_on(sent, link_.carried(when, sent.packet->bytes.size()));
   }
 }
 
-void DatagramWay::send_on(const PacketRef& packet, Instant arrival) {
+void DatagramWay::send_on(const Waiting& sent, Instant arrival) {
   const Duration delay = extra_delay(from_, Fault::Delay, key(Fault::Delay));
   last_arrival_ = std::max(arrival + delay, last_arrival_);
   const Duration held_up = extra_delay(from_, Fault::DatagramReorder, key(Fault::DatagramReorder));
-  put_under_way(packet, last_arrival_ + held_up);
+  put_under_way(sent, last_arrival_ + held_up);
   const Duration again =
       extra_delay(from_, Fault::DatagramDuplicate, key(Fault::DatagramDuplicate));
-  if (again > Duration::zero()) put_under_way(packet, last_arrival_ + held_up + again);
+  if (again > Duration::zero()) {
+    const Traffic::Id noted = note_datagram(from_, to_, *sent.packet, Message::Fate::Duplicate);
+    put_under_way({sent.packet, noted}, last_arrival_ + held_up + again);
+  }
   expect_next();
 }
 
-void DatagramWay::put_under_way(const PacketRef& packet, Instant arrival) {
+void DatagramWay::put_under_way(const Waiting& sent, Instant arrival) {
   const auto later =
       std::upper_bound(under_way_.begin(), under_way_.end(), arrival,
                        [](Instant when, const UnderWay& other) { return when < other.arrival; });
-  under_way_.insert(later, {arrival, packet});
+  under_way_.insert(later, {arrival, sent.packet, sent.noted});
+}
+
+// A duplicate stays one.
+void DatagramWay::note_arrival(Traffic::Id noted, bool taken, Instant now) const {
+  if (!taken) return note_loss(noted);
+  if (Chronicle* const told = to_.chronicle()) told->traffic().arrived(noted, now);
+}
+
+void DatagramWay::note_loss(Traffic::Id noted) const {
+  Chronicle* const told = noted != 0 ? to_.chronicle() : nullptr;
+  if (told != nullptr) told->traffic().became(noted, Message::Fate::Lost, Instant::never());
 }
 
 void DatagramWay::expect_next() {
@@ -77,9 +107,10 @@ void DatagramWay::arrive() {
   // A machine that ends lets everything happen at once: its clock stands still then.
   const Instant now = std::max(to_.now(), under_way_.front().arrival);
   while (!under_way_.empty() && under_way_.front().arrival <= now) {
-    const PacketRef packet = std::move(under_way_.front().packet);
+    const UnderWay next = std::move(under_way_.front());
     under_way_.pop_front();
-    network_.arrived(to_, packet);
+    const bool taken = network_.arrived(to_, next.packet);
+    if (next.noted != 0) note_arrival(next.noted, taken, now);
   }
   expect_next();
 }

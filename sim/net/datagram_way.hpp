@@ -13,6 +13,7 @@
 
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/runtime/reactor/address.hpp"
+#include "fermata/sim/check/traffic.hpp"
 #include "fermata/sim/world/fault.hpp"
 #include "fermata/sim/world/member_happening.hpp"
 
@@ -32,6 +33,10 @@ struct Packet {
 
 using PacketRef = std::shared_ptr<const Packet>;
 
+/// For people: `from` sends it to `to`. 0 when nobody is told.
+Traffic::Id note_datagram(const NodeState& from, const NodeState& to, const Packet& packet,
+                          Message::Fate fate);
+
 class DatagramWay {
  public:
   DatagramWay(LinkState& link, DatagramNetwork& network);
@@ -41,13 +46,20 @@ class DatagramWay {
   void reopened(Instant when);
 
  private:
+  struct Waiting {
+    PacketRef packet;
+    Traffic::Id noted;
+  };
   struct UnderWay {
     Instant arrival;
     PacketRef packet;
+    Traffic::Id noted;
   };
 
-  void send_on(const PacketRef& packet, Instant arrival);
-  void put_under_way(const PacketRef& packet, Instant arrival);
+  void send_on(const Waiting& sent, Instant arrival);
+  void put_under_way(const Waiting& sent, Instant arrival);
+  void note_loss(Traffic::Id noted) const;
+  void note_arrival(Traffic::Id noted, bool taken, Instant now) const;
   void expect_next();
   void arrive();
   [[nodiscard]] std::uint64_t key(Fault fault);
@@ -57,7 +69,7 @@ class DatagramWay {
   NodeState& to_;
   DatagramNetwork& network_;
   std::uint64_t key_;
-  std::vector<PacketRef> waiting_;  // For the link to be opened.
+  std::vector<Waiting> waiting_;    // For the link to be opened.
   std::deque<UnderWay> under_way_;  // By arrival; of equal ones, as they were sent.
   Instant last_arrival_;            // Of those that were not overtaken.
   MemberHappening<DatagramWay> arrival_;

@@ -46,12 +46,13 @@ SimDatagramSocket::SimDatagramSocket(fermata::detail::Attachment& attachment, No
 
 // --- receiving ---
 
-void SimDatagramSocket::arrived(const PacketRef& packet) {
+bool SimDatagramSocket::arrived(const PacketRef& packet) {
   const bool fits = buffered_ + room_for(*packet) <= static_cast<std::size_t>(receive_buffer_);
-  if (!fits) return;
+  if (!fits) return false;
   buffered_ += room_for(*packet);
   buffer_.push_back(packet);
   expect_hand_over();
+  return true;
 }
 
 int SimDatagramSocket::start_receiving() {

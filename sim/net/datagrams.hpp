@@ -43,7 +43,7 @@ class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
 
   [[nodiscard]] Address local_address() const override { return address_; }
 
-  void arrived(const PacketRef& packet) override;
+  bool arrived(const PacketRef& packet) override;
 
  private:
   int start_receiving() override;

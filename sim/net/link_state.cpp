@@ -136,21 +136,38 @@ void LinkState::partition(std::uint64_t drawn) {
 
 // --- what is done to it ---
 
+void LinkState::cut() {
+  if (!std::exchange(cut_, true)) tell("partition", "cut");
+}
+
 void LinkState::mend() {
-  if (std::exchange(cut_, false) && !held_)
-    network_.reopened(*this, from_.world_now() + kRepetition);
+  if (!std::exchange(cut_, false)) return;
+  tell("heal", "mended");
+  if (!held_) network_.reopened(*this, from_.world_now() + kRepetition);
+}
+
+void LinkState::hold() {
+  if (!std::exchange(held_, true)) tell("hold", "keeps what is sent");
 }
 
 void LinkState::release() {
-  if (std::exchange(held_, false) && !cut_) network_.reopened(*this, from_.world_now());
+  if (!std::exchange(held_, false)) return;
+  tell("heal", "released");
+  if (!cut_) network_.reopened(*this, from_.world_now());
 }
 
 void LinkState::clog(Duration time) {
   clogged_until_ = std::max(clogged_until_, from_.world_now() + time);
+  tell("clog", "keeps what is sent for a while", clogged_until_);
 }
 
 void LinkState::lose(Duration time) {
   losing_until_ = std::max(losing_until_, from_.world_now() + time);
+  tell("partition", "nothing gets through for a while", losing_until_);
+}
+
+void LinkState::tell(const char* kind, const char* what, std::optional<Instant> until) {
+  if (from_.chronicle() != nullptr) from_.befell(kind, what, &to_, until);
 }
 
 void LinkState::heal() {

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/sim/world/fault.hpp"
@@ -60,10 +61,10 @@ class LinkState {
   void set_bandwidth(std::uint64_t bytes_per_second) noexcept {
     bytes_per_second_ = bytes_per_second;
   }
-  void cut() noexcept { cut_ = true; }
+  void cut();
   /// What waited is sent again, after a while.
   void mend();
-  void hold() noexcept { held_ = true; }
+  void hold();
   void release();
   void clog(Duration time);
   /// Nothing gets through for this long.
@@ -73,6 +74,7 @@ class LinkState {
 
  private:
   void meet_faults();
+  void tell(const char* kind, const char* what, std::optional<Instant> until = {});
   void partition(std::uint64_t drawn);
   [[nodiscard]] Duration drawn_latency();
 

@@ -6,19 +6,20 @@
 
 namespace fermata::sim::detail {
 
-void Pipe::send(std::span<const std::byte> bytes, Instant arrival) {
-  if (push({arrival, Kind::Bytes, bytes.size()})) {
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-  }
+bool Pipe::send(std::span<const std::byte> bytes, Instant arrival) {
+  if (!push({arrival, Kind::Bytes, bytes.size()})) return false;
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  return true;
 }
 
-void Pipe::send_end(Instant arrival) {
-  if (!std::exchange(end_sent_, true)) push({arrival, Kind::End, 0});
+bool Pipe::send_end(Instant arrival) {
+  return !std::exchange(end_sent_, true) && push({arrival, Kind::End, 0});
 }
 
-void Pipe::send_reset(Instant arrival) {
-  push({arrival, Kind::Reset, 0});
+bool Pipe::send_reset(Instant arrival) {
+  const bool sent = push({arrival, Kind::Reset, 0});
   reset_sent_ = true;
+  return sent;
 }
 
 bool Pipe::push(Segment segment) {

@@ -34,10 +34,13 @@ class Pipe {
     return held < window ? window - held : 0;
   }
   /// never(): it waits until resume() says when it arrives, and so does whatever follows.
-  void send(std::span<const std::byte> bytes, Instant arrival);
-  void send_end(Instant arrival);
+  /// All three return whether anything is sent: nothing is after a reset, nor a second end.
+  bool send(std::span<const std::byte> bytes, Instant arrival);
+  bool send_end(Instant arrival);
   /// The connection is broken; nothing follows.
-  void send_reset(Instant arrival);
+  bool send_reset(Instant arrival);
+  /// When what was sent last arrives; never() while nobody knows.
+  [[nodiscard]] Instant last_arrival() const noexcept { return last_arrival_; }
   /// What waits arrives: `when` is asked for each size, in order.
   template <class F>
   void resume(F when) {

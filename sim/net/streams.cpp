@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/world/close_delay.hpp"
 #include "fermata/sim/world/descriptors.hpp"
 #include "fermata/sim/world/fault_plan.hpp"
@@ -125,6 +126,7 @@ void SimStream::dial() {
   dialled_ = node().now();
   retry_ = kFirstRetry;
   if (node().faults().strikes(Fault::Hung, Stream::Network, key("hung"))) {
+    connection_->note(side_, Message::Kind::Connect, Message::Fate::Lost, Instant::never());
     answer_code_ = ETIMEDOUT;
     node().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
     return;
@@ -136,7 +138,11 @@ void SimStream::dial() {
 void SimStream::knock() {
   NodeState& server = *connection_->end(Connection::Server).node;
   const Instant arrival = connection_->arrival_from(side_);
-  if (arrival == Instant::never() || server.is_down()) return knock_again();
+  const bool lost = arrival == Instant::never() || server.is_down();
+  knock_noted_ = connection_->note(side_, Message::Kind::Connect,
+                                   lost ? Message::Fate::Lost : Message::Fate::UnderWay,
+                                   lost ? Instant::never() : arrival);
+  if (lost) return knock_again();
   server.agenda().schedule(knock_, arrival, key_);
 }
 
@@ -148,6 +154,7 @@ void SimStream::knock_again() {
 }
 
 void SimStream::dial_nobody() {
+  connection_->note(side_, Message::Kind::Connect, Message::Fate::Lost, Instant::never());
   answer_code_ = EHOSTUNREACH;
   node().agenda().schedule(answer_, node().now() + connection_->least_latency(), key_);
 }
@@ -165,12 +172,20 @@ void SimStream::dial_locally() {
 void SimStream::reach_server() {
   const Connection::End& server = connection_->end(Connection::Server);
   if (node().faults().strikes(Fault::Refused, Stream::Network, key("refused"))) {
+    knocked(Message::Fate::Refused);
     return answer(ECONNREFUSED);
   }
   Listening* listening = node().network().listening_at(*server.node, server.address.port(), node());
   const bool unanswered = connection_->link_closed(Connection::Server);
-  if (listening == nullptr && !unanswered) return answer(ECONNREFUSED);
-  if (!unanswered && listening->arrived(connection_)) return answer(0);
+  if (listening == nullptr && !unanswered) {
+    knocked(Message::Fate::Refused);
+    return answer(ECONNREFUSED);
+  }
+  if (!unanswered && listening->arrived(connection_)) {
+    knocked(Message::Fate::Delivered);
+    return answer(0);
+  }
+  knocked(Message::Fate::Lost);
   const Instant again = server.node->now() + std::exchange(retry_, retry_ * 2);
   if (again - dialled_ >= kDialTimeout) return answer(ETIMEDOUT);
   server.node->agenda().schedule(knock_, again, key_);
@@ -181,12 +196,23 @@ void SimStream::answer(int code) {
   const Instant sent = connection_->end(Connection::Server).node->now();
   const Instant arrival = connection_->arrival_from(Connection::Server);
   node().agenda().schedule(answer_, std::min(arrival, sent + kDialTimeout), key_);
+  Chronicle* const told = knock_noted_ != 0 ? node().chronicle() : nullptr;
+  if (told != nullptr && code != ETIMEDOUT) told->traffic().answered(knock_noted_, arrival);
+}
+
+void SimStream::knocked(Message::Fate fate) {
+  Chronicle* const told = knock_noted_ != 0 ? node().chronicle() : nullptr;
+  if (told == nullptr) return;
+  const bool arrived = fate != Message::Fate::Lost;
+  const Instant now = connection_->end(Connection::Server).node->now();
+  told->traffic().became(knock_noted_, fate, arrived ? now : Instant::never());
 }
 
 // Whoever has no answer yet knocks again, or learns that nobody listens.
 void SimStream::peer_crashed(bool silent) {
   if (!knock_.scheduled()) return;
   knock_.cancel();
+  knocked(Message::Fate::Lost);
   if (silent) return knock_again();
   answer_code_ = ECONNREFUSED;
   node().agenda().schedule(answer_, node().now() + connection_->least_latency(), key_);

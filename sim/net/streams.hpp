@@ -76,6 +76,8 @@ class SimStream final : public StreamHandle, public Endpoint {
   void knock_again();
   void reach_server();
   void answer(int code);
+  /// For people: the knock comes to this, on the server's side.
+  void knocked(Message::Fate fate);
   void answered();
   void give_up();
   void arrived();
@@ -105,6 +107,7 @@ class SimStream final : public StreamHandle, public Endpoint {
   Duration retry_ = Duration::zero();
   Instant dialled_;
   int answer_code_ = 0;
+  Traffic::Id knock_noted_ = 0;
   bool reading_ = false;
   std::array<int, kSocketOptionCount> options_ = {1, 0, Pipe::kBuffer, Pipe::kBuffer, 0};
 };

@@ -16,7 +16,6 @@
 #include <optional>
 #include <vector>
 
-#include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/run/runner.hpp"
 #include "fermata/sim/tape/tape.hpp"
 

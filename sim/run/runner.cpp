@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/run/perturbation.hpp"
 
 namespace fermata::sim {
@@ -59,6 +60,7 @@ RunResult Runner::run_in(World& world, const WorldOptions& options,
   if (program_.prepare) program_.prepare(preparation);
   world.node("main", [this] { program_.body(*running_); });
   world.run();
+  if (options.chronicle != nullptr) options.chronicle->ended(world.now(), world.trace_hash());
   return RunResult{world.failure(), world.trace_hash(), world.steps(), decisions_.draws(),
                    world.now()};
 }

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/check/failure.hpp"
 #include "fermata/sim/run/difference.hpp"
 #include "fermata/sim/run/expectations.hpp"
@@ -21,6 +20,8 @@
 #include "fermata/sim/world/world.hpp"
 
 namespace fermata::sim {
+
+class Chronicle;
 
 /// What the arguments of a run are made from.
 struct Preparation {

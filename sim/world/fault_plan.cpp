@@ -13,7 +13,8 @@ constexpr Odds kOdds[] = {{1, 100}, {1, 25}, {1, 8}, {1, 2}};
 
 FaultPlan::~FaultPlan() { decisions_.set_fault_points(nullptr); }
 
-void FaultPlan::begin(FaultSet allowed) noexcept {
+void FaultPlan::begin(FaultSet allowed, FaultListener* listener) noexcept {
+  listener_ = listener;
   decisions_.set_fault_points(this);
   allowed_ = allowed;
   for (auto& [name, point] : points_) point = {};
@@ -34,7 +35,7 @@ std::uint64_t FaultPlan::drawn_strength(Fault fault, Stream stream, std::uint64_
   if (kind.presence == Presence::Undecided) decide(to_string(fault), allowed_.has(fault), kind);
   if (kind.presence == Presence::Absent) return 0;
   const std::uint64_t drawn = decisions_.draw_rarely(stream, key, bound, kind.odds);
-  if (drawn != 0) ++counts_[static_cast<std::size_t>(fault)];
+  if (drawn != 0) count(fault, key);
   return drawn;
 }
 
@@ -49,8 +50,13 @@ bool FaultPlan::strikes(std::string_view name) {
   if (decisions_.naming()) decisions_.name(key, fmt::format("fault point '{}'", name));
   if (!decisions_.chance(Stream::Fault, key, point.odds)) return false;
   ++point.struck;
-  ++counts_[static_cast<std::size_t>(Fault::Point)];
+  count(Fault::Point, key);
   return true;
+}
+
+void FaultPlan::count(Fault fault, std::uint64_t key) {
+  ++counts_[static_cast<std::size_t>(fault)];
+  if (listener_ != nullptr) listener_->struck(fault, key);
 }
 
 void FaultPlan::decide(std::string_view name, bool allowed, Kind& kind) {

@@ -17,6 +17,16 @@
 
 namespace fermata::sim::detail {
 
+/// Is told of the faults that strike.
+class FaultListener {
+ public:
+  /// `key` names the draw.
+  virtual void struck(Fault fault, std::uint64_t key) = 0;
+
+ protected:
+  ~FaultListener() = default;
+};
+
 class FaultPlan final : private FaultPoints {
  public:
   explicit FaultPlan(Decisions& decisions) noexcept : decisions_(decisions) {}
@@ -24,8 +34,9 @@ class FaultPlan final : private FaultPoints {
   FaultPlan& operator=(const FaultPlan&) = delete;
   ~FaultPlan();
 
-  /// Begins a run in which the kinds of `allowed` may occur.
-  void begin(FaultSet allowed) noexcept;
+  /// Begins a run in which the kinds of `allowed` may occur. `listener` may be null; else it must
+  /// outlive the run.
+  void begin(FaultSet allowed, FaultListener* listener = nullptr) noexcept;
   /// Nothing strikes any more.
   void stop() noexcept;
   [[nodiscard]] bool stopped() const noexcept { return stopped_; }
@@ -63,9 +74,11 @@ class FaultPlan final : private FaultPoints {
   bool strikes(std::string_view name) override;
 
   std::uint64_t drawn_strength(Fault fault, Stream stream, std::uint64_t key, std::uint64_t bound);
+  void count(Fault fault, std::uint64_t key);
   void decide(std::string_view name, bool allowed, Kind& kind);
 
   Decisions& decisions_;
+  FaultListener* listener_ = nullptr;
   FaultSet allowed_ = FaultSet::none();
   std::array<Kind, kFaultCount> kinds_;
   FaultCounts counts_{};

@@ -10,6 +10,7 @@
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/context/switch.hpp"
 #include "fermata/runtime/reactor/thread_link.hpp"
+#include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/world/reactor.hpp"
 #include "fermata/sim/world/world_state.hpp"
 
@@ -198,6 +199,7 @@ void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
 
 void NodeState::begin() {
   if (std::exchange(distrusted_, false)) make_runtime();
+  chronicle_ = world_.options().chronicle;
   clock_ = world_.now();
   phase_ = Phase::Ready;
   suspended_ = context_;
@@ -259,7 +261,10 @@ void NodeState::go_down() {
   agenda_.clear();
 }
 
-void NodeState::come_up() { begin(); }
+void NodeState::come_up() {
+  begin();
+  befell("restart", "comes up again");
+}
 
 void NodeState::program_context(fermata::detail::Context& self) noexcept {
   auto& node = *static_cast<NodeState*>(self.owner);
@@ -309,6 +314,7 @@ void NodeState::meet_clock_fault() {
   if (drawn == 0) return;
   const int doublings = static_cast<int>(drawn / 2);
   const int sign = drawn % 2 == 0 ? 1 : -1;
+  befell("clock", "has a clock that is wrong and does not keep time");
   node_clock_.step_wall(sign * kLeastSkew * (1 << doublings));
   node_clock_.set_drift(sign * kLeastDrift * (1 << doublings % kDrifts), clock_);
 }
@@ -340,7 +346,10 @@ void NodeState::request_shutdown() noexcept {
   wake();
 }
 
-void NodeState::signal(int signum) { reactor_->signals().raise(signum); }
+void NodeState::signal(int signum) {
+  if (chronicle() != nullptr) befell("signal", fmt::format("gets signal {}", signum));
+  reactor_->signals().raise(signum);
+}
 
 void NodeState::crash() { world_.crash(*this); }
 
@@ -352,13 +361,19 @@ void NodeState::may_crash() {
 }
 
 void NodeState::pause() {
+  befell("pause", "gets no processor time");
+  stop();
+}
+
+void NodeState::stop() {
   paused_ = true;
   world_.for_each_program_of(*this, [&](NodeState& each) { world_.turns().changed(each); });
 }
 
 void NodeState::pause_for(Duration time) {
   if (paused_) return;
-  pause();
+  befell("pause", "gets no processor time", nullptr, world_.now() + time);
+  stop();
   world_.at(time, [this, life = life_] {
     if (life_ == life) unpause();
   });
@@ -366,6 +381,7 @@ void NodeState::pause_for(Duration time) {
 
 void NodeState::unpause() {
   if (!std::exchange(paused_, false)) return;
+  befell("resume", "gets processor time again");
   world_.for_each_program_of(*this, [&](NodeState& each) {
     each.advance(world_.now());
     world_.turns().changed(each);
@@ -374,8 +390,33 @@ void NodeState::unpause() {
 
 // Whoever waits has to find out anew for how long.
 void NodeState::set_drift(std::int32_t ppm) {
+  if (chronicle() != nullptr) {
+    befell("clock", fmt::format("has a clock that gains {} millionths", ppm));
+  }
   clock().set_drift(ppm, std::max(clock_, world_.now()));
   world_.for_each_program_of(*this, [](NodeState& each) { each.wake(); });
+}
+
+void NodeState::step_wall_clock(Duration by) {
+  if (chronicle() != nullptr) {
+    befell("clock", fmt::format("has its wall clock set ahead by {} ns", by.count()));
+  }
+  clock().step_wall(by);
+}
+
+void NodeState::wipe_disk() {
+  befell("disk", "has an empty disk");
+  disk().format();
+}
+
+void NodeState::befell(std::string_view kind, std::string_view what, const NodeState* other,
+                       std::optional<Instant> until) {
+  if (chronicle() == nullptr) return;
+  const std::string& name = machine_->name_;
+  std::string text = other == nullptr ? fmt::format("machine '{}' {}", name, what)
+                                      : fmt::format("{} -> {}: {}", name, other->name_, what);
+  chronicle_->befell({std::string(kind), std::move(text), name,
+                      other != nullptr ? other->name_ : std::string(), time_of_tidings(), until});
 }
 
 void NodeState::die_of(int signum) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,10 @@
 
 namespace fermata::detail {
 class ThreadLink;
+}
+
+namespace fermata::sim {
+class Chronicle;
 }
 
 namespace fermata::sim::detail {
@@ -87,6 +92,13 @@ class NodeState final : private AgendaOwner {
   [[noreturn]] void die_of(int signum);
   /// It has crashed and is not up again.
   [[nodiscard]] bool is_down() const noexcept { return machine_->down_; }
+  /// Who is told what it sends; null when nobody is, and while it is unwound.
+  [[nodiscard]] Chronicle* chronicle() const noexcept {
+    return chronicle_ == nullptr || cut() ? nullptr : chronicle_;
+  }
+  /// Something befalls this machine, or the link from it to `other`; for people.
+  void befell(std::string_view kind, std::string_view what, const NodeState* other = nullptr,
+              std::optional<Instant> until = {});
   /// The run is over for this machine: nothing that it does has any effect outside.
   [[nodiscard]] bool cut() const noexcept;
 
@@ -150,6 +162,8 @@ class NodeState final : private AgendaOwner {
   void unpause();
   [[nodiscard]] bool is_paused() const noexcept { return paused_ || machine_->paused_; }
   void set_drift(std::int32_t ppm);
+  void step_wall_clock(Duration by);
+  void wipe_disk();
 
  private:
   friend class TurnOrder;
@@ -157,6 +171,7 @@ class NodeState final : private AgendaOwner {
   void earliest_changed() noexcept override;
   void begin();
   void unwind();
+  void stop();
   void meet_clock_fault();
   static void program_context(fermata::detail::Context& self) noexcept;
   void run_program();
@@ -204,6 +219,7 @@ class NodeState final : private AgendaOwner {
   bool down_ = false;
   bool paused_ = false;
   SimReactor* reactor_ = nullptr;  // Belongs to the runtime.
+  Chronicle* chronicle_ = nullptr;
   std::unique_ptr<Runtime> runtime_;
   fermata::detail::Context* suspended_ = nullptr;  // What resume() goes on with.
   Runtime* current_ = nullptr;                     // What is current there.

@@ -42,7 +42,7 @@ void Node::wipe_disk() {
   if (!state_->is_down()) {
     throw UsageError(fmt::format("wipe disk: node '{}' is not down", name()));
   }
-  state_->disk().format();
+  state_->wipe_disk();
 }
 
 void Node::pause() {
@@ -52,7 +52,7 @@ void Node::pause() {
 
 void Node::resume() { state_->unpause(); }
 
-void Node::step_wall_clock(Duration by) { state_->clock().step_wall(by); }
+void Node::step_wall_clock(Duration by) { state_->step_wall_clock(by); }
 
 void Node::set_clock_drift(std::int32_t ppm) {
   constexpr std::int32_t kMost = detail::NodeClock::kMostDrift;

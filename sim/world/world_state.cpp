@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/check/explain.hpp"
 #include "fermata/sim/check/guard.hpp"
 
@@ -150,6 +151,9 @@ void WorldState::partition(std::span<const std::string_view> group) {
 
 void WorldState::heal() {
   faults_.stop();
+  if (options_.chronicle != nullptr && !over()) {
+    options_.chronicle->befell({"heal", "all links are mended", {}, {}, now_, {}});
+  }
   network_.links().for_each([](LinkState& link) { link.heal(); });
 }
 
@@ -187,7 +191,7 @@ void WorldState::reset(const WorldOptions& options) {
     known_nodes_.clear();
   }
   options_ = options;
-  faults_.begin(options.faults);
+  faults_.begin(options.faults, options.chronicle != nullptr ? this : nullptr);
   network_.reset();
   program_table_.reset();
   action_agenda_.clear();
@@ -342,6 +346,33 @@ void WorldState::report(const NodeState& node, std::string_view text) {
   log_.push_back(fmt::format("+{}.{:03} ms {}{}{}: {}", microseconds / 1000, microseconds % 1000,
                              node.name(), current != nullptr ? "/" : "",
                              current != nullptr ? current->label() : "", text));
+}
+
+// What shows where it takes effect, or in the fate of a message, or is no more than slow, is not
+// told once more.
+void WorldState::struck(Fault fault, std::uint64_t key) {
+  switch (fault) {
+    case Fault::Reset:
+    case Fault::Refused:
+    case Fault::Hung:
+    case Fault::DiskFull:
+    case Fault::DiskError:
+    case Fault::DnsFailure:
+    case Fault::Point:
+    case Fault::WatchOverflow:
+    case Fault::OutOfDescriptors:
+    case Fault::SpawnFailure:
+      break;
+    default:
+      return;
+  }
+  const NodeState* const node = running_node_;
+  options_.chronicle->befell({to_string(fault),
+                              name_of(key, decisions_.names()),
+                              node != nullptr ? node->machine().name() : std::string(),
+                              {},
+                              node != nullptr ? node->now() : now_,
+                              {}});
 }
 
 std::string WorldState::current_coroutine() const {

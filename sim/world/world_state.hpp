@@ -29,7 +29,7 @@
 
 namespace fermata::sim::detail {
 
-class WorldState final : public RunRecord {
+class WorldState final : public RunRecord, private FaultListener {
  public:
   WorldState(Decisions& decisions, WorldOptions options);
   ~WorldState();
@@ -117,6 +117,7 @@ class WorldState final : public RunRecord {
     std::function<void()> function;
   };
 
+  void struck(Fault fault, std::uint64_t key) override;
   static void describe_node(void* owner, char* out, std::size_t size) noexcept;
   /// Lets whatever is earliest act. Returns false when the run is over.
   bool act();

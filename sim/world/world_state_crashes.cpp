@@ -39,6 +39,7 @@ void WorldState::crash(NodeState& node) {
 void WorldState::crash_now(NodeState& node) {
   if (node.phase() == NodeState::Phase::Ended) return;
   const bool silent = drawn_at_crash(node, Stream::Network, 0, "silence when '{}' crashes", 2) != 0;
+  node.befell("crash", silent ? "crashes, silently" : "crashes");
   network_.crash(node, silent);
   hash.add(kCrash, 0, node.key());
   const auto so_far = hash;
