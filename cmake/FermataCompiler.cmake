@@ -25,6 +25,24 @@ if(FERMATA_SANITIZE)
   add_link_options(-fsanitize=${FERMATA_SANITIZE})
 endif()
 
+# Clang's fuzzer as a library, for programs that have a main() of their own.
+set(FERMATA_LIBFUZZER "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  set(libfuzzer "libclang_rt.fuzzer_no_main-${CMAKE_SYSTEM_PROCESSOR}.a")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${libfuzzer}
+    OUTPUT_VARIABLE libfuzzer_path OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(EXISTS "${libfuzzer_path}")
+    set(FERMATA_LIBFUZZER "${libfuzzer_path}")
+  endif()
+endif()
+option(FERMATA_FUZZER "Everything tells libFuzzer what it covers, and fuzz/ is linked with it" OFF)
+if(FERMATA_FUZZER)
+  if(NOT FERMATA_LIBFUZZER)
+    message(FATAL_ERROR "FERMATA_FUZZER: this compiler has no libFuzzer; clang has")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 option(FERMATA_WERROR "Warnings are errors" ON)
 # A designated initialiser leaves what it does not name to the defaults of the options struct.
 add_compile_options(

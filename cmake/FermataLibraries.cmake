@@ -46,7 +46,8 @@ else()
 endif()
 
 file(GLOB_RECURSE sim_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/sim/*.cpp")
-list(FILTER sim_sources EXCLUDE REGEX "/sim/(cli/|run/sim_main\\.cpp$)")
+list(FILTER sim_sources EXCLUDE REGEX
+  "/sim/(cli/|run/sim_main\\.cpp$|fuzz/(fuzz_main|[a-z]+_driver)\\.cpp$)")
 if(sim_sources AND GTest_FOUND AND rapidcheck_FOUND AND nlohmann_json_FOUND
     AND TARGET fermata_runtime)
   fermata_library(sim ${sim_sources})
@@ -55,6 +56,17 @@ if(sim_sources AND GTest_FOUND AND rapidcheck_FOUND AND nlohmann_json_FOUND
     PRIVATE fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   fermata_library(sim_main "${PROJECT_SOURCE_DIR}/sim/run/sim_main.cpp")
   target_link_libraries(fermata_sim_main PUBLIC fermata_sim)
+
+  # The main() of simulated tests that can be fuzzed: one reads files, the other is libFuzzer.
+  fermata_library(fuzz_main "${PROJECT_SOURCE_DIR}/sim/fuzz/fuzz_main.cpp"
+    "${PROJECT_SOURCE_DIR}/sim/fuzz/files_driver.cpp")
+  target_link_libraries(fermata_fuzz_main PUBLIC fermata_sim PRIVATE fmt::fmt)
+  if(FERMATA_LIBFUZZER)
+    fermata_library(libfuzzer_main "${PROJECT_SOURCE_DIR}/sim/fuzz/fuzz_main.cpp"
+      "${PROJECT_SOURCE_DIR}/sim/fuzz/libfuzzer_driver.cpp")
+    target_link_libraries(fermata_libfuzzer_main PUBLIC fermata_sim
+      INTERFACE $<BUILD_INTERFACE:${FERMATA_LIBFUZZER}>)
+  endif()
 else()
   message(STATUS "Fermata: no fermata::sim")
 endif()

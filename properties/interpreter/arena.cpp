@@ -39,7 +39,8 @@ RuntimeOptions Arena::options() {
   return options;
 }
 
-Arena::Ending Arena::run(Chooser* chooser, Observer& witness, const std::function<void()>& main) {
+Arena::Ending Arena::run(Chooser* chooser, Observer& witness, sim::WakeListener* wakes,
+                         const std::function<void()>& main) {
   findings_.forget();
   clock_->reset();
   log_.clear();
@@ -49,6 +50,7 @@ Arena::Ending Arena::run(Chooser* chooser, Observer& witness, const std::functio
   options.step_limit = 200'000;
   options.instant_limit = 100'000;
   options.allow_deadlock = true;
+  options.wakes = wakes;
   audit_.begin_run(runtime_, options);
   runtime_.scheduler().start_again();
   Ending ending;

@@ -80,8 +80,9 @@ class Arena {
   };
 
   /// Runs `main` under the simulator's audit and under `witness`, which may be the audit's only
-  /// listener and forwards to it.
-  Ending run(Chooser* chooser, Observer& witness, const std::function<void()>& main);
+  /// listener and forwards to it. `wakes`, unless null, is told who wakes whom.
+  Ending run(Chooser* chooser, Observer& witness, sim::WakeListener* wakes,
+             const std::function<void()>& main);
 
   [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
   [[nodiscard]] ClockReactor& clock() noexcept { return *clock_; }

@@ -110,13 +110,14 @@ class Judge {
 
 }  // namespace
 
-models::Complaint Machine::run(Chooser* chooser, const Program& program) {
+models::Complaint Machine::run(Chooser* chooser, const Program& program,
+                               sim::WakeListener* wakes) {
   Arena& arena = *arena_;
   {
     Stage stage(arena, program);
     Player player(stage);
     Witness witness(stage);
-    const Arena::Ending ending = arena.run(chooser, witness, [&] { player.play_main(); });
+    const Arena::Ending ending = arena.run(chooser, witness, wakes, [&] { player.play_main(); });
     tally_ = {};
     tally_.virtual_time = arena.runtime().now() - Instant{};
     tally_.coroutines = static_cast<std::uint32_t>(stage.tasks.size());

@@ -24,8 +24,10 @@ struct Tally {
 /// Runs programs one after another in an arena.
 class Machine {
  public:
-  /// `chooser` takes every decision. Returns what is wrong with the run; empty when nothing.
-  models::Complaint run(Chooser* chooser, const Program& program);
+  /// `chooser` takes every decision; `wakes`, unless null, is told who wakes whom. Returns what is
+  /// wrong with the run; empty when nothing.
+  models::Complaint run(Chooser* chooser, const Program& program,
+                        sim::WakeListener* wakes = nullptr);
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
 
  private:

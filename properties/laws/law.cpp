@@ -19,7 +19,7 @@ std::span<const Law* const> laws() {
 
 void play(Machine& machine, const Program& program, sim::World& world) {
   detail::Kernel& kernel = current_runtime().kernel();
-  const models::Complaint complaint = machine.run(kernel.chooser, program);
+  const models::Complaint complaint = machine.run(kernel.chooser, program, world.options().wakes);
   kernel.trace(Trace::TimeAdvanced, nullptr, machine.tally().trace_hash);
   sim::consume(machine.tally().virtual_time);
   if (!complaint.empty()) world.fail(sim::Verdict::Safety, complaint);

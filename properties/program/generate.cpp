@@ -25,15 +25,8 @@ rc::Gen<std::vector<T>> up_to(int most, const rc::Gen<T>& one) {
 
 rc::Gen<Step> steps(const Ops& ops) {
   // One number for each part; smaller is simpler, and that is the way RapidCheck shrinks.
-  const unsigned choices = ops.total() * 64;
-  return rc::gen::map(rc::gen::resize(kSize, rc::gen::inRange<unsigned>(0, choices)),
-                      [ops](unsigned number) {
-                        Step step;
-                        step.number = static_cast<std::uint8_t>(number % 8);
-                        step.subject = static_cast<std::uint8_t>(number / 8 % 8);
-                        step.op = ops.choose(number / 64);
-                        return step;
-                      });
+  return rc::gen::map(rc::gen::resize(kSize, rc::gen::inRange<unsigned>(0, step_choices(ops))),
+                      [ops](unsigned number) { return step_of(ops, number); });
 }
 
 rc::Gen<Subject> subjects(const Subjects& events) {
@@ -42,6 +35,16 @@ rc::Gen<Subject> subjects(const Subjects& events) {
 }
 
 }  // namespace
+
+unsigned step_choices(const Ops& ops) { return ops.total() * 64; }
+
+Step step_of(const Ops& ops, unsigned number) {
+  Step step;
+  step.number = static_cast<std::uint8_t>(number % 8);
+  step.subject = static_cast<std::uint8_t>(number / 8 % 8);
+  step.op = ops.choose(number / 64);
+  return step;
+}
 
 rc::Gen<Program> programs(const Profile& profile) {
   return rc::gen::apply(

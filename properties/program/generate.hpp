@@ -53,6 +53,11 @@ struct Profile {
   Subjects events;
 };
 
+/// How many steps there are to choose from, each operation counted as often as its weight says.
+[[nodiscard]] unsigned step_choices(const Ops& ops);
+/// The one that a number below that stands for.
+[[nodiscard]] Step step_of(const Ops& ops, unsigned number);
+
 /// Programs of 3 to 10 bodies.
 [[nodiscard]] rc::Gen<Program> programs(const Profile& profile);
 

@@ -132,6 +132,13 @@ constexpr std::array kVariables = {
         "FERMATA_FIRST_RUN", "0",
         "The number of the first run, counted from 0: a part of an exploration.",
         [](Options& options, std::string_view text) { options.first_run = parse_count(text); }},
+    Variable{"FERMATA_FUZZ", "",
+             "`Suite.Name`: a program that is linked with the fuzzer fuzzes this test, and takes "
+             "the fuzzer's arguments; one without refuses.",
+             [](Options& options, std::string_view text) {
+               if (text.empty()) throw UsageError("expected Suite.Name");
+               options.fuzz = text;
+             }},
     Variable{"FERMATA_GUARD", "fail",
              "What simulated code is answered that asks the real world for the time, random "
              "numbers, a thread or a sleep: `fail`, the run fails; `warn`, a line on the standard "
@@ -223,7 +230,7 @@ constexpr std::array kVariables = {
         "dependent), `pct:D` (priorities with D-1 changes), `delay:D` (production's order with D "
         "delays), `fifo` (production's order; only the outside world varies), `dfs` (every "
         "schedule, in a calm world), `dfs:N` (those with at most N picks unlike production's), "
-        "`calm` (nothing varies).",
+        "`calm` (nothing varies), `bytes:HEX` (an input that a fuzzer has found).",
         [](Options& options, std::string_view text) {
           options.strategy = make_strategy(text)->name();
         }},

@@ -69,6 +69,8 @@ struct Options {
   /// The board to write the number of the run on, and the file for what happens; empty: none.
   std::string board;
   std::string events;
+  /// The test that a program with a fuzzer fuzzes, instead of running any; empty: it does not.
+  std::string fuzz;
 
   static constexpr std::uint64_t kDefaultSeed = 1;
   static constexpr std::uint64_t kDefaultRuns = 1'000;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/fuzz/session.hpp"
 #include "fermata/sim/run/aftermath.hpp"
 #include "fermata/sim/run/board.hpp"
 #include "fermata/sim/run/environment.hpp"
@@ -52,6 +53,8 @@ class SimTest {
       do_twin_task(program_, world_options(options_), options_.twin_task);
     } else if (!options_.replay.empty()) {
       replay();
+    } else if (!options_.fuzz.empty()) {
+      fuzz();
     } else {
       explore();
     }
@@ -146,6 +149,21 @@ class SimTest {
     leave_fingerprint(
         Fingerprint{result.signature(), result.trace_hash, result.steps, result.end.nanoseconds},
         options_.confirm);
+  }
+
+  void fuzz() const {
+    if (fuzz_driver() == nullptr) {
+      throw UsageError(
+          "FERMATA_FUZZ: this program has no fuzzer; expected one that is linked with "
+          "fermata::fuzz_main (docs/guide/fuzzing.md)");
+    }
+    if (options_.fuzz != name_) return;
+    // libFuzzer's alarm looks at the clock, in the middle of a step.
+    GuardOptions guard = options_.guard;
+    guard.allowed.emplace_back("clock_gettime");
+    set_guard(std::move(guard));
+    FuzzSession session(program_, options_, name_, aftermath_);
+    fuzz_driver()(session);
   }
 
   void replay() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/strategy/bytes.hpp"
 #include "fermata/sim/strategy/calm.hpp"
 #include "fermata/sim/strategy/delay.hpp"
 #include "fermata/sim/strategy/dfs.hpp"
@@ -108,6 +109,18 @@ std::unique_ptr<Strategy> make_dfs(std::string_view text) {
   return std::make_unique<DfsStrategy>(*bound, std::move(picks));
 }
 
+/// What follows "bytes": a colon, and two digits for each byte.
+std::unique_ptr<Strategy> make_bytes(std::string_view text) {
+  if (text.empty() || text.size() % 2 == 0) return nullptr;
+  std::vector<std::uint8_t> bytes;
+  for (text.remove_prefix(1); !text.empty(); text.remove_prefix(2)) {
+    const std::optional<std::uint64_t> byte = number(text.substr(0, 2), 16);
+    if (!byte) return nullptr;
+    bytes.push_back(static_cast<std::uint8_t>(*byte));
+  }
+  return std::make_unique<BytesStrategy>(FuzzInput::decode(bytes));
+}
+
 std::unique_ptr<Strategy> make_or_null(std::string_view name) {
   if (name == "portfolio") return std::make_unique<PortfolioStrategy>();
   if (name == "random") return std::make_unique<RandomStrategy>();
@@ -117,6 +130,7 @@ std::unique_ptr<Strategy> make_or_null(std::string_view name) {
   const std::string_view rest = name.substr(kind.size());
   if (kind == "pos") return make_pos(rest);
   if (kind == "urw") return make_urw(rest);
+  if (kind == "bytes") return make_bytes(rest);
   if (kind == "dfs") return make_dfs(rest);
   if (rest.empty()) return nullptr;
   if (kind == "pct") return make_of_depth<PctStrategy>(rest.substr(1), PctStrategy::kDeepest);

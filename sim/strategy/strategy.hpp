@@ -117,8 +117,8 @@ class Strategy {
 };
 
 /// `portfolio`, `random`, `urw`, `pos`, `pct:D`, `delay:D`, `dfs`, `dfs:N`, `fifo` or `calm`, with
-/// what was learnt behind it (`pct:D:k=N`). Throws fermata::Error, which lists the strategies there
-/// are, for any other text.
+/// what was learnt behind it (`pct:D:k=N`); or `bytes:HEX`, an input of a fuzzer. Throws
+/// fermata::Error, which lists the strategies to explore with, for any other text.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(std::string_view name);
 
 }  // namespace fermata::sim

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/fuzz/extra_counters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "fermata/sim/tape/key.hpp"
+
+namespace fermata::sim {
+namespace {
+
+[[gnu::section("__libfuzzer_extra_counters"), gnu::used]] CounterTables all{};
+
+template <std::size_t N>
+std::uint8_t& at(std::array<std::uint8_t, N>& table, std::uint64_t place) noexcept {
+  return table[place % N];
+}
+
+void count(std::uint8_t& counter, std::uint64_t times = 1) noexcept {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint8_t>::max();
+  counter = static_cast<std::uint8_t>(std::min(kMost, counter + times));
+}
+
+}  // namespace
+
+void ExtraCounters::begin_run() noexcept { all = {}; }
+
+void ExtraCounters::woken(std::uint64_t by, std::uint64_t who, WakeCause cause) {
+  count(at(all.wakes, key_of(key_of(by, who), static_cast<std::uint64_t>(cause))));
+}
+
+void ExtraCounters::end_run(std::span<const AssertionCounts> counts) {
+  before_.resize(std::max(before_.size(), counts.size()));
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const AssertionCounts& now = counts[i];
+    const AssertionCounts& then = before_[i];
+    if (now.reached == then.reached) continue;
+    count(at(all.marks, 2 * i), now.reached - then.reached);
+    count(at(all.marks, 2 * i + 1), now.held - then.held);
+    const auto best = [&](std::int64_t slack) {
+      count(at(all.bests, key_of(i, static_cast<std::uint64_t>(slack))));
+    };
+    if (now.most > then.most) best(now.most);
+    if (now.least < then.least) best(now.least);
+  }
+  before_.assign(counts.begin(), counts.end());
+}
+
+const CounterTables& ExtraCounters::tables() noexcept { return all; }
+
+}  // namespace fermata::sim

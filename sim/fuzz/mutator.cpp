@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/fuzz/mutator.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace fermata::sim {
+namespace {
+
+constexpr std::array<std::uint8_t, 5> kDensities = {0, 16, 64, 160, Noise::kEverywhere};
+
+std::size_t index_below(std::size_t bound, Random& random) {
+  return static_cast<std::size_t>(random.below(bound));
+}
+
+class Mutation {
+ public:
+  Mutation(FuzzInput& input, std::span<const AskedDraw> asked, const MutationLimits& limits,
+           Random& random) noexcept
+      : input_(input), asked_(asked), limits_(limits), random_(random) {}
+
+  void apply() {
+    const std::uint64_t kind = random_.below(16);
+    if (kind < 7) return answer_one();
+    if (kind < 9) return forget_one();
+    if (kind < 11) return change_value();
+    if (kind < 13) return rename_noise();
+    if (kind < 15) return change_density();
+    limits_.seed&& random_.below(2) == 0 ? reseed() : forget_many();
+  }
+
+ private:
+  /// Each stream that is asked at all is as likely as any other.
+  [[nodiscard]] Stream some_stream() {
+    if (asked_.empty()) return static_cast<Stream>(random_.below(kStreams));
+    std::array<bool, kStreams> present{};
+    for (const AskedDraw& draw : asked_) present[static_cast<std::size_t>(draw.stream)] = true;
+    auto left =
+        random_.below(static_cast<std::uint64_t>(std::count(present.begin(), present.end(), true)));
+    std::size_t stream = 0;
+    while (!present[stream] || left-- > 0) ++stream;
+    return static_cast<Stream>(stream);
+  }
+
+  [[nodiscard]] const AskedDraw& some_draw() {
+    const Stream stream = some_stream();
+    std::size_t at = index_below(asked_.size(), random_);
+    while (asked_[at].stream != stream) at = (at + 1) % asked_.size();
+    return asked_[at];
+  }
+
+  [[nodiscard]] std::uint32_t some_value(std::uint64_t bound) {
+    constexpr std::uint64_t kFew = 4;
+    const std::uint64_t most =
+        bound == 0 ? Answer::kValueBound : std::min<std::uint64_t>(bound, Answer::kValueBound);
+    const bool small = random_.below(2) == 0;
+    return static_cast<std::uint32_t>(random_.below(small ? std::min(most, kFew) : most));
+  }
+
+  void answer_one() {
+    if (asked_.empty()) return rename_noise();
+    const AskedDraw& draw = some_draw();
+    const bool is_new = input_.find(draw.stream, draw.key) == nullptr;
+    if (is_new && input_.answers().size() >= limits_.answers) forget_one();
+    if (is_new && input_.answers().size() >= limits_.answers) return;
+    input_.set(Answer{draw.stream, draw.key, some_value(draw.bound)});
+  }
+
+  void forget_one() {
+    if (input_.answers().empty()) return change_density();
+    input_.erase(index_below(input_.answers().size(), random_));
+  }
+
+  void forget_many() {
+    for (std::size_t i = input_.answers().size(); i-- > 0;) {
+      if (random_.below(2) == 0) input_.erase(i);
+    }
+  }
+
+  void change_value() {
+    if (input_.answers().empty()) return answer_one();
+    Answer answer = input_.answers()[index_below(input_.answers().size(), random_)];
+    switch (random_.below(3)) {
+      case 0:
+        answer.value = (answer.value + 1) % Answer::kValueBound;
+        break;
+      case 1:
+        answer.value = answer.value == 0 ? 0 : answer.value - 1;
+        break;
+      default:
+        answer.value = some_value(0);
+    }
+    input_.set(answer);
+  }
+
+  void rename_noise() {
+    Noise& noise = input_.noise(some_stream());
+    noise.name = static_cast<std::uint16_t>(random_.next());
+    if (noise.density == 0) change(noise);
+  }
+
+  void change_density() { change(input_.noise(some_stream())); }
+  void change(Noise& noise) { noise.density = kDensities[random_.below(kDensities.size())]; }
+
+  void reseed() { input_.seed = random_.next(); }
+
+  FuzzInput& input_;
+  std::span<const AskedDraw> asked_;
+  const MutationLimits& limits_;
+  Random& random_;
+};
+
+void keep_within(FuzzInput& input, const MutationLimits& limits, Random& random) {
+  while (input.answers().size() > limits.answers) {
+    input.erase(index_below(input.answers().size(), random));
+  }
+}
+
+}  // namespace
+
+void mutate(FuzzInput& input, std::span<const AskedDraw> asked, const MutationLimits& limits,
+            Random& random) {
+  constexpr std::uint64_t kMostChanges = 4;
+  keep_within(input, limits, random);
+  for (std::uint64_t left = 1 + random.below(kMostChanges); left > 0; --left) {
+    Mutation(input, asked, limits, random).apply();
+  }
+}
+
+FuzzInput cross_over(const FuzzInput& one, const FuzzInput& other, const MutationLimits& limits,
+                     Random& random) {
+  enum class Answers : std::uint8_t { OfOne, OfOther, OfBoth };
+  FuzzInput child;
+  child.seed = random.below(2) == 0 ? one.seed : other.seed;
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    const auto stream = static_cast<Stream>(i);
+    child.noise(stream) = random.below(2) == 0 ? one.noise(stream) : other.noise(stream);
+    const auto taken = static_cast<Answers>(random.below(3));
+    const auto take = [&](const FuzzInput& parent) {
+      for (const Answer& answer : parent.answers()) {
+        if (answer.stream == stream) child.set(answer);
+      }
+    };
+    if (taken != Answers::OfOne) take(other);
+    if (taken != Answers::OfOther) take(one);
+  }
+  keep_within(child, limits, random);
+  return child;
+}
+
+}  // namespace fermata::sim

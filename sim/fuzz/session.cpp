@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/fuzz/session.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/run/verdicts.hpp"
+
+namespace fermata::sim::detail {
+namespace {
+
+FuzzDriver the_driver = nullptr;
+
+}  // namespace
+
+FuzzDriver fuzz_driver() noexcept { return the_driver; }
+void set_fuzz_driver(FuzzDriver driver) noexcept { the_driver = driver; }
+
+FuzzSession::FuzzSession(const Program& program, const Options& options, const std::string& test,
+                         const Aftermath& aftermath)
+    : program_(program), options_(options), test_(test), aftermath_(aftermath) {
+  make_target();
+}
+
+void FuzzSession::make_target() {
+  target_ = std::make_unique<FuzzTarget>(program_, world_options(options_));
+}
+
+bool FuzzSession::run(std::span<const std::uint8_t> bytes) {
+  if (!target_->run(bytes).failure) return true;
+  if (before_report_ != nullptr) before_report_();
+  std::string strategy = target_->strategy();
+  const std::uint64_t seed = target_->input().seed;
+  target_.reset();  // What is printed from here on is for people.
+  report(std::move(strategy), seed);
+  make_target();
+  return false;
+}
+
+// The run is made again as an exploration of one run: so it comes to the same tape and report.
+void FuzzSession::report(std::string strategy, std::uint64_t seed) {
+  ExploreOptions options;
+  options.name = test_;
+  options.runs = 1;
+  options.seed = seed;
+  options.strategy = std::move(strategy);
+  options.faults = options_.faults_text;
+  options.check_determinism = 0;
+  options.world = world_options(options_);
+  ExploreResult result = explore(options, program_);
+  if (!result.found) {
+    note_verdict(Verdict::Nondeterminism);
+    ADD_FAILURE() << "nondeterminism: state leaks between runs: an input failed after others, and "
+                     "does not fail when it is run again; it is FERMATA_SEED="
+                  << seed_text(seed) << " FERMATA_STRATEGY=" << options.strategy;
+    return;
+  }
+  const Reproduction reproduction{seed, 1, options.strategy};
+  aftermath_.of_exploration(std::move(*result.found), reproduction, 1);
+}
+
+}  // namespace fermata::sim::detail

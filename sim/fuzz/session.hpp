@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A simulated test that is fuzzed instead of explored. Who brings the inputs is not known here: it
+// is libFuzzer, or what reads files (driver.hpp).
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "fermata/sim/fuzz/target.hpp"
+#include "fermata/sim/run/aftermath.hpp"
+#include "fermata/sim/run/environment.hpp"
+
+namespace fermata::sim::detail {
+
+class FuzzSession {
+ public:
+  /// All must outlive this.
+  FuzzSession(const Program& program, const Options& options, const std::string& test,
+              const Aftermath& aftermath);
+
+  /// Runs one input. False: it has failed; the failure was run again in a fresh process, made
+  /// small, explained, written to a tape and reported, and the GoogleTest test has failed.
+  bool run(std::span<const std::uint8_t> bytes);
+
+  /// Called when an input has failed; null: nothing is.
+  void call_before_report(void (*action)()) noexcept { before_report_ = action; }
+
+  [[nodiscard]] const FuzzTarget& target() const noexcept { return *target_; }
+
+ private:
+  void make_target();
+  void report(std::string strategy, std::uint64_t seed);
+
+  const Program& program_;
+  const Options& options_;
+  const std::string& test_;
+  const Aftermath& aftermath_;
+  void (*before_report_)() = nullptr;
+  std::unique_ptr<FuzzTarget> target_;
+};
+
+/// Brings inputs to a session until there are no more, or one has failed.
+using FuzzDriver = void (*)(FuzzSession& session);
+
+/// Null: this program has no fuzzer.
+[[nodiscard]] FuzzDriver fuzz_driver() noexcept;
+void set_fuzz_driver(FuzzDriver driver) noexcept;
+
+}  // namespace fermata::sim::detail
