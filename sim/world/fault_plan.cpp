@@ -8,8 +8,10 @@
 namespace fermata::sim::detail {
 
 namespace {
-constexpr Odds kOdds[] = {{1, 100}, {1, 25}, {1, 8}, {1, 2}};
-}
+constexpr Odds kOdds[] = {{0, 1}, {1, 100}, {1, 25}, {1, 8}, {1, 2}};
+constexpr std::uint64_t kPresentKey = key_of("present");
+constexpr std::uint64_t kOddsKey = key_of("odds");
+}  // namespace
 
 FaultPlan::~FaultPlan() { decisions_.set_fault_points(nullptr); }
 
@@ -32,9 +34,11 @@ void FaultPlan::stop() noexcept {
 std::uint64_t FaultPlan::drawn_strength(Fault fault, Stream stream, std::uint64_t key,
                                         std::uint64_t bound) {
   Kind& kind = kinds_[static_cast<std::size_t>(fault)];
-  if (kind.presence == Presence::Undecided) decide(to_string(fault), allowed_.has(fault), kind);
+  if (kind.presence == Presence::Undecided) {
+    decide(to_string(fault), keys_of(fault), allowed_.has(fault), kind);
+  }
   if (kind.presence == Presence::Absent) return 0;
-  const std::uint64_t drawn = decisions_.draw_rarely(stream, key, bound, kind.odds);
+  const std::uint64_t drawn = decisions_.draw_rarely(stream, key, bound, kOdds[kind.odds]);
   if (drawn != 0) count(fault, key);
   return drawn;
 }
@@ -44,11 +48,13 @@ bool FaultPlan::strikes(std::string_view name) {
   auto known = points_.find(name);
   if (known == points_.end()) known = points_.emplace(name, Point()).first;
   Point& point = known->second;
-  if (point.presence == Presence::Undecided) decide(name, allowed_.has(Fault::Point), point);
+  if (point.presence == Presence::Undecided) {
+    decide(name, keys_of(name), allowed_.has(Fault::Point), point);
+  }
   if (point.presence == Presence::Absent) return false;
   const std::uint64_t key = key_of(key_of(to_string(Fault::Point)), name);
   if (decisions_.naming()) decisions_.name(key, fmt::format("fault point '{}'", name));
-  if (!decisions_.chance(Stream::Fault, key, point.odds)) return false;
+  if (!decisions_.chance(Stream::Fault, key, kOdds[point.odds])) return false;
   ++point.struck;
   count(Fault::Point, key);
   return true;
@@ -59,26 +65,40 @@ void FaultPlan::count(Fault fault, std::uint64_t key) {
   if (listener_ != nullptr) listener_->struck(fault, key);
 }
 
-void FaultPlan::decide(std::string_view name, bool allowed, Kind& kind) {
+FaultPlan::Keys FaultPlan::keys_of(std::string_view name) noexcept {
+  const std::uint64_t key = key_of(name);
+  return Keys{key_of(key, kPresentKey), key_of(key, kOddsKey)};
+}
+
+const FaultPlan::Keys& FaultPlan::keys_of(Fault fault) noexcept {
+  static const std::array<Keys, kFaultCount> kKeys = [] {
+    std::array<Keys, kFaultCount> keys;
+    for (std::size_t i = 0; i < kFaultCount; ++i)
+      keys[i] = keys_of(to_string(static_cast<Fault>(i)));
+    return keys;
+  }();
+  return kKeys[static_cast<std::size_t>(fault)];
+}
+
+void FaultPlan::decide(std::string_view name, const Keys& keys, bool allowed, Kind& kind) {
   kind.presence = Presence::Absent;
   if (!allowed) return;
-  const std::uint64_t present = key_of(key_of(name), "present");
-  const std::uint64_t odds = key_of(key_of(name), "odds");
   if (decisions_.naming()) {
-    decisions_.name(present, fmt::format("whether this run has '{}'", name));
-    decisions_.name(odds, fmt::format("how often '{}' strikes", name));
+    decisions_.name(keys.present, fmt::format("whether this run has '{}'", name));
+    decisions_.name(keys.odds, fmt::format("how often '{}' strikes", name));
   }
-  if (decisions_.draw(Stream::Fault, present, 2) == 0) return;
+  if (decisions_.draw(Stream::Fault, keys.present, 2) == 0) return;
   kind.presence = Presence::Present;
-  kind.odds = kOdds[decisions_.draw(Stream::Fault, odds, std::size(kOdds))];
+  const std::uint64_t odds = decisions_.draw(Stream::Fault, keys.odds, std::size(kOdds) - 1);
+  kind.odds = static_cast<std::uint8_t>(odds + 1);
 }
 
 std::string FaultPlan::text() const {
   std::string text;
   const auto add = [&](std::string_view name, const Kind& kind, std::uint64_t struck) {
-    if (kind.odds.numerator == 0) return;
-    text += fmt::format("{}, {} in {}: struck {} times\n", name, kind.odds.numerator,
-                        kind.odds.denominator, struck);
+    if (kind.odds == 0) return;
+    text += fmt::format("{}, {} in {}: struck {} times\n", name, kOdds[kind.odds].numerator,
+                        kOdds[kind.odds].denominator, struck);
   };
   for (std::size_t i = 0; i < kFaultCount; ++i) {
     add(to_string(static_cast<Fault>(i)), kinds_[i], counts_[i]);

@@ -65,7 +65,12 @@ class FaultPlan final : private FaultPoints {
   enum class Presence : std::uint8_t { Undecided, Absent, Present };
   struct Kind {
     Presence presence = Presence::Undecided;
-    Odds odds{0, 1};  // 0: never.
+    std::uint8_t odds = 0;  // From 1 on an index of kOdds; 0: never.
+  };
+  /// Of the draws whether a run has it, and how often it strikes.
+  struct Keys {
+    std::uint64_t present = 0;
+    std::uint64_t odds = 0;
   };
   struct Point : Kind {
     std::uint64_t struck = 0;
@@ -75,7 +80,9 @@ class FaultPlan final : private FaultPoints {
 
   std::uint64_t drawn_strength(Fault fault, Stream stream, std::uint64_t key, std::uint64_t bound);
   void count(Fault fault, std::uint64_t key);
-  void decide(std::string_view name, bool allowed, Kind& kind);
+  void decide(std::string_view name, const Keys& keys, bool allowed, Kind& kind);
+  [[nodiscard]] static Keys keys_of(std::string_view name) noexcept;
+  [[nodiscard]] static const Keys& keys_of(Fault fault) noexcept;
 
   Decisions& decisions_;
   FaultListener* listener_ = nullptr;

@@ -24,6 +24,7 @@ constexpr std::uint32_t kFirstAddress = 0x0a000001;  // 10.0.0.1
 constexpr Duration kShortestStart = std::chrono::microseconds(5);
 constexpr std::uint64_t kStarts = 12;  // At once, or each twice the one before.
 constexpr std::array<unsigned, 8> kTurnsOfOthers = {0, 0, 0, 0, 1, 1, 2, 16};
+constexpr std::uint64_t kClockKey = key_of("clock");
 constexpr Duration kLeastSkew = std::chrono::milliseconds(1);
 constexpr std::uint64_t kClockFaults = 2 * 18;  // Ahead or behind; the most is 131 s.
 constexpr std::int32_t kLeastDrift = 4;         // Millionths.
@@ -167,7 +168,7 @@ void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::ui
   may_crash_ = false;
   may_pause_ = false;
   node_clock_.reset();
-  disk_.format();
+  if (std::exchange(disk_used_, false)) disk_.format();
   terminal_.reset();
   begin();
 }
@@ -308,7 +309,7 @@ void NodeState::run_main() noexcept {
 }
 
 void NodeState::meet_clock_fault() {
-  const std::uint64_t key = key_of(key_, to_string(Fault::Clock));
+  const std::uint64_t key = key_of(key_, kClockKey);
   if (decisions().naming()) decisions().name(key, fmt::format("the clock of '{}'", name_));
   const std::uint64_t drawn = faults().strength(Fault::Clock, Stream::Time, key, kClockFaults);
   if (drawn == 0) return;

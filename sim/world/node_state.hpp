@@ -81,7 +81,10 @@ class NodeState final : private AgendaOwner {
   [[nodiscard]] Network& network() const noexcept { return network_; }
   [[nodiscard]] const ProgramTable& program_table() const noexcept;
   /// Its file system, empty at the beginning of a run.
-  [[nodiscard]] Disk& disk() noexcept { return machine_->disk_; }
+  [[nodiscard]] Disk& disk() noexcept {
+    machine_->disk_used_ = true;
+    return machine_->disk_;
+  }
   /// What its program's standard streams are.
   [[nodiscard]] Terminal& terminal() noexcept { return machine_->terminal_; }
   /// The machine with this address, which may be this one; null when there is none.
@@ -183,6 +186,7 @@ class NodeState final : private AgendaOwner {
   std::string name_;
   Node handle_;
   Disk disk_;
+  bool disk_used_ = false;  // In this run.
   Terminal terminal_{*this};
   Audit audit_;
   fermata::detail::Context* context_;  // Where run_program() is called.
