@@ -13,7 +13,9 @@ CoroutineBase::CoroutineBase(Runtime& runtime, std::size_t block_bytes, Name&& n
       name_(std::move(name)),
       spawn_place_(place),
       waker_(*this),
-      block_bytes_(static_cast<std::uint32_t>(block_bytes)) {}
+      block_bytes_(static_cast<std::uint32_t>(block_bytes)) {
+  promise_to_tell();
+}
 
 std::string CoroutineBase::label() const {
   return name_.empty() ? fmt::format("coroutine {}", id_) : std::string(name_.view());

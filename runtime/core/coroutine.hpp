@@ -278,16 +278,19 @@ class Coroutine {
   explicit Coroutine(Ref<detail::CoroutineOf<T>> coroutine) noexcept
       : coroutine_(std::move(coroutine)) {}
 
-  [[nodiscard]] detail::CoroutineOf<T>& operator*() const noexcept { return *coroutine_; }
-  [[nodiscard]] detail::CoroutineOf<T>* operator->() const noexcept { return coroutine_.get(); }
+  [[nodiscard]] detail::CoroutineOf<T>& operator*() const noexcept {
+    coroutine_->touched();
+    return *coroutine_;
+  }
+  [[nodiscard]] detail::CoroutineOf<T>* operator->() const noexcept { return &**this; }
   explicit operator bool() const noexcept { return static_cast<bool>(coroutine_); }
 
-  void cancel(std::exception_ptr reason = nullptr) const { coroutine_->cancel(std::move(reason)); }
+  void cancel(std::exception_ptr reason = nullptr) const { (**this).cancel(std::move(reason)); }
 
   /// What makes it awaitable: its end, and the result that it then has.
   [[nodiscard]] CoroutineBase& event() const noexcept { return *coroutine_; }
-  decltype(auto) result() const { return coroutine_->result(); }
-  decltype(auto) take_result() const { return coroutine_->take_result(); }
+  decltype(auto) result() const { return (**this).result(); }
+  decltype(auto) take_result() const { return (**this).take_result(); }
 
  private:
   Ref<detail::CoroutineOf<T>> coroutine_;

@@ -238,6 +238,12 @@ class Event {
 
   [[nodiscard]] Event* next_live() const noexcept { return live_.after; }
 
+  /// The present step uses this in a way that leaves no trace: it looks at it, or changes what
+  /// others may look at. One null-pointer test unless somebody asks what steps use.
+  void touched() const;
+  /// Whether every use of this is either traced or told by touched().
+  [[nodiscard]] bool tells_uses() const noexcept { return has(kTellsUses); }
+
   /// Scratch of the observer: whether it has this event on its list of things to look at, and what
   /// it saw when it last looked.
   struct AuditMark {
@@ -263,6 +269,9 @@ class Event {
   /// The backend begins, or ends, to watch for this event. Called on the 0 <-> 1 edges only.
   virtual void arm() {}
   virtual void disarm() noexcept {}
+
+  /// Said at its creation by what keeps the promise of tells_uses().
+  void promise_to_tell() noexcept { flags_ |= kTellsUses; }
 
   /// Gives back every loop reference at once and disarms. REQUIRES: it is started.
   void leave_loop() noexcept;
@@ -293,6 +302,7 @@ class Event {
     kHidden = 1u << 4,
     kShut = 1u << 5,
     kExceptionOwed = 1u << 6,
+    kTellsUses = 1u << 7,
   };
   struct QueuedNotifies;
 

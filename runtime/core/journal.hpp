@@ -53,6 +53,11 @@ class Journal {
     return true;
   }
 
+  /// The same without a trace: it changes no hash.
+  void note_use(const Event& subject) {
+    if (!hash_->stopped()) touch(subject);
+  }
+
   /// Events that were touched since the last forget_all(), each once; null when destroyed since.
   [[nodiscard]] std::span<const Event* const> touched() const noexcept { return {begin_, end_}; }
   /// REQUIRES: the mark of each event says that it is not touched any more.

@@ -28,6 +28,7 @@ struct Kernel {
   Chooser* chooser = nullptr;    // Null in production.
   Observer* observer = nullptr;  // Null in production.
   WaitLog* wait_log = nullptr;   // Null unless somebody wants to explain what comes.
+  Journal* uses = nullptr;       // Null unless somebody asks what each step has used.
 
   std::size_t active_events = 0;  // CORE-EV-01.
   std::uint64_t next_serial = 1;
@@ -37,6 +38,12 @@ struct Kernel {
   void trace(Trace kind, const Event* subject, std::uint64_t detail) {
     if (observer != nullptr) [[unlikely]] {
       observer->trace(kind, subject, detail);
+    }
+  }
+
+  void touched(const Event& event) {
+    if (uses != nullptr) [[unlikely]] {
+      uses->note_use(event);
     }
   }
 

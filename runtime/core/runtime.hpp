@@ -164,6 +164,8 @@ class Runtime {
   detail::Link<Runtime> debugger_link_;
 };
 
+inline void Event::touched() const { runtime_->kernel().touched(*this); }
+
 namespace detail {
 
 /// Which runtime is current on this thread; null outside of run(). The simulator sets it when it

@@ -110,6 +110,7 @@ void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace pl
   if (!event.closed()) {
     if (token != nullptr) {
       token->mark_used_as_token();
+      token->touched();
       if (token->closed()) throw_canceled_by(*token);
       waker.resume_when(*token, WakeRule::Token);
     }

@@ -19,6 +19,7 @@ void Barrier::require_parties() const {
 
 void Barrier::arrive_and_wait(const WaitOptions& options, const SourcePlace& place) {
   detail::check_token(options);
+  touched();
   if (broken_) std::rethrow_exception(broken_);
   require_parties();
   log_wait(WaitAct::Arrived, &place);
@@ -32,6 +33,7 @@ void Barrier::arrive_and_wait(const WaitOptions& options, const SourcePlace& pla
 }
 
 void Barrier::arrive_and_drop() {
+  touched();
   require_parties();
   --parties_;
   if (broken_) {
@@ -68,6 +70,7 @@ void Barrier::break_up(const std::string& why, const std::exception_ptr& cause) 
 }
 
 void Barrier::reset() {
+  touched();
   break_up("it was reset", nullptr);
   broken_ = nullptr;
 }

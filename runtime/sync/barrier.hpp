@@ -52,18 +52,22 @@ class Barrier final : private detail::Primitive {
   /// Begins anew, with all parties still to come, whole again. Who waits gets BrokenBarrier.
   void reset();
 
-  [[nodiscard]] std::size_t parties() const noexcept { return parties_; }
+  [[nodiscard]] std::size_t parties() const noexcept { return asked().parties_; }
   /// Parties that have arrived in this phase.
-  [[nodiscard]] std::size_t arrived() const noexcept { return parties_ - pending_; }
+  [[nodiscard]] std::size_t arrived() const noexcept { return asked().parties_ - pending_; }
   /// Phases completed.
-  [[nodiscard]] std::uint64_t phases() const noexcept { return phases_; }
-  [[nodiscard]] bool broken() const noexcept { return broken_ != nullptr; }
+  [[nodiscard]] std::uint64_t phases() const noexcept { return asked().phases_; }
+  [[nodiscard]] bool broken() const noexcept { return asked().broken_ != nullptr; }
 
   /// "Barrier 'start' created at race.cpp:3, 1 of 3 parties arrived, waiting: 'a'"
   [[nodiscard]] std::string info() const override;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
+  [[nodiscard]] const Barrier& asked() const noexcept {
+    touched();
+    return *this;
+  }
   void require_parties() const;
   void complete();
   void break_up(const std::string& why, const std::exception_ptr& cause);

@@ -243,6 +243,7 @@ class Channel {
 
   [[nodiscard]] Core& core() const {
     FERMATA_REQUIRE(core_.get() != nullptr, "the channel is an empty handle");
+    core_->touched();
     return *core_;
   }
 

@@ -40,6 +40,7 @@ ChannelCore::ChannelCore(Runtime& runtime, Name&& name, std::size_t capacity,
     guard_ = std::make_unique<ChannelGuard>(*this, options);
   }
   observe_owner();
+  promise_to_tell();
 }
 
 ChannelCore::~ChannelCore() { shut(); }
@@ -123,6 +124,7 @@ FERMATA_HOT void ChannelCore::await_slot(const WaitOptions& options, const Sourc
     slot_forfeited(self);
     throw;
   }
+  touched();
 }
 
 FERMATA_HOT void ChannelCore::await_taker(void* value, const WaitOptions& options,
@@ -136,6 +138,7 @@ FERMATA_HOT void ChannelCore::await_taker(void* value, const WaitOptions& option
     delivery_forfeited(self);
     throw;
   }
+  touched();
 }
 
 bool ChannelCore::offer(void* value, const WaitOptions& options, const SourcePlace& place) {
@@ -176,15 +179,18 @@ Ref<Event> ChannelCore::await_value(const WaitOptions& options, const SourcePlac
     value_forfeited(self);
     throw;
   }
+  touched();
   return keep;
 }
 
 FERMATA_COLD void ChannelCore::slot_forfeited(Waiter& waiter) {
+  touched();
   if (waiter.leave()) wake_senders();
   starvation_changed(false);
 }
 
 FERMATA_COLD void ChannelCore::value_forfeited(Waiter& waiter) {
+  touched();
   if (waiter.leave() && !closed()) wake_receivers();
   starvation_changed(false);
 }
@@ -192,6 +198,7 @@ FERMATA_COLD void ChannelCore::value_forfeited(Waiter& waiter) {
 // Who is cancelled first keeps its value: what is on its way back cannot be taken any more. Who is
 // cancelled when the value has been taken learns of the cancellation all the same.
 FERMATA_COLD void ChannelCore::delivery_forfeited(Waiter& waiter) {
+  touched();
   const bool taken = waiter.leave();
   if (!taken) wake_senders();
   starvation_changed(false);

@@ -38,6 +38,7 @@ class ChannelCore : public Event {
   void add_handle() noexcept { ++handles_; }
   /// The last one closes the channel: Disposed.
   void drop_handle() noexcept {
+    if (!closed()) touched();
     if (--handles_ == 0) close_for_want_of_handles();
   }
 
@@ -106,7 +107,10 @@ class ChannelCore : public Event {
 
   /// Where somebody may stand who does not suspend, and says so when that has changed.
   [[nodiscard]] WaitQueue& receiver_queue() noexcept { return receivers_; }
-  void receivers_changed() { starvation_changed(false); }
+  void receivers_changed() {
+    touched();
+    starvation_changed(false);
+  }
 
   // --- values ---
 
@@ -166,7 +170,7 @@ class ChannelCore : public Event {
   void* delivery_ = nullptr;
   std::uint32_t handles_ = 0;
   CloseReason reason_ = CloseReason::Explicit;
-  bool logged_;  // Somebody keeps a log of who sends and receives.
+  bool logged_;      // Somebody keeps a log of who sends and receives.
   Outcome outcome_;  // Valid once closed.
   Name name_;
   SourcePlace place_;

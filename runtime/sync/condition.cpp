@@ -30,6 +30,7 @@ void Condition::wait(Mutex& mutex, const WaitOptions& options, const SourcePlace
   if (options.timeout == Duration::zero()) detail::Deadline(options).throw_timeout();
   detail::Waiter me(line_);
   const auto pass_on = [&] {
+    touched();
     if (me.in_line() && me.leave()) line_.grant();
   };
   std::exception_ptr end;

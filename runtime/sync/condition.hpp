@@ -70,10 +70,12 @@ class Condition final : private detail::Primitive {
 
   /// Who notifies need not hold the mutex. Never suspends.
   void notify_one(const SourcePlace& place = SourcePlace::current()) {
+    touched();
     log_notify(place);
     line_.grant();
   }
   void notify_all(const SourcePlace& place = SourcePlace::current()) {
+    touched();
     log_notify(place);
     while (line_.grant()) {
     }

@@ -209,8 +209,9 @@ class Future {
   // --- Awaitable ---
 
   [[nodiscard]] Event& event() const {
-    core().break_if_abandoned();
-    return core();
+    FERMATA_REQUIRE(core_.get() != nullptr, kNothing);
+    core_->break_if_abandoned();
+    return *core_;
   }
   decltype(auto) result() const {
     if constexpr (!std::is_void_v<T>) return std::as_const(core().value());
@@ -227,8 +228,11 @@ class Future {
   }
 
  private:
+  static constexpr const char* kNothing = "the future refers to nothing";
+
   [[nodiscard]] Core& core() const {
-    FERMATA_REQUIRE(core_.get() != nullptr, "the future refers to nothing");
+    FERMATA_REQUIRE(core_.get() != nullptr, kNothing);
+    core_->touched();
     return *core_;
   }
   template <class U>
@@ -320,6 +324,7 @@ class Promise {
 
   [[nodiscard]] Core& core() const {
     FERMATA_REQUIRE(core_.get() != nullptr, "FutureState is already destroyed");
+    core_->touched();
     return *core_;
   }
   template <class E>

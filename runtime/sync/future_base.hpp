@@ -77,7 +77,10 @@ class FutureBase : public Event {
   /// The last one breaks the promise when somebody waits; one that has been given away is not the
   /// callers' to break.
   void drop_writer() noexcept {
-    if (--writers_ == 0 && !completed() && !has(kGivenAway)) lose_writers();
+    --writers_;
+    if (completed()) return;
+    touched();
+    if (writers_ == 0 && !has(kGivenAway)) lose_writers();
   }
   /// Nobody is left to complete a pending one.
   void lose_writers() noexcept;
@@ -128,7 +131,9 @@ class FutureBase : public Event {
       : Event(runtime, EventKind::Plain),
         created_(created),
         name_(std::move(options.name)),
-        state_(options.breaks ? kBreaks : 0) {}
+        state_(options.breaks ? kBreaks : 0) {
+    promise_to_tell();
+  }
   ~FutureBase() override;
 
   /// Ends the object and gives its memory back.

@@ -17,7 +17,7 @@ constexpr std::size_t kItemsShown = 3;
 /// Fires whenever one more item may be pulled.
 class Room final : public Event {
  public:
-  explicit Room(Runtime& runtime) : Event(runtime, EventKind::Plain) {}
+  explicit Room(Runtime& runtime) : Event(runtime, EventKind::Plain) { promise_to_tell(); }
 };
 
 WaitOptions wait_options(const AwaitOptions& options) { return {options.timeout, options.token}; }
@@ -60,6 +60,7 @@ JointWait::JointWait(const JointRule& rule, const AwaitOptions& options)
       waiter_(&current_coroutine()),
       deadline_(wait_options(options)) {
   check_token(wait_options(options));
+  promise_to_tell();
 }
 
 void JointWait::reserve(std::size_t count) {
@@ -70,6 +71,7 @@ void JointWait::reserve(std::size_t count) {
 }
 
 void JointWait::add(Event* event) {
+  touched();
   const auto refuse = [&](const char* what) {
     throw UsageError(fmt::format("{}: item {} {}", rule_.operation, total_, what));
   };
@@ -94,6 +96,7 @@ void JointWait::add(Event* event) {
 }
 
 void JointWait::seal() {
+  touched();
   sealed_ = true;
   settle_if_satisfied();
 }
@@ -104,8 +107,15 @@ void JointWait::feed(std::function<bool()> pull, const SourcePlace& place) {
       Name(std::string(rule_.operation) + ".source"),
       [this, pull = std::move(pull), room = room_for_more_] {
         const std::size_t limit = options_.concurrency;
-        while (!settled_ && pull()) {
-          while (limit != 0 && pending_ >= limit) fermata::wait(*room);
+        const auto wants_more = [this] {
+          touched();
+          return !settled_;
+        };
+        while (wants_more() && pull()) {
+          while (limit != 0 && pending_ >= limit) {
+            fermata::wait(*room);
+            touched();
+          }
         }
         seal();
       },
@@ -159,6 +169,7 @@ void JointWait::let_go(JointItem& item) noexcept {
 
 void JointWait::answer_if_closed(JointItem& item) {
   if (item.state_ != JointItem::State::Pending || !item.event().closed()) return;
+  item.event().touched();
   ended(item, *item.event().replay());
 }
 

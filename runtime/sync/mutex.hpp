@@ -56,6 +56,7 @@ class Mutex final : private detail::Primitive {
   /// the caller that is logged instead, and one that is unwound by force need not hold it.
   void unlock() {
     const CoroutineBase& me = detail::caller();
+    touched();
     if (!holder_.is(me)) [[unlikely]] {
       return refuse_unlock(me);
     }
@@ -65,7 +66,10 @@ class Mutex final : private detail::Primitive {
 
   /// Held, or promised to a waiter that has not run yet.
   [[nodiscard]] bool is_locked() const noexcept { return !free(); }
-  [[nodiscard]] bool held_by_caller() const { return holder_.is(detail::caller()); }
+  [[nodiscard]] bool held_by_caller() const {
+    touched();
+    return holder_.is(detail::caller());
+  }
 
   /// "Mutex 'ledger' created at bank.cpp:12, held by 'teller' since bank.cpp:31, waiting: 'clerk'"
   [[nodiscard]] std::string info() const override;
@@ -74,7 +78,10 @@ class Mutex final : private detail::Primitive {
  private:
   friend struct detail::DebuggerNames;
 
-  [[nodiscard]] bool free() const noexcept { return holder_.nobody() && line_.granted() == 0; }
+  [[nodiscard]] bool free() const noexcept {
+    touched();
+    return holder_.nobody() && line_.granted() == 0;
+  }
   void lock_in_turn(const CoroutineBase& me, const WaitOptions& options, const SourcePlace& place);
   void refuse_unlock(const CoroutineBase& me) const;
 

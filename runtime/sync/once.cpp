@@ -24,6 +24,7 @@ bool Once::begin(const WaitOptions& options, const SourcePlace& place) {
 }
 
 void Once::end(bool success) {
+  touched();
   runner_.clear();
   done_ = success;
   while (line_.grant() && success) {

@@ -28,7 +28,7 @@ class Once final : private detail::Primitive {
   template <class F>
   void call(F&& function, const WaitOptions& options = {},
             const SourcePlace& place = SourcePlace::current()) {
-    if (done_) [[likely]] {
+    if (done()) [[likely]] {
       return;
     }
     if (!begin(options, place)) return;
@@ -41,7 +41,10 @@ class Once final : private detail::Primitive {
     end(true);
   }
 
-  [[nodiscard]] bool done() const noexcept { return done_; }
+  [[nodiscard]] bool done() const noexcept {
+    touched();
+    return done_;
+  }
 
   /// "Once 'schema' created at db.cpp:5, being done by 'a' since db.cpp:40, waiting: 'b'"
   [[nodiscard]] std::string info() const override;

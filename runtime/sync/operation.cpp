@@ -11,6 +11,7 @@ void check_token(const WaitOptions& options) {
   if (options.timeout) require_valid_span(*options.timeout);
   if (options.token == nullptr) return;
   options.token->mark_used_as_token();
+  options.token->touched();
   if (options.token->closed() && !options.token->void_as_token()) throw_canceled_by(*options.token);
 }
 

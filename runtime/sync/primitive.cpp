@@ -17,7 +17,9 @@ Primitive::Primitive(const char* kind, Name&& name, const SourcePlace& place)
     : Event(current_runtime(), EventKind::Plain),
       kind_(kind),
       name_(std::move(name)),
-      place_(place) {}
+      place_(place) {
+  promise_to_tell();
+}
 
 std::string Primitive::title() const {
   std::string text = kind_;

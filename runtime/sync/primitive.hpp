@@ -55,9 +55,13 @@ class Primitive : public Event {
     try {
       me.park(*this, options, place);
     } catch (...) {
-      if (me.in_line()) give_up(me.leave());
+      if (me.in_line()) {
+        touched();
+        give_up(me.leave());
+      }
       throw;
     }
+    touched();
     me.leave();
   }
 

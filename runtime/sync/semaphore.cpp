@@ -43,6 +43,7 @@ void Semaphore::release(std::size_t count, const SourcePlace& place) {
   if (count > std::numeric_limits<std::size_t>::max() - available_) {
     throw misuse(fmt::format("release of {} permits: there are {} already", count, available_));
   }
+  touched();
   available_ += count;
   serve();
 }

@@ -40,7 +40,10 @@ class Semaphore final : private detail::Primitive {
   void release(std::size_t count = 1, const SourcePlace& place = SourcePlace::current());
 
   /// Permits that nobody has been promised.
-  [[nodiscard]] std::size_t available() const noexcept { return available_; }
+  [[nodiscard]] std::size_t available() const noexcept {
+    touched();
+    return available_;
+  }
 
   /// "Semaphore 'slots' created at pool.cpp:8, 2 available, waiting: 'a'"
   [[nodiscard]] std::string info() const override;
@@ -50,6 +53,7 @@ class Semaphore final : private detail::Primitive {
   class Request;
 
   [[nodiscard]] bool can_take(std::size_t count) const noexcept {
+    touched();
     return count <= available_ && !line_.can_grant();
   }
   void require_some(const char* operation, std::size_t count) const;

@@ -65,6 +65,7 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   if (options.log_waits) history_.begin(runtime, record_.steps);
   telling_ = record_.told_of_steps != nullptr ? &teller_ : nullptr;
   if (telling_ != nullptr) telling_->begin_run(runtime);
+  runtime.kernel().uses = record_.wants_uses ? &journal_ : nullptr;
   if (failed_coroutine_.step != 0) failed_coroutine_ = {};
 }
 

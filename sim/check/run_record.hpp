@@ -36,6 +36,8 @@ class RunRecord {
 
   /// Whose strategy wants to know of the steps; null: none does.
   Decisions* told_of_steps = nullptr;
+  /// And what they have used.
+  bool wants_uses = false;
   /// The program has promised to announce what its coroutines share.
   bool sharing_announced = false;
   /// Something has taken part that does not tell what is done with it.

@@ -14,20 +14,11 @@ namespace {
 
 constexpr std::uint64_t name_of_use(std::uint64_t key) noexcept { return key & ~Footprint::kFlags; }
 
-/// Whether nothing is done with it but what leaves traces, or is for the program to announce. Of
-/// what the reactor has a part in, the place in the order of steps may matter. The root scope
-/// belongs to the runtime.
+/// Whether all is known that is done with it. Of what the reactor has a part in, the place in the
+/// order of steps may matter. The root scope belongs to the runtime.
 bool is_known(const Event& event, bool gone) noexcept {
-  switch (event.kind()) {
-    case EventKind::Plain:
-    case EventKind::Coroutine:
-    case EventKind::Joint:
-      return true;
-    case EventKind::Scope:
-      return gone || static_cast<const ScopeBase&>(event).is_root();
-    default:
-      return false;
-  }
+  if (event.kind() != EventKind::Scope) return event.tells_uses();
+  return gone || static_cast<const ScopeBase&>(event).is_root();
 }
 
 }  // namespace

@@ -12,13 +12,15 @@
 //            (sleep sets: P. Godefroid, "Partial-order methods for the verification of concurrent
 //            systems", LNCS 1032, 1996; where to branch: source sets, see races.hpp).
 // Sound      Two steps are independent when they are known to have nothing in common. What a step
-//            does to plain variables nobody sees, nor that it takes a mutex which is free, so by
-//            default every step may have used everything, and every schedule is run. A program that
-//            says world.sharing_is_announced() promises to name what its coroutines share, with
-//            touches() and reads(), in each step that uses it. Who spawns, wakes, cancels or waits
-//            for whom, and every event that fires, is known anyhow. From the moment when time, I/O,
-//            a scope, or a second machine takes part each step counts as using everything, since
-//            its place in the order of all steps may matter.
+//            does to plain variables nobody sees, so by default every step may have used
+//            everything, and every schedule is run. A program that says
+//            world.sharing_is_announced() promises to name what its coroutines share, with
+//            touches() and reads(), in each step that uses it. What is done to the runtime's own
+//            objects is known anyhow: by traces, and where there are none because nobody waits (a
+//            mutex that is free, a channel with room, whether a coroutine has ended) by
+//            Event::touched(), as a write. From the moment when time, I/O, a scope, a pool, an
+//            event of the program's own or a second machine takes part each step counts as using
+//            everything: its place in the order of all steps may matter.
 // dfs:N      Only schedules with at most N picks that are not production's, all of them: those that
 //            a tape describes with N decisions. After M. Musuvathi, S. Qadeer, "Iterative context
 //            bounding", PLDI 2007, and delay bounding. Without classes, which a bound would cut

@@ -20,6 +20,7 @@ void Decisions::begin(std::uint64_t seed) {
 void Decisions::begin_strategy(std::uint64_t seed) {
   strategy_->begin_run(seed);
   wants_steps_ = strategy_->news() != StepNews::None;
+  wants_uses_ = strategy_->news() == StepNews::Footprints;
 }
 
 void Decisions::begin_replay(Replay& replay) {
@@ -49,6 +50,7 @@ void Decisions::reset() {
   draws_ = 0;
   picks_ = 0;
   wants_steps_ = false;
+  wants_uses_ = false;
   names_.clear();
   pick_records_.clear();
   origins_.clear();

@@ -84,6 +84,8 @@ class Decisions final : public Chooser {
 
   /// Whether end_step is to be called.
   [[nodiscard]] bool wants_steps() const noexcept { return wants_steps_; }
+  /// And of what they have used.
+  [[nodiscard]] bool wants_uses() const noexcept { return wants_uses_; }
   /// As Strategy::end_step. Only when it is wanted.
   void end_step(std::uint64_t path, const Footprint& footprint) {
     strategy_->end_step(path, footprint);
@@ -169,6 +171,7 @@ class Decisions final : public Chooser {
   DecisionListener* listener_ = nullptr;
   bool naming_ = false;
   bool wants_steps_ = false;
+  bool wants_uses_ = false;
   Names names_;
   std::vector<PickRecord> pick_records_;
   Origins origins_;

@@ -189,9 +189,9 @@ class World {
   SweepCounts sweep_cancellation(const std::function<void()>& program,
                                  const std::function<void()>& check = nullptr);
 
-  /// A promise, from now on in this run: whatever coroutines share and do not wait for is announced
-  /// with touches() or reads() in each step that uses it. The strategy `dfs` skips schedules that
-  /// this makes superfluous; see docs/guide/strategies.md.
+  /// A promise, from now on in this run: whatever coroutines share is announced with touches() or
+  /// reads() in each step that uses it, but for objects of Fermata, whose uses are known. The
+  /// strategy `dfs` skips schedules that this makes superfluous; see docs/guide/strategies.md.
   void sharing_is_announced() noexcept;
 
   /// Runs the world to its end, or to the first failure; then what is left of the programs is

@@ -214,6 +214,7 @@ void WorldState::reset(const WorldOptions& options) {
 void WorldState::run() {
   FERMATA_REQUIRE(!in_run_, "run: the world runs already");
   told_of_steps = decisions_.wants_steps() ? &decisions_ : nullptr;
+  wants_uses = decisions_.wants_uses();
   in_run_ = true;
   const Guarded guarded(*this);
   while (act()) {
