@@ -18,6 +18,18 @@ namespace fermata {
 
 class CoroutineBase;
 class Event;
+class Runtime;
+
+/// Somebody, as those know him who share something with him from another runtime. Noted only where
+/// a log of waits is kept.
+struct WaitPerson {
+  const Runtime* runtime = nullptr;  // Null: nobody was noted. It may have gone.
+  std::uint64_t coroutine = 0;       // Its id.
+  std::string label;
+
+  /// The current coroutine; nobody when its runtime keeps no log.
+  [[nodiscard]] static WaitPerson present();
+};
 
 /// An event tells its part, in any order; what it does not know it leaves out.
 class WaitFacts {
@@ -42,9 +54,29 @@ class WaitFacts {
   virtual void abandoned(const char* why) = 0;
   /// It was to fire by itself, and was stopped.
   virtual void stopped() = 0;
+  /// It stands for `shared`, which is no event, as others do, also of other runtimes: all of them
+  /// are one.
+  virtual void stands_for(const void* shared) = 0;
+  /// Who could make it fire, or has done so before; `how` is "sent to by".
+  virtual void in_hands_of(const WaitPerson& person, const char* how) = 0;
+  /// It fires when the run of that runtime, which may have gone, has ended.
+  virtual void ends_with(const Runtime* run) = 0;
+  /// Whoever uses `stream` could make it fire; `how` is "its input is with".
+  virtual void through(const Event& stream, const char* how) = 0;
+  /// It is not the program that makes it fire, but `whom`: "the disk".
+  virtual void outside(std::string_view whom) = 0;
 
  protected:
   ~WaitFacts() = default;
+};
+
+/// What several events stand for: asked in the place of each of them.
+class WaitSubject {
+ public:
+  virtual void explain_wait(WaitFacts& facts) const = 0;
+
+ protected:
+  ~WaitSubject() = default;
 };
 
 enum class WaitAct : std::uint8_t {

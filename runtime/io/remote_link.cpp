@@ -34,6 +34,30 @@ bool RemoteLink::cancel_requested() const {
   return cancel_requested_;
 }
 
+// Nothing here is a choice between threads: it must not matter whether a log is kept.
+void RemoteLink::taken_up() {
+  WaitPerson worker = WaitPerson::present();
+  if (worker.runtime == nullptr) return;
+  const Lock held(mutex_);
+  worker_ = std::move(worker);
+}
+
+void RemoteLink::queued_at(std::shared_ptr<const WaitSubject> queue) {
+  const Lock held(mutex_);
+  queue_ = std::move(queue);
+}
+
+void RemoteLink::explain(WaitFacts& facts) const {
+  const Lock held(mutex_, std::try_to_lock);
+  if (!held.owns_lock()) return;
+  if (worker_.runtime != nullptr) {
+    facts.in_hands_of(worker_, "worked on by");
+  } else if (queue_ != nullptr) {
+    queue_->explain_wait(facts);
+  }
+  facts.outside("another thread");
+}
+
 void RemoteLink::dismiss(bool cancel) noexcept {
   const Lock held = lock();
   reader_ = nullptr;

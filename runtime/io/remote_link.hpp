@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "fermata/runtime/core/wait_facts.hpp"
 #include "fermata/runtime/io/thread_line.hpp"
 #include "fermata/runtime/reactor/trigger.hpp"
 #include "fermata/runtime/sync/future.hpp"
@@ -38,12 +39,17 @@ class RemoteLink {
   /// nothing is bound, when it is not wanted already.
   bool bind_cancel(TriggerHandle* trigger);
   [[nodiscard]] bool cancel_requested() const;
+  /// Reports say that the current coroutine works on it; before that, that it is up to `queue`.
+  void taken_up();
+  void queued_at(std::shared_ptr<const WaitSubject> queue);
 
   // --- the reader's side ---
 
   void set_reader(TriggerHandle& trigger) noexcept { reader_ = &trigger; }
   /// The reader goes; `cancel`: the work is not wanted any more.
   void dismiss(bool cancel) noexcept;
+  /// Who works on it, as far as it is known.
+  void explain(WaitFacts& facts) const;
 
  protected:
   using Lock = std::unique_lock<std::mutex>;
@@ -64,6 +70,8 @@ class RemoteLink {
   TriggerHandle* on_cancel_ = nullptr;
   bool ended_ = false;
   bool cancel_requested_ = false;
+  WaitPerson worker_;  // Nobody where no log is kept.
+  std::shared_ptr<const WaitSubject> queue_;
 };
 
 /// What the producer has sent: a value, an error, or neither when it has gone without.
@@ -109,6 +117,7 @@ class RemoteReader : public WriterElsewhere, private TriggerKeeper {
 
  private:
   void dismiss(bool cancel) noexcept final;
+  void explain(WaitFacts& facts) const final { link_->explain(facts); }
   void before_close() noexcept final;
 
   std::shared_ptr<RemoteLink> link_;

@@ -64,6 +64,11 @@ class RemotePromise {
   [[nodiscard]] bool bind_cancel(TriggerHandle& trigger) { return link().bind_cancel(&trigger); }
   void unbind_cancel() { link().bind_cancel(nullptr); }
 
+  /// From now on reports of deadlocks name the current coroutine as the one who works on it.
+  void taken_up() { link().taken_up(); }
+  /// Until then, whoever `queue` names.
+  void queued_at(std::shared_ptr<const WaitSubject> queue) { link().queued_at(std::move(queue)); }
+
  private:
   using Link = detail::RemoteLinkOf<T>;
 

@@ -83,6 +83,7 @@ class SignalWriter final : public detail::WriterElsewhere {
 
  private:
   void dismiss(bool) noexcept override {}
+  void explain(WaitFacts& facts) const override { facts.needs(signal_->event()); }
 
   void refuse(const std::exception_ptr& reason) {
     OperationCanceled canceled;

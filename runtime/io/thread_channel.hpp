@@ -39,7 +39,8 @@ namespace detail {
 template <class T>
 class ThreadChannelOf final : public ThreadChannelCore {
  public:
-  explicit ThreadChannelOf(std::size_t capacity) : ThreadChannelCore(capacity), ring_(capacity) {}
+  ThreadChannelOf(std::size_t capacity, const SourcePlace& place)
+      : ThreadChannelCore(capacity, place), ring_(capacity) {}
   ~ThreadChannelOf() {
     for (std::size_t each = left(); each > 0; --each) static_cast<void>(ring_.pop());
   }
@@ -90,9 +91,9 @@ class ThreadChannel {
   using Value = T;
 
   /// Throws UsageError when `capacity` is 0, and outside of a run.
-  explicit ThreadChannel(std::size_t capacity = 16) {
+  explicit ThreadChannel(std::size_t capacity = 16, SourcePlace place = SourcePlace::current()) {
     Threads& threads = current_runtime().reactor().threads();
-    core_ = std::make_shared<Core>(capacity);
+    core_ = std::make_shared<Core>(capacity, place);
     threads.end_with_run(core_);
   }
 

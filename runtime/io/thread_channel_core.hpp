@@ -10,7 +10,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
+#include "fermata/runtime/core/wait_facts.hpp"
 #include "fermata/runtime/io/thread_line.hpp"
 #include "fermata/runtime/reactor/threads.hpp"
 
@@ -30,7 +32,7 @@ class ThreadChannelCore : public EndsWithRun {
   using Lock = ThreadLine::Lock;
 
   /// Throws UsageError unless `capacity` is at least 1.
-  explicit ThreadChannelCore(std::size_t capacity);
+  ThreadChannelCore(std::size_t capacity, const SourcePlace& place);
   ~ThreadChannelCore() = default;
 
   [[nodiscard]] Lock lock() const { return lock_among_threads(mutex_); }
@@ -51,6 +53,16 @@ class ThreadChannelCore : public EndsWithRun {
   void taken() noexcept;
 
  private:
+  class Side;
+  /// What somebody has done here, of whom a log is kept.
+  struct Dealings {
+    WaitPerson person;
+    bool sent = false;
+    bool received = false;
+  };
+
+  void explain(WaitFacts& facts, bool sends) const;
+  void note(bool Dealings::*deed);
   void await(Lock& held, ThreadLine& line, const char* what, const WaitOptions& options,
              const SourcePlace& place);
   void run_ends() noexcept override { close(); }
@@ -62,6 +74,8 @@ class ThreadChannelCore : public EndsWithRun {
   bool closed_ = false;
   ThreadLine senders_;
   ThreadLine receivers_;
+  const SourcePlace place_;
+  std::vector<Dealings> dealings_;  // Empty where nobody keeps a log.
 };
 
 }  // namespace fermata::detail

@@ -5,11 +5,12 @@
 
 namespace fermata::detail {
 
-ThreadLine::Turn ThreadLine::wait(Lock& held, const char* what, const WaitOptions& options,
-                                  const SourcePlace& place) {
+ThreadLine::Turn ThreadLine::wait(Lock& held, const char* what, const WaitSubject& subject,
+                                  const WaitOptions& options, const SourcePlace& place) {
   std::mutex& mutex = *held.mutex();
   const Ref<TriggerHandle> trigger = current_runtime().reactor().triggers().make();
   trigger->set_name(Name(std::string_view(what)));
+  trigger->stand_for(subject);
   Waiter me{{}, trigger.get()};
   waiting_.push_back(me);
   held.unlock();

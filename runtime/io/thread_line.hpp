@@ -14,6 +14,7 @@
 
 #include "fermata/runtime/base/intrusive_list.hpp"
 #include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 #include "fermata/runtime/io/thread_lock.hpp"
 #include "fermata/runtime/reactor/trigger.hpp"
 
@@ -36,7 +37,9 @@ class ThreadLine {
   /// wait ended; the caller is not in line any more. A token or a timeout counts only when the wait
   /// has not ended before. When it throws, `held` is taken as well, and what the caller had been
   /// granted is nobody's.
-  Turn wait(Lock& held, const char* what, const WaitOptions& options, const SourcePlace& place);
+  /// `subject` says what the wait is for.
+  Turn wait(Lock& held, const char* what, const WaitSubject& subject, const WaitOptions& options,
+            const SourcePlace& place);
 
   /// Wakes the oldest that waits. REQUIRES: somebody does.
   void grant() noexcept;

@@ -49,8 +49,12 @@ class ThreadPoolTaskOf final : public ThreadPoolTask {
 
   bool bind_cancel(TriggerHandle& trigger) override { return promise_.bind_cancel(trigger); }
   void unbind_cancel() override { promise_.unbind_cancel(); }
+  void queued_at(std::shared_ptr<const WaitSubject> queue) override {
+    promise_.queued_at(std::move(queue));
+  }
 
   void call() override {
+    promise_.taken_up();
     if (promise_.cancel_requested()) return fail(not_begun());
     try {
       if constexpr (std::is_void_v<T>) {

@@ -126,6 +126,7 @@ void ThreadPoolCore::submit(Task task, const SourcePlace& place) {
   const auto keep = shared_from_this();
   require_open();
   ledger_->submitted();
+  task->queued_at(ledger_);
   try {
     const Mutex::Guard turn(submitting_, {}, place);
     while (true) {

@@ -48,6 +48,24 @@ void ThreadPoolLedger::end(Running& running, Fate fate) {
   ++count(fate);
 }
 
+// No choice between threads: it must not matter whether a log is kept.
+void ThreadPoolLedger::taken_up(Running& running) {
+  WaitPerson person = WaitPerson::present();
+  if (person.runtime == nullptr) return;
+  const Lock held(mutex_);
+  running.person = std::move(person);
+}
+
+void ThreadPoolLedger::explain_wait(WaitFacts& facts) const {
+  facts.state("not begun");
+  const Lock held(mutex_, std::try_to_lock);
+  if (!held.owns_lock()) return;
+  for (const Running* each = running_.first(); each != nullptr;
+       each = decltype(running_)::after(*each)) {
+    if (each->person.runtime != nullptr) facts.in_hands_of(each->person, "its thread is with");
+  }
+}
+
 void ThreadPoolLedger::cancel() {
   const Lock held = lock();
   cancelled_ = true;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 
+#include "fermata/runtime/core/wait_facts.hpp"
 #include "fermata/runtime/io/thread_line.hpp"
 #include "fermata/runtime/reactor/trigger.hpp"
 
@@ -39,6 +40,8 @@ class ThreadPoolTask {
   /// `trigger` is fired when nobody wants the task any more; false when nobody does now.
   [[nodiscard]] virtual bool bind_cancel(TriggerHandle& trigger) = 0;
   virtual void unbind_cancel() = 0;
+  /// Reports say that it is up to `queue` until it is called.
+  virtual void queued_at(std::shared_ptr<const WaitSubject> queue) = 0;
   /// Runs it and keeps what comes of it; throws nothing but ForcedUnwind.
   virtual void call() = 0;
   /// It fails with `error`, unless it has failed.
@@ -48,12 +51,13 @@ class ThreadPoolTask {
   virtual void settle() = 0;
 };
 
-class ThreadPoolLedger {
+class ThreadPoolLedger final : public WaitSubject {
  public:
   /// A task that runs; cancel_running() fires its trigger.
   struct Running {
     Link<Running> link;
     TriggerHandle* trigger;
+    WaitPerson person = {};  // Nobody where no log is kept.
   };
   enum class Fate : std::uint8_t { Completed, Cancelled, Rejected };
 
@@ -68,9 +72,14 @@ class ThreadPoolLedger {
   /// A pending one begins; false when the pool is cancelled.
   [[nodiscard]] bool begin(Running& running);
   void end(Running& running, Fate fate);
+  /// Reports say that the current coroutine runs it.
+  void taken_up(Running& running);
 
   /// No task begins any more, and those that run are to be cancelled.
   void cancel();
+
+  /// A task that has not begun is in the hands of those that run.
+  void explain_wait(WaitFacts& facts) const override;
 
  private:
   using Lock = std::unique_lock<std::mutex>;

@@ -18,19 +18,40 @@ namespace {
 
 using Fate = ThreadPoolLedger::Fate;
 
+/// Fires when the body of a task has ended.
+class BodyEnded final : public Event {
+ public:
+  explicit BodyEnded(const Coroutine<void>& body)
+      : Event(current_runtime(), EventKind::Plain), body_(body) {}
+  ~BodyEnded() override { shut(); }
+
+  void explain_wait(WaitFacts& facts, const CoroutineBase&) const override {
+    facts.is("task", {}, nullptr);
+    facts.needs(body_.event());
+  }
+
+ private:
+  void dispose() noexcept override {}
+
+  const Coroutine<void>& body_;
+};
+
 /// A task while it runs, in a scope of its own. What it leaves running there is cancelled when it
 /// ends.
 class Execution {
  public:
-  Execution(ThreadPoolTask& task, TriggerHandle& unwanted, bool cancellable)
-      : task_(task), scope_("task") {
+  Execution(ThreadPoolLedger& ledger, ThreadPoolLedger::Running& running, ThreadPoolTask& task,
+            bool cancellable)
+      : task_(task), scope_("task"), ended_(body_) {
     scope_.set_exception_handler(
         [this](ScopeBase&, CoroutineBase&, const std::exception_ptr& error) { note(error); });
-    body_ = scope_.spawn("task", [this] { task_.call(); });
-    on_end_ = subscribe(body_.event(), [this](Event&, const Outcome&) { ended_.complete(); });
-    ended_.ignore();
+    body_ = scope_.spawn("task", [this, &ledger, &running] {
+      ledger.taken_up(running);
+      task_.call();
+    });
+    on_end_ = subscribe(body_.event(), [this](Event&, const Outcome&) { ended_.notify({}); });
     if (!cancellable) return;
-    on_unwanted_ = subscribe(unwanted, [this](Event&, const Outcome&) { body_.cancel(); });
+    on_unwanted_ = subscribe(*running.trigger, [this](Event&, const Outcome&) { body_.cancel(); });
   }
 
   Execution(const Execution&) = delete;
@@ -73,7 +94,7 @@ class Execution {
   // Throws what has come to the caller only.
   void join_body() {
     try {
-      await(ended_.future());
+      if (!body_->is_completed()) wait(ended_);
     } catch (const Cancellation&) {
       body_.cancel();
       throw;
@@ -86,7 +107,7 @@ class Execution {
   ThreadPoolTask& task_;
   Scope scope_;
   Coroutine<void> body_;
-  Promise<> ended_;
+  BodyEnded ended_;
   Subscription on_end_;
   Subscription on_unwanted_;
   std::exception_ptr late_error_;  // Of a coroutine that it has left behind.
@@ -130,7 +151,7 @@ void ThreadPoolWorker::run(ThreadPoolTask& task) const {
   {
     EndOnExit end{*ledger_, running, task};
     try {
-      Execution execution(task, *unwanted, mode_ == ThreadPoolMode::Coroutine);
+      Execution execution(*ledger_, running, task, mode_ == ThreadPoolMode::Coroutine);
       execution.finish();
     } catch (const Cancellation&) {
       interrupted = std::current_exception();

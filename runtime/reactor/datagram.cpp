@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 
 namespace fermata {
 
@@ -42,6 +43,12 @@ ReceiveRequest::ReceiveRequest(DatagramHandle& socket, std::span<std::byte> buff
       buffer_(buffer) {
   FERMATA_REQUIRE(!buffer.empty(), "receive: expected a buffer of at least one byte");
   socket.receive(*this);
+}
+
+void ReceiveRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("socket", socket_->local_address().text(), socket_->made_at());
+  facts.wanted("receive");
+  facts.outside("whoever sends to it");
 }
 
 ReceiveRequest::~ReceiveRequest() {

@@ -48,6 +48,7 @@ class ReceiveRequest final : public Request {
   /// Throws UsageError when `buffer` is empty.
   ReceiveRequest(DatagramHandle& socket, std::span<std::byte> buffer);
   ~ReceiveRequest() override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
   /// Accepts the datagram, once completed without an error; one that is not accepted goes to the
   /// next reader, whole.

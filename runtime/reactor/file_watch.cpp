@@ -8,6 +8,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 #include "fermata/runtime/reactor/file_watches.hpp"
 
 namespace fermata {
@@ -43,6 +44,11 @@ std::string to_string(FileChange change) {
 FileWatchRequest::FileWatchRequest(FileWatch& watch, FileWatchGoal goal)
     : Request(watch.runtime(), "watch"), watch_(Ref<FileWatch>::share(watch)), goal_(goal) {
   watch.await(*this);
+}
+
+void FileWatchRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("watch", watch_->path(), watch_->made_at());
+  facts.outside("whoever changes files there");
 }
 
 FileWatchRequest::~FileWatchRequest() {

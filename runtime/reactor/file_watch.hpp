@@ -75,6 +75,7 @@ class FileWatchRequest final : public Request {
  public:
   FileWatchRequest(FileWatch& watch, FileWatchGoal goal);
   ~FileWatchRequest() override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   friend class FileWatch;

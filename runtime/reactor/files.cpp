@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 #include "fermata/runtime/reactor/file.hpp"
 
 namespace fermata {
@@ -44,6 +45,17 @@ FileRequest::~FileRequest() {
   } else {
     files_.withdraw(*operation_);
   }
+}
+
+void FileRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  const bool known = operation_ != nullptr && !operation_->path.empty();
+  facts.is(Request::operation(),
+           known     ? operation_->path
+           : handle_ ? handle_->path()
+                     : std::string(),
+           nullptr);
+  if (operation_ != nullptr && handle_ && !operation_->begun) facts.state("in line at its file");
+  facts.outside("the disk");
 }
 
 void FileRequest::submit() {

@@ -26,6 +26,9 @@ class Files;
 /// One operation on a file or a path. Its end before completion abandons the operation: what has
 /// not begun does not happen; what has begun ends in silence, in memory of its own.
 class FileRequest : public Request {
+ public:
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+
  protected:
   FileRequest(Files& files, FileCall call);
   FileRequest(FileHandle& handle, FileCall call);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "fermata/runtime/core/wait_facts.hpp"
+
 namespace fermata {
 
 namespace {
@@ -72,6 +74,11 @@ NameRequest::NameRequest(Names& names, const Address& address)
   query->kind = NameQuery::Kind::Reverse;
   query->address = address;
   ask(std::move(query));
+}
+
+void NameRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("resolve", query_ != nullptr ? subject_of(*query_) : std::string(), nullptr);
+  facts.outside("the resolver");
 }
 
 NameRequest::~NameRequest() {

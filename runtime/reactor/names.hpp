@@ -32,6 +32,7 @@ class NameRequest final : public Request {
   /// What is `address` called?
   NameRequest(Names& names, const Address& address);
   ~NameRequest() override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
   /// Once completed without an error: at least one, each once, in the order of preference.
   [[nodiscard]] std::vector<Address> take_addresses() noexcept { return std::move(addresses_); }

@@ -3,6 +3,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 
 namespace fermata {
 
@@ -14,6 +15,11 @@ void Task::arm() {
   offload_.enqueue(*this);
   queued_ = true;
   add_ref();  // The worker's.
+}
+
+void Task::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("task", {}, nullptr);
+  facts.outside("a thread for blocking work");
 }
 
 bool Task::cancel() { return queued_ && !closed() && offload_.dequeue(*this); }

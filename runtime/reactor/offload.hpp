@@ -27,6 +27,7 @@ class Task : public Event {
   [[nodiscard]] const Outcome* replay() const noexcept override {
     return closed() ? &outcome_ : nullptr;
   }
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  protected:
   explicit Task(Offload& offload);

@@ -5,6 +5,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 
 namespace fermata {
 
@@ -34,6 +35,12 @@ PollProxy::~PollProxy() { shut(); }
 void PollProxy::arm() { poll_->join(*this); }
 
 void PollProxy::disarm() noexcept { poll_->leave(*this); }
+
+void PollProxy::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("descriptor", fmt::to_string(poll_->descriptor()), poll_->made_at());
+  facts.wanted(to_string(events_));
+  facts.outside("its other end");
+}
 
 std::string PollProxy::info() const {
   return fmt::format("PollProxy #{} (descriptor={}, {})", serial(), poll_->descriptor(),

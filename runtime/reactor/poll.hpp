@@ -55,6 +55,7 @@ class PollProxy final : public Event {
   /// What the last fire was about.
   [[nodiscard]] PollMask triggered() const noexcept { return triggered_; }
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   friend class Poll;

@@ -9,6 +9,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 #include "fermata/runtime/reactor/processes.hpp"
 
 namespace fermata {
@@ -65,6 +66,18 @@ void ProcessHandle::fail_parked() {
 void ProcessHandle::close_backend() noexcept {
   processes_.drop(*this);
   close_acknowledged();
+}
+
+void ProcessHandle::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("process", program_.empty() ? fmt::to_string(pid_) : program_, made_at());
+  facts.outside("the process");
+  const auto tell = [&](const std::optional<EventRef>& pipe, const char* how) {
+    const Event* const stream = pipe ? pipe->get() : nullptr;
+    if (stream != nullptr && !stream->closed()) facts.through(*stream, how);
+  };
+  tell(input_, "its input is with");
+  tell(output_, "its output is with");
+  tell(errors_, "its errors are with");
 }
 
 std::string ProcessHandle::info() const { return fmt::format("{} (pid={})", Handle::info(), pid_); }

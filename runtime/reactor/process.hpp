@@ -91,6 +91,7 @@ class ProcessHandle final : public Handle {
     return closed() ? &outcome_ : nullptr;
   }
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   friend class Processes;
@@ -118,6 +119,11 @@ class ProcessHandle final : public Handle {
   bool ended_ = false;
   ProcessExit exit_;
   Outcome outcome_;  // Valid once closed.
+  std::string program_;
+  // This program's ends of its pipes, while they are open.
+  std::optional<EventRef> input_;
+  std::optional<EventRef> output_;
+  std::optional<EventRef> errors_;
 };
 
 }  // namespace fermata

@@ -51,6 +51,10 @@ Processes::Spawned Processes::spawn(const ProcessOptions& options) {
     Started started = start(options);
     auto process = Ref<ProcessHandle>::adopt(*new ProcessHandle(
         *this, started.pid, ProcessHandle::Origin::StartedHere, options.terminate_when_dropped));
+    process->program_ = options.program;
+    if (started.input) process->input_.emplace(*started.input);
+    if (started.output) process->output_.emplace(*started.output);
+    if (started.errors) process->errors_.emplace(*started.errors);
     open_.insert_or_assign(started.pid, process.get());
     return {std::move(process), std::move(started.input), std::move(started.output),
             std::move(started.errors)};

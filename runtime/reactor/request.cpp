@@ -35,6 +35,7 @@ void Request::finish() noexcept {
 
 void Request::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
   facts.is(operation_, {}, nullptr);
+  facts.outside("the system");
 }
 
 std::string Request::info() const { return fmt::format("Request #{} ({})", serial(), operation_); }

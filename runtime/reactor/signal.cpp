@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstring>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 
 namespace fermata {
 
@@ -34,6 +36,13 @@ void SignalEvent::disarm() noexcept { signals_.remove(*this); }
 
 std::string SignalEvent::info() const {
   return fmt::format("Signal #{} (signal={})", serial(), signum_);
+}
+
+void SignalEvent::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  const char* const name = sigabbrev_np(signum_);
+  facts.is("signal", name != nullptr ? fmt::format("SIG{}", name) : fmt::to_string(signum_),
+           nullptr);
+  facts.outside("whoever sends it");
 }
 
 /// The runtime's own interest in a signal.

@@ -29,6 +29,7 @@ class SignalEvent final : public Event {
 
   [[nodiscard]] int signum() const noexcept { return signum_; }
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   friend class Signals;

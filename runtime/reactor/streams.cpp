@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 
 namespace fermata {
 
@@ -21,6 +22,11 @@ ConnectRequest::ConnectRequest(Streams& streams, StreamPlace peer)
   } catch (const InputOutputError&) {
     fail(std::current_exception());
   }
+}
+
+void ConnectRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("connect", to_string(peer_), nullptr);
+  facts.outside("the peer");
 }
 
 ConnectRequest::~ConnectRequest() {

@@ -24,6 +24,7 @@ class ConnectRequest final : public Request {
  public:
   ConnectRequest(Streams& streams, StreamPlace peer);
   ~ConnectRequest() override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
   /// The connection, once completed without an error; one that is not taken is closed.
   [[nodiscard]] Ref<StreamHandle> take() noexcept { return std::move(stream_); }

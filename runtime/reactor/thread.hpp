@@ -48,6 +48,7 @@ class ThreadEvent : public Event, private TriggerKeeper {
   [[nodiscard]] bool reports_error() const noexcept override { return true; }
   /// 'Thread #12 "parser"'.
   [[nodiscard]] std::string info() const override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   friend class Threads;

@@ -64,6 +64,7 @@ void ThreadLink::open_to_requests(Runtime& runtime) {
   const Lock held(mutex_);
   if (request_ != ThreadRequest::None) throw Cancellation("Thread cancelled before its start");
   thread_ = requested_.get();
+  runtime_.store(&runtime);
   stage_.store(ThreadStage::Running);
 }
 
@@ -92,6 +93,7 @@ void ThreadLink::before_close() noexcept {
 
 void ThreadLink::end() noexcept {
   const Lock held(mutex_);
+  runtime_.store(nullptr);
   stage_.store(ThreadStage::Done);
   if (spawner_ != nullptr) spawner_->fire();
 }

@@ -74,6 +74,8 @@ class ThreadLink final : private TriggerKeeper {
   void request(ThreadRequest request) noexcept;
   /// REQUIRES: it is done.
   [[nodiscard]] Outcome outcome() const noexcept;
+  /// Null before it begins and when it is done. Only to be compared.
+  [[nodiscard]] const Runtime* run_of_thread() const noexcept { return runtime_.load(); }
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -92,6 +94,7 @@ class ThreadLink final : private TriggerKeeper {
   TriggerHandle* thread_ = nullptr;
   ThreadRequest request_ = ThreadRequest::None;
   std::atomic<ThreadStage> stage_ = ThreadStage::Starting;
+  std::atomic<const Runtime*> runtime_ = nullptr;
 
   // The thread's alone until it is done.
   std::exception_ptr error_;

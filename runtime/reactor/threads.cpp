@@ -8,6 +8,7 @@
 
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/runtime/core/sweep.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 
 namespace fermata {
 
@@ -52,6 +53,12 @@ void ThreadEvent::finally(std::function<void()> handler) {
 }
 
 std::string ThreadEvent::info() const { return fmt::format("{} \"{}\"", Event::info(), name()); }
+
+void ThreadEvent::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("thread", name(), nullptr);
+  if (const Runtime* run = link_->run_of_thread()) facts.ends_with(run);
+  facts.outside("the thread");
+}
 
 void ThreadEvent::before_close() noexcept { link_->set_spawner(nullptr); }
 

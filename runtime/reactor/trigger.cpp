@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/core/wait_facts.hpp"
 
 namespace fermata {
 
@@ -12,6 +13,12 @@ TriggerHandle::TriggerHandle(Triggers& triggers)
 
 void TriggerHandle::fire() noexcept {
   if (open_.load() && !posted_.exchange(true)) triggers_.post(*this);
+}
+
+void TriggerHandle::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+  if (subject_ != nullptr) return subject_->explain_wait(facts);
+  Handle::explain_wait(facts, waiter);
+  facts.outside("whoever fires it");
 }
 
 void TriggerHandle::close_backend() noexcept {

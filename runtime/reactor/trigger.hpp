@@ -18,6 +18,7 @@
 namespace fermata {
 
 class Triggers;
+class WaitSubject;
 
 /// Who has given a trigger to other threads.
 class TriggerKeeper {
@@ -37,6 +38,10 @@ class TriggerHandle final : public Handle {
   /// Null: nobody. The keeper must live until the trigger is closed, or has another one.
   void set_keeper(TriggerKeeper* keeper) noexcept { keeper_ = keeper; }
 
+  /// `subject`, which must live for as long as anybody waits for this, says why it has not fired.
+  void stand_for(const WaitSubject& subject) noexcept { subject_ = &subject; }
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+
  private:
   friend class Triggers;
   explicit TriggerHandle(Triggers& triggers);
@@ -46,6 +51,7 @@ class TriggerHandle final : public Handle {
 
   Triggers& triggers_;
   TriggerKeeper* keeper_ = nullptr;
+  const WaitSubject* subject_ = nullptr;
   std::atomic<bool> open_ = true;
   std::atomic<bool> posted_ = false;
   TriggerHandle* next_ = nullptr;  // In the stack of posted triggers.

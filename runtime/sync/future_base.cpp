@@ -116,6 +116,7 @@ void FutureBase::cancel(std::exception_ptr reason, const SourcePlace& place) {
 void FutureBase::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
   facts.is("future", name_.view(), &created_);
   if (has(kAbandoned) && !completed()) facts.abandoned("every promise was dropped");
+  if (elsewhere_ != nullptr) elsewhere_->explain(facts);
 }
 
 bool FutureBase::answers_for(const Event& other) const noexcept {

@@ -43,6 +43,8 @@ class WriterElsewhere {
   virtual ~WriterElsewhere() = default;
   /// The reading side has no use for a value any more; `cancel`: nor for the work.
   virtual void dismiss(bool cancel) noexcept = 0;
+  /// Who writes, as far as it is known.
+  virtual void explain(WaitFacts& facts) const = 0;
 };
 
 class FutureBase : public Event {

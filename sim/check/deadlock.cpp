@@ -116,6 +116,12 @@ class Diagnostician {
     if (node.has_far_end) {
       return is(WaitClass::Orphan, fmt::format("nobody is at the other end of {}", title), {});
     }
+    if (!node.outside.empty()) {
+      return is(
+          WaitClass::Orphan,
+          fmt::format("{} is up to {}, and nothing comes from there any more", title, node.outside),
+          {});
+    }
     if (!node.passive) return;
     if (node.only_waiters_refer) {
       return is(
@@ -145,7 +151,7 @@ class Diagnostician {
                          [&](const auto& a, const auto& b) { return ended_in(a) < ended_in(b); });
     std::vector<std::string> names;
     for (const WaitGraph::Former& each : node.former) names.push_back(each.who);
-    const bool is_channel = node.kind == "channel" || node.has_far_end;
+    const bool is_channel = node.kind.ends_with("channel") || node.has_far_end;
     std::string text = fmt::format("{} is {} ", node.title(), last->how);
     if (is_channel) text = fmt::format("nobody at the other side of {} is left: ", node.title());
     text += list_of(names);

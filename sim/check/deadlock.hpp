@@ -42,11 +42,11 @@ struct RingStep {
 
 struct Finding {
   WaitClass kind = WaitClass::None;
-  std::vector<RingStep> ring;          // Of a cycle.
-  std::size_t object = WaitGraph::kNone;  // Of the others.
-  std::vector<std::size_t> waiters;    // Who cannot go on because of it directly.
+  std::vector<RingStep> ring;              // Of a cycle.
+  std::size_t object = WaitGraph::kNone;   // Of the others.
+  std::vector<std::size_t> waiters;        // Who cannot go on because of it directly.
   std::optional<WaitGraph::Deed> culprit;  // Who last had it in his hands, and what he did.
-  std::string text;                    // A sentence, without the class.
+  std::string text;                        // A sentence, without the class.
 };
 
 struct Diagnosis {

@@ -37,6 +37,11 @@ class StuckSearch::Facts final : public WaitFacts {
   void across(const Event&, const Event&) override {}
   void abandoned(const char*) override { abandoned_ = true; }
   void stopped() override {}
+  void stands_for(const void*) override {}
+  void in_hands_of(const WaitPerson&, const char*) override {}
+  void ends_with(const Runtime*) override {}
+  void through(const Event&, const char*) override {}
+  void outside(std::string_view) override {}
 
   /// It has said what it is: not an event of the program's own.
   [[nodiscard]] bool is_known() const noexcept { return known_; }

@@ -48,7 +48,12 @@ class Builder {
       each_coroutine(source, [&](const CoroutineBase& each) { add_waits(source, each); });
     }
     for (std::size_t i = 0; i < asked_.size(); ++i) add_past(i);
-    for (std::size_t i = 0; i < asked_.size(); ++i) add_far_end(i);
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+      if (asked_[i].far_end != nullptr) {
+        add_users(i, *asked_[i].far_end, "the other end is with", "the other end was with");
+      }
+      for (const Stream& each : asked_[i].through) add_users(i, *each.event, each.how, nullptr);
+    }
     for (std::size_t i = 0; i < asked_.size(); ++i) add_possible(i);
     return std::move(graph_);
   }
@@ -56,10 +61,16 @@ class Builder {
  private:
   class Answer;
 
+  struct Stream {
+    const Event* event;
+    const char* how;
+  };
+
   /// What an object of the graph was made of.
   struct Asked {
     const Event* event;
     const Event* far_end = nullptr;
+    std::vector<Stream> through = {};
     std::string wants;
     bool is_coroutine = false;
   };
@@ -67,9 +78,10 @@ class Builder {
   /// Of which source, and which number there.
   using Key = std::pair<std::size_t, std::uint64_t>;
 
-  [[nodiscard]] Key key(const Runtime& runtime, std::uint64_t number) const {
+  /// `runtime` may have gone: it is only compared.
+  [[nodiscard]] Key key(const Runtime* runtime, std::uint64_t number) const {
     std::size_t source = 0;
-    while (source < sources_.size() && sources_[source].runtime != &runtime) ++source;
+    while (source < sources_.size() && sources_[source].runtime != runtime) ++source;
     return {source, number};
   }
 
@@ -93,7 +105,7 @@ class Builder {
   }
 
   void add(const WaitSource& source, const CoroutineBase& coroutine) {
-    index_.emplace(key(*source.runtime, coroutine.id()), graph_.coroutines.size());
+    index_.emplace(key(source.runtime, coroutine.id()), graph_.coroutines.size());
     WaitGraph::Coroutine& added = graph_.coroutines.emplace_back();
     added.id = coroutine.id();
     added.node = graph_.nodes.size() - 1;
@@ -114,7 +126,7 @@ class Builder {
 
   /// kNone when it has ended.
   [[nodiscard]] std::size_t index_of(const Runtime& runtime, std::uint64_t id) const {
-    const auto found = index_.find(key(runtime, id));
+    const auto found = index_.find(key(&runtime, id));
     return found != index_.end() ? found->second : WaitGraph::kNone;
   }
 
@@ -238,31 +250,50 @@ class Builder {
                        [&](const WaitGraph::Wait& wait) { return wait.object == object; });
   }
 
-  /// Whoever waits at the other end, or has used it.
-  void add_far_end(std::size_t object) {
-    const Event* const far_end = asked_[object].far_end;
-    if (far_end == nullptr) return;
-    const auto hands = [&](std::size_t by, Certainty certainty) {
-      auto& holds = graph_.objects[object].holds;
-      const bool known =
-          std::any_of(holds.begin(), holds.end(), [&](const auto& hold) { return hold.by == by; });
-      if (!known) holds.push_back({by, certainty, "the other end is with", {}});
-    };
+  void hold_once(std::size_t object, std::size_t by, Certainty certainty, const char* how) {
+    auto& holds = graph_.objects[object].holds;
+    const bool known =
+        std::any_of(holds.begin(), holds.end(), [&](const auto& hold) { return hold.by == by; });
+    if (!known) holds.push_back({by, certainty, how, {}});
+  }
+
+  /// Whoever waits at `end`, one of a connection, or has used it; those who have ended only with
+  /// `formerly`.
+  void add_users(std::size_t object, const Event& end, const char* how, const char* formerly) {
     for (std::size_t i = 0; i < graph_.coroutines.size(); ++i) {
       for (const WaitGraph::Wait& wait : graph_.coroutines[i].waits) {
-        if (asked_[wait.object].event == far_end) hands(i, Certainty::Known);
+        if (asked_[wait.object].event == &end) hold_once(object, i, Certainty::Known, how);
       }
     }
-    const WaitHistory* history = history_of(*far_end);
-    const WaitHistory::Object* past = history != nullptr ? history->find(*far_end) : nullptr;
+    const WaitHistory* history = history_of(end);
+    const WaitHistory::Object* past = history != nullptr ? history->find(end) : nullptr;
     if (past == nullptr) return;
     for (const auto& [id, dealings] : past->by) {
-      const std::size_t by = index_of(far_end->runtime(), id);
+      const std::size_t by = index_of(end.runtime(), id);
       if (by != WaitGraph::kNone) {
-        hands(by, Certainty::Likely);
-      } else {
-        hold(object, far_end->runtime(), id, Certainty::Likely, "the other end was with", {});
+        hold_once(object, by, Certainty::Likely, how);
+      } else if (formerly != nullptr) {
+        hold(object, end.runtime(), id, Certainty::Likely, formerly, {});
       }
+    }
+  }
+
+  /// Somebody of any of the runtimes; one whose runtime has gone has gone with it.
+  void hold_by(std::size_t object, const WaitPerson& person, const char* how) {
+    const auto found = index_.find(key(person.runtime, person.coroutine));
+    if (found != index_.end()) {
+      hold_once(object, found->second, Certainty::Likely, how);
+    } else {
+      graph_.objects[object].former.push_back({person.label, how, {}, std::nullopt});
+    }
+  }
+
+  void hold_by_all_of(std::size_t object, const Runtime* run) {
+    for (const WaitSource& source : sources_) {
+      if (source.runtime != run) continue;
+      each_coroutine(source, [&](const CoroutineBase& each) {
+        hold_once(object, index_of(*run, each.id()), Certainty::Known, "the end of");
+      });
     }
   }
 
@@ -271,7 +302,7 @@ class Builder {
   void add_possible(std::size_t object) {
     WaitGraph::Object& node = graph_.objects[object];
     const bool known = !node.holds.empty() || !node.former.empty();
-    if (node.kind != "channel" || known || !graph_.logged) return;
+    if (!node.kind.ends_with("channel") || known || !graph_.logged) return;
     const bool full = asked_[object].wants == "send";
     for (const bool joins : {false, true}) {
       if (joins && (!full || !node.holds.empty())) return;
@@ -299,9 +330,10 @@ class Builder {
   std::span<const WaitSource> sources_;
   bool quiet_;
   WaitGraph graph_;
-  std::vector<Asked> asked_;                 // Beside graph_.objects.
-  std::map<Key, std::size_t> index_;         // By id.
-  std::map<Key, std::size_t> object_index_;  // By serial.
+  std::vector<Asked> asked_;                                 // Beside graph_.objects.
+  std::map<Key, std::size_t> index_;                         // By id.
+  std::map<Key, std::size_t> object_index_;                  // By serial.
+  std::vector<std::pair<const void*, std::size_t>> shared_;  // By identity; only compared.
 };
 
 /// One object's answer, written into the graph.
@@ -332,6 +364,15 @@ class Builder::Answer final : public WaitFacts {
   }
   void abandoned(const char* why) override { node().abandoned = why; }
   void stopped() override { node().stopped = true; }
+  void stands_for(const void*) override { node().passive = true; }
+  void in_hands_of(const WaitPerson& person, const char* how) override {
+    builder_.hold_by(object_, person, how);
+  }
+  void ends_with(const Runtime* run) override { builder_.hold_by_all_of(object_, run); }
+  void through(const Event& stream, const char* how) override {
+    asked().through.push_back({&stream, how});
+  }
+  void outside(std::string_view whom) override { node().outside = whom; }
 
  private:
   [[nodiscard]] WaitGraph::Object& node() const { return builder_.graph_.objects[object_]; }
@@ -349,6 +390,8 @@ class Identity final : public WaitFacts {
  public:
   explicit Identity(const Event& event) noexcept : event_(&event) {}
   [[nodiscard]] const Event& event() const noexcept { return *event_; }
+  /// What it shares with others, or null.
+  [[nodiscard]] const void* shared() const noexcept { return shared_; }
 
   void is(const char*, std::string_view, const SourcePlace*) override {}
   void state(std::string) override {}
@@ -359,9 +402,15 @@ class Identity final : public WaitFacts {
   void across(const Event& near_end, const Event&) override { event_ = &near_end; }
   void abandoned(const char*) override {}
   void stopped() override {}
+  void stands_for(const void* shared) override { shared_ = shared; }
+  void in_hands_of(const WaitPerson&, const char*) override {}
+  void ends_with(const Runtime*) override {}
+  void through(const Event&, const char*) override {}
+  void outside(std::string_view) override {}
 
  private:
   const Event* event_;
+  const void* shared_ = nullptr;
 };
 
 }  // namespace
@@ -370,12 +419,24 @@ std::size_t Builder::object_of(const Event& event, const CoroutineBase& waiter) 
   Identity identity(event);
   event.explain_wait(identity, waiter);
   const Event& subject = identity.event();
-  const auto [found, fresh] =
-      object_index_.emplace(key(subject.runtime(), subject.serial()), graph_.objects.size());
-  const std::size_t object = found->second;
+  const std::size_t next = graph_.objects.size();
+  std::size_t object = next;
+  if (identity.shared() != nullptr) {
+    const auto known = std::find_if(shared_.begin(), shared_.end(), [&](const auto& each) {
+      return each.first == identity.shared();
+    });
+    if (known != shared_.end()) {
+      object = known->second;
+    } else {
+      shared_.emplace_back(identity.shared(), next);
+    }
+  } else {
+    object = object_index_.emplace(key(&subject.runtime(), subject.serial()), next).first->second;
+  }
+  const bool fresh = object == next;
   if (fresh) {
     graph_.objects.emplace_back();
-    asked_.push_back({&subject, nullptr, {}, event.kind() == EventKind::Coroutine});
+    asked_.push_back({&subject, nullptr, {}, {}, event.kind() == EventKind::Coroutine});
     ask(object, event, waiter);
   }
   return object;

@@ -40,7 +40,7 @@ struct WaitGraph {
 
   /// What somebody did, or did last.
   struct Deed {
-    std::string who;    // "nobody" when it was no coroutine.
+    std::string who;  // "nobody" when it was no coroutine.
     std::string did;
     std::string place;  // "file:line", "the step after file:line"; may be empty.
     std::string woke;   // Who was woken by it; empty for nobody.
@@ -58,8 +58,8 @@ struct WaitGraph {
   struct Hold {
     std::size_t by = kNone;  // A coroutine.
     Certainty certainty = Certainty::Known;
-    std::string how;         // "held by", "receives"
-    std::string since;       // "file:line"; may be empty.
+    std::string how;    // "held by", "receives"
+    std::string since;  // "file:line"; may be empty.
   };
 
   /// Somebody who had it in his hands and has ended.
@@ -78,15 +78,16 @@ struct WaitGraph {
     std::string info;   // What the object calls itself.
     std::vector<Hold> holds;
     std::vector<Former> former;
-    std::vector<std::size_t> parts;    // Objects; each must fire, or with `any_part` one of them.
-    std::optional<Deed> woken;         // Who notified, fired or released it last.
-    std::optional<Deed> ended;         // Who stopped, closed or dropped it.
+    std::vector<std::size_t> parts;  // Objects; each must fire, or with `any_part` one of them.
+    std::optional<Deed> woken;       // Who notified, fired or released it last.
+    std::optional<Deed> ended;       // Who stopped, closed or dropped it.
+    std::string outside;    // Who makes it fire, when that is not the program; may be empty.
     std::string abandoned;  // Why nobody can fire it any more; empty when somebody can.
     bool any_part = false;
-    bool stopped = false;              // A timer that will not fire.
-    bool only_waiters_refer = false;   // Nobody else has a reference to it.
-    bool has_far_end = false;          // A connection whose other end is in this world.
-    bool passive = false;              // Only code of the program can make it fire.
+    bool stopped = false;             // A timer that will not fire.
+    bool only_waiters_refer = false;  // Nobody else has a reference to it.
+    bool has_far_end = false;         // A connection whose other end is in this world.
+    bool passive = false;             // Only code of the program can make it fire.
 
     /// "mutex 'm'", "event #12".
     [[nodiscard]] std::string title() const;
@@ -95,8 +96,8 @@ struct WaitGraph {
 
   struct Wait {
     std::size_t object = kNone;
-    std::string wants;        // "send"; may be empty.
-    bool only_ends = false;   // A timeout or a token: the wait fails by it.
+    std::string wants;       // "send"; may be empty.
+    bool only_ends = false;  // A timeout or a token: the wait fails by it.
   };
 
   enum class State : std::uint8_t { Ready, Running, Waiting };
@@ -110,7 +111,7 @@ struct WaitGraph {
 
   struct Coroutine {
     std::uint64_t id = 0;
-    std::string name;       // Its label, with its node in front when there are several.
+    std::string name;  // Its label, with its node in front when there are several.
     std::size_t node = 0;
     std::string spawned;    // "file:line"
     std::string suspended;  // "file:line"; empty when it is not.
@@ -118,7 +119,7 @@ struct WaitGraph {
     State state = State::Ready;
     bool main = false;
     bool zombie = false;
-    bool sleeps = false;    // Something that will come by itself ends its wait.
+    bool sleeps = false;            // Something that will come by itself ends its wait.
     std::uint64_t ready_since = 0;  // The step; 0 when not known.
     std::vector<Wait> waits;
     std::vector<Refusals> refusals;

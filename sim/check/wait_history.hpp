@@ -29,23 +29,23 @@ class WaitHistory final : public WaitLog {
  public:
   /// What was done, once.
   struct Deed {
-    const char* did = "";        // "notified", "fired", "released"
-    std::uint64_t who = 0;       // Id of a coroutine; 0 when it was none.
-    SourcePlace place;           // Line 0 when not even the step is known.
-    bool exact = false;          // Else the deed was in the step that began at `place`.
+    const char* did = "";   // "notified", "fired", "released"
+    std::uint64_t who = 0;  // Id of a coroutine; 0 when it was none.
+    SourcePlace place;      // Line 0 when not even the step is known.
+    bool exact = false;     // Else the deed was in the step that began at `place`.
     Instant at;
     std::uint64_t step = 0;
-    std::uint64_t woke = 0;      // Id of the first coroutine that it woke; 0 for nobody.
+    std::uint64_t woke = 0;  // Id of the first coroutine that it woke; 0 for nobody.
   };
 
   /// What one coroutine has done to one object.
   struct Dealings {
-    std::int64_t balance = 0;    // Taken and not given back.
+    std::int64_t balance = 0;  // Taken and not given back.
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
     std::uint64_t arrived = 0;
     std::uint64_t used = 0;
-    std::uint64_t refused = 0;   // Since it last got what it tried to take.
+    std::uint64_t refused = 0;                // Since it last got what it tried to take.
     std::vector<std::uint64_t> overtaken_by;  // Ids of who had it then; few.
     Deed last;
   };
@@ -58,7 +58,7 @@ class WaitHistory final : public WaitLog {
 
   struct Person {
     std::string label;
-    std::optional<Deed> end;     // `did` says how.
+    std::optional<Deed> end;  // `did` says how.
   };
 
   /// Forgets everything. `steps` counts those of the run; it must outlive this.

@@ -102,6 +102,7 @@ Json json_of(const WaitGraph& graph, const WaitGraph::Object& object) {
     if (former.end) each["end"] = json_of(*former.end);
     json["ended_hands"].push_back(std::move(each));
   }
+  if (!object.outside.empty()) json["outside"] = object.outside;
   for (const std::size_t part : object.parts) json["parts"].push_back(part);
   if (object.any_part) json["any_part"] = true;
   if (object.woken) json["last_woken"] = json_of(*object.woken);

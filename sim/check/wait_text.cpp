@@ -82,8 +82,11 @@ void describe(const WaitGraph& graph, const WaitGraph::Coroutine& coroutine, std
     if (!wait.wants.empty()) text += ", to " + wait.wants;
     text += "\n";
     const std::string who = hands(graph, wait.object);
-    if (who.empty()) continue;
-    text += fmt::format("    {}{}\n", object.parts.empty() ? "" : "up to ", who);
+    if (!who.empty()) {
+      text += fmt::format("    {}{}\n", object.parts.empty() ? "" : "up to ", who);
+    } else if (!object.outside.empty()) {
+      text += fmt::format("    up to {}\n", object.outside);
+    }
   }
 }
 
