@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/check/chronicle.hpp"
 
-#include <execinfo.h>
-
-#include <array>
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/coroutine.hpp"
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/sim/report/stack_text.hpp"
 
 namespace fermata::sim {
 namespace {
-
-/// Of the coroutine whose code calls this.
-std::vector<const void*> present_stack() {
-  std::array<void*, 64> frames;
-  const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
-  return {frames.begin(), frames.begin() + count};
-}
 
 std::string what_it_waits_for(const CoroutineBase& coroutine) {
   std::string text;

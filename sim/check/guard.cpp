@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/check/guard.hpp"
 
-#include <execinfo.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -27,12 +25,6 @@ constinit thread_local int allowances = 0;
 GuardOptions& guard_options() {
   static GuardOptions options;
   return options;
-}
-
-Stack present_stack() {
-  std::array<void*, 32> frames;
-  const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
-  return {frames.begin(), frames.begin() + count};
 }
 
 /// Asked for again and again where a failing run is repeated.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/check/step_probe.hpp"
 
-#include <execinfo.h>
 #include <fmt/format.h>
 
 #include <array>
 
 #include "fermata/runtime/core/coroutine.hpp"
+#include "fermata/sim/report/stack_text.hpp"
 #include "fermata/sim/tape/key.hpp"
 
 namespace fermata::sim {
@@ -48,12 +48,6 @@ std::string subject_text(Trace kind, const Event& subject) {
     return fmt::format("'{}'", static_cast<const CoroutineBase&>(subject).label());
   }
   return fmt::format("{} #{}", to_string(subject.kind()), subject.serial());
-}
-
-std::vector<const void*> present_stack() {
-  std::array<void*, 48> frames;
-  const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
-  return {frames.begin(), frames.begin() + count};
 }
 
 }  // namespace

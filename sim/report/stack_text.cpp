@@ -2,6 +2,7 @@
 #include "fermata/sim/report/stack_text.hpp"
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -75,10 +76,19 @@ bool is_the_users(const Frame& frame) {
     if (place.substr(0, ours.size()) == ours) return false;
     if (place.find("/fermata/" + std::string(ours)) != std::string_view::npos) return false;
   }
-  return place.substr(0, 2) != "??" && place.find("/c++/") == std::string_view::npos;
+  // Of the installed libraries, which have names and no lines.
+  if (place.ends_with(":?") && frame.function.starts_with("fermata::")) return false;
+  return !place.starts_with("??") && place.find("/c++/") == std::string_view::npos;
 }
 
 }  // namespace
+
+std::vector<const void*> present_stack() {
+  std::array<void*, 64> frames;
+  const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  // In parentheses: braces would make a list of two out of the two pointers.
+  return std::vector<const void*>(frames.begin(), frames.begin() + count);
+}
 
 std::vector<std::string> stack_text(std::span<const void* const> stack) {
   std::string offsets;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Return addresses as people read them.
+// Return addresses, and how people read them.
 
 #include <span>
 #include <string>
 #include <vector>
 
 namespace fermata::sim {
+
+/// Of whoever calls this, innermost first; what lies 64 calls away is left out.
+[[nodiscard]] std::vector<const void*> present_stack();
 
 /// The functions of the user's code in a stack, innermost first, as "function at file:line"; what
 /// belongs to Fermata itself is left out. Asks addr2line; empty when there is none, or when the

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,11 +16,12 @@ constexpr std::size_t kColumnWidth = 27;
 constexpr std::size_t kMostColumns = 4;
 
 /// The part of an event's description that tells it from others.
-std::string_view in_short(std::string_view event) {
-  for (const std::string_view end : {" spawned at", ", "}) {
+std::string in_short(std::string_view event) {
+  for (const std::string_view end : {" spawned at", " created at", ", "}) {
     event = event.substr(0, event.find(end));
   }
-  return event;
+  const bool is_open = event.find('(') != std::string_view::npos && event.back() != ')';
+  return std::string(event) + (is_open ? ")" : "");
 }
 
 class Table {
