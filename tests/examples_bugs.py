@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does the simulation of each example find the bug that its comment warns of?
 
-usage: examples_bugs.py SOURCE_DIR BUILD_DIR
+usage: examples_bugs.py SOURCE_DIR BUILD_DIR [NAME]
 
 examples/NAME/bug.patch puts that bug back. It is applied to a copy, NAME's simulated test is built
-from the copy, and must fail with a line to reproduce the failure.
+from the copy, and must fail with a line to reproduce the failure. Of a single NAME that is given it
+prints what the test prints.
 """
 
 import json
@@ -66,11 +67,21 @@ def complaint_about(patch, source, build):
     return ""
 
 
+def show(patch, source, build):
+    binary, complaint = with_bug(patch, source, build)
+    if binary is None:
+        print(complaint)
+        return 1
+    return subprocess.run([str(binary)], cwd=binary.parent, timeout=300, check=False).returncode
+
+
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         print(__doc__, file=sys.stderr)
         return 1
-    source, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    source, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+    if len(sys.argv) == 4:
+        return show(source / "examples" / sys.argv[3] / "bug.patch", source, build)
     patches = sorted(source.glob("examples/*/bug.patch"))
     failed = 0
     for patch in patches:

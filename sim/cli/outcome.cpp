@@ -90,6 +90,8 @@ std::string test_line(const TestOutcome& test) {
       "{} {}: {} runs, {} different, next new {}", failures.empty() ? "pass" : "FAIL", test.name,
       counts.runs, test.tally.behaviours().kinds(), unseen(test.tally.behaviours(), counts.runs));
   if (failures.size() > 1) line += fmt::format(", {} kinds of failures", failures.size());
+  const std::size_t replayed = test.tally.replays().size();
+  if (replayed > 0) line += fmt::format(", {} of the corpus replayed", replayed);
   if (!test.remark.empty()) line += fmt::format(" ({})", test.remark);
   return line;
 }

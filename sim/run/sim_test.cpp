@@ -227,6 +227,8 @@ class SimTest {
     } else {
       return std::nullopt;
     }
+    failure.explanation =
+        "after an edit of the program FERMATA_REPLAY_MODE=best applies what still fits\n";
     return failure;
   }
 

@@ -7,7 +7,9 @@ usage: docs_check.py SOURCE_DIR [--binaries BUILD_DIR]
 A fenced block after `<!-- from PATH -->` must occur in PATH, line by line, however indented.
 A block after `<!-- output of COMMAND -->` must be what COMMAND prints (standard output and error
 together), where BUILD in COMMAND is the build folder; only with --binaries. Numbers that vary from
-machine to machine are written as N in the document. Relative links must lead to files.
+machine to machine are written as N in the document. Every block of the README and of the guide has
+a mark: one of these, one that walk_check.py knows, or `<!-- not run: WHY -->`. Relative links must
+lead to files.
 """
 
 import argparse
@@ -55,6 +57,13 @@ def check_block(kind, subject, block, source, binaries):
     return f"`{command}` does not print the block, but:\n" + "\n".join(printed)
 
 
+def unmarked_blocks(text):
+    """Whatever looks like code without saying who checks it."""
+    marked = re.compile(r"<!-- .+? -->\n+```[a-z]*\n.*?```", re.DOTALL)
+    rest = marked.sub("", text)
+    return [*FENCE.findall(rest), *re.findall(r"(?<=\n\n)    \S.*", rest)]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("source", type=pathlib.Path)
@@ -70,6 +79,9 @@ def main():
             complaint = check_block(kind, subject, block, source, arguments.binaries)
             if complaint:
                 complaints.append(f"{name}: {complaint}")
+        if name.name == "README.md" or name.is_relative_to("docs/guide"):
+            complaints += [f"{name}: nothing checks this block:\n{block}"
+                           for block in unmarked_blocks(text)]
         for target in LINK.findall(FENCE.sub("", text)):
             if not (document.parent / target).exists():
                 complaints.append(f"{name}: broken link to {target}")
