@@ -16,6 +16,12 @@ if(TARGET fermata)
   install(TARGETS fermata RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+# What has to be built to be installed; tests and examples have not.
+add_custom_target(fermata_installed DEPENDS ${FERMATA_LIBRARIES})
+if(TARGET fermata)
+  add_dependencies(fermata_installed fermata)
+endif()
+
 set(header_folder "${CMAKE_INSTALL_INCLUDEDIR}/fermata")
 foreach(part IN ITEMS runtime sim)
   if(NOT TARGET fermata_${part})
