@@ -17,7 +17,8 @@ if(TARGET fermata)
 endif()
 
 # What has to be built to be installed; tests and examples have not.
-add_custom_target(fermata_installed DEPENDS ${FERMATA_LIBRARIES})
+add_custom_target(fermata_installed)
+add_dependencies(fermata_installed ${FERMATA_LIBRARIES})
 if(TARGET fermata)
   add_dependencies(fermata_installed fermata)
 endif()

@@ -5,7 +5,7 @@
 usage: ci_check.py SOURCE_DIR BUILD_DIR
 
 The variables that a scheduler sets are set by hand. Steps that install, check out or build are left
-out: that has been done.
+out: that has been done, and an example stands for the tests of the reader's project.
 """
 
 import os
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-DONE_ALREADY = re.compile(r"apt-get|\./dev build")
+DONE_ALREADY = re.compile(r"apt-get|dev install|cmake --build")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -48,6 +48,7 @@ def steps_of(workflow):
 
 def run(command, folder, variables=None):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("FERMATA_", "GTEST_"))}
+    environment["PATH"] = f"{folder / 'bin'}:{environment['PATH']}"
     done = subprocess.run(command, shell=True, cwd=folder, env={**environment, **(variables or {})},
                           text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=110)
     if done.returncode != 0:
@@ -69,7 +70,7 @@ def check_workflow(text, folder):
         assert f"shard={shard}/2" in run(command, folder, variables)
         assert (folder / f"shard-{shard}.xml").exists()
     merged = run(steps["merge"], folder, variables)
-    whole = run(f"build/release/fermata run {tests} --seed {COMMIT} --runs 200", folder)
+    whole = run(f"fermata run {tests} --seed {COMMIT} --runs 200", folder)
     assert total_runs(merged) == total_runs(whole), (merged, whole)
 
 
@@ -80,14 +81,17 @@ def check_slurm(script, folder):
             "SLURM_ARRAY_TASK_ID": str(task), "SLURM_ARRAY_TASK_COUNT": str(tasks),
             "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_STEP": "1"})
     folders = " ".join(f"nightly-{task}" for task in range(tasks))
-    assert f"merged from {tasks} shards" in run(f"build/release/fermata merge {folders}", folder)
+    assert f"merged from {tasks} shards" in run(f"fermata merge {folders}", folder)
 
 
 def main(source, build):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "build").mkdir()
-        (folder / "build/release").symlink_to(build)
+        (folder / "build/my_tests").symlink_to(
+            build / "examples/replication/example_replication_sim_test")
+        (folder / "bin").mkdir()
+        (folder / "bin/fermata").symlink_to(build / "fermata")
         check_workflow((source / "docs/guide/ci/workflow.yml").read_text(), folder)
         check_slurm(source / "docs/guide/ci/slurm.sh", folder)
     print("ci: the workflow's steps and the array's tasks work")

@@ -8,6 +8,5 @@
 
 # Each task of the array explores its part; which one it finds in Slurm's variables. A task that is
 # sent away ends in order, and goes on where it stopped when it is queued again.
-exec build/release/fermata run \
-  build/release/examples/replication/example_replication_sim_test \
+exec fermata run build/my_tests \
   --seed 7 --runs 400 --keep-going --out "nightly-$SLURM_ARRAY_TASK_ID"
