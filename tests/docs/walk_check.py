@@ -4,8 +4,8 @@
 
 usage: walk_check.py BUILD_DIR PAGE... | --self-test
 
-Each page is followed in a home folder of its own, in which `build/release` is the build and
-`fermata` is on the PATH. In the page stand before a block
+Each page is followed in a home folder of its own, /home/you in the page, in which `build/release`
+is the build; `fermata` is on the PATH. In the page stand before a block
 
   <!-- file PATH -->     the reader writes it to PATH
   <!-- change PATH -->   a diff that the reader makes in PATH by hand
@@ -71,7 +71,7 @@ class Reader:
         run = subprocess.run(["bash", "-c", script], cwd=self.folder, env=environment, text=True,
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, timeout=280)
-        self.printed = run.stdout
+        self.printed = run.stdout.replace(str(self.home), "/home/you")
         if run.returncode != exit_code:
             return f"exit code {run.returncode} instead of {exit_code} of\n{block}{run.stdout}"
         if exit_code == 0:
