@@ -9,6 +9,7 @@ namespace fermata {
 
 void Mutex::lock_in_turn(const CoroutineBase& me, const WaitOptions& options,
                          const SourcePlace& place) {
+  touched();
   detail::check_token(options);
   if (holder_.is(me)) {
     throw misuse(fmt::format("lock at {}:{} by its holder, {}: a mutex is not recursive",
@@ -21,6 +22,11 @@ void Mutex::lock_in_turn(const CoroutineBase& me, const WaitOptions& options,
     });
   }
   holder_.set(me, place);
+}
+
+void Mutex::pass_on() {
+  touched();
+  if (line_.waiting() > 0) line_.grant();
 }
 
 // While an exception is on its way a throw would end the program.

@@ -11,6 +11,7 @@
 //               where it locked, which theirs do not.
 // Cost          lock() of a free mutex and unlock() neither suspend nor allocate.
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -27,14 +28,15 @@ class Mutex final : private detail::Primitive {
   class Guard;
 
   explicit Mutex(Name name = {}, const SourcePlace& place = SourcePlace::current())
-      : Primitive("Mutex", std::move(name), place) {}
+      : Primitive("Mutex", std::move(name), place),
+        told_(runtime().kernel().uses != nullptr ? 1 : 0) {}
   ~Mutex() override { retire(!holder_.nobody()); }
 
   /// May suspend. Throws Timeout, OperationCanceled, Cancellation: then it is not held. Throws
   /// UsageError when the caller holds it already. A token that has fired takes nothing (EVT-06).
   void lock(const WaitOptions& options = {}, const SourcePlace& place = SourcePlace::current()) {
     const CoroutineBase& me = detail::caller();
-    if (free() && detail::waits_plainly(options)) [[likely]] {
+    if (free_and_untold() && detail::waits_plainly(options)) [[likely]] {
       holder_.set(me, place);
     } else {
       lock_in_turn(me, options, place);
@@ -44,6 +46,7 @@ class Mutex final : private detail::Primitive {
   /// False when it is held, or promised to somebody. Never suspends.
   [[nodiscard]] bool try_lock(const SourcePlace& place = SourcePlace::current()) {
     const CoroutineBase& me = detail::caller();
+    touched();
     if (!free()) {
       log_wait(WaitAct::Refused, &place, holder_.id());
       return false;
@@ -56,16 +59,18 @@ class Mutex final : private detail::Primitive {
   /// the caller that is logged instead, and one that is unwound by force need not hold it.
   void unlock() {
     const CoroutineBase& me = detail::caller();
-    touched();
     if (!holder_.is(me)) [[unlikely]] {
       return refuse_unlock(me);
     }
     holder_.clear();
-    if (line_.waiting() > 0) line_.grant();
+    if ((line_.waiting() | told_) != 0) pass_on();
   }
 
   /// Held, or promised to a waiter that has not run yet.
-  [[nodiscard]] bool is_locked() const noexcept { return !free(); }
+  [[nodiscard]] bool is_locked() const noexcept {
+    touched();
+    return !free();
+  }
   [[nodiscard]] bool held_by_caller() const {
     touched();
     return holder_.is(detail::caller());
@@ -78,14 +83,16 @@ class Mutex final : private detail::Primitive {
  private:
   friend struct detail::DebuggerNames;
 
-  [[nodiscard]] bool free() const noexcept {
-    touched();
-    return holder_.nobody() && line_.granted() == 0;
+  [[nodiscard]] bool free() const noexcept { return holder_.nobody() && line_.granted() == 0; }
+  [[nodiscard]] bool free_and_untold() const noexcept {
+    return (holder_.id() | line_.granted() | told_) == 0;
   }
+  void pass_on();
   void lock_in_turn(const CoroutineBase& me, const WaitOptions& options, const SourcePlace& place);
   void refuse_unlock(const CoroutineBase& me) const;
 
   detail::Holder holder_;
+  const std::uint64_t told_;  // 1: somebody asks for all uses, and there is no short way.
 };
 
 /// Holds a mutex for as long as it lives.

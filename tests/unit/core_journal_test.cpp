@@ -67,6 +67,20 @@ TEST_F(JournalTest, KeepsEachTouchedEventOnce) {
   EXPECT_TRUE(journal.touched().empty());
 }
 
+TEST_F(JournalTest, NotesAUseThatLeavesNoTrace) {
+  const auto used = make_event<PlainEvent>(fixture.runtime);
+  const std::uint64_t before = hash.value();
+  journal.note_use(*used);
+  journal.note_use(*used);
+  EXPECT_EQ(hash.value(), before);
+  EXPECT_EQ(touched(), (std::vector<const Event*>{used.get()}));
+  journal.forget_all();
+  used->audit_mark().unset(Event::AuditMark::kTouched);
+  hash.stop();
+  journal.note_use(*used);
+  EXPECT_TRUE(journal.touched().empty());
+}
+
 TEST_F(JournalTest, ForgetsInAnyOrder) {
   std::vector<Ref<PlainEvent>> events;
   for (int i = 0; i < 5; ++i) events.push_back(make_event<PlainEvent>(fixture.runtime));
