@@ -10,7 +10,7 @@ WaitPerson WaitPerson::present() {
   if (here == nullptr || here->kernel().wait_log == nullptr || here->current() == nullptr) {
     return {};
   }
-  return {here, here->current()->id(), here->current()->label()};
+  return {here, here->current()->id(), here->name() + "/" + here->current()->label()};
 }
 
 }  // namespace fermata

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -15,7 +17,16 @@
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/core/timer.hpp"
+#include "fermata/runtime/io/dns.hpp"
+#include "fermata/runtime/io/file.hpp"
+#include "fermata/runtime/io/offload.hpp"
+#include "fermata/runtime/io/process.hpp"
+#include "fermata/runtime/io/signal.hpp"
 #include "fermata/runtime/io/tcp.hpp"
+#include "fermata/runtime/io/thread.hpp"
+#include "fermata/runtime/io/thread_channel.hpp"
+#include "fermata/runtime/io/thread_pool.hpp"
+#include "fermata/runtime/io/udp.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "fermata/runtime/sync/await_all.hpp"
 #include "fermata/runtime/sync/barrier.hpp"
@@ -26,6 +37,7 @@
 #include "fermata/runtime/sync/pool.hpp"
 #include "fermata/runtime/sync/semaphore.hpp"
 #include "fermata/runtime/sync/task_group.hpp"
+#include "fermata/sim/check/explain.hpp"
 #include "fermata/sim/run/explore.hpp"
 
 namespace fermata::sim {
@@ -327,13 +339,77 @@ void two_machines(World& world) {
   static_cast<void>(server.read(greeting));
 }
 
+// --- threads ---
+
+/// Answers one order and waits for the next.
+void serve_orders(const ThreadChannel<int>& orders, const ThreadChannel<int>& answers) {
+  for (;;) answers.send(orders.recv());
+}
+
+void two_thread_channels(World&) {
+  const ThreadChannel<int> orders(1);
+  const ThreadChannel<int> answers(1);
+  const auto clerk =
+      spawn_thread([orders, answers] { serve_orders(orders, answers); }, {.name = "clerk"});
+  orders.send(1);
+  static_cast<void>(answers.recv());
+  static_cast<void>(answers.recv());
+}
+
+void thread_that_waits_for_its_spawner(World&) {
+  const ThreadChannel<int> orders(1);
+  const ThreadChannel<int> answers(1);
+  const auto clerk =
+      spawn_thread([orders, answers] { serve_orders(orders, answers); }, {.name = "clerk"});
+  orders.send(1);
+  static_cast<void>(answers.recv());
+  await(clerk);
+}
+
+void thread_channel_nobody_sends_to(World&) {
+  const ThreadChannel<int> orders(1);
+  const auto clerk = spawn_thread([orders] { orders.send(1); }, {.name = "clerk"});
+  await(clerk);
+  static_cast<void>(orders.recv());
+  static_cast<void>(orders.recv());
+}
+
+void task_that_waits_for_its_submitter(World&) {
+  ThreadPool pool({.name = "pool", .workers = 1});
+  const ThreadChannel<int> orders(2);
+  orders.send(1);
+  const auto total = pool.submit([orders] { return orders.recv() + orders.recv(); });
+  static_cast<void>(await(total));
+}
+
+void task_behind_one_that_waits(World&) {
+  ThreadPool pool({.name = "pool", .workers = 1});
+  const ThreadChannel<int> orders(2);
+  orders.send(1);
+  const auto total = pool.submit([orders] { return orders.recv() + orders.recv(); });
+  const auto other = pool.submit([] { return 1; });
+  static_cast<void>(await(other));
+}
+
+// --- the world outside ---
+
+void process_with_open_input(World& world) {
+  world.program("sort", ScriptedProgram().reads_input().says("done"));
+  auto sort = Process::spawn({.program = "sort", .input = Stdio::Pipe});
+  const std::byte line[] = {std::byte{'a'}, std::byte{'b'}};
+  sort.input().write(line);
+  static_cast<void>(sort.wait());
+}
+
+void signal_that_nobody_sends(World&) { wait_signal(SIGUSR1); }
+
 // --- what is compared ---
 
-/// Without the number of what has no name, and the address of a connection.
+/// Without the number or the place of what has no name, and the address of a connection.
 std::string plain(const Json& title) {
   const std::string text = title.get<std::string>();
   const bool is_connection = text.starts_with("connection ");
-  return text.substr(0, text.find(is_connection ? " '" : " #"));
+  return text.substr(0, std::min(text.find(is_connection ? " '" : " #"), text.find(" made at ")));
 }
 
 /// The first finding, without places, numbers and times.
@@ -390,29 +466,36 @@ TEST_P(DeadlocksTest, IsExplained) {
 
 INSTANTIATE_TEST_SUITE_P(
     Deadlocks, DeadlocksTest,
-    ::testing::Values(Case{"two_mutexes", &two_mutexes, "random", 20},
-                      Case{"three_mutexes", &three_mutexes, "random", 20},
-                      Case{"lock_over_join", &lock_over_join, "random", 20},
-                      Case{"mutex_and_channel", &mutex_and_channel, "random", 20},
-                      Case{"two_pipelines", &two_pipelines, "random", 20},
-                      Case{"join_ring", &join_ring, "random", 20},
-                      Case{"lease_while_holding_one", &lease_while_holding_one, "random", 20},
-                      Case{"lock_over_group", &lock_over_group, "random", 20},
-                      Case{"lock_over_await_all", &lock_over_await_all, "random", 20},
-                      Case{"permit_leaked", &permit_leaked, "random", 20},
-                      Case{"never_unlocked", &never_unlocked, "random", 20},
-                      Case{"notified_before", &notified_before, "random", 20},
-                      Case{"one_notify_for_two", &one_notify_for_two},
-                      Case{"woke_the_wrong_one", &woke_the_wrong_one},
-                      Case{"fired_before", &fired_before, "random", 20},
-                      Case{"promise_dropped", &promise_dropped, "random", 20},
-                      Case{"promise_never_completed", &promise_never_completed},
-                      Case{"senders_gone", &senders_gone, "random", 20},
-                      Case{"barrier_short_of_one", &barrier_short_of_one},
-                      Case{"timer_closed", &timer_closed},
-                      Case{"ring_beside_a_ticker", &ring_beside_a_ticker, "random", 20},
-                      Case{"always_overtaken", &always_overtaken, "fifo", 1, 10'000},
-                      Case{"two_machines", &two_machines, "random", 20}),
+    ::testing::Values(
+        Case{"two_mutexes", &two_mutexes, "random", 20},
+        Case{"three_mutexes", &three_mutexes, "random", 20},
+        Case{"lock_over_join", &lock_over_join, "random", 20},
+        Case{"mutex_and_channel", &mutex_and_channel, "random", 20},
+        Case{"two_pipelines", &two_pipelines, "random", 20},
+        Case{"join_ring", &join_ring, "random", 20},
+        Case{"lease_while_holding_one", &lease_while_holding_one, "random", 20},
+        Case{"lock_over_group", &lock_over_group, "random", 20},
+        Case{"lock_over_await_all", &lock_over_await_all, "random", 20},
+        Case{"permit_leaked", &permit_leaked, "random", 20},
+        Case{"never_unlocked", &never_unlocked, "random", 20},
+        Case{"notified_before", &notified_before, "random", 20},
+        Case{"one_notify_for_two", &one_notify_for_two},
+        Case{"woke_the_wrong_one", &woke_the_wrong_one},
+        Case{"fired_before", &fired_before, "random", 20},
+        Case{"promise_dropped", &promise_dropped, "random", 20},
+        Case{"promise_never_completed", &promise_never_completed},
+        Case{"senders_gone", &senders_gone, "random", 20},
+        Case{"barrier_short_of_one", &barrier_short_of_one}, Case{"timer_closed", &timer_closed},
+        Case{"ring_beside_a_ticker", &ring_beside_a_ticker, "random", 20},
+        Case{"always_overtaken", &always_overtaken, "fifo", 1, 10'000},
+        Case{"two_machines", &two_machines, "random", 20},
+        Case{"two_thread_channels", &two_thread_channels, "random", 20},
+        Case{"thread_that_waits_for_its_spawner", &thread_that_waits_for_its_spawner, "random", 20},
+        Case{"thread_channel_nobody_sends_to", &thread_channel_nobody_sends_to, "random", 20},
+        Case{"task_that_waits_for_its_submitter", &task_that_waits_for_its_submitter, "random", 20},
+        Case{"task_behind_one_that_waits", &task_behind_one_that_waits, "random", 20},
+        Case{"process_with_open_input", &process_with_open_input, "random", 20},
+        Case{"signal_that_nobody_sends", &signal_that_nobody_sends}),
     [](const auto& each) { return std::string(each.param.name); });
 
 TEST(DeadlockTextTest, ShowsTheRingInOneLine) {
@@ -425,6 +508,51 @@ TEST(DeadlockTextTest, ShowsTheRingInOneLine) {
   const std::string& text = result.found->failure.explanation;
   EXPECT_TRUE(text.starts_with("cycle: 'a' --mutex 'right' (held by 'b', taken at ")) << text;
   EXPECT_NE(text.find("--> 'b' --mutex 'left' (held by 'a', taken at "), std::string::npos) << text;
+}
+
+/// What `wait` is up to: as the picture says that is made while it waits.
+std::string outside_of(const std::function<void(World& world)>& wait) {
+  ExploreOptions options;
+  options.runs = 1;
+  options.strategy = "fifo";
+  options.faults = "none";
+  options.check_determinism = 0;
+  std::string outside;
+  const ExploreResult result = explore(options, [&](World& world) {
+    const auto waiter = spawn("waiter", [&] { wait(world); });
+    while (!waiter->is_completed() && outside.empty()) {
+      suspend();
+      const Json graph = Json::parse(wait_graph_json(current_runtime()));
+      for (const Json& each : graph["coroutines"]) {
+        if (each["name"] != "waiter" || each["waits"].empty()) continue;
+        const Json& object = graph["objects"][each["waits"][0]["object"].get<std::size_t>()];
+        outside = object["title"].get<std::string>() + ": " + object.value("outside", "");
+      }
+    }
+    waiter->cancel();
+    try {
+      await(waiter);
+    } catch (const Cancellation&) {
+    }
+  });
+  EXPECT_FALSE(result.found) << result.found->failure.message;
+  return outside;
+}
+
+TEST(WaitGraphTest, SaysWhatAWaitForTheWorldOutsideIsUpTo) {
+  EXPECT_EQ(outside_of([](World&) { static_cast<void>(File::open("log", OpenMode::updating())); }),
+            "open 'log': the disk");
+  EXPECT_EQ(outside_of([](World&) { static_cast<void>(resolve("main")); }),
+            "resolve 'main': the resolver");
+  EXPECT_EQ(outside_of([](World&) { static_cast<void>(offload([] { return 1; })); }),
+            "task: a thread for blocking work");
+  EXPECT_EQ(outside_of([](World&) { wait_signal(SIGUSR1); }), "signal 'SIGUSR1': whoever sends it");
+  EXPECT_EQ(outside_of([](World& world) {
+              using namespace std::chrono_literals;
+              world.program("sleep", ScriptedProgram().takes(1s));
+              static_cast<void>(Process::spawn({.program = "sleep"}).wait());
+            }),
+            "process 'sleep': the process");
 }
 
 TEST(DeadlockTextTest, AnExploringRunHasTheSameSignature) {
