@@ -50,7 +50,18 @@ list(FILTER sim_sources EXCLUDE REGEX
   "/sim/(cli/|run/sim_main\\.cpp$|fuzz/(fuzz_main|[a-z]+_driver)\\.cpp$)")
 if(sim_sources AND GTest_FOUND AND rapidcheck_FOUND AND nlohmann_json_FOUND
     AND TARGET fermata_runtime)
-  fermata_library(sim ${sim_sources})
+  set(report_page "${PROJECT_SOURCE_DIR}/sim/report/web/dist/report.html")
+  set(report_page_source "${PROJECT_BINARY_DIR}/report_page.cpp")
+  add_custom_command(
+    OUTPUT "${report_page_source}"
+    COMMAND "${CMAKE_COMMAND}" -D "FROM=${report_page}" -D "TO=${report_page_source}"
+            -P "${PROJECT_SOURCE_DIR}/cmake/EmbedFile.cmake"
+    DEPENDS "${report_page}" "${PROJECT_SOURCE_DIR}/cmake/EmbedFile.cmake"
+    COMMENT "Embedding the report's page" VERBATIM)
+  fermata_library(sim ${sim_sources} "${report_page_source}")
+  set_source_files_properties(
+    "${PROJECT_SOURCE_DIR}/sim/report/run_data.cpp" "${PROJECT_SOURCE_DIR}/sim/report/chrome_trace.cpp"
+    PROPERTIES COMPILE_DEFINITIONS "FERMATA_VERSION=\"${PROJECT_VERSION}\"")
   target_link_libraries(fermata_sim
     PUBLIC fermata_runtime GTest::gtest rapidcheck
     PRIVATE fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)

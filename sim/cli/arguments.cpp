@@ -72,6 +72,8 @@ void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
   for (const std::string& name : verb.variables) {
     std::string flag = flag_of(name);
     if (name == "FERMATA_VERBOSE") flag = "-v," + flag;
+    if (verb.name == "report" && name == "FERMATA_REPORT") flag = "-o," + flag;
+    if (verb.name == "report" && name == "FERMATA_REPORT_FORMAT") flag = "--format," + flag;
     CLI::Option* option =
         app->add_option(flag, wanted.values[name], std::string(known(name).meaning));
     if (!implied(name).empty()) option->expected(is_switch(name) ? 0 : 0, is_switch(name) ? 0 : 1);
@@ -93,7 +95,7 @@ const std::vector<Verb>& verbs() {
        "run a tape again, or one run of a program: --filter and --seed say which",
        {"FERMATA_FILTER", "FERMATA_SEED", "FERMATA_STRATEGY", "FERMATA_FAULTS",
         "FERMATA_REPLAY_MODE", "FERMATA_OUT", "FERMATA_PROGRAM", "FERMATA_DISABLED",
-        "FERMATA_BREAK_AT"}},
+        "FERMATA_BREAK_AT", "FERMATA_REPORT", "FERMATA_REPORT_FORMAT"}},
       {"shrink",
        "TAPE",
        false,
@@ -104,6 +106,11 @@ const std::vector<Verb>& verbs() {
        false,
        "explain a tape: its steps, the decision that decides, the nearest run that passes",
        {"FERMATA_PROGRAM"}},
+      {"report",
+       "TAPE",
+       false,
+       "write what happens on a tape to a file: a page for a browser, a trace, a capture, JSON",
+       {"FERMATA_PROGRAM", "FERMATA_REPLAY_MODE", "FERMATA_REPORT", "FERMATA_REPORT_FORMAT"}},
       {"list",
        "BIN",
        false,

@@ -14,6 +14,7 @@
 #include "fermata/sim/cli/temporary_file.hpp"
 #include "fermata/sim/cli/test_binary.hpp"
 #include "fermata/sim/cli/verdict.hpp"
+#include "fermata/sim/report/report_format.hpp"
 #include "fermata/sim/tape/tape.hpp"
 
 namespace fermata::sim::cli {
@@ -81,8 +82,10 @@ Command command_for_seed(const Arguments& arguments) {
   return command;
 }
 
-/// The heaviest of what the process has told; its exit code when it has not.
+/// The heaviest of what the process has told, if it could do what it was asked; its exit code when
+/// it has told nothing.
 int verdict(const Told& told, const Ending& ending) {
+  if (!told.error.empty()) return kUsage;
   if (ending.signal != 0) {
     fmt::print(stderr, "fermata: the test process {}\n", ending.text());
     return exit_code_of("crash");
@@ -121,6 +124,16 @@ int shrink_command(const Arguments& arguments) {
   Command command = command_for_tape(arguments);
   command.settings.emplace_back("FERMATA_SHRINK", "on");
   return run_and_judge(std::move(command), arguments);
+}
+
+int report_command(const Arguments& arguments) {
+  const std::string file = arguments.value("FERMATA_REPORT");
+  if (file.empty() || file == "auto" || file == "off") {
+    throw UsageError("-o is missing: the file for the report");
+  }
+  const std::string format = arguments.value("FERMATA_REPORT_FORMAT");
+  static_cast<void>(format.empty() ? format_of_file(file) : parse_report_format(format));
+  return run_and_judge(command_for_tape(arguments), arguments);
 }
 
 int explain_command(const Arguments& arguments) {

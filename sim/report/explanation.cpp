@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/report/stack_text.hpp"
 #include "fermata/sim/report/step_table.hpp"
 
@@ -59,6 +60,8 @@ Explanation explain(const FoundFailure& found, const Culprit& culprit, bool with
   const Chronicle& chronicle = *found.chronicle;
   TableOptions options;
   options.decisive = culprit.decision;
+  explanation.decisive = culprit.decision;
+  explanation.passing = culprit.passing;
   explanation.table = step_table(chronicle, found.tape.names, options);
   if (!culprit.decision) return explanation;
   explanation.verdict = verdict_of(culprit, found.tape);

@@ -4,6 +4,8 @@
 // Why a run failed: its steps, the decision that decides, who was suspended where just then, and
 // how the nearest run that passes goes on.
 
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +35,10 @@ struct Explanation {
   std::optional<Party> second;
   /// How the nearest passing run goes on from there; empty when there is none.
   std::string passing_table;
+  /// That run; null when there is none.
+  std::shared_ptr<const Chronicle> passing;
+  /// Which of the run's turns decides.
+  std::optional<std::size_t> decisive;
 
   /// All of it, for people.
   [[nodiscard]] std::string text() const;

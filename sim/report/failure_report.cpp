@@ -56,6 +56,7 @@ std::string failure_report(const FoundFailure& found, const ReportContext& conte
   if (!context.shrunk_tape_path.empty()) {
     report += fmt::format("shrunk tape: {}\n", context.shrunk_tape_path);
   }
+  if (!context.report_path.empty()) report += fmt::format("report: {}\n", context.report_path);
   const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
   add_section(report, "faults of this run", shown.faults);
   report += fmt::format("fails with production's choices except:\n{}", decisions_of(shown.tape));

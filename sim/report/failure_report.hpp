@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fermata/sim/report/explanation.hpp"
+#include "fermata/sim/report/run_report.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/shrinker.hpp"
 
@@ -15,10 +16,11 @@ namespace fermata::sim {
 
 /// Beside what was found: how to get there again.
 struct ReportContext {
-  std::uint64_t runs = 0;  // How many were to be explored; 0 for a replay.
-  std::string reproduce;   // The command; one line.
-  std::string tape_path;   // Empty when no tape was written.
-  std::string trace_path;  // Empty when the steps were not written.
+  std::uint64_t runs = 0;   // How many were to be explored; 0 for a replay.
+  std::string reproduce;    // The command; one line.
+  std::string tape_path;    // Empty when no tape was written.
+  std::string trace_path;   // Empty when the steps were not written.
+  std::string report_path;  // Empty when there is no other report than this.
   std::optional<Shrunk> shrunk;
   std::string shrunk_tape_path;
   std::optional<Explanation> explanation;  // Of the smaller run, if there is one.
@@ -28,5 +30,9 @@ struct ReportContext {
 /// "reproduce: "; then, of the smaller run if there is one, the faults that it had, what was
 /// decided otherwise than in production, why that fails, and what it printed.
 [[nodiscard]] std::string failure_report(const FoundFailure& found, const ReportContext& context);
+
+/// The same to be shown otherwise; empty when the run was not watched.
+[[nodiscard]] std::optional<RunReport> run_report(const FoundFailure& found,
+                                                  const ReportContext& context);
 
 }  // namespace fermata::sim

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/report/report_file.hpp"
 #include "fermata/sim/run/culprit.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/run/seed.hpp"
@@ -77,19 +78,41 @@ void Aftermath::of_exploration(FoundFailure found, const Reproduction& explorati
 void Aftermath::of_replay(FoundFailure found) const {
   found.tape.program = path_to_type();
   ReportContext context;
-  Settings settings = {{"FERMATA_REPLAY", options_.replay}};
-  if (options_.replay_mode == ReplayMode::Best) {
-    settings.emplace_back("FERMATA_REPLAY_MODE", "best");
-  }
-  context.reproduce = command_line(settings, test_);
+  context.reproduce = command_to_replay();
   if (found.failure.verdict != Verdict::Divergence) {
     if (wanted(options_.shrink, false)) {
       make_small(found, context);
       write_shrunk(path_of_shrunk(options_.replay), context);
     }
-    if (wanted(options_.explain, false)) explain(found, context);
+    const bool shown = !options_.report.empty() && has_explanation(format_of_report());
+    if (wanted(options_.explain, shown)) explain(found, context);
   }
   report(found, context);
+  if (const auto to_show = run_report(found, context)) show(*to_show);
+}
+
+void Aftermath::of_passing_replay(RunReport report) const {
+  report.program = path_to_type();
+  report.reproduce = command_to_replay();
+  show(report);
+}
+
+void Aftermath::show(const RunReport& report) const {
+  if (options_.report.empty()) return;
+  write_report(report, format_of_report(), options_.report);
+  fmt::print("report: {}\n", options_.report);
+}
+
+ReportFormat Aftermath::format_of_report() const {
+  return options_.report_format ? *options_.report_format : format_of_file(options_.report);
+}
+
+std::string Aftermath::command_to_replay() const {
+  Settings settings = {{"FERMATA_REPLAY", options_.replay}};
+  if (options_.replay_mode == ReplayMode::Best) {
+    settings.emplace_back("FERMATA_REPLAY_MODE", "best");
+  }
+  return command_line(settings, test_);
 }
 
 /// Whether the failure is the same in a fresh process; when not it becomes another one.
@@ -129,6 +152,7 @@ void Aftermath::write_artifacts(const FoundFailure& found, ReportContext& contex
   save_tape(found.tape, stem + ".tape");
   context.tape_path = stem + ".tape";
   write_shrunk(path_of_shrunk(context.tape_path), context);
+  write_beside(stem, found, context);
   if (!options_.trace) return;
   std::ofstream file(stem + ".steps");
   for (const std::uint64_t hash : found.step_hashes) file << seed_text(hash) << '\n';
@@ -139,6 +163,16 @@ void Aftermath::write_shrunk(const std::string& path, ReportContext& context) co
   if (!context.shrunk) return;
   save_tape(context.shrunk->found.tape, path);
   context.shrunk_tape_path = path;
+}
+
+void Aftermath::write_beside(const std::string& stem, const FoundFailure& found,
+                             ReportContext& context) const {
+  const auto report = options_.reports ? run_report(found, context) : std::nullopt;
+  if (!report) return;
+  const ReportFormat format = options_.report_format.value_or(ReportFormat::Html);
+  std::string path = stem + std::string(extension_of(format));
+  write_report(*report, format, path);
+  context.report_path = std::move(path);
 }
 
 void Aftermath::report(const FoundFailure& found, const ReportContext& context) const {

@@ -36,6 +36,8 @@ class Aftermath {
 
   /// Of a run on a tape. It is made small, and explained, only when that was asked for.
   void of_replay(FoundFailure found) const;
+  /// Of one that passes; `report` is what there is to show of it.
+  void of_passing_replay(RunReport report) const;
 
  private:
   [[nodiscard]] bool comes_back(FoundFailure& found, const Reproduction& reproduction) const;
@@ -43,7 +45,13 @@ class Aftermath {
   void explain(const FoundFailure& found, ReportContext& context) const;
   void write_artifacts(const FoundFailure& found, ReportContext& context) const;
   void write_shrunk(const std::string& path, ReportContext& context) const;
+  void write_beside(const std::string& stem, const FoundFailure& found,
+                    ReportContext& context) const;
   void report(const FoundFailure& found, const ReportContext& context) const;
+  /// What is asked for of a replay, if anything is.
+  void show(const RunReport& report) const;
+  [[nodiscard]] ReportFormat format_of_report() const;
+  [[nodiscard]] std::string command_to_replay() const;
 
   const Program& program_;
   const Options& options_;

@@ -201,6 +201,20 @@ constexpr std::array kVariables = {
                options.replay_mode =
                    parse_choice(text, kChoices) == 0 ? ReplayMode::Strict : ReplayMode::Best;
              }},
+    Variable{"FERMATA_REPORT", "auto",
+             "A file for the report of a replay: a page that shows the run, or what "
+             "FERMATA_REPORT_FORMAT says. `auto`: only of a failure that was found by exploring, "
+             "beside its tape. `off`: none.",
+             [](Options& options, std::string_view text) {
+               options.reports = text != "off";
+               options.report = text == "off" || text == "auto" ? "" : parse_path(text);
+             }},
+    Variable{"FERMATA_REPORT_FORMAT", "",
+             "`html`, `chrome` (a trace for Perfetto), `pcap` (what the machines sent each other) "
+             "or `json`; as the name of the file has it, and `html` beside a tape.",
+             [](Options& options, std::string_view text) {
+               options.report_format = parse_report_format(text);
+             }},
     Variable{"FERMATA_RESUME", "off",
              "`on`: go on with the exploration that was interrupted in the output folder.", nullptr,
              Reader::Tool},

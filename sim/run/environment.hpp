@@ -12,6 +12,7 @@
 
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/sim/check/guard.hpp"
+#include "fermata/sim/report/report_format.hpp"
 #include "fermata/sim/tape/replay.hpp"
 #include "fermata/sim/world/fault.hpp"
 
@@ -62,6 +63,12 @@ struct Options {
   /// Whether a failing run is made small, and explained; usual after exploring, not in a replay.
   When shrink = When::Auto;
   When explain = When::Auto;
+  /// Whether a report is written beside the tape of a run that failed; and the file for that of a
+  /// replay, if one is wanted.
+  bool reports = true;
+  std::string report;
+  /// Empty: what the name of that file says, and HTML beside a tape.
+  std::optional<ReportFormat> report_format;
   /// Where a fresh process leaves what became of the one run it was started for; empty: it is none.
   std::string confirm;
   /// Where to list the simulated tests, instead of running any; empty: nowhere.

@@ -77,6 +77,12 @@ class SimTest {
   }
 
   void explore() {
+    if (!options_.report.empty()) {
+      throw UsageError(
+          fmt::format("FERMATA_REPORT={}: expected FERMATA_REPLAY as well; exploring writes a "
+                      "report beside the tape of each failure",
+                      options_.report));
+    }
     const Board board = Board::open(options_.board);
     board.name(name_);
     LastWords last_words(command_to_explore(), options_.first_run);
@@ -174,13 +180,18 @@ class SimTest {
     Replayed replayed = run_tape(tape);
     fmt::print("{}: {}\n", options_.replay, replayed.summary);
     events_.replayed(options_.replay, replayed.summary, replayed.matched, tape.decisions.size());
-    if (replayed.found) aftermath_.of_replay(std::move(*replayed.found));
+    if (replayed.found) {
+      aftermath_.of_replay(std::move(*replayed.found));
+    } else if (replayed.passing) {
+      aftermath_.of_passing_replay(std::move(*replayed.passing));
+    }
   }
 
   struct Replayed {
     std::string summary;
     std::size_t matched = 0;
     std::optional<FoundFailure> found;
+    std::optional<RunReport> passing = {};
   };
 
   Replayed run_tape(const Tape& tape) const {
@@ -205,6 +216,10 @@ class SimTest {
     if (!failure) failure = result.failure;
     if (failure) {
       replayed.found = describe_failure(runner, program_, std::move(*failure), result, tape);
+    } else {
+      replayed.passing = RunReport{.test = name_, .seed = tape.seed, .strategy = tape.strategy};
+      replayed.passing->runs.push_back(
+          {"run", runner.chronicle(), runner.decisions().names(), std::nullopt});
     }
     return replayed;
   }

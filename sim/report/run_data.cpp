@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/report/run_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/report/step_table.hpp"
+#include "fermata/sim/run/seed.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+constexpr std::size_t kPreview = 48;  // Bytes of a message.
+
+void add(Json& json, const char* name, const std::string& text) {
+  if (!text.empty()) json[name] = text;
+}
+
+const char* to_string(Chronicle::Ending ending) noexcept {
+  switch (ending) {
+    case Chronicle::Ending::Runs:
+      return "runs";
+    case Chronicle::Ending::Yields:
+      return "yields";
+    case Chronicle::Ending::Waits:
+      return "waits";
+    case Chronicle::Ending::Ends:
+      return "ends";
+    case Chronicle::Ending::Fails:
+      return "fails";
+  }
+  return "runs";
+}
+
+const char* to_string(WakeCause cause) noexcept {
+  switch (cause) {
+    case WakeCause::Spawn:
+      return "spawn";
+    case WakeCause::Yield:
+      return "yield";
+    case WakeCause::Event:
+      return "event";
+    case WakeCause::Error:
+      return "error";
+    case WakeCause::Cancel:
+      return "cancel";
+    case WakeCause::Deadlock:
+      return "deadlock";
+    case WakeCause::Shutdown:
+      return "shutdown";
+  }
+  return "event";
+}
+
+std::string long_place(const SourcePlace& place) {
+  return fmt::format("{}:{}", place.file, place.line);
+}
+
+std::string preview_of(const Message& message) {
+  std::string text;
+  for (const std::byte each : message.bytes) {
+    if (text.size() == kPreview) return text + "...";
+    const char letter = static_cast<char>(each);
+    text += letter >= ' ' && letter <= '~' ? letter : '.';
+  }
+  return text;
+}
+
+/// One run, in the terms of its own arrays.
+class RunJson {
+ public:
+  explicit RunJson(const RunReport::Run& run)
+      : run_(run), chronicle_(*run.chronicle), machines_(machines_of(chronicle_)) {}
+
+  Json json() {
+    Json json = {{"title", run_.title},
+                 {"hash", fmt::format("{:016x}", chronicle_.trace_hash())},
+                 {"end", chronicle_.end().nanoseconds},
+                 {"forgotten", chronicle_.forgotten()}};
+    if (run_.decisive) json["decisive"] = *run_.decisive;
+    json["machines"] = machines_;
+    json["lanes"] = list(chronicle_.lanes());
+    json["steps"] = list(chronicle_.steps());
+    json["turns"] = list(chronicle_.turns());
+    json["messages"] = list(chronicle_.traffic().messages());
+    json["faults"] = list(chronicle_.disturbances());
+    return json;
+  }
+
+ private:
+  template <class Items>
+  Json list(const Items& items) const {
+    Json all = Json::array();
+    for (const auto& each : items) all.push_back(json_of(each));
+    return all;
+  }
+
+  [[nodiscard]] std::size_t machine(const std::string& name) const {
+    return static_cast<std::size_t>(std::find(machines_.begin(), machines_.end(), name) -
+                                    machines_.begin());
+  }
+
+  /// A step counted from the run's first one; those that were forgotten are the first one kept.
+  [[nodiscard]] std::size_t index_of(std::size_t step) const {
+    return step - std::min(step, chronicle_.forgotten());
+  }
+
+  [[nodiscard]] Json json_of(const Chronicle::Lane& lane) const {
+    Json json = {{"machine", machine(lane.machine)},
+                 {"name", lane.name},
+                 {"spawned", long_place(lane.spawned)}};
+    if (lane.parent) json["parent"] = *lane.parent;
+    return json;
+  }
+
+  [[nodiscard]] Json json_of(const Chronicle::Step& step) const {
+    Json json = {{"n", step.number},
+                 {"lane", step.lane},
+                 {"at", step.at.nanoseconds},
+                 {"end", to_string(step.ending)}};
+    add(json, "why", step.reason);
+    const bool suspends =
+        step.ending == Chronicle::Ending::Waits || step.ending == Chronicle::Ending::Yields;
+    if (suspends) json["place"] = short_place(step.place);
+    for (const Chronicle::Wake& wake : step.woken) {
+      json["wakes"].push_back(Json::array({wake.lane, to_string(wake.cause)}));
+    }
+    return json;
+  }
+
+  [[nodiscard]] Json json_of(const Chronicle::Turn& turn) const {
+    Json json = {{"step", index_of(turn.step)}, {"text", describe(turn.decision, run_.names)}};
+    if (turn.chosen) json["chosen"] = turn.chosen->lane;
+    if (turn.passed_over) json["passed"] = turn.passed_over->lane;
+    if (turn.decision.is_pick) json["pick"] = true;
+    return json;
+  }
+
+  [[nodiscard]] Json json_of(const Message& message) const {
+    Json json = {{"kind", to_string(message.kind)},
+                 {"from", machine(message.from)},
+                 {"to", machine(message.to)},
+                 {"sent", message.sent.nanoseconds}};
+    if (message.arrival != Instant::never()) json["arrived"] = message.arrival.nanoseconds;
+    json["fate"] = to_string(message.fate);
+    json["bytes"] = message.size;
+    if (message.step && *message.step >= chronicle_.forgotten()) {
+      json["step"] = index_of(*message.step);
+    }
+    json["what"] = message_text(message);
+    add(json, "preview", preview_of(message));
+    return json;
+  }
+
+  [[nodiscard]] Json json_of(const Chronicle::Disturbance& fault) const {
+    Json json = {{"at", fault.at.nanoseconds}, {"kind", fault.kind}};
+    if (!fault.machine.empty()) json["machine"] = machine(fault.machine);
+    if (!fault.other.empty()) json["other"] = machine(fault.other);
+    if (fault.until) json["until"] = fault.until->nanoseconds;
+    json["text"] = fault.text;
+    return json;
+  }
+
+  const RunReport::Run& run_;
+  const Chronicle& chronicle_;
+  std::vector<std::string> machines_;
+};
+
+Json json_of(const Failure& failure) {
+  return {{"class", to_string(failure.verdict)},
+          {"message", failure.message},
+          {"signature", failure.signature()},
+          {"step", failure.step},
+          {"at", failure.at.nanoseconds}};
+}
+
+Json json_of(const Party& party) {
+  return {{"coroutine", party.coroutine},
+          {"place", party.place},
+          {"begun", party.begun},
+          {"stack", party.stack}};
+}
+
+void add_explanation(Json& json, const Explanation& explanation) {
+  add(json, "verdict", explanation.verdict);
+  for (const std::optional<Party>& party : {explanation.first, explanation.second}) {
+    if (party) json["pair"].push_back(json_of(*party));
+  }
+}
+
+}  // namespace
+
+std::string run_data(const RunReport& report) {
+  Json json = {{"format", kFormat}, {"fermata", FERMATA_VERSION}, {"test", report.test}};
+  add(json, "program", report.program);
+  json["seed"] = seed_text(report.seed);
+  json["strategy"] = report.strategy;
+  json["reproduce"] = report.reproduce;
+  if (report.failure) json["failure"] = json_of(*report.failure);
+  add(json, "shrink", report.shrink);
+  if (report.explanation) add_explanation(json, *report.explanation);
+  if (report.failure && !report.failure->wait_graph.empty()) {
+    json["waits"] = Json::parse(report.failure->wait_graph);
+  }
+  json["runs"] = Json::array();
+  for (const RunReport::Run& run : report.runs) json["runs"].push_back(RunJson(run).json());
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<std::string> machines_of(const Chronicle& chronicle) {
+  std::vector<std::string> machines;
+  const auto add_machine = [&](const std::string& name) {
+    const bool known = std::find(machines.begin(), machines.end(), name) != machines.end();
+    if (!known && !name.empty()) machines.push_back(name);
+  };
+  for (const Chronicle::Lane& lane : chronicle.lanes()) add_machine(lane.machine);
+  for (const Message& message : chronicle.traffic().messages()) {
+    add_machine(message.from);
+    add_machine(message.to);
+  }
+  for (const Chronicle::Disturbance& fault : chronicle.disturbances()) {
+    add_machine(fault.machine);
+    add_machine(fault.other);
+  }
+  return machines;
+}
+
+std::string message_text(const Message& message) {
+  return fmt::format("{} {}:{} -> {}:{}", message.kind == Message::Kind::Datagram ? "udp" : "tcp",
+                     message.from, message.source.port(), message.to, message.destination.port());
+}
+
+}  // namespace fermata::sim

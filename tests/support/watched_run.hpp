@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Programs whose run is watched, and what there is to show of it.
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/io/tcp.hpp"
+#include "fermata/runtime/io/udp.hpp"
+#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/report/run_report.hpp"
+#include "fermata/sim/run/runner.hpp"
+
+namespace fermata::test {
+
+using Body = std::function<void(sim::World& world)>;
+
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+struct WatchedRun {
+  sim::RunResult result;
+  sim::RunReport report;  // Its names are those of the run.
+  std::shared_ptr<const sim::Chronicle> chronicle;
+};
+
+/// One run of `body`, calm and without faults unless told otherwise.
+inline WatchedRun watched_run(Body body,
+                              sim::WorldOptions options = {.faults = sim::FaultSet::none()},
+                              std::uint64_t seed = 1, std::string_view strategy = "fifo") {
+  sim::Program program;
+  program.body = std::move(body);
+  sim::Runner runner(program, strategy, options);
+  runner.watch_closely();
+  WatchedRun run;
+  run.result = runner.run(seed);
+  run.chronicle = runner.chronicle();
+  run.report.test = "Suite.Name";
+  run.report.seed = seed;
+  run.report.strategy = strategy;
+  run.report.reproduce = "FERMATA_SEED=0x1 ./test";
+  run.report.failure = run.result.failure;
+  run.report.runs.push_back({"run", runner.chronicle(), runner.decisions().names(), std::nullopt});
+  return run;
+}
+
+/// A server at port 80 that answers one request, and reads until the end.
+inline void serve() {
+  TcpListener listener = TcpListener::bind({"0.0.0.0", 80});
+  auto peer = listener.accept();
+  std::array<std::byte, 4096> buffer;
+  bool answered = false;
+  while (peer->read(buffer) > 0) {
+    if (!std::exchange(answered, true)) peer->write(bytes_of("welcome"));
+  }
+}
+
+/// The main program and `server`, which exchange "hello" and "welcome" over TCP.
+inline void greet(sim::World& world) {
+  world.node("server", serve);
+  delay(std::chrono::milliseconds(1));
+  TcpStream stream = TcpStream::connect(world.node("server").address(80));
+  stream.write(bytes_of("hello"));
+  std::array<std::byte, 64> buffer;
+  stream.read(buffer);
+  stream.close();
+  world.run();
+}
+
+}  // namespace fermata::test

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/check/traffic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "tests/support/watched_run.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using test::bytes_of;
+using test::watched_run;
+using Fate = Message::Fate;
+using Kind = Message::Kind;
+
+std::vector<Message> of_kind(const Chronicle& chronicle, Kind kind) {
+  std::vector<Message> found;
+  for (const Message& each : chronicle.traffic().messages()) {
+    if (each.kind == kind) found.push_back(each);
+  }
+  return found;
+}
+
+std::string text_of(const Message& message) {
+  return {reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size()};
+}
+
+bool befell(const Chronicle& chronicle, const std::string& kind, const std::string& machine) {
+  return std::any_of(
+      chronicle.disturbances().begin(), chronicle.disturbances().end(),
+      [&](const auto& each) { return each.kind == kind && each.machine == machine; });
+}
+
+TEST(Traffic, HasWhatWentOverAConnection) {
+  const auto run = watched_run(test::greet);
+  ASSERT_FALSE(run.result.failure) << run.result.failure->message;
+  const auto connects = of_kind(*run.chronicle, Kind::Connect);
+  ASSERT_EQ(connects.size(), 1u);
+  EXPECT_EQ(connects[0].from, "main");
+  EXPECT_EQ(connects[0].to, "server");
+  EXPECT_EQ(connects[0].destination.port(), 80);
+  EXPECT_EQ(connects[0].fate, Fate::Delivered);
+  EXPECT_EQ(connects[0].sent.nanoseconds, 1'000'000);
+  EXPECT_EQ(connects[0].arrival - connects[0].sent, 250us);
+  EXPECT_EQ(connects[0].answered - connects[0].arrival, 250us);
+  const auto data = of_kind(*run.chronicle, Kind::Data);
+  ASSERT_EQ(data.size(), 2u);
+  EXPECT_EQ(text_of(data[0]), "hello");
+  EXPECT_EQ(text_of(data[1]), "welcome");
+  EXPECT_EQ(data[1].from, "server");
+  EXPECT_FALSE(data[1].from_client);
+  EXPECT_EQ(of_kind(*run.chronicle, Kind::End).size(), 2u);
+  for (const Message& each : run.chronicle->traffic().messages()) {
+    EXPECT_EQ(each.connection, connects[0].connection);
+  }
+}
+
+TEST(Traffic, SaysInWhichStepItWasSent) {
+  const auto run = watched_run(test::greet);
+  const auto data = of_kind(*run.chronicle, Kind::Data);
+  ASSERT_TRUE(data[0].step);
+  const Chronicle::Step& step = run.chronicle->steps()[*data[0].step];
+  EXPECT_EQ(run.chronicle->lanes()[step.lane].machine, "main");
+  EXPECT_EQ(step.at, data[0].sent);
+}
+
+TEST(Traffic, AConnectThatNobodyTakesIsRefused) {
+  const auto run = watched_run([](World& world) {
+    world.node("server", [] { delay(1s); });
+    EXPECT_THROW(static_cast<void>(TcpStream::connect(world.node("server").address(80))),
+                 InputOutputError);
+    world.run();
+  });
+  const auto connects = of_kind(*run.chronicle, Kind::Connect);
+  ASSERT_EQ(connects.size(), 1u);
+  EXPECT_EQ(connects[0].fate, Fate::Refused);
+  EXPECT_NE(connects[0].arrival, Instant::never());
+}
+
+TEST(Traffic, WhatACutLinkKeepsArrivesLater) {
+  const auto run = watched_run([](World& world) {
+    world.node("server", test::serve);
+    delay(1ms);
+    TcpStream stream = TcpStream::connect(world.node("server").address(80));
+    world.link("main", "server").cut();
+    stream.write(bytes_of("hello"));
+    delay(1s);
+    world.link("main", "server").mend();
+    std::array<std::byte, 64> buffer;
+    stream.read(buffer);
+    stream.close();
+    world.run();
+  });
+  ASSERT_FALSE(run.result.failure) << run.result.failure->message;
+  const Message hello = of_kind(*run.chronicle, Kind::Data).front();
+  EXPECT_EQ(hello.fate, Fate::Delivered);
+  EXPECT_GT(hello.arrival - hello.sent, 1s);
+  EXPECT_TRUE(befell(*run.chronicle, "partition", "main"));
+  EXPECT_TRUE(befell(*run.chronicle, "heal", "server"));
+}
+
+TEST(Traffic, WhatIsUnderWayToAMachineThatCrashesIsLost) {
+  const auto run = watched_run([](World& world) {
+    Node& server = world.node("server", test::serve);
+    delay(1ms);
+    TcpStream stream = TcpStream::connect(server.address(80));
+    stream.write(bytes_of("hello"));
+    server.crash();
+    delay(1s);
+    server.restart();
+    delay(1s);
+    stream.close();
+    server.crash();
+  });
+  const Message hello = of_kind(*run.chronicle, Kind::Data).front();
+  EXPECT_EQ(hello.fate, Fate::Lost);
+  EXPECT_EQ(hello.arrival, Instant::never());
+  EXPECT_TRUE(befell(*run.chronicle, "crash", "server"));
+  EXPECT_TRUE(befell(*run.chronicle, "restart", "server"));
+}
+
+TEST(Traffic, DatagramsArriveOrAreLost) {
+  const auto run = watched_run([](World& world) {
+    world.node("server", [] {
+      UdpSocket socket = UdpSocket::bind({"0.0.0.0", 53});
+      std::array<std::byte, 64> buffer;
+      socket.receive(buffer);
+    });
+    delay(1ms);
+    UdpSocket socket = UdpSocket::bind({"0.0.0.0", 1234});
+    socket.send_to(bytes_of("taken"), world.node("server").address(53));
+    socket.send_to(bytes_of("nobody"), world.node("server").address(54));
+    socket.send_to(bytes_of("nowhere"), Address("10.0.0.77", 53));
+    world.run();
+  });
+  ASSERT_FALSE(run.result.failure) << run.result.failure->message;
+  const auto sent = of_kind(*run.chronicle, Kind::Datagram);
+  ASSERT_EQ(sent.size(), 3u);
+  EXPECT_EQ(sent[0].fate, Fate::Delivered);
+  EXPECT_EQ(sent[0].arrival - sent[0].sent, 250us);
+  EXPECT_EQ(sent[0].source.port(), 1234);
+  EXPECT_EQ(sent[1].fate, Fate::Lost);
+  EXPECT_EQ(sent[2].fate, Fate::Lost);
+}
+
+TEST(Traffic, KnowsWhatTheFaultsOfDatagramsDid) {
+  WorldOptions options;
+  options.faults = FaultSet::parse("datagram-loss,datagram-duplicate");
+  std::size_t lost = 0;
+  std::size_t doubled = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const auto run = watched_run(
+        [](World& world) {
+          world.node("server", [] {
+            UdpSocket socket = UdpSocket::bind({"0.0.0.0", 53});
+            delay(1s);
+          });
+          delay(1ms);
+          UdpSocket socket = UdpSocket::bind({"0.0.0.0", 1234});
+          for (int i = 0; i < 20; ++i)
+            socket.send_to(bytes_of("x"), world.node("server").address(53));
+          world.run();
+        },
+        options, seed);
+    for (const Message& each : of_kind(*run.chronicle, Kind::Datagram)) {
+      lost += each.fate == Fate::Lost ? 1 : 0;
+      doubled += each.fate == Fate::Duplicate ? 1 : 0;
+    }
+  }
+  EXPECT_GT(lost, 0u);
+  EXPECT_GT(doubled, 0u);
+}
+
+TEST(Traffic, WatchingChangesNothing) {
+  Program program;
+  program.body = test::greet;
+  for (const char* strategy : {"random", "pct:3", "fifo"}) {
+    Runner runner(program, strategy, WorldOptions{});
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      runner.watch_no_more();
+      const RunResult alone = runner.run(seed);
+      runner.watch_closely();
+      EXPECT_TRUE(runner.run(seed).same_run(alone)) << strategy << ' ' << seed;
+    }
+  }
+}
+
+TEST(Traffic, TellsOfPausesAndClocks) {
+  const auto run = watched_run([](World& world) {
+    Node& other = world.node("other", [] { delay(1s); });
+    other.pause();
+    delay(1ms);
+    other.resume();
+    other.step_wall_clock(1h);
+    other.set_clock_drift(100);
+    world.run();
+  });
+  for (const char* kind : {"pause", "resume", "clock"}) {
+    EXPECT_TRUE(befell(*run.chronicle, kind, "other")) << kind;
+  }
+}
+
+TEST(Traffic, ForgetsTheOldestMessages) {
+  Traffic traffic;
+  for (std::size_t i = 0; i < Traffic::kMostMessages + 3; ++i) traffic.sent(Message());
+  EXPECT_EQ(traffic.messages().size(), Traffic::kMostMessages);
+  EXPECT_EQ(traffic.forgotten(), 3u);
+  traffic.became(1, Fate::Lost, Instant::never());
+  EXPECT_EQ(traffic.messages().front().fate, Fate::UnderWay);
+  traffic.became(4, Fate::Lost, Instant::never());
+  EXPECT_EQ(traffic.messages().front().fate, Fate::Lost);
+}
+
+TEST(Traffic, KeepsABoundedPartOfTheBytes) {
+  Traffic traffic;
+  const std::vector<std::byte> bytes(2 * Traffic::kMostBytes);
+  Message message;
+  message.connection = 7;
+  constexpr std::size_t kCount = Traffic::kMostInAll / Traffic::kMostBytes + 2;
+  for (std::size_t i = 0; i < kCount; ++i) traffic.sent(message, bytes.data(), bytes.size());
+  EXPECT_EQ(traffic.messages().front().bytes.size(), Traffic::kMostBytes);
+  EXPECT_EQ(traffic.messages().back().bytes.size(), 0u);
+  EXPECT_EQ(traffic.messages().back().size, bytes.size());
+  EXPECT_EQ(traffic.messages().back().offset, (kCount - 1) * bytes.size());
+}
+
+}  // namespace
+}  // namespace fermata::sim
