@@ -6,8 +6,8 @@
 file(READ "${FROM}" bytes HEX)
 string(LENGTH "${bytes}" digits)
 math(EXPR size "${digits} / 2")
-string(REGEX REPLACE "(..)(..)(..)(..)(..)(..)(..)(..)" "0x\\1,0x\\2,0x\\3,0x\\4,0x\\5,0x\\6,0x\\7,0x\\8,\n"
-       lines "${bytes}")
+string(REGEX REPLACE "(..)(..)(..)(..)(..)(..)(..)(..)"
+       "0x\\1,0x\\2,0x\\3,0x\\4,0x\\5,0x\\6,0x\\7,0x\\8,\n" lines "${bytes}")
 math(EXPR rest "${digits} % 16")
 if(rest GREATER 0)
   math(EXPR begin "${digits} - ${rest}")

@@ -60,7 +60,8 @@ if(sim_sources AND GTest_FOUND AND rapidcheck_FOUND AND nlohmann_json_FOUND
     COMMENT "Embedding the report's page" VERBATIM)
   fermata_library(sim ${sim_sources} "${report_page_source}")
   set_source_files_properties(
-    "${PROJECT_SOURCE_DIR}/sim/report/run_data.cpp" "${PROJECT_SOURCE_DIR}/sim/report/chrome_trace.cpp"
+    "${PROJECT_SOURCE_DIR}/sim/report/run_data.cpp"
+    "${PROJECT_SOURCE_DIR}/sim/report/chrome_trace.cpp"
     PROPERTIES COMPILE_DEFINITIONS "FERMATA_VERSION=\"${PROJECT_VERSION}\"")
   target_link_libraries(fermata_sim
     PUBLIC fermata_runtime GTest::gtest rapidcheck

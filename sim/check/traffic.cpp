@@ -5,20 +5,20 @@
 
 namespace fermata::sim {
 
+// What an end does that is closed before anybody has taken its connect is of no effect.
 Traffic::Id Traffic::sent(Message message, const void* bytes, std::size_t size) {
+  const Way way{message.connection, message.from_client};
+  const bool ends = message.kind == Message::Kind::End || message.kind == Message::Kind::Reset;
+  if (ends && !sent_bytes_.contains(way)) return 0;
   if (messages_.size() == kMostMessages) {
     kept_bytes_ -= messages_.front().bytes.size();
     messages_.pop_front();
     ++forgotten_;
   }
-  const Way way{message.connection, message.from_client};
   message.size = size;
-  if (message.connection != 0 && size > 0) {
-    std::uint64_t& before = sent_bytes_[way];
-    message.offset = before;
-    before += size;
-  } else if (message.connection != 0) {
-    message.offset = sent_bytes_[way];
+  if (const auto before = sent_bytes_.find(way); before != sent_bytes_.end()) {
+    message.offset = before->second;
+    before->second += size;
   }
   const std::size_t kept = std::min({size, kMostBytes, kMostInAll - kept_bytes_});
   const auto* const first = static_cast<const std::byte*>(bytes);
@@ -41,6 +41,10 @@ void Traffic::became(Id id, Message::Fate fate, Instant arrival) {
   if (message == nullptr) return;
   message->fate = fate;
   message->arrival = arrival;
+  if (message->kind != Message::Kind::Connect || fate != Message::Fate::Delivered) return;
+  for (const bool from_client : {true, false}) {
+    sent_bytes_.try_emplace(Way{message->connection, from_client});
+  }
 }
 
 void Traffic::arrived(Id id, Instant when) {

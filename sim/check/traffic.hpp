@@ -80,7 +80,7 @@ class Traffic {
 
   // --- the run ---
 
-  /// In the order of their sending.
+  /// In the order in which they were told.
   [[nodiscard]] const std::deque<Message>& messages() const noexcept { return messages_; }
   /// How many came before those.
   [[nodiscard]] std::size_t forgotten() const noexcept { return forgotten_; }

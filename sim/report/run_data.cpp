@@ -112,9 +112,8 @@ class RunJson {
   }
 
   [[nodiscard]] Json json_of(const Chronicle::Lane& lane) const {
-    Json json = {{"machine", machine(lane.machine)},
-                 {"name", lane.name},
-                 {"spawned", long_place(lane.spawned)}};
+    Json json = {{"machine", machine(lane.machine)}, {"name", lane.name}};
+    if (lane.spawned.line != 0) json["spawned"] = long_place(lane.spawned);
     if (lane.parent) json["parent"] = *lane.parent;
     return json;
   }

@@ -87,6 +87,44 @@ TEST(Chronicle, SaysWhomAStepWokeAndSpawned) {
   EXPECT_EQ(child.woken[0].cause, WakeCause::Event);
 }
 
+TEST(Chronicle, SaysWhomTheEndOfACoroutineWakes) {
+  const auto chronicle = chronicle_of([](World&) {
+    auto child = spawn("child", [] { suspend(); });
+    await(child);
+  });
+  const Chronicle::Step& end = last_step_of(*chronicle, "child");
+  EXPECT_EQ(end.ending, Ending::Ends);
+  ASSERT_EQ(end.woken.size(), 1u);
+  EXPECT_EQ(chronicle->lanes()[end.woken[0].lane].name, "main");
+  EXPECT_EQ(chronicle->lanes()[end.lane].parent, 0u);
+}
+
+TEST(Chronicle, WhatATimerWakesIsNoStepsDoing) {
+  const auto chronicle = chronicle_of([](World&) {
+    auto sleeper = spawn("sleeper", [] { delay(1ms); });
+    spawn("last", [] {});
+    await(sleeper);
+  });
+  for (const Chronicle::Step& step : chronicle->steps()) {
+    for (const Chronicle::Wake& wake : step.woken) {
+      const bool by_timer =
+          chronicle->lanes()[wake.lane].name == "sleeper" && wake.cause != WakeCause::Spawn;
+      EXPECT_FALSE(by_timer) << step.number;
+    }
+  }
+}
+
+TEST(Chronicle, TellsThreadsOfOneMachineApart) {
+  const auto chronicle = chronicle_of([](World&) {
+    auto thread = spawn_thread([] {
+      suspend();
+      return 1;
+    });
+    EXPECT_EQ(await(thread), 1);
+  });
+  for (const Chronicle::Step& step : chronicle->steps()) EXPECT_NE(step.ending, Ending::Runs);
+}
+
 TEST(Chronicle, CountsStepsAsFailuresDo) {
   const auto chronicle = chronicle_of([](World&) {
     for (int i = 0; i < 5; ++i) suspend();

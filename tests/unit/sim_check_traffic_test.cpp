@@ -80,6 +80,7 @@ TEST(Traffic, AConnectThatNobodyTakesIsRefused) {
   const auto connects = of_kind(*run.chronicle, Kind::Connect);
   ASSERT_EQ(connects.size(), 1u);
   EXPECT_EQ(connects[0].fate, Fate::Refused);
+  EXPECT_EQ(run.chronicle->traffic().messages().size(), 1u);
   EXPECT_NE(connects[0].arrival, Instant::never());
 }
 
@@ -222,9 +223,12 @@ TEST(Traffic, KeepsABoundedPartOfTheBytes) {
   const std::vector<std::byte> bytes(2 * Traffic::kMostBytes);
   Message message;
   message.connection = 7;
+  message.kind = Kind::Connect;
+  traffic.became(traffic.sent(message), Fate::Delivered, Instant());
+  message.kind = Kind::Data;
   constexpr std::size_t kCount = Traffic::kMostInAll / Traffic::kMostBytes + 2;
   for (std::size_t i = 0; i < kCount; ++i) traffic.sent(message, bytes.data(), bytes.size());
-  EXPECT_EQ(traffic.messages().front().bytes.size(), Traffic::kMostBytes);
+  EXPECT_EQ(traffic.messages()[1].bytes.size(), Traffic::kMostBytes);
   EXPECT_EQ(traffic.messages().back().bytes.size(), 0u);
   EXPECT_EQ(traffic.messages().back().size, bytes.size());
   EXPECT_EQ(traffic.messages().back().offset, (kCount - 1) * bytes.size());

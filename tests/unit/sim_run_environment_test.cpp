@@ -72,6 +72,17 @@ TEST(Environment, ReadsEveryVariable) {
   EXPECT_EQ(options.events, "events");
 }
 
+TEST(Environment, SaysWhichReportsThereAreToBe) {
+  EXPECT_TRUE(read({}).reports);
+  EXPECT_EQ(read({}).report, "");
+  EXPECT_FALSE(read({"FERMATA_REPORT=off"}).reports);
+  const Options options = read({"FERMATA_REPORT=run.html", "FERMATA_REPORT_FORMAT=chrome"});
+  EXPECT_EQ(options.report, "run.html");
+  EXPECT_EQ(options.report_format, ReportFormat::Chrome);
+  EXPECT_EQ(refusal("FERMATA_REPORT_FORMAT=svg"),
+            "FERMATA_REPORT_FORMAT: 'svg' is unknown; expected html, chrome, pcap or json");
+}
+
 TEST(Environment, NamesWhatItRefuses) {
   EXPECT_EQ(refusal("FERMATA_SEEDS=1"),
             "FERMATA_SEEDS is no variable of Fermata; docs/environment.md lists them");
