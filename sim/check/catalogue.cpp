@@ -6,7 +6,6 @@
 #include <array>
 
 #include "fermata/runtime/base/error.hpp"
-#include "fermata/sim/run/json_line.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -79,25 +78,6 @@ std::size_t Catalogue::obligations() const noexcept {
   return static_cast<std::size_t>(
       std::count_if(claims_.begin(), claims_.end(),
                     [](const auto& entry) { return entry.second.is_obligation(); }));
-}
-
-std::vector<JsonLine> Catalogue::to_json() const {
-  std::vector<JsonLine> all;
-  for (const auto& [identity, claim] : claims_) {
-    JsonLine line;
-    line.add("kind", to_string(claim.kind))
-        .add("message", claim.message)
-        .add("place", claim.place)
-        .add("condition", claim.condition)
-        .add("numeric", claim.numeric)
-        .add("reached", claim.counts.reached)
-        .add("held", claim.counts.held);
-    if (claim.numeric && claim.counts.reached > 0) {
-      line.add_signed("least", claim.counts.least).add_signed("most", claim.counts.most);
-    }
-    all.push_back(std::move(line));
-  }
-  return all;
 }
 
 }  // namespace fermata::sim

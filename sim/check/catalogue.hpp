@@ -19,8 +19,6 @@
 
 namespace fermata::sim {
 
-class JsonLine;
-
 /// "always", "unreachable", "sometimes", "reachable", "eventually".
 [[nodiscard]] std::string_view to_string(AssertionKind kind) noexcept;
 /// The other way; UsageError for anything else.
@@ -80,27 +78,6 @@ class Catalogue {
   [[nodiscard]] std::vector<Claim> claims() const;
   [[nodiscard]] std::vector<Claim> missed() const;
   [[nodiscard]] std::size_t obligations() const noexcept;
-
-  /// The claims as JSON objects, with the members kind, message, place, condition, numeric,
-  /// reached, held; least and most only of those that compare numbers and were reached.
-  [[nodiscard]] std::vector<JsonLine> to_json() const;
-
-  /// Adds one of those objects, as nlohmann::json has read it. Throws what that throws, or
-  /// UsageError, when it is none.
-  template <class Json>
-  void add_json(const Json& object) {
-    Claim claim;
-    claim.kind = assertion_kind_of(object.at("kind").template get<std::string>());
-    object.at("message").get_to(claim.message);
-    object.at("place").get_to(claim.place);
-    object.at("condition").get_to(claim.condition);
-    object.at("numeric").get_to(claim.numeric);
-    object.at("reached").get_to(claim.counts.reached);
-    object.at("held").get_to(claim.counts.held);
-    claim.counts.least = object.value("least", claim.counts.least);
-    claim.counts.most = object.value("most", claim.counts.most);
-    add(claim);
-  }
 
  private:
   std::map<std::pair<AssertionKind, std::string>, Claim> claims_;

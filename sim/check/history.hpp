@@ -78,8 +78,11 @@ class History final : public detail::HistoryRecord {
 
   /// Judges what was not judged yet, unless it goes in the wake of an exception.
   ~History() override {
-    if (std::uncaught_exceptions() == exceptions_ && is_unjudged() && run_goes_on()) {
+    if (!is_unjudged()) return;
+    if (std::uncaught_exceptions() == exceptions_ && run_goes_on()) {
       expect_linearizable();
+    } else {
+      leave_unjudged();
     }
   }
 

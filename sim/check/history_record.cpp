@@ -10,7 +10,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/check/counterexample.hpp"
-#include "fermata/sim/run/json_line.hpp"
+#include "fermata/sim/run/json.hpp"
 #include "fermata/sim/tape/decision.hpp"
 #include "fermata/sim/world/world.hpp"
 
@@ -24,9 +24,8 @@ void add_line(std::string& text, std::string line) {
   text += line + '\n';
 }
 
-std::string json_of(const HistoryMoment& moment) {
-  return fmt::format(R"({{"ns": {}, "step": {}, "position": {}}})", moment.at.nanoseconds,
-                     moment.step, moment.position);
+Json json_of(const HistoryMoment& moment) {
+  return {{"ns", moment.at.nanoseconds}, {"step", moment.step}, {"position", moment.position}};
 }
 
 }  // namespace
@@ -113,6 +112,7 @@ HistoryVerdict HistoryRecord::judge(const std::vector<std::uint32_t>& partitions
 void HistoryRecord::report(const HistoryVerdict& verdict,
                            const LinearizabilityLimits& limits) const {
   unjudged_ = false;
+  keep(&verdict);
   if (verdict.answer == Linearizability::Yes) return;
   Failure failure;
   failure.verdict = Verdict::Safety;
@@ -129,6 +129,13 @@ void HistoryRecord::report(const HistoryVerdict& verdict,
         name_, operations_.size(), limits.configurations);
   }
   world_->fail(std::move(failure));
+}
+
+void HistoryRecord::leave_unjudged() const { keep(nullptr); }
+
+void HistoryRecord::keep(const HistoryVerdict* verdict) const {
+  if (world_ == nullptr || world_->options().chronicle == nullptr) return;
+  kept_ = world_->keep_history(kept_, json_text(verdict));
 }
 
 // --- showing ---
@@ -196,25 +203,29 @@ std::string HistoryRecord::text(const HistoryVerdict& verdict) const {
   return text + fmt::format("  {}\n", sentence(*verdict.unexplained));
 }
 
-std::string HistoryRecord::json(const HistoryVerdict& verdict) const {
-  std::vector<std::string> operations;
+std::string HistoryRecord::json(const HistoryVerdict& verdict) const { return json_text(&verdict); }
+
+std::string HistoryRecord::json_text(const HistoryVerdict* verdict) const {
+  Json json = {{"history", name_}};
+  json["answer"] = verdict == nullptr ? "not judged" : to_string(verdict->answer);
+  if (verdict != nullptr) {
+    json["configurations"] = verdict->configurations;
+    json["counterexample"] = verdict->counterexample;
+    json["unexplained"] = verdict->unexplained ? Json(*verdict->unexplained) : Json();
+    json["longest_order"] = verdict->longest_order;
+  }
+  Json& operations = json["operations"] = Json::array();
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     const Operation& each = operations_[i];
     const bool answered = each.responded && each.happened;
-    operations.push_back(fmt::format(
-        R"({{"client": {}, "operation": {}, "result": {}, "happened": {}, "invoked": {}, )"
-        R"("responded": {}}})",
-        json_quoted(clients_[each.client]), json_quoted(operation_text(i)),
-        answered ? json_quoted(result_text(i)) : "null", each.happened, json_of(each.invoked),
-        each.responded ? json_of(*each.responded) : "null"));
+    operations.push_back({{"client", clients_[each.client]},
+                          {"operation", operation_text(i)},
+                          {"result", answered ? Json(result_text(i)) : Json()},
+                          {"happened", each.happened},
+                          {"invoked", json_of(each.invoked)},
+                          {"responded", each.responded ? json_of(*each.responded) : Json()}});
   }
-  return fmt::format(
-      R"({{"history": {}, "answer": {}, "configurations": {}, "counterexample": [{}], )"
-      R"("unexplained": {}, "longest_order": [{}], "operations": [{}]}})",
-      json_quoted(name_), json_quoted(to_string(verdict.answer)), verdict.configurations,
-      fmt::join(verdict.counterexample, ", "),
-      verdict.unexplained ? std::to_string(*verdict.unexplained) : "null",
-      fmt::join(verdict.longest_order, ", "), fmt::join(operations, ", "));
+  return sim::json_text(json);
 }
 
 }  // namespace fermata::sim::detail

@@ -80,8 +80,11 @@ class HistoryRecord {
   [[nodiscard]] HistoryVerdict judge(const std::vector<std::uint32_t>& partitions,
                                      Semantics& semantics,
                                      const LinearizabilityLimits& limits) const;
-  /// The failure of the run that `verdict` is, if it is one.
+  /// The failure of the run that `verdict` is, if it is one; the world keeps the JSON of both.
   void report(const HistoryVerdict& verdict, const LinearizabilityLimits& limits) const;
+
+  /// Nobody has judged it, since the run has failed before: the world keeps it as it is.
+  void leave_unjudged() const;
 
   /// Whether something was noted since the last call of report().
   [[nodiscard]] bool is_unjudged() const noexcept { return unjudged_; }
@@ -101,6 +104,8 @@ class HistoryRecord {
   [[nodiscard]] virtual std::string result_text(std::size_t operation) const = 0;
 
   [[nodiscard]] HistoryMoment present();
+  void keep(const HistoryVerdict* verdict) const;
+  [[nodiscard]] std::string json_text(const HistoryVerdict* verdict) const;
   [[nodiscard]] std::vector<std::vector<OperationSpan>> spans_of(
       const std::vector<std::uint32_t>& partitions) const;
   [[nodiscard]] std::string sentence(std::size_t operation) const;
@@ -112,6 +117,7 @@ class HistoryRecord {
   std::vector<Operation> operations_;
   std::uint32_t positions_ = 0;
   mutable bool unjudged_ = false;
+  mutable std::optional<std::size_t> kept_;  // As World::keep_history has it.
 };
 
 }  // namespace detail

@@ -2,7 +2,6 @@
 #include "fermata/sim/cli/child.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/prctl.h>
@@ -14,9 +13,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/run/forked_runs.hpp"
 
 namespace fermata::sim::cli {
 namespace {
@@ -41,8 +40,9 @@ Words arguments_of(const Command& command) {
   return Words(std::move(words));
 }
 
-Words environment_of(const Command& command) {
+Words environment_of(const Command& command, const std::string& mark = {}) {
   std::vector<std::string> words;
+  if (!mark.empty()) words.push_back(mark);
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     if (!text.starts_with("FERMATA_") && !text.starts_with("GTEST_")) words.emplace_back(text);
@@ -95,14 +95,11 @@ Ending ending_of(int status, const rusage& usage) {
 
 }  // namespace
 
-std::string Ending::text() const {
-  if (signal == 0) return fmt::format("exited with code {}", code);
-  return fmt::format("was killed by signal {} ({})", signal, ::strsignal(signal));
-}
+std::string Ending::text() const { return sim::detail::ending_text(signal, code); }
 
 Child::Child(const Command& command) {
   Words arguments = arguments_of(command);
-  Words environment = environment_of(command);
+  Words environment = environment_of(command, household_.mark());
   const Pipe output = make_pipe();
   const Pipe trouble = make_pipe();
   process_ = ::fork();
@@ -118,6 +115,7 @@ Child::Child(const Command& command) {
   ::close(trouble.read);
   output_ = output.read;
   if (error == 0) {
+    household_.move_in(process_);
     ::setpgid(process_, process_);
     ::fcntl(output_, F_SETFL, O_NONBLOCK);
     end_ = static_cast<int>(::syscall(SYS_pidfd_open, process_, 0));
@@ -164,6 +162,7 @@ bool Child::has_ended() {
   rusage usage{};
   if (::wait4(process_, &status, WNOHANG, &usage) != process_) return false;
   kill();  // What it has forked.
+  household_.leave();
   ended_ = true;
   ending_ = ending_of(status, usage);
   read_output();
@@ -172,7 +171,7 @@ bool Child::has_ended() {
 
 void Child::kill() const noexcept { ::kill(-process_, SIGKILL); }
 
-bool run_to_end(Child& child, std::chrono::milliseconds limit) {
+bool run_to_end(Child& child, std::chrono::milliseconds limit, bool (*unwanted)()) {
   using Clock = std::chrono::steady_clock;
   constexpr int kPatience_ms = 20;
   const auto end = Clock::now() + limit;
@@ -181,7 +180,7 @@ bool run_to_end(Child& child, std::chrono::milliseconds limit) {
         {{child.descriptor(), POLLIN, 0}, {child.end_descriptor(), POLLIN, 0}}};
     ::poll(watched.data(), watched.size(), kPatience_ms);
     child.read_output();
-    if (Clock::now() < end) continue;
+    if (Clock::now() < end && (unwanted == nullptr || !unwanted())) continue;
     child.kill();
     return false;
   }

@@ -2,7 +2,8 @@
 #pragma once
 
 // A process that the tool starts: in a process group of its own, so that whatever it forks ends
-// with it; its output kept within bounds; not trusted to end when asked.
+// with it, even what leaves the group (orphans.hpp); its output kept within bounds; not trusted to
+// end when asked.
 
 #include <sys/types.h>
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "fermata/sim/cli/captured_text.hpp"
+#include "fermata/sim/cli/orphans.hpp"
 
 namespace fermata::sim::cli {
 
@@ -47,7 +49,7 @@ class Child {
   explicit Child(const Command& command);
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
-  /// Kills what is left of the group.
+  /// Kills what is left of it and of what it has started.
   ~Child();
 
   /// What poll() watches for output, and for the end; -1 when there is nothing to watch.
@@ -58,7 +60,7 @@ class Child {
   void read_output();
   [[nodiscard]] std::string output() const { return text_.text(); }
 
-  /// Whether it has ended; if so nothing of its group is left. Does not block.
+  /// Whether it has ended; if so nothing that it has started is left. Does not block.
   bool has_ended();
   [[nodiscard]] const Ending& ending() const noexcept { return ending_; }
 
@@ -68,6 +70,7 @@ class Child {
  private:
   void close_output() noexcept;
 
+  Household household_;
   pid_t process_ = 0;
   int output_ = -1;
   int end_ = -1;
@@ -76,8 +79,9 @@ class Child {
   bool ended_ = false;
 };
 
-/// Runs it to its end, or kills it when `limit` is over; then returns false.
-bool run_to_end(Child& child, std::chrono::milliseconds limit);
+/// Runs it to its end, or kills it when `limit` is over, or when `unwanted`, unless null, says so;
+/// then returns false.
+bool run_to_end(Child& child, std::chrono::milliseconds limit, bool (*unwanted)() = nullptr);
 
 /// Runs it to its end with the terminal of this process, as a shell does.
 [[nodiscard]] Ending run_in_foreground(const Command& command);

@@ -12,6 +12,7 @@
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/cli/corpus.hpp"
 #include "fermata/sim/cli/interrupts.hpp"
+#include "fermata/sim/cli/post_mortem.hpp"
 
 namespace fermata::sim::cli {
 namespace {
@@ -66,6 +67,7 @@ Exploration::End Exploration::run() {
   for (std::size_t i = 0; i < tests_.size(); ++i) {
     tests_[i].settle(true);
     tidy_up(i);
+    if (!states_[i].over) examine_crashes(i);
     if (!std::exchange(states_[i].over, true)) listener_.test_over(tests_[i]);
   }
   return end_;
@@ -251,6 +253,25 @@ void Exploration::remove_artifacts(const std::vector<FailureRecord>& failures,
   }
 }
 
+/// Of those that are kept when the test is over: which ones these are does not depend on how many
+/// processes explore. What comes of it is on disk, for those who merge.
+void Exploration::examine_crashes(std::size_t index) {
+  TestExploration& test = tests_[index];
+  const std::vector<FailureRecord> failures = test.tally().failures();
+  for (FailureRecord failure : failures) {
+    if (interrupts() > 0) return;
+    if (!wants_post_mortem(failure, options_)) continue;
+    const std::string events = folder_.events_path(test.name(), failure.run);
+    make_post_mortem(failure, options_, binary_, events + ".autopsy");
+    PieceRecord record;
+    record.first_run = failure.run;
+    record.counts.runs = record.counts.failures = 1;
+    record.failures.push_back(failure);
+    write_crash(events, record);
+    test.complete(failure);
+  }
+}
+
 void Exploration::check_end() {
   if (!ending_) {
     if (interrupts() > 0) {
@@ -279,6 +300,7 @@ void Exploration::note_tests_over() {
     if (state.over || state.jobs > 0 || replaying || !tests_[i].over()) continue;
     tests_[i].settle(true);
     tidy_up(i);
+    examine_crashes(i);
     state.over = true;
     if (listener_.test_over) listener_.test_over(tests_[i]);
   }

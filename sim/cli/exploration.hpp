@@ -77,6 +77,7 @@ class Exploration {
   void explored(std::size_t test, Job& job, PieceRecord record);
   void tidy_up(std::size_t test);
   void drop_unwanted();
+  void examine_crashes(std::size_t test);
   void check_end();
   void note_tests_over();
   void remove_artifacts(const std::vector<FailureRecord>& failures, const TestExploration& test);

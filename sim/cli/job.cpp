@@ -49,18 +49,10 @@ void Job::drop() noexcept {
   child_.kill();
 }
 
-Settings Job::settings() const {
-  Settings settings = options_.handed_on;
-  settings.emplace_back("FERMATA_OUT", options_.out);
-  settings.emplace_back("FERMATA_FAULTS", options_.faults);
-  settings.emplace_back("FERMATA_STRATEGY", options_.strategy);
-  return settings;
-}
-
 Command Job::command() const {
   Command command = binary_.command_for(assignment_.test);
   command.memory_limit = options_.memory_limit;
-  command.settings = settings();
+  command.settings = settings_of_tests(options_);
   command.settings.emplace_back("FERMATA_EVENTS", assignment_.events);
   if (!assignment_.tape.empty()) {
     command.settings.emplace_back("FERMATA_REPLAY", assignment_.tape);
@@ -71,6 +63,8 @@ Command Job::command() const {
   command.settings.emplace_back("FERMATA_SEED", seed_text(options_.seed));
   command.settings.emplace_back("FERMATA_RUNS", std::to_string(assignment_.piece.runs));
   command.settings.emplace_back("FERMATA_FIRST_RUN", std::to_string(assignment_.piece.first));
+  const std::uint64_t all = options_.runs == kNoEnd ? 0 : options_.runs;
+  command.settings.emplace_back("FERMATA_ALL_RUNS", std::to_string(all));
   command.settings.emplace_back("FERMATA_KEEP_GOING", options_.keep_going ? "on" : "off");
   return command;
 }
@@ -115,8 +109,7 @@ std::string Job::how_it_ended() const {
   return text;
 }
 
-std::string Job::reproduce_line(std::uint64_t run) const {
-  const bool alone = dies_alone(run);
+std::string Job::reproduce_line(std::uint64_t run, bool alone) const {
   const std::uint64_t first = alone ? 0 : assignment_.piece.first;
   sim::detail::Settings all = options_.handed_on;
   all.emplace_back("FERMATA_SEED", seed_text(alone ? run_seed(options_.seed, run) : options_.seed));
@@ -139,7 +132,7 @@ std::string Job::reproduce_line(std::uint64_t run) const {
 bool Job::dies_alone(std::uint64_t run) const {
   Command command = binary_.command_for(assignment_.test);
   command.memory_limit = options_.memory_limit;
-  command.settings = settings();
+  command.settings = settings_of_tests(options_);
   const std::string events = assignment_.events + ".alone";
   command.settings.emplace_back("FERMATA_EVENTS", events);
   command.settings.emplace_back("FERMATA_SEED", seed_text(run_seed(options_.seed, run)));
@@ -155,6 +148,7 @@ bool Job::dies_alone(std::uint64_t run) const {
 PieceRecord Job::crash_record() const {
   const bool begun = board().phase.load() != Phase::Starting;
   const std::uint64_t run = begun ? board().run.load() : assignment_.piece.first;
+  const bool alone = dies_alone(run);
   FailureRecord failure;
   failure.test = assignment_.test;
   failure.failure_class = hung_ ? "hang" : "crash";
@@ -163,9 +157,10 @@ PieceRecord Job::crash_record() const {
                       (hung_ ? std::string("wall limit") : child_.ending().text()) +
                       (begun ? "" : " before its first run");
   failure.run = run;
+  failure.first_run = alone ? run : assignment_.piece.first;
   failure.seed = seed_text(run_seed(options_.seed, run));
   failure.strategy = options_.strategy;
-  failure.reproduce = reproduce_line(run);
+  failure.reproduce = reproduce_line(run, alone);
   failure.report = fmt::format("{}: {}\n  run {}, seed {}\n  signature  {}\nreproduce: {}\n",
                                failure.failure_class, failure.message, run + 1, failure.seed,
                                failure.signature, failure.reproduce);

@@ -62,8 +62,7 @@ class Job {
 
  private:
   [[nodiscard]] Command command() const;
-  [[nodiscard]] Settings settings() const;
-  [[nodiscard]] std::string reproduce_line(std::uint64_t run) const;
+  [[nodiscard]] std::string reproduce_line(std::uint64_t run, bool alone) const;
   [[nodiscard]] bool dies_alone(std::uint64_t run) const;
   [[nodiscard]] std::string how_it_ended() const;
 

@@ -40,6 +40,22 @@ std::string faults_text(const Counts& counts) {
   return text.empty() ? "none" : text;
 }
 
+/// A row for each strategy, the one of most runs first; nothing when it was always the same one.
+std::string shares_text(const Counts& counts) {
+  using Entry = std::pair<std::string, Share>;
+  std::vector<Entry> all(counts.shares.begin(), counts.shares.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Entry& a, const Entry& b) { return a.second.runs > b.second.runs; });
+  std::string text;
+  for (const auto& [strategy, share] : all) {
+    if (share.runs == 0) continue;
+    text += fmt::format("    {:<18} {} of the runs, {} of them new, {} failures\n", strategy,
+                        percent(share.runs, counts.runs), percent(share.new_runs, share.runs),
+                        share.failures);
+  }
+  return text;
+}
+
 void write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::trunc);
   file << text << std::flush;
@@ -96,6 +112,16 @@ std::string test_line(const TestOutcome& test) {
   return line;
 }
 
+std::string world_line(const TestOutcome& test) {
+  std::string faults = test.tally.first_world();
+  while (faults.ends_with('\n')) faults.pop_back();
+  for (std::size_t at = 0; (at = faults.find('\n', at)) != std::string::npos; at += 2) {
+    faults.replace(at, 1, ", ");
+  }
+  return fmt::format("sim: world of {}, run 1: {}", test.name,
+                     faults.empty() ? "without faults" : faults);
+}
+
 std::string failure_text(const TestOutcome& test) {
   std::string text;
   for (const ReplayRecord& replay : test.tally.replays()) {
@@ -137,6 +163,7 @@ std::string statistics_text(const Outcome& outcome) {
   row("stopped by a limit", percent(all.limit_stops, all.runs));
   row("virtual time", seconds(all.virtual_ns) + ratio(all.virtual_ns, outcome.elapsed));
   row("strategy", outcome.plan.options.strategy);
+  text += shares_text(all);
   row("determinism checks", std::to_string(all.determinism_checks));
   row("faults injected", faults_text(all));
   const Obligations obligations = obligations_of(outcome);

@@ -47,6 +47,9 @@ struct Obligations {
 /// The failures of a test, in full.
 [[nodiscard]] std::string failure_text(const TestOutcome& test);
 
+/// "sim: world of Suite.Name, run 1: delay 1/8 struck 3 times, ...".
+[[nodiscard]] std::string world_line(const TestOutcome& test);
+
 /// All tests together, with what makes the result doubtful.
 [[nodiscard]] std::string statistics_text(const Outcome& outcome);
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fermata/sim/cli/outcome.hpp"
-#include "fermata/sim/run/json_line.hpp"
+#include "fermata/sim/run/json.hpp"
 #include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim::cli {

@@ -5,16 +5,14 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "fermata/runtime/base/error.hpp"
-#include "fermata/sim/run/json_line.hpp"
+#include "fermata/sim/check/catalogue_json.hpp"
+#include "fermata/sim/run/json.hpp"
 #include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim::cli {
 namespace {
-
-using Json = nlohmann::json;
 
 std::uint64_t number(const Json& line, const char* name) {
   return line.value(name, std::uint64_t{0});
@@ -27,11 +25,16 @@ FailureRecord failure_of(const Json& line) {
           .message = text(line, "message"),
           .signature = text(line, "signature"),
           .run = number(line, "run"),
+          .first_run = number(line, "first_run"),
           .seed = text(line, "seed"),
           .strategy = text(line, "strategy"),
           .steps = number(line, "steps"),
           .reproduce = text(line, "reproduce"),
           .tape = text(line, "tape"),
+          .histories = text(line, "histories"),
+          .shrunk = text(line, "shrunk"),
+          .shrunk_tape = text(line, "shrunk_tape"),
+          .decides = text(line, "decides"),
           .report = text(line, "report")};
 }
 
@@ -61,10 +64,13 @@ PieceRecord piece_of(const Json& line, const std::string& path) {
   for (const Json& one : line.value("longest", Json::array())) {
     record.longest.push_back({number(one, "run"), text(one, "seed"), number(one, "steps")});
   }
-  for (const Json& claim : line.value("assertions", Json::array())) {
-    record.assertions.add_json(claim);
+  for (const auto& [name, share] : line.value("shares", Json::object()).items()) {
+    record.counts.shares[name] = {number(share, "runs"), number(share, "new_runs"),
+                                  number(share, "failures")};
   }
+  record.assertions = catalogue_of(line.value("assertions", Json::array()));
   record.coverage = text(line, "coverage");
+  record.first_world = text(line, "first_world");
   const auto level = static_cast<unsigned>(number(line, "behaviours_level"));
   record.behaviours = behaviours_of(path + ".behaviours", level);
   return record;
@@ -89,6 +95,36 @@ void take(const Json& line, const std::string& path, Told& told) {
 
 }  // namespace
 
+Json json_of(const FailureRecord& failure) {
+  Json line = {{"event", "failure"},
+               {"test", failure.test},
+               {"class", failure.failure_class},
+               {"message", failure.message},
+               {"signature", failure.signature},
+               {"run", failure.run},
+               {"seed", failure.seed},
+               {"strategy", failure.strategy},
+               {"steps", failure.steps},
+               {"reproduce", failure.reproduce},
+               {"tape", failure.tape}};
+  const auto add = [&](const char* name, const std::string& text) {
+    if (!text.empty()) line[name] = text;
+  };
+  if (failure.first_run != 0) line["first_run"] = failure.first_run;
+  add("histories", failure.histories);
+  add("shrunk", failure.shrunk);
+  add("shrunk_tape", failure.shrunk_tape);
+  add("decides", failure.decides);
+  line["report"] = failure.report;
+  return line;
+}
+
+void Share::add(const Share& other) noexcept {
+  runs += other.runs;
+  new_runs += other.new_runs;
+  failures += other.failures;
+}
+
 void Counts::add(const Counts& other) {
   if (other.runs == 0) return;
   steps_min = runs == 0 ? other.steps_min : std::min(steps_min, other.steps_min);
@@ -101,6 +137,7 @@ void Counts::add(const Counts& other) {
   virtual_ns += other.virtual_ns;
   determinism_checks += other.determinism_checks;
   for (const auto& [kind, count] : other.faults) faults[kind] += count;
+  for (const auto& [strategy, share] : other.shares) shares[strategy].add(share);
 }
 
 Told read_events(const std::string& path) {
@@ -117,25 +154,13 @@ Told read_events(const std::string& path) {
 
 void write_crash(const std::string& path, const PieceRecord& record) {
   const FailureRecord& failure = record.failures.front();
-  JsonLine first;
-  first.add("event", "failure")
-      .add("test", failure.test)
-      .add("class", failure.failure_class)
-      .add("message", failure.message)
-      .add("signature", failure.signature)
-      .add("run", failure.run)
-      .add("seed", failure.seed)
-      .add("strategy", failure.strategy)
-      .add("reproduce", failure.reproduce)
-      .add("report", failure.report);
-  JsonLine last;
-  last.add("event", "explored")
-      .add("test", failure.test)
-      .add("first_run", record.first_run)
-      .add("runs", record.counts.runs)
-      .add("failures", record.counts.failures);
+  const Json end = {{"event", "explored"},
+                    {"test", failure.test},
+                    {"first_run", record.first_run},
+                    {"runs", record.counts.runs},
+                    {"failures", record.counts.failures}};
   std::ofstream file(path, std::ios::trunc);
-  file << first.text() << '\n' << last.text() << '\n' << std::flush;
+  file << json_text(json_of(failure)) << '\n' << json_text(end) << '\n' << std::flush;
   if (!file) throw InputOutputError("cannot write " + path, errno);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,19 +22,37 @@ struct FailureRecord {
   std::string message;
   std::string signature;
   std::uint64_t run = 0;
+  /// The run from which on an exploration has to begin to come to it.
+  std::uint64_t first_run = 0;
   std::string seed;
   std::string strategy;
   std::uint64_t steps = 0;
   std::string reproduce;
   std::string tape;
+  std::string histories;
+  std::string shrunk;  // In words: how many decisions are left.
+  std::string shrunk_tape;
+  std::string decides;
   /// What people read.
   std::string report;
 };
+
+/// As a line of a file of events, and of the result.
+[[nodiscard]] nlohmann::ordered_json json_of(const FailureRecord& failure);
 
 struct LongRunRecord {
   std::uint64_t run = 0;
   std::string seed;
   std::uint64_t steps = 0;
+};
+
+/// What one strategy of several had, and found.
+struct Share {
+  std::uint64_t runs = 0;
+  std::uint64_t new_runs = 0;  // In its chunk.
+  std::uint64_t failures = 0;
+
+  void add(const Share& other) noexcept;
 };
 
 /// Sums over runs.
@@ -48,6 +67,7 @@ struct Counts {
   std::uint64_t virtual_ns = 0;
   std::uint64_t determinism_checks = 0;
   std::map<std::string, std::uint64_t> faults;
+  std::map<std::string, Share> shares;  // By strategy.
 
   void add(const Counts& other);
 };
@@ -62,6 +82,8 @@ struct PieceRecord {
   Catalogue assertions;
   /// What a search that tries one schedule after the other has covered; else empty.
   std::string coverage;
+  /// The faults of its first run, a line each.
+  std::string first_world;
 
   [[nodiscard]] std::uint64_t end() const noexcept { return first_run + counts.runs; }
 };

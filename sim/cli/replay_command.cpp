@@ -11,10 +11,10 @@
 #include "fermata/sim/cli/child.hpp"
 #include "fermata/sim/cli/commands.hpp"
 #include "fermata/sim/cli/record.hpp"
-#include "fermata/sim/cli/temporary_file.hpp"
 #include "fermata/sim/cli/test_binary.hpp"
 #include "fermata/sim/cli/verdict.hpp"
 #include "fermata/sim/report/report_format.hpp"
+#include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/tape/tape.hpp"
 
 namespace fermata::sim::cli {
@@ -105,7 +105,7 @@ int run_and_judge(Command command, const Arguments& arguments) {
     if (!of_tool) command.settings.emplace_back(name, given.value);
   }
   if (!arguments.value("FERMATA_BREAK_AT").empty()) become(command);
-  const TemporaryFile events;
+  const sim::detail::TemporaryFile events;
   command.settings.emplace_back("FERMATA_EVENTS", events.path());
   const Ending ending = run_in_foreground(command);
   const int code = verdict(read_events(events.path()), ending);

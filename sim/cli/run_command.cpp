@@ -73,9 +73,10 @@ TestOutcome outcome_of(const TestExploration& test) {
   return outcome;
 }
 
-void print_test(const TestExploration& test, Progress& progress) {
+void print_test(const TestExploration& test, Progress& progress, bool verbose) {
   progress.clear();
   const TestOutcome outcome = outcome_of(test);
+  if (verbose) fmt::print("{}\n", world_line(outcome));
   fmt::print("{}{}\n", failure_text(outcome), test_line(outcome));
   std::fflush(stdout);
 }
@@ -94,7 +95,9 @@ int run_command(const Arguments& arguments) {
   Progress progress(plan.tests.size());
   Exploration::Listener listener;
   listener.progress = [&](const Moment& moment) { progress.show(moment); };
-  listener.test_over = [&](const TestExploration& test) { print_test(test, progress); };
+  listener.test_over = [&](const TestExploration& test) {
+    print_test(test, progress, options.verbose);
+  };
   Exploration exploration(options, binary, folder, plan.tests, listener);
   exploration.replay_first(options.corpus);
   if (goes_on(plan, folder)) {

@@ -34,13 +34,6 @@ std::uint64_t positive(std::string_view text) {
   return value;
 }
 
-bool on_or_off(std::string_view text) {
-  if (text != "on" && text != "off") {
-    throw UsageError(fmt::format("'{}' is unknown; expected on or off", text));
-  }
-  return text == "on";
-}
-
 std::uint64_t seed(std::string_view text) {
   if (text != "random") return parse_seed(text);
   std::uint64_t value = 0;
@@ -163,6 +156,14 @@ std::uint64_t usual_runs(const Settle& settle, const RunOptions& options) {
 
 }  // namespace
 
+Settings settings_of_tests(const RunOptions& options) {
+  Settings settings = options.handed_on;
+  settings.emplace_back("FERMATA_OUT", options.out);
+  settings.emplace_back("FERMATA_FAULTS", options.faults);
+  settings.emplace_back("FERMATA_STRATEGY", options.strategy);
+  return settings;
+}
+
 RunOptions run_options(const Arguments& arguments) {
   const Settle settle(arguments);
   RunOptions options;
@@ -171,14 +172,14 @@ RunOptions run_options(const Arguments& arguments) {
   options.jobs = processors();
   const auto text = [](const std::string& value) { return value; };
   settle.take("FERMATA_FILTER", options.filter, text);
-  settle.take("FERMATA_DISABLED", options.disabled, on_or_off);
+  settle.take("FERMATA_DISABLED", options.disabled, parse_switch);
   settle.take("FERMATA_SEED", options.seed, seed);
   settle.take("FERMATA_TIME", options.time,
               [](const std::string& value) { return std::optional(time(value)); });
   settle.take("FERMATA_UNTIL_STABLE", options.until_stable_ppm, share);
   options.runs = usual_runs(settle, options);
   settle.take("FERMATA_RUNS", options.runs, positive);
-  settle.take("FERMATA_KEEP_GOING", options.keep_going, on_or_off);
+  settle.take("FERMATA_KEEP_GOING", options.keep_going, parse_switch);
   settle.take("FERMATA_JOBS", options.jobs, [](const std::string& value) {
     return static_cast<unsigned>(std::min<std::uint64_t>(positive(value), 1'024));
   });
@@ -186,10 +187,10 @@ RunOptions run_options(const Arguments& arguments) {
   settle.take("FERMATA_MEMORY_LIMIT", options.memory_limit, bytes);
   settle.take("FERMATA_CORPUS", options.corpus, path);
   settle.take("FERMATA_OUT", options.out, path);
-  settle.take("FERMATA_RESUME", options.resume, on_or_off);
+  settle.take("FERMATA_RESUME", options.resume, parse_switch);
   settle.take("FERMATA_JUNIT", options.junit, path);
   settle.take("FERMATA_JSON", options.json, path);
-  settle.take("FERMATA_VERBOSE", options.verbose, on_or_off);
+  settle.take("FERMATA_VERBOSE", options.verbose, parse_switch);
   std::string shard;
   settle.take("FERMATA_SHARD", shard, text);
   options.shard = find_shard(shard, lookup_for(arguments));

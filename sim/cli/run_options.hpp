@@ -44,4 +44,7 @@ struct RunOptions {
   bool verbose = false;
 };
 
+/// What every test process is to read.
+[[nodiscard]] Settings settings_of_tests(const RunOptions& options);
+
 }  // namespace fermata::sim::cli

@@ -22,6 +22,7 @@ void Tally::add(PieceRecord record) {
   behaviours_.add(record.behaviours);
   assertions_.add(record.assertions);
   coverage_ = std::move(record.coverage);
+  if (record.first_run == 0) first_world_ = std::move(record.first_world);
   trace_hash_ = key_of(trace_hash_, record.trace_hash);
   note_stability(behaviours_.kinds() - kinds_before, record.counts.runs);
   longest_.insert(longest_.end(), record.longest.begin(), record.longest.end());
@@ -46,6 +47,12 @@ void Tally::keep(FailureRecord failure) {
   }
   if (failure.steps < known->steps) std::swap(*known, failure);
   superseded_.push_back(std::move(failure));
+}
+
+void Tally::complete(const FailureRecord& failure) {
+  for (FailureRecord& known : failures_) {
+    if (known.signature == failure.signature) known = failure;
+  }
 }
 
 void Tally::note_stability(std::uint64_t new_kinds, std::uint64_t runs) noexcept {

@@ -25,6 +25,9 @@ class Tally {
   /// A tape of the corpus.
   void add(ReplayRecord record);
 
+  /// More has been found out about the failure of this signature.
+  void complete(const FailureRecord& failure);
+
   /// Nothing more is wanted: the first failure has been found.
   [[nodiscard]] bool closed() const noexcept { return !keep_going_ && !failures_.empty(); }
 
@@ -33,6 +36,8 @@ class Tally {
   [[nodiscard]] const std::vector<FailureRecord>& failures() const noexcept { return failures_; }
   [[nodiscard]] const std::vector<ReplayRecord>& replays() const noexcept { return replays_; }
   [[nodiscard]] const Catalogue& assertions() const noexcept { return assertions_; }
+  /// The faults of its first run, a line each.
+  [[nodiscard]] const std::string& first_world() const noexcept { return first_world_; }
   /// Of a search that tries one schedule after the other: "all 24 schedules".
   [[nodiscard]] const std::string& coverage() const noexcept { return coverage_; }
   [[nodiscard]] const std::vector<LongRunRecord>& longest() const noexcept { return longest_; }
@@ -60,6 +65,7 @@ class Tally {
   Behaviours behaviours_;
   Catalogue assertions_;
   std::string coverage_;
+  std::string first_world_;
   std::vector<FailureRecord> failures_;
   std::vector<FailureRecord> superseded_;
   std::vector<ReplayRecord> replays_;

@@ -13,7 +13,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/cli/filter.hpp"
-#include "fermata/sim/cli/temporary_file.hpp"
+#include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "fermata/sim/tape/key.hpp"
 
@@ -61,7 +61,7 @@ TestBinary::TestBinary(const std::string& path, std::chrono::milliseconds limit)
 }
 
 void TestBinary::list(std::chrono::milliseconds limit) {
-  const TemporaryFile answer;
+  const sim::detail::TemporaryFile answer;
   Child child({.program = path_, .arguments = {}, .settings = {{"FERMATA_LIST", answer.path()}}});
   const bool ended = run_to_end(child, limit);
   std::istringstream lines(contents(answer.path()));

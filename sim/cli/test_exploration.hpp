@@ -44,6 +44,9 @@ class TestExploration {
   /// Whether what begins at `first` is of no more interest.
   [[nodiscard]] bool unwanted(std::uint64_t first) const noexcept { return first >= cut_; }
 
+  /// As Tally has it.
+  void complete(const FailureRecord& failure) { tally_.complete(failure); }
+
   /// Nothing is under way and nothing left to do.
   [[nodiscard]] bool over() const;
 

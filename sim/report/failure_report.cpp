@@ -20,8 +20,14 @@ std::string indented(std::string_view text) {
   return result;
 }
 
-std::string decisions_of(const Tape& tape) {
-  std::string text;
+void add_section(std::string& report, std::string_view title, std::string_view text) {
+  if (!text.empty()) report += fmt::format("{}:\n{}", title, indented(text));
+}
+
+}  // namespace
+
+std::string decisions_text(const Tape& tape) {
+  std::string text = "fails with production's choices except:\n";
   std::size_t shown = 0;
   for (const Decision& decision : tape.decisions) {
     if (shown++ == kDecisionsShown) break;
@@ -30,14 +36,9 @@ std::string decisions_of(const Tape& tape) {
   if (tape.decisions.size() > kDecisionsShown) {
     text += fmt::format("  and {} more, on the tape\n", tape.decisions.size() - kDecisionsShown);
   }
-  return text.empty() ? "  nothing\n" : text;
+  if (tape.decisions.empty()) text += "  nothing\n";
+  return text;
 }
-
-void add_section(std::string& report, std::string_view title, std::string_view text) {
-  if (!text.empty()) report += fmt::format("{}:\n{}", title, indented(text));
-}
-
-}  // namespace
 
 std::string failure_report(const FoundFailure& found, const ReportContext& context) {
   const Failure& failure = found.failure;
@@ -46,12 +47,16 @@ std::string failure_report(const FoundFailure& found, const ReportContext& conte
                                 : fmt::format("coroutine '{}', ", failure.coroutine);
   std::string report = fmt::format("{}: {}\n", to_string(failure.verdict), failure.message);
   report += fmt::format("  {}at {}, step {}", where, describe(failure.at), failure.step);
-  if (context.runs > 0) report += fmt::format(", run {} of {}", found.run + 1, context.runs);
+  if (context.explored) report += fmt::format(", run {}", found.run + 1);
+  if (context.runs > 0) report += fmt::format(" of {}", context.runs);
   report += fmt::format("\n  trace hash {:#018x}\n", found.tape.trace_hash);
   report += fmt::format("  signature  {}\n", failure.signature());
   report += fmt::format("reproduce: {}\n", context.reproduce);
   if (!context.tape_path.empty()) report += fmt::format("tape: {}\n", context.tape_path);
   if (!context.trace_path.empty()) report += fmt::format("trace: {}\n", context.trace_path);
+  if (!context.histories_path.empty()) {
+    report += fmt::format("histories: {}\n", context.histories_path);
+  }
   if (context.shrunk) report += context.shrunk->summary() + '\n';
   if (!context.shrunk_tape_path.empty()) {
     report += fmt::format("shrunk tape: {}\n", context.shrunk_tape_path);
@@ -59,7 +64,7 @@ std::string failure_report(const FoundFailure& found, const ReportContext& conte
   if (!context.report_path.empty()) report += fmt::format("report: {}\n", context.report_path);
   const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
   add_section(report, "faults of this run", shown.faults);
-  report += fmt::format("fails with production's choices except:\n{}", decisions_of(shown.tape));
+  report += decisions_text(shown.tape);
   add_section(report, "arguments", shown.arguments);
   if (context.explanation) add_section(report, "steps", context.explanation->text());
   add_section(report, "explanation", shown.failure.explanation);

@@ -16,15 +16,20 @@ namespace fermata::sim {
 
 /// Beside what was found: how to get there again.
 struct ReportContext {
-  std::uint64_t runs = 0;   // How many were to be explored; 0 for a replay.
-  std::string reproduce;    // The command; one line.
-  std::string tape_path;    // Empty when no tape was written.
-  std::string trace_path;   // Empty when the steps were not written.
-  std::string report_path;  // Empty when there is no other report than this.
+  bool explored = false;       // Else replayed.
+  std::uint64_t runs = 0;      // How many were to be explored; 0 when nobody knows.
+  std::string reproduce;       // The command; one line.
+  std::string tape_path;       // Empty when no tape was written.
+  std::string trace_path;      // Empty when the steps were not written.
+  std::string histories_path;  // Empty when nothing was recorded.
+  std::string report_path;     // Empty when there is no other report than this.
   std::optional<Shrunk> shrunk;
   std::string shrunk_tape_path;
   std::optional<Explanation> explanation;  // Of the smaller run, if there is one.
 };
+
+/// What was decided otherwise than in production, a line each.
+[[nodiscard]] std::string decisions_text(const Tape& tape);
 
 /// Class and message, coroutine, virtual time, trace hash, signature, the one line that begins with
 /// "reproduce: "; then, of the smaller run if there is one, the faults that it had, what was

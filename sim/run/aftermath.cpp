@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <fstream>
 #include <string_view>
 #include <utility>
@@ -19,7 +20,13 @@
 namespace fermata::sim::detail {
 namespace {
 
-/// "run.tape" is "run.shrunk.tape" when it is smaller.
+/// Whether what may be asked for, or left to what is usual, is to be done.
+bool wanted(When when, bool usual) noexcept {
+  return when == When::On || (when == When::Auto && usual);
+}
+
+}  // namespace
+
 std::string path_of_shrunk(std::string path) {
   constexpr std::string_view kTape = ".tape";
   constexpr std::string_view kShrunk = ".shrunk";
@@ -27,13 +34,6 @@ std::string path_of_shrunk(std::string path) {
   if (path.ends_with(kShrunk)) path.erase(path.size() - kShrunk.size());
   return path.append(kShrunk).append(kTape);
 }
-
-/// Whether what may be asked for, or left to what is usual, is to be done.
-bool wanted(When when, bool usual) noexcept {
-  return when == When::On || (when == When::Auto && usual);
-}
-
-}  // namespace
 
 WorldOptions world_options(const Options& options) {
   WorldOptions world;
@@ -61,6 +61,7 @@ void Aftermath::of_exploration(FoundFailure found, const Reproduction& explorati
   const bool alone = found.repeatable && comes_back(found, reproduction);
   if (!alone) reproduction = exploration;
   ReportContext context;
+  context.explored = true;
   context.runs = runs;
   context.reproduce = command_line(settings_of(reproduction, options_), test_);
   if (alone && found.failure.verdict != Verdict::Nondeterminism) {
@@ -147,12 +148,23 @@ void Aftermath::explain(const FoundFailure& found, ReportContext& context) const
   context.explanation = sim::explain(shown, find_culprit(program_, world, shown.tape), with_stacks);
 }
 
+/// What its files are called: by the seed, which under a strategy that tries one schedule after the
+/// other is the same for all runs but says which one with its number.
+std::string Aftermath::name_of(const FoundFailure& found) const {
+  const std::string seed = seed_text(found.tape.seed);
+  const std::uint64_t base = options_.seed.value_or(Options::kDefaultSeed);
+  return found.tape.seed == run_seed(base, found.run)
+             ? seed
+             : fmt::format("{}-run{}", seed, found.run + 1);
+}
+
 void Aftermath::write_artifacts(const FoundFailure& found, ReportContext& context) const {
-  const std::string stem = fmt::format("{}/{}/{}", options_.out, test_, seed_text(found.tape.seed));
+  const std::string stem = fmt::format("{}/{}/{}", options_.out, test_, name_of(found));
   save_tape(found.tape, stem + ".tape");
   context.tape_path = stem + ".tape";
   write_shrunk(path_of_shrunk(context.tape_path), context);
   write_beside(stem, found, context);
+  write_histories(context.shrunk ? context.shrunk->found : found, stem, context);
   if (!options_.trace) return;
   std::ofstream file(stem + ".steps");
   for (const std::uint64_t hash : found.step_hashes) file << seed_text(hash) << '\n';
@@ -173,6 +185,17 @@ void Aftermath::write_beside(const std::string& stem, const FoundFailure& found,
   std::string path = stem + std::string(extension_of(format));
   write_report(*report, format, path);
   context.report_path = std::move(path);
+}
+
+/// Of the smaller run, if there is one: it is the one that is explained.
+void Aftermath::write_histories(const FoundFailure& found, const std::string& stem,
+                                ReportContext& context) const {
+  if (found.histories.empty()) return;
+  const std::string path = stem + ".histories.json";
+  std::ofstream file(path, std::ios::trunc);
+  file << fmt::format("[{}]\n", fmt::join(found.histories, ",\n")) << std::flush;
+  if (!file) throw InputOutputError("cannot write " + path, errno);
+  context.histories_path = path;
 }
 
 void Aftermath::report(const FoundFailure& found, const ReportContext& context) const {

@@ -22,6 +22,9 @@ namespace fermata::sim::detail {
 /// The same for a run on a tape.
 [[nodiscard]] WorldOptions world_options(const Options& options, const Tape& tape);
 
+/// "run.tape" is "run.shrunk.tape" when it is smaller.
+[[nodiscard]] std::string path_of_shrunk(std::string path);
+
 class Aftermath {
  public:
   /// All must outlive this; `test` is "Suite.Name".
@@ -30,7 +33,7 @@ class Aftermath {
       : program_(program), options_(options), test_(test), events_(events) {}
 
   /// `exploration` repeats everything up to the run, for one that does not fail when it is run
-  /// alone; `runs` is how many there were to be.
+  /// alone; `runs` is how many there were to be, 0 when nobody knows.
   void of_exploration(FoundFailure found, const Reproduction& exploration,
                       std::uint64_t runs) const;
 
@@ -43,10 +46,13 @@ class Aftermath {
   [[nodiscard]] bool comes_back(FoundFailure& found, const Reproduction& reproduction) const;
   void make_small(const FoundFailure& found, ReportContext& context) const;
   void explain(const FoundFailure& found, ReportContext& context) const;
+  [[nodiscard]] std::string name_of(const FoundFailure& found) const;
   void write_artifacts(const FoundFailure& found, ReportContext& context) const;
   void write_shrunk(const std::string& path, ReportContext& context) const;
   void write_beside(const std::string& stem, const FoundFailure& found,
                     ReportContext& context) const;
+  void write_histories(const FoundFailure& found, const std::string& stem,
+                       ReportContext& context) const;
   void report(const FoundFailure& found, const ReportContext& context) const;
   /// What is asked for of a replay, if anything is.
   void show(const RunReport& report) const;

@@ -50,6 +50,11 @@ std::size_t parse_choice(std::string_view text, const std::array<std::string_vie
   return static_cast<std::size_t>(found - choices.begin());
 }
 
+/// Whether it is the second of the two.
+bool parse_either(std::string_view text, std::string_view first, std::string_view second) {
+  return parse_choice(text, std::array{first, second}) == 1;
+}
+
 void read_check_determinism(Options& options, std::string_view text) {
   options.twin = text.substr(0, 4) == "twin";
   if (text == "twin") return;
@@ -63,12 +68,16 @@ When parse_when(std::string_view text) {
 }
 
 constexpr std::array kVariables = {
+    Variable{"FERMATA_ALL_RUNS", "",
+             "Set by `fermata` for the processes it starts: how many runs all of them are to make "
+             "together; 0 when nobody knows.",
+             [](Options& options, std::string_view text) { options.all_runs = parse_count(text); },
+             Reader::Inner},
     Variable{"FERMATA_AUDIT", "touched",
              "What the audit recounts after each step: `touched`, what the step touched, with "
              "everything now and then; or `full`, everything.",
              [](Options& options, std::string_view text) {
-               constexpr std::array<std::string_view, 2> kChoices = {"touched", "full"};
-               options.full_audit = parse_choice(text, kChoices) == 1;
+               options.full_audit = parse_either(text, "touched", "full");
              }},
     Variable{"FERMATA_BOARD", "",
              "Set by `fermata` for the processes it starts: the file that shows which run goes on.",
@@ -167,10 +176,7 @@ constexpr std::array kVariables = {
     Variable{
         "FERMATA_KEEP_GOING", "off",
         "`on`: explore on after a failure, and keep of each signature the run of fewest steps.",
-        [](Options& options, std::string_view text) {
-          constexpr std::array<std::string_view, 2> kChoices = {"off", "on"};
-          options.keep_going = parse_choice(text, kChoices) == 1;
-        }},
+        [](Options& options, std::string_view text) { options.keep_going = parse_switch(text); }},
     Variable{"FERMATA_LIST", "",
              "Set by `fermata`: the file for the list of simulated tests; none is run.",
              [](Options& options, std::string_view text) { options.list = parse_path(text); },
@@ -188,6 +194,14 @@ constexpr std::array kVariables = {
              }},
     Variable{"FERMATA_OUT", "fermata-out", "The folder for the tapes of failing runs.",
              [](Options& options, std::string_view text) { options.out = parse_path(text); }},
+    Variable{"FERMATA_POST_MORTEM", "",
+             "Set by `fermata`: the last of the runs ends its process, or takes longer than this; "
+             "it is made again in processes of its own, and made small.",
+             [](Options& options, std::string_view text) {
+               options.post_mortem =
+                   std::chrono::duration_cast<std::chrono::milliseconds>(parse_duration(text));
+             },
+             Reader::Inner},
     Variable{"FERMATA_PROGRAM", "",
              "The test program to replay a tape with, instead of the one that the tape names.",
              nullptr, Reader::Tool},
@@ -197,9 +211,8 @@ constexpr std::array kVariables = {
              "`strict`: the first draw that is not the tape's is an error. `best`: what matches is "
              "applied, the rest is calm.",
              [](Options& options, std::string_view text) {
-               constexpr std::array<std::string_view, 2> kChoices = {"strict", "best"};
-               options.replay_mode =
-                   parse_choice(text, kChoices) == 0 ? ReplayMode::Strict : ReplayMode::Best;
+               const bool best = parse_either(text, "strict", "best");
+               options.replay_mode = best ? ReplayMode::Best : ReplayMode::Strict;
              }},
     Variable{"FERMATA_REPORT", "auto",
              "A file for the report of a replay: a page that shows the run, or what "
@@ -259,8 +272,7 @@ constexpr std::array kVariables = {
              "`steps`: the trace hash after each step of a failing run is written next to its "
              "tape.",
              [](Options& options, std::string_view text) {
-               constexpr std::array<std::string_view, 2> kChoices = {"off", "steps"};
-               options.trace = parse_choice(text, kChoices) == 1;
+               options.trace = parse_either(text, "off", "steps");
              }},
     Variable{
         "FERMATA_TWIN", "",
@@ -276,8 +288,9 @@ constexpr std::array kVariables = {
              "Stop exploring a test when less than this share of its runs, such as `1%`, is new.",
              nullptr, Reader::Tool},
     Variable{"FERMATA_VERBOSE", "off",
-             "`on`: the first lines also say which program, faults and limits.", nullptr,
-             Reader::Tool},
+             "`on`: the first lines also say which program, faults and limits, and each test which "
+             "faults its first run had.",
+             nullptr, Reader::Tool},
     Variable{"FERMATA_WALL_LIMIT", "60s",
              "A run that takes longer, in real time, hangs: its process is killed.", nullptr,
              Reader::Tool},
@@ -357,6 +370,8 @@ std::string environment_document() {
   }
   return text;
 }
+
+bool parse_switch(std::string_view text) { return parse_either(text, "off", "on"); }
 
 Duration parse_duration(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());

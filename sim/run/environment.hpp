@@ -71,6 +71,11 @@ struct Options {
   std::optional<ReportFormat> report_format;
   /// Where a fresh process leaves what became of the one run it was started for; empty: it is none.
   std::string confirm;
+  /// The last run of the exploration ends its process, or takes longer than this in real time: it
+  /// is to be made small.
+  std::optional<std::chrono::milliseconds> post_mortem;
+  /// How many runs this process and others make together; 0: unknown. Empty: it is alone.
+  std::optional<std::uint64_t> all_runs;
   /// Where to list the simulated tests, instead of running any; empty: nowhere.
   std::string list;
   /// The board to write the number of the run on, and the file for what happens; empty: none.
@@ -112,6 +117,8 @@ struct Variable {
 /// The text of docs/environment.md.
 [[nodiscard]] std::string environment_document();
 
+/// "on" or "off". Throws UsageError.
+[[nodiscard]] bool parse_switch(std::string_view text);
 /// "250ms"; the units are ns, us, ms, s, min and h. Throws UsageError.
 [[nodiscard]] Duration parse_duration(std::string_view text);
 /// In the largest unit that leaves no fraction; parse_duration reads it.

@@ -28,11 +28,14 @@ class Events {
   /// `summary` says how much of the tape was applied: `matched` decisions of `decisions`.
   void replayed(std::string_view tape, std::string_view summary, std::uint64_t matched,
                 std::uint64_t decisions) const;
+  /// A run that has ended its process; its class is what the tape's signature begins with.
+  void death(const Tape& tape, std::string_view shrunk, std::string_view tape_path,
+             std::string_view shrunk_tape_path, std::string_view report) const;
   void error(std::string_view message) const;
   void explored(const ExploreOptions& options, const ExploreResult& result) const;
 
  private:
-  void write(std::string line) const;
+  void write(std::string_view line) const;
   void write_behaviours(const Behaviours& behaviours) const;
 
   std::string path_;

@@ -25,7 +25,9 @@ class Exploration {
         program_(program),
         world_options_(with_faults(options)),
         runner_(program, options.strategy, world_options_),
-        enumerates_(runner_.enumerates()) {}
+        enumerates_(runner_.enumerates()) {
+    runner_.set_listener(options.listener);
+  }
 
   ExploreResult explore() {
     std::uint64_t end = options_.first_run + options_.runs;
@@ -36,6 +38,7 @@ class Exploration {
       if (result_.found && !options_.keep_going) break;
     }
     result_.coverage = runner_.coverage();
+    result_.shares = runner_.shares();
     result_.catalogue = Catalogue::of_program(runner_.assertion_counts());
     return std::move(result_);
   }
@@ -50,6 +53,7 @@ class Exploration {
   void explore_one(std::uint64_t run) {
     const std::uint64_t seed = enumerates_ ? options_.seed : run_seed(options_.seed, run);
     const RunResult one = runner_.run(seed);
+    if (result_.runs == 0) result_.first_world = runner_.world().faults();
     const std::uint64_t known = result_.distinct_runs;
     count(one, run);
     const bool is_new = result_.distinct_runs != known;
@@ -62,8 +66,9 @@ class Exploration {
         result_.checked.push_back(CheckedRun{run, seed, runner_.strategy(), one});
       }
     }
-    if (failure) keep(std::move(*failure), one, seed, run);
-    runner_.learn(is_new);
+    const bool failed = failure.has_value();
+    if (failed) keep(std::move(*failure), one, seed, run);
+    runner_.learn(is_new, failed);
   }
 
   void count(const RunResult& one, std::uint64_t run) {
@@ -202,6 +207,7 @@ FoundFailure describe_failure(const Runner& runner, const Program& program, Fail
   if (program.arguments) found.arguments = program.arguments();
   found.step_hashes = runner.world().step_hashes();
   found.chronicle = runner.chronicle();
+  found.histories = runner.world().histories();
   return found;
 }
 

@@ -46,6 +46,8 @@ struct ExploreOptions {
   /// Called before each run with its number and what the earlier ones came to; false: this is the
   /// end. May be empty.
   std::function<bool(std::uint64_t run, const ExploreResult& so_far)> on_run;
+  /// Who is told of each decision of all runs, twins too; null: nobody.
+  DecisionListener* listener = nullptr;
 };
 
 /// A run that failed, and all there is to tell about it.
@@ -68,6 +70,8 @@ struct FoundFailure {
   std::vector<std::uint64_t> step_hashes;
   /// What happened, step by step.
   std::shared_ptr<const Chronicle> chronicle;
+  /// What its Histories have recorded, each as a JSON object.
+  std::vector<std::string> histories;
 };
 
 /// A run that was executed twice and came to the same.
@@ -103,6 +107,10 @@ struct ExploreResult {
   Behaviours behaviours;
   /// What a strategy that tries one schedule after the other has covered; else empty.
   std::string coverage;
+  /// As Strategy has it.
+  std::vector<StrategyShare> shares;
+  /// The faults of the first run, a line each.
+  std::string first_world;
   /// The sum over all runs.
   Duration virtual_time{};
   FaultCounts fault_counts{};

@@ -160,7 +160,7 @@ void Runner::watch_no_more() {
 // The last run's may be somebody else's by now.
 void Runner::start_chronicle() {
   chronicle_ = watching_ ? std::make_shared<Chronicle>() : nullptr;
-  decisions_.set_listener(chronicle_.get());
+  decisions_.set_listener(listener_ != nullptr ? listener_ : chronicle_.get());
   options_.chronicle = chronicle_.get();
 }
 

@@ -79,13 +79,15 @@ class Runner final : private Whereabouts {
   RunResult replay_then_explore(const Preparation& preparation, Replay& replay, std::uint64_t draws,
                                 std::uint64_t seed);
 
-  /// The last run is over: the strategy learns from it, and whether no earlier one was like it.
-  void learn(bool is_new = false) { decisions_.end(is_new); }
+  /// The last run is over: the strategy learns from it, whether no earlier one was like it, and
+  /// whether it failed.
+  void learn(bool is_new = false, bool failed = false) { decisions_.end(is_new, failed); }
 
   /// As Strategy has it.
   [[nodiscard]] bool enumerates() const { return strategy_->enumerates(); }
   [[nodiscard]] bool exhausted() const { return strategy_->exhausted(); }
   [[nodiscard]] std::string coverage() const { return strategy_->coverage(); }
+  [[nodiscard]] std::vector<StrategyShare> shares() const { return strategy_->shares(); }
 
   /// Repeats the run `before` of `seed` with a shifted heap and other stacks. Returns what is
   /// different, if anything is. Not after learn().
@@ -103,6 +105,10 @@ class Runner final : private Whereabouts {
   void watch_closely();
   /// And from now on they do not.
   void watch_no_more();
+
+  /// Who is told of each decision of the runs from now on, instead of their chronicles; null:
+  /// nobody else. Must outlive this.
+  void set_listener(DecisionListener* listener) noexcept { listener_ = listener; }
 
   // --- the last run ---
 
@@ -140,6 +146,7 @@ class Runner final : private Whereabouts {
   World* running_ = &world_;
   bool watching_ = false;
   std::shared_ptr<Chronicle> chronicle_;  // Of the last run.
+  DecisionListener* listener_ = nullptr;
   std::uint64_t twins_ = 0;
   detail::Output output_;
   detail::Expectations expectations_;

@@ -16,11 +16,42 @@ namespace {
 
 using DecisionList = std::vector<Decision>;
 
+/// With one runner in this process.
+class OwnTrials final : public Trials {
+ public:
+  OwnTrials(const Program& program, const WorldOptions& options, const Tape& tape)
+      : tape_(tape), runner_(program, "calm", options) {}
+
+  bool fails(const DecisionList& decisions, const std::string& rapidcheck) override {
+    return run(decisions, rapidcheck).signature() == tape_.signature;
+  }
+  [[nodiscard]] DecisionList decisions() const override {
+    const auto used = runner_.decisions().recorded();
+    return {used.begin(), used.end()};
+  }
+  [[nodiscard]] std::uint64_t steps() const override { return runner_.world().steps(); }
+  std::vector<PickRecord> picks(const DecisionList& decisions,
+                                const std::string& rapidcheck) override {
+    runner_.watch_closely();
+    run(decisions, rapidcheck);
+    runner_.watch_no_more();
+    return runner_.decisions().pick_records();
+  }
+
+ private:
+  RunResult run(const DecisionList& decisions, const std::string& rapidcheck) {
+    Replay replay(decisions, 0, {}, ReplayMode::Best);
+    return runner_.replay(Preparation{tape_.seed, rapidcheck}, replay);
+  }
+
+  const Tape& tape_;
+  Runner runner_;
+};
+
 class Shrinker {
  public:
-  Shrinker(const Program& program, const WorldOptions& options, const Tape& tape,
-           const ShrinkLimits& limits)
-      : program_(program), limits_(limits), tape_(tape), runner_(program, "calm", options) {}
+  Shrinker(Trials& trials, const Program& program, const Tape& tape, const ShrinkLimits& limits)
+      : trials_(trials), program_(program), limits_(limits), tape_(tape) {}
 
   /// Whether the failure is there at all when the decisions are applied by key.
   bool begin() { return fails(tape_.decisions, tape_.rapidcheck); }
@@ -37,11 +68,9 @@ class Shrinker {
     drop_single_ones();
   }
 
-  [[nodiscard]] const DecisionList& decisions() const noexcept { return tape_.decisions; }
-  [[nodiscard]] const std::string& rapidcheck() const noexcept { return tape_.rapidcheck; }
-  [[nodiscard]] std::size_t smaller_arguments() const noexcept { return smaller_arguments_; }
-  [[nodiscard]] std::uint64_t runs() const noexcept { return runs_; }
-  [[nodiscard]] bool minimal() const noexcept { return !spent_; }
+  [[nodiscard]] SmallerTape result() && {
+    return {std::move(tape_), smaller_arguments_, runs_, !spent_};
+  }
 
  private:
   /// Whether a run with these decisions fails in the same way; then it is the one to go on with.
@@ -50,13 +79,11 @@ class Shrinker {
       spent_ = true;
       return false;
     }
-    Replay replay(decisions, 0, {}, ReplayMode::Best);
-    const RunResult result = runner_.replay(Preparation{tape_.seed, rapidcheck}, replay);
+    const bool failed = trials_.fails(decisions, rapidcheck);
     ++runs_;
-    steps_ += result.steps;
-    if (result.signature() != tape_.signature) return false;
-    const auto used = runner_.decisions().recorded();
-    tape_.decisions.assign(used.begin(), used.end());  // In the order of the run.
+    steps_ += trials_.steps();
+    if (!failed) return false;
+    tape_.decisions = trials_.decisions();
     tape_.rapidcheck = rapidcheck;
     return true;
   }
@@ -192,13 +219,10 @@ class Shrinker {
 
   /// Of a run with these decisions, which need not fail.
   std::vector<PickRecord> picks_of(const DecisionList& decisions) {
-    runner_.watch_closely();
-    Replay replay(decisions, 0, {}, ReplayMode::Best);
-    const RunResult result = runner_.replay(Preparation{tape_.seed, tape_.rapidcheck}, replay);
-    runner_.watch_no_more();
+    std::vector<PickRecord> picks = trials_.picks(decisions, tape_.rapidcheck);
     ++runs_;
-    steps_ += result.steps;
-    return runner_.decisions().pick_records();
+    steps_ += trials_.steps();
+    return picks;
   }
 
   static DecisionList with_pick(DecisionList decisions, const PickRecord& pick,
@@ -215,10 +239,10 @@ class Shrinker {
     return decisions;
   }
 
+  Trials& trials_;
   const Program& program_;
   ShrinkLimits limits_;
   Tape tape_;
-  Runner runner_;
   std::uint64_t runs_ = 0;
   std::uint64_t steps_ = 0;
   std::size_t smaller_arguments_ = 0;
@@ -238,25 +262,26 @@ std::string Shrunk::summary() const {
   return text;
 }
 
+std::optional<SmallerTape> shrink(Trials& trials, const Program& program, const Tape& tape,
+                                  const ShrinkLimits& limits) {
+  Shrinker shrinker(trials, program, tape, limits);
+  if (!shrinker.begin()) return std::nullopt;
+  shrinker.shrink();
+  return std::move(shrinker).result();
+}
+
 std::optional<Shrunk> shrink(const Program& program, const WorldOptions& options, const Tape& tape,
                              const ShrinkLimits& limits) {
-  Shrunk shrunk;
-  Tape smaller = tape;
+  std::optional<SmallerTape> smaller;
   {
-    Shrinker shrinker(program, options, tape, limits);
-    if (!shrinker.begin()) return std::nullopt;
-    shrinker.shrink();
-    smaller.decisions = shrinker.decisions();
-    smaller.rapidcheck = shrinker.rapidcheck();
-    shrunk.smaller_arguments = shrinker.smaller_arguments();
-    shrunk.runs = shrinker.runs();
-    shrunk.minimal = shrinker.minimal();
+    OwnTrials trials(program, options, tape);
+    smaller = shrink(trials, program, tape, limits);
   }
-  shrunk.decisions_before = tape.decisions.size();
-  std::optional<FoundFailure> found = replay_closely(program, options, smaller);
+  if (!smaller) return std::nullopt;
+  std::optional<FoundFailure> found = replay_closely(program, options, smaller->tape);
   if (!found) return std::nullopt;
-  shrunk.found = std::move(*found);
-  return shrunk;
+  return Shrunk{std::move(*found), tape.decisions.size(), smaller->smaller_arguments, smaller->runs,
+                smaller->minimal};
 }
 
 }  // namespace fermata::sim

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/runner.hpp"
@@ -45,6 +46,36 @@ struct Shrunk {
   /// "shrunk: 412 decisions -> 2, arguments 7 times smaller (187 runs)".
   [[nodiscard]] std::string summary() const;
 };
+
+/// Who makes the runs that the search wants to see: in this process, or where they may do worse
+/// than fail.
+class Trials {
+ public:
+  /// Runs the program of the tape with these decisions, by key. Whether it fails as the tape says;
+  /// then decisions() are those that it has used, in the order of the run.
+  virtual bool fails(const std::vector<Decision>& decisions, const std::string& rapidcheck) = 0;
+  [[nodiscard]] virtual std::vector<Decision> decisions() const = 0;
+  /// Of the last run; 0 when it is not known.
+  [[nodiscard]] virtual std::uint64_t steps() const = 0;
+  /// The picks of another run, which need not fail.
+  virtual std::vector<PickRecord> picks(const std::vector<Decision>& decisions,
+                                        const std::string& rapidcheck) = 0;
+
+ protected:
+  ~Trials() = default;
+};
+
+/// What is left of a tape, before anybody has looked at it closely.
+struct SmallerTape {
+  Tape tape;
+  std::size_t smaller_arguments = 0;
+  std::uint64_t runs = 0;
+  bool minimal = false;
+};
+
+/// Null when applying the tape's decisions by key does not give its failure again.
+[[nodiscard]] std::optional<SmallerTape> shrink(Trials& trials, const Program& program,
+                                                const Tape& tape, const ShrinkLimits& limits = {});
 
 /// `tape` is of a run of `program` in a world with `options` that failed. Null when applying its
 /// decisions by key does not give that failure again.

@@ -12,6 +12,7 @@
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/fuzz/session.hpp"
 #include "fermata/sim/run/aftermath.hpp"
+#include "fermata/sim/run/autopsy.hpp"
 #include "fermata/sim/run/board.hpp"
 #include "fermata/sim/run/environment.hpp"
 #include "fermata/sim/run/events.hpp"
@@ -55,6 +56,8 @@ class SimTest {
       replay();
     } else if (!options_.fuzz.empty()) {
       fuzz();
+    } else if (options_.post_mortem) {
+      autopsy_.of_exploration(options_to_explore());
     } else {
       explore();
     }
@@ -144,7 +147,7 @@ class SimTest {
   void fail(FoundFailure found) const {
     const Reproduction exploration{base_seed(), found.run - options_.first_run + 1,
                                    options_.strategy, options_.first_run};
-    const std::uint64_t runs = options_.first_run + runs_of(options_);
+    const std::uint64_t runs = options_.all_runs.value_or(options_.first_run + runs_of(options_));
     aftermath_.of_exploration(std::move(found), exploration, runs);
   }
 
@@ -176,6 +179,10 @@ class SimTest {
     const Tape tape = load_tape(options_.replay);
     if (tape.test != name_) {
       GTEST_SKIP() << options_.replay << " is a tape of " << tape.test;
+    }
+    if (is_deadly(tape) && options_.shrink == When::On) {
+      autopsy_.of_tape(tape, options_.replay);
+      return;
     }
     Replayed replayed = run_tape(tape);
     fmt::print("{}: {}\n", options_.replay, replayed.summary);
@@ -236,6 +243,9 @@ class SimTest {
       failure.message = found->text();
       failure.at = found->at;
       failure.coroutine = found->coroutine;
+    } else if (is_deadly(tape)) {
+      failure.message = fmt::format("expected '{}'; the run came to its end, with the same draws",
+                                    tape.signature);
     } else if (result.trace_hash != tape.trace_hash) {
       failure.message = fmt::format("expected trace hash {:#x}; got {:#x}, with the same draws",
                                     tape.trace_hash, result.trace_hash);
@@ -251,6 +261,7 @@ class SimTest {
   const Options& options_;
   std::string name_;
   Events events_;
+  Autopsy autopsy_{program_, options_, name_, events_};
   Aftermath aftermath_{program_, options_, name_, events_};
 };
 

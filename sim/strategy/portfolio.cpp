@@ -12,8 +12,10 @@ constexpr std::int64_t kWeightOfNews = 16;
 
 PortfolioStrategy::PortfolioStrategy() : random_(make_strategy("random")), turn_(random_.get()) {
   constexpr std::array<const char*, 5> kSpecialists = {"urw", "pos", "pct:3", "delay:2", "fifo"};
+  shares_.push_back({.name = "random"});
   for (std::size_t i = 0; i < kSpecialists.size(); ++i) {
     specialists_[i].strategy = make_strategy(kSpecialists[i]);
+    shares_.push_back({.name = kSpecialists[i]});
   }
 }
 
@@ -26,6 +28,11 @@ void PortfolioStrategy::begin_run(std::uint64_t seed) {
 
 void PortfolioStrategy::end_run(const RunSummary& run) {
   turn_->end_run(run);
+  const auto turn =
+      last_ == nullptr ? 0 : static_cast<std::size_t>(last_ - specialists_.data()) + 1;
+  ++shares_[turn].runs;
+  shares_[turn].new_runs += run.is_new;
+  shares_[turn].failures += run.failed;
   if (last_ != nullptr) {
     ++last_->runs;
     last_->new_runs += run.is_new;

@@ -33,6 +33,7 @@ class PortfolioStrategy final : public Strategy {
     return turn_->draw_rarely(stream, key, bound, odds);
   }
   void end_run(const RunSummary& run) override;
+  [[nodiscard]] std::vector<StrategyShare> shares() const override { return shares_; }
 
   [[nodiscard]] StepNews news() const override { return turn_->news(); }
   void spawned(std::uint64_t parent, std::uint64_t child) override {
@@ -56,7 +57,8 @@ class PortfolioStrategy final : public Strategy {
 
   std::unique_ptr<Strategy> random_;
   std::array<Specialist, 5> specialists_;
-  Specialist* last_ = nullptr;  // Whose run it is; null: random's.
+  std::vector<StrategyShare> shares_;  // Of random, then of each specialist.
+  Specialist* last_ = nullptr;         // Whose run it is; null: random's.
   Strategy* turn_;
   bool began_ = false;
 };

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fermata/runtime/core/chooser.hpp"
 #include "fermata/runtime/core/coroutine.hpp"
@@ -67,6 +68,17 @@ struct RunSummary {
   std::uint64_t picks = 0;
   /// No earlier run of the exploration was like it.
   bool is_new = false;
+  bool failed = false;
+};
+
+/// What one of several strategies had of an exploration, and what it found.
+struct StrategyShare {
+  std::string name;
+  std::uint64_t runs = 0;
+  std::uint64_t new_runs = 0;  // Unlike all before.
+  std::uint64_t failures = 0;
+
+  friend bool operator==(const StrategyShare&, const StrategyShare&) = default;
 };
 
 class Strategy {
@@ -91,6 +103,9 @@ class Strategy {
   /// A run is over; what it teaches holds from the next one on. Until then begin_run() begins the
   /// same run again.
   virtual void end_run(const RunSummary& run) { static_cast<void>(run); }
+
+  /// Who had how many of the runs that are over; empty when it was always this one.
+  [[nodiscard]] virtual std::vector<StrategyShare> shares() const { return {}; }
 
   // --- steps: the code between two picks, or between two waits of one coroutine ---
 

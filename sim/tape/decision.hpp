@@ -76,6 +76,8 @@ class Whereabouts {
 /// Somebody who wants to know of each decision that is not calm, when it is taken.
 class DecisionListener {
  public:
+  /// A run begins.
+  virtual void began() {}
   virtual void decided(const Decision& decision) = 0;
 
  protected:

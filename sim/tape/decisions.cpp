@@ -36,11 +36,11 @@ void Decisions::begin_replay(Replay& replay, std::uint64_t draws, std::uint64_t 
   begin_strategy(seed);
 }
 
-void Decisions::end(bool is_new) {
+void Decisions::end(bool is_new, bool failed) {
   if (replay_ != nullptr) {
     replay_->finish(draws_);
   } else {
-    strategy_->end_run(RunSummary{picks_, is_new});
+    strategy_->end_run(RunSummary{picks_, is_new, failed});
   }
 }
 
@@ -55,6 +55,7 @@ void Decisions::reset() {
   pick_records_.clear();
   origins_.clear();
   children_.clear();
+  if (listener_ != nullptr) listener_->began();
 }
 
 std::size_t Decisions::pick(const Candidates& candidates) {

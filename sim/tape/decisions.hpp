@@ -59,9 +59,9 @@ class Decisions final : public Chooser {
   /// The same for its first `draws` draws; all others are answered by the strategy, from `seed`.
   void begin_replay(Replay& replay, std::uint64_t draws, std::uint64_t seed);
 
-  /// The run is over: the strategy learns from it, and whether no earlier one was like it; a strict
-  /// replay looks for what never came.
-  void end(bool is_new = false);
+  /// The run is over: the strategy learns from it, whether no earlier one was like it, and whether
+  /// it failed; a strict replay looks for what never came.
+  void end(bool is_new = false, bool failed = false);
 
   // --- draws ---
 

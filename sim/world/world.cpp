@@ -160,6 +160,12 @@ std::string World::faults() const { return state_->faults().text(); }
 
 const std::vector<std::string>& World::log() const noexcept { return state_->log(); }
 
+const std::vector<std::string>& World::histories() const noexcept { return state_->histories(); }
+
+std::size_t World::keep_history(std::optional<std::size_t> number, std::string json) {
+  return state_->keep_history(number, std::move(json));
+}
+
 const WorldOptions& World::options() const noexcept { return state_->options(); }
 
 namespace {

@@ -207,6 +207,16 @@ void WorldState::reset(const WorldOptions& options) {
   now_ = {};
   if (failure_) failure_.reset();
   log_.clear();
+  histories_.clear();
+}
+
+std::size_t WorldState::keep_history(std::optional<std::size_t> number, std::string json) {
+  if (!number) {
+    number = histories_.size();
+    histories_.emplace_back();
+  }
+  histories_[*number] = std::move(json);
+  return *number;
 }
 
 // --- the run ---

@@ -105,6 +105,8 @@ class WorldState final : public RunRecord, private FaultListener {
   [[nodiscard]] const std::optional<Failure>& failure() const noexcept { return failure_; }
   [[nodiscard]] Instant now() const noexcept { return now_; }
   [[nodiscard]] const std::vector<std::string>& log() const noexcept { return log_; }
+  [[nodiscard]] const std::vector<std::string>& histories() const noexcept { return histories_; }
+  std::size_t keep_history(std::optional<std::size_t> number, std::string json);
   [[nodiscard]] std::string current_coroutine() const;
   [[nodiscard]] bool in_run() const noexcept { return in_run_; }
   /// Whose program runs now; null when none does.
@@ -167,6 +169,7 @@ class WorldState final : public RunRecord, private FaultListener {
   NodeState* on_end_node_ = nullptr;  // Where it was asked for.
   std::optional<Failure> failure_;
   std::vector<std::string> log_;
+  std::vector<std::string> histories_;
   bool in_run_ = false;
   bool services_stopping_ = false;
 };

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/sim/tape/tape.hpp"
 #include "tests/end_to_end/cli_specimens.hpp"
 
 namespace fermata::testing {
@@ -67,6 +68,48 @@ SIM_TEST(Specimen, DISABLED_Forks) {
     for (;;) ::pause();
   }
 }
+/// A daemon, as far as it can get away.
+SIM_TEST(Specimen, DISABLED_ForksAway) {
+  const sim::AllowNondeterminism allowed;
+  if (::fork() != 0) return;
+  ::setsid();
+  if (::fork() != 0) std::_Exit(0);
+  ::setsid();
+  for (;;) ::pause();
+}
+SIM_TEST(Specimen, DISABLED_ForksAwayAndHangs) {
+  const sim::AllowNondeterminism allowed;
+  if (::fork() == 0) ::setsid();
+  for (;;) ::pause();
+}
+/// More than once: then the tool waits for nobody.
+SIM_TEST(Specimen, DISABLED_ForksAwayAndInterrupts) {
+  const sim::AllowNondeterminism allowed;
+  if (::fork() == 0) {
+    ::setsid();
+    for (;;) ::pause();
+  }
+  for (;;) ::kill(::getppid(), SIGINT);
+}
+/// Two signatures, and nothing to draw but the order.
+SIM_TEST(Specimen, DISABLED_DependsOnTheOrder) {
+  std::string order;
+  const auto note = [&order](const char* name) { return [&order, name] { order += name; }; };
+  auto a = fermata::spawn("a", note("a"));
+  auto b = fermata::spawn("b", note("b"));
+  auto c = fermata::spawn("c", note("c"));
+  fermata::await(a);
+  fermata::await(b);
+  fermata::await(c);
+  EXPECT_NE(order, "bac") << "one way";
+  if (order == "cba") throw fermata::Error("another way");
+}
+SIM_TEST(Specimen, DISABLED_ForgetsAWrite) {
+  sim::History<sim::models::Register<>> history(world, "register");
+  int value = 0;
+  history.call("Ada", sim::models::Write{1}, [&] { value = unlucky(40) ? 0 : 1; });
+  history.call("Bob", sim::models::Read{}, [&] { return value; });
+}
 SIM_TEST(Specimen, DISABLED_ComesToALimit) {
   if (unlucky(4)) fermata::delay(25h);
 }
@@ -82,10 +125,35 @@ TEST_F(Cli, PassingIsZeroAndHasStatistics) {
   }
 }
 
+TEST_F(Cli, StatisticsSayWhatEachStrategyHad) {
+  const Finished finished = run("Passes", "--runs 700 --json " + folder_ + "/r.json");
+  EXPECT_TRUE(says(finished, "\n    random             50.0 % of the runs, ")) << finished.output;
+  EXPECT_TRUE(says(finished, "\n    urw ")) << finished.output;
+  const std::string json = contents_of(folder_ + "/r.json");
+  EXPECT_NE(json.find("\"random\":{\"runs\":350,"), std::string::npos) << json;
+  EXPECT_FALSE(says(run("Passes", "--runs 10 --strategy pos"), "of the runs, "));
+}
+
+TEST_F(Cli, VerboseSaysWhichWorldWasDrawn) {
+  const Finished verbose = run("Passes", "--runs 10 -v");
+  EXPECT_TRUE(says(verbose, "\nsim: world of Specimen.DISABLED_Passes, run 1: ")) << verbose.output;
+  EXPECT_FALSE(says(run("Passes", "--runs 10"), "sim: world of"));
+}
+
+TEST_F(Cli, ATerminalHasABarAndOthersPlainLines) {
+  const std::string plain = command("Passes", "--runs 3000 --jobs 1");
+  EXPECT_EQ(run_shell(plain).output.find('\r'), std::string::npos);
+  const Finished terminal = run_shell("script -qec '" + plain + "' /dev/null");
+  EXPECT_TRUE(says(terminal, "\r\x1b[K[")) << terminal.output;
+  EXPECT_TRUE(says(terminal, " runs, ")) << terminal.output;
+  EXPECT_TRUE(says(terminal, "of 1 tests: Specimen.DISABLED_Passes")) << terminal.output;
+}
+
 TEST_F(Cli, AFailureIsReportedAndItsLineWorks) {
   const Finished found = run("Fails", "--runs 4000");
   EXPECT_EQ(found.exit_code, 2) << found.output;
   EXPECT_TRUE(says(found, "FAIL Specimen.DISABLED_Fails: safety: ")) << found.output;
+  EXPECT_TRUE(says(found, " of 4000\n")) << "and not of its chunk: " << found.output;
   const std::string out = "FERMATA_OUT=" + folder_ + "/again ";
   const Finished again = run_shell(out + line_with(found.output, "reproduce: "));
   EXPECT_EQ(again.exit_code, 2) << again.output;
@@ -120,6 +188,28 @@ TEST_F(Cli, KeepingGoingLeavesOneTapeForEachSignature) {
   EXPECT_EQ(tapes, 2u);
 }
 
+TEST_F(Cli, TapesOfASearchHaveNamesOfTheirOwn) {
+  const Finished found = run("DependsOnTheOrder", "--runs 5000 --strategy dfs --keep-going");
+  EXPECT_EQ(found.exit_code, 2) << found.output;
+  const auto tapes = lines_with(found.output, "tape: ");
+  ASSERT_EQ(tapes.size(), 2u) << found.output;
+  EXPECT_NE(tapes[0], tapes[1]);
+  for (const std::string& tape : tapes) {
+    EXPECT_EQ(run_shell(tool() + " replay " + tape).exit_code, 2) << tape;
+  }
+}
+
+TEST_F(Cli, HistoriesOfAFailingRunAreKept) {
+  const Finished found = run("ForgetsAWrite", "--runs 2000");
+  EXPECT_EQ(found.exit_code, 2) << found.output;
+  const std::string path = line_with(found.output, "histories: ");
+  const Finished read = run_shell(
+      "python3 -c 'import json,sys\nfor h in json.load(open(sys.argv[1])): "
+      "print(h[\"history\"], h[\"answer\"], len(h[\"operations\"]))' " +
+      path);
+  EXPECT_EQ(read.output, "register not linearizable 2\n");
+}
+
 TEST_F(Cli, ACrashCostsOneChunk) {
   for (const char* specimen : {"Crashes", "Exits"}) {
     const Finished found = run(specimen, "--runs 2000 --keep-going");
@@ -136,6 +226,39 @@ TEST_F(Cli, TheRunThatCrashesIsNamedAndItsLineCrashes) {
   const std::string command = line_with(found.output, "reproduce: FERMATA_SEED=");
   const Finished again = run_shell("FERMATA_SEED=" + command);
   EXPECT_TRUE(says(again, "killed in run 1\n")) << again.output;
+}
+
+TEST_F(Cli, ACrashIsMadeSmall) {
+  for (const char* specimen : {"Crashes", "Exits"}) {
+    const Finished found = run(specimen, "--runs 4000");
+    EXPECT_EQ(found.exit_code, 9) << found.output;
+    EXPECT_TRUE(says(found, "shrunk: ")) << found.output;
+    EXPECT_TRUE(says(found, "fails with production's choices except:\n")) << found.output;
+    const std::string tape = line_with(found.output, "tape: ");
+    const std::string small = line_with(found.output, "shrunk tape: ");
+    EXPECT_EQ(sim::load_tape(small).decisions.size(), 1u) << found.output;
+    EXPECT_GT(sim::load_tape(tape).decisions.size(), 1u) << found.output;
+    for (const std::string& each : {tape, small}) {
+      EXPECT_EQ(run_shell(tool() + " replay " + each).exit_code, 9) << each;
+    }
+    std::filesystem::remove(small);
+    const Finished again = run_shell(tool() + " shrink " + tape);
+    EXPECT_EQ(again.exit_code, 9) << again.output;
+    EXPECT_EQ(sim::load_tape(small).decisions.size(), 1u) << again.output;
+  }
+}
+
+TEST_F(Cli, ACrashIsLeftAsItIsWhenThatIsWanted) {
+  const Finished found = run("Crashes", "--runs 4000 --shrink off");
+  EXPECT_EQ(found.exit_code, 9) << found.output;
+  EXPECT_FALSE(says(found, "shrunk")) << found.output;
+}
+
+TEST_F(Cli, AHangIsMadeSmall) {
+  const Finished found = run("Hangs", "--runs 4000 --wall-limit 500ms");
+  EXPECT_EQ(found.exit_code, 124) << found.output;
+  const std::string small = line_with(found.output, "shrunk tape: ");
+  EXPECT_EQ(sim::load_tape(small).decisions.size(), 1u) << found.output;
 }
 
 TEST_F(Cli, ARunThatDoesNotEndIsAHang) {
@@ -160,6 +283,18 @@ TEST_F(Cli, ProcessesThatPrintOrForkAreKeptWithinBounds) {
   const Finished forked = run("Forks", "--runs 20");
   EXPECT_EQ(forked.exit_code, 0) << forked.output;
   EXPECT_EQ(run_shell("pgrep -f 'DISABLED_[F]orks'").output, "");
+}
+
+TEST_F(Cli, WhatLeavesTheGroupOfItsProcessEndsWithIt) {
+  const Finished away = run("ForksAway", "--runs 20");
+  EXPECT_EQ(away.exit_code, 0) << away.output;
+  EXPECT_EQ(run_shell("pgrep -f 'DISABLED_[F]orksAway'").output, "");
+  const Finished hung = run("ForksAwayAndHangs", "--runs 20 --wall-limit 300ms --shrink off");
+  EXPECT_EQ(hung.exit_code, 124) << hung.output;
+  EXPECT_EQ(run_shell("pgrep -f 'DISABLED_[F]orksAway'").output, "");
+  const Finished interrupted = run("ForksAwayAndInterrupts", "--runs 20");
+  EXPECT_EQ(interrupted.exit_code, 130) << interrupted.output;
+  EXPECT_EQ(run_shell("pgrep -f 'DISABLED_[F]orksAway'").output, "");
 }
 
 TEST_F(Cli, ManyRunsThatComeToALimitAreAWarning) {

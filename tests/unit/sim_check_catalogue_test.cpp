@@ -8,7 +8,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/assertions.hpp"
-#include "fermata/sim/run/json_line.hpp"
+#include "fermata/sim/check/catalogue_json.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -71,10 +71,12 @@ TEST(Catalogue, IsWrittenAsJson) {
   Claim numeric = some_claim(AssertionKind::Sometimes, "say \"a\"", {2, 0, -5, -1});
   numeric.numeric = true;
   catalogue.add(numeric);
-  ASSERT_EQ(catalogue.to_json().size(), 1u);
-  EXPECT_EQ(catalogue.to_json().front().text(),
-            R"({"kind":"sometimes","message":"say \"a\"","place":"file.cpp:7",)"
-            R"("condition":"x > 0","numeric":true,"reached":2,"held":0,"least":-5,"most":-1})");
+  EXPECT_EQ(json_text(json_of(catalogue)),
+            R"([{"kind":"sometimes","message":"say \"a\"","place":"file.cpp:7",)"
+            R"("condition":"x > 0","numeric":true,"reached":2,"held":0,"least":-5,"most":-1}])");
+  const Catalogue again = catalogue_of(json_of(catalogue));
+  EXPECT_EQ(json_of(again), json_of(catalogue));
+  EXPECT_THROW(static_cast<void>(catalogue_of({{{"kind", "seldom"}}})), UsageError);
 }
 
 }  // namespace

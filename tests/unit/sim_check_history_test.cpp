@@ -123,14 +123,13 @@ TEST(History, IsToldAsJson) {
   (void)history.invoke("A\"da", Put<std::string, std::string>{"k", "v\n"});
   history.invoke("Bob", Get<std::string>{"k"}).responds(std::optional<std::string>("w"));
   EXPECT_EQ(history.json(history.check()),
-            R"({"history": "map", "answer": "not linearizable", "configurations": 2, )"
-            R"("counterexample": [1], "unexplained": 1, "longest_order": [], "operations": [)"
-            R"_({"client": "A\"da", "operation": "put(\"k\", \"v\n\")", "result": null, )_"
-            R"("happened": true, "invoked": {"ns": 0, "step": 0, "position": 0}, )"
-            R"("responded": null}, )"
-            R"_({"client": "Bob", "operation": "get(\"k\")", "result": "\"w\"", )_"
-            R"("happened": true, "invoked": {"ns": 0, "step": 0, "position": 1}, )"
-            R"("responded": {"ns": 0, "step": 0, "position": 2}}]})");
+            R"({"history":"map","answer":"not linearizable","configurations":2,)"
+            R"("counterexample":[1],"unexplained":1,"longest_order":[],"operations":[)"
+            R"_({"client":"A\"da","operation":"put(\"k\", \"v\n\")","result":null,)_"
+            R"("happened":true,"invoked":{"ns":0,"step":0,"position":0},"responded":null},)"
+            R"_({"client":"Bob","operation":"get(\"k\")","result":"\"w\"","happened":true,)_"
+            R"("invoked":{"ns":0,"step":0,"position":1},)"
+            R"("responded":{"ns":0,"step":0,"position":2}}]})");
 }
 
 TEST(History, PartitionsOfAMapDoNotSeeOneAnother) {

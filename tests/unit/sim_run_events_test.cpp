@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a test process and the tool write for each other: JSON lines and the board.
+// What a test process and the tool write for each other: events and the board.
 
 #include "fermata/sim/run/events.hpp"
 
@@ -13,7 +13,6 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/run/board.hpp"
-#include "fermata/sim/run/json_line.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -21,29 +20,6 @@ namespace {
 std::string contents_of(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-TEST(JsonLine, HasItsMembersInOrder) {
-  JsonLine line;
-  line.add("text", "a \"b\"\n\\").add("number", std::uint64_t{7}).add("yes", true);
-  line.add("inside", JsonLine().add("x", std::uint64_t{1}));
-  line.add("list", std::vector<JsonLine>{JsonLine(), JsonLine().add("y", false)});
-  EXPECT_EQ(line.text(), R"({"text":"a \"b\"\n\\","number":7,"yes":true,"inside":{"x":1},)"
-                         R"("list":[{},{"y":false}]})");
-}
-
-TEST(JsonLine, EscapesWhatJsonDoesNotTake) {
-  EXPECT_EQ(json_quoted(std::string("\x01\t\x1f", 3)), R"("\u0001\u0009\u001f")");
-}
-
-TEST(JsonLine, ReplacesWhatIsNoUtf8) {
-  const std::string replacement = "\xef\xbf\xbd";
-  EXPECT_EQ(as_utf8("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x8e\xb5"),
-            "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x8e\xb5");
-  EXPECT_EQ(as_utf8("\xff"), replacement);
-  EXPECT_EQ(as_utf8("\xc0\xaf"), replacement + replacement) << "too long a form";
-  EXPECT_EQ(as_utf8("\xe2\x82"), replacement + replacement) << "cut off";
-  EXPECT_EQ(as_utf8("\xed\xa0\x80"), replacement + replacement + replacement) << "a surrogate";
 }
 
 TEST(Board, IsSeenFromBothSides) {

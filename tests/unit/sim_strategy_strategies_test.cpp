@@ -222,6 +222,25 @@ TEST(Portfolio, RunsRandomEverySecondTime) {
   EXPECT_EQ(others, (std::set<std::string>{"delay", "fifo", "pct", "pos", "urw"}));
 }
 
+TEST(Portfolio, SaysWhoHadHowManyRunsAndWhatTheyFound) {
+  const auto portfolio = make_strategy("portfolio");
+  for (int run = 0; run < 100; ++run) {
+    portfolio->begin_run(1);
+    const bool is_random = portfolio->name() == "random";
+    portfolio->end_run(RunSummary{5, is_random, run == 3});
+  }
+  std::uint64_t runs = 0;
+  std::uint64_t failures = 0;
+  for (const StrategyShare& share : portfolio->shares()) {
+    runs += share.runs;
+    failures += share.failures;
+    EXPECT_EQ(share.new_runs, share.name == "random" ? 50u : 0u) << share.name;
+  }
+  EXPECT_EQ(runs, 100u);
+  EXPECT_EQ(failures, 1u);
+  EXPECT_TRUE(make_strategy("random")->shares().empty());
+}
+
 TEST(Portfolio, MovesSharesTowardWhatIsNew) {
   const auto portfolio = make_strategy("portfolio");
   int pos = 0;

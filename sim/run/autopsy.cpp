@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/autopsy.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/report/failure_report.hpp"
+#include "fermata/sim/report/stack_text.hpp"
+#include "fermata/sim/run/aftermath.hpp"
+#include "fermata/sim/run/forked_runs.hpp"
+#include "fermata/sim/run/reproduce.hpp"
+#include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/run/shrinker.hpp"
+#include "fermata/sim/run/verdicts.hpp"
+
+namespace fermata::sim::detail {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using DecisionList = std::vector<Decision>;
+
+/// How long a run may take that is tried as one that hangs, and how long all of them.
+constexpr milliseconds kTrialLimit(500);
+constexpr milliseconds kHangLimit(60'000);
+constexpr milliseconds kSearchLimit(60'000);
+
+/// The run of `tape` with other decisions.
+class ForkedTrials final : public Trials {
+ public:
+  ForkedTrials(ForkedRuns& runs, const Program& program, const WorldOptions& options,
+               const Tape& tape, const Death& death)
+      : runs_(runs), program_(program), options_(options), tape_(tape), death_(death) {}
+
+  bool fails(const DecisionList& decisions, const std::string& rapidcheck) override {
+    return Clock::now() - began_ < kSearchLimit && dies(decisions, rapidcheck);
+  }
+  [[nodiscard]] DecisionList decisions() const override { return last_.decisions; }
+  [[nodiscard]] std::uint64_t steps() const override { return 0; }
+
+  /// None of a run that would end this process.
+  std::vector<PickRecord> picks(const DecisionList& decisions,
+                                const std::string& rapidcheck) override {
+    last_ = run(decisions, rapidcheck, options_);
+    if (last_.death.kind != Death::Kind::None) return {};
+    Runner runner(program_, "calm", options_);
+    runner.watch_closely();
+    Replay replay(decisions, 0, {}, ReplayMode::Best);
+    static_cast<void>(runner.replay(Preparation{tape_.seed, rapidcheck}, replay));
+    return runner.decisions().pick_records();
+  }
+
+  /// How many steps can be made before the one that is deadly; nothing when it is none of them.
+  [[nodiscard]] std::optional<std::uint64_t> steps_alive() {
+    const auto dies_in = [&](std::uint64_t steps) {
+      WorldOptions options = options_;
+      options.step_limit = steps;
+      return run(tape_.decisions, tape_.rapidcheck, options).death.kind != Death::Kind::None;
+    };
+    std::uint64_t deadly = 1;
+    for (; !dies_in(deadly); deadly *= 2) {
+      if (deadly > options_.step_limit) return std::nullopt;
+    }
+    std::uint64_t alive = deadly / 2;
+    while (deadly - alive > 1) {
+      const std::uint64_t middle = alive + (deadly - alive) / 2;
+      (dies_in(middle) ? deadly : alive) = middle;
+    }
+    return alive;
+  }
+
+  /// fails(), however late it is.
+  bool dies(const DecisionList& decisions, const std::string& rapidcheck) {
+    last_ = run(decisions, rapidcheck, options_);
+    return last_.death == death_;
+  }
+  [[nodiscard]] const ForkedRun& last() const noexcept { return last_; }
+
+ private:
+  [[nodiscard]] ForkedRun run(const DecisionList& decisions, const std::string& rapidcheck,
+                              const WorldOptions& options) {
+    return runs_.run([&](DecisionListener& listener) {
+      Runner runner(program_, "calm", options);
+      runner.set_listener(&listener);
+      Replay replay(decisions, 0, {}, ReplayMode::Best);
+      static_cast<void>(runner.replay(Preparation{tape_.seed, rapidcheck}, replay));
+    });
+  }
+
+  ForkedRuns& runs_;
+  const Program& program_;
+  WorldOptions options_;
+  const Tape& tape_;
+  Death death_;
+  ForkedRun last_;
+  Clock::time_point began_ = Clock::now();
+};
+
+std::string path_of_tape(const std::string& out, const Tape& tape) {
+  return fmt::format("{}/{}/{}.tape", out, tape.test, seed_text(tape.seed));
+}
+
+std::string in_seconds(Clock::duration span) {
+  const auto ms = std::chrono::duration_cast<milliseconds>(span).count();
+  return fmt::format("{}.{} s", ms / 1'000, ms % 1'000 / 100);
+}
+
+}  // namespace
+
+bool is_deadly(const Tape& tape) {
+  return tape.signature.starts_with("crash: ") || tape.signature.starts_with("hang: ");
+}
+
+struct Autopsy::Finding {
+  Tape tape;
+  std::string tape_path;
+  Death death;
+  std::vector<const void*> stack;
+  /// "shrunk: 12 decisions -> 2 (187 runs in processes of their own, 1.2 s)".
+  std::string summary;
+  Tape shrunk;
+  std::string shrunk_path;
+  /// The smaller run, up to the step that is deadly.
+  std::optional<FoundFailure> before;
+
+  [[nodiscard]] const Tape& smallest() const { return shrunk_path.empty() ? tape : shrunk; }
+};
+
+void Autopsy::of_exploration(ExploreOptions exploration) const {
+  const std::uint64_t last = exploration.first_run + exploration.runs - 1;
+  exploration.check_determinism = 0;
+  ForkedRuns runs(*options_.post_mortem);
+  const ForkedRun run = runs.run([&](DecisionListener& listener) {
+    exploration.listener = &listener;
+    static_cast<void>(explore(exploration, program_));
+  });
+  if (run.death.kind == Death::Kind::None || run.too_many) return;
+  Finding finding;
+  finding.tape = settings_tape(exploration, exploration.strategy, run_seed(exploration.seed, last));
+  finding.tape.program = path_to_type();
+  finding.tape.decisions = run.decisions;
+  finding.tape.draws = run.decisions.empty() ? 0 : run.decisions.back().index + 1;
+  finding.tape.signature = run.death.signature();
+  finding.tape_path = path_of_tape(options_.out, finding.tape);
+  finding.death = run.death;
+  finding.stack = run.stack;
+  examine(finding, path_of_shrunk(finding.tape_path));
+  report(finding);
+}
+
+void Autopsy::of_tape(const Tape& tape, const std::string& path) const {
+  Finding finding;
+  finding.tape = tape;
+  ForkedRuns runs(options_.post_mortem.value_or(kHangLimit));
+  ForkedTrials trials(runs, program_, world_options(options_, tape), tape, {});
+  trials.dies(tape.decisions, tape.rapidcheck);
+  finding.death = trials.last().death;
+  finding.stack = trials.last().stack;
+  if (finding.death.kind == Death::Kind::None || finding.death.signature() != tape.signature) {
+    throw Error(fmt::format("{}: expected '{}'; the run {}", path, tape.signature,
+                            finding.death.kind == Death::Kind::None
+                                ? "came to its end"
+                                : "ended with '" + finding.death.signature() + "'"));
+  }
+  examine(finding, path_of_shrunk(path));
+  report(finding);
+}
+
+// The tapes are there before the run is looked at in this process: should that kill it too, they
+// are all that is missing of the names.
+void Autopsy::examine(Finding& finding, const std::string& shrunk_path) const {
+  const auto began = Clock::now();
+  const bool hangs = finding.death.kind == Death::Kind::Hang;
+  const WorldOptions world = world_options(options_, finding.tape);
+  ForkedRuns runs(hangs ? kTrialLimit : kHangLimit);
+  if (!finding.tape_path.empty()) save_tape(finding.tape, finding.tape_path);
+  ForkedTrials trials(runs, program_, world, finding.tape, finding.death);
+  const std::optional<SmallerTape> smaller = shrink(trials, program_, finding.tape);
+  if (!smaller) {
+    finding.summary = "not shrunk: its decisions, applied by key, do not lead there again";
+    return;
+  }
+  finding.shrunk = smaller->tape;
+  if (hangs) {
+    runs.set_limit(options_.post_mortem.value_or(kHangLimit));
+    if (!trials.dies(finding.shrunk.decisions, finding.shrunk.rapidcheck)) {
+      finding.summary = "not shrunk: what is left takes long, and comes to its end";
+      return;
+    }
+    runs.set_limit(kTrialLimit);
+  }
+  save_tape(finding.shrunk, shrunk_path);
+  finding.shrunk_path = shrunk_path;
+  const bool all_tried = smaller->minimal && Clock::now() - began < kSearchLimit;
+  finding.summary =
+      fmt::format("shrunk: {} decisions -> {} ({} runs in processes of their own, {}){}",
+                  finding.tape.decisions.size(), finding.shrunk.decisions.size(), smaller->runs,
+                  in_seconds(Clock::now() - began), all_tried ? "" : "; there was more to try");
+  ForkedTrials last(runs, program_, world, finding.shrunk, finding.death);
+  const std::optional<std::uint64_t> alive = last.steps_alive();
+  if (!alive) return;
+  WorldOptions until_then = world;
+  until_then.step_limit = *alive;
+  finding.before = replay_closely(program_, until_then, finding.shrunk);
+  if (!finding.before) return;
+  finding.shrunk.names = finding.before->tape.names;
+  finding.shrunk.origins = finding.before->tape.origins;
+  save_tape(finding.shrunk, shrunk_path);
+}
+
+void Autopsy::report(const Finding& finding) const {
+  note_verdict(Verdict::Safety);
+  std::string text = finding.death.signature() + '\n';
+  if (finding.before) text += fmt::format("  in step {} of the run\n", finding.before->steps + 1);
+  for (const std::string& frame : stack_text(finding.stack)) text += "  in " + frame + '\n';
+  if (!finding.tape_path.empty()) text += fmt::format("tape: {}\n", finding.tape_path);
+  text += finding.summary + '\n';
+  if (!finding.shrunk_path.empty()) text += fmt::format("shrunk tape: {}\n", finding.shrunk_path);
+  text += decisions_text(finding.smallest());
+  if (finding.before && !finding.before->output.empty()) {
+    text += "output of the run until then:\n" + finding.before->output;
+  }
+  events_.death(finding.smallest(), finding.summary, finding.tape_path, finding.shrunk_path, text);
+  const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  ADD_FAILURE_AT(test->file(), test->line()) << text;
+}
+
+}  // namespace fermata::sim::detail
