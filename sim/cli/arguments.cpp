@@ -30,16 +30,17 @@ const Variable& known(std::string_view name) {
                        [&](const Variable& variable) { return variable.name == name; });
 }
 
+/// What test processes read and `run` has no flag for.
+constexpr std::array<std::string_view, 7> kNotOfRun = {
+    "FERMATA_BREAK_AT", "FERMATA_CHECKS_OUT", "FERMATA_FIRST_RUN",  "FERMATA_FUZZ",
+    "FERMATA_PROGRAM",  "FERMATA_REPLAY",     "FERMATA_REPLAY_MODE"};
+
 std::vector<std::string> variables_of_run() {
   std::vector<std::string> names;
   for (const Variable& variable : variables()) {
-    const bool of_replay =
-        variable.name == "FERMATA_REPLAY" || variable.name == "FERMATA_REPLAY_MODE" ||
-        variable.name == "FERMATA_FIRST_RUN" || variable.name == "FERMATA_PROGRAM" ||
-        variable.name == "FERMATA_BREAK_AT";
-    const bool silent = variable.name == "FERMATA_CHECKS_OUT";
-    if (variable.reader != Reader::Inner && !of_replay && !silent)
-      names.emplace_back(variable.name);
+    const bool wanted =
+        std::find(kNotOfRun.begin(), kNotOfRun.end(), variable.name) == kNotOfRun.end();
+    if (variable.reader != Reader::Inner && wanted) names.emplace_back(variable.name);
   }
   return names;
 }

@@ -73,6 +73,7 @@ TestOutcome merged(const std::string& test, const Plan& plan, const Folders& fol
 }  // namespace
 
 int merge_command(const Arguments& arguments) {
+  check_reports(arguments.value("FERMATA_JSON"), arguments.value("FERMATA_JUNIT"));
   Folders folders;
   for (const std::string& path : arguments.operands) {
     folders.push_back(std::make_unique<ResultFolder>(path));

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/cli/verdict.hpp"
@@ -179,6 +181,15 @@ std::string statistics_text(const Outcome& outcome) {
                     percent(all.limit_stops, all.runs));
   }
   return text;
+}
+
+void check_reports(const std::string& json, const std::string& junit) {
+  for (const auto& [flag, path] : {std::pair("--json", json), std::pair("--junit", junit)}) {
+    if (path.empty() || std::ofstream(path, std::ios::app)) continue;
+    throw UsageError(
+        fmt::format("{}: cannot write {}: {}; expected a file in a folder that is there", flag,
+                    path, std::strerror(errno)));
+  }
 }
 
 void write_reports(const Outcome& outcome, const std::string& json, const std::string& junit) {

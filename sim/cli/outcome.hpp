@@ -59,6 +59,10 @@ struct Obligations {
 /// As JUnit's consumers read it.
 [[nodiscard]] std::string junit_xml(const Outcome& outcome);
 
+/// Throws UsageError when a file that is wanted cannot be written: better before an exploration
+/// than after it. An empty path is none.
+void check_reports(const std::string& json, const std::string& junit);
+
 /// Writes the files that are wanted; an empty path is none. Throws InputOutputError.
 void write_reports(const Outcome& outcome, const std::string& json, const std::string& junit);
 

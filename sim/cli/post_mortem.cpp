@@ -34,6 +34,11 @@ Command command_for(const FailureRecord& failure, const RunOptions& options,
   return command;
 }
 
+/// Before what the process has printed.
+void insert(std::string& report, const std::string& text) {
+  report.insert(std::min(report.find("output of the process:\n"), report.size()), text);
+}
+
 }  // namespace
 
 bool wants_post_mortem(const FailureRecord& failure, const RunOptions& options) {
@@ -61,7 +66,7 @@ void make_post_mortem(FailureRecord& failure, const RunOptions& options, const T
     failure.tape = found.tape;
     failure.shrunk = found.shrunk;
     failure.shrunk_tape = found.shrunk_tape;
-    failure.report += found.report;
+    insert(failure.report, found.report);
     return;
   }
   const std::string why = !ended                ? "that took too long"
@@ -69,7 +74,7 @@ void make_post_mortem(FailureRecord& failure, const RunOptions& options, const T
                           : told.failures.empty()
                               ? "it did not come back in a process of its own"
                               : "there it was '" + told.failures.front().signature + "'";
-  failure.report += "not shrunk: " + why + '\n';
+  insert(failure.report, "not shrunk: " + why + '\n');
 }
 
 }  // namespace fermata::sim::cli

@@ -64,7 +64,8 @@ PieceRecord piece_of(const Json& line, const std::string& path) {
   for (const Json& one : line.value("longest", Json::array())) {
     record.longest.push_back({number(one, "run"), text(one, "seed"), number(one, "steps")});
   }
-  for (const auto& [name, share] : line.value("shares", Json::object()).items()) {
+  const Json shares = line.value("shares", Json::object());
+  for (const auto& [name, share] : shares.items()) {
     record.counts.shares[name] = {number(share, "runs"), number(share, "new_runs"),
                                   number(share, "failures")};
   }
@@ -127,7 +128,9 @@ void Share::add(const Share& other) noexcept {
 
 void Counts::add(const Counts& other) {
   if (other.runs == 0) return;
-  steps_min = runs == 0 ? other.steps_min : std::min(steps_min, other.steps_min);
+  // Of a run that has crashed nobody knows them.
+  if (other.steps > 0)
+    steps_min = steps == 0 ? other.steps_min : std::min(steps_min, other.steps_min);
   steps_max = std::max(steps_max, other.steps_max);
   runs += other.runs;
   failures += other.failures;

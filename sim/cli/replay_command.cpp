@@ -14,6 +14,7 @@
 #include "fermata/sim/cli/test_binary.hpp"
 #include "fermata/sim/cli/verdict.hpp"
 #include "fermata/sim/report/report_format.hpp"
+#include "fermata/sim/run/autopsy.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/tape/tape.hpp"
 
@@ -83,10 +84,12 @@ Command command_for_seed(const Arguments& arguments) {
 }
 
 /// The heaviest of what the process has told, if it could do what it was asked; its exit code when
-/// it has told nothing.
-int verdict(const Told& told, const Ending& ending) {
+/// it has told nothing. One that tells nothing and is content, or was to die, has not come to the
+/// end of the run.
+int verdict(const Told& told, const Ending& ending, bool deadly) {
   if (!told.error.empty()) return kUsage;
-  if (ending.signal != 0) {
+  const bool told_nothing = !told.replayed && !told.explored && told.failures.empty();
+  if (ending.signal != 0 || (told_nothing && (deadly || ending.code == kPass))) {
     fmt::print(stderr, "fermata: the test process {}\n", ending.text());
     return exit_code_of("crash");
   }
@@ -98,7 +101,7 @@ int verdict(const Told& told, const Ending& ending) {
 }
 
 /// Runs `command` with what else was given, in the foreground.
-int run_and_judge(Command command, const Arguments& arguments) {
+int run_and_judge(Command command, const Arguments& arguments, bool deadly = false) {
   for (const auto& [name, given] : arguments.settings) {
     const bool of_tool =
         name == "FERMATA_PROGRAM" || name == "FERMATA_FILTER" || name == "FERMATA_DISABLED";
@@ -108,7 +111,7 @@ int run_and_judge(Command command, const Arguments& arguments) {
   const sim::detail::TemporaryFile events;
   command.settings.emplace_back("FERMATA_EVENTS", events.path());
   const Ending ending = run_in_foreground(command);
-  const int code = verdict(read_events(events.path()), ending);
+  const int code = verdict(read_events(events.path()), ending, deadly);
   ::unlink((events.path() + ".behaviours").c_str());
   return code;
 }
@@ -116,8 +119,10 @@ int run_and_judge(Command command, const Arguments& arguments) {
 }  // namespace
 
 int replay_command(const Arguments& arguments) {
-  const bool tape = is_tape(arguments.operands.front());
-  return run_and_judge(tape ? command_for_tape(arguments) : command_for_seed(arguments), arguments);
+  const std::string& path = arguments.operands.front();
+  if (!is_tape(path)) return run_and_judge(command_for_seed(arguments), arguments);
+  return run_and_judge(command_for_tape(arguments), arguments,
+                       sim::detail::is_deadly(load_tape(path)));
 }
 
 int shrink_command(const Arguments& arguments) {

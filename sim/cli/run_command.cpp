@@ -87,6 +87,7 @@ int run_command(const Arguments& arguments) {
   const RunOptions options = run_options(arguments);
   const TestBinary binary(options.binary, std::min(options.wall_limit, TestBinary::kPatience));
   const Plan plan = Plan::of(options, binary, binary.selected(options.filter, options.disabled));
+  check_reports(options.json, options.junit);
   ResultFolder folder(options.out);
   folder.take();
   count_interrupts();

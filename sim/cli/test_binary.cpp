@@ -45,6 +45,7 @@ bool ListedTest::disabled() const {
 
 TestBinary::TestBinary(const std::string& path, std::chrono::milliseconds limit)
     : typed_(detail::shell_quoted(path)) {
+  if (path.empty()) throw UsageError("the path of the program is empty");
   std::error_code error;
   path_ = std::filesystem::absolute(path, error).lexically_normal().string();
   if (!std::filesystem::exists(path_, error)) {

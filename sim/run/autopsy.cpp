@@ -81,14 +81,23 @@ class ForkedTrials final : public Trials {
     last_ = run(decisions, rapidcheck, options_);
     return last_.death == death_;
   }
+  /// What the decisions of the tape speak of.
+  [[nodiscard]] Names names() const {
+    return run(tape_.decisions, tape_.rapidcheck, options_, true).names;
+  }
+
   [[nodiscard]] const ForkedRun& last() const noexcept { return last_; }
 
  private:
   [[nodiscard]] ForkedRun run(const DecisionList& decisions, const std::string& rapidcheck,
-                              const WorldOptions& options) {
-    return runs_.run([&](DecisionListener& listener) {
+                              const WorldOptions& options, bool naming = false) const {
+    return runs_.run([&](ForkListener& listener) {
       Runner runner(program_, "calm", options);
       runner.set_listener(&listener);
+      if (naming) {
+        runner.watch_closely();
+        listener.take_names(runner.decisions().names());
+      }
       Replay replay(decisions, 0, {}, ReplayMode::Best);
       static_cast<void>(runner.replay(Preparation{tape_.seed, rapidcheck}, replay));
     });
@@ -137,7 +146,7 @@ void Autopsy::of_exploration(ExploreOptions exploration) const {
   const std::uint64_t last = exploration.first_run + exploration.runs - 1;
   exploration.check_determinism = 0;
   ForkedRuns runs(*options_.post_mortem);
-  const ForkedRun run = runs.run([&](DecisionListener& listener) {
+  const ForkedRun run = runs.run([&](ForkListener& listener) {
     exploration.listener = &listener;
     static_cast<void>(explore(exploration, program_));
   });
@@ -145,6 +154,8 @@ void Autopsy::of_exploration(ExploreOptions exploration) const {
   Finding finding;
   finding.tape = settings_tape(exploration, exploration.strategy, run_seed(exploration.seed, last));
   finding.tape.program = path_to_type();
+  if (program_.prepare) program_.prepare(Preparation{finding.tape.seed, {}});
+  if (program_.rapidcheck) finding.tape.rapidcheck = program_.rapidcheck();
   finding.tape.decisions = run.decisions;
   finding.tape.draws = run.decisions.empty() ? 0 : run.decisions.back().index + 1;
   finding.tape.signature = run.death.signature();
@@ -204,32 +215,36 @@ void Autopsy::examine(Finding& finding, const std::string& shrunk_path) const {
                   finding.tape.decisions.size(), finding.shrunk.decisions.size(), smaller->runs,
                   in_seconds(Clock::now() - began), all_tried ? "" : "; there was more to try");
   ForkedTrials last(runs, program_, world, finding.shrunk, finding.death);
+  finding.shrunk.names = last.names();
+  save_tape(finding.shrunk, shrunk_path);
   const std::optional<std::uint64_t> alive = last.steps_alive();
   if (!alive) return;
   WorldOptions until_then = world;
   until_then.step_limit = *alive;
   finding.before = replay_closely(program_, until_then, finding.shrunk);
   if (!finding.before) return;
-  finding.shrunk.names = finding.before->tape.names;
   finding.shrunk.origins = finding.before->tape.origins;
   save_tape(finding.shrunk, shrunk_path);
 }
 
 void Autopsy::report(const Finding& finding) const {
   note_verdict(Verdict::Safety);
-  std::string text = finding.death.signature() + '\n';
+  std::string text;
   if (finding.before) text += fmt::format("  in step {} of the run\n", finding.before->steps + 1);
   for (const std::string& frame : stack_text(finding.stack)) text += "  in " + frame + '\n';
   if (!finding.tape_path.empty()) text += fmt::format("tape: {}\n", finding.tape_path);
   text += finding.summary + '\n';
   if (!finding.shrunk_path.empty()) text += fmt::format("shrunk tape: {}\n", finding.shrunk_path);
   text += decisions_text(finding.smallest());
+  if (finding.before && !finding.before->arguments.empty()) {
+    text += "arguments:\n" + finding.before->arguments;
+  }
   if (finding.before && !finding.before->output.empty()) {
     text += "output of the run until then:\n" + finding.before->output;
   }
   events_.death(finding.smallest(), finding.summary, finding.tape_path, finding.shrunk_path, text);
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  ADD_FAILURE_AT(test->file(), test->line()) << text;
+  ADD_FAILURE_AT(test->file(), test->line()) << finding.death.signature() << '\n' << text;
 }
 
 }  // namespace fermata::sim::detail

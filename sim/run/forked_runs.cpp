@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -32,16 +33,41 @@ class ForkedRuns::Page {
  public:
   static constexpr std::size_t kMostDecisions = 100'000;
   static constexpr int kMostFrames = 48;
+  static constexpr std::size_t kMostLetters = 1 << 18;  // Of names.
 
+  std::atomic<std::uint64_t> runs = 0;  // That have begun.
   bool finished = false;
   bool too_many = false;
   std::size_t count = 0;
   int frames = 0;
   std::array<void*, kMostFrames> stack{};
   std::array<Decision, kMostDecisions> decisions{};
+  /// Each a key and a text that ends with a zero.
+  std::size_t letters = 0;
+  std::array<char, kMostLetters> names{};
+
+  void note_name(std::uint64_t key, const std::string& name) noexcept {
+    const std::size_t size = sizeof key + name.size() + 1;
+    if (size > kMostLetters - letters) return;
+    std::memcpy(names.data() + letters, &key, sizeof key);
+    std::memcpy(names.data() + letters + sizeof key, name.c_str(), name.size() + 1);
+    letters += size;
+  }
+
+  [[nodiscard]] Names noted_names() const {
+    Names result;
+    for (std::size_t at = 0; at < letters;) {
+      std::uint64_t key = 0;
+      std::memcpy(&key, names.data() + at, sizeof key);
+      const std::string name = names.data() + at + sizeof key;
+      at += sizeof key + name.size() + 1;
+      result.emplace(key, name);
+    }
+    return result;
+  }
 };
 
-class ForkedRuns::Recorder final : public DecisionListener {
+class ForkedRuns::Recorder final : public ForkListener {
  public:
   explicit Recorder(Page& page) noexcept : page_(page) {
     dying_ = &page;
@@ -49,15 +75,25 @@ class ForkedRuns::Recorder final : public DecisionListener {
   }
 
   void began() override {
-    page_.count = 0;
+    page_.runs.fetch_add(1, std::memory_order_relaxed);
+    page_.count = page_.letters = 0;
     page_.too_many = false;
   }
   void decided(const Decision& decision) override {
     page_.too_many = page_.too_many || page_.count == Page::kMostDecisions;
-    if (!page_.too_many) page_.decisions[page_.count++] = decision;
+    if (page_.too_many) return;
+    page_.decisions[page_.count++] = decision;
+    if (names_ == nullptr) return;
+    note_name(decision.subject);
+    if (decision.is_pick) note_name(decision.value);
   }
 
  private:
+  void note_name(std::uint64_t key) const {
+    const auto found = names_->find(key);
+    if (found != names_->end()) page_.note_name(key, found->second);
+  }
+
   static void listen_to_signals() noexcept {
     std::array<void*, 1> warm_up;  // The first call loads a library, which a handler must not.
     ::backtrace(warm_up.data(), 1);
@@ -99,19 +135,18 @@ void be_silent() {
   ::dup2(nothing, STDERR_FILENO);
 }
 
-/// Whether it has ended within the limit.
-bool ends_within(pid_t process, std::chrono::milliseconds limit) {
+/// Whether it has ended before a run of it has taken longer than the limit, or twice that at most.
+bool ends_within(pid_t process, std::chrono::milliseconds limit,
+                 const std::atomic<std::uint64_t>& runs) {
   const int end = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
   if (end < 0) throw InputOutputError("cannot watch a process", errno);
-  using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + limit;
   pollfd watched{end, POLLIN, 0};
   int ready = 0;
-  do {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-    ready = ::poll(&watched, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
-  } while (ready < 0 && errno == EINTR);
+  for (std::uint64_t before = ~runs.load(); before != runs.load() && ready <= 0;) {
+    before = runs.load();
+    ready = ::poll(&watched, 1, static_cast<int>(limit.count()));
+    if (ready < 0 && errno == EINTR) before = ~before;
+  }
   ::close(end);
   return ready > 0;
 }
@@ -158,10 +193,11 @@ ForkedRuns::ForkedRuns(std::chrono::milliseconds limit) : limit_(limit) {
 
 ForkedRuns::~ForkedRuns() { ::munmap(page_, sizeof(Page)); }
 
-ForkedRun ForkedRuns::run(const std::function<void(DecisionListener& listener)>& body) {
+ForkedRun ForkedRuns::run(const std::function<void(ForkListener& listener)>& body) {
   page_->finished = page_->too_many = false;
-  page_->count = 0;
+  page_->count = page_->letters = 0;
   page_->frames = 0;
+  page_->runs.store(0);
   const pid_t process = ::fork();
   if (process < 0) throw InputOutputError("cannot fork", errno);
   if (process == 0) {
@@ -176,7 +212,7 @@ ForkedRun ForkedRuns::run(const std::function<void(DecisionListener& listener)>&
     ::_exit(0);
   }
   ForkedRun result;
-  const bool hangs = !ends_within(process, limit_);
+  const bool hangs = !ends_within(process, limit_, page_->runs);
   if (hangs) ::kill(process, SIGKILL);
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
@@ -194,6 +230,7 @@ ForkedRun ForkedRuns::run(const std::function<void(DecisionListener& listener)>&
     result.decisions.assign(page_->decisions.begin(),
                             page_->decisions.begin() + static_cast<std::ptrdiff_t>(page_->count));
   }
+  result.names = page_->noted_names();
   return result;
 }
 

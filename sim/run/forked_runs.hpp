@@ -39,8 +39,20 @@ struct ForkedRun {
   /// What was not calm, in the order of the run; nothing when that was too much to keep.
   std::vector<Decision> decisions;
   bool too_many = false;
+  /// Of what those decisions speak of, when the run took names.
+  Names names;
   /// Where it was when a signal, or a sanitizer, ended it; innermost first.
   std::vector<const void*> stack;
+};
+
+/// What a Runner in a fork reports to.
+class ForkListener : public DecisionListener {
+ public:
+  /// From now on what decisions speak of is looked up there; it must outlive the run.
+  void take_names(const Names& names) noexcept { names_ = &names; }
+
+ protected:
+  const Names* names_ = nullptr;
 };
 
 class ForkedRuns {
@@ -56,7 +68,7 @@ class ForkedRuns {
 
   /// Calls `body` in a fork, silently. It hands the listener to a Runner; what was decided in the
   /// last run that began counts. Throws InputOutputError when there is no process to be had.
-  [[nodiscard]] ForkedRun run(const std::function<void(DecisionListener& listener)>& body);
+  [[nodiscard]] ForkedRun run(const std::function<void(ForkListener& listener)>& body);
 
  private:
   class Page;

@@ -16,6 +16,7 @@ using Refusal = Cli;
 
 TEST_F(Refusal, OfProgramsThatAreNone) {
   expect_refused(tool() + " run /nowhere/test", "there is no program /nowhere/test");
+  expect_refused(tool() + " run ''", "the path of the program is empty");
   expect_refused(tool() + " run /etc/passwd", "/etc/passwd is no program that can be run");
   expect_refused(tool() + " run " + folder_, "is no program that can be run");
   expect_refused(tool() + " list /bin/true",
@@ -67,6 +68,12 @@ TEST_F(Refusal, OfNames) {
 }
 
 TEST_F(Refusal, OfFoldersThatCannotBeWrittenTo) {
+  const std::string calm = tool() + " run " + lost_update() + " --strategy calm --runs 5 --out ";
+  expect_refused(calm + folder_ + "/out --json /nowhere/r.json",
+                 "--json: cannot write /nowhere/r.json");
+  expect_refused(calm + folder_ + "/out --junit " + folder_, "Is a directory");
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/out")) << "before anything is explored";
+  expect_refused(calm + script("exit 0") + "/out", "Not a directory; --out names another one");
   expect_refused(tool() + " run " + lost_update() + " --out /proc/nowhere",
                  "the output folder /proc/nowhere/exploration cannot be written to");
   expect_refused(tool() + " run " + lost_update() + " --strategy calm --runs 5 --json /dev/full " +
