@@ -19,6 +19,7 @@
 #include "fermata/runtime/base/name.hpp"
 #include "fermata/runtime/base/ref.hpp"
 #include "fermata/runtime/base/source_place.hpp"
+#include "fermata/runtime/core/audit_mark.hpp"
 #include "fermata/runtime/core/callback_vector.hpp"
 
 namespace fermata {
@@ -244,21 +245,7 @@ class Event {
   /// Whether every use of this is either traced or told by touched().
   [[nodiscard]] bool tells_uses() const noexcept { return has(kTellsUses); }
 
-  /// Scratch of the observer: whether it has this event on its list of things to look at, and what
-  /// it saw when it last looked.
-  struct AuditMark {
-    enum Bit : std::uint8_t {
-      kTouched = 1u << 0,
-      kCountedActive = 1u << 1,
-      kCountedQueued = 1u << 2,
-      kWasClosed = 1u << 3,
-    };
-    std::uint8_t bits = 0;
-
-    [[nodiscard]] bool has(Bit bit) const noexcept { return (bits & bit) != 0; }
-    void set(Bit bit) noexcept { bits = static_cast<std::uint8_t>(bits | bit); }
-    void unset(Bit bit) noexcept { bits = static_cast<std::uint8_t>(bits & ~bit); }
-  };
+  using AuditMark = detail::AuditMark;
   [[nodiscard]] AuditMark& audit_mark() const noexcept { return audit_mark_; }
 
  protected:
