@@ -35,6 +35,7 @@ class Search {
         share.failed += fails_after(kept, share.runs) ? 1u : 0u;
         ++share.runs;
       }
+      if (share.runs < seeds) return culprit_.reseeded.clear();
       culprit_.reseeded.push_back(share);
     }
   }

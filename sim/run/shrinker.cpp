@@ -75,10 +75,7 @@ class Shrinker {
  private:
   /// Whether a run with these decisions fails in the same way; then it is the one to go on with.
   bool fails(const DecisionList& decisions, const std::string& rapidcheck) {
-    if (runs_ == limits_.runs || steps_ >= limits_.steps) {
-      spent_ = true;
-      return false;
-    }
+    if (!has_room()) return false;
     const bool failed = trials_.fails(decisions, rapidcheck);
     ++runs_;
     steps_ += trials_.steps();
@@ -86,6 +83,12 @@ class Shrinker {
     tape_.decisions = trials_.decisions();
     tape_.rapidcheck = rapidcheck;
     return true;
+  }
+
+  /// For another run.
+  bool has_room() noexcept {
+    spent_ = spent_ || runs_ >= limits_.runs || steps_ >= limits_.steps;
+    return !spent_;
   }
 
   bool fails_without(std::size_t begin, std::size_t end) {
@@ -151,7 +154,7 @@ class Shrinker {
   void lower_value(std::size_t i) {
     std::uint64_t too_low = 0;
     while (i < tape_.decisions.size() && !tape_.decisions[i].is_pick &&
-           tape_.decisions[i].value - too_low > 1) {
+           tape_.decisions[i].value > too_low + 1) {
       DecisionList lower = tape_.decisions;
       const bool first = too_low == 0;
       const std::uint64_t value = first ? 1 : too_low + (lower[i].value - too_low) / 2;
@@ -201,6 +204,7 @@ class Shrinker {
   /// decisions `which`. Returns whether one will do.
   bool replace(std::initializer_list<std::size_t> which, std::uint64_t from) {
     constexpr std::uint64_t kMostTries = 120;
+    if (!has_room()) return false;
     DecisionList rest = tape_.decisions;
     for (auto at = std::rbegin(which); at != std::rend(which); ++at) {
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(*at));

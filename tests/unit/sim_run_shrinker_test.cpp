@@ -149,6 +149,20 @@ TEST(Shrinker, StopsWhenItsRunsAreSpent) {
   EXPECT_NE(shrunk->summary().find("there was more to try"), std::string::npos);
 }
 
+TEST(Shrinker, NeverTakesMoreRunsThanItMay) {
+  const Program program = program_of(crowded_race);
+  const Tape tape = failing(program);
+  const auto unlimited = shrink(program, WorldOptions{}, tape);
+  ASSERT_TRUE(unlimited);
+  ASSERT_GT(unlimited->runs, 20u);
+  for (std::uint64_t most = unlimited->runs - 20; most < unlimited->runs; ++most) {
+    const auto shrunk = shrink(program, WorldOptions{}, tape, {.runs = most});
+    ASSERT_TRUE(shrunk);
+    EXPECT_LE(shrunk->runs, most);
+    EXPECT_FALSE(shrunk->minimal);
+  }
+}
+
 TEST(Shrinker, SaysWhenTheFailureIsNotOnTheTape) {
   const Program program = program_of(race);
   Tape tape = failing(program);
