@@ -50,12 +50,18 @@ std::string subject_text(Trace kind, const Event& subject) {
   return fmt::format("{} #{}", to_string(subject.kind()), subject.serial());
 }
 
+// Each machine counts its own objects.
+std::uint64_t place_key(std::string_view machine, const Event& coroutine) {
+  return key_of(key_of(machine), coroutine.serial());
+}
+
 }  // namespace
 
 void StepProbe::note(std::string_view machine, Trace kind, const Event* subject,
                      std::uint64_t detail, Instant at, std::uint64_t step) {
   if (kind == Trace::Left) {
-    suspended_[subject->serial()] = *static_cast<const CoroutineBase*>(subject)->suspend_place();
+    suspended_[place_key(machine, *subject)] =
+        *static_cast<const CoroutineBase*>(subject)->suspend_place();
   }
   if (step < first_ || step > last_) return;
   const auto [found, is_new] = steps_.try_emplace(step);
@@ -68,7 +74,9 @@ void StepProbe::note(std::string_view machine, Trace kind, const Event* subject,
   item.identity = key_of(key_of(static_cast<std::uint64_t>(kind), serial), detail);
   item.text = std::string(kVerbs[static_cast<std::size_t>(kind)]);
   if (subject != nullptr) item.text += ' ' + subject_text(kind, *subject);
-  if (kind == Trace::Left) item.text += " at " + suspended_[serial].text();
+  if (kind == Trace::Left) {
+    item.text += " at " + static_cast<const CoroutineBase*>(subject)->suspend_place()->text();
+  }
   if (kind == Trace::TimeAdvanced) {
     item.text += " until " + describe(Instant{static_cast<std::int64_t>(detail)});
   } else if (kind == Trace::Enqueued || kind == Trace::EventFired) {
@@ -81,7 +89,7 @@ void StepProbe::note(std::string_view machine, Trace kind, const Event* subject,
 std::string StepProbe::who(std::string_view machine, const Event& coroutine, bool begins,
                            Instant at) const {
   const auto& body = static_cast<const CoroutineBase&>(coroutine);
-  const auto suspended = suspended_.find(coroutine.serial());
+  const auto suspended = suspended_.find(place_key(machine, coroutine));
   const std::string name = fmt::format("{} '{}' of '{}', ", describe(at), body.label(), machine);
   if (begins) return name + "spawned at " + body.spawn_place().text();
   return name + "suspended at " +

@@ -61,7 +61,7 @@ class StepProbe final : public DecisionListener {
   std::uint64_t last_;
   std::map<std::uint64_t, Step> steps_;
   std::deque<Decision> decisions_;                  // The last few.
-  std::map<std::uint64_t, SourcePlace> suspended_;  // By the serial number of the coroutine.
+  std::map<std::uint64_t, SourcePlace> suspended_;  // By the machine and the serial number.
 };
 
 }  // namespace fermata::sim

@@ -183,6 +183,7 @@ void do_twin_task(const Program& program, const WorldOptions& options, const std
   const Task task = read_task(path.substr(0, comma));
   if (task.other_locale) take_another_locale();
   std::ofstream out(path.substr(comma + 1));
+  out.imbue(std::locale::classic());  // The other process reads numbers as they are written in C.
   for (const TwinRun& run : task.runs) {
     Runner runner(program, run.strategy, options);
     answer(task, run, runner, out);
