@@ -52,6 +52,7 @@ void Catalogue::add(const Claim& claim) {
   if (is_new) return;
   Claim& known = place->second;
   known.counts.add(claim.counts);
+  known.numeric = known.numeric && claim.numeric;
   if (claim.place < known.place) {
     known.place = claim.place;
     known.condition = claim.condition;

@@ -50,7 +50,7 @@ struct AssertionCounts {
 /// One claim: all sites of one kind and message.
 struct Claim {
   AssertionKind kind = AssertionKind::Always;
-  bool numeric = false;
+  bool numeric = false;  // All of its sites compare numbers: else the slack says nothing.
   std::string message;
   /// Of the first of its sites by place: "bank.cpp:12".
   std::string place;

@@ -112,7 +112,7 @@ class History final : public detail::HistoryRecord {
   }
 
   /// The run fails when the history is not linearizable, or when that is not decided within the
-  /// limits.
+  /// limits. UsageError when the history is of no run.
   void expect_linearizable(const LinearizabilityLimits& limits = {}) const {
     report(check(limits), limits);
   }

@@ -111,6 +111,9 @@ HistoryVerdict HistoryRecord::judge(const std::vector<std::uint32_t>& partitions
 
 void HistoryRecord::report(const HistoryVerdict& verdict,
                            const LinearizabilityLimits& limits) const {
+  if (world_ == nullptr) {
+    throw UsageError(fmt::format("history '{}' is of no run; expected check() instead", name_));
+  }
   unjudged_ = false;
   keep(&verdict);
   if (verdict.answer == Linearizability::Yes) return;

@@ -81,6 +81,7 @@ class HistoryRecord {
                                      Semantics& semantics,
                                      const LinearizabilityLimits& limits) const;
   /// The failure of the run that `verdict` is, if it is one; the world keeps the JSON of both.
+  /// UsageError when there is no run.
   void report(const HistoryVerdict& verdict, const LinearizabilityLimits& limits) const;
 
   /// Nobody has judged it, since the run has failed before: the world keeps it as it is.

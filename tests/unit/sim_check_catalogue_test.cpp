@@ -47,6 +47,17 @@ TEST(Catalogue, WhatIsMetAnywhereIsMet) {
   EXPECT_EQ(one.claims().front().counts.reached, 7u);
 }
 
+TEST(Catalogue, HasNoSlackWhereOneSiteComparesNoNumbers) {
+  Claim with = some_claim(AssertionKind::Sometimes, "a", {1, 0, -5, -5});
+  with.numeric = true;
+  const Claim without = some_claim(AssertionKind::Sometimes, "a", {1, 0, 0, 0});
+  Catalogue one, other;
+  one.add(with), one.add(without);
+  other.add(without), other.add(with);
+  EXPECT_EQ(one.claims().front().text(), other.claims().front().text());
+  EXPECT_FALSE(one.claims().front().numeric);
+}
+
 TEST(Catalogue, OnlySometimesAndReachableOblige) {
   Catalogue catalogue;
   for (const AssertionKind kind :

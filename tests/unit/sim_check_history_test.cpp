@@ -31,6 +31,12 @@ ExploreOptions runs(std::uint64_t count) {
   return options;
 }
 
+TEST(History, OfNoRunCannotFailOne) {
+  History<IntRegister> history("register");
+  history.invoke("Bob", Read{}).responds(7);
+  EXPECT_THROW(history.expect_linearizable(), UsageError);
+}
+
 TEST(History, IsLinearizableWhenAnOrderExplainsIt) {
   History<IntRegister> history("register");
   const auto write = history.invoke("Ada", Write{3});
