@@ -38,6 +38,13 @@ std::optional<std::uint64_t> positive(std::string_view text) {
   return value && *value > 0 ? value : std::nullopt;
 }
 
+/// A number of 32 bits, so that a sum of them does not overflow.
+std::optional<std::uint32_t> small(std::string_view text) {
+  const std::optional<std::uint64_t> value = number(text, 10);
+  if (!value || *value > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  return static_cast<std::uint32_t>(*value);
+}
+
 /// The text before the first `mark`, and what follows it; nothing when there is none.
 struct Split {
   std::string_view before;
@@ -80,7 +87,7 @@ std::unique_ptr<Strategy> make_urw(std::string_view text) {
     const Split item = split(*rest, ",");
     const Split pair = split(item.before, ".");
     const std::optional<std::uint64_t> path = number(pair.before, 16);
-    const std::optional<std::uint64_t> count = pair.after ? number(*pair.after, 10) : std::nullopt;
+    const std::optional<std::uint32_t> count = pair.after ? small(*pair.after) : std::nullopt;
     if (!path || !count || weights.size() == UrwStrategy::kMostRemembered) return nullptr;
     weights.emplace_back(*path, *count);
     rest = item.after;
@@ -101,9 +108,9 @@ std::unique_ptr<Strategy> make_dfs(std::string_view text) {
   std::optional<std::string_view> rest = parts.after;
   while (rest) {
     const Split item = split(*rest, ".");
-    const std::optional<std::uint64_t> pick = number(item.before, 10);
-    if (!pick || *pick > std::numeric_limits<std::uint32_t>::max()) return nullptr;
-    picks.push_back(static_cast<std::uint32_t>(*pick));
+    const std::optional<std::uint32_t> pick = small(item.before);
+    if (!pick) return nullptr;
+    picks.push_back(*pick);
     rest = item.after;
   }
   return std::make_unique<DfsStrategy>(*bound, std::move(picks));

@@ -56,6 +56,7 @@ TEST(Strategies, RefuseOtherNames) {
         "dfsx"}) {
     EXPECT_NE(refusal(name), "accepted") << name;
   }
+  EXPECT_NE(refusal("urw:w=1.4294967296"), "accepted");
 }
 
 TEST(Strategies, DependOnTheSeedAlone) {
