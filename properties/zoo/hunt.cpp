@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/json.hpp"
 #include "fermata/sim/run/seed.hpp"
 #include "properties/laws/law.hpp"
 #include "properties/scripts/law.hpp"
@@ -23,14 +24,9 @@
 namespace fermata::properties::zoo {
 namespace {
 
+/// The first line of `text`.
 std::string json_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char letter : text) {
-    if (letter == '\n') break;
-    if (letter == '"' || letter == '\\') out += '\\';
-    out += letter;
-  }
-  return out + '"';
+  return sim::json_text(text.substr(0, text.find('\n')));
 }
 
 const Workload* find_workload(std::string_view name) {
@@ -103,13 +99,13 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: zoo_hunt list | zoo_hunt WHAT STRATEGY BASE-SEED LIMIT\n");
     return 1;
   }
-  sim::ExploreOptions options;
-  options.name = argv[1];
-  options.strategy = argv[2];
-  options.seed = sim::parse_seed(argv[3]);
-  options.runs = sim::parse_seed(argv[4]);
-  options.check_determinism = 0;
   try {
+    sim::ExploreOptions options;
+    options.name = argv[1];
+    options.strategy = argv[2];
+    options.seed = sim::parse_seed(argv[3]);
+    options.runs = sim::parse_seed(argv[4]);
+    options.check_determinism = 0;
     return properties::zoo::hunt(argv[1], options);
   } catch (const Error& error) {
     fmt::print(stderr, "zoo_hunt: {}\n", error.what());
