@@ -67,3 +67,6 @@ fermata_pkg_config(runtime "Coroutines, events and scheduler" "fmt"
 fermata_pkg_config(uv "The reactor on libuv" "fermata-runtime libuv fmt" "")
 fermata_pkg_config(sim "The deterministic simulator" "fermata-runtime gtest fmt" "-lrapidcheck")
 fermata_pkg_config(sim_main "The simulator's main()" "fermata-sim" "")
+fermata_pkg_config(fuzz_main "The main() of simulated tests that replay a fuzzer's inputs"
+  "fermata-sim" "")
+fermata_pkg_config(libfuzzer_main "The main() of simulated tests under libFuzzer" "fermata-sim" "")

@@ -73,11 +73,11 @@ if(sim_sources AND GTest_FOUND AND rapidcheck_FOUND AND nlohmann_json_FOUND
   fermata_library(fuzz_main "${PROJECT_SOURCE_DIR}/sim/fuzz/fuzz_main.cpp"
     "${PROJECT_SOURCE_DIR}/sim/fuzz/files_driver.cpp")
   target_link_libraries(fermata_fuzz_main PUBLIC fermata_sim PRIVATE fmt::fmt)
+  fermata_library(libfuzzer_main "${PROJECT_SOURCE_DIR}/sim/fuzz/fuzz_main.cpp"
+    "${PROJECT_SOURCE_DIR}/sim/fuzz/libfuzzer_driver.cpp")
+  target_link_libraries(fermata_libfuzzer_main PUBLIC fermata_sim)
   if(FERMATA_LIBFUZZER)
-    fermata_library(libfuzzer_main "${PROJECT_SOURCE_DIR}/sim/fuzz/fuzz_main.cpp"
-      "${PROJECT_SOURCE_DIR}/sim/fuzz/libfuzzer_driver.cpp")
-    target_link_libraries(fermata_libfuzzer_main PUBLIC fermata_sim
-      INTERFACE $<BUILD_INTERFACE:${FERMATA_LIBFUZZER}>)
+    target_link_libraries(fermata_libfuzzer_main INTERFACE $<BUILD_INTERFACE:${FERMATA_LIBFUZZER}>)
   endif()
 else()
   message(STATUS "Fermata: no fermata::sim")

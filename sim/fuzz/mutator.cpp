@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace fermata::sim {
 namespace {
@@ -21,10 +22,10 @@ class Mutation {
 
   void apply() {
     const std::uint64_t kind = random_.below(16);
-    if (kind < 7) return answer_one();
-    if (kind < 9) return forget_one();
-    if (kind < 11) return change_value();
-    if (kind < 13) return rename_noise();
+    if (kind < 9) return answer_one();
+    if (kind < 10) return forget_one();
+    if (kind < 12) return change_value();
+    if (kind < 14) return rename_noise();
     if (kind < 15) return change_density();
     limits_.seed&& random_.below(2) == 0 ? reseed() : forget_many();
   }
@@ -63,7 +64,10 @@ class Mutation {
     const bool is_new = input_.find(draw.stream, draw.key) == nullptr;
     if (is_new && input_.answers().size() >= limits_.answers) forget_one();
     if (is_new && input_.answers().size() >= limits_.answers) return;
-    input_.set(Answer{draw.stream, draw.key, some_value(draw.bound)});
+    std::uint32_t value = some_value(draw.bound);
+    const bool calm_anyway = is_new && input_.noise(draw.stream).density == 0;
+    if (value == 0 && calm_anyway) value = 1;
+    input_.set(Answer{draw.stream, draw.key, value});
   }
 
   void forget_one() {
@@ -116,33 +120,59 @@ void keep_within(FuzzInput& input, const MutationLimits& limits, Random& random)
   }
 }
 
+/// Whether `input` says anything about `stream`.
+bool speaks_of(const FuzzInput& input, Stream stream) noexcept {
+  const std::vector<Answer>& answers = input.answers();
+  return input.noise(stream) != Noise() ||
+         std::any_of(answers.begin(), answers.end(),
+                     [stream](const Answer& answer) { return answer.stream == stream; });
+}
+
+/// The answers of `from` to draws of `stream`; where `into` has one that stays, unless `wins`.
+void take_answers(FuzzInput& into, const FuzzInput& from, Stream stream, bool wins) {
+  for (const Answer& answer : from.answers()) {
+    if (answer.stream != stream) continue;
+    if (wins || into.find(stream, answer.key) == nullptr) into.set(answer);
+  }
+}
+
+/// What the strategy `random` would do: whatever that finds soon is found soon.
+void start_afresh(FuzzInput& input, Random& random) {
+  input.clear();
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    input.noise(static_cast<Stream>(i)) = {static_cast<std::uint16_t>(random.next()),
+                                           Noise::kEverywhere};
+  }
+}
+
 }  // namespace
 
+// Most often one change: libFuzzer calls this up to five times before it takes another input.
 void mutate(FuzzInput& input, std::span<const AskedDraw> asked, const MutationLimits& limits,
             Random& random) {
   constexpr std::uint64_t kMostChanges = 4;
+  if (random.below(8) == 0) return start_afresh(input, random);
   keep_within(input, limits, random);
-  for (std::uint64_t left = 1 + random.below(kMostChanges); left > 0; --left) {
-    Mutation(input, asked, limits, random).apply();
-  }
+  const std::uint64_t more = random.below(4) == 0 ? random.below(kMostChanges) : 0;
+  for (std::uint64_t i = 0; i <= more; ++i) Mutation(input, asked, limits, random).apply();
 }
 
 FuzzInput cross_over(const FuzzInput& one, const FuzzInput& other, const MutationLimits& limits,
                      Random& random) {
-  enum class Answers : std::uint8_t { OfOne, OfOther, OfBoth };
-  FuzzInput child;
-  child.seed = random.below(2) == 0 ? one.seed : other.seed;
+  FuzzInput child = one;
+  if (limits.seed && random.below(8) == 0) child.seed = other.seed;
+  std::vector<Stream> streams;
   for (std::size_t i = 0; i < kStreams; ++i) {
-    const auto stream = static_cast<Stream>(i);
-    child.noise(stream) = random.below(2) == 0 ? one.noise(stream) : other.noise(stream);
-    const auto taken = static_cast<Answers>(random.below(3));
-    const auto take = [&](const FuzzInput& parent) {
-      for (const Answer& answer : parent.answers()) {
-        if (answer.stream == stream) child.set(answer);
-      }
-    };
-    if (taken != Answers::OfOne) take(other);
-    if (taken != Answers::OfOther) take(one);
+    if (speaks_of(other, static_cast<Stream>(i))) streams.push_back(static_cast<Stream>(i));
+  }
+  if (!streams.empty()) {
+    const Stream stream = streams[index_below(streams.size(), random)];
+    const std::uint64_t kind = random.below(4);
+    if (kind == 0) {
+      child.noise(stream) = other.noise(stream);
+    } else {
+      take_answers(child, other, stream, kind == 1);
+    }
   }
   keep_within(child, limits, random);
   return child;

@@ -20,11 +20,13 @@ struct MutationLimits {
   bool seed = false;
 };
 
-/// Changes `input` in one to four places. `asked` are draws that a run like it has made.
+/// Changes `input` in one place, seldom in up to four; one time in eight it becomes noise
+/// everywhere. `asked` are draws that a run like it has made.
 void mutate(FuzzInput& input, std::span<const AskedDraw> asked, const MutationLimits& limits,
             Random& random);
 
-/// Takes for each stream the noise of either, and the answers of one of them or of both.
+/// `one` with something that `other` says of one stream: its noise, or its answers beside those
+/// that are there.
 [[nodiscard]] FuzzInput cross_over(const FuzzInput& one, const FuzzInput& other,
                                    const MutationLimits& limits, Random& random);
 

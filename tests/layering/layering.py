@@ -114,7 +114,7 @@ def target_of(include):
     if include.startswith("fermata/"):
         rest = include.removeprefix("fermata/")
         return f"{rest.removesuffix('.hpp')}/{rest}" if "/" not in rest else rest
-    if include.split("/")[0] in {"tests", "properties", "examples", "bench"}:
+    if include.split("/")[0] in {"tests", "properties", "examples", "bench", "fuzz"}:
         return include
     return None
 
@@ -162,7 +162,7 @@ def check(files):
 
 
 def read_sources(root):
-    folders = ("runtime", "sim", "properties", "tests", "examples", "bench")
+    folders = ("runtime", "sim", "properties", "fuzz", "tests", "examples", "bench")
     paths = [path for folder in folders for path in sorted((root / folder).rglob("*"))]
     return {
         path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/drawn_program.hpp"
+
+#include "fermata/sim/tape/key.hpp"
+
+namespace fermata::fuzz {
+namespace {
+
+using properties::Ops;
+using properties::Program;
+using properties::Script;
+using sim::key_of;
+
+class Drawer {
+ public:
+  explicit Drawer(Chooser& chooser) noexcept : chooser_(chooser) {}
+
+  std::uint64_t below(std::uint64_t key, std::uint64_t bound) {
+    return chooser_.draw(Stream::Workload, key, bound);
+  }
+
+  Script script(std::uint64_t place, const Ops& ops, std::uint64_t most) {
+    Script script(below(key_of(place, "steps"), most + 1));
+    for (std::size_t i = 0; i < script.size(); ++i) {
+      const std::uint64_t number = below(key_of(place, i), properties::step_choices(ops));
+      script[i] = properties::step_of(ops, static_cast<unsigned>(number));
+    }
+    return script;
+  }
+
+ private:
+  Chooser& chooser_;
+};
+
+}  // namespace
+
+properties::Program drawn_program(Chooser& chooser, const properties::Profile& profile) {
+  constexpr std::uint64_t kEvents = key_of("program.event");
+  constexpr std::uint64_t kBodies = key_of("program.body");
+  constexpr std::uint64_t kCallbacks = key_of("program.callback");
+  Drawer drawer(chooser);
+  Program program;
+  program.events.resize(1 + drawer.below(kEvents, 4));
+  for (std::size_t i = 0; i < program.events.size(); ++i) {
+    const std::uint64_t number = drawer.below(key_of(kEvents, i), profile.events.total());
+    program.events[i] = profile.events.choose(static_cast<unsigned>(number));
+  }
+  program.bodies.resize(1 + 3 + drawer.below(kBodies, 8));
+  for (std::size_t i = 0; i < program.bodies.size(); ++i) {
+    program.bodies[i] =
+        drawer.script(key_of(kBodies, i), i == 0 ? profile.main : profile.body, i == 0 ? 40 : 16);
+  }
+  program.callbacks.resize(1 + drawer.below(kCallbacks, 4));
+  for (std::size_t i = 0; i < program.callbacks.size(); ++i) {
+    program.callbacks[i] = drawer.script(key_of(kCallbacks, i), profile.callback, 8);
+  }
+  return program;
+}
+
+}  // namespace fermata::fuzz
