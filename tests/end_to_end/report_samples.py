@@ -61,14 +61,14 @@ class Recorder:
             self.run["decisive"] = len(self.run["turns"])
         self.run["turns"].append(turn)
 
-    def message(self, kind, source, target, fate, took=None, size=0, what="", preview="", step=None):
+    def message(self, kind, source, target, fate, took=None, size=0, what="", preview=""):
         message = {"kind": kind, "from": source, "to": target, "sent": self.now, "fate": fate}
         if took is not None:
             message["arrived"] = self.now + took
         if size:
             message["bytes"] = size
         message |= {key: text for key, text in (("what", what), ("preview", preview)) if text}
-        message["step"] = len(self.run["steps"]) - 1 if step is None else step
+        message["step"] = len(self.run["steps"]) - 1
         self.run["messages"].append(message)
 
     def fault(self, kind, text, machine=None, other=None, until=None):
@@ -106,11 +106,15 @@ def deadlock():
     ]
     for step in ring:
         step |= {"since": f"{place}:15", "certainty": "known"}
-    text = "cycle: 'there' --mutex 'bob' (held by 'back')--> 'back' --mutex 'alice' (held by 'there')--> 'there'"
+    text = (
+        "cycle: 'there' --mutex 'bob' (held by 'back')--> 'back'"
+        " --mutex 'alice' (held by 'there')--> 'there'"
+    )
 
     def waiter(number, name, spawned, suspended, waits):
-        return {"name": name, "id": number, "node": "main", "state": "suspended", "waits": waits} | {
-            "spawned": f"{place}:{spawned}", "suspended": f"{place}:{suspended}", "info": {}}
+        one = {"name": name, "id": number, "node": "main", "state": "suspended", "waits": waits}
+        places = {"spawned": f"{place}:{spawned}", "suspended": f"{place}:{suspended}"}
+        return one | places | {"info": {}}
 
     def mutex(name, holder):
         hand = {"coroutine": holder, "how": "held by", "certainty": "known", "since": f"{place}:15"}
@@ -128,8 +132,14 @@ def deadlock():
         "objects": [
             mutex("bob", "back"),
             mutex("alice", "there"),
-            {"title": "Scope 'transfers'", "kind": "Scope", "hands": [
-                {"coroutine": name, "how": "runs in", "certainty": "known"} for name in ("there", "back")]},
+            {
+                "title": "Scope 'transfers'",
+                "kind": "Scope",
+                "hands": [
+                    {"coroutine": name, "how": "runs in", "certainty": "known"}
+                    for name in ("there", "back")
+                ],
+            },
         ],
     }
     pair = [
@@ -139,10 +149,10 @@ def deadlock():
     ]
     return report(
         "Bank.TransfersEnd", run, waits=waits, pair=pair,
-        failure={"class": "deadlock", "message": text, "signature": "deadlock: cycle", "step": 6, "at": 0},
+        failure={"class": "deadlock", "message": text, "step": 6, "at": 0},
         shrink="fails with production's choices except:\n  +0.000000 ms 'back' runs before 'there'",
-        verdict="'back' runs before 'there': without it the run passes; drawn anew from before it on 4 of"
-        " 20 runs fail, from after it on 20 of 20",
+        verdict="'back' runs before 'there': without it the run passes; drawn anew from before it"
+        " on 4 of 20 runs fail, from after it on 20 of 20",
     )
 
 
@@ -176,13 +186,14 @@ def race():
         {"coroutine": "first", "place": "examples/lost_update/lost_update.hpp:13", "begun": True,
          "stack": ["deposit(int&)", "deposit_twice()::<lambda>"]},
     ]
-    message = "lost_update_sim_test.cpp:10: Expected equality of these values:\n  deposit_twice()\n    Which is: 1\n  2"
+    message = "lost_update_sim_test.cpp:10: Expected equality of these values:"
+    message += "\n  deposit_twice()\n    Which is: 1\n  2"
     return report(
         "Account.DepositsAreNotLost", *runs, pair=pair,
         failure={"class": "safety", "message": message, "signature": "safety", "step": 7, "at": 0},
-        shrink="fails with production's choices except:\n  +0.000000 ms 'second' runs before 'first'",
-        verdict="+0.000000 ms 'second' runs before 'first'\nwithout it the run passes; drawn anew from before it"
-        " on 4 of 20 runs fail, from after it on 20 of 20",
+        shrink="fails with production's choices except:\n  'second' runs before 'first'",
+        verdict="+0.000000 ms 'second' runs before 'first'\nwithout it the run passes; drawn anew"
+        " from before it on 4 of 20 runs fail, from after it on 20 of 20",
     )
 
 
@@ -190,7 +201,8 @@ def cluster():
     """Three machines that elect a leader while one crashes and a link is cut."""
     runs = []
     for failing in (True, False):
-        run = Recorder("failing run" if failing else "nearest passing run", ("alpha", "beta", "gamma"))
+        title = "failing run" if failing else "nearest passing run"
+        run = Recorder(title, ("alpha", "beta", "gamma"))
         where = "raft/node.cpp"
         lanes = []
         for machine, name in enumerate(run.run["machines"]):
@@ -208,7 +220,8 @@ def cluster():
             main, ticker, server = lanes[leader]
             run.step(ticker, "yields", place=f"{where}:66", wakes=[(server, "event")])
             if term == 3:
-                run.fault("partition", "'alpha' and 'gamma' do not reach each other", 0, 2, run.now + 120 * MS)
+                text = "'alpha' and 'gamma' do not reach each other"
+                run.fault("partition", text, 0, 2, run.now + 120 * MS)
             for other in (0, 1, 2):
                 if other == leader:
                     continue
@@ -216,8 +229,9 @@ def cluster():
                 fate = "lost" if lost else "duplicate" if (term, other) == (2, 1) else "delivered"
                 names = run.run["machines"]
                 what = f"udp {names[leader]}:7000 -> {names[other]}:7000"
-                run.message("datagram", leader, other, fate, None if lost else (11 + other) * MS, 64,
-                            what, f"RequestVote term={term}")
+                took = None if lost else (11 + other) * MS
+                text = f"RequestVote term={term}"
+                run.message("datagram", leader, other, fate, took, 64, what, text)
                 if term == 4:
                     run.message("connect", leader, other, "refused", (20 + other) * MS, 0,
                                 what.replace("udp", "tcp"))
@@ -231,8 +245,9 @@ def cluster():
                     continue
                 run.now += (11 + other) * MS
                 run.step(lanes[other][2], "waits", "Channel 'votes'", f"{where}:97")
-                run.message("datagram", other, leader, "in flight" if term == 4 else "delivered",
-                            None if term == 4 else 9 * MS, 16, "udp reply", f"Vote term={term} granted")
+                fate, took = ("in flight", None) if term == 4 else ("delivered", 9 * MS)
+                text = f"Vote term={term} granted"
+                run.message("datagram", other, leader, fate, took, 16, "udp reply", text)
             run.now += 10 * MS
             run.step(server, "yields", place=f"{where}:103", wakes=[(ticker, "event")])
             run.step(ticker, "waits", "Timer", f"{where}:63")
@@ -241,14 +256,19 @@ def cluster():
             if term == 3:
                 run.fault("restart", "machine 'beta' starts again", 1)
                 run.fault("clock", "the clock of 'gamma' jumps by 40 ms", 2)
-        run.step(lanes[1][2], "fails" if failing else "ends", "two leaders in term 4" if failing else None)
+        end, why = ("fails", "two leaders in term 4") if failing else ("ends", None)
+        run.step(lanes[1][2], end, why)
         runs.append(run)
     last = runs[0].run["steps"][-1]
     return report(
         "Raft.OneLeaderATerm", *runs,
-        failure={"class": "safety", "message": "raft/node.cpp:112: ALWAYS 'one leader a term': 2 leaders in term 4",
-                 "step": last["n"], "at": last["at"]},
-        shrink="fails with production's choices except:\n  the datagram of 'alpha' to 'gamma' is lost",
+        failure={
+            "class": "safety",
+            "message": "raft/node.cpp:112: ALWAYS 'one leader a term': 2 leaders in term 4",
+            "step": last["n"],
+            "at": last["at"],
+        },
+        shrink="fails with production's choices except:\n  the datagram of 'alpha' is lost",
         verdict="the datagram of 'alpha' is lost: without it the run passes",
     )
 
@@ -267,7 +287,8 @@ def long_run(steps=100_000, lanes=240, machines=4):
         if index % 3 == 0:
             run.now += (state >> 12) % 50_000
         if index % 997 == 500:
-            run.turn(f"'worker {lane}' runs before 'worker {other}'", lane, other, index // 997 == 60)
+            text = f"'worker {lane}' runs before 'worker {other}'"
+            run.turn(text, lane, other, index // 997 == 60)
         end = endings[index % len(endings)]
         why = f"Channel 'work {other}'" if end == "waits" else None
         wakes = [(other, "event")] if index % 2 else []

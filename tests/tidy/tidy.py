@@ -21,6 +21,8 @@ COMMENT_OF = {
     ".cmake": "# ",
     ".sh": "# ",
     ".yml": "# ",
+    ".ts": "// ",
+    ".mjs": "// ",
 }
 WIDTH_MAX = 100
 LINES_MAX = {"header": 400, "source": 700, "test": 800}

@@ -26,7 +26,10 @@ async function bundled(entry) {
     legalComments: 'none', // All licences stand at the end of the page.
     outdir: 'dist',
   });
-  return { text: result.outputFiles[0].text.trimEnd(), inputs: Object.keys(result.metafile.inputs) };
+  return {
+    text: result.outputFiles[0].text.trimEnd(),
+    inputs: Object.keys(result.metafile.inputs),
+  };
 }
 
 /// Of every package that a file of the bundle is from, and of what that package has bundled itself.
@@ -36,7 +39,10 @@ function licencesOf(inputs) {
   if (found.has('node_modules/@dagrejs/dagre')) found.add('node_modules/@dagrejs/graphlib');
   return [...found].sort().map((path) => {
     const { name, version } = JSON.parse(read(join(path, 'package.json')));
-    const text = read(join(path, 'LICENSE')).replace(/[ \t]+$/gm, '').replace(/\r/g, '').trim();
+    const text = read(join(path, 'LICENSE'))
+      .replace(/[ \t]+$/gm, '')
+      .replace(/\r/g, '')
+      .trim();
     return `${name} ${version}\n\n${text}`;
   });
 }

@@ -39,7 +39,12 @@ export class Details {
     const messages = sent.map((message) => messageItem(run, message));
     this.root.dataset['step'] = String(run.steps[step]!.n);
     this.root.replaceChildren(
-      element('h2', {}, `Step ${grouped(run.steps[step]!.n)}`, element('small', {}, run.record.title)),
+      element(
+        'h2',
+        {},
+        `Step ${grouped(run.steps[step]!.n)}`,
+        element('small', {}, run.record.title),
+      ),
       ...this.#turns(run, step),
       this.#facts(run, step),
       ...list('wakes', wakes),
@@ -79,7 +84,8 @@ export class Details {
     } else if (previous !== NONE && run.steps[previous]!.end === 'waits') {
       fact('woken by', 'a timer or the world outside');
     }
-    if (previous !== NONE) fact('before', this.#link(run, previous, false), ` ${ending(run, previous)}`);
+    if (previous !== NONE)
+      fact('before', this.#link(run, previous, false), ` ${ending(run, previous)}`);
     if (next !== NONE) fact('after', this.#link(run, next, false), ` ${ending(run, next)}`);
     if (lane.spawned) {
       const by = lane.parent === undefined ? '' : `by ${run.laneName(lane.parent)} `;
@@ -94,7 +100,10 @@ export class Details {
     const verb = cause === 'spawn' ? 'spawns ' : 'wakes ';
     const how = cause === 'spawn' || cause === 'event' ? '' : ` (${cause})`;
     const name = element('b', { class: 'name' }, run.fullName(lane));
-    const then = next === undefined ? ', which never runs' : element('span', {}, ', runs in ', this.#link(run, next, false));
+    const then =
+      next === undefined
+        ? ', which never runs'
+        : element('span', {}, ', runs in ', this.#link(run, next, false));
     return element('li', {}, verb, name, how, then);
   }
 

@@ -20,7 +20,11 @@ export function faultSpans(run: RunRecord): FaultSpan[] {
     const end = faults.slice(index + 1).find((each) => each.kind === ender && same(each, fault));
     if (end) ends.add(end);
     const until = fault.until ?? end?.at;
-    return { fault, lasting: !!ender || until !== undefined, ...(until !== undefined && { until }) };
+    return {
+      fault,
+      lasting: !!ender || until !== undefined,
+      ...(until !== undefined && { until }),
+    };
   });
   return spans.filter((span) => !ends.has(span.fault));
 }

@@ -15,7 +15,11 @@ export function header(report: Report): HTMLElement {
     element(
       'div',
       { class: 'title' },
-      element('span', { class: failure ? 'badge fails' : 'badge passes' }, `${failure ? '✕' : '✓'} ${verdict}`),
+      element(
+        'span',
+        { class: failure ? 'badge fails' : 'badge passes' },
+        `${failure ? '✕' : '✓'} ${verdict}`,
+      ),
       element('h1', {}, report.test),
       element('span', { class: 'origin' }, originOf(report)),
     ),
@@ -31,8 +35,8 @@ export function why(report: Report): HTMLElement | undefined {
   return element(
     'section',
     { class: 'why', 'aria-label': 'why' },
-    !!shrink && said('it takes', shrink, 'shrink'),
-    !!verdict && said('it is decided by', verdict, 'verdict'),
+    !!shrink && said('shrunk', shrink, 'shrink'),
+    !!verdict && said('decides', verdict, 'verdict'),
     !!pair?.length && element('div', { class: 'pair' }, ...pair.map(partyCard)),
   );
 }
@@ -51,7 +55,12 @@ function originOf({ seed, strategy, failure, program, fermata }: Report): string
 }
 
 function said(title: string, text: string, name: string): HTMLElement {
-  return element('div', { class: `said ${name}` }, element('h2', {}, title), element('p', {}, text));
+  return element(
+    'div',
+    { class: `said ${name}` },
+    element('h2', {}, title),
+    element('p', {}, text),
+  );
 }
 
 function partyCard(party: Party, index: number): HTMLElement {
@@ -60,10 +69,22 @@ function partyCard(party: Party, index: number): HTMLElement {
   return element(
     'div',
     { class: 'party', 'data-party': index },
-    element('h3', {}, index === 0 ? 'ran' : 'would have run', ' ', element('b', { class: 'name' }, party.coroutine)),
+    element(
+      'h3',
+      {},
+      index === 0 ? 'ran' : 'would have run',
+      ' ',
+      element('b', { class: 'name' }, party.coroutine),
+    ),
     !!party.place &&
-      element('p', {}, begun ? 'suspended at ' : 'not begun; spawned at ', element('code', {}, party.place)),
-    stack.length > 0 && element('ol', { class: 'stack' }, ...stack.map((name) => element('li', {}, name))),
+      element(
+        'p',
+        {},
+        begun ? 'suspended at ' : 'not begun; spawned at ',
+        element('code', {}, party.place),
+      ),
+    stack.length > 0 &&
+      element('ol', { class: 'stack' }, ...stack.map((name) => element('li', {}, name))),
   );
 }
 

@@ -49,7 +49,12 @@ export function legend(hasMessages: boolean, hasFaults: boolean): HTMLElement {
 
 export function helpDialog(): HTMLDialogElement {
   const rows = KEYS.map(([key, text]) =>
-    element('tr', {}, element('th', { scope: 'row' }, ...key.split(' ').map((each) => element('kbd', {}, each))), element('td', {}, text)),
+    element(
+      'tr',
+      {},
+      element('th', { scope: 'row' }, ...key.split(' ').map((each) => element('kbd', {}, each))),
+      element('td', {}, text),
+    ),
   );
   const dialog = element(
     'dialog',
@@ -59,7 +64,8 @@ export function helpDialog(): HTMLDialogElement {
     element(
       'p',
       {},
-      'Time stands still inside a step: coroutines share one thread, and give way only where they wait or yield. ' +
+      'Time stands still inside a step: coroutines share one thread, and give way only where ' +
+        'they wait or yield. ' +
         'A turn is where the run did not do what production does on an idle machine.',
     ),
     button('close', {}, () => dialog.close()),

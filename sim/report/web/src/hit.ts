@@ -16,12 +16,7 @@ export type Hit =
   | { kind: 'message'; message: number }
   | { kind: 'fault'; span: FaultSpan };
 
-export function hitAt(
-  surface: Surface,
-  spans: FaultSpan[],
-  x: number,
-  y: number,
-): Hit | undefined {
+export function hitAt(surface: Surface, spans: FaultSpan[], x: number, y: number): Hit | undefined {
   const row = surface.rows.all.find((each) => y >= each.top && y < each.top + each.height);
   const step = row ? stepAt(surface, row, x) : NONE;
   if (step !== NONE) return { kind: 'step', step };
@@ -34,7 +29,8 @@ export function hitAt(
 function stepAt(surface: Surface, row: Row, x: number): number {
   const { run, placement } = surface;
   const near = (step: number) =>
-    x >= placement.left(step) - REACH / 2 && x <= placement.left(step) + Math.max(REACH, placement.width(step));
+    x >= placement.left(step) - REACH / 2 &&
+    x <= placement.left(step) + Math.max(REACH, placement.width(step));
   if (row.lane === undefined && !row.folded) return NONE;
   const lanes = row.lane === undefined ? run.lanesOf(row.machine) : [row.lane];
   for (const lane of lanes) {

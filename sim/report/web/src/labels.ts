@@ -34,7 +34,9 @@ export class Labels {
     this.#rows = rows;
     this.#range = range;
     this.root.replaceChildren(
-      ...wanted.map((row) => (row.lane === undefined ? this.#machine(row) : this.#lane(row, row.lane, lane))),
+      ...wanted.map((row) =>
+        row.lane === undefined ? this.#machine(row) : this.#lane(row, row.lane, lane),
+      ),
     );
   }
 
@@ -48,7 +50,7 @@ export class Labels {
         style: place(row),
         'data-machine': row.machine,
         'aria-expanded': String(!row.folded),
-        title: `${name}: ${counted(count, 'coroutine')}. Click to ${row.folded ? 'unfold' : 'fold'}.`,
+        title: `${name}: ${counted(count, 'coroutine')}`,
       },
       () => this.#selection.fold(name),
     ).appendChild(element('span', {}, `${row.folded ? '▸' : '▾'} ${name}`)).parentElement!;

@@ -86,6 +86,7 @@ export class Page {
     const around = step === NONE ? start : step;
     this.#openAround(run, around);
     if (step === NONE && this.#report.failure) this.#selection.change({ step: start });
+    for (const view of this.#views) view.drawNow(); // As tall as it has to be to scroll.
     this.#views[run]!.reveal(around);
     for (const view of this.#views) view.drawNow();
     this.#listen();
@@ -208,9 +209,13 @@ export class Page {
       n: () => this.#walkTurns(1),
       N: () => this.#walkTurns(-1),
       d: walk((run, step) => run.decisive?.step ?? step),
-      e: () => this.#failing !== undefined && this.#selection.change({ run: 0, step: this.#failing }),
+      e: () =>
+        this.#failing !== undefined && this.#selection.change({ run: 0, step: this.#failing }),
       p: () => this.#otherRun(),
-      a: () => this.#selection.change({ axis: this.#selection.choice.axis === 'order' ? 'time' : 'order' }),
+      a: () =>
+        this.#selection.change({
+          axis: this.#selection.choice.axis === 'order' ? 'time' : 'order',
+        }),
       '+': () => this.#viewport.zoomBy(2),
       '=': () => this.#viewport.zoomBy(2),
       '-': () => this.#viewport.zoomBy(1 / 2),
@@ -246,7 +251,9 @@ export class Page {
 
   #chooseCoroutine(name: string): void {
     const run = this.#runs[0]!;
-    const lane = run.record.lanes.findIndex((each, index) => each.name === name || run.fullName(index) === name);
+    const lane = run.record.lanes.findIndex(
+      (each, index) => each.name === name || run.fullName(index) === name,
+    );
     const own = run.stepsOfLane[lane];
     if (own?.length) this.#selection.change({ run: 0, step: own[own.length - 1]! });
   }
@@ -255,6 +262,8 @@ export class Page {
     const { run, search: text } = this.#selection.choice;
     this.#found = search(this.#runs[run]!, text);
     this.#toolbar.count = text.trim() ? counted(this.#found.length, 'step') : '';
-    this.#views.forEach((view, index) => (view.found = index === run ? new Set(this.#found) : new Set()));
+    this.#views.forEach(
+      (view, index) => (view.found = index === run ? new Set(this.#found) : new Set()),
+    );
   }
 }

@@ -5,8 +5,8 @@
 
 import type { Run } from './run';
 
-export const LANE_HEIGHT = 28;
-export const MACHINE_HEIGHT = 28;
+export const LANE_HEIGHT = 26;
+export const MACHINE_HEIGHT = 26;
 
 export interface Row {
   machine: number;

@@ -58,7 +58,7 @@ export class Run {
   }
 
   laneName(lane: number): string {
-    return this.record.lanes[lane]?.name ?? '?';
+    return this.record.lanes[lane]?.name || 'without a name';
   }
 
   machineName(machine: number): string {

@@ -47,7 +47,11 @@ export class RunView {
   readonly #plot = element('canvas', { class: 'plot', role: 'img' });
   readonly #spacer = element('div', { class: 'spacer' });
   readonly #scroller = element('div', { class: 'scroller' });
-  readonly #nothing = element('p', { class: 'nothing', hidden: true }, 'No coroutine has such a name.');
+  readonly #nothing = element(
+    'p',
+    { class: 'nothing', hidden: true },
+    'No coroutine has such a name.',
+  );
   #rows: Rows;
   #painted: HTMLCanvasElement | undefined;
   #marks: Mark[] = [];
@@ -228,13 +232,16 @@ export class RunView {
     const own = run.stepsOfLane[lane]!;
     if (!own.length) return;
     const { step } = selection.choice;
-    const nearest = own.reduce((best, each) => (Math.abs(each - step) < Math.abs(best - step) ? each : best));
+    const nearest = own.reduce((best, each) =>
+      Math.abs(each - step) < Math.abs(best - step) ? each : best,
+    );
     selection.change({ run: index, step: nearest });
   }
 
   #listen(axis: HTMLElement): void {
     const { selection, viewport, tooltip, run, index } = this.#options;
-    const name = () => (axis.textContent = selection.choice.axis === 'order' ? 'step' : 'virtual time');
+    const name = () =>
+      (axis.textContent = selection.choice.axis === 'order' ? 'step' : 'virtual time');
     name();
     selection.listen((choice, before) => {
       name();

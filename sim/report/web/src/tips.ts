@@ -11,7 +11,10 @@ export function tipOf(run: Run, hit: Hit): string[] {
   if (hit.kind === 'message') return tipOfMessage(run, hit.message);
   if (hit.kind === 'fault') {
     const { fault, until } = hit.span;
-    return [fault.text, `at ${duration(fault.at)}${until === undefined ? '' : ` until ${duration(until)}`}`];
+    return [
+      fault.text,
+      `at ${duration(fault.at)}${until === undefined ? '' : ` until ${duration(until)}`}`,
+    ];
   }
   const step = run.steps[hit.step]!;
   const lines = [

@@ -16,8 +16,12 @@ export interface ToolbarActions {
 
 export class Toolbar {
   readonly root = element('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'view' });
-  readonly filter = box('filter', 'machine or coroutine  (f)', 'show only coroutines with such names');
-  readonly search = box('search', 'search steps  (/)', 'search names, reasons, places and messages');
+  readonly filter = box('filter', 'filter names  (f)', 'show only coroutines with such names');
+  readonly search = box(
+    'search',
+    'search steps  (/)',
+    'search names, reasons, places and messages',
+  );
   readonly #count = element('output', { class: 'count' });
 
   constructor(selection: Selection, actions: ToolbarActions, hasTurns: boolean) {
@@ -25,7 +29,11 @@ export class Toolbar {
       button(text, { 'data-axis': name, title }, () => selection.change({ axis: name }));
     const axes = [
       axis('order', 'step order', 'every step as wide as any other (a)'),
-      axis('time', 'virtual time', 'as far apart as in virtual time, which stands still in a step (a)'),
+      axis(
+        'time',
+        'virtual time',
+        'as far apart as in virtual time, which stands still in a step (a)',
+      ),
     ];
     const press = () => {
       for (const each of axes) {
@@ -40,7 +48,9 @@ export class Toolbar {
         'div',
         { class: 'group' },
         button('−', { title: 'zoom out (-)', 'aria-label': 'zoom out' }, () => actions.zoom(1 / 2)),
-        button('+', { title: 'zoom in (+, or Ctrl and wheel)', 'aria-label': 'zoom in' }, () => actions.zoom(2)),
+        button('+', { title: 'zoom in (+, or Ctrl and wheel)', 'aria-label': 'zoom in' }, () =>
+          actions.zoom(2),
+        ),
         button('whole run', { title: 'show the whole run (0)' }, () => actions.whole()),
       ),
     );
@@ -58,7 +68,9 @@ export class Toolbar {
       this.filter,
       this.search,
       this.#count,
-      button('?', { class: 'help-button', title: 'keys and signs (?)', 'aria-label': 'help' }, () => actions.help()),
+      button('?', { class: 'help-button', title: 'keys and signs (?)', 'aria-label': 'help' }, () =>
+        actions.help(),
+      ),
     );
     this.filter.addEventListener('input', () => selection.change({ filter: this.filter.value }));
     this.search.addEventListener('input', () => selection.change({ search: this.search.value }));
@@ -78,6 +90,13 @@ export class Toolbar {
 }
 
 function box(name: string, placeholder: string, title: string): HTMLInputElement {
-  const attributes = { type: 'search', name, placeholder, title, 'aria-label': title, spellcheck: 'false' };
+  const attributes = {
+    type: 'search',
+    name,
+    placeholder,
+    title,
+    'aria-label': title,
+    spellcheck: 'false',
+  };
   return element('input', attributes);
 }

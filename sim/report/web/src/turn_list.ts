@@ -34,7 +34,10 @@ export class TurnList {
       const n = run.steps[target]?.n;
       return element(
         'li',
-        { class: decides ? 'decisive' : undefined, 'aria-current': target === step ? 'step' : undefined },
+        {
+          class: decides ? 'decisive' : undefined,
+          'aria-current': target === step ? 'step' : undefined,
+        },
         button(`${n === undefined ? '' : `${grouped(n)} · `}${turn.text}`, { class: 'link' }, () =>
           this.#selection.change({ step: target }),
         ),

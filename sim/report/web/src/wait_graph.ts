@@ -6,10 +6,17 @@ import dagre from '@dagrejs/dagre';
 import { curveBasis, line } from 'd3-shape';
 import { button, element, svg } from './dom';
 import type { WaitGraph } from './run_data';
-import { essentials, pictureOf, type WaitEdge, type WaitNode, type WaitPicture } from './wait_nodes';
+import {
+  essentials,
+  pictureOf,
+  type WaitEdge,
+  type WaitNode,
+  type WaitPicture,
+} from './wait_nodes';
 import { counted } from './words';
 
 const LINE = 16; // Pixels.
+const SMALLEST = 0.8; // Of its size; a wider graph scrolls.
 const LONGEST = 34; // Characters of a line; the rest is in the title.
 
 export function waitGraph(graph: WaitGraph, choose: (coroutine: string) => void): HTMLElement {
@@ -17,14 +24,26 @@ export function waitGraph(graph: WaitGraph, choose: (coroutine: string) => void)
   const core = essentials(whole);
   const hidden = whole.nodes.length - core.nodes.length;
   const box = element('div', { class: 'graph' }, draw(core, choose));
-  const toggle = button(`show all ${counted(whole.nodes.length, 'node')}`, { class: 'link' }, () => {
-    const all = box.dataset['all'] !== 'true';
-    box.dataset['all'] = String(all);
-    box.replaceChildren(draw(all ? whole : core, choose));
-    toggle.textContent = all ? 'show only what is wrong' : `show all ${counted(whole.nodes.length, 'node')}`;
-  });
+  const toggle = button(
+    `show all ${counted(whole.nodes.length, 'node')}`,
+    { class: 'link' },
+    () => {
+      const all = box.dataset['all'] !== 'true';
+      box.dataset['all'] = String(all);
+      box.replaceChildren(draw(all ? whole : core, choose));
+      toggle.textContent = all
+        ? 'show only what is wrong'
+        : `show all ${counted(whole.nodes.length, 'node')}`;
+    },
+  );
   const texts = graph.findings.map(({ class: kind, text, cycle }) =>
-    element('p', { class: 'finding', 'data-finding': kind }, element('b', {}, kind), ' ', text ?? ringText(cycle)),
+    element(
+      'p',
+      { class: 'finding', 'data-finding': kind },
+      element('b', {}, kind),
+      ' ',
+      text ?? ringText(cycle),
+    ),
   );
   return element(
     'section',
@@ -39,14 +58,15 @@ function ringText(cycle: WaitGraph['findings'][number]['cycle']): string {
   if (!cycle?.length) return '';
   const parts = cycle.map((step) => {
     const since = step.since ? `, since ${step.since}` : '';
-    return `'${step.coroutine}' waits for ${step.waits_for?.join(', ') ?? '?'}, ${step.how} '${step.by}'${since}`;
+    const object = step.waits_for?.join(', ') ?? '?';
+    return `'${step.coroutine}' waits for ${object}, ${step.how} '${step.by}'${since}`;
   });
   return parts.join('; ');
 }
 
 function draw(picture: WaitPicture, choose: (coroutine: string) => void): SVGElement {
   const layout = new dagre.graphlib.Graph({ multigraph: true });
-  layout.setGraph({ rankdir: 'LR', nodesep: 22, ranksep: 76, marginx: 8, marginy: 8 });
+  layout.setGraph({ rankdir: 'LR', nodesep: 22, ranksep: 62, marginx: 8, marginy: 8 });
   layout.setDefaultEdgeLabel(() => ({}));
   for (const node of picture.nodes) layout.setNode(node.id, sizeOf(node));
   picture.edges.forEach((edge, index) => {
@@ -55,15 +75,18 @@ function draw(picture: WaitPicture, choose: (coroutine: string) => void): SVGEle
   });
   dagre.layout(layout);
   const { width = 0, height = 0 } = layout.graph();
+  const style = `width:${width}px;min-width:${width * SMALLEST}px`;
   const image = svg(
     'svg',
-    { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img' },
+    { viewBox: `0 0 ${width} ${height}`, style, role: 'img' },
     heads(),
     ...picture.edges.map((edge, index) => {
       const placed = layout.edge(edge.from, edge.to, String(index)) as unknown as PlacedEdge;
       return drawEdge(edge, placed);
     }),
-    ...picture.nodes.map((node) => drawNode(node, layout.node(node.id) as unknown as PlacedNode, choose)),
+    ...picture.nodes.map((node) =>
+      drawNode(node, layout.node(node.id) as unknown as PlacedNode, choose),
+    ),
   );
   return image;
 }
@@ -111,11 +134,18 @@ function drawNode(node: WaitNode, placed: PlacedNode, choose: (name: string) => 
   const classes = ['node', node.kind, node.found && 'found'].filter(Boolean).join(' ');
   const group = svg(
     'g',
-    { class: classes, 'data-node': node.title, 'data-found': node.found, transform: `translate(${x - width / 2} ${y - height / 2})` },
+    {
+      class: classes,
+      'data-node': node.title,
+      'data-found': node.found,
+      transform: `translate(${x - width / 2} ${y - height / 2})`,
+    },
     svg('title', {}, `${node.title}\n${node.detail}`),
     svg('rect', { width, height, rx: round }),
     svg('text', { x: width / 2, y: node.detail ? 18 : height / 2 + 4 }, cut(node.title)),
-    node.detail ? svg('text', { x: width / 2, y: 34, class: 'detail' }, cut(node.detail)) : undefined,
+    node.detail
+      ? svg('text', { x: width / 2, y: 34, class: 'detail' }, cut(node.detail))
+      : undefined,
   );
   if (node.kind === 'coroutine') group.addEventListener('click', () => choose(node.title));
   return group;
@@ -134,11 +164,9 @@ function textWidth(text: string): number {
   return measure.measureText(text).width;
 }
 
-/// The end of a place says more than its beginning.
+/// Of a place, the file and the line.
 function cut(text: string): string {
-  const characters = [...text];
-  if (characters.length <= LONGEST) return text;
-  const isPlace = /:\d+( \(.*\))?$/.test(text);
-  if (isPlace) return '…' + characters.slice(1 - LONGEST).join('');
+  const characters = [...(/:\d+$/.test(text) ? text.replace(/^.*\//, '') : text)];
+  if (characters.length <= LONGEST) return characters.join('');
   return characters.slice(0, LONGEST - 1).join('') + '…';
 }

@@ -44,7 +44,12 @@ export function pictureOf(graph: WaitGraph): WaitPicture {
     picture.nodes.push({ id: `c${index}`, kind: 'coroutine', title: names[index]!, detail, found });
     for (const { object, wants, only_ends: onlyEnds } of each.waits) {
       const title = graph.objects[object]?.title ?? '';
-      const edge = { from: `c${index}`, to: `o${object}`, text: wants ?? 'waits', faint: !!onlyEnds };
+      const edge = {
+        from: `c${index}`,
+        to: `o${object}`,
+        text: wants ?? 'waits',
+        faint: !!onlyEnds,
+      };
       const inRing = ring.has(`${each.name}\n${title}`) || ring.has(`${names[index]}\n${title}`);
       picture.edges.push({ ...edge, found: inRing });
     }

@@ -12,13 +12,12 @@ const UNITS: [number, string][] = [
   [1, 'ns'],
 ];
 
-/// Exact: "1.25 ms", "0". Nanoseconds in the largest unit that needs no more than three places.
+/// Exact: "1.25 ms", "814.769978 ms", "0".
 export function duration(nanoseconds: number): string {
   if (nanoseconds === 0) return '0';
-  const size = Math.abs(nanoseconds);
-  const fits = UNITS.find(([unit]) => size >= unit && Number.isInteger((size / unit) * 1000));
-  const [unit, name] = fits ?? UNITS[3]!;
-  return `${trimmed(nanoseconds / unit)} ${name}`;
+  const [unit, name] = UNITS.find(([each]) => Math.abs(nanoseconds) >= each) ?? UNITS[3]!;
+  const value = nanoseconds / unit;
+  return `${value.toLocaleString('en-US', { maximumFractionDigits: 9 })} ${name}`;
 }
 
 /// With as many places as `step`, a distance between two such times, needs.
@@ -33,10 +32,6 @@ export function grouped(value: number): string {
 
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
-}
-
-function trimmed(value: number): string {
-  return grouped(Math.round(value * 1000) / 1000);
 }
 
 const ENDINGS: Record<Ending, string> = {

@@ -26,7 +26,7 @@ export function drawInstants(surface: Surface): void {
   const [first, past] = surface.steps;
   if (past - first > 3000) return;
   context.fillStyle = colours.shared;
-  for (let step = first; step < past; ) {
+  for (let step = first; step < past;) {
     const instant = run.instants[run.instantOf[step]!]!;
     const last = instant.first + instant.count - 1;
     const x = placement.left(instant.first);
@@ -80,8 +80,8 @@ function drawDecisive(surface: Surface, step: number): void {
   context.strokeStyle = colours.decisive;
   context.lineWidth = 1.5;
   context.fillStyle = colours.plot;
-  context.fillRect(x + 2, middle(row) - 10, width - 2, 20);
-  context.strokeRect(x + 2, middle(row) - 10, width - 2, 20);
+  context.fillRect(x + 2, middle(row) - 9, width - 2, 18);
+  context.strokeRect(x + 2, middle(row) - 9, width - 2, 18);
   context.setLineDash([]);
   context.fillStyle = colours.decisive;
   context.font = BOLD;

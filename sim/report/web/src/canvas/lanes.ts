@@ -9,7 +9,7 @@ import { lowerBound, NONE, type Run } from '../run';
 import type { Ending, Step } from '../run_data';
 import { fitted, line, type Surface } from './surface';
 
-const STEP_HEIGHT = 20;
+const STEP_HEIGHT = 18;
 const GAP = 1; // Pixels between two steps, when there is room.
 const ROOM_FOR_SIGN = 13;
 const ROOM_FOR_TEXT = 46;
@@ -62,7 +62,8 @@ function drawLife(surface: Surface, row: Row, lane: number): void {
     const waker = run.wokenBy[step]!;
     const ready = waker === NONE ? begins : right(placement, waker);
     const previous = run.previousInLane[step]!;
-    if (previous !== NONE) stretch(right(placement, previous), Math.max(ready, 0), waiting(run.steps[previous]!));
+    if (previous !== NONE)
+      stretch(right(placement, previous), Math.max(ready, 0), waiting(run.steps[previous]!));
     if (waker !== NONE) stretch(ready, begins, true);
   }
   const last = own.length ? own[own.length - 1]! : NONE;
@@ -125,7 +126,8 @@ function drawStep(surface: Surface, row: Row, index: number, x: number, width: n
   }
   if (width >= ROOM_FOR_TEXT) {
     context.fillStyle = colours.ink;
-    context.fillText(fitted(context, brief(step), width - 18), x + 15, middle(row) + 0.5);
+    const keep = step.end === 'yields' ? 'end' : 'beginning'; // Of a place, the line.
+    context.fillText(fitted(context, brief(step), width - 18, keep), x + 15, middle(row) + 0.5);
   }
   const marked = index === surface.selected || index === surface.hovered;
   if (marked || surface.found.has(index)) drawRing(surface, row, index, x, width);

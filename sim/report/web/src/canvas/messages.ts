@@ -28,7 +28,7 @@ export function flightOf(surface: Surface, message: Message): Flight | undefined
   const after = Math.max(start + 8, placement.ofTime(message.arrived ?? message.sent));
   const end = message.arrived === undefined ? start + 36 : after;
   const down = target.top > source.top;
-  const edge = step ? (down ? 10 : -10) : 0;
+  const edge = step ? (down ? 9 : -9) : 0;
   const own = source === target;
   return { from: [start, middle(source) + edge], to: [end, middle(target) + (own ? -8 : 0)] };
 }

@@ -10,6 +10,7 @@ import { BOLD, FONT, fitted, line, polygon, type Surface } from './surface';
 
 export const STRIP_HEIGHT = 40;
 const MARKS_TOP = 22;
+const BESIDE = 9; // Pixels between a sign and its words.
 
 export interface Mark {
   x: number;
@@ -54,18 +55,22 @@ export function drawStrip(
 
 function drawTicks(surface: Surface, axis: Axis, scale: ScaleLinear<number, number>): void {
   const { context, colours, run, width } = surface;
-  const ticks = scale.ticks(Math.max(2, Math.floor(width / 110)));
+  // Steps are numbered as everywhere else, and not by their positions.
+  const offset = axis === 'order' ? (run.steps[0]?.n ?? 0) - run.first : 0;
+  const shifted = scale.copy().domain(scale.domain().map((each) => each + offset));
+  const ticks = shifted.ticks(Math.max(2, Math.floor(width / 110)));
   const apart = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1;
   context.fillStyle = colours.muted;
   context.textAlign = 'center';
   for (const tick of ticks) {
     let label = timeTick(tick, apart);
-    let x = scale(tick);
+    let x = shifted(tick);
     if (axis === 'order') {
-      const step = run.steps[tick - run.first];
-      if (!Number.isInteger(tick) || !step) continue;
+      const index = tick - offset - run.first;
+      const step = run.steps[index];
+      if (!step) continue;
       label = grouped(step.n);
-      x += surface.placement.width(tick - run.first) / 2;
+      x += surface.placement.width(index) / 2;
     }
     const half = context.measureText(label).width / 2;
     context.fillText(label, Math.min(width - half - 1, Math.max(half + 1, x)), 9);
@@ -81,16 +86,22 @@ function drawMarks(surface: Surface, marks: Mark[]): void {
   const { context, width } = surface;
   const taken: [number, number][] = [];
   const free = (from: number, to: number) => taken.every(([a, b]) => to < a || from > b);
-  const byWeight = [...marks].sort((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind));
+  const byWeight = [...marks].sort(
+    (one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind),
+  );
   const xs = marks.map((mark) => mark.x).sort((one, other) => one - other);
   for (const mark of byWeight) drawSign(surface, mark);
   for (const mark of byWeight) {
     const next = xs.find((x) => x > mark.x + 1) ?? width;
-    const room = (mark.kind === 'decisive' ? Math.max(next - mark.x, width - mark.x) : next - mark.x) - 16;
+    const previous = xs.findLast((x) => x < mark.x - 1) ?? 0;
     context.font = mark.kind === 'turn' ? FONT : BOLD;
     const words = mark.kind === 'decisive' ? `decides: ${mark.text}` : mark.text;
-    const text = fitted(context, words, Math.min(420, room));
-    const from = mark.x + 9;
+    let text = fitted(context, words, Math.min(420, next - mark.x - 2 * BESIDE));
+    let from = mark.x + BESIDE;
+    if (text !== words && mark.x - previous > next - mark.x) {
+      text = fitted(context, words, Math.min(420, mark.x - previous - 2 * BESIDE));
+      from = mark.x - BESIDE - context.measureText(text).width;
+    }
     const to = from + context.measureText(text).width;
     if (!text || !free(from, to)) continue;
     taken.push([from, to]);
@@ -115,7 +126,14 @@ function drawSign(surface: Surface, mark: Mark): void {
     case 'turn':
       return polygon(context, colour, [x - 4, top + 4], [x + 4, top + 4], [x, top + 12]);
     case 'difference':
-      return polygon(context, colour, [x - 5, top + 7], [x, top + 1], [x + 5, top + 7], [x, top + 13]);
+      return polygon(
+        context,
+        colour,
+        [x - 5, top + 7],
+        [x, top + 1],
+        [x + 5, top + 7],
+        [x, top + 13],
+      );
     case 'fails':
       line(context, { colour, width: 2.5 }, [x - 5, top + 2], [x + 5, top + 12]);
       line(context, { colour, width: 2.5 }, [x + 5, top + 2], [x - 5, top + 12]);

@@ -100,18 +100,25 @@ export function arrowHead(
   polygon(context, colour, [x, y], corner(0.45), corner(-0.45));
 }
 
-/// Cut to `room` pixels, with an ellipsis; empty when not even that fits.
-export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+/// Cut to `room` pixels, with an ellipsis instead of its end, or of its beginning; empty when not
+/// even that fits.
+export function fitted(
+  context: CanvasRenderingContext2D,
+  text: string,
+  room: number,
+  keep: 'beginning' | 'end' = 'beginning',
+): string {
   if (room < 12) return '';
-  const characters = Math.ceil(room / 3); // No letter that matters is narrower.
-  const cut = text.length > characters ? text.slice(0, characters) : text;
-  if (cut === text && context.measureText(text).width <= room) return text;
+  const characters = Math.min(text.length, Math.ceil(room / 3)); // Hardly a letter is narrower.
+  if (characters === text.length && context.measureText(text).width <= room) return text;
+  const cut = (length: number) =>
+    keep === 'end' ? '…' + text.slice(text.length - length) : text.slice(0, length) + '…';
   let low = 0;
-  let high = cut.length;
+  let high = characters;
   while (low < high) {
     const half = (low + high + 1) >> 1;
-    if (context.measureText(cut.slice(0, half) + '…').width <= room) low = half;
+    if (context.measureText(cut(half)).width <= room) low = half;
     else high = half - 1;
   }
-  return low ? cut.slice(0, low) + '…' : '';
+  return low ? cut(low) : '';
 }

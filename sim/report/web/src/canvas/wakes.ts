@@ -36,7 +36,7 @@ function drawWakesOf(surface: Surface, step: number, width: number, only?: numbe
     const to = rows.ofLane[lane];
     if (!to || to === from || (only !== undefined && lane !== only)) continue;
     const down = to.top > from.top;
-    const start = middle(from) + (down ? 10 : -10);
+    const start = middle(from) + (down ? 9 : -9);
     const tip = middle(to) + (down ? -3 : 3);
     const colour = colourOf(cause, colours);
     line(context, { colour, width, dashes: isTrouble(cause) ? [4, 3] : [] }, [x, start], [x, tip]);
