@@ -54,12 +54,14 @@ function originOf({ seed, strategy, failure, program, fermata }: Report): string
     .join(' · ');
 }
 
+/// What the text itself begins with is not said twice.
 function said(title: string, text: string, name: string): HTMLElement {
+  const rest = text.startsWith(`${title}: `) ? text.slice(title.length + 2) : text;
   return element(
     'div',
     { class: `said ${name}` },
     element('h2', {}, title),
-    element('p', {}, text),
+    element('p', {}, rest.trimEnd()),
   );
 }
 

@@ -12,6 +12,7 @@ const KEYS: [string, string][] = [
   ['p', 'the other run'],
   ['/', 'search; Enter and Shift Enter walk through what is found'],
   ['f', 'show only some coroutines'],
+  ['s', 'show only coroutines in sight, or all'],
   ['a', 'step order or virtual time'],
   ['+ - 0', 'zoom in, out, the whole run; also Ctrl and wheel'],
   ['?', 'this'],

@@ -15,5 +15,6 @@ export function listenToKeys(keys: Keys): void {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLInputElement || !!document.querySelector('dialog[open]');
+  const typed = target instanceof HTMLInputElement && target.type === 'search';
+  return typed || !!document.querySelector('dialog[open]');
 }

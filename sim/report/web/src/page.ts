@@ -27,6 +27,7 @@ import { counted } from './words';
 
 const STEPS_AT_FIRST = 60; // Of a long run, around the step it opens with.
 const LONG_RUN = 120;
+const MANY_LANES = 60; // With more of them only those in sight are shown at first.
 
 export class Page {
   readonly #report: Report;
@@ -86,6 +87,8 @@ export class Page {
     const around = step === NONE ? start : step;
     this.#openAround(run, around);
     if (step === NONE && this.#report.failure) this.#selection.change({ step: start });
+    const many = this.#runs.some((each) => each.record.lanes.length > MANY_LANES);
+    if (many) this.#selection.change({ inSight: true });
     for (const view of this.#views) view.drawNow(); // As tall as it has to be to scroll.
     this.#views[run]!.reveal(around);
     for (const view of this.#views) view.drawNow();
@@ -132,6 +135,9 @@ export class Page {
 
   #failingStep(): number | undefined {
     const { failure } = this.#report;
+    const { steps } = this.#runs[0]!;
+    // A failure counts the steps before the one it stopped.
+    if (failure && steps[steps.length - 1]?.end === 'runs') return steps.length - 1;
     const index = failure?.step === undefined ? NONE : this.#runs[0]!.indexOf(failure.step);
     return index === NONE ? undefined : index;
   }
@@ -212,6 +218,7 @@ export class Page {
       e: () =>
         this.#failing !== undefined && this.#selection.change({ run: 0, step: this.#failing }),
       p: () => this.#otherRun(),
+      s: () => this.#selection.change({ inSight: !this.#selection.choice.inSight }),
       a: () =>
         this.#selection.change({
           axis: this.#selection.choice.axis === 'order' ? 'time' : 'order',

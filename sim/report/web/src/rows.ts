@@ -29,6 +29,8 @@ export interface Rows {
 export interface RowChoice {
   filter: string;
   folded: ReadonlySet<string>;
+  /// When given, no other lane is shown.
+  only?: ReadonlySet<number> | undefined;
   /// Names in the order wanted, so that two runs show theirs alike.
   order?: ReadonlyMap<string, number>;
 }
@@ -42,6 +44,7 @@ export function rowsOf(run: Run, choice: RowChoice): Rows {
   const named = machines.length > 1 || !!messages?.length || !!faults?.length;
   const members: number[][] = machines.map(() => []);
   lanes.forEach((lane, index) => {
+    if (choice.only && !choice.only.has(index)) return;
     if (matches(run, index, choice.filter)) members[lane.machine]?.push(index);
   });
   const rows: Rows = { all: [], height: 0, ofLane: [], ofMachine: [], lanesShown: 0 };

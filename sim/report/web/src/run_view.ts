@@ -24,6 +24,8 @@ import { tipOf, tipOfMark } from './tips';
 import type { Viewport } from './viewport';
 import { counted, duration } from './words';
 
+const AT_REST = 150; // Milliseconds without a move.
+
 export interface RunViewOptions {
   run: Run;
   index: number;
@@ -58,6 +60,7 @@ export class RunView {
   #hovered: Hit | undefined;
   #found: ReadonlySet<number> = new Set();
   #asked = 0;
+  #resting = 0;
 
   constructor(options: RunViewOptions) {
     const { run, index, selection } = options;
@@ -94,9 +97,15 @@ export class RunView {
     this.draw();
   }
 
-  /// After a change of which rows are shown.
+  /// After a change of which rows are shown. The selected one stays where it is on the screen.
   layOut(): void {
+    const { run, selection } = this.#options;
+    const lane = run.steps[selection.choice.step]?.lane ?? NONE;
+    const before = this.#rows.ofLane[lane]?.top;
     this.#rows = this.#layOut();
+    this.#spacer.style.height = `${this.#rows.height}px`;
+    const after = this.#rows.ofLane[lane]?.top;
+    if (before !== undefined && after !== undefined) this.#scroller.scrollTop += after - before;
     this.draw();
   }
 
@@ -175,7 +184,27 @@ export class RunView {
   #layOut(): Rows {
     const { run, selection, order } = this.#options;
     const { filter, folded } = selection.choice;
-    return rowsOf(run, { filter, folded, ...(order && { order }) });
+    return rowsOf(run, { filter, folded, only: this.#inSight(), ...(order && { order }) });
+  }
+
+  /// Those who run, or are woken, in sight; undefined when all are wanted.
+  #inSight(): Set<number> | undefined {
+    const { run, viewport, selection } = this.#options;
+    if (!selection.choice.inSight) return undefined;
+    const [first, past] = stepsBetween(run, this.#placement(), 0, viewport.width);
+    const lanes = new Set<number>();
+    for (const step of run.steps.slice(first, past)) {
+      lanes.add(step.lane);
+      for (const [lane] of step.wakes ?? []) lanes.add(lane);
+    }
+    return lanes;
+  }
+
+  /// When the view comes to rest, so that rows do not jump below the pointer.
+  #lookAgain(): void {
+    if (!this.#options.selection.choice.inSight) return;
+    clearTimeout(this.#resting);
+    this.#resting = window.setTimeout(() => this.layOut(), AT_REST);
   }
 
   #placement(): Placement {
@@ -245,12 +274,16 @@ export class RunView {
     name();
     selection.listen((choice, before) => {
       name();
-      if (choice.folded !== before.folded || choice.filter !== before.filter) this.layOut();
+      const rows = ['folded', 'filter', 'inSight'] as const;
+      if (rows.some((each) => choice[each] !== before[each])) this.layOut();
       else this.draw();
     });
     viewport.attach(this.#plot);
     viewport.attach(this.#strip);
-    viewport.listen(() => this.draw());
+    viewport.listen(() => {
+      this.draw();
+      this.#lookAgain();
+    });
     this.#scroller.addEventListener('scroll', () => this.draw());
     this.#plot.addEventListener('mousemove', (event) => this.#hover(event));
     this.#plot.addEventListener('mouseleave', () => this.#leave());

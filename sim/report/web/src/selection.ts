@@ -13,6 +13,8 @@ export interface Choice {
   filter: string;
   folded: ReadonlySet<string>;
   search: string;
+  /// Only those who run in what is in sight.
+  inSight: boolean;
 }
 
 type Listener = (choice: Choice, before: Choice) => void;
@@ -25,6 +27,7 @@ export class Selection {
     filter: '',
     folded: new Set(),
     search: '',
+    inSight: false,
   };
   readonly #listeners: Listener[] = [];
 

@@ -64,7 +64,13 @@ export class Toolbar {
         ),
       );
     }
+    const inSight = element('input', { type: 'checkbox', name: 'in-sight' });
+    const title = 'show only coroutines that run or are woken in what is in sight (s)';
+    inSight.checked = selection.choice.inSight;
+    inSight.addEventListener('change', () => selection.change({ inSight: inSight.checked }));
+    selection.listen((choice) => (inSight.checked = choice.inSight));
     this.root.append(
+      element('label', { title }, inSight, ' only those in sight'),
       this.filter,
       this.search,
       this.#count,

@@ -16,7 +16,7 @@ import {
 import { counted } from './words';
 
 const LINE = 16; // Pixels.
-const SMALLEST = 0.8; // Of its size; a wider graph scrolls.
+const SMALLEST = 0.75; // Of its size; a wider graph scrolls.
 const LONGEST = 34; // Characters of a line; the rest is in the title.
 
 export function waitGraph(graph: WaitGraph, choose: (coroutine: string) => void): HTMLElement {
@@ -66,7 +66,7 @@ function ringText(cycle: WaitGraph['findings'][number]['cycle']): string {
 
 function draw(picture: WaitPicture, choose: (coroutine: string) => void): SVGElement {
   const layout = new dagre.graphlib.Graph({ multigraph: true });
-  layout.setGraph({ rankdir: 'LR', nodesep: 22, ranksep: 62, marginx: 8, marginy: 8 });
+  layout.setGraph({ rankdir: 'LR', nodesep: 22, ranksep: 28, marginx: 8, marginy: 8 });
   layout.setDefaultEdgeLabel(() => ({}));
   for (const node of picture.nodes) layout.setNode(node.id, sizeOf(node));
   picture.edges.forEach((edge, index) => {

@@ -103,7 +103,7 @@ function drawMarks(surface: Surface, marks: Mark[]): void {
       from = mark.x - BESIDE - context.measureText(text).width;
     }
     const to = from + context.measureText(text).width;
-    if (!text || !free(from, to)) continue;
+    if (!text || !free(from - BESIDE, to + BESIDE)) continue;
     taken.push([from, to]);
     context.fillStyle = mark.kind === 'turn' ? surface.colours.muted : colourOf(surface, mark);
     context.fillText(text, from, MARKS_TOP + 8);
