@@ -27,7 +27,8 @@ class Search {
 
   void reseed() {
     const std::uint64_t points = tape_.decisions.size() + 1;
-    const std::uint64_t seeds = std::min(kSeeds, (limits_.runs - 1) / points);
+    const std::uint64_t seeds =
+        std::min(kSeeds, (std::max<std::uint64_t>(limits_.runs, 1) - 1) / points);
     if (seeds < kFewestSeeds) return;
     for (std::size_t kept = 0; kept < points; ++kept) {
       Share share;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <locale>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -77,6 +78,7 @@ std::optional<Fingerprint> run_in_fresh_process(const Settings& settings, const 
   command.insert(command.begin(), program_path());
   run_silently(std::move(command), environment_with(all));
   std::ifstream file(answer.path());
+  file.imbue(std::locale::classic());  // The program may have chosen another one.
   Fingerprint fingerprint;
   file >> fingerprint.trace_hash >> fingerprint.steps >> fingerprint.end >> std::ws;
   if (!std::getline(file, fingerprint.signature)) return std::nullopt;
@@ -85,6 +87,7 @@ std::optional<Fingerprint> run_in_fresh_process(const Settings& settings, const 
 
 void leave_fingerprint(const Fingerprint& fingerprint, const std::string& path) {
   std::ofstream file(path);
+  file.imbue(std::locale::classic());
   file << fingerprint.trace_hash << ' ' << fingerprint.steps << ' ' << fingerprint.end << '\n'
        << fingerprint.signature << '\n';
 }

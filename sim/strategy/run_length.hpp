@@ -24,14 +24,19 @@ class RunLength {
   /// for others that are not let run.
   [[nodiscard]] std::uint64_t suspicious() const noexcept { return 4 * picks() + 1'000; }
 
-  /// What comes after suspicious() picks is a run of its own, in which everybody could run.
-  void learn(const RunSummary& run) noexcept {
+  void learn(const RunSummary& run) noexcept { learn(run.picks); }
+  /// The same of a run in which everybody could run after suspicious() picks: what came then is a
+  /// run of its own.
+  void learn_with_suffix(const RunSummary& run) noexcept {
     const std::uint64_t limit = suspicious();
-    const std::uint64_t picks = run.picks > limit ? run.picks - limit : run.picks;
-    longest_ = std::max({longest_, picks, std::uint64_t{1}});
+    learn(run.picks > limit ? run.picks - limit : run.picks);
   }
 
  private:
+  void learn(std::uint64_t picks) noexcept {
+    longest_ = std::max({longest_, picks, std::uint64_t{1}});
+  }
+
   static constexpr std::uint64_t kFirstGuess = 100;
 
   std::uint64_t longest_;

@@ -26,7 +26,7 @@ class UnfairStrategy : public SeededStrategy {
     }
     return choose(candidates, picked_++);
   }
-  void end_run(const RunSummary& run) final { length_.learn(run); }
+  void end_run(const RunSummary& run) final { length_.learn_with_suffix(run); }
 
  protected:
   /// `longest` is the length of the longest run so far; 0 when there was none.
