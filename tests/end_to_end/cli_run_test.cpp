@@ -109,13 +109,16 @@ SIM_TEST(Specimen, DISABLED_DependsOnTheOrder) {
   EXPECT_NE(order, "bac") << "one way";
   if (order == "cba") throw fermata::Error("another way");
 }
+void draw_what_does_not_matter() {
+  for (int i = 0; i < 10; ++i) static_cast<void>(fermata::random(100));
+}
 SIM_TEST(Specimen, DISABLED_CrashesInOneOrder) {
-  const bool twice = unlucky(4) && unlucky(4);
-  if (order_of_three() == "cba" && !twice) std::abort();
+  draw_what_does_not_matter();
+  if (order_of_three() == "cba") std::abort();
 }
 SIM_TEST(Specimen, DISABLED_ExitsInOneOrder) {
-  const bool twice = unlucky(4) && unlucky(4);
-  if (order_of_three() == "cba" && !twice) std::_Exit(3);
+  draw_what_does_not_matter();
+  if (order_of_three() == "cba") std::_Exit(3);
 }
 SIM_TEST(Specimen, DISABLED_ForgetsAWrite) {
   sim::History<sim::models::Register<>> history(world, "register");
