@@ -148,14 +148,17 @@ void Aftermath::explain(const FoundFailure& found, ReportContext& context) const
   context.explanation = sim::explain(shown, find_culprit(program_, world, shown.tape), with_stacks);
 }
 
-/// What its files are called: by the seed, which under a strategy that tries one schedule after the
-/// other is the same for all runs but says which one with its number.
+/// What its files are called: by the seed, and where other runs have the same one by what tells
+/// them apart. Under a strategy that tries one schedule after the other it is that of run 0 for
+/// all.
 std::string Aftermath::name_of(const FoundFailure& found) const {
   const std::string seed = seed_text(found.tape.seed);
-  const std::uint64_t base = options_.seed.value_or(Options::kDefaultSeed);
-  return found.tape.seed == run_seed(base, found.run)
-             ? seed
-             : fmt::format("{}-run{}", seed, found.run + 1);
+  if (found.tape.strategy.starts_with("bytes:")) {
+    return fmt::format("{}-{:x}", seed, key_of(found.tape.strategy));
+  }
+  const bool same_for_all =
+      found.run > 0 && found.tape.seed == options_.seed.value_or(Options::kDefaultSeed);
+  return same_for_all ? fmt::format("{}-run{}", seed, found.run + 1) : seed;
 }
 
 void Aftermath::write_artifacts(const FoundFailure& found, ReportContext& context) const {
