@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless Chromium that opens pages from files."""
+"""A headless Chromium that opens pages from files, on machines too that do not know `localhost`."""
 
 import contextlib
 import json
@@ -8,6 +8,20 @@ import tempfile
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common import utils
+
+LOOPBACK = "127.0.0.1"
+
+
+class LoopbackService(Service):
+    """A driver that is spoken to by its address; the browser it speaks to over a pipe."""
+
+    @property
+    def service_url(self):
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def is_connectable(self):
+        return utils.is_connectable(self.port, LOOPBACK)
 
 
 @contextlib.contextmanager
@@ -16,11 +30,12 @@ def browser(chromium, driver, width=1280, height=900):
         options = Options()
         options.binary_location = chromium
         for argument in ("--headless=new", "--no-sandbox", "--disable-gpu",
-                         "--disable-dev-shm-usage", f"--user-data-dir={profile}",
+                         "--disable-dev-shm-usage", "--remote-debugging-pipe",
+                         f"--user-data-dir={profile}",
                          f"--window-size={width},{height}"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        opened = webdriver.Chrome(options=options, service=Service(driver))
+        opened = webdriver.Chrome(options=options, service=LoopbackService(driver))
         try:
             opened.set_page_load_timeout(60)
             yield opened
