@@ -16,7 +16,7 @@ foreach(example IN LISTS examples)
 
   if(EXISTS "${example}/main.cpp" AND TARGET fermata_uv)
     fermata_program(example_${name} examples/${name}
-      SOURCES "${example}/main.cpp" ${shared} LINK fermata_uv fermata_sim fmt::fmt)
+      SOURCES "${example}/main.cpp" ${shared} LINK fermata_uv fermata_sim fmt::fmt PRECOMPILED sim)
   endif()
   if(simulations AND BUILD_TESTING AND TARGET fermata_sim)
     set(properties "")

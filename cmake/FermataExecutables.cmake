@@ -3,11 +3,12 @@
 # How programs of this repository are built: tests, properties, examples, benchmarks.
 
 include(GoogleTest)
+set(FERMATA_TESTS_PRECOMPILED sim)
 
-# fermata_program(<name> <folder> SOURCES ... [LINK ...]): an executable in <build>/<folder>, which
-# sees the repository's root and links those of LINK that this build has.
+# fermata_program(<name> <folder> SOURCES ... [LINK ...] [PRECOMPILED <name>]): an executable in
+# <build>/<folder>, which sees the repository's root and links those of LINK that this build has.
 function(fermata_program name folder)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "PRECOMPILED" "SOURCES;LINK")
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${folder}")
@@ -17,6 +18,9 @@ function(fermata_program name folder)
       target_link_libraries(${name} PRIVATE ${library})
     endif()
   endforeach()
+  if(arg_PRECOMPILED)
+    fermata_use_precompiled(${name} ${arg_PRECOMPILED})
+  endif()
 endfunction()
 
 # fermata_test(<name> <folder> SOURCES ... [LINK ...] [PROPERTIES ...] [FILTER <of GoogleTest>]): a
@@ -26,7 +30,8 @@ endfunction()
 # What links fermata_sim gets the main() that knows the exit codes of simulated tests.
 function(fermata_test name folder)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "FILTER" "SOURCES;LINK;PROPERTIES")
-  fermata_program(${name} ${folder} SOURCES ${arg_SOURCES} LINK ${arg_LINK})
+  fermata_program(${name} ${folder} SOURCES ${arg_SOURCES} LINK ${arg_LINK}
+    PRECOMPILED ${FERMATA_TESTS_PRECOMPILED})
   if(TARGET fermata_sim AND fermata_sim IN_LIST arg_LINK)
     target_link_libraries(${name} PRIVATE fermata_sim_main)
   else()

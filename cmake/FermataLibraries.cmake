@@ -33,6 +33,7 @@ endforeach()
 if(runtime_sources)
   fermata_library(runtime ${runtime_sources})
   target_link_libraries(fermata_runtime PUBLIC Threads::Threads PRIVATE Boost::context fmt::fmt)
+  fermata_use_precompiled(fermata_runtime runtime)
 else()
   message(STATUS "Fermata: runtime/ has no sources yet: no fermata::runtime")
 endif()
@@ -41,6 +42,7 @@ file(GLOB_RECURSE uv_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/uv
 if(uv_sources AND libuv_FOUND AND TARGET fermata_runtime)
   fermata_library(uv ${uv_sources})
   target_link_libraries(fermata_uv PUBLIC fermata_runtime PRIVATE PkgConfig::libuv fmt::fmt)
+  fermata_use_precompiled(fermata_uv runtime)
 else()
   message(STATUS "Fermata: no fermata::uv")
 endif()
@@ -66,6 +68,7 @@ if(sim_sources AND GTest_FOUND AND rapidcheck_FOUND AND nlohmann_json_FOUND
   target_link_libraries(fermata_sim
     PUBLIC fermata_runtime GTest::gtest rapidcheck
     PRIVATE fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+  fermata_use_precompiled(fermata_sim sim)
   fermata_library(sim_main "${PROJECT_SOURCE_DIR}/sim/run/sim_main.cpp")
   target_link_libraries(fermata_sim_main PUBLIC fermata_sim)
 
@@ -90,6 +93,7 @@ if(cli_sources AND TARGET fermata_sim AND CLI11_FOUND)
   target_include_directories(fermata PRIVATE "${FERMATA_INCLUDE_DIR}")
   target_link_libraries(fermata PRIVATE
     fermata_sim CLI11::CLI11 nlohmann_json::nlohmann_json fmt::fmt)
+  fermata_use_precompiled(fermata sim)
 else()
   message(STATUS "Fermata: no tool fermata")
 endif()

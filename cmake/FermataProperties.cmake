@@ -14,6 +14,7 @@ if(laws_sources)
   add_library(fermata_laws STATIC ${laws_sources})
   target_include_directories(fermata_laws PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(fermata_laws PUBLIC fermata_sim fermata_test_support fmt::fmt)
+  fermata_use_precompiled(fermata_laws sim)
 endif()
 
 set(laws_link fermata_laws fermata_test_support fermata_sim fmt::fmt)
@@ -26,13 +27,13 @@ endforeach()
 
 file(GLOB suite_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/suite/*.cpp")
 if(suite_sources)
-  fermata_program(fermata_suite properties LINK ${laws_link}
+  fermata_program(fermata_suite properties LINK ${laws_link} PRECOMPILED sim
     SOURCES ${suite_sources} "${PROJECT_SOURCE_DIR}/examples/echo/echo.cpp")
 endif()
 
 file(GLOB zoo_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/zoo/*.cpp")
 if(zoo_sources)
-  fermata_program(zoo_hunt properties SOURCES ${zoo_sources} LINK ${laws_link})
+  fermata_program(zoo_hunt properties SOURCES ${zoo_sources} LINK ${laws_link} PRECOMPILED sim)
 endif()
 
 file(GLOB application_sources CONFIGURE_DEPENDS

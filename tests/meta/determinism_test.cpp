@@ -33,12 +33,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Makes a number visible in the schedule.
+/// Makes all of a number visible in the schedule, a digit at a time: of addresses that are random
+/// any few bits may agree.
 void depend_on(std::uint64_t number) {
-  auto dependent = spawn("dependent", [number] {
-    for (std::uint64_t i = 0; i < number % 64; ++i) suspend();
-  });
-  await(dependent);
+  constexpr std::uint64_t kBase = 16;
+  do {
+    auto dependent = spawn("dependent", [digit = number % kBase] {
+      for (std::uint64_t i = 0; i < digit; ++i) suspend();
+    });
+    await(dependent);
+    number /= kBase;
+  } while (number > 0);
 }
 
 int some_global = 0;
