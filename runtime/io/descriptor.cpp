@@ -18,4 +18,6 @@ PollMask Descriptor::wait(PollMask mask, const WaitOptions& options, SourcePlace
   return proxy.triggered();
 }
 
+DescriptorCalls& descriptor_calls() { return current_runtime().reactor().polls().calls(); }
+
 }  // namespace fermata

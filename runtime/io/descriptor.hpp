@@ -42,4 +42,8 @@ class Descriptor {
   Ref<Poll> poll_;
 };
 
+/// How the program reads, writes and closes descriptors of the current runtime. Throws Unsupported
+/// when its reactor has no polls.
+[[nodiscard]] DescriptorCalls& descriptor_calls();
+
 }  // namespace fermata

@@ -14,6 +14,7 @@
 #include <exception>
 #include <map>
 
+#include "fermata/runtime/reactor/descriptor_calls.hpp"
 #include "fermata/runtime/reactor/dispatch_list.hpp"
 #include "fermata/runtime/reactor/handle.hpp"
 
@@ -127,6 +128,9 @@ class Polls {
   /// The one Poll of `descriptor`. Throws PollError when it cannot be watched: it is not open, or a
   /// regular file.
   [[nodiscard]] Ref<Poll> open(int descriptor);
+
+  /// How programs read, write and close what is watched here.
+  [[nodiscard]] virtual DescriptorCalls& calls() noexcept { return system_descriptor_calls(); }
 
  protected:
   explicit Polls(detail::Attachment& attachment) noexcept : attachment_(attachment) {}
