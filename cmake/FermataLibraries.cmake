@@ -26,7 +26,7 @@ function(fermata_library name)
 endfunction()
 
 set(runtime_sources "")
-foreach(layer IN ITEMS base context core sync reactor io)
+foreach(layer IN ITEMS base context core sync reactor io loop)
   file(GLOB_RECURSE layer_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/${layer}/*.cpp")
   list(APPEND runtime_sources ${layer_sources})
 endforeach()

@@ -4,6 +4,7 @@
 // A value for each callback that runs, kept while the callback is suspended and gone when it has
 // returned; likewise for each microtask, and for each coroutine beside them.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>

@@ -48,7 +48,9 @@ namespace fermata::loop {
 
 namespace detail {
 class Machine;
-}
+[[nodiscard]] std::shared_ptr<void>& fiber_value(std::uint64_t variable);
+void clear_fiber_value(std::uint64_t variable);
+}  // namespace detail
 
 /// Which of two callbacks comes first when the contract leaves it open: timers of one deadline,
 /// descriptors, callbacks of one signal, and the three kinds among themselves.
@@ -112,7 +114,8 @@ class Loop {
   /// Runs `task` after the current callback, first in first out. It has no id and does not keep the
   /// loop alive.
   void queue(Task task);
-  /// The same, from any thread: in the loop's next tick. Keeps nothing alive.
+  /// The same, from any thread: soon after. Keeps nothing alive. Throws Unsupported where the
+  /// reactor has no triggers.
   void post(Task task);
 
   CallbackId defer(TimedFunction function, SourcePlace place = SourcePlace::current());
@@ -203,6 +206,9 @@ class Loop {
   [[nodiscard]] const ErrorHandler& error_handler() const noexcept;
 
  private:
+  friend std::shared_ptr<void>& detail::fiber_value(std::uint64_t variable);
+  friend void detail::clear_fiber_value(std::uint64_t variable);
+
   std::shared_ptr<detail::Machine> machine_;
 };
 

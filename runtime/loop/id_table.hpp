@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace fermata::loop::detail {
+
+/// Ids that grow and never come back, to what they name: linear probing without tombstones, because
+/// neighbours in time are neighbours here. Allocates when it grows only.
+template <class T>
+class IdTable {
+ public:
+  /// Null when the id is unknown.
+  [[nodiscard]] T* find(std::uint64_t id) const noexcept {
+    if (size_ == 0) return nullptr;
+    for (std::size_t at = home(id); slots_[at].id != 0; at = next(at)) {
+      if (slots_[at].id == id) return slots_[at].value;
+    }
+    return nullptr;
+  }
+
+  /// REQUIRES: `id` is not 0, and not in the table.
+  void insert(std::uint64_t id, T& value) {
+    if (2 * (size_ + 1) > slots_.size()) grow();
+    place({id, &value});
+    ++size_;
+  }
+
+  /// REQUIRES: it is in the table.
+  void erase(std::uint64_t id) noexcept {
+    std::size_t hole = home(id);
+    while (slots_[hole].id != id) hole = next(hole);
+    for (std::size_t at = next(hole); slots_[at].id != 0; at = next(at)) {
+      const bool may_move = distance(home(slots_[at].id), at) >= distance(hole, at);
+      if (may_move) slots_[std::exchange(hole, at)] = slots_[at];
+    }
+    slots_[hole] = {};
+    --size_;
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  struct Slot {
+    std::uint64_t id = 0;
+    T* value = nullptr;
+  };
+
+  [[nodiscard]] std::size_t home(std::uint64_t id) const noexcept {
+    return static_cast<std::size_t>(id) & (slots_.size() - 1);
+  }
+  [[nodiscard]] std::size_t next(std::size_t at) const noexcept {
+    return (at + 1) & (slots_.size() - 1);
+  }
+  [[nodiscard]] std::size_t distance(std::size_t from, std::size_t to) const noexcept {
+    return (to - from) & (slots_.size() - 1);
+  }
+
+  void place(const Slot& slot) noexcept {
+    std::size_t at = home(slot.id);
+    while (slots_[at].id != 0) at = next(at);
+    slots_[at] = slot;
+  }
+
+  void grow() {
+    std::vector<Slot> larger(slots_.empty() ? 16 : 2 * slots_.size());
+    larger.swap(slots_);
+    for (const Slot& slot : larger) {
+      if (slot.id != 0) place(slot);
+    }
+  }
+
+  std::vector<Slot> slots_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace fermata::loop::detail

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/loop/errors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/loop/loop.hpp"
+#include "tests/conformance/arms.hpp"
+
+namespace fermata::loop {
+namespace {
+
+using namespace std::chrono_literals;
+using Order = std::vector<std::string>;
+
+template <class Arm>
+class LoopErrorsTest : public ::testing::Test {
+ protected:
+  Order order;
+};
+TYPED_TEST_SUITE(LoopErrorsTest, conformance::Arms);
+
+TYPED_TEST(LoopErrorsTest, AnErrorLeavesRunAndTheRestIsKept) {
+  TypeParam::run([this] {
+    Loop loop;
+    const CallbackId id = loop.defer([] { throw Timeout("late"); });
+    loop.defer([this] { this->order.emplace_back("second"); });
+    loop.defer([this] { this->order.emplace_back("third"); });
+    try {
+      loop.run();
+      ADD_FAILURE() << "no error";
+    } catch (const UncaughtError& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("fermata::Timeout"), std::string::npos) << text;
+      EXPECT_NE(text.find("defer callback " + std::to_string(id)), std::string::npos) << text;
+      EXPECT_THROW(std::rethrow_exception(error.original()), Timeout);
+    }
+    EXPECT_TRUE(this->order.empty());
+    loop.run();
+  });
+  EXPECT_EQ(this->order, (Order{"second", "third"}));
+}
+
+TYPED_TEST(LoopErrorsTest, TheHandlerGetsTheErrorAndTheTickGoesOn) {
+  TypeParam::run([this] {
+    Loop loop;
+    loop.set_error_handler([&](const std::exception_ptr& error) {
+      this->order.push_back(message_of(error));
+      fermata::delay(1ms);
+      this->order.emplace_back("handled");
+    });
+    loop.defer([] { throw Timeout("late"); });
+    loop.defer([this] { this->order.emplace_back("second"); });
+    loop.delay(10ms, [] {});
+    loop.run();
+  });
+  EXPECT_EQ(this->order, (Order{"late", "second", "handled"}));
+}
+
+TYPED_TEST(LoopErrorsTest, WhatTheHandlerThrowsLeavesRun) {
+  TypeParam::run([] {
+    Loop loop;
+    loop.set_error_handler([](const std::exception_ptr&) { throw Timeout("again"); });
+    loop.queue([] { throw Timeout("late"); });
+    try {
+      loop.run();
+      ADD_FAILURE() << "no error";
+    } catch (const UncaughtError& error) {
+      EXPECT_NE(std::string(error.what()).find("the error handler"), std::string::npos);
+    }
+    loop.set_error_handler(nullptr);
+    EXPECT_FALSE(loop.error_handler());
+  });
+}
+
+TYPED_TEST(LoopErrorsTest, ARepeatThatThrowsStaysEnabled) {
+  TypeParam::run([] {
+    Loop loop;
+    int calls = 0;
+    const CallbackId id = loop.repeat(1ms, [&] {
+      if (++calls < 3) throw Timeout("late");
+    });
+    EXPECT_THROW(loop.run(), UncaughtError);
+    EXPECT_THROW(loop.run(), UncaughtError);
+    EXPECT_TRUE(loop.is_enabled(id));
+    loop.delay(50ms, [&] { loop.cancel(id); });
+    loop.run();
+    EXPECT_GE(calls, 3);
+  });
+}
+
+TYPED_TEST(LoopErrorsTest, MicrotasksAfterOneThatThrowsAreKept) {
+  TypeParam::run([this] {
+    Loop loop;
+    loop.queue([] { throw Timeout("late"); });
+    loop.queue([this] { this->order.emplace_back("second"); });
+    EXPECT_THROW(loop.run(), UncaughtError);
+    EXPECT_TRUE(this->order.empty());
+    loop.run();
+  });
+  EXPECT_EQ(this->order, Order{"second"});
+}
+
+TYPED_TEST(LoopErrorsTest, TooManyMicrotasksAreALivelock) {
+  TypeParam::run([] {
+    Loop loop({.microtask_limit = 100});
+    std::function<void()> again = [&] { loop.queue([&] { again(); }); };
+    again();
+    EXPECT_THROW(loop.run(), LivelockError);
+  });
+}
+
+TYPED_TEST(LoopErrorsTest, ACancelledCallerLeavesALoopThatCanRunAgain) {
+  TypeParam::run([this] {
+    Loop loop;
+    loop.delay(10ms, [this] { this->order.emplace_back("delay"); });
+    const auto caller = spawn([&] {
+      EXPECT_THROW(loop.run(), Cancellation);
+      EXPECT_FALSE(loop.running());
+    });
+    fermata::delay(1ms);
+    caller.cancel();
+    fermata::delay(1ms);
+    loop.run();
+  });
+  EXPECT_EQ(this->order, Order{"delay"});
+}
+
+}  // namespace
+}  // namespace fermata::loop
