@@ -296,7 +296,7 @@ TYPED_TEST(SuspensionTest, AnInitializerThatThrowsIsTriedAgain) {
       if (++tries == 1) throw Timeout("late");
       return nullptr;
     });
-    EXPECT_THROW(value.get(), Timeout);
+    EXPECT_THROW(static_cast<void>(value.get()), Timeout);
     EXPECT_EQ(value.get(), nullptr);
     EXPECT_EQ(value.get(), nullptr);
     EXPECT_EQ(tries, 2);

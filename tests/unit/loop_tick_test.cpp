@@ -91,7 +91,7 @@ TYPED_TEST(LoopTickTest, CountsATimerFromItsRegistration) {
     fermata::delay(10ms);
     loop.run();
     EXPECT_GE(fired - made, 20ms);
-    if (!TypeParam::kReal) EXPECT_EQ(fired - made, 20ms);
+    EXPECT_TRUE(TypeParam::kReal || fired - made == 20ms);
   });
 }
 
