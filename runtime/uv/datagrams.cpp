@@ -8,8 +8,8 @@
 #include <cerrno>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/os/socket_address.hpp"
 #include "fermata/runtime/uv/buffer.hpp"
-#include "fermata/runtime/uv/socket_address.hpp"
 
 namespace fermata::uv::detail {
 
@@ -28,7 +28,7 @@ DatagramSocket::DatagramSocket(Loop& loop, const Address& multicast_interface)
 }
 
 void DatagramSocket::bind(const Address& address, const DatagramOptions& options) {
-  const sockaddr_in native = to_native(address);
+  const sockaddr_in native = os::to_native(address);
   const unsigned flags = options.reuse_address ? UV_UDP_REUSEADDR : 0;
   const std::string operation = fmt::format("bind {}", address.text());
   check(uv_udp_bind(&udp_, reinterpret_cast<const sockaddr*>(&native), flags), operation);
@@ -44,7 +44,7 @@ void DatagramSocket::bind(const Address& address, const DatagramOptions& options
   setsockopt(descriptor(), IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof off);
 }
 
-Address DatagramSocket::local_address() const { return local_address_of(descriptor()); }
+Address DatagramSocket::local_address() const { return os::local_address_of(descriptor()); }
 
 int DatagramSocket::descriptor() const noexcept {
   uv_os_fd_t descriptor = -1;
@@ -53,11 +53,11 @@ int DatagramSocket::descriptor() const noexcept {
 }
 
 int DatagramSocket::apply_option(SocketOption option, int value) {
-  return is_known(option) ? detail::set_option(descriptor(), option, value) : ENOPROTOOPT;
+  return is_known(option) ? os::set_option(descriptor(), option, value) : ENOPROTOOPT;
 }
 
 int DatagramSocket::read_option(SocketOption option, int& value) const {
-  return is_known(option) ? get_option(descriptor(), option, value) : ENOPROTOOPT;
+  return is_known(option) ? os::get_option(descriptor(), option, value) : ENOPROTOOPT;
 }
 
 // --- receiving ---
@@ -82,7 +82,7 @@ void DatagramSocket::on_receive(uv_udp_t* handle, ssize_t size, const uv_buf_t* 
   } else if (peer != nullptr) {  // Else there was nothing to read.
     socket.received(
         {reinterpret_cast<const std::byte*>(buffer->base), static_cast<std::size_t>(size)},
-        from_native(*reinterpret_cast<const sockaddr_in*>(peer)));
+        os::from_native(*reinterpret_cast<const sockaddr_in*>(peer)));
   }
 }
 
@@ -100,14 +100,14 @@ void DatagramSocket::stop_receiving() noexcept {
 
 int DatagramSocket::send_now(std::span<const std::byte> data, const Address& peer) {
   const uv_buf_t buffer = buffer_of(data);
-  const sockaddr_in native = to_native(peer);
+  const sockaddr_in native = os::to_native(peer);
   const int sent = uv_udp_try_send(&udp_, &buffer, 1, reinterpret_cast<const sockaddr*>(&native));
   return sent < 0 ? -sent : 0;
 }
 
 int DatagramSocket::submit_send(std::span<const std::byte> data, const Address& peer) {
   const uv_buf_t buffer = buffer_of(data);
-  const sockaddr_in native = to_native(peer);
+  const sockaddr_in native = os::to_native(peer);
   return -uv_udp_send(&send_, &udp_, &buffer, 1, reinterpret_cast<const sockaddr*>(&native),
                       [](uv_udp_send_t* request, int status) noexcept {
                         DatagramSocket& socket = self(request->data);

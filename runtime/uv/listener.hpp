@@ -6,25 +6,20 @@
 
 #include <string>
 
-#include "fermata/runtime/reactor/listener.hpp"
-#include "fermata/runtime/reactor/pipe_path.hpp"
+#include "fermata/runtime/os/socket_listener.hpp"
 #include "fermata/runtime/uv/loop.hpp"
 
 namespace fermata::uv::detail {
 
-class Listener : public ListenerHandle, private ReadySource {
+class Listener : public os::SocketListener, private ReadySource {
  protected:
   /// Takes over `descriptor`, a listening socket, also when this throws InputOutputError; its text
   /// says `place`.
   Listener(Loop& loop, int descriptor, const std::string& place, const ListenOptions& options);
 
   [[nodiscard]] Loop& loop() const noexcept { return loop_; }
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
  private:
-  /// The stream on a connected socket, which it owns from now on. Throws InputOutputError; then the
-  /// socket is still the caller's.
-  virtual Ref<StreamHandle> adopt(int descriptor) = 0;
   /// The socket is closed next.
   virtual void before_close() noexcept {}
 
@@ -34,11 +29,8 @@ class Listener : public ListenerHandle, private ReadySource {
   void hold() noexcept override { uv_poll_stop(&poll_); }
   void resume() noexcept override { poll(); }
   int poll() noexcept;
-  void accept_some() noexcept;
 
   Loop& loop_;
-  int descriptor_;
-  int accepts_per_turn_;
   uv_poll_t poll_;
 };
 

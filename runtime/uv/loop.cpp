@@ -5,16 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/os/clock.hpp"
 
 namespace fermata::uv::detail {
 
 namespace {
-
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
 void close_walked(uv_handle_t* handle, void*) {
   if (uv_is_closing(handle) == 0) uv_close(handle, nullptr);
@@ -57,19 +55,13 @@ Loop::~Loop() {
   ::close(alarm_descriptor_);
 }
 
-Instant Loop::now() noexcept {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return Instant{time.tv_sec * kNanosecondsPerSecond + time.tv_nsec};
-}
-
 void Loop::begin_turn() noexcept {
   timers_last_ = reorder_ && reorder_->timers_last();
   timers_fired_ = timers_last_;
 }
 
 void Loop::wait(TurnMode mode, Instant wake_by) noexcept {
-  bool block = mode == TurnMode::Block && (wake_by == Instant::never() || wake_by > now());
+  bool block = mode == TurnMode::Block && (wake_by == Instant::never() || wake_by > os::now());
   if (reorder_) {
     if (block && wake_by != Instant::never()) wake_by = wake_by + reorder_->lateness();
     const bool holds = reorder_->hold_some();
@@ -95,10 +87,7 @@ void Loop::fire_timers() noexcept {
 void Loop::set_alarm(Instant at) noexcept {
   alarm_at_ = at;
   itimerspec setting = {};
-  if (at != Instant::never()) {
-    setting.it_value.tv_sec = at.nanoseconds / kNanosecondsPerSecond;
-    setting.it_value.tv_nsec = at.nanoseconds % kNanosecondsPerSecond;
-  }
+  if (at != Instant::never()) setting.it_value = os::to_timespec(at.nanoseconds);
   timerfd_settime(alarm_descriptor_, TFD_TIMER_ABSTIME, &setting, nullptr);
 }
 

@@ -41,8 +41,6 @@ class Loop {
   [[nodiscard]] uv_loop_t* get() noexcept { return loop_; }
   [[nodiscard]] fermata::detail::Attachment& attachment() noexcept { return attachment_; }
 
-  [[nodiscard]] static Instant now() noexcept;
-
   /// A turn: begin, wait for what happens, end. Timers have fired when it ends.
   void begin_turn() noexcept;
   void wait(TurnMode mode, Instant wake_by) noexcept;

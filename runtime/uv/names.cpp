@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "fermata/runtime/uv/socket_address.hpp"
+#include "fermata/runtime/os/socket_address.hpp"
 
 namespace fermata::uv::detail {
 
@@ -43,7 +43,7 @@ struct Names::Forward {
     for (const addrinfo* each = answers; each != nullptr; each = each->ai_next) {
       if (each->ai_family != AF_INET) continue;
       self->query.addresses.push_back(
-          from_native(*reinterpret_cast<const sockaddr_in*>(each->ai_addr)));
+          os::from_native(*reinterpret_cast<const sockaddr_in*>(each->ai_addr)));
     }
     uv_freeaddrinfo(answers);
     finish(self, status);
@@ -87,7 +87,7 @@ void Names::enqueue(NameQuery& query) {
   } else {
     auto job = std::unique_ptr<Reverse>(new Reverse{*this, query, {}});
     job->request.data = job.get();
-    const sockaddr_in native = to_native(query.address);
+    const sockaddr_in native = os::to_native(query.address);
     status = uv_getnameinfo(loop_.get(), &job->request, &Reverse::done,
                             reinterpret_cast<const sockaddr*>(&native), 0);
     query.job = &job->request;

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "fermata/runtime/os/clock.hpp"
+#include "fermata/runtime/os/signals.hpp"
+#include "fermata/runtime/os/triggers.hpp"
+#include "fermata/runtime/os/watchdog.hpp"
 #include "fermata/runtime/uv/datagrams.hpp"
 #include "fermata/runtime/uv/file_watches.hpp"
 #include "fermata/runtime/uv/files.hpp"
@@ -16,11 +19,8 @@
 #include "fermata/runtime/uv/offload.hpp"
 #include "fermata/runtime/uv/polls.hpp"
 #include "fermata/runtime/uv/processes.hpp"
-#include "fermata/runtime/uv/signals.hpp"
 #include "fermata/runtime/uv/streams.hpp"
 #include "fermata/runtime/uv/threads.hpp"
-#include "fermata/runtime/uv/triggers.hpp"
-#include "fermata/runtime/uv/watchdog.hpp"
 
 namespace fermata::uv {
 
@@ -37,13 +37,9 @@ class UvReactor final : public Reactor {
 
   [[nodiscard]] std::string_view name() const noexcept override { return "uv"; }
 
-  [[nodiscard]] Instant now() noexcept override { return detail::Loop::now(); }
+  [[nodiscard]] Instant now() noexcept override { return os::now(); }
 
-  [[nodiscard]] WallTime wall_clock() noexcept override {
-    timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    return WallTime{time.tv_sec * 1'000'000'000 + time.tv_nsec};
-  }
+  [[nodiscard]] WallTime wall_clock() noexcept override { return os::wall_clock(); }
 
   void attach(Runtime& runtime) override { loop_.attachment().attach(runtime); }
 
@@ -84,7 +80,7 @@ class UvReactor final : public Reactor {
 
   [[nodiscard]] std::unique_ptr<Watchdog> make_watchdog(Duration limit,
                                                         Watchdog::Report report) override {
-    return std::make_unique<detail::WatchdogThread>(limit, std::move(report));
+    return std::make_unique<os::WatchdogThread>(limit, std::move(report));
   }
 
   [[nodiscard]] fermata::Polls& polls() override { return polls_; }
@@ -121,8 +117,8 @@ class UvReactor final : public Reactor {
   detail::Streams streams_{loop_};
   detail::Datagrams datagrams_{loop_};
   detail::Polls polls_{loop_};
-  detail::Signals signals_{loop_};
-  detail::Triggers triggers_{loop_};
+  os::Signals signals_{loop_.attachment(), *this};
+  os::Triggers triggers_{loop_.attachment(), *this};
   detail::Files files_{loop_};
   detail::FileWatches file_watches_{loop_};
   detail::Names names_{loop_};

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <array>
 
+#include "fermata/runtime/os/socket_address.hpp"
 #include "fermata/runtime/uv/buffer.hpp"
-#include "fermata/runtime/uv/socket_address.hpp"
 
 namespace fermata::uv::detail {
 
@@ -122,27 +122,27 @@ TcpSocket::TcpSocket(Loop& loop)
 }
 
 void TcpSocket::adopt(int descriptor) {
-  detail::set_option(descriptor, SocketOption::NoDelay, 1);
+  os::set_option(descriptor, SocketOption::NoDelay, 1);
   check(uv_tcp_open(&tcp_, descriptor), "adopt a socket");
 }
 
 void TcpSocket::connect(const Address& peer) {
   uv_tcp_nodelay(&tcp_, 1);
-  const sockaddr_in native = to_native(peer);
+  const sockaddr_in native = os::to_native(peer);
   check(uv_tcp_connect(&connect_, &tcp_, reinterpret_cast<const sockaddr*>(&native), on_connected),
         fmt::format("connect to {}", peer.text()));
 }
 
-Address TcpSocket::local_address() const { return address_of(&tcp_, uv_tcp_getsockname); }
+Address TcpSocket::local_address() const { return os::local_address_of(descriptor()); }
 
-Address TcpSocket::peer_address() const { return address_of(&tcp_, uv_tcp_getpeername); }
+Address TcpSocket::peer_address() const { return os::peer_address_of(descriptor()); }
 
 int TcpSocket::apply_option(SocketOption option, int value) {
-  return detail::set_option(descriptor(), option, value);
+  return os::set_option(descriptor(), option, value);
 }
 
 int TcpSocket::read_option(SocketOption option, int& value) const {
-  return get_option(descriptor(), option, value);
+  return os::get_option(descriptor(), option, value);
 }
 
 // --- pipes ---

@@ -11,7 +11,10 @@ import re
 import sys
 
 SOURCE_SUFFIXES = {".hpp", ".cpp", ".h", ".c"}
-RUNTIME_FOLDERS = {"base", "context", "core", "sync", "reactor", "io", "uv", "poll", "loop", "db"}
+RUNTIME_FOLDERS = {
+    *("base", "context", "core", "sync", "reactor", "io"),
+    *("os", "uv", "poll", "loop", "db"),
+}
 
 # What a layer may include besides itself. Base and core are open to all above them.
 MAY_INCLUDE = {
@@ -21,12 +24,13 @@ MAY_INCLUDE = {
     "runtime/sync": {"runtime/base", "runtime/core"},
     "runtime/reactor": {"runtime/base", "runtime/core"},
     "runtime/io": {"runtime/base", "runtime/core", "runtime/sync", "runtime/reactor"},
-    "runtime/uv": {"runtime/base", "runtime/core", "runtime/reactor"},
-    "runtime/poll": {"runtime/base", "runtime/core", "runtime/reactor"},
+    "runtime/os": {"runtime/base", "runtime/core", "runtime/reactor"},
+    "runtime/uv": {"runtime/base", "runtime/core", "runtime/reactor", "runtime/os"},
+    "runtime/poll": {"runtime/base", "runtime/core", "runtime/reactor", "runtime/os"},
     "runtime/loop": {"runtime/base", "runtime/core", "runtime/reactor", "runtime/io"},
     "runtime/db": {"runtime/base", "runtime/core", "runtime/sync", "runtime/io"},
     "runtime": {f"runtime/{folder}" for folder in RUNTIME_FOLDERS},
-    "sim": {f"runtime/{folder}" for folder in RUNTIME_FOLDERS - {"uv", "poll", "loop", "db"}}
+    "sim": {f"runtime/{folder}" for folder in RUNTIME_FOLDERS - {"os", "uv", "poll", "loop", "db"}}
     | {"runtime"},
     "models": {"runtime/base"},
 }
@@ -36,6 +40,8 @@ LIBRARIES = {
     "boost/context": ("runtime/context", "bench"),
     "boost/fiber": ("bench",),
     "uv.h": ("runtime/uv", "bench"),
+    "ev.h": ("runtime/poll", "bench"),
+    "event2/": ("runtime/poll", "bench"),
     "gtest/": ("sim", "laws", "tests", "examples"),
     "rapidcheck": ("sim", "laws", "tests"),
     "benchmark/": ("bench",),
@@ -45,7 +51,7 @@ LIBRARIES = {
 MAY_INCLUDE_TESTS = re.compile(r"tests/|properties/(?!models/)|examples/.*_test\.cpp$")
 
 # The charter: what would make a run depend on anything but its tape.
-SIMULATED = re.compile(r"runtime/(?!uv/|poll/)|sim/(?!cli/)|properties/models/")
+SIMULATED = re.compile(r"runtime/(?!os/|uv/|poll/)|sim/(?!cli/)|properties/models/")
 CHARTER = {
     "a random generator of its own": r"\bs?rand\s*\(|\brandom_device\b|\bmt19937|\bminstd_rand"
     r"|\bdefault_random_engine\b",
@@ -181,6 +187,11 @@ PLANTED = [
     ("runtime/core/a.cpp", "#  if defined(FERMATA_SIMULATION)"),
     ("runtime/core/a.cpp", "#include <gtest/gtest.h>"),
     ("runtime/io/a.cpp", "#include <uv.h>"),
+    ("runtime/uv/a.cpp", "#include <ev.h>"),
+    ("runtime/os/a.cpp", "#include <event2/event.h>"),
+    ("runtime/io/a.cpp", '#include "fermata/runtime/os/clock.hpp"'),
+    ("runtime/poll/a.cpp", '#include "fermata/runtime/uv/loop.hpp"'),
+    ("sim/world/a.cpp", '#include "fermata/runtime/os/clock.hpp"'),
     ("runtime/io/a.cpp", '#include "fermata/sim/world/world.hpp"'),
     ("runtime/uv/a.cpp", '#include "fermata/runtime/io/tcp.hpp"'),
     ("runtime/uv/a.cpp", '#include "tests/support/checks.hpp"'),
@@ -212,6 +223,8 @@ LEGAL = [
     ("runtime/core/a.cpp", '#include "fermata/runtime/context/stack.hpp"'),
     ("runtime/uv/a.cpp", "#include <uv.h>\nauto t = std::chrono::system_clock::now();"),
     ("runtime/io/a.hpp", '#include "fermata/runtime/reactor/part.hpp"'),
+    ("runtime/os/a.cpp", "auto now = std::chrono::steady_clock::now(); std::thread worker;"),
+    ("runtime/poll/a.cpp", '#include <ev.h>\n#include "fermata/runtime/os/clock.hpp"'),
     ("runtime/runtime.hpp", '#include "fermata/runtime/uv/reactor.hpp"'),
     ("runtime/core/a.cpp", "// never a steady_clock, nor rand()\nauto s = \"getenv(x)\";"),
     ("runtime/core/a.cpp", "/* std::mt19937\n */ int grand(int); int big = 1'000'000;"),

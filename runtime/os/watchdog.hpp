@@ -13,7 +13,7 @@
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/runtime/core/watchdog.hpp"
 
-namespace fermata::uv::detail {
+namespace fermata::os {
 
 class WatchdogThread final : public Watchdog {
  public:
@@ -49,4 +49,4 @@ class WatchdogThread final : public Watchdog {
   std::thread thread_;
 };
 
-}  // namespace fermata::uv::detail
+}  // namespace fermata::os

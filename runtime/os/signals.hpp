@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "fermata/runtime/core/reactor.hpp"
 #include "fermata/runtime/reactor/signal.hpp"
 #include "fermata/runtime/reactor/signal_registry.hpp"
-#include "fermata/runtime/uv/loop.hpp"
 
-namespace fermata::uv::detail {
+namespace fermata::os {
 
-/// Signals through the registry of the process; the handler wakes the loop.
+/// Signals through the registry of the process; the handler wakes the reactor.
 class Signals final : public fermata::Signals {
  public:
-  explicit Signals(Loop& loop)
-      : fermata::Signals(loop.attachment()),
-        mailbox_([](void* woken) noexcept { static_cast<Loop*>(woken)->wake(); }, &loop) {}
+  Signals(fermata::detail::Attachment& attachment, Reactor& reactor)
+      : fermata::Signals(attachment),
+        mailbox_([](void* woken) noexcept { static_cast<Reactor*>(woken)->wake(); }, &reactor) {}
 
   /// Notifies whoever waits for signals that have arrived.
   void deliver_raised() {
@@ -26,4 +26,4 @@ class Signals final : public fermata::Signals {
   fermata::detail::SignalMailbox mailbox_;
 };
 
-}  // namespace fermata::uv::detail
+}  // namespace fermata::os

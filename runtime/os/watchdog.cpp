@@ -1,36 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/uv/watchdog.hpp"
+#include "fermata/runtime/os/watchdog.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <chrono>
-#include <csignal>
 #include <utility>
 
 #include "fermata/runtime/core/coroutine.hpp"
+#include "fermata/runtime/os/no_signals.hpp"
 
-namespace fermata::uv::detail {
-
-namespace {
-
-/// Threads made meanwhile take no signals.
-class NoSignals {
- public:
-  NoSignals() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
+namespace fermata::os {
 
 WatchdogThread::WatchdogThread(Duration limit, Report report)
     : limit_(limit), report_(std::move(report)) {
@@ -83,4 +62,4 @@ void WatchdogThread::look() {
                   coroutine, file, line, limit.count()));
 }
 
-}  // namespace fermata::uv::detail
+}  // namespace fermata::os

@@ -3,9 +3,9 @@
 
 #include <cerrno>
 
-#include "fermata/runtime/uv/socket_address.hpp"
+#include "fermata/runtime/os/socket_address.hpp"
 
-namespace fermata::uv::detail {
+namespace fermata::os {
 
 namespace {
 
@@ -68,4 +68,4 @@ int get_option(int descriptor, SocketOption option, int& value) {
   return ENOPROTOOPT;
 }
 
-}  // namespace fermata::uv::detail
+}  // namespace fermata::os

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/uv/watchdog.hpp"
+#include "fermata/runtime/os/watchdog.hpp"
 
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ TEST_F(WatchdogOf, ReportsAStepWhileItGoesOn) {
   run(5ms, [&] {
     await(spawn("busy", [&] {
       log.wait_for("slow step: coroutine 2 spawned at ");
-      log.wait_for("uv_watchdog_test.cpp:");
+      log.wait_for("os_watchdog_test.cpp:");
       log.wait_for(" has been running for more than 5 ms and goes on\n");
     }));
   });
@@ -70,7 +70,7 @@ TEST_F(WatchdogOf, ReportsTheFirstStepOfMainToo) {
 
 TEST_F(WatchdogOf, ReportsAStepOnce) {
   std::atomic<int> reports = 0;
-  uv::detail::WatchdogThread watchdog(1ms, [&](const std::string&) { ++reports; });
+  os::WatchdogThread watchdog(1ms, [&](const std::string&) { ++reports; });
   run(Duration::zero(), [&] {
     watchdog.begin(&current_coroutine());
     while (reports == 0) std::this_thread::yield();
@@ -83,7 +83,7 @@ TEST_F(WatchdogOf, ReportsAStepOnce) {
 
 TEST_F(WatchdogOf, SaysNothingWhileNobodyRuns) {
   std::atomic<int> reports = 0;
-  uv::detail::WatchdogThread watchdog(1ms, [&](const std::string&) { ++reports; });
+  os::WatchdogThread watchdog(1ms, [&](const std::string&) { ++reports; });
   run(Duration::zero(), [&] { watchdog.begin(&current_coroutine()); });
   watchdog.begin(nullptr);
   const int before = reports;

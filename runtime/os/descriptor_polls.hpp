@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Descriptors that users bring, whoever watches them.
+//
+// Closed behind our back  Nobody is told. So each is checked when it is armed, and a few, in
+//                         rotation, before a blocking wait.
+
+#include <sys/types.h>
+
+#include <map>
+
+#include "fermata/runtime/base/time.hpp"
+#include "fermata/runtime/reactor/poll.hpp"
+
+namespace fermata::os {
+
+class DescriptorPolls;
+
+/// The file behind a descriptor's number.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+class DescriptorPoll : public Poll {
+ public:
+  /// It is ready, or seems to be: a socket that is readable and has nothing is not told.
+  void dispatch(PollMask mask);
+
+ protected:
+  /// Throws PollError unless `descriptor` can be watched.
+  DescriptorPoll(DescriptorPolls& polls, int descriptor);
+
+  /// Whether the number still means the file that it meant when this was made.
+  [[nodiscard]] bool same_file() const noexcept;
+
+ private:
+  friend class DescriptorPolls;
+
+  // --- hooks ---
+
+  /// Watch for `mask`, which is not empty, instead of what was watched before. Throws PollError.
+  virtual void watch(PollMask mask) = 0;
+  virtual void unwatch() noexcept = 0;
+
+  void arm_mask(PollMask mask) override;
+  void disarm_mask() noexcept override;
+  void close_backend() noexcept override;
+
+  DescriptorPolls& polls_;
+  FileIdentity file_;
+  bool socket_ = false;
+};
+
+class DescriptorPolls : public Polls {
+ public:
+  /// Before a wait until `wake_by`: reports descriptors that were closed behind our back, and
+  /// returns how long the wait may be at most.
+  Instant check_some(Instant wake_by);
+
+ protected:
+  using Polls::Polls;
+
+  /// Null for none.
+  [[nodiscard]] DescriptorPoll* armed(int descriptor) const;
+
+  // --- hook ---
+
+  /// One was closed behind our back, and is told next.
+  virtual void before_report() noexcept = 0;
+
+ private:
+  friend class DescriptorPoll;
+
+  std::map<int, DescriptorPoll*> armed_;
+  int last_checked_ = -1;
+};
+
+}  // namespace fermata::os
