@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs the libraries, their headers in the layout they are included by, the tool `fermata`, a
-# CMake package `Fermata` and pkg-config files fermata-runtime, fermata-uv and fermata-sim.
+# CMake package `Fermata` and pkg-config files fermata-runtime, fermata-uv, fermata-poll ...
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -65,6 +65,15 @@ endfunction()
 fermata_pkg_config(runtime "Coroutines, events and scheduler" "fmt"
   "-lboost_context ${CMAKE_THREAD_LIBS_INIT}")
 fermata_pkg_config(uv "The reactor on libuv" "fermata-runtime libuv fmt" "")
+set(poll_libs "")  # In this order, as in FermataLibraries.cmake; pkg-config would put libev first.
+if(libevent_FOUND)
+  string(APPEND poll_libs "-levent_core ")
+endif()
+if(libev_FOUND)
+  string(APPEND poll_libs "-lev")
+endif()
+fermata_pkg_config(poll "Reactors on libev, libevent, ppoll, pselect and epoll"
+  "fermata-runtime fmt" "${poll_libs}")
 fermata_pkg_config(sim "The deterministic simulator" "fermata-runtime gtest fmt" "-lrapidcheck")
 fermata_pkg_config(sim_main "The simulator's main()" "fermata-sim" "")
 fermata_pkg_config(fuzz_main "The main() of simulated tests that replay a fuzzer's inputs"

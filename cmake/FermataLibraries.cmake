@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The libraries: fermata::runtime, fermata::uv, fermata::sim and fermata::sim_main; and the tool.
+# The libraries: fermata::runtime, fermata::uv, fermata::poll, fermata::sim and its main; the tool.
 
 # Includes read <fermata/runtime/...> here as in an installed copy: links stand for the layout.
 set(FERMATA_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
@@ -26,7 +26,7 @@ function(fermata_library name)
 endfunction()
 
 set(runtime_sources "")
-foreach(layer IN ITEMS base context core sync reactor io loop)
+foreach(layer IN ITEMS base context core sync reactor io loop os)
   file(GLOB_RECURSE layer_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/${layer}/*.cpp")
   list(APPEND runtime_sources ${layer_sources})
 endforeach()
@@ -46,6 +46,29 @@ if(uv_sources AND libuv_FOUND AND TARGET fermata_runtime)
 else()
   message(STATUS "Fermata: no fermata::uv")
 endif()
+
+# libev and libevent are left out where they are missing.
+file(GLOB poll_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/poll/*.cpp")
+if(NOT libev_FOUND)
+  list(FILTER poll_sources EXCLUDE REGEX "/ev_backend\\.cpp$")
+endif()
+if(NOT libevent_FOUND)
+  list(FILTER poll_sources EXCLUDE REGEX "/event_backend\\.cpp$")
+endif()
+fermata_library(poll ${poll_sources})
+target_link_libraries(fermata_poll PUBLIC fermata_runtime PRIVATE fmt::fmt)
+# In this order: libev brings functions with names of libevent, which must not stand for them.
+if(libevent_FOUND)
+  target_link_libraries(fermata_poll PRIVATE PkgConfig::libevent)
+  set_property(SOURCE "${PROJECT_SOURCE_DIR}/runtime/poll/backends.cpp"
+    APPEND PROPERTY COMPILE_DEFINITIONS FERMATA_WITH_LIBEVENT)
+endif()
+if(libev_FOUND)
+  target_link_libraries(fermata_poll PRIVATE ev)
+  set_property(SOURCE "${PROJECT_SOURCE_DIR}/runtime/poll/backends.cpp"
+    APPEND PROPERTY COMPILE_DEFINITIONS FERMATA_WITH_LIBEV)
+endif()
+fermata_use_precompiled(fermata_poll runtime)
 
 file(GLOB_RECURSE sim_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/sim/*.cpp")
 list(FILTER sim_sources EXCLUDE REGEX

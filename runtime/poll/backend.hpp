@@ -18,9 +18,16 @@
 
 namespace fermata::poll {
 
+inline constexpr PollMask kAllKinds =
+    PollMask::Readable | PollMask::Writable | PollMask::Disconnect | PollMask::Prioritized;
+
 struct Capabilities {
   /// What watch() accepts. The reactor waits for the rest by means of its own.
   PollMask kinds = PollMask::None;
+  /// Whether it may be given descriptors that users bring: those may be closed, and their numbers
+  /// mean other files, at any time, which must do no more harm than a readiness that is missing or
+  /// wrong. Else the reactor watches them by means of its own.
+  bool foreign_descriptors = false;
   /// Numbers from here on cannot be watched; 0: the system's limit is the only one.
   int descriptor_limit = 0;
   /// Whether a wait is the loop of somebody else.
@@ -39,8 +46,8 @@ class Sink {
   ~Sink() = default;
 };
 
-/// One thread's. A descriptor is watched at most once; its number may be closed, and mean another
-/// file, at any time: that must do no more harm than a readiness that is missing or wrong.
+/// One thread's. A descriptor is watched at most once, and, unless it is foreign, unwatched before
+/// it is closed.
 class Backend {
  public:
   Backend() = default;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/conformance/poll_arm.hpp"
 #include "tests/conformance/sim_arm.hpp"
 #include "tests/conformance/uv_arm.hpp"
 
@@ -14,5 +15,9 @@ using Arms = ::testing::Types<UvArm, SimArm>;
 
 /// The same, and libuv in other orders, for bodies about things that come in some order.
 using OrderedArms = ::testing::Types<UvArm, SimArm, UvReorderArm>;
+
+/// And the poll reactors too, for bodies that need only the parts they serve.
+using PollableArms = ::testing::Types<UvArm, SimArm, PollArm>;
+using OrderedPollableArms = ::testing::Types<UvArm, SimArm, UvReorderArm, PollArm>;
 
 }  // namespace fermata::conformance

@@ -51,7 +51,7 @@ class CallbackErrors : public ::testing::Test {
     EXPECT_EQ(Bomb::told, 1);
   }
 };
-TYPED_TEST_SUITE(CallbackErrors, Arms);
+TYPED_TEST_SUITE(CallbackErrors, PollableArms);
 
 TYPED_TEST(CallbackErrors, OfATrigger) {
   FERMATA_CHECKS("CORE-CB-09");

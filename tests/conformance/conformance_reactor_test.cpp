@@ -23,11 +23,14 @@ using test::error_of;
 
 template <class Arm>
 class Reactors : public ::testing::Test {};
-TYPED_TEST_SUITE(Reactors, Arms);
+TYPED_TEST_SUITE(Reactors, PollableArms);
+template <class Arm>
+class ReactorsWithAllParts : public ::testing::Test {};
+TYPED_TEST_SUITE(ReactorsWithAllParts, Arms);
 
 Reactor& reactor() { return current_runtime().reactor(); }
 
-TYPED_TEST(Reactors, SayWhatTheyAre) {
+TYPED_TEST(ReactorsWithAllParts, SayWhatTheyAre) {
   TypeParam::run([] {
     EXPECT_EQ(reactor().name(), TypeParam::kReal ? "uv" : "sim");
     EXPECT_GE(reactor().threads().processors(), 1u);

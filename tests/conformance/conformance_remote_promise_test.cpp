@@ -35,7 +35,7 @@ auto elsewhere(Promise<T>& promise, void (*work)(RemotePromise<T>&)) {
 
 template <class Arm>
 class RemotePromises : public ::testing::Test {};
-TYPED_TEST_SUITE(RemotePromises, Arms);
+TYPED_TEST_SUITE(RemotePromises, PollableArms);
 
 TYPED_TEST(RemotePromises, CarryAValueOrAnErrorToTheirFuture) {
   FERMATA_CHECKS("FUT-16");

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 template <class Arm>
 class SignalsOf : public ::testing::Test {};
-TYPED_TEST_SUITE(SignalsOf, Arms);
+TYPED_TEST_SUITE(SignalsOf, PollableArms);
 
 TYPED_TEST(SignalsOf, EveryWaiterIsToldOncePerDelivery) {
   FERMATA_CHECKS("SIG-02");

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 template <class Arm>
 class Tcp : public ::testing::Test {};
-TYPED_TEST_SUITE(Tcp, Arms);
+TYPED_TEST_SUITE(Tcp, PollableArms);
 
 TYPED_TEST(Tcp, BothEndsKnowBothAddresses) {
   TypeParam::run([] {

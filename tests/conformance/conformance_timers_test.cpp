@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 template <class Arm>
 class Timers : public ::testing::Test {};
-TYPED_TEST_SUITE(Timers, OrderedArms);
+TYPED_TEST_SUITE(Timers, OrderedPollableArms);
 
 TYPED_TEST(Timers, AOneShotFiresOnceNotBeforeItsDeadlineAndIsClosedThen) {
   FERMATA_CHECKS("TMR-01", "TMR-02", "CORE-EV-06");

@@ -72,6 +72,7 @@ struct On : Arm {
 
 using Transports =
     ::testing::Types<On<UvArm, OverTcp>, On<SimArm, OverTcp>, On<UvArm, OverPipe>,
-                     On<SimArm, OverPipe>, On<UvReorderArm, OverTcp>, On<UvReorderArm, OverPipe>>;
+                     On<SimArm, OverPipe>, On<UvReorderArm, OverTcp>, On<UvReorderArm, OverPipe>,
+                     On<PollArm, OverTcp>>;
 
 }  // namespace fermata::conformance

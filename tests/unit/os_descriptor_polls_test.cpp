@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Real descriptors, and what happens when somebody closes them.
+// Real descriptors, on every real reactor, and what happens when somebody closes them.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -16,6 +16,7 @@
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/io/descriptor.hpp"
 #include "fermata/runtime/sync/await.hpp"
+#include "tests/conformance/poll_arm.hpp"
 #include "tests/conformance/uv_arm.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
@@ -24,7 +25,11 @@ namespace fermata {
 namespace {
 
 using namespace std::chrono_literals;
-using conformance::UvArm;
+
+template <class Arm>
+class DescriptorPolls : public ::testing::Test {};
+using RealArms = ::testing::Types<conformance::UvArm, conformance::PollArm>;
+TYPED_TEST_SUITE(DescriptorPolls, RealArms);
 
 /// Two connected sockets, closed by whoever still has them at the end.
 struct Sockets {
@@ -41,8 +46,8 @@ struct Sockets {
   std::array<int, 2> ends{};
 };
 
-TEST(UvPolls, TellWhenADescriptorIsReady) {
-  UvArm::run([] {
+TYPED_TEST(DescriptorPolls, TellWhenADescriptorIsReady) {
+  TypeParam::run([] {
     Sockets sockets;
     Descriptor descriptor(sockets.mine());
     EXPECT_EQ(descriptor.wait_writable(), PollMask::Writable);
@@ -56,9 +61,9 @@ TEST(UvPolls, TellWhenADescriptorIsReady) {
   });
 }
 
-TEST(UvPolls, AHangUpWakesReadersAndWriters) {
+TYPED_TEST(DescriptorPolls, AHangUpWakesReadersAndWriters) {
   FERMATA_CHECKS("POLL-03");
-  UvArm::run([] {
+  TypeParam::run([] {
     Sockets sockets;
     Descriptor descriptor(sockets.mine());
     const auto both = PollMask::Readable | PollMask::Disconnect;
@@ -70,8 +75,8 @@ TEST(UvPolls, AHangUpWakesReadersAndWriters) {
   });
 }
 
-TEST(UvPolls, WatchPipes) {
-  UvArm::run([] {
+TYPED_TEST(DescriptorPolls, WatchPipes) {
+  TypeParam::run([] {
     std::array<int, 2> ends{};
     ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
     Descriptor reading(ends[0]);
@@ -84,8 +89,8 @@ TEST(UvPolls, WatchPipes) {
   });
 }
 
-TEST(UvPolls, WhatCannotBeWatchedIsRefused) {
-  UvArm::run([] {
+TYPED_TEST(DescriptorPolls, WhatCannotBeWatchedIsRefused) {
+  TypeParam::run([] {
     EXPECT_EQ(test::thrown_by([] { const Descriptor none(-1); }),
               "fermata::PollError: watch descriptor -1: Bad file descriptor");
     char name[] = "/tmp/fermata-XXXXXX";
@@ -98,8 +103,8 @@ TEST(UvPolls, WhatCannotBeWatchedIsRefused) {
   });
 }
 
-TEST(UvPolls, ADescriptorClosedWhileSomebodyWaitsIsReportedAsDisconnected) {
-  UvArm::run([] {
+TYPED_TEST(DescriptorPolls, ADescriptorClosedWhileSomebodyWaitsIsReportedAsDisconnected) {
+  TypeParam::run([] {
     Sockets sockets;
     Descriptor descriptor(sockets.mine());
     auto waiter = spawn("waiter", [&] { return descriptor.wait_readable(); });
@@ -109,8 +114,8 @@ TEST(UvPolls, ADescriptorClosedWhileSomebodyWaitsIsReportedAsDisconnected) {
   });
 }
 
-TEST(UvPolls, ADescriptorClosedBeforeTheWaitIsAnError) {
-  UvArm::run([] {
+TYPED_TEST(DescriptorPolls, ADescriptorClosedBeforeTheWaitIsAnError) {
+  TypeParam::run([] {
     Sockets sockets;
     Descriptor descriptor(sockets.mine());
     const std::string number = std::to_string(sockets.mine());
@@ -121,8 +126,8 @@ TEST(UvPolls, ADescriptorClosedBeforeTheWaitIsAnError) {
   });
 }
 
-TEST(UvPolls, ANumberThatMeansAnotherFileNowIsNotMistakenForTheOldOne) {
-  UvArm::run([] {
+TYPED_TEST(DescriptorPolls, ANumberThatMeansAnotherFileNowIsNotMistakenForTheOldOne) {
+  TypeParam::run([] {
     Sockets sockets;
     Sockets others;
     Descriptor descriptor(sockets.mine());
@@ -135,8 +140,8 @@ TEST(UvPolls, ANumberThatMeansAnotherFileNowIsNotMistakenForTheOldOne) {
   });
 }
 
-TEST(UvPolls, AClosedDescriptorWhoseDuplicateLivesDoesNotSpin) {
-  UvArm::run([] {
+TYPED_TEST(DescriptorPolls, AClosedDescriptorWhoseDuplicateLivesDoesNotSpin) {
+  TypeParam::run([] {
     Sockets sockets;
     Sockets healthy;
     const int duplicate = ::dup(sockets.mine());
@@ -158,8 +163,8 @@ TEST(UvPolls, AClosedDescriptorWhoseDuplicateLivesDoesNotSpin) {
   });
 }
 
-TEST(UvPolls, ManyDescriptorsAreLookedAfterInRotation) {
-  UvArm::run([] {
+TYPED_TEST(DescriptorPolls, ManyDescriptorsAreLookedAfterInRotation) {
+  TypeParam::run([] {
     std::vector<Sockets> sockets(40);
     std::vector<Coroutine<PollMask>> waiters;
     for (const Sockets& each : sockets) {
@@ -179,9 +184,9 @@ TEST(UvPolls, ManyDescriptorsAreLookedAfterInRotation) {
   });
 }
 
-TEST(UvPolls, AnOwnedDescriptorIsClosedOnceAfterItsWatch) {
+TYPED_TEST(DescriptorPolls, AnOwnedDescriptorIsClosedOnceAfterItsWatch) {
   FERMATA_CHECKS("POLL-07", "CLOSE-08", "IO-11");
-  UvArm::run([] {
+  TypeParam::run([] {
     Sockets sockets;
     const int mine = std::exchange(sockets.ends[0], -1);
     {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/poll/polls.hpp"
+
+#include "fermata/runtime/poll/native_mask.hpp"
+
+namespace fermata::poll::detail {
+
+class Polls::WatchedPoll final : public os::DescriptorPoll, private Watcher {
+ public:
+  WatchedPoll(Polls& polls, int descriptor)
+      : DescriptorPoll(polls, descriptor), Watcher(Owner::User), watches_(polls.watches_) {
+    watches_.require_within_limit(descriptor);
+  }
+
+ private:
+  void watch(PollMask mask) override { watches_.watch(*this, descriptor(), mask); }
+  void unwatch() noexcept override { watches_.unwatch(*this, descriptor()); }
+
+  void on_ready(PollMask mask) noexcept override {
+    if (!same_file()) {  // What is ready is somebody else's.
+      mask = PollMask::Disconnect;
+    } else if (!watches_.tells_hang_ups()) {
+      mask = ready_now(descriptor(), armed());
+    }
+    if (any(mask)) dispatch(mask);
+  }
+
+  Watches& watches_;
+};
+
+Ref<Poll> Polls::make(int descriptor) {
+  return Ref<Poll>::adopt(*new WatchedPoll(*this, descriptor));
+}
+
+}  // namespace fermata::poll::detail
