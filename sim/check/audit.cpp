@@ -269,8 +269,7 @@ void Audit::check_fire(const Event& event) {
 void Audit::report_idleness() {
   Moment moment = present();
   moment.coroutine.clear();
-  report(Verdict::Liveness, "livelock: the scheduler goes round without a step", std::move(moment),
-         Ending::Endless);
+  report_limit("livelock: the scheduler goes round without a step", std::move(moment));
   throw AbandonRun{};
 }
 
@@ -299,11 +298,11 @@ void Audit::report_standstill(const Event* timer) {
     const bool armed = event->kind() == EventKind::Timer && event->loop_ref_count() > 0;
     if (armed) timers += event->info() + "\n";
   }
-  report(Verdict::Liveness,
-         fmt::format("livelock: more than {} steps and timers on '{}' while its time stands still, "
-                     "most of late by {}",
-                     options_.instant_limit, runtime_->options().name, busy),
-         std::move(moment), Ending::Endless, timers);
+  report_limit(
+      fmt::format("livelock: more than {} steps and timers on '{}' while its time stands still, "
+                  "most of late by {}",
+                  options_.instant_limit, runtime_->options().name, busy),
+      std::move(moment), timers);
 }
 
 void Audit::break_or_report_livelock() {
@@ -319,7 +318,7 @@ void Audit::report_livelock() {
   std::string message =
       fmt::format("livelock: more than {} steps without an end, most of late by '{}'",
                   options_.step_limit, moment.coroutine);
-  report(Verdict::Liveness, std::move(message), std::move(moment), Ending::Endless);
+  report_limit(std::move(message), std::move(moment));
 }
 
 // --- results ---
@@ -330,13 +329,25 @@ Audit::Moment Audit::present() const {
                 record_.steps + 1};
 }
 
-void Audit::report(Verdict verdict, std::string message, Moment moment, Ending ending,
-                   const std::string& more) {
+Failure Audit::with_waits(Verdict verdict, std::string message, Moment moment,
+                          Ending ending) const {
   const WaitSource source = wait_source();
   Explanation waits = explain_waits({&source, 1}, ending, record_.steps);
-  if (ending == Ending::Endless) waits.text += runtime_->dump() + more;
-  record_.fail(Failure{verdict, std::move(message), std::move(moment.coroutine), moment.at,
-                       moment.step, std::move(waits.text), std::move(waits.json)});
+  if (ending == Ending::Endless) waits.text += runtime_->dump();
+  return Failure{verdict,     std::move(message),    std::move(moment.coroutine), moment.at,
+                 moment.step, std::move(waits.text), std::move(waits.json)};
+}
+
+void Audit::report(Verdict verdict, std::string message, Moment moment, Ending ending) {
+  record_.fail(with_waits(verdict, std::move(message), std::move(moment), ending));
+}
+
+void Audit::report_limit(std::string message, Moment moment, const std::string& more) {
+  Failure failure =
+      with_waits(Verdict::Liveness, std::move(message), std::move(moment), Ending::Endless);
+  failure.explanation += more;
+  failure.by_limit = true;
+  record_.fail(std::move(failure));
 }
 
 void Audit::complain(std::string_view invariant, const std::string& what) {

@@ -112,9 +112,12 @@ class Audit final : public Observer {
   void check_fire(const Event& event);
   void look_for_stuck();
   void report_stuck(Ending ending);
-  /// With a picture of all waits, and `more` lines at the end of it.
-  void report(Verdict verdict, std::string message, Moment moment, Ending ending,
-              const std::string& more = {});
+  /// A failure with a picture of all waits.
+  [[nodiscard]] Failure with_waits(Verdict verdict, std::string message, Moment moment,
+                                   Ending ending) const;
+  void report(Verdict verdict, std::string message, Moment moment, Ending ending);
+  /// Of a run that a limit stops, with `more` lines at the end of its explanation.
+  void report_limit(std::string message, Moment moment, const std::string& more = {});
 
   void check_touched();
   void recount();

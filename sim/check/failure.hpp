@@ -41,6 +41,8 @@ struct Failure {
   std::string explanation;
   /// Who waits for whom, as JSON: docs/guide/deadlocks.md. Empty where nobody's waiting matters.
   std::string wait_graph;
+  /// A limit on steps or time has stopped the run: it might have ended well.
+  bool by_limit = false;
 
   /// Equal for failures that are the same to a reader: the verdict and the first line of the
   /// message, every run of digits in it replaced by '#'.

@@ -11,13 +11,6 @@
 namespace fermata::sim {
 namespace {
 
-/// As those who watch the limits word it.
-bool came_to_a_limit(const Failure& failure) {
-  return failure.verdict == Verdict::Liveness &&
-         (failure.message.starts_with("livelock") ||
-          failure.message.starts_with("the run has not ended within"));
-}
-
 class Exploration {
  public:
   Exploration(const ExploreOptions& options, const Program& program)
@@ -96,7 +89,7 @@ class Exploration {
   /// Of its signature the run is kept that is the shortest.
   void keep(Failure failure, const RunResult& one, std::uint64_t seed, std::uint64_t run) {
     ++result_.failures;
-    if (came_to_a_limit(failure)) ++result_.limit_stops;
+    if (failure.by_limit) ++result_.limit_stops;
     const std::string signature = failure.signature();
     const auto known = std::find(signatures_.begin(), signatures_.end(), signature);
     FoundFailure* kept = known == signatures_.end() ? nullptr : &kept_at(known);

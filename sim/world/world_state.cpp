@@ -276,15 +276,8 @@ void WorldState::run_actions() {
 bool WorldState::within_instant_limit(Instant when) {
   if (when > now_) rounds_of_actions_ = 0;
   if (++rounds_of_actions_ <= options_.instant_limit) return true;
-  fail(with_waits(
-      Failure{Verdict::Liveness,
-              fmt::format("livelock: more than {} rounds of actions while time stands still",
-                          options_.instant_limit),
-              {},
-              now_,
-              steps,
-              {}},
-      programs(), Ending::Endless));
+  stop_by_limit(fmt::format("livelock: more than {} rounds of actions while time stands still",
+                            options_.instant_limit));
   return false;
 }
 
@@ -307,17 +300,20 @@ bool WorldState::end_by_time_limit() {
   for (NodeState* node : programs()) {
     if (node->phase() != NodeState::Phase::Ended && node->report_stuck_at_limit()) return false;
   }
-  fail(with_waits(
-      Failure{Verdict::Liveness,
-              fmt::format(
-                  "the run has not ended within {} s of virtual time",
-                  std::chrono::duration_cast<std::chrono::seconds>(options_.time_limit).count()),
-              {},
-              now_,
-              steps,
-              {}},
-      programs(), Ending::Endless));
+  stop_by_limit(
+      fmt::format("the run has not ended within {} s of virtual time",
+                  std::chrono::duration_cast<std::chrono::seconds>(options_.time_limit).count()));
   return false;
+}
+
+void WorldState::stop_by_limit(std::string message) {
+  Failure failure;
+  failure.verdict = Verdict::Liveness;
+  failure.message = std::move(message);
+  failure.at = now_;
+  failure.step = steps;
+  failure.by_limit = true;
+  fail(with_waits(std::move(failure), programs(), Ending::Endless));
 }
 
 void WorldState::stall() {

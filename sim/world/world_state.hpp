@@ -137,6 +137,7 @@ class WorldState final : public RunRecord, private FaultListener {
   void tell_of_end();
   [[nodiscard]] bool may_come_up(const NodeState& node) const noexcept;
   bool end_by_time_limit();
+  void stop_by_limit(std::string message);
   void stall();
   void unwind_rest();
 

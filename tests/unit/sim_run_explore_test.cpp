@@ -234,6 +234,16 @@ TEST(Explore, CountsRunsThatCameToALimit) {
   EXPECT_LT(result.limit_stops, 20u);
 }
 
+TEST(Explore, TellsALimitFromWhatReadsLikeOne) {
+  ExploreOptions options = runs_of(10);
+  options.keep_going = true;
+  const ExploreResult result = explore(options, [](World& world) {
+    world.fail(Verdict::Liveness, "livelock: so says the program");
+  });
+  EXPECT_EQ(result.failures, 10u);
+  EXPECT_EQ(result.limit_stops, 0u);
+}
+
 TEST(Explore, RefusesStrategiesAndFaultsThatThereAreNot) {
   ExploreOptions options = runs_of(1);
   options.strategy = "luck";
