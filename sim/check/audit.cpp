@@ -78,7 +78,7 @@ void Audit::end_run() {
   failure.verdict = Verdict::Leak;
   failure.message = leaks.substr(0, leaks.find('\n'));
   failure.at = runtime_->now();
-  failure.step = record_.steps;
+  failure.step = record_.begun;
   failure.explanation = std::move(leaks);
   record_.fail(std::move(failure));
 }
@@ -207,6 +207,7 @@ void Audit::gains_control(const Event& coroutine) {
     complain_about_gain(coroutine);
   }
   running_ = &coroutine;
+  record_.begun = record_.steps + 1;
   if (telling_ != nullptr) [[unlikely]] {
     telling_->runs(as_coroutine(coroutine).path());
   }
@@ -326,7 +327,7 @@ void Audit::report_livelock() {
 Audit::Moment Audit::present() const {
   const CoroutineBase* current = runtime_->current();
   return Moment{current != nullptr ? current->label() : std::string(), runtime_->now(),
-                record_.steps + 1};
+                record_.begun};
 }
 
 Failure Audit::with_waits(Verdict verdict, std::string message, Moment moment,

@@ -36,6 +36,7 @@ struct Failure {
   /// Whose code ran; empty when nobody's did.
   std::string coroutine;
   Instant at;
+  /// The step that it happened in, or the last one before it; from 1 on, 0 when there was none.
   std::uint64_t step = 0;
   /// More for the reader, over several lines: who waits for what, what leaked. May be empty.
   std::string explanation;

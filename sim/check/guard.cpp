@@ -95,7 +95,7 @@ bool report_guarded(const char* function) {
   }
   guarded_world->fail(
       Failure{Verdict::Nondeterminism, fmt::format("simulated code calls {}", function), who,
-              guarded_world->now(), guarded_world->steps + 1, "called in\n" + text_of(stack)});
+              guarded_world->now(), guarded_world->begun, "called in\n" + text_of(stack)});
   return false;
 }
 

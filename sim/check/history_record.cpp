@@ -36,7 +36,7 @@ HistoryRecord::HistoryRecord(World* world, std::string name)
 HistoryMoment HistoryRecord::present() {
   unjudged_ = true;
   if (world_ == nullptr) return HistoryMoment{{}, 0, positions_++};
-  return HistoryMoment{world_->now(), world_->steps() + 1, positions_++};
+  return HistoryMoment{world_->now(), world_->present_step(), positions_++};
 }
 
 std::size_t HistoryRecord::note_invocation(std::string_view client) {
@@ -121,7 +121,7 @@ void HistoryRecord::report(const HistoryVerdict& verdict,
   failure.verdict = Verdict::Safety;
   failure.coroutine = world_->current_coroutine();
   failure.at = world_->now();
-  failure.step = world_->steps() + 1;
+  failure.step = world_->present_step();
   if (verdict.answer == Linearizability::No) {
     failure.message = fmt::format("history '{}' is not linearizable", name_);
     failure.explanation = text(verdict);

@@ -32,6 +32,8 @@ class RunRecord {
   /// Stopped when the run is over.
   fermata::detail::TraceHash hash;
   std::uint64_t steps = 0;
+  /// Of the last coroutine that came to run: `steps` + 1 then. As Failure::step counts.
+  std::uint64_t begun = 0;
   std::vector<std::uint64_t> step_hashes;
 
   /// Whose strategy wants to know of the steps; null: none does.

@@ -127,6 +127,7 @@ class Runner final : private Whereabouts {
 
  private:
   [[nodiscard]] Instant now() const override { return running_->now(); }
+  [[nodiscard]] std::uint64_t step() const override { return running_->present_step(); }
   [[nodiscard]] std::string coroutine() const override { return running_->current_coroutine(); }
 
   RunResult run_in(World& world, const WorldOptions& options, const Preparation& preparation);

@@ -242,6 +242,7 @@ class SimTest {
     if (const auto& found = replay.divergence()) {
       failure.message = found->text();
       failure.at = found->at;
+      failure.step = found->step;
       failure.coroutine = found->coroutine;
     } else if (is_deadly(tape)) {
       failure.message = fmt::format("expected '{}'; the run came to its end, with the same draws",

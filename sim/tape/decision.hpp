@@ -66,6 +66,8 @@ using Origins = std::map<std::uint64_t, Origin>;
 class Whereabouts {
  public:
   [[nodiscard]] virtual Instant now() const = 0;
+  /// The step that is under way, or the last one; 0 before the first.
+  [[nodiscard]] virtual std::uint64_t step() const = 0;
   /// Whose code runs; empty when nobody's does.
   [[nodiscard]] virtual std::string coroutine() const = 0;
 

@@ -93,9 +93,10 @@ std::string Replay::summary() const {
 }
 
 void Replay::diverge(std::string expected, std::string got) {
-  divergence_ = Divergence{std::move(expected), std::move(got), Instant{}, ""};
+  divergence_ = Divergence{std::move(expected), std::move(got), Instant{}, 0, ""};
   if (whereabouts_ == nullptr) return;
   divergence_->at = whereabouts_->now();
+  divergence_->step = whereabouts_->step();
   divergence_->coroutine = whereabouts_->coroutine();
 }
 

@@ -43,6 +43,7 @@ struct Divergence {
   std::string expected;
   std::string got;
   Instant at;
+  std::uint64_t step = 0;  // As Failure::step.
   std::string coroutine;
 
   /// One line for people.

@@ -326,7 +326,7 @@ Failure NodeState::failure_of(const std::exception_ptr& error) const {
   const Audit::Moment& moment = audit_.decisive_moment();
   failure.coroutine = moment.coroutine;
   failure.at = moment.step != 0 ? moment.at : clock_;
-  failure.step = moment.step != 0 ? moment.step : world_.steps;
+  failure.step = moment.step != 0 ? moment.step : world_.begun;
   try {
     std::rethrow_exception(error);
   } catch (const DeadlockError&) {
@@ -425,7 +425,7 @@ void NodeState::die_of(int signum) {
                       fmt::format("signal {} kills '{}': nobody there expects it", signum, name_),
                       {},
                       clock_,
-                      world_.steps,
+                      world_.begun,
                       {}});
   throw AbandonRun{};
 }

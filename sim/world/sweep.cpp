@@ -104,7 +104,7 @@ class Sweep {
                     to_string(how_), fermata::describe(error));
     failure.coroutine = coroutine.label();
     failure.at = world_.now();
-    failure.step = world_.steps();
+    failure.step = world_.present_step();
     failure.explanation = "interrupted: " + interrupter_.victim();
     world_.fail(std::move(failure));
   }

@@ -127,7 +127,8 @@ void World::run() {
 }
 
 void World::fail(Verdict verdict, std::string message) {
-  state_->fail(Failure{verdict, std::move(message), current_coroutine(), now(), steps(), {}});
+  state_->fail(
+      Failure{verdict, std::move(message), current_coroutine(), now(), present_step(), {}});
 }
 
 void World::fail(Failure failure) { state_->fail(std::move(failure)); }
@@ -141,6 +142,8 @@ const std::optional<Failure>& World::failure() const noexcept { return state_->f
 Instant World::now() const noexcept { return state_->now(); }
 
 std::uint64_t World::steps() const noexcept { return state_->steps; }
+
+std::uint64_t World::present_step() const noexcept { return state_->begun; }
 
 std::string World::current_coroutine() const { return state_->current_coroutine(); }
 

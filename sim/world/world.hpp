@@ -212,7 +212,10 @@ class World {
 
   [[nodiscard]] const std::optional<Failure>& failure() const noexcept;
   [[nodiscard]] Instant now() const noexcept;
+  /// How many steps are over.
   [[nodiscard]] std::uint64_t steps() const noexcept;
+  /// The number of the one that is under way, or of the last one; as Failure::step.
+  [[nodiscard]] std::uint64_t present_step() const noexcept;
   /// Label of the coroutine whose code runs; empty when none does.
   [[nodiscard]] std::string current_coroutine() const;
   /// A function of everything that happened, the same with every compiler and on every machine.

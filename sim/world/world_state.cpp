@@ -29,14 +29,15 @@ bool same(const StackOptions& a, const StackOptions& b) noexcept {
 }
 
 /// A failure that is explained by what coroutines wait for on the nodes that have not ended.
-Failure with_waits(Failure failure, const std::vector<NodeState*>& nodes, Ending ending) {
+Failure with_waits(Failure failure, const std::vector<NodeState*>& nodes, Ending ending,
+                   std::uint64_t steps) {
   std::vector<WaitSource> sources;
   for (const NodeState* node : nodes) {
     if (node->phase() == NodeState::Phase::Ended) continue;
     sources.push_back(node->wait_source());
     sources.back().paused = node->is_paused();
   }
-  Explanation waits = explain_waits(sources, ending, failure.step);
+  Explanation waits = explain_waits(sources, ending, steps);
   failure.explanation = std::move(waits.text);
   failure.wait_graph = std::move(waits.json);
   return failure;
@@ -198,6 +199,7 @@ void WorldState::reset(const WorldOptions& options) {
   if (!actions_.empty()) actions_.clear();
   hash.reset();
   steps = 0;
+  begun = 0;
   step_hashes.clear();
   sharing_announced = false;
   sharing_unknown = false;
@@ -269,7 +271,7 @@ void WorldState::run_actions() {
     action_agenda_.run_due(now_);
   } catch (...) {
     fail(
-        Failure{Verdict::Safety, fermata::describe(std::current_exception()), {}, now_, steps, {}});
+        Failure{Verdict::Safety, fermata::describe(std::current_exception()), {}, now_, begun, {}});
   }
 }
 
@@ -311,9 +313,9 @@ void WorldState::stop_by_limit(std::string message) {
   failure.verdict = Verdict::Liveness;
   failure.message = std::move(message);
   failure.at = now_;
-  failure.step = steps;
+  failure.step = begun;
   failure.by_limit = true;
-  fail(with_waits(std::move(failure), programs(), Ending::Endless));
+  fail(with_waits(std::move(failure), programs(), Ending::Endless, steps));
 }
 
 void WorldState::stall() {
@@ -326,9 +328,9 @@ void WorldState::stall() {
               fmt::format("stalled: the world is quiet for ever while {} coroutines wait", waiting),
               {},
               now_,
-              steps,
+              begun,
               {}},
-      programs(), Ending::Quiet));
+      programs(), Ending::Quiet, steps));
 }
 
 void WorldState::unwind_rest() {

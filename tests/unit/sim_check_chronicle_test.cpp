@@ -8,9 +8,11 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fermata/sim/run/runner.hpp"
+#include "tests/support/watched_run.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -29,6 +31,18 @@ std::shared_ptr<const Chronicle> chronicle_of(std::function<void(World& world)> 
   return runner.chronicle();
 }
 
+/// The step of the failure, and the last one that the chronicle has.
+struct LastSteps {
+  std::uint64_t failure = 0;
+  std::uint64_t chronicle = 0;
+};
+
+LastSteps last_steps_of(std::function<void(World& world)> body, WorldOptions options = {}) {
+  const test::WatchedRun run = test::watched_run(std::move(body), options);
+  if (!run.result.failure) throw Error("expected a failure");
+  return {run.result.failure->step, run.chronicle->steps().back().number};
+}
+
 const Chronicle::Step& last_step_of(const Chronicle& chronicle, const std::string& name) {
   const Chronicle::Step* found = nullptr;
   for (const Chronicle::Step& step : chronicle.steps()) {
@@ -36,6 +50,65 @@ const Chronicle::Step& last_step_of(const Chronicle& chronicle, const std::strin
   }
   if (found == nullptr) throw Error("no step of " + name);
   return *found;
+}
+
+TEST(Chronicle, EndsWithTheStepThatTheFailureNames) {
+  using Body = std::function<void(World & world)>;
+  const auto yield = [] {
+    for (int i = 0; i < 5; ++i) suspend();
+  };
+  const std::vector<std::pair<const char*, Body>> programs = {
+      {"an expectation",
+       [&](World&) {
+         yield();
+         EXPECT_TRUE(false);
+         yield();
+       }},
+      {"an assertion",
+       [&](World&) {
+         yield();
+         FERMATA_UNREACHABLE("never");
+       }},
+      {"an error",
+       [&](World&) {
+         yield();
+         throw Error("unhandled");
+       }},
+      {"what the world is told",
+       [&](World& world) {
+         yield();
+         world.fail(Verdict::Safety, "enough");
+         yield();
+       }},
+      {"a deadlock",
+       [&](World&) {
+         yield();
+         Mutex mutex("door");
+         mutex.lock();
+         mutex.lock();
+       }},
+      {"the step limit",
+       [&](World&) {
+         while (true) yield();
+       }},
+      {"the time limit",
+       [](World&) {
+         while (true) delay(1min);
+       }},
+      {"an action of the world",
+       [](World& world) {
+         world.at(1ms, [] { throw Error("no coroutine's"); });
+         delay(1s);
+       }},
+  };
+  WorldOptions options{.faults = FaultSet::none()};
+  options.step_limit = 1'000;
+  options.time_limit = 1h;
+  for (const auto& [what, body] : programs) {
+    const LastSteps last = last_steps_of(body, options);
+    EXPECT_EQ(last.failure, last.chronicle) << what;
+    EXPECT_GT(last.failure, 0u) << what;
+  }
 }
 
 TEST(Chronicle, SaysWhyEachStepEnded) {
