@@ -12,21 +12,14 @@ const MOST_LISTED = 50;
 
 export class Details {
   readonly root = element('div', { class: 'details', 'aria-live': 'polite' });
-  readonly #runs: Run[];
   readonly #selection: Selection;
 
   constructor(runs: Run[], selection: Selection) {
-    this.#runs = runs;
     this.#selection = selection;
-    selection.listen((choice, before) => {
-      if (choice.step !== before.step || choice.run !== before.run) this.#show();
-    });
-    this.#show();
+    selection.follow(({ run, step }) => this.#show(runs[run]!, step));
   }
 
-  #show(): void {
-    const { run: index, step } = this.#selection.choice;
-    const run = this.#runs[index]!;
+  #show(run: Run, step: number): void {
     if (step === NONE) {
       delete this.root.dataset['step'];
       this.root.replaceChildren(

@@ -135,9 +135,6 @@ export class Page {
 
   #failingStep(): number | undefined {
     const { failure } = this.#report;
-    const { steps } = this.#runs[0]!;
-    // A failure counts the steps before the one it stopped.
-    if (failure && steps[steps.length - 1]?.end === 'runs') return steps.length - 1;
     const index = failure?.step === undefined ? NONE : this.#runs[0]!.indexOf(failure.step);
     return index === NONE ? undefined : index;
   }

@@ -50,4 +50,12 @@ export class Selection {
   listen(listener: Listener): void {
     this.#listeners.push(listener);
   }
+
+  /// Calls `show` now, and whenever another run or step is selected.
+  follow(show: (choice: Choice) => void): void {
+    this.listen((choice, before) => {
+      if (choice.step !== before.step || choice.run !== before.run) show(choice);
+    });
+    show(this.#choice);
+  }
 }

@@ -12,21 +12,14 @@ const MOST_LISTED = 200;
 /// Of the run that is selected; empty when it was calm throughout.
 export class TurnList {
   readonly root = element('div', { class: 'turns' });
-  readonly #runs: Run[];
   readonly #selection: Selection;
 
   constructor(runs: Run[], selection: Selection) {
-    this.#runs = runs;
     this.#selection = selection;
-    selection.listen((choice, before) => {
-      if (choice.step !== before.step || choice.run !== before.run) this.#show();
-    });
-    this.#show();
+    selection.follow(({ run, step }) => this.#show(runs[run]!, step));
   }
 
-  #show(): void {
-    const { run: index, step } = this.#selection.choice;
-    const run = this.#runs[index]!;
+  #show(run: Run, step: number): void {
     this.root.hidden = run.turns.length === 0;
     const items = run.turns.slice(0, MOST_LISTED).map((turn) => {
       const decides = turn === run.decisive;
