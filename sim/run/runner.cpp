@@ -67,7 +67,7 @@ RunResult Runner::run_in(World& world, const WorldOptions& options,
 
 std::optional<Failure> Runner::twin(std::uint64_t seed, const RunResult& before) {
   ++twins_;
-  const RunResult after = run_shifted(options_, seed);
+  const RunResult after = run_in_other_world(options_, seed);
   if (after.same_run(before) && after.signature() == before.signature()) return std::nullopt;
   Failure failure;
   failure.verdict = Verdict::Nondeterminism;
@@ -82,7 +82,7 @@ std::optional<Failure> Runner::twin(std::uint64_t seed, const RunResult& before)
   return failure;
 }
 
-RunResult Runner::run_shifted(WorldOptions options, std::uint64_t seed) {
+RunResult Runner::run_in_other_world(WorldOptions options, std::uint64_t seed) {
   options.stacks.stack_bytes += 3 * kPage;
   if (other_world_ == nullptr) other_world_ = std::make_unique<World>(decisions_, options);
   const detail::HeapPerturbation perturbation(twins_);
@@ -92,11 +92,11 @@ RunResult Runner::run_shifted(WorldOptions options, std::uint64_t seed) {
 
 RunResult Runner::run_shifted(std::uint64_t seed, std::uint64_t variant) {
   twins_ = variant;
-  return run_shifted(options_, seed);
+  return run_in_other_world(options_, seed);
 }
 
 RunResult Runner::run_either(const WorldOptions& options, std::uint64_t seed, bool shifted) {
-  if (shifted) return run_shifted(options, seed);
+  if (shifted) return run_in_other_world(options, seed);
   decisions_.begin(seed);
   return run_in(world_, options, Preparation{seed, {}});
 }
@@ -104,14 +104,16 @@ RunResult Runner::run_either(const WorldOptions& options, std::uint64_t seed, bo
 std::vector<std::uint64_t> Runner::steps_of(std::uint64_t seed, bool shifted, StepProbe* probe) {
   WorldOptions options = options_;
   options.record_steps = true;
+  options.chronicle = nullptr;
   options.probe = probe;
-  if (probe != nullptr) {
-    decisions_.set_naming(true);
-    decisions_.set_listener(probe);
-  }
+  const Uncounted uncounted(world_);
+  struct Listening {
+    Runner& runner;
+    ~Listening() { runner.listen_as_usual(); }
+  } const listening{*this};
+  decisions_.set_naming(watching_ || probe != nullptr);
+  decisions_.set_listener(probe != nullptr ? probe : listener_);
   run_either(options, seed, shifted);
-  decisions_.set_listener(chronicle_.get());
-  decisions_.set_naming(watching_);
   return running_->step_hashes();
 }
 
@@ -143,7 +145,13 @@ std::string Runner::first_difference(std::uint64_t seed) {
   return fmt::format("no step differs when both are run again, on {} heaps\n", kHeaps);
 }
 
+Runner::Uncounted::Uncounted(World& world)
+    : world_(world), before_(world.assertion_counts().begin(), world.assertion_counts().end()) {}
+
+Runner::Uncounted::~Uncounted() { world_.set_assertion_counts(std::move(before_)); }
+
 void Runner::watch_closely() {
+  if (!watching_) uncounted_.emplace(world_);
   decisions_.set_naming(true);
   options_.record_steps = true;
   options_.log_waits = true;
@@ -151,6 +159,7 @@ void Runner::watch_closely() {
 }
 
 void Runner::watch_no_more() {
+  uncounted_.reset();
   decisions_.set_naming(false);
   options_.record_steps = false;
   options_.log_waits = false;
@@ -160,8 +169,13 @@ void Runner::watch_no_more() {
 // The last run's may be somebody else's by now.
 void Runner::start_chronicle() {
   chronicle_ = watching_ ? std::make_shared<Chronicle>() : nullptr;
-  decisions_.set_listener(listener_ != nullptr ? listener_ : chronicle_.get());
+  listen_as_usual();
   options_.chronicle = chronicle_.get();
+}
+
+void Runner::listen_as_usual() {
+  decisions_.set_naming(watching_);
+  decisions_.set_listener(listener_ != nullptr ? listener_ : chronicle_.get());
 }
 
 }  // namespace fermata::sim

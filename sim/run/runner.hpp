@@ -93,8 +93,8 @@ class Runner final : private Whereabouts {
   /// different, if anything is. Not after learn().
   std::optional<Failure> twin(std::uint64_t seed, const RunResult& before);
 
-  /// The trace hash after each step of the run of `seed`; with `shifted` on the other heap.
-  /// `probe`, if there is one, looks at it.
+  /// The trace hash after each step of the run of `seed`; with `shifted` on the other heap. It has
+  /// no chronicle. `probe`, if there is one, looks at it.
   std::vector<std::uint64_t> steps_of(std::uint64_t seed, bool shifted, StepProbe* probe = nullptr);
   /// What happens in one of them.
   detail::StepAccount account_of(std::uint64_t seed, bool shifted, std::uint64_t step);
@@ -112,7 +112,8 @@ class Runner final : private Whereabouts {
 
   // --- the last run ---
 
-  /// Of all runs but twins.
+  /// Of all runs so far but twins, those of steps_of(), and those between watch_closely() and
+  /// watch_no_more().
   [[nodiscard]] std::span<const AssertionCounts> assertion_counts() const noexcept {
     return world_.assertion_counts();
   }
@@ -126,6 +127,19 @@ class Runner final : private Whereabouts {
   [[nodiscard]] std::string strategy() const { return strategy_->name(); }
 
  private:
+  /// What the assertions come to while it lives is not counted.
+  class Uncounted {
+   public:
+    explicit Uncounted(World& world);
+    Uncounted(const Uncounted&) = delete;
+    Uncounted& operator=(const Uncounted&) = delete;
+    ~Uncounted();
+
+   private:
+    World& world_;
+    std::vector<AssertionCounts> before_;
+  };
+
   [[nodiscard]] Instant now() const override { return running_->now(); }
   [[nodiscard]] std::uint64_t step() const override { return running_->present_step(); }
   [[nodiscard]] std::string coroutine() const override { return running_->current_coroutine(); }
@@ -133,8 +147,9 @@ class Runner final : private Whereabouts {
   RunResult run_in(World& world, const WorldOptions& options, const Preparation& preparation);
   /// Of a run that is not a twin; null unless it is watched closely.
   void start_chronicle();
+  void listen_as_usual();
   /// In the other world, on the other heap.
-  RunResult run_shifted(WorldOptions options, std::uint64_t seed);
+  RunResult run_in_other_world(WorldOptions options, std::uint64_t seed);
   RunResult run_either(const WorldOptions& options, std::uint64_t seed, bool shifted);
   std::string first_difference(std::uint64_t seed);
 
@@ -146,6 +161,7 @@ class Runner final : private Whereabouts {
   std::unique_ptr<World> other_world_;  // With other stacks.
   World* running_ = &world_;
   bool watching_ = false;
+  std::optional<Uncounted> uncounted_;    // While watching.
   std::shared_ptr<Chronicle> chronicle_;  // Of the last run.
   DecisionListener* listener_ = nullptr;
   std::uint64_t twins_ = 0;

@@ -159,6 +159,10 @@ std::span<const AssertionCounts> World::assertion_counts() const noexcept {
   return state_->assertions;
 }
 
+void World::set_assertion_counts(std::vector<AssertionCounts> counts) noexcept {
+  state_->assertions = std::move(counts);
+}
+
 std::string World::faults() const { return state_->faults().text(); }
 
 const std::vector<std::string>& World::log() const noexcept { return state_->log(); }

@@ -227,6 +227,8 @@ class World {
   /// far: by AssertionSite::index, one for each site that any run has come to or that has a lower
   /// index. What a search looks at for new behaviour.
   [[nodiscard]] std::span<const AssertionCounts> assertion_counts() const noexcept;
+  /// For whoever has made runs that are not to be counted: what they were before.
+  void set_assertion_counts(std::vector<AssertionCounts> counts) noexcept;
   /// The faults that this run has, a line each, with how often each has struck.
   [[nodiscard]] std::string faults() const;
   /// What the runtimes reported, a line each, with virtual time, node and coroutine.

@@ -208,6 +208,21 @@ TEST(SimAssertions, AreCountedOverAnExploration) {
   EXPECT_NE(most.text().find("2 to spare at worst"), std::string::npos) << most.text();
 }
 
+TEST(SimAssertions, ARunThatIsLookedAtCloselyCountsOnce) {
+  ExploreOptions options;
+  options.name = "Some.Test";
+  options.runs = 12;
+  options.check_determinism = 4;
+  options.keep_going = true;
+  const ExploreResult result = explore(options, [](World& world) {
+    FERMATA_REACHABLE("each run comes here once");
+    for (std::uint64_t i = random(5); i > 0; --i) suspend();
+    world.fail(Verdict::Safety, "as planned");
+  });
+  EXPECT_EQ(result.failures, 12u);
+  EXPECT_EQ(claim_of(result.catalogue, "each run comes here once").counts.reached, 12u);
+}
+
 void nobody_calls_this() { FERMATA_REACHABLE("nobody comes here"); }
 
 TEST(SimAssertions, AreKnownThoughNoRunComesToThem) {
