@@ -71,7 +71,7 @@ std::size_t Decisions::pick(const Candidates& candidates) {
       replaying() ? replayed_pick(question(), candidates) : strategy_->pick(candidates);
   if (chosen != 0) record(question(), candidates.path(chosen), true);
   if (naming_) [[unlikely]] {
-    remember(occurrence, chosen, candidates);
+    keep_pick(occurrence, chosen, candidates);
   }
   ++draws_;
   return chosen;
@@ -102,13 +102,13 @@ std::uint64_t Decisions::spawn_path(std::uint64_t parent, std::string_view name)
   const std::uint64_t path = key_of(key, occurrence);
   if (wants_steps_) strategy_->spawned(parent, path);
   if (naming_) [[unlikely]] {
-    remember(path, parent, name, occurrence);
+    keep_origin(path, parent, name, occurrence);
   }
   return path;
 }
 
-void Decisions::remember(std::uint32_t occurrence, std::size_t chosen,
-                         const Candidates& candidates) {
+void Decisions::keep_pick(std::uint32_t occurrence, std::size_t chosen,
+                          const Candidates& candidates) {
   if (pick_records_.size() == kMostPickRecords) return;
   PickRecord& pick = pick_records_.emplace_back(PickRecord{draws_, occurrence, chosen, {}});
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -116,8 +116,8 @@ void Decisions::remember(std::uint32_t occurrence, std::size_t chosen,
   }
 }
 
-void Decisions::remember(std::uint64_t path, std::uint64_t parent, std::string_view name,
-                         std::uint32_t occurrence) {
+void Decisions::keep_origin(std::uint64_t path, std::uint64_t parent, std::string_view name,
+                            std::uint32_t occurrence) {
   std::string text(name.empty() ? "coroutine" : name);
   if (occurrence > 0) text += " #" + std::to_string(occurrence + 1);
   this->name(path, std::move(text));

@@ -152,9 +152,9 @@ class Decisions final : public Chooser {
     return value;
   }
   void record(const Question& question, std::uint64_t value, bool is_pick);
-  void remember(std::uint32_t occurrence, std::size_t chosen, const Candidates& candidates);
-  void remember(std::uint64_t path, std::uint64_t parent, std::string_view name,
-                std::uint32_t occurrence);
+  void keep_pick(std::uint32_t occurrence, std::size_t chosen, const Candidates& candidates);
+  void keep_origin(std::uint64_t path, std::uint64_t parent, std::string_view name,
+                   std::uint32_t occurrence);
   [[nodiscard]] Draw as_draw(const Question& question) const noexcept;
   [[nodiscard]] std::size_t replayed_pick(const Question& question, const Candidates& candidates);
   [[nodiscard]] std::size_t wished_pick(const Candidates& candidates);
