@@ -41,6 +41,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/intrusive_list.hpp"
+#include "fermata/runtime/base/text_of.hpp"
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/runtime/core/assertion_site.hpp"
 #include "fermata/runtime/core/observer.hpp"
@@ -65,27 +66,6 @@ inline void note_assertion(const AssertionSite& site, bool holds, std::int64_t s
 }
 
 // --- details ---
-
-[[nodiscard]] inline std::string text_of(std::string_view text) { return std::string(text); }
-[[nodiscard]] inline std::string text_of(bool value) { return value ? "true" : "false"; }
-
-template <class T>
-[[nodiscard]] std::string text_of(const T& value) {
-  using std::to_string;
-  if constexpr (std::is_convertible_v<const T&, std::string_view>) {
-    return std::string(std::string_view(value));
-  } else if constexpr (std::is_convertible_v<const T&, std::chrono::nanoseconds>) {
-    return to_string(std::chrono::nanoseconds(value).count()) + " ns";
-  } else if constexpr (std::is_same_v<T, Instant>) {
-    return to_string(value.nanoseconds) + " ns";
-  } else if constexpr (std::is_same_v<T, char>) {
-    return std::string("'") + value + "'";
-  } else if constexpr (std::is_enum_v<T>) {
-    return to_string(static_cast<std::underlying_type_t<T>>(value));
-  } else {
-    return std::string(to_string(value));
-  }
-}
 
 [[nodiscard]] inline std::string details_of() { return {}; }
 

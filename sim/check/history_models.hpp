@@ -16,33 +16,26 @@
 #include <utility>
 #include <variant>
 
+#include "fermata/runtime/base/text_of.hpp"
 #include "fermata/sim/check/history_model.hpp"
 
 namespace fermata::sim {
 
 namespace detail {
 
+/// Text in quotes, all else as in other messages.
 template <class T>
-std::string text_of(const T& value) {
-  if constexpr (std::same_as<T, bool>) {
-    return value ? "true" : "false";
-  } else if constexpr (std::is_enum_v<T>) {
-    return std::to_string(static_cast<std::underlying_type_t<T>>(value));
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    return std::to_string(value);
-  } else if constexpr (std::convertible_to<const T&, std::string_view>) {
-    return '"' + std::string(std::string_view(value)) + '"';
-  } else {
-    return to_string(value);
-  }
+std::string value_text(const T& value) {
+  const std::string text = fermata::detail::text_of(value);
+  return std::convertible_to<const T&, std::string_view> ? '"' + text + '"' : text;
 }
 
 template <class T>
-std::string text_of(const std::optional<T>& value) {
-  return value ? text_of(*value) : "nothing";
+std::string value_text(const std::optional<T>& value) {
+  return value ? value_text(*value) : "nothing";
 }
 
-inline std::string text_of(Done) { return "done"; }
+inline std::string value_text(Done) { return "done"; }
 
 inline std::uint64_t mixed(std::uint64_t hash, std::uint64_t part) noexcept {
   hash = (hash ^ part) * 0x9e3779b97f4a7c15;
@@ -71,8 +64,8 @@ std::uint64_t hash_of(const std::optional<T>& value) {
 
 /// The texts of what is one of several things.
 template <class Variant>
-std::string text_of_any(const Variant& variant) {
-  return std::visit([](const auto& each) { return text_of(each); }, variant);
+std::string any_value_text(const Variant& variant) {
+  return std::visit([](const auto& each) { return value_text(each); }, variant);
 }
 
 }  // namespace detail
@@ -177,15 +170,17 @@ struct Register {
   [[nodiscard]] std::uint64_t hash(const State& state) const { return detail::hash_of(state); }
   [[nodiscard]] std::string text(const Operation& operation) const {
     if (const auto* write = std::get_if<Write<Value>>(&operation)) {
-      return "write(" + detail::text_of(write->value) + ")";
+      return "write(" + detail::value_text(write->value) + ")";
     }
     if (const auto* change = std::get_if<CompareAndSet<Value>>(&operation)) {
-      return "compare_and_set(" + detail::text_of(change->expected) + ", " +
-             detail::text_of(change->desired) + ")";
+      return "compare_and_set(" + detail::value_text(change->expected) + ", " +
+             detail::value_text(change->desired) + ")";
     }
     return "read()";
   }
-  [[nodiscard]] std::string text(const Result& result) const { return detail::text_of_any(result); }
+  [[nodiscard]] std::string text(const Result& result) const {
+    return detail::any_value_text(result);
+  }
 };
 
 /// Values under keys, empty at first; each key is a partition. Get answers an optional<Value>, Put
@@ -217,13 +212,15 @@ struct Map {
   }
   [[nodiscard]] std::uint64_t hash(const State& state) const { return detail::hash_of(state); }
   [[nodiscard]] std::string text(const Operation& operation) const {
-    const std::string key = detail::text_of(partition(operation));
+    const std::string key = detail::value_text(partition(operation));
     if (const auto* put = std::get_if<Put<Key, Value>>(&operation)) {
-      return "put(" + key + ", " + detail::text_of(put->value) + ")";
+      return "put(" + key + ", " + detail::value_text(put->value) + ")";
     }
     return (std::holds_alternative<Remove<Key>>(operation) ? "remove(" : "get(") + key + ")";
   }
-  [[nodiscard]] std::string text(const Result& result) const { return detail::text_of_any(result); }
+  [[nodiscard]] std::string text(const Result& result) const {
+    return detail::any_value_text(result);
+  }
 };
 
 /// First in, first out, empty at first. Enqueue answers Done, Dequeue an optional<Value>.
@@ -256,9 +253,11 @@ struct Queue {
   }
   [[nodiscard]] std::string text(const Operation& operation) const {
     const auto* enqueue = std::get_if<Enqueue<Value>>(&operation);
-    return enqueue != nullptr ? "enqueue(" + detail::text_of(enqueue->value) + ")" : "dequeue()";
+    return enqueue != nullptr ? "enqueue(" + detail::value_text(enqueue->value) + ")" : "dequeue()";
   }
-  [[nodiscard]] std::string text(const Result& result) const { return detail::text_of_any(result); }
+  [[nodiscard]] std::string text(const Result& result) const {
+    return detail::any_value_text(result);
+  }
 };
 
 /// Held by one owner at most, at first by none.
@@ -288,7 +287,9 @@ struct Lock {
     static constexpr const char* kNames[] = {"acquire(", "try_acquire(", "release("};
     return kNames[operation.index()] + owner_of(operation) + ")";
   }
-  [[nodiscard]] std::string text(const Result& result) const { return detail::text_of_any(result); }
+  [[nodiscard]] std::string text(const Result& result) const {
+    return detail::any_value_text(result);
+  }
 
  private:
   static const std::string& owner_of(const Operation& operation) {
