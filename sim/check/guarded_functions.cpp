@@ -24,16 +24,17 @@ using fermata::sim::detail::report_guarded;
 
 namespace {
 
-/// A function as it is without the guard.
+/// A function as it is without the guard. It is looked for once, also when there is none.
 template <class Function>
 class Real {
  public:
   explicit constexpr Real(const char* name) noexcept : name_(name) {}
 
   void find() noexcept {
-    if (function_.load(std::memory_order_relaxed) != nullptr) return;
+    if (looked_for_.load(std::memory_order_acquire)) return;
     function_.store(reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name_)),
                     std::memory_order_relaxed);
+    looked_for_.store(true, std::memory_order_release);
   }
 
   /// REQUIRES: there is such a function.
@@ -47,6 +48,7 @@ class Real {
  private:
   const char* name_;
   std::atomic<Function*> function_ = nullptr;
+  std::atomic<bool> looked_for_ = false;
 };
 
 constinit Real<std::uint32_t()> real_arc4random("arc4random");
