@@ -6,6 +6,7 @@
 #include <array>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/report/counted.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -30,7 +31,8 @@ std::string Claim::text() const {
   if (!condition.empty()) text += fmt::format(" ({})", condition);
   text += fmt::format(" at {}: ", place);
   if (counts.reached == 0) return text + "never reached";
-  text += fmt::format("reached {} times, held {} times", counts.reached, counts.held);
+  text += fmt::format("reached {}, held {}", counted(counts.reached, "time"),
+                      counted(counts.held, "time"));
   if (!numeric) return text;
   return counts.most < 0
              ? text + fmt::format(", {} short at best", 0 - static_cast<std::uint64_t>(counts.most))

@@ -11,6 +11,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/cli/verdict.hpp"
+#include "fermata/sim/report/counted.hpp"
 
 namespace fermata::sim::cli {
 namespace {
@@ -51,9 +52,9 @@ std::string shares_text(const Counts& counts) {
   std::string text;
   for (const auto& [strategy, share] : all) {
     if (share.runs == 0) continue;
-    text += fmt::format("    {:<18} {} of the runs, {} of them new, {} failures\n", strategy,
+    text += fmt::format("    {:<18} {} of the runs, {} of them new, {}\n", strategy,
                         percent(share.runs, counts.runs), percent(share.new_runs, share.runs),
-                        share.failures);
+                        counted(share.failures, "failure"));
   }
   return text;
 }
@@ -79,8 +80,8 @@ std::string longest_text(const Outcome& outcome) {
   if (all.size() > kLongest) all.resize(kLongest);
   std::string text;
   for (const auto& [test, run] : all) {
-    text += fmt::format("{}{} ({}, {} steps)", text.empty() ? "" : ", ", run.seed, test->name,
-                        run.steps);
+    text += fmt::format("{}{} ({}, {})", text.empty() ? "" : ", ", run.seed, test->name,
+                        counted(run.steps, "step"));
   }
   return text;
 }
@@ -104,9 +105,10 @@ int Outcome::exit_code() const {
 std::string test_line(const TestOutcome& test) {
   const Counts& counts = test.tally.counts();
   const auto& failures = test.tally.failures();
-  std::string line = fmt::format(
-      "{} {}: {} runs, {} different, next new {}", failures.empty() ? "pass" : "FAIL", test.name,
-      counts.runs, test.tally.behaviours().kinds(), unseen(test.tally.behaviours(), counts.runs));
+  std::string line =
+      fmt::format("{} {}: {}, {} different, next new {}", failures.empty() ? "pass" : "FAIL",
+                  test.name, counted(counts.runs, "run"), test.tally.behaviours().kinds(),
+                  unseen(test.tally.behaviours(), counts.runs));
   if (failures.size() > 1) line += fmt::format(", {} kinds of failures", failures.size());
   const std::size_t replayed = test.tally.replays().size();
   if (replayed > 0) line += fmt::format(", {} of the corpus replayed", replayed);
@@ -154,11 +156,11 @@ std::string statistics_text(const Outcome& outcome) {
   const auto row = [&](const char* what, const std::string& value) {
     text += fmt::format("  {:<20} {}\n", what, value);
   };
-  row("runs",
-      fmt::format("{} of {} tests{}", all.runs, outcome.tests.size(), took(outcome.elapsed)));
+  row("runs", fmt::format("{} of {}{}", all.runs, counted(outcome.tests.size(), "test"),
+                          took(outcome.elapsed)));
   row("new behaviours", fmt::format("{} ({})", kinds, percent(kinds, all.runs)));
   row("next run new", fmt::format("{} (Good-Turing)", percent(std::min(once, all.runs), all.runs)));
-  row("failures", fmt::format("{} runs, {} signatures", all.failures, signatures));
+  row("failures", counted(all.failures, "run") + ", " + counted(signatures, "signature"));
   row("steps",
       fmt::format("min {}, average {}, max {}", all.steps_min, all.steps / runs, all.steps_max));
   row("decisions", std::to_string(all.draws));

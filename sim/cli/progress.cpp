@@ -10,6 +10,7 @@
 #include <string>
 
 #include "fermata/sim/cli/tally.hpp"
+#include "fermata/sim/report/counted.hpp"
 
 namespace fermata::sim::cli {
 namespace {
@@ -47,10 +48,10 @@ std::string Progress::text(const Moment& moment) const {
   // Runs of a chunk that was dropped are not counted any more.
   const std::uint64_t runs = moment.runs - std::min(before.runs, moment.runs);
   const std::uint64_t kinds = std::min(moment.kinds - std::min(before.kinds, moment.kinds), runs);
-  std::string line =
-      fmt::format("{} s: {} runs, {}/s, {} new, {} failures, {} of {} tests",
-                  moment.elapsed.count() / 1000, moment.runs, span == 0 ? 0 : runs * 1000 / span,
-                  percent(kinds, runs), moment.failures, moment.tests_over, tests_);
+  std::string line = fmt::format(
+      "{} s: {}, {}/s, {} new, {}, {} of {}", moment.elapsed.count() / 1000,
+      counted(moment.runs, "run"), span == 0 ? 0 : runs * 1000 / span, percent(kinds, runs),
+      counted(moment.failures, "failure"), moment.tests_over, counted(tests_, "test"));
   if (moment.runs_wanted != kNoEnd) line = bar(moment.runs, moment.runs_wanted) + ' ' + line;
   if (!moment.test.empty()) line += ": " + moment.test;
   return line;

@@ -14,6 +14,7 @@
 #include "fermata/sim/cli/progress.hpp"
 #include "fermata/sim/cli/result_folder.hpp"
 #include "fermata/sim/cli/verdict.hpp"
+#include "fermata/sim/report/counted.hpp"
 #include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/tape/tape.hpp"
 
@@ -102,7 +103,7 @@ int run_command(const Arguments& arguments) {
   Exploration exploration(options, binary, folder, plan.tests, listener);
   exploration.replay_first(options.corpus);
   if (goes_on(plan, folder)) {
-    fmt::print("resuming: {} runs are done\n", exploration.resume());
+    fmt::print("resuming: {} done\n", counted(exploration.resume(), "run"));
   } else {
     folder.clear();
   }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fermata/sim/report/counted.hpp"
+
 namespace fermata::sim {
 namespace {
 
@@ -121,7 +123,7 @@ class Table {
 
   void say_skipped() {
     if (skipped_ == 0) return;
-    text_ += fmt::format("  ... {} {}\n", skipped_, skipped_ == 1 ? "step" : "steps");
+    text_ += fmt::format("  ... {}\n", counted(skipped_, "step"));
     skipped_ = 0;
   }
 

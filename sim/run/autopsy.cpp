@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/report/counted.hpp"
 #include "fermata/sim/report/failure_report.hpp"
 #include "fermata/sim/report/stack_text.hpp"
 #include "fermata/sim/run/aftermath.hpp"
@@ -211,8 +212,9 @@ void Autopsy::examine(Finding& finding, const std::string& shrunk_path) const {
   finding.shrunk_path = shrunk_path;
   const bool all_tried = smaller->minimal && Clock::now() - began < kSearchLimit;
   finding.summary =
-      fmt::format("shrunk: {} decisions -> {} ({} runs in processes of their own, {}){}",
-                  finding.tape.decisions.size(), finding.shrunk.decisions.size(), smaller->runs,
+      fmt::format("shrunk: {} -> {} ({} in processes of their own, {}){}",
+                  counted(finding.tape.decisions.size(), "decision"),
+                  finding.shrunk.decisions.size(), counted(smaller->runs, "run"),
                   in_seconds(Clock::now() - began), all_tried ? "" : "; there was more to try");
   ForkedTrials last(runs, program_, world, finding.shrunk, finding.death);
   finding.shrunk.names = last.names();

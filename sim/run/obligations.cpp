@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "fermata/sim/report/counted.hpp"
+
 namespace fermata::sim::detail {
 namespace {
 
@@ -67,12 +69,13 @@ bool judge_obligations(const Options& options) {
   }
   const std::vector<Claim> missed = all.catalogue.missed();
   if (missed.empty()) {
-    fmt::print("obligations: all {} met in {} runs of {} tests\n", obligations, all.runs,
-               all.tests);
+    fmt::print("obligations: all {} met in {} of {}\n", obligations, counted(all.runs, "run"),
+               counted(all.tests, "test"));
     return false;
   }
-  fmt::print("missed: {} of {} obligations never held in {} runs of {} tests:\n{}", missed.size(),
-             obligations, all.runs, all.tests, lines_of(missed));
+  fmt::print("missed: {} of {} never held in {} of {}:\n{}", missed.size(),
+             counted(obligations, "obligation"), counted(all.runs, "run"),
+             counted(all.tests, "test"), lines_of(missed));
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/sim/report/counted.hpp"
 #include "fermata/sim/tape/random.hpp"
 
 namespace fermata::sim {
@@ -256,12 +257,12 @@ class Shrinker {
 }  // namespace
 
 std::string Shrunk::summary() const {
-  std::string text =
-      fmt::format("shrunk: {} decisions -> {}", decisions_before, found.tape.decisions.size());
+  std::string text = fmt::format("shrunk: {} -> {}", counted(decisions_before, "decision"),
+                                 found.tape.decisions.size());
   if (smaller_arguments > 0) {
     text += fmt::format(", arguments {} times smaller", smaller_arguments);
   }
-  text += fmt::format(" ({} runs)", runs);
+  text += fmt::format(" ({})", counted(runs, "run"));
   if (!minimal) text += "; there was more to try";
   return text;
 }

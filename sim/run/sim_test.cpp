@@ -11,6 +11,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/fuzz/session.hpp"
+#include "fermata/sim/report/counted.hpp"
 #include "fermata/sim/run/aftermath.hpp"
 #include "fermata/sim/run/autopsy.hpp"
 #include "fermata/sim/run/board.hpp"
@@ -105,8 +106,8 @@ class SimTest {
     if (result.found) {
       fail(std::move(*result.found));
     } else {
-      fmt::print("explored {} schedules, {} of them different, from seed {:#x}\n", result.runs,
-                 result.distinct_runs, base_seed());
+      fmt::print("explored {}, {} of them different, from seed {:#x}\n",
+                 counted(result.runs, "schedule"), result.distinct_runs, base_seed());
       if (!result.coverage.empty()) fmt::print("{}: {}\n", options_.strategy, result.coverage);
     }
     for (FoundFailure& found : result.others) fail(std::move(found));

@@ -5,6 +5,8 @@
 
 #include <iterator>
 
+#include "fermata/sim/report/counted.hpp"
+
 namespace fermata::sim::detail {
 
 namespace {
@@ -97,8 +99,8 @@ std::string FaultPlan::text() const {
   std::string text;
   const auto add = [&](std::string_view name, const Kind& kind, std::uint64_t struck) {
     if (kind.odds == 0) return;
-    text += fmt::format("{}, {} in {}: struck {} times\n", name, kOdds[kind.odds].numerator,
-                        kOdds[kind.odds].denominator, struck);
+    text += fmt::format("{}, {} in {}: struck {}\n", name, kOdds[kind.odds].numerator,
+                        kOdds[kind.odds].denominator, counted(struck, "time"));
   };
   for (std::size_t i = 0; i < kFaultCount; ++i) {
     add(to_string(static_cast<Fault>(i)), kinds_[i], counts_[i]);

@@ -162,7 +162,7 @@ TEST_F(Cli, ATerminalHasABarAndOthersPlainLines) {
   const Finished terminal = run_shell("script -qec '" + plain + "' /dev/null");
   EXPECT_TRUE(says(terminal, "\r\x1b[K[")) << terminal.output;
   EXPECT_TRUE(says(terminal, " runs, ")) << terminal.output;
-  EXPECT_TRUE(says(terminal, "0 failures, 0 of 1 tests")) << terminal.output;
+  EXPECT_TRUE(says(terminal, "0 failures, 0 of 1 test")) << terminal.output;
 }
 
 TEST_F(Cli, AFailureIsReportedAndItsLineWorks) {
@@ -353,7 +353,7 @@ TEST_F(Cli, ASearchSaysWhatItHasCovered) {
 
 TEST_F(Cli, ASeedAloneIsOneRun) {
   const Finished finished = run("Passes", "--seed 0x2a");
-  EXPECT_TRUE(says(finished, ": 1 runs")) << finished.output;
+  EXPECT_TRUE(says(finished, ": 1 run, ")) << finished.output;
   EXPECT_TRUE(says(finished, "seed=0x2a ")) << finished.output;
   EXPECT_NE(run("Passes", "--seed random").output, run("Passes", "--seed random").output);
 }

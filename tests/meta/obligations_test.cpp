@@ -31,15 +31,14 @@ bool says(const Finished& finished, const std::string& text) {
 TEST(ObligationsMet, AreAPass) {
   const Finished finished = run_box_office("");
   EXPECT_EQ(finished.exit_code, 0) << finished.output;
-  EXPECT_TRUE(says(finished, "obligations: all 2 met in 1000 runs of 1 tests\n"))
-      << finished.output;
+  EXPECT_TRUE(says(finished, "obligations: all 2 met in 1000 runs of 1 test\n")) << finished.output;
 }
 
 TEST(ObligationsMissed, AreNamedAndExitWithSeven) {
   const Finished finished = run_box_office("FERMATA_FAULTS=none");
   EXPECT_EQ(finished.exit_code, 7) << finished.output;
   EXPECT_TRUE(says(finished,
-                   "missed: 1 of 2 obligations never held in 1000 runs of 1 tests:\n"
+                   "missed: 1 of 2 obligations never held in 1000 runs of 1 test:\n"
                    "  sometimes 'a payment fails twice' (attempts >= 2) at "))
       << finished.output;
   EXPECT_TRUE(says(finished, ": never reached\n")) << finished.output;

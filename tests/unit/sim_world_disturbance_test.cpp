@@ -253,7 +253,7 @@ TEST_F(DisturbanceTest, ARunTellsItsFaults) {
     told = world_->faults();
   }
   EXPECT_EQ(told.substr(0, 8), "torn, 1 ");
-  EXPECT_NE(told.find(": struck 1 times\n"), std::string::npos) << told;
+  EXPECT_NE(told.find(": struck 1 time\n"), std::string::npos) << told;
 }
 
 TEST_F(DisturbanceTest, BadInputIsNamed) {
