@@ -32,17 +32,17 @@ class Obligations : public Cli {
 TEST_F(Obligations, AreJudgedOverAllProcesses) {
   const Finished met = explore("--runs 6000");
   EXPECT_EQ(met.exit_code, 0) << met.output;
-  EXPECT_TRUE(says(met, "2, 0 of them missed")) << met.output;
+  EXPECT_TRUE(says(met, "2, 0 of them missed"));
   const Finished missed = explore("--runs 2");
   EXPECT_EQ(missed.exit_code, 7) << missed.output;
-  EXPECT_TRUE(says(missed, "missed: reachable 'one time in five hundred'")) << missed.output;
+  EXPECT_TRUE(says(missed, "missed: reachable 'one time in five hundred'"));
   EXPECT_EQ(explore("--runs 2 --obligations off").exit_code, 0);
 }
 
 TEST_F(Obligations, AreNotJudgedByThoseWhoHaveNotSeenAll) {
   const Finished some = explore("--runs 2 --filter Probes.SeldomMet");
   EXPECT_EQ(some.exit_code, 0) << some.output;
-  EXPECT_TRUE(says(some, "2, not judged: some tests were left out")) << some.output;
+  EXPECT_TRUE(says(some, "2, not judged: some tests were left out"));
   EXPECT_EQ(explore("--seed 5").exit_code, 0);
 }
 

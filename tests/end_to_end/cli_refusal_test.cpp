@@ -96,7 +96,7 @@ TEST_F(Refusal, OfFullDisks) {
   // Room for the plan and a process's board, and none for what it has to tell.
   const Finished finished = run_shell(std::regex_replace(mount, std::regex("SIZE"), "12k") + run);
   EXPECT_EQ(finished.exit_code, 1) << finished.output;
-  EXPECT_TRUE(says(finished, "No space left on device")) << finished.output;
+  EXPECT_TRUE(says(finished, "No space left on device"));
 }
 
 TEST_F(Refusal, OfASecondToolInOneFolder) {
@@ -125,7 +125,7 @@ class Tapes : public Cli {
 TEST_F(Tapes, AreReplayed) {
   const Finished again = run_shell(replay());
   EXPECT_EQ(again.exit_code, 2) << again.output;
-  EXPECT_TRUE(says(again, "safety: ")) << again.output;
+  EXPECT_TRUE(says(again, "safety: "));
   const std::string seed = tool() + " replay " + lost_update() + " --seed 0x1";
   EXPECT_EQ(run_shell(seed + " --strategy fifo").exit_code, 0);
   expect_refused(tool() + " replay " + lost_update(), "--seed is missing");

@@ -35,8 +35,7 @@ class Reports : public Cli {
  protected:
   /// The tape of the specimen that fails.
   std::string failing_tape() {
-    const Finished found = run("Greets", "--strategy random --faults none");
-    EXPECT_EQ(found.exit_code, 2) << found.output;
+    const Finished found = run_to(2, "Greets", "--strategy random --faults none");
     report_beside_ = line_with(found.output, "report: ");
     return line_with(found.output, "shrunk tape: ");
   }
@@ -71,7 +70,7 @@ TEST_F(Reports, ExploringWritesOneBesideTheTape) {
 
 TEST_F(Reports, CanBeLeftOutAndHaveAnotherForm) {
   const Finished without = run("Greets", "--strategy random --faults none --report off");
-  EXPECT_FALSE(says(without, "\nreport: ")) << without.output;
+  EXPECT_FALSE(says(without, "\nreport: "));
   const Finished trace =
       run("Greets", "--strategy random --faults none --report-format chrome", "trace");
   EXPECT_TRUE(line_with(trace.output, "report: ").ends_with(".trace.json")) << trace.output;
@@ -83,7 +82,7 @@ TEST_F(Reports, ShowATapeInEachForm) {
     const std::string file = folder_ + "/below/" + name;
     const Finished finished = report(tape + " -o " + file);
     EXPECT_EQ(finished.exit_code, 2) << finished.output;
-    EXPECT_TRUE(says(finished, "report: " + file)) << finished.output;
+    EXPECT_TRUE(says(finished, "report: " + file));
     EXPECT_GT(contents_of(file).size(), 100u) << file;
   }
   const Json data = Json::parse(contents_of(folder_ + "/below/run.json"));
@@ -125,9 +124,8 @@ TEST_F(Reports, RefuseWhatMakesNoSense) {
 }
 
 TEST_F(Reports, ExploringDoesNotWriteToAFile) {
-  const Finished finished = run("Passes", "--report " + folder_ + "/run.html");
-  EXPECT_EQ(finished.exit_code, 1) << finished.output;
-  EXPECT_TRUE(says(finished, "expected FERMATA_REPLAY as well")) << finished.output;
+  const Finished finished = run_to(1, "Passes", "--report " + folder_ + "/run.html");
+  EXPECT_TRUE(says(finished, "expected FERMATA_REPLAY as well"));
 }
 
 }  // namespace

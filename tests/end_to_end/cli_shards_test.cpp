@@ -77,7 +77,7 @@ TEST_F(Shards, MergedAreTheWhole) {
     const Finished whole = run(name, rest + json("whole"), "whole");
     for (const char* shard : {"1", "2", "3"}) {
       const Finished part = run(name, rest + " --shard " + shard + "/3", std::string("s") + shard);
-      EXPECT_TRUE(says(part, std::string(" shard=") + shard + "/3 (--shard)")) << part.output;
+      EXPECT_TRUE(says(part, std::string(" shard=") + shard + "/3 (--shard)"));
     }
     const Finished merged = run_shell(merge(json("merged")));
     EXPECT_EQ(merged.exit_code, whole.exit_code) << merged.output;
@@ -132,10 +132,10 @@ TEST_F(Shards, AnInterruptedExplorationGoesOn) {
   const std::string again = once + command("Interrupts", "--runs 20000" + json("resumed"));
   const Finished first = run_shell(again);
   EXPECT_EQ(first.exit_code, 130) << first.output;
-  EXPECT_TRUE(says(first, "interrupted: the same command goes on")) << first.output;
+  EXPECT_TRUE(says(first, "interrupted: the same command goes on"));
   const Finished second = run_shell(again);
   EXPECT_EQ(second.exit_code, 0) << second.output;
-  EXPECT_TRUE(says(second, "resuming: ")) << second.output;
+  EXPECT_TRUE(says(second, "resuming: "));
   // In parts of other sizes, so that only what is summed up in any order has to be the same.
   const auto runs = [](const Finished& finished) {
     return line_with(finished.output, "pass Specimen.DISABLED_Interrupts: ");
@@ -157,9 +157,9 @@ TEST_F(Shards, TapesOfTheCorpusComeFirst) {
   const std::string corpus = folder_ + "/corpus";
   std::filesystem::create_directories(corpus + "/deeper");
   std::filesystem::copy_file(tape, corpus + "/deeper/kept.tape");
-  const Finished again = run("LosesAnUpdate", "--runs 1 --strategy fifo --corpus " + corpus, "o");
-  EXPECT_EQ(again.exit_code, 2) << again.output;
-  EXPECT_TRUE(says(again, corpus + "/deeper/kept.tape")) << again.output;
+  const Finished again =
+      run_to(2, "LosesAnUpdate", "--runs 1 --strategy fifo --corpus " + corpus, "o");
+  EXPECT_TRUE(says(again, corpus + "/deeper/kept.tape"));
 
   sim::Tape changed = sim::load_tape(tape);
   changed.trace_hash ^= 1;
@@ -170,9 +170,9 @@ TEST_F(Shards, TapesOfTheCorpusComeFirst) {
     decision.value ^= 2;
   }
   sim::save_tape(changed, corpus + "/deeper/kept.tape");
-  const Finished stale = run("LosesAnUpdate", "--runs 1 --strategy fifo --corpus " + corpus, "o");
-  EXPECT_EQ(stale.exit_code, 0) << stale.output;
-  EXPECT_TRUE(says(stale, "stale: re-record " + corpus)) << stale.output;
+  const Finished stale =
+      run_to(0, "LosesAnUpdate", "--runs 1 --strategy fifo --corpus " + corpus, "o");
+  EXPECT_TRUE(says(stale, "stale: re-record " + corpus));
 
   std::ofstream(corpus + "/cut.tape") << contents_of(tape).substr(0, 100);
   expect_refused(command("Passes", "--corpus " + corpus), "the tape is cut off");

@@ -37,6 +37,14 @@ class Cli : public ::testing::Test {
                              const std::string& out = "out") const {
     return run_shell(command(specimen, flags, out));
   }
+  /// The same, which is to end with `exit_code`.
+  [[nodiscard]] Finished run_to(int exit_code, const std::string& specimen,
+                                const std::string& flags = "",
+                                const std::string& out = "out") const {
+    Finished finished = run(specimen, flags, out);
+    EXPECT_EQ(finished.exit_code, exit_code) << finished.output;
+    return finished;
+  }
   [[nodiscard]] std::string command(const std::string& specimen, const std::string& flags,
                                     const std::string& out = "out") const {
     return tool() + " run " + sim::detail::program_path() +
@@ -73,8 +81,11 @@ class Cli : public ::testing::Test {
                         ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
-inline bool says(const Finished& finished, const std::string& text) {
-  return finished.output.find(text) != std::string::npos;
+/// With the whole output, where that is not as expected.
+inline ::testing::AssertionResult says(const Finished& finished, const std::string& text) {
+  const bool found = finished.output.find(text) != std::string::npos;
+  return (found ? ::testing::AssertionSuccess() : ::testing::AssertionFailure())
+         << "'" << text << "': " << finished.output;
 }
 
 }  // namespace fermata::testing

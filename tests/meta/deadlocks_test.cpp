@@ -341,29 +341,30 @@ void two_machines(World& world) {
 
 // --- threads ---
 
-/// Answers one order and waits for the next.
-void serve_orders(const ThreadChannel<int>& orders, const ThreadChannel<int>& answers) {
-  for (;;) answers.send(orders.recv());
-}
+/// A clerk that has answered one order and waits for the next.
+struct Clerk {
+  ThreadChannel<int> orders{1};
+  ThreadChannel<int> answers{1};
+  Thread<> thread = spawn_thread(
+      [orders = orders, answers = answers] {
+        for (;;) answers.send(orders.recv());
+      },
+      {.name = "clerk"});
+
+  Clerk() {
+    orders.send(1);
+    static_cast<void>(answers.recv());
+  }
+};
 
 void two_thread_channels(World&) {
-  const ThreadChannel<int> orders(1);
-  const ThreadChannel<int> answers(1);
-  const auto clerk =
-      spawn_thread([orders, answers] { serve_orders(orders, answers); }, {.name = "clerk"});
-  orders.send(1);
-  static_cast<void>(answers.recv());
-  static_cast<void>(answers.recv());
+  const Clerk clerk;
+  static_cast<void>(clerk.answers.recv());
 }
 
 void thread_that_waits_for_its_spawner(World&) {
-  const ThreadChannel<int> orders(1);
-  const ThreadChannel<int> answers(1);
-  const auto clerk =
-      spawn_thread([orders, answers] { serve_orders(orders, answers); }, {.name = "clerk"});
-  orders.send(1);
-  static_cast<void>(answers.recv());
-  await(clerk);
+  const Clerk clerk;
+  await(clerk.thread);
 }
 
 void thread_channel_nobody_sends_to(World&) {

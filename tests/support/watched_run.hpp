@@ -3,7 +3,10 @@
 
 // Programs whose run is watched, and what there is to show of it.
 
+#include <gtest/gtest.h>
+
 #include <array>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <span>
@@ -11,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/io/tcp.hpp"
 #include "fermata/runtime/io/udp.hpp"
@@ -72,6 +76,30 @@ inline void greet(sim::World& world) {
   std::array<std::byte, 64> buffer;
   stream.read(buffer);
   stream.close();
+  world.run();
+}
+
+/// A connect that finds nobody who listens.
+inline void be_refused(sim::World& world) {
+  world.node("server", [] { delay(std::chrono::seconds(1)); });
+  EXPECT_THROW(static_cast<void>(TcpStream::connect(world.node("server").address(80))),
+               InputOutputError);
+  world.run();
+}
+
+/// Three datagrams from port 1234: "odd" is taken at port 53 of `server`, "nobody" goes to a port
+/// of it that nobody has, and "nowhere" to no machine.
+inline void scatter(sim::World& world) {
+  world.node("server", [] {
+    UdpSocket socket = UdpSocket::bind({"0.0.0.0", 53});
+    std::array<std::byte, 64> buffer;
+    socket.receive(buffer);
+  });
+  delay(std::chrono::milliseconds(1));
+  UdpSocket socket = UdpSocket::bind({"0.0.0.0", 1234});
+  socket.send_to(bytes_of("odd"), world.node("server").address(53));
+  socket.send_to(bytes_of("nobody"), world.node("server").address(54));
+  socket.send_to(bytes_of("nowhere"), Address("10.0.0.77", 53));
   world.run();
 }
 

@@ -71,12 +71,7 @@ TEST(Traffic, SaysInWhichStepItWasSent) {
 }
 
 TEST(Traffic, AConnectThatNobodyTakesIsRefused) {
-  const auto run = watched_run([](World& world) {
-    world.node("server", [] { delay(1s); });
-    EXPECT_THROW(static_cast<void>(TcpStream::connect(world.node("server").address(80))),
-                 InputOutputError);
-    world.run();
-  });
+  const auto run = watched_run(test::be_refused);
   const auto connects = of_kind(*run.chronicle, Kind::Connect);
   ASSERT_EQ(connects.size(), 1u);
   EXPECT_EQ(connects[0].fate, Fate::Refused);
@@ -127,19 +122,7 @@ TEST(Traffic, WhatIsUnderWayToAMachineThatCrashesIsLost) {
 }
 
 TEST(Traffic, DatagramsArriveOrAreLost) {
-  const auto run = watched_run([](World& world) {
-    world.node("server", [] {
-      UdpSocket socket = UdpSocket::bind({"0.0.0.0", 53});
-      std::array<std::byte, 64> buffer;
-      socket.receive(buffer);
-    });
-    delay(1ms);
-    UdpSocket socket = UdpSocket::bind({"0.0.0.0", 1234});
-    socket.send_to(bytes_of("taken"), world.node("server").address(53));
-    socket.send_to(bytes_of("nobody"), world.node("server").address(54));
-    socket.send_to(bytes_of("nowhere"), Address("10.0.0.77", 53));
-    world.run();
-  });
+  const auto run = watched_run(test::scatter);
   ASSERT_FALSE(run.result.failure) << run.result.failure->message;
   const auto sent = of_kind(*run.chronicle, Kind::Datagram);
   ASSERT_EQ(sent.size(), 3u);

@@ -169,12 +169,7 @@ TEST(Pcap, CutsWhatIsLongIntoPackets) {
 }
 
 TEST(Pcap, AConnectThatIsRefusedIsAnsweredWithAReset) {
-  const auto packets = capture([](World& world) {
-    world.node("server", [] { delay(1s); });
-    EXPECT_THROW(static_cast<void>(TcpStream::connect(world.node("server").address(80))),
-                 InputOutputError);
-    world.run();
-  });
+  const auto packets = capture(test::be_refused);
   ASSERT_EQ(packets.size(), 2u);
   EXPECT_EQ(packets[0].flags(), "S");
   EXPECT_EQ(packets[1].flags(), "RA");
@@ -201,24 +196,14 @@ TEST(Pcap, AConnectionThatIsResetEndsSo) {
 }
 
 TEST(Pcap, HasDatagramsAlsoThoseThatAreLost) {
-  const auto packets = capture([](World& world) {
-    world.node("server", [] {
-      UdpSocket socket = UdpSocket::bind({"0.0.0.0", 53});
-      std::array<std::byte, 64> buffer;
-      socket.receive(buffer);
-    });
-    delay(1ms);
-    UdpSocket socket = UdpSocket::bind({"0.0.0.0", 1234});
-    socket.send_to("odd", world.node("server").address(53));
-    socket.send_to("lost", world.node("server").address(54));
-    world.run();
-  });
-  ASSERT_EQ(packets.size(), 2u);
+  const auto packets = capture(test::scatter);
+  ASSERT_EQ(packets.size(), 3u);
   EXPECT_FALSE(packets[0].is_tcp());
   EXPECT_EQ(packets[0].data(), "odd");
   EXPECT_EQ(packets[0].bytes.big(24, 2), 11u);
   EXPECT_EQ(packets[0].source(), 1234u);
-  EXPECT_EQ(packets[1].data(), "lost");
+  EXPECT_EQ(packets[1].data(), "nobody");
+  EXPECT_EQ(packets[2].data(), "nowhere");
 }
 
 TEST(Pcap, NothingWasSent) {
