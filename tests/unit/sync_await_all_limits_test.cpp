@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What ends a wait for several from outside: its token, its timeout, a cancellation of the waiter.
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "fermata/runtime/sync/await_all.hpp"
+#include "tests/support/await_all_fixture.hpp"
+#include "tests/support/checks.hpp"
+
+namespace fermata::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST_F(AwaitAllTest, LooksAtTheTokenFirst) {
+  FERMATA_CHECKS("CORE-AW-07");
+  fixture.run([this] {
+    const auto one = value_after(1ms, 1);
+    const auto token = spawn([]() -> int { throw Error("stop"); });
+    delay(5ms);
+    EXPECT_EQ(thrown_by([&] { await_all({one}, {.token = &token.event()}); }),
+              "fermata::OperationCanceled: Operation has been cancelled\n"
+              "  previous: fermata::Error: stop");
+    EXPECT_EQ(await(one, {{}, &token.event()}), 1) << "await gives what is there";
+    EXPECT_TRUE(token->exception_caught());
+    EXPECT_EQ(runtime.active_event_count(), 0u);
+  });
+}
+
+TEST_F(AwaitAllTest, EndsWhenItsTokenFiresAndLeavesTheItems) {
+  FERMATA_CHECKS("CORE-AW-05", "CORE-AW-07", "CORE-CN-03");
+  fixture.run([] {
+    const auto slow = value_after(20ms, 2);
+    const auto token = value_after(10ms, 0);
+    EXPECT_THROW(await_all({slow}, {.token = &token.event()}), OperationCanceled);
+    EXPECT_EQ(slow->callbacks().size(), 0u);
+    EXPECT_EQ(await(slow), 2);
+  });
+}
+
+TEST_F(AwaitAllTest, EndsAtItsTimeout) {
+  fixture.run([this] {
+    const auto slow = value_after(20ms, 2);
+    const auto fast = value_after(0ms, 1);
+    EXPECT_EQ(ticks_of([&] {
+                EXPECT_THROW(await_all({slow, fast}, {.timeout = 0ms}), Timeout);
+              }),
+              0u);
+    EXPECT_THROW(await_all({slow, fast}, {.timeout = 10ms}), Timeout);
+    EXPECT_EQ(await_any_or_fail({slow, fast}, {.timeout = 0ms}), 1);
+    EXPECT_EQ(text_of(await_all({slow, fast}, {.timeout = 1s}).values), "1=1 0=2");
+  });
+}
+
+TEST_F(AwaitAllTest, LeavesNoSubscriberWhenTheWaiterIsCancelled) {
+  FERMATA_CHECKS("CORE-AW-05", "CORE-AW-08");
+  EXPECT_EQ(thrown_by([this] {
+              fixture.run([this] {
+                Timer timer(runtime, 1h);
+                auto failed = failure_after(5ms, "nobody's");
+                const auto never = make_event<PlainEvent>(runtime);
+                const auto waiter = spawn([&] {
+                  await_all(std::vector<Event*>{&timer, &failed.event(), never.get()});
+                });
+                delay(10ms);
+                EXPECT_EQ(runtime.active_event_count(), 1u);
+                waiter.cancel();
+                EXPECT_THROW(await(waiter), Cancellation);
+                EXPECT_EQ(timer.callbacks().size() + never->callbacks().size(), 0u);
+                EXPECT_EQ(runtime.active_event_count(), 0u);
+                EXPECT_FALSE(failed->exception_caught()) << "it was never delivered";
+                failed = {};
+                EXPECT_THROW(suspend(), Cancellation);
+              });
+            }),
+            "fermata::Error: nobody's");
+}
+
+TEST_F(AwaitAllTest, LosesNoErrorWhenTheWaiterIsCancelledBeforeItRuns) {
+  FERMATA_CHECKS("CORE-AW-08", "CORE-CO-10");
+  EXPECT_EQ(thrown_by([&] {
+              fixture.run([&] {
+                const auto failed = failure_after(5ms, "not delivered");
+                const auto waiter = spawn([&] { await_all_or_fail({failed}); });
+                suspend();
+                const auto canceller =
+                    subscribe(failed.event(), [&](Event&, const Outcome&) { waiter.cancel(); });
+                EXPECT_THROW(await(waiter), Cancellation);
+              });
+            }),
+            "fermata::Error: not delivered");
+}
+
+}  // namespace
+}  // namespace fermata::test
