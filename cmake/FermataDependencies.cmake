@@ -5,11 +5,13 @@
 find_package(Threads REQUIRED)
 set(Boost_USE_STATIC_LIBS ON)  # a switch then needs no detour through the linkage table
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
+find_path(FERMATA_ASIO boost/asio/io_context.hpp HINTS ${Boost_INCLUDE_DIRS})
 find_package(fmt REQUIRED)
 
 find_package(PkgConfig)
 if(PkgConfig_FOUND)
   pkg_check_modules(libuv IMPORTED_TARGET libuv>=1.44)
+  pkg_check_modules(glib IMPORTED_TARGET glib-2.0>=2.58)
   pkg_check_modules(libevent IMPORTED_TARGET libevent_core>=2.1)
 endif()
 find_path(libev_HEADERS ev.h)  # it has no pkg-config file
@@ -34,6 +36,8 @@ endfunction()
 fermata_without(libuv_FOUND "libuv" "fermata::uv and everything on real sockets")
 fermata_without(libev_FOUND "libev" "the reactor on libev")
 fermata_without(libevent_FOUND "libevent" "the reactor on libevent")
+fermata_without(glib_FOUND "GLib" "the tests and the example of guests in its loop")
+fermata_without(FERMATA_ASIO "Boost.Asio" "the tests and the example of guests in its loop")
 fermata_without(GTest_FOUND "GoogleTest" "tests and fermata::sim")
 fermata_without(rapidcheck_FOUND "RapidCheck" "fermata::sim and properties")
 fermata_without(nlohmann_json_FOUND "nlohmann-json" "fermata::sim and properties")

@@ -6,6 +6,10 @@
 # Those whose simulated tests fail, since that is what they show.
 set(examples_of_failure lost_update transfer)
 
+# What some need besides; without it they are left out.
+set(needed_by_uv_host PkgConfig::libuv)
+set(needed_by_glib_host PkgConfig::glib)
+
 file(GLOB examples CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/examples/*")
 foreach(example IN LISTS examples)
   cmake_path(GET example FILENAME name)
@@ -14,9 +18,14 @@ foreach(example IN LISTS examples)
   list(FILTER simulations INCLUDE REGEX "_sim_test\\.cpp$")
   list(FILTER shared EXCLUDE REGEX "(_sim_test|/main)\\.cpp$")
 
+  set(needed ${needed_by_${name}})
+  if(needed AND NOT TARGET ${needed})
+    continue()
+  endif()
+
   if(EXISTS "${example}/main.cpp" AND TARGET fermata_uv)
-    fermata_program(example_${name} examples/${name}
-      SOURCES "${example}/main.cpp" ${shared} LINK fermata_uv fermata_sim fmt::fmt PRECOMPILED sim)
+    fermata_program(example_${name} examples/${name} SOURCES "${example}/main.cpp" ${shared}
+      LINK fermata_uv fermata_host fermata_sim fmt::fmt ${needed} PRECOMPILED sim)
   endif()
   if(simulations AND BUILD_TESTING AND TARGET fermata_sim)
     set(properties "")

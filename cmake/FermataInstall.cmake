@@ -74,6 +74,11 @@ if(libev_FOUND)
 endif()
 fermata_pkg_config(poll "Reactors on libev, libevent, ppoll, pselect and epoll"
   "fermata-runtime fmt" "${poll_libs}")
+set(host_requires "fermata-poll fmt")
+if(libuv_FOUND)
+  string(APPEND host_requires " libuv")
+endif()
+fermata_pkg_config(host "Guests in loops of others" "${host_requires}" "-lboost_context")
 fermata_pkg_config(sim "The deterministic simulator" "fermata-runtime gtest fmt" "-lrapidcheck")
 fermata_pkg_config(sim_main "The simulator's main()" "fermata-sim" "")
 fermata_pkg_config(fuzz_main "The main() of simulated tests that replay a fuzzer's inputs"

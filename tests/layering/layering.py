@@ -13,7 +13,7 @@ import sys
 SOURCE_SUFFIXES = {".hpp", ".cpp", ".h", ".c"}
 RUNTIME_FOLDERS = {
     *("base", "context", "core", "sync", "reactor", "io"),
-    *("os", "uv", "poll", "loop", "db"),
+    *("os", "uv", "poll", "host", "loop", "db"),
 }
 
 # What a layer may include besides itself. Base and core are open to all above them.
@@ -25,12 +25,22 @@ MAY_INCLUDE = {
     "runtime/reactor": {"runtime/base", "runtime/core"},
     "runtime/io": {"runtime/base", "runtime/core", "runtime/sync", "runtime/reactor"},
     "runtime/os": {"runtime/base", "runtime/core", "runtime/reactor"},
-    "runtime/uv": {"runtime/base", "runtime/core", "runtime/reactor", "runtime/os"},
+    "runtime/uv": {
+        *("runtime/base", "runtime/core", "runtime/reactor", "runtime/os"),
+        "runtime/host",
+    },
     "runtime/poll": {"runtime/base", "runtime/core", "runtime/reactor", "runtime/os"},
+    "runtime/host": {
+        *("runtime/base", "runtime/context", "runtime/core", "runtime/reactor", "runtime/os"),
+        "runtime/poll",
+    },
     "runtime/loop": {"runtime/base", "runtime/core", "runtime/reactor", "runtime/io"},
     "runtime/db": {"runtime/base", "runtime/core", "runtime/sync", "runtime/io"},
     "runtime": {f"runtime/{folder}" for folder in RUNTIME_FOLDERS},
-    "sim": {f"runtime/{folder}" for folder in RUNTIME_FOLDERS - {"os", "uv", "poll", "loop", "db"}}
+    "sim": {
+        f"runtime/{folder}"
+        for folder in RUNTIME_FOLDERS - {"os", "uv", "poll", "host", "loop", "db"}
+    }
     | {"runtime"},
     "models": {"runtime/base"},
 }
@@ -39,7 +49,9 @@ MAY_INCLUDE = {
 LIBRARIES = {
     "boost/context": ("runtime/context", "bench"),
     "boost/fiber": ("bench",),
-    "uv.h": ("runtime/uv", "bench"),
+    "boost/asio": ("runtime/host", "tests", "examples"),
+    "glib": ("runtime/host", "tests", "examples"),
+    "uv.h": ("runtime/uv", "tests", "examples", "bench"),
     "ev.h": ("runtime/poll", "bench"),
     "event2/": ("runtime/poll", "bench"),
     "gtest/": ("sim", "laws", "tests", "examples"),
@@ -51,7 +63,7 @@ LIBRARIES = {
 MAY_INCLUDE_TESTS = re.compile(r"tests/|properties/(?!models/)|examples/.*_test\.cpp$")
 
 # The charter: what would make a run depend on anything but its tape.
-SIMULATED = re.compile(r"runtime/(?!os/|uv/|poll/)|sim/(?!cli/)|properties/models/")
+SIMULATED = re.compile(r"runtime/(?!os/|uv/|poll/|host/)|sim/(?!cli/)|properties/models/")
 CHARTER = {
     "a random generator of its own": r"\bs?rand\s*\(|\brandom_device\b|\bmt19937|\bminstd_rand"
     r"|\bdefault_random_engine\b",
@@ -192,6 +204,10 @@ PLANTED = [
     ("runtime/io/a.cpp", '#include "fermata/runtime/os/clock.hpp"'),
     ("runtime/poll/a.cpp", '#include "fermata/runtime/uv/loop.hpp"'),
     ("sim/world/a.cpp", '#include "fermata/runtime/os/clock.hpp"'),
+    ("runtime/poll/a.cpp", '#include "fermata/runtime/host/guest.hpp"'),
+    ("runtime/uv/a.cpp", "#include <boost/asio/io_context.hpp>"),
+    ("runtime/loop/a.cpp", "#include <glib.h>"),
+    ("sim/world/a.cpp", '#include "fermata/runtime/host/guest.hpp"'),
     ("runtime/io/a.cpp", '#include "fermata/sim/world/world.hpp"'),
     ("runtime/uv/a.cpp", '#include "fermata/runtime/io/tcp.hpp"'),
     ("runtime/uv/a.cpp", '#include "tests/support/checks.hpp"'),
@@ -225,6 +241,8 @@ LEGAL = [
     ("runtime/io/a.hpp", '#include "fermata/runtime/reactor/part.hpp"'),
     ("runtime/os/a.cpp", "auto now = std::chrono::steady_clock::now(); std::thread worker;"),
     ("runtime/poll/a.cpp", '#include <ev.h>\n#include "fermata/runtime/os/clock.hpp"'),
+    ("runtime/host/a.hpp", '#include <glib.h>\n#include "fermata/runtime/poll/reactor.hpp"'),
+    ("runtime/uv/a.hpp", '#include "fermata/runtime/host/guest.hpp"'),
     ("runtime/runtime.hpp", '#include "fermata/runtime/uv/reactor.hpp"'),
     ("runtime/core/a.cpp", "// never a steady_clock, nor rand()\nauto s = \"getenv(x)\";"),
     ("runtime/core/a.cpp", "/* std::mt19937\n */ int grand(int); int big = 1'000'000;"),
