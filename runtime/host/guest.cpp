@@ -23,6 +23,7 @@ std::uint64_t this_thread() noexcept { return static_cast<std::uint64_t>(::pthre
 
 Guest::Guest(std::string_view name, GuestOptions&& options)
     : options_(std::move(options)), host_name_(name), thread_(this_thread()) {
+  options_.runtime.handle_stop_signals = options_.handle_stop_signals;
   auto backend =
       std::make_unique<detail::HostingBackend>(host_name_, static_cast<detail::Gate&>(*this));
   backend_ = backend.get();

@@ -127,6 +127,15 @@ TEST(Guest, EndsWithWhatOnIdleThrows) {
   EXPECT_EQ(message_of(host.guest().error()), "no idling");
 }
 
+TEST(Guest, LeavesStopSignalsToTheHost) {
+  struct sigaction before = {};
+  ::sigaction(SIGTERM, nullptr, &before);
+  PollingHost host;
+  struct sigaction now = {};
+  ::sigaction(SIGTERM, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, before.sa_handler);
+}
+
 TEST(Guest, EndsOnStopSignalsIfItIsToldTo) {
   host::GuestOptions options;
   options.handle_stop_signals = true;
