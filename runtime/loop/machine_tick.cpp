@@ -138,6 +138,11 @@ void Machine::idle(Runner& me) {
   static constexpr SourcePlace kPlace = {"event loop without work", "", 0};
   park_polls();
   waiting_ = true;
+  parking_.set_hidden(options.hosted);  // The host need not stay for it.
+  struct Show {
+    Event& parking;
+    ~Show() { parking.set_hidden(false); }
+  } const show{parking_};
   runtime.scheduler().wait_for(parking_, kPlace);
   waiting_ = false;
   unpark_polls();
