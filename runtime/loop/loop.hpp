@@ -64,6 +64,9 @@ struct LoopOptions {
   bool overlap = false;
   /// run() is refused: serve() drives this loop, on behalf of a host.
   bool hosted = false;
+  /// Of a hosted loop: whether who suspends while it does not run may do so, since the host is
+  /// turned meanwhile (Guest::can_turn_host).
+  bool host_can_be_turned = false;
   /// After so many callbacks of one tick the reactor, and with it a host, gets a turn; 0 for never.
   std::size_t callbacks_per_turn = 0;
   TieOrder ties = TieOrder::Canonical;

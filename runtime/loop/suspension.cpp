@@ -82,7 +82,7 @@ std::any suspend_callback(Fiber& fiber, Machine& machine, const SourcePlace& pla
 
 std::any suspend_main(const std::shared_ptr<Fiber>& fiber, const std::shared_ptr<Machine>& machine,
                       const SourcePlace& place) {
-  if (machine->options.hosted) {
+  if (machine->options.hosted && !machine->options.host_can_be_turned) {
     throw LoopIsHosted("suspend: the event loop's host runs it, and does not wait for anybody");
   }
   const Waiting waiting(*fiber);

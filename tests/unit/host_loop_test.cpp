@@ -123,6 +123,33 @@ TYPED_TEST(GuestLoops, LetCallbacksSuspend) {
   EXPECT_EQ(notes, (std::vector<std::string>{"begin", "other", "end"}));
 }
 
+TYPED_TEST(GuestLoops, LetMainSuspendWhereTheHostCanBeTurned) {
+  if (!this->guest().can_turn_host()) {
+    EXPECT_THROW(this->guest().enter([] {
+      Loop other({.hosted = true});
+      other.suspension().suspend();
+    }),
+                 loop::LoopIsHosted);
+    return;
+  }
+  const int value = this->guest().enter([] {
+    Loop other({.hosted = true, .host_can_be_turned = true});
+    const auto main = other.suspension();
+    other.delay(2ms, [&] { main.resume(42); });
+    return main.template suspend_for<int>();
+  });
+  EXPECT_EQ(value, 42);
+}
+
+TYPED_TEST(GuestLoops, ReportADeadlockOfMainWhenTheyHaveNothingLeft) {
+  if (!this->guest().can_turn_host()) return;
+  this->guest().enter([] {
+    Loop other({.hosted = true, .host_can_be_turned = true});
+    other.delay(1ms, [] {});
+    EXPECT_THROW(other.suspension().suspend(), loop::LoopDeadlock);
+  });
+}
+
 TEST(GuestLoop, GivesTheHostATurnWithinATick) {
   test::PollingHost host({.turn_limit = Duration::zero()});
   constexpr int kCallbacks = 100;
