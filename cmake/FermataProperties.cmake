@@ -17,7 +17,7 @@ if(laws_sources)
   fermata_use_precompiled(fermata_laws sim)
 endif()
 
-set(laws_link fermata_laws fermata_test_support fermata_sim fmt::fmt)
+set(laws_link fermata_laws fermata_test_support fermata_uv fermata_sim fmt::fmt)
 
 file(GLOB properties CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/*_properties.cpp")
 foreach(source IN LISTS properties)

@@ -23,7 +23,6 @@
 //             callback that repeats stays enabled.
 // Cost        In steady state nothing is allocated for a callback whose function is small.
 // Threads     The runtime's thread only, except post().
-// Source      Section 1 of the specification of the event loop: LOOP-01 to 20.
 
 #include <cstddef>
 #include <exception>
