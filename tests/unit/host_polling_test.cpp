@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -10,6 +10,7 @@
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/core/timer.hpp"
 #include "fermata/runtime/host/guest.hpp"
+#include "fermata/runtime/io/descriptor.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/hosts.hpp"
@@ -177,6 +178,36 @@ TEST(Guest, KeepsItsExceptionsToItself) {
     EXPECT_THROW(throw, std::string);
   }
   EXPECT_EQ(seen, 5);
+}
+
+TEST(Guest, SurvivesDescriptorsThatAreClosedBehindItsBack) {
+  PollingHost host;
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  bool told = false;
+  host.guest().spawn("reader", [&] {
+    Descriptor watched(ends[0]);
+    try {
+      watched.wait_readable();
+    } catch (const PollError&) {
+    }
+    told = true;
+  });
+  host.turn();
+  const int duplicate = ::dup(ends[0]);
+  ::close(ends[0]);
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);  // The kernel tells of it for ever.
+  host.guest().spawn("other", [] { delay(1ms); });
+  while (!told) host.turn();
+  int turns = 0;
+  while (!host.guest().idle()) {
+    host.turn();
+    ASSERT_LT(++turns, 1000);
+  }
+  EXPECT_FALSE(host.is_ready());
+  host.run([] { delay(1ms); });
+  ::close(duplicate);
+  ::close(ends[1]);
 }
 
 TEST(Guest, LivesInsideAnotherGuest) {
