@@ -24,6 +24,7 @@ extern const Law kAwaitFamily;
 extern const Law kChannels;
 extern const Law kCrashes;
 extern const Law kDatagrams;
+extern const Law kDescriptors;
 extern const Law kFiles;
 extern const Law kFutures;
 extern const Law kIteration;

@@ -8,10 +8,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "fermata/runtime/base/error.hpp"
 
@@ -19,6 +21,7 @@ namespace fermata {
 
 namespace {
 
+constexpr rlim_t kMostWhenExhausted = 4096;
 constexpr int kStream = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
 int checked(int result, const char* operation) {
@@ -103,15 +106,7 @@ class SystemDescriptorCalls final : public DescriptorCalls {
 
   void exhaust(bool value) override {
     if (value == limit_.has_value()) return;
-    rlimit limit = {};
-    checked(::getrlimit(RLIMIT_NOFILE, &limit), "find the limit of descriptors");
-    if (value) {
-      limit_ = limit.rlim_cur;
-      limit.rlim_cur = 0;  // Those that are open stay so.
-    } else {
-      limit.rlim_cur = *std::exchange(limit_, std::nullopt);
-    }
-    checked(::setrlimit(RLIMIT_NOFILE, &limit), "set the limit of descriptors");
+    value ? fill() : drain();
   }
 
  private:
@@ -120,7 +115,30 @@ class SystemDescriptorCalls final : public DescriptorCalls {
     return {static_cast<std::size_t>(size), 0};
   }
 
-  std::optional<rlim_t> limit_;
+  // The limit only keeps this short: whoever polls may not have more descriptors than it says.
+  void fill() {
+    rlimit limit = {};
+    checked(::getrlimit(RLIMIT_NOFILE, &limit), "find the limit of descriptors");
+    limit_ = limit.rlim_cur;
+    limit.rlim_cur = std::min(limit.rlim_cur, kMostWhenExhausted);
+    checked(::setrlimit(RLIMIT_NOFILE, &limit), "set the limit of descriptors");
+    const int file = ::memfd_create("fermata", MFD_CLOEXEC);
+    for (int each = file; each >= 0; each = ::fcntl(file, F_DUPFD_CLOEXEC, 0)) {
+      fillers_.push_back(each);
+    }
+  }
+
+  void drain() {
+    for (const int each : fillers_) ::close(each);
+    fillers_.clear();
+    rlimit limit = {};
+    checked(::getrlimit(RLIMIT_NOFILE, &limit), "find the limit of descriptors");
+    limit.rlim_cur = *std::exchange(limit_, std::nullopt);
+    checked(::setrlimit(RLIMIT_NOFILE, &limit), "set the limit of descriptors");
+  }
+
+  std::optional<rlim_t> limit_;  // What it was before; only while exhausted.
+  std::vector<int> fillers_;
 };
 
 }  // namespace

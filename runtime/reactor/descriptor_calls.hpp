@@ -59,7 +59,7 @@ class DescriptorCalls {
   [[nodiscard]] virtual bool is_open(int descriptor) const noexcept = 0;
 
   /// While `value`, nothing finds a free descriptor: EMFILE. For tests of what a program does then;
-  /// of a real process it is the soft limit of descriptors, which is put back by `false`.
+  /// a real process has them all, and a lower limit. Throws InputOutputError.
   virtual void exhaust(bool value) = 0;
 };
 

@@ -37,9 +37,8 @@ void PollProxy::arm() { poll_->join(*this); }
 void PollProxy::disarm() noexcept { poll_->leave(*this); }
 
 void PollProxy::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
-  facts.is("descriptor", fmt::to_string(poll_->descriptor()), poll_->made_at());
+  poll_->explain_descriptor(facts);
   facts.wanted(to_string(events_));
-  facts.outside("its other end");
 }
 
 std::string PollProxy::info() const {
@@ -56,6 +55,11 @@ Poll::~Poll() { shut(); }
 
 std::string Poll::info() const {
   return fmt::format("Poll #{} (descriptor={}, {})", serial(), descriptor_, to_string(armed_));
+}
+
+void Poll::explain_descriptor(WaitFacts& facts) const {
+  facts.is("descriptor", fmt::to_string(descriptor_), made_at());
+  facts.outside("its other end");
 }
 
 PollMask Poll::wanted() const noexcept {

@@ -94,6 +94,8 @@ class Poll : public Handle {
   /// Watch for `mask`, which is not empty, instead of what was watched before. Throws PollError.
   virtual void arm_mask(PollMask mask) = 0;
   virtual void disarm_mask() noexcept = 0;
+  /// What it is, and who makes it ready, for a report about somebody who waits for it.
+  virtual void explain_descriptor(WaitFacts& facts) const;
 
   // --- for the backend ---
 

@@ -40,6 +40,8 @@ constexpr std::array<const char*, kFaultCount> kNames = {
     "out-of-descriptors",
     "spawn-failure",
     "slow-exit",
+    "interrupted",
+    "spurious-readiness",
 };
 
 std::optional<Fault> fault_of(std::string_view name) {

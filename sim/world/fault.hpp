@@ -39,8 +39,10 @@ enum class Fault : std::uint8_t {
   OutOfDescriptors,   // a connection, pipe or file finds no descriptor; an accept tries again later
   SpawnFailure,       // the system has no room for another process
   SlowExit,           // a process's end is noticed late
+  Interrupted,        // a read, write or wait for descriptors ends with EINTR, having done nothing
+  SpuriousReadiness,  // a descriptor is told to be ready and may not be
 };
-inline constexpr std::size_t kFaultCount = 27;
+inline constexpr std::size_t kFaultCount = 29;
 
 /// "delay", "short-read", ...
 [[nodiscard]] const char* to_string(Fault fault) noexcept;

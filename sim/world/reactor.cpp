@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/sim/world/fault_plan.hpp"
@@ -25,6 +27,7 @@ SimReactor::SimReactor(NodeState& node)
       lateness_key_(key_of(node.key(), "lateness")),
       pause_key_(key_of(node.key(), "pause")),
       order_key_(key_of(node.key(), "order")),
+      polls_(attachment_, node),
       signals_(attachment_, node),
       triggers_(attachment_, node),
       streams_(attachment_, node),
@@ -53,6 +56,7 @@ std::vector<std::string> SimReactor::detach() noexcept {
   while (agenda.earliest() != Instant::never()) agenda.run_due(agenda.earliest());
   processes_.look();
   processes_.end_run();
+  polls_.table().end_run(leaks);
   signals_.end_run();
   attachment_.describe_unclosed(leaks);
   attachment_.detach();
@@ -79,9 +83,11 @@ Duration SimReactor::lateness() {
 
 void SimReactor::turn(TurnMode mode, Instant wake_by) {
   if (node_.can_pause()) meet_pause();
+  polls_.begin_turn();
   if (mode == TurnMode::Block) {
     wake_by = node_.clock().when_shown(wake_by);
     if (wake_by != Instant::never()) wake_by = wake_by + lateness();
+    wake_by = std::min(wake_by, polls_.interruption());
     if (node_.wait(wake_by)) attachment_.runtime().shutdown();
   } else {
     node_.give_way();
@@ -110,6 +116,11 @@ void SimReactor::let_threads_in() noexcept {
 
 void SimReactor::require_main(const char* part) const {
   if (node_.is_thread()) throw Unsupported(fmt::format("{} of threads", part), name());
+}
+
+SimPolls& SimReactor::polls() {
+  require_main("polls");
+  return polls_;
 }
 
 SimSignals& SimReactor::signals() {

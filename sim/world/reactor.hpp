@@ -2,7 +2,7 @@
 #pragma once
 
 // The reactor of a simulated node: time is the node's clock, everything from outside is on the
-// node's agenda. It has no polls: there are no real descriptors in a simulated world.
+// node's agenda.
 
 #include "fermata/runtime/core/reactor.hpp"
 #include "fermata/runtime/reactor/handle.hpp"
@@ -13,6 +13,7 @@
 #include "fermata/sim/net/streams.hpp"
 #include "fermata/sim/process/processes.hpp"
 #include "fermata/sim/world/offload.hpp"
+#include "fermata/sim/world/polls.hpp"
 #include "fermata/sim/world/signals.hpp"
 #include "fermata/sim/world/threads.hpp"
 #include "fermata/sim/world/triggers.hpp"
@@ -38,6 +39,7 @@ class SimReactor final : public Reactor {
   void shutdown_began() noexcept override { threads_.shut_down(); }
   void let_threads_in() noexcept override;
 
+  [[nodiscard]] SimPolls& polls() override;
   [[nodiscard]] SimSignals& signals() override;
   [[nodiscard]] SimTriggers& triggers() override { return triggers_; }
   [[nodiscard]] SimStreams& streams() override;
@@ -66,6 +68,7 @@ class SimReactor final : public Reactor {
   std::uint64_t pause_key_;
   std::uint64_t order_key_;
   fermata::detail::Attachment attachment_;
+  SimPolls polls_;
   SimSignals signals_;
   SimTriggers triggers_;
   SimStreams streams_;

@@ -371,6 +371,8 @@ void WorldState::struck(Fault fault, std::uint64_t key) {
     case Fault::WatchOverflow:
     case Fault::OutOfDescriptors:
     case Fault::SpawnFailure:
+    case Fault::Interrupted:
+    case Fault::SpuriousReadiness:
       break;
     default:
       return;

@@ -3,7 +3,6 @@
 // One body over every kind of event: whoever waits, waits through `Event&` and knows no kind.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
 #include <csignal>
@@ -225,27 +224,28 @@ Subject make_file_watch(const std::string& folder) {
 Subject make_proxy(std::size_t count) {
   struct Watched {
     explicit Watched(std::size_t proxies_wanted) {
-      EXPECT_EQ(::pipe(ends.data()), 0);
-      const auto poll = reactor().polls().open(ends[0]);
+      const auto poll = reactor().polls().open(ends.first);
       while (proxies.size() < proxies_wanted) {
         proxies.push_back(std::make_unique<PollProxy>(*poll, PollMask::Readable));
       }
     }
     ~Watched() {
       proxies.clear();
-      ::close(ends[0]);
-      if (ends[1] >= 0) ::close(ends[1]);
+      calls.close(ends.first);
+      if (ends.second >= 0) calls.close(ends.second);
     }
-    std::array<int, 2> ends{};
+    DescriptorCalls& calls = reactor().polls().calls();
+    DescriptorPair ends = calls.open_pair();
     std::vector<std::unique_ptr<PollProxy>> proxies;
   };
   const auto watched = std::make_shared<Watched>(count);
-  return {*watched->proxies.front(),
-          [watched] { EXPECT_EQ(::close(std::exchange(watched->ends[1], -1)), 0); }};
+  return {*watched->proxies.front(), [watched] {
+            EXPECT_EQ(watched->calls.close(std::exchange(watched->ends.second, -1)), 0);
+          }};
 }
 
 template <class Arm>
-std::vector<Kind> modelled_kinds(const std::string& folder) {
+std::vector<Kind> kinds(const std::string& folder) {
   return {
       {"timer", make_timer_event},
       {"signal", make_signal<Arm>},
@@ -265,12 +265,6 @@ std::vector<Kind> modelled_kinds(const std::string& folder) {
       {"task group", make_group},
       {"pool", make_pool},
       {"scope", make_scope},
-  };
-}
-
-/// Not modelled in simulation: there are no real descriptors.
-std::vector<Kind> real_kinds() {
-  return {
       {"poll", [] { return make_proxy(1); }},
       {"poll proxy", [] { return make_proxy(2); }},
   };
@@ -282,8 +276,7 @@ TYPED_TEST_SUITE(EventKinds, Programs);
 
 TYPED_TEST(EventKinds, AreTwenty) {
   std::set<std::string> names;
-  for (const Kind& kind : modelled_kinds<TypeParam>("")) names.insert(kind.name);
-  for (const Kind& kind : real_kinds()) names.insert(kind.name);
+  for (const Kind& kind : kinds<TypeParam>("")) names.insert(kind.name);
   EXPECT_EQ(names.size(), 20u);
 }
 
@@ -291,19 +284,7 @@ TYPED_TEST(EventKinds, AreSubscribedToWokenByAndLeftAlike) {
   const std::string folder = this->path("watched");
   TypeParam::run([&folder] {
     fs::make_directory(folder);
-    for (const Kind& kind : modelled_kinds<TypeParam>(folder)) expect_an_event(kind);
-  });
-}
-
-TYPED_TEST(EventKinds, OfRealDescriptorsAreAlikeOrNotThere) {
-  TypeParam::run([] {
-    for (const Kind& kind : real_kinds()) {
-      if (TypeParam::kReal) {
-        expect_an_event(kind);
-      } else {
-        EXPECT_EQ(error_of(kind.make), "reactor 'sim' has no part 'polls'");
-      }
-    }
+    for (const Kind& kind : kinds<TypeParam>(folder)) expect_an_event(kind);
   });
 }
 

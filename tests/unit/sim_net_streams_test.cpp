@@ -13,7 +13,6 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/descriptor.hpp"
 #include "fermata/runtime/io/offload.hpp"
 #include "fermata/runtime/io/signal.hpp"
 #include "fermata/runtime/io/tcp.hpp"
@@ -479,18 +478,6 @@ TEST_F(NetTest, SignalsReachThoseWhoWait) {
   expect_no_failure();
   EXPECT_EQ(seen, 2);
   EXPECT_EQ(world_.now(), Instant{} + 9ms);
-}
-
-TEST_F(NetTest, HasNoRealDescriptors) {
-  run([] {
-    try {
-      const Descriptor descriptor(0);
-      ADD_FAILURE() << "watched a real descriptor";
-    } catch (const Unsupported& error) {
-      EXPECT_NE(std::string(error.what()).find("sim"), std::string::npos) << error.what();
-    }
-  });
-  expect_no_failure();
 }
 
 }  // namespace

@@ -42,11 +42,6 @@ std::string error_of(const std::function<void()>& call) {
   return error;
 }
 
-TEST(NotModelled, DescriptorsOfUsers) {
-  EXPECT_EQ(error_of([] { const Descriptor descriptor(0); }),
-            "reactor 'sim' has no part 'polls'");
-}
-
 TEST(NotModelled, SocketsProcessesAndSignalsOfThreads) {
   const auto in_thread = [](void (*call)()) {
     return error_of([call] {
@@ -59,12 +54,16 @@ TEST(NotModelled, SocketsProcessesAndSignalsOfThreads) {
   };
   const std::string streams = "reactor 'sim' has no part 'streams of threads'";
   EXPECT_EQ(in_thread([] { (void)TcpStream::connect({"10.0.0.1", 80}); }), streams);
-  EXPECT_EQ(in_thread([] { (void)UdpSocket::bind({"127.0.0.1", 0}); }),
+  EXPECT_EQ(in_thread([] {
+              (void)UdpSocket::bind({"127.0.0.1", 0});
+            }),
             "reactor 'sim' has no part 'datagrams of threads'");
   EXPECT_EQ(in_thread([] { (void)Process::spawn({.program = "any"}); }),
             "reactor 'sim' has no part 'processes of threads'");
   EXPECT_EQ(in_thread([] { SignalWatch watch(SIGHUP); }),
             "reactor 'sim' has no part 'signals of threads'");
+  EXPECT_EQ(in_thread([] { const Descriptor descriptor(0); }),
+            "reactor 'sim' has no part 'polls of threads'");
 }
 
 TEST(NotModelled, ProcessesThatAreStopped) {
@@ -81,11 +80,11 @@ TEST(NotModelled, FailsTheRunThatDoesNotExpectIt) {
   const auto strategy = make_strategy("fifo");
   Decisions decisions(*strategy);
   World world(decisions);
-  world.node("main", [] { const Descriptor descriptor(0); });
+  world.node("main", [] { await(spawn_thread([] { const Descriptor descriptor(0); })); });
   world.run();
   ASSERT_TRUE(world.failure());
   EXPECT_EQ(world.failure()->verdict, Verdict::Safety);
-  EXPECT_NE(world.failure()->message.find("has no part 'polls'"), std::string::npos);
+  EXPECT_NE(world.failure()->message.find("has no part 'polls of threads'"), std::string::npos);
 }
 
 }  // namespace

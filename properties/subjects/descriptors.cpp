@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Two ends of a connection that the program itself reads and writes, now and then closed and opened
+// anew, under the same numbers, while others still wait for the old ones.
+
+#include <array>
+#include <cerrno>
+#include <list>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/runtime.hpp"
+#include "properties/scripts/law.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+enum Operations : std::uint8_t { kWrite, kRead, kWaitReadable, kWaitWritable, kShut, kReplace };
+constexpr std::array<Operation, 6> kOperations = {{{"write", 10},
+                                                   {"read", 10},
+                                                   {"wait readable", 10},
+                                                   {"wait writable", 6},
+                                                   {"shut down writing", 1},
+                                                   {"replace", 2}}};
+
+constexpr std::size_t kBytesEach = 3000;
+constexpr std::size_t kSurelyRoom = 1000;
+
+std::byte byte_at(std::size_t position) { return static_cast<std::byte>(position * 7 % 251); }
+
+class Descriptors final : public Subject {
+ public:
+  explicit Descriptors(Stage& on) : Subject(on), calls_(descriptor_calls()) { open(); }
+  ~Descriptors() override { close(); }
+
+  void perform(std::size_t actor, const Step& step) override {
+    if (ending_) return;
+    if (step.operation() == kReplace) {
+      close();
+      return open();
+    }
+    if (!open_) return;
+    const std::size_t end = actor % 2;
+    switch (step.operation()) {
+      case kWrite:
+        return write(end, step.number * kBytesEach);
+      case kRead:
+        return read(end, 1 + step.number * kBytesEach);
+      case kWaitReadable:
+        return wait_for(actor, end, PollMask::Readable, stage.patience(step.number));
+      case kWaitWritable:
+        return wait_for(actor, end, PollMask::Writable, stage.patience(step.number));
+      case kShut:
+        ways_[end].shut = calls_.shut_down_writing(ends_[end]) == 0;
+    }
+  }
+
+  void at_rest() override {
+    for (const Waiter& waiter : waiters_) {
+      if (stage.parked(waiter.actor) && is_ready(waiter)) {
+        stage.complain("POLL-03, POLL-04 (WAKE): descriptor " + std::to_string(ends_[waiter.end]) +
+                       " is " + to_string(waiter.mask) + ", and a waiter sleeps on");
+      }
+    }
+  }
+
+  void let_go() override {
+    ending_ = true;
+    close();
+  }
+
+  void at_end() override {
+    if (!waiters_.empty()) stage.complain("POLL-03 (WAKE): somebody waits for what is closed");
+  }
+
+ private:
+  /// What one end writes and the other one reads.
+  struct Way {
+    std::size_t sent = 0;
+    std::size_t received = 0;
+    bool shut = false;
+  };
+  struct Waiter {
+    std::size_t actor;
+    std::size_t end;
+    PollMask mask;
+    std::uint64_t generation;
+  };
+
+  void open() {
+    try {
+      const DescriptorPair pair = calls_.open_pair();
+      ends_ = {pair.first, pair.second};
+      ways_ = {};
+      broken_ = false;
+      open_ = true;
+      ++generation_;
+    } catch (const InputOutputError& error) {
+      if (error.code() != EMFILE) throw;
+    }
+  }
+
+  void close() {
+    if (!std::exchange(open_, false)) return;
+    for (const int end : ends_) calls_.close(end);
+  }
+
+  [[nodiscard]] bool is_ready(const Waiter& waiter) const {
+    if (!open_ || broken_ || waiter.generation != generation_) return true;
+    const Way& in = ways_[1 - waiter.end];
+    const Way& out = ways_[waiter.end];
+    if (in.shut && out.shut) return true;
+    if (waiter.mask == PollMask::Readable) return in.shut || in.sent > in.received;
+    return out.shut || out.sent - out.received < kSurelyRoom;
+  }
+
+  void write(std::size_t end, std::size_t size) {
+    Way& way = ways_[end];
+    std::vector<std::byte> bytes(size);
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = byte_at(way.sent + i);
+    const DescriptorTransfer written = calls_.write(ends_[end], bytes);
+    way.sent += written.size;
+    check_code(written.code, way.shut ? EPIPE : 0);
+    if (written.code == 0 && size > 0 && written.size == 0) {
+      stage.complain("POLL (WAKE): a write took nothing, and says nothing");
+    }
+  }
+
+  void read(std::size_t end, std::size_t size) {
+    Way& way = ways_[1 - end];
+    std::vector<std::byte> bytes(size);
+    const DescriptorTransfer read = calls_.read(ends_[end], bytes);
+    for (std::size_t i = 0; i < read.size; ++i) {
+      if (bytes[i] != byte_at(way.received + i)) {
+        return stage.complain("POLL (ONCE): what was read is not what was written next");
+      }
+    }
+    way.received += read.size;
+    if (way.received > way.sent) stage.complain("POLL (ONCE): more is read than was written");
+    check_code(read.code, 0);
+    const bool ended = way.shut && way.received == way.sent;
+    if (read.code == 0 && read.size == 0 && !ended && !broken_) {
+      stage.complain("POLL (ONCE): the end is read, and nobody has ended it");
+    }
+  }
+
+  void check_code(int code, int expected) {
+    if (code == ECONNRESET && stage.struck(sim::Fault::Reset)) broken_ = true;
+    const bool legal = code == 0 || code == EAGAIN || code == EINTR || code == expected ||
+                       (broken_ && (code == ECONNRESET || code == EPIPE));
+    if (!legal) stage.complain("POLL (ONCE): an error of nobody: " + std::to_string(code));
+  }
+
+  void wait_for(std::size_t actor, std::size_t end, PollMask mask, const WaitOptions& options) {
+    const auto me = waiters_.insert(waiters_.end(), {actor, end, mask, generation_});
+    struct Leave {
+      std::list<Waiter>& waiters;
+      std::list<Waiter>::iterator me;
+      ~Leave() { waiters.erase(me); }
+    } const leave{waiters_, me};
+    try {
+      const PollMask ready = Descriptor(ends_[end]).wait(mask, options);
+      if (!any(ready & (mask | PollMask::Disconnect))) {
+        stage.complain("POLL-02 (ONCE): a waiter was told of what it had not asked for");
+      }
+    } catch (const PollError&) {
+      if (!others_wait_for_the_old(*me)) {
+        stage.complain("POLL (SHUT): an open descriptor cannot be watched");
+      }
+    }
+  }
+
+  /// Their watch of the number is that of a file which is gone.
+  [[nodiscard]] bool others_wait_for_the_old(const Waiter& me) const {
+    for (const Waiter& other : waiters_) {
+      if (other.end == me.end && other.generation != generation_) return true;
+    }
+    return false;
+  }
+
+  DescriptorCalls& calls_;
+  std::array<int, 2> ends_{};
+  std::array<Way, 2> ways_;  // By who writes.
+  std::list<Waiter> waiters_;
+  std::uint64_t generation_ = 0;
+  bool open_ = false;
+  bool broken_ = false;
+  bool ending_ = false;
+};
+
+}  // namespace
+
+constinit const Law kDescriptors = {
+    "descriptors",
+    "what is written to a descriptor is read once and in order, and whoever waits for it is told",
+    kOperations, &make_subject<Descriptors>};
+
+}  // namespace fermata::properties::scripts

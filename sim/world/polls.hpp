@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Readiness of simulated descriptors.
+//
+// Level     What stays ready is told in every turn. A turn that finds what the one before it has
+//           told takes a microsecond, so that time passes for a program that does not use it up.
+// Order     Descriptors that are ready in one turn are told in a drawn order.
+// Faults    spurious-readiness: one that is watched is told to be ready, once, and may not be.
+//           interrupted: a wait ends early, with nothing.
+// Closing   A descriptor that is closed while somebody waits for it is told as gone in the next
+//           turn; its number may then mean another file, which is never mistaken for it.
+
+#include "fermata/sim/world/descriptor_table.hpp"
+#include "fermata/sim/world/member_happening.hpp"
+
+namespace fermata::sim::detail {
+
+class SimPolls;
+
+class SimPoll final : public Poll, private FileWatcher {
+ public:
+  /// Throws PollError unless `descriptor` can be watched.
+  SimPoll(SimPolls& polls, NodeState& node, int descriptor);
+
+ private:
+  void arm_mask(PollMask mask) override;
+  void disarm_mask() noexcept override;
+  void close_backend() noexcept override;
+  void explain_descriptor(WaitFacts& facts) const override;
+
+  void look() override;
+  /// The file that the number meant when this was made; null when that was closed.
+  [[nodiscard]] DescriptorFile* file() const noexcept;
+  [[nodiscard]] PollMask readiness() const noexcept;
+  void plan_false_alarm();
+  void tell();
+  void tell_falsely();
+  void set_tells_again(bool value) noexcept;
+
+  SimPolls& polls_;
+  NodeState& node_;
+  std::uint64_t serial_;
+  std::uint64_t key_;
+  PollMask wanted_ = PollMask::None;
+  MemberHappening<SimPoll> report_;
+  MemberHappening<SimPoll> false_alarm_;
+  Instant told_at_ = Instant::never();
+  bool tells_again_ = false;
+};
+
+class SimPolls final : public Polls {
+ public:
+  SimPolls(fermata::detail::Attachment& attachment, NodeState& node);
+
+  [[nodiscard]] DescriptorCalls& calls() noexcept override { return table_; }
+  [[nodiscard]] DescriptorTable& table() noexcept { return table_; }
+
+  /// Before a turn: a round of telling the same again takes time.
+  void begin_turn();
+  /// When the wait that begins is interrupted; never() when it is not.
+  [[nodiscard]] Instant interruption();
+
+ private:
+  friend class SimPoll;
+
+  Ref<Poll> make(int descriptor) override;
+
+  NodeState& node_;
+  std::uint64_t wait_key_;
+  DescriptorTable table_;
+  std::size_t armed_ = 0;
+  std::size_t telling_again_ = 0;
+};
+
+}  // namespace fermata::sim::detail
