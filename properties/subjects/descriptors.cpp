@@ -152,7 +152,8 @@ class Descriptors final : public Subject {
   }
 
   void wait_for(std::size_t actor, std::size_t end, PollMask mask, const WaitOptions& options) {
-    const auto me = waiters_.insert(waiters_.end(), {actor, end, mask, generation_});
+    const std::uint64_t watched = watched_generation(end);
+    const auto me = waiters_.insert(waiters_.end(), {actor, end, mask, watched});
     struct Leave {
       std::list<Waiter>& waiters;
       std::list<Waiter>::iterator me;
@@ -164,18 +165,16 @@ class Descriptors final : public Subject {
         stage.complain("POLL-02 (ONCE): a waiter was told of what it had not asked for");
       }
     } catch (const PollError&) {
-      if (!others_wait_for_the_old(*me)) {
-        stage.complain("POLL (SHUT): an open descriptor cannot be watched");
-      }
+      if (watched == generation_) stage.complain("POLL (SHUT): it is open, and cannot be watched");
     }
   }
 
-  /// Their watch of the number is that of a file which is gone.
-  [[nodiscard]] bool others_wait_for_the_old(const Waiter& me) const {
+  /// As long as somebody waits for an old file, its number stands for that one.
+  [[nodiscard]] std::uint64_t watched_generation(std::size_t end) const {
     for (const Waiter& other : waiters_) {
-      if (other.end == me.end && other.generation != generation_) return true;
+      if (other.end == end) return other.generation;
     }
-    return false;
+    return generation_;
   }
 
   DescriptorCalls& calls_;

@@ -84,10 +84,10 @@ void SimPoll::close_backend() noexcept {
 
 void SimPoll::explain_descriptor(WaitFacts& facts) const {
   const DescriptorFile* const watched = file();
-  const std::string number = fmt::to_string(descriptor());
-  facts.is("descriptor", number, watched != nullptr ? &watched->made_at : made_at());
-  if (watched != nullptr) facts.state(watched->state());
-  facts.outside("whoever has its other end");
+  if (watched == nullptr || watched->peer == nullptr) return Poll::explain_descriptor(facts);
+  facts.is("descriptor", {}, &watched->made_at);  // Its number is with the proxy.
+  facts.state(watched->state());
+  facts.outside(fmt::format("whoever has descriptor {}, its other end", watched->peer->number));
 }
 
 // --- telling ---
