@@ -64,7 +64,7 @@ std::string read_from(int descriptor, std::size_t most = 100) {
 
 template <class Arm>
 class Polls : public ::testing::Test {};
-TYPED_TEST_SUITE(Polls, Arms);
+TYPED_TEST_SUITE(Polls, PollableArms);
 
 TYPED_TEST(Polls, TellWhenADescriptorIsReady) {
   FERMATA_CHECKS("POLL-02");

@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
-#include <string>
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
@@ -18,8 +16,6 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/poll_arm.hpp"
 #include "tests/conformance/uv_arm.hpp"
-#include "tests/support/checks.hpp"
-#include "tests/support/events.hpp"
 
 namespace fermata {
 namespace {
@@ -46,35 +42,6 @@ struct Sockets {
   std::array<int, 2> ends{};
 };
 
-TYPED_TEST(DescriptorPolls, TellWhenADescriptorIsReady) {
-  TypeParam::run([] {
-    Sockets sockets;
-    Descriptor descriptor(sockets.mine());
-    EXPECT_EQ(descriptor.wait_writable(), PollMask::Writable);
-    EXPECT_THROW(descriptor.wait_readable({.timeout = 2ms}), Timeout);
-    auto waiter = spawn("waiter", [&] { return descriptor.wait_readable(); });
-    suspend();
-    sockets.send();
-    EXPECT_EQ(await(waiter), PollMask::Readable);
-    EXPECT_EQ(descriptor.wait(PollMask::Readable | PollMask::Writable),
-              PollMask::Readable | PollMask::Writable);
-  });
-}
-
-TYPED_TEST(DescriptorPolls, AHangUpWakesReadersAndWriters) {
-  FERMATA_CHECKS("POLL-03");
-  TypeParam::run([] {
-    Sockets sockets;
-    Descriptor descriptor(sockets.mine());
-    const auto both = PollMask::Readable | PollMask::Disconnect;
-    auto reader = spawn("reader", [&] { return descriptor.wait(both); });
-    suspend();
-    sockets.close(1);
-    EXPECT_EQ(await(reader), both);
-    EXPECT_TRUE(any(descriptor.wait_writable() & PollMask::Disconnect));
-  });
-}
-
 TYPED_TEST(DescriptorPolls, WatchPipes) {
   TypeParam::run([] {
     std::array<int, 2> ends{};
@@ -86,43 +53,6 @@ TYPED_TEST(DescriptorPolls, WatchPipes) {
     EXPECT_EQ(reading.wait_readable(), PollMask::Readable);
     ::close(ends[1]);
     ::close(ends[0]);
-  });
-}
-
-TYPED_TEST(DescriptorPolls, WhatCannotBeWatchedIsRefused) {
-  TypeParam::run([] {
-    EXPECT_EQ(test::thrown_by([] { const Descriptor none(-1); }),
-              "fermata::PollError: watch descriptor -1: Bad file descriptor");
-    char name[] = "/tmp/fermata-XXXXXX";
-    const int file = mkstemp(name);
-    ::unlink(name);
-    EXPECT_EQ(test::thrown_by([&] { const Descriptor regular(file); }),
-              "fermata::PollError: watch descriptor " + std::to_string(file) +
-                  ": expected a socket, a pipe or a device, got a regular file");
-    ::close(file);
-  });
-}
-
-TYPED_TEST(DescriptorPolls, ADescriptorClosedWhileSomebodyWaitsIsReportedAsDisconnected) {
-  TypeParam::run([] {
-    Sockets sockets;
-    Descriptor descriptor(sockets.mine());
-    auto waiter = spawn("waiter", [&] { return descriptor.wait_readable(); });
-    suspend();
-    sockets.close(0);
-    EXPECT_EQ(await(waiter), PollMask::Disconnect);
-  });
-}
-
-TYPED_TEST(DescriptorPolls, ADescriptorClosedBeforeTheWaitIsAnError) {
-  TypeParam::run([] {
-    Sockets sockets;
-    Descriptor descriptor(sockets.mine());
-    const std::string number = std::to_string(sockets.mine());
-    sockets.close(0);
-    EXPECT_EQ(
-        test::thrown_by([&] { descriptor.wait_readable(); }),
-        "fermata::PollError: watch descriptor " + number + ": it was closed: Bad file descriptor");
   });
 }
 
@@ -181,21 +111,6 @@ TYPED_TEST(DescriptorPolls, ManyDescriptorsAreLookedAfterInRotation) {
       if (i == 33) continue;
       EXPECT_EQ(await(waiters[i]), PollMask::Readable);
     }
-  });
-}
-
-TYPED_TEST(DescriptorPolls, AnOwnedDescriptorIsClosedOnceAfterItsWatch) {
-  FERMATA_CHECKS("POLL-07", "CLOSE-08", "IO-11");
-  TypeParam::run([] {
-    Sockets sockets;
-    const int mine = std::exchange(sockets.ends[0], -1);
-    {
-      const Descriptor owner(mine, DescriptorOwner::Runtime);
-      const Descriptor other(mine);
-      EXPECT_NE(fcntl(mine, F_GETFD), -1);
-    }
-    EXPECT_EQ(fcntl(mine, F_GETFD), -1);
-    const Descriptor borrowed(sockets.ends[1]);
   });
 }
 
