@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/loop/tcp/options.hpp"
+
+#include <fmt/format.h>
+
+#include "fermata/runtime/base/error.hpp"
+
+namespace fermata::loop {
+
+void TcpOptions::check() const {
+  marks.check();
+  heartbeat.check();
+  if (package_max == 0 || read_chunk == 0 || read_budget == 0) {
+    throw UsageError(fmt::format(
+        "connection: package_max {}, read_chunk {}, read_budget {}: expected at least 1 "
+        "of each",
+        package_max, read_chunk, read_budget));
+  }
+  if (flush_deadline < Duration::zero()) {
+    throw UsageError(fmt::format("connection: flush_deadline {} ns, expected no negative time",
+                                 flush_deadline.count()));
+  }
+}
+
+void TcpClientOptions::check() const {
+  TcpOptions::check();
+  if (connect_timeout <= Duration::zero()) {
+    throw UsageError(fmt::format("connect: connect_timeout {} ns, expected a positive time",
+                                 connect_timeout.count()));
+  }
+}
+
+}  // namespace fermata::loop

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/loop/tcp/connection.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/conformance/arms.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/tcp_stage.hpp"
+
+namespace fermata::loop {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+using Lines = Told::Lines;
+
+template <class Arm>
+class LoopTcpConnection : public ::testing::Test {};
+TYPED_TEST_SUITE(LoopTcpConnection, conformance::Arms);
+
+/// A server on a port of its own; it is stopped when its first connection has closed.
+struct Stage {
+  explicit Stage(TcpOptions options = {},
+                 std::function<void(TcpConnection&, const std::string&)> then = {})
+      : server(loop, kAnyPort, told.handlers([this, then](auto& who, const std::string& line) {
+          connection = who.weak_from_this();
+          if (then) then(who, line);
+          if (line == "close") server.stop(0s);
+        }),
+               {.connection = std::move(options)}) {}
+
+  [[nodiscard]] Coroutine<> peer(std::function<void(TcpStream&)> act) {
+    return peer_of(server.local_address(), std::move(act));
+  }
+  /// Until the connection is closed and `peer` has ended.
+  void run(Coroutine<> peer) {
+    EXPECT_FALSE(loop.run().stopped);
+    await(peer);
+    EXPECT_EQ(loop.timer_count(), 0u);
+  }
+
+  Loop loop;
+  Told told;
+  std::weak_ptr<TcpConnection> connection;
+  TcpServer server;
+};
+
+TYPED_TEST(LoopTcpConnection, HandsOverBytesAsTheyComeWithoutAFraming) {
+  TypeParam::run([] {
+    std::string echoed;
+    Stage stage({}, [](TcpConnection& who, const std::string& line) {
+      if (line.starts_with("message ")) {
+        EXPECT_EQ(who.send(line.substr(8)), SendResult::Sent);
+      }
+    });
+    stage.run(stage.peer([&](TcpStream& stream) {
+      write_text(stream, "hello");
+      stream.shutdown_write();
+      echoed = read_text(stream);
+    }));
+    EXPECT_EQ(echoed, "hello");
+    EXPECT_EQ(stage.told.lines(), (Lines{"connect", "message hello", "close"}));
+    EXPECT_EQ(stage.server.counters().traffic.bytes_received, 5u);
+    EXPECT_EQ(stage.server.counters().traffic.bytes_sent, 5u);
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, CutsMessagesOfOneReadApart) {
+  TypeParam::run([] {
+    Stage stage({.framing = lines});
+    stage.run(stage.peer([](TcpStream& stream) {
+      write_text(stream, "one\ntwo\nthr");
+      write_text(stream, "ee\n");
+    }));
+    EXPECT_EQ(stage.told.lines(),
+              (Lines{"connect", "message one", "message two", "message three", "close"}));
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, BreaksOffFramesThatAreNone) {
+  const std::vector<std::pair<FramingPtr (*)(), std::string>> bad{
+      {lengths, std::string("\0\0\0\0", 4)},   // No room for the header itself.
+      {lengths, std::string("\0\0\0\3x", 5)},  //
+      {lengths, std::string("\0\1\0\0", 4)},   // 65,536 bytes.
+      {lines, std::string(101, 'x')},          // No end within a package.
+      {lines, std::string(100, 'x') + '\n'},
+      {[] {
+         struct Negative final : Framing {
+           std::int64_t frame_length(std::string_view) override { return -1; }
+         };
+         return FramingPtr(new Negative);
+       },
+       "x"},
+  };
+  for (const auto& [framing, bytes] : bad) {
+    TypeParam::run([framing = framing, bytes = bytes] {
+      Stage stage({.framing = framing, .package_max = 100});
+      stage.run(stage.peer([&](TcpStream& stream) {
+        write_text(stream, bytes);
+        read_text(stream);
+      }));
+      EXPECT_EQ(stage.told.lines(), (Lines{"connect", "error protocol", "close"}));
+    });
+  }
+}
+
+TYPED_TEST(LoopTcpConnection, TakesAFrameOfTheGreatestLength) {
+  TypeParam::run([] {
+    Stage stage({.framing = lines, .package_max = 100});
+    stage.run(stage.peer([](TcpStream& s) { write_text(s, std::string(99, 'x') + '\n'); }));
+    EXPECT_EQ(stage.told.count("message " + std::string(99, 'x')), 1u);
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, TellsFullOnceAndDrainOnce) {
+  TypeParam::run([] {
+    std::vector<SendResult> results;
+    std::size_t received = 0;
+    std::size_t accepted = 0;
+    Stage stage({.marks = {.high = 1 << 20, .low = 1 << 16}},
+                [&](TcpConnection& who, const std::string& line) {
+                  if (line == "connect") {
+                    const std::string chunk(1 << 18, 'x');
+                    do {
+                      results.push_back(who.send(chunk));
+                      if (results.back() != SendResult::RefusedFull) accepted += chunk.size();
+                    } while (results.back() != SendResult::RefusedFull);
+                    EXPECT_TRUE(who.full());
+                    EXPECT_LT(who.queued(), (1u << 20) + (1u << 18));
+                  } else if (line == "flushed") {
+                    who.close();
+                    EXPECT_EQ(who.send("late"), SendResult::RefusedClosed);
+                  }
+                });
+    stage.run(stage.peer([&](TcpStream& stream) {
+      delay(20ms);
+      received = read_text(stream).size();
+    }));
+    EXPECT_EQ(received, accepted);
+    EXPECT_EQ(stage.told.lines(),
+              (Lines{"connect", "full", "error refused", "drain", "flushed", "close"}));
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, FlushesFiveMebibytesBeforeItCloses) {
+  TypeParam::run([] {
+    constexpr std::size_t kSize = std::size_t{5} << 20;
+    std::string got;
+    Stage stage({.marks = {.high = 2 * kSize, .low = 1}},
+                [&](TcpConnection& who, const std::string& line) {
+                  if (line != "connect") return;
+                  EXPECT_EQ(who.send(std::string(kSize, 'x')), SendResult::Queued);
+                  who.close("the end");
+                  EXPECT_EQ(who.state(), TcpState::Closing);
+                  EXPECT_EQ(who.send("late"), SendResult::RefusedClosed);
+                });
+    stage.run(stage.peer([&](TcpStream& stream) { got = read_text(stream); }));
+    EXPECT_EQ(got, std::string(kSize, 'x') + "the end");
+    EXPECT_EQ(stage.told.count("close"), 1u);
+    EXPECT_EQ(stage.told.lines().back(), "close");
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, GivesUpFlushingAtTheDeadline) {
+  TypeParam::run([] {
+    Stage stage({.marks = {.high = 64 << 20, .low = 1}, .flush_deadline = 50ms},
+                [&](TcpConnection& who, const std::string& line) {
+                  if (line != "connect") return;
+                  static_cast<void>(who.send(std::string(32 << 20, 'x')));
+                  who.close();
+                });
+    stage.run(stage.peer([&](TcpStream&) {
+      while (stage.told.count("close") == 0) delay(5ms);
+    }));
+    EXPECT_EQ(stage.told.lines(), (Lines{"connect", "error flush-timeout", "close"}));
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, GoesOnSendingAfterThePeersEndWhenHalfOpen) {
+  TypeParam::run([] {
+    std::string got;
+    Stage stage({.framing = lines, .allow_half_open = true},
+                [](TcpConnection& who, const std::string& line) {
+                  if (line != "end") return;
+                  EXPECT_EQ(who.send("answer"), SendResult::Sent);
+                  who.shutdown_write();
+                  EXPECT_EQ(who.send("late"), SendResult::RefusedClosed);
+                });
+    stage.run(stage.peer([&](TcpStream& stream) {
+      write_text(stream, "question\n");
+      stream.shutdown_write();
+      got = read_text(stream);
+    }));
+    EXPECT_EQ(got, "answer\n");
+    EXPECT_EQ(stage.told.lines(), (Lines{"connect", "message question", "end", "close"}));
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, DestroyLosesWhatIsQueuedAndTellsCloseOnce) {
+  TypeParam::run([] {
+    Stage stage({.framing = lines}, [](TcpConnection& who, const std::string& line) {
+      if (!line.starts_with("message")) return;
+      const Address before = who.peer_address();
+      who.destroy();
+      who.destroy();
+      who.close("late");
+      EXPECT_EQ(who.state(), TcpState::Closed);
+      EXPECT_EQ(who.send("late"), SendResult::RefusedClosed);
+      EXPECT_EQ(who.peer_address(), before);
+    });
+    stage.run(stage.peer([](TcpStream& stream) {
+      write_text(stream, "one\ntwo\n");
+      read_text(stream);
+    }));
+    EXPECT_EQ(stage.told.lines(), (Lines{"connect", "message one", "close"}));
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, DeliversNothingWhilePausedAndNothingFromInsideResume) {
+  TypeParam::run([] {
+    bool inside = false;
+    bool was_paused = false;
+    Told told;
+    Loop loop;
+    TcpServer server(loop, kAnyPort,
+                     told.handlers([&](TcpConnection& who, const std::string& line) {
+                       EXPECT_FALSE(inside);
+                       if (line == "message one") {
+                         inside = true;
+                         who.pause_receiving();
+                         who.resume_receiving();
+                         who.pause_receiving();
+                         inside = false;
+                         loop.delay(20ms, [&, self = who.shared_from_this()] {
+                           was_paused = told.count("message two") == 0;
+                           self->resume_receiving();
+                         });
+                       }
+                       if (line == "close") server.stop(0s);
+                     }),
+                     {.connection = {.framing = lines}});
+    auto peer = peer_of(server.local_address(), [](TcpStream& s) { write_text(s, "one\ntwo\n"); });
+    loop.run();
+    await(peer);
+    EXPECT_TRUE(was_paused);
+    EXPECT_EQ(told.lines(), (Lines{"connect", "message one", "message two", "close"}));
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, RawBytesComeOnceThoughTheHandlerPausesAndResumes) {
+  TypeParam::run([] {
+    std::string all;
+    Stage stage({}, [&](TcpConnection& who, const std::string& line) {
+      if (!line.starts_with("message ")) return;
+      who.pause_receiving();
+      all += line.substr(8);
+      who.resume_receiving();
+    });
+    stage.run(stage.peer([](TcpStream& stream) { write_text(stream, "abc"); }));
+    EXPECT_EQ(all, "abc");
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, ASuspendedHandlerHoldsBackTheNextMessage) {
+  TypeParam::run([] {
+    bool busy = false;
+    Stage stage({.framing = lines}, [&](TcpConnection&, const std::string& line) {
+      if (!line.starts_with("message")) return;
+      EXPECT_FALSE(std::exchange(busy, true));
+      delay(5ms);
+      busy = false;
+    });
+    stage.run(stage.peer([](TcpStream& stream) {
+      write_text(stream, "one\n");
+      delay(2ms);
+      write_text(stream, "two\n");
+    }));
+    EXPECT_EQ(stage.told.lines(), (Lines{"connect", "message one", "message two", "close"}));
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, AHandlerThatThrowsEndsItsConnectionOnly) {
+  TypeParam::run([] {
+    Stage stage({.framing = lines}, [](TcpConnection&, const std::string& line) {
+      if (line == "message bad") throw std::runtime_error("bad indeed");
+    });
+    stage.run(stage.peer([](TcpStream& stream) {
+      write_text(stream, "bad\nnext\n");
+      read_text(stream);
+    }));
+    EXPECT_EQ(stage.told.lines(), (Lines{"connect", "message bad", "error handler", "close"}));
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, OrIsTheLoopsAffairAndTheNextMessageComes) {
+  TypeParam::run([] {
+    std::vector<std::string> errors;
+    Stage stage({.framing = lines, .handler_errors = HandlerErrors::ToLoop},
+                [](TcpConnection&, const std::string& line) {
+                  if (line == "message bad") throw std::runtime_error("bad indeed");
+                });
+    stage.loop.set_error_handler(
+        [&](std::exception_ptr error) { errors.push_back(message_of(error)); });
+    stage.run(stage.peer([](TcpStream& stream) { write_text(stream, "bad\nnext\n"); }));
+    EXPECT_EQ(errors, (std::vector<std::string>{"bad indeed"}));
+    EXPECT_EQ(stage.told.lines(), (Lines{"connect", "message bad", "message next", "close"}));
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, TellsARefusedConnectionWithItsErrno) {
+  TypeParam::run([] {
+    TcpListener closed = TcpListener::bind(kAnyPort);
+    const Address address = closed.local_address();
+    closed.close();
+    delay(10ms);
+    Loop loop;
+    Told told;
+    TcpHandlers handlers = told.handlers();
+    TcpFailure failure;
+    handlers.on_error = [&](TcpConnection&, const TcpFailure& what) { failure = what; };
+    const auto client = TcpConnection::connect(loop, address, std::move(handlers));
+    EXPECT_EQ(client->state(), TcpState::Connecting);
+    EXPECT_EQ(client->send("never"), SendResult::Queued);
+    loop.run();
+    EXPECT_EQ(failure.kind, TcpFailureKind::Connect);
+    EXPECT_EQ(failure.code, ECONNREFUSED);
+    EXPECT_EQ(failure.detail, "connect to " + address.text() + ": Connection refused");
+    EXPECT_EQ(told.lines(), (Lines{"close"}));
+    EXPECT_EQ(loop.timer_count(), 0u);
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, SendsWhatWasQueuedWhileConnecting) {
+  TypeParam::run([] {
+    Stage stage({.framing = lines});
+    Told told;
+    const auto client =
+        TcpConnection::connect(stage.loop, stage.server.local_address(), told.handlers(), [] {
+          TcpClientOptions options;
+          options.framing = lines;
+          return options;
+        }());
+    EXPECT_EQ(client->send("early"), SendResult::Queued);
+    client->shutdown_write();
+    stage.loop.run();
+    EXPECT_EQ(stage.told.lines(), (Lines{"connect", "message early", "close"}));
+    EXPECT_EQ(told.lines(), (Lines{"connect", "flushed", "close"}));
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, ConnectsAgainFromOnClose) {
+  TypeParam::run([] {
+    int connections = 0;
+    Loop loop;
+    TcpHandlers at_server;
+    at_server.on_connect = [&](TcpConnection& who) { who.close(); };
+    TcpServer server(loop, kAnyPort, std::move(at_server));
+    TcpHandlers at_client;
+    at_client.on_connect = [&](TcpConnection&) { ++connections; };
+    at_client.on_close = [&](TcpConnection& who) {
+      if (connections < 3) {
+        who.reconnect(1ms);
+      } else {
+        server.stop(0s);
+      }
+    };
+    const auto client = TcpConnection::connect(loop, server.local_address(), std::move(at_client));
+    loop.run();
+    EXPECT_EQ(connections, 3);
+    EXPECT_EQ(loop.timer_count(), 0u);
+    EXPECT_EQ(error_of([&] { client->reconnect(1ms); }),
+              "reconnect: on_close has returned, and the handlers are gone");
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, CanTakeBackAReconnection) {
+  TypeParam::run([] {
+    int closed = 0;
+    Loop loop;
+    TcpListener nobody = TcpListener::bind(kAnyPort);
+    const Address address = nobody.local_address();
+    nobody.close();
+    TcpHandlers handlers;
+    handlers.on_close = [&](TcpConnection& who) {
+      ++closed;
+      who.reconnect(1h);
+      EXPECT_TRUE(who.cancel_reconnect());
+      EXPECT_FALSE(who.cancel_reconnect());
+    };
+    static_cast<void>(TcpConnection::connect(loop, address, std::move(handlers)));
+    loop.run();
+    EXPECT_EQ(closed, 1);
+    EXPECT_EQ(loop.timer_count(), 0u);
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, PingsASilentPeerAndGivesItUp) {
+  TypeParam::run([] {
+    std::string got;
+    Stage stage({.framing = lines,
+                 .heartbeat = {.ping_after = 20ms, .dead_after = 50ms, .ping = [](auto& who) {
+                                 static_cast<void>(who.send("ping"));
+                               }}});
+    stage.run(stage.peer([&](TcpStream& stream) { got = read_text(stream); }));
+    EXPECT_EQ(got, "ping\nping\n");
+    EXPECT_EQ(stage.told.lines(), (Lines{"connect", "error silence", "close"}));
+    EXPECT_EQ(stage.server.counters().traffic.pings, 2u);
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, GivesUpAPeerThatReadsNothing) {
+  TypeParam::run([] {
+    Stage stage({.marks = {.high = 64 << 20, .low = 1}, .heartbeat = {.dead_after = 50ms}},
+                [&](TcpConnection& who, const std::string& line) {
+                  if (line == "connect") static_cast<void>(who.send(std::string(32 << 20, 'x')));
+                });
+    stage.run(stage.peer([&](TcpStream& stream) {
+      while (stage.told.count("close") == 0) {
+        write_text(stream, "x");
+        delay(5ms);
+      }
+    }));
+    EXPECT_EQ(stage.told.count("error stalled"), 1u);
+    EXPECT_EQ(stage.told.lines().back(), "close");
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, EndsWithItsLoopWithoutAWord) {
+  TypeParam::run([] {
+    Told told;
+    TcpListener listener = TcpListener::bind(kAnyPort);
+    TcpConnectionPtr client;
+    {
+      Loop loop;
+      client = TcpConnection::connect(loop, listener.local_address(), told.handlers());
+      loop.delay(5ms, [&] { loop.stop(); });
+      loop.run();
+    }
+    EXPECT_EQ(client->state(), TcpState::Closed);
+    EXPECT_EQ(client->send("late"), SendResult::RefusedClosed);
+    EXPECT_EQ(told.lines(), (Lines{"connect"}));
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, RefusesOptionsThatMakeNoSense) {
+  TypeParam::run([] {
+    Loop loop;
+    const auto refusal = [&](TcpClientOptions options) {
+      return error_of([&] {
+        static_cast<void>(TcpConnection::connect(loop, kAnyPort, {}, std::move(options)));
+      });
+    };
+    TcpClientOptions options;
+    options.connect_timeout = 0s;
+    EXPECT_EQ(refusal(options), "connect: connect_timeout 0 ns, expected a positive time");
+    options = {};
+    options.read_chunk = 0;
+    EXPECT_NE(refusal(options), "no error");
+    options = {};
+    options.flush_deadline = -1s;
+    EXPECT_NE(refusal(options), "no error");
+  });
+}
+
+}  // namespace
+}  // namespace fermata::loop
