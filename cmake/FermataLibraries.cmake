@@ -30,6 +30,7 @@ foreach(layer IN ITEMS base context core sync reactor io loop os)
   file(GLOB_RECURSE layer_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/${layer}/*.cpp")
   list(APPEND runtime_sources ${layer_sources})
 endforeach()
+list(FILTER runtime_sources EXCLUDE REGEX "/loop/factory\\.cpp$")
 if(runtime_sources)
   fermata_library(runtime ${runtime_sources})
   target_link_libraries(fermata_runtime PUBLIC Threads::Threads PRIVATE Boost::context fmt::fmt)
@@ -80,6 +81,15 @@ if(libuv_FOUND)
   target_link_libraries(fermata_host PRIVATE PkgConfig::libuv)
 endif()
 fermata_use_precompiled(fermata_host runtime)
+
+# What knows every reactor there is.
+fermata_library(drivers "${PROJECT_SOURCE_DIR}/runtime/loop/factory.cpp")
+target_link_libraries(fermata_drivers PUBLIC fermata_runtime PRIVATE fermata_poll fmt::fmt)
+if(TARGET fermata_uv)
+  target_link_libraries(fermata_drivers PRIVATE fermata_uv)
+  target_compile_definitions(fermata_drivers PRIVATE FERMATA_HAS_UV)
+endif()
+fermata_use_precompiled(fermata_drivers runtime)
 
 file(GLOB_RECURSE sim_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/sim/*.cpp")
 list(FILTER sim_sources EXCLUDE REGEX

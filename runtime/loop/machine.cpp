@@ -59,7 +59,7 @@ Event* event_of(Source& source) noexcept {
       return &static_cast<TimerSource&>(source).timer;
     case CallbackKind::Readable:
     case CallbackKind::Writable:
-      return &static_cast<PollSource&>(source).proxy;
+      return &*static_cast<PollSource&>(source).proxy;
     case CallbackKind::Signal:
       return &static_cast<SignalSource&>(source).event;
     case CallbackKind::Defer:
@@ -140,7 +140,11 @@ void Machine::forget(Source& source, const SourcePlace* place) noexcept {
   source.cancelled = true;
   table_.erase(source.id);
   all_.remove(source);
-  if (source.calls == 0) destroy(source);
+  if (source.calls == 0) {
+    destroy(source);
+  } else if (source.polls()) {
+    static_cast<PollSource&>(source).proxy.reset();
+  }
 }
 
 void Machine::destroy(Source& source) noexcept {

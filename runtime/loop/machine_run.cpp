@@ -129,7 +129,7 @@ void Machine::finish() noexcept {
 void Machine::park_polls() noexcept {
   for (Source* source = polls_.first(); source != nullptr;
        source = Source::Watched::after(*source)) {
-    static_cast<PollSource*>(source)->proxy.stop();
+    static_cast<PollSource*>(source)->proxy->stop();
   }
 }
 
@@ -138,7 +138,7 @@ void Machine::unpark_polls() {
     Source& each = *source;
     source = Source::Watched::after(each);
     try {
-      static_cast<PollSource&>(each).proxy.start();
+      static_cast<PollSource&>(each).proxy->start();
     } catch (...) {
       polls_.remove(each);
       each.watched = false;

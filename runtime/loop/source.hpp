@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <variant>
 
 #include "fermata/runtime/base/intrusive_list.hpp"
@@ -106,11 +108,11 @@ struct TimerSource : Source {
 
 struct PollSource : Source {
   PollSource(Machine& machine, Poll& poll, PollMask mask)
-      : proxy(poll, mask), callback(machine, *this) {
-    proxy.set_hidden(true);
-    proxy.add_callback(callback);
+      : proxy(std::in_place, poll, mask), callback(machine, *this) {
+    proxy->set_hidden(true);
+    proxy->add_callback(callback);
   }
-  PollProxy proxy;
+  std::optional<PollProxy> proxy;  // Empty once cancelled: the descriptor may be closed then.
   FireCallback callback;
 };
 

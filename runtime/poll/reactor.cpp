@@ -30,6 +30,8 @@ class PollReactor final : public Reactor {
     fermata::detail::ignore_broken_pipes();
   }
 
+  [[nodiscard]] Backend& backend() noexcept { return watches_.backend(); }
+
   [[nodiscard]] std::string_view name() const noexcept override {
     return watches_.backend().name();
   }
@@ -105,6 +107,11 @@ class PollReactor final : public Reactor {
 
 std::unique_ptr<Reactor> make_reactor(std::unique_ptr<Backend> backend) {
   return std::make_unique<PollReactor>(std::move(backend));
+}
+
+void* native_handle(Reactor& reactor) noexcept {
+  auto* const ours = dynamic_cast<PollReactor*>(&reactor);
+  return ours == nullptr ? nullptr : ours->backend().native_handle();
 }
 
 }  // namespace fermata::poll

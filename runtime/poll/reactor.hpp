@@ -17,4 +17,7 @@ namespace fermata::poll {
 /// left for it, PollError when the backend cannot watch what the reactor needs.
 [[nodiscard]] std::unique_ptr<Reactor> make_reactor(std::unique_ptr<Backend> backend);
 
+/// The native handle of the backend of a reactor that this has made; null for any other.
+[[nodiscard]] void* native_handle(Reactor& reactor) noexcept;
+
 }  // namespace fermata::poll

@@ -59,6 +59,7 @@ class Watches final : private Sink {
   explicit Watches(std::unique_ptr<Backend> backend);
   ~Watches();
 
+  [[nodiscard]] Backend& backend() noexcept { return *backend_; }
   [[nodiscard]] const Backend& backend() const noexcept { return *backend_; }
   [[nodiscard]] fermata::detail::Attachment& attachment() noexcept { return attachment_; }
 

@@ -35,6 +35,8 @@ class UvReactor final : public Reactor {
     fermata::detail::ignore_broken_pipes();
   }
 
+  [[nodiscard]] uv_loop_s* native_loop() noexcept { return loop_.get(); }
+
   [[nodiscard]] std::string_view name() const noexcept override { return "uv"; }
 
   [[nodiscard]] Instant now() noexcept override { return os::now(); }
@@ -131,6 +133,11 @@ class UvReactor final : public Reactor {
 
 std::unique_ptr<Reactor> make_reactor(const ReactorOptions& options) {
   return std::make_unique<UvReactor>(options);
+}
+
+uv_loop_s* native_loop(Reactor& reactor) noexcept {
+  auto* const ours = dynamic_cast<UvReactor*>(&reactor);
+  return ours == nullptr ? nullptr : ours->native_loop();
 }
 
 }  // namespace fermata::uv

@@ -7,6 +7,8 @@
 
 #include "fermata/runtime/core/reactor.hpp"
 
+struct uv_loop_s;
+
 namespace fermata::uv {
 
 struct ReactorOptions {
@@ -21,5 +23,8 @@ struct ReactorOptions {
 /// A reactor on a libuv loop of its own: real time, sockets, signals and threads. Throws
 /// InputOutputError when the system has no descriptors or memory left for it.
 [[nodiscard]] std::unique_ptr<Reactor> make_reactor(const ReactorOptions& options = {});
+
+/// The uv_loop_t of a reactor that make_reactor() has made; null for any other.
+[[nodiscard]] uv_loop_s* native_loop(Reactor& reactor) noexcept;
 
 }  // namespace fermata::uv

@@ -50,7 +50,10 @@ void check_environment() {
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string name(text.substr(0, text.find('=')));
-    if (!name.starts_with("FERMATA_") || name == "FERMATA_ROOT" || name == "FERMATA_DIR") continue;
+    if (!name.starts_with("FERMATA_") || name == "FERMATA_ROOT" || name == "FERMATA_DIR" ||
+        name == "FERMATA_LOOP") {
+      continue;
+    }
     const bool there = std::any_of(variables().begin(), variables().end(),
                                    [&](const Variable& variable) { return variable.name == name; });
     if (!there) {

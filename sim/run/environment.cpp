@@ -296,8 +296,8 @@ constexpr std::array kVariables = {
              Reader::Tool},
 };
 
-/// CMake's, for find_package.
-constexpr std::string_view kForeign[] = {"FERMATA_ROOT", "FERMATA_DIR"};
+/// CMake's, for find_package; and the runtime's own (runtime/loop/factory.hpp).
+constexpr std::string_view kForeign[] = {"FERMATA_ROOT", "FERMATA_DIR", "FERMATA_LOOP"};
 
 template <class Range>
 bool contains(const Range& range, std::string_view name) {
@@ -360,7 +360,10 @@ std::string environment_document() {
       "`--time-limit` for `FERMATA_TIME_LIMIT`. Those that say \"tool\" mean nothing to a test\n"
       "process that is started without it. A name that begins with `FERMATA_` and is not listed\n"
       "here is an error (exit code 1), so that a slip of the pen cannot pass silently; CMake's\n"
-      "`FERMATA_ROOT` and `FERMATA_DIR` are left alone.\n\n"
+      "`FERMATA_ROOT` and `FERMATA_DIR` are left alone, and `FERMATA_LOOP`, by which programs "
+      "choose\n"
+      "a driver: `uv`, `ev`, `event`, `select`, `pselect` or `epoll`; see "
+      "`loop::choose_driver`.\n\n"
       "| variable | default | meaning |\n|---|---|---|\n";
   for (const Variable& variable : variables()) {
     const std::string fallback =

@@ -35,6 +35,11 @@ MAY_INCLUDE = {
         "runtime/poll",
     },
     "runtime/loop": {"runtime/base", "runtime/core", "runtime/reactor", "runtime/io"},
+    # Knows every reactor that a loop can have.
+    "runtime/loop/factory": {
+        *("runtime/base", "runtime/core", "runtime/reactor"),
+        *("runtime/uv", "runtime/poll"),
+    },
     "runtime/db": {"runtime/base", "runtime/core", "runtime/sync", "runtime/io"},
     "runtime": {f"runtime/{folder}" for folder in RUNTIME_FOLDERS},
     "sim": {
@@ -89,7 +94,11 @@ CHARTER_EXCEPTIONS = {
     "sleeping": {"sim/check/guarded_functions.cpp"},
     "a thread": {"sim/check/guarded_functions.cpp"},
     # The one table of FERMATA_* variables; what malloc was asked to fill blocks with.
-    "the environment": {"sim/run/environment.cpp", "sim/run/perturbation.cpp"},
+    # Which driver a program's loop has.
+    "the environment": {
+        *("sim/run/environment.cpp", "sim/run/perturbation.cpp"),
+        "runtime/loop/factory.cpp",
+    },
     # Which runtime is current; that generator; the bounds of the thread's own stack; where an
     # overflow is caught; whose code is simulated.
     "a thread-local": {
@@ -122,6 +131,8 @@ def layer_of(path):
     parts = path.split("/")
     if parts[0] == "properties":
         return "models" if parts[1] == "models" else "laws"
+    if path.startswith("runtime/loop/factory."):
+        return "runtime/loop/factory"
     if parts[0] == "runtime" and len(parts) > 2:
         return "/".join(parts[:2])
     return parts[0]
@@ -210,6 +221,8 @@ PLANTED = [
     ("sim/world/a.cpp", '#include "fermata/runtime/host/guest.hpp"'),
     ("runtime/io/a.cpp", '#include "fermata/sim/world/world.hpp"'),
     ("runtime/uv/a.cpp", '#include "fermata/runtime/io/tcp.hpp"'),
+    ("runtime/loop/a.cpp", '#include "fermata/runtime/uv/reactor.hpp"'),
+    ("runtime/loop/a.cpp", '#include "fermata/runtime/loop/factory.hpp"'),
     ("runtime/uv/a.cpp", '#include "tests/support/checks.hpp"'),
     ("sim/world/a.cpp", '#include "fermata/runtime/uv/reactor.hpp"'),
     ("sim/world/a.cpp", "#include <fermata/runtime/uv/reactor.hpp>"),

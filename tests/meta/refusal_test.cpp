@@ -90,8 +90,8 @@ TEST(Refusal, OfATapeCutInHalf) {
 }
 
 TEST(Refusal, IsNotOfWhatCMakeReads) {
-  const Finished finished =
-      run_shell("FERMATA_ROOT=/usr FERMATA_DIR=/usr FERMATA_STRATEGY=calm " + lost_update());
+  const Finished finished = run_shell(
+      "FERMATA_ROOT=/usr FERMATA_DIR=/usr FERMATA_LOOP=uv FERMATA_STRATEGY=calm " + lost_update());
   EXPECT_EQ(finished.exit_code, 0) << finished.output;
 }
 

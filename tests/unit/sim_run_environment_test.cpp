@@ -49,7 +49,7 @@ TEST(Environment, ReadsEveryVariable) {
        "FERMATA_TRACE=steps",         "FERMATA_CONFIRM=answer",   "FERMATA_CHECKS_OUT=checks",
        "FERMATA_FIRST_RUN=96",        "FERMATA_KEEP_GOING=on",    "FERMATA_LIST=list",
        "FERMATA_BOARD=board",         "FERMATA_EVENTS=events",    "FERMATA_JOBS=anything",
-       "FERMATA_ROOT=/usr",           "FERMATA_DIR=/usr/lib"});
+       "FERMATA_ROOT=/usr",           "FERMATA_DIR=/usr/lib",     "FERMATA_LOOP=select"});
   EXPECT_EQ(options.seed, 42u);
   EXPECT_EQ(options.runs, 7u);
   EXPECT_EQ(options.strategy, "pct:3:k=57");

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Section G of the list, and X13 to X16 of the additions: descriptors.
+
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+#include "fermata/runtime/io/descriptor.hpp"
+#include "tests/conformance/loop_case.hpp"
+
+namespace fermata::conformance {
+namespace {
+
+class LoopStreams : public LoopCase {};
+INSTANTIATE_TEST_SUITE_P(Arms, LoopStreams, every_arm(), arm_name);
+
+/// Cases about the system's own descriptors.
+class LoopRealStreams : public LoopCase {};
+INSTANTIATE_TEST_SUITE_P(Arms, LoopRealStreams, real_arms(), arm_name);
+
+TEST_P(LoopStreams, testOnWritableOfDriver) {
+  on_arm([](LoopArm& arm) {
+    Loop& loop = arm.loop();
+    int calls = 0;
+    loop.on_writable(arm.always_writable(), [&] { ++calls; });
+    loop.delay(5ms, [&] { loop.stop(); });
+    arm.drive();
+    EXPECT_GE(calls, 1);
+  });
+}
+
+TEST_P(LoopStreams, testInitiallyDisabledWrite) {
+  on_arm([](LoopArm& arm) {
+    Loop& loop = arm.loop();
+    int calls = 0;
+    loop.disable(loop.on_writable(arm.always_writable(), [&] { ++calls; }));
+    loop.delay(5ms, [&] { loop.stop(); });
+    arm.drive();
+    EXPECT_EQ(calls, 0);
+  });
+}
+
+TEST_P(LoopStreams, testInitiallyDisabledWriteIsTriggeredOnceEnabled) {
+  on_arm([](LoopArm& arm) {
+    Loop& loop = arm.loop();
+    int calls = 0;
+    const CallbackId id = loop.on_writable(arm.always_writable(), [&] { ++calls; });
+    loop.disable(id);
+    loop.defer([&] { loop.enable(id); });
+    loop.delay(5ms, [&] { loop.stop(); });
+    arm.drive();
+    EXPECT_GE(calls, 1);
+  });
+}
+
+/// Main waits for a callback that runs once.
+void resumed_once(LoopArm& arm, bool readable) {
+  if (arm.refuses_to_suspend_main()) return;
+  Loop& loop = arm.loop();
+  const StreamPair pair = arm.stream_pair();
+  if (readable) arm.write(pair.far, "x");
+  const loop::Suspension main = loop.suspension();
+  int calls = 0;
+  const auto once = [&, main](CallbackId id, int descriptor) {
+    ++calls;
+    EXPECT_EQ(descriptor, pair.near);
+    loop.cancel(id);
+    main.resume();
+  };
+  if (readable) {
+    loop.on_readable(pair.near, once);
+  } else {
+    loop.on_writable(pair.near, once);
+  }
+  main.suspend();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_P(LoopStreams, testOnReadableOfLoop) {
+  on_arm([](LoopArm& arm) { resumed_once(arm, true); });
+}
+
+TEST_P(LoopStreams, testOnWritableOfLoop) {
+  on_arm([](LoopArm& arm) { resumed_once(arm, false); });
+}
+
+TEST_P(LoopStreams, testStreamWritableIfConnectFails) {
+  on_arm([](LoopArm& arm) {
+    Loop& loop = arm.loop();
+    const int socket = arm.keep(descriptor_calls().open_refused());
+    int calls = 0;
+    loop.on_writable(socket, [&](CallbackId id) {
+      ++calls;
+      loop.cancel(id);
+    });
+    loop.unreference(loop.delay(10s, [&] { loop.stop(); }));
+    arm.drive();
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(descriptor_calls().take_error(socket), ECONNREFUSED);
+  });
+}
+
+/// Descriptors that lead nowhere, up to a number beyond what select(2) can watch.
+class ManyDescriptors {
+ public:
+  ManyDescriptors() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    rlimit wanted = before_;
+    wanted.rlim_cur = std::min<rlim_t>(before_.rlim_max, 4096);
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &wanted), 0);
+    for (int pair = 0; pair < 1001; ++pair) {
+      int ends[2] = {-1, -1};
+      if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) break;
+      open_.insert(open_.end(), {ends[0], ends[1]});
+    }
+  }
+  ManyDescriptors(const ManyDescriptors&) = delete;
+  ManyDescriptors& operator=(const ManyDescriptors&) = delete;
+  ~ManyDescriptors() {
+    for (const int descriptor : open_) ::close(descriptor);
+    ::setrlimit(RLIMIT_NOFILE, &before_);
+  }
+
+  [[nodiscard]] const std::vector<int>& all() const noexcept { return open_; }
+
+ private:
+  rlimit before_ = {};
+  std::vector<int> open_;
+};
+
+TEST_P(LoopRealStreams, testTooLargeFileDescriptorSet) {
+  on_arm([](LoopArm& arm) {
+    Loop& loop = arm.loop();
+    const ManyDescriptors many;
+    ASSERT_EQ(many.all().size(), 2002u);
+    std::size_t calls = 0;
+    const auto watch_all = [&] {
+      for (const int descriptor : many.all()) {
+        loop.on_writable(descriptor, [&](CallbackId id) {
+          ++calls;
+          loop.cancel(id);
+        });
+      }
+    };
+    if (GetParam().is_select) {
+      const std::string text = text_of<PollError>(watch_all);
+      EXPECT_NE(text.find(std::to_string(FD_SETSIZE)), std::string::npos) << text;
+      arm.drive();
+      EXPECT_GT(calls, 0u);  // Those that it can watch.
+    } else {
+      watch_all();
+      arm.drive();
+      EXPECT_EQ(calls, many.all().size());
+    }
+  });
+}
+
+TEST_P(LoopStreams, X13AHandlerMayCancelItselfAndUseItsCaptures) {
+  on_arm([](LoopArm& arm) {
+    Loop& loop = arm.loop();
+    for (const CallbackKind kind : kEveryKind) {
+      SCOPED_TRACE(to_string(kind));
+      std::string seen;
+      auto held = std::make_shared<std::string>("still here, and too long to be kept in place");
+      const std::weak_ptr<std::string> watched = held;
+      add(arm, kind, [&loop, &seen, held = std::move(held)](CallbackId id) {
+        loop.cancel(id);
+        seen = *held;
+      });
+      provoke(arm, kind);
+      arm.drive();
+      EXPECT_EQ(seen, "still here, and too long to be kept in place");
+      EXPECT_TRUE(watched.expired());
+    }
+  });
+}
+
+TEST_P(LoopStreams, X14AnOldHandlerNeverSeesTheNextDescriptorOfItsNumber) {
+  on_arm([](LoopArm& arm) {
+    Loop& loop = arm.loop();
+    const StreamPair old = arm.stream_pair();
+    arm.write(old.far, "old");
+    int old_calls = 0;
+    std::string read;
+    loop.on_readable(old.near, [&](CallbackId self) {
+      ++old_calls;
+      loop.cancel(self);
+      arm.close(old.near);
+      const StreamPair fresh = arm.stream_pair();
+      EXPECT_EQ(std::min(fresh.near, fresh.far), old.near);
+      const StreamPair used = fresh.near == old.near ? fresh : StreamPair{fresh.far, fresh.near};
+      loop.on_readable(used.near, [&, used](CallbackId id) {
+        read = arm.read(used.near, 16);
+        loop.cancel(id);
+      });
+      loop.delay(2ms, [&arm, used] { arm.write(used.far, "new"); });
+    });
+    arm.drive();
+    EXPECT_EQ(old_calls, 1);
+    EXPECT_EQ(read, "new");
+  });
+}
+
+TEST_P(LoopStreams, X15ARegularFileIsRefusedAtTheCall) {
+  on_arm([](LoopArm& arm) {
+    Loop& loop = arm.loop();
+    const int file = arm.keep(descriptor_calls().open_file());
+    for (const std::string& text : {text_of<PollError>([&] { loop.on_readable(file, [] {}); }),
+                                    text_of<PollError>([&] { loop.on_writable(file, [] {}); })}) {
+      EXPECT_NE(text.find(std::to_string(file)), std::string::npos) << text;
+    }
+    arm.close(file);
+    EXPECT_THROW(loop.on_readable(file, [] {}), PollError);
+    EXPECT_TRUE(loop.identifiers().empty());
+    arm.drive();
+  });
+}
+
+TEST_P(LoopStreams, X16TheEndOfThePeerIsReadableAndHangUpIsWritableToo) {
+  on_arm([](LoopArm& arm) {
+    Loop& loop = arm.loop();
+    const StreamPair pair = arm.stream_pair();
+    std::string order;
+    std::string read = "nothing";
+    loop.on_readable(pair.near, [&](CallbackId) {
+      order += 'r';
+      read = arm.read(pair.near, 16);
+    });
+    loop.on_writable(pair.near, [&](CallbackId) {
+      order += 'w';
+      if (order.size() >= 6) loop.stop();
+    });
+    arm.close(pair.far);
+    arm.drive();
+    EXPECT_EQ(read, "");
+    EXPECT_EQ(order, "rwrwrw");  // Each once in every tick.
+  });
+}
+
+}  // namespace
+}  // namespace fermata::conformance

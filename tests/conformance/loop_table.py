@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which case of the callback loop's conformance list runs on which driver?
+
+Usage: loop_table.py --binaries BUILD --arms ARM,ARM,...
+       loop_table.py --self-test
+
+Runs the programs conformance_loop_*_test of a build, one after the other, and prints a table of the
+cases in loop_cases.tsv against the arms. Fails when a case fails, is missing on an arm that its row
+does not leave out, or is not in the list, and when there are other arms than those that are named.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+PASSED, FAILED, HOSTED, ABSENT, HOLE = "x", "F", "h", "-", "?"
+LEGEND = (
+    f"{PASSED} passed   {HOSTED} passed: refused with loop_is_hosted   "
+    f"{ABSENT} not for this arm   {FAILED} failed   {HOLE} missing"
+)
+LISTED = pathlib.Path(__file__).with_name("loop_cases.tsv")
+
+
+def cases_in(text):
+    """[(section, case, marks)] of the list."""
+    rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+    return [(row[0], row[1], row[2] if len(row) > 2 else "") for row in rows]
+
+
+def case_of(test, names):
+    """The case in the list that a test is, or None."""
+    if test in names:
+        return test
+    addition = re.match(r"X\d\d(?=[A-Z])", test)
+    return addition[0] if addition and addition[0] in names else None
+
+
+def may_lack(arm, marks):
+    """Whether a case with these marks need not run on `arm`."""
+    if not marks:
+        return False
+    kinds = {"R"} if not arm.startswith("simulated") else {"M"}
+    return not kinds & set(marks)
+
+
+def outcomes_in(report):
+    """[(test, arm, outcome)] of a program's report in JSON."""
+    found = []
+    for suite in report["testsuites"]:
+        for test in suite["testsuite"]:
+            name, _, arm = test["name"].partition("/")
+            if test.get("failures"):
+                outcome = FAILED
+            elif test.get("result") != "COMPLETED":
+                continue
+            else:
+                outcome = HOSTED if "loop_is_hosted" in test else PASSED
+            found.append((name, arm, outcome))
+    return found
+
+
+def judge(cases, arms, outcomes):
+    """(complaints, {(case, arm): cell})"""
+    names = {name for _, name, _ in cases}
+    complaints, cells = [], {}
+    for test, arm, outcome in outcomes:
+        case = case_of(test, names)
+        if case is None:
+            complaints.append(f"{test} is not in the list")
+        elif arm not in arms:
+            complaints.append(f"{test}: there is no arm {arm}")
+        else:
+            cells[case, arm] = FAILED if cells.get((case, arm)) == FAILED else outcome
+    for _, case, marks in cases:
+        for arm in arms:
+            cell = cells.setdefault((case, arm), ABSENT if may_lack(arm, marks) else HOLE)
+            if cell == FAILED:
+                complaints.append(f"{case} fails on {arm}")
+            elif cell == HOLE:
+                complaints.append(f"{case} does not run on {arm}")
+    return sorted(set(complaints)), cells
+
+
+def table(cases, arms, cells):
+    width = max(len(name) for _, name, _ in cases)
+    lines = [f"{'':{width + 3}}" + "".join(f"{arm:>13}" for arm in arms)]
+    for section, name, _ in cases:
+        row = "".join(f"{cells[name, arm]:>13}" for arm in arms)
+        lines.append(f"{section}  {name:{width}}{row}")
+    return lines
+
+
+def run(program):
+    """The outcomes of a program; raises OSError when it gives none."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        subprocess.run(
+            [program, f"--gtest_output=json:{report}"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+        return outcomes_in(json.loads(report.read_text(encoding="utf-8")))
+
+
+def self_test():
+    text = "# a comment\nA\ttestOne\nG\ttestTwo\tR\nX\tX01\tMR\nX\tX02\tM\n"
+    cases = cases_in(text)
+    assert cases[1] == ("G", "testTwo", "R"), cases
+    assert case_of("X01OffDelay", {"X01"}) == "X01"
+    assert case_of("X011", {"X01"}) is None
+    report = {
+        "testsuites": [
+            {
+                "testsuite": [
+                    {"name": "testOne/uv", "result": "COMPLETED"},
+                    {"name": "testOne/simulated", "result": "COMPLETED", "loop_is_hosted": "1"},
+                    {"name": "testTwo/uv", "result": "COMPLETED", "failures": [{}]},
+                    {"name": "testTwo/simulated", "result": "SKIPPED"},
+                ]
+            }
+        ]
+    }
+    outcomes = outcomes_in(report)
+    complaints, cells = judge(cases, ["uv", "simulated"], outcomes + [("other", "uv", PASSED)])
+    assert complaints == [
+        "X01 does not run on simulated",
+        "X01 does not run on uv",
+        "X02 does not run on simulated",
+        "other is not in the list",
+        "testTwo fails on uv",
+    ], complaints
+    assert cells["testOne", "simulated"] == HOSTED
+    assert cells["testTwo", "simulated"] == ABSENT
+    assert cells["X02", "uv"] == ABSENT
+    assert judge(cases, ["ev"], outcomes)[0][0] == "X01 does not run on ev"
+    assert table(cases, ["uv", "simulated"], cells)[1].split() == ["A", "testOne", "x", "h"]
+    assert len(cases_in(LISTED.read_text(encoding="utf-8"))) == 107
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1])
+    parser.add_argument("--binaries", type=pathlib.Path)
+    parser.add_argument("--arms", type=lambda text: text.split(","))
+    parser.add_argument("--self-test", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        self_test()
+        return 0
+    if arguments.binaries is None or arguments.arms is None:
+        parser.error("which build, and which arms?")
+
+    cases = cases_in(LISTED.read_text(encoding="utf-8"))
+    folder = arguments.binaries / "tests/conformance"
+    outcomes, complaints = [], []
+    for source in sorted(LISTED.parent.glob("conformance_loop_*_test.cpp")):
+        try:
+            outcomes += run(folder / source.stem)
+        except (OSError, ValueError) as error:
+            complaints.append(f"{source.stem}: no report: {error}")
+    more, cells = judge(cases, arguments.arms, outcomes)
+    print("\n".join(table(cases, arguments.arms, cells) + [LEGEND]))
+    complaints += more
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
