@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// X32 to X35 of the additions: TCP connections.
+
+#include <optional>
+
+#include "fermata/runtime/loop/tcp/connection.hpp"
+#include "fermata/runtime/loop/tcp/server.hpp"
+#include "tests/conformance/loop_case.hpp"
+
+namespace fermata::conformance {
+namespace {
+
+using namespace loop;
+
+class LoopTcp : public LoopCase {};
+INSTANTIATE_TEST_SUITE_P(Arms, LoopTcp, every_arm(), arm_name);
+
+const Address kAnyPort{"127.0.0.1", 0};
+
+/// A server for one connection, which ends with it.
+class OneConnection {
+ public:
+  OneConnection(LoopArm& arm, TcpHandlers handlers, TcpOptions options = {})
+      : server_(arm.loop(), kAnyPort, finished(std::move(handlers)), {.connection = options}) {}
+
+  [[nodiscard]] const Address& address() const { return server_.local_address(); }
+  [[nodiscard]] int closed() const noexcept { return closed_; }
+
+ private:
+  TcpHandlers finished(TcpHandlers handlers) {
+    handlers.on_close = [this, then = handlers.on_close](TcpConnection& connection) {
+      ++closed_;
+      if (then) then(connection);
+      server_.stop(0s);
+    };
+    return handlers;
+  }
+
+  int closed_ = 0;
+  TcpServer server_;
+};
+
+TEST_P(LoopTcp, X32FullOnceForEachCrossingAndDrainOnceAtTheLowMark) {
+  on_arm([](LoopArm& arm) {
+    std::string order;
+    const std::string chunk(64 * 1024, 'x');
+    const auto fill = [&](TcpConnection& who) {
+      while (who.send(chunk) != SendResult::RefusedFull && !who.full()) {
+      }
+      who.send(chunk);  // Refused, and no second crossing.
+    };
+    int rounds = 0;
+    OneConnection server(arm,
+                         {.on_connect = fill,
+                          .on_full = [&](TcpConnection&) { order += 'f'; },
+                          .on_drain =
+                              [&](TcpConnection& who) {
+                                order += 'd';
+                                EXPECT_LE(who.queued(), 256u * 1024);
+                                ++rounds < 2 ? fill(who) : who.close();
+                              }},
+                         {.marks = {.high = 1024 * 1024, .low = 256 * 1024}});
+    TcpConnection::connect(arm.loop(), server.address(), {});
+    arm.drive();
+    EXPECT_EQ(order, "fdfd");
+    EXPECT_EQ(server.closed(), 1);
+  });
+}
+
+TEST_P(LoopTcp, X33CloseSendsWhatIsQueuedAndRefusesTheRest) {
+  on_arm([](LoopArm& arm) {
+    constexpr std::size_t kBytes = std::size_t{5} << 20;
+    std::size_t received = 0;
+    std::optional<SendResult> late;
+    int client_closed = 0;
+    OneConnection server(arm,
+                         {.on_connect =
+                              [&](TcpConnection& who) {
+                                who.send(std::string(kBytes, 'x'));
+                                who.close("end");
+                                late = who.send("late");
+                              }},
+                         {.marks = {.high = 2 * kBytes, .low = kBytes}});
+    TcpConnection::connect(
+        arm.loop(), server.address(),
+        {.on_message = [&](TcpConnection&, std::string_view bytes) { received += bytes.size(); },
+         .on_close = [&](TcpConnection&) { ++client_closed; }});
+    arm.drive();
+    EXPECT_EQ(received, kBytes + 3);
+    EXPECT_EQ(late, SendResult::RefusedClosed);
+    EXPECT_EQ(server.closed(), 1);
+    EXPECT_EQ(client_closed, 1);
+  });
+}
+
+/// Never knows a length, or says that it is negative.
+class BrokenFraming final : public Framing {
+ public:
+  explicit BrokenFraming(std::int64_t length) : length_(length) {}
+  std::int64_t frame_length(std::string_view) override { return length_; }
+
+ private:
+  std::int64_t length_;
+};
+
+/// What a server with packages of up to 1,000 bytes tells when `bytes` come.
+void breaks(LoopArm& arm, std::function<FramingPtr()> framing, const std::string& bytes) {
+  std::string order;
+  OneConnection server(arm,
+                       {.on_message = [&](TcpConnection&, std::string_view) { order += 'm'; },
+                        .on_error =
+                            [&](TcpConnection&, const TcpFailure& failure) {
+                              order += failure.kind == TcpFailureKind::Protocol ? 'p' : '?';
+                            },
+                        .on_close = [&](TcpConnection&) { order += 'c'; }},
+                       {.framing = std::move(framing), .package_max = 1000});
+  TcpConnection::connect(arm.loop(), server.address(),
+                         {.on_connect = [&](TcpConnection& who) { who.send(bytes); }});
+  arm.drive();
+  EXPECT_EQ(order, "pc");
+}
+
+std::string header(std::uint32_t length) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(length >> shift & 0xff);
+  return bytes;
+}
+
+TEST_P(LoopTcp, X34AFrameThatIsNoneBreaksTheConnection) {
+  on_arm([](LoopArm& arm) {
+    const auto by_length = [] { return std::make_unique<LengthFraming>(); };
+    for (const std::uint32_t length : {0u, 1u, 2u, 3u, 1001u, 0xffff'ffffu}) {
+      SCOPED_TRACE(length);
+      breaks(arm, by_length, header(length) + "body");
+    }
+    breaks(
+        arm, [] { return std::make_unique<BrokenFraming>(-1); }, "x");
+    breaks(
+        arm, [] { return std::make_unique<BrokenFraming>(0); }, std::string(5000, 'x'));
+    breaks(
+        arm, [] { return std::make_unique<LineFraming>(); }, std::string(5000, 'x'));
+  });
+}
+
+TEST_P(LoopTcp, X35ASilentPeerIsPingedAndThenTakenForDead) {
+  on_arm([](LoopArm& arm) {
+    std::string order;
+    Instant established;
+    Instant dead;
+    const std::size_t timers_before = arm.loop().timer_count();
+    TcpOptions options;
+    options.heartbeat.ping_after = 20ms;
+    options.heartbeat.dead_after = 50ms;
+    options.heartbeat.ping = [&](TcpConnection& who) {
+      order += 'p';
+      who.send("ping");
+    };
+    OneConnection server(arm,
+                         {.on_connect = [&](TcpConnection&) { established = now(); },
+                          .on_error =
+                              [&](TcpConnection&, const TcpFailure& failure) {
+                                order += failure.kind == TcpFailureKind::Silence ? 's' : '?';
+                                dead = now();
+                              },
+                          .on_close = [&](TcpConnection&) { order += 'c'; }},
+                         options);
+    TcpConnection::connect(arm.loop(), server.address(), {});
+    arm.drive();
+    EXPECT_TRUE(order == "ppsc" || (!arm.is_exact() && order == "psc")) << order;
+    EXPECT_GE(dead - established, 45ms);
+    EXPECT_LE(dead - established, 50ms + arm.slack());
+    EXPECT_EQ(arm.loop().timer_count(), timers_before);
+  });
+}
+
+}  // namespace
+}  // namespace fermata::conformance
