@@ -25,7 +25,7 @@ foreach(example IN LISTS examples)
 
   if(EXISTS "${example}/main.cpp" AND TARGET fermata_uv)
     fermata_program(example_${name} examples/${name} SOURCES "${example}/main.cpp" ${shared}
-      LINK fermata_uv fermata_host fermata_sim fmt::fmt ${needed} PRECOMPILED sim)
+      LINK fermata_drivers fermata_uv fermata_host fermata_sim fmt::fmt ${needed} PRECOMPILED sim)
   endif()
   if(simulations AND BUILD_TESTING AND TARGET fermata_sim)
     set(properties "")

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Usage: example_chat. A room and two guests, on this machine, who greet and say good-bye.
+// Usage: example_chat [--loop NAME]. A room and two guests, on this machine, who greet and say
+// good-bye; on any of the drivers uv, ev, event, select, pselect and epoll that this build has.
 
 #include <cstdio>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/runtime/loop/factory.hpp>
 #include <map>
+#include <string_view>
 
 #include "examples/chat/guest.hpp"
 #include "examples/chat/room.hpp"
@@ -36,7 +38,18 @@ void chat_a_little() {
 
 }  // namespace
 
-int main() {
-  fermata::Runtime runtime(fermata::uv::make_reactor());
-  return runtime.run(chat_a_little);
+int main(int argc, char** argv) {
+  const bool names_one = argc == 3 && std::string_view(argv[1]) == "--loop";
+  if (argc > 1 && !names_one) {
+    std::fprintf(stderr, "usage: example_chat [--loop NAME]\n");
+    return 2;
+  }
+  try {
+    fermata::Runtime runtime(names_one ? fermata::loop::make_reactor(argv[2])
+                                       : fermata::loop::make_reactor());
+    return runtime.run(chat_a_little);
+  } catch (const fermata::UsageError& error) {
+    std::fprintf(stderr, "example_chat: %s\n", error.what());
+    return 2;
+  }
 }
