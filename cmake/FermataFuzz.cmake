@@ -2,15 +2,20 @@
 #
 # fuzz/*.cpp are fuzz targets. In the preset `fuzz` they have libFuzzer in them; in all others they
 # run files, and each replays its corpus, fuzz/corpus/<target>, as a test.
+#
+# The simulator itself tells libFuzzer nothing of what it covers: where it does, what happens inside
+# it counts as news as well, and guidance loses to chance (docs/bench/fuzzing.md).
 
 if(NOT TARGET fermata_fuzz_main)
   return()
 endif()
 
-# fermata_fuzz_target(<name> [SOURCES ...] [LINK ...] [TEST Suite.Name] [FAILS]): without TEST the
-# sources define LLVMFuzzerTestOneInput. FAILS: every input of its corpus is one that fails.
+# fermata_fuzz_target(<name> [SOURCES ...] [ABOUT ...] [LINK ...] [TEST Suite.Name] [FAILS]):
+# without TEST the sources define LLVMFuzzerTestOneInput. ABOUT: sources of libraries that the
+# target is about, which tell what they cover too. FAILS: every input of its corpus is one that
+# fails.
 function(fermata_fuzz_target name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "FAILS" "TEST" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "FAILS" "TEST" "SOURCES;ABOUT;LINK")
   if(arg_TEST AND FERMATA_FUZZER)
     set(main fermata_libfuzzer_main)
   elseif(arg_TEST)
@@ -18,8 +23,12 @@ function(fermata_fuzz_target name)
   elseif(NOT FERMATA_FUZZER)
     list(APPEND arg_SOURCES "${PROJECT_SOURCE_DIR}/fuzz/replay_main.cpp")
   endif()
+  if(FERMATA_FUZZER)
+    list(APPEND arg_SOURCES ${arg_ABOUT})  # Compiled anew; a library's own copy stays out.
+  endif()
   fermata_program(fuzz_${name} fuzz SOURCES ${arg_SOURCES} LINK ${main} fermata_sim ${arg_LINK})
   if(FERMATA_FUZZER)
+    target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer-no-link)
     if(NOT arg_TEST)
       target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     endif()
@@ -41,10 +50,15 @@ fermata_fuzz_target(canary TEST Canary.TheLockStaysShut FAILS
   SOURCES "${PROJECT_SOURCE_DIR}/fuzz/canary.cpp")
 fermata_fuzz_target(worker_pool TEST WorkerPool.DoesWhatItHasAccepted
   SOURCES "${PROJECT_SOURCE_DIR}/examples/worker_pool/worker_pool_sim_test.cpp")
-fermata_fuzz_target(core_laws TEST CoreLaws.HoldForEveryProgram
+file(GLOB core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/core/*.cpp")
+fermata_fuzz_target(core_laws TEST CoreLaws.HoldForEveryProgram ABOUT ${core_sources}
   SOURCES "${PROJECT_SOURCE_DIR}/fuzz/core_laws.cpp" "${PROJECT_SOURCE_DIR}/fuzz/drawn_program.cpp"
   LINK fermata_laws fermata_test_support fmt::fmt)
-fermata_fuzz_target(parsers
+file(GLOB readers CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/sim/tape/*.cpp" "${PROJECT_SOURCE_DIR}/sim/strategy/strategy.cpp"
+  "${PROJECT_SOURCE_DIR}/sim/run/environment.cpp" "${PROJECT_SOURCE_DIR}/sim/run/reproduce.cpp"
+  "${PROJECT_SOURCE_DIR}/sim/run/seed.cpp" "${PROJECT_SOURCE_DIR}/sim/fuzz/input.cpp")
+fermata_fuzz_target(parsers ABOUT ${readers}
   SOURCES "${PROJECT_SOURCE_DIR}/fuzz/parsers.cpp" "${PROJECT_SOURCE_DIR}/sim/cli/filter.cpp"
   LINK fmt::fmt)
 
