@@ -21,7 +21,7 @@ using Lines = Told::Lines;
 
 template <class Arm>
 class LoopTcpConnection : public ::testing::Test {};
-TYPED_TEST_SUITE(LoopTcpConnection, conformance::Arms);
+TYPED_TEST_SUITE(LoopTcpConnection, conformance::PollableArms);
 
 /// A server on a port of its own; it is stopped when its first connection has closed.
 struct Stage {

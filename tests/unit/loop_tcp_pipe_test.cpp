@@ -20,7 +20,7 @@ using namespace test;
 
 template <class Arm>
 class LoopTcpPipe : public ::testing::Test {};
-TYPED_TEST_SUITE(LoopTcpPipe, conformance::Arms);
+TYPED_TEST_SUITE(LoopTcpPipe, conformance::PollableArms);
 
 /// Joins whoever connects with `target`, to and fro.
 class Proxy {

@@ -20,7 +20,7 @@ using Lines = Told::Lines;
 
 template <class Arm>
 class LoopTcpServer : public ::testing::Test {};
-TYPED_TEST_SUITE(LoopTcpServer, conformance::Arms);
+TYPED_TEST_SUITE(LoopTcpServer, conformance::PollableArms);
 
 TYPED_TEST(LoopTcpServer, ServesManyAndForgetsThemWhenTheyClose) {
   TypeParam::run([] {

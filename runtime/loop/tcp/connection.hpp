@@ -215,6 +215,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection> {
   bool draining_ = false;
   bool busy_ = false;
   bool close_told_ = false;
+  bool suspected_ = false;  // Of being dead: it has one more tick to show that it is not.
 
   CallbackId notice_ = 0;
   CallbackId connect_timer_ = 0;

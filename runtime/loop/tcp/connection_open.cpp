@@ -81,6 +81,7 @@ void TcpConnection::establish(Ref<StreamHandle> stream) {
   }
   if (!options_->heartbeat.on()) return;
   heartbeat_.emplace(options_->heartbeat, received_at_);
+  suspected_ = false;
   beat();
 }
 
@@ -91,6 +92,14 @@ void TcpConnection::beat() {
     const Instant at = now();
     const Heartbeat::Verdict verdict =
         heartbeat_->ask({received_at_, unsent_since_, paused() || ended_}, at);
+    const bool dead =
+        verdict.action == Heartbeat::Action::Silent || verdict.action == Heartbeat::Action::Stalled;
+    if (const bool suspected = std::exchange(suspected_, dead); dead && !suspected) {
+      // Perhaps it was this program that was busy: what has come meanwhile is looked at first.
+      heart_timer_ = loop_.delay(
+          Duration::zero(), [this] { beat(); }, place_);
+      return;
+    }
     switch (verdict.action) {
       case Heartbeat::Action::Silent:
         return fail(TcpFailureKind::Silence, ETIMEDOUT, "no byte from the peer for too long");
