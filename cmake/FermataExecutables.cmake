@@ -23,13 +23,13 @@ function(fermata_program name folder)
   endif()
 endfunction()
 
-# fermata_test(<name> <folder> SOURCES ... [LINK ...] [PROPERTIES ...] [FILTER <of GoogleTest>]): a
-# GoogleTest program; each of its tests is a ctest test of its own, labelled with its folder and run
-# in the build directory.
+# fermata_test(<name> <folder> SOURCES ... [LINK ...] [PROPERTIES ...] [FILTER <of GoogleTest>]
+# [RUN_BY_SCRIPT]): a GoogleTest program; each of its tests is a ctest test of its own, labelled
+# with its folder and run in the build directory, unless a script that is a test runs them all.
 # Those of a program named *_slow_test are labelled <folder>/slow, and left out by `./dev check`.
 # What links fermata_sim gets the main() that knows the exit codes of simulated tests.
 function(fermata_test name folder)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "FILTER" "SOURCES;LINK;PROPERTIES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "RUN_BY_SCRIPT" "FILTER" "SOURCES;LINK;PROPERTIES")
   fermata_program(${name} ${folder} SOURCES ${arg_SOURCES} LINK ${arg_LINK}
     PRECOMPILED ${FERMATA_TESTS_PRECOMPILED})
   if(TARGET fermata_sim AND fermata_sim IN_LIST arg_LINK)
@@ -39,6 +39,9 @@ function(fermata_test name folder)
   endif()
   target_compile_definitions(${name} PRIVATE
     FERMATA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FERMATA_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if(arg_RUN_BY_SCRIPT)
+    return()
+  endif()
   set(label ${folder})
   if(name MATCHES "_slow_test$")
     string(APPEND label "/slow")
