@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 
+import drivers
+
 # Subject -> limit of fermata/floor. At most where less is better (ns, B), at least for rates.
 LIMITS = {
     "yield/2": 1.5,
@@ -51,6 +53,18 @@ LIMITS = {
     "idle_connection/15000": 1.3,
     "processes/2": 1.9,
     "linearizability/10000": 20.0,
+    "cancelled_timers": 1.5,  # beside the queue of timers alone
+    "loop_timers_uv/1000": 1.2,
+    "loop_pipes_uv/1": 2.0,
+    "loop_pipes_uv/100": 1.3,
+    "echo_uv/64/across": 0.95,
+    "echo_uv/64/one_core": 0.95,
+    **{
+        f"echo_{driver}/{connections}/{placement}": 0.9
+        for driver in ("ev", "event", "select")
+        for connections in (64, 1000)
+        for placement in ("across", "one_core")
+    },
 }
 # Subject -> what of fermata's value is not compared with the floor's: a coroutine, which has none.
 ALLOWANCE = {"idle_connection/15000": 5.5 * 1024}
@@ -79,6 +93,9 @@ LINEAR = {
     "await_all/10000": ("await_all/1000", 2.0),
     "ping_pong/10": ("ping_pong/1", 1.5),  # 20 machines against 2
     "ping_pong/100": ("ping_pong/1", 2.0),
+    "loop_watched_uv/8000": ("loop_watched_uv/100", 1.3),  # descriptors, of which 100 are ready
+    "loop_watched_ev/8000": ("loop_watched_ev/100", 1.3),
+    "loop_watched_event/8000": ("loop_watched_event/100", 1.3),
 }
 
 SHOWN_AS_RATES = {
@@ -92,7 +109,15 @@ SHOWN_AS_RATES = {
     "echo",
 }
 
-ECHO_SERVERS = {"raw": "epoll", "floor": "libuv", "fermata": "fermata"}
+# Subject -> contestant -> the server's program and arguments. Of echo_*, in callback style on each
+# driver, the floor is the same in C on the driver's library.
+ECHO_SERVERS = {
+    "echo": {"raw": ["epoll"], "floor": ["libuv"], "fermata": ["fermata"]},
+    "echo_uv": {"floor": ["libuv"], "fermata": ["loop", "uv"]},
+    "echo_ev": {"floor": ["ev"], "fermata": ["loop", "ev"]},
+    "echo_event": {"floor": ["event"], "fermata": ["loop", "event"]},
+    "echo_select": {"floor": ["poll"], "fermata": ["loop", "select"]},
+}
 ECHO_CONNECTIONS = (1, 64, 1000)
 ECHO_SECONDS = 0.5
 TOOL_SECONDS = 2
@@ -124,10 +149,10 @@ def sample_of(row):
 
 
 class Micro:
-    """The Google Benchmark program: a process for each family of rows, pinned to the last core."""
+    """A Google Benchmark program: a process for each family of rows, pinned to the last core."""
 
-    def __init__(self, build, wanted, min_time):
-        self.program = build / "bench" / "fermata_bench"
+    def __init__(self, program, wanted, min_time):
+        self.program = program
         self.min_time = min_time
         listing = subprocess.run(
             [self.program, "--benchmark_list_tests"], check=True, capture_output=True, text=True
@@ -162,25 +187,26 @@ class Echo:
         cores = len(os.sched_getaffinity(0))
         placements = {"one_core": 0, "across": -1} if cores > 1 else {"one_core": 0}
         self.cases = [
-            (f"echo/{connections}/{placement}", connections, load_core)
+            (f"{subject}/{connections}/{placement}", servers, connections, load_core)
+            for subject, servers in ECHO_SERVERS.items()
             for connections in ECHO_CONNECTIONS
             for placement, load_core in placements.items()
-            if wanted.search("echo") and (connections > 1 or placement == "one_core")
+            if wanted.search(subject) and (connections > 1 or placement == "one_core")
         ]
 
     def samples(self):
-        for subject, connections, load_core in self.cases:
-            for contestant, server in ECHO_SERVERS.items():
+        for subject, servers, connections, load_core in self.cases:
+            for contestant, (server, *arguments) in servers.items():
                 program = self.folder / f"bench_{server}_server"
                 if not program.exists():
                     continue
-                rate, cpu = self.measure(program, connections, load_core)
+                rate, cpu = self.measure([program, *arguments], connections, load_core)
                 yield Sample(subject, contestant, rate, "/s")
                 yield Sample(subject.replace("echo", "echo_cpu", 1), contestant, cpu, "ns")
 
-    def measure(self, program, connections, load_core):
+    def measure(self, command, connections, load_core):
         """Requests per second, and the server's processor time per request in nanoseconds."""
-        server = subprocess.Popen([program], stdout=subprocess.PIPE, preexec_fn=pinned_to(0))
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, preexec_fn=pinned_to(0))
         try:
             port = server.stdout.readline().strip()
             load = subprocess.run(
@@ -195,7 +221,7 @@ class Echo:
             _, server.returncode, usage = os.wait4(server.pid, 0)
             server.stdout.close()
         if server.returncode != signal.SIGKILL:
-            sys.exit(f"bench: {program.name} ended by itself, status {server.returncode}")
+            sys.exit(f"bench: {command[0].name} ended by itself, status {server.returncode}")
         result = json.loads(load.stdout)
         spent = usage.ru_utime + usage.ru_stime
         return result["requests_per_second"], spent / result["requests"] * 1e9
@@ -379,11 +405,17 @@ def main():
     parser.add_argument("--min-time", type=float, default=0.05, help="seconds a row takes at least")
     parser.add_argument("--filter", default="", help="which subjects: a regular expression")
     parser.add_argument("--json", type=pathlib.Path, help="write the rows there as a flat list")
+    parser.add_argument(
+        "--drivers",
+        type=pathlib.Path,
+        help="measure the drivers of the event loop only, and write their comparison there",
+    )
     options = parser.parse_args()
 
-    wanted = re.compile(options.filter)
+    wanted = re.compile(drivers.SUBJECTS if options.drivers else options.filter)
     contestants = [
-        Micro(options.build, wanted, options.min_time),
+        Micro(options.build / "bench" / "fermata_bench", wanted, options.min_time),
+        Micro(options.build / "bench" / "loop" / "fermata_loop_bench", wanted, options.min_time),
         Echo(options.build, wanted),
         Io(options.build, wanted),
         Processes(options.build, wanted),
@@ -396,6 +428,9 @@ def main():
         print(shown(row))
     print("ratio: fermata/floor, floor/raw, fermata/fiber; median of", options.rounds,
           "interleaved rounds")
+    if options.drivers:
+        page = drivers.text_of(table, ECHO_SERVERS, options)
+        options.drivers.write_text(page, encoding="utf-8")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     return 0 if all(row["ok"] for row in rows) else 1

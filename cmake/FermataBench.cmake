@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# bench/*.cpp make one Google Benchmark program; each source in bench/echo and bench/io is a program
-# of its own: the contestants, and the load that drives the servers among them.
+# bench/*.cpp make one Google Benchmark program, bench/loop/*.cpp another; each source in bench/echo
+# and bench/io is a program of its own: the contestants, and the load that drives the servers among
+# them.
 
 # An instrumented build measures its instruments.
 if(NOT CMAKE_BUILD_TYPE MATCHES "Release|Debug")
@@ -21,12 +22,30 @@ if(bench_sources)
   endif()
 endif()
 
+file(GLOB loop_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/loop/*.cpp")
+if(loop_sources)
+  fermata_program(fermata_loop_bench bench/loop SOURCES ${loop_sources} LINK
+    fermata_drivers fermata_uv fermata_runtime PkgConfig::libuv benchmark::benchmark_main)
+endif()
+
 foreach(folder IN ITEMS echo io)
   file(GLOB sources CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/bench/${folder}/*.c" "${PROJECT_SOURCE_DIR}/bench/${folder}/*.cpp")
+  if(NOT libev_FOUND)
+    list(FILTER sources EXCLUDE REGEX "/ev_server\\.c$")
+  endif()
+  if(NOT libevent_FOUND)
+    list(FILTER sources EXCLUDE REGEX "/event_server\\.c$")
+  endif()
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM name)
     fermata_program(bench_${name} bench/${folder} SOURCES ${source}
-      LINK fermata_uv fermata_runtime PkgConfig::libuv Threads::Threads fmt::fmt)
+      LINK fermata_drivers fermata_uv fermata_runtime PkgConfig::libuv Threads::Threads fmt::fmt)
   endforeach()
 endforeach()
+if(libev_FOUND)
+  target_link_libraries(bench_ev_server PRIVATE ev)
+endif()
+if(libevent_FOUND)
+  target_link_libraries(bench_event_server PRIVATE PkgConfig::libevent)
+endif()

@@ -3,6 +3,9 @@
 # examples/<name>/: main.cpp is the program, *_sim_test.cpp its simulation; what else is there goes
 # to both.
 
+# Few sources each, and tests/examples_bugs.py compiles them anew; the same for what follows.
+set(CMAKE_UNITY_BUILD OFF)
+
 # Those whose simulated tests fail, since that is what they show.
 set(examples_of_failure lost_update transfer)
 

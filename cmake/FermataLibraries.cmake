@@ -22,6 +22,7 @@ function(fermata_library name)
   target_compile_features(fermata_${name} PUBLIC cxx_std_20)
   target_include_directories(fermata_${name} PUBLIC
     $<BUILD_INTERFACE:${FERMATA_INCLUDE_DIR}> $<INSTALL_INTERFACE:include>)
+  fermata_unity_by_folder(fermata_${name})
   set(FERMATA_LIBRARIES ${FERMATA_LIBRARIES} fermata_${name} PARENT_SCOPE)
 endfunction()
 
@@ -138,6 +139,7 @@ if(cli_sources AND TARGET fermata_sim AND CLI11_FOUND)
   target_link_libraries(fermata PRIVATE
     fermata_sim CLI11::CLI11 nlohmann_json::nlohmann_json fmt::fmt)
   fermata_use_precompiled(fermata sim)
+  fermata_unity_by_folder(fermata)
 else()
   message(STATUS "Fermata: no tool fermata")
 endif()

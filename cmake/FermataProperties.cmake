@@ -15,6 +15,10 @@ if(laws_sources)
   target_include_directories(fermata_laws PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(fermata_laws PUBLIC fermata_sim fermata_test_support fmt::fmt)
   fermata_use_precompiled(fermata_laws sim)
+  fermata_unity_by_folder(fermata_laws)
+  file(GLOB subjects CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/subjects/*.cpp")
+  # Each names its operations and their weights in the same way.
+  set_source_files_properties(${subjects} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 
 set(laws_link fermata_laws fermata_test_support fermata_uv fermata_sim fmt::fmt)
@@ -22,7 +26,11 @@ set(laws_link fermata_laws fermata_test_support fermata_uv fermata_sim fmt::fmt)
 file(GLOB properties CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/*_properties.cpp")
 foreach(source IN LISTS properties)
   cmake_path(GET source STEM name)
-  fermata_test(${name} properties SOURCES ${source} LINK ${laws_link})
+  set(arms_link "")
+  if(name STREQUAL "loop_properties")
+    set(arms_link fermata_loop_arms)
+  endif()
+  fermata_test(${name} properties SOURCES ${source} LINK ${arms_link} ${laws_link})
 endforeach()
 
 file(GLOB suite_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/suite/*.cpp")
@@ -41,6 +49,5 @@ file(GLOB application_sources CONFIGURE_DEPENDS
 if(application_sources)
   fermata_test(zoo_applications properties SOURCES ${application_sources}
     LINK fermata_sim fmt::fmt FILTER "-Buggy.*")
-  # Small sources, each of which would compile the simulator's headers anew.
-  set_target_properties(zoo_applications PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  set_target_properties(zoo_applications PROPERTIES UNITY_BUILD_BATCH_SIZE 12)
 endif()

@@ -59,6 +59,16 @@ soaked=true
 printf '[{"name": "soak", "value": %s, "unit": "s", "ratio": null, "limit": %s, "ok": %s}]\n' \
   "$SOAK_SECONDS" "$SOAK_SECONDS" "$soaked" >"$rows/soak.json"
 
+for driver in $("$build/tests/soak/fermata_loop_soak" --list); do
+  echo "--- soak of the event loop on $driver: $SOAK_SECONDS s"
+  soaked=true
+  "$build/tests/soak/fermata_loop_soak" "$driver" "$SOAK_SECONDS" "$RANDOM" ||
+    { soaked=false failed=1; }
+  printf '[{"name": "soak/loop/%s", "value": %s, "unit": "s", "ratio": null, ' "$driver" \
+    "$SOAK_SECONDS" >"$rows/soak_loop_$driver.json"
+  printf '"limit": %s, "ok": %s}]\n' "$SOAK_SECONDS" "$soaked" >>"$rows/soak_loop_$driver.json"
+done
+
 echo "--- page of a run: made from its sources and the lock file, and compared; opened"
 rebuilt=true pages=1
 sim/report/web/rebuild.sh || rebuilt=false pages=0 failed=1

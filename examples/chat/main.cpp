@@ -4,12 +4,12 @@
 // good-bye; on any of the drivers uv, ev, event, select, pselect and epoll that this build has.
 
 #include <cstdio>
-#include <fermata/runtime/loop/factory.hpp>
 #include <map>
-#include <string_view>
+#include <string>
 
 #include "examples/chat/guest.hpp"
 #include "examples/chat/room.hpp"
+#include "examples/driver_flag.hpp"
 
 namespace {
 
@@ -39,17 +39,6 @@ void chat_a_little() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool names_one = argc == 3 && std::string_view(argv[1]) == "--loop";
-  if (argc > 1 && !names_one) {
-    std::fprintf(stderr, "usage: example_chat [--loop NAME]\n");
-    return 2;
-  }
-  try {
-    fermata::Runtime runtime(names_one ? fermata::loop::make_reactor(argv[2])
-                                       : fermata::loop::make_reactor());
-    return runtime.run(chat_a_little);
-  } catch (const fermata::UsageError& error) {
-    std::fprintf(stderr, "example_chat: %s\n", error.what());
-    return 2;
-  }
+  return example::run_on_driver({.program = "example_chat"}, argc, argv,
+                                [](example::Operands) { chat_a_little(); });
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Usage: example_file_pieces FILE. Counts the bytes of a file, without stopping the clock.
+// Usage: example_file_pieces [--loop NAME] [FILE]. Counts the bytes of a file, or of itself,
+// without stopping the clock; fails on drivers that have no files.
 
 #include <cstdio>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <string>
 
+#include "examples/driver_flag.hpp"
 #include "examples/file_pieces/file_pieces.hpp"
 
 int main(int argc, char** argv) {
-  const std::string path = argc > 1 ? argv[1] : argv[0];
-  fermata::Runtime runtime(fermata::uv::make_reactor());
-  return runtime.run([&] {
+  const example::Usage usage{.program = "example_file_pieces", .operands = " [FILE]", .most = 1};
+  return example::run_on_driver(usage, argc, argv, [&](example::Operands operands) {
+    const std::string path = operands.empty() ? argv[0] : operands[0];
     fermata::loop::Loop loop;
     std::size_t bytes = 0;
     int code = 0;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Usage: example_operation_timeout. Asks a server that answers, and then one that does not.
+// Usage: example_operation_timeout [--loop NAME]. Asks a server that answers, and then one that
+// does not.
 
 #include <chrono>
 #include <cstdio>
 #include <fermata/runtime/loop/tcp/server.hpp>
-#include <fermata/runtime/uv/reactor.hpp>
 
+#include "examples/driver_flag.hpp"
 #include "examples/operation_timeout/operation_timeout.hpp"
 
-int main() {
+int main(int argc, char** argv) {
   using namespace std::chrono_literals;
   using namespace fermata::loop;
-  fermata::Runtime runtime(fermata::uv::make_reactor());
-  return runtime.run([] {
+  const example::Usage usage{.program = "example_operation_timeout"};
+  return example::run_on_driver(usage, argc, argv, [](example::Operands) {
     Loop loop;
     TcpHandlers handlers;
     handlers.on_message = [](TcpConnection& client, std::string_view question) {

@@ -2,6 +2,7 @@
 #include "properties/suite/entries.hpp"
 
 #include "properties/laws/shrink.hpp"
+#include "properties/loop/laws.hpp"
 #include "properties/scripts/law.hpp"
 #include "properties/scripts/shrink.hpp"
 #include "properties/suite/programs.hpp"
@@ -28,6 +29,10 @@ std::vector<Entry> entries(Totals* totals) {
     all.push_back({std::string(law->name), std::string(law->sentence), true,
                    scripts::exploration_of(*law),
                    [law](auto strategy, auto seed) { return shrunk(*law, strategy, seed); }});
+  }
+  for (const LoopLaw* law : loop_laws()) {
+    all.push_back(
+        {std::string(law->name), std::string(law->sentence), true, law->exploration(), {}});
   }
   all.push_back({"choice_independence",
                  "what does not race has one result under every schedule",

@@ -18,6 +18,7 @@
 #include "fermata/sim/run/json.hpp"
 #include "fermata/sim/run/seed.hpp"
 #include "properties/laws/law.hpp"
+#include "properties/loop/laws.hpp"
 #include "properties/scripts/law.hpp"
 #include "properties/zoo/workload.hpp"
 
@@ -43,6 +44,9 @@ std::optional<sim::Program> exploration_of_law(std::string_view name) {
   for (const scripts::Law* law : scripts::laws()) {
     if (law->name == name) return exploration_of(*law);
   }
+  for (const LoopLaw* law : loop_laws()) {
+    if (law->name == name) return law->exploration();
+  }
   return std::nullopt;
 }
 
@@ -54,6 +58,7 @@ int list() {
   const auto print = [](const auto& law) { fmt::print("{{\"law\": {}}}\n", json_text(law->name)); };
   for (const Law* law : laws()) print(law);
   for (const scripts::Law* law : scripts::laws()) print(law);
+  for (const LoopLaw* law : loop_laws()) print(law);
   return 0;
 }
 

@@ -3,6 +3,7 @@
 // Readiness and I/O (Z-IO).
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -180,6 +181,56 @@ void narrowed_mask(sim::World& world) {
   }
 }
 
+/// Two connected descriptors; none when the system has none left.
+std::optional<DescriptorPair> open_pair() {
+  try {
+    return descriptor_calls().open_pair();
+  } catch (const InputOutputError&) {
+    return std::nullopt;
+  }
+}
+
+void close_pair(const DescriptorPair& pair) {
+  descriptor_calls().close(pair.first);
+  descriptor_calls().close(pair.second);
+}
+
+Coroutine<> wait_at(const char* name, int descriptor, PollMask mask) {
+  return spawn(std::string(name), [descriptor, mask] { Descriptor(descriptor).wait(mask); });
+}
+
+// One waits until a descriptor is readable, then another one until it is writable, as it is.
+void second_kind_of_readiness(sim::World& world) {
+  const auto pair = open_pair();
+  if (!pair) return;
+  const auto reader = wait_at("reader", pair->first, PollMask::Readable);
+  while (!sleeps(reader) && !reader->closed()) suspend();
+  const auto writer = wait_at("writer", pair->first, PollMask::Writable);
+  delay(seconds(1));
+  if (sleeps(writer)) {
+    complain(world, "WAKE (POLL-04): there is room, and a writer sleeps on");
+  }
+  close_pair(*pair);
+  await(reader);
+  await(writer);
+}
+
+// A descriptor is closed under somebody who waits, and its number is used again.
+void number_used_again(sim::World& world) {
+  const auto old = open_pair();
+  if (!old) return;
+  const auto reader = wait_at("reader", old->first, PollMask::Readable);
+  while (!sleeps(reader) && !reader->closed()) suspend();
+  close_pair(*old);
+  const auto next = open_pair();
+  delay(seconds(1));
+  if (sleeps(reader)) {
+    complain(world, "WAKE (POLL-03): its descriptor is closed, and a reader sleeps on");
+  }
+  if (next) close_pair(*next);
+  await(reader);
+}
+
 // Two watch a process that a third one has started.
 void two_watchers(sim::World& world) {
   world.program("child", sim::ScriptedProgram().takes(seconds(10)).exits(3));
@@ -225,6 +276,16 @@ std::vector<Workload> io_workloads() {
        2,
        {"WAKE", "STOP", "POLL-01", "POLL-04"},
        &narrowed_mask},
+      {"Z-IO-06",
+       "who joins a watch is not watched for",
+       1,
+       {"WAKE", "POLL-03", "POLL-04"},
+       &second_kind_of_readiness},
+      {"Z-IO-07",
+       "a descriptor's number taken for the file",
+       1,
+       {"WAKE", "ONCE", "POLL-03"},
+       &number_used_again},
       {"Z-IO-05b",
        "several watchers of one process each reap it",
        1,

@@ -42,6 +42,7 @@ struct Workload {
 [[nodiscard]] std::vector<Workload> scope_workloads();
 [[nodiscard]] std::vector<Workload> io_workloads();
 [[nodiscard]] std::vector<Workload> thread_workloads();
+[[nodiscard]] std::vector<Workload> loop_workloads();
 
 /// The workload among bystanders that follow from the seed.
 [[nodiscard]] sim::Program exploration_of(const Workload& workload);

@@ -26,6 +26,7 @@ std::vector<Workload> catalogue() {
   add(scope_workloads());
   add(io_workloads());
   add(thread_workloads());
+  add(loop_workloads());
   return all;
 }
 

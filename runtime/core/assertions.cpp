@@ -12,7 +12,7 @@
 namespace fermata::detail {
 namespace {
 
-std::string describe(const AssertionSite& site, const std::string& details) {
+std::string complaint(const AssertionSite& site, const std::string& details) {
   std::string text = site.kind == AssertionKind::Unreachable
                          ? fmt::format("reached, though it must not be: {}", site.message)
                          : fmt::format("does not hold: {}", site.message);
@@ -34,10 +34,10 @@ void assertion_failed(const AssertionSite& site, const std::string& details) {
     if (!matters || std::uncaught_exceptions() > 0) return;
   } else if (current_runtime_pointer != nullptr &&
              current_runtime_pointer->options().abort_on_failed_assertion) {
-    std::fprintf(stderr, "fermata: %s\n", describe(site, details).c_str());
+    std::fprintf(stderr, "fermata: %s\n", complaint(site, details).c_str());
     std::abort();
   }
-  throw AssertionFailed(describe(site, details));
+  throw AssertionFailed(complaint(site, details));
 }
 
 }  // namespace fermata::detail

@@ -3,10 +3,11 @@
 
 // A guest in an io_context of Boost.Asio. Header-only: nothing is to be linked for it.
 //
-// Threads   One thread runs the io_context; a pump on another one throws UsageError out of run().
-// Idle      run() does not stay for it.
-// Waiting   enter() calls run_one() meanwhile; outside of run() it restarts a stopped io_context
-// first. End       Either may go first. A guest whose io_context is gone stands still.
+// Threads  One thread runs the io_context; a pump on another one throws UsageError out of run().
+// Idle     run() does not stay for it.
+// Waiting  enter() calls run_one() meanwhile; outside of run() it restarts a stopped io_context
+//          first.
+// End      Either may go first. A guest whose io_context is gone stands still.
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>

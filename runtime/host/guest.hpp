@@ -4,18 +4,18 @@
 // A runtime inside a loop that belongs to somebody else: the host. Coroutines, timers, descriptors,
 // TCP, signals and triggers work as they do under Runtime::run.
 //
-// How       The runtime runs on a stack of its own. Whatever it waits for makes one descriptor
-//           readable; the host watches that and calls pump(), in which the guest runs until it has
-//           to wait or its share of time is over, and never blocks.
-// Idle      Nothing in the guest can go on by itself. That is no deadlock, since the host's code
-// may
-//           wake who waits; a host that ends when it has nothing to do need not stay for it.
-// Threads   The host's, always the same one.
-// End       close() is graceful and takes turns of the host; the destructor ends by force what has
-//           not ended, and never waits for the host. Handles and events of the guest must be gone
-//           before it. A host that stops early leaves a guest that stands still.
-// Hosts     This class: whoever can watch one descriptor. uv/guest.hpp, asio.hpp, glib.hpp: their
-//           loops.
+// How      The runtime runs on a stack of its own. Whatever it waits for makes one descriptor
+//          readable; the host watches that and calls pump(), in which the guest runs until it
+//          has to wait or its share of time is over, and never blocks.
+// Idle     Nothing in the guest can go on by itself. That is no deadlock, since the host's
+//          code may wake who waits; a host that ends when it has nothing to do need not stay
+//          for it.
+// Threads  The host's, always the same one.
+// End      close() is graceful and takes turns of the host; the destructor ends by force what
+//          has not ended, and never waits for the host. Handles and events of the guest must
+//          be gone before it. A host that stops early leaves a guest that stands still.
+// Hosts    This class: whoever can watch one descriptor. uv/guest.hpp, asio.hpp, glib.hpp:
+//          their loops.
 
 #include <exception>
 #include <functional>

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/runtime/io/tcp.hpp"
 
-#include <fmt/format.h>
-
 #include <string>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/io/dns.hpp"
 #include "fermata/runtime/io/request_wait.hpp"
+#include "fermata/runtime/reactor/keep_alive.hpp"
 
 namespace fermata {
-
-namespace {
-constexpr std::int64_t kKeepAliveMax = 32'767;
-}
 
 TcpStream TcpStream::connect(const Address& peer, const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
@@ -36,14 +31,7 @@ TcpStream TcpStream::connect(std::string_view host, std::uint16_t port, const Wa
 }
 
 void TcpStream::set_keep_alive(std::optional<Duration> idle) {
-  const Duration time = idle.value_or(Duration::zero());
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
-  const bool fits = seconds == time && seconds.count() <= kKeepAliveMax;
-  if (idle && (!fits || seconds.count() < 1)) {
-    throw UsageError(fmt::format("set keep-alive: {} ns: expected whole seconds, 1 to {}",
-                                 time.count(), kKeepAliveMax));
-  }
-  handle().set_option(SocketOption::KeepAlive, static_cast<int>(seconds.count()));
+  handle().set_option(SocketOption::KeepAlive, detail::keep_alive_seconds(idle, "set keep-alive"));
 }
 
 std::optional<Duration> TcpStream::keep_alive() const {

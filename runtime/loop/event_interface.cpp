@@ -6,8 +6,8 @@
 namespace fermata::loop {
 
 EventInterface::~EventInterface() {
-  for (const Sources* sources : {&readable_, &writable_, &signals_}) {
-    for (const auto& [key, id] : *sources) loop_.cancel(id);
+  for (Sources* const sources : {&readable_, &writable_, &signals_}) {
+    while (!sources->empty()) drop(*sources, sources->begin()->first);
   }
 }
 

@@ -8,8 +8,9 @@
 
 namespace fermata::loop::detail {
 
-/// Ids that grow and never come back, to what they name: linear probing without tombstones, because
-/// neighbours in time are neighbours here. Allocates when it grows only.
+/// Ids that grow and never come back, to what they name: neighbours in time are neighbours here,
+/// and most stand at home. Linear probing, in which nobody is farther from home than who stood in
+/// its way. Allocates when it grows only.
 template <class T>
 class IdTable {
  public:
@@ -33,9 +34,8 @@ class IdTable {
   void erase(std::uint64_t id) noexcept {
     std::size_t hole = home(id);
     while (slots_[hole].id != id) hole = next(hole);
-    for (std::size_t at = next(hole); slots_[at].id != 0; at = next(at)) {
-      const bool may_move = distance(home(slots_[at].id), at) >= distance(hole, at);
-      if (may_move) slots_[std::exchange(hole, at)] = slots_[at];
+    for (std::size_t at = next(hole); from_home(at) > 0; at = next(at)) {
+      slots_[std::exchange(hole, at)] = slots_[at];
     }
     slots_[hole] = {};
     --size_;
@@ -55,14 +55,22 @@ class IdTable {
   [[nodiscard]] std::size_t next(std::size_t at) const noexcept {
     return (at + 1) & (slots_.size() - 1);
   }
-  [[nodiscard]] std::size_t distance(std::size_t from, std::size_t to) const noexcept {
-    return (to - from) & (slots_.size() - 1);
+  /// How far an entry stands behind its home; 0 where there is none.
+  [[nodiscard]] std::size_t from_home(std::size_t at) const noexcept {
+    const std::uint64_t id = slots_[at].id;
+    return id == 0 ? 0 : (at - home(id)) & (slots_.size() - 1);
   }
 
-  void place(const Slot& slot) noexcept {
-    std::size_t at = home(slot.id);
-    while (slots_[at].id != 0) at = next(at);
-    slots_[at] = slot;
+  // Entries stand in the order of their homes: who is farther from its own goes first.
+  void place(Slot slot) noexcept {
+    std::size_t far = 0;
+    for (std::size_t at = home(slot.id);; at = next(at), ++far) {
+      const std::size_t there = from_home(at);
+      if (slots_[at].id != 0 && there >= far) continue;
+      std::swap(slots_[at], slot);
+      if (slot.id == 0) return;
+      far = there;
+    }
   }
 
   void grow() {

@@ -229,6 +229,10 @@ bool Loop::running() const noexcept { return machine_->running(); }
 
 Suspension Loop::suspension() { return Suspension(machine_->fiber()); }
 
+void Loop::add(detail::Member& member) noexcept { machine_->members.push_back(member); }
+
+void Loop::remove(detail::Member& member) noexcept { machine_->members.remove(member); }
+
 void Loop::set_error_handler(ErrorHandler handler) { machine_->error_handler = std::move(handler); }
 
 const Loop::ErrorHandler& Loop::error_handler() const noexcept { return machine_->error_handler; }

@@ -10,12 +10,10 @@
 //             reactor, waiting when there is nothing to do; calls what is due: timers by deadline,
 //             then descriptors, notices among them, by registration, then signals by number.
 //             Whatever is registered or enabled in a tick is called in a later one at the earliest.
-// Microtasks  Run first in run(), and after each single callback; one that queues others without
-// end
+// Microtasks  Run first in run(), and after each single callback; one that always queues another
 //             starves the loop.
-// Suspending  A callback that suspends leaves its tick, and the loop goes on with the next. Until
-// it
-//             returns its source is masked: not called again, unless the loop allows `overlap`.
+// Suspending  A callback that suspends leaves its tick, and the loop goes on with the next. It is
+//             masked until it returns: not called again, unless the loop allows `overlap`.
 // Liveness    run() returns when no callback is both enabled and referenced. Those that are not
 //             referenced are called as long as others keep the loop alive.
 // Errors      What a callback throws goes to the error handler and the loop goes on; without one it
@@ -47,6 +45,7 @@ namespace fermata::loop {
 
 namespace detail {
 class Machine;
+class Member;
 [[nodiscard]] std::shared_ptr<void>& fiber_value(std::uint64_t variable);
 void clear_fiber_value(std::uint64_t variable);
 }  // namespace detail
@@ -136,7 +135,7 @@ class Loop {
   CallbackId on_writable(int descriptor, SourceFunction function,
                          SourcePlace place = SourcePlace::current());
   /// Throws UsageError for a signal that cannot be handled, SignalInUse when another loop of this
-  /// process handles it.
+  /// runtime handles it.
   CallbackId on_signal(int signum, SourceFunction function,
                        SourcePlace place = SourcePlace::current());
   /// How a signal callback that runs learns how many deliveries it stands for, as far as the system
@@ -201,6 +200,14 @@ class Loop {
 
   /// The current fiber's; see suspension.hpp. Throws UsageError outside of a coroutine.
   [[nodiscard]] Suspension suspension();
+
+  // --- for what lives in the loop ---
+
+  /// `member` hears of the loop's end, until it is removed.
+  void add(detail::Member& member) noexcept;
+  void remove(detail::Member& member) noexcept;
+
+  // --- errors ---
 
   /// Called with what callbacks throw, where it may suspend as they do. What it throws leaves run()
   /// as an UncaughtError. Null for none.

@@ -271,12 +271,13 @@ bool Machine::cancel(CallbackId id, const SourcePlace& place) {
 }
 
 void Machine::cancel_timers(const SourcePlace& place) {
-  for (Source* source = all_.first(); source != nullptr;) {
-    Source& each = *source;
-    source = Source::All::after(each);
-    if (each.timed()) forget(each, &place);
+  std::vector<CallbackId> timers;  // What a function holds may cancel others when it goes.
+  timers.reserve(timers_);
+  for (const Source* source = all_.first(); source != nullptr;
+       source = Source::All::after(*source)) {
+    if (source->timed()) timers.push_back(source->id);
   }
-  if (empty()) poke();
+  for (const CallbackId id : timers) cancel(id, place);
 }
 
 void Machine::set_referenced(Source& source, bool referenced) noexcept {

@@ -21,6 +21,7 @@
 #include "fermata/runtime/loop/fiber.hpp"
 #include "fermata/runtime/loop/id_table.hpp"
 #include "fermata/runtime/loop/loop.hpp"
+#include "fermata/runtime/loop/member.hpp"
 #include "fermata/runtime/loop/source.hpp"
 #include "fermata/runtime/loop/task_queue.hpp"
 #include "fermata/runtime/reactor/trigger.hpp"
@@ -98,6 +99,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   const LoopOptions options;
   Loop::ErrorHandler error_handler;
   std::function<void()> on_idle;
+  Member::List members;
 
  private:
   // machine.cpp

@@ -54,15 +54,14 @@ void Machine::end_frame(Runner& me) noexcept {
 }
 
 void Machine::run_microtask(Runner& me) {
-  Microtask next = microtasks_.pop();
-  if (next.fiber != nullptr) return resume(*next.fiber);
-  const bool endless =
-      options.microtask_limit != 0 && ++microtasks_in_a_row_ > options.microtask_limit;
-  if (endless) {
+  if (options.microtask_limit != 0 && microtasks_in_a_row_ >= options.microtask_limit) {
     microtasks_in_a_row_ = 0;
     return interrupt(std::make_exception_ptr(LivelockError(
         fmt::format("more than {} microtasks without a callback", options.microtask_limit))));
   }
+  Microtask next = microtasks_.pop();
+  if (next.fiber != nullptr) return resume(*next.fiber);
+  ++microtasks_in_a_row_;
   me.frame = {};
   me.frame_kind = "a microtask";
   const std::exception_ptr error = frame(me, [&next] {

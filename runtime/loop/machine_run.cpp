@@ -31,6 +31,10 @@ void Machine::close() noexcept {
   closed_ = true;
   trigger_watch_.cancel();
   if (trigger_) trigger_->close();
+  while (Member* const member = members.first()) {
+    members.remove(*member);
+    member->loop_ended();
+  }
   while (Source* const source = all_.first()) forget(*source, nullptr);
   microtasks_.clear();
   Runner* runner = suspended_.first();

@@ -85,6 +85,7 @@ bool Machine::drain(Runner& me) {
       ++calls_in_a_row_;
       invoke(me, *source);
     } else {
+      microtasks_in_a_row_ = 0;
       return true;
     }
     if (!drives(me)) return false;
@@ -123,9 +124,8 @@ void Machine::turn() {
   calls_in_a_row_ = 0;
   fermata::detail::Scheduler& scheduler = runtime.scheduler();
   if (may_wait()) {
-    waiting_ = true;
+    waiting_ = true;  // Until poke(); another driver may wait when this one goes on.
     scheduler.wait_for(parking_, kPlace);
-    waiting_ = false;
   } else {
     scheduler.request_poll();
     scheduler.yield(kPlace);
@@ -144,7 +144,6 @@ void Machine::idle(Runner& me) {
     ~Show() { parking.set_hidden(false); }
   } const show{parking_};
   runtime.scheduler().wait_for(parking_, kPlace);
-  waiting_ = false;
   unpark_polls();
 }
 

@@ -5,7 +5,7 @@
 //
 // Lists     Every source is in the list of all. Besides, at most one of: to be activated,
 // collected,
-//           ready.
+//           and ready.
 // Lifetime  One that is cancelled while its function runs lives until the function has returned.
 
 #include <cstddef>

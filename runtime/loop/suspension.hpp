@@ -6,11 +6,11 @@
 // Identity     One for each callback that runs, each microtask, and each coroutine beside them:
 //              Loop::suspension() gives the same one every time. When the callback has returned its
 //              suspension is stale, though the next one may run on the same coroutine.
-// Main         Whoever suspends while the loop does not run: that runs the loop until it is
-// resumed. Order        resume() and fail() never switch: a resumption is a microtask. Main's ends
-// the loop's
-//              run right after the callback or microtask that asked for it; what else was ready
-//              comes first when the loop runs again.
+// Main         Whoever suspends while the loop does not run, which then runs until the resumption.
+// Order        resume() and fail() never switch: a resumption is a microtask. Main's ends the run
+// of
+//              the loop right after the callback or microtask that asked for it; what else was
+//              ready comes first when the loop runs again.
 // Threads      The runtime's thread only. Other threads use Loop::post.
 
 #include <any>

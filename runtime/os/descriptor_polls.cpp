@@ -16,7 +16,8 @@ namespace fermata::os {
 
 namespace {
 
-constexpr std::size_t kChecksPerTurn = 8;
+constexpr std::size_t kChecksAtOnce = 8;
+constexpr Duration kCheckPause = std::chrono::milliseconds(10);
 constexpr Duration kCheckInterval = std::chrono::seconds(1);
 constexpr Duration kCheckIntervalOfMany = std::chrono::milliseconds(100);
 
@@ -56,12 +57,12 @@ void DescriptorPoll::arm_mask(PollMask mask) {
     throw PollError(fmt::format("watch descriptor {}: it was closed", descriptor()), EBADF);
   }
   watch(mask);
-  polls_.armed_.insert_or_assign(descriptor(), this);
+  polls_.set_armed(descriptor(), this);
 }
 
 void DescriptorPoll::disarm_mask() noexcept {
   unwatch();
-  polls_.armed_.erase(descriptor());
+  polls_.set_armed(descriptor(), nullptr);
 }
 
 void DescriptorPoll::close_backend() noexcept {
@@ -77,26 +78,40 @@ void DescriptorPoll::dispatch(PollMask mask) {
 
 // --- DescriptorPolls ---
 
-DescriptorPoll* DescriptorPolls::armed(int descriptor) const {
-  const auto found = armed_.find(descriptor);
-  return found != armed_.end() ? found->second : nullptr;
+DescriptorPoll* DescriptorPolls::armed(int descriptor) const noexcept {
+  const auto index = static_cast<std::size_t>(descriptor);
+  return index < armed_.size() ? armed_[index] : nullptr;
+}
+
+void DescriptorPolls::set_armed(int descriptor, DescriptorPoll* poll) {
+  const auto index = static_cast<std::size_t>(descriptor);
+  if (index >= armed_.size()) armed_.resize(index + 1);
+  if (armed_[index] != nullptr) --armed_count_;
+  if (poll != nullptr) ++armed_count_;
+  armed_[index] = poll;
+}
+
+DescriptorPoll& DescriptorPolls::next_to_check() noexcept {
+  do {
+    last_checked_ = last_checked_ + 1 < armed_.size() ? last_checked_ + 1 : 0;
+  } while (armed_[last_checked_] == nullptr);
+  return *armed_[last_checked_];
 }
 
 Instant DescriptorPolls::check_some(Instant wake_by) {
-  if (armed_.empty()) return wake_by;
-  const std::size_t count = std::min(kChecksPerTurn, armed_.size());
+  if (armed_count_ == 0) return wake_by;
+  const Instant at = now();
+  if (at < next_check_) return std::min(wake_by, next_check_);
+  const std::size_t count = std::min(kChecksAtOnce, armed_count_);
   for (std::size_t i = 0; i < count; ++i) {
-    auto next = armed_.upper_bound(last_checked_);
-    if (next == armed_.end()) next = armed_.begin();
-    last_checked_ = next->first;
-    DescriptorPoll& poll = *next->second;
+    DescriptorPoll& poll = next_to_check();
     if (poll.same_file()) continue;
     before_report();
     poll.ready(PollMask::Disconnect);
-    return now();
+    return at;
   }
-  const bool all = count == armed_.size();
-  return std::min(wake_by, now() + (all ? kCheckInterval : kCheckIntervalOfMany));
+  next_check_ = at + kCheckPause;
+  return std::min(wake_by, at + (count == armed_count_ ? kCheckInterval : kCheckIntervalOfMany));
 }
 
 }  // namespace fermata::os

@@ -4,11 +4,12 @@
 // Descriptors that users bring, whoever watches them.
 //
 // Closed behind our back  Nobody is told. So each is checked when it is armed, and a few, in
-//                         rotation, before a blocking wait.
+//                         rotation, before a blocking wait, at most every ten milliseconds.
 
 #include <sys/types.h>
 
-#include <map>
+#include <cstddef>
+#include <vector>
 
 #include "fermata/runtime/base/time.hpp"
 #include "fermata/runtime/reactor/poll.hpp"
@@ -64,7 +65,7 @@ class DescriptorPolls : public Polls {
   using Polls::Polls;
 
   /// Null for none.
-  [[nodiscard]] DescriptorPoll* armed(int descriptor) const;
+  [[nodiscard]] DescriptorPoll* armed(int descriptor) const noexcept;
 
   // --- hook ---
 
@@ -74,8 +75,15 @@ class DescriptorPolls : public Polls {
  private:
   friend class DescriptorPoll;
 
-  std::map<int, DescriptorPoll*> armed_;
-  int last_checked_ = -1;
+  /// `poll` may be null.
+  void set_armed(int descriptor, DescriptorPoll* poll);
+  /// REQUIRES: one is armed.
+  [[nodiscard]] DescriptorPoll& next_to_check() noexcept;
+
+  std::vector<DescriptorPoll*> armed_;  // By descriptor; null for none.
+  std::size_t armed_count_ = 0;
+  std::size_t last_checked_ = 0;
+  Instant next_check_;  // Not before.
 };
 
 }  // namespace fermata::os

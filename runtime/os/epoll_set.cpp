@@ -27,7 +27,7 @@ std::uint32_t to_native(PollMask mask) {
   return events;
 }
 
-PollMask from_native(std::uint32_t events) {
+PollMask mask_of(std::uint32_t events) {
   PollMask mask = PollMask::None;
   if ((events & EPOLLIN) != 0) mask |= PollMask::Readable;
   if ((events & EPOLLOUT) != 0) mask |= PollMask::Writable;
@@ -103,7 +103,7 @@ EpollSet::Look EpollSet::look(Instant wake_by) noexcept {
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     const std::uint64_t data = event.data.u64;  // A copy: the structure is packed.
-    const Found found{static_cast<int>(data & 0xffff'ffff), from_native(event.events),
+    const Found found{static_cast<int>(data & 0xffff'ffff), mask_of(event.events),
                       static_cast<std::uint32_t>(data >> 32)};
     if (holds(found)) {
       found_[known++] = found;

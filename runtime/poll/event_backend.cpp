@@ -11,20 +11,12 @@
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/os/wait_limit.hpp"
+#include "fermata/runtime/os/alarm.hpp"
+#include "fermata/runtime/os/clock.hpp"
 
 namespace fermata::poll::detail {
 
 namespace {
-
-constexpr std::int64_t kNanosecondsPerMicrosecond = 1'000;
-
-/// Rounded up.
-timeval to_timeval(std::int64_t nanoseconds) {
-  const std::int64_t micros =
-      (nanoseconds + kNanosecondsPerMicrosecond - 1) / kNanosecondsPerMicrosecond;
-  return {micros / 1'000'000, micros % 1'000'000};
-}
 
 /// Where the program found a function; null when it is not from a shared library.
 void* library_of(const char* function) {
@@ -41,15 +33,13 @@ void refuse_functions_of_libev() {
       "to be linked with libevent before libev");
 }
 
-/// Its timers are of the clock's own precision: by default they may be early by a tick of the
-/// kernel. Null when there is no memory, or no descriptor.
+/// Null when there is no memory, or no descriptor.
 event_base* make_base() {
   refuse_functions_of_libev();
   event_config* const config = event_config_new();
   if (config == nullptr) return nullptr;
   event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
   event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
-  event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
   event_base* const base = event_base_new_with_config(config);
   event_config_free(config);
   return base;
@@ -59,12 +49,13 @@ class EventBackend final : public Backend {
  public:
   EventBackend() : base_(make_base()) {
     if (base_ == nullptr) throw InputOutputError("create a base of libevent", ENOMEM);
-    evtimer_assign(
-        &alarm_, base_, [](evutil_socket_t, short, void*) noexcept {}, nullptr);
+    event_assign(&alarm_watch_, base_, alarm_.descriptor(), EV_READ | EV_PERSIST, on_alarm,
+                 &alarm_);
+    event_add(&alarm_watch_, nullptr);
   }
 
   ~EventBackend() override {
-    event_del(&alarm_);
+    event_del(&alarm_watch_);
     for (const auto& watch : watches_) {
       if (watch) event_del(&watch->event);
     }
@@ -102,14 +93,10 @@ class EventBackend final : public Backend {
 
   void wait(Instant wake_by, Sink& sink) override {
     sink_ = &sink;
-    const std::int64_t left = wake_by == Instant::never() ? -1 : os::nanoseconds_until(wake_by);
-    if (left > 0) {
-      const timeval limit = to_timeval(left);
-      event_add(&alarm_, &limit);
-    }
+    const bool waits = wake_by > os::now();
+    if (waits) alarm_.set(wake_by);
     // Without ONCE it would go on for as long as anything is ready.
-    const int result = event_base_loop(base_, EVLOOP_ONCE | (left == 0 ? EVLOOP_NONBLOCK : 0));
-    event_del(&alarm_);
+    const int result = event_base_loop(base_, EVLOOP_ONCE | (waits ? 0 : EVLOOP_NONBLOCK));
     if (result < 0) throw PollError("wait with libevent", errno);
   }
 
@@ -127,8 +114,13 @@ class EventBackend final : public Backend {
     static_cast<EventBackend*>(backend)->sink_->ready(descriptor, mask);
   }
 
+  static void on_alarm(evutil_socket_t, short, void* alarm) noexcept {
+    static_cast<os::Alarm*>(alarm)->acknowledge();
+  }
+
+  os::Alarm alarm_;  // Timers of libevent's would be early by a tick of the kernel, or cost a call.
   event_base* base_;
-  event alarm_;
+  event alarm_watch_;
   std::vector<std::unique_ptr<Watch>> watches_;  // By descriptor.
   Sink* sink_ = nullptr;                         // Of the wait.
 };

@@ -10,14 +10,11 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/wait_facts.hpp"
+#include "fermata/runtime/reactor/closed_error.hpp"
 
 namespace fermata {
 
 namespace {
-
-std::exception_ptr input_output_error(const char* text) {
-  return std::make_exception_ptr(InputOutputError(text));
-}
 
 InputOutputError send_error(const Address& peer, int code) {
   return InputOutputError("send to " + peer.text(), code);
@@ -82,7 +79,7 @@ SendRequest::~SendRequest() {
 // --- receiving ---
 
 void DatagramHandle::receive(ReceiveRequest& request) {
-  if (closed()) return request.fail(input_output_error("Cannot read from closed IO handle"));
+  if (closed()) return request.fail(detail::closed_error("Cannot read from closed IO handle"));
   if (held_.empty() && pending_code_ != 0) return request.fail(std::exchange(pending_code_, 0));
   readers_.push_back(request);
   if (!held_.empty()) {
@@ -205,7 +202,7 @@ void DatagramHandle::change_membership(const char* operation, const Address& gro
 }
 
 void DatagramHandle::fail_parked() {
-  const std::exception_ptr error = input_output_error("Stream was closed");
+  const std::exception_ptr error = detail::closed_error("Stream was closed");
   receiving_ = false;
   held_.clear();
   while (ReceiveRequest* const reader = readers_.first()) {

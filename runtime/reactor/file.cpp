@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/reactor/closed_error.hpp"
 #include "fermata/runtime/reactor/stream.hpp"
 
 namespace fermata {
@@ -234,7 +235,7 @@ void FileHandle::settle(FileReadRequest& reader, std::size_t accepted) noexcept 
 // --- closing ---
 
 void FileHandle::fail_parked() {
-  const auto error = std::make_exception_ptr(InputOutputError("Stream was closed"));
+  const auto error = detail::closed_error("Stream was closed");
   untaken_ = nullptr;
   for (FileOperation* operation : running_) {
     if (operation->request != nullptr) std::exchange(operation->request, nullptr)->ended(error);

@@ -7,6 +7,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/wait_facts.hpp"
+#include "fermata/runtime/reactor/closed_error.hpp"
 
 namespace fermata {
 
@@ -56,8 +57,7 @@ ListenerHandle::ListenerHandle(detail::Attachment& attachment, const ListenOptio
 
 void ListenerHandle::accept(AcceptRequest& request) {
   if (closed()) {
-    return request.fail(
-        std::make_exception_ptr(InputOutputError("Cannot accept from closed IO handle")));
+    return request.fail(detail::closed_error("Cannot accept from closed IO handle"));
   }
   if (!connections_.empty()) {
     request.connection_ = std::move(connections_.front());

@@ -6,8 +6,8 @@
 // Order         Both FIFO. A connection is promised to the acceptor that it completed; one that
 //               leaves without taking it passes it on to the next (LIS-01 to 03).
 // Backpressure  Connections that nobody waits for are queued up to `backlog`; then accepting
-// pauses. Shortage      Out of descriptors or memory: accepting pauses and is tried again after a
-// delay;
+//               pauses.
+// Shortage      Out of descriptors or memory: accepting pauses and is tried again after a delay;
 //               transient errors of a single connection are skipped; any other error goes to the
 //               next acceptor and the listener stays open.
 

@@ -15,7 +15,8 @@ namespace fermata {
 namespace {
 
 int valid_signal(int signum) {
-  if (signum < 1 || signum >= NSIG || signum == SIGKILL || signum == SIGSTOP) {
+  const bool reserved = signum >= __SIGRTMIN && signum < SIGRTMIN;  // For the threads of the libc.
+  if (signum < 1 || signum >= NSIG || signum == SIGKILL || signum == SIGSTOP || reserved) {
     throw UsageError(fmt::format("signal {}: expected one that a program can handle", signum));
   }
   return signum;

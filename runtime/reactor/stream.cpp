@@ -10,16 +10,13 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/runtime/reactor/closed_error.hpp"
 #include "fermata/runtime/reactor/file_part.hpp"
 #include "fermata/runtime/reactor/streams.hpp"
 
 namespace fermata {
 
 namespace {
-
-std::exception_ptr input_output_error(const char* text) {
-  return std::make_exception_ptr(InputOutputError(text));
-}
 
 constexpr const char* kCannotWrite = "Cannot write to closed IO handle";
 
@@ -131,7 +128,7 @@ void StreamHandle::require_writable(const char* operation) const {
 // --- reading ---
 
 void StreamHandle::read(ReadRequest& request) {
-  if (closed()) return request.fail(input_output_error("Cannot read from closed IO handle"));
+  if (closed()) return request.fail(detail::closed_error("Cannot read from closed IO handle"));
   readers_.push_back(request);
   serve_readers();
 }
@@ -220,7 +217,7 @@ void StreamHandle::give_back(std::span<const std::byte> bytes) {
 // --- writing ---
 
 void StreamHandle::write(WriteRequest& request, Buffers buffers, WriteMode mode) {
-  if (closed()) return request.fail(input_output_error(kCannotWrite));
+  if (closed()) return request.fail(detail::closed_error(kCannotWrite));
   if (write_shut_) return request.fail(EPIPE);
   if (write_code_ != 0) return request.fail(write_code_);
   const std::size_t total = size_of(buffers);
@@ -332,7 +329,7 @@ void StreamHandle::connected(int code) {
 }
 
 void StreamHandle::fail_parked() {
-  const std::exception_ptr error = input_output_error("Stream was closed");
+  const std::exception_ptr error = detail::closed_error("Stream was closed");
   reading_ = false;
   if (connecting_ != nullptr) std::exchange(connecting_, nullptr)->fail(error);
   while (ReadRequest* reader = readers_.first()) {

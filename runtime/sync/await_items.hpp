@@ -3,13 +3,13 @@
 
 // What a combinator takes as items, and what it makes of them.
 //
-// Containers  A sized range: vector, array, span, map, initializer list. Its handles are copied, so
-//             that it may change during the wait.
-// Items       Anything awaitable; a plain event through a pointer, Ref or reference_wrapper: it has
-//             no value (std::monostate), and needs only to fire.
-// Sources     Anything else that gives items one by one, see source.hpp. A coroutine of its own
-// reads
-//             it, and has ended when the wait returns.
+// Containers  A sized range: vector, array, span, map, initializer list. Its handles are
+//             copied, so that it may change during the wait.
+// Items       Anything awaitable; a plain event through a pointer, Ref or
+//             reference_wrapper: it has no value (std::monostate), and needs only to
+//             fire.
+// Sources     Anything else that gives items one by one, see source.hpp. A coroutine of
+//             its own reads it, and has ended when the wait returns.
 // Keys        Of pairs, as in a map, the first; else the position.
 
 #include <cstddef>

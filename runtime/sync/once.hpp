@@ -3,10 +3,10 @@
 
 // Something that is done once, by whoever comes first.
 //
-// Order         Who comes while it is being done waits. When the one who does it fails, throws or
-// is
-//               cancelled, the oldest waiter does it instead; nobody else can come before that.
-// Cost          call() of what is done already neither suspends nor allocates.
+// Order  Who comes while it is being done waits. When the one who does it fails, throws or
+//        is cancelled, the oldest waiter does it instead; nobody else can come before
+//        that.
+// Cost   call() of what is done already neither suspends nor allocates.
 
 #include <string>
 #include <utility>

@@ -3,15 +3,15 @@
 
 // Who stands in line at a primitive, and who has been promised something.
 //
-// Life of a waiter  It joins at the tail and parks. The primitive grants its turn to the oldest
-// that
-//                   still waits: what was granted is reserved for it until it runs and takes it. A
-//                   waiter that ends otherwise (cancelled, timed out) leaves; a grant that it had
-//                   by then is forfeited, and the primitive hands it on.
-// Order             First come, first served, whoever runs first; one that has to wait again after
-// a
-//                   grant keeps its place (POOL-22).
-// Ownership         Waiters live on their coroutines' stacks, or in what serves them.
+// Life of a waiter  It joins at the tail and parks. The primitive grants its turn to
+//                   the oldest that still waits: what was granted is reserved for it
+//                   until it runs and takes it. A waiter that ends otherwise
+//                   (cancelled, timed out) leaves; a grant that it had by then is
+//                   forfeited, and the primitive hands it on.
+// Order             First come, first served, whoever runs first; one that has to
+//                   wait again after a grant keeps its place (POOL-22).
+// Ownership         Waiters live on their coroutines' stacks, or in what serves
+//                   them.
 // Allocation        None.
 
 #include <cstddef>

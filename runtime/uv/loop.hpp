@@ -3,7 +3,7 @@
 
 // The libuv loop, and what every part needs of it.
 //
-// Time    libuv's own timers are not used: the runtime's queue decides what is due, and a timerfd
+// Time    libuv's own timers are not used: the runtime's queue decides what is due, and an alarm
 //         ends a blocking turn, to the nanosecond and never early.
 // Order   A turn fires the runtime's timers ahead of its first I/O completion: each libuv callback
 //         calls begin_callback() before anything else.
@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "fermata/runtime/core/reactor.hpp"
+#include "fermata/runtime/os/alarm.hpp"
 #include "fermata/runtime/reactor/handle.hpp"
 #include "fermata/runtime/uv/reorder.hpp"
 
@@ -78,14 +79,12 @@ class Loop {
 
  private:
   void fire_timers() noexcept;
-  void set_alarm(Instant at) noexcept;
   void on_alarm() noexcept;
 
+  os::Alarm alarm_;
   uv_loop_t* loop_;
   uv_async_t wake_;
-  int alarm_descriptor_;
-  uv_poll_t alarm_;
-  Instant alarm_at_ = Instant::never();
+  uv_poll_t alarm_watch_;
   bool timers_fired_ = true;  // In this turn; between turns nobody wants them.
   bool timers_last_ = false;  // They are, once all else is told.
   std::optional<Reorder> reorder_;

@@ -23,9 +23,9 @@ OwnedDescriptor above_standard_streams(OwnedDescriptor descriptor) {
 }
 
 /// One standard stream of a child: what it is told to do about it, and this program's end.
-class StandardStream {
+class ChildStream {
  public:
-  StandardStream(int number, Stdio kind) : number_(number), kind_(kind) {
+  ChildStream(int number, Stdio kind) : number_(number), kind_(kind) {
     if (kind != Stdio::Pipe) return;
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw InputOutputError("open a pipe", errno);
@@ -72,12 +72,12 @@ int spawn_native(const ProcessOptions& options, const ChildActions& actions, int
 
 // All that can fail on this side is done before there is a child.
 Processes::Started Processes::start(const ProcessOptions& options) {
-  StandardStream input(STDIN_FILENO, options.input);
-  StandardStream output(STDOUT_FILENO, options.output);
-  StandardStream errors(STDERR_FILENO, options.errors);
+  ChildStream input(STDIN_FILENO, options.input);
+  ChildStream output(STDOUT_FILENO, options.output);
+  ChildStream errors(STDERR_FILENO, options.errors);
   ChildActions actions;
   if (!options.directory.empty()) actions.change_directory(options.directory);
-  for (const StandardStream* each : {&input, &output, &errors}) each->prepare(actions);
+  for (const ChildStream* each : {&input, &output, &errors}) each->prepare(actions);
   Started started{0, input.take_ours(loop_), output.take_ours(loop_), errors.take_ours(loop_)};
   if (const int code = spawn_native(options, actions, started.pid)) {
     throw InputOutputError(description_of(options), code);

@@ -7,10 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/os/clock.hpp"
-#include "fermata/runtime/os/signals.hpp"
-#include "fermata/runtime/os/triggers.hpp"
-#include "fermata/runtime/os/watchdog.hpp"
+#include "fermata/runtime/os/system_reactor.hpp"
 #include "fermata/runtime/uv/datagrams.hpp"
 #include "fermata/runtime/uv/file_watches.hpp"
 #include "fermata/runtime/uv/files.hpp"
@@ -26,24 +23,13 @@ namespace fermata::uv {
 
 namespace {
 
-/// How long detach() waits for closes, for work on other threads, and for killed processes.
-constexpr Duration kDetachLimit = std::chrono::seconds(5);
-
-class UvReactor final : public Reactor {
+class UvReactor final : public os::SystemReactor<detail::Loop, detail::Polls> {
  public:
-  explicit UvReactor(const ReactorOptions& options) : loop_(options.reorder) {
-    fermata::detail::ignore_broken_pipes();
-  }
+  explicit UvReactor(const ReactorOptions& options) : SystemReactor(options.reorder) {}
 
   [[nodiscard]] uv_loop_s* native_loop() noexcept { return loop_.get(); }
 
   [[nodiscard]] std::string_view name() const noexcept override { return "uv"; }
-
-  [[nodiscard]] Instant now() noexcept override { return os::now(); }
-
-  [[nodiscard]] WallTime wall_clock() noexcept override { return os::wall_clock(); }
-
-  void attach(Runtime& runtime) override { loop_.attachment().attach(runtime); }
 
   std::vector<std::string> detach() noexcept override {
     signals_.watch_control({});
@@ -62,32 +48,9 @@ class UvReactor final : public Reactor {
     return leaks;
   }
 
-  void turn(TurnMode mode, Instant wake_by) override {
-    loop_.begin_turn();
-    if (mode == TurnMode::Block) wake_by = polls_.check_some(wake_by);
-    loop_.wait(mode, wake_by);
-    loop_.end_turn();
-    triggers_.deliver();
-    signals_.deliver_raised();
-  }
-
-  void wake() noexcept override { loop_.wake(); }
-
-  void watch_control_signals(std::span<const int> signums) override {
-    signals_.watch_control(signums);
-  }
-
   bool linger() override { return threads_.linger(); }
   void shutdown_began() noexcept override { threads_.shut_down(); }
 
-  [[nodiscard]] std::unique_ptr<Watchdog> make_watchdog(Duration limit,
-                                                        Watchdog::Report report) override {
-    return std::make_unique<os::WatchdogThread>(limit, std::move(report));
-  }
-
-  [[nodiscard]] fermata::Polls& polls() override { return polls_; }
-  [[nodiscard]] fermata::Signals& signals() override { return signals_; }
-  [[nodiscard]] fermata::Triggers& triggers() override { return triggers_; }
   [[nodiscard]] fermata::Streams& streams() override { return streams_; }
   [[nodiscard]] fermata::Datagrams& datagrams() override { return datagrams_; }
   [[nodiscard]] fermata::Files& files() override { return files_; }
@@ -115,12 +78,8 @@ class UvReactor final : public Reactor {
     if (loop_.owes_completions()) lines.emplace_back("completions were held back to the end");
   }
 
-  detail::Loop loop_;
   detail::Streams streams_{loop_};
   detail::Datagrams datagrams_{loop_};
-  detail::Polls polls_{loop_};
-  os::Signals signals_{loop_.attachment(), *this};
-  os::Triggers triggers_{loop_.attachment(), *this};
   detail::Files files_{loop_};
   detail::FileWatches file_watches_{loop_};
   detail::Names names_{loop_};

@@ -11,6 +11,7 @@
 #include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/check/explain.hpp"
 #include "fermata/sim/check/step_probe.hpp"
+#include "fermata/sim/check/subject.hpp"
 #include "fermata/sim/check/wake_listener.hpp"
 
 namespace fermata::sim::detail {
@@ -27,10 +28,6 @@ constexpr TraceKinds kTold(Trace::EventFired, Trace::EventDestroyed, Trace::Star
                            Trace::Left, Trace::Finished, Trace::Polled, Trace::TimeAdvanced,
                            Trace::DeadlockReported, Trace::ShutdownStarted, Trace::EventStopped,
                            Trace::EventClosed, Trace::Enqueued);
-
-const CoroutineBase& as_coroutine(const Event& event) noexcept {
-  return static_cast<const CoroutineBase&>(event);
-}
 
 }  // namespace
 

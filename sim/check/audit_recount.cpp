@@ -9,6 +9,7 @@
 
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/sim/check/audit.hpp"
+#include "fermata/sim/check/subject.hpp"
 
 namespace fermata::sim::detail {
 
@@ -25,10 +26,6 @@ constexpr std::uint32_t kMostIdleRounds = 100'000;
 constexpr std::uint32_t kFewSubscribers = 4;
 
 constexpr std::size_t count_of(bool is) noexcept { return is ? 1 : 0; }
-
-const CoroutineBase& as_coroutine(const Event& event) noexcept {
-  return static_cast<const CoroutineBase&>(event);
-}
 
 bool says_queued(const CoroutineBase& coroutine) noexcept {
   return coroutine.waker().status == WakerStatus::Queued ||

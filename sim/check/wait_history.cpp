@@ -6,16 +6,13 @@
 #include <algorithm>
 
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/sim/check/subject.hpp"
 
 namespace fermata::sim::detail {
 
 namespace {
 
 constexpr std::size_t kOvertakersKept = 8;
-
-const CoroutineBase& as_coroutine(const Event& event) noexcept {
-  return static_cast<const CoroutineBase&>(event);
-}
 
 /// Nobody waits for a fire of the others without a deed of somebody.
 bool is_fired_by_hand(const Event& event) noexcept { return event.kind() == EventKind::Plain; }

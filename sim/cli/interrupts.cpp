@@ -7,9 +7,9 @@
 namespace fermata::sim::cli {
 namespace {
 
-std::atomic<int> count = 0;
+std::atomic<int> signals_so_far = 0;
 
-void on_signal(int /*signum*/) { count.fetch_add(1, std::memory_order_relaxed); }
+void on_signal(int /*signum*/) { signals_so_far.fetch_add(1, std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -19,6 +19,6 @@ void count_interrupts() {
   for (const int signum : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signum, &action, nullptr);
 }
 
-int interrupts() noexcept { return count.load(std::memory_order_relaxed); }
+int interrupts() noexcept { return signals_so_far.load(std::memory_order_relaxed); }
 
 }  // namespace fermata::sim::cli

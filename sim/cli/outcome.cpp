@@ -16,8 +16,6 @@
 namespace fermata::sim::cli {
 namespace {
 
-constexpr std::size_t kLongest = 3;
-
 std::string seconds(std::uint64_t nanoseconds) {
   return fmt::format("{}.{:03} s", nanoseconds / 1'000'000'000, nanoseconds / 1'000'000 % 1'000);
 }
@@ -77,7 +75,7 @@ std::string longest_text(const Outcome& outcome) {
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.run.steps > b.run.steps; });
-  if (all.size() > kLongest) all.resize(kLongest);
+  if (all.size() > Tally::kLongest) all.resize(Tally::kLongest);
   std::string text;
   for (const auto& [test, run] : all) {
     text += fmt::format("{}{} ({}, {})", text.empty() ? "" : ", ", run.seed, test->name,

@@ -14,7 +14,7 @@
 namespace fermata::sim::cli {
 namespace {
 
-std::uint64_t number(const Json& line, const char* name) {
+std::uint64_t number_at(const Json& line, const char* name) {
   return line.value(name, std::uint64_t{0});
 }
 std::string text(const Json& line, const char* name) { return line.value(name, std::string()); }
@@ -24,11 +24,11 @@ FailureRecord failure_of(const Json& line) {
           .failure_class = text(line, "class"),
           .message = text(line, "message"),
           .signature = text(line, "signature"),
-          .run = number(line, "run"),
-          .first_run = number(line, "first_run"),
+          .run = number_at(line, "run"),
+          .first_run = number_at(line, "first_run"),
           .seed = text(line, "seed"),
           .strategy = text(line, "strategy"),
-          .steps = number(line, "steps"),
+          .steps = number_at(line, "steps"),
           .reproduce = text(line, "reproduce"),
           .tape = text(line, "tape"),
           .histories = text(line, "histories"),
@@ -49,30 +49,30 @@ Behaviours behaviours_of(const std::string& path, unsigned level) {
 
 PieceRecord piece_of(const Json& line, const std::string& path) {
   PieceRecord record;
-  record.first_run = number(line, "first_run");
-  record.counts.runs = number(line, "runs");
-  record.counts.failures = number(line, "failures");
-  record.counts.limit_stops = number(line, "limit_stops");
-  record.counts.steps = number(line, "steps");
-  record.counts.steps_min = number(line, "steps_min");
-  record.counts.steps_max = number(line, "steps_max");
-  record.counts.draws = number(line, "draws");
-  record.counts.virtual_ns = number(line, "virtual_ns");
-  record.counts.determinism_checks = number(line, "determinism_checks");
+  record.first_run = number_at(line, "first_run");
+  record.counts.runs = number_at(line, "runs");
+  record.counts.failures = number_at(line, "failures");
+  record.counts.limit_stops = number_at(line, "limit_stops");
+  record.counts.steps = number_at(line, "steps");
+  record.counts.steps_min = number_at(line, "steps_min");
+  record.counts.steps_max = number_at(line, "steps_max");
+  record.counts.draws = number_at(line, "draws");
+  record.counts.virtual_ns = number_at(line, "virtual_ns");
+  record.counts.determinism_checks = number_at(line, "determinism_checks");
   record.counts.faults = line.value("faults", std::map<std::string, std::uint64_t>());
   record.trace_hash = parse_seed(line.value("trace_hash", "0x0"));
   for (const Json& one : line.value("longest", Json::array())) {
-    record.longest.push_back({number(one, "run"), text(one, "seed"), number(one, "steps")});
+    record.longest.push_back({number_at(one, "run"), text(one, "seed"), number_at(one, "steps")});
   }
   const Json shares = line.value("shares", Json::object());
   for (const auto& [name, share] : shares.items()) {
-    record.counts.shares[name] = {number(share, "runs"), number(share, "new_runs"),
-                                  number(share, "failures")};
+    record.counts.shares[name] = {number_at(share, "runs"), number_at(share, "new_runs"),
+                                  number_at(share, "failures")};
   }
   record.assertions = catalogue_of(line.value("assertions", Json::array()));
   record.coverage = text(line, "coverage");
   record.first_world = text(line, "first_world");
-  const auto level = static_cast<unsigned>(number(line, "behaviours_level"));
+  const auto level = static_cast<unsigned>(number_at(line, "behaviours_level"));
   record.behaviours = behaviours_of(path + ".behaviours", level);
   return record;
 }
@@ -88,8 +88,8 @@ void take(const Json& line, const std::string& path, Told& told) {
   } else if (event == "replayed") {
     told.replayed = ReplayRecord{.tape = text(line, "tape"),
                                  .summary = text(line, "summary"),
-                                 .matched = number(line, "matched"),
-                                 .decisions = number(line, "decisions"),
+                                 .matched = number_at(line, "matched"),
+                                 .decisions = number_at(line, "decisions"),
                                  .failures = {}};
   }
 }

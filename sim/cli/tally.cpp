@@ -10,11 +10,6 @@
 #include "fermata/sim/tape/key.hpp"
 
 namespace fermata::sim::cli {
-namespace {
-
-constexpr std::size_t kLongest = 3;
-
-}  // namespace
 
 void Tally::add(PieceRecord record) {
   const std::uint64_t kinds_before = behaviours_.kinds();

@@ -40,6 +40,8 @@ class Tally {
   [[nodiscard]] const std::string& first_world() const noexcept { return first_world_; }
   /// Of a search that tries one schedule after the other: "all 24 schedules".
   [[nodiscard]] const std::string& coverage() const noexcept { return coverage_; }
+  /// The longest runs, of which this many are told.
+  static constexpr std::size_t kLongest = 3;
   [[nodiscard]] const std::vector<LongRunRecord>& longest() const noexcept { return longest_; }
   /// Equal for explorations that were the same.
   [[nodiscard]] std::uint64_t trace_hash() const noexcept { return trace_hash_; }

@@ -11,13 +11,13 @@ namespace fermata::sim::cli {
 namespace {
 
 constexpr std::array kHeaviestFirst = {9, 5, 2, 4, 3, 8, 124, 6, 7, 0};
-constexpr std::array<std::pair<std::string_view, int>, 3> kOwn = {
+constexpr std::array<std::pair<std::string_view, int>, 3> kClasses = {
     {{"crash", 9}, {"hang", 124}, {"obligation", 7}}};
 
 }  // namespace
 
 int exit_code_of(std::string_view failure_class) noexcept {
-  for (const auto& [name, code] : kOwn) {
+  for (const auto& [name, code] : kClasses) {
     if (name == failure_class) return code;
   }
   for (const Verdict verdict : {Verdict::Liveness, Verdict::Deadlock, Verdict::Nondeterminism,

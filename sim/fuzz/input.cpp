@@ -10,9 +10,9 @@ namespace {
 bool in_order(const Answer& a, const Answer& b) noexcept { return a.before(b); }
 
 /// What follows in a row of bytes, and zeros after its end.
-class Reader {
+class ByteReader {
  public:
-  explicit Reader(std::span<const std::uint8_t> bytes) noexcept : bytes_(bytes) {}
+  explicit ByteReader(std::span<const std::uint8_t> bytes) noexcept : bytes_(bytes) {}
 
   std::uint64_t number(std::size_t size) noexcept {
     std::uint64_t value = 0;
@@ -37,7 +37,7 @@ void append(std::vector<std::uint8_t>& bytes, std::uint64_t value, std::size_t s
 }  // namespace
 
 FuzzInput FuzzInput::decode(std::span<const std::uint8_t> bytes) {
-  Reader reader(bytes);
+  ByteReader reader(bytes);
   FuzzInput input;
   input.seed = reader.number(8);
   for (Noise& noise : input.noise_) {

@@ -10,8 +10,8 @@
 //              for nothing, and so does an answer whose stream does not exist. Of two answers to
 //              one draw the first counts. No bytes at all are the calm run.
 // Independent  A draw is found by its key, never by its place. What one stream is told, or one
-// draw,
-//              shifts nothing else: an input stays what it was when a draw comes in before others.
+//              draw, shifts nothing else: an input stays what it was when a draw comes in before
+//              others.
 
 #include <array>
 #include <cstddef>

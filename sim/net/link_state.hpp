@@ -4,10 +4,10 @@
 // The way from one machine to another, or to itself: how long what is sent is under way, and
 // whether it gets through. Within one machine nothing goes wrong.
 //
-// Closed   By somebody, until he opens it again; or by a fault, for a known time. A link that is
-// cut
-//          loses datagrams, and what must arrive is sent again afterwards; one that is held keeps
-//          everything.
+// Closed  By somebody, until he opens it again; or by a fault, for a
+//         known time. A link that is cut loses datagrams, and what must
+//         arrive is sent again afterwards; one that is held keeps
+//         everything.
 
 #include <cstddef>
 #include <cstdint>

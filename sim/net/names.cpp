@@ -12,10 +12,10 @@ namespace fermata::sim::detail {
 
 namespace {
 
-constexpr std::uint32_t kLoopback = 0x7f000001;
+constexpr std::uint32_t kLocalhost = 0x7f000001;
 constexpr Duration kQuick = std::chrono::microseconds(500);
-constexpr Duration kLeastDelay = std::chrono::milliseconds(1);
-constexpr std::uint64_t kDelays = 14;  // Each twice the one before; the longest is 8 s.
+constexpr Duration kLeastDnsDelay = std::chrono::milliseconds(1);
+constexpr std::uint64_t kDnsDelays = 14;  // Each twice the one before; the longest is 8 s.
 
 /// The address that `host` spells in figures.
 std::optional<std::uint32_t> in_figures(const std::string& host) {
@@ -45,8 +45,8 @@ void SimNames::enqueue(NameQuery& query) {
   Duration takes = Duration::zero();
   if (!answered_here(query)) {
     const std::uint64_t slow =
-        node_.faults().strength(Fault::DnsDelay, Stream::Network, key_of(key, "delay"), kDelays);
-    takes = kQuick + (slow == 0 ? Duration::zero() : kLeastDelay * (1 << slow));
+        node_.faults().strength(Fault::DnsDelay, Stream::Network, key_of(key, "delay"), kDnsDelays);
+    takes = kQuick + (slow == 0 ? Duration::zero() : kLeastDnsDelay * (1 << slow));
   }
   node_.agenda().schedule(job, node_.now() + takes, key);
 }
@@ -73,7 +73,7 @@ std::optional<NameFailure> SimNames::look_up(NameQuery& query) const {
   if (const auto figures = in_figures(query.host)) {
     query.addresses = {Address(*figures, *port)};
   } else if (query.host == "localhost") {
-    query.addresses = {Address(kLoopback, *port)};
+    query.addresses = {Address(kLocalhost, *port)};
   } else if (const auto* said = node_.network().names().find(query.host)) {
     for (const std::uint32_t ip : *said) query.addresses.emplace_back(ip, *port);
   } else if (const NodeState* named = node_.peer(query.host)) {

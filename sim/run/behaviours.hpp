@@ -4,11 +4,11 @@
 // Which trace hashes the runs of an exploration had, and which of them only once: what has been
 // seen, and by Good and Turing's rule (I. J. Good, Biometrika 40, 1953) how much has not.
 //
-// Memory   At most kMost are kept. Beyond that only every second, fourth, ... hash is, chosen by
-// its
-//          own bits (P. Gibbons, VLDB 2001), and the counts become estimates.
-// Merging  The result does not depend on the order: parts of an exploration, put together, are the
-//          whole.
+// Memory   At most kMost are kept. Beyond that only every second, fourth, ... hash is,
+//          chosen by its own bits (P. Gibbons, VLDB 2001), and the counts become
+//          estimates.
+// Merging  The result does not depend on the order: parts of an exploration, put together,
+//          are the whole.
 
 #include <cstddef>
 #include <cstdint>

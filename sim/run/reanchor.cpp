@@ -13,10 +13,10 @@ namespace {
 
 using DecisionList = std::vector<Decision>;
 
-class Search {
+class Reanchoring {
  public:
-  Search(const Program& program, const WorldOptions& options, const Tape& tape,
-         const ReanchorLimits& limits)
+  Reanchoring(const Program& program, const WorldOptions& options, const Tape& tape,
+              const ReanchorLimits& limits)
       : limits_(limits), tape_(tape), runner_(program, "calm", options) {
     verdict_ = std::string_view(tape.signature).substr(0, tape.signature.find(':'));
   }
@@ -168,7 +168,7 @@ std::optional<Reanchored> reanchor(const Program& program, const WorldOptions& o
   Tape present = tape;
   Reanchored result;
   {
-    Search search(program, options, tape, limits);
+    Reanchoring search(program, options, tape, limits);
     if (!search.find()) return std::nullopt;
     present.decisions = search.decisions();
     result.summary = search.summary();

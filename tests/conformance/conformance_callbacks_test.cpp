@@ -109,10 +109,10 @@ std::string shown_while(const std::function<void()>& act) {
 }
 
 template <class Arm>
-class Names : public ::testing::Test {};
-TYPED_TEST_SUITE(Names, Arms);
+class NamesOfWaits : public ::testing::Test {};
+TYPED_TEST_SUITE(NamesOfWaits, Arms);
 
-TYPED_TEST(Names, SayWhatIsWaitedFor) {
+TYPED_TEST(NamesOfWaits, SayWhatIsWaitedFor) {
   TypeParam::run([] {
     EXPECT_EQ(shown_while([] { wait_signal(SIGUSR1); }), "Signal #N (signal=10)");
     EXPECT_EQ(shown_while([] { Trigger().wait(); }), "Trigger #N");
@@ -121,7 +121,7 @@ TYPED_TEST(Names, SayWhatIsWaitedFor) {
   });
 }
 
-TYPED_TEST(Names, GivenToAHandleShowUpInIt) {
+TYPED_TEST(NamesOfWaits, GivenToAHandleShowUpInIt) {
   TypeParam::run([] {
     const auto trigger = current_runtime().reactor().triggers().make();
     trigger->set_name("alarm");

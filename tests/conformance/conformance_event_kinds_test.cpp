@@ -59,7 +59,7 @@ struct Kind {
 };
 
 /// Whatever was to fire has fired.
-void settle() { delay(20ms); }
+void let_pass() { delay(20ms); }
 
 /// The body: nothing in it depends on the kind.
 void expect_an_event(const Kind& kind) {
@@ -71,13 +71,13 @@ void expect_an_event(const Kind& kind) {
     Subscription subscription = subscribe(subject.event, count);
     subject.event.start();
     subject.fire();
-    for (int i = 0; i < 1000 && told == 0; ++i) settle();
-    settle();
+    for (int i = 0; i < 1000 && told == 0; ++i) let_pass();
+    let_pass();
     EXPECT_EQ(told, 1);
     subscription.cancel();
     EXPECT_EQ(subject.event.callbacks().size(), 0u);
     if (subject.fires_again) subject.fire();
-    settle();
+    let_pass();
     subject.event.stop();
     EXPECT_EQ(told, 1);
   }
@@ -87,7 +87,7 @@ void expect_an_event(const Kind& kind) {
     subject.event.start();
     subscription.cancel();
     subject.fire();
-    settle();
+    let_pass();
     subject.event.stop();
     EXPECT_EQ(told, 1);
   }
@@ -101,8 +101,6 @@ void expect_an_event(const Kind& kind) {
   EXPECT_EQ(subject.event.callbacks().size(), 0u);
   EXPECT_EQ(subject.event.loop_ref_count(), 0u);
 }
-
-Reactor& reactor() { return current_runtime().reactor(); }
 
 // --- those that code completes ---
 

@@ -16,11 +16,13 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/programs.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/open_descriptors.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::open_descriptors;
 
 template <class Arm>
 class ExecOf : public ::testing::Test {};
@@ -158,10 +160,6 @@ TYPED_TEST(ExecOf, WhatMakesNoSenseIsRefused) {
 }
 
 // --- what only real processes have ---
-
-std::ptrdiff_t open_descriptors() {
-  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
-}
 
 TEST(ExecInTheSystem, LeavesNoZombieAndNoOpenPipeWhenItIsGivenUp) {
   FERMATA_CHECKS("EXE-03");

@@ -18,6 +18,7 @@
 #include "tests/conformance/scratch_folder.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/open_descriptors.hpp"
 
 namespace fermata::conformance {
 namespace {
@@ -48,7 +49,7 @@ std::string message_of(const std::exception_ptr& error) {
 std::size_t in_flight() { return current_runtime().reactor().files().in_flight(); }
 
 /// Until the closes of before are done.
-void settle() {
+void finish_operations() {
   while (in_flight() > 0) delay(1ms);
 }
 
@@ -323,7 +324,7 @@ TYPED_TEST(Files, LeaveTheBufferOfAnAbandonedReadAlone) {
   TypeParam::run([&] {
     fs::write_file(this->path("file"), "contents");
     File file = File::open(this->path("file"));
-    settle();
+    finish_operations();
     std::string buffer(8, '-');
     {
       const FileReadRequest abandoned(file.handle(), std::as_writable_bytes(std::span(buffer)));
@@ -437,7 +438,7 @@ TYPED_TEST(Files, MayVanishUnderARunningOperation) {
                                   OpenMode::reading());
     }
     EXPECT_GE(in_flight(), 1u);
-    settle();
+    finish_operations();
     EXPECT_EQ(byte, std::byte{});
   });
 }
@@ -446,20 +447,16 @@ TYPED_TEST(Files, GiveTheirDescriptorsBack) {
   FERMATA_CHECKS("IO-11", "CLOSE-08");
   if (!TypeParam::kReal) return;
   TypeParam::run([&] {
-    const auto descriptors = [] {
-      const auto open = std::filesystem::directory_iterator("/proc/self/fd");
-      return std::distance(begin(open), end(open));
-    };
-    const auto before = descriptors();
+    const auto before = test::open_descriptors();
     {
       std::vector<File> files;
       for (int i = 0; i < 20; ++i) {
         files.push_back(File::open(this->path(std::to_string(i)), OpenMode::writing()));
-        EXPECT_EQ(descriptors(), before + i + 1);
+        EXPECT_EQ(test::open_descriptors(), before + i + 1);
       }
     }
-    settle();
-    EXPECT_EQ(descriptors(), before);
+    finish_operations();
+    EXPECT_EQ(test::open_descriptors(), before);
   });
 }
 

@@ -16,6 +16,9 @@ namespace {
 class LoopResources : public LoopCase {};
 INSTANTIATE_TEST_SUITE_P(Arms, LoopResources, every_arm(), arm_name);
 
+class LoopMemory : public LoopCase {};
+INSTANTIATE_TEST_SUITE_P(Arms, LoopMemory, canonical_arms(), arm_name);
+
 /// Bytes that are allocated.
 std::size_t allocated() { return ::mallinfo2().uordblks; }
 
@@ -51,7 +54,7 @@ void create_and_run(LoopArm& arm, const StreamPair& pair, CallbackKind kind, int
 }
 
 // The second round must not need more than the first one has left behind.
-TEST_P(LoopResources, testNoMemoryLeak) {
+TEST_P(LoopMemory, testNoMemoryLeak) {
   on_arm([](LoopArm& arm) {
     const StreamPair pair = arm.stream_pair();
     arm.write(pair.far, "x");

@@ -18,6 +18,9 @@ using loop::Suspension;
 class LoopSuspension : public LoopCase {};
 INSTANTIATE_TEST_SUITE_P(Arms, LoopSuspension, every_arm(), arm_name);
 
+class LoopSuspensionMemory : public LoopCase {};
+INSTANTIATE_TEST_SUITE_P(Arms, LoopSuspensionMemory, canonical_arms(), arm_name);
+
 /// What a callback or task that suspends itself is given by a later defer.
 class Waiting {
  public:
@@ -79,7 +82,7 @@ TEST_P(LoopSuspension, testSuspensionWithinCallback) {
 }
 
 // Memory is looked at after a tenth of the way, and must be the same at its end.
-TEST_P(LoopSuspension, testSuspensionWithinCallbackGarbageCollection) {
+TEST_P(LoopSuspensionMemory, testSuspensionWithinCallbackGarbageCollection) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     constexpr int kRounds = 10'000;

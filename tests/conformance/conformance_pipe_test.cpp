@@ -12,6 +12,7 @@
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/sync/await.hpp"
+#include "tests/conformance/reading.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
@@ -25,12 +26,6 @@ using test::error_of;
 template <class Arm>
 class PipeTest : public ::testing::Test {};
 TYPED_TEST_SUITE(PipeTest, Arms);
-
-std::string read_text(ByteStream& stream) {
-  std::string text(100, '\0');
-  text.resize(stream.read(std::as_writable_bytes(std::span(text))));
-  return text;
-}
 
 TYPED_TEST(PipeTest, APathWithoutASocketIsNotFound) {
   TypeParam::run([] {

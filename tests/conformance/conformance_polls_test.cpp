@@ -17,6 +17,7 @@
 #include "fermata/runtime/io/descriptor.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/events.hpp"
@@ -25,12 +26,9 @@ namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::bytes_of;
 
 constexpr PollMask kBoth = PollMask::Readable | PollMask::Writable;
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
 
 /// Two connected sockets, closed by whoever still has them at the end.
 struct Sockets {

@@ -16,6 +16,7 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "fermata/runtime/sync/await_all.hpp"
 #include "tests/conformance/programs.hpp"
+#include "tests/conformance/reading.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -37,15 +38,6 @@ ProcessOptions piped(const char* command) {
   ProcessOptions options = shell(command);
   options.input = options.output = options.errors = Stdio::Pipe;
   return options;
-}
-
-std::string read_to_end(ByteStream& stream) {
-  std::string text;
-  std::string buffer(1000, '\0');
-  while (const std::size_t size = stream.read(std::as_writable_bytes(std::span(buffer)))) {
-    text += buffer.substr(0, size);
-  }
-  return text;
 }
 
 TYPED_TEST(ProcessesOf, OneEndsWithACodeOrASignal) {

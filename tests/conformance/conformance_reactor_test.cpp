@@ -28,8 +28,6 @@ template <class Arm>
 class ReactorsWithAllParts : public ::testing::Test {};
 TYPED_TEST_SUITE(ReactorsWithAllParts, Arms);
 
-Reactor& reactor() { return current_runtime().reactor(); }
-
 TYPED_TEST(ReactorsWithAllParts, SayWhatTheyAre) {
   TypeParam::run([] {
     EXPECT_EQ(reactor().name(), TypeParam::kReal ? "uv" : "sim");

@@ -13,7 +13,9 @@
 #include "fermata/runtime/core/timer.hpp"
 #include "fermata/runtime/io/file.hpp"
 #include "fermata/runtime/sync/await.hpp"
+#include "tests/conformance/reading.hpp"
 #include "tests/conformance/transports.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -37,17 +39,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::error_of;
+using test::pattern;
 
 using Targets = ::testing::Types<On<UvArm, OverTcp>, On<SimArm, OverTcp>, On<UvArm, OverPipe>,
                                  On<SimArm, OverPipe>, On<UvArm, OverAnonymousPipe>,
                                  On<SimArm, OverAnonymousPipe>>;
-
-/// Bytes that tell where in a file they belong.
-std::string pattern(std::size_t size) {
-  std::string bytes(size, '\0');
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 31 + i / 251);
-  return bytes;
-}
 
 template <class Case>
 class SendFile : public ::testing::Test {
@@ -72,21 +68,6 @@ class SendFile : public ::testing::Test {
   std::string path_;
 };
 TYPED_TEST_SUITE(SendFile, Targets);
-
-std::string read_exactly(ByteStream& stream, std::size_t size) {
-  std::string text(size, '\0');
-  stream.read_exact(std::as_writable_bytes(std::span(text)));
-  return text;
-}
-
-std::string read_to_end(ByteStream& stream) {
-  std::string all;
-  std::string part(100'000, '\0');
-  while (const std::size_t size = stream.read(std::as_writable_bytes(std::span(part)))) {
-    all.append(part, 0, size);
-  }
-  return all;
-}
 
 TYPED_TEST(SendFile, SendsAPartOfAFileAndLeavesItsPosition) {
   FERMATA_CHECKS("IO-14");

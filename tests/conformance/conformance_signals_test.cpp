@@ -158,7 +158,7 @@ TYPED_TEST(SignalsOf, AFutureMayBeMapped) {
 
 TYPED_TEST(SignalsOf, ASignalThatNobodyCanHandleIsRefused) {
   TypeParam::run([] {
-    for (const int signum : {SIGKILL, SIGSTOP, 0, -1, 1000}) {
+    for (const int signum : {SIGKILL, SIGSTOP, 0, -1, 1000, SIGRTMIN - 1}) {
       EXPECT_THROW(wait_signal(signum), UsageError) << signum;
       EXPECT_THROW((void)signal(signum), UsageError) << signum;
     }

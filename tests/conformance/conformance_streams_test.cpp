@@ -9,6 +9,7 @@
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/core/timer.hpp"
 #include "fermata/runtime/sync/await.hpp"
+#include "tests/conformance/reading.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
@@ -25,18 +26,6 @@ class Streams : public ::testing::Test {
   using Pair = Connected<typename Case::Transport>;
 };
 TYPED_TEST_SUITE(Streams, Transports);
-
-std::string read_text(ByteStream& stream, std::size_t max = 100) {
-  std::string text(max, '\0');
-  text.resize(stream.read(std::as_writable_bytes(std::span(text))));
-  return text;
-}
-
-std::string read_exactly(ByteStream& stream, std::size_t size) {
-  std::string text(size, '\0');
-  stream.read_exact(std::as_writable_bytes(std::span(text)));
-  return text;
-}
 
 /// Bytes that tell where in a stream they belong.
 std::vector<std::byte> pattern(std::size_t size) {

@@ -28,7 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::thrown_by;
 
-constexpr const char* kClosed = "fermata::ThreadChannelError: ThreadChannel is closed";
+constexpr const char* kChannelClosed = "fermata::ThreadChannelError: ThreadChannel is closed";
 
 template <class Arm>
 class ThreadChannels : public ::testing::Test {};
@@ -125,9 +125,10 @@ TYPED_TEST(ThreadChannels, CloseWakesEverybodyOnEveryThread) {
     std::vector<Thread<int>> threads;
     for (int i = 0; i < 3; ++i) {
       threads.push_back(spawn_thread([full, empty] {
-        auto sender = spawn("sender", [&] { return thrown_by([&] { full.send(2); }) == kClosed; });
-        auto receiver =
-            spawn("receiver", [&] { return thrown_by([&] { (void)empty.recv(); }) == kClosed; });
+        auto sender =
+            spawn("sender", [&] { return thrown_by([&] { full.send(2); }) == kChannelClosed; });
+        auto receiver = spawn(
+            "receiver", [&] { return thrown_by([&] { (void)empty.recv(); }) == kChannelClosed; });
         return int{await(sender)} + int{await(receiver)};
       }));
     }
@@ -138,10 +139,10 @@ TYPED_TEST(ThreadChannels, CloseWakesEverybodyOnEveryThread) {
     for (const auto& thread : threads) EXPECT_EQ(await(thread), 2);
     EXPECT_TRUE(full.is_closed());
     EXPECT_EQ(full.recv(), 1) << "what is in it can be received";
-    EXPECT_EQ(thrown_by([&] { (void)full.recv(); }), kClosed);
+    EXPECT_EQ(thrown_by([&] { (void)full.recv(); }), kChannelClosed);
     EXPECT_EQ(full.next(), std::nullopt);
-    EXPECT_EQ(thrown_by([&] { (void)full.try_send(3); }), kClosed);
-    EXPECT_EQ(thrown_by([&] { (void)full.try_recv(); }), kClosed);
+    EXPECT_EQ(thrown_by([&] { (void)full.try_send(3); }), kChannelClosed);
+    EXPECT_EQ(thrown_by([&] { (void)full.try_recv(); }), kChannelClosed);
   });
 }
 
@@ -202,7 +203,7 @@ TYPED_TEST(ThreadChannels, AClosedOneKeepsAPromisedValueForTheNextToo) {
     first.cancel();
     EXPECT_THROW(await(first), Cancellation);
     EXPECT_EQ(await(second), 7);
-    EXPECT_EQ(await(third), kClosed);
+    EXPECT_EQ(await(third), kChannelClosed);
   });
 }
 

@@ -27,7 +27,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::thrown_by;
 
-constexpr const char* kClosed = "fermata::ThreadPoolError: ThreadPool is closed";
+constexpr const char* kPoolClosed = "fermata::ThreadPoolError: ThreadPool is closed";
 constexpr const char* kNotBegun =
     "fermata::Cancellation: ThreadPool task was cancelled before execution";
 constexpr const char* kNobody = "fermata::ThreadPoolError: ThreadPool has no live worker threads";
@@ -223,8 +223,8 @@ TYPED_TEST(ThreadPools, ACloseLetsWhatWasAcceptedRun) {
     delay(1ms);
     pool.close();
     EXPECT_TRUE(pool.is_closed());
-    EXPECT_EQ(await(parked), kClosed);
-    EXPECT_EQ(thrown_by([&] { pool.submit([] {}).ignore(); }), kClosed);
+    EXPECT_EQ(await(parked), kPoolClosed);
+    EXPECT_EQ(thrown_by([&] { pool.submit([] {}).ignore(); }), kPoolClosed);
     *gate.open = true;
     for (int i = 0; i < 3; ++i) EXPECT_EQ(await(accepted[static_cast<std::size_t>(i)]), i);
     pool.join();
@@ -258,7 +258,7 @@ TYPED_TEST(ThreadPools, ACancelRejectsWhatHasNotBegun) {
       } else {
         EXPECT_EQ(thrown_by([&] { await(running); }), "fermata::Cancellation: Coroutine cancelled");
       }
-      EXPECT_EQ(thrown_by([&] { pool.submit([] {}).ignore(); }), kClosed);
+      EXPECT_EQ(thrown_by([&] { pool.submit([] {}).ignore(); }), kPoolClosed);
       pool.join();
       EXPECT_FALSE(ran);
       EXPECT_EQ(sum(pool.counters()), 2u);
@@ -290,7 +290,7 @@ TYPED_TEST(ThreadPools, MapKeepsTheOrderAndAwaitsAll) {
         << "the first of the items, not the first in time";
     EXPECT_EQ(ran, 5);
     pool.close();
-    EXPECT_EQ(thrown_by([&] { pool.map(items, [](int) {}); }), kClosed);
+    EXPECT_EQ(thrown_by([&] { pool.map(items, [](int) {}); }), kPoolClosed);
   });
 }
 

@@ -13,25 +13,22 @@
 #include "fermata/runtime/io/pipe.hpp"
 #include "fermata/runtime/io/tty.hpp"
 #include "fermata/runtime/sync/await.hpp"
+#include "tests/conformance/reading.hpp"
 #include "tests/conformance/terminals.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/open_descriptors.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
 using test::error_of;
+using test::open_descriptors;
 
 template <class Arm>
 class Tty : public ::testing::Test {};
 TYPED_TEST_SUITE(Tty, Arms);
-
-std::string read_text(ByteStream& stream, const WaitOptions& options = {}) {
-  std::string text(100, '\0');
-  text.resize(stream.read(std::as_writable_bytes(std::span(text)), options));
-  return text;
-}
 
 TYPED_TEST(Tty, InputComesByLinesAndIsEchoed) {
   FERMATA_CHECKS("IO-02");
@@ -164,11 +161,6 @@ TYPED_TEST(Tty, WhatIsNoTerminalSaysSo) {
 }
 
 // --- what else a process may be started with ---
-
-std::ptrdiff_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return std::distance(begin(all), end(all));
-}
 
 TEST(StandardStreams, AreNeverClosed) {
   FERMATA_CHECKS("IO-11");

@@ -89,7 +89,9 @@ struct ArmKind {
   std::unique_ptr<LoopArm> (*make)() = nullptr;
   /// Whose reactor it has, as the factory calls it; empty when the factory knows none such.
   std::string_view driver;
-  bool is_real = true;            // Has the cases marked R.
+  bool is_real = true;  // Has the cases marked R.
+  /// Has the cases marked O and T: calls in the tick's own order, and so draws nothing.
+  bool is_canonical = true;
   bool is_select = false;         // Cannot watch descriptors of large numbers.
   bool has_native_handle = true;  // Waits in a library's loop.
 };

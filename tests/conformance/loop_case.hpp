@@ -8,6 +8,7 @@
 
 #include <csignal>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <functional>
@@ -36,6 +37,14 @@ class LoopCase : public ::testing::TestWithParam<ArmKind> {
     const auto arm = GetParam().make();
     arm->run([&] { body(*arm); });
   }
+
+  /// What was called, in the order that the contract leaves open but a canonical loop has; on
+  /// another arm sorted, which loses that order.
+  template <class Calls>
+  static Calls in_open_order(Calls calls) {
+    if (!GetParam().is_canonical) std::sort(calls.begin(), calls.end());
+    return calls;
+  }
 };
 
 inline std::string arm_name(const ::testing::TestParamInfo<ArmKind>& info) {
@@ -51,6 +60,11 @@ inline auto every_arm() { return ::testing::ValuesIn(arm_kinds()); }
 /// Those with cases marked R.
 inline auto real_arms() {
   return arms_with([](const ArmKind& kind) { return kind.is_real; });
+}
+
+/// Those with cases marked O and T.
+inline auto canonical_arms() {
+  return arms_with([](const ArmKind& kind) { return kind.is_canonical; });
 }
 
 inline constexpr std::array kEveryKind = {CallbackKind::Defer,    CallbackKind::Delay,

@@ -5,8 +5,8 @@
 Usage: loop_table.py --binaries BUILD --arms ARM,ARM,...
        loop_table.py --self-test
 
-Runs the programs conformance_loop_*_test of a build, one after the other, and prints a table of the
-cases in loop_cases.tsv against the arms. Fails when a case fails, is missing on an arm that its row
+Runs conformance_loop_test of a build, once for each arm, and prints a table of the cases in
+loop_cases.tsv against the arms. Fails when a case fails, is missing on an arm that its row
 does not leave out, or is not in the list, and when there are other arms than those that are named.
 """
 
@@ -18,11 +18,16 @@ import subprocess
 import sys
 import tempfile
 
-PASSED, FAILED, HOSTED, ABSENT, HOLE = "x", "F", "h", "-", "?"
+PASSED, FAILED, HOSTED, ABSENT, ORDERED, TAPED, HOLE = "x", "F", "h", "-", "o", "t", "?"
 LEGEND = (
     f"{PASSED} passed   {HOSTED} passed: refused with loop_is_hosted   "
-    f"{ABSENT} not for this arm   {FAILED} failed   {HOLE} missing"
+    f"{ABSENT} not for this arm   {FAILED} failed   {HOLE} missing\n"
+    f"{ORDERED} not for this arm: asserts the canonical order of what the contract leaves open, "
+    "and the arm calls in others\n"
+    f"{TAPED} not for this arm: asserts that nothing is allocated, and its tape keeps each draw"
 )
+SHUFFLED = {"O": ORDERED, "T": TAPED}  # Why the arm lacks a case.
+SIMULATED = {"simulated", "shuffle"}
 LISTED = pathlib.Path(__file__).with_name("loop_cases.tsv")
 
 
@@ -40,12 +45,13 @@ def case_of(test, names):
     return addition[0] if addition and addition[0] in names else None
 
 
-def may_lack(arm, marks):
-    """Whether a case with these marks need not run on `arm`."""
-    if not marks:
-        return False
-    kinds = {"R"} if not arm.startswith("simulated") else {"M"}
-    return not kinds & set(marks)
+def without_outcome(arm, marks):
+    """The cell of a case with these marks that has not run on `arm`."""
+    if arm == "shuffle" and set(marks) & set(SHUFFLED):
+        return next(SHUFFLED[mark] for mark in marks if mark in SHUFFLED)
+    kinds = set(marks) - set(SHUFFLED)
+    kind = "M" if arm in SIMULATED else "R"
+    return ABSENT if kinds and kind not in kinds else HOLE
 
 
 def outcomes_in(report):
@@ -78,7 +84,7 @@ def judge(cases, arms, outcomes):
             cells[case, arm] = FAILED if cells.get((case, arm)) == FAILED else outcome
     for _, case, marks in cases:
         for arm in arms:
-            cell = cells.setdefault((case, arm), ABSENT if may_lack(arm, marks) else HOLE)
+            cell = cells.setdefault((case, arm), without_outcome(arm, marks))
             if cell == FAILED:
                 complaints.append(f"{case} fails on {arm}")
             elif cell == HOLE:
@@ -95,12 +101,12 @@ def table(cases, arms, cells):
     return lines
 
 
-def run(program):
-    """The outcomes of a program; raises OSError when it gives none."""
+def run(program, tests):
+    """The outcomes of these tests of a program; raises OSError when it gives none."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         subprocess.run(
-            [program, f"--gtest_output=json:{report}"],
+            [program, f"--gtest_filter={tests}", f"--gtest_output=json:{report}"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             check=False,
@@ -109,7 +115,7 @@ def run(program):
 
 
 def self_test():
-    text = "# a comment\nA\ttestOne\nG\ttestTwo\tR\nX\tX01\tMR\nX\tX02\tM\n"
+    text = "# a comment\nA\ttestOne\nG\ttestTwo\tR\nX\tX01\tMR\nX\tX02\tM\nX\tX03\tO\n"
     cases = cases_in(text)
     assert cases[1] == ("G", "testTwo", "R"), cases
     assert case_of("X01OffDelay", {"X01"}) == "X01"
@@ -132,12 +138,18 @@ def self_test():
         "X01 does not run on simulated",
         "X01 does not run on uv",
         "X02 does not run on simulated",
+        "X03 does not run on simulated",
+        "X03 does not run on uv",
         "other is not in the list",
         "testTwo fails on uv",
     ], complaints
     assert cells["testOne", "simulated"] == HOSTED
     assert cells["testTwo", "simulated"] == ABSENT
     assert cells["X02", "uv"] == ABSENT
+    shuffled = judge(cases, ["uv", "shuffle"], outcomes)[1]
+    assert shuffled["X03", "shuffle"] == ORDERED
+    assert shuffled["X03", "uv"] == HOLE
+    assert shuffled["testTwo", "shuffle"] == ABSENT
     assert judge(cases, ["ev"], outcomes)[0][0] == "X01 does not run on ev"
     assert table(cases, ["uv", "simulated"], cells)[1].split() == ["A", "testOne", "x", "h"]
     assert len(cases_in(LISTED.read_text(encoding="utf-8"))) == 111
@@ -156,13 +168,14 @@ def main():
         parser.error("which build, and which arms?")
 
     cases = cases_in(LISTED.read_text(encoding="utf-8"))
-    folder = arguments.binaries / "tests/conformance"
+    program = arguments.binaries / "tests/conformance/conformance_loop_test"
     outcomes, complaints = [], []
-    for source in sorted(LISTED.parent.glob("conformance_loop_*_test.cpp")):
+    of_arms = {arm: f"*/{arm}" for arm in arguments.arms}
+    for arm, tests in {**of_arms, "no arm": "-" + ":".join(of_arms.values())}.items():
         try:
-            outcomes += run(folder / source.stem)
+            outcomes += run(program, tests)
         except (OSError, ValueError) as error:
-            complaints.append(f"{source.stem}: no report: {error}")
+            complaints.append(f"{arm}: no report: {error}")
     more, cells = judge(cases, arguments.arms, outcomes)
     print("\n".join(table(cases, arguments.arms, cells) + [LEGEND]))
     complaints += more

@@ -155,6 +155,11 @@ def addresses_of(program, virtuals):
     return found
 
 
+def program_built_from(source):
+    """The cases of the callback loop are one program, all others another one."""
+    return "conformance_loop_test" if source.startswith("conformance_loop_") else "conformance_test"
+
+
 def cases_of(program):
     """{suite/number: (TypeParam, cases)} of the typed suites of a program."""
     text = subprocess.run(
@@ -400,33 +405,34 @@ def main():
         parser.error("which sources, and which build?")
 
     virtuals = virtuals_of(*read_sources(arguments.root))
-    sources = sorted((arguments.root / "tests/conformance").glob("*_test.cpp"))
+    sources = (arguments.root / "tests/conformance").glob("*_test.cpp")
+    names = sorted({program_built_from(source.stem) for source in sources})
     folder = arguments.binaries / "tests/conformance"
     can_trace = platform.machine() == "x86_64"
     complaints, cases, overriders, who = [], {}, set(), {}
     reached = {arm: set() for arm in ARMS}
-    for source in sources:
-        program = str(folder / source.stem)
+    for name in names:
+        program = str(folder / name)
         if not os.path.exists(program):
-            complaints.append(f"{source.stem} is not built")
+            complaints.append(f"{name} is not built")
             continue
         suites = cases_of(program)
         addresses = addresses_of(program, virtuals)
-        overriders |= {name for names in addresses.values() for name in names}
+        overriders |= {each for functions in addresses.values() for each in functions}
         for arm, types in ARMS.items():
-            of_arm = [name for name, (kind, _) in suites.items() if types.search(kind)]
-            for name in of_arm:
-                counts = cases.setdefault((source.stem, name.rsplit("/", 1)[0]), {})
-                counts[arm] = counts.get(arm, 0) + suites[name][1]
+            of_arm = [suite for suite, (kind, _) in suites.items() if types.search(kind)]
+            for suite in of_arm:
+                counts = cases.setdefault((name, suite.rsplit("/", 1)[0]), {})
+                counts[arm] = counts.get(arm, 0) + suites[suite][1]
             if not of_arm or not can_trace:
                 continue
             trace = Trace(program, addresses)
-            status = trace.run(["--gtest_filter=" + ":".join(f"{name}.*" for name in of_arm)])
+            status = trace.run(["--gtest_filter=" + ":".join(f"{suite}.*" for suite in of_arm)])
             if status != 0:
-                complaints.append(f"{source.stem} on {arm} failed: status {status:#x}")
-            for name in {name for place in trace.reached for name in addresses[place]}:
-                reached[arm].add(name)
-                who.setdefault((name, arm), []).append(source.stem)
+                complaints.append(f"{name} on {arm} failed: status {status:#x}")
+            for function in {each for place in trace.reached for each in addresses[place]}:
+                reached[arm].add(function)
+                who.setdefault((function, arm), []).append(name)
 
     complaints += judge_cases(cases)
     for arm in ARMS:

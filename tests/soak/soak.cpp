@@ -7,47 +7,30 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "fermata/runtime/uv/reactor.hpp"
 #include "tests/soak/load.hpp"
+#include "tests/soak/measure.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
+using fermata::soak::number;
+using fermata::soak::Sample;
+using fermata::soak::sample;
+using fermata::soak::Verdict;
 
 constexpr int kSamples = 20;
 /// What memory may grow by after the first quarter: an eighth, and what an allocator keeps.
 constexpr std::uint64_t kKept = 16 << 20;
 /// Of the loop, once used: the one that tells of changes to files, and libuv's spare one.
 constexpr std::int64_t kKeptDescriptors = 2;
-
-struct Sample {
-  std::uint64_t memory = 0;  // Resident, in bytes.
-  std::int64_t descriptors = 0;
-};
-
-Sample sample() {
-  Sample now;
-  std::uint64_t pages = 0;
-  std::ifstream statm("/proc/self/statm");
-  statm >> pages >> pages;
-  now.memory = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const auto open = std::filesystem::directory_iterator("/proc/self/fd");
-  now.descriptors = std::distance(begin(open), end(open));
-  return now;
-}
 
 void print(fermata::Duration at, const Sample& now, const fermata::soak::Counts& counts) {
   fmt::print(
@@ -57,20 +40,6 @@ void print(fermata::Duration at, const Sample& now, const fermata::soak::Counts&
       counts.connections, counts.bytes >> 20, counts.files, counts.events, counts.children);
   std::fflush(stdout);
 }
-
-/// What has to hold, and whether it did.
-class Verdict {
- public:
-  void require(bool holds, const std::string& text) {
-    if (holds) return;
-    fmt::print("soak: {}\n", text);
-    failed_ = true;
-  }
-  [[nodiscard]] int exit_code() const noexcept { return failed_ ? 1 : 0; }
-
- private:
-  bool failed_ = false;
-};
 
 int soak(const std::string& folder, std::chrono::seconds length) {
   const Sample idle = sample();
@@ -108,13 +77,6 @@ int soak(const std::string& folder, std::chrono::seconds length) {
   verdict.require(left.descriptors <= idle.descriptors + kKeptDescriptors,
                   fmt::format("{} descriptors are left of {}", left.descriptors, idle.descriptors));
   return verdict.exit_code();
-}
-
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace

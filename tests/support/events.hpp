@@ -3,15 +3,21 @@
 
 // Events and callbacks whose every move a test can see.
 
+#include <exception>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/event.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 
 namespace fermata::test {
+
+inline std::exception_ptr reason(const char* text) {
+  return std::make_exception_ptr(Cancellation(text));
+}
 
 /// Completed by code; start and stop mean nothing to it. Keeps its outcome when `complete` gave
 /// one.

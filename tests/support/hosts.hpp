@@ -3,6 +3,7 @@
 
 // Loops of others with a guest in them, each as a test drives it.
 
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <uv.h>
 
@@ -127,5 +128,17 @@ class GlibHost final : public TestHost {
   host::GlibGuest guest_;
 };
 #endif
+
+/// Those that this build has.
+using Hosts = ::testing::Types<PollingHost, UvHost
+#ifdef FERMATA_HAS_ASIO
+                               ,
+                               AsioHost
+#endif
+#ifdef FERMATA_HAS_GLIB
+                               ,
+                               GlibHost
+#endif
+                               >;
 
 }  // namespace fermata::test

@@ -16,12 +16,12 @@
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/recount.hpp"
+#include "tests/support/steps.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
 
 using namespace std::chrono_literals;
-using Steps = std::vector<std::string>;
 
 class ScopeTest : public ::testing::Test {
  protected:

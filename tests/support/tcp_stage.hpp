@@ -64,6 +64,8 @@ class Told {
   std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();
 };
 
+using Lines = Told::Lines;
+
 inline loop::FramingPtr lines() { return std::make_unique<loop::LineFraming>(); }
 inline loop::FramingPtr lengths() { return std::make_unique<loop::LengthFraming>(); }
 

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,14 +20,11 @@
 #include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/report/run_report.hpp"
 #include "fermata/sim/run/runner.hpp"
+#include "tests/support/bytes.hpp"
 
 namespace fermata::test {
 
 using Body = std::function<void(sim::World& world)>;
-
-inline std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 struct WatchedRun {
   sim::RunResult result;

@@ -20,8 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::exception_ptr reason(const char* text) { return std::make_exception_ptr(Cancellation(text)); }
-
 class CancelTest : public ::testing::Test {
  protected:
   TestRuntime fixture;

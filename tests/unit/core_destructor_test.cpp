@@ -17,13 +17,13 @@
 #include "tests/support/checks.hpp"
 #include "tests/support/cutter.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/steps.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Steps = std::vector<std::string>;
 
 /// Does something in its destructor.
 class AtEnd {

@@ -25,8 +25,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::exception_ptr reason(const char* text) { return std::make_exception_ptr(Cancellation(text)); }
-
 void fail_soon() {
   delay(1ms);
   throw Error("failed");

@@ -15,13 +15,13 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/steps.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Steps = std::vector<std::string>;
 
 class FinallyTest : public ::testing::Test {
  protected:

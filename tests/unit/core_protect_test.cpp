@@ -13,13 +13,13 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/steps.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Steps = std::vector<std::string>;
 
 std::exception_ptr reason(const char* text) { return std::make_exception_ptr(Cancellation(text)); }
 

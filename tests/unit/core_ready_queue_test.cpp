@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <deque>
+#include <iterator>
 
 #include "tests/support/splitmix.hpp"
 
@@ -12,8 +14,9 @@ namespace {
 
 /// The queue never looks inside a coroutine, so any distinct addresses will do.
 CoroutineBase& coroutine(std::size_t number) {
-  static std::byte memory[4096];
-  return *reinterpret_cast<CoroutineBase*>(&memory[number % sizeof(memory)]);
+  struct alignas(std::max_align_t) Place {};
+  static Place places[4096];
+  return reinterpret_cast<CoroutineBase&>(places[number % std::size(places)]);
 }
 
 void expect_same(const ReadyQueue& queue, const std::deque<std::size_t>& model) {

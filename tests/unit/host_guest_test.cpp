@@ -30,17 +30,7 @@ using test::TestHost;
 template <class Host>
 class Guests : public ::testing::Test {};
 
-using Hosts = ::testing::Types<test::PollingHost, test::UvHost
-#ifdef FERMATA_HAS_ASIO
-                               ,
-                               test::AsioHost
-#endif
-#ifdef FERMATA_HAS_GLIB
-                               ,
-                               test::GlibHost
-#endif
-                               >;
-TYPED_TEST_SUITE(Guests, Hosts);
+TYPED_TEST_SUITE(Guests, test::Hosts);
 
 host::GuestOptions quiet() {
   host::GuestOptions options;

@@ -50,17 +50,7 @@ class GuestLoops : public ::testing::Test {
   int idle = 0;
 };
 
-using Hosts = ::testing::Types<test::PollingHost, test::UvHost
-#ifdef FERMATA_HAS_ASIO
-                               ,
-                               test::AsioHost
-#endif
-#ifdef FERMATA_HAS_GLIB
-                               ,
-                               test::GlibHost
-#endif
-                               >;
-TYPED_TEST_SUITE(GuestLoops, Hosts);
+TYPED_TEST_SUITE(GuestLoops, test::Hosts);
 
 TYPED_TEST(GuestLoops, AreServedWhenTheHostsCodeRegisters) {
   this->serve();

@@ -4,25 +4,15 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
-#include <new>
+#include <string_view>
 
+#include "fermata/runtime.hpp"
 #include "fermata/runtime/loop/loop.hpp"
+#include "fermata/runtime/loop/tcp/server.hpp"
+#include "fermata/runtime/poll/backends.hpp"
+#include "fermata/runtime/poll/reactor.hpp"
 #include "tests/conformance/uv_arm.hpp"
-
-namespace {
-
-std::size_t allocations = 0;
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* block = std::malloc(size)) return block;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
-[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+#include "tests/support/allocation_count.hpp"
 
 namespace fermata::loop {
 namespace {
@@ -31,6 +21,7 @@ TEST(LoopAllocation, NoneForTimersDefersMicrotasksAndDescriptorsInSteadyState) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
   conformance::UvArm::run([&] {
+    const test::AllocationCount allocations;
     Loop loop;
     std::size_t before = 0;
     int rounds = 0;
@@ -38,9 +29,10 @@ TEST(LoopAllocation, NoneForTimersDefersMicrotasksAndDescriptorsInSteadyState) {
     int others = 0;
     const CallbackId writable = loop.on_writable(ends[0], [&] { ++others; });
     loop.repeat(0, [&](CallbackId id) {
-      if (++rounds == 1000) before = allocations;
+      if (++rounds == 1000) before = allocations.value();
       if (rounds == 2000) {
-        EXPECT_EQ(allocations, before);
+        EXPECT_EQ(allocations.value(), before);
+        EXPECT_GT(before, 0u);
         loop.cancel(id);
         loop.cancel(writable);
       }
@@ -54,6 +46,42 @@ TEST(LoopAllocation, NoneForTimersDefersMicrotasksAndDescriptorsInSteadyState) {
     EXPECT_GE(others, 2 * 2000);
   });
   for (const int end : ends) ::close(end);
+}
+
+void echo(TcpConnection& peer, std::string_view message) { peer.send(message); }
+
+/// One message goes to and fro; what its reads and writes allocate, after a thousand others.
+std::size_t allocations_of_a_thousand_messages() {
+  const test::AllocationCount allocations;
+  Loop loop;
+  TcpServer server(loop, {"127.0.0.1", 0}, {.on_message = echo});
+  std::size_t before = 0;
+  std::size_t after = 0;
+  int messages = 0;
+  const auto client =
+      TcpConnection::connect(loop, server.local_address(),
+                             {.on_connect = [](TcpConnection& self) { self.send("ping"); },
+                              .on_message =
+                                  [&](TcpConnection& self, std::string_view message) {
+                                    if (++messages == 1000) before = allocations.value();
+                                    if (messages < 2000) return echo(self, message);
+                                    after = allocations.value();
+                                    self.close();
+                                    server.stop(1.0);
+                                  }});
+  loop.run();
+  EXPECT_EQ(messages, 2000);
+  EXPECT_GT(before, 0u);
+  return after - before;
+}
+
+TEST(LoopAllocation, NoneForTcpMessagesInSteadyStateOnAnyDriver) {
+  conformance::UvArm::run([] { EXPECT_EQ(allocations_of_a_thousand_messages(), 0u); });
+  for (const poll::BackendKind kind : poll::available_backends()) {
+    SCOPED_TRACE(poll::to_string(kind));
+    Runtime runtime(poll::make_reactor(poll::make_backend(kind)));
+    runtime.run([] { EXPECT_EQ(allocations_of_a_thousand_messages(), 0u); });
+  }
 }
 
 }  // namespace

@@ -114,6 +114,34 @@ TYPED_TEST(LoopErrorsTest, TooManyMicrotasksAreALivelock) {
   });
 }
 
+TYPED_TEST(LoopErrorsTest, TheMicrotaskThatWasOneTooManyIsKept) {
+  TypeParam::run([] {
+    Loop loop({.microtask_limit = 2});
+    int ran = 0;
+    for (int i = 0; i < 4; ++i) loop.queue([&] { ++ran; });
+    EXPECT_THROW(loop.run(), LivelockError);
+    EXPECT_EQ(ran, 2);
+    loop.run();
+    EXPECT_EQ(ran, 4);
+  });
+}
+
+TYPED_TEST(LoopErrorsTest, MicrotasksThatComeFarApartAreNoLivelock) {
+  TypeParam::run([] {
+    Loop loop({.microtask_limit = 2});
+    int ran = 0;
+    spawn([&, alive = loop.keep_alive()]() mutable {
+      for (int i = 0; i < 5; ++i) {
+        loop.queue([&] { ++ran; });
+        fermata::delay(1ms);
+      }
+      alive.release();
+    });
+    loop.run();
+    EXPECT_EQ(ran, 5);
+  });
+}
+
 TYPED_TEST(LoopErrorsTest, ACancelledCallerLeavesALoopThatCanRunAgain) {
   TypeParam::run([this] {
     Loop loop;
@@ -128,6 +156,30 @@ TYPED_TEST(LoopErrorsTest, ACancelledCallerLeavesALoopThatCanRunAgain) {
     loop.run();
   });
   EXPECT_EQ(this->order, Order{"delay"});
+}
+
+TEST(LoopErrors, ACancelledCallerIsFollowedByAnotherInWhateverOrder) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const auto strategy = sim::make_strategy("random");
+    sim::Decisions decisions(*strategy);
+    decisions.begin(seed);
+    sim::WorldOptions options;
+    options.faults = sim::FaultSet::none();
+    sim::World world(decisions, options);
+    bool called = false;
+    world.node("main", [&] {
+      Loop loop;
+      loop.delay(10ms, [&] { called = true; });
+      const auto caller = spawn([&] { EXPECT_THROW(loop.run(), Cancellation); });
+      fermata::delay(1ms);
+      caller.cancel();
+      while (loop.running()) suspend();
+      loop.run();
+    });
+    world.run();
+    ASSERT_FALSE(world.failure()) << "seed " << seed << ": " << world.failure()->message;
+    ASSERT_TRUE(called);
+  }
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TYPED_TEST(LoopTcpPipe, PutsTheHandlersBack) {
     });
     loop.run();
     await(peer);
-    EXPECT_EQ(told.lines(), (Told::Lines{"connect", "message two", "close"}));
+    EXPECT_EQ(told.lines(), (Lines{"connect", "message two", "close"}));
   });
 }
 

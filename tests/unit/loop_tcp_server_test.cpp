@@ -16,7 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace test;
-using Lines = Told::Lines;
 
 template <class Arm>
 class LoopTcpServer : public ::testing::Test {};
@@ -52,6 +51,33 @@ TYPED_TEST(LoopTcpServer, ServesManyAndForgetsThemWhenTheyClose) {
   });
 }
 
+TYPED_TEST(LoopTcpServer, GoesOnAcceptingWhenAFramingCannotBeMade) {
+  TypeParam::run([] {
+    Loop loop;
+    Told told;
+    int made = 0;
+    std::vector<std::string> errors;
+    loop.set_error_handler([&](std::exception_ptr error) { errors.push_back(message_of(error)); });
+    TcpServerOptions options;
+    options.connection.framing = [&] {
+      if (++made == 1) throw std::runtime_error("no framing");
+      return lines();
+    };
+    TcpServer server(loop, kAnyPort, told.handlers([&](auto&, const std::string& line) {
+      if (line == "close") server.stop(0s);
+    }),
+                     options);
+    const auto peers = spawn([&] {
+      await(peer_of(server.local_address(), [](TcpStream& stream) { read_text(stream); }));
+      await(peer_of(server.local_address(), [](TcpStream& s) { write_text(s, "hello\n"); }));
+    });
+    loop.run();
+    await(peers);
+    EXPECT_EQ(errors, (std::vector<std::string>{"no framing"}));
+    EXPECT_EQ(told.lines(), (Lines{"connect", "message hello", "close"}));
+  });
+}
+
 TYPED_TEST(LoopTcpServer, AnOnConnectThatThrowsEndsItsConnectionOnly) {
   TypeParam::run([] {
     Loop loop;
@@ -80,19 +106,20 @@ TYPED_TEST(LoopTcpServer, AcceptsNobodyWhilePaused) {
   TypeParam::run([] {
     Loop loop;
     Told told;
-    TcpServer server(loop, kAnyPort, told.handlers());
+    bool paused = true;
+    TcpServer server(loop, kAnyPort, told.handlers([&](TcpConnection&, const std::string& line) {
+      EXPECT_FALSE(paused) << line;
+      if (line == "connect") server.stop(0s);
+    }));
     server.pause_accept();
     auto peer = peer_of(server.local_address(), [](TcpStream& stream) { read_text(stream); });
     loop.delay(20ms, [&] {
-      EXPECT_EQ(told.lines(), (Lines{}));
+      paused = false;
       server.resume_accept();
-    });
-    loop.delay(40ms, [&] {
-      EXPECT_EQ(told.lines(), (Lines{"connect"}));
-      server.stop(0s);
     });
     loop.run();
     await(peer);
+    EXPECT_EQ(told.lines(), (Lines{"connect", "close"}));
   });
 }
 

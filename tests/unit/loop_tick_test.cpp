@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -268,6 +269,25 @@ TYPED_TEST(LoopTickTest, ServesAHostUntilItIsStopped) {
     EXPECT_EQ(idle, 2);
   });
   EXPECT_EQ(this->order, std::vector<std::string>{"defer"});
+}
+
+TYPED_TEST(LoopTickTest, WhatATimersFunctionHoldsMayCancelTheNextWhenAllAreCancelled) {
+  TypeParam::run([] {
+    Loop loop;
+    struct Holder {
+      Holder(Loop& of, CallbackId& cancelled) : loop(of), id(cancelled) {}
+      ~Holder() { loop.cancel(id); }
+      Loop& loop;
+      CallbackId& id;
+    };
+    CallbackId next = 0;
+    loop.delay(1ms, [holder = std::make_unique<Holder>(loop, next)] {});
+    next = loop.delay(1ms, [] {});
+    const CallbackId last = loop.delay(1ms, [] {});
+    loop.cancel_timers();
+    EXPECT_EQ(loop.timer_count(), 0u);
+    EXPECT_FALSE(loop.has(last));
+  });
 }
 
 }  // namespace

@@ -38,21 +38,18 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/poll_arm.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/open_descriptors.hpp"
 
 namespace fermata {
 namespace {
 
 using namespace std::chrono_literals;
 using conformance::PollArm;
+using test::open_descriptors;
 using test::thrown_by;
 
 Reactor& reactor() { return current_runtime().reactor(); }
 std::string name() { return std::string(reactor().name()); }
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
 
 // --- what it serves ---
 
@@ -78,7 +75,7 @@ TEST(PollReactor, NamesThePartThatItHasNot) {
 
 TEST(PollReactor, LeavesNothingBehind) {
   PollArm::run([] { offload([] {}); });  // The pool's threads come and stay.
-  const std::size_t before = open_descriptors();
+  const auto before = open_descriptors();
   PollArm::run([] {
     TcpListener listener = TcpListener::bind({"127.0.0.1", 0});
     TcpStream client = TcpStream::connect(listener.local_address());
@@ -174,8 +171,9 @@ TEST(PollReactor, GoesOnWaitingAfterASignalThatIsNoConcernOfIts) {
 
 TEST(PollReactor, IsWokenByASignalHandlerWhileItWaits) {
   PollArm::run([] {
+    SignalWatch watch(SIGUSR1);
     std::thread sender([self = ::pthread_self()] { ::pthread_kill(self, SIGUSR1); });
-    wait_signal(SIGUSR1, {.timeout = 1h});
+    watch.wait({.timeout = 1h});
     sender.join();
   });
 }

@@ -15,6 +15,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/suspend.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"
@@ -22,15 +23,10 @@
 namespace fermata {
 namespace {
 
+using test::bytes_of;
+using test::text_of;
+
 const Address kPeer("10.0.0.9", 99);
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
-
-std::string text_of(std::span<const std::byte> bytes) {
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
 
 class FakeSocket final : public DatagramHandle {
  public:

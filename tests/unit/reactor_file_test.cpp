@@ -14,19 +14,15 @@
 #include <string>
 
 #include "fermata/runtime/base/error.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata {
 namespace {
 
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
-
-std::string text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+using test::bytes_of;
+using test::text_of;
 
 std::string message_of(const std::exception_ptr& error) {
   if (!error) return "no error";

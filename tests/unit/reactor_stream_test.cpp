@@ -16,6 +16,7 @@
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/reactor/listener.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"
@@ -24,10 +25,7 @@ namespace fermata {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
+using test::bytes_of;
 
 class FakeStream final : public StreamHandle {
  public:

@@ -12,18 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/bytes.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace fermata::sim {
 namespace {
 
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
-
-std::string text_of(const FileImage::Bytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+using test::bytes_of;
+using test::text_of;
 
 std::uint64_t keep_all(std::uint64_t, std::uint64_t) { return 0; }
 std::uint64_t lose_all(std::uint64_t, std::uint64_t) { return 1; }

@@ -20,17 +20,13 @@
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/faults.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
-
-FaultSet only(Fault fault) {
-  FaultSet set = FaultSet::none();
-  set.add(fault);
-  return set;
-}
+using test::only;
 
 /// The code of what `operation` throws; 0 when it throws nothing.
 template <class Operation>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/fs/image.hpp"
+#include "tests/support/bytes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,12 +11,10 @@
 namespace fermata::sim {
 namespace {
 
+using test::text_of;
+
 void write(FileImage& image, std::uint64_t offset, std::string_view text) {
   image.write(offset, std::as_bytes(std::span(text)));
-}
-
-std::string text_of(const FileImage::Bytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 TEST(FileImage, IsSeenAtOnceAndDurableAfterASync) {

@@ -22,17 +22,13 @@
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/faults.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
-
-FaultSet only(Fault fault) {
-  FaultSet set = FaultSet::none();
-  set.add(fault);
-  return set;
-}
+using test::only;
 
 /// What comes until it has been quiet for a second.
 std::vector<std::string> receive_all(UdpSocket& socket) {

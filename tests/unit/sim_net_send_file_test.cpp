@@ -17,21 +17,17 @@
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using test::pattern;
 
 constexpr int kRuns = 200;
-const Address kAddress("127.0.0.1", 7777);
-
-std::string pattern(std::size_t size) {
-  std::string text(size, '\0');
-  for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>('a' + i * i % 23);
-  return text;
-}
+const Address kServer("127.0.0.1", 7777);
 
 /// What arrives until the stream ends or breaks.
 std::string read_all(ByteStream& stream) {
@@ -134,8 +130,8 @@ TEST_F(SendFileFaults, WhatWasSentIsAPrefixWhateverHappens) {
     run(seed, {Fault::Reset, Fault::ShortWrite, Fault::ShortRead, Fault::DiskError}, [&] {
       try {
         fs::write_file("/sent", contents);
-        auto listener = TcpListener::bind(kAddress);
-        auto client = TcpStream::connect(kAddress);
+        auto listener = TcpListener::bind(kServer);
+        auto client = TcpStream::connect(kServer);
         auto peer = listener.accept();
         auto sender = spawn("sender", [&] {
           File file = File::open("/sent");
@@ -184,10 +180,10 @@ TEST_F(SendFileFaults, AShortageOfDescriptorsFailsWhatIsOpenedAndDelaysWhatIsAcc
       };
       tried("open /x", [] { (void)File::open("/x", OpenMode::writing()); });
       tried("open a pipe", [] { (void)open_pipe(); });
-      auto listener = TcpListener::bind(kAddress);
+      auto listener = TcpListener::bind(kServer);
       tried("connect to 127.0.0.1:7777", [&] {
         const Instant before = current_runtime().reactor().now();
-        auto client = TcpStream::connect(kAddress);
+        auto client = TcpStream::connect(kServer);
         EXPECT_TRUE(listener.accept());
         const Duration waited = current_runtime().reactor().now() - before;
         delayed = delayed || waited >= ListenerHandle::kRetryDelay;

@@ -20,21 +20,19 @@
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/faults.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using test::only;
+using test::pattern;
 
 constexpr std::size_t kWindow = 64 * 1024;
 const Address kAddress("127.0.0.1", 7777);
-
-FaultSet only(Fault fault) {
-  FaultSet set = FaultSet::none();
-  set.add(fault);
-  return set;
-}
 
 /// Reads until the end of the stream, `chunk` bytes at a time at most.
 std::string read_all(TcpStream& stream, std::size_t chunk = 4096) {
@@ -44,12 +42,6 @@ std::string read_all(TcpStream& stream, std::size_t chunk = 4096) {
     all.append(reinterpret_cast<const char*>(buffer.data()), count);
   }
   return all;
-}
-
-std::string pattern(std::size_t size) {
-  std::string text(size, '\0');
-  for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>('a' + i * i % 23);
-  return text;
 }
 
 class NetTest : public ::testing::Test {
@@ -315,9 +307,8 @@ TEST_F(NetTest, AWriterLearnsOfAResetBehindWhatNobodyReads) {
       auto listener = TcpListener::bind(kAddress);
       auto client = TcpStream::connect(kAddress);
       auto server = listener.accept().value();
-      const auto writer = spawn("writer", [&] {
-        EXPECT_THROW(client.write(pattern(2 * kWindow)), InputOutputError);
-      });
+      const auto writer = spawn(
+          "writer", [&] { EXPECT_THROW(client.write(pattern(2 * kWindow)), InputOutputError); });
       delay(1ms);
       ends_first ? server.shutdown_write() : server.write(std::string_view("nobody reads this"));
       delay(1ms);

@@ -9,17 +9,13 @@
 #include "fermata/sim/report/explanation.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/shrinker.hpp"
+#include "tests/support/deposits.hpp"
 
 namespace fermata::sim {
 namespace {
 
-Program program_of(std::function<void(World& world)> body) {
-  Program program;
-  program.body = std::move(body);
-  return program;
-}
-
-void race(World& /*world*/) { EXPECT_EQ(deposit_twice(), 2); }
+using test::program_of;
+using test::race;
 
 FoundFailure smallest(const Program& program) {
   ExploreOptions options;

@@ -15,11 +15,13 @@
 #include "fermata/runtime/base/sanitizer.hpp"
 #include "fermata/sim/run/behaviours.hpp"
 #include "fermata/sim/run/reproduce.hpp"
+#include "tests/support/deposits.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using test::race;
 
 ExploreOptions runs_of(std::uint64_t runs) {
   ExploreOptions options;
@@ -27,8 +29,6 @@ ExploreOptions runs_of(std::uint64_t runs) {
   options.runs = runs;
   return options;
 }
-
-void race(World& /*world*/) { EXPECT_EQ(deposit_twice(), 2); }
 
 TEST(Explore, CountsWhatItDid) {
   ExploreOptions options = runs_of(200);

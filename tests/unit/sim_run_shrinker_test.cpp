@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "examples/lost_update/lost_update.hpp"
+#include "tests/support/deposits.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
-
-void race(World& /*world*/) { EXPECT_EQ(deposit_twice(), 2); }
+using test::program_of;
+using test::race;
 
 /// Bystanders that are picked in many orders, and a race between two others.
 void crowded_race(World& world) {
@@ -40,12 +41,6 @@ Tape failing(const Program& program, std::uint64_t seed = 1) {
   const ExploreResult result = explore(options, program);
   EXPECT_TRUE(result.found);
   return result.found ? result.found->tape : Tape{};
-}
-
-Program program_of(std::function<void(World&)> body) {
-  Program program;
-  program.body = std::move(body);
-  return program;
 }
 
 /// Whether a run with these decisions, by key, has the failure of `tape`.

@@ -25,7 +25,7 @@ namespace fermata::sim {
 namespace {
 
 /// What `call` throws in a simulated world.
-std::string error_of(const std::function<void()>& call) {
+std::string error_in_world(const std::function<void()>& call) {
   const auto strategy = make_strategy("fifo");
   Decisions decisions(*strategy);
   World world(decisions);
@@ -44,7 +44,7 @@ std::string error_of(const std::function<void()>& call) {
 
 TEST(NotModelled, SocketsProcessesAndSignalsOfThreads) {
   const auto in_thread = [](void (*call)()) {
-    return error_of([call] {
+    return error_in_world([call] {
       try {
         await(spawn_thread(call));
       } catch (const RemoteError& failed) {
@@ -71,7 +71,7 @@ TEST(NotModelled, ProcessesThatAreStopped) {
     const auto stop = [signum] {
       Process::spawn({.program = "/bin/sh", .arguments = {"-c", "any"}}).kill(signum);
     };
-    EXPECT_EQ(error_of(stop), "reactor 'sim' has no part 'stopping of processes'");
+    EXPECT_EQ(error_in_world(stop), "reactor 'sim' has no part 'stopping of processes'");
   }
 }
 

@@ -20,6 +20,7 @@
 #include "fermata/runtime/io/descriptor.hpp"
 #include "fermata/runtime/io/signal.hpp"
 #include "fermata/runtime/sync/await.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/faults.hpp"
@@ -29,20 +30,12 @@ namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using test::bytes_of;
 using test::only;
+using test::pattern;
 
 constexpr std::uint64_t kSeeds = 60;
 constexpr int kFirst = kFirstSimulatedDescriptor;
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
-
-std::string pattern(std::size_t size) {
-  std::string text(size, '\0');
-  for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>('a' + i * i % 23);
-  return text;
-}
 
 /// What a program that copes with everything but a reset reads until the end.
 std::string read_all(int descriptor) {

@@ -38,8 +38,8 @@ class MutexTest : public ::testing::Test {
   std::vector<std::string> order;
 };
 
-const SourcePlace kMade{"bank.cpp", "", 12};
-const SourcePlace kLocked{"bank.cpp", "", 31};
+const SourcePlace kMadeInBank{"bank.cpp", "", 12};
+const SourcePlace kLockedInBank{"bank.cpp", "", 31};
 
 TEST_F(MutexTest, LetsOneInAtATime) {
   fixture.run([] {
@@ -216,8 +216,8 @@ TEST_F(MutexTest, EndsAWaitWhoseTokenFires) {
 
 TEST_F(MutexTest, IsNotRecursive) {
   fixture.run([] {
-    Mutex mutex("ledger", kMade);
-    mutex.lock({}, kLocked);
+    Mutex mutex("ledger", kMadeInBank);
+    mutex.lock({}, kLockedInBank);
     EXPECT_EQ(thrown_by([&] {
                 mutex.lock({}, {"bank.cpp", "", 40});
               }),
@@ -230,11 +230,11 @@ TEST_F(MutexTest, IsNotRecursive) {
 
 TEST_F(MutexTest, IsUnlockedByItsHolderOnly) {
   fixture.run([] {
-    Mutex mutex("ledger", kMade);
+    Mutex mutex("ledger", kMadeInBank);
     EXPECT_EQ(thrown_by([&] { mutex.unlock(); }),
               "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: unlock by 'main': "
               "expected its holder, nobody");
-    mutex.lock({}, kLocked);
+    mutex.lock({}, kLockedInBank);
     await(spawn("thief", [&] {
       EXPECT_EQ(thrown_by([&] { mutex.unlock(); }),
                 "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: unlock by 'thief': "
@@ -261,9 +261,9 @@ TEST_F(MutexTest, DoesNotThrowFromAnUnlockThatUnwinds) {
 
 TEST_F(MutexTest, SaysWhoHoldsItAndWhoWaits) {
   fixture.run([this] {
-    Mutex mutex("ledger", kMade);
+    Mutex mutex("ledger", kMadeInBank);
     EXPECT_EQ(mutex.info(), "Mutex 'ledger' created at bank.cpp:12, not held");
-    mutex.lock({}, kLocked);
+    mutex.lock({}, kLockedInBank);
     const auto a = spawn_user(mutex, "a");
     const auto b = spawn_user(mutex, "b");
     suspend();
@@ -282,8 +282,8 @@ TEST_F(MutexTest, SaysWhoHoldsItAndWhoWaits) {
 TEST_F(MutexTest, RemembersAHolderThatHasEnded) {
   EXPECT_EQ(thrown_by([this] {
               fixture.run([] {
-                Mutex mutex("ledger", kMade);
-                await(spawn([&] { mutex.lock({}, kLocked); }));
+                Mutex mutex("ledger", kMadeInBank);
+                await(spawn([&] { mutex.lock({}, kLockedInBank); }));
                 EXPECT_THROW(mutex.lock({.timeout = 1ms}), Timeout);
               });
             }),
@@ -297,8 +297,8 @@ TEST_F(MutexTest, EndsTheRunWhenItIsDestroyedWhileSomebodyWaits) {
               fixture.run([&] {
                 Coroutine<> waiter;
                 {
-                  Mutex mutex("ledger", kMade);
-                  mutex.lock({}, kLocked);
+                  Mutex mutex("ledger", kMadeInBank);
+                  mutex.lock({}, kLockedInBank);
                   waiter = spawn("waiter", [&] { got = thrown_by([&] { mutex.lock(); }); });
                   suspend();
                 }

@@ -24,7 +24,7 @@ class TaskSetTest : public ::testing::Test {
   TestRuntime fixture;
 };
 
-auto after(Duration span, int value) {
+auto later(Duration span, int value) {
   return [span, value] {
     delay(span);
     if (value < 0) throw Error("task " + std::to_string(value));
@@ -38,7 +38,7 @@ TEST_F(TaskSetTest, GivesEachCompletionToOneJoiner) {
     TaskSet<int> set;
     std::vector<Coroutine<int>> joiners;
     for (int i = 0; i < 3; ++i) joiners.push_back(spawn([&] { return set.join_next(); }));
-    for (const int i : {3, 1, 2}) set.spawn(after(i * 1ms, i));
+    for (const int i : {3, 1, 2}) set.spawn(later(i * 1ms, i));
     EXPECT_EQ(await(joiners[0]), 1);
     EXPECT_EQ(await(joiners[1]), 2);
     EXPECT_EQ(set.count(), 1u);
@@ -63,7 +63,7 @@ TEST_F(TaskSetTest, HandsOnWhatACancelledJoinerHadBeenGiven) {
       while (set.count() > 1) suspend();
       first.cancel();  // It has been given the task, and has not run.
     });
-    set.spawn(after(1ms, 2));
+    set.spawn(later(1ms, 2));
     await(canceller);
     EXPECT_EQ(await(second), 1) << "it was handed on";
     EXPECT_THROW(await(first), Cancellation);
@@ -74,8 +74,8 @@ TEST_F(TaskSetTest, HandsOnWhatACancelledJoinerHadBeenGiven) {
 TEST_F(TaskSetTest, ThrowsTheErrorOfTheTaskThatItTakes) {
   fixture.run([] {
     TaskSet<int> set;
-    set.spawn(after(1ms, -1));
-    set.spawn(after(2ms, 2));
+    set.spawn(later(1ms, -1));
+    set.spawn(later(2ms, 2));
     EXPECT_EQ(thrown_by([&] { set.join_next(); }), "fermata::Error: task -1");
     EXPECT_EQ(set.join_next(), 2);
   });
@@ -86,8 +86,8 @@ TEST_F(TaskSetTest, JoinsTheFirstSuccessAndLeavesFailures) {
   FERMATA_CHECKS("TG-06", "TG-15");
   fixture.run([] {
     TaskSet<int> set;
-    set.spawn(after(1ms, -1));
-    set.spawn(after(2ms, 2));
+    set.spawn(later(1ms, -1));
+    set.spawn(later(2ms, 2));
     EXPECT_EQ(set.join_any(), 2);
     EXPECT_EQ(set.count(), 1u);
     EXPECT_THROW(set.join_any(), CompositeError);
@@ -127,8 +127,8 @@ TEST_F(TaskSetTest, IteratesUntilItIsClosedAndEmpty) {
       while (const auto entry = set.next()) seen.push_back(entry->error ? 0 : *entry->value);
     });
     suspend();
-    set.spawn(after(2ms, 2));
-    set.spawn(after(1ms, -1));
+    set.spawn(later(2ms, 2));
+    set.spawn(later(1ms, -1));
     delay(5ms);
     EXPECT_EQ(set.count(), 0u);
     set.close();
@@ -141,7 +141,7 @@ TEST_F(TaskSetTest, GivesUpJoining) {
   FERMATA_CHECKS("EVT-06");
   fixture.run([] {
     TaskSet<int> set;
-    set.spawn(after(10ms, 1));
+    set.spawn(later(10ms, 1));
     EXPECT_THROW(set.join_next({.timeout = 0ms}), Timeout);
     EXPECT_THROW(set.join_all(false, {.timeout = 1ms}), Timeout);
     const auto fired = spawn([] {});

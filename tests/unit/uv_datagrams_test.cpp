@@ -21,6 +21,7 @@
 #include "fermata/runtime/io/udp.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "fermata/runtime/uv/reactor.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 
 namespace {
@@ -40,6 +41,8 @@ extern "C" ssize_t sendmsg(int descriptor, const msghdr* message, int flags) {
 namespace fermata {
 namespace {
 
+using test::bytes_of;
+
 class UvDatagrams : public ::testing::Test {
  protected:
   ~UvDatagrams() override { send_code = 0; }
@@ -50,10 +53,6 @@ class UvDatagrams : public ::testing::Test {
     EXPECT_EQ(runtime.run(body), 0);
   }
 };
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 std::string receive_text(UdpSocket& socket) {
   std::array<char, 100> buffer;

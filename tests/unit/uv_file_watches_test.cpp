@@ -20,6 +20,7 @@
 #include "tests/conformance/scratch_folder.hpp"
 #include "tests/conformance/uv_arm.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/open_descriptors.hpp"
 
 namespace fermata::uv {
 namespace {
@@ -105,15 +106,11 @@ TEST_F(UvFileWatches, LetGoOfADirectoryThatIsWatchedTwice) {
 }
 
 TEST_F(UvFileWatches, GiveTheirDescriptorsBack) {
-  const auto descriptors = [] {
-    const auto open = std::filesystem::directory_iterator("/proc/self/fd");
-    return std::distance(begin(open), end(open));
-  };
   UvArm::run([] {});  // libuv keeps two descriptors for the process.
-  const auto before = descriptors();
+  const auto before = test::open_descriptors();
   for (int i = 0; i < 3; ++i) {
     UvArm::run([&] { const FileWatcher watcher(root_, {.recursive = true}); });
-    EXPECT_EQ(descriptors(), before);
+    EXPECT_EQ(test::open_descriptors(), before);
   }
 }
 

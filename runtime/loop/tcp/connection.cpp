@@ -35,21 +35,6 @@ TcpCounters& TcpCounters::operator+=(const TcpCounters& other) noexcept {
   return *this;
 }
 
-/// What the loop holds of an open connection: with it goes the connection.
-class TcpConnection::Anchor {
- public:
-  explicit Anchor(TcpConnectionPtr connection) noexcept : connection_(std::move(connection)) {}
-  Anchor(Anchor&&) noexcept = default;
-  Anchor& operator=(Anchor&&) = delete;
-  ~Anchor() {
-    if (connection_ && connection_->notice_ != 0) connection_->let_go();
-  }
-  void operator()() const { connection_->serve(); }
-
- private:
-  TcpConnectionPtr connection_;
-};
-
 TcpConnection::TcpConnection(Private, Loop& loop, std::shared_ptr<const TcpHandlers> handlers,
                              std::shared_ptr<const TcpOptions> options, SourcePlace place)
     : loop_(loop),
@@ -58,19 +43,21 @@ TcpConnection::TcpConnection(Private, Loop& loop, std::shared_ptr<const TcpHandl
       place_(place),
       id_(0),
       queue_(options_->marks),
+      connect_done_(loop),
       read_done_(loop),
-      write_done_(loop) {}
+      write_done_(*this) {}
 
 TcpConnection::~TcpConnection() = default;
 
 Instant TcpConnection::now() const { return loop_.runtime().now(); }
 
 /// From now on the loop owns the connection and calls serve() after a notice.
-void TcpConnection::register_notice() {
-  notice_ = loop_.on_notice(Anchor(shared_from_this()), place_);
+void TcpConnection::enter_loop() {
+  notice_ = loop_.on_notice([self = shared_from_this()] { self->serve(); }, place_);
+  loop_.add(*this);
   if (id_ == 0) id_ = notice_;
+  connect_done_.set_notice(notice_);
   read_done_.set_notice(notice_);
-  write_done_.set_notice(notice_);
 }
 
 /// Everything that the reactor has completed, in the order in which the program hears of it.
@@ -88,6 +75,7 @@ void TcpConnection::serve() {
   }
   if (write_ && write_->completed()) finish_write();
   receive();
+  if (std::exchange(unheard_, false) && state_ == TcpState::Established) received_at_ = now();
   serving_ = false;
   settle();
 }
@@ -105,6 +93,10 @@ void TcpConnection::settle() {
 bool TcpConnection::idle() const noexcept {
   return !busy_ && !serving_ && queue_.empty() && received_.empty();
 }
+
+/// Whether the peer cannot be heard now: by the program's will, for it has ended, or because a
+/// handler is suspended.
+bool TcpConnection::deaf() const noexcept { return paused() || ended_ || (serving_ && announced_); }
 
 void TcpConnection::set_busy(bool busy) {
   busy_ = busy;

@@ -20,6 +20,7 @@
 
 #include "fermata/runtime/base/source_place.hpp"
 #include "fermata/runtime/loop/loop.hpp"
+#include "fermata/runtime/loop/member.hpp"
 #include "fermata/runtime/loop/tcp/link.hpp"
 #include "fermata/runtime/loop/tcp/notifier.hpp"
 #include "fermata/runtime/loop/tcp/options.hpp"
@@ -62,7 +63,8 @@ struct TcpCounters {
   TcpCounters& operator+=(const TcpCounters& other) noexcept;
 };
 
-class TcpConnection final : public std::enable_shared_from_this<TcpConnection> {
+class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
+                            private detail::Member {
   struct Private {};
 
  public:
@@ -152,10 +154,19 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection> {
   void pause_for_link(bool paused);
 
  private:
-  class Anchor;
+  class WriteDone final : public Callback {
+   public:
+    explicit WriteDone(TcpConnection& connection) noexcept : connection_(connection) {}
+    void run(Event&, const Outcome&) override { connection_.write_completed(); }
+
+   private:
+    void destroy() noexcept override {}
+
+    TcpConnection& connection_;
+  };
 
   // connection.cpp
-  void register_notice();
+  void enter_loop();
   void serve();
   void settle();
   void announce(TcpHandlers::Event TcpHandlers::*handler);
@@ -163,6 +174,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection> {
   void call(TcpHandlers::Event TcpHandlers::*handler);
   void set_paused(bool& flag, bool paused);
   void release_if_over() noexcept;
+  [[nodiscard]] bool deaf() const noexcept;
   [[nodiscard]] Instant now() const;
 
   // connection_open.cpp
@@ -182,6 +194,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection> {
   // connection_send.cpp
   SendResult enqueue(std::string_view bytes);
   void submit();
+  void write_completed();
   void finish_write();
   bool wrote(std::exception_ptr error);
   void told(SendQueue::Edge edge);
@@ -191,6 +204,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection> {
   void fail(TcpFailureKind kind, std::exception_ptr error);
   void let_go() noexcept;
   void leave_loop() noexcept;
+  void loop_ended() noexcept override;
   void tell_close();
   void tell_links_closed();
   void report(TcpFailure failure);
@@ -216,6 +230,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection> {
   bool busy_ = false;
   bool close_told_ = false;
   bool suspected_ = false;  // Of being dead: it has one more tick to show that it is not.
+  bool unheard_ = false;    // A handler was suspended when the heartbeat asked.
 
   CallbackId notice_ = 0;
   CallbackId connect_timer_ = 0;
@@ -240,8 +255,9 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection> {
   detail::TcpLink* sink_ = nullptr;
   std::vector<detail::TcpLink*> links_;
 
+  detail::Notifier connect_done_;
   detail::Notifier read_done_;
-  detail::Notifier write_done_;  // Of connecting, too.
+  WriteDone write_done_;
   std::optional<ConnectRequest> connect_;
   std::optional<ReadRequest> read_;
   std::optional<WriteRequest> write_;

@@ -59,15 +59,20 @@ void TcpConnection::leave_loop() noexcept {
   cancel_timer(connect_timer_);
   cancel_timer(flush_timer_);
   cancel_timer(heart_timer_);
-  const CallbackId notice = std::exchange(notice_, 0);
+  loop_.remove(*this);
   let_go();
-  loop_.cancel(notice);
+  loop_.cancel(std::exchange(notice_, 0));
+}
+
+/// Ends without a word. A handler that is suspended finds a closed connection when it goes on.
+void TcpConnection::loop_ended() noexcept {
+  let_go();
+  handlers_.reset();
 }
 
 /// The reactor lets go of it. Does not touch the loop, which may be ending.
 void TcpConnection::let_go() noexcept {
   state_ = TcpState::Closed;
-  notice_ = 0;
   connect_.reset();
   read_.reset();
   write_.reset();

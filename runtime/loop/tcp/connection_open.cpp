@@ -6,6 +6,7 @@
 
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/runtime/loop/tcp/connection.hpp"
+#include "fermata/runtime/reactor/keep_alive.hpp"
 
 namespace fermata::loop {
 
@@ -27,7 +28,7 @@ TcpConnectionPtr TcpConnection::adopt(Loop& loop, Ref<StreamHandle> stream,
   auto connection = std::make_shared<TcpConnection>(Private{}, loop, std::move(handlers),
                                                     std::move(options), place);
   if (connection->options_->framing) connection->framing_ = connection->options_->framing();
-  connection->register_notice();
+  connection->enter_loop();
   connection->owner_ = owner;
   connection->establish(std::move(stream));
   loop.notice(connection->notice_);
@@ -37,7 +38,7 @@ TcpConnectionPtr TcpConnection::adopt(Loop& loop, Ref<StreamHandle> stream,
 void TcpConnection::begin_connecting() {
   if (options_->framing) framing_ = options_->framing();
   connect_.emplace(loop_.runtime().reactor().streams(), *connects_to_);
-  register_notice();
+  enter_loop();
   state_ = TcpState::Connecting;
   const Duration timeout = static_cast<const TcpClientOptions&>(*options_).connect_timeout;
   connect_timer_ = loop_.delay(timeout, [this, timeout] {
@@ -49,7 +50,7 @@ void TcpConnection::begin_connecting() {
   if (connect_->completed()) {
     loop_.notice(notice_);
   } else {
-    connect_->add_callback(write_done_);
+    connect_->add_callback(connect_done_);
   }
 }
 
@@ -73,8 +74,8 @@ void TcpConnection::establish(Ref<StreamHandle> stream) {
   try {
     if (!options_->no_delay) stream_->set_option(SocketOption::NoDelay, 0);
     if (options_->keep_alive) {
-      const auto idle = std::chrono::duration_cast<std::chrono::seconds>(*options_->keep_alive);
-      stream_->set_option(SocketOption::KeepAlive, static_cast<int>(idle.count()));
+      stream_->set_option(SocketOption::KeepAlive,
+                          fermata::detail::keep_alive_seconds(options_->keep_alive, "keep_alive"));
     }
   } catch (const InputOutputError&) {
     // The peer is gone already; reading tells.
@@ -90,8 +91,8 @@ void TcpConnection::beat() {
   heart_timer_ = 0;
   while (true) {
     const Instant at = now();
-    const Heartbeat::Verdict verdict =
-        heartbeat_->ask({received_at_, unsent_since_, paused() || ended_}, at);
+    const Heartbeat::Verdict verdict = heartbeat_->ask({received_at_, unsent_since_, deaf()}, at);
+    unheard_ = unheard_ || (serving_ && announced_);
     const bool dead =
         verdict.action == Heartbeat::Action::Silent || verdict.action == Heartbeat::Action::Stalled;
     if (const bool suspected = std::exchange(suspected_, dead); dead && !suspected) {

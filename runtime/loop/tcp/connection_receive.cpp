@@ -91,9 +91,11 @@ void TcpConnection::deliver() {
 /// when this is the end of the connection.
 bool TcpConnection::find_frame() {
   const std::size_t most = options_->package_max;
+  std::string_view shown = received_.contents();
+  if (shown.size() > most) shown = shown.substr(0, most + 1);
   std::int64_t length = 0;
   try {
-    length = framing_->frame_length(received_.contents().substr(0, most + 1));
+    length = framing_->frame_length(shown);
   } catch (const std::exception& error) {
     fail(TcpFailureKind::Protocol, 0, error.what(), std::current_exception());
     return false;

@@ -27,10 +27,6 @@ SendResult TcpConnection::send(std::string_view message) {
 }
 
 SendResult TcpConnection::send_raw(std::string_view bytes) {
-  if (bytes.size() > kTransferMax) {
-    throw UsageError(
-        fmt::format("send: {} bytes, expected at most {} at once", bytes.size(), kTransferMax));
-  }
   const bool open = state_ == TcpState::Established || state_ == TcpState::Connecting;
   if (!open || shut_wanted_) {
     ++counters_.messages_refused;
@@ -49,20 +45,25 @@ SendResult TcpConnection::send_raw(std::string_view bytes) {
 
 /// Without a limit. REQUIRES: established, or connecting.
 SendResult TcpConnection::enqueue(std::string_view bytes) {
+  if (bytes.size() > kTransferMax) {
+    throw UsageError(
+        fmt::format("send: {} bytes, expected at most {} at once", bytes.size(), kTransferMax));
+  }
   const bool established = state_ == TcpState::Established;
-  ++counters_.messages_sent;
   if (established && queue_.empty()) {
     if (const std::size_t written = stream_->write_at_once(std::as_bytes(std::span(bytes)))) {
       counters_.bytes_sent += written;
       sent_at_ = now();
       bytes.remove_prefix(written);
     }
-    if (bytes.empty()) return SendResult::Sent;
   }
-  if (queue_.empty()) unsent_since_ = now();
-  told(queue_.push(bytes));
-  if (established) submit();
-  if (state_ == TcpState::Closed) return SendResult::Failed;
+  if (!bytes.empty()) {
+    if (queue_.empty()) unsent_since_ = now();
+    told(queue_.push(bytes));
+    if (established) submit();
+    if (state_ == TcpState::Closed) return SendResult::Failed;
+  }
+  ++counters_.messages_sent;
   return queue_.empty() ? SendResult::Sent : SendResult::Queued;
 }
 
@@ -79,6 +80,15 @@ void TcpConnection::submit() {
     write_.reset();
     if (!wrote(error)) return;
   }
+}
+
+/// Inside a turn. The notice of a connection whose handler is suspended would wait for that one.
+void TcpConnection::write_completed() {
+  if (!serving_) return loop_.notice(notice_);
+  loop_.queue([self = shared_from_this()] {
+    if (self->write_ && self->write_->completed()) self->finish_write();
+    self->settle();
+  });
 }
 
 void TcpConnection::finish_write() {

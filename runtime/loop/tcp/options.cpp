@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/reactor/keep_alive.hpp"
 
 namespace fermata::loop {
 
@@ -16,6 +17,7 @@ void TcpOptions::check() const {
         "of each",
         package_max, read_chunk, read_budget));
   }
+  static_cast<void>(fermata::detail::keep_alive_seconds(keep_alive, "connection: keep_alive"));
   if (flush_deadline < Duration::zero()) {
     throw UsageError(fmt::format("connection: flush_deadline {} ns, expected no negative time",
                                  flush_deadline.count()));

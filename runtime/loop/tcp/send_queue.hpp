@@ -7,6 +7,7 @@
 // Marks   full is told once when the bytes reach `high`, drained once when they then fall to `low`;
 //         then full may come again.
 // Limit   What comes below `high` is taken whole, so that the queue exceeds it by one message at
+//         the most.
 
 #include <cstddef>
 #include <cstdint>

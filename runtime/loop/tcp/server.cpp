@@ -67,7 +67,12 @@ void TcpServer::accept() {
     }
     if (!request_->completed()) return;
     if (budget == 0) return loop_.notice(notice_);
-    take();
+    try {
+      take();
+    } catch (...) {  // From the program's framing, or for want of memory.
+      loop_.notice(notice_);
+      throw;
+    }
   }
 }
 

@@ -38,7 +38,7 @@ class HostedArm final : public RealArm {
 };
 
 template <class Host>
-std::unique_ptr<LoopArm> make() {
+std::unique_ptr<LoopArm> make_hosted() {
   return std::make_unique<HostedArm<Host>>();
 }
 
@@ -46,12 +46,12 @@ std::unique_ptr<LoopArm> make() {
 
 std::vector<ArmKind> hosted_kinds() {
   return {
-      {.name = "hosted_uv", .make = make<test::UvHost>, .has_native_handle = false},
+      {.name = "hosted_uv", .make = make_hosted<test::UvHost>, .has_native_handle = false},
 #ifdef FERMATA_HAS_ASIO
-      {.name = "hosted_asio", .make = make<test::AsioHost>, .has_native_handle = false},
+      {.name = "hosted_asio", .make = make_hosted<test::AsioHost>, .has_native_handle = false},
 #endif
 #ifdef FERMATA_HAS_GLIB
-      {.name = "hosted_glib", .make = make<test::GlibHost>, .has_native_handle = false},
+      {.name = "hosted_glib", .make = make_hosted<test::GlibHost>, .has_native_handle = false},
 #endif
   };
 }

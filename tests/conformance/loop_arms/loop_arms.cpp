@@ -2,6 +2,7 @@
 #include "tests/conformance/loop_arm.hpp"
 #include "tests/conformance/loop_arms/hosts.hpp"
 #include "tests/conformance/loop_arms/reactor_arm.hpp"
+#include "tests/conformance/loop_arms/shuffle_arm.hpp"
 #include "tests/conformance/loop_arms/sim_arm.hpp"
 #include "tests/conformance/loop_arms/tracing_arm.hpp"
 
@@ -33,6 +34,11 @@ std::vector<ArmKind> own_kinds() {
        .has_native_handle = false},
       {.name = "tracing", .make = make<TracingArm>, .driver = "select", .has_native_handle = false},
       {.name = "simulated", .make = make<SimLoopArm>, .is_real = false, .has_native_handle = false},
+      {.name = "shuffle",
+       .make = make<ShuffleArm>,
+       .is_real = false,
+       .is_canonical = false,
+       .has_native_handle = false},
   };
 }
 

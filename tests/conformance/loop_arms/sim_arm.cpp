@@ -10,9 +10,11 @@
 
 namespace fermata::conformance {
 
-void SimLoopArm::run(const std::function<void()>& body) {
+void SimLoopArm::run_in_world(std::uint64_t seed, const loop::LoopOptions& loop_options,
+                              const std::function<void()>& body) {
   const auto strategy = sim::make_strategy("fifo");
   sim::Decisions decisions(*strategy);
+  decisions.begin(seed);
   sim::WorldOptions options;
   options.faults = sim::FaultSet::none();
   options.full_audit = true;
@@ -20,7 +22,7 @@ void SimLoopArm::run(const std::function<void()>& body) {
   std::exception_ptr error;
   node_ = &world.node("main", [&] {
     try {
-      with_loop({}, body);
+      with_loop(loop_options, body);
     } catch (const std::exception&) {
       error = std::current_exception();
     }

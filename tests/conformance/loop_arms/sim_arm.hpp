@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "fermata/sim/world/world.hpp"
 #include "tests/conformance/loop_arm.hpp"
 
 namespace fermata::conformance {
 
 /// A loop in a world without faults, audited in full after every step.
-class SimLoopArm final : public LoopArm {
+class SimLoopArm : public LoopArm {
  public:
-  void run(const std::function<void()>& body) override;
+  void run(const std::function<void()>& body) override { run_in_world(0, {}, body); }
 
   void block_for(Duration span) override { sim::consume(span); }
   void raise(int signum) override { node_->signal(signum); }
 
   [[nodiscard]] bool is_exact() const noexcept override { return true; }
+
+ protected:
+  /// `seed` decides whatever is drawn.
+  void run_in_world(std::uint64_t seed, const loop::LoopOptions& options,
+                    const std::function<void()>& body);
 
  private:
   sim::Node* node_ = nullptr;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// N timers are armed and then cancelled, in the order in which they were armed. The floor has the
+// timer queue alone, and timers that are there already.
+
+#include <chrono>
+#include <deque>
+
+#include "bench/floor/random.hpp"
+#include "bench/loop/driver_rows.hpp"
+#include "bench/on_libuv.hpp"
+
+namespace {
+
+constexpr std::int64_t kTimers = 100'000;
+
+/// Far enough away that none is due while this measures.
+fermata::Duration some_time(bench::Random& random) {
+  return std::chrono::hours(1) + fermata::Duration(random.below(1'000'000'000));
+}
+
+void cancelled_timers_floor(benchmark::State& state) {
+  bench::on_libuv([&] {
+    bench::Random random;
+    fermata::detail::TimerQueue queue;
+    std::deque<fermata::Timer> timers;
+    for (std::int64_t i = 0; i < kTimers; ++i) {
+      timers.emplace_back(fermata::current_runtime(), fermata::Duration(1));
+    }
+    for (auto _ : state) {
+      for (fermata::Timer& timer : timers)
+        queue.push(timer, fermata::Instant{} + some_time(random));
+      for (fermata::Timer& timer : timers) queue.remove(timer);
+    }
+  });
+  state.SetItemsProcessed(state.iterations() * kTimers);
+}
+BENCHMARK(cancelled_timers_floor)->Name("cancelled_timers/floor");
+
+void cancelled_timers_fermata(benchmark::State& state) {
+  bench::on_libuv([&] {
+    bench::Random random;
+    fermata::loop::Loop loop;
+    std::vector<fermata::loop::CallbackId> ids(kTimers);
+    const auto arm_all = [&] {
+      for (fermata::loop::CallbackId& id : ids) id = loop.delay(some_time(random), [] {});
+      // In the next tick, when the timers are armed.
+      loop.defer([&] {
+        for (const fermata::loop::CallbackId id : ids) loop.cancel_timer(id);
+      });
+    };
+    for (auto _ : state) {
+      loop.defer(arm_all);
+      loop.run();
+    }
+  });
+  state.SetItemsProcessed(state.iterations() * kTimers);
+}
+BENCHMARK(cancelled_timers_fermata)->Name("cancelled_timers/fermata");
+
+}  // namespace

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# With CMAKE_UNITY_BUILD, as in the presets `release` and `asan`, the sources of one folder of a
+# library are compiled as one: most of a source's time goes to what it includes. So names in the
+# anonymous namespaces of a folder differ. Each source includes what it uses all the same: `debug`
+# and `coverage` compile them one by one.
+
+# fermata_unity_by_folder(<target>)
+function(fermata_unity_by_folder target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    string(MAKE_C_IDENTIFIER "${folder}" group)
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
+  endforeach()
+endfunction()

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The event loop of callbacks (Z-EL).
+
+#include <string>
+
+#include "fermata/runtime/loop/loop.hpp"
+#include "fermata/runtime/runtime.hpp"
+#include "properties/loop/ledger.hpp"
+#include "properties/zoo/scene.hpp"
+#include "properties/zoo/workload.hpp"
+
+namespace fermata::properties::zoo {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+void expect_order(sim::World& world, const std::string& order, const std::string& expected) {
+  if (order == expected) return;
+  complain(world, "LOOP (ORDER): expected the calls " + expected + ", got " + order);
+}
+
+// The first of two deferred callbacks stops the loop; the second is ready as well.
+void stop_in_a_tick(sim::World& world) {
+  loop::Loop loop;
+  std::string order;
+  loop.defer([&] {
+    order += 'a';
+    loop.stop();
+  });
+  loop.defer([&] { order += 'b'; });
+  loop.run();
+  expect_order(world, order, "ab");
+}
+
+// A deferred callback defers another one, in the last tick.
+void defer_in_a_defer(sim::World& world) {
+  loop::Loop loop;
+  std::string order;
+  loop.defer([&] {
+    order += 'a';
+    loop.defer([&] { order += 'b'; });
+    loop.stop();
+  });
+  loop.run();
+  expect_order(world, order, "a");
+}
+
+// A microtask that is queued by the first of two ready callbacks.
+void microtask_between(sim::World& world) {
+  loop::Loop loop;
+  std::string order;
+  loop.defer([&] {
+    order += 'a';
+    loop.queue([&] { order += 'm'; });
+  });
+  loop.defer([&] { order += 'b'; });
+  loop.run();
+  expect_order(world, order, "amb");
+}
+
+// The only callback is disabled and then not referenced any more.
+void disabled_and_unreferenced(sim::World& world) {
+  loop::Loop loop;
+  const loop::CallbackId id = loop.on_notice([] {});
+  loop.disable(id);
+  loop.unreference(id);
+  loop.unreference(loop.delay(seconds(1), [&] { loop.stop(); }));
+  if (loop.run().stopped) complain(world, "LOOP (LIVE): it ran on though nothing keeps it alive");
+}
+
+// A repeating callback takes longer than its interval, asleep.
+void slow_repeat(sim::World& world) {
+  loop::Loop loop;
+  int calls = 0;
+  int inside = 0;
+  loop.repeat(milliseconds(1), [&](loop::CallbackId id) {
+    if (++inside > 1) complain(world, "LOOP (MASK): it is called again while a call is suspended");
+    if (++calls == 3) loop.cancel(id);
+    delay(milliseconds(5));
+    --inside;
+  });
+  loop.run();
+  while (inside > 0) delay(milliseconds(5));
+}
+
+// Somebody resumes a callback twice before it runs.
+void resumed_twice(sim::World& world) {
+  loop::Loop loop;
+  loop::Suspension suspension;
+  loop.defer([&] {
+    suspension = loop.suspension();
+    suspension.suspend();
+  });
+  loop.defer([&] {
+    suspension.resume();
+    try {
+      suspension.resume();
+      complain(world, "LOOP (ONCE): a second resumption was taken");
+    } catch (const loop::SuspensionError&) {
+    }
+  });
+  loop.run();
+}
+
+}  // namespace
+
+std::vector<Workload> loop_workloads() {
+  return {
+      {"Z-EL-01", "stop() drops what is ready", 1, {"ORDER", "MODEL"}, &stop_in_a_tick},
+      {"Z-EL-02", "what a tick defers runs in it", 1, {"ORDER", "MODEL"}, &defer_in_a_defer},
+      {"Z-EL-03", "microtasks once a tick", 1, {"ORDER", "MODEL"}, &microtask_between},
+      {"Z-EL-04",
+       "unreferencing what is disabled counts again",
+       1,
+       {"LIVE", "MODEL"},
+       &disabled_and_unreferenced},
+      {"Z-EL-05", "a suspended callback is called again", 1, {"MASK", "MODEL"}, &slow_repeat},
+      {"Z-EL-06", "a second resumption is stored", 1, {"ONCE", "MODEL"}, &resumed_twice},
+      {"Z-EL-07", "a short write is written from its beginning again", 1, {"LEDGER"}, &keep_ledger},
+      {"Z-EL-08", "drained is told without full", 1, {"LEDGER"}, &keep_ledger},
+  };
+}
+
+}  // namespace fermata::properties::zoo
