@@ -36,7 +36,7 @@ class LoopIsHosted : public Linkable<LoopIsHosted, UsageError> {
   using Linkable::Linkable;
 };
 
-/// Another loop of this runtime has callbacks for the signal.
+/// Another loop of this process has callbacks for the signal.
 class SignalInUse : public Linkable<SignalInUse, UsageError> {
  public:
   using Linkable::Linkable;

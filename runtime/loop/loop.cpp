@@ -127,11 +127,6 @@ CallbackId Loop::on_writable(int descriptor, SourceFunction function, SourcePlac
 
 CallbackId Loop::on_signal(int signum, SourceFunction function, SourcePlace place) {
   require_function(static_cast<bool>(function), "on_signal");
-  for (const Loop* other : loops_of(runtime())) {
-    if (other == this || !other->machine_->watches_signal(signum)) continue;
-    throw SignalInUse(
-        fmt::format("on_signal: signal {} has callbacks of another event loop", signum));
-  }
   return machine_->add_signal(signum, std::move(function), place);
 }
 

@@ -134,8 +134,8 @@ class Loop {
                          SourcePlace place = SourcePlace::current());
   CallbackId on_writable(int descriptor, SourceFunction function,
                          SourcePlace place = SourcePlace::current());
-  /// Throws UsageError for a signal that cannot be handled, SignalInUse when another loop of this
-  /// runtime handles it.
+  /// Throws UsageError for a signal that cannot be handled, SignalInUse when another loop of the
+  /// process handles it; each simulated machine is a process.
   CallbackId on_signal(int signum, SourceFunction function,
                        SourcePlace place = SourcePlace::current());
   /// How a signal callback that runs learns how many deliveries it stands for, as far as the system

@@ -107,7 +107,6 @@ CallbackId Machine::add_signal(int signum, SourceFunction function, const Source
   source.kind = CallbackKind::Signal;
   source.value = signum;
   source.function = std::move(function);
-  ++signals_;
   return adopt(source, place);
 }
 
@@ -118,7 +117,6 @@ CallbackId Machine::adopt(Source& source, const SourcePlace& place) {
     table_.insert(source.id, source);
   } catch (...) {
     if (source.timed()) --timers_;
-    if (source.kind == CallbackKind::Signal) --signals_;
     destroy(source);
     throw;
   }
@@ -135,7 +133,6 @@ void Machine::forget(Source& source, const SourcePlace* place) noexcept {
   deactivate(source);
   if (source.enabled && source.referenced) --alive_;
   if (source.timed()) --timers_;
-  if (source.kind == CallbackKind::Signal) --signals_;
   source.enabled = false;
   source.cancelled = true;
   table_.erase(source.id);
@@ -144,6 +141,8 @@ void Machine::forget(Source& source, const SourcePlace* place) noexcept {
     destroy(source);
   } else if (source.polls()) {
     static_cast<PollSource&>(source).proxy.reset();
+  } else if (source.kind == CallbackKind::Signal) {
+    static_cast<SignalSource&>(source).claim.reset();
   }
 }
 
@@ -298,15 +297,6 @@ void Machine::notice(CallbackId id) {
   if (source == nullptr || source->kind != CallbackKind::Notice || !source->enabled) return;
   ++source->pending;
   on_fire(*source, false);
-}
-
-bool Machine::watches_signal(int signum) const noexcept {
-  if (signals_ == 0) return false;
-  for (const Source* source = all_.first(); source != nullptr;
-       source = Source::All::after(*source)) {
-    if (source->kind == CallbackKind::Signal && source->value == signum) return true;
-  }
-  return false;
 }
 
 }  // namespace fermata::loop::detail

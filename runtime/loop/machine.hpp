@@ -61,7 +61,6 @@ class Machine : public std::enable_shared_from_this<Machine> {
   [[nodiscard]] Source& require(CallbackId id, const char* operation) const;
   [[nodiscard]] const Source::All& sources() const noexcept { return all_; }
   [[nodiscard]] std::size_t timer_count() const noexcept { return timers_; }
-  [[nodiscard]] bool watches_signal(int signum) const noexcept;
 
   // --- what happens inside a turn ---
 
@@ -160,7 +159,6 @@ class Machine : public std::enable_shared_from_this<Machine> {
   CallbackId next_id_ = 1;
   std::size_t alive_ = 0;  // Enabled and referenced ones, and holds.
   std::size_t timers_ = 0;
-  std::size_t signals_ = 0;
 
   // What is to be done.
   Source::Queue enabling_;

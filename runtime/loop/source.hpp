@@ -17,6 +17,7 @@
 #include "fermata/runtime/base/intrusive_list.hpp"
 #include "fermata/runtime/core/timer.hpp"
 #include "fermata/runtime/loop/callback.hpp"
+#include "fermata/runtime/loop/signal_claim.hpp"
 #include "fermata/runtime/reactor/poll.hpp"
 #include "fermata/runtime/reactor/signal.hpp"
 
@@ -118,11 +119,14 @@ struct PollSource : Source {
 
 struct SignalSource : Source {
   SignalSource(Machine& machine, Signals& signals, int signum)
-      : event(signals, signum), callback(machine, *this) {
+      : event(signals, signum),
+        claim(std::in_place, signals.owners(), signum, &machine),
+        callback(machine, *this) {
     event.set_hidden(true);
     event.add_callback(callback);
   }
   SignalEvent event;
+  std::optional<SignalClaim> claim;  // Empty once cancelled.
   FireCallback callback;
 };
 

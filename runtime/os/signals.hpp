@@ -19,6 +19,11 @@ class Signals final : public fermata::Signals {
     mailbox_.collect([this](int signum) { deliver(signum); });
   }
 
+  [[nodiscard]] SignalOwners& owners() noexcept override {
+    static SignalOwners of_the_process;
+    return of_the_process;
+  }
+
  private:
   void install(int signum) override { mailbox_.watch(signum); }
   void uninstall(int signum) noexcept override { mailbox_.unwatch(signum); }

@@ -15,6 +15,7 @@
 
 #include "fermata/runtime/reactor/dispatch_list.hpp"
 #include "fermata/runtime/reactor/handle.hpp"
+#include "fermata/runtime/reactor/signal_owners.hpp"
 
 namespace fermata {
 
@@ -53,6 +54,9 @@ class Signals {
   /// Runtime::on_control_signal is called for these signals, through hidden events. An empty span
   /// ends that.
   void watch_control(std::span<const int> signums);
+
+  /// Which event loops of the program handle which signals.
+  [[nodiscard]] virtual SignalOwners& owners() noexcept = 0;
 
  protected:
   explicit Signals(detail::Attachment& attachment) noexcept;

@@ -22,6 +22,7 @@ class SimSignals final : public Signals {
   }
   /// Which signals the runtime itself wants to be told of.
   void control(std::span<const int> signums) noexcept;
+  [[nodiscard]] SignalOwners& owners() noexcept override { return owners_; }
   void end_run() noexcept { raised_ = control_ = 0; }
 
  private:
@@ -35,6 +36,7 @@ class SimSignals final : public Signals {
   void uninstall(int signum) noexcept override { installed_ &= ~bit(signum); }
 
   NodeState& node_;
+  SignalOwners owners_;
   Set raised_ = 0;
   Set installed_ = 0;
   Set control_ = 0;

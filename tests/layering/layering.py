@@ -44,7 +44,7 @@ MAY_INCLUDE = {
     "runtime": {f"runtime/{folder}" for folder in RUNTIME_FOLDERS},
     "sim": {
         f"runtime/{folder}"
-        for folder in RUNTIME_FOLDERS - {"os", "uv", "poll", "host", "loop", "db"}
+        for folder in RUNTIME_FOLDERS - {"os", "uv", "poll", "host", "loop"}
     }
     | {"runtime"},
     "models": {"runtime/base"},
@@ -56,6 +56,10 @@ LIBRARIES = {
     "boost/fiber": ("bench",),
     "boost/asio": ("runtime/host", "tests", "examples"),
     "glib": ("runtime/host", "tests", "examples"),
+    "libpq-fe.h": ("runtime/db",),
+    "sqlite3.h": ("runtime/db", "bench"),
+    "mysql.h": ("runtime/db",),
+    "sql.h": ("runtime/db",),
     "uv.h": ("runtime/uv", "tests", "examples", "bench"),
     "ev.h": ("runtime/poll", "bench"),
     "event2/": ("runtime/poll", "bench"),

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/db/driver.hpp"
+
+namespace fermata::db {
+
+Effect Connection::run(std::string_view sql) {
+  const std::unique_ptr<Answer> answer = execute(sql, {}, Fetch::All);
+  std::vector<Cell> row;
+  while (answer->next(row)) {
+  }
+  return answer->effect();
+}
+
+void Connection::begin() { run("BEGIN"); }
+
+void Connection::commit() { run("COMMIT"); }
+
+void Connection::rollback() { run("ROLLBACK"); }
+
+}  // namespace fermata::db

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/db/placeholders.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "fermata/runtime/db/sql_text.hpp"
+
+namespace fermata::db {
+
+Placeholders replace_placeholders(std::string_view sql, PlaceholderStyle style) {
+  Placeholders result;
+  while (!sql.empty()) {
+    if (const std::size_t quoted = quoted_length(sql)) {
+      result.sql += sql.substr(0, quoted);
+      sql.remove_prefix(quoted);
+      continue;
+    }
+    std::size_t number = 0;
+    const char* const digits = sql.data() + 1;
+    const char* const end = sql.data() + sql.size();
+    const auto parsed = std::from_chars(digits, end, number);
+    if (sql.front() != '$' || parsed.ptr == digits || number == 0) {
+      result.sql += sql.front();
+      sql.remove_prefix(1);
+      continue;
+    }
+    result.sql += '?';
+    if (style == PlaceholderStyle::Numbered) result.sql.append(digits, parsed.ptr);
+    result.order.push_back(number);
+    result.count = std::max(result.count, number);
+    sql.remove_prefix(static_cast<std::size_t>(parsed.ptr - sql.data()));
+  }
+  return result;
+}
+
+}  // namespace fermata::db

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The little that can be said of a command without knowing which database it is for.
+
+#include <cstddef>
+#include <string_view>
+
+namespace fermata::db {
+
+/// The length of the quoted text, quoted name or comment that `sql` begins with; 0 when it begins
+/// with neither. One that does not end takes all of it.
+[[nodiscard]] std::size_t quoted_length(std::string_view sql) noexcept;
+
+/// Whether the session may be another after `sql`: settings, temporary tables, locks, user
+/// variables, prepared names. What is not known to be harmless may do anything.
+[[nodiscard]] bool may_change_session(std::string_view sql);
+
+}  // namespace fermata::db

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/runtime/db/target.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "fermata/runtime/base/error.hpp"
+
+namespace fermata::db {
+
+namespace {
+
+/// Everything up to `mark`, which goes too; all of `text` when it is not there.
+std::string_view take_until(std::string_view& text, char mark) {
+  const std::string_view part = text.substr(0, text.find(mark));
+  text.remove_prefix(std::min(text.size(), part.size() + 1));
+  return part;
+}
+
+/// `url` as it may be shown: what stands where a password does is left out, whatever else is wrong.
+std::string without_password(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  const std::size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const std::size_t at = url.rfind('@');
+  const std::size_t colon = url.find(':', begin);
+  if (at == std::string_view::npos || at < begin || colon > at) return std::string(url);
+  return fmt::format("{}:***{}", url.substr(0, colon), url.substr(at));
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view url) : url_(url) {}
+
+  Target parse() {
+    std::string_view rest = url_;
+    const std::size_t end = rest.find("://");
+    if (end == std::string_view::npos || end == 0) fail("a scheme, as postgresql://");
+    target_.scheme = rest.substr(0, end);
+    rest.remove_prefix(end + 3);
+
+    std::string_view authority = rest.substr(0, rest.find_first_of("/?"));
+    rest.remove_prefix(authority.size());
+    if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
+      std::string_view who = authority.substr(0, at);
+      target_.user = decode(take_until(who, ':'));
+      target_.password = decode(who);
+      authority.remove_prefix(at + 1);
+    }
+    parse_host(authority);
+    if (rest.starts_with('/')) rest.remove_prefix(1);
+    target_.database = decode(take_until(rest, '?'));
+    while (!rest.empty()) {
+      std::string_view option = take_until(rest, '&');
+      const bool has_value = option.find('=') != std::string_view::npos;
+      std::string name = decode(take_until(option, '='));
+      if (name.empty() || !has_value) fail("options of the form name=value");
+      target_.options.emplace_back(std::move(name), decode(option));
+    }
+    return std::move(target_);
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view expected) const {
+    throw UsageError(
+        fmt::format("database URL \"{}\": expected {}", without_password(url_), expected));
+  }
+
+  void parse_host(std::string_view authority) {
+    if (authority.starts_with('[')) {
+      const std::size_t end = authority.find(']');
+      if (end == std::string_view::npos) fail("a ] after the IPv6 address");
+      target_.host = authority.substr(1, end - 1);
+      authority.remove_prefix(end + 1);
+      if (!authority.empty() && authority.front() != ':') fail("a port after the IPv6 address");
+    } else {
+      const std::string_view host = authority.substr(0, authority.find(':'));
+      target_.host = decode(host);
+      authority.remove_prefix(host.size());
+    }
+    if (authority.empty()) return;
+    authority.remove_prefix(1);
+    std::uint16_t port = 0;
+    const char* const end = authority.data() + authority.size();
+    const auto [stopped, error] = std::from_chars(authority.data(), end, port);
+    if (error != std::errc() || stopped != end || port == 0) fail("a port between 1 and 65535");
+    target_.port = port;
+  }
+
+  [[nodiscard]] std::string decode(std::string_view text) const {
+    std::string decoded;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      if (text[at] != '%') {
+        decoded += text[at];
+        continue;
+      }
+      unsigned char code = 0;
+      const char* const digits = text.data() + at + 1;
+      if (text.size() - at < 3 || std::from_chars(digits, digits + 2, code, 16).ptr != digits + 2) {
+        fail("two hexadecimal digits after each %");
+      }
+      if (code == 0) fail("no NUL");
+      decoded += static_cast<char>(code);
+      at += 2;
+    }
+    return decoded;
+  }
+
+  std::string_view url_;
+  Target target_;
+};
+
+}  // namespace
+
+const std::string* Target::option(std::string_view name) const noexcept {
+  const auto found = std::find_if(options.rbegin(), options.rend(),
+                                  [&](const auto& option) { return option.first == name; });
+  return found != options.rend() ? &found->second : nullptr;
+}
+
+std::string Target::text() const {
+  std::string text = scheme + "://";
+  if (!user.empty()) text += user + '@';
+  text += host.find(':') != std::string::npos ? '[' + host + ']' : host;
+  if (port) text += fmt::format(":{}", *port);
+  return text + '/' + database;
+}
+
+Target parse_url(std::string_view url) { return Parser(url).parse(); }
+
+}  // namespace fermata::db
