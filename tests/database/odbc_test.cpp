@@ -268,10 +268,23 @@ TEST_F(OdbcSqlite, AConnectionThatGoesWithATransactionOpenRollsItBack) {
   });
 }
 
-TEST_F(OdbcSqlite, AttributesOfTheSessionAreRefused) {
+TEST_F(OdbcSqlite, AnErrorOfAConstraintHasItsSqlstate) {
   connected([](db::Connection& connection) {
-    EXPECT_THROW(connection.set_attribute("cache_size", "1"), db::QueryError);
-    EXPECT_FALSE(connection.broken());
+    connection.run("CREATE TABLE IF NOT EXISTS one_of (n INTEGER PRIMARY KEY)");
+    connection.run("INSERT INTO one_of VALUES (1)");
+    try {
+      connection.run("INSERT INTO one_of VALUES (1)");
+      ADD_FAILURE() << "there are two";
+    } catch (const db::QueryError& error) {
+      EXPECT_EQ(error.sqlstate(), "23000");
+    }
+  });
+}
+
+TEST_F(OdbcSqlite, SignsInACommentMeanNothing) {
+  connected([](db::Connection& connection) {
+    EXPECT_EQ(ask_integer(connection, "SELECT 1 -- ; $1 ? '\n + 1"), 2);
+    EXPECT_EQ(ask(connection, "SELECT '-- ? ;' -- it").value(), db::Value("-- ? ;"));
   });
 }
 
