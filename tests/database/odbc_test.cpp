@@ -22,10 +22,9 @@
 #include "tests/database/driver_fixture.hpp"
 
 namespace fermata::database_test {
-
 namespace {
 
-constexpr std::string_view kSecret = "open-sesame;}{ now";
+constexpr std::string_view kOdbcSecret = "open-sesame;}{ now";
 
 bool has_arm(std::string_view name) {
   const std::vector<std::string> names = arm_names();
@@ -38,7 +37,7 @@ db::Target odbc_target(std::vector<std::pair<std::string, std::string>> options,
   target.scheme = "odbc";
   target.database = std::move(source);
   target.user = "ann";
-  target.password = kSecret;
+  target.password = kOdbcSecret;
   target.options = std::move(options);
   return target;
 }
@@ -64,7 +63,7 @@ class Odbc : public ::testing::Test {
         EXPECT_EQ(error.database(), target.text());
       }
     });
-    EXPECT_EQ(message.find(kSecret), std::string::npos) << message;
+    EXPECT_EQ(message.find(kOdbcSecret), std::string::npos) << message;
     return message;
   }
 
@@ -99,21 +98,19 @@ class OdbcSqlite : public Odbc {
   db::Target target;
 };
 
-bool contains(const std::string& text, std::string_view part) {
+bool odbc_says(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-}  // namespace
-
 TEST_F(Odbc, AnUnknownSourceIsAConnectError) {
   const std::string error = connect_error(odbc_target({}, "no_such_source"));
-  EXPECT_TRUE(contains(error, "IM002")) << error;
-  EXPECT_TRUE(contains(error, "odbc://ann@/no_such_source")) << error;
+  EXPECT_TRUE(odbc_says(error, "IM002")) << error;
+  EXPECT_TRUE(odbc_says(error, "odbc://ann@/no_such_source")) << error;
 }
 
 TEST_F(Odbc, ALibraryThatIsNotThereIsAConnectError) {
   const std::string error = connect_error(odbc_target({{"Driver", "/no/such/library.so"}}));
-  EXPECT_TRUE(contains(error, "/no/such/library.so")) << error;
+  EXPECT_TRUE(odbc_says(error, "/no/such/library.so")) << error;
 }
 
 TEST_F(Odbc, AFileThatIsNoLibraryIsAConnectError) {
@@ -122,25 +119,25 @@ TEST_F(Odbc, AFileThatIsNoLibraryIsAConnectError) {
 
 TEST_F(Odbc, APasswordIsNotShownWhateverHoldsIt) {
   // unixODBC repeats the name of the library.
-  const std::string path = fmt::format("/no/such/{}", kSecret);
+  const std::string path = fmt::format("/no/such/{}", kOdbcSecret);
   const std::string error = connect_error(odbc_target({{"Driver", path}}));
-  EXPECT_TRUE(contains(error, "not shown")) << error;
+  EXPECT_TRUE(odbc_says(error, "not shown")) << error;
 
-  db::Target as_option = odbc_target({{"Driver", path}, {"pwd", std::string(kSecret)}});
+  db::Target as_option = odbc_target({{"Driver", path}, {"pwd", std::string(kOdbcSecret)}});
   as_option.password.clear();
   connect_error(as_option);
 }
 
 TEST_F(Odbc, WhatCanNeverBeSaidIsRefusedWithoutTrying) {
-  EXPECT_TRUE(contains(check_error(odbc_target({{"Server", std::string("a\0b", 3)}})), "NUL"));
-  EXPECT_TRUE(contains(check_error(odbc_target({{"Server;PWD", "x"}})), "names of options"));
-  EXPECT_TRUE(contains(check_error(odbc_target({{"", "x"}})), "names of options"));
-  EXPECT_TRUE(contains(check_error(odbc_target({{"Driver", std::string(5000, 'x')}})), "at most"));
-  EXPECT_TRUE(contains(check_error(db::parse_url("odbc:///")), "data source name"));
-  EXPECT_TRUE(contains(check_error(db::parse_url("odbc://host/source")), "no host"));
+  EXPECT_TRUE(odbc_says(check_error(odbc_target({{"Server", std::string("a\0b", 3)}})), "NUL"));
+  EXPECT_TRUE(odbc_says(check_error(odbc_target({{"Server;PWD", "x"}})), "names of options"));
+  EXPECT_TRUE(odbc_says(check_error(odbc_target({{"", "x"}})), "names of options"));
+  EXPECT_TRUE(odbc_says(check_error(odbc_target({{"Driver", std::string(5000, 'x')}})), "at most"));
+  EXPECT_TRUE(odbc_says(check_error(db::parse_url("odbc:///")), "data source name"));
+  EXPECT_TRUE(odbc_says(check_error(db::parse_url("odbc://host/source")), "no host"));
   EXPECT_EQ(check_error(odbc_target({}, "source")), "");
   const std::string secret = check_error(odbc_target({{"Server", std::string(5000, 'x')}}));
-  EXPECT_FALSE(contains(secret, kSecret)) << secret;
+  EXPECT_FALSE(odbc_says(secret, kOdbcSecret)) << secret;
 }
 
 TEST_F(Odbc, AWrongFileIsAConnectError) {
@@ -328,4 +325,5 @@ TEST_F(OdbcSqlite, CommandsAreStoppedWhenNoWorkerIsFree) {
   });
 }
 
+}  // namespace
 }  // namespace fermata::database_test
