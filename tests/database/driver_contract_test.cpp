@@ -508,7 +508,9 @@ TEST_P(DriverContract, APreparedCommandRunsAgainAndAgain) {
     EXPECT_EQ(insert->parameter_count(), 2u);
     EXPECT_EQ(select->parameter_count(), 1u);
     for (std::int64_t number = 0; number < 50; ++number) {
-      const Value text = number % 7 == 3 ? Value() : Value(std::string(number % 10, 'x'));
+      const Value text = number % 7 == 3
+                             ? Value()
+                             : Value(std::string(static_cast<std::size_t>(number % 10), 'x'));
       EXPECT_EQ(ask(*insert, {number, text}).effect.affected_rows, 1u);
       EXPECT_EQ(ask(*select, {number}).value(), text);
     }
