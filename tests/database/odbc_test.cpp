@@ -157,6 +157,77 @@ TEST_F(Odbc, ValuesWithSignsOfTheirOwnReachTheDriver) {
   }
 }
 
+TEST_F(Odbc, AConnectionThatTheServerEndsIsLost) {
+  if (!has_arm("odbc_postgresql")) GTEST_SKIP() << "no PostgreSQL";
+  const db::Target target = db::parse_url(arm_named("odbc_postgresql").url);
+  in_runtime([&] {
+    const std::unique_ptr<db::Connection> other = driver->connect(target);
+    for (const bool in_transaction : {false, true}) {
+      const std::unique_ptr<db::Connection> connection = driver->connect(target);
+      const std::int64_t process = ask_integer(*connection, "SELECT pg_backend_pid()");
+      const auto sleeper = spawn("sleeper", [&] {
+        if (in_transaction) connection->begin();
+        EXPECT_THROW(connection->run("SELECT pg_sleep(600)"), db::ConnectionLost);
+      });
+      const std::string sleeps =
+          "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND "
+          "wait_event = 'PgSleep'";
+      while (ask_integer(*other, sleeps, {process}) == 0) suspend();
+      ask(*other, "SELECT pg_terminate_backend($1::integer)", {process});
+      await(sleeper);
+      EXPECT_TRUE(connection->broken());
+      EXPECT_FALSE(connection->looks_alive());
+      EXPECT_EQ(connection->transaction(), db::TransactionState::Unknown);
+      EXPECT_THROW(connection->run("SELECT 1"), db::ConnectionLost);
+      EXPECT_THROW(connection->ping(), db::ConnectionLost);
+      connection->interrupt();
+    }
+  });
+}
+
+TEST_F(Odbc, ATransactionWithAStoppedCommandCanOnlyBeRolledBack) {
+  for (const std::string name : {"odbc_sqlite", "odbc_postgresql"}) {
+    if (!has_arm(name)) continue;
+    SCOPED_TRACE(name);
+    const Arm& arm = arm_named(name);
+    in_runtime([&] {
+      const std::unique_ptr<db::Connection> connection = driver->connect(db::parse_url(arm.url));
+      connection->run("DROP TABLE IF EXISTS stopped");
+      connection->run("CREATE TABLE stopped (n INTEGER)");
+      for (const bool commit : {false, true}) {
+        connection->begin();
+        connection->run("INSERT INTO stopped VALUES (1)");
+        const auto slow = spawn("slow", [&] { connection->run(arm.endless); });
+        delay(std::chrono::milliseconds(30));
+        slow->cancel();
+        EXPECT_THROW(await(slow), Cancellation);
+        connection->interrupt();
+        EXPECT_EQ(connection->transaction(), db::TransactionState::Failed);
+        EXPECT_THROW(connection->run("INSERT INTO stopped VALUES (2)"), db::QueryError);
+        if (commit) {
+          EXPECT_THROW(connection->commit(), db::QueryError);
+        } else {
+          connection->rollback();
+        }
+        EXPECT_EQ(connection->transaction(), db::TransactionState::None);
+        EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM stopped"), 0);
+      }
+    });
+  }
+}
+
+TEST_F(Odbc, TruthValuesOfPostgresqlAreSuch) {
+  if (!has_arm("odbc_postgresql")) GTEST_SKIP() << "no PostgreSQL";
+  in_runtime([&] {
+    const auto connection = driver->connect(db::parse_url(arm_named("odbc_postgresql").url));
+    const Result result =
+        ask(*connection, "SELECT true, false, NULL::boolean, $1::boolean, 1.50", {true});
+    ASSERT_EQ(result.rows.size(), 1u);
+    EXPECT_EQ(result.rows[0],
+              (std::vector<db::Value>{true, false, db::Null{}, true, std::string("1.50")}));
+  });
+}
+
 TEST_F(OdbcSqlite, AnOddFileNameReachesTheDriver) {
   const std::string* const file = target.option("Database");
   ASSERT_NE(file, nullptr);
@@ -175,9 +246,10 @@ TEST_F(OdbcSqlite, ACellOfAnotherKindThanItsColumnIsWhatItLooksLike) {
                               "UNION ALL SELECT 2.5, NULL UNION ALL SELECT NULL, 'x'");
     ASSERT_EQ(result.rows.size(), 4u);
     EXPECT_EQ(result.rows[0], (std::vector<db::Value>{std::int64_t{1}, 1.5}));
-    EXPECT_EQ(result.rows[1], (std::vector<db::Value>{"word", "long words"}));
+    EXPECT_EQ(result.rows[1],
+              (std::vector<db::Value>{std::string("word"), std::string("long words")}));
     EXPECT_EQ(result.rows[2], (std::vector<db::Value>{2.5, db::Null{}}));
-    EXPECT_EQ(result.rows[3], (std::vector<db::Value>{db::Null{}, "x"}));
+    EXPECT_EQ(result.rows[3], (std::vector<db::Value>{db::Null{}, std::string("x")}));
   });
 }
 
@@ -281,7 +353,7 @@ TEST_F(OdbcSqlite, AnErrorOfAConstraintHasItsSqlstate) {
 TEST_F(OdbcSqlite, SignsInACommentMeanNothing) {
   connected([](db::Connection& connection) {
     EXPECT_EQ(ask_integer(connection, "SELECT 1 -- ; $1 ? '\n + 1"), 2);
-    EXPECT_EQ(ask(connection, "SELECT '-- ? ;' -- it").value(), db::Value("-- ? ;"));
+    EXPECT_EQ(ask(connection, "SELECT '-- ? ;' -- it").value(), db::Value(std::string("-- ? ;")));
   });
 }
 
