@@ -207,7 +207,7 @@ TEST_F(LedgerTest, BalancesWithoutFaults) {
 }
 
 TEST_F(LedgerTest, BalancesWithEveryFault) {
-  for (std::uint64_t seed = 1; seed <= 400 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 300 && !HasFailure(); ++seed) {
     run_bank(seed, FaultSet::all(), 3, 4);
   }
   for (const char* expected : {"08001", "08006", "40001"}) EXPECT_GT(errors_[expected], 0);
