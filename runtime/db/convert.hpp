@@ -7,7 +7,7 @@
 // them. Columns      The same by value; text is taken as a number, and a number as text, where it
 // says so
 //              exactly; NULL only as std::optional, Null or Value.
-// Rows         A std::tuple or std::pair of columns; an aggregate of as many fields;
+// Rows         A std::tuple or std::pair of columns; an aggregate of as many fields, 12 at most;
 // std::vector<Value>
 //              of any number; a single column as itself.
 
@@ -25,6 +25,7 @@
 #include <variant>
 #include <vector>
 
+#include "fermata/runtime/db/aggregate.hpp"
 #include "fermata/runtime/db/errors.hpp"
 #include "fermata/runtime/db/value.hpp"
 
@@ -46,11 +47,6 @@ struct RowSource {
 [[noreturn]] void throw_bad_width(const RowSource& source, std::size_t width, std::size_t expected);
 [[noreturn]] void throw_bad_count(const std::string& database, std::string_view count);
 [[noreturn]] void throw_bad_integer(const std::string& database, std::uint64_t value);
-
-template <class T>
-inline constexpr bool kIsOptional = false;
-template <class T>
-inline constexpr bool kIsOptional<std::optional<T>> = true;
 
 // --- parameters ---
 
@@ -143,31 +139,6 @@ concept TupleRow = requires {
   std::tuple_size<T>::value;
 };
 
-/// Becomes whatever a field of an aggregate is.
-struct AnyField {
-  const RowSource& source;
-  const std::vector<Cell>& row;
-  std::size_t column;
-  template <class T>
-  operator T() const {
-    return from_cell<T>(source, column, row[column]);
-  }
-};
-struct AnyType {
-  template <class T>
-  operator T() const;
-};
-
-/// How many fields the aggregate T has.
-template <class T, class... Fields>
-consteval std::size_t field_count() {
-  if constexpr (requires { T{Fields()..., AnyType()}; }) {
-    return field_count<T, Fields..., AnyType>();
-  } else {
-    return sizeof...(Fields);
-  }
-}
-
 template <class Row>
 Row to_row(const RowSource& source, const std::vector<Cell>& row) {
   const auto require_width = [&](std::size_t width) {
@@ -192,10 +163,15 @@ Row to_row(const RowSource& source, const std::vector<Cell>& row) {
     static_assert(std::is_aggregate_v<Row>, "a row is a tuple, an aggregate or a single column");
     constexpr std::size_t kWidth = field_count<Row>();
     require_width(kWidth);
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return Row{AnyField{source, row, I}...};
+    Row result{};
+    const auto fields = fields_of<kWidth>(result);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((std::get<I>(fields) =
+            from_cell<std::decay_t<decltype(std::get<I>(fields))>>(source, I, row[I])),
+       ...);
     }
     (std::make_index_sequence<kWidth>());
+    return result;
   }
 }
 

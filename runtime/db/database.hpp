@@ -48,6 +48,12 @@ class Database {
   Database(std::unique_ptr<Driver> driver, Target target, DatabaseOptions options = {})
       : core_(std::make_shared<detail::DatabaseCore>(std::move(driver), std::move(target),
                                                      std::move(options))) {}
+  Database(Database&&) noexcept = default;
+  Database& operator=(Database&&) = delete;
+  /// As close(). Statements and streams may outlive it.
+  ~Database() {
+    if (core_ != nullptr) core_->close();
+  }
 
   // --- commands: `sql` is one command with $1, $2, ... for `args` ---
 
@@ -116,8 +122,8 @@ class Database {
   }
 
   /// Whoever waits for a connection fails with PoolError; connections in use are closed when they
-  /// come back. Idempotent.
-  void close() { core_->close(); }
+  /// come back. Idempotent; does not suspend.
+  void close() noexcept { core_->close(); }
   [[nodiscard]] DatabaseMetrics metrics() const { return core_->metrics(); }
   /// The URL without the password.
   [[nodiscard]] const std::string& text() const noexcept { return core_->text(); }

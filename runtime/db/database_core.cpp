@@ -52,8 +52,6 @@ DatabaseCore::DatabaseCore(std::unique_ptr<Driver> driver, Target target, Databa
       text_(std::make_shared<const std::string>(template_->target.text())),
       pool_(Name(std::string(template_->options.name)), pool_options()) {}
 
-DatabaseCore::~DatabaseCore() { static_cast<void>(forget_bindings()); }
-
 PoolOptions<Pooled> DatabaseCore::pool_options() const {
   const DatabaseOptions& options = template_->options;
   PoolOptions<Pooled> result;
@@ -146,27 +144,22 @@ void DatabaseCore::note(std::uint64_t coroutine, ErrorState state) noexcept {
   if (found != bindings_.end()) found->second.error = std::move(state);
 }
 
-void DatabaseCore::close() {
-  const auto bindings =
-      forget_bindings();  // They go when the pool is closed: what they give back is.
-  pool_.close();
-}
-
-std::map<std::uint64_t, DatabaseCore::Binding> DatabaseCore::forget_bindings() noexcept {
+// Nothing here suspends or throws: the ends of connections do neither.
+void DatabaseCore::close() noexcept {
   std::map<std::uint64_t, Binding> bindings;
   bindings.swap(bindings_);
   for (auto& [id, binding] : bindings) {
     if (binding.session != nullptr) binding.session->detach();
   }
-  return bindings;
+  pool_.close();  // Before the bindings go: what they give back is closed.
 }
 
 // --- the rest ---
 
 void DatabaseCore::set_attribute(std::string name, std::string value) {
-  const std::uint64_t version = ++template_->version;
-  template_->attributes[name] = value;
-  if (const auto bound = peek()) bound->set_attribute(name, value, version);
+  if (const auto bound = peek()) bound->set_attribute(name, value);
+  ++template_->version;
+  template_->attributes[std::move(name)] = std::move(value);
 }
 
 DatabaseMetrics DatabaseCore::metrics() const {

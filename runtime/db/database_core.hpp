@@ -37,7 +37,6 @@ class DatabaseCore final : public EndListener,
   DatabaseCore(std::unique_ptr<Driver> driver, Target target, DatabaseOptions options);
   DatabaseCore(const DatabaseCore&) = delete;
   DatabaseCore& operator=(const DatabaseCore&) = delete;
-  ~DatabaseCore();
 
   /// The session of the current coroutine; one is acquired when it has none, which may suspend.
   [[nodiscard]] std::shared_ptr<Session> session();
@@ -48,7 +47,7 @@ class DatabaseCore final : public EndListener,
   void set_attribute(std::string name, std::string value);
 
   /// Nobody gets a connection any more; those in use are closed when they come back.
-  void close();
+  void close() noexcept;
 
   [[nodiscard]] DatabaseMetrics metrics() const;
   [[nodiscard]] const std::string& text() const noexcept { return *text_; }
@@ -67,8 +66,6 @@ class DatabaseCore final : public EndListener,
   [[nodiscard]] PoolOptions<Pooled> pool_options() const;
   [[nodiscard]] Lease<Pooled> acquire();
   Binding& binding_of_current();
-  /// What they held, which nobody finds any more.
-  std::map<std::uint64_t, Binding> forget_bindings() noexcept;
 
   std::shared_ptr<Template> template_;
   std::shared_ptr<const std::string> text_;

@@ -28,7 +28,8 @@ struct DatabaseOptions {
   Duration age_limit = Duration::zero();
   /// Time between two looks at what is idle, each with a round trip to the server; zero for none.
   Duration health_check_interval = Duration::zero();
-  /// How long a connection that comes back may take to roll back and reset; then it is closed.
+  /// How long a connection may take to roll back and reset when it comes back, and to answer a
+  /// health check; then it is closed.
   Duration cleanup_limit = std::chrono::seconds(5);
   /// Commands that each connection keeps prepared, the most recent ones; 0 for none. The server has
   /// up to `max` times as many.

@@ -299,11 +299,8 @@ void Session::reset() {
   settle();
 }
 
-void Session::set_attribute(std::string_view name, std::string_view value, std::uint64_t version) {
-  use([&](Connection& connection) {
-    connection.set_attribute(name, value);
-    lease_->attributes = version;
-  });
+void Session::set_attribute(std::string_view name, std::string_view value) {
+  use([&](Connection& connection) { connection.set_attribute(name, value); });
 }
 
 }  // namespace fermata::db::detail

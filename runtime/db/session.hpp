@@ -80,7 +80,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void abandon_transaction() noexcept;
 
   void reset();
-  void set_attribute(std::string_view name, std::string_view value, std::uint64_t version);
+  void set_attribute(std::string_view name, std::string_view value);
 
   [[nodiscard]] const std::string& database() const noexcept { return *database_; }
 

@@ -30,18 +30,19 @@ void clean(Pooled& pooled) {
   if (pooled.touched) pooled.reset();
 }
 
-/// In a coroutine that the program's own cancellations do not reach.
-void clean_in_time(Duration limit, Pooled& pooled) {
+/// Throws Timeout when `work` on a connection takes longer than `limit`.
+template <class Work>
+void in_time(Duration limit, Name name, Work&& work) {
   SpawnOptions options;
-  options.name = "database.clean";
+  options.name = std::move(name);
   options.scope = &current_runtime().root_scope();
-  auto cleaning = spawn(std::move(options), [&] { clean(pooled); });
+  auto worker = spawn(std::move(options), work);
   const std::exception_ptr error =
-      fermata::detail::error_of([&] { await(cleaning, {.timeout = limit}); });
+      fermata::detail::error_of([&] { await(worker, {.timeout = limit}); });
   if (!error) return;
   // It refers to the connection, which may go only after it.
-  cleaning.cancel();
-  static_cast<void>(fermata::detail::error_of([&] { protect([&] { wait(cleaning.event()); }); }));
+  worker.cancel();
+  static_cast<void>(fermata::detail::error_of([&] { protect([&] { wait(worker.event()); }); }));
   std::rethrow_exception(error);
 }
 
@@ -67,7 +68,7 @@ bool before_release(Template& made_of, Pooled& pooled) {
            pooled.connection->transaction() != TransactionState::None;
   };
   if (is_dirty() && !pooled.connection->broken()) {
-    clean_in_time(made_of.options.cleanup_limit, pooled);
+    in_time(made_of.options.cleanup_limit, "database.clean", [&] { clean(pooled); });
   }
   if (pooled.connection->broken() || is_dirty()) {
     ++made_of.metrics.broken;
@@ -86,7 +87,9 @@ bool may_stay(const Template& made_of, Pooled& pooled, std::size_t count) {
   const bool old =
       exceeds(options.idle_limit, pooled.idle_since) || exceeds(options.age_limit, pooled.made_at);
   if (old && count > static_cast<std::size_t>(options.min)) return false;
-  if (options.health_check_interval > Duration::zero()) pooled.connection->ping();
+  if (options.health_check_interval > Duration::zero()) {
+    in_time(options.cleanup_limit, "database.ping", [&] { pooled.connection->ping(); });
+  }
   return true;
 }
 

@@ -38,6 +38,7 @@ void WorldState::crash(NodeState& node) {
 // What the program does while it is unwound happens in a run that is over.
 void WorldState::crash_now(NodeState& node) {
   if (node.phase() == NodeState::Phase::Ended) return;
+  node.advance(node.time_of_tidings());  // It may have been idle for long.
   const bool silent = drawn_at_crash(node, Stream::Network, 0, "silence when '{}' crashes", 2) != 0;
   node.befell("crash", silent ? "crashes, silently" : "crashes");
   network_.crash(node, silent);

@@ -103,8 +103,6 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-}  // namespace
-
 TEST_F(Odbc, AnUnknownSourceIsAConnectError) {
   const std::string error = connect_error(odbc_target({}, "no_such_source"));
   EXPECT_TRUE(contains(error, "IM002")) << error;
@@ -315,4 +313,5 @@ TEST_F(OdbcSqlite, CommandsAreStoppedWhenNoWorkerIsFree) {
   });
 }
 
+}  // namespace
 }  // namespace fermata::database_test

@@ -107,8 +107,8 @@ TEST_F(DatabaseUpkeep, AttributesReachEveryConnection) {
     database.reset_session();
     database.execute("SELECT");
     EXPECT_EQ(script->journal,
-              (Strings{"1 BEGIN", "1 set b=2", "1 COMMIT", "2 set a=1", "1 SELECT", "2 set b=2",
-                       "2 SELECT", "1 SET x = 1", "1 reset", "2 SELECT"}));
+              (Strings{"1 BEGIN", "1 set b=2", "1 COMMIT", "2 set a=1", "1 set a=1", "2 set b=2",
+                       "1 set b=2", "2 SELECT", "1 SELECT", "2 SET x = 1", "2 reset", "1 SELECT"}));
   });
 }
 

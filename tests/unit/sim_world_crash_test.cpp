@@ -82,6 +82,21 @@ TEST_F(CrashTest, ACalmCrashIsAReset) {
   run();
 }
 
+TEST_F(CrashTest, AMachineThatWasIdleForLongGoesDownWhenItCrashesAndNotBefore) {
+  begin(1, FaultSet::none(), "calm");
+  Node& server = world_->service("server", echo);
+  world_->node("client", [&] {
+    TcpStream stream = TcpStream::connect(server.address(7));
+    world_->at(500ms, [&] { server.crash(); });
+    EXPECT_EQ(end_of(stream), "reset");
+    EXPECT_GE(now(), Instant() + 500ms);
+    server.restart();
+    delay(1ms);
+    EXPECT_TRUE(server.is_up());
+  });
+  run();
+}
+
 TEST_F(CrashTest, NobodyAnswersUntilTheMachineIsUpAgain) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     begin(seed);
