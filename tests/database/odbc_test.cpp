@@ -42,6 +42,11 @@ db::Target odbc_target(std::vector<std::pair<std::string, std::string>> options,
   return target;
 }
 
+void make_new(db::Connection& connection, std::string_view table, std::string_view columns) {
+  connection.run(fmt::format("DROP TABLE IF EXISTS {}", table));
+  connection.run(fmt::format("CREATE TABLE {} ({})", table, columns));
+}
+
 class Odbc : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -234,7 +239,7 @@ TEST_F(OdbcSqlite, AnOddFileNameReachesTheDriver) {
   const std::string odd = *file + "=odd name";
   target.options.back().second = odd;
   connected([&](db::Connection& connection) {
-    connection.run("CREATE TABLE odd (n INTEGER)");
+    make_new(connection, "odd", "n INTEGER");
     EXPECT_TRUE(std::filesystem::exists(odd));
   });
 }
@@ -280,7 +285,7 @@ TEST_F(OdbcSqlite, ACommandWithNulIsNotSentInPart) {
 TEST_F(OdbcSqlite, TransactionsBegunAsSqlAreSeen) {
   connected([](db::Connection& connection) {
     using enum db::TransactionState;
-    connection.run("CREATE TABLE IF NOT EXISTS seen (n INTEGER)");
+    make_new(connection, "seen", "n INTEGER");
     for (const std::string begin :
          {"BEGIN", "begin immediate transaction", "/* now */ BEGIN -- it", " BEGIN EXCLUSIVE"}) {
       connection.run(begin);
@@ -304,7 +309,7 @@ TEST_F(OdbcSqlite, TransactionsBegunAsSqlAreSeen) {
 TEST_F(OdbcSqlite, ATransactionCanBeEndedBySql) {
   connected([](db::Connection& connection) {
     using enum db::TransactionState;
-    connection.run("CREATE TABLE IF NOT EXISTS ended (n INTEGER)");
+    make_new(connection, "ended", "n INTEGER");
     connection.begin();
     connection.run("INSERT INTO ended VALUES (1)");
     connection.run("COMMIT");
@@ -320,9 +325,7 @@ TEST_F(OdbcSqlite, ATransactionCanBeEndedBySql) {
 }
 
 TEST_F(OdbcSqlite, AConnectionThatGoesWithATransactionOpenRollsItBack) {
-  connected([](db::Connection& connection) {
-    connection.run("CREATE TABLE IF NOT EXISTS gone (n INTEGER)");
-  });
+  connected([](db::Connection& connection) { make_new(connection, "gone", "n INTEGER"); });
   connected([](db::Connection& connection) {
     connection.begin();
     connection.run("INSERT INTO gone VALUES (1)");
@@ -339,7 +342,7 @@ TEST_F(OdbcSqlite, AConnectionThatGoesWithATransactionOpenRollsItBack) {
 
 TEST_F(OdbcSqlite, AnErrorOfAConstraintHasItsSqlstate) {
   connected([](db::Connection& connection) {
-    connection.run("CREATE TABLE IF NOT EXISTS one_of (n INTEGER PRIMARY KEY)");
+    make_new(connection, "one_of", "n INTEGER PRIMARY KEY");
     connection.run("INSERT INTO one_of VALUES (1)");
     try {
       connection.run("INSERT INTO one_of VALUES (1)");
