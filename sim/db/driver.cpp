@@ -160,11 +160,25 @@ class DatabaseAnswer final : public db::Answer {
 
 class DatabasePrepared final : public db::Prepared {
  public:
-  DatabasePrepared(std::shared_ptr<Line> line, std::uint32_t number, std::size_t parameters)
-      : line_(std::move(line)), number_(number), parameters_(parameters) {}
+  explicit DatabasePrepared(std::shared_ptr<Line> line)
+      : line_(std::move(line)), number_(++line_->prepared_made) {}
   DatabasePrepared(const DatabasePrepared&) = delete;
   DatabasePrepared& operator=(const DatabasePrepared&) = delete;
   ~DatabasePrepared() override { line_->forgotten.push_back(number_); }
+
+  void prepare(std::string_view sql) {
+    wire::Writer request;
+    request.begin(Kind::Prepare).u32(number_).text(sql).end();
+    send_request(*line_, request);
+    understood(*line_, [&] {
+      const Frame frame = line_->receive();
+      if (frame.kind != Kind::Prepared) line_->unexpected(frame);
+      wire::Reader fields(frame.fields);
+      parameters_ = fields.u32();
+      line_->read_state(fields);
+      --line_->unanswered;
+    });
+  }
 
   [[nodiscard]] std::size_t parameter_count() const noexcept override { return parameters_; }
 
@@ -180,7 +194,7 @@ class DatabasePrepared final : public db::Prepared {
  private:
   std::shared_ptr<Line> line_;
   std::uint32_t number_;
-  std::size_t parameters_;
+  std::size_t parameters_ = 0;
 };
 
 class DatabaseConnection final : public db::Connection {
@@ -203,19 +217,9 @@ class DatabaseConnection final : public db::Connection {
 
   [[nodiscard]] std::unique_ptr<db::Prepared> prepare(std::string_view sql) override {
     require_plain_text(*line_, sql, "a command");
-    const std::uint32_t number = ++line_->prepared_made;
-    wire::Writer request;
-    request.begin(Kind::Prepare).u32(number).text(sql).end();
-    send_request(*line_, request);
-    return understood(*line_, [&]() -> std::unique_ptr<db::Prepared> {
-      const Frame frame = line_->receive();
-      if (frame.kind != Kind::Prepared) line_->unexpected(frame);
-      wire::Reader fields(frame.fields);
-      const std::size_t parameters = fields.u32();
-      line_->read_state(fields);
-      --line_->unanswered;
-      return std::make_unique<DatabasePrepared>(line_, number, parameters);
-    });
+    auto prepared = std::make_unique<DatabasePrepared>(line_);
+    prepared->prepare(sql);
+    return prepared;
   }
 
   [[nodiscard]] bool is_stale_plan(std::string_view sqlstate) const noexcept override {

@@ -74,11 +74,10 @@ void Session::require_alive() const {
 }
 
 void Session::require_no_failure(const Command& command) {
-  const bool ends = is_action(
-      command, {TransactionCommand::Action::Commit, TransactionCommand::Action::Rollback});
+  using Action = TransactionCommand::Action;
+  const bool ends = is_action(command, {Action::Commit, Action::Rollback});
   if (doomed_ && !ends) conflict();
-  if (state_ == TransactionState::Failed && !ends &&
-      !is_action(command, {TransactionCommand::Action::RollbackTo})) {
+  if (state_ == TransactionState::Failed && !ends && !is_action(command, {Action::RollbackTo})) {
     throw SqlError("25P02", "current transaction is aborted, commands are ignored until its end");
   }
 }
@@ -187,7 +186,9 @@ Result Session::run(const Command& command, std::span<const db::Value> parameter
 }
 
 Result Session::control(const TransactionCommand& command) {
-  if (command.action == TransactionCommand::Action::Begin) {
+  using Action = TransactionCommand::Action;
+  const Action action = command.action;
+  if (action == Action::Begin) {
     if (state_ != TransactionState::None) {
       throw SqlError("25001", "there is already a transaction in progress");
     }
@@ -197,34 +198,27 @@ Result Session::control(const TransactionCommand& command) {
   if (state_ == TransactionState::None) {
     throw SqlError("25P01", "there is no transaction in progress");
   }
-  if (command.action == TransactionCommand::Action::Savepoint) {
-    savepoints_.push_back({command.savepoint, undo_.size()});
-    return {};
-  }
-  if (command.action == TransactionCommand::Action::Rollback ||
-      state_ == TransactionState::Failed) {
-    if (command.action != TransactionCommand::Action::RollbackTo) {
-      roll_back();
-      return {};
-    }
-  }
-  if (command.action == TransactionCommand::Action::Commit) {
+  if (action == Action::Commit && state_ == TransactionState::Open) {
     commit();
-    return {};
-  }
-  const auto found =
-      std::find_if(savepoints_.rbegin(), savepoints_.rend(),
-                   [&](const Savepoint& each) { return each.name == command.savepoint; });
-  if (found == savepoints_.rend()) {
-    throw SqlError("3B001", fmt::format("savepoint \"{}\" does not exist", command.savepoint));
-  }
-  const auto after = found.base();
-  if (command.action == TransactionCommand::Action::Release) {
-    savepoints_.erase(std::prev(after), savepoints_.end());
+  } else if (action == Action::Commit || action == Action::Rollback) {
+    roll_back();
+  } else if (action == Action::Savepoint) {
+    savepoints_.push_back({command.savepoint, undo_.size()});
   } else {
-    roll_back_to(found->undo_size);
-    savepoints_.erase(after, savepoints_.end());
-    state_ = TransactionState::Open;
+    const auto found =
+        std::find_if(savepoints_.rbegin(), savepoints_.rend(),
+                     [&](const Savepoint& each) { return each.name == command.savepoint; });
+    if (found == savepoints_.rend()) {
+      throw SqlError("3B001", fmt::format("savepoint \"{}\" does not exist", command.savepoint));
+    }
+    const auto after = found.base();
+    if (action == Action::Release) {
+      savepoints_.erase(std::prev(after), savepoints_.end());
+    } else {
+      roll_back_to(found->undo_size);
+      savepoints_.erase(after, savepoints_.end());
+      state_ = TransactionState::Open;
+    }
   }
   return {};
 }

@@ -176,7 +176,7 @@ class Session {
                                              const std::optional<Expression>& where,
                                              const Call& call);
   void require_free_key(const std::shared_ptr<Table>& table, const Row& row,
-                        std::optional<std::uint64_t> itself, const Call& call);
+                        std::optional<std::uint64_t> itself);
   void require_no_missing(const Table& table, const Row& row) const;
   void write_row(const std::shared_ptr<Table>& table, std::uint64_t row, std::optional<Row> now);
   void write_table(Catalogue& catalogue, const std::string& name, std::shared_ptr<Table> now);

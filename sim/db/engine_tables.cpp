@@ -92,17 +92,21 @@ std::vector<Session::Found> Session::find_rows(const std::shared_ptr<Table>& tab
 }
 
 void Session::require_free_key(const std::shared_ptr<Table>& table, const Row& row,
-                               std::optional<std::uint64_t> itself, const Call& call) {
+                               std::optional<std::uint64_t> itself) {
   if (!table->key) return;
   const std::size_t key = *table->key;
-  const Expression same = column_equals(table->columns[key].name, row[key]);
-  const std::vector<Found> found = find_rows(table, same, call);
-  const bool taken = std::any_of(found.begin(), found.end(),
-                                 [&](const Found& each) { return each.number != itself; });
-  if (taken) {
-    throw SqlError(
-        "23505",
-        fmt::format("duplicate key value violates unique constraint \"{}_pkey\"", table->name));
+  note_read(table, column_equals(table->columns[key].name, row[key]), {});
+  const auto has_it = [&](const std::optional<Row>& each) {
+    return each && are_equal((*each)[key], row[key]);
+  };
+  for (const auto& [number, each] : table->rows) {
+    if (each.written_by_another_than(id_)) {
+      if (has_it(each.committed) || has_it(each.pending)) taken_by_another();
+    } else if (number != itself && has_it(each.seen_by(id_))) {
+      throw SqlError(
+          "23505",
+          fmt::format("duplicate key value violates unique constraint \"{}_pkey\"", table->name));
+    }
   }
 }
 
@@ -171,7 +175,7 @@ Result Session::insert(const Insert& insert, const Call& call) {
       row[places[i]] = evaluate(values[i], {call.parameters, id_});
     }
     require_no_missing(*into, row);
-    require_free_key(into, row, std::nullopt, call);
+    require_free_key(into, row, std::nullopt);
     write_row(into, ++into->rows_made, std::move(row));
   }
   return {{}, {}, insert.rows.size()};
@@ -283,7 +287,7 @@ Result Session::update(const Update& update, const Call& call) {
           evaluate(update.changes[i].second, {call.parameters, id_, changed.get(), each.row});
     }
     require_no_missing(*changed, row);
-    if (changes_key) require_free_key(changed, row, each.number, call);
+    if (changes_key) require_free_key(changed, row, each.number);
     write_row(changed, each.number, std::move(row));
   }
   return {{}, {}, found.size()};

@@ -196,6 +196,11 @@ std::optional<int> compare(const db::Value& left, const db::Value& right) {
   return order_of(*x, *y);
 }
 
+bool are_equal(const db::Value& left, const db::Value& right) {
+  const bool comparable = left.index() == right.index() || (as_number(left) && as_number(right));
+  return comparable && compare(left, right) == 0;
+}
+
 db::Value add(const db::Value& left, const db::Value& right) {
   return calculate(Operator::Plus, left, right);
 }

@@ -15,8 +15,6 @@ namespace fermata::sim::sql {
 
 namespace {
 
-using Action = TransactionCommand::Action;
-
 constexpr std::size_t kDepthMax = 64;
 constexpr std::size_t kOperationsMax = 256;  // In one expression: they make it deep, too.
 constexpr std::size_t kParametersMax = 65'535;
@@ -71,6 +69,8 @@ class Parser {
   }
 
  private:
+  using Action = TransactionCommand::Action;
+
   decltype(Command::statement) statement() {
     if (accept("create")) return create_table();
     if (accept("drop")) return drop_table();
@@ -226,24 +226,46 @@ class Parser {
   }
 
   TransactionCommand transaction() {
-    if (accept("begin")) {
-      if (!accept("transaction")) accept("work");
-      return {Action::Begin, {}};
+    if (is("begin") || is("start")) return begin();
+    if (accept("commit")) {
+      noise();
+      return {Action::Commit, {}};
     }
-    if (accept("start")) {
-      expect("transaction");
-      return {Action::Begin, {}};
-    }
-    if (accept("commit")) return {Action::Commit, {}};
     if (accept("savepoint")) return {Action::Savepoint, name()};
     if (accept("release")) {
       accept("savepoint");
       return {Action::Release, name()};
     }
     if (!accept("rollback")) fail();
+    noise();
     if (!accept("to")) return {Action::Rollback, {}};
     accept("savepoint");
     return {Action::RollbackTo, name()};
+  }
+
+  void noise() {
+    if (!accept("transaction")) accept("work");
+  }
+
+  /// Whatever isolation it asks for, it gets no less.
+  TransactionCommand begin() {
+    if (accept("start")) {
+      expect("transaction");
+    } else {
+      expect("begin");
+      noise();
+    }
+    if (accept("isolation")) {
+      expect("level");
+      if (accept("repeatable")) {
+        expect("read");
+      } else if (accept("read")) {
+        if (!accept("committed")) expect("uncommitted");
+      } else {
+        expect("serializable");
+      }
+    }
+    return {Action::Begin, {}};
   }
 
   Expression expression(int strength = 0) {

@@ -23,6 +23,7 @@
 #include "fermata/runtime/sync/await.hpp"
 #include "fermata/runtime/uv/reactor.hpp"
 #include "fermata/sim/db/server.hpp"
+#include "fermata/sim/db/wire.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/world_fixture.hpp"
 
@@ -315,6 +316,85 @@ TEST_F(DatabaseDriverTest, WhereverACallIsInterruptedTheConnectionIsInOrderAfter
     };
     const SweepCounts counts = world_->sweep_cancellation(program, check);
     EXPECT_GT(counts.cancellations, 8u);
+  });
+  run();
+}
+
+/// Commands that end at about the time they are cancelled, on a connection that others follow on.
+void race_cancels(bool may_break) {
+  std::unique_ptr<Connection> connection;
+  for (std::int64_t i = 0; i < 8;) {
+    try {
+      if (connection == nullptr) connection = connect_to("sim://db:5000/bank");
+      const std::array<Cell, 1> own{Cell(i)};
+      auto caller = spawn("caller", [&] {
+        const auto answer = connection->execute("SELECT $1, sleep(0.004)", own, Fetch::ByRows);
+        EXPECT_EQ(rest_of(*answer), fmt::format("{},NULL", i));
+      });
+      delay(random(12'000) * 1us);
+      caller->cancel();
+      try {
+        await(caller);
+      } catch (const Cancellation&) {
+        connection->interrupt();
+      }
+      if (!connection->broken()) {
+        EXPECT_EQ(say(*connection, "SELECT 1000 + $1", {Cell(i)}), std::to_string(1000 + i));
+      }
+      EXPECT_TRUE(may_break || !connection->broken());
+      ++i;
+    } catch (const db::QueryError& error) {
+      ADD_FAILURE() << error.what();
+      return;
+    } catch (const db::DatabaseError& error) {
+      EXPECT_TRUE(may_break) << error.what();
+      delay(100ms);
+    }
+    if (connection != nullptr && connection->broken()) connection.reset();
+  }
+}
+
+TEST_F(DatabaseDriverTest, ACancelThatComesLateStrikesNobodyElse) {
+  for (std::uint64_t seed = 1; seed <= 300 && !HasFailure(); ++seed) {
+    const bool faulty = seed % 3 != 0;
+    begin(seed, faulty ? FaultSet::all() : FaultSet::none());
+    serve().may_crash().may_pause();
+    world_->at(1min, [this] {
+      world_->heal();
+      if (!world_->node("db").is_up()) world_->node("db").restart();
+    });
+    world_->node("client", [&] {
+      delay(1ms);
+      race_cancels(faulty);
+    });
+    run();
+    EXPECT_FALSE(HasFailure()) << "with seed " << seed << " and " << world_->faults();
+  }
+}
+
+TEST_F(DatabaseDriverTest, AClientThatEndsItsSideEndsItsSession) {
+  serve();
+  world_->node("client", [&] {
+    delay(1ms);
+    say(*connect(), "CREATE TABLE t (a)");
+    TcpStream stream = TcpStream::connect("db", 5000);
+    wire::Writer frames;
+    frames.begin(wire::Kind::Startup).text("").text("").text("bank").end();
+    for (const char* sql : {"BEGIN", "INSERT INTO t VALUES (1)", "SELECT a FROM t"}) {
+      frames.begin(wire::Kind::Execute).text(sql).cells({}).u32(0).end();
+    }
+    stream.write(frames.take());
+    stream.shutdown_write();
+    wire::Assembler input;
+    std::string kinds;
+    std::array<std::byte, 256> buffer;
+    while (const std::size_t size = stream.read(buffer)) {
+      input.add(std::span(buffer).first(size));
+      while (const auto frame = input.next()) kinds += static_cast<char>(frame->kind);
+    }
+    EXPECT_EQ(kinds, "zddcrd") << "what was asked before the end is answered, in order";
+    EXPECT_EQ(say(*connect(), "SELECT count(*) FROM t"), "0");
+    EXPECT_EQ(database_.transaction_count(), 0u);
   });
   run();
 }

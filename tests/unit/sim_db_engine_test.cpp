@@ -136,6 +136,7 @@ TEST_F(EngineTest, KeepsKeysApart) {
   make_accounts();
   EXPECT_EQ(say("INSERT INTO account VALUES (4, 'dan', 1), (2, 'eve', 1)"), "23505");
   EXPECT_EQ(say("SELECT count(*) FROM account"), "3") << "a command has all of its effect or none";
+  EXPECT_EQ(say("INSERT INTO account VALUES ('1', 'dan', 1), (2.0, 'eve', 1)"), "23505");
   EXPECT_EQ(say("INSERT INTO account (owner) VALUES ('dan')"), "23502");
   EXPECT_EQ(say("UPDATE account SET id = 1 WHERE id = 2"), "23505");
   EXPECT_EQ(say("UPDATE account SET id = id WHERE id = 2"), "1 rows");
@@ -170,7 +171,9 @@ TEST_F(EngineTest, CommitsAndRollsBack) {
   EXPECT_EQ(say("SELECT * FROM account"), "1,ann,100 2,bob,50 3,cid,NULL");
   EXPECT_EQ(say("SELECT * FROM t"), "42P01");
 
-  EXPECT_EQ(say("START TRANSACTION"), "0 rows");
+  EXPECT_EQ(say("START TRANSACTION ISOLATION LEVEL READ COMMITTED"), "0 rows");
+  EXPECT_EQ(say("ROLLBACK WORK"), "0 rows");
+  EXPECT_EQ(say("BEGIN TRANSACTION"), "0 rows");
   EXPECT_EQ(say("DELETE FROM account WHERE id = 2"), "1 rows");
   EXPECT_EQ(say("COMMIT"), "0 rows");
   EXPECT_EQ(other("SELECT count(*) FROM account"), "2");
