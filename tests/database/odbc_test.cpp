@@ -199,8 +199,13 @@ TEST_F(Odbc, ATransactionWithAStoppedCommandCanOnlyBeRolledBack) {
       const std::unique_ptr<db::Connection> connection = driver->connect(db::parse_url(arm.url));
       connection->run("DROP TABLE IF EXISTS stopped");
       connection->run("CREATE TABLE stopped (n INTEGER)");
-      for (const bool commit : {false, true}) {
-        connection->begin();
+      for (const std::string end : {"rollback()", "commit()", "ROLLBACK", "COMMIT"}) {
+        const bool as_sql = end == "ROLLBACK" || end == "COMMIT";
+        if (as_sql) {
+          connection->run("BEGIN");
+        } else {
+          connection->begin();
+        }
         connection->run("INSERT INTO stopped VALUES (1)");
         const auto slow = spawn("slow", [&] { connection->run(arm.endless); });
         delay(std::chrono::milliseconds(30));
@@ -209,8 +214,12 @@ TEST_F(Odbc, ATransactionWithAStoppedCommandCanOnlyBeRolledBack) {
         connection->interrupt();
         EXPECT_EQ(connection->transaction(), db::TransactionState::Failed);
         EXPECT_THROW(connection->run("INSERT INTO stopped VALUES (2)"), db::QueryError);
-        if (commit) {
+        if (end == "commit()") {
           EXPECT_THROW(connection->commit(), db::QueryError);
+        } else if (end == "COMMIT") {
+          EXPECT_THROW(connection->run(end), db::QueryError);
+        } else if (as_sql) {
+          connection->run(end);
         } else {
           connection->rollback();
         }
