@@ -12,6 +12,7 @@ set(examples_of_failure lost_update transfer)
 # What some need besides; without it they are left out.
 set(needed_by_uv_host PkgConfig::libuv)
 set(needed_by_glib_host PkgConfig::glib)
+set(needed_by_bank nlohmann_json::nlohmann_json)
 
 file(GLOB examples CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/examples/*")
 foreach(example IN LISTS examples)
@@ -28,7 +29,8 @@ foreach(example IN LISTS examples)
 
   if(EXISTS "${example}/main.cpp" AND TARGET fermata_uv)
     fermata_program(example_${name} examples/${name} SOURCES "${example}/main.cpp" ${shared}
-      LINK fermata_drivers fermata_uv fermata_host fermata_sim fmt::fmt ${needed} PRECOMPILED sim)
+      LINK fermata_drivers fermata_uv fermata_host fermata_db fermata_sim fmt::fmt ${needed}
+      PRECOMPILED sim)
   endif()
   if(simulations AND BUILD_TESTING AND TARGET fermata_sim)
     set(properties "")

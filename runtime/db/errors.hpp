@@ -75,6 +75,7 @@ inline constexpr std::string_view kCannotConnect = "08001";
 inline constexpr std::string_view kConnectionLost = "08006";
 inline constexpr std::string_view kProtocolViolation = "08P01";
 inline constexpr std::string_view kBadParameters = "07001";
+inline constexpr std::string_view kBadCount = "21000";
 inline constexpr std::string_view kBadColumn = "22018";
 inline constexpr std::string_view kActiveTransaction = "25001";
 inline constexpr std::string_view kNoActiveTransaction = "25P01";

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/db/database.hpp"
 #ifdef FERMATA_WITH_SQLITE
 #include "fermata/runtime/db/sqlite/driver.hpp"
 #endif
@@ -53,6 +54,12 @@ std::unique_ptr<Driver> make_driver(std::string_view scheme) {
   }
   throw UsageError(fmt::format("database driver \"{}\": expected one of this build: {}", scheme,
                                fmt::join(available_drivers(), ", ")));
+}
+
+Database Database::connect(std::string_view url, DatabaseOptions options) {
+  Target target = parse_url(url);
+  std::unique_ptr<Driver> driver = make_driver(target.scheme);
+  return Database(std::move(driver), std::move(target), std::move(options));
 }
 
 std::vector<std::string_view> available_drivers() {

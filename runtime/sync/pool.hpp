@@ -41,6 +41,8 @@ struct PoolOptions {
   std::function<bool(T&)> before_release;
   /// How many resources there are at least: made at once, made up for by the health check.
   std::int64_t min = 0;
+  /// False leaves the first of them to the health check too.
+  bool filled_at_once = true;
   /// How many there are at most.
   std::int64_t max = 10;
   /// Time between two health checks of what is idle; zero for none.
@@ -68,6 +70,7 @@ class PoolOf final : public PoolCore {
   PoolOf(Name&& name, PoolOptions<T>&& options, const SourcePlace& place)
       : PoolCore(std::move(name),
                  {.min = options.min,
+                  .filled_at_once = options.filled_at_once,
                   .max = options.max,
                   .probes = options.probes,
                   .health_check_interval = options.health_check_interval,

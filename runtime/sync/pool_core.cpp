@@ -35,6 +35,7 @@ PoolCore::PoolCore(Name&& name, const PoolSettings& settings, const SourcePlace&
       name_(std::move(name)),
       place_(place),
       min_(settings.min),
+      filled_at_once_(settings.filled_at_once),
       max_(settings.max),
       interval_(settings.health_check_interval),
       strategy_(settings.strategy),

@@ -67,6 +67,7 @@ class PoolSlot {
 
 struct PoolSettings {
   std::int64_t min = 0;
+  bool filled_at_once = true;
   std::int64_t max = 0;
   std::int64_t probes = 0;
   Duration health_check_interval = Duration::zero();
@@ -165,8 +166,9 @@ class PoolCore : public Event, public Circuit {
   PoolCore(Name&& name, const PoolSettings& settings, const SourcePlace& place);
   ~PoolCore() override;
 
-  /// After the subclass knows its hooks: makes the first `min` resources, then starts the health
-  /// check. What the factory throws leaves, when those made so far are destroyed.
+  /// After the subclass knows its hooks: makes the first `min` resources, unless that is left to
+  /// the health check, and starts that one. What the factory throws leaves, when those made so far
+  /// are destroyed.
   void open();
   /// REQUIRES: not open yet.
   void has_hook(Hook hook) noexcept;
@@ -277,6 +279,7 @@ class PoolCore : public Event, public Circuit {
   std::optional<SourcePlace> closed_at_;
   Outcome outcome_;  // Valid once closed.
   std::int64_t min_;
+  bool filled_at_once_;
   std::int64_t max_;
   std::int64_t active_ = 0;
   std::uint8_t detours_ = 0;

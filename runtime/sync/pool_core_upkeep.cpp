@@ -12,7 +12,7 @@ namespace fermata::detail {
 
 void PoolCore::open() {
   std::exception_ptr error;
-  while (!error && total() < min_) error = refill();
+  while (filled_at_once_ && !error && total() < min_) error = refill();
   if (!error) return watch_health();
   begin_close();
   std::rethrow_exception(both(error, sweep()));

@@ -165,5 +165,22 @@ TYPED_TEST(SignalsOf, ASignalThatNobodyCanHandleIsRefused) {
   });
 }
 
+TYPED_TEST(SignalsOf, AnEventLoopOwnsASignalForAsLongAsItLikes) {
+  TypeParam::run([] {
+    SignalOwners& owners = current_runtime().reactor().signals().owners();
+    const int one = 1;
+    const int two = 2;
+    EXPECT_TRUE(owners.claim(SIGUSR1, &one));
+    EXPECT_TRUE(owners.claim(SIGUSR1, &one));
+    owners.release(SIGUSR1);
+    EXPECT_FALSE(owners.claim(SIGUSR1, &two));
+    EXPECT_TRUE(owners.claim(SIGUSR2, &two));
+    owners.release(SIGUSR1);
+    owners.release(SIGUSR2);
+    EXPECT_TRUE(owners.claim(SIGUSR1, &two));
+    owners.release(SIGUSR1);
+  });
+}
+
 }  // namespace
 }  // namespace fermata::conformance

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sql.h>
+#include <sqlext.h>
+
+#include <string>
+
+namespace fermata::db::odbc {
+
+/// What a handle has to say of the call before.
+struct Diagnostics {
+  std::string sqlstate;  // Of the first record that is no warning; else HY000.
+  std::string message;   // Of all records.
+};
+
+/// On the thread of that call.
+[[nodiscard]] Diagnostics read_diagnostics(SQLSMALLINT handle_type, SQLHANDLE handle);
+
+}  // namespace fermata::db::odbc
