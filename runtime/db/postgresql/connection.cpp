@@ -18,6 +18,7 @@ namespace fermata::db::postgresql {
 namespace {
 
 constexpr Duration kInterruptLimit = std::chrono::seconds(5);
+constexpr Duration kCancelInterval = std::chrono::milliseconds(100);
 
 void require_count(const std::string& database, std::size_t given, std::size_t expected) {
   if (given == expected) return;
@@ -142,11 +143,13 @@ void LibpqConnection::set_attribute(std::string_view name, std::string_view valu
 // A cancel request has a connection of its own and hits whatever runs when it arrives. So a command
 // of no interest follows, for it to hit when what it was meant for has ended by itself.
 void LibpqConnection::interrupt() {
-  link_.limit(now() + kInterruptLimit);
+  const Instant deadline = now() + kInterruptLimit;
   try {
-    cancel();
-    link_.send(1);
-    link_.drain();
+    do {
+      if (now() >= deadline) throw Timeout("the command goes on");
+      cancel();  // Again, when it has come before the command.
+    } while (!drained_within(kCancelInterval));
+    link_.limit(deadline);
     link_.send(PQsendQueryParams(link_.get(), "", 0, nullptr, nullptr, nullptr, nullptr, 0));
     link_.drain();
   } catch (const DatabaseError&) {
@@ -157,6 +160,17 @@ void LibpqConnection::interrupt() {
     link_.mark_broken();
   }
   link_.limit(std::nullopt);
+}
+
+bool LibpqConnection::drained_within(Duration span) {
+  link_.limit(now() + span);
+  try {
+    link_.send(1);
+    link_.drain();
+    return true;
+  } catch (const Timeout&) {
+    return false;
+  }
 }
 
 void LibpqConnection::cancel() {

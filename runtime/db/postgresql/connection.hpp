@@ -36,6 +36,7 @@ class LibpqConnection final : public Connection {
   [[nodiscard]] std::string checked(std::string_view sql, std::size_t parameters) const;
   void forget_prepared();
   void cancel();
+  [[nodiscard]] bool drained_within(Duration span);
 
   Link link_;
   std::uint64_t prepared_ = 0;  // So far.
