@@ -30,8 +30,7 @@ ResultHandle LibpqAnswer::first(Fetch fetch) {
   if (fetch == Fetch::All) return link_.only_result();
   ResultHandle result = link_.next_result();
   if (PQresultStatus(result.get()) == PGRES_SINGLE_TUPLE) return result;
-  link_.drain();
-  link_.check(*result);
+  link_.end(*result);
   return result;
 }
 
@@ -40,8 +39,7 @@ void LibpqAnswer::fetch_row() {
   row_ = 0;
   result_ = link_.next_result();
   if (PQresultStatus(result_.get()) == PGRES_SINGLE_TUPLE) return;
-  link_.drain();
-  link_.check(*result_);
+  link_.end(*result_);
   effect_ = effect_of(*result_);
 }
 

@@ -107,10 +107,19 @@ void Link::drain() {
 
 ResultHandle Link::only_result() {
   ResultHandle result = next_result();
-  drain();
   if (result == nullptr) throw_lost();
-  check(*result);
+  end(*result);
   return result;
+}
+
+void Link::end(const PGresult& last) {
+  try {
+    drain();
+  } catch (const ConnectionLost&) {
+    check(last);
+    throw;
+  }
+  check(last);
 }
 
 void Link::check(const PGresult& result) {

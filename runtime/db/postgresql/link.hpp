@@ -45,9 +45,9 @@ class Link {
   ResultHandle only_result();
   /// Reads to the end of the command; what it says is forgotten.
   void drain();
-
-  /// Throws when `result` is an error.
-  void check(const PGresult& result);
+  /// The same when `last` was the last result of interest: throws what that says, if it is an
+  /// error, rather than that the server says no more.
+  void end(const PGresult& last);
 
   /// From now on waits end at `deadline` with Timeout.
   void limit(std::optional<Instant> deadline) noexcept { deadline_ = deadline; }
@@ -56,6 +56,7 @@ class Link {
   void consume();
 
  private:
+  void check(const PGresult& result);
   [[noreturn]] void throw_lost();
   void refuse_copy(ExecStatusType status);
 
