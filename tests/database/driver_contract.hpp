@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "tests/database/driver_fixture.hpp"
+
+namespace fermata::database_test {
+
+/// What runtime/db/driver.hpp promises, of every driver, on a database of its own.
+class DriverContract : public ::testing::TestWithParam<std::string> {
+ protected:
+  /// Runs `body` in a coroutine with a connection of its own.
+  void with_connection(const std::function<void(db::Connection&)>& body) {
+    in_runtime([&] {
+      const std::unique_ptr<db::Connection> connection = subject_.connect();
+      body(*connection);
+    });
+  }
+
+  void with_two(const std::function<void(db::Connection&, db::Connection&)>& body) {
+    in_runtime([&] {
+      const std::unique_ptr<db::Connection> one = subject_.connect();
+      const std::unique_ptr<db::Connection> other = subject_.connect();
+      body(*one, *other);
+    });
+  }
+
+  /// The table `contract`, new and empty.
+  void make_table(db::Connection& connection, std::string_view columns = "i BIGINT") {
+    connection.run("DROP TABLE IF EXISTS contract");
+    connection.run(fmt::format("CREATE TABLE contract ({})", columns));
+  }
+
+  /// A table with a column of each kind.
+  void make_kinds(db::Connection& connection) {
+    make_table(connection, fmt::format("i BIGINT, d DOUBLE PRECISION, t TEXT, b {}, truth BOOLEAN",
+                                       arm_.bytes_type));
+  }
+
+  std::int64_t count(db::Connection& connection) {
+    return ask_integer(connection, "SELECT count(*) FROM contract");
+  }
+
+  /// The connection answers what it is asked now, not what it was asked before.
+  void expect_in_order(db::Connection& connection) {
+    ASSERT_FALSE(connection.broken());
+    for (const std::int64_t number : {4711, 4712, 4713}) {
+      EXPECT_EQ(ask_integer(connection, fmt::format("SELECT {}", number)), number);
+    }
+  }
+
+  /// Runs `sql`, which fails; what is said has an SQLSTATE and names the database.
+  db::QueryError expect_query_error(db::Connection& connection, std::string_view sql,
+                                    const std::vector<db::Value>& parameters = {}) {
+    try {
+      ask(connection, sql, parameters);
+    } catch (const db::QueryError& error) {
+      EXPECT_EQ(error.sqlstate().size(), 5u) << error.what();
+      EXPECT_NE(error.sqlstate(), "00000");
+      EXPECT_EQ(error.database(), subject_.target().text());
+      return error;
+    }
+    ADD_FAILURE() << "no error: " << sql;
+    return db::QueryError("", "00000", "");
+  }
+
+  /// Runs `body` in a coroutine, cancels that after `patience`, and waits for its end. Returns
+  /// whether it was cancelled.
+  bool cancelled_after(Duration patience, const std::function<void()>& body) {
+    auto task = spawn("cancelled", body);
+    if (patience == Duration::zero()) {
+      suspend();
+    } else {
+      delay(patience);
+    }
+    task->cancel();
+    try {
+      await(task);
+    } catch (const Cancellation&) {
+      return true;
+    }
+    return false;
+  }
+
+  /// Whether `got` is what was sent, as far as the database can tell.
+  bool same(const db::Value& got, const db::Value& sent) const {
+    const auto* const number = std::get_if<double>(&sent);
+    const auto* const other = std::get_if<double>(&got);
+    if (arm_.exact_numbers || number == nullptr || other == nullptr) return got == sent;
+    const bool fits = std::abs(*number) < 1e308;  // With 15 digits the largest one is too large.
+    return !fits || std::abs(*number - *other) <= std::abs(*number) * 1e-15;
+  }
+
+  /// As the pool does: nothing may end it, and it ends soon.
+  void interrupt(db::Connection& connection) {
+    const Instant start = now();
+    protect([&] { connection.interrupt(); });
+    EXPECT_LT(now() - start, std::chrono::seconds(10));
+    EXPECT_TRUE(!arm_.survives_interrupt || !connection.broken());
+  }
+
+  const Arm& arm_ = arm_named(GetParam());
+  Subject subject_{arm_};
+};
+
+}  // namespace fermata::database_test

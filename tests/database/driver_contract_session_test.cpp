@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract of a driver: prepared commands, transactions, the life of a session.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/database/driver_contract.hpp"
+
+namespace fermata::database_test {
+namespace {
+
+using db::Connection;
+using db::TransactionState;
+using db::Value;
+
+// --- prepared commands ---
+
+TEST_P(DriverContract, APreparedCommandRunsAgainAndAgain) {
+  with_connection([&](Connection& connection) {
+    make_table(connection, "i BIGINT, t TEXT");
+    const auto insert = connection.prepare("INSERT INTO contract (i, t) VALUES ($1, $2)");
+    const auto select = connection.prepare("SELECT t FROM contract WHERE i = $1");
+    EXPECT_EQ(insert->parameter_count(), 2u);
+    EXPECT_EQ(select->parameter_count(), 1u);
+    for (std::int64_t number = 0; number < 50; ++number) {
+      const Value text = number % 7 == 3
+                             ? Value()
+                             : Value(std::string(static_cast<std::size_t>(number % 10), 'x'));
+      EXPECT_EQ(ask(*insert, {number, text}).effect.affected_rows, 1u);
+      EXPECT_EQ(ask(*select, {number}).value(), text);
+    }
+    EXPECT_TRUE(ask(*select, {std::int64_t{99}}).rows.empty());
+    EXPECT_TRUE(ask(*select, {Value()}).rows.empty());
+    EXPECT_EQ(count(connection), 50);
+  });
+}
+
+TEST_P(DriverContract, ACommandPreparedTwiceIsTwo) {
+  with_connection([&](Connection& connection) {
+    make_table(connection);
+    connection.run("INSERT INTO contract VALUES (1), (2)");
+    const std::string sql = "SELECT i FROM contract WHERE i = $1";
+    auto first = connection.prepare(sql);
+    const auto second = connection.prepare(sql);
+    EXPECT_EQ(ask(*first, {std::int64_t{1}}).value(), Value(std::int64_t{1}));
+    EXPECT_EQ(ask(*second, {std::int64_t{2}}).value(), Value(std::int64_t{2}));
+    first.reset();
+    EXPECT_EQ(ask(*second, {std::int64_t{1}}).value(), Value(std::int64_t{1}));
+    EXPECT_EQ(ask(*connection.prepare(sql), {std::int64_t{2}}).value(), Value(std::int64_t{2}));
+  });
+}
+
+TEST_P(DriverContract, ManyPreparedCommandsComeAndGo) {
+  with_connection([&](Connection& connection) {
+    for (std::int64_t number = 0; number < 200; ++number) {
+      EXPECT_EQ(integer(ask(*connection.prepare(fmt::format("SELECT {}", number))).value()),
+                number);
+    }
+    std::vector<std::unique_ptr<db::Prepared>> many;
+    for (int number = 0; number < 40; ++number) {
+      many.push_back(connection.prepare(fmt::format("SELECT {}", number)));
+    }
+    many.clear();
+    expect_in_order(connection);
+  });
+}
+
+TEST_P(DriverContract, ACommandThatCannotBePrepared) {
+  with_connection([&](Connection& connection) {
+    for (const std::string_view sql : {"SELEC 1", "SELECT * FROM no_such_table"}) {
+      EXPECT_THROW(ask(*connection.prepare(sql)), db::QueryError) << sql;
+      expect_in_order(connection);
+    }
+  });
+}
+
+TEST_P(DriverContract, APreparedCommandAfterItsTableHasChanged) {
+  if (!arm_.prepared_sees_new_columns) GTEST_SKIP() << "this driver keeps the columns it knew";
+  with_connection([&](Connection& connection) {
+    make_table(connection);
+    connection.run("INSERT INTO contract VALUES (1)");
+    auto prepared = connection.prepare("SELECT * FROM contract");
+    EXPECT_EQ(ask(*prepared).columns.size(), 1u);
+    connection.run("ALTER TABLE contract ADD COLUMN j BIGINT");
+    Result result;
+    try {
+      result = ask(*prepared);
+    } catch (const db::QueryError& error) {
+      EXPECT_TRUE(connection.is_stale_plan(error.sqlstate())) << error.what();
+      prepared = connection.prepare("SELECT * FROM contract");
+      result = ask(*prepared);
+    }
+    EXPECT_EQ(result.columns, (std::vector<std::string>{"i", "j"}));
+    ASSERT_EQ(result.rows.size(), 1u);
+    EXPECT_EQ(result.rows[0].size(), 2u);
+    EXPECT_FALSE(connection.is_stale_plan("23000"));
+  });
+}
+
+TEST_P(DriverContract, ManyRowsOfAPreparedCommand) {
+  with_connection([&](Connection& connection) {
+    const auto prepared = connection.prepare(arm_.many_rows);
+    for (int round = 0; round < 2; ++round) {
+      const Result result = ask(*prepared);
+      ASSERT_EQ(result.rows.size(), 100'000u);
+      EXPECT_EQ(integer(result.rows.back()[0]), 100'000);
+    }
+  });
+}
+
+// --- transactions ---
+
+TEST_P(DriverContract, TheTransactionStateIsTheServers) {
+  with_connection([&](Connection& connection) {
+    make_table(connection);
+    EXPECT_EQ(connection.transaction(), TransactionState::None);
+    connection.begin();
+    EXPECT_EQ(connection.transaction(), TransactionState::Open);
+    connection.run("INSERT INTO contract VALUES (1)");
+    EXPECT_EQ(connection.transaction(), TransactionState::Open);
+    connection.commit();
+    EXPECT_EQ(connection.transaction(), TransactionState::None);
+    connection.begin();
+    connection.run("INSERT INTO contract VALUES (2)");
+    connection.rollback();
+    EXPECT_EQ(connection.transaction(), TransactionState::None);
+    EXPECT_EQ(count(connection), 1);
+  });
+}
+
+TEST_P(DriverContract, ATransactionOfRawCommandsIsOne) {
+  with_connection([&](Connection& connection) {
+    make_table(connection);
+    connection.run("BEGIN");
+    EXPECT_EQ(connection.transaction(), TransactionState::Open);
+    connection.run("INSERT INTO contract VALUES (1)");
+    connection.run("ROLLBACK");
+    EXPECT_EQ(connection.transaction(), TransactionState::None);
+    ask(connection, "  /* a comment */ begin ");
+    EXPECT_EQ(connection.transaction(), TransactionState::Open);
+    connection.run("INSERT INTO contract VALUES (2)");
+    ask(connection, "-- done\ncommit");
+    EXPECT_EQ(connection.transaction(), TransactionState::None);
+    EXPECT_EQ(count(connection), 1);
+  });
+}
+
+TEST_P(DriverContract, AnErrorInATransaction) {
+  with_connection([&](Connection& connection) {
+    make_table(connection);
+    connection.begin();
+    connection.run("INSERT INTO contract VALUES (1)");
+    expect_query_error(connection, "SELECT * FROM no_such_table");
+    EXPECT_FALSE(connection.broken());
+    if (arm_.errors_fail_transactions) {
+      EXPECT_EQ(connection.transaction(), TransactionState::Failed);
+      expect_query_error(connection, "SELECT 1");
+      EXPECT_EQ(connection.transaction(), TransactionState::Failed);
+    } else {
+      EXPECT_EQ(connection.transaction(), TransactionState::Open);
+      expect_in_order(connection);
+    }
+    connection.rollback();
+    EXPECT_EQ(connection.transaction(), TransactionState::None);
+    EXPECT_EQ(count(connection), 0);
+  });
+}
+
+TEST_P(DriverContract, SavepointsAreKeptAndTakenBack) {
+  with_connection([&](Connection& connection) {
+    make_table(connection);
+    connection.begin();
+    connection.run("INSERT INTO contract VALUES (1)");
+    connection.run("SAVEPOINT here");
+    connection.run("INSERT INTO contract VALUES (2)");
+    connection.run("ROLLBACK TO SAVEPOINT here");
+    EXPECT_EQ(connection.transaction(), TransactionState::Open);
+    connection.run("RELEASE SAVEPOINT here");
+    connection.commit();
+    EXPECT_EQ(count(connection), 1);
+  });
+}
+
+TEST_P(DriverContract, ASecondConnectionSeesWhatIsCommitted) {
+  with_two([&](Connection& one, Connection& other) {
+    make_table(one);
+    one.begin();
+    one.run("INSERT INTO contract VALUES (1)");
+    EXPECT_EQ(count(one), 1);
+    EXPECT_EQ(count(other), 0);
+    one.commit();
+    EXPECT_EQ(count(other), 1);
+    one.begin();
+    one.run("DELETE FROM contract");
+    EXPECT_EQ(count(other), 1);
+    one.rollback();
+    EXPECT_EQ(count(other), 1);
+    EXPECT_EQ(count(one), 1);
+    one.run("DELETE FROM contract");
+    EXPECT_EQ(count(other), 0);
+  });
+}
+
+TEST_P(DriverContract, ATableMadeInATransaction) {
+  with_two([&](Connection& one, Connection& other) {
+    one.run("DROP TABLE IF EXISTS contract_two");
+    make_table(one);
+    one.begin();
+    one.run("INSERT INTO contract VALUES (1)");
+    one.run("CREATE TABLE contract_two (i BIGINT)");
+    // Some databases end the transaction there, and only they know.
+    const bool ended = one.transaction() == TransactionState::None;
+    EXPECT_EQ(count(other), ended ? 1 : 0);
+    if (!ended) one.rollback();
+    one.run("DROP TABLE IF EXISTS contract_two");
+    EXPECT_EQ(count(one), ended ? 1 : 0);
+  });
+}
+
+TEST_P(DriverContract, AConnectionThatGoesCommitsNothing) {
+  in_runtime([&] {
+    auto connection = subject_.connect();
+    make_table(*connection);
+    connection->begin();
+    connection->run("INSERT INTO contract VALUES (1)");
+    connection.reset();
+    connection = subject_.connect();
+    EXPECT_EQ(count(*connection), 0);
+    connection->run("INSERT INTO contract VALUES (2)");
+    EXPECT_EQ(count(*connection), 1);
+  });
+}
+
+// --- life of a session ---
+
+TEST_P(DriverContract, AConnectionAnswers) {
+  with_connection([&](Connection& connection) {
+    EXPECT_FALSE(connection.broken());
+    for (int round = 0; round < 3; ++round) {
+      EXPECT_TRUE(connection.looks_alive());
+      connection.ping();
+      expect_in_order(connection);
+    }
+    connection.begin();
+    connection.ping();
+    EXPECT_EQ(connection.transaction(), TransactionState::Open);
+  });
+}
+
+TEST_P(DriverContract, ResetMakesTheSessionNew) {
+  with_connection([&](Connection& connection) {
+    make_table(connection);
+    const Value before = ask(connection, arm_.show_attribute).value();
+    connection.set_attribute(arm_.attribute, arm_.attribute_value);
+    connection.run("CREATE TEMPORARY TABLE contract_temporary (i INTEGER)");
+    connection.run("INSERT INTO contract_temporary VALUES (1)");
+    EXPECT_NE(ask(connection, arm_.show_attribute).value(), before);
+    const auto prepared = connection.prepare("SELECT 1");
+    connection.reset_session();
+    EXPECT_EQ(ask(connection, arm_.show_attribute).value(), before);
+    expect_query_error(connection, "SELECT * FROM contract_temporary");
+    connection.reset_session();
+    expect_in_order(connection);
+  });
+}
+
+TEST_P(DriverContract, ResetEndsATransaction) {
+  with_two([&](Connection& one, Connection& other) {
+    make_table(one);
+    one.begin();
+    one.run("INSERT INTO contract VALUES (1)");
+    one.reset_session();
+    EXPECT_EQ(one.transaction(), TransactionState::None);
+    EXPECT_EQ(count(one), 0);
+    EXPECT_EQ(count(other), 0);
+    other.run("INSERT INTO contract VALUES (2)");  // Nothing is locked.
+    EXPECT_EQ(count(one), 1);
+  });
+}
+
+TEST_P(DriverContract, PreparedCommandsMayOutliveAReset) {
+  with_connection([&](Connection& connection) {
+    auto prepared = connection.prepare("SELECT 1");
+    ask(*prepared);
+    connection.reset_session();
+    const auto other = connection.prepare("SELECT 2");
+    prepared.reset();
+    EXPECT_EQ(integer(ask(*other).value()), 2);
+    expect_in_order(connection);
+  });
+}
+
+TEST_P(DriverContract, AnAttributeIsSet) {
+  with_connection([&](Connection& connection) {
+    connection.set_attribute(arm_.attribute, arm_.attribute_value);
+    const Value shown = ask(connection, arm_.show_attribute).value();
+    const auto* const text = std::get_if<std::string>(&shown);
+    EXPECT_EQ(text != nullptr ? *text : fmt::format("{}", integer(shown)), arm_.attribute_value);
+    expect_in_order(connection);
+  });
+}
+
+TEST_P(DriverContract, AnAttributeIsNoWayIn) {
+  with_connection([&](Connection& connection) {
+    make_table(connection);
+    for (const std::string_view name :
+         {"", "x; DROP TABLE contract", "x = 1; DROP TABLE contract; --", "\"x", "a'b", "x y"}) {
+      EXPECT_THROW(connection.set_attribute(name, "1"), Error) << name;
+    }
+    for (const std::string_view value : {"1; DROP TABLE contract", "1'; DROP TABLE contract; --",
+                                         "\\'; DROP TABLE contract; --"}) {
+      try {
+        connection.set_attribute(arm_.attribute, value);
+      } catch (const Error&) {
+      }
+    }
+    connection.reset_session();
+    EXPECT_EQ(count(connection), 0);
+  });
+}
+
+}  // namespace
+}  // namespace fermata::database_test
