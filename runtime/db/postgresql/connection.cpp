@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -18,6 +19,7 @@ namespace fermata::db::postgresql {
 namespace {
 
 constexpr Duration kInterruptLimit = std::chrono::seconds(5);
+constexpr Duration kCancelPatience = std::chrono::milliseconds(200);
 
 void require_count(const std::string& database, std::size_t given, std::size_t expected) {
   if (given == expected) return;
@@ -142,11 +144,11 @@ void LibpqConnection::set_attribute(std::string_view name, std::string_view valu
 // A cancel request has a connection of its own and hits whatever runs when it arrives. So a command
 // of no interest follows, for it to hit when what it was meant for has ended by itself.
 void LibpqConnection::interrupt() {
-  link_.limit(now() + kInterruptLimit);
+  const Instant limit = now() + kInterruptLimit;
   try {
-    cancel();
-    link_.send(1);
-    link_.drain();
+    while (!stop_command(limit)) {
+    }
+    link_.limit(limit);
     link_.send(PQsendQueryParams(link_.get(), "", 0, nullptr, nullptr, nullptr, nullptr, 0));
     link_.drain();
   } catch (const DatabaseError&) {
@@ -157,6 +159,21 @@ void LibpqConnection::interrupt() {
     link_.mark_broken();
   }
   link_.limit(std::nullopt);
+}
+
+// A request that arrives before the server has read the command is lost: then there is another.
+bool LibpqConnection::stop_command(Instant limit) {
+  cancel();
+  const Instant patience = now() + kCancelPatience;
+  link_.limit(std::min(patience, limit));
+  try {
+    link_.send(1);
+    link_.drain();
+    return true;
+  } catch (const Timeout&) {
+    if (now() >= limit) throw;
+    return false;
+  }
 }
 
 void LibpqConnection::cancel() {

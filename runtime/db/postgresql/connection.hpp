@@ -35,6 +35,8 @@ class LibpqConnection final : public Connection {
   /// The text as libpq wants it. Throws ParameterError unless it has as many parameters.
   [[nodiscard]] std::string checked(std::string_view sql, std::size_t parameters) const;
   void forget_prepared();
+  /// Whether it has ended in the time that a cancel takes.
+  bool stop_command(Instant limit);
   void cancel();
 
   Link link_;
