@@ -2,10 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
-#include <chrono>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,43 +17,51 @@
 
 namespace fermata::database_test {
 
+using namespace std::chrono_literals;
+using db::Bytes;
+using db::Cell;
+using db::Connection;
+using db::Fetch;
+using db::TransactionState;
+using db::Value;
+
 /// What runtime/db/driver.hpp promises, of every driver, on a database of its own.
 class DriverContract : public ::testing::TestWithParam<std::string> {
  protected:
   /// Runs `body` in a coroutine with a connection of its own.
-  void with_connection(const std::function<void(db::Connection&)>& body) {
+  void with_connection(const std::function<void(Connection&)>& body) {
     in_runtime([&] {
-      const std::unique_ptr<db::Connection> connection = subject_.connect();
+      const std::unique_ptr<Connection> connection = subject_.connect();
       body(*connection);
     });
   }
 
-  void with_two(const std::function<void(db::Connection&, db::Connection&)>& body) {
+  void with_two(const std::function<void(Connection&, Connection&)>& body) {
     in_runtime([&] {
-      const std::unique_ptr<db::Connection> one = subject_.connect();
-      const std::unique_ptr<db::Connection> other = subject_.connect();
+      const std::unique_ptr<Connection> one = subject_.connect();
+      const std::unique_ptr<Connection> other = subject_.connect();
       body(*one, *other);
     });
   }
 
   /// The table `contract`, new and empty.
-  void make_table(db::Connection& connection, std::string_view columns = "i BIGINT") {
+  void make_table(Connection& connection, std::string_view columns = "i BIGINT") {
     connection.run("DROP TABLE IF EXISTS contract");
     connection.run(fmt::format("CREATE TABLE contract ({})", columns));
   }
 
   /// A table with a column of each kind.
-  void make_kinds(db::Connection& connection) {
+  void make_kinds(Connection& connection) {
     make_table(connection, fmt::format("i BIGINT, d DOUBLE PRECISION, t TEXT, b {}, truth BOOLEAN",
                                        arm_.bytes_type));
   }
 
-  std::int64_t count(db::Connection& connection) {
+  std::int64_t count(Connection& connection) {
     return ask_integer(connection, "SELECT count(*) FROM contract");
   }
 
   /// The connection answers what it is asked now, not what it was asked before.
-  void expect_in_order(db::Connection& connection) {
+  void expect_in_order(Connection& connection) {
     ASSERT_FALSE(connection.broken());
     for (const std::int64_t number : {4711, 4712, 4713}) {
       EXPECT_EQ(ask_integer(connection, fmt::format("SELECT {}", number)), number);
@@ -64,8 +69,8 @@ class DriverContract : public ::testing::TestWithParam<std::string> {
   }
 
   /// Runs `sql`, which fails; what is said has an SQLSTATE and names the database.
-  db::QueryError expect_query_error(db::Connection& connection, std::string_view sql,
-                                    const std::vector<db::Value>& parameters = {}) {
+  db::QueryError expect_query_error(Connection& connection, std::string_view sql,
+                                    const std::vector<Value>& parameters = {}) {
     try {
       ask(connection, sql, parameters);
     } catch (const db::QueryError& error) {
@@ -97,7 +102,7 @@ class DriverContract : public ::testing::TestWithParam<std::string> {
   }
 
   /// Whether `got` is what was sent, as far as the database can tell.
-  bool same(const db::Value& got, const db::Value& sent) const {
+  bool same(const Value& got, const Value& sent) const {
     const auto* const number = std::get_if<double>(&sent);
     const auto* const other = std::get_if<double>(&got);
     if (arm_.exact_numbers || number == nullptr || other == nullptr) return got == sent;
@@ -106,10 +111,10 @@ class DriverContract : public ::testing::TestWithParam<std::string> {
   }
 
   /// As the pool does: nothing may end it, and it ends soon.
-  void interrupt(db::Connection& connection) {
+  void interrupt(Connection& connection) {
     const Instant start = now();
     protect([&] { connection.interrupt(); });
-    EXPECT_LT(now() - start, std::chrono::seconds(10));
+    EXPECT_LT(now() - start, 10s);
     EXPECT_TRUE(!arm_.survives_interrupt || !connection.broken());
   }
 

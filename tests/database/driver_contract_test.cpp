@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of a driver: answers, values, effects, errors.
-#include <fmt/format.h>
 
+// Answers, values, effects and errors of every driver.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <limits>
-#include <memory>
-#include <string>
-#include <vector>
+#include <numeric>
 
 #include "tests/database/driver_contract.hpp"
 
 namespace fermata::database_test {
 namespace {
-
-using db::Bytes;
-using db::Cell;
-using db::Connection;
-using db::Fetch;
-using db::TransactionState;
-using db::Value;
 
 Bytes bytes_of(std::string_view text) {
   Bytes bytes;
@@ -395,7 +389,101 @@ TEST_P(DriverContract, NoConnectionToADatabaseThatIsNotThere) {
   });
 }
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DriverContract);
+// --- prepared commands ---
+
+TEST_P(DriverContract, APreparedCommandRunsAgainAndAgain) {
+  with_connection([&](Connection& connection) {
+    make_table(connection, "i BIGINT, t TEXT");
+    const auto insert = connection.prepare("INSERT INTO contract (i, t) VALUES ($1, $2)");
+    const auto select = connection.prepare("SELECT t FROM contract WHERE i = $1");
+    EXPECT_EQ(insert->parameter_count(), 2u);
+    EXPECT_EQ(select->parameter_count(), 1u);
+    for (std::int64_t number = 0; number < 50; ++number) {
+      const Value text = number % 7 == 3
+                             ? Value()
+                             : Value(std::string(static_cast<std::size_t>(number % 10), 'x'));
+      EXPECT_EQ(ask(*insert, {number, text}).effect.affected_rows, 1u);
+      EXPECT_EQ(ask(*select, {number}).value(), text);
+    }
+    EXPECT_TRUE(ask(*select, {std::int64_t{99}}).rows.empty());
+    EXPECT_TRUE(ask(*select, {Value()}).rows.empty());
+    EXPECT_EQ(count(connection), 50);
+  });
+}
+
+TEST_P(DriverContract, ACommandPreparedTwiceIsTwo) {
+  with_connection([&](Connection& connection) {
+    make_table(connection);
+    connection.run("INSERT INTO contract VALUES (1), (2)");
+    const std::string sql = "SELECT i FROM contract WHERE i = $1";
+    auto first = connection.prepare(sql);
+    const auto second = connection.prepare(sql);
+    EXPECT_EQ(ask(*first, {std::int64_t{1}}).value(), Value(std::int64_t{1}));
+    EXPECT_EQ(ask(*second, {std::int64_t{2}}).value(), Value(std::int64_t{2}));
+    first.reset();
+    EXPECT_EQ(ask(*second, {std::int64_t{1}}).value(), Value(std::int64_t{1}));
+    EXPECT_EQ(ask(*connection.prepare(sql), {std::int64_t{2}}).value(), Value(std::int64_t{2}));
+  });
+}
+
+TEST_P(DriverContract, ManyPreparedCommandsComeAndGo) {
+  with_connection([&](Connection& connection) {
+    for (std::int64_t number = 0; number < 200; ++number) {
+      EXPECT_EQ(integer(ask(*connection.prepare(fmt::format("SELECT {}", number))).value()),
+                number);
+    }
+    std::vector<std::unique_ptr<db::Prepared>> many;
+    for (int number = 0; number < 40; ++number) {
+      many.push_back(connection.prepare(fmt::format("SELECT {}", number)));
+    }
+    many.clear();
+    expect_in_order(connection);
+  });
+}
+
+TEST_P(DriverContract, ACommandThatCannotBePrepared) {
+  with_connection([&](Connection& connection) {
+    for (const std::string_view sql : {"SELEC 1", "SELECT * FROM no_such_table"}) {
+      EXPECT_THROW(ask(*connection.prepare(sql)), db::QueryError) << sql;
+      expect_in_order(connection);
+    }
+  });
+}
+
+TEST_P(DriverContract, APreparedCommandAfterItsTableHasChanged) {
+  if (!arm_.prepared_sees_new_columns) GTEST_SKIP() << "this driver keeps the columns it knew";
+  with_connection([&](Connection& connection) {
+    make_table(connection);
+    connection.run("INSERT INTO contract VALUES (1)");
+    auto prepared = connection.prepare("SELECT * FROM contract");
+    EXPECT_EQ(ask(*prepared).columns.size(), 1u);
+    connection.run("ALTER TABLE contract ADD COLUMN j BIGINT");
+    Result result;
+    try {
+      result = ask(*prepared);
+    } catch (const db::QueryError& error) {
+      EXPECT_TRUE(connection.is_stale_plan(error.sqlstate())) << error.what();
+      prepared = connection.prepare("SELECT * FROM contract");
+      result = ask(*prepared);
+    }
+    EXPECT_EQ(result.columns, (std::vector<std::string>{"i", "j"}));
+    ASSERT_EQ(result.rows.size(), 1u);
+    EXPECT_EQ(result.rows[0].size(), 2u);
+    EXPECT_FALSE(connection.is_stale_plan("23000"));
+  });
+}
+
+TEST_P(DriverContract, ManyRowsOfAPreparedCommand) {
+  with_connection([&](Connection& connection) {
+    const auto prepared = connection.prepare(arm_.many_rows);
+    for (int round = 0; round < 2; ++round) {
+      const Result result = ask(*prepared);
+      ASSERT_EQ(result.rows.size(), 100'000u);
+      EXPECT_EQ(integer(result.rows.back()[0]), 100'000);
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(, DriverContract, ::testing::ValuesIn(arm_names()),
                          [](const auto& arm) { return arm.param; });
 

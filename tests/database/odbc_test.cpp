@@ -42,6 +42,11 @@ db::Target odbc_target(std::vector<std::pair<std::string, std::string>> options,
   return target;
 }
 
+void make_new(db::Connection& connection, std::string_view table, std::string_view columns) {
+  connection.run(fmt::format("DROP TABLE IF EXISTS {}", table));
+  connection.run(fmt::format("CREATE TABLE {} ({})", table, columns));
+}
+
 class Odbc : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -194,8 +199,13 @@ TEST_F(Odbc, ATransactionWithAStoppedCommandCanOnlyBeRolledBack) {
       const std::unique_ptr<db::Connection> connection = driver->connect(db::parse_url(arm.url));
       connection->run("DROP TABLE IF EXISTS stopped");
       connection->run("CREATE TABLE stopped (n INTEGER)");
-      for (const bool commit : {false, true}) {
-        connection->begin();
+      for (const std::string end : {"rollback()", "commit()", "ROLLBACK", "COMMIT"}) {
+        const bool as_sql = end == "ROLLBACK" || end == "COMMIT";
+        if (as_sql) {
+          connection->run("BEGIN");
+        } else {
+          connection->begin();
+        }
         connection->run("INSERT INTO stopped VALUES (1)");
         const auto slow = spawn("slow", [&] { connection->run(arm.endless); });
         delay(std::chrono::milliseconds(30));
@@ -204,8 +214,12 @@ TEST_F(Odbc, ATransactionWithAStoppedCommandCanOnlyBeRolledBack) {
         connection->interrupt();
         EXPECT_EQ(connection->transaction(), db::TransactionState::Failed);
         EXPECT_THROW(connection->run("INSERT INTO stopped VALUES (2)"), db::QueryError);
-        if (commit) {
+        if (end == "commit()") {
           EXPECT_THROW(connection->commit(), db::QueryError);
+        } else if (end == "COMMIT") {
+          EXPECT_THROW(connection->run(end), db::QueryError);
+        } else if (as_sql) {
+          connection->run(end);
         } else {
           connection->rollback();
         }
@@ -234,7 +248,7 @@ TEST_F(OdbcSqlite, AnOddFileNameReachesTheDriver) {
   const std::string odd = *file + "=odd name";
   target.options.back().second = odd;
   connected([&](db::Connection& connection) {
-    connection.run("CREATE TABLE odd (n INTEGER)");
+    make_new(connection, "odd", "n INTEGER");
     EXPECT_TRUE(std::filesystem::exists(odd));
   });
 }
@@ -280,7 +294,7 @@ TEST_F(OdbcSqlite, ACommandWithNulIsNotSentInPart) {
 TEST_F(OdbcSqlite, TransactionsBegunAsSqlAreSeen) {
   connected([](db::Connection& connection) {
     using enum db::TransactionState;
-    connection.run("CREATE TABLE IF NOT EXISTS seen (n INTEGER)");
+    make_new(connection, "seen", "n INTEGER");
     for (const std::string begin :
          {"BEGIN", "begin immediate transaction", "/* now */ BEGIN -- it", " BEGIN EXCLUSIVE"}) {
       connection.run(begin);
@@ -304,7 +318,7 @@ TEST_F(OdbcSqlite, TransactionsBegunAsSqlAreSeen) {
 TEST_F(OdbcSqlite, ATransactionCanBeEndedBySql) {
   connected([](db::Connection& connection) {
     using enum db::TransactionState;
-    connection.run("CREATE TABLE IF NOT EXISTS ended (n INTEGER)");
+    make_new(connection, "ended", "n INTEGER");
     connection.begin();
     connection.run("INSERT INTO ended VALUES (1)");
     connection.run("COMMIT");
@@ -320,9 +334,7 @@ TEST_F(OdbcSqlite, ATransactionCanBeEndedBySql) {
 }
 
 TEST_F(OdbcSqlite, AConnectionThatGoesWithATransactionOpenRollsItBack) {
-  connected([](db::Connection& connection) {
-    connection.run("CREATE TABLE IF NOT EXISTS gone (n INTEGER)");
-  });
+  connected([](db::Connection& connection) { make_new(connection, "gone", "n INTEGER"); });
   connected([](db::Connection& connection) {
     connection.begin();
     connection.run("INSERT INTO gone VALUES (1)");
@@ -339,7 +351,7 @@ TEST_F(OdbcSqlite, AConnectionThatGoesWithATransactionOpenRollsItBack) {
 
 TEST_F(OdbcSqlite, AnErrorOfAConstraintHasItsSqlstate) {
   connected([](db::Connection& connection) {
-    connection.run("CREATE TABLE IF NOT EXISTS one_of (n INTEGER PRIMARY KEY)");
+    make_new(connection, "one_of", "n INTEGER PRIMARY KEY");
     connection.run("INSERT INTO one_of VALUES (1)");
     try {
       connection.run("INSERT INTO one_of VALUES (1)");

@@ -18,8 +18,8 @@ namespace {
 // --- URLs ---
 
 TEST(DbTarget, HasWhatTheUrlSays) {
-  const Target target = (void)parse_url(
-      "postgresql://ann:p%40ss%3Aw%2F@db.example:5433/shop%20one?sslmode=off&a=b%26c");
+  const Target target =
+      parse_url("postgresql://ann:p%40ss%3Aw%2F@db.example:5433/shop%20one?sslmode=off&a=b%26c");
   EXPECT_EQ(target.scheme, "postgresql");
   EXPECT_EQ(target.user, "ann");
   EXPECT_EQ(target.password, "p@ss:w/");

@@ -135,10 +135,11 @@ std::unique_ptr<Answer> OdbcConnection::execute(std::string_view sql, Parameters
   check(words);
   Placeholders command = positional_command(sql, database());
   BoundParameters bound(command, parameters, database());
-  const bool ends =
-      words.step == TransactionStep::Commit || words.step == TransactionStep::Rollback;
-  if (ends && words.alone && session_->manual()) {
-    end(words.step == TransactionStep::Commit);
+  const bool commits = words.step == TransactionStep::Commit;
+  const bool ends = commits || words.step == TransactionStep::Rollback;
+  const bool must_not_commit = commits && transaction() == TransactionState::Failed;
+  if (ends && words.alone && (session_->manual() || must_not_commit)) {
+    end(commits);
     return std::make_unique<NothingMore>();
   }
   return start(std::make_shared<Statement>(session_, std::move(command.sql)), std::move(bound),
@@ -232,6 +233,7 @@ void OdbcConnection::set_attribute(std::string_view name, std::string_view value
 }
 
 void OdbcConnection::interrupt() {
+  if (broken() && !fresh_) return;
   const Instant limit = now() + kStopLimit;
   session_->set_stopping(true);
   const bool stopped = worker_.stop_until(limit, [session = session_] { session->cancel(); });

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of a driver: suspension and interrupts.
-#include <fmt/format.h>
 
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
+// Suspension, cancellation and early ends of every driver.
 
 #include "tests/database/driver_contract.hpp"
 
 namespace fermata::database_test {
 namespace {
-
-using namespace std::chrono_literals;
-using db::Bytes;
-using db::Cell;
-using db::Connection;
-using db::Fetch;
-using db::TransactionState;
 
 // --- suspension ---
 
@@ -303,6 +290,8 @@ TEST_P(DriverContract, ARunEndsWithACommandInTheMiddle) {
   EXPECT_NO_THROW(run());
   with_connection([&](Connection& connection) { expect_in_order(connection); });
 }
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DriverContract);
 
 }  // namespace
 }  // namespace fermata::database_test
