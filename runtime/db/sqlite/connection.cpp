@@ -174,13 +174,11 @@ void SqliteConnection::set_attribute(std::string_view name, std::string_view val
                                  handle_->location().text, name));
   }
   on_worker(handle_, [handle = handle_, name = std::string(name), value = quoted(value)] {
+    const bool is_known = handle->run_whole(
+        fmt::format("SELECT 1 FROM pragma_pragma_list WHERE name = lower('{}')", name));
     // SQLite would say nothing.
-    sqlite3_stmt* const known = handle->prepare(
-        fmt::format("SELECT 1 FROM pragma_pragma_list WHERE name = lower('{}')", name), false);
-    const bool is_known = handle->step(known);
-    sqlite3_finalize(known);
     if (!is_known) handle->refuse("42704", fmt::format("no PRAGMA {}", name));
-    handle->finish(handle->prepare(fmt::format("PRAGMA {} = {}", name, value), false));
+    handle->run_whole(fmt::format("PRAGMA {} = {}", name, value));
     return true;
   });
 }

@@ -194,10 +194,12 @@ bool Handle::step(sqlite3_stmt* statement) {
   }
 }
 
-void Handle::finish(sqlite3_stmt* statement) {
-  const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> owner(statement, sqlite3_finalize);
-  while (step(statement)) {
-  }
+bool Handle::run_whole(std::string_view sql) {
+  const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(prepare(sql, false),
+                                                                        sqlite3_finalize);
+  bool rows = false;
+  while (step(statement.get())) rows = true;
+  return rows;
 }
 
 void Handle::fail(int code) {

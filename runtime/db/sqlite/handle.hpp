@@ -77,8 +77,8 @@ class Handle {
   [[nodiscard]] sqlite3_stmt* prepare(std::string_view sql, bool persistent);
   /// Worker's. Another row, or the end. Throws QueryError.
   [[nodiscard]] bool step(sqlite3_stmt* statement);
-  /// Worker's. Runs `statement` to its end and finishes it.
-  void finish(sqlite3_stmt* statement);
+  /// Worker's. Runs `sql`, without parameters, to its end; whether there were rows.
+  bool run_whole(std::string_view sql);
   /// Worker's. Throws what `code`, with the message that SQLite has to it, means.
   [[noreturn]] void fail(int code);
   [[noreturn]] void refuse(std::string_view sqlstate, std::string_view message) const;
