@@ -4,16 +4,17 @@
 #include <algorithm>
 #include <charconv>
 
-#include "fermata/runtime/db/sql_text.hpp"
-
 namespace fermata::db {
 
-Placeholders replace_placeholders(std::string_view sql, PlaceholderStyle style) {
+Placeholders replace_placeholders(std::string_view sql, PlaceholderStyle style,
+                                  SqlDialect dialect) {
   Placeholders result;
   while (!sql.empty()) {
-    if (const std::size_t quoted = quoted_length(sql)) {
-      result.sql += sql.substr(0, quoted);
-      sql.remove_prefix(quoted);
+    std::size_t kept = quoted_length(sql, dialect);
+    if (kept == 0) kept = word_length(sql);
+    if (kept > 0) {
+      result.sql += sql.substr(0, kept);
+      sql.remove_prefix(kept);
       continue;
     }
     std::size_t number = 0;

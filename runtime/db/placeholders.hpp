@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fermata/runtime/db/sql_text.hpp"
+
 namespace fermata::db {
 
 /// A command whose parameters $1, $2, ... were given other names.
@@ -22,7 +24,8 @@ enum class PlaceholderStyle : unsigned char {
   Positional,  // ?, each time a parameter is used
 };
 
-/// What is quoted, or in a comment, stays as it is.
-[[nodiscard]] Placeholders replace_placeholders(std::string_view sql, PlaceholderStyle style);
+/// What is quoted, in a comment, or part of a name stays as it is.
+[[nodiscard]] Placeholders replace_placeholders(std::string_view sql, PlaceholderStyle style,
+                                                SqlDialect dialect = SqlDialect::Standard);
 
 }  // namespace fermata::db

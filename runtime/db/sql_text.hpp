@@ -8,9 +8,18 @@
 
 namespace fermata::db {
 
+enum class SqlDialect : unsigned char {
+  Standard,
+  MySql,  // A backslash takes the meaning from a quote, # begins a comment, a -- wants a space.
+};
+
 /// The length of the quoted text, quoted name or comment that `sql` begins with; 0 when it begins
 /// with neither. One that does not end takes all of it.
-[[nodiscard]] std::size_t quoted_length(std::string_view sql) noexcept;
+[[nodiscard]] std::size_t quoted_length(std::string_view sql,
+                                        SqlDialect dialect = SqlDialect::Standard) noexcept;
+
+/// The length of the name or keyword that `sql` begins with; 0 when it begins with none.
+[[nodiscard]] std::size_t word_length(std::string_view sql) noexcept;
 
 /// Whether the session may be another after `sql`: settings, temporary tables, locks, user
 /// variables, prepared names. What is not known to be harmless may do anything.

@@ -19,14 +19,49 @@ std::string_view take_until(std::string_view& text, char mark) {
   return part;
 }
 
-/// `url` as it may be shown: what stands where a password does is left out, whatever else is wrong.
+/// `text` without what stands between the first colon and the last @.
+std::string masked(std::string_view text) {
+  const std::size_t at = text.rfind('@');
+  const std::size_t colon = text.find(':');
+  if (at == std::string_view::npos || colon > at) return std::string(text);
+  return fmt::format("{}:***{}", text.substr(0, colon), text.substr(at));
+}
+
+bool is_scheme(std::string_view text) noexcept {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+  };
+  return !text.empty() && std::all_of(text.begin(), text.end(), fits);
+}
+
+bool is_port(std::string_view text) noexcept {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// `url` as it may be shown, without options and password, whatever else is wrong with it: where it
+/// is not clear what is the password less is shown.
 std::string without_password(std::string_view url) {
-  const std::size_t scheme = url.find("://");
-  const std::size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+  std::string shown;
+  if (const std::size_t end = url.find("://");
+      end != std::string_view::npos && is_scheme(url.substr(0, end))) {
+    shown = url.substr(0, end + 3);
+    url.remove_prefix(end + 3);
+  }
+  const std::size_t option = url.find('?');
   const std::size_t at = url.rfind('@');
-  const std::size_t colon = url.find(':', begin);
-  if (at == std::string_view::npos || at < begin || colon > at) return std::string(url);
-  return fmt::format("{}:***{}", url.substr(0, colon), url.substr(at));
+  if (at != std::string_view::npos) {
+    // A ? before it is the password's, or it is an option's.
+    if (option < at) return shown + std::string(url.substr(0, url.find_first_of(":@?"))) + "***";
+    return shown + masked(url.substr(0, option));
+  }
+  url = url.substr(0, option);
+  const std::string_view authority = url.substr(0, url.find('/'));
+  const std::size_t colon = authority.find(':');
+  if (colon != std::string_view::npos && !authority.starts_with('[') &&
+      !is_port(authority.substr(colon + 1))) {
+    return shown + std::string(url.substr(0, colon)) + ":***";
+  }
+  return shown + std::string(url);
 }
 
 class Parser {
@@ -35,13 +70,19 @@ class Parser {
 
   Target parse() {
     std::string_view rest = url_;
+    if (url_.find('\0') != std::string_view::npos) fail("no NUL");
     const std::size_t end = rest.find("://");
-    if (end == std::string_view::npos || end == 0) fail("a scheme, as postgresql://");
+    if (end == std::string_view::npos || !is_scheme(rest.substr(0, end))) {
+      fail("a scheme, as postgresql://");
+    }
     target_.scheme = rest.substr(0, end);
     rest.remove_prefix(end + 3);
 
     std::string_view authority = rest.substr(0, rest.find_first_of("/?"));
     rest.remove_prefix(authority.size());
+    if (!authority.empty() && rest.substr(0, rest.find('?')).find('@') != std::string_view::npos) {
+      fail("%2F for a / in the user or password, and %40 for an @ in the database");
+    }
     if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
       std::string_view who = authority.substr(0, at);
       target_.user = decode(take_until(who, ':'));
@@ -124,7 +165,7 @@ std::string Target::text() const {
   if (!user.empty()) text += user + '@';
   text += host.find(':') != std::string::npos ? '[' + host + ']' : host;
   if (port) text += fmt::format(":{}", *port);
-  return text + '/' + database;
+  return text + '/' + masked(database);  // Where a slash too many has put everything.
 }
 
 Target parse_url(std::string_view url) { return Parser(url).parse(); }

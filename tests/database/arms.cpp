@@ -100,10 +100,11 @@ class Arms {
                                 fmt::format("sqlite:///{}/nowhere/direct.db", folder)));
     }
     if (has_driver("odbc")) {
-      Arm arm = sqlite_arm("odbc_sqlite", odbc_driver("SQLite3"), {});
-      arm.url += fmt::format("&Database={}/odbc.db", folder);
+      const std::string url = odbc_driver("SQLite3") + "&Database=" + folder;
+      Arm arm = sqlite_arm("odbc_sqlite", url + "/odbc.db", url + "/nowhere/odbc.db");
       arm.tells_last_insert_id = false;
-      arm.refuses_two_commands = false;
+      arm.exact_numbers = false;
+      arm.prepared_sees_new_columns = false;
       arms.push_back(std::move(arm));
     }
     add_server("postgresql", "FERMATA_TEST_POSTGRESQL", [&](const std::string& url) {
@@ -112,8 +113,11 @@ class Arms {
         arms.push_back(postgresql_arm("postgresql", url, elsewhere(url, target)));
       }
       if (has_driver("odbc")) {
-        Arm arm = postgresql_arm("odbc_postgresql", odbc_over(target), {});
+        db::Target nowhere = target;
+        nowhere.database = "no_such_database";
+        Arm arm = postgresql_arm("odbc_postgresql", odbc_over(target), odbc_over(nowhere));
         arm.refuses_two_commands = false;
+        arm.errors_fail_transactions = false;  // Its driver sets a savepoint before each command.
         arms.push_back(std::move(arm));
       }
     });

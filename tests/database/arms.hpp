@@ -39,6 +39,10 @@ struct Arm {
   bool survives_interrupt = true;
   /// `SELECT 1; SELECT 2` is refused.
   bool refuses_two_commands = true;
+  /// A number comes back with all of its digits, not with the first 15.
+  bool exact_numbers = true;
+  /// A prepared command has the columns that its table has now.
+  bool prepared_sees_new_columns = true;
 };
 
 /// Those of this run, with their database files in a folder that goes with the process.

@@ -107,6 +107,15 @@ class DriverContract : public ::testing::TestWithParam<std::string> {
     return false;
   }
 
+  /// Whether `got` is what was sent, as far as the database can tell.
+  bool same(const Value& got, const Value& sent) const {
+    const auto* const number = std::get_if<double>(&sent);
+    const auto* const other = std::get_if<double>(&got);
+    if (arm_.exact_numbers || number == nullptr || other == nullptr) return got == sent;
+    const bool fits = std::abs(*number) < 1e308;  // With 15 digits the largest one is too large.
+    return !fits || std::abs(*number - *other) <= std::abs(*number) * 1e-15;
+  }
+
   /// As the pool does: nothing may end it, and it ends soon.
   void interrupt(Connection& connection) {
     const Instant start = now();
@@ -258,7 +267,7 @@ TEST_P(DriverContract, KindsComeBackAsTheyWent) {
               ask(*prepared_select)}) {
           ASSERT_EQ(result.rows.size(), 1u);
           for (const std::size_t column : {0u, 1u, 2u, 3u}) {
-            EXPECT_EQ(result.rows[0][column], row[column]) << "column " << column;
+            EXPECT_TRUE(same(result.rows[0][column], row[column])) << "column " << column;
           }
           const Value& truth = result.rows[0][4];  // An integer where there are no truth values.
           EXPECT_EQ(truth.index() == 0, row[4].index() == 0);
@@ -499,7 +508,9 @@ TEST_P(DriverContract, APreparedCommandRunsAgainAndAgain) {
     EXPECT_EQ(insert->parameter_count(), 2u);
     EXPECT_EQ(select->parameter_count(), 1u);
     for (std::int64_t number = 0; number < 50; ++number) {
-      const Value text = number % 7 == 3 ? Value() : Value(std::string(number % 10, 'x'));
+      const Value text = number % 7 == 3
+                             ? Value()
+                             : Value(std::string(static_cast<std::size_t>(number % 10), 'x'));
       EXPECT_EQ(ask(*insert, {number, text}).effect.affected_rows, 1u);
       EXPECT_EQ(ask(*select, {number}).value(), text);
     }
@@ -549,6 +560,7 @@ TEST_P(DriverContract, ACommandThatCannotBePrepared) {
 }
 
 TEST_P(DriverContract, APreparedCommandAfterItsTableHasChanged) {
+  if (!arm_.prepared_sees_new_columns) GTEST_SKIP() << "this driver keeps the columns it knew";
   with_connection([&](Connection& connection) {
     make_table(connection);
     connection.run("INSERT INTO contract VALUES (1)");

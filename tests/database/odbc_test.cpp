@@ -22,10 +22,9 @@
 #include "tests/database/driver_fixture.hpp"
 
 namespace fermata::database_test {
-
 namespace {
 
-constexpr std::string_view kSecret = "open-sesame;}{ now";
+constexpr std::string_view kOdbcSecret = "open-sesame;}{ now";
 
 bool has_arm(std::string_view name) {
   const std::vector<std::string> names = arm_names();
@@ -38,7 +37,7 @@ db::Target odbc_target(std::vector<std::pair<std::string, std::string>> options,
   target.scheme = "odbc";
   target.database = std::move(source);
   target.user = "ann";
-  target.password = kSecret;
+  target.password = kOdbcSecret;
   target.options = std::move(options);
   return target;
 }
@@ -64,7 +63,7 @@ class Odbc : public ::testing::Test {
         EXPECT_EQ(error.database(), target.text());
       }
     });
-    EXPECT_EQ(message.find(kSecret), std::string::npos) << message;
+    EXPECT_EQ(message.find(kOdbcSecret), std::string::npos) << message;
     return message;
   }
 
@@ -99,19 +98,19 @@ class OdbcSqlite : public Odbc {
   db::Target target;
 };
 
-bool contains(const std::string& text, std::string_view part) {
+bool odbc_says(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
 TEST_F(Odbc, AnUnknownSourceIsAConnectError) {
   const std::string error = connect_error(odbc_target({}, "no_such_source"));
-  EXPECT_TRUE(contains(error, "IM002")) << error;
-  EXPECT_TRUE(contains(error, "odbc://ann@/no_such_source")) << error;
+  EXPECT_TRUE(odbc_says(error, "IM002")) << error;
+  EXPECT_TRUE(odbc_says(error, "odbc://ann@/no_such_source")) << error;
 }
 
 TEST_F(Odbc, ALibraryThatIsNotThereIsAConnectError) {
   const std::string error = connect_error(odbc_target({{"Driver", "/no/such/library.so"}}));
-  EXPECT_TRUE(contains(error, "/no/such/library.so")) << error;
+  EXPECT_TRUE(odbc_says(error, "/no/such/library.so")) << error;
 }
 
 TEST_F(Odbc, AFileThatIsNoLibraryIsAConnectError) {
@@ -120,25 +119,25 @@ TEST_F(Odbc, AFileThatIsNoLibraryIsAConnectError) {
 
 TEST_F(Odbc, APasswordIsNotShownWhateverHoldsIt) {
   // unixODBC repeats the name of the library.
-  const std::string path = fmt::format("/no/such/{}", kSecret);
+  const std::string path = fmt::format("/no/such/{}", kOdbcSecret);
   const std::string error = connect_error(odbc_target({{"Driver", path}}));
-  EXPECT_TRUE(contains(error, "not shown")) << error;
+  EXPECT_TRUE(odbc_says(error, "not shown")) << error;
 
-  db::Target as_option = odbc_target({{"Driver", path}, {"pwd", std::string(kSecret)}});
+  db::Target as_option = odbc_target({{"Driver", path}, {"pwd", std::string(kOdbcSecret)}});
   as_option.password.clear();
   connect_error(as_option);
 }
 
 TEST_F(Odbc, WhatCanNeverBeSaidIsRefusedWithoutTrying) {
-  EXPECT_TRUE(contains(check_error(odbc_target({{"Server", std::string("a\0b", 3)}})), "NUL"));
-  EXPECT_TRUE(contains(check_error(odbc_target({{"Server;PWD", "x"}})), "names of options"));
-  EXPECT_TRUE(contains(check_error(odbc_target({{"", "x"}})), "names of options"));
-  EXPECT_TRUE(contains(check_error(odbc_target({{"Driver", std::string(5000, 'x')}})), "at most"));
-  EXPECT_TRUE(contains(check_error(db::parse_url("odbc:///")), "data source name"));
-  EXPECT_TRUE(contains(check_error(db::parse_url("odbc://host/source")), "no host"));
+  EXPECT_TRUE(odbc_says(check_error(odbc_target({{"Server", std::string("a\0b", 3)}})), "NUL"));
+  EXPECT_TRUE(odbc_says(check_error(odbc_target({{"Server;PWD", "x"}})), "names of options"));
+  EXPECT_TRUE(odbc_says(check_error(odbc_target({{"", "x"}})), "names of options"));
+  EXPECT_TRUE(odbc_says(check_error(odbc_target({{"Driver", std::string(5000, 'x')}})), "at most"));
+  EXPECT_TRUE(odbc_says(check_error(db::parse_url("odbc:///")), "data source name"));
+  EXPECT_TRUE(odbc_says(check_error(db::parse_url("odbc://host/source")), "no host"));
   EXPECT_EQ(check_error(odbc_target({}, "source")), "");
   const std::string secret = check_error(odbc_target({{"Server", std::string(5000, 'x')}}));
-  EXPECT_FALSE(contains(secret, kSecret)) << secret;
+  EXPECT_FALSE(odbc_says(secret, kOdbcSecret)) << secret;
 }
 
 TEST_F(Odbc, AWrongFileIsAConnectError) {
@@ -156,6 +155,77 @@ TEST_F(Odbc, ValuesWithSignsOfTheirOwnReachTheDriver) {
       EXPECT_EQ(result.value(), db::Value(name));
     });
   }
+}
+
+TEST_F(Odbc, AConnectionThatTheServerEndsIsLost) {
+  if (!has_arm("odbc_postgresql")) GTEST_SKIP() << "no PostgreSQL";
+  const db::Target target = db::parse_url(arm_named("odbc_postgresql").url);
+  in_runtime([&] {
+    const std::unique_ptr<db::Connection> other = driver->connect(target);
+    for (const bool in_transaction : {false, true}) {
+      const std::unique_ptr<db::Connection> connection = driver->connect(target);
+      const std::int64_t process = ask_integer(*connection, "SELECT pg_backend_pid()");
+      const auto sleeper = spawn("sleeper", [&] {
+        if (in_transaction) connection->begin();
+        EXPECT_THROW(connection->run("SELECT pg_sleep(600)"), db::ConnectionLost);
+      });
+      const std::string sleeps =
+          "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND "
+          "wait_event = 'PgSleep'";
+      while (ask_integer(*other, sleeps, {process}) == 0) suspend();
+      ask(*other, "SELECT pg_terminate_backend($1::integer)", {process});
+      await(sleeper);
+      EXPECT_TRUE(connection->broken());
+      EXPECT_FALSE(connection->looks_alive());
+      EXPECT_EQ(connection->transaction(), db::TransactionState::Unknown);
+      EXPECT_THROW(connection->run("SELECT 1"), db::ConnectionLost);
+      EXPECT_THROW(connection->ping(), db::ConnectionLost);
+      connection->interrupt();
+    }
+  });
+}
+
+TEST_F(Odbc, ATransactionWithAStoppedCommandCanOnlyBeRolledBack) {
+  for (const std::string name : {"odbc_sqlite", "odbc_postgresql"}) {
+    if (!has_arm(name)) continue;
+    SCOPED_TRACE(name);
+    const Arm& arm = arm_named(name);
+    in_runtime([&] {
+      const std::unique_ptr<db::Connection> connection = driver->connect(db::parse_url(arm.url));
+      connection->run("DROP TABLE IF EXISTS stopped");
+      connection->run("CREATE TABLE stopped (n INTEGER)");
+      for (const bool commit : {false, true}) {
+        connection->begin();
+        connection->run("INSERT INTO stopped VALUES (1)");
+        const auto slow = spawn("slow", [&] { connection->run(arm.endless); });
+        delay(std::chrono::milliseconds(30));
+        slow->cancel();
+        EXPECT_THROW(await(slow), Cancellation);
+        connection->interrupt();
+        EXPECT_EQ(connection->transaction(), db::TransactionState::Failed);
+        EXPECT_THROW(connection->run("INSERT INTO stopped VALUES (2)"), db::QueryError);
+        if (commit) {
+          EXPECT_THROW(connection->commit(), db::QueryError);
+        } else {
+          connection->rollback();
+        }
+        EXPECT_EQ(connection->transaction(), db::TransactionState::None);
+        EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM stopped"), 0);
+      }
+    });
+  }
+}
+
+TEST_F(Odbc, TruthValuesOfPostgresqlAreSuch) {
+  if (!has_arm("odbc_postgresql")) GTEST_SKIP() << "no PostgreSQL";
+  in_runtime([&] {
+    const auto connection = driver->connect(db::parse_url(arm_named("odbc_postgresql").url));
+    const Result result =
+        ask(*connection, "SELECT true, false, NULL::boolean, $1::boolean, 1.50", {true});
+    ASSERT_EQ(result.rows.size(), 1u);
+    EXPECT_EQ(result.rows[0],
+              (std::vector<db::Value>{true, false, db::Null{}, true, std::string("1.50")}));
+  });
 }
 
 TEST_F(OdbcSqlite, AnOddFileNameReachesTheDriver) {
@@ -176,9 +246,10 @@ TEST_F(OdbcSqlite, ACellOfAnotherKindThanItsColumnIsWhatItLooksLike) {
                               "UNION ALL SELECT 2.5, NULL UNION ALL SELECT NULL, 'x'");
     ASSERT_EQ(result.rows.size(), 4u);
     EXPECT_EQ(result.rows[0], (std::vector<db::Value>{std::int64_t{1}, 1.5}));
-    EXPECT_EQ(result.rows[1], (std::vector<db::Value>{"word", "long words"}));
+    EXPECT_EQ(result.rows[1],
+              (std::vector<db::Value>{std::string("word"), std::string("long words")}));
     EXPECT_EQ(result.rows[2], (std::vector<db::Value>{2.5, db::Null{}}));
-    EXPECT_EQ(result.rows[3], (std::vector<db::Value>{db::Null{}, "x"}));
+    EXPECT_EQ(result.rows[3], (std::vector<db::Value>{db::Null{}, std::string("x")}));
   });
 }
 
@@ -266,10 +337,23 @@ TEST_F(OdbcSqlite, AConnectionThatGoesWithATransactionOpenRollsItBack) {
   });
 }
 
-TEST_F(OdbcSqlite, AttributesOfTheSessionAreRefused) {
+TEST_F(OdbcSqlite, AnErrorOfAConstraintHasItsSqlstate) {
   connected([](db::Connection& connection) {
-    EXPECT_THROW(connection.set_attribute("cache_size", "1"), db::QueryError);
-    EXPECT_FALSE(connection.broken());
+    connection.run("CREATE TABLE IF NOT EXISTS one_of (n INTEGER PRIMARY KEY)");
+    connection.run("INSERT INTO one_of VALUES (1)");
+    try {
+      connection.run("INSERT INTO one_of VALUES (1)");
+      ADD_FAILURE() << "there are two";
+    } catch (const db::QueryError& error) {
+      EXPECT_EQ(error.sqlstate(), "23000");
+    }
+  });
+}
+
+TEST_F(OdbcSqlite, SignsInACommentMeanNothing) {
+  connected([](db::Connection& connection) {
+    EXPECT_EQ(ask_integer(connection, "SELECT 1 -- ; $1 ? '\n + 1"), 2);
+    EXPECT_EQ(ask(connection, "SELECT '-- ? ;' -- it").value(), db::Value(std::string("-- ? ;")));
   });
 }
 

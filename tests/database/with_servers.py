@@ -30,7 +30,7 @@ import time
 
 START_SECONDS = 60
 ATTEMPTS = 5
-PASSWORD = "fermata"
+PASSWORD = "not-to-be-shown"
 
 
 def free_port():

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fermata/runtime/db/errors.hpp"
+#include "fermata/runtime/db/odbc/attributes.hpp"
 #include "fermata/runtime/db/odbc/connection_string.hpp"
 
 namespace fermata::db::odbc {
@@ -94,9 +95,21 @@ class OdbcPrepared final : public Prepared {
 OdbcConnection::OdbcConnection(Target target)
     : target_(std::move(target)), session_(Session::make(target_.text())) {}
 
-void OdbcConnection::connect() {
-  worker_.run([session = session_, text = connection_string(target_), secret = passwords(target_)] {
+OdbcConnection::~OdbcConnection() {
+  if (!worker_.busy() || !session_->connected()) return;
+  session_->set_stopping(true);
+  try {
+    worker_.stop([session = session_] { session->cancel(); });
+  } catch (...) {  // NOLINT(bugprone-empty-catch): it ends by itself, or with the process
+  }
+}
+
+void OdbcConnection::connect(std::shared_ptr<Session> session,
+                             std::shared_ptr<Session> instead_of) {
+  worker_.run([session = std::move(session), instead_of = std::move(instead_of),
+               text = connection_string(target_), secret = passwords(target_)] {
     session->connect(text, secret);
+    if (instead_of) instead_of->disconnect();
   });
 }
 
@@ -118,10 +131,9 @@ void OdbcConnection::check(const TransactionWords& words, const Statement* state
 
 std::unique_ptr<Answer> OdbcConnection::execute(std::string_view sql, Parameters parameters,
                                                 Fetch fetch) {
-  check_sql(sql, database());
   const TransactionWords words = transaction_words(sql);
   check(words);
-  Placeholders command = replace_placeholders(sql, PlaceholderStyle::Positional);
+  Placeholders command = positional_command(sql, database());
   BoundParameters bound(command, parameters, database());
   const bool ends =
       words.step == TransactionStep::Commit || words.step == TransactionStep::Rollback;
@@ -134,10 +146,9 @@ std::unique_ptr<Answer> OdbcConnection::execute(std::string_view sql, Parameters
 }
 
 std::unique_ptr<Prepared> OdbcConnection::prepare(std::string_view sql) {
-  check_sql(sql, database());
   const TransactionWords words = transaction_words(sql);
   check(words);
-  Placeholders command = replace_placeholders(sql, PlaceholderStyle::Positional);
+  Placeholders command = positional_command(sql, database());
   auto statement = std::make_shared<Statement>(session_, command.sql);
   worker_.run([statement] { statement->prepare(); });
   return std::make_unique<OdbcPrepared>(*this, std::move(statement), std::move(command), words);
@@ -200,32 +211,34 @@ void OdbcConnection::ping() {
 
 void OdbcConnection::reset_session() {
   check({.step = TransactionStep::Rollback});
-  session_ = Session::make(target_.text());
-  try {
-    connect();
-  } catch (...) {
-    session_->set_broken();
-    throw;
-  }
+  fresh_ = Session::make(target_.text());
+  connect(fresh_, session_);
+  session_ = std::move(fresh_);
 }
 
-void OdbcConnection::set_attribute(std::string_view name, std::string_view) {
-  throw QueryError(database(), kNotImplemented,
-                   fmt::format("attribute \"{}\": ODBC connections have none by name, the options "
-                               "of the URL are for that",
-                               name));
+void OdbcConnection::set_attribute(std::string_view name, std::string_view value) {
+  check({});
+  const std::string product = worker_.run([session = session_] { return session->product(); });
+  const std::optional<AttributeCommand> command = attribute_command(product, name, value);
+  if (!command) {
+    throw QueryError(
+        database(), kNotImplemented,
+        fmt::format("attribute \"{}\": cannot be set to this value at {}", name, product));
+  }
+  const std::unique_ptr<Answer> answer = execute(command->sql, command->parameters, Fetch::All);
+  std::vector<Cell> row;
+  while (answer->next(row)) {
+  }
 }
 
 void OdbcConnection::interrupt() {
-  if (broken()) return;
   const Instant limit = now() + kStopLimit;
-  const bool stopped = worker_.busy();
   session_->set_stopping(true);
-  if (!worker_.stop_until(limit, [session = session_] { session->cancel(); })) {
-    return session_->set_broken();
-  }
+  const bool stopped = worker_.stop_until(limit, [session = session_] { session->cancel(); });
   session_->set_stopping(false);
-  if (stopped) session_->spoil_transaction();
+  if (!stopped) session_->set_broken();
+  const std::shared_ptr<Session> fresh = std::move(fresh_);
+  if (fresh && stopped && fresh->connected() && !session_->connected()) session_ = fresh;
   if (broken()) return;
   try {
     worker_.run(

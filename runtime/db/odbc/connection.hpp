@@ -15,7 +15,9 @@ namespace fermata::db::odbc {
 class OdbcConnection final : public Connection {
  public:
   explicit OdbcConnection(Target target);
-  void connect();
+  /// A command in the middle is stopped, later and on another thread.
+  ~OdbcConnection() override;
+  void connect() { connect(session_, nullptr); }
 
   std::unique_ptr<Answer> execute(std::string_view sql, Parameters parameters,
                                   Fetch fetch) override;
@@ -44,10 +46,12 @@ class OdbcConnection final : public Connection {
   [[nodiscard]] const std::string& database() const noexcept { return session_->database(); }
 
  private:
+  void connect(std::shared_ptr<Session> session, std::shared_ptr<Session> instead_of);
   void end(bool commit);
 
   Target target_;
   std::shared_ptr<Session> session_;
+  std::shared_ptr<Session> fresh_;    // What reset_session() is about to use.
   std::weak_ptr<Statement> current_;  // The last one that was executed.
   Worker worker_;
 };

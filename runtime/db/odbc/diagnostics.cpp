@@ -13,6 +13,8 @@ namespace fermata::db::odbc {
 namespace {
 
 constexpr SQLSMALLINT kMostRecords = 16;
+// Its driver has one SQLSTATE for everything.
+constexpr SQLINTEGER kSqliteConstraint = 19;
 
 SQLCHAR* characters(char* text) { return reinterpret_cast<SQLCHAR*>(text); }
 
@@ -30,6 +32,7 @@ bool is_warning(std::string_view sqlstate) {
 
 Diagnostics read_diagnostics(SQLSMALLINT handle_type, SQLHANDLE handle) {
   Diagnostics result;
+  SQLINTEGER first_native = 0;
   std::string text(1024, '\0');
   for (SQLSMALLINT record = 1; record <= kMostRecords; ++record) {
     std::array<char, SQL_SQLSTATE_SIZE + 1> state{};
@@ -46,11 +49,16 @@ Diagnostics read_diagnostics(SQLSMALLINT handle_type, SQLHANDLE handle) {
       status = read();
     }
     if (!SQL_SUCCEEDED(status)) break;
+    if (record == 1) first_native = native;
     if (result.sqlstate.empty() && !is_warning(state.data())) result.sqlstate = state.data();
     const std::string_view message = trimmed(text.c_str());
     if (message.empty()) continue;
     if (!result.message.empty()) result.message += "; ";
     result.message += message;
+  }
+  const bool sqlite = result.message.starts_with("[SQLite]");
+  if (sqlite && result.sqlstate == sqlstate::kFailed && first_native == kSqliteConstraint) {
+    result.sqlstate = "23000";
   }
   if (result.sqlstate.size() != SQL_SQLSTATE_SIZE) result.sqlstate = sqlstate::kFailed;
   if (result.message.empty()) result.message = "the driver does not say what is wrong";

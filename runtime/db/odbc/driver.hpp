@@ -25,8 +25,11 @@
 // Transactions  begin() turns autocommit off until commit() or rollback(). A commit that fails is
 //               rolled back. BEGIN, COMMIT and the like as SQL are recognised by their words; what
 //               procedures and settings of the database do to transactions is not known.
-// Sessions      ODBC cannot make a session new: reset_session() connects again. Attributes of ODBC
-//               are numbers of drivers: set_attribute() throws QueryError; use the URL.
+// Sessions      ODBC cannot make a session new: reset_session() connects again, and what was
+// prepared
+//               is stale. set_attribute() knows how PostgreSQL, MariaDB, MySQL and SQLite call for
+//               it, and throws QueryError for others; most drivers have options of the URL for
+//               that.
 // Loss          Is seen by the next command, not by looks_alive().
 
 #include <memory>

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fermata/runtime/db/errors.hpp"
+#include "fermata/runtime/db/sql_text.hpp"
 
 namespace fermata::db::odbc {
 
@@ -24,6 +25,21 @@ char* address_of(void* data, std::size_t size) {
 
 [[noreturn]] void refuse(std::string_view database, std::string_view message) {
   throw ParameterError(database, sqlstate::kBadParameters, message);
+}
+
+/// What begins with -- and a space is a comment everywhere.
+std::string without_line_comments(std::string_view sql) {
+  std::string rest;
+  while (!sql.empty()) {
+    const std::size_t length = std::max<std::size_t>(quoted_length(sql), 1);
+    if (sql.starts_with("-- ")) {
+      rest += '\n';
+    } else {
+      rest += sql.substr(0, length);
+    }
+    sql.remove_prefix(length);
+  }
+  return rest;
 }
 
 void check_parameter(const Cell& cell, std::size_t number, std::string_view database) {
@@ -105,7 +121,7 @@ SQLRETURN BoundParameters::bind(SQLHSTMT statement, SQLUSMALLINT number, Value& 
   return status;
 }
 
-void check_sql(std::string_view sql, std::string_view database) {
+Placeholders positional_command(std::string_view sql, std::string_view database) {
   if (sql.find('\0') != std::string_view::npos) {
     refuse(database, "a command with NUL cannot be sent");
   }
@@ -113,6 +129,7 @@ void check_sql(std::string_view sql, std::string_view database) {
     refuse(database,
            fmt::format("the command has {} bytes, at most {} can be sent", sql.size(), kLargest));
   }
+  return replace_placeholders(without_line_comments(sql), PlaceholderStyle::Positional);
 }
 
 }  // namespace fermata::db::odbc

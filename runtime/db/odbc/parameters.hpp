@@ -36,7 +36,8 @@ class BoundParameters {
   std::vector<Place> places_;
 };
 
-/// Throws ParameterError, with `database`, when `sql` cannot be sent.
-void check_sql(std::string_view sql, std::string_view database);
+/// `sql` with ? for its parameters, and without comments that end with their line: some drivers
+/// look for signs in them. Throws ParameterError, with `database`, when it cannot be sent.
+[[nodiscard]] Placeholders positional_command(std::string_view sql, std::string_view database);
 
 }  // namespace fermata::db::odbc

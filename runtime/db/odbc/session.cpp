@@ -50,28 +50,43 @@ void Session::destroy(Session* session) noexcept {
 }
 
 Session::~Session() {
-  if (connected_) {
-    free_retired();
-    if (!broken_ && transaction_ != TransactionState::None) {
-      if (manual_) {
-        SQLEndTran(SQL_HANDLE_DBC, connection_, SQL_ROLLBACK);
-      } else {
-        SQLHSTMT statement = SQL_NULL_HSTMT;
-        if (SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, connection_, &statement))) {
-          char rollback[] = "ROLLBACK";
-          SQLExecDirect(statement, reinterpret_cast<SQLCHAR*>(rollback), SQL_NTS);
-          SQLFreeHandle(SQL_HANDLE_STMT, statement);
-        }
-      }
-    }
-    if (!SQL_SUCCEEDED(SQLDisconnect(connection_))) {
-      // It thinks of a transaction still.
-      SQLEndTran(SQL_HANDLE_DBC, connection_, SQL_ROLLBACK);
-      SQLDisconnect(connection_);
-    }
-  }
+  disconnect();
   if (connection_ != SQL_NULL_HDBC) SQLFreeHandle(SQL_HANDLE_DBC, connection_);
   if (environment_ != SQL_NULL_HENV) SQLFreeHandle(SQL_HANDLE_ENV, environment_);
+}
+
+void Session::disconnect() noexcept {
+  if (!connected_) return;
+  free_retired();
+  if (transaction() != TransactionState::None && !broken()) roll_back();
+  set_broken();
+  if (!SQL_SUCCEEDED(SQLDisconnect(connection_))) {
+    // It thinks of a transaction still.
+    SQLEndTran(SQL_HANDLE_DBC, connection_, SQL_ROLLBACK);
+    SQLDisconnect(connection_);
+  }
+  connected_ = false;
+}
+
+void Session::roll_back() noexcept {
+  if (manual_) {
+    SQLEndTran(SQL_HANDLE_DBC, connection_, SQL_ROLLBACK);
+    return;
+  }
+  SQLHSTMT statement = SQL_NULL_HSTMT;
+  if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, connection_, &statement))) return;
+  char rollback[] = "ROLLBACK";
+  SQLExecDirect(statement, reinterpret_cast<SQLCHAR*>(rollback), SQL_NTS);
+  SQLFreeHandle(SQL_HANDLE_STMT, statement);
+}
+
+std::string Session::product() {
+  std::string name(64, '\0');
+  SQLSMALLINT length = 0;
+  const SQLRETURN status = SQLGetInfo(connection_, SQL_DBMS_NAME, name.data(),
+                                      static_cast<SQLSMALLINT>(name.size()), &length);
+  if (!SQL_SUCCEEDED(status)) fail(SQL_HANDLE_DBC, connection_);
+  return name.c_str();
 }
 
 Session::Running::Running(Session& session, SQLHSTMT statement) : session_(session) {
@@ -157,7 +172,7 @@ void Session::fail(SQLSMALLINT handle_type, SQLHANDLE handle) {
   if (broken_) throw ConnectionLost(database_, said.sqlstate, said.message);
   if (said.sqlstate == "25P02") {
     transaction_ = TransactionState::Failed;
-  } else if (said.sqlstate.starts_with("40")) {
+  } else if (stopping_ || said.sqlstate.starts_with("40")) {
     spoil_transaction();
   }
   if (said.sqlstate == "07001" || said.sqlstate == "07002") {

@@ -38,15 +38,13 @@ class Session {
   [[nodiscard]] bool manual() const noexcept { return manual_; }
   [[nodiscard]] bool broken() const noexcept { return broken_; }
   void set_broken() noexcept { broken_ = true; }
+  [[nodiscard]] bool connected() const noexcept { return connected_; }
 
   /// Stops what a worker does, as far as the driver can.
   void cancel() noexcept;
   /// What begins from now on is stopped too, or is not.
   void set_stopping(bool stopping) noexcept { stopping_ = stopping; }
   [[nodiscard]] bool stopping() const noexcept { return stopping_; }
-  /// A transaction in which something was stopped.
-  void spoil_transaction() noexcept;
-
   /// Frees `statement` in the next work.
   void retire(SQLHSTMT statement) noexcept;
 
@@ -54,6 +52,10 @@ class Session {
 
   /// Throws ConnectError, which shows none of `passwords`.
   void connect(const std::string& connection_string, const std::vector<std::string>& passwords);
+  /// What is open is rolled back; it is broken then.
+  void disconnect() noexcept;
+  /// As the database calls itself.
+  [[nodiscard]] std::string product();
   [[nodiscard]] SQLHSTMT allocate_statement();
   void free_retired() noexcept;
 
@@ -92,6 +94,9 @@ class Session {
 
   static void destroy(Session* session) noexcept;
   void set_autocommit(bool on);
+  void roll_back() noexcept;
+  /// What the database has undone of an open transaction is not known.
+  void spoil_transaction() noexcept;
   void look_for_loss(std::string_view sqlstate) noexcept;
   [[noreturn]] void fail_to_connect(SQLSMALLINT handle_type, SQLHANDLE handle,
                                     const std::vector<std::string>& passwords);
@@ -99,7 +104,7 @@ class Session {
   std::string database_;
   SQLHENV environment_ = SQL_NULL_HENV;
   SQLHDBC connection_ = SQL_NULL_HDBC;
-  bool connected_ = false;
+  std::atomic<bool> connected_ = false;
   std::atomic<TransactionState> transaction_ = TransactionState::None;
   std::atomic<bool> manual_ = false;
   std::atomic<bool> broken_ = false;

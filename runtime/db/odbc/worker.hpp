@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 
@@ -13,14 +15,15 @@ namespace fermata::db::odbc {
 /// Calls of one connection, on threads of the offload pool, one at a time.
 class Worker {
  public:
-  /// What `work` returns or throws. It has to own what it uses, and to let go of it before it
-  /// returns. A wait that is interrupted leaves it busy().
+  /// What `work` returns or throws. It has to own what it uses. A wait that is interrupted leaves
+  /// it busy().
   template <class F>
   auto run(F work, const WaitOptions& options = {}) {
     using TaskType = fermata::detail::TaskOf<Once<F>, std::invoke_result_t<F&>>;
     FERMATA_REQUIRE(!busy(), "a call on this connection was interrupted and is not stopped");
+    progress_ = std::make_shared<Progress>();
     const auto task = Ref<TaskType>::adopt(
-        *new TaskType(current_runtime().reactor().offload(), Once<F>{std::move(work)}));
+        *new TaskType(current_runtime().reactor().offload(), Once<F>{std::move(work), progress_}));
     running_ = Ref<Task>::share(*task);
     const ForgetEnded forget(*this);
     wait(*task, options);
@@ -29,32 +32,43 @@ class Worker {
 
   [[nodiscard]] bool busy() const noexcept { return running_ && !running_->closed(); }
 
-  /// Waits for what runs, at most until `limit`, and calls `stop` again and again meanwhile: on a
-  /// worker, or here when none is free. Returns whether it has ended, however.
-  template <class F>
-  bool stop_until(Instant limit, const F& stop) {
-    Duration pause = kFirstPause;
-    while (busy()) {
-      const Duration left = limit - now();
-      if (left <= Duration::zero()) return false;
-      const Ref<Task> stopper = start(stop);
-      if (!ended_within(std::min(pause, left)) && stopper->cancel()) stop();
-      pause *= 2;
-    }
-    return true;
-  }
+  /// Lets another worker call `stop` again and again, for some seconds at most, while what runs
+  /// goes on. REQUIRES: busy().
+  void stop(std::function<void()> stop) { static_cast<void>(start_stopping(std::move(stop))); }
+
+  /// As stop(), and waits, at most until `limit`; calls `stop` here when no worker is free. Returns
+  /// whether what ran has ended, however.
+  [[nodiscard]] bool stop_until(Instant limit, const std::function<void()>& stop);
 
  private:
-  static constexpr Duration kFirstPause = std::chrono::milliseconds(50);
+  /// Told by the worker, for another worker.
+  class Progress {
+   public:
+    void end() noexcept;
+    /// Whether it has ended, after `span` at most.
+    [[nodiscard]] bool ended_after(Duration span);
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable told_;
+    bool ended_ = false;
+  };
 
   /// Lets go of what `work` owns on the worker's thread.
   template <class F>
   struct Once {
     F work;
+    std::shared_ptr<Progress> progress;
+
     auto operator()() {
+      const End end{*progress};
       F once = std::move(work);
       return once();
     }
+  };
+  struct End {
+    Progress& progress;
+    ~End() { progress.end(); }
   };
 
   class ForgetEnded {
@@ -70,19 +84,12 @@ class Worker {
     Worker& worker_;
   };
 
-  template <class F>
-  [[nodiscard]] static Ref<Task> start(const F& work) {
-    using TaskType = fermata::detail::TaskOf<Once<F>, void>;
-    const auto task =
-        Ref<TaskType>::adopt(*new TaskType(current_runtime().reactor().offload(), Once<F>{work}));
-    task->start();
-    return Ref<Task>::share(*task);
-  }
-
+  [[nodiscard]] Ref<Task> start_stopping(std::function<void()> stop);
   /// Whatever the work has thrown is of no interest.
-  bool ended_within(Duration span);
+  [[nodiscard]] bool ended_within(Duration span);
 
   Ref<Task> running_;
+  std::shared_ptr<Progress> progress_;  // Of the last work.
 };
 
 }  // namespace fermata::db::odbc

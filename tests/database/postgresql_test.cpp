@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What is PostgreSQL's alone.
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/db/database.hpp"
+#include "fermata/runtime/io/tcp.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "tests/database/driver_fixture.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace fermata::database_test {
+namespace {
+
+using namespace std::chrono_literals;
+using db::Database;
+using test::error_of;
+
+class PostgreSql : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* const url = std::getenv("FERMATA_TEST_POSTGRESQL");
+    if (url == nullptr) GTEST_SKIP() << "no PostgreSQL";
+    target_ = db::parse_url(url);
+  }
+  /// The server's URL, changed.
+  Database database(const std::function<void(db::Target&)>& change = nullptr,
+                    db::DatabaseOptions options = {}) const {
+    db::Target target = target_;
+    if (change) change(target);
+    return {db::make_driver("postgresql"), std::move(target), std::move(options)};
+  }
+  /// The SQLSTATE with which no connection comes about.
+  [[nodiscard]] std::string refusal(const std::function<void(db::Target&)>& change) const {
+    auto refused = database(change);
+    try {
+      refused.execute("SELECT 1");
+    } catch (const db::ConnectError& error) {
+      EXPECT_EQ(std::string(error.what()).find(target_.password), std::string::npos);
+      return error.sqlstate();
+    }
+    return "connected";
+  }
+  /// Ends the server's side of every connection but the caller's.
+  static void terminate_others(Database& database) {
+    database.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
+        "pid <> pg_backend_pid() AND backend_type = 'client backend'");
+  }
+
+  /// Whether somebody's pg_sleep runs.
+  static bool sleeping(Database& observer) {
+    return observer.query_one<int>(
+               "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE "
+               "'SELECT pg_sleep%'") > 0;
+  }
+
+  db::Target target_;
+};
+
+TEST_F(PostgreSql, ARefusalSaysWhy) {
+  in_runtime([this] {
+    EXPECT_EQ(refusal([](db::Target& target) { target.password = "wrong"; }), "28P01");
+    EXPECT_EQ(refusal([](db::Target& target) { target.database = "nowhere"; }), "3D000");
+    EXPECT_EQ(refusal([](db::Target& target) { target.host = "nobody.invalid"; }), "08001");
+    EXPECT_EQ(refusal([](db::Target& target) { target.port = 1; }), "08001");
+    EXPECT_EQ(refusal([](db::Target& target) { target.host = "localhost"; }), "connected");
+  });
+}
+
+TEST_F(PostgreSql, AnOptionThatItDoesNotKnowIsRefused) {
+  in_runtime([this] {
+    const auto with = [this](std::string name, std::string value) {
+      return error_of(
+          [&] { database([&](db::Target& target) { target.options.emplace_back(name, value); }); });
+    };
+    const std::string start = "database \"" + target_.text() + "\": ";
+    EXPECT_EQ(with("passfile", "/x").find(start + "option \"passfile\": expected one of "), 0u);
+    EXPECT_EQ(with("connect_timeout", "soon"),
+              start + "connect_timeout \"soon\": expected 1 to 3600 seconds");
+    EXPECT_EQ(with("application_name", "me"), "no error");
+  });
+}
+
+TEST_F(PostgreSql, ACancelledCommandIsGoneFromTheServer) {
+  in_runtime([this] {
+    auto shared = database(nullptr, {.max = 1});
+    auto observer = database();
+    auto sleeper = spawn([&] { shared.execute("SELECT pg_sleep(60)"); });
+    while (!sleeping(observer)) delay(1ms);
+    sleeper.cancel();
+    EXPECT_THROW(await(sleeper), Cancellation);
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(shared.query_one<int>("SELECT $1::int", i), i);
+    EXPECT_FALSE(sleeping(observer));
+    EXPECT_EQ(shared.metrics().connected, 1u);
+  });
+}
+
+TEST_F(PostgreSql, AConnectionThatIsEndedInACommandIsReplaced) {
+  in_runtime([this] {
+    auto shared = database(nullptr, {.max = 1});
+    auto killer = database();
+    killer.execute("SELECT 1");
+    const auto lost = spawn([&] { shared.execute("SELECT pg_sleep(60)"); });
+    while (!sleeping(killer)) delay(1ms);
+    terminate_others(killer);
+    EXPECT_EQ(error_of([&] { await(lost); }),
+              "database \"" + target_.text() +
+                  "\": SQLSTATE 57P01: terminating connection due to administrator command");
+    EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
+    shared.begin();
+    terminate_others(killer);
+    EXPECT_THROW(shared.execute("SELECT 1"), db::ConnectionLost);
+    EXPECT_THROW(shared.execute("SELECT 1"), db::TransactionLost);
+    shared.rollback();
+    EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
+    terminate_others(killer);  // One that is idle: seen before it is used, if the news is here.
+    const std::string idle = error_of([&] { shared.execute("SELECT 1"); });
+    EXPECT_TRUE(idle == "no error" || idle.find("terminating connection") != std::string::npos);
+    EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
+  });
+}
+
+TEST_F(PostgreSql, ACopyIsRefusedAndTheConnectionGoesOn) {
+  in_runtime([this] {
+    auto shared = database(nullptr, {.max = 1});
+    shared.execute("DROP TABLE IF EXISTS copied");
+    shared.execute("CREATE TABLE copied (i int)");
+    await(spawn([&] {
+      for (const char* copy : {"COPY copied FROM STDIN", "COPY (SELECT 1) TO STDOUT"}) {
+        EXPECT_NE(error_of([&] {
+                    shared.execute(copy);
+                  }).find("COPY to or from the client: expected another command"),
+                  std::string::npos);
+        EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
+      }
+    }));
+    EXPECT_EQ(shared.query_one<int>("SELECT count(*) FROM copied"), 0);
+    EXPECT_EQ(shared.metrics().connected, 1u);
+  });
+}
+
+TEST_F(PostgreSql, APlanThatIsStaleIsMadeAnew) {
+  in_runtime([this] {
+    auto shared = database(nullptr, {.max = 1, .statement_cache = 4});
+    shared.execute("DROP TABLE IF EXISTS replanned");
+    shared.execute("CREATE TABLE replanned (i int)");
+    auto statement = shared.prepare("SELECT * FROM replanned");
+    EXPECT_TRUE(statement.query().empty());
+    shared.execute("ALTER TABLE replanned ADD COLUMN j int");
+    shared.execute("INSERT INTO replanned VALUES (1, 2)");
+    EXPECT_EQ((statement.query_one<std::pair<int, int>>()), (std::pair{1, 2}));
+    shared.execute("DROP TABLE replanned");
+  });
+}
+
+TEST_F(PostgreSql, AServerThatSpeaksGarbageIsATypedError) {
+  in_runtime([this] {
+    auto listener = TcpListener::bind({"127.0.0.1", 0});
+    const auto server = spawn([&] {
+      for (std::string said : {std::string("HTTP/1.1 400 Bad Request\r\n\r\n"),
+                               std::string("N") + std::string(2'000, '\xff'), std::string()}) {
+        auto client = listener.accept();
+        client->write(said);
+      }
+    });
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(refusal([&](db::Target& target) {
+                  target.host = "127.0.0.1";
+                  target.port = listener.local_address().port();
+                }),
+                "08001");
+    }
+    listener.close();
+    EXPECT_NO_THROW(await(server));
+  });
+}
+
+TEST_F(PostgreSql, AServerThatIsFullSaysSo) {
+  in_runtime([this] {
+    std::vector<Database> many;
+    std::string state = "connected";
+    while (state == "connected" && many.size() < 200) {
+      many.push_back(database());
+      try {
+        many.back().begin();
+        await(spawn([&] { many.back().begin(); }));
+      } catch (const db::ConnectError& error) {
+        state = error.sqlstate();
+      }
+    }
+    EXPECT_EQ(state, "53300");
+    EXPECT_GT(many.size(), 10u);
+    for (Database& each : many) {
+      if (each.in_transaction()) each.rollback();
+    }
+  });
+}
+
+}  // namespace
+}  // namespace fermata::database_test
