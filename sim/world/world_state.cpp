@@ -290,8 +290,12 @@ bool WorldState::only_services_left() const noexcept {
   });
 }
 
-void WorldState::began(const NodeState& node) noexcept {
-  if (!node.is_service()) ++programs_left_;
+void WorldState::began(NodeState& node) noexcept {
+  if (!node.is_service()) {
+    ++programs_left_;
+  } else if (services_stopping_) {  // It was down when the others were told.
+    node.request_shutdown();
+  }
 }
 
 void WorldState::ended(const NodeState& node) noexcept {

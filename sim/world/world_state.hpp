@@ -81,7 +81,7 @@ class WorldState final : public RunRecord, private FaultListener {
       if (thread != &program && &thread->machine() == &program) visit(*thread);
     }
   }
-  void began(const NodeState& node) noexcept;
+  void began(NodeState& node) noexcept;
   void ended(const NodeState& node) noexcept;
   /// Whether time may pass as far as `to`; when not, the run has failed.
   bool within_time_limit(Instant to) {

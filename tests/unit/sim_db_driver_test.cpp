@@ -358,14 +358,16 @@ TEST_F(DatabaseDriverTest, ACancelThatComesLateStrikesNobodyElse) {
   for (std::uint64_t seed = 1; seed <= 300 && !HasFailure(); ++seed) {
     const bool faulty = seed % 3 != 0;
     begin(seed, faulty ? FaultSet::all() : FaultSet::none());
-    serve().may_crash().may_pause();
-    world_->at(1min, [this] {
+    Node& server = serve().may_crash().may_pause();
+    bool ended = false;
+    world_->at(1min, [&] {
       world_->heal();
-      if (!world_->node("db").is_up()) world_->node("db").restart();
+      if (!ended && !server.is_up()) server.restart();
     });
     world_->node("client", [&] {
       delay(1ms);
       race_cancels(faulty);
+      ended = true;
     });
     run();
     EXPECT_FALSE(HasFailure()) << "with seed " << seed << " and " << world_->faults();

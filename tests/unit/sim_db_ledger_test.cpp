@@ -144,11 +144,11 @@ class LedgerTest : public test::WorldFixture {
     fill(database);
     Node& server = world_->service("db", [&] { run_database(database, {"0.0.0.0", 5000}); });
     server.may_crash().may_pause();
-    world_->at(1min, [this, &server] {
-      world_->heal();
-      if (!server.is_up()) server.restart();
-    });
     int done = 0;
+    world_->at(1min, [&, all = clients * transfers] {
+      world_->heal();
+      if (done < all && !server.is_up()) server.restart();
+    });
     for (int client = 0; client < clients; ++client) {
       world_->node(fmt::format("client {}", client), [&, client] {
         Teller teller;

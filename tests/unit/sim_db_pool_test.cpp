@@ -100,9 +100,10 @@ class DatabasePoolTest : public test::WorldFixture {
     }
     Node& server = world_->service("db", [&] { run_database(database, {"0.0.0.0", 5000}); });
     server.may_crash().may_pause();
-    world_->at(1min, [this, &server] {
+    bool ended = false;
+    world_->at(1min, [&] {
       world_->heal();
-      if (!server.is_up()) server.restart();
+      if (!ended && !server.is_up()) server.restart();
     });
     std::int64_t done = 0;
     world_->node("client", [&] {
@@ -119,6 +120,7 @@ class DatabasePoolTest : public test::WorldFixture {
       }
       for (Coroutine<>& user : users) await(user);
       bank.close();
+      ended = true;
     });
     run();
     sql::Session session(database);

@@ -271,6 +271,21 @@ TEST_F(CrashTest, AProgramThatWaitsForAnotherWaitsForItToComeUpAgain) {
   EXPECT_EQ(starts, 2);
 }
 
+TEST_F(CrashTest, AServiceThatComesUpWhenTheOthersHaveEndedIsShutDown) {
+  begin(1);
+  Node& down = world_->service("down", echo);
+  world_->service("slow", [] {
+    protect([] { delay(1s); });
+    delay(1h);
+  });
+  world_->node("client", [&] {
+    delay(1ms);
+    down.crash();
+  });
+  world_->at(10ms, [&] { down.restart(); });
+  run();
+}
+
 TEST_F(CrashTest, OnlyWhatIsUpCanCrashAndOnlyWhatCrashedCanComeUp) {
   begin(1);
   Node& brief = world_->node("brief", [] {});
