@@ -172,7 +172,8 @@ class MariaDB(Server):
         return [self.server, "--no-defaults", f"--datadir={self.data}", f"--port={self.port}",
                 "--bind-address=127.0.0.1", f"--socket={self.folder}/socket",
                 f"--pid-file={self.folder}/pid", f"--init-file={self.script}",
-                "--character-set-server=utf8mb4", "--innodb-flush-log-at-trx-commit=0", "--skip-name-resolve"]
+                "--character-set-server=utf8mb4", "--innodb-flush-log-at-trx-commit=0",
+                "--skip-name-resolve"]
 
     def is_ready(self):
         return b"ready for connections" in self.log.read_bytes()
