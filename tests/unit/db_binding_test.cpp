@@ -279,7 +279,7 @@ TEST_F(DatabaseBinding, AnAnswerThatIsReadKeepsTheConnectionToItself) {
   });
 }
 
-TEST_F(DatabaseBinding, OutsideOfACoroutineOrClosedItIsRefused) {
+TEST_F(DatabaseBinding, AClosedDatabaseGivesNoConnection) {
   std::optional<db::Database> database;
   fixture.run([&] {
     database.emplace(scripted_database(script));
