@@ -34,6 +34,8 @@ LIMITS = {
     "always": 3.0,  # beside a check written by hand: a third of a nanosecond more
     "sometimes": 3.0,  # beside the test of a null pointer
     "pool": 2.0,
+    "database_query": 100.0,
+    "database_acquire": 15.0,
     "future_complete_await": 5.0,
     "channel_round_trip": 3.0,
     "channel_message/128": 2.5,
