@@ -100,8 +100,8 @@ void Session::get_ready() {
     }
   }
   if (roll_back_to_ == 0) return;
-  const std::uint64_t savepoint = std::exchange(roll_back_to_, 0);
-  lease_->connection->run("ROLLBACK TO SAVEPOINT " + name_of(savepoint));
+  lease_->connection->run("ROLLBACK TO SAVEPOINT " + name_of(roll_back_to_));
+  roll_back_to_ = 0;
 }
 
 template <class Call>

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -219,6 +220,21 @@ TEST_F(DatabaseBinding, SavepointsThatAreLeftAreRolledBackToBeforeTheNextCommand
                                 "1 SAVEPOINT fermata_3", "1 SAVEPOINT fermata_4",
                                 "1 ROLLBACK TO SAVEPOINT fermata_3", "1 UPDATE",
                                 "1 SAVEPOINT fermata_5", "1 COMMIT", "1 BEGIN", "1 COMMIT"}));
+  });
+}
+
+TEST_F(DatabaseBinding, NothingIsDoneWhileASavepointCannotBeRolledBackTo) {
+  script->fails = {"ROLLBACK TO SAVEPOINT fermata_1"};
+  fixture.run([this] {
+    auto database = scripted_database(script);
+    auto transaction = database.transaction();
+    { auto left = transaction.savepoint(); }
+    EXPECT_THROW(database.execute("UPDATE"), db::QueryError);
+    EXPECT_THROW(database.execute("UPDATE"), db::QueryError);
+    EXPECT_THROW(database.commit(), db::QueryError);
+    transaction.rollback();
+    EXPECT_EQ(script->journal.back(), "1 ROLLBACK");
+    EXPECT_EQ(std::count(script->journal.begin(), script->journal.end(), "1 UPDATE"), 0);
   });
 }
 
