@@ -4,8 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,6 +69,19 @@ class PostgreSql : public ::testing::Test {
                "'SELECT pg_sleep%'") > 0;
   }
 
+  /// A message as the server sends it.
+  static std::string message(char kind, const std::string& body) {
+    const auto length = static_cast<std::uint32_t>(body.size() + 4);
+    std::string text(1, kind);
+    for (const int shift : {24, 16, 8, 0}) text += static_cast<char>(length >> shift);
+    return text + body;
+  }
+  static std::string fields(std::initializer_list<std::string> each) {
+    std::string body;
+    for (const std::string& field : each) body += field + '\0';
+    return body + '\0';
+  }
+
   db::Target target_;
 };
 
@@ -73,6 +90,8 @@ TEST_F(PostgreSql, ARefusalSaysWhy) {
     EXPECT_EQ(refusal([](db::Target& target) { target.password = "wrong"; }), "28P01");
     EXPECT_EQ(refusal([](db::Target& target) { target.database = "nowhere"; }), "3D000");
     EXPECT_EQ(refusal([](db::Target& target) { target.host = "nobody.invalid"; }), "08001");
+    EXPECT_EQ(refusal([](db::Target& target) { target.host = "999.1.1.1"; }), "08001");
+    EXPECT_EQ(refusal([](db::Target& target) { target.host = "::g"; }), "08001");
     EXPECT_EQ(refusal([](db::Target& target) { target.port = 1; }), "08001");
     EXPECT_EQ(refusal([](db::Target& target) { target.host = "localhost"; }), "connected");
   });
@@ -162,6 +181,64 @@ TEST_F(PostgreSql, APlanThatIsStaleIsMadeAnew) {
     EXPECT_EQ((statement.query_one<std::pair<int, int>>()), (std::pair{1, 2}));
     shared.execute("DROP TABLE replanned");
   });
+}
+
+TEST_F(PostgreSql, AStatementThatTheServerHasForgottenIsPreparedAnew) {
+  in_runtime([this] {
+    auto shared = database(nullptr, {.max = 1, .statement_cache = 4});
+    auto statement = shared.prepare("SELECT 1");
+    EXPECT_EQ(statement.query_one<int>(), 1);
+    shared.execute("DEALLOCATE ALL");
+    EXPECT_EQ(statement.query_one<int>(), 1);
+    shared.execute("DEALLOCATE ALL");
+    shared.begin();
+    { const auto dropped = shared.prepare("SELECT 2"); }
+    EXPECT_EQ(shared.query_one<int>("SELECT 3"), 3);
+    shared.commit();
+  });
+}
+
+TEST_F(PostgreSql, BytesComeBackInEveryFormatOfTheServer) {
+  in_runtime([this] {
+    auto shared = database(nullptr, {.max = 1});
+    std::string every;
+    for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
+    for (const char* format : {"escape", "hex"}) {
+      SCOPED_TRACE(format);
+      shared.set_attribute("bytea_output", format);
+      for (const std::string& sent : {every, std::string(), std::string("a"), std::string("\\x")}) {
+        const auto* const data = reinterpret_cast<const std::byte*>(sent.data());
+        const db::Bytes bytes(data, data + sent.size());
+        EXPECT_EQ(shared.query_one<db::Bytes>("SELECT $1::bytea", bytes), bytes);
+      }
+    }
+  });
+}
+
+TEST_F(PostgreSql, WhatTheServerRemarksIsNotShown) {
+  ::testing::internal::CaptureStderr();
+  in_runtime([this] {
+    auto listener = TcpListener::bind({"127.0.0.1", 0});
+    const auto server = spawn([&] {
+      auto client = listener.accept();
+      std::array<std::byte, 4'096> greeting;
+      static_cast<void>(client->read(greeting));
+      client->write(message('R', std::string(4, '\0')) +
+                    message('N', fields({"SWARNING", "VWARNING", "C01000", "Mread me"})) +
+                    message('E', fields({"SFATAL", "VFATAL", "C57P03", "Mstill starting"})));
+    });
+    // Whatever language the message is in.
+    EXPECT_EQ(refusal([&](db::Target& target) {
+                target.host = "127.0.0.1";
+                target.port = listener.local_address().port();
+                target.options = {{"sslmode", "disable"}, {"gssencmode", "disable"}};
+              }),
+              "57P03");
+    listener.close();
+    EXPECT_NO_THROW(await(server));
+    database().execute("DO $$ BEGIN RAISE WARNING 'read me'; END $$");
+  });
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 TEST_F(PostgreSql, AServerThatSpeaksGarbageIsATypedError) {

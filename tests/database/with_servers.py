@@ -16,6 +16,7 @@ and its exit code becomes this script's. A server that is not installed is left 
 """
 
 import contextlib
+import ctypes
 import os
 import pathlib
 import pwd
@@ -29,6 +30,7 @@ import tempfile
 import time
 
 START_SECONDS = 60
+STOP_SECONDS = 20
 ATTEMPTS = 5
 PASSWORD = "not-to-be-shown"
 
@@ -55,10 +57,18 @@ def program(name, *folders):
     return found
 
 
+def ends_with_this_script(signum):
+    """What a child calls to get `signum` when this script is gone, however that came."""
+    set_death_signal = 1
+    prctl = ctypes.CDLL(None).prctl
+    return lambda: prctl(set_death_signal, signum)
+
+
 class Server:
     """A server process with a folder of its own, which goes with it."""
 
     user = None  # Who runs it when this script is run by root.
+    stop_signal = signal.SIGKILL  # What it leaves nothing behind with.
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fermata_server_"))
@@ -78,13 +88,22 @@ class Server:
             if account else {}
         with open(self.log, "ab") as log:
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                    cwd=self.folder, start_new_session=True, **identity)
+                                    cwd=self.folder, start_new_session=True,
+                                    preexec_fn=ends_with_this_script(self.stop_signal),
+                                    **identity)
 
     def run(self, command):
-        if self.popen(command).wait() != 0:
+        self.process = self.popen(command)
+        if self.process.wait() != 0:
             raise RuntimeError(f"{command[0]} failed:\n{self.log.read_text(errors='replace')}")
+        self.process = None
+
+    def prepare(self):
+        """Makes what is in its folder."""
+        raise NotImplementedError
 
     def start(self):
+        self.prepare()
         for _ in range(ATTEMPTS):
             self.port = free_port()
             if self.launch():
@@ -101,6 +120,14 @@ class Server:
             time.sleep(0.05)
         self.kill()
         return False
+
+    def stop(self):
+        if self.process is None:
+            return
+        self.process.send_signal(self.stop_signal)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(STOP_SECONDS)
+        self.kill()
 
     def kill(self):
         """With everything that it has started."""
@@ -119,17 +146,17 @@ class Server:
                 raise RuntimeError(f"no restart:\n{self.log.read_text(errors='replace')}")
 
     def remove(self):
-        self.kill()
+        self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class PostgreSQL(Server):
     user = "postgres"
+    stop_signal = signal.SIGQUIT  # At once; killed, it would leave its shared memory behind.
     server = program("postgres", "/usr/lib/postgresql/*/bin")
     tools = pathlib.Path(server).parent if server else None
 
-    def __init__(self):
-        super().__init__()
+    def prepare(self):
         self.data = self.folder / "data"
         password = self.folder / "password"
         password.write_text(PASSWORD)
@@ -157,8 +184,7 @@ class MariaDB(Server):
     server = program("mariadbd", "/usr/sbin") or program("mysqld", "/usr/sbin")
     tools = program("mariadb-install-db") or program("mysql_install_db")
 
-    def __init__(self):
-        super().__init__()
+    def prepare(self):
         self.data = self.folder / "data"
         self.run([self.tools, "--no-defaults", f"--datadir={self.data}", "--skip-test-db",
                   "--auth-root-authentication-method=normal"])
@@ -211,7 +237,8 @@ def run_beside(servers, controls, arguments):
     environment = dict(os.environ)
     for each in [*servers, *controls]:
         environment.update(each.environment())
-    child = subprocess.Popen(arguments, env=environment)
+    child = subprocess.Popen(arguments, env=environment,
+                             preexec_fn=ends_with_this_script(signal.SIGKILL))
     try:
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -242,6 +269,8 @@ def main():
         sys.stdout.flush()
         status = run_beside(servers, controls, sys.argv[1:])
     finally:
+        for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(each, signal.SIG_IGN)
         for server in servers:
             server.remove()
     sys.exit(status if status >= 0 else 128 - status)

@@ -39,8 +39,27 @@ std::byte digit(char c) noexcept {
   return static_cast<std::byte>(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-/// `text` is \x and two digits for each byte.
+/// `text` is each byte itself, but \\ for a backslash and \ooo for some others.
+BytesView escaped_bytes_in(std::string_view text, Bytes& into) {
+  into.clear();
+  while (!text.empty()) {
+    std::size_t length = 1;
+    auto byte = static_cast<std::byte>(text.front());
+    if (text.starts_with("\\\\")) {
+      length = 2;
+    } else if (text.front() == '\\' && text.size() >= 4) {
+      length = 4;
+      byte = (digit(text[1]) << 6) | (digit(text[2]) << 3) | digit(text[3]);
+    }
+    into.push_back(byte);
+    text.remove_prefix(length);
+  }
+  return into;
+}
+
+/// `text` is \x and two digits for each byte, unless the session's bytea_output is another.
 BytesView bytes_in(std::string_view text, Bytes& into) {
+  if (!text.starts_with("\\x")) return escaped_bytes_in(text, into);
   into.resize((text.size() - 2) / 2);
   for (std::size_t i = 0; i < into.size(); ++i) {
     into[i] = (digit(text[2 + 2 * i]) << 4) | digit(text[3 + 2 * i]);

@@ -32,7 +32,7 @@ void require_count(const std::string& database, std::size_t given, std::size_t e
 class LibpqConnection::PreparedCommand final : public Prepared {
  public:
   PreparedCommand(Link& link, std::string name, std::size_t parameters,
-                  std::shared_ptr<std::vector<std::string>> forgotten)
+                  std::shared_ptr<std::deque<std::string>> forgotten)
       : link_(link),
         name_(std::move(name)),
         parameters_(parameters),
@@ -56,7 +56,7 @@ class LibpqConnection::PreparedCommand final : public Prepared {
   Link& link_;
   std::string name_;
   std::size_t parameters_;
-  std::shared_ptr<std::vector<std::string>> forgotten_;
+  std::shared_ptr<std::deque<std::string>> forgotten_;
 };
 
 std::string LibpqConnection::checked(std::string_view sql, std::size_t parameters) const {
@@ -92,14 +92,14 @@ std::unique_ptr<Prepared> LibpqConnection::prepare(std::string_view sql) {
   return std::make_unique<PreparedCommand>(link_, std::move(name), count, forgotten_);
 }
 
-// Inside a transaction that has failed the server takes nothing but its end.
+// A name may be gone already: an error is no news, but it would fail a transaction.
 void LibpqConnection::forget_prepared() {
-  while (!forgotten_->empty() && PQtransactionStatus(link_.get()) != PQTRANS_INERROR) {
-    const std::string command = "DEALLOCATE " + forgotten_->back();
-    forgotten_->pop_back();
+  while (!forgotten_->empty() && PQtransactionStatus(link_.get()) == PQTRANS_IDLE) {
+    const std::string command = "DEALLOCATE " + forgotten_->front();
     link_.send(
         PQsendQueryParams(link_.get(), command.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0));
-    link_.only_result();
+    link_.drain();
+    forgotten_->pop_front();
   }
 }
 
@@ -132,7 +132,7 @@ bool LibpqConnection::looks_alive() noexcept {
 void LibpqConnection::reset_session() {
   if (transaction() != TransactionState::None) rollback();
   run("DISCARD ALL");
-  forgotten_ = std::make_shared<std::vector<std::string>>();  // Those before are gone.
+  forgotten_ = std::make_shared<std::deque<std::string>>();  // Those before are gone.
 }
 
 void LibpqConnection::set_attribute(std::string_view name, std::string_view value) {

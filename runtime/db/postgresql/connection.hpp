@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "fermata/runtime/db/driver.hpp"
 #include "fermata/runtime/db/postgresql/link.hpp"
@@ -41,8 +41,7 @@ class LibpqConnection final : public Connection {
   Link link_;
   std::uint64_t prepared_ = 0;  // So far.
   /// Names of prepared commands that nobody has any more.
-  std::shared_ptr<std::vector<std::string>> forgotten_ =
-      std::make_shared<std::vector<std::string>>();
+  std::shared_ptr<std::deque<std::string>> forgotten_ = std::make_shared<std::deque<std::string>>();
 };
 
 }  // namespace fermata::db::postgresql

@@ -16,8 +16,8 @@ namespace fermata::db::postgresql {
 /// Kinds    boolean, the integers and oid, real and double precision, bytea come as what they are,
 ///          everything else as text.
 /// Refused  Several commands in one text, and COPY to or from the client.
-/// SQLSTATE libpq tells no code for a connection that does not come about: 28P01, 3D000 and 53300
-///          are read off the message where that is in English, else it is 08001.
+/// SQLSTATE The server's; 08001 for a connection that does not come about for another reason than
+///          what the server says.
 [[nodiscard]] std::unique_ptr<Driver> make_driver();
 
 }  // namespace fermata::db::postgresql
