@@ -6,6 +6,13 @@
 # Few sources each, and tests/examples_bugs.py compiles them anew; the same for what follows.
 set(CMAKE_UNITY_BUILD OFF)
 
+# What takes long is in the libraries; the examples themselves are compiled quickly.
+add_compile_options($<$<CONFIG:Sanitize>:-O0>)
+if(GTest_FOUND)
+  fermata_precompiled(examples GTest::gtest <gtest/gtest.h>)
+endif()
+set(FERMATA_TESTS_PRECOMPILED examples)
+
 # Those whose simulated tests fail, since that is what they show.
 set(examples_of_failure lost_update transfer)
 
@@ -30,12 +37,12 @@ foreach(example IN LISTS examples)
   if(EXISTS "${example}/main.cpp" AND TARGET fermata_uv)
     fermata_program(example_${name} examples/${name} SOURCES "${example}/main.cpp" ${shared}
       LINK fermata_drivers fermata_uv fermata_host fermata_db fermata_sim fmt::fmt ${needed}
-      PRECOMPILED sim)
+      PRECOMPILED examples)
   endif()
   if(simulations AND BUILD_TESTING AND TARGET fermata_sim)
-    set(properties "")
+    set(properties ${FERMATA_SIMULATION_PROPERTIES})
     if(name IN_LIST examples_of_failure)
-      set(properties WILL_FAIL TRUE)
+      list(APPEND properties WILL_FAIL TRUE)
     endif()
     fermata_test(example_${name}_sim_test examples/${name}
       SOURCES ${simulations} ${shared} LINK fermata_test_support fermata_sim fmt::fmt

@@ -5,6 +5,13 @@
 include(GoogleTest)
 set(FERMATA_TESTS_PRECOMPILED sim)
 
+# Properties of tests of simulations. Under sanitizers, which take some seven times as long, they
+# explore fewer schedules: what is looked for there is the same mistake in each of them.
+set(FERMATA_SIMULATION_PROPERTIES "")
+if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
+  set(FERMATA_SIMULATION_PROPERTIES ENVIRONMENT FERMATA_RUNS=300)
+endif()
+
 # fermata_program(<name> <folder> SOURCES ... [LINK ...] [PRECOMPILED <name>]): an executable in
 # <build>/<folder>, which sees the repository's root and links those of LINK that this build has.
 function(fermata_program name folder)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# properties/*_properties.cpp are laws, a test each; suite/ is the bundled suite of `./dev run`;
-# zoo/ is the program that hunts mutants, zoo/applications/ programs that are themselves wrong, with
-# their correct twins; the rest (models, generators) is a library of theirs.
+# properties/*_properties.cpp are laws, the tests of one program; suite/ is the bundled suite of
+# `./dev run`; zoo/ is the program that hunts mutants, zoo/applications/ programs that are wrong
+# themselves, with their correct twins; the rest (models, generators) is a library of theirs.
 
 if(NOT TARGET fermata_sim)
   return()
@@ -23,15 +23,9 @@ endif()
 
 set(laws_link fermata_laws fermata_test_support fermata_uv fermata_sim fmt::fmt)
 
-file(GLOB properties CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/*_properties.cpp")
-foreach(source IN LISTS properties)
-  cmake_path(GET source STEM name)
-  set(arms_link "")
-  if(name STREQUAL "loop_properties")
-    set(arms_link fermata_loop_arms)
-  endif()
-  fermata_test(${name} properties SOURCES ${source} LINK ${arms_link} ${laws_link})
-endforeach()
+file(GLOB properties_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/*_properties.cpp")
+fermata_test(properties_test properties SOURCES ${properties_sources}
+  LINK fermata_loop_arms ${laws_link} PROPERTIES ${FERMATA_SIMULATION_PROPERTIES})
 
 file(GLOB suite_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/suite/*.cpp")
 if(suite_sources)

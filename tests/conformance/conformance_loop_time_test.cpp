@@ -91,8 +91,10 @@ TEST_P(LoopTime, testHeapOrder) {
                                      5, 5, 10, 4, 2,  9, 8, 1, 7,  3, 13, 12, 6, 11};
     std::vector<int> fired;
     std::vector<CallbackId> ids;
+    const Instant start = now();
     for (const int value : values) {
-      ids.push_back(loop.delay(value * 100us, [&fired, value] { fired.push_back(value); }));
+      const Duration rest = value * 10ms - (now() - start);  // However long this takes.
+      ids.push_back(loop.delay(rest, [&fired, value] { fired.push_back(value); }));
     }
     loop.cancel(ids[16]);
     std::vector<int> expected = values;

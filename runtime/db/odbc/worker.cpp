@@ -19,6 +19,12 @@ void Worker::Progress::end() noexcept {
   told_.notify_all();
 }
 
+bool Worker::Progress::stop(const std::function<void()>& stop) {
+  const std::lock_guard lock(mutex_);
+  if (!ended_) stop();
+  return !ended_;
+}
+
 bool Worker::Progress::ended_after(Duration span) {
   std::unique_lock lock(mutex_);
   return told_.wait_for(lock, span, [this] { return ended_; });
@@ -30,8 +36,7 @@ Ref<Task> Worker::start_stopping(std::function<void()> stop) {
     const std::function<void()> once = std::move(stop);
     Duration pause = kFirstPause;
     for (int stops = 0; stops < kStops; ++stops) {
-      once();
-      if (progress->ended_after(pause)) return;
+      if (!progress->stop(once) || progress->ended_after(pause)) return;
       pause *= 2;
     }
   };

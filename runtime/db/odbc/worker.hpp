@@ -33,7 +33,7 @@ class Worker {
   [[nodiscard]] bool busy() const noexcept { return running_ && !running_->closed(); }
 
   /// Lets another worker call `stop` again and again, for some seconds at most, while what runs
-  /// goes on. REQUIRES: busy().
+  /// goes on, and never after it has ended. REQUIRES: busy().
   void stop(std::function<void()> stop) { static_cast<void>(start_stopping(std::move(stop))); }
 
   /// As stop(), and waits, at most until `limit`; calls `stop` here when no worker is free. Returns
@@ -44,7 +44,10 @@ class Worker {
   /// Told by the worker, for another worker.
   class Progress {
    public:
+    /// Waits for a stop() on the way, so that it reaches nothing that comes later.
     void end() noexcept;
+    /// Calls `stop`, unless it has ended; returns whether it had not.
+    [[nodiscard]] bool stop(const std::function<void()>& stop);
     /// Whether it has ended, after `span` at most.
     [[nodiscard]] bool ended_after(Duration span);
 
