@@ -6,12 +6,14 @@
 # Few sources each, and tests/examples_bugs.py compiles them anew; the same for what follows.
 set(CMAKE_UNITY_BUILD OFF)
 
-# What takes long is in the libraries; the examples themselves are compiled quickly.
-add_compile_options($<$<CONFIG:Sanitize>:-O0>)
-if(GTest_FOUND)
-  fermata_precompiled(examples GTest::gtest <gtest/gtest.h>)
+# What takes long is in the libraries: simulations are compiled quickly, as all tests are, and under
+# sanitizers so are the programs.
+set(FERMATA_TESTS_PRECOMPILED tests)
+set(programs_precompiled sim)
+if(CMAKE_BUILD_TYPE STREQUAL "Sanitize" AND TARGET fermata_precompiled_tests)
+  add_compile_options(-O0)
+  set(programs_precompiled tests)
 endif()
-set(FERMATA_TESTS_PRECOMPILED examples)
 
 # Those whose simulated tests fail, since that is what they show.
 set(examples_of_failure lost_update transfer)
@@ -37,7 +39,7 @@ foreach(example IN LISTS examples)
   if(EXISTS "${example}/main.cpp" AND TARGET fermata_uv)
     fermata_program(example_${name} examples/${name} SOURCES "${example}/main.cpp" ${shared}
       LINK fermata_drivers fermata_uv fermata_host fermata_db fermata_sim fmt::fmt ${needed}
-      PRECOMPILED examples)
+      PRECOMPILED ${programs_precompiled})
   endif()
   if(simulations AND BUILD_TESTING AND TARGET fermata_sim)
     set(properties ${FERMATA_SIMULATION_PROPERTIES})
@@ -47,6 +49,7 @@ foreach(example IN LISTS examples)
     fermata_test(example_${name}_sim_test examples/${name}
       SOURCES ${simulations} ${shared} LINK fermata_test_support fermata_sim fmt::fmt
       PROPERTIES ${properties})
+    target_compile_options(example_${name}_sim_test PRIVATE $<$<CONFIG:Release>:-O0>)
   endif()
 endforeach()
 

@@ -7,10 +7,11 @@ namespace fermata::properties::scripts {
 
 std::span<const Law* const> laws() {
   static const std::array all = {
-      &kAwaitFamily,    &kChannels,    &kCrashes,  &kDatagrams, &kDescriptors, &kFiles,
-      &kFutures,        &kIteration,   &kLocks,    &kNames,     &kOffload,     &kPolls,
-      &kPools,          &kProcesses,   &kRecovery, &kScopes,    &kStreams,     &kTaskGroups,
-      &kThreadChannels, &kThreadPools, &kThreads,  &kTriggers,  &kWaitLines,   &kWatches};
+      &kAwaitFamily, &kChannels, &kCrashes,  &kDatabases,  &kDatagrams,
+      &kDescriptors, &kFiles,    &kFutures,  &kIteration,  &kLocks,
+      &kNames,       &kOffload,  &kPolls,    &kPools,      &kProcesses,
+      &kRecovery,    &kScopes,   &kStreams,  &kTaskGroups, &kThreadChannels,
+      &kThreadPools, &kThreads,  &kTriggers, &kWaitLines,  &kWatches};
   return all;
 }
 

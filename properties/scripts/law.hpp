@@ -23,6 +23,7 @@ struct Law {
 extern const Law kAwaitFamily;
 extern const Law kChannels;
 extern const Law kCrashes;
+extern const Law kDatabases;
 extern const Law kDatagrams;
 extern const Law kDescriptors;
 extern const Law kFiles;

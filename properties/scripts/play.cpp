@@ -37,6 +37,13 @@ void Stage::play(Subject& subject, const std::shared_ptr<void>& owner) {
   subject.at_end();
 }
 
+std::optional<std::size_t> Stage::current_actor() const {
+  for (std::size_t i = 0; i < actors_.size(); ++i) {
+    if (actors_[i].coroutine && &actor(i) == current_runtime().current()) return i;
+  }
+  return {};
+}
+
 // An actor that was cancelled before its start, or by itself, ends with the cancellation.
 void Stage::join() {
   for (const Actor& actor : actors_) {

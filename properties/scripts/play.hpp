@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,8 @@ class Stage {
   [[nodiscard]] sim::World& world() const noexcept { return world_; }
   [[nodiscard]] std::size_t actor_count() const noexcept { return script_.actors.size(); }
   [[nodiscard]] CoroutineBase& actor(std::size_t index) const { return *actors_[index].coroutine; }
+  /// The one in whose coroutine this is called; none in another coroutine.
+  [[nodiscard]] std::optional<std::size_t> current_actor() const;
 
   /// Whether the actor is suspended now, and in no way on its way back.
   [[nodiscard]] bool parked(std::size_t index) const {

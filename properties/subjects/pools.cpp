@@ -133,11 +133,7 @@ class Desk {
  private:
   /// The actor in whose coroutine this is called.
   [[nodiscard]] std::optional<std::size_t> acquirer() const {
-    if (stage_ == nullptr || !begun_) return {};
-    for (std::size_t i = 0; i < stage_->actor_count(); ++i) {
-      if (&stage_->actor(i) == current_runtime().current()) return i;
-    }
-    return {};
+    return stage_ != nullptr && begun_ ? stage_->current_actor() : std::nullopt;
   }
 
   template <class Judge>

@@ -33,11 +33,20 @@ CALM_SEEDS = 50
 WALL_LIMIT = 300  # Seconds, of one hunt.
 WORKERS = 2
 PATCHED = ("runtime", "sim")
+UNITY = ".cxx"  # Of a file that includes the sources which are compiled as one.
 LINKED_TARGETS = ("fermata_runtime", "fermata_sim", "fermata_laws", "zoo_hunt")
 
 
 def run(command, **options):
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def sources_of(file):
+    """The sources of the repository that compiling `file` compiles."""
+    if file.suffix != UNITY:
+        return {str(file.relative_to(ROOT))}
+    included = re.findall(r'^#include "(/[^"]+)"', file.read_text(encoding="utf-8"), re.M)
+    return {str(pathlib.Path(each).relative_to(ROOT)) for each in included}
 
 
 class Mutant:
@@ -83,8 +92,8 @@ class Mutant:
             target = re.search(r"-o (CMakeFiles/(\w+)\.dir/\S+)", entry["command"])
             if not target or target[2] not in LINKED_TARGETS:
                 continue
-            source = pathlib.Path(entry["file"]).relative_to(ROOT)
-            if str(source) not in touched and target[1] not in dependents:
+            sources = sources_of(pathlib.Path(entry["file"]))
+            if not sources & set(touched) and target[1] not in dependents:
                 continue
             output = self.folder / "objects" / target[1]
             output.parent.mkdir(parents=True, exist_ok=True)
@@ -92,10 +101,22 @@ class Mutant:
             command = command.replace(
                 f"-I{self.build}/include", f"-I{self.folder}/include -I{self.build}/include")
             command = re.sub(r"-M[FT] \S+|-MD", "", command)
-            if source.parts[0] in PATCHED:
-                command = command.replace(entry["file"], str(self.folder / source))
+            command = command.replace(entry["file"], str(self.patched(pathlib.Path(entry["file"]))))
             commands.append((target[1], command))
         return commands
+
+    def patched(self, file):
+        """What is to be compiled in place of `file`."""
+        if file.suffix == UNITY:
+            copy = self.folder / "objects" / file.relative_to(self.build)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            text = file.read_text(encoding="utf-8")
+            for part in PATCHED:
+                text = text.replace(f'"{ROOT / part}/', f'"{self.folder / part}/')
+            copy.write_text(text, encoding="utf-8")
+            return copy
+        source = file.relative_to(ROOT)
+        return self.folder / source if source.parts[0] in PATCHED else file
 
     def dependents_of(self, headers):
         """Objects that were compiled with one of `headers`."""

@@ -37,6 +37,7 @@ struct Workload {
 [[nodiscard]] std::vector<Workload> deadlock_workloads();
 [[nodiscard]] std::vector<Workload> timer_workloads();
 [[nodiscard]] std::vector<Workload> pool_workloads();
+[[nodiscard]] std::vector<Workload> database_workloads();
 [[nodiscard]] std::vector<Workload> channel_workloads();
 [[nodiscard]] std::vector<Workload> lock_workloads();
 [[nodiscard]] std::vector<Workload> scope_workloads();

@@ -21,6 +21,7 @@ std::vector<Workload> catalogue() {
   add(deadlock_workloads());
   add(timer_workloads());
   add(pool_workloads());
+  add(database_workloads());
   add(channel_workloads());
   add(lock_workloads());
   add(scope_workloads());

@@ -8,8 +8,8 @@
 //   shop.execute("UPDATE account SET balance = balance - $1 WHERE id = $2", amount, from);
 //   shop.execute("UPDATE account SET balance = balance + $1 WHERE id = $2", amount, to);
 //   transfer.commit();
-//   for (auto& [id, balance] : shop.query<std::tuple<int, double>>("SELECT id, balance FROM
-//   account"))
+//   using Row = std::tuple<int, double>;
+//   for (auto& [id, balance] : shop.query<Row>("SELECT id, balance FROM account"))
 //
 // Connections  A coroutine has one while it needs it: in a transaction, while a statement or stream
 //              lives, and from a command that may change the session to its end or reset_session().
@@ -19,8 +19,7 @@
 // Suspension   Every command suspends. Inside a coroutine only; UsageError outside. A Database
 //              belongs to one runtime.
 // Errors       errors.hpp; Timeout when no connection was free in time, ServiceUnavailable while
-// the
-//              circuit is open, PoolError once closed.
+//              the circuit is open, PoolError once closed.
 // Cancellation Stops a command at the server too. Nobody else is hit by that, or sees its answer.
 // Source       DB-01 to 20.
 

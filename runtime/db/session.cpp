@@ -90,17 +90,23 @@ void Session::fail(const ErrorState& state) noexcept {
 }
 
 // What was left in the middle has to be over before anything else, and a savepoint that was left
-// has to be rolled back to.
+// has to be rolled back to. The command that was interrupted may have begun a transaction, of which
+// its coroutine does not know, or ended one.
 void Session::get_ready() {
+  Connection& connection = *lease_->connection;
   if (lease_->interrupted) {
     protect([&] { lease_->interrupt(); });
-    if (lease_->connection->broken()) {
+    if (connection.broken()) {
       throw ConnectionLost(*database_, sqlstate::kConnectionLost,
                            "the connection did not survive a command that was interrupted");
     }
+    const bool open = connection.transaction() != TransactionState::None;
+    if (open && !in_transaction_) connection.rollback();
+    in_transaction_ = in_transaction_ && open;
+    if (!in_transaction_) roll_back_to_ = 0;
   }
   if (roll_back_to_ == 0) return;
-  lease_->connection->run("ROLLBACK TO SAVEPOINT " + name_of(roll_back_to_));
+  connection.run("ROLLBACK TO SAVEPOINT " + name_of(roll_back_to_));
   roll_back_to_ = 0;
 }
 
@@ -214,14 +220,18 @@ void Session::begin() {
   see_state();
 }
 
+void Session::require_transaction() const {
+  if (in_transaction_) return;
+  throw TransactionError(*database_, sqlstate::kNoActiveTransaction,
+                         "There is no active transaction");
+}
+
 void Session::commit() {
   const auto pin = shared_from_this();
   require_usable();
-  if (!in_transaction_) {
-    throw TransactionError(*database_, sqlstate::kNoActiveTransaction,
-                           "There is no active transaction");
-  }
+  require_transaction();
   const bool failed = use([&](Connection& connection) {
+    require_transaction();
     // Some servers roll a failed transaction back and call that a success.
     const bool rolled_back = connection.transaction() == TransactionState::Failed;
     rolled_back ? connection.rollback() : connection.commit();
@@ -242,11 +252,10 @@ void Session::rollback() {
     return settle();
   }
   require_usable();
-  if (!in_transaction_) {
-    throw TransactionError(*database_, sqlstate::kNoActiveTransaction,
-                           "There is no active transaction");
-  }
-  use([&](Connection& connection) { connection.rollback(); });
+  require_transaction();
+  use([&](Connection& connection) {
+    if (in_transaction_) connection.rollback();
+  });
   end_transaction();
 }
 
@@ -295,6 +304,7 @@ void Session::reset() {
     throw TransactionError(*database_, sqlstate::kActiveTransaction,
                            "reset_session inside a transaction: expected it ended first");
   }
+  ++resets_;
   use([&](Connection&) { lease_->reset(); });
   settle();
 }

@@ -80,6 +80,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void abandon_transaction() noexcept;
 
   void reset();
+  /// How often: the server has forgotten what was prepared before the last one.
+  [[nodiscard]] std::uint64_t resets() const noexcept { return resets_; }
   void set_attribute(std::string_view name, std::string_view value);
 
   [[nodiscard]] const std::string& database() const noexcept { return *database_; }
@@ -87,6 +89,7 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   [[nodiscard]] bool pinned() const noexcept;
   void end_transaction();
+  void require_transaction() const;
   void require_usable() const;
   /// Runs `call` on the connection, once that is ready for it.
   template <class Call>
@@ -110,8 +113,9 @@ class Session : public std::enable_shared_from_this<Session> {
   std::uint64_t savepoints_ = 0;    // Made so far.
   std::uint64_t earlier_ = 0;       // Of them, in transactions that have ended.
   std::uint64_t roll_back_to_ = 0;  // 0: nowhere.
-  bool busy_ = false;               // In a call of the driver's.
-  bool answering_ = false;          // An answer is being read.
+  std::uint64_t resets_ = 0;
+  bool busy_ = false;       // In a call of the driver's.
+  bool answering_ = false;  // An answer is being read.
   bool in_transaction_ = false;
   bool lost_ = false;       // The connection, with a transaction open.
   bool abandoned_ = false;  // The transaction is to be rolled back when the connection goes back.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,7 +21,9 @@ class Statement {
   Statement(Statement&& from) noexcept = default;
   Statement& operator=(Statement&&) = delete;
   ~Statement() {
-    if (session_ != nullptr) session_->let_go(std::move(sql_), std::move(prepared_));
+    if (session_ == nullptr) return;
+    if (is_forgotten()) prepared_.reset();
+    session_->let_go(std::move(sql_), std::move(prepared_));
   }
 
   /// As the calls of Database with the same names.
@@ -49,6 +52,7 @@ class Statement {
       : session_(std::move(session)), sql_(std::move(sql)) {
     try {
       prepared_ = session_->prepare(sql_);
+      made_after_ = session_->resets();
     } catch (...) {
       session_.reset();
       throw;
@@ -62,10 +66,14 @@ class Statement {
     return {session_, start(cells)};
   }
   [[nodiscard]] std::unique_ptr<Answer> start(Parameters parameters);
+  /// By a session that was made as new.
+  [[nodiscard]] bool is_forgotten() const noexcept { return made_after_ != session_->resets(); }
+  void prepare_anew();
 
   std::shared_ptr<detail::Session> session_;  // Null once moved from.
   std::string sql_;
   std::unique_ptr<Prepared> prepared_;
+  std::uint64_t made_after_ = 0;  // So many resets of the session.
 };
 
 }  // namespace fermata::db

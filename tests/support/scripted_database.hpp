@@ -27,6 +27,7 @@ struct Script {
   std::set<std::string> kills;  // Commands that the connection does not survive.
   std::set<std::string> stale;  // Prepared texts that the server has forgotten, once each.
   std::set<int> gone;           // Connections whose other side has gone.
+  bool is_quick = false;        // What is interrupted has been done already.
   std::function<void()> on_connect;
   db::Target last_target;
   int connections = 0;
@@ -67,7 +68,7 @@ class ScriptedConnection final : public db::Connection {
     say("set " + std::string(name) + "=" + std::string(value));
   }
   void interrupt() override {
-    running_ = false;
+    if (std::exchange(running_, false) && script_->is_quick) take_effect();
     say("interrupt");
   }
 
@@ -120,6 +121,7 @@ class ScriptedConnection final : public db::Connection {
                   ", in the middle of a command");
     script_->journal.push_back(std::to_string(id_) + " " + sql);
     running_ = true;
+    last_ = sql;
     if (script_->latency > Duration::zero()) fermata::delay(script_->latency);
     running_ = false;
     if (script_->kills.count(sql) > 0 || script_->gone.count(id_) > 0) {
@@ -130,12 +132,16 @@ class ScriptedConnection final : public db::Connection {
       if (transaction_ == db::TransactionState::Open) transaction_ = db::TransactionState::Failed;
       throw db::QueryError("scripted", "42000", "refused");
     }
-    if (sql == "BEGIN") transaction_ = db::TransactionState::Open;
-    if (sql == "COMMIT" || sql == "ROLLBACK") transaction_ = db::TransactionState::None;
+    take_effect();
+  }
+  void take_effect() {
+    if (last_ == "BEGIN") transaction_ = db::TransactionState::Open;
+    if (last_ == "COMMIT" || last_ == "ROLLBACK") transaction_ = db::TransactionState::None;
   }
 
   std::shared_ptr<Script> script_;
   int id_;
+  std::string last_;
   bool running_ = false;
   bool broken_ = false;
   db::TransactionState transaction_ = db::TransactionState::None;

@@ -189,5 +189,70 @@ TEST_F(DatabaseRelease, PreparedCommandsAreKeptAndMadeAnew) {
   });
 }
 
+// The server has forgotten it, and a transaction would not survive being told so.
+TEST_F(DatabaseRelease, AStatementIsMadeAnewAfterItsSessionWas) {
+  fixture.run([this] {
+    auto database = scripted_database(script, {.max = 1, .statement_cache = 1});
+    {
+      auto statement = database.prepare("SELECT a");
+      database.reset_session();
+      database.begin();
+      statement.execute();
+      statement.execute();
+      database.commit();
+      database.reset_session();
+    }
+    database.prepare("SELECT a").execute();
+    EXPECT_EQ(journal, (Strings{"1 prepare SELECT a", "1 reset", "1 BEGIN", "1 prepare SELECT a",
+                                "1 SELECT a", "1 SELECT a", "1 COMMIT", "1 reset",
+                                "1 prepare SELECT a", "1 SELECT a"}));
+  });
+}
+
+// Its coroutine goes on with the same connection, and was told that there is no transaction.
+TEST_F(DatabaseRelease, ATransactionThatWasInterruptedAtItsBeginIsNone) {
+  fixture.run([this] {
+    auto database = scripted_database(script, {.max = 1});
+    script->is_quick = true;
+    auto worker = spawn([&] {
+      database.execute("SET x");
+      script->latency = 1h;
+      EXPECT_THROW(database.begin(), Cancellation);
+      EXPECT_FALSE(database.in_transaction());
+      database.execute("UPDATE");
+      EXPECT_FALSE(database.in_transaction());
+    });
+    delay(1ms);
+    script->latency = Duration::zero();
+    worker.cancel();
+    await(worker);
+    delay(1ms);
+    EXPECT_EQ(journal,
+              (Strings{"1 SET x", "1 BEGIN", "1 interrupt", "1 ROLLBACK", "1 UPDATE", "1 reset"}));
+  });
+}
+
+TEST_F(DatabaseRelease, ATransactionThatWasInterruptedAtItsEndIsOverWhenItIs) {
+  fixture.run([this] {
+    auto database = scripted_database(script, {.max = 1});
+    script->is_quick = true;
+    auto worker = spawn([&] {
+      database.execute("SET x");
+      database.begin();
+      script->latency = 1h;
+      EXPECT_THROW(database.commit(), Cancellation);
+      database.rollback();
+      EXPECT_FALSE(database.in_transaction());
+      EXPECT_THROW(database.commit(), db::TransactionError);
+    });
+    delay(1ms);
+    script->latency = Duration::zero();
+    worker.cancel();
+    await(worker);
+    delay(1ms);
+    EXPECT_EQ(journal, (Strings{"1 SET x", "1 BEGIN", "1 COMMIT", "1 interrupt", "1 reset"}));
+  });
+}
+
 }  // namespace
 }  // namespace fermata::test

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Coroutines that share a Database: they ask, transfer, leave transactions, settings, statements
+// and answers behind, and are cancelled in the middle of it, on a database that is slow and fails.
+
+#include "fermata/runtime/db/database.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "properties/scripts/law.hpp"
+#include "properties/subjects/vault.hpp"
+
+namespace fermata::properties::scripts {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+enum Operations : std::uint8_t {
+  kAsk,
+  kTransfer,
+  kStep,
+  kSet,
+  kLook,
+  kPrepare,
+  kRun,
+  kDrop,
+  kStream,
+  kReset,
+  kClose
+};
+constexpr std::array<Operation, 11> kOperations = {{{"ask", 6},
+                                                    {"transfer", 6},
+                                                    {"begin or end a transaction", 4},
+                                                    {"change the session", 2},
+                                                    {"look at the session", 3},
+                                                    {"prepare a statement", 3},
+                                                    {"run one's statement", 2},
+                                                    {"drop anybody's statement", 2},
+                                                    {"read a stream", 3},
+                                                    {"reset the session", 1},
+                                                    {"close", 1}}};
+
+constexpr milliseconds kPatience{15};
+
+class Databases final : public Subject {
+ public:
+  explicit Databases(Stage& on)
+      : Subject(on),
+        vault_(std::make_shared<Vault>(on)),
+        database_(make_vault_driver(vault_), db::parse_url("vault://here/books"), options()),
+        users_(on.actor_count()) {}
+  ~Databases() override {
+    statements_.clear();
+    vault_->leave();
+  }
+
+  void perform(std::size_t actor, const Step& step) override {
+    recount();
+    const AtEnd at_end{*this, actor};
+    try {
+      carry_out(actor, step);
+    } catch (const db::TransactionLost&) {
+      if (!vault_->fails()) throw;
+      users_[actor].mark.reset();
+      if (step.number % 2 == 0) database_.rollback();
+    } catch (const db::DatabaseError&) {
+      if (!vault_->fails()) throw;
+      users_[actor].mark.reset();
+    } catch (const PoolError&) {
+      if (!closed_) throw;
+    } catch (...) {
+      users_[actor].mark.reset();
+      throw;
+    }
+  }
+
+  void at_rest() override {
+    recount();
+    const db::DatabaseMetrics metrics = database_.metrics();
+    if (!closed_ && metrics.active != pinned()) {
+      stage.complain(fmt::format("DB-06 (REF): {} connections are in use at rest, {} are pinned",
+                                 metrics.active, pinned()));
+    }
+    if (metrics.waiting > 0 && metrics.active < vault_->max()) {
+      stage.complain(fmt::format("DB-15 (WAKE): {} wait, but only {} of {} connections are in use",
+                                 metrics.waiting, metrics.active, vault_->max()));
+    }
+  }
+
+  void let_go() override {
+    leaving_ = true;
+    statements_.clear();
+    delay(seconds(60));
+    const db::DatabaseMetrics metrics = database_.metrics();
+    if (!closed_ && metrics.active + metrics.waiting > 0) {
+      stage.complain(
+          fmt::format("DB-06 (REF): {} connections are in use when all have gone, and "
+                      "{} wait",
+                      metrics.active, metrics.waiting));
+    }
+    close();
+  }
+
+  void at_end() override {
+    if (const std::size_t open = vault_->connections.count(); open > 0) {
+      stage.complain(fmt::format("DB-06 (REF): {} connections were never closed", open));
+    }
+    stage.complain(vault_->transfers.at_end());
+  }
+
+ private:
+  /// What an actor knows.
+  struct User {
+    int home = 0;                          // The connection of its transaction; 0 outside of one.
+    std::set<std::int64_t> marks = {0};    // What it may have set.
+    std::optional<std::int64_t> mark = 0;  // Nothing when it may have gone with a connection.
+  };
+  struct AtEnd {
+    Databases& law;
+    std::size_t actor;
+    ~AtEnd() {
+      if (!law.database_.in_transaction()) law.users_[actor].home = 0;
+    }
+  };
+  struct Kept {
+    std::shared_ptr<db::Statement> statement;
+    std::int64_t number = 0;  // What it asks for.
+    std::size_t owner = 0;
+    int connection = 0;
+    bool abandoned = false;  // Its transaction was.
+  };
+
+  db::DatabaseOptions options() const {
+    const auto& shape = stage.script().shape;
+    db::DatabaseOptions options;
+    options.max = static_cast<std::int64_t>(vault_->max());
+    options.min = std::min<std::int64_t>(shape[1] % 3u, options.max);
+    if ((shape[3] & 1) != 0) options.acquire_timeout = kPatience;
+    options.statement_cache = (shape[3] & 2) != 0 ? 1 : 0;
+    options.health_check_interval = seconds(25);
+    options.cleanup_limit = milliseconds(100);
+    return options;
+  }
+
+  void carry_out(std::size_t actor, const Step& step) {
+    switch (step.operation()) {
+      case kAsk:
+        return ask(actor);
+      case kTransfer:
+        return database_.in_transaction() ? ask(actor) : transfer(actor, step.number);
+      case kStep:
+        return database_.in_transaction() ? end_transaction(actor, step.number)
+                                          : begin_transaction(actor, step.number);
+      case kSet:
+        return change(actor);
+      case kLook:
+        return look(actor);
+      case kPrepare:
+        return prepare(actor, step.number);
+      case kRun:
+        return run(actor);
+      case kDrop:
+        if (!statements_.empty()) {
+          const auto which = static_cast<std::ptrdiff_t>(step.number % statements_.size());
+          statements_.erase(statements_.begin() + which);
+        }
+        return;
+      case kStream:
+        return read(actor, step.number);
+      case kReset:
+        return reset(actor);
+      case kClose:
+        return step.number < 4 ? close() : void();
+    }
+  }
+
+  // --- commands ---
+
+  void ask(std::size_t actor) {
+    const std::int64_t number = ++last_number_;
+    expect(actor, number, database_.query_one<std::int64_t>(fmt::format("SELECT {}", number)));
+    stay(actor);
+  }
+
+  void expect(std::size_t actor, std::int64_t asked, std::int64_t answer) {
+    if (answer == asked) return;
+    stage.complain(fmt::format("DB-11 (VAL): actor {} asked for {} and was answered {}", actor,
+                               asked, answer));
+  }
+  /// What `actor` has just used is the connection of its transaction, if it is in one.
+  void stay(std::size_t actor) {
+    const int home = users_[actor].home;
+    const int used = vault_->connections.last_used_by(actor);
+    if (home == 0 || home == used) return;
+    stage.complain(
+        fmt::format("DB-04 (ISO): actor {} began a transaction on connection {}, and "
+                    "used connection {}",
+                    actor, home, used));
+  }
+  void settle_in(std::size_t actor) {
+    users_[actor].home = vault_->connections.last_used_by(actor);
+  }
+
+  void read(std::size_t actor, std::uint8_t number) {
+    constexpr int kRows = 5;
+    const std::int64_t first = last_number_ + 1;
+    last_number_ += kRows;
+    auto stream = database_.stream<std::int64_t>(fmt::format("SELECT {} FROM {}", kRows, first));
+    for (int i = 0; i < number % (kRows + 2); ++i) {
+      const std::optional<std::int64_t> row = stream.next();
+      if (i < kRows) expect(actor, first + i, row.value_or(0));
+      if (i == kRows && row) stage.complain("DB-11 (VAL): a stream goes on after its end");
+    }
+    stay(actor);
+  }
+
+  // --- transactions ---
+
+  void transfer(std::size_t actor, std::uint8_t number) {
+    models::TransfersModel& transfers = vault_->transfers;
+    const std::int64_t id = transfers.begun();
+    try {
+      db::Transaction around = database_.transaction();
+      settle_in(actor);
+      move(actor, id, -10);
+      if (number % 4 == 1) {
+        const db::Savepoint undone = around.savepoint();
+        move(actor, id, 5);
+      }
+      if (number % 2 == 1) delay(milliseconds(number));
+      if (number == 15) throw PlannedError(number);
+      move(actor, id, 10);
+      transfers.asked_for(id);
+      around.commit();
+      transfers.confirmed(id);
+    } catch (...) {
+      users_[actor].home = 0;
+      for (Kept& kept : statements_) kept.abandoned = kept.abandoned || kept.owner == actor;
+      throw;
+    }
+  }
+  void move(std::size_t actor, std::int64_t transfer, int amount) {
+    database_.execute(fmt::format("UPDATE book ADD {} OF {}", amount, transfer));
+    stay(actor);
+  }
+
+  void begin_transaction(std::size_t actor, std::uint8_t number) {
+    if (number % 2 == 0) {
+      database_.begin();
+    } else {
+      database_.execute("BEGIN");
+    }
+    settle_in(actor);
+  }
+  void end_transaction(std::size_t actor, std::uint8_t number) {
+    switch (number % 4) {
+      case 0:
+        database_.rollback();
+        break;
+      case 1:
+        database_.execute("COMMIT");
+        break;
+      default:
+        database_.commit();
+    }
+    stay(actor);
+  }
+
+  // --- the session ---
+
+  void change(std::size_t actor) {
+    User& user = users_[actor];
+    const std::int64_t mark = ++last_number_;
+    user.marks.insert(mark);
+    database_.execute(fmt::format("SET mark = {}", mark));
+    user.mark = mark;
+    stay(actor);
+  }
+  void look(std::size_t actor) {
+    const User& user = users_[actor];
+    const auto mark = database_.query_one<std::int64_t>("SELECT mark");
+    if (user.marks.count(mark) == 0) {
+      stage.complain(
+          fmt::format("DB-13 (ISO): actor {} sees the setting {} of somebody else", actor, mark));
+    } else if (user.mark && mark != *user.mark) {
+      stage.complain(
+          fmt::format("DB-13 (VAL): actor {} has set {} and sees {}", actor, *user.mark, mark));
+    }
+    stay(actor);
+  }
+  void reset(std::size_t actor) {
+    if (database_.in_transaction()) return;
+    database_.reset_session();
+    users_[actor].mark = 0;
+  }
+
+  // --- statements ---
+
+  void prepare(std::size_t actor, std::uint8_t number) {
+    const std::int64_t asked = ++last_number_;
+    auto statement =
+        std::make_shared<db::Statement>(database_.prepare(fmt::format("SELECT {}", asked)));
+    stay(actor);
+    if (number % 2 == 0) expect(actor, asked, statement->query_one<std::int64_t>());
+    if (number % 4 == 3 || leaving_) return;
+    const int connection = vault_->connections.last_used_by(actor);
+    statements_.push_back({std::move(statement), asked, actor, connection});
+  }
+  void run(std::size_t actor) {
+    const auto mine = std::find_if(statements_.begin(), statements_.end(), [&](const Kept& kept) {
+      return kept.owner == actor && !kept.abandoned;
+    });
+    if (mine == statements_.end()) return;
+    const Kept kept = *mine;  // Others may drop theirs meanwhile.
+    expect(actor, kept.number, kept.statement->query_one<std::int64_t>());
+  }
+  /// Connections that statements keep.
+  [[nodiscard]] std::size_t pinned() const {
+    std::set<int> kept;
+    for (const Kept& each : statements_) kept.insert(each.connection);
+    return kept.size();
+  }
+
+  // --- the rest ---
+
+  void close() {
+    closed_ = true;
+    database_.close();
+  }
+
+  /// Looking takes nothing.
+  void recount() {
+    const db::DatabaseMetrics before = database_.metrics();
+    static_cast<void>(database_.in_transaction());
+    static_cast<void>(database_.last_error());
+    const db::DatabaseMetrics after = database_.metrics();
+    if (before.active != after.active || before.idle != after.idle) {
+      stage.complain("DB-07 (REF): looking has taken a connection");
+    }
+  }
+
+  std::shared_ptr<Vault> vault_;
+  db::Database database_;
+  std::vector<User> users_;
+  std::vector<Kept> statements_;
+  std::int64_t last_number_ = 1'000;
+  bool closed_ = false;
+  bool leaving_ = false;  // Nobody keeps anything any more.
+};
+
+}  // namespace
+
+constinit const Law kDatabases = {
+    "databases",
+    "each coroutine has a connection as its own: nobody else's transaction, settings or answers",
+    kOperations, &make_subject<Databases>};
+
+}  // namespace fermata::properties::scripts

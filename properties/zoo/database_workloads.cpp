@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Databases (Z-DB): scripts of the law over databases, small enough for one bug each.
+
+#include <initializer_list>
+
+#include "properties/scripts/law.hpp"
+#include "properties/zoo/workload.hpp"
+
+namespace fermata::properties::zoo {
+namespace {
+
+using scripts::Common;
+using scripts::Step;
+
+constexpr Step common(Common what, std::uint8_t number) {
+  return {.what = static_cast<std::uint8_t>(what), .number = number};
+}
+/// Of milliseconds.
+constexpr Step nap(std::uint8_t span) { return common(Common::Nap, span); }
+constexpr Step cancel(std::uint8_t actor) { return common(Common::Cancel, actor); }
+/// An operation of the law, by its place in the list. Who is cancelled in it ends if `number` is
+/// odd.
+constexpr Step step(std::uint8_t operation, std::uint8_t number) {
+  return {.what = static_cast<std::uint8_t>(scripts::kCommonCount + operation), .number = number};
+}
+
+constexpr std::uint8_t kAsk = 0;
+constexpr std::uint8_t kBeginOrEnd = 2;
+constexpr std::uint8_t kPrepare = 5;
+constexpr std::uint8_t kDrop = 7;
+
+/// `connections` at most, each answer on its way for up to two milliseconds.
+void play(sim::World& world, std::uint8_t connections,
+          std::initializer_list<std::vector<Step>> actors) {
+  const scripts::Script script{{static_cast<std::uint8_t>(connections - 1), 0, 3, 0}, actors};
+  scripts::play(scripts::kDatabases, script, world);
+}
+
+void transaction_left_by_sql(sim::World& world) {
+  play(world, 1,
+       {{step(kBeginOrEnd, 1), nap(3), step(kBeginOrEnd, 1)},
+        {nap(4), cancel(0)},
+        {nap(15), step(kAsk, 0)}});
+}
+
+void cancelled_at_the_answer(sim::World& world) {
+  play(world, 1, {{step(kAsk, 1)}, {nap(2), cancel(0)}, {nap(15), step(kAsk, 0)}});
+}
+
+void statement_dropped_in_a_transaction(sim::World& world) {
+  play(world, 2,
+       {{step(kPrepare, 0), step(kBeginOrEnd, 0), nap(2), step(kAsk, 0), step(kBeginOrEnd, 0)},
+        {nap(6), step(kDrop, 0)}});
+}
+
+void cancelled_while_connecting(sim::World& world) {
+  play(world, 1,
+       {{step(kAsk, 1)}, {common(Common::Pause, 0), cancel(0)}, {nap(15), step(kAsk, 0)}});
+}
+
+}  // namespace
+
+std::vector<Workload> database_workloads() {
+  return {
+      {"Z-DB-01",
+       "connection returned with a transaction open",
+       2,
+       {"ISO", "LIN", "DB-05"},
+       &transaction_left_by_sql},
+      {"Z-DB-02",
+       "cancelled query leaves its answer in the pipe",
+       2,
+       {"ISO", "VAL", "DB-11"},
+       &cancelled_at_the_answer},
+      {"Z-DB-04",
+       "two owners release one connection",
+       2,
+       {"CAP", "ISO", "DB-04"},
+       &statement_dropped_in_a_transaction},
+      {"Z-DB-05",
+       "cancelled between acquire and first use",
+       1,
+       {"REF", "CAP", "WAKE", "DB-06"},
+       &cancelled_while_connecting},
+  };
+}
+
+}  // namespace fermata::properties::zoo
