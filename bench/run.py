@@ -11,6 +11,7 @@ limit too, against raw: a lame one would flatter.
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -22,6 +23,10 @@ import sys
 import tempfile
 
 import drivers
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "database"))
+from with_servers import PostgreSQL  # noqa: E402, of the tests, which start it for themselves too
 
 # Subject -> limit of fermata/floor. At most where less is better (ns, B), at least for rates.
 LIMITS = {
@@ -36,6 +41,9 @@ LIMITS = {
     "pool": 2.0,
     "database_query": 100.0,
     "database_acquire": 15.0,
+    "postgresql_queries/64": 0.9,
+    "postgresql_stream/1000000": 0.9,
+    "sqlite_queries": 0.8,
     "future_complete_await": 5.0,
     "channel_round_trip": 3.0,
     "channel_message/128": 2.5,
@@ -87,6 +95,7 @@ ABSOLUTE = {
     "memory/200000": 4.8 * 1024,
     "calm_cluster/5": 500,
     "cluster/5": 500,
+    "postgresql_stream_memory/1000000": 1 << 20,
 }
 
 # Subject -> (smaller subject, limit of the cost of an item in relation to it): what is linear.
@@ -124,13 +133,23 @@ ECHO_CONNECTIONS = (1, 64, 1000)
 ECHO_SECONDS = 0.5
 TOOL_SECONDS = 2
 
-# Subject -> what bench/io measures, its arguments, its unit.
-IO_SUBJECTS = {
-    "send_file/1GiB": ("send_file", ["{file}", str(1 << 30)], "/s"),
-    "connect/100000": ("connect", ["100000"], "/s"),
-    "idle_connection/15000": ("idle_connection", ["15000"], "B"),
+# Subject -> the folder of the programs that measure it, their arguments, the unit, contestants.
+BOTH = ("floor", "fermata")
+PROGRAM_SUBJECTS = {
+    "send_file/1GiB": ("io", ["send_file", "{file}", str(1 << 30)], "/s", BOTH),
+    "connect/100000": ("io", ["connect", "100000"], "/s", BOTH),
+    "idle_connection/15000": ("io", ["idle_connection", "15000"], "B", BOTH),
+    "postgresql_queries/64": ("database", ["queries", "{server}", "8", "40000"], "/s", BOTH),
+    "postgresql_stream/1000000": ("database", ["stream", "{server}", "1000000"], "/s", BOTH),
+    "postgresql_stream_memory/1000000": (
+        "database", ["stream_memory", "{server}", "1000000"], "B", ("fermata",)
+    ),
+    "sqlite_queries": ("database", ["sqlite", "2000"], "/s", BOTH),
 }
-IO_PROGRAMS = {"floor": "libuv", "fermata": "fermata"}
+PROGRAMS = {
+    "io": {"floor": "libuv_io", "fermata": "fermata_io"},
+    "database": {"floor": "plain_database", "fermata": "fermata_database"},
+}
 
 Sample = collections.namedtuple("Sample", "subject contestant value unit")
 
@@ -256,30 +275,39 @@ class Processes:
             yield Sample("processes/2", contestant, rate, "/s")
 
 
-class Io:
-    """Programs that do one thing with sockets and files and print one number."""
+class Programs:
+    """Programs that do one thing with sockets, files or databases and print one number."""
 
-    def __init__(self, build, wanted):
-        self.folder = build / "bench" / "io"
+    def __init__(self, build, wanted, cleanup):
+        self.folder = build / "bench"
         self.subjects = {
             subject: case
-            for subject, case in IO_SUBJECTS.items()
+            for subject, case in PROGRAM_SUBJECTS.items()
             if wanted.search(subject.split("/")[0])
         }
+        self.server = None
+        if any("{server}" in arguments for _, arguments, _, _ in self.subjects.values()):
+            self.start_server(cleanup)
+
+    def start_server(self, cleanup):
+        if PostgreSQL.server is None:
+            sys.exit("bench: PostgreSQL is missing; `./dev bench` installs it")
+        server = PostgreSQL()
+        cleanup.callback(server.remove)
+        server.start()
+        self.server = server.url()
 
     def samples(self):
-        for subject, (what, arguments, unit) in self.subjects.items():
-            for contestant, name in IO_PROGRAMS.items():
-                yield Sample(subject, contestant, self.measure(name, what, arguments), unit)
+        for subject, (folder, arguments, unit, contestants) in self.subjects.items():
+            for contestant in contestants:
+                program = self.folder / folder / f"bench_{PROGRAMS[folder][contestant]}"
+                yield Sample(subject, contestant, self.measure(program, arguments), unit)
 
-    def measure(self, name, what, arguments):
+    def measure(self, program, arguments):
         with tempfile.NamedTemporaryFile(prefix="fermata_bench_") as file:
+            places = {"file": file.name, "server": self.server}
             run = subprocess.run(
-                [
-                    self.folder / f"bench_{name}_io",
-                    what,
-                    *(argument.format(file=file.name) for argument in arguments),
-                ],
+                [program, *(argument.format(**places) for argument in arguments)],
                 check=True,
                 stdout=subprocess.PIPE,
                 timeout=120,
@@ -400,9 +428,8 @@ def shown(row):
 
 
 def main():
-    root = pathlib.Path(__file__).resolve().parent.parent
     parser = argparse.ArgumentParser(description="Benchmarks, each with its ratio to its floor.")
-    parser.add_argument("--build", type=pathlib.Path, default=root / "build" / "release")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--rounds", type=int, default=9, help="default 9")
     parser.add_argument("--min-time", type=float, default=0.05, help="seconds a row takes at least")
     parser.add_argument("--filter", default="", help="which subjects: a regular expression")
@@ -415,14 +442,15 @@ def main():
     options = parser.parse_args()
 
     wanted = re.compile(drivers.SUBJECTS if options.drivers else options.filter)
-    contestants = [
-        Micro(options.build / "bench" / "fermata_bench", wanted, options.min_time),
-        Micro(options.build / "bench" / "loop" / "fermata_loop_bench", wanted, options.min_time),
-        Echo(options.build, wanted),
-        Io(options.build, wanted),
-        Processes(options.build, wanted),
-    ]
-    table = measure(contestants, options.rounds)
+    with contextlib.ExitStack() as cleanup:
+        contestants = [
+            Micro(options.build / "bench/fermata_bench", wanted, options.min_time),
+            Micro(options.build / "bench/loop/fermata_loop_bench", wanted, options.min_time),
+            Echo(options.build, wanted),
+            Programs(options.build, wanted, cleanup),
+            Processes(options.build, wanted),
+        ]
+        table = measure(contestants, options.rounds)
     rows = [*judged(table), *growth(table), *missing(table, wanted)]
 
     print(f"{'name':<34} {'value':>12} {'':<3} {'ratio':>8} {'limit':>8}")

@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kClients = 10;
+constexpr int kClusterClients = 10;
 constexpr fermata::Duration kInterval = 100ms;  // Between two requests of a client.
 constexpr fermata::Duration kTime = 20s;
 
@@ -59,7 +59,7 @@ int cluster(fermata::sim::World& world) {
   int answered = 0;
   world.node("clients", [&] {
     std::vector<fermata::Coroutine<>> clients;
-    for (int i = 0; i < kClients; ++i) {
+    for (int i = 0; i < kClusterClients; ++i) {
       clients.push_back(fermata::spawn("client", [&] { ask_again_and_again(members, answered); }));
     }
     fermata::delay(kTime);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# bench/*.cpp make one Google Benchmark program, bench/loop/*.cpp another; each source in bench/echo
-# and bench/io is a program of its own: the contestants, and the load that drives the servers among
-# them.
+# bench/*.cpp make one Google Benchmark program, bench/loop/*.cpp another; each source in bench/echo,
+# bench/io and bench/database is a program of its own: the contestants, and the load that drives the
+# servers among them.
 
 # An instrumented build measures its instruments.
 if(NOT CMAKE_BUILD_TYPE MATCHES "Release|Debug")
@@ -28,7 +28,11 @@ if(loop_sources)
     fermata_drivers fermata_uv fermata_runtime PkgConfig::libuv benchmark::benchmark_main)
 endif()
 
-foreach(folder IN ITEMS echo io)
+set(folders echo io)
+if(TARGET PkgConfig::postgresql AND TARGET PkgConfig::sqlite)
+  list(APPEND folders database)
+endif()
+foreach(folder IN LISTS folders)
   file(GLOB sources CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/bench/${folder}/*.c" "${PROJECT_SOURCE_DIR}/bench/${folder}/*.cpp")
   if(NOT libev_FOUND)
@@ -48,4 +52,8 @@ if(libev_FOUND)
 endif()
 if(libevent_FOUND)
   target_link_libraries(bench_event_server PRIVATE PkgConfig::libevent)
+endif()
+if(TARGET bench_plain_database)
+  target_link_libraries(bench_plain_database PRIVATE PkgConfig::postgresql PkgConfig::sqlite)
+  target_link_libraries(bench_fermata_database PRIVATE fermata_db)
 endif()

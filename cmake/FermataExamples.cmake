@@ -3,7 +3,7 @@
 # examples/<name>/: main.cpp is the program, *_sim_test.cpp its simulation; what else is there goes
 # to both.
 
-# Few sources each, and tests/examples_bugs.py compiles them anew; the same for what follows.
+# Few sources each, and tests/examples_bugs.py compiles them anew.
 set(CMAKE_UNITY_BUILD OFF)
 
 # What takes long is in the libraries: simulations are compiled quickly, as all tests are, and under

@@ -9,7 +9,7 @@ set(FERMATA_TESTS_PRECOMPILED sim)
 # explore fewer schedules: what is looked for there is the same mistake in each of them.
 set(FERMATA_SIMULATION_PROPERTIES "")
 if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
-  set(FERMATA_SIMULATION_PROPERTIES ENVIRONMENT FERMATA_RUNS=300)
+  set(FERMATA_SIMULATION_PROPERTIES ENVIRONMENT FERMATA_RUNS=100)
 endif()
 
 # fermata_program(<name> <folder> SOURCES ... [LINK ...] [PRECOMPILED <name>]): an executable in

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Headers of others that most sources include are parsed once. Each source includes what it uses all
-# the same: the presets `debug` and `coverage` build without (CMAKE_DISABLE_PRECOMPILE_HEADERS).
+# the same: the preset `debug` builds without (CMAKE_DISABLE_PRECOMPILE_HEADERS).
 
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/precompiled.cpp" CONTENT "")
 

@@ -8,17 +8,31 @@ if(NOT TARGET fermata_sim)
   return()
 endif()
 
+# Laws explore much, and are optimised for it. Under sanitizers, where they explore little, they are
+# compiled quickly, as tests are.
+set(FERMATA_TESTS_PRECOMPILED sim)
+set(laws_options "")
+if(CMAKE_BUILD_TYPE STREQUAL "Sanitize" AND NOT FERMATA_FUZZER)
+  set(FERMATA_TESTS_PRECOMPILED tests)
+  set(laws_options -O0)
+endif()
+
 file(GLOB_RECURSE laws_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/*.cpp")
 list(FILTER laws_sources EXCLUDE REGEX "/properties/(suite|zoo)/|_properties\\.cpp$")
 if(laws_sources)
   add_library(fermata_laws STATIC ${laws_sources})
   target_include_directories(fermata_laws PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(fermata_laws PUBLIC fermata_sim fermata_test_support fmt::fmt)
-  fermata_use_precompiled(fermata_laws sim)
+  fermata_use_precompiled(fermata_laws ${FERMATA_TESTS_PRECOMPILED})
   fermata_unity_by_folder(fermata_laws)
+  # A group of all subjects would still be compiled when everything else is.
   file(GLOB subjects CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/subjects/*.cpp")
-  # Each names its operations and their weights in the same way.
-  set_source_files_properties(${subjects} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set(number 0)
+  foreach(subject IN LISTS subjects)
+    math(EXPR group "${number} / 7")
+    math(EXPR number "${number} + 1")
+    set_source_files_properties("${subject}" PROPERTIES UNITY_GROUP "subjects_${group}")
+  endforeach()
 endif()
 
 set(laws_link fermata_laws fermata_test_support fermata_uv fermata_sim fmt::fmt)
@@ -29,13 +43,15 @@ fermata_test(properties_test properties SOURCES ${properties_sources}
 
 file(GLOB suite_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/suite/*.cpp")
 if(suite_sources)
-  fermata_program(fermata_suite properties LINK ${laws_link} PRECOMPILED sim
+  fermata_program(fermata_suite properties LINK ${laws_link}
+    PRECOMPILED ${FERMATA_TESTS_PRECOMPILED}
     SOURCES ${suite_sources} "${PROJECT_SOURCE_DIR}/examples/echo/echo.cpp")
 endif()
 
 file(GLOB zoo_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/zoo/*.cpp")
 if(zoo_sources)
-  fermata_program(zoo_hunt properties SOURCES ${zoo_sources} LINK ${laws_link} PRECOMPILED sim)
+  fermata_program(zoo_hunt properties SOURCES ${zoo_sources} LINK ${laws_link}
+    PRECOMPILED ${FERMATA_TESTS_PRECOMPILED})
 endif()
 
 file(GLOB application_sources CONFIGURE_DEPENDS
@@ -45,3 +61,10 @@ if(application_sources)
     LINK fermata_sim fmt::fmt FILTER "-Buggy.*")
   set_target_properties(zoo_applications PROPERTIES UNITY_BUILD_BATCH_SIZE 12)
 endif()
+
+foreach(target IN ITEMS fermata_laws properties_test fermata_suite zoo_hunt zoo_applications)
+  if(TARGET ${target})
+    target_compile_options(${target} PRIVATE ${laws_options})
+  endif()
+endforeach()
+set(FERMATA_TESTS_PRECOMPILED sim)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# With CMAKE_UNITY_BUILD, as in the presets `release` and `asan`, the sources of one folder of a
-# library are compiled as one: most of a source's time goes to what it includes. So names in the
-# anonymous namespaces of a folder differ. Each source includes what it uses all the same: `debug`
-# and `coverage` compile them one by one.
+# With CMAKE_UNITY_BUILD, as in most presets, the sources of one folder of a library are compiled as
+# one: most of a source's time goes to what it includes. So names in the anonymous namespaces of a
+# folder differ. Each source includes what it uses all the same: `debug` compiles them one by one.
 
 # fermata_unity_by_folder(<target>)
 function(fermata_unity_by_folder target)

@@ -14,6 +14,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace await_family {
 
 enum Operations : std::uint8_t { kSucceed, kFail, kAll, kAllOrFail, kAny, kTwo, kFirst, kRace };
 constexpr std::array<Operation, 8> kOperations = {{{"let an item succeed", 6},
@@ -257,11 +258,12 @@ class AwaitFamily final : public Subject {
   std::shared_ptr<std::list<OpenWait>> waits_ = std::make_shared<std::list<OpenWait>>();
 };
 
+}  // namespace await_family
 }  // namespace
 
 constinit const Law kAwaitFamily = {
     "await_family",
     "a wait for several things settles once, on what had ended by then, and leaves nothing behind",
-    kOperations, &make_subject<AwaitFamily>};
+    await_family::kOperations, &make_subject<await_family::AwaitFamily>};
 
 }  // namespace fermata::properties::scripts

@@ -15,6 +15,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace channels {
 
 using std::chrono::milliseconds;
 
@@ -289,11 +290,12 @@ class Channels final : public Subject {
   std::size_t places_ = 0;
 };
 
+}  // namespace channels
 }  // namespace
 
 constinit const Law kChannels = {
     "channels",
     "every accepted value arrives once and in order, and nobody sleeps beside what it waits for",
-    kOperations, &make_subject<Channels>};
+    channels::kOperations, &make_subject<channels::Channels>};
 
 }  // namespace fermata::properties::scripts

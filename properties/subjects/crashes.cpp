@@ -22,6 +22,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace crashes {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -200,11 +201,12 @@ class Crashes final : public Subject {
   bool ended_ = false;
 };
 
+}  // namespace crashes
 }  // namespace
 
 constinit const Law kCrashes = {
     "crashes",
     "what was synced is there after a crash, and nothing is there that was never written",
-    kOperations, &make_subject<Crashes>};
+    crashes::kOperations, &make_subject<crashes::Crashes>};
 
 }  // namespace fermata::properties::scripts

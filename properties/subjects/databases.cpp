@@ -21,6 +21,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace databases {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -358,11 +359,12 @@ class Databases final : public Subject {
   bool leaving_ = false;  // Nobody keeps anything any more.
 };
 
+}  // namespace databases
 }  // namespace
 
 constinit const Law kDatabases = {
     "databases",
     "each coroutine has a connection as its own: nobody else's transaction, settings or answers",
-    kOperations, &make_subject<Databases>};
+    databases::kOperations, &make_subject<databases::Databases>};
 
 }  // namespace fermata::properties::scripts

@@ -17,6 +17,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace datagrams {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -179,10 +180,11 @@ class Datagrams final : public Subject {
   bool ending_ = false;
 };
 
+}  // namespace datagrams
 }  // namespace
 
 constinit const Law kDatagrams = {
     "datagrams", "a datagram arrives whole, once and in order, but for what the network does to it",
-    kOperations, &make_subject<Datagrams>};
+    datagrams::kOperations, &make_subject<datagrams::Datagrams>};
 
 }  // namespace fermata::properties::scripts

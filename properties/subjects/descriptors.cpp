@@ -14,6 +14,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace descriptors {
 
 enum Operations : std::uint8_t { kWrite, kRead, kWaitReadable, kWaitWritable, kShut, kReplace };
 constexpr std::array<Operation, 6> kOperations = {{{"write", 10},
@@ -187,11 +188,12 @@ class Descriptors final : public Subject {
   bool ending_ = false;
 };
 
+}  // namespace descriptors
 }  // namespace
 
 constinit const Law kDescriptors = {
     "descriptors",
     "what is written to a descriptor is read once and in order, and whoever waits for it is told",
-    kOperations, &make_subject<Descriptors>};
+    descriptors::kOperations, &make_subject<descriptors::Descriptors>};
 
 }  // namespace fermata::properties::scripts

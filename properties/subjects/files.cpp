@@ -21,6 +21,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace files {
 
 using std::chrono::seconds;
 
@@ -225,10 +226,11 @@ class Files final : public Subject {
   std::vector<std::pair<Buffer, Buffer>> abandoned_;  // And what was in them.
 };
 
+}  // namespace files
 }  // namespace
 
 constinit const Law kFiles = {
     "files", "files have what was written to them, in the order of the calls, and nothing else",
-    kOperations, &make_subject<Files>};
+    files::kOperations, &make_subject<files::Files>};
 
 }  // namespace fermata::properties::scripts

@@ -17,6 +17,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace futures {
 
 using models::FutureModel;
 using End = FutureModel::End;
@@ -288,11 +289,12 @@ class Futures final : public Subject {
   std::size_t performed_ = 0;
 };
 
+}  // namespace futures
 }  // namespace
 
 constinit const Law kFutures = {
     "futures",
     "a future ends once, tells everybody the same, and each handler runs once and in its turn",
-    kOperations, &make_subject<Futures>};
+    futures::kOperations, &make_subject<futures::Futures>};
 
 }  // namespace fermata::properties::scripts

@@ -13,7 +13,7 @@ namespace {
 
 using models::WatchModel;
 
-constexpr std::array<std::string_view, 3> kFiles = {"note.txt", "main.conf", "more.conf"};
+constexpr std::array<std::string_view, 3> kFileNames = {"note.txt", "main.conf", "more.conf"};
 constexpr std::array<std::string_view, 3> kFolders = {"a", "b", "new.conf"};
 constexpr std::size_t kDeepest = 4;
 
@@ -65,7 +65,7 @@ void Hand::remove(const std::string& path) {
 }
 
 void Hand::carry_out(const Job& job) {
-  const std::string_view file = kFiles[job.b % kFiles.size()];
+  const std::string_view file = kFileNames[job.b % kFileNames.size()];
   const std::string_view folder = kFolders[job.b % kFolders.size()];
   const auto in = [](const std::string& directory, std::string_view name) {
     return directory + "/" + std::string(name);

@@ -13,6 +13,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace iteration {
 
 using std::chrono::milliseconds;
 
@@ -133,12 +134,13 @@ class Iterations final : public Subject {
   }
 };
 
+}  // namespace iteration
 }  // namespace
 
 constinit const Law kIteration = {
     "iteration",
     "each element is handed out once and in order, to no more callbacks than allowed, and nothing "
     "of an iteration is left when it returns",
-    kOperations, &make_subject<Iterations>};
+    iteration::kOperations, &make_subject<iteration::Iterations>};
 
 }  // namespace fermata::properties::scripts

@@ -13,6 +13,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace locks {
 
 using std::chrono::milliseconds;
 
@@ -235,10 +236,11 @@ class Locks final : public Subject {
   bool closing_ = false;
 };
 
+}  // namespace locks
 }  // namespace
 
 constinit const Law kLocks = {
     "locks", "locks exclude, serve in the order of arrival, lose no permit and leave nobody asleep",
-    kOperations, &make_subject<Locks>};
+    locks::kOperations, &make_subject<locks::Locks>};
 
 }  // namespace fermata::properties::scripts

@@ -15,6 +15,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace names {
 
 enum Operations : std::uint8_t { kResolve, kReverse, kMove };
 constexpr std::array<Operation, 3> kOperations = {{{"resolve", 10}, {"reverse", 4}, {"move", 2}}};
@@ -93,9 +94,10 @@ class Names final : public Subject {
   std::vector<Address> addresses_;  // That the first host has had.
 };
 
+}  // namespace names
 }  // namespace
 
 constinit const Law kNames = {"names", "each question has one outcome, and it is the right one",
-                              kOperations, &make_subject<Names>};
+                              names::kOperations, &make_subject<names::Names>};
 
 }  // namespace fermata::properties::scripts

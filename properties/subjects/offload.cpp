@@ -15,6 +15,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace offloaded {
 
 enum Operations : std::uint8_t { kCompute, kFail, kShare };
 constexpr std::array<Operation, 3> kOperations = {{{"compute", 10}, {"fail", 3}, {"share", 4}}};
@@ -127,10 +128,11 @@ class Offloads final : public Subject {
   std::size_t shared_ = 0;
 };
 
+}  // namespace offloaded
 }  // namespace
 
 constinit const Law kOffload = {
     "offload", "work runs once, is told once to whoever still waits, and leaves nothing behind",
-    kOperations, &make_subject<Offloads>};
+    offloaded::kOperations, &make_subject<offloaded::Offloads>};
 
 }  // namespace fermata::properties::scripts

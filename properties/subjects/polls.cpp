@@ -11,6 +11,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace polls {
 
 enum Operations : std::uint8_t { kWait, kReady, kBreak };
 constexpr std::array<Operation, 3> kOperations = {{{"wait", 10}, {"ready", 4}, {"break", 2}}};
@@ -95,10 +96,11 @@ class PollSubject final : public Subject {
   std::list<Waiter> waiters_;
 };
 
+}  // namespace polls
 }  // namespace
 
 constinit const Law kPolls = {
     "polls", "whoever waits for a descriptor is told when it is ready, and of its end in any case",
-    kOperations, &make_subject<PollSubject>};
+    polls::kOperations, &make_subject<polls::PollSubject>};
 
 }  // namespace fermata::properties::scripts

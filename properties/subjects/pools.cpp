@@ -20,6 +20,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace pools {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -401,11 +402,12 @@ class Pools final : public Subject {
   unsigned openings_ = 0;               // Of the circuit.
 };
 
+}  // namespace pools
 }  // namespace
 
 constinit const Law kPools = {
     "pools",
     "resources are in one place each, never more than max, and served in the order of arrival",
-    kOperations, &make_subject<Pools>};
+    pools::kOperations, &make_subject<pools::Pools>};
 
 }  // namespace fermata::properties::scripts

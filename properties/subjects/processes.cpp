@@ -25,6 +25,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace processes {
 
 using models::ChildModel;
 using std::chrono::milliseconds;
@@ -388,11 +389,12 @@ class ProcessesLaw final : public Subject {
   bool ending_ = false;
 };
 
+}  // namespace processes
 }  // namespace
 
 constinit const Law kProcesses = {
     "processes",
     "a child's output comes whole and in order, its end is told once, and nothing of it is left",
-    kOperations, &make_subject<ProcessesLaw>};
+    processes::kOperations, &make_subject<processes::ProcessesLaw>};
 
 }  // namespace fermata::properties::scripts

@@ -24,6 +24,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace recovery {
 
 using journal::Header;
 using journal::What;
@@ -227,11 +228,12 @@ class Recovery final : public Subject {
   bool ended_ = false;
 };
 
+}  // namespace recovery
 }  // namespace
 
 constinit const Law kRecovery = {
     "recovery",
     "what a machine has confirmed survives its crashes, and its peers see a reset or silence",
-    kOperations, &make_subject<Recovery>};
+    recovery::kOperations, &make_subject<recovery::Recovery>};
 
 }  // namespace fermata::properties::scripts

@@ -13,6 +13,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace scopes {
 
 using std::chrono::milliseconds;
 
@@ -177,12 +178,13 @@ class Scopes final : public Subject {
   std::size_t handled_ = 0;
 };
 
+}  // namespace scopes
 }  // namespace
 
 const Law kScopes = {"scopes",
                      "In a tree of scopes nobody begins in a cancelled one, a hard cancellation "
                      "misses nobody and a safe one nobody who has begun, an await ends when its "
                      "scope is complete, and scopes end from the bottom up.",
-                     kOperations, &make_subject<Scopes>};
+                     scopes::kOperations, &make_subject<scopes::Scopes>};
 
 }  // namespace fermata::properties::scripts

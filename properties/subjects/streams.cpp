@@ -21,6 +21,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace streams {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -511,11 +512,12 @@ class Streams final : public Subject {
   std::size_t idle_activity_ = 0;
 };
 
+}  // namespace streams
 }  // namespace
 
 constinit const Law kStreams = {
     "streams",
     "bytes that were accepted arrive once and in order, or both ends learn that they do not",
-    kOperations, &make_subject<Streams>};
+    streams::kOperations, &make_subject<streams::Streams>};
 
 }  // namespace fermata::properties::scripts

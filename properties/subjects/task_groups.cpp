@@ -13,6 +13,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace task_groups {
 
 using std::chrono::milliseconds;
 
@@ -143,10 +144,11 @@ class TaskGroups final : public Subject {
   std::size_t all_waiters_ = 0;
 };
 
+}  // namespace task_groups
 }  // namespace
 
 constinit const Law kTaskGroups = {
     "task_groups", "tasks run within their limit, each settles once, and goes to one consumer",
-    kOperations, &make_subject<TaskGroups>};
+    task_groups::kOperations, &make_subject<task_groups::TaskGroups>};
 
 }  // namespace fermata::properties::scripts

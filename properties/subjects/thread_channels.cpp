@@ -17,6 +17,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace thread_channels {
 
 enum Operations : std::uint8_t { kSend, kReceive, kTrySend, kTryReceive, kClose };
 constexpr std::array<Operation, 5> kOperations = {
@@ -185,11 +186,12 @@ class ThreadChannels final : public Subject {
   std::shared_ptr<Desk> desk_;
 };
 
+}  // namespace thread_channels
 }  // namespace
 
 constinit const Law kThreadChannels = {
     "thread_channels",
     "what a channel between threads accepts arrives once and in order, and nobody is passed over",
-    kOperations, &make_subject<ThreadChannels>};
+    thread_channels::kOperations, &make_subject<thread_channels::ThreadChannels>};
 
 }  // namespace fermata::properties::scripts

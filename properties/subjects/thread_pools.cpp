@@ -20,6 +20,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace thread_pools {
 
 using std::chrono::microseconds;
 using Model = models::ThreadPoolModel;
@@ -340,11 +341,12 @@ class ThreadPools final : public Subject {
   bool cancelled_ = false;
 };
 
+}  // namespace thread_pools
 }  // namespace
 
 constinit const Law kThreadPools = {
     "thread_pools",
     "an accepted task runs once or is told why not, on threads that are there, and no more at once",
-    kOperations, &make_subject<ThreadPools>};
+    thread_pools::kOperations, &make_subject<thread_pools::ThreadPools>};
 
 }  // namespace fermata::properties::scripts

@@ -19,6 +19,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace threads {
 
 using std::chrono::microseconds;
 using Life = models::ThreadModel;
@@ -276,10 +277,11 @@ class Threads final : public Subject {
   bool ending_ = false;
 };
 
+}  // namespace threads
 }  // namespace
 
 constinit const Law kThreads = {
     "threads", "a thread ends once, with all that belongs to it, and everybody is told how",
-    kOperations, &make_subject<Threads>};
+    threads::kOperations, &make_subject<threads::Threads>};
 
 }  // namespace fermata::properties::scripts

@@ -15,6 +15,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace triggers {
 
 enum Operations : std::uint8_t { kPut, kPutElsewhere, kCollect, kReplace };
 constexpr std::array<Operation, 4> kOperations = {
@@ -121,10 +122,11 @@ class Triggers final : public Subject {
   bool ending_ = false;
 };
 
+}  // namespace triggers
 }  // namespace
 
 constinit const Law kTriggers = {"triggers",
                                  "whoever looks when a trigger tells misses nothing that was put",
-                                 kOperations, &make_subject<Triggers>};
+                                 triggers::kOperations, &make_subject<triggers::Triggers>};
 
 }  // namespace fermata::properties::scripts

@@ -12,6 +12,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace wait_lines {
 
 enum Operations : std::uint8_t { kTake, kGive };
 constexpr std::array<Operation, 2> kOperations = {{{"take a turn", 8}, {"give a turn", 8}}};
@@ -77,11 +78,12 @@ class WaitLines final : public Subject {
   models::LineModel model_;
 };
 
+}  // namespace wait_lines
 }  // namespace
 
 constinit const Law kWaitLines = {
     "wait_lines",
     "turns are taken in the order of arrival, and none is lost with a waiter that leaves",
-    kOperations, &make_subject<WaitLines>};
+    wait_lines::kOperations, &make_subject<wait_lines::WaitLines>};
 
 }  // namespace fermata::properties::scripts

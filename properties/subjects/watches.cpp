@@ -23,6 +23,7 @@
 
 namespace fermata::properties::scripts {
 namespace {
+namespace watches {
 
 using models::EventBufferModel;
 using models::WatchModel;
@@ -348,11 +349,12 @@ class Watches final : public Subject, private Hand::Witness {
   bool ending_ = false;
 };
 
+}  // namespace watches
 }  // namespace
 
 constinit const Law kWatches = {
     "watches",
     "what changes in a watched place is told, or a rescan asked for, and nothing else is",
-    kOperations, &make_subject<Watches>};
+    watches::kOperations, &make_subject<watches::Watches>};
 
 }  // namespace fermata::properties::scripts

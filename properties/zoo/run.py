@@ -30,6 +30,7 @@ ROOT = ZOO.parent.parent
 STRATEGIES = ("fifo", "random", "pct:3")
 DEFAULT = "random"  # The strategy that has to find each bug, whatever the others do.
 CALM_SEEDS = 50
+FIRST_LAW_SCHEDULES = 100
 WALL_LIMIT = 300  # Seconds, of one hunt.
 WORKERS = 2
 PATCHED = ("runtime", "sim")
@@ -192,11 +193,21 @@ class Trial:
             control = hunt(self.plain, name, strategy, 1, self.options.control)
             if control["found"] or control["runs"] != self.options.control:
                 self.complaints.append(f"fails without the mutant: {control.get('message')}")
-        found = self.pool.map(
-            lambda law: hunt(self.mutant.binary, law, DEFAULT, 1, limit), laws)
-        self.laws = [(law, result) for law, result in zip(laws, found) if result["found"]]
+        self.laws = self.laws_that_find(laws)
         if not self.laws:
             self.complaints.append("no law finds it")
+
+    def laws_that_find(self, laws):
+        """Those that do in as few schedules as it takes one of them, in powers of ten."""
+        limit = FIRST_LAW_SCHEDULES
+        while True:
+            limit = min(limit, self.options.limit)
+            results = self.pool.map(
+                lambda law: hunt(self.mutant.binary, law, DEFAULT, 1, limit), laws)
+            found = [(law, result) for law, result in zip(laws, results) if result["found"]]
+            if found or limit == self.options.limit:
+                return found
+            limit *= 10
 
     def check(self, strategy, results):
         found = [each for each in results if each["found"]]

@@ -174,9 +174,11 @@ class PostgreSQL(Server):
                                  str(self.port)], check=False)
         return status.returncode == 0
 
+    def url(self):
+        return f"postgresql://fermata:{PASSWORD}@127.0.0.1:{self.port}/postgres"
+
     def environment(self):
-        return {"FERMATA_TEST_POSTGRESQL":
-                f"postgresql://fermata:{PASSWORD}@127.0.0.1:{self.port}/postgres"}
+        return {"FERMATA_TEST_POSTGRESQL": self.url()}
 
 
 class MariaDB(Server):
