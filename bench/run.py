@@ -144,7 +144,7 @@ PROGRAM_SUBJECTS = {
     "postgresql_stream_memory/1000000": (
         "database", ["stream_memory", "{server}", "1000000"], "B", ("fermata",)
     ),
-    "sqlite_queries": ("database", ["sqlite", "2000"], "/s", BOTH),
+    "sqlite_queries": ("database", ["sqlite", "{file}", "2000"], "/s", BOTH),
 }
 PROGRAMS = {
     "io": {"floor": "libuv_io", "fermata": "fermata_io"},

@@ -72,9 +72,8 @@ double stream_memory(const char* url, long rows) {
   return most_memory() - before;
 }
 
-double sqlite(long total) {
-  auto database =
-      db::Database::connect("sqlite:///:memory:?cache=shared", {.max = 1, .statement_cache = 1});
+double sqlite(const std::string& path, long total) {
+  auto database = db::Database::connect("sqlite:///" + path, {.max = 1});
   const double begin = seconds_now();
   for (long i = 0; i < total; ++i) {
     require(database.query_one<long>(kSum, kTerms) == kTerms * (kTerms + 1) / 2, "sum");
@@ -96,8 +95,8 @@ int main(int argc, char** argv) {
       value = stream(argv[2], std::atol(argv[3]));
     } else if (argc == 4 && what == "stream_memory") {
       value = stream_memory(argv[2], std::atol(argv[3]));
-    } else if (argc == 3 && what == "sqlite") {
-      value = sqlite(std::atol(argv[2]));
+    } else if (argc == 4 && what == "sqlite") {
+      value = sqlite(argv[2], std::atol(argv[3]));
     } else {
       return 2;
     }

@@ -3,7 +3,7 @@
 // The floor: the databases' own C libraries, in one thread. Prints one number. Usage:
 //   queries URL CONNECTIONS QUERIES   commands in a second, one at a time on each connection
 //   stream URL ROWS                   rows in a second, read one by one
-//   sqlite QUERIES                    commands in a second, of some 300 us each
+//   sqlite FILE QUERIES               commands in a second, of some 300 us each
 
 #include <libpq-fe.h>
 #include <poll.h>
@@ -76,10 +76,10 @@ static double stream(const char* url, const char* rows) {
   return (double)count / (seconds_now() - begin);
 }
 
-static double sqlite(long total) {
+static double sqlite(const char* path, long total) {
   sqlite3* database;
   sqlite3_stmt* statement;
-  require(sqlite3_open(":memory:", &database) == SQLITE_OK, "sqlite3_open");
+  require(sqlite3_open(path, &database) == SQLITE_OK, "sqlite3_open");
   require(sqlite3_prepare_v2(database, kSum, -1, &statement, NULL) == SQLITE_OK, "sqlite3_prepare");
   const double begin = seconds_now();
   for (long i = 0; i < total; ++i) {
@@ -99,8 +99,8 @@ int main(int argc, char** argv) {
     value = queries(argv[2], atoi(argv[3]), atol(argv[4]));
   } else if (argc == 4 && strcmp(argv[1], "stream") == 0) {
     value = stream(argv[2], argv[3]);
-  } else if (argc == 3 && strcmp(argv[1], "sqlite") == 0) {
-    value = sqlite(atol(argv[2]));
+  } else if (argc == 4 && strcmp(argv[1], "sqlite") == 0) {
+    value = sqlite(argv[2], atol(argv[3]));
   } else {
     return 2;
   }

@@ -5,7 +5,6 @@
 // side has said all, the other one may still answer.
 
 #include <array>
-#include <exception>
 #include <fermata/runtime.hpp>
 #include <span>
 
@@ -30,25 +29,33 @@ inline void relay(fermata::TcpStream& from, fermata::TcpStream& to) {
 /// Until both have said all.
 inline void connect_both(fermata::TcpStream& client, fermata::TcpStream& server) {
   const auto answers = fermata::spawn("answers", [&] { relay(server, client); });
-  std::exception_ptr lost;
   try {
     relay(client, server);
+    fermata::await(answers);
   } catch (...) {
-    lost = std::current_exception();
+    client.reset();
+    server.reset();
+    // The other way has both streams until it ends, and this one may be cancelled meanwhile.
+    fermata::protect([&] {
+      try {
+        fermata::await(answers);
+      } catch (...) {  // Why it has ended is no news.
+      }
+    });
+    throw;
   }
-  fermata::await(answers);
-  if (lost) std::rethrow_exception(lost);
 }
 
 /// Connects each client of `listener` with `server`, until it is closed.
 inline void serve(fermata::TcpListener& listener, const fermata::Address& server) {
   while (auto accepted = listener.accept()) {
+    accepted->set_reset_on_close(true);  // An end would say that this was all.
     fermata::spawn("conversation", [server, client = std::move(*accepted)]() mutable {
       try {
         auto upstream = fermata::TcpStream::connect(server);
         connect_both(client, upstream);
+        client.set_reset_on_close(false);
       } catch (const fermata::InputOutputError&) {
-        client.reset();
       }
     });
   }

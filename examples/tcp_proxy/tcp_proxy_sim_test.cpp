@@ -50,7 +50,15 @@ SIM_TEST(TcpProxy, PassesOnWhatBothSidesSayAndWhereItEnds) {
   });
   world.service("proxy", [&] {
     auto listener = TcpListener::bind({"0.0.0.0", 8080});
-    proxy::serve(listener, world.node("server").address(80));
+    const fermata::Address server = world.node("server").address(80);
+    while (fermata::now() < fermata::Instant{} + 4s) {  // It drops everybody now and then.
+      fermata::Scope conversations("conversations");
+      conversations.spawn("proxy", [&] { proxy::serve(listener, server); });
+      fermata::delay(50ms + fermata::random(500) * 1ms);
+      conversations.cancel();
+      conversations.await_after_cancellation();
+    }
+    proxy::serve(listener, server);
   });
   for (const char* name : {"ann", "bob"}) {
     world.node(name, [&, name = std::string(name)] {

@@ -3,6 +3,8 @@
 
 namespace fermata::db {
 
+std::unique_ptr<Prepared> Connection::prepare_like(std::string_view, Parameters) { return nullptr; }
+
 Effect Connection::run(std::string_view sql) {
   const std::unique_ptr<Answer> answer = execute(sql, {}, Fetch::All);
   std::vector<Cell> row;

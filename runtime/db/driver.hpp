@@ -83,6 +83,10 @@ class Connection {
   [[nodiscard]] virtual std::unique_ptr<Answer> execute(std::string_view sql, Parameters parameters,
                                                         Fetch fetch) = 0;
   [[nodiscard]] virtual std::unique_ptr<Prepared> prepare(std::string_view sql) = 0;
+  /// `sql` for parameters of the same kinds as these, answered just as execute() would. Null where
+  /// that does not run sooner than execute() does.
+  [[nodiscard]] virtual std::unique_ptr<Prepared> prepare_like(std::string_view sql,
+                                                               Parameters parameters);
   /// Whether `error`, of a prepared command, says no more than that it has to be prepared anew.
   [[nodiscard]] virtual bool is_stale_plan(std::string_view sqlstate) const noexcept = 0;
 

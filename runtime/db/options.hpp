@@ -32,7 +32,8 @@ struct DatabaseOptions {
   /// health check; then it is closed.
   Duration cleanup_limit = std::chrono::seconds(5);
   /// Commands that each connection keeps prepared, the most recent ones; 0 for none. The server has
-  /// up to `max` times as many.
+  /// up to `max` times as many. They are those of prepare() and, with PostgreSQL, those that a
+  /// connection runs outside of transactions, from the second time on.
   std::size_t statement_cache = 0;
   /// Opens and closes the circuit, see PoolOptions.
   std::shared_ptr<CircuitStrategy> strategy;

@@ -20,4 +20,15 @@ void StatementCache::put(std::string sql, std::unique_ptr<Prepared> prepared) {
   if (entries_.size() > limit_) entries_.pop_back();
 }
 
+bool StatementCache::is_asked_again(std::string_view sql) {
+  const auto found = std::find(asked_.begin(), asked_.end(), sql);
+  if (found != asked_.end()) {
+    asked_.erase(found);
+    return true;
+  }
+  asked_.emplace_front(sql);
+  if (asked_.size() > limit_) asked_.pop_back();
+  return false;
+}
+
 }  // namespace fermata::db::detail

@@ -20,7 +20,10 @@ class StatementCache {
   /// Null when there is none.
   [[nodiscard]] std::unique_ptr<Prepared> take(std::string_view sql);
   void put(std::string sql, std::unique_ptr<Prepared> prepared);
+  /// Whether this was asked of `sql` before, and of fewer than the limit since.
+  [[nodiscard]] bool is_asked_again(std::string_view sql);
   void clear() noexcept { entries_.clear(); }
+  [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
  private:
@@ -30,6 +33,7 @@ class StatementCache {
   };
   std::size_t limit_;
   std::list<Entry> entries_;
+  std::list<std::string> asked_;  // The latest first.
 };
 
 /// A connection, with what has to be known of it until it is used again.

@@ -16,6 +16,14 @@ namespace {
 
 std::string name_of(std::uint64_t savepoint) { return fmt::format("fermata_{}", savepoint); }
 
+/// Of a command in the cache: its text, and what tells the kinds of its parameters apart.
+std::string name_of(std::string_view sql, Parameters parameters) {
+  std::string name(sql);
+  name += '\0';  // Which no text has.
+  for (const Cell& each : parameters) name += static_cast<char>('a' + each.index());
+  return name;
+}
+
 }  // namespace
 
 Session::Session(std::shared_ptr<const std::string> database, Lease<Pooled> lease)
@@ -85,6 +93,7 @@ auto Session::guard(Call&& call) {
 }
 
 void Session::fail(const ErrorState& state) noexcept {
+  answered_by_.prepared.reset();
   if (owner_ != nullptr) owner_->note(coroutine_, state);
   settle_quietly();
 }
@@ -146,10 +155,37 @@ std::unique_ptr<Answer> Session::execute(std::string_view sql, Parameters parame
   const bool touches = may_change_session(sql);
   return use([&](Connection& connection) {
     lease_->touched = lease_->touched || touches;
-    auto answer = connection.execute(sql, parameters, fetch);
+    // In a transaction a plan that has become stale would fail that.
+    const bool again = fetch == Fetch::All && !touches && !in_transaction_;
+    auto answer =
+        again ? execute_again(sql, parameters) : connection.execute(sql, parameters, fetch);
     answering_ = true;
     return answer;
   });
+}
+
+std::unique_ptr<Answer> Session::execute_again(std::string_view sql, Parameters parameters) {
+  Connection& connection = *lease_->connection;
+  StatementCache& cache = lease_->statements;
+  if (cache.limit() == 0) return connection.execute(sql, parameters, Fetch::All);
+  Kept kept{name_of(sql, parameters), nullptr};
+  kept.prepared = cache.take(kept.name);
+  if (kept.prepared == nullptr && cache.is_asked_again(kept.name)) {
+    kept.prepared = connection.prepare_like(sql, parameters);
+  }
+  if (kept.prepared == nullptr) return connection.execute(sql, parameters, Fetch::All);
+  std::unique_ptr<Answer> answer;
+  try {
+    answer = kept.prepared->execute(parameters);
+  } catch (const DatabaseError& error) {
+    if (!may_prepare_again(error)) throw;
+  }
+  if (answer == nullptr) {
+    kept.prepared = connection.prepare_like(sql, parameters);
+    answer = kept.prepared->execute(parameters);
+  }
+  answered_by_ = std::move(kept);
+  return answer;
 }
 
 std::unique_ptr<Answer> Session::execute(Prepared& prepared, Parameters parameters) {
@@ -160,14 +196,17 @@ std::unique_ptr<Answer> Session::execute(Prepared& prepared, Parameters paramete
   });
 }
 
+// Whoever reads has the session.
 bool Session::next(Answer& answer, std::vector<Cell>& row) {
-  const auto pin = shared_from_this();
   return guard([&] { return answer.next(row); });
 }
 
 void Session::end_answer() {
   const auto pin = shared_from_this();
   answering_ = false;
+  if (answered_by_.prepared != nullptr) {
+    lease_->statements.put(std::move(answered_by_.name), std::move(answered_by_.prepared));
+  }
   see_state();
   if (owner_ != nullptr) owner_->note(coroutine_, {});
   settle();
@@ -175,6 +214,7 @@ void Session::end_answer() {
 
 void Session::abandon_answer() noexcept {
   answering_ = false;
+  answered_by_.prepared.reset();
   lease_->interrupted = true;
   settle_quietly();
 }

@@ -87,6 +87,14 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] const std::string& database() const noexcept { return *database_; }
 
  private:
+  /// A prepared command, by its name in the connection's cache.
+  struct Kept {
+    std::string name;
+    std::unique_ptr<Prepared> prepared;
+  };
+
+  /// As the connection's execute(), by a prepared command when it has run one like this before.
+  [[nodiscard]] std::unique_ptr<Answer> execute_again(std::string_view sql, Parameters parameters);
   [[nodiscard]] bool pinned() const noexcept;
   void end_transaction();
   void require_transaction() const;
@@ -109,6 +117,7 @@ class Session : public std::enable_shared_from_this<Session> {
   SessionOwner* owner_ = nullptr;  // Null once detached.
   std::uint64_t coroutine_ = 0;
   Lease<Pooled> lease_;
+  Kept answered_by_;  // Back to the cache with the end of its answer.
   std::size_t statements_ = 0;
   std::uint64_t savepoints_ = 0;    // Made so far.
   std::uint64_t earlier_ = 0;       // Of them, in transactions that have ended.

@@ -53,10 +53,12 @@ bool DescriptorPoll::same_file() const noexcept {
 }
 
 void DescriptorPoll::arm_mask(PollMask mask) {
-  if (!same_file()) {
-    throw PollError(fmt::format("watch descriptor {}: it was closed", descriptor()), EBADF);
+  if (!watch_again(mask)) {
+    if (!same_file()) {
+      throw PollError(fmt::format("watch descriptor {}: it was closed", descriptor()), EBADF);
+    }
+    watch(mask);
   }
-  watch(mask);
   polls_.set_armed(descriptor(), this);
 }
 
@@ -71,8 +73,8 @@ void DescriptorPoll::close_backend() noexcept {
 }
 
 void DescriptorPoll::dispatch(PollMask mask) {
-  const bool spurious =
-      mask == PollMask::Readable && socket_ && !has_something_to_read(descriptor());
+  const bool spurious = mask == PollMask::Readable && socket_ && !may_be_spurious() &&
+                        !has_something_to_read(descriptor());
   if (!spurious) ready(mask);
 }
 

@@ -34,6 +34,8 @@ class DescriptorPoll : public Poll {
   /// Throws PollError unless `descriptor` can be watched.
   DescriptorPoll(DescriptorPolls& polls, int descriptor);
 
+  void close_backend() noexcept override;
+
   /// Whether the number still means the file that it meant when this was made.
   [[nodiscard]] bool same_file() const noexcept;
 
@@ -45,10 +47,12 @@ class DescriptorPoll : public Poll {
   /// Watch for `mask`, which is not empty, instead of what was watched before. Throws PollError.
   virtual void watch(PollMask mask) = 0;
   virtual void unwatch() noexcept = 0;
+  /// As watch(), where that takes less for what was watched before. False when it was not, or its
+  /// number means another file by now.
+  [[nodiscard]] virtual bool watch_again(PollMask) noexcept { return false; }
 
   void arm_mask(PollMask mask) override;
   void disarm_mask() noexcept override;
-  void close_backend() noexcept override;
 
   DescriptorPolls& polls_;
   FileIdentity file_;

@@ -66,7 +66,7 @@ void EpollSet::watch(int descriptor, PollMask mask) {
   const auto index = static_cast<std::size_t>(descriptor);
   if (index >= entries_.size()) entries_.resize(index + 1);
   Entry& entry = entries_[index];
-  const bool known = any(std::exchange(entry.mask, mask));
+  const bool known = any(std::exchange(entry.mask, mask)) || std::exchange(entry.rests, false);
   if (!known) ++entry.generation;
   if (const int code = control(known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor); code != 0) {
     entry.mask = PollMask::None;
@@ -77,9 +77,32 @@ void EpollSet::watch(int descriptor, PollMask mask) {
 
 void EpollSet::unwatch(int descriptor) noexcept {
   const auto index = static_cast<std::size_t>(descriptor);
-  if (index >= entries_.size() || !any(entries_[index].mask)) return;
+  if (index >= entries_.size()) return;
+  Entry& entry = entries_[index];
+  if (!any(entry.mask) && !entry.rests) return;
   if (control(EPOLL_CTL_DEL, descriptor) != 0) stale_ = true;
+  entry.mask = PollMask::None;
+  entry.rests = false;
+}
+
+void EpollSet::rest(int descriptor) noexcept {
+  const auto index = static_cast<std::size_t>(descriptor);
+  if (index >= entries_.size() || !any(entries_[index].mask)) return;
   entries_[index].mask = PollMask::None;
+  entries_[index].rests = true;
+}
+
+bool EpollSet::resume(int descriptor, PollMask mask) noexcept {
+  const auto index = static_cast<std::size_t>(descriptor);
+  if (index >= entries_.size() || !entries_[index].rests) return false;
+  Entry& entry = entries_[index];
+  entry.rests = false;
+  entry.mask = mask;
+  ++entry.generation;
+  if (control(EPOLL_CTL_MOD, descriptor) == 0) return true;
+  entry.mask = PollMask::None;
+  stale_ = true;
+  return false;
 }
 
 int EpollSet::wait(std::span<epoll_event> events, Instant wake_by) const noexcept {
@@ -105,8 +128,11 @@ EpollSet::Look EpollSet::look(Instant wake_by) noexcept {
     const std::uint64_t data = event.data.u64;  // A copy: the structure is packed.
     const Found found{static_cast<int>(data & 0xffff'ffff), mask_of(event.events),
                       static_cast<std::uint32_t>(data >> 32)};
+    const Entry& entry = entries_[static_cast<std::size_t>(found.descriptor)];
     if (holds(found)) {
       found_[known++] = found;
+    } else if (entry.rests && entry.generation == found.generation) {
+      unwatch(found.descriptor);
     } else {
       strangers_ = stale_;
     }
@@ -126,6 +152,7 @@ void EpollSet::rebuild() noexcept {
   ::close(fresh);
   stale_ = strangers_ = false;
   for (std::size_t index = 0; index < entries_.size(); ++index) {
+    entries_[index].rests = false;
     if (!any(entries_[index].mask)) continue;
     // One that fails was closed behind our back; whoever watches it finds that.
     (void)control(EPOLL_CTL_ADD, static_cast<int>(index));

@@ -46,6 +46,12 @@ class EpollSet {
   void watch(int descriptor, PollMask mask);
   /// No effect when it is not watched.
   void unwatch(int descriptor) noexcept;
+  /// As unwatch(), but for who will soon watch it again: the kernel keeps its registration until it
+  /// fires, which is not told, or unwatch().
+  void rest(int descriptor) noexcept;
+  /// As watch(), of one that rests. False when it does not rest, or no longer, or its number means
+  /// another file by now; then it is not watched.
+  [[nodiscard]] bool resume(int descriptor, PollMask mask) noexcept;
 
   /// Waits until something is ready, not longer than until `wake_by`, and not when that is past.
   Look look(Instant wake_by) noexcept;
@@ -62,6 +68,7 @@ class EpollSet {
   struct Entry {
     std::uint32_t generation = 0;
     PollMask mask = PollMask::None;
+    bool rests = false;
   };
 
   [[nodiscard]] int wait(std::span<epoll_event> events, Instant wake_by) const noexcept;

@@ -83,6 +83,9 @@ class Poll : public Handle {
 
   /// The descriptor is closed, once, when the backend has let go of it (POLL-07). Off by default.
   void set_close_descriptor(bool value) noexcept { close_descriptor_ = value; }
+  /// A socket may seem readable and have nothing. Whoever reads without blocking, and waits again,
+  /// need not be spared that, which takes a look at each readiness. Off by default.
+  void set_may_be_spurious(bool value) noexcept { may_be_spurious_ = value; }
   [[nodiscard]] std::string info() const override;
 
  protected:
@@ -104,6 +107,7 @@ class Poll : public Handle {
   void ready(PollMask mask, std::exception_ptr error = nullptr);
 
   [[nodiscard]] bool closes_descriptor() const noexcept { return close_descriptor_; }
+  [[nodiscard]] bool may_be_spurious() const noexcept { return may_be_spurious_; }
 
  private:
   friend class PollProxy;
@@ -120,6 +124,7 @@ class Poll : public Handle {
   int descriptor_;
   PollMask armed_ = PollMask::None;
   bool close_descriptor_ = false;
+  bool may_be_spurious_ = false;
   PollProxy::List proxies_;
 };
 

@@ -12,7 +12,14 @@ class Polls::WatchedPoll final : public os::DescriptorPoll {
 
  private:
   void watch(PollMask mask) override { polls_.set_.watch(descriptor(), mask); }
-  void unwatch() noexcept override { polls_.set_.unwatch(descriptor()); }
+  void unwatch() noexcept override { polls_.set_.rest(descriptor()); }
+  bool watch_again(PollMask mask) noexcept override {
+    return polls_.set_.resume(descriptor(), mask);
+  }
+  void close_backend() noexcept override {
+    polls_.set_.unwatch(descriptor());
+    DescriptorPoll::close_backend();
+  }
 
   Polls& polls_;
 };

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -23,6 +25,13 @@ namespace {
 /// Whether what may be asked for, or left to what is usual, is to be done.
 bool wanted(When when, bool usual) noexcept {
   return when == When::On || (when == When::Auto && usual);
+}
+
+/// Of runs that may fail as `found` does. One that goes on for so much longer, perhaps for ever
+/// because a random wait has become none, fails in another way, if at all.
+std::uint64_t steps_to_follow(const FoundFailure& found) {
+  if (found.failure.by_limit) return std::numeric_limits<std::uint64_t>::max();
+  return 10 * found.steps + 10'000;
 }
 
 }  // namespace
@@ -138,14 +147,17 @@ bool Aftermath::comes_back(FoundFailure& found, const Reproduction& reproduction
 }
 
 void Aftermath::make_small(const FoundFailure& found, ReportContext& context) const {
-  context.shrunk = shrink(program_, world_options(options_, found.tape), found.tape);
+  WorldOptions world = world_options(options_, found.tape);
+  world.step_limit = std::min(world.step_limit, steps_to_follow(found));
+  context.shrunk = shrink(program_, world, found.tape);
 }
 
 void Aftermath::explain(const FoundFailure& found, ReportContext& context) const {
   const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
   const WorldOptions world = world_options(options_, shown.tape);
-  const bool with_stacks = options_.explain == When::On;
-  context.explanation = sim::explain(shown, find_culprit(program_, world, shown.tape), with_stacks);
+  const Culprit culprit =
+      find_culprit(program_, world, shown.tape, {.steps_of_run = steps_to_follow(shown)});
+  context.explanation = sim::explain(shown, culprit, options_.explain == When::On);
 }
 
 /// What its files are called: by the seed, and where other runs have the same one by what tells

@@ -11,7 +11,11 @@ class Search {
  public:
   Search(const Program& program, const WorldOptions& options, const Tape& tape,
          const CulpritLimits& limits)
-      : tape_(tape), limits_(limits), runner_(program, "random", options) {}
+      : program_(program),
+        options_(options),
+        tape_(tape),
+        limits_(limits),
+        runner_(program, "random", limited(options, limits.steps_of_run)) {}
 
   Culprit find() {
     if (tape_.decisions.empty()) return std::move(culprit_);
@@ -24,6 +28,11 @@ class Search {
  private:
   static constexpr std::uint64_t kSeeds = 20;
   static constexpr std::uint64_t kFewestSeeds = 4;
+
+  static WorldOptions limited(WorldOptions options, std::uint64_t steps) {
+    options.step_limit = std::min(options.step_limit, steps);
+    return options;
+  }
 
   void reseed() {
     const std::uint64_t points = tape_.decisions.size() + 1;
@@ -69,10 +78,11 @@ class Search {
     std::vector<Decision> rest = tape_.decisions;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(*culprit_.decision));
     Replay replay(std::move(rest), 0, {}, ReplayMode::Best);
-    runner_.watch_closely();
-    const RunResult result = runner_.replay(preparation(), replay);
+    Runner to_the_end(program_, "random", options_);
+    to_the_end.watch_closely();
+    const RunResult result = to_the_end.replay(preparation(), replay);
     note(result);
-    if (!result.failure) culprit_.passing = runner_.chronicle();
+    if (!result.failure) culprit_.passing = to_the_end.chronicle();
   }
 
   void note(const RunResult& result) noexcept {
@@ -82,6 +92,8 @@ class Search {
 
   [[nodiscard]] Preparation preparation() const { return {tape_.seed, tape_.rapidcheck}; }
 
+  const Program& program_;
+  const WorldOptions& options_;
   const Tape& tape_;
   CulpritLimits limits_;
   Runner runner_;

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -25,6 +26,8 @@ struct CulpritLimits {
   std::uint64_t runs = 240;
   /// In all of its runs.
   std::uint64_t steps = 20'000'000;
+  /// In one run whose rest is drawn anew; one that goes on for longer has not failed.
+  std::uint64_t steps_of_run = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// How many of the runs failed in the same way.

@@ -198,6 +198,57 @@ TEST_F(PostgreSql, AStatementThatTheServerHasForgottenIsPreparedAnew) {
   });
 }
 
+/// Commands that the server knows by a name of ours.
+std::int64_t prepared_at_server(Database& database) {
+  return database.query_one<std::int64_t>(
+      "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'fermata_%' AND "
+      "statement NOT LIKE '%pg_prepared_statements%'");
+}
+
+TEST_F(PostgreSql, ACommandThatRunsAgainIsKeptPrepared) {
+  in_runtime([this] {
+    auto shared = database(nullptr, {.max = 1, .statement_cache = 2});
+    EXPECT_EQ(shared.query_one<int>("SELECT $1", 1), 1);
+    EXPECT_EQ(prepared_at_server(shared), 0);
+    for (int i = 2; i < 5; ++i) EXPECT_EQ(shared.query_one<int>("SELECT $1", i), i);
+    EXPECT_EQ(prepared_at_server(shared), 1);
+    // Of another kind it is another command.
+    for (const char* text : {"a", "b", "c"}) {
+      EXPECT_EQ(shared.query_one<std::string>("SELECT $1", text), text);
+    }
+    EXPECT_EQ(shared.query_one<int>("SELECT $1", 9), 9);
+    for (int i = 0; i < 9; ++i) {
+      const std::string sql = fmt::format("SELECT {}", i % 3);
+      EXPECT_EQ(shared.query_one<int>(sql), i % 3);
+    }
+    EXPECT_LE(prepared_at_server(shared), 2);
+  });
+}
+
+TEST_F(PostgreSql, ACommandInATransactionIsNotKeptPrepared) {
+  in_runtime([this] {
+    auto shared = database(nullptr, {.max = 1, .statement_cache = 2});
+    auto transaction = shared.transaction();
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(shared.query_one<int>("SELECT $1", i), i);
+    EXPECT_EQ(prepared_at_server(shared), 0);
+  });
+}
+
+TEST_F(PostgreSql, AKeptCommandWhosePlanIsStaleIsMadeAnew) {
+  in_runtime([this] {
+    auto shared = database(nullptr, {.max = 1, .statement_cache = 4});
+    shared.execute("DROP TABLE IF EXISTS kept");
+    shared.execute("CREATE TABLE kept (id INT)");
+    shared.execute("INSERT INTO kept VALUES (1)");
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(shared.query_one("SELECT * FROM kept").size(), 1u);
+    shared.execute("ALTER TABLE kept ADD COLUMN name TEXT");
+    EXPECT_EQ(shared.query_one("SELECT * FROM kept").size(), 2u);
+    shared.execute("DROP TABLE kept");
+    EXPECT_THROW(shared.execute("SELECT * FROM kept"), db::QueryError);
+    EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
+  });
+}
+
 TEST_F(PostgreSql, BytesComeBackInEveryFormatOfTheServer) {
   in_runtime([this] {
     auto shared = database(nullptr, {.max = 1});

@@ -56,7 +56,7 @@ LIBRARIES = {
     "boost/fiber": ("bench",),
     "boost/asio": ("runtime/host", "tests", "examples"),
     "glib": ("runtime/host", "tests", "examples"),
-    "libpq-fe.h": ("runtime/db",),
+    "libpq-fe.h": ("runtime/db", "bench"),
     "sqlite3.h": ("runtime/db", "bench"),
     "mysql.h": ("runtime/db",),
     "sql.h": ("runtime/db",),

@@ -56,6 +56,63 @@ TYPED_TEST(DescriptorPolls, WatchPipes) {
   });
 }
 
+TYPED_TEST(DescriptorPolls, AreWaitedForAgainWhateverCameMeanwhile) {
+  TypeParam::run([] {
+    Sockets sockets;
+    Descriptor descriptor(sockets.mine());
+    for (int i = 0; i < 6; ++i) {
+      if (i % 2 == 0) {
+        sockets.send();
+        delay(1ms);  // Nobody waits.
+      } else {
+        spawn([&] { sockets.send(); });
+      }
+      EXPECT_EQ(descriptor.wait_readable(), PollMask::Readable);
+      if (i % 3 == 0) {
+        EXPECT_EQ(descriptor.wait_readable(), PollMask::Readable);
+      }
+      char byte = 0;
+      EXPECT_EQ(::read(sockets.mine(), &byte, 1), 1);
+      EXPECT_EQ(descriptor.wait_writable(), PollMask::Writable);
+    }
+    EXPECT_THROW(descriptor.wait_readable({.timeout = 1ms}), Timeout);
+  });
+}
+
+TYPED_TEST(DescriptorPolls, ANumberThatIsFreeAgainIsWatchedAnew) {
+  TypeParam::run([] {
+    for (int i = 0; i < 3; ++i) {
+      Sockets sockets;  // With the same numbers each time.
+      Descriptor descriptor(sockets.mine());
+      spawn([&] { sockets.send(); });
+      EXPECT_EQ(descriptor.wait_readable(), PollMask::Readable);
+      if (i == 1) sockets.close(0);
+    }
+  });
+}
+
+TYPED_TEST(DescriptorPolls, ANumberThatMeansAnotherFileIsNotWaitedForAgain) {
+  TypeParam::run([] {
+    Sockets sockets;
+    Sockets others;
+    const int copy = dup(sockets.mine());  // So that the system goes on watching the old file.
+    {
+      Descriptor descriptor(sockets.mine());
+      sockets.send();
+      EXPECT_EQ(descriptor.wait_readable(), PollMask::Readable);
+      ASSERT_EQ(dup2(others.mine(), sockets.mine()), sockets.mine());
+      sockets.send();
+      delay(1ms);
+      EXPECT_THROW(descriptor.wait_readable(), PollError);
+    }
+    Descriptor other(sockets.mine());
+    EXPECT_THROW(other.wait_readable({.timeout = 1ms}), Timeout);
+    others.send();
+    EXPECT_EQ(other.wait_readable(), PollMask::Readable);
+    ::close(copy);
+  });
+}
+
 TYPED_TEST(DescriptorPolls, ANumberThatMeansAnotherFileNowIsNotMistakenForTheOldOne) {
   TypeParam::run([] {
     Sockets sockets;

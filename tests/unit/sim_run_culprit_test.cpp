@@ -2,6 +2,8 @@
 #include "fermata/sim/run/culprit.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 #include <fermata/runtime.hpp>
 
 #include "examples/lost_update/lost_update.hpp"
@@ -55,6 +57,26 @@ TEST(Culprit, StaysWithinItsRuns) {
   const FoundFailure found = smallest(program);
   EXPECT_LE(find_culprit(program, {}, found.tape, {.runs = 12}).runs, 12u);
   EXPECT_TRUE(find_culprit(program, {}, found.tape, {.runs = 2}).reseeded.empty());
+}
+
+TEST(Culprit, FollowsRunsThatAreDrawnAnewNoFurtherThanItIsTold) {
+  int longest = 0;
+  const Program program = program_of([&](World&) {
+    EXPECT_NE(random(2), 1u);
+    for (int step = 0; step < 3'000; ++step) {
+      longest = std::max(longest, step);
+      suspend();
+    }
+  });
+  const FoundFailure found = smallest(program);
+  longest = 0;
+  CulpritLimits limits;
+  limits.steps_of_run = 100;
+  const Culprit culprit = find_culprit(program, {}, found.tape, limits);
+  EXPECT_EQ(culprit.decision, 0u);
+  EXPECT_NE(culprit.passing, nullptr);  // That one goes to its end.
+  EXPECT_EQ(longest, 2'999);
+  EXPECT_LT(culprit.reseeded.at(0).failed, culprit.reseeded.at(0).runs);
 }
 
 TEST(Explanation, NamesBothSidesOfTheRace) {

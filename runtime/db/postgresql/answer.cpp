@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 namespace fermata::db::postgresql {
 
@@ -23,7 +24,15 @@ Effect effect_of(PGresult& result) {
 
 LibpqAnswer::LibpqAnswer(Link& link, Fetch fetch)
     : link_(link), result_(first(fetch)), decoder_(*result_) {
-  if (PQresultStatus(result_.get()) != PGRES_SINGLE_TUPLE) effect_ = effect_of(*result_);
+  keep(std::move(result_));
+}
+
+void LibpqAnswer::keep(ResultHandle result) {
+  result_ = std::move(result);
+  row_ = 0;
+  rows_ = PQntuples(result_.get());
+  one_by_one_ = PQresultStatus(result_.get()) == PGRES_SINGLE_TUPLE;
+  if (!one_by_one_) effect_ = effect_of(*result_);
 }
 
 ResultHandle LibpqAnswer::first(Fetch fetch) {
@@ -36,18 +45,13 @@ ResultHandle LibpqAnswer::first(Fetch fetch) {
 
 // Rows come one by one, and then a result without rows, or an error.
 void LibpqAnswer::fetch_row() {
-  row_ = 0;
-  result_ = link_.next_result();
-  if (PQresultStatus(result_.get()) == PGRES_SINGLE_TUPLE) return;
-  link_.end(*result_);
-  effect_ = effect_of(*result_);
+  keep(link_.next_result());
+  if (!one_by_one_) link_.end(*result_);
 }
 
 bool LibpqAnswer::next(std::vector<Cell>& row) {
-  if (row_ == PQntuples(result_.get()) && PQresultStatus(result_.get()) == PGRES_SINGLE_TUPLE) {
-    fetch_row();
-  }
-  if (row_ == PQntuples(result_.get())) return false;
+  if (row_ == rows_ && one_by_one_) fetch_row();
+  if (row_ == rows_) return false;
   decoder_.decode(*result_, row_++, row);
   return true;
 }

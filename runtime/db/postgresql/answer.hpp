@@ -25,12 +25,15 @@ class LibpqAnswer final : public Answer {
  private:
   [[nodiscard]] ResultHandle first(Fetch fetch);
   void fetch_row();
+  void keep(ResultHandle result);
 
   Link& link_;
   ResultHandle result_;
   Decoder decoder_;
   Effect effect_;
   int row_ = 0;  // The next one of the result.
+  int rows_ = 0;
+  bool one_by_one_ = false;  // There are results to come.
 };
 
 }  // namespace fermata::db::postgresql

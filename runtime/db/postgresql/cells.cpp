@@ -133,12 +133,12 @@ void Decoder::decode(const PGresult& result, int row, std::vector<Cell>& cells) 
   cells.resize(names_.size());
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const int column = static_cast<int>(i);
-    if (PQgetisnull(&result, row, column) != 0) {
+    const int length = PQgetlength(&result, row, column);
+    if (length == 0 && PQgetisnull(&result, row, column) != 0) {
       cells[i] = Null();
       continue;
     }
-    const std::string_view text(PQgetvalue(&result, row, column),
-                                static_cast<std::size_t>(PQgetlength(&result, row, column)));
+    const std::string_view text(PQgetvalue(&result, row, column), static_cast<std::size_t>(length));
     switch (types_[i]) {
       case kBool:
         cells[i] = text == "t";

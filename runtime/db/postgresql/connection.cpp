@@ -18,6 +18,7 @@ namespace fermata::db::postgresql {
 namespace {
 
 constexpr Duration kInterruptLimit = std::chrono::seconds(5);
+constexpr Duration kAliveAfterAnswer = std::chrono::milliseconds(1);
 constexpr Duration kCancelInterval = std::chrono::milliseconds(100);
 
 void require_count(const std::string& database, std::size_t given, std::size_t expected) {
@@ -84,10 +85,21 @@ std::unique_ptr<Answer> LibpqConnection::execute(std::string_view sql, Parameter
 
 std::unique_ptr<Prepared> LibpqConnection::prepare(std::string_view sql) {
   const std::size_t count = replace_placeholders(sql, PlaceholderStyle::Numbered).count;
-  const std::string text = checked(sql, count);
+  return prepare(checked(sql, count), count, {});
+}
+
+std::unique_ptr<Prepared> LibpqConnection::prepare_like(std::string_view sql,
+                                                        Parameters parameters) {
+  return prepare(checked(sql, parameters.size()), parameters.size(), parameters);
+}
+
+std::unique_ptr<Prepared> LibpqConnection::prepare(const std::string& text, std::size_t count,
+                                                   Parameters like) {
+  const Arguments arguments(link_.database(), like);
   forget_prepared();
   std::string name = fmt::format("fermata_{}", ++prepared_);
-  link_.send(PQsendPrepare(link_.get(), name.c_str(), text.c_str(), 0, nullptr));
+  link_.send(
+      PQsendPrepare(link_.get(), name.c_str(), text.c_str(), arguments.count(), arguments.types()));
   link_.only_result();
   return std::make_unique<PreparedCommand>(link_, std::move(name), count, forgotten_);
 }
@@ -123,7 +135,9 @@ TransactionState LibpqConnection::transaction() const noexcept {
   return TransactionState::Unknown;
 }
 
+// A look is a call of the system, which tells nothing new of who has just answered.
 bool LibpqConnection::looks_alive() noexcept {
+  if (now() - link_.answered_at() < kAliveAfterAnswer) return !link_.broken();
   pollfd socket = {PQsocket(link_.get()), POLLIN | POLLRDHUP, 0};
   if (!link_.broken() && ::poll(&socket, 1, 0) > 0) PQconsumeInput(link_.get());
   return !link_.broken() && (socket.revents & (POLLHUP | POLLERR | POLLNVAL | POLLRDHUP)) == 0;

@@ -20,6 +20,8 @@ class LibpqConnection final : public Connection {
   [[nodiscard]] std::unique_ptr<Answer> execute(std::string_view sql, Parameters parameters,
                                                 Fetch fetch) override;
   [[nodiscard]] std::unique_ptr<Prepared> prepare(std::string_view sql) override;
+  [[nodiscard]] std::unique_ptr<Prepared> prepare_like(std::string_view sql,
+                                                       Parameters parameters) override;
   [[nodiscard]] bool is_stale_plan(std::string_view sqlstate) const noexcept override;
   [[nodiscard]] TransactionState transaction() const noexcept override;
   [[nodiscard]] bool broken() const noexcept override { return link_.broken(); }
@@ -34,6 +36,8 @@ class LibpqConnection final : public Connection {
 
   /// The text as libpq wants it. Throws ParameterError unless it has as many parameters.
   [[nodiscard]] std::string checked(std::string_view sql, std::size_t parameters) const;
+  [[nodiscard]] std::unique_ptr<Prepared> prepare(const std::string& text, std::size_t count,
+                                                  Parameters like);
   void forget_prepared();
   void cancel();
   [[nodiscard]] bool drained_within(Duration span);

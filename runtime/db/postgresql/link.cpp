@@ -28,6 +28,7 @@ std::string message_of(PGconn* connection) {
 Link::Link(std::string database, ConnectionHandle handle)
     : database_(std::move(database)), handle_(std::move(handle)) {
   descriptor_.emplace(PQsocket(handle_.get()));
+  descriptor_->poll().set_may_be_spurious(true);
 }
 
 Link::~Link() {
@@ -75,6 +76,7 @@ ResultHandle Link::next_result() {
   if (result == nullptr) {
     while (PGnotify* const notice = PQnotifies(get())) PQfreemem(notice);
     if (PQstatus(get()) != CONNECTION_OK) throw_lost();
+    answered_at_ = now();
     return result;
   }
   const ExecStatusType status = PQresultStatus(result.get());

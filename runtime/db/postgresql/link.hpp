@@ -36,6 +36,8 @@ class Link {
     return broken_ || PQstatus(handle_.get()) != CONNECTION_OK;
   }
   void mark_broken() noexcept { broken_ = true; }
+  /// When the last command was answered to its end.
+  [[nodiscard]] Instant answered_at() const noexcept { return answered_at_; }
 
   /// Sends what was put into the queue: `queued` is what the call that did so has returned.
   void send(int queued);
@@ -64,6 +66,7 @@ class Link {
   ConnectionHandle handle_;
   std::optional<Descriptor> descriptor_;
   std::optional<Instant> deadline_;
+  Instant answered_at_;
   bool broken_ = false;
 };
 
