@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# bench/*.cpp make one Google Benchmark program, bench/loop/*.cpp another; each source in bench/echo,
-# bench/io and bench/database is a program of its own: the contestants, and the load that drives
-# the servers among them.
+# bench/*.cpp make one Google Benchmark program, bench/loop/*.cpp another; each source in
+# bench/echo, bench/io and bench/database is a program of its own: the contestants, and the load
+# that drives the servers among them.
 
 # An instrumented build measures its instruments.
 if(NOT CMAKE_BUILD_TYPE MATCHES "Release|Debug")
