@@ -158,11 +158,7 @@ if(cli_sources AND TARGET fermata_sim AND CLI11_FOUND)
   target_include_directories(fermata PRIVATE "${FERMATA_INCLUDE_DIR}")
   target_link_libraries(fermata PRIVATE
     fermata_sim CLI11::CLI11 nlohmann_json::nlohmann_json fmt::fmt)
-  if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
-    target_compile_options(fermata PRIVATE -O0)  # The optimiser takes longer than all its runs.
-  else()
-    fermata_use_precompiled(fermata sim)
-  endif()
+  fermata_use_precompiled(fermata sim)
   fermata_unity_by_folder(fermata)
 else()
   message(STATUS "Fermata: no tool fermata")

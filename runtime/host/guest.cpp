@@ -31,7 +31,9 @@ Guest::Guest(std::string_view name, GuestOptions&& options)
   stack_ = std::make_unique<detail::SideStack>(
       options_.runtime.stacks, [](void* guest) noexcept { static_cast<Guest*>(guest)->run(); },
       this);
-  resume();
+  do {
+    resume();
+  } while (!waits_ && !ended());  // Idle at first, however short its turns are.
   if (ended()) std::rethrow_exception(error_);
 }
 

@@ -22,8 +22,14 @@ using namespace std::chrono_literals;
 using test::error_of;
 using test::PollingHost;
 
+TEST(Guest, IsIdleAtFirstHoweverShortItsTurns) {
+  PollingHost host({.turn_limit = Duration::zero()});
+  EXPECT_TRUE(host.guest().idle());
+  EXPECT_FALSE(host.is_ready());
+}
+
 TEST(Guest, WantsToBePumpedOnlyWhenThereIsSomethingToDo) {
-  PollingHost host;
+  PollingHost host({.turn_limit = 1h});
   EXPECT_FALSE(host.is_ready());
   host.guest().pump();  // Harmless.
   EXPECT_TRUE(host.guest().idle());
