@@ -5,10 +5,10 @@
 include(GoogleTest)
 set(FERMATA_TESTS_PRECOMPILED sim)
 
-# Properties of tests of simulations. Under sanitizers, which take some seven times as long, they
-# explore fewer schedules: what is looked for there is the same mistake in each of them.
+# Properties of tests of simulations. Under sanitizers, which take some seven times as long, and
+# where lines are counted they explore fewer schedules: what is looked for is in each of them.
 set(FERMATA_SIMULATION_PROPERTIES "")
-if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
+if(CMAKE_BUILD_TYPE MATCHES "Sanitize|Coverage")
   set(FERMATA_SIMULATION_PROPERTIES ENVIRONMENT FERMATA_RUNS=100)
 endif()
 

@@ -101,7 +101,7 @@ class Mutant:
             command = entry["command"].replace(f"-o {target[1]}", f"-o {output}")
             command = command.replace(
                 f"-I{self.build}/include", f"-I{self.folder}/include -I{self.build}/include")
-            command = re.sub(r"-M[FT] \S+|-MD", "", command)
+            command = re.sub(r"-M[FT] \S+|-MD|-Werror", "", command)
             command = command.replace(entry["file"], str(self.patched(pathlib.Path(entry["file"]))))
             commands.append((target[1], command))
         return commands

@@ -55,6 +55,7 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   steps_since_recount_ = 0;
   idle_rounds_ = 0;
   running_ = nullptr;
+  ran_since_poll_ = false;
   busy_votes_ = 0;
   at_instant_ = 0;
   interrupter_.disarm();
@@ -102,6 +103,7 @@ void Audit::note(Trace kind, const Event* subject, std::uint64_t detail) {
       return note_end(as_coroutine(*subject));
     case Trace::Polled:
       armed_before_poll_ = runtime_->timers().next_sequence();
+      ran_since_poll_ = false;
       if (detail != 0) check_poll();
       return;
     case Trace::TimeAdvanced:
@@ -154,9 +156,10 @@ void Audit::note_deadlock(std::uint64_t waiting) {
   if (!nothing_is_ready() || runtime_->active_event_count() != 0) {
     complain("CORE-SC-10", "a deadlock is reported while something can run or come");
   }
-  // What was armed in the last turn, for no time at all, waits for the next one.
-  const bool armed_since = runtime_->timers().next_sequence() != armed_before_poll_;
-  if (!armed_since && runtime_->timers().earliest() <= runtime_->now()) {
+  // What a callback has armed in the last turn, for no time at all, waits for the next one.
+  const bool waits_for_next =
+      !ran_since_poll_ && runtime_->timers().next_sequence() != armed_before_poll_;
+  if (!waits_for_next && runtime_->timers().earliest() <= runtime_->now()) {
     complain("CORE-SC-10", "a deadlock is reported though a timer is due");
   }
   if (waiting != runtime_->registry().size()) {
@@ -204,6 +207,7 @@ void Audit::gains_control(const Event& coroutine) {
     complain_about_gain(coroutine);
   }
   running_ = &coroutine;
+  ran_since_poll_ = true;
   record_.begun = record_.steps + 1;
   if (telling_ != nullptr) [[unlikely]] {
     telling_->runs(as_coroutine(coroutine).path());

@@ -169,6 +169,7 @@ class Audit final : public Observer {
   std::uint64_t look_after_ = 0;         // After more steps than this it breaks, or is a livelock.
   std::uint64_t at_instant_ = 0;         // Steps and timers since time has passed.
   std::uint64_t armed_before_poll_ = 0;  // Number of the first timer that the last look left out.
+  bool ran_since_poll_ = false;          // A coroutine has.
   Interrupter interrupter_;
   StuckSearch stuck_;
   WaitHistory history_;

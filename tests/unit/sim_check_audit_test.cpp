@@ -201,6 +201,20 @@ TEST_F(CheckTest, SeesADeadlockThatATimerWouldHaveEnded) {
   EXPECT_EQ(world_.failure()->message, "CORE-SC-10: a deadlock is reported though a timer is due");
 }
 
+TEST_F(CheckTest, SeesADeadlockWithoutALookAtTheReactor) {
+  FERMATA_CHECKS("CORE-SC-10");
+  run([] {
+    const auto timer = make_timer(current_runtime(), Duration::zero());
+    timer->set_hidden(true);
+    suspend();
+    timer->start();
+    current_runtime().kernel().trace(Trace::DeadlockReported, nullptr, 1);
+    suspend();
+  });
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->message, "CORE-SC-10: a deadlock is reported though a timer is due");
+}
+
 TEST_F(CheckTest, SeesAMiscountedDeadlock) {
   FERMATA_CHECKS("CORE-SC-12");
   run([] {
