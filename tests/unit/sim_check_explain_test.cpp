@@ -13,6 +13,7 @@
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/sync/channel.hpp"
 #include "fermata/runtime/sync/mutex.hpp"
+#include "fermata/runtime/sync/once.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
@@ -68,6 +69,26 @@ TEST_F(ExplainTest, TellsOfARuntimeThatRuns) {
   EXPECT_TRUE(reader["sleeps"].get<bool>());
   EXPECT_EQ(reader["waits"][0]["wants"], "receive");
   EXPECT_TRUE(reader["waits"][1]["only_ends"].get<bool>());
+}
+
+TEST_F(ExplainTest, SaysWhoDoesWhatIsDoneOnce) {
+  Json graph;
+  run([&] {
+    Once schema("schema");
+    const auto first = spawn("first", [&] { schema.call([] { delay(2ms); }); });
+    const auto second = spawn("second", [&] { schema.call([] {}); });
+    delay(1ms);
+    graph = Json::parse(wait_graph_json(current_runtime()));
+    wait(*first);
+    wait(*second);
+  });
+  ASSERT_EQ(graph["coroutines"].size(), 3u);
+  const Json& second = graph["coroutines"][2];
+  EXPECT_EQ(second["name"], "second");
+  const Json& schema = graph["objects"][second["waits"][0]["object"].get<std::size_t>()];
+  EXPECT_EQ(schema["name"], "schema");
+  EXPECT_EQ(schema["hands"][0]["coroutine"], graph["coroutines"][1]["name"]);
+  EXPECT_EQ(schema["hands"][0]["certainty"], "known");
 }
 
 TEST_F(ExplainTest, SaysInWhoseHandsAScopeIs) {
