@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
+
+#include "fermata/runtime/base/text_of.hpp"
 
 namespace fermata {
 
@@ -39,7 +40,7 @@ std::exception_ptr beside(const std::exception_ptr& newer, const std::exception_
 }
 
 std::string composite_text(const std::vector<std::exception_ptr>& errors) {
-  std::string text = std::to_string(errors.size()) + " errors";
+  std::string text = std::to_string(errors.size()) + (errors.size() == 1 ? " error" : " errors");
   for (const auto& error : errors) text += "; " + message_of(error);
   return text;
 }
@@ -50,7 +51,7 @@ Unsupported::Unsupported(std::string_view part, std::string_view reactor)
     : Linkable("reactor '" + std::string(reactor) + "' has no part '" + std::string(part) + "'") {}
 
 InputOutputError::InputOutputError(std::string_view operation, int code)
-    : Linkable(std::string(operation) + ": " + std::strerror(code)), code_(code) {}
+    : Linkable(std::string(operation) + ": " + detail::errno_text(code)), code_(code) {}
 
 SendFileError::SendFileError(std::string_view path, std::uint64_t sent, int code)
     : Linkable("send file " + std::string(path) + " after " + std::to_string(sent) + " bytes",

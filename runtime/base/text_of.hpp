@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -45,6 +46,12 @@ template <class T>
   } else {
     return std::string(to_string(value));
   }
+}
+
+/// The C library's words for an errno; those of `strerror` are in the language of the program.
+[[nodiscard]] inline std::string errno_text(int code) {
+  const char* const text = ::strerrordesc_np(code);
+  return text != nullptr ? text : "Unknown error " + std::to_string(code);
 }
 
 }  // namespace fermata::detail

@@ -9,7 +9,6 @@
 #include <array>
 #include <bit>
 #include <cerrno>
-#include <cstring>
 #include <exception>
 #include <fstream>
 #include <memory>
@@ -18,6 +17,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/base/text_of.hpp"
 #include "fermata/runtime/context/slab.hpp"
 #include "fermata/runtime/context/switch.hpp"
 
@@ -265,7 +265,7 @@ Context& ContextPool::context_at(const Slab& slab, unsigned slot) const noexcept
 void ContextPool::fail(const char* operation, int error_number, bool at_cap) const {
   std::string why =
       fmt::format("no stack of {} KiB for a coroutine, {} stacks live: {} failed: {}",
-                  options_.stack_bytes / 1024, live_, operation, std::strerror(error_number));
+                  options_.stack_bytes / 1024, live_, operation, errno_text(error_number));
   if (at_cap) {
     why += fmt::format(
         "; the process has as many mappings as vm.max_map_count ({}) allows: raise it, or set "

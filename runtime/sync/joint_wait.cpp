@@ -237,7 +237,8 @@ void JointWait::run(const SourcePlace& place) {
   }
 }
 
-// The source must not add to what is gone. What it throws now would be nobody's.
+// The source must not add to what is gone. What it throws now would be nobody's: it comes with what
+// has ended the wait.
 std::exception_ptr JointWait::stop_source(std::exception_ptr&& interrupted,
                                           const SourcePlace& place) {
   settled_ = true;
@@ -253,7 +254,9 @@ std::exception_ptr JointWait::stop_source(std::exception_ptr&& interrupted,
   });
   const std::exception_ptr& failure = source_->error();
   if (failure != error_ && failure && !is_cancellation(failure)) {
-    interrupted = link_previous(interrupted, failure);
+    if (!interrupted && failed_ != nullptr) failed_->event().mark_exception_caught();
+    interrupted =
+        interrupted ? link_previous(interrupted, failure) : link_previous(failure, error_);
   }
   return link_previous(stopped, interrupted);
 }

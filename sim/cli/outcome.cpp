@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/base/text_of.hpp"
 #include "fermata/sim/cli/verdict.hpp"
 #include "fermata/sim/report/counted.hpp"
 
@@ -188,7 +188,7 @@ void check_reports(const std::string& json, const std::string& junit) {
     if (path.empty() || std::ofstream(path, std::ios::app)) continue;
     throw UsageError(
         fmt::format("{}: cannot write {}: {}; expected a file in a folder that is there", flag,
-                    path, std::strerror(errno)));
+                    path, fermata::detail::errno_text(errno)));
   }
 }
 

@@ -8,12 +8,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/base/text_of.hpp"
 #include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/tape/key.hpp"
 
@@ -108,7 +108,7 @@ Plan ResultFolder::plan(State* state) const {
     throw UsageError(
         fmt::format("{} cannot be read: {}; expected the --out folder of a `fermata "
                     "run`",
-                    path, std::strerror(errno)));
+                    path, fermata::detail::errno_text(errno)));
   }
   const Json json = Json::parse(file, nullptr, false);
   if (!json.is_object() || json.value("format", 0) != kFormat) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <chrono>
 #include <clocale>
 #include <cstdint>
@@ -43,12 +44,18 @@ TEST(TextOf, ShowsNumbersInAsFewDigitsAsTheyNeed) {
   EXPECT_EQ(text_of(0.1 + 0.2), "0.30000000000000004");
 }
 
+TEST(TextOf, HasWordsForEveryErrno) {
+  EXPECT_EQ(errno_text(ECONNREFUSED), "Connection refused");
+  EXPECT_EQ(errno_text(4711), "Unknown error 4711");
+}
+
 TEST(TextOf, DoesNotDependOnTheLocale) {
   const std::string before = std::setlocale(LC_ALL, nullptr);
   for (const char* each : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "C.UTF-8"}) {
     if (std::setlocale(LC_ALL, each) != nullptr) break;
   }
   EXPECT_EQ(text_of(1234.5), "1234.5");
+  EXPECT_EQ(errno_text(EPIPE), "Broken pipe");
   std::setlocale(LC_ALL, before.c_str());
 }
 

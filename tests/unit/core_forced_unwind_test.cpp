@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/observer.hpp"
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/impatient.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
@@ -105,22 +105,9 @@ TEST_F(ForcedUnwindTest, IsNoticedWhenItIsSwallowed) {
   EXPECT_NE(fixture.log.find(" has swallowed its forced unwinding\n"), std::string::npos);
 }
 
-/// Cuts the run short after some steps.
-class Impatient final : public Observer {
- public:
-  Impatient() noexcept : Observer(TraceKinds()) {}
-  void end_step(Runtime&) override {
-    if (++steps_ == 5) throw AbandonRun{};
-  }
-
- private:
-  void note(Trace, const Event*, std::uint64_t) override {}
-  int steps_ = 0;
-};
-
 TEST(AbandonedRun, UnwindsEverybodyWithoutCancellation) {
   FERMATA_CHECKS("CORE-SC-14");
-  Impatient observer;
+  Impatient observer(5);
   RuntimeOptions options;
   options.observer = &observer;
   TestRuntime fixture(options);

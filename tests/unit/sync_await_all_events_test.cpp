@@ -45,6 +45,21 @@ TEST_F(AwaitAllTest, WaitsForPlainEvents) {
   });
 }
 
+TEST_F(AwaitAllTest, HandlesErrorsThatNobodyCanAskForAgain) {
+  FERMATA_CHECKS("CORE-AW-05");
+  fixture.run([this] {
+    const auto lost = make_event<BackendEvent>(runtime);
+    const auto notifier = spawn([&] {
+      delay(5ms);
+      lost->notify({nullptr, std::make_exception_ptr(Error("lost"))});
+    });
+    EXPECT_EQ(text_of(await_all(std::vector<Event*>{lost.get()}).errors), "0=lost");
+    EXPECT_TRUE(lost->exception_handled());
+    EXPECT_TRUE(lost->exception_caught());
+    await(notifier);
+  });
+}
+
 TEST_F(AwaitAllTest, LeavesTheOthersWaitForASharedEventAlone) {
   FERMATA_CHECKS("CORE-AW-05", "CORE-WK-05");
   fixture.run([this] {

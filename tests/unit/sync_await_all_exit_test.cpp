@@ -11,6 +11,7 @@
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "fermata/runtime/sync/await_all.hpp"
+#include "fermata/runtime/sync/future.hpp"
 #include "fermata/runtime/sync/timeout.hpp"
 #include "tests/support/await_all_fixture.hpp"
 #include "tests/support/checks.hpp"
@@ -100,6 +101,24 @@ TEST_F(AwaitAllTest, CancelsWhatIsLeftAndJoinsIt) {
     EXPECT_TRUE(stubborn->is_completed());
     EXPECT_EQ(text_of(values), "0=1");
     EXPECT_EQ(text_of(errors), "2=while cleaning up") << "not the cancellation that we caused";
+  });
+}
+
+TEST_F(AwaitAllTest, CancelsFuturesThatAreLeft) {
+  FERMATA_CHECKS("CORE-AW-12");
+  fixture.run([] {
+    Promise<int> kept;
+    Promise<int> forgotten;
+    const auto keeper = spawn([&] {
+      delay(10ms);
+      kept.complete(1);
+    });
+    EXPECT_EQ(await_any_or_fail({kept.future(), forgotten.future()},
+                                {.on_exit = ExitPolicy::CancelAndJoin}),
+              1);
+    EXPECT_EQ(thrown_by([&] { await(forgotten.future()); }),
+              "fermata::Cancellation: The wait for it has ended");
+    await(keeper);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
@@ -30,6 +31,19 @@ auto one_by_one(int count, Duration pause, Make make) {
     if (next == count) return std::nullopt;
     return make(next++);
   };
+}
+
+TEST_F(AwaitAllTest, LosesNoErrorOfASourceThatIsStopped) {
+  FERMATA_CHECKS("CORE-AW-11");
+  fixture.run([] {
+    auto source = [first = true]() mutable -> std::optional<Coroutine<int>> {
+      if (std::exchange(first, false)) return failure_after(1ms, "an item");
+      EXPECT_THROW(delay(1h), Cancellation);
+      throw Error("the source");
+    };
+    EXPECT_EQ(thrown_by([&] { await_all_or_fail(source); }),
+              "fermata::Error: the source\n  previous: fermata::Error: an item");
+  });
 }
 
 TEST_F(AwaitAllTest, ReadsItsItemsFromASource) {

@@ -125,6 +125,24 @@ TEST_F(BarrierTest, CountsAPartyThatIsCancelledWhenItsPhaseIsComplete) {
   });
 }
 
+TEST_F(BarrierTest, LosesAPartyWhileItIsBroken) {
+  fixture.run([this] {
+    Barrier barrier(3);
+    const auto a = spawn_party(barrier, "a");
+    suspend();
+    a.cancel();
+    await(a);
+    ASSERT_TRUE(barrier.broken());
+    barrier.arrive_and_drop();
+    EXPECT_TRUE(barrier.broken());
+    barrier.reset();
+    EXPECT_EQ(barrier.arrived(), 0u);
+    const auto b = spawn_party(barrier, "b");
+    barrier.arrive_and_wait();
+    EXPECT_EQ(await(b), "") << "two are enough now";
+  });
+}
+
 TEST_F(BarrierTest, HasNotSeenWhoseTokenHadFired) {
   FERMATA_CHECKS("EVT-06");
   fixture.run([] {

@@ -360,6 +360,42 @@ TEST_F(TaskGroupTest, ReportsErrorsThatNobodyHasSeen) {
   EXPECT_EQ(runtime.exit_errors().size(), 1u);
 }
 
+TEST_F(TaskGroupTest, ReportsErrorsAlsoWhenItsHomeIsGone) {
+  FERMATA_CHECKS("TG-12");
+  EXPECT_EQ(thrown_by([this] {
+              fixture.run([] {
+                std::optional<TaskGroup<int>> group;
+                {
+                  const Scope home("home");
+                  await(home.spawn([&] {
+                    group.emplace();
+                    group->spawn(failing_after(1ms, "unseen"));
+                    delay(2ms);
+                  }));
+                  home.cancel();
+                }
+                group.reset();
+              });
+            }),
+            "fermata::CompositeError: 1 error; unseen");
+}
+
+TEST_F(TaskGroupTest, FailsATaskWhoseScopeTakesNoMore) {
+  FERMATA_CHECKS("TG-18");
+  fixture.run([] {
+    const Scope scope("workers");
+    TaskGroup<int> group({.concurrency = 1, .scope = &scope});
+    group.spawn(after(2ms, 1));
+    group.spawn(after(0ms, 2));
+    delay(1ms);
+    scope.dispose_safely();
+    delay(2ms);
+    EXPECT_EQ(values_of(group.results()), (std::vector{1})) << "it runs to its end";
+    const auto errors = group.errors();
+    EXPECT_EQ(keys_of(errors), (std::vector<std::uint64_t>{1}));
+  });
+}
+
 TEST_F(TaskGroupTest, ReportsNoErrorThatSomebodyHasHandled) {
   FERMATA_CHECKS("TG-12");
   const std::vector<std::function<void(TaskGroup<int>&)>> ways = {

@@ -71,6 +71,34 @@ TEST_F(TaskSetTest, HandsOnWhatACancelledJoinerHadBeenGiven) {
   });
 }
 
+TEST_F(TaskSetTest, PutsBackWhatACancelledJoinerHadBeenGivenWhereItWas) {
+  FERMATA_CHECKS("TG-15");
+  fixture.run([] {
+    TaskSet<int> set;
+    for (int i = 1; i <= 3; ++i) {
+      set.spawn([i] {
+        for (int turn = 0; turn < 3 * i; ++turn) suspend();
+        if (i == 1) throw Error("the first");
+        return i;
+      });
+    }
+    const auto joiner = spawn([&] { return set.join_any(); });
+    const auto canceller = spawn([&] {
+      while (set.count() > 2) suspend();
+      joiner.cancel();  // It has been given the first success, and has not run.
+    });
+    EXPECT_THROW(await(joiner), Cancellation);
+    delay(1ms);
+    std::vector<int> order;
+    for (int i = 0; i < 3; ++i) {
+      const auto entry = set.next();
+      order.push_back(entry->error ? -1 : *entry->value);
+    }
+    EXPECT_EQ(order, (std::vector{-1, 2, 3}));
+    await(canceller);
+  });
+}
+
 TEST_F(TaskSetTest, ThrowsTheErrorOfTheTaskThatItTakes) {
   fixture.run([] {
     TaskSet<int> set;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/runtime/sync/timeout.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -212,6 +213,13 @@ TEST_F(TimeoutTest, CannotBeCalledOffOnceItHasFired) {
     limit->cancel();
     EXPECT_FALSE(limit->is_cancelled());
     EXPECT_THROW(wait(*limit), Timeout);
+  });
+}
+
+TEST_F(TimeoutTest, SaysWhatItIs) {
+  fixture.run([] {
+    const auto limit = make_timeout(1500us);
+    EXPECT_EQ(limit->info(), fmt::format("Timeout #{} (2ms)", limit->serial()));
   });
 }
 

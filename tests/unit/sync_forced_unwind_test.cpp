@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What waits for several at once, when a run is abandoned and everybody in it unwound by force.
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/sync/await.hpp"
+#include "fermata/runtime/sync/await_all.hpp"
+#include "fermata/runtime/sync/future.hpp"
+#include "fermata/runtime/sync/iterate.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/events.hpp"
+#include "tests/support/impatient.hpp"
+#include "tests/support/virtual_reactor.hpp"
+
+namespace fermata::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Counts who is unwound, and fails when somebody notices.
+class UnwoundByForce {
+ public:
+  template <class Action>
+  void operator()(Action action) {
+    struct Leave {
+      ~Leave() { ++number; }
+      int& number;
+    } const leave{number_};
+    try {
+      action();
+    } catch (const Cancellation&) {
+      ADD_FAILURE() << "was cancelled";
+    }
+    ADD_FAILURE() << "went on";
+  }
+  [[nodiscard]] int number() const noexcept { return number_; }
+
+ private:
+  int number_ = 0;
+};
+
+TEST(AbandonedRun, UnwindsWaitsForSeveral) {
+  FERMATA_CHECKS("CORE-SC-14");
+  Impatient observer(12);
+  RuntimeOptions options;
+  options.observer = &observer;
+  TestRuntime fixture(options);
+  UnwoundByForce unwound;
+  EXPECT_EQ(thrown_by([&] {
+              fixture.run([&] {
+                const auto sleep = [&] { unwound([] { delay(1h); }); };
+                spawn([&] { unwound([&] { await_all({spawn(sleep), spawn(sleep)}); }); });
+                spawn([&] { unwound([&] { iterate(std::vector{1, 2}, [&](int) { sleep(); }); }); });
+                spawn([&] {
+                  Promise<int> promise;
+                  const auto mapped = promise.future().map([&](int) { return sleep(), 0; });
+                  promise.complete(1);
+                  unwound([&] { await(mapped); });
+                });
+                for (;;) suspend();
+              });
+            }),
+            "fermata::AbandonRun");
+  EXPECT_EQ(unwound.number(), 8);
+  EXPECT_TRUE(fixture.runtime.registry().empty());
+  EXPECT_EQ(fixture.runtime.active_event_count(), 0u);
+  EXPECT_EQ(fixture.runtime.blocks().blocks_in_use(), 0u);
+}
+
+}  // namespace
+}  // namespace fermata::test
