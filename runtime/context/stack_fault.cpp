@@ -83,14 +83,16 @@ class Line final {
 struct StackFaultHandler {
   static void on_fault(int signal, siginfo_t* info, void* machine) noexcept {
     const auto* const address = static_cast<const std::byte*>(info->si_addr);
+    bool overflow = false;
     for (const StackFaultGuard* guard = thread_guards; guard != nullptr; guard = guard->next_) {
       const Context* const running = *guard->running_;
-      if (running != nullptr && overflowed(*running, address)) {
-        report(*running, guard->describe_);
-        break;
-      }
+      overflow = running != nullptr && overflowed(*running, address);
+      if (!overflow) continue;
+      report(*running, guard->describe_);
+      break;
     }
     pass_on(signal, info, machine);
+    if (overflow) end_after_overflow(signal);
   }
 
   /// Each thread with a guard holds the handlers once.
@@ -102,19 +104,25 @@ struct StackFaultHandler {
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
     ::sigemptyset(&ours.sa_mask);
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
-      ::sigaction(kSignals[i], nullptr, &formers[i]);
+      struct sigaction present = {};
+      ::sigaction(kSignals[i], nullptr, &present);
+      if (covers[i] != nullptr && present.sa_sigaction == covers[i]) continue;
+      formers[i] = present;
       ::sigaction(kSignals[i], &ours, nullptr);
     }
   }
 
-  /// A handler that someone put over ours stays.
+  /// A handler that someone put over ours stays. It may call ours, which must not call it then, so
+  /// hold() leaves it on top.
   static void let_go() noexcept {
     const std::lock_guard lock(mutex);
     if (--holders > 0) return;
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       struct sigaction present = {};
       ::sigaction(kSignals[i], nullptr, &present);
-      if (present.sa_sigaction == &on_fault) ::sigaction(kSignals[i], &formers[i], nullptr);
+      const bool ours = present.sa_sigaction == &on_fault;
+      covers[i] = ours || present.sa_handler == SIG_IGN ? nullptr : present.sa_sigaction;
+      if (ours) ::sigaction(kSignals[i], &formers[i], nullptr);
     }
   }
 
@@ -139,23 +147,41 @@ struct StackFaultHandler {
     line.write_to(STDERR_FILENO);
   }
 
-  /// Does what would have been done without us.
+  /// Does what the system would have done without our handler.
   static void pass_on(int signal, siginfo_t* info, void* machine) noexcept {
     const struct sigaction& former = formers[signal == kSignals[0] ? 0 : 1];
-    if ((former.sa_flags & SA_SIGINFO) != 0) return former.sa_sigaction(signal, info, machine);
-    if (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN) {
-      return former.sa_handler(signal);
+    const bool has_details = (former.sa_flags & SA_SIGINFO) != 0;
+    if (!has_details && (former.sa_handler == SIG_DFL || former.sa_handler == SIG_IGN)) {
+      // A fault comes again when the instruction does; a signal that was sent must be sent again.
+      const bool sent = info->si_code <= 0;
+      if (sent && former.sa_handler == SIG_IGN) return;
+      ::signal(signal, SIG_DFL);
+      if (sent) ::raise(signal);
+      return;
     }
-    // A fault comes again when the instruction does; a signal that was sent must be sent again.
-    const bool sent = info->si_code <= 0;
-    if (sent && former.sa_handler == SIG_IGN) return;
-    ::signal(signal, SIG_DFL);
-    if (sent) ::raise(signal);
+    // The system takes a one-shot handler away before it calls it: the next fault is deadly.
+    if ((former.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) ::signal(signal, SIG_DFL);
+    ::pthread_sigmask(SIG_BLOCK, &former.sa_mask, nullptr);  // Until our handler returns.
+    if (has_details) {
+      former.sa_sigaction(signal, info, machine);
+    } else {
+      former.sa_handler(signal);
+    }
+  }
+
+  /// Makes the next fault deadly, unless the former handler has taken ours away. It has returned
+  /// from a stack overflow, which it cannot have mended: the same instruction faults again.
+  static void end_after_overflow(int signal) noexcept {
+    struct sigaction present = {};
+    ::sigaction(signal, nullptr, &present);
+    if (present.sa_sigaction == &on_fault) ::signal(signal, SIG_DFL);
   }
 
   static inline std::mutex mutex;
   static inline unsigned holders = 0;
   static inline std::array<struct sigaction, kSignals.size()> formers{};
+  /// What stood over ours when the last holder let go; null when nothing did.
+  static inline std::array<void (*)(int, siginfo_t*, void*), kSignals.size()> covers{};
 };
 
 StackFaultGuard::StackFaultGuard(Context* const* running, Describe describe)

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <thread>
 
@@ -120,9 +122,12 @@ TEST(StackFault, GuardsMayEndInAnyOrder) {
   EXPECT_DEATH(overflow_after(false), "stack overflow in coroutine 'reader'");
 }
 
+void say(const char* text) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
+}
+
 void handle_plainly(int) {
-  static constexpr char kText[] = "plain handler\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof(kText) - 1);
+  say("plain handler\n");
   leave(42);
 }
 
@@ -131,9 +136,10 @@ void handle_with_details(int, siginfo_t* info, void*) {
   leave(43);
 }
 
-void set_handler(int signal, void (*plain)(int)) {
+void set_handler(int signal, void (*plain)(int), unsigned flags = 0) {
   struct sigaction action = {};
   action.sa_handler = plain;
+  action.sa_flags = static_cast<int>(flags);
   ::sigaction(signal, &action, nullptr);
 }
 
@@ -187,6 +193,112 @@ TEST(StackFault, SignalsSentKeepTheirDisposition) {
   };
   EXPECT_EXIT(send_with(SIG_DFL), ::testing::KilledBySignal(SIGSEGV), "^$");
   EXPECT_EXIT(send_with(SIG_IGN), ::testing::ExitedWithCode(0), "ignored");
+}
+
+/// Not a null pointer, which UndefinedBehaviorSanitizer would see before the fault.
+void write_to_nowhere() {
+  volatile std::uintptr_t nowhere = 64;
+  *reinterpret_cast<volatile int*>(nowhere) = 1;
+}
+
+/// On a coroutine's stack, with a guard that finds the handlers of the present.
+void run_guarded(void (*body)()) {
+  Stage stage({.stack_bytes = 64 * 1024});
+  const StackFaultGuard guard(&stage.running, &call_it_reader);
+  stage.start([body] { body(); });
+}
+
+void overflow_guarded() { recurse_for_ever(0); }
+
+/// Handlers that return: the instruction faults again, and must not do so for ever.
+TEST(StackFault, IsDeadlyAfterAOneShotHandler) {
+  const auto die = [](void (*body)()) {
+    set_handler(SIGSEGV, [](int) { say("one shot\n"); }, SA_RESETHAND);
+    run_guarded(body);
+  };
+  EXPECT_EXIT(die(&write_to_nowhere), ::testing::KilledBySignal(SIGSEGV), "^one shot\n$");
+  EXPECT_EXIT(die(&overflow_guarded), ::testing::KilledBySignal(SIGSEGV),
+              "^fermata: stack overflow[^\n]*\none shot\n$");
+}
+
+TEST(StackFault, IsDeadlyAfterAOneShotHandlerWithDetails) {
+  const auto die = [](void (*body)()) {
+    struct sigaction action = {};
+    action.sa_sigaction = [](int, siginfo_t*, void*) { say("one shot\n"); };
+    action.sa_flags = static_cast<int>(SA_SIGINFO | SA_RESETHAND);
+    ::sigaction(SIGSEGV, &action, nullptr);
+    run_guarded(body);
+  };
+  EXPECT_EXIT(die(&write_to_nowhere), ::testing::KilledBySignal(SIGSEGV), "^one shot\n$");
+}
+
+TEST(StackFault, IsDeadlyAfterAHandlerThatRestoresTheDefault) {
+  const auto die = [](void (*body)()) {
+    set_handler(SIGSEGV, [](int signal) {
+      say("restores\n");
+      ::signal(signal, SIG_DFL);
+    });
+    run_guarded(body);
+  };
+  EXPECT_EXIT(die(&write_to_nowhere), ::testing::KilledBySignal(SIGSEGV), "^restores\n$");
+  EXPECT_EXIT(die(&overflow_guarded), ::testing::KilledBySignal(SIGSEGV), "\nrestores\n$");
+}
+
+TEST(StackFault, IsDeadlyWhenTheSignalWasIgnored) {
+  const auto die = [](void (*body)()) {
+    set_handler(SIGSEGV, SIG_IGN);
+    run_guarded(body);
+  };
+  EXPECT_EXIT(die(&write_to_nowhere), ::testing::KilledBySignal(SIGSEGV), "^$");
+  EXPECT_EXIT(die(&overflow_guarded), ::testing::KilledBySignal(SIGSEGV), "stack overflow");
+}
+
+/// Without us such a handler would be called for ever; an overflow cannot be mended by it.
+TEST(StackFault, OverflowIsDeadlyAfterAHandlerThatDoesNothing) {
+  const auto die = [] {
+    set_handler(SIGSEGV, [](int) { say("nothing\n"); });
+    run_guarded(&overflow_guarded);
+  };
+  EXPECT_EXIT(die(), ::testing::KilledBySignal(SIGSEGV),
+              "^fermata: stack overflow[^\n]*\nnothing\n$");
+}
+
+/// As crash reporters do: they call what they found.
+TEST(StackFault, AHandlerOverOursMayCallOursAfterALaterGuard) {
+  static struct sigaction found = {};
+  const auto die = [] {
+    set_handler(SIGSEGV, SIG_DFL);
+    Context* running = nullptr;
+    {
+      const StackFaultGuard guard(&running, &call_it_writer);
+      ::sigaction(SIGSEGV, nullptr, &found);
+      struct sigaction action = {};
+      action.sa_sigaction = [](int signal, siginfo_t* info, void* machine) {
+        say("reporter\n");
+        found.sa_sigaction(signal, info, machine);
+      };
+      action.sa_flags = static_cast<int>(SA_SIGINFO | SA_ONSTACK);
+      ::sigaction(SIGSEGV, &action, nullptr);
+    }
+    run_guarded(&overflow_guarded);
+  };
+  EXPECT_EXIT(die(), ::testing::KilledBySignal(SIGSEGV),
+              "^reporter\nfermata: stack overflow[^\n]*'reader'[^\n]*\n$");
+}
+
+TEST(StackFault, SignalsOfTheFormerHandlersMaskAreBlocked) {
+  const auto die = [] {
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+      sigset_t blocked;
+      ::pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+      leave(::sigismember(&blocked, SIGUSR1) == 1 ? 44 : 1);
+    };
+    ::sigaddset(&action.sa_mask, SIGUSR1);
+    ::sigaction(SIGSEGV, &action, nullptr);
+    run_guarded(&write_to_nowhere);
+  };
+  EXPECT_EXIT(die(), ::testing::ExitedWithCode(44), "");
 }
 
 struct sigaction handler_of(int signal) {
