@@ -56,6 +56,8 @@ constinit Real<clock_t()> real_clock("clock");
 constinit Real<int(clockid_t, timespec*)> real_clock_gettime("clock_gettime");
 constinit Real<int(clockid_t, int, const timespec*, timespec*)> real_clock_nanosleep(
     "clock_nanosleep");
+constinit Real<void(int)> real_exit("exit");
+constinit Real<void(int)> real_exit_at_once("_exit");
 constinit Real<pid_t()> real_fork("fork");
 constinit Real<int(void*, size_t)> real_getentropy("getentropy");
 constinit Real<ssize_t(void*, size_t, unsigned)> real_getrandom("getrandom");
@@ -71,6 +73,14 @@ constinit Real<int(timespec*, int)> real_timespec_get("timespec_get");
 constinit Real<int(useconds_t)> real_usleep("usleep");
 constinit Real<unsigned(void*)> real_random_device("_ZNSt13random_device9_M_getvalEv");
 
+std::atomic<void (*)(const void* caller) noexcept> exit_listener = nullptr;
+
+[[noreturn]] void leave(Real<void(int)>& real, int code, const void* caller) noexcept {
+  if (const auto listener = exit_listener.load()) listener(caller);
+  real.get()(code);
+  __builtin_unreachable();
+}
+
 /// Whether `name`, called now, is to have its effect.
 bool may(const char* name) { return !is_guarded() || report_guarded(name); }
 
@@ -83,6 +93,8 @@ void find_guarded_functions() noexcept {
   real_clock.find();
   real_clock_gettime.find();
   real_clock_nanosleep.find();
+  real_exit.find();
+  real_exit_at_once.find();
   real_fork.find();
   real_getentropy.find();
   real_getrandom.find();
@@ -96,6 +108,10 @@ void find_guarded_functions() noexcept {
   real_timespec_get.find();
   real_usleep.find();
   real_random_device.find();
+}
+
+void listen_to_exits(void (*listener)(const void* caller) noexcept) noexcept {
+  exit_listener.store(listener);
 }
 
 }  // namespace fermata::sim::detail
@@ -191,5 +207,11 @@ int pthread_create(pthread_t* __restrict thread, const pthread_attr_t* __restric
 int thrd_create(thrd_t* thread, thrd_start_t start, void* argument) {
   return may("thrd_create") ? real_thrd_create.get()(thread, start, argument) : thrd_error;
 }
+
+// --- the end of the process: somebody may want to know whose idea it was ---
+
+void exit(int code) noexcept { leave(real_exit, code, __builtin_return_address(0)); }
+void _exit(int code) { leave(real_exit_at_once, code, __builtin_return_address(0)); }
+void _Exit(int code) noexcept { leave(real_exit_at_once, code, __builtin_return_address(0)); }
 
 }  // extern "C"

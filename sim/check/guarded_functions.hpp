@@ -17,6 +17,10 @@ inline constexpr std::array<std::string_view, 17> kGuardedFunctions = {
 /// coroutine.
 void find_guarded_functions() noexcept;
 
+/// From now on `listener` is called when the program ends this process by exit(), _exit() or
+/// _Exit(), with the return address of that call; null: nobody is.
+void listen_to_exits(void (*listener)(const void* caller) noexcept) noexcept;
+
 /// Whether simulated code runs on this thread that nobody has allowed anything.
 [[nodiscard]] bool is_guarded() noexcept;
 

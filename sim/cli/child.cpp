@@ -171,7 +171,8 @@ bool Child::has_ended() {
 
 void Child::kill() const noexcept { ::kill(-process_, SIGKILL); }
 
-bool run_to_end(Child& child, std::chrono::milliseconds limit, bool (*unwanted)()) {
+bool run_to_end(Child& child, std::chrono::milliseconds limit,
+                const std::function<bool()>& unwanted) {
   using Clock = std::chrono::steady_clock;
   constexpr int kPatience_ms = 20;
   const auto end = Clock::now() + limit;
@@ -180,7 +181,7 @@ bool run_to_end(Child& child, std::chrono::milliseconds limit, bool (*unwanted)(
         {{child.descriptor(), POLLIN, 0}, {child.end_descriptor(), POLLIN, 0}}};
     ::poll(watched.data(), watched.size(), kPatience_ms);
     child.read_output();
-    if (Clock::now() < end && (unwanted == nullptr || !unwanted())) continue;
+    if (Clock::now() < end && (!unwanted || !unwanted())) continue;
     child.kill();
     return false;
   }

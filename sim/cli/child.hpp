@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,9 +80,10 @@ class Child {
   bool ended_ = false;
 };
 
-/// Runs it to its end, or kills it when `limit` is over, or when `unwanted`, unless null, says so;
-/// then returns false.
-bool run_to_end(Child& child, std::chrono::milliseconds limit, bool (*unwanted)() = nullptr);
+/// Runs it to its end, or kills it when `limit` is over or `unwanted` says so; then returns false.
+/// `unwanted` is asked many times a second, unless it is empty.
+bool run_to_end(Child& child, std::chrono::milliseconds limit,
+                const std::function<bool()>& unwanted = {});
 
 /// Runs it to its end with the terminal of this process, as a shell does.
 [[nodiscard]] Ending run_in_foreground(const Command& command);

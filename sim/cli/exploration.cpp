@@ -262,7 +262,10 @@ void Exploration::examine_crashes(std::size_t index) {
     if (interrupts() > 0) return;
     if (!wants_post_mortem(failure, options_)) continue;
     const std::string events = folder_.events_path(test.name(), failure.run);
-    make_post_mortem(failure, options_, binary_, events + ".autopsy");
+    if (listener_.post_mortem) listener_.post_mortem(failure, post_mortem_limit(failure, options_));
+    make_post_mortem(failure, options_, binary_, events + ".autopsy", [this] {
+      if (listener_.progress) listener_.progress(moment());
+    });
     PieceRecord record;
     record.first_run = failure.run;
     record.counts.runs = record.counts.failures = 1;

@@ -37,6 +37,9 @@ class Exploration {
 
   struct Listener {
     std::function<void(const Moment& moment)> progress;
+    /// Called when the run of a failure that has ended its process is about to be made again, which
+    /// takes `limit` at most.
+    std::function<void(const FailureRecord& failure, std::chrono::milliseconds limit)> post_mortem;
     /// Called once for each test that has come to its end.
     std::function<void(const TestExploration& test)> test_over;
   };

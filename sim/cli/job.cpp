@@ -138,7 +138,9 @@ bool Job::dies_alone(std::uint64_t run) const {
   command.settings.emplace_back("FERMATA_SEED", seed_text(run_seed(options_.seed, run)));
   command.settings.emplace_back("FERMATA_RUNS", "1");
   Child child(command);
-  const bool ended = run_to_end(child, std::min(options_.wall_limit, kConfirmLimit));
+  // What hung has been seen to take longer than the limit.
+  const milliseconds limit = hung_ ? options_.wall_limit / 2 : options_.wall_limit;
+  const bool ended = run_to_end(child, std::min(limit, kConfirmLimit));
   const bool told = read_events(events).explored.has_value();
   ::unlink(events.c_str());
   ::unlink((events + ".behaviours").c_str());

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <string_view>
 #include <utility>
 
 #include "fermata/sim/cli/child.hpp"
@@ -15,11 +15,12 @@
 namespace fermata::sim::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kLimit(300'000);
+/// Whether the run needs nothing of those before it.
+bool dies_alone(const FailureRecord& failure) { return failure.first_run == failure.run; }
 
 Command command_for(const FailureRecord& failure, const RunOptions& options,
                     const TestBinary& binary) {
-  const bool alone = failure.first_run == failure.run;
+  const bool alone = dies_alone(failure);
   Command command = binary.command_for(failure.test);
   command.memory_limit = options.memory_limit;
   command.settings = settings_of_tests(options);
@@ -52,28 +53,45 @@ bool wants_post_mortem(const FailureRecord& failure, const RunOptions& options) 
   return died && in_a_run && wanted && failure.tape.empty();
 }
 
+// With the limit of the search, which is shorter, this is for a process that does not end by
+// itself.
+std::chrono::milliseconds post_mortem_limit(const FailureRecord& failure,
+                                            const RunOptions& options) {
+  if (failure.failure_class == "hang") return options.wall_limit * 5 / 2;
+  return std::chrono::seconds(dies_alone(failure) ? 15 : 60);
+}
+
 void make_post_mortem(FailureRecord& failure, const RunOptions& options, const TestBinary& binary,
-                      const std::string& scratch) {
+                      const std::string& scratch, const std::function<void()>& waiting) {
   Command command = command_for(failure, options, binary);
   command.settings.emplace_back("FERMATA_EVENTS", scratch);
   Child child(command);
-  const bool ended = run_to_end(child, kLimit, [] { return interrupts() > 0; });
+  const bool ended = run_to_end(child, post_mortem_limit(failure, options), [&] {
+    waiting();
+    return interrupts() > 0;
+  });
   const Told told = read_events(scratch);
   ::unlink(scratch.c_str());
   if (interrupts() > 0) return;
-  if (!told.failures.empty() && told.failures.front().signature == failure.signature) {
-    const FailureRecord& found = told.failures.front();
+  // The last one knows most.
+  if (!told.failures.empty() && told.failures.back().signature == failure.signature) {
+    const FailureRecord& found = told.failures.back();
     failure.tape = found.tape;
     failure.shrunk = found.shrunk;
     failure.shrunk_tape = found.shrunk_tape;
     insert(failure.report, found.report);
     return;
   }
+  const std::string_view missing =
+      dies_alone(failure) ? "it came back only once" : "it did not come back in two tries";
   const std::string why = !ended                ? "that took too long"
                           : !told.error.empty() ? told.error
                           : told.failures.empty()
-                              ? "it did not come back in a process of its own"
-                              : "there it was '" + told.failures.front().signature + "'";
+                              ? fmt::format(
+                                    "{}; it depends on more than its seed, such as memory "
+                                    "that was freed (AddressSanitizer may name it)",
+                                    missing)
+                              : "there it was '" + told.failures.back().signature + "'";
   insert(failure.report, "not shrunk: " + why + '\n');
 }
 

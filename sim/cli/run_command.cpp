@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -97,6 +98,14 @@ int run_command(const Arguments& arguments) {
   Progress progress(plan.tests.size());
   Exploration::Listener listener;
   listener.progress = [&](const Moment& moment) { progress.show(moment); };
+  listener.post_mortem = [&](const FailureRecord& failure, std::chrono::milliseconds limit) {
+    progress.clear();
+    fmt::print(
+        "{} in run {} of {}: looking for its place and a smaller run, for {:.1f} s at most\n",
+        failure.failure_class, failure.run + 1, failure.test,
+        static_cast<double>(limit.count()) / 1000.0);
+    std::fflush(stdout);
+  };
   listener.test_over = [&](const TestExploration& test) {
     print_test(test, progress, options.verbose);
   };

@@ -5,6 +5,7 @@
 #include <execinfo.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -70,15 +71,40 @@ std::vector<Frame> symbolize(const std::string& offsets) {
   return frames;
 }
 
+bool has_line(const Frame& frame) {
+  return !frame.place.starts_with("??") && !frame.place.ends_with(":?");
+}
+
+/// Of a program without debug information there are names only, and those of libraries are linked
+/// into it.
+bool is_named_by_the_user(std::string_view function) {
+  for (const std::string_view other : {"fermata::", "std::", "void fermata::", "void std::",
+                                       "boost::", "testing::", "void testing::", "__", "_start"}) {
+    if (function.starts_with(other)) return false;
+  }
+  return !function.starts_with('?') && !function.ends_with(".o");
+}
+
 bool is_the_users(const Frame& frame) {
   const std::string_view place = frame.place;
   for (const std::string_view ours : {"runtime/", "sim/"}) {
     if (place.substr(0, ours.size()) == ours) return false;
     if (place.find("/fermata/" + std::string(ours)) != std::string_view::npos) return false;
   }
-  // Of the installed libraries, which have names and no lines.
-  if (place.ends_with(":?") && frame.function.starts_with("fermata::")) return false;
-  return !place.starts_with("??") && place.find("/c++/") == std::string_view::npos;
+  if (!has_line(frame)) return is_named_by_the_user(frame.function);
+  return place.find("/c++/") == std::string_view::npos;
+}
+
+std::vector<std::string> without_repetition(const std::vector<std::string>& lines) {
+  std::vector<std::string> result;
+  for (auto line = lines.begin(); line != lines.end();) {
+    const auto end =
+        std::find_if(line, lines.end(), [&](const auto& other) { return other != *line; });
+    const auto times = end - line;
+    result.push_back(times == 1 ? *line : fmt::format("{} ({} times)", *line, times));
+    line = end;
+  }
+  return result;
 }
 
 }  // namespace
@@ -101,9 +127,9 @@ std::vector<std::string> stack_text(std::span<const void* const> stack) {
   for (const Frame& frame : symbolize(offsets)) {
     if (!is_the_users(frame)) continue;
     const std::string place = frame.place.substr(0, frame.place.find(" (discriminator"));
-    lines.push_back(fmt::format("{} at {}", frame.function, place));
+    lines.push_back(frame.function + (has_line(frame) ? " at " + place : std::string()));
   }
-  return lines;
+  return without_repetition(lines);
 }
 
 }  // namespace fermata::sim

@@ -12,9 +12,10 @@ namespace fermata::sim {
 /// Of whoever calls this, innermost first; what lies 64 calls away is left out.
 [[nodiscard]] std::vector<const void*> present_stack();
 
-/// The functions of the user's code in a stack, innermost first, as "function at file:line"; what
-/// belongs to Fermata itself is left out. Asks addr2line; empty when there is none, or when the
-/// program has no names for any of them.
+/// The functions of the user's code in a stack, innermost first: "function at file:line", or the
+/// function alone when the program has no debug information. A line that would follow itself has
+/// "(7 times)" behind it instead. What belongs to Fermata is left out. Asks addr2line; empty when
+/// there is none, or when the program has no names for any of them.
 [[nodiscard]] std::vector<std::string> stack_text(std::span<const void* const> stack);
 
 }  // namespace fermata::sim

@@ -28,20 +28,36 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using DecisionList = std::vector<Decision>;
 
-/// How long a run may take that is tried as one that hangs, and how long all of them.
-constexpr milliseconds kTrialLimit(500);
-constexpr milliseconds kHangLimit(60'000);
-constexpr milliseconds kSearchLimit(60'000);
+/// How long a run may take when nobody has said so.
+constexpr milliseconds kRunLimit(60'000);
+
+/// What may be spent on one finding, in real time.
+struct Patience {
+  /// A run of the search that takes longer is taken for one that hangs.
+  milliseconds trial;
+  /// From the beginning on until no more is tried.
+  milliseconds search;
+
+  /// `run` is how long a run may take.
+  static Patience with(Death::Kind kind, milliseconds run) {
+    constexpr milliseconds kTrial(500);
+    constexpr milliseconds kTrialOfCrash(2'000);
+    constexpr milliseconds kSearchOfCrash(8'000);
+    if (kind == Death::Kind::Hang) return {std::min(kTrial, run / 10), run * 3 / 2};
+    return {std::min(kTrialOfCrash, run), kSearchOfCrash};
+  }
+};
 
 /// The run of `tape` with other decisions.
 class ForkedTrials final : public Trials {
  public:
+  /// `end` is when the search is to end.
   ForkedTrials(ForkedRuns& runs, const Program& program, const WorldOptions& options,
-               const Tape& tape, const Death& death)
-      : runs_(runs), program_(program), options_(options), tape_(tape), death_(death) {}
+               const Tape& tape, const Death& death, Clock::time_point end)
+      : runs_(runs), program_(program), options_(options), tape_(tape), death_(death), end_(end) {}
 
   bool fails(const DecisionList& decisions, const std::string& rapidcheck) override {
-    return Clock::now() - began_ < kSearchLimit && dies(decisions, rapidcheck);
+    return Clock::now() < end_ && dies(decisions, rapidcheck);
   }
   [[nodiscard]] DecisionList decisions() const override { return last_.decisions; }
   [[nodiscard]] std::uint64_t steps() const override { return 0; }
@@ -58,7 +74,8 @@ class ForkedTrials final : public Trials {
     return runner.decisions().pick_records();
   }
 
-  /// How many steps can be made before the one that is deadly; nothing when it is none of them.
+  /// How many steps can be made before the deadly one. Nothing when the first one is deadly, or
+  /// none is.
   [[nodiscard]] std::optional<std::uint64_t> steps_alive() {
     const auto dies_in = [&](std::uint64_t steps) {
       WorldOptions options = options_;
@@ -74,6 +91,7 @@ class ForkedTrials final : public Trials {
       const std::uint64_t middle = alive + (deadly - alive) / 2;
       (dies_in(middle) ? deadly : alive) = middle;
     }
+    if (alive == 0) return std::nullopt;  // A limit of none would not keep the first from running.
     return alive;
   }
 
@@ -109,8 +127,8 @@ class ForkedTrials final : public Trials {
   WorldOptions options_;
   const Tape& tape_;
   Death death_;
+  Clock::time_point end_;
   ForkedRun last_;
-  Clock::time_point began_ = Clock::now();
 };
 
 std::string path_of_tape(const std::string& out, const Tape& tape) {
@@ -129,6 +147,7 @@ bool is_deadly(const Tape& tape) {
 }
 
 struct Autopsy::Finding {
+  Clock::time_point began = Clock::now();
   Tape tape;
   std::string tape_path;
   Death death;
@@ -146,13 +165,14 @@ struct Autopsy::Finding {
 void Autopsy::of_exploration(ExploreOptions exploration) const {
   const std::uint64_t last = exploration.first_run + exploration.runs - 1;
   exploration.check_determinism = 0;
-  ForkedRuns runs(*options_.post_mortem);
+  Finding finding;
+  // It has been seen to take longer; where there are runs before it, one of those may be slow.
+  ForkedRuns runs(exploration.runs == 1 ? *options_.post_mortem / 2 : *options_.post_mortem);
   const ForkedRun run = runs.run([&](ForkListener& listener) {
     exploration.listener = &listener;
     static_cast<void>(explore(exploration, program_));
   });
   if (run.death.kind == Death::Kind::None || run.too_many) return;
-  Finding finding;
   finding.tape = settings_tape(exploration, exploration.strategy, run_seed(exploration.seed, last));
   finding.tape.program = path_to_type();
   if (program_.prepare) program_.prepare(Preparation{finding.tape.seed, {}});
@@ -163,15 +183,18 @@ void Autopsy::of_exploration(ExploreOptions exploration) const {
   finding.tape_path = path_of_tape(options_.out, finding.tape);
   finding.death = run.death;
   finding.stack = run.stack;
-  examine(finding, path_of_shrunk(finding.tape_path));
+  save_tape(finding.tape, finding.tape_path);
+  finding.summary = "not shrunk: the search did not come to its end";
+  tell(finding);
+  make_small(finding, path_of_shrunk(finding.tape_path));
   report(finding);
 }
 
 void Autopsy::of_tape(const Tape& tape, const std::string& path) const {
   Finding finding;
   finding.tape = tape;
-  ForkedRuns runs(options_.post_mortem.value_or(kHangLimit));
-  ForkedTrials trials(runs, program_, world_options(options_, tape), tape, {});
+  ForkedRuns runs(options_.post_mortem.value_or(kRunLimit));
+  ForkedTrials trials(runs, program_, world_options(options_, tape), tape, {}, finding.began);
   trials.dies(tape.decisions, tape.rapidcheck);
   finding.death = trials.last().death;
   finding.stack = trials.last().stack;
@@ -181,42 +204,52 @@ void Autopsy::of_tape(const Tape& tape, const std::string& path) const {
                                 ? "came to its end"
                                 : "ended with '" + finding.death.signature() + "'"));
   }
-  examine(finding, path_of_shrunk(path));
+  make_small(finding, path_of_shrunk(path));
   report(finding);
 }
 
 // The tapes are there before the run is looked at in this process: should that kill it too, they
 // are all that is missing of the names.
-void Autopsy::examine(Finding& finding, const std::string& shrunk_path) const {
+void Autopsy::make_small(Finding& finding, const std::string& shrunk_path) const {
   const auto began = Clock::now();
   const bool hangs = finding.death.kind == Death::Kind::Hang;
   const WorldOptions world = world_options(options_, finding.tape);
-  ForkedRuns runs(hangs ? kTrialLimit : kHangLimit);
-  if (!finding.tape_path.empty()) save_tape(finding.tape, finding.tape_path);
-  ForkedTrials trials(runs, program_, world, finding.tape, finding.death);
+  const milliseconds run_limit = options_.post_mortem.value_or(kRunLimit);
+  const Patience patience = Patience::with(finding.death.kind, run_limit);
+  const Clock::time_point end = finding.began + patience.search;
+  ForkedRuns runs(patience.trial);
+  ForkedTrials trials(runs, program_, world, finding.tape, finding.death, end);
+  // One that depends on more than its decisions, such as addresses, would be tried in vain.
+  const auto comes_back = [&] {
+    return trials.dies(finding.tape.decisions, finding.tape.rapidcheck);
+  };
+  if (!comes_back() || !comes_back()) {
+    finding.summary = "not shrunk: its decisions, applied by key, do not lead there every time";
+    return;
+  }
   const std::optional<SmallerTape> smaller = shrink(trials, program_, finding.tape);
   if (!smaller) {
-    finding.summary = "not shrunk: its decisions, applied by key, do not lead there again";
+    finding.summary = "not shrunk: there was no time for it";
     return;
   }
   finding.shrunk = smaller->tape;
   if (hangs) {
-    runs.set_limit(options_.post_mortem.value_or(kHangLimit));
+    runs.set_limit(run_limit / 2);
     if (!trials.dies(finding.shrunk.decisions, finding.shrunk.rapidcheck)) {
       finding.summary = "not shrunk: what is left takes long, and comes to its end";
       return;
     }
-    runs.set_limit(kTrialLimit);
+    runs.set_limit(patience.trial);
   }
   save_tape(finding.shrunk, shrunk_path);
   finding.shrunk_path = shrunk_path;
-  const bool all_tried = smaller->minimal && Clock::now() - began < kSearchLimit;
+  const bool all_tried = smaller->minimal && Clock::now() < end;
   finding.summary =
       fmt::format("shrunk: {} -> {} ({} in processes of their own, {}){}",
                   counted(finding.tape.decisions.size(), "decision"),
                   finding.shrunk.decisions.size(), counted(smaller->runs, "run"),
                   in_seconds(Clock::now() - began), all_tried ? "" : "; there was more to try");
-  ForkedTrials last(runs, program_, world, finding.shrunk, finding.death);
+  ForkedTrials last(runs, program_, world, finding.shrunk, finding.death, end);
   finding.shrunk.names = last.names();
   save_tape(finding.shrunk, shrunk_path);
   const std::optional<std::uint64_t> alive = last.steps_alive();
@@ -229,8 +262,7 @@ void Autopsy::examine(Finding& finding, const std::string& shrunk_path) const {
   save_tape(finding.shrunk, shrunk_path);
 }
 
-void Autopsy::report(const Finding& finding) const {
-  note_verdict(Verdict::Safety);
+std::string Autopsy::text_of(const Finding& finding) {
   std::string text;
   if (finding.before) text += fmt::format("  in step {} of the run\n", finding.before->steps + 1);
   for (const std::string& frame : stack_text(finding.stack)) text += "  in " + frame + '\n';
@@ -244,7 +276,18 @@ void Autopsy::report(const Finding& finding) const {
   if (finding.before && !finding.before->output.empty()) {
     text += "output of the run until then:\n" + finding.before->output;
   }
-  events_.death(finding.smallest(), finding.summary, finding.tape_path, finding.shrunk_path, text);
+  return text;
+}
+
+void Autopsy::tell(const Finding& finding) const {
+  events_.death(finding.smallest(), finding.summary, finding.tape_path, finding.shrunk_path,
+                text_of(finding));
+}
+
+void Autopsy::report(const Finding& finding) const {
+  note_verdict(Verdict::Safety);
+  tell(finding);
+  const std::string text = text_of(finding);
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
   ADD_FAILURE_AT(test->file(), test->line()) << finding.death.signature() << '\n' << text;
 }

@@ -5,8 +5,10 @@
 // process, which stays whole, put on a tape, and made small. A smaller run counts when it ends its
 // process in the same way and, as far as that is known, at the same place in the program.
 //
-// Cost    A fork for each run of the shrinker, 500 at most, and some twenty more. Of a hang each
-//         such run takes half a second, and the search ends after a minute.
+// Cost    A fork for each run of the shrinker, and some twenty more. The search for a smaller crash
+//         ends after 8 s. Of a hang everything takes at most two and a half times as long as a run
+//         may take, and each run of the shrinker half a second.
+// Told    What is known before the search is told at once: a tape and the stack of the end.
 
 #include <string>
 
@@ -38,7 +40,9 @@ class Autopsy {
  private:
   struct Finding;
 
-  void examine(Finding& finding, const std::string& path) const;
+  void make_small(Finding& finding, const std::string& shrunk_path) const;
+  [[nodiscard]] static std::string text_of(const Finding& finding);
+  void tell(const Finding& finding) const;
   void report(const Finding& finding) const;
 
   const Program& program_;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -20,8 +21,11 @@
 #include <cstring>
 #include <filesystem>
 #include <new>
+#include <optional>
+#include <thread>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/check/guarded_functions.hpp"
 
 /// Of the sanitizers, when the program is built with one: called before it ends the process.
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
@@ -37,9 +41,10 @@ class ForkedRuns::Page {
 
   std::atomic<std::uint64_t> runs = 0;  // That have begun.
   bool finished = false;
+  bool exits = false;  // By itself: `stack` begins with who has called exit().
   bool too_many = false;
   std::size_t count = 0;
-  int frames = 0;
+  std::atomic<int> frames = 0;  // Set once `stack` is complete.
   std::array<void*, kMostFrames> stack{};
   std::array<Decision, kMostDecisions> decisions{};
   /// Each a key and a text that ends with a zero.
@@ -98,6 +103,7 @@ class ForkedRuns::Recorder final : public ForkListener {
     std::array<void*, 1> warm_up;  // The first call loads a library, which a handler must not.
     ::backtrace(warm_up.data(), 1);
     if (&__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(&note_stack);
+    listen_to_exits(&on_exit);
     struct sigaction action {};
     action.sa_handler = &on_signal;
     action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND);
@@ -105,10 +111,21 @@ class ForkedRuns::Recorder final : public ForkListener {
       ::sigaction(signum, &action, nullptr);
     }
   }
+  /// Of who has called exit(); not of the frames above it.
+  static void on_exit(const void* caller) noexcept {
+    if (dying_->finished) return;
+    std::array<void*, Page::kMostFrames> stack;
+    const auto end = stack.begin() + ::backtrace(stack.data(), Page::kMostFrames);
+    const auto begin = std::find(stack.begin(), end, caller);
+    std::copy(begin, end, dying_->stack.begin());
+    dying_->exits = true;
+    dying_->frames.store(static_cast<int>(end - begin));
+  }
   // Then the default action, when the instruction is tried again or abort() goes on.
   static void on_signal(int /*signum*/) noexcept { note_stack(); }
   static void note_stack() noexcept {
-    if (dying_->frames == 0) dying_->frames = ::backtrace(dying_->stack.data(), Page::kMostFrames);
+    if (dying_->frames.load() != 0) return;
+    dying_->frames.store(::backtrace(dying_->stack.data(), Page::kMostFrames));
   }
 
   static inline Page* dying_ = nullptr;
@@ -135,35 +152,54 @@ void be_silent() {
   ::dup2(nothing, STDERR_FILENO);
 }
 
-/// Whether it has ended before a run of it has taken longer than the limit, or twice that at most.
+/// Whether it has ended before a run of it has taken longer than `limit`.
 bool ends_within(pid_t process, std::chrono::milliseconds limit,
                  const std::atomic<std::uint64_t>& runs) {
+  constexpr std::chrono::milliseconds kGlance(20);
   const int end = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
   if (end < 0) throw InputOutputError("cannot watch a process", errno);
   pollfd watched{end, POLLIN, 0};
+  std::uint64_t run = runs.load();
+  auto began = std::chrono::steady_clock::now();
   int ready = 0;
-  for (std::uint64_t before = ~runs.load(); before != runs.load() && ready <= 0;) {
-    before = runs.load();
-    ready = ::poll(&watched, 1, static_cast<int>(limit.count()));
-    if (ready < 0 && errno == EINTR) before = ~before;
+  while (ready <= 0 && std::chrono::steady_clock::now() - began < limit) {
+    ready = ::poll(&watched, 1, static_cast<int>(std::min(kGlance, limit).count()));
+    if (run == runs.load()) continue;
+    run = runs.load();
+    began = std::chrono::steady_clock::now();
   }
   ::close(end);
   return ready > 0;
 }
 
-/// The offset of the innermost frame that is in the program's own file.
-std::uint64_t place_of(const std::vector<const void*>& stack) {
-  Dl_info own{};
-  if (::dladdr(reinterpret_cast<const void*>(&ending_text), &own) == 0) return 0;
-  for (const void* frame : stack) {
-    Dl_info info{};
-    if (::dladdr(frame, &info) == 0 || info.dli_fbase != own.dli_fbase) continue;
-    const auto* base = static_cast<const char*>(info.dli_fbase);
-    // Not the functions of this file, which are on top of it.
-    if (info.dli_sname != nullptr && std::strstr(info.dli_sname, "ForkedRuns") != nullptr) continue;
-    return static_cast<std::uint64_t>(static_cast<const char*>(frame) - base);
+/// Has a process that hangs note its stack, and ends it.
+void end_hanging(pid_t process, const std::atomic<int>& frames) {
+  constexpr int kTries = 200;
+  ::kill(process, SIGABRT);  // Its handler returns, and the process goes on.
+  for (int i = 0; i < kTries && frames.load() == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  return 0;
+  ::kill(process, SIGKILL);
+}
+
+/// The offset of `frame` in the program's own file; nothing when it is in a library.
+std::optional<std::uint64_t> own_offset(const void* frame) {
+  Dl_info own{};
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&ending_text), &own) == 0) return std::nullopt;
+  if (::dladdr(frame, &info) == 0 || info.dli_fbase != own.dli_fbase) return std::nullopt;
+  return static_cast<std::uint64_t>(static_cast<const char*>(frame) -
+                                    static_cast<const char*>(info.dli_fbase));
+}
+
+/// The offset of the innermost frame in the program's own file. The frames of a signal's handler,
+/// above one of the system's, are not of the run.
+std::uint64_t place_of(const std::vector<const void*>& stack, bool in_handler) {
+  const auto is_own = [](const void* frame) { return own_offset(frame).has_value(); };
+  auto frame = stack.begin();
+  if (in_handler) frame = std::find_if_not(frame, stack.end(), is_own);
+  frame = std::find_if(frame, stack.end(), is_own);
+  return frame == stack.end() ? 0 : own_offset(*frame).value_or(0);
 }
 
 }  // namespace
@@ -194,9 +230,9 @@ ForkedRuns::ForkedRuns(std::chrono::milliseconds limit) : limit_(limit) {
 ForkedRuns::~ForkedRuns() { ::munmap(page_, sizeof(Page)); }
 
 ForkedRun ForkedRuns::run(const std::function<void(ForkListener& listener)>& body) {
-  page_->finished = page_->too_many = false;
+  page_->finished = page_->exits = page_->too_many = false;
   page_->count = page_->letters = 0;
-  page_->frames = 0;
+  page_->frames.store(0);
   page_->runs.store(0);
   const pid_t process = ::fork();
   if (process < 0) throw InputOutputError("cannot fork", errno);
@@ -213,17 +249,18 @@ ForkedRun ForkedRuns::run(const std::function<void(ForkListener& listener)>& bod
   }
   ForkedRun result;
   const bool hangs = !ends_within(process, limit_, page_->runs);
-  if (hangs) ::kill(process, SIGKILL);
+  if (hangs) end_hanging(process, page_->frames);
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
   result.stack.assign(page_->stack.begin(), page_->stack.begin() + page_->frames);
+  const std::uint64_t place = place_of(result.stack, !page_->exits);
   if (hangs) {
     result.death = {Death::Kind::Hang, 0, 0};
   } else if (WIFSIGNALED(status)) {
-    result.death = {Death::Kind::Signal, WTERMSIG(status), place_of(result.stack)};
+    result.death = {Death::Kind::Signal, WTERMSIG(status), place};
   } else if (!page_->finished) {
-    result.death = {Death::Kind::Exit, WEXITSTATUS(status), place_of(result.stack)};
+    result.death = {Death::Kind::Exit, WEXITSTATUS(status), place};
   }
   result.too_many = page_->too_many;
   if (!result.too_many) {

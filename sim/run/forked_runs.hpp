@@ -41,7 +41,8 @@ struct ForkedRun {
   bool too_many = false;
   /// Of what those decisions speak of, when the run took names.
   Names names;
-  /// Where it was when a signal, or a sanitizer, ended it; innermost first.
+  /// Where it was when a signal or a sanitizer ended it, or when it was found to hang; innermost
+  /// first.
   std::vector<const void*> stack;
 };
 
