@@ -48,6 +48,13 @@ class SuspensionError : public Linkable<SuspensionError, UsageError> {
   using Linkable::Linkable;
 };
 
+/// suspend() on a loop that has been destroyed: nobody is left who could resume. A callback that
+/// lets it out ends like one that was cancelled.
+class LoopEnded : public Linkable<LoopEnded, SuspensionError> {
+ public:
+  using Linkable::Linkable;
+};
+
 /// The loop has ended under the coroutine that had it running and waited for a resumption.
 class LoopDeadlock : public Linkable<LoopDeadlock, DeadlockError> {
  public:

@@ -21,6 +21,8 @@ class Machine;
 struct Runner;
 struct Source;
 
+inline constexpr const char* kLoopHasEnded = "suspend: the event loop has ended";
+
 /// Somebody waits here until it is told to go on. `kind`: Plain, or Trigger for a wait that is
 /// activity of the runtime.
 class Signpost final : public Event {
@@ -53,6 +55,9 @@ struct Fiber {
   Signpost* gate = nullptr;
   std::any value;
   std::exception_ptr error;
+  fermata::detail::Link<Fiber> link;  // While a coroutine beside the loop's waits.
+
+  using List = fermata::detail::IntrusiveList<Fiber, &Fiber::link>;
 };
 
 /// What a coroutine's slot holds.

@@ -37,6 +37,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
 
   /// The loop is destroyed.
   void close() noexcept;
+  [[nodiscard]] bool closed() const noexcept { return closed_; }
 
   // --- sources ---
 
@@ -93,6 +94,9 @@ class Machine : public std::enable_shared_from_this<Machine> {
   [[nodiscard]] bool in_callback() const noexcept;
   /// For a runner that is about to give up control.
   void left(Runner& runner);
+  /// A coroutine beside the loop's waits for its resumption from here on, and no more.
+  void waits_beside(Fiber& fiber) noexcept { beside_.push_back(fiber); }
+  void waits_no_more(Fiber& fiber) noexcept { beside_.remove(fiber); }
 
   Runtime& runtime;
   const LoopOptions options;
@@ -148,6 +152,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   void appoint();
   void start_runner();
   void finish() noexcept;
+  void refuse_suspended() noexcept;
   void park_polls() noexcept;
   void unpark_polls();
 
@@ -189,6 +194,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   Runner* resumed_ = nullptr;  // The driver waits until this one has given up control again.
   Runner::List idle_;
   Runner::List suspended_;
+  Fiber::List beside_;  // Other coroutines that are suspended.
   std::shared_ptr<Fiber> main_;
   std::vector<std::exception_ptr> errors_;  // That end the run.
   bool waiting_ = false;

@@ -8,6 +8,21 @@
 
 namespace fermata::loop::detail {
 
+namespace {
+
+bool is_loop_ended(const std::exception_ptr& error) {
+  if (!error) return false;
+  try {
+    std::rethrow_exception(error);
+  } catch (const LoopEnded&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace
+
 // --- Runner ---
 
 Runner::Runner(Machine& owner)
@@ -44,6 +59,7 @@ std::exception_ptr Machine::frame(Runner& me, Call&& call) {
                     (is_cancellation(error) && (closed_ || runtime.scheduler().shutting_down() ||
                                                 me.coroutine->is_cancellation_requested()));
   if (error && ends) std::rethrow_exception(error);
+  if (closed_ && is_loop_ended(error)) throw Cancellation("The event loop has ended");
   return error;
 }
 
@@ -162,7 +178,7 @@ void Machine::fail(Runner& me, const std::exception_ptr& error, const std::strin
       return std::make_exception_ptr(UncaughtError(who, original));
     }
   };
-  if (!error_handler) return interrupt(wrapped(error, where));
+  if (!error_handler || closed_) return interrupt(wrapped(error, where));
   const Loop::ErrorHandler handler = error_handler;
   me.frame = {};
   me.frame_kind = "the error handler";
@@ -170,7 +186,9 @@ void Machine::fail(Runner& me, const std::exception_ptr& error, const std::strin
   if (again) interrupt(wrapped(again, "the error handler"));
 }
 
+// Without a loop there is no run that the error could end.
 void Machine::interrupt(std::exception_ptr error) {
+  if (closed_) return runtime.report_unhandled(std::move(error));
   errors_.push_back(std::move(error));
   poke();
 }

@@ -37,13 +37,25 @@ void Machine::close() noexcept {
   }
   while (Source* const source = all_.first()) forget(*source, nullptr);
   microtasks_.clear();
+  refuse_suspended();
+  if (const std::exception_ptr error = take_error()) runtime.report_unhandled(error);
+}
+
+// Nobody is left who could resume them. Who has been resumed already gets its answer.
+void Machine::refuse_suspended() noexcept {
   Runner* runner = suspended_.first();
   while (runner != nullptr) {
     Runner& each = *runner;
     runner = Runner::List::after(each);
     each.coroutine->cancel();
   }
-  if (const std::exception_ptr error = take_error()) runtime.report_unhandled(error);
+  for (Fiber* fiber = beside_.first(); fiber != nullptr; fiber = Fiber::List::after(*fiber)) {
+    if (fiber->state == FiberState::Pending) {
+      fiber->state = FiberState::Scheduled;
+      fiber->error = std::make_exception_ptr(LoopEnded(kLoopHasEnded));
+    }
+    fiber->gate->wake();
+  }
 }
 
 // --- the outside ---

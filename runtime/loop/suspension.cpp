@@ -54,26 +54,39 @@ std::any take_answer(Fiber& fiber) {
   return value;
 }
 
-/// Idle again, whatever happens.
+/// Idle again, whatever happens. `gate` is null for main. A loop that ends tells the coroutines
+/// beside it.
 struct Waiting {
-  explicit Waiting(Fiber& waiting) : fiber(waiting) {
+  Waiting(Machine& loop, Fiber& waiting, Signpost* gate)
+      : machine(loop), fiber(waiting), beside(gate != nullptr && waiting.runner == nullptr) {
     fiber.state = FiberState::Pending;
+    fiber.gate = gate;
+    fiber.main = gate == nullptr;
     ++fiber.round;
+    if (beside) machine.waits_beside(fiber);
   }
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
   ~Waiting() {
+    if (beside) machine.waits_no_more(fiber);
     fiber.gate = nullptr;
     fiber.main = false;
     if (fiber.state != FiberState::Dead) fiber.state = FiberState::Idle;
   }
+  Machine& machine;
   Fiber& fiber;
+  const bool beside;
 };
+
+/// A throw in a destructor that runs because of an exception would end the program.
+std::any refuse_after_end() {
+  if (std::uncaught_exceptions() > 0) return {};
+  throw LoopEnded(detail::kLoopHasEnded);
+}
 
 std::any suspend_callback(Fiber& fiber, Machine& machine, const SourcePlace& place) {
   Signpost gate(machine.runtime, EventKind::Plain, "event loop: a resumption");
-  const Waiting waiting(fiber);
-  fiber.gate = &gate;
+  const Waiting waiting(machine, fiber, &gate);
   machine.runtime.scheduler().wait_for(gate, place);
   if (fiber.state == FiberState::Scheduled) return take_answer(fiber);
   if (std::uncaught_exceptions() > 0) return {};  // In a destructor, while everything ends.
@@ -85,8 +98,7 @@ std::any suspend_main(const std::shared_ptr<Fiber>& fiber, const std::shared_ptr
   if (machine->options.hosted && !machine->options.host_can_be_turned) {
     throw LoopIsHosted("suspend: the event loop's host runs it, and does not wait for anybody");
   }
-  const Waiting waiting(*fiber);
-  fiber->main = true;
+  const Waiting waiting(*machine, *fiber, nullptr);
   machine->enter(fiber, false, place);
   if (const std::exception_ptr error = machine->take_error()) {
     fiber->state = FiberState::Dead;
@@ -111,8 +123,8 @@ std::any Suspension::suspend(SourcePlace place) const {
   if (fiber->state == FiberState::Dead) {
     throw SuspensionError("suspend: it was suspended when an uncaught error ended the loop's run");
   }
-  if (machine == nullptr || fiber->coroutine == nullptr ||
-      fiber->coroutine != machine->runtime.current()) {
+  if (machine == nullptr || machine->closed()) return refuse_after_end();
+  if (fiber->coroutine == nullptr || fiber->coroutine != machine->runtime.current()) {
     throw SuspensionError("suspend: the suspension belongs to another callback or coroutine");
   }
   if (fiber->state != FiberState::Idle) {
@@ -129,6 +141,7 @@ bool Suspension::answer(std::any value, std::exception_ptr error) const {
   if (machine == nullptr || fiber_->coroutine == nullptr) {
     return refuse_stale(machine.get(), "resume: the callback that was suspended has returned");
   }
+  if (machine->closed()) return false;
   if (fiber_->state != FiberState::Pending) {
     throw SuspensionError("resume: not suspended: it must call suspend() first");
   }
@@ -171,6 +184,7 @@ bool Ticket::answer(std::any value, std::exception_ptr error) const {
   if (machine == nullptr || !valid()) {
     return refuse_stale(machine.get(), "resume: the ticket is used up");
   }
+  if (machine->closed()) return false;
   schedule(fiber_, *machine, std::move(value), std::move(error));
   return true;
 }

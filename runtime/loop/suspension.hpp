@@ -11,6 +11,8 @@
 // of
 //              the loop right after the callback or microtask that asked for it; what else was
 //              ready comes first when the loop runs again.
+// End          When the loop is destroyed, suspended callbacks are cancelled and other suspended
+//              coroutines get LoopEnded. Whoever suspends then is refused at once.
 // Threads      The runtime's thread only. Other threads use Loop::post.
 
 #include <any>
@@ -56,7 +58,8 @@ class Suspension {
 
   /// Waits; returns the value that it is resumed with, or throws the error. Throws SuspensionError
   /// when it is pending already, belongs to somebody else, or is dead: main's is after an uncaught
-  /// error or a LoopDeadlock, which this then throws.
+  /// error or a LoopDeadlock, which this then throws. Throws LoopEnded when the loop has been
+  /// destroyed; in a destructor that runs because of an exception it returns nothing then.
   std::any suspend(SourcePlace place = SourcePlace::current()) const;
 
   /// The same for a value of one type; UsageError when it is another.
@@ -68,8 +71,9 @@ class Suspension {
     return std::move(*typed);
   }
 
-  /// Returns true; false when it is dead, and for a stale one (which in simulation, and in builds
-  /// without NDEBUG, throws SuspensionError). Throws SuspensionError when it is not pending.
+  /// Returns true; false when it or its loop is dead, and for a stale one (which in simulation, and
+  /// in builds without NDEBUG, throws SuspensionError). Throws SuspensionError when it is not
+  /// pending.
   bool resume(std::any value = {}) const;
   /// `error` is thrown from suspend(). REQUIRES: not null.
   bool fail(std::exception_ptr error) const;

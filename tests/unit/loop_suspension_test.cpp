@@ -10,6 +10,7 @@
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/loop/fiber_local.hpp"
 #include "fermata/runtime/loop/loop.hpp"
+#include "fermata/runtime/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
 
 namespace fermata::loop {
@@ -260,6 +261,114 @@ TYPED_TEST(SuspensionTest, UnwindsWhoIsSuspendedWhenTheLoopEnds) {
     fermata::suspend();
   });
   EXPECT_TRUE(unwound);
+}
+
+/// Suspends again in its destructor.
+struct SuspendsAgain {
+  explicit SuspendsAgain(const Suspension& mine) : suspension(mine) {}
+  SuspendsAgain(const SuspendsAgain&) = delete;
+  SuspendsAgain& operator=(const SuspendsAgain&) = delete;
+  ~SuspendsAgain() { suspension.suspend(); }
+  Suspension suspension;
+};
+
+/// The program of main, whose loop goes under a suspended callback because main fails.
+template <class Callback>
+void fail_over(const Callback& callback) {
+  Loop loop;
+  loop.defer([&, callback] { callback(loop.suspension()); });
+  EXPECT_EQ(loop.run().suspended, 1u);
+  throw Error("main's own");
+}
+
+bool is_mains_own(const std::string& text) {
+  return text == "main's own" || text == "fermata::Error: main's own";
+}
+
+TYPED_TEST(SuspensionTest, ADestructorThatSuspendsAfterTheEndGoesOn) {
+  bool unwound = false;
+  const std::string thrown = TypeParam::error_of([&] {
+    fail_over([&unwound](const Suspension& mine) {
+      struct Flag {
+        bool& flag;
+        ~Flag() { flag = true; }
+      } const flag{unwound};
+      const SuspendsAgain again(mine);
+      mine.suspend();
+    });
+  });
+  EXPECT_TRUE(is_mains_own(thrown)) << thrown;
+  EXPECT_TRUE(unwound);
+}
+
+TYPED_TEST(SuspensionTest, RefusesWhoSuspendsAgainAfterTheEnd) {
+  std::string refusal;
+  const std::string thrown = TypeParam::error_of([&] {
+    fail_over([&refusal](const Suspension& mine) {
+      try {
+        mine.suspend();
+      } catch (const Cancellation&) {
+        try {
+          mine.suspend();
+        } catch (const SuspensionError& error) {
+          refusal = error.what();
+          EXPECT_FALSE(mine.pending());
+          throw;
+        }
+      }
+    });
+  });
+  EXPECT_EQ(refusal, "suspend: the event loop has ended");
+  EXPECT_TRUE(is_mains_own(thrown)) << thrown;
+}
+
+TYPED_TEST(SuspensionTest, TellsWhatACallbackThrowsAfterTheEnd) {
+  bool handled = false;
+  const std::string thrown = TypeParam::error_of([&] {
+    Loop loop;
+    loop.set_error_handler([&](const std::exception_ptr&) { handled = true; });
+    loop.defer([&loop] {
+      try {
+        loop.suspension().suspend();
+      } catch (const Cancellation&) {
+        throw Error("the clean-up has failed");
+      }
+    });
+    loop.run();
+    throw Error("main's own");
+  });
+  EXPECT_NE(thrown.find("the clean-up has failed"), std::string::npos) << thrown;
+  EXPECT_FALSE(handled) << "by the handler of a loop that is gone";
+}
+
+TYPED_TEST(SuspensionTest, TellsTheCoroutinesBesideALoopThatItHasEnded) {
+  TypeParam::run([this] {
+    std::vector<Coroutine<>> beside;
+    std::vector<Suspension> suspensions;
+    {
+      Loop loop;
+      loop.delay(1ms, [] {});
+      for (const std::string name : {"answered", "left alone"}) {
+        beside.push_back(fermata::spawn(name, [&, name] {
+          const Suspension mine = loop.suspension();
+          suspensions.push_back(mine);
+          try {
+            this->order.push_back(name + " " + mine.suspend_for<std::string>());
+          } catch (const SuspensionError& error) {
+            this->order.push_back(name + ": " + error.what());
+          }
+          EXPECT_THROW(mine.suspend(), SuspensionError);
+        }));
+      }
+      loop.run();
+      ASSERT_EQ(suspensions.size(), 2u);
+      EXPECT_TRUE(suspensions[0].resume(std::string("in time")));
+    }
+    EXPECT_FALSE(suspensions[1].resume(std::string("late")));
+    for (const auto& each : beside) await(each);
+  });
+  EXPECT_EQ(this->order,
+            (Order{"answered in time", "left alone: suspend: the event loop has ended"}));
 }
 
 TYPED_TEST(SuspensionTest, KeepsFiberLocalValuesApart) {
