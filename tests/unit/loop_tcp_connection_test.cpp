@@ -26,6 +26,14 @@ template <class Arm>
 class LoopTcpConnection : public ::testing::Test {};
 TYPED_TEST_SUITE(LoopTcpConnection, conformance::PollableArms);
 
+/// Where nobody listens.
+Address nowhere() {
+  TcpListener nobody = TcpListener::bind(kAnyPort);
+  const Address address = nobody.local_address();
+  nobody.close();
+  return address;
+}
+
 /// A server on a port of its own; it is stopped when its first connection has closed.
 struct Stage {
   explicit Stage(TcpOptions options = {},
@@ -419,9 +427,6 @@ TYPED_TEST(LoopTcpConnection, CanTakeBackAReconnection) {
   TypeParam::run([] {
     int closed = 0;
     Loop loop;
-    TcpListener nobody = TcpListener::bind(kAnyPort);
-    const Address address = nobody.local_address();
-    nobody.close();
     TcpHandlers handlers;
     handlers.on_close = [&](TcpConnection& who) {
       ++closed;
@@ -429,10 +434,84 @@ TYPED_TEST(LoopTcpConnection, CanTakeBackAReconnection) {
       EXPECT_TRUE(who.cancel_reconnect());
       EXPECT_FALSE(who.cancel_reconnect());
     };
-    static_cast<void>(TcpConnection::connect(loop, address, std::move(handlers)));
+    static_cast<void>(TcpConnection::connect(loop, nowhere(), std::move(handlers)));
     loop.run();
     EXPECT_EQ(closed, 1);
     EXPECT_EQ(loop.timer_count(), 0u);
+  });
+}
+
+/// Whatever `connection`, whose loop has ended, is asked for, it does not touch the loop.
+void expect_over(TcpConnection& connection) {
+  EXPECT_EQ(connection.state(), TcpState::Closed);
+  EXPECT_FALSE(connection.cancel_reconnect());
+  EXPECT_EQ(error_of([&] { connection.reconnect(1ms); }), "reconnect: the event loop has ended");
+  EXPECT_EQ(connection.send("late"), SendResult::RefusedClosed);
+  connection.pause_receiving();
+  connection.resume_receiving();
+  connection.set_busy(true);
+  connection.shutdown_write();
+  connection.close("last");
+  connection.destroy();
+  connection.abandon();
+  EXPECT_FALSE(connection.cancel_reconnect());
+}
+
+TYPED_TEST(LoopTcpConnection, AReconnectionThatWaitsEndsWithTheLoop) {
+  TypeParam::run([] {
+    TcpConnectionPtr client;
+    const auto held = std::make_shared<int>(0);
+    {
+      Loop loop;
+      TcpHandlers handlers;
+      handlers.on_close = [held](TcpConnection& who) {
+        who.reconnect(1h);
+        who.loop().stop();
+      };
+      client = TcpConnection::connect(loop, nowhere(), std::move(handlers));
+      EXPECT_TRUE(loop.run().stopped);
+      EXPECT_EQ(loop.timer_count(), 1u);
+    }
+    EXPECT_EQ(held.use_count(), 1);
+    expect_over(*client);
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, AnOnCloseThatWasNotCalledYetEndsWithTheLoop) {
+  TypeParam::run([] {
+    TcpConnectionPtr client;
+    const auto held = std::make_shared<int>(0);
+    {
+      Loop loop;
+      TcpHandlers handlers;
+      handlers.on_close = [held](TcpConnection&) { ADD_FAILURE() << "its loop has ended"; };
+      client = TcpConnection::connect(loop, nowhere(), std::move(handlers));
+      client->destroy();
+    }
+    EXPECT_EQ(held.use_count(), 1);
+    expect_over(*client);
+  });
+}
+
+TYPED_TEST(LoopTcpConnection, AReconnectionThatCannotBeginEndsTheConnection) {
+  TypeParam::run([] {
+    const auto held = std::make_shared<int>(0);
+    int made = 0;
+    Loop loop;
+    TcpHandlers handlers;
+    handlers.on_close = [held](TcpConnection& who) { who.reconnect(1ms); };
+    TcpClientOptions options;
+    options.framing = [&made]() -> FramingPtr {
+      if (++made == 2) throw std::runtime_error("no second framing");
+      return lines();
+    };
+    const auto client =
+        TcpConnection::connect(loop, nowhere(), std::move(handlers), std::move(options));
+    EXPECT_THROW(loop.run(), UncaughtError);
+    EXPECT_EQ(held.use_count(), 1);
+    EXPECT_EQ(client->state(), TcpState::Closed);
+    EXPECT_FALSE(loop.run().stopped);
+    EXPECT_TRUE(loop.identifiers().empty());
   });
 }
 

@@ -47,14 +47,14 @@ TcpConnection::TcpConnection(Private, Loop& loop, std::shared_ptr<const TcpHandl
       read_done_(loop),
       write_done_(*this) {}
 
-TcpConnection::~TcpConnection() = default;
+TcpConnection::~TcpConnection() { leave_loop(); }
 
 Instant TcpConnection::now() const { return loop_.runtime().now(); }
 
 /// From now on the loop owns the connection and calls serve() after a notice.
 void TcpConnection::enter_loop() {
   notice_ = loop_.on_notice([self = shared_from_this()] { self->serve(); }, place_);
-  loop_.add(*this);
+  if (!std::exchange(in_loop_, true)) loop_.add(*this);
   if (id_ == 0) id_ = notice_;
   connect_done_.set_notice(notice_);
   read_done_.set_notice(notice_);

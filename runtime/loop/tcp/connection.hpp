@@ -7,6 +7,8 @@
 //              Closed. A client's closed connection may begin anew: reconnect().
 // Ownership    Lives on its own from connect() or accept to its on_close, or to the end of the
 //              loop, which closes it without a word; the program's pointers keep only the object.
+// After the    The loop's end also ends a reconnection that waits, and an on_close that was not
+// loop         called yet. Every method but loop() may be called then; nothing begins any more.
 // Callbacks    See TcpHandlers. on_error comes before on_close, on_connect never after it.
 // Order        Messages go out in the order of send(), and come in in the order of the peer.
 // Suspension   Nothing here suspends.
@@ -114,7 +116,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   void abandon();
   /// Of a client, closed and its on_close not returned from: connects again `after` that time.
   /// Handlers, options and counters stay, all else begins anew. A second call replaces the first.
-  /// Throws UsageError.
+  /// Throws UsageError, also when the loop has ended.
   void reconnect(TimeSpan after);
   /// Whether there was a reconnection to cancel. Not from on_close, the handlers are dropped then.
   bool cancel_reconnect();
@@ -131,6 +133,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   [[nodiscard]] Instant last_received() const noexcept { return received_at_; }
   /// When the system last took a byte.
   [[nodiscard]] Instant last_sent() const noexcept { return sent_at_; }
+  /// REQUIRES: the loop has not ended.
   [[nodiscard]] Loop& loop() const noexcept { return loop_; }
 
   /// A graceful stop of the server waits for a busy connection.
@@ -203,6 +206,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   void fail(TcpFailureKind kind, int code, std::string detail, std::exception_ptr error = nullptr);
   void fail(TcpFailureKind kind, std::exception_ptr error);
   void let_go() noexcept;
+  void detach() noexcept;
   void leave_loop() noexcept;
   void loop_ended() noexcept override;
   void tell_close();
@@ -219,7 +223,9 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   detail::TcpOwner* owner_ = nullptr;
 
   TcpState state_ = TcpState::Initial;
-  bool announced_ = false;  // on_connect was called.
+  bool in_loop_ = false;     // A member of the loop; only then may the loop be used.
+  bool loop_ended_ = false;  // There is none any more.
+  bool announced_ = false;   // on_connect was called.
   bool serving_ = false;
   bool paused_by_user_ = false;
   bool paused_by_link_ = false;

@@ -34,7 +34,7 @@ void TcpConnection::close(std::optional<std::string_view> last) {
 void TcpConnection::destroy() {
   if (state_ == TcpState::Closed || state_ == TcpState::Initial) return;
   const TcpConnectionPtr self = shared_from_this();
-  leave_loop();
+  detach();
   tell_links_closed();
   close_told_ = false;
   loop_.queue([self] { self->tell_close(); });
@@ -48,24 +48,32 @@ void TcpConnection::abandon() {
   owner_ = nullptr;
   cancel_timer(reconnect_timer_);
   if (state_ != TcpState::Closed) {
-    leave_loop();
+    detach();
     tell_links_closed();
   }
   release_if_over();
 }
 
-/// The loop lets go of it, in both senses.
-void TcpConnection::leave_loop() noexcept {
+/// The loop and the reactor serve it no more. It stays a member of the loop: its on_close, and a
+/// reconnection, are still to come.
+void TcpConnection::detach() noexcept {
   cancel_timer(connect_timer_);
   cancel_timer(flush_timer_);
   cancel_timer(heart_timer_);
-  loop_.remove(*this);
   let_go();
   loop_.cancel(std::exchange(notice_, 0));
 }
 
+/// Nothing is to come any more, and so the loop may end without telling it.
+void TcpConnection::leave_loop() noexcept {
+  if (std::exchange(in_loop_, false)) loop_.remove(*this);
+}
+
 /// Ends without a word. A handler that is suspended finds a closed connection when it goes on.
 void TcpConnection::loop_ended() noexcept {
+  in_loop_ = false;
+  loop_ended_ = true;
+  notice_ = connect_timer_ = flush_timer_ = heart_timer_ = reconnect_timer_ = 0;
   let_go();
   handlers_.reset();
 }
@@ -97,7 +105,9 @@ void TcpConnection::release_if_over() noexcept {
   if (state_ != TcpState::Closed || serving_) return;
   received_.release();
   framing_.reset();
-  if (close_told_ && reconnect_timer_ == 0) handlers_.reset();
+  if (!close_told_ || reconnect_timer_ != 0) return;
+  handlers_.reset();
+  leave_loop();
 }
 
 void TcpConnection::tell_links_closed() {

@@ -127,6 +127,7 @@ void TcpConnection::reconnect(TimeSpan after) {
     throw UsageError(
         fmt::format("reconnect: the connection is {}, expected a closed one", to_string(state_)));
   }
+  if (loop_ended_) throw UsageError("reconnect: the event loop has ended");
   if (!handlers_) throw UsageError("reconnect: on_close has returned, and the handlers are gone");
   cancel_timer(reconnect_timer_);
   reconnect_timer_ = loop_.delay(
@@ -146,7 +147,14 @@ void TcpConnection::begin_again() {
   paused_by_user_ = paused_by_link_ = busy_ = draining_ = false;
   frame_length_ = 0;
   received_.clear();
-  begin_connecting();
+  try {
+    begin_connecting();
+  } catch (...) {  // From the program's framing, or for want of memory: it is over.
+    detach();
+    close_told_ = true;
+    release_if_over();
+    throw;
+  }
 }
 
 }  // namespace fermata::loop
