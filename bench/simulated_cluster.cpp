@@ -44,14 +44,15 @@ void ask_again_and_again(const Members& members, int& answered) {
 
 /// Returns how many requests were answered.
 int cluster(fermata::sim::World& world) {
-  Members members;
+  const auto shared = std::make_shared<Members>();  // With services, which end after the clients.
+  Members& members = *shared;
   const auto arbiter = std::make_shared<Arbiter>();
   for (const char* name : {"arbiter", "one", "two", "three", "four"}) {
-    fermata::sim::Node& node = world.service(name, [&, name = std::string(name)] {
+    fermata::sim::Node& node = world.service(name, [shared, arbiter, name = std::string(name)] {
       if (name == "arbiter") {
-        serve(members.at(name), arbiter);
+        serve(shared->at(name), arbiter);
       } else {
-        run_replica(name, members);
+        run_replica(name, *shared);
       }
     });
     members.emplace(name, node.address(7000));

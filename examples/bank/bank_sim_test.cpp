@@ -8,6 +8,7 @@
 #include <fermata/sim/db/driver.hpp>
 #include <fermata/sim/db/server.hpp>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -112,8 +113,9 @@ Ledger holdings(bank::Bank& bank) {
 }
 
 SIM_TEST(BankLedger, Balances) {
-  fermata::sim::Database ledger("bank");
-  world.service("db", [&] { fermata::sim::run_database(ledger, {"0.0.0.0", 5432}); }).may_crash();
+  const auto ledger = std::make_shared<fermata::sim::Database>("bank");
+  const auto serve = [ledger] { fermata::sim::run_database(*ledger, {"0.0.0.0", 5432}); };
+  world.service("db", serve).may_crash();
   world.node("bank", [&] {
     auto database = database_at("db", {.name = "bank", .max = 2, .acquire_timeout = 30s});
     bank::Bank bank(database);

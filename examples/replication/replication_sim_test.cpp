@@ -4,6 +4,7 @@
 // client sees everything that was acknowledged before it asked, once, and in one order for all.
 
 #include <fermata/sim.hpp>
+#include <memory>
 #include <set>
 #include <sstream>
 
@@ -46,14 +47,15 @@ class Ledger {
 };
 
 SIM_TEST(Replication, IsOneLogForAllClients) {
-  Members members;
+  const auto shared = std::make_shared<Members>();  // With services, which end after this body.
+  Members& members = *shared;
   const auto arbiter = std::make_shared<Arbiter>();
   for (const char* name : {"arbiter", "one", "two", "three"}) {
-    world.service(name, [&, name = std::string(name)] {
+    world.service(name, [shared, arbiter, name = std::string(name)] {
       if (name == "arbiter") {
-        serve(members.at(name), arbiter);
+        serve(shared->at(name), arbiter);
       } else {
-        run_replica(name, members);
+        run_replica(name, *shared);
       }
     });
     members.emplace(name, world.node(name).address(7000));

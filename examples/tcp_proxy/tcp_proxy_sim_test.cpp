@@ -48,7 +48,7 @@ SIM_TEST(TcpProxy, PassesOnWhatBothSidesSayAndWhereItEnds) {
       });
     }
   });
-  world.service("proxy", [&] {
+  world.service("proxy", [&world] {
     auto listener = TcpListener::bind({"0.0.0.0", 8080});
     const fermata::Address server = world.node("server").address(80);
     while (fermata::now() < fermata::Instant{} + 4s) {  // It drops everybody now and then.

@@ -49,8 +49,8 @@ std::vector<rc::detail::Reproduce> smaller_than(const rc::Gen<T>& generator,
   return result;
 }
 
-template <class Body, class... Arguments>
-void run_sim_property(void (Body::*)(Arguments...)) {
+template <class... Arguments>
+void run_sim_property(void (*body)(World& world, Arguments...)) {
   using Values = std::tuple<std::decay_t<Arguments>...>;
   const std::string test = current_test_name();
   const auto generator = rc::gen::arbitrary<Values>();
@@ -63,7 +63,7 @@ void run_sim_property(void (Body::*)(Arguments...)) {
     values = shrinkable(generator, reproduction).value();
   };
   program.body = [&](World& world) {
-    std::apply([&](const auto&... value) { Body(world).body(value...); }, *values);
+    std::apply([&](const auto&... value) { body(world, value...); }, *values);
   };
   program.arguments = [&] { return rc::toString(*values); };
   program.rapidcheck = [&] { return reproduction_text(reproduction, test); };
@@ -80,12 +80,12 @@ void run_sim_property(void (Body::*)(Arguments...)) {
 
 }  // namespace fermata::sim::detail
 
-#define SIM_PROPERTY(Suite, Name, Arguments)                                                       \
-  class Suite##_##Name##_SimBody final : ::fermata::sim::detail::SimBody {                         \
-   public:                                                                                         \
-    using SimBody::SimBody;                                                                        \
-    void body Arguments;                                                                           \
-  };                                                                                               \
-  FERMATA_REGISTER_SIMULATED_TEST(Suite, Name);                                                    \
-  TEST(Suite, Name) { ::fermata::sim::detail::run_sim_property(&Suite##_##Name##_SimBody::body); } \
-  void Suite##_##Name##_SimBody::body Arguments
+/// ([[maybe_unused]] World& world, and what stands between the parentheses)
+#define FERMATA_WITH_WORLD(...) \
+  ([[maybe_unused]] ::fermata::sim::World & world __VA_OPT__(, ) __VA_ARGS__)
+
+#define SIM_PROPERTY(Suite, Name, Arguments)                                              \
+  static void Suite##_##Name##_body FERMATA_WITH_WORLD Arguments;                         \
+  FERMATA_REGISTER_SIMULATED_TEST(Suite, Name);                                           \
+  TEST(Suite, Name) { ::fermata::sim::detail::run_sim_property(&Suite##_##Name##_body); } \
+  static void Suite##_##Name##_body FERMATA_WITH_WORLD Arguments

@@ -293,4 +293,10 @@ void run_sim_test(const Program& program) {
   }
 }
 
+void run_sim_test(void (*body)(World& world)) {
+  Program program;
+  program.body = body;
+  run_sim_test(program);
+}
+
 }  // namespace fermata::sim::detail

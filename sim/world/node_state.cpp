@@ -300,12 +300,21 @@ void NodeState::run_main() noexcept {
     if (thread_ != nullptr) {
       thread_->run(*runtime_);
     } else {
-      runtime_->run(main_);
+      runtime_->run([this, main = main_] { run_body(main); });
     }
   } catch (const AbandonRun&) {
   } catch (...) {
     world_.fail(failure_of(std::current_exception()));
   }
+  world_.drop_actions_of(*this);  // Those of its other coroutines, or of the thread.
+}
+
+void NodeState::run_body(const std::function<void()>& body) {
+  struct End {
+    NodeState& node;
+    ~End() { node.world_.drop_actions_of(node); }
+  } const end{*this};
+  body();
 }
 
 void NodeState::meet_clock_fault() {
@@ -375,7 +384,7 @@ void NodeState::pause_for(Duration time) {
   if (paused_) return;
   befell("pause", "gets no processor time", nullptr, world_.now() + time);
   stop();
-  world_.at(time, [this, life = life_] {
+  world_.later(time, [this, life = life_] {
     if (life_ == life) unpause();
   });
 }

@@ -179,6 +179,8 @@ class NodeState final : private AgendaOwner {
   static void program_context(fermata::detail::Context& self) noexcept;
   void run_program();
   void run_main() noexcept;
+  /// In the main coroutine.
+  void run_body(const std::function<void()>& body);
   void yield_to_world(Phase phase);
   void make_runtime();
   [[nodiscard]] Failure failure_of(const std::exception_ptr& error) const;

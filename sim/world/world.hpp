@@ -147,7 +147,8 @@ class World {
   /// Throws UsageError when the name is taken.
   Node& node(std::string_view name, std::function<void()> main);
 
-  /// A machine that serves the others: when they have all ended it is shut down.
+  /// A machine that serves the others: when they have all ended it is shut down. So it outlives the
+  /// program that adds it, and `main` must not refer to what is local there.
   Node& service(std::string_view name, std::function<void()> main);
 
   /// The machine called `name`. Throws UsageError when there is none.
@@ -177,7 +178,11 @@ class World {
   /// The same, for what depends on arguments or environment.
   void program(std::string_view name, ProgramMaker maker);
 
-  /// Calls `action` when `delay` has passed from now. It runs in no node and must not suspend.
+  /// Calls `action` when `delay` has passed from now. It runs in no node and must not suspend. One
+  /// that a program plans, itself or in an action of its own, ends with that program's body: when
+  /// the function that the machine, or the thread, was given has returned or was unwound, an action
+  /// that has not happened is destroyed and never called. So it may refer to what is local in the
+  /// body. One that is planned outside of all programs happens as long as the world runs.
   void at(Duration delay, std::function<void()> action);
 
   /// Runs `program` in a coroutine of the current node again and again: once for each suspension

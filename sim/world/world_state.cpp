@@ -11,6 +11,7 @@
 #include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/check/explain.hpp"
 #include "fermata/sim/check/guard.hpp"
+#include "fermata/sim/report/counted.hpp"
 
 namespace fermata::sim::detail {
 
@@ -123,10 +124,45 @@ NodeState& WorldState::known_node(std::string_view name) const {
   return *node;
 }
 
+// --- actions ---
+
 void WorldState::at(Duration delay, std::function<void()> action) {
+  if (running_node_ != nullptr || acting_ == nullptr) {
+    plan(delay, running_node_, std::move(action));
+  } else if (!acting_->is_orphan()) {
+    plan(delay, acting_->planner, std::move(action));
+  }
+}
+
+void WorldState::later(Duration delay, std::function<void()> action) {
+  plan(delay, nullptr, std::move(action));
+}
+
+void WorldState::plan(Duration delay, const NodeState* planner, std::function<void()>&& action) {
   sharing_unknown = true;
-  Action& planned = actions_.emplace_back(std::move(action));
+  Action& planned = actions_.emplace_back(*this, planner, std::move(action));
   action_agenda_.schedule(planned, now_ + delay, 0);
+}
+
+// It may crash the very machine that has planned it, and is then not destroyed under its own feet.
+void WorldState::Action::happen() {
+  const std::function<void()> action = std::exchange(function, nullptr);
+  world.acting_ = this;
+  action();
+}
+
+void WorldState::drop_actions_of(const NodeState& program) {
+  std::uint64_t dropped = 0;
+  for (std::size_t i = 0; i < actions_.size(); ++i) {
+    Action& action = actions_[i];
+    if (action.planner != &program || !action.scheduled()) continue;
+    action.cancel();
+    ++dropped;
+    const std::function<void()> last = std::exchange(action.function, nullptr);
+  }
+  if (dropped == 0 || over() || !others_run()) return;
+  report(program,
+         fmt::format("{} of world.at() dropped: their program ends", counted(dropped, "action")));
 }
 
 // --- links ---
@@ -273,6 +309,7 @@ void WorldState::run_actions() {
     fail(
         Failure{Verdict::Safety, fermata::describe(std::current_exception()), {}, now_, begun, {}});
   }
+  acting_ = nullptr;
 }
 
 bool WorldState::within_instant_limit(Instant when) {

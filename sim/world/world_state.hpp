@@ -46,7 +46,12 @@ class WorldState final : public RunRecord, private FaultListener {
   [[nodiscard]] LinkState& link(std::string_view from, std::string_view to);
   void partition(std::span<const std::string_view> group);
   void heal();
+  /// For the program that runs now, or whose action does: with its body the action is dropped.
   void at(Duration delay, std::function<void()> action);
+  /// The same for the world itself: nothing drops it.
+  void later(Duration delay, std::function<void()> action);
+  /// The body of `program`, which runs now, has ended: what it has planned does not happen.
+  void drop_actions_of(const NodeState& program);
   /// At once in an action, else when the present step ends.
   void crash(NodeState& node);
   void restart(NodeState& node);
@@ -114,10 +119,20 @@ class WorldState final : public RunRecord, private FaultListener {
 
  private:
   struct Action final : Happening {
-    explicit Action(std::function<void()> f) : function(std::move(f)) {}
-    void happen() override { function(); }
+    Action(WorldState& w, const NodeState* p, std::function<void()>&& f)
+        : world(w), planner(p), life(p != nullptr ? p->life() : 0), function(std::move(f)) {}
+    void happen() override;
+    [[nodiscard]] bool is_orphan() const noexcept {
+      return planner != nullptr &&
+             (planner->phase() == NodeState::Phase::Ended || planner->life() != life);
+    }
+    WorldState& world;
+    const NodeState* planner;  // Null: the world, or whoever made it.
+    std::uint64_t life;        // Of the planner.
     std::function<void()> function;
   };
+
+  void plan(Duration delay, const NodeState* planner, std::function<void()>&& action);
 
   void struck(Fault fault, std::uint64_t key) override;
   static void describe_node(void* owner, char* out, std::size_t size) noexcept;
@@ -163,6 +178,7 @@ class WorldState final : public RunRecord, private FaultListener {
   std::size_t programs_left_ = 0;  // That run, services apart.
   std::deque<Action> actions_;
   Agenda action_agenda_;
+  const Action* acting_ = nullptr;       // What happens now.
   std::uint64_t rounds_of_actions_ = 0;  // Since time has passed.
 
   Instant now_;

@@ -24,7 +24,7 @@ constexpr std::uint64_t kTimes = 16;  // Each twice the one before; the longest 
 
 void WorldState::outside(std::function<void()> action) {
   if (running_node_ == nullptr) return action();
-  at(Duration::zero(), std::move(action));
+  later(Duration::zero(), std::move(action));
 }
 
 void WorldState::crash(NodeState& node) {
@@ -79,13 +79,13 @@ void WorldState::plan_crash(NodeState& node) {
   }
   const std::uint64_t drawn = faults_.strength(Fault::Crash, Stream::Fault, key, kTimes);
   if (drawn == 0) return;
-  at(kLeastTime * (1 << drawn), [this, &node, life = node.life()] {
+  later(kLeastTime * (1 << drawn), [this, &node, life = node.life()] {
     const bool overtaken = node.life() != life || node.phase() == NodeState::Phase::Ended;
     if (overtaken || faults_.stopped()) return;
     crash_now(node);
     const std::uint64_t down =
         drawn_at_crash(node, Stream::Fault, 1, "how long '{}' is down after it crashes", kTimes);
-    at(kLeastTime * (1 << down), [&node, life] {
+    later(kLeastTime * (1 << down), [&node, life] {
       if (node.is_down() && node.life() == life) node.come_up();
     });
   });
