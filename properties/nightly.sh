@@ -9,9 +9,11 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 SCHEDULES=${SCHEDULES:-100000}
+SANITIZED_SCHEDULES=${SANITIZED_SCHEDULES:-10000}
 SOAK_SECONDS=${SOAK_SECONDS:-600}
 ALARM_SCHEDULES=${ALARM_SCHEDULES:-1000000}
 build=build/release
+sanitized_build=build/asan
 json=
 
 while (($#)); do
@@ -52,6 +54,13 @@ printf '[{"name": "deadlocks/no_false_alarm", "value": %s, "unit": "schedules", 
   >"$rows/law_alarms.json"
 printf '"ratio": null, "limit": %s, "ok": %s}]\n' "$ALARM_SCHEDULES" "$alarms" \
   >>"$rows/law_alarms.json"
+
+echo "--- laws under AddressSanitizer: $SANITIZED_SCHEDULES schedules each"
+sanitized=true
+"$sanitized_build/properties/fermata_suite" --runs "$SANITIZED_SCHEDULES" || { sanitized=false failed=1; }
+printf '[{"name": "laws/sanitized", "value": %s, "unit": "schedules", "ratio": null, ' \
+  "$SANITIZED_SCHEDULES" >"$rows/law_sanitized.json"
+printf '"limit": %s, "ok": %s}]\n' "$SANITIZED_SCHEDULES" "$sanitized" >>"$rows/law_sanitized.json"
 
 echo "--- soak: $SOAK_SECONDS s"
 soaked=true

@@ -19,6 +19,7 @@
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/run/watched.hpp"
 #include "properties/laws/shrink.hpp"
 #include "properties/suite/entries.hpp"
 
@@ -135,7 +136,7 @@ void keep_only(std::vector<Entry>& all, std::string_view names) {
   all = std::move(kept);
 }
 
-int explore_all(const Choice& choice) {
+int explore_all(const Choice& choice, const sim::Board& board) {
   Totals totals;
   Sum sum;
   auto all = entries(&totals);
@@ -154,7 +155,9 @@ int explore_all(const Choice& choice) {
       options.strategy = strategy;
       options.seed = choice.seed;
       options.runs = chosen ? choice.runs : (choice.runs + i) / kStrategies.size();
+      board.name(fmt::format("{} --strategy {}", entry.name, strategy));
       options.on_run = [&](std::uint64_t run, const sim::ExploreResult& /*so_far*/) {
+        board.page().run.store(run, std::memory_order_relaxed);
         progress.run(before + run);
         return true;
       };
@@ -172,6 +175,17 @@ int explore_all(const Choice& choice) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   print_statistics(sum, totals, took.count());
   return 0;
+}
+
+/// In a process of its own, but for a single run, which a debugger may want to see.
+int explore_watched(const Choice& choice) {
+  if (choice.runs == 1) return explore_all(choice, sim::Board::open({}));
+  return sim::explore_watched(
+      [&](const sim::Board& board) { return explore_all(choice, board); },
+      [&](std::string_view name, std::uint64_t run) {
+        return fmt::format("fermata_suite --only {} --seed {} --runs {}", name,
+                           sim::seed_text(choice.seed), run + 1);
+      });
 }
 
 int list() {
@@ -226,7 +240,7 @@ int main(int argc, char** argv) {
       }
     }
     return hashes ? fermata::properties::suite::print_trace_hashes()
-                  : fermata::properties::suite::explore_all(choice);
+                  : fermata::properties::suite::explore_watched(choice);
   } catch (const fermata::Error& error) {
     fmt::print(stderr, "fermata_suite: {}\n", error.what());
     return 1;

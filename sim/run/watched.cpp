@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/watched.hpp"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/run/forked_runs.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kCrashed = 9;
+constexpr int kHung = 124;
+constexpr milliseconds kGlance(50);
+
+/// Removed at the end; left behind by who is killed.
+class BoardFile {
+ public:
+  BoardFile()
+      : path_(std::filesystem::temp_directory_path() /
+              fmt::format("fermata-{}.board", ::getpid())),
+        board_(Board::create(path_)) {}
+  BoardFile(const BoardFile&) = delete;
+  BoardFile& operator=(const BoardFile&) = delete;
+  ~BoardFile() { ::unlink(path_.c_str()); }
+
+  [[nodiscard]] const Board& board() const noexcept { return board_; }
+  [[nodiscard]] const BoardPage& page() const noexcept { return board_.page(); }
+
+ private:
+  std::string path_;
+  Board board_;
+};
+
+pid_t start(const WatchedExploration& explore, const Board& board) {
+  std::fflush(nullptr);  // Or both would print it.
+  const pid_t process = ::fork();
+  if (process < 0) throw InputOutputError("cannot fork", errno);
+  if (process > 0) return process;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  int code = 1;
+  try {
+    code = explore(board);
+    board.page().phase.store(BoardPage::Phase::Over);
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    board.page().phase.store(BoardPage::Phase::Over);
+  }
+  std::fflush(nullptr);
+  ::_exit(code);
+}
+
+/// The run that goes on, and for how long it has.
+class Stopwatch {
+ public:
+  explicit Stopwatch(WatchLimits limits) : limits_(limits) {}
+
+  /// Whether it goes on for too long.
+  bool over(std::uint64_t run) {
+    const auto now = std::chrono::steady_clock::now();
+    if (run != run_) {
+      longest_ = std::max(longest_, std::chrono::duration_cast<milliseconds>(now - began_));
+      run_ = run;
+      began_ = now;
+    }
+    return now - began_ > limit();
+  }
+  [[nodiscard]] milliseconds limit() const {
+    return std::max(limits_.least, longest_ * limits_.times);
+  }
+
+ private:
+  WatchLimits limits_;
+  std::uint64_t run_ = 0;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  milliseconds longest_{};
+};
+
+void report(const BoardPage& page, const std::string& ending, const ReproduceLine& reproduce) {
+  const std::uint64_t run = page.run.load();
+  fmt::print(stderr, "\n{}: run {}: {}\nreproduce: {}\n", page.test, run + 1, ending,
+             reproduce(page.test, run));
+}
+
+}  // namespace
+
+int explore_watched(const WatchedExploration& explore, const ReproduceLine& reproduce,
+                    WatchLimits limits) {
+  const BoardFile file;
+  const pid_t process = start(explore, file.board());
+  Stopwatch stopwatch(limits);
+  bool hangs = false;
+  int status = 0;
+  for (;;) {
+    const pid_t ended = ::waitpid(process, &status, WNOHANG);
+    if (ended == process) break;
+    if (ended < 0 && errno != EINTR) throw InputOutputError("cannot wait for a process", errno);
+    if (!hangs && stopwatch.over(file.page().run.load())) {
+      hangs = true;
+      ::kill(process, SIGKILL);
+    }
+    std::this_thread::sleep_for(kGlance);
+  }
+  if (hangs) {
+    report(file.page(), fmt::format("hang: took longer than {} ms", stopwatch.limit().count()),
+           reproduce);
+    return kHung;
+  }
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  if (WIFEXITED(status) && file.page().phase.load() == BoardPage::Phase::Over) return code;
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  report(file.page(), "crash: the process " + detail::ending_text(signal, code), reproduce);
+  return kCrashed;
+}
+
+}  // namespace fermata::sim
