@@ -265,5 +265,26 @@ TEST_F(ShutdownTest, ByExitUnwindsTheCallerFromAnyDepth) {
   EXPECT_TRUE(runtime.exit_errors().empty());
 }
 
+// The shutdown that it has begun cancels everybody else; it has its own end already.
+TEST_F(ShutdownTest, WhoHasCalledExitMayWaitInItsCleanUp) {
+  FERMATA_CHECKS("CORE-SC-13");
+  EXPECT_EQ(fixture.run([&] {
+    spawn([&] {
+      try {
+        exit(7);
+      } catch (const Cancellation&) {
+        const Instant before = now();
+        steps.push_back("waits" + thrown_by([] { delay(3ms); }));
+        EXPECT_EQ(now() - before, 3ms);
+        steps.push_back("suspends" + thrown_by([] { suspend(); }));
+        throw;
+      }
+    });
+  }),
+            7);
+  EXPECT_EQ(steps, (Steps{"waits", "suspends"}));
+  EXPECT_TRUE(runtime.exit_errors().empty());
+}
+
 }  // namespace
 }  // namespace fermata::test

@@ -106,5 +106,27 @@ TEST_F(ExplainTest, SaysInWhoseHandsAScopeIs) {
   EXPECT_NE(text.find("    up to 'one', 'two'\n"), std::string::npos) << text;
 }
 
+// The scope itself has no member: what its end needs is the end of its child scope.
+TEST_F(ExplainTest, FindsARingThroughAChildScope) {
+  std::string text;
+  run([&] {
+    Scope scope("workers");
+    Scope crew = Scope::inherit("crew", *scope);
+    const Scope idle = Scope::inherit("idle", *scope);
+    Coroutine<> waiter;
+    crew.spawn("one", [&] { wait(*waiter); });
+    waiter = spawn("waiter", [&] { scope.await_completion(); });
+    delay(1ms);
+    text = wait_graph_text(current_runtime());
+    scope.cancel();
+    wait(*waiter);
+  });
+  EXPECT_EQ(text.find("cycle: 'one' --join--> 'waiter' --scope 'workers': scope 'crew': join--> "
+                      "'one'\n"),
+            0u)
+      << text;
+  EXPECT_NE(text.find("    up to scope 'crew'\n"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace fermata::sim
