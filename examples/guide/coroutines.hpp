@@ -56,6 +56,18 @@ inline void protection() {
   transfer.cancel();
 }
 
+struct Session {
+  ~Session() {
+    fermata::protect_in_destructor([] { fermata::delay(1ms); });  // The last words to a peer.
+  }
+};
+
+inline void destructors() {
+  auto served = fermata::spawn("served", [] { const Session session; });
+  fermata::suspend();
+  served.cancel();  // It still ends its session.
+}
+
 inline void timeouts() {
   auto slow = fermata::spawn("slow", [] { fermata::delay(1s); });
   try {
@@ -92,6 +104,7 @@ inline void tour() {
   errors();
   cancellation();
   protection();
+  destructors();
   timeouts();
   clean_up();
   blocking_work();

@@ -85,6 +85,9 @@ class Observer {
   /// of an exception in the scheduler's loop.
   virtual void end_step(Runtime& runtime) = 0;
 
+  /// Why it has ended the run, for people.
+  [[nodiscard]] virtual std::string why() const { return {}; }
+
   // --- assertions of the program, see assertions.hpp ---
 
   /// One was come to, and holds or not; `slack` is how far the numbers that it compares are inside

@@ -72,8 +72,8 @@ class Runtime {
 
   /// Runs `body` as the main coroutine, on the caller's own stack, and then the loop until no
   /// coroutine is left. Returns the body's value when that is an int, the code of `exit`, 128 plus
-  /// the number of a stop signal, else 0. Throws what ended the run: an unhandled error, with the
-  /// later ones linked, or DeadlockError. May be called again afterwards.
+  /// the number of a stop signal, else 0. Throws what ended the run: the newest unhandled error,
+  /// or DeadlockError, with the earlier ones linked. May be called again afterwards.
   template <class Body>
   int run(Body&& body) {
     int code = 0;

@@ -97,12 +97,12 @@ bool Scheduler::runs(const CoroutineBase& coroutine) const noexcept {
   return &coroutine == current_ && status != WakerStatus::Waiting && status != WakerStatus::Queued;
 }
 
-// A destructor waits while an exception unwinds the stack: another one would end the program.
-bool Scheduler::waits_in_unwinding(const CoroutineBase& coroutine) const noexcept {
+// A destructor waits: an exception that it lets out would end the program.
+bool Scheduler::waits_in_destructor(const CoroutineBase& coroutine) const noexcept {
   if (coroutine.context_ == nullptr) return false;
   if (coroutine.has(CoroutineBase::kUnwinding)) return true;
-  if (&coroutine == current_) return std::uncaught_exceptions() > 0;
-  return coroutine.context_->ambient.uncaught_exceptions > 0;
+  if (&coroutine == current_) return in_destructor(coroutine);
+  return coroutine.destructor_depth_ > 0 || coroutine.context_->ambient.uncaught_exceptions > 0;
 }
 
 void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::exception_ptr& reason,
@@ -110,7 +110,7 @@ void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::except
   Waker& waker = coroutine.waker_;
   coroutine.set(CoroutineBase::kCancelled);
   kernel_.trace(Trace::Cancelled, &coroutine, static_cast<std::uint64_t>(cause));
-  if (runs(coroutine) || waits_in_unwinding(coroutine)) {
+  if (runs(coroutine) || waits_in_destructor(coroutine)) {
     if (!coroutine.stored_error_) coroutine.stored_error_ = reason;
     return;
   }
@@ -139,7 +139,14 @@ std::exception_ptr Scheduler::leave_protected() noexcept {
   if (me.extras_ == nullptr || !me.extras_->deferred_cancellation) return nullptr;
   if (me.has(CoroutineBase::kUnwinding)) return nullptr;
   me.set(CoroutineBase::kCancelled);
-  return std::exchange(me.extras_->deferred_cancellation, nullptr);
+  std::exception_ptr cancellation = std::exchange(me.extras_->deferred_cancellation, nullptr);
+  if (!in_destructor(me)) return cancellation;
+  if (!me.stored_error_) me.stored_error_ = std::move(cancellation);
+  return nullptr;
+}
+
+void Scheduler::enter_destructor() {
+  ++require_suspendable("protect_in_destructor").destructor_depth_;
 }
 
 void Scheduler::clear_protection(CoroutineBase& coroutine) noexcept {

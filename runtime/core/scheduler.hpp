@@ -100,8 +100,16 @@ class Scheduler {
   /// On behalf of its scope: with `safely` whoever has started runs on as a zombie.
   void cancel_member(CoroutineBase& coroutine, const std::exception_ptr& reason, bool safely);
   void enter_protected();
-  /// Returns the cancellation that arrived inside, when the outermost region ends with one.
+  /// Returns the cancellation that arrived inside, when the outermost region ends with one. In a
+  /// destructor it stays pending.
   [[nodiscard]] std::exception_ptr leave_protected() noexcept;
+  void enter_destructor();
+  void leave_destructor() noexcept { --current_->destructor_depth_; }
+  /// Whether the coroutine that runs is in a destructor, as far as anybody knows: one that an
+  /// exception has called, or one that says so. What is thrown there may end the program.
+  [[nodiscard]] static bool in_destructor(const CoroutineBase& running) noexcept {
+    return running.destructor_depth_ > 0 || std::uncaught_exceptions() > 0;
+  }
 
   void queue_microtask(Microtask& task) {
     microtasks_.push(task);
@@ -130,6 +138,9 @@ class Scheduler {
   void on_stop_signal(int signum);
   void report_unhandled(std::exception_ptr error);
   [[nodiscard]] bool shutting_down() const noexcept { return phase_ != Phase::Running; }
+  /// For people: whose destructor has let out its ForcedUnwind, and why it had one. Empty unless
+  /// the coroutine that runs has been given one.
+  [[nodiscard]] std::string describe_escape() const;
   /// No handler of the user's is called any more.
   [[nodiscard]] bool ends_by_force() const noexcept { return unwinding_ || abandoned_; }
 
@@ -208,7 +219,7 @@ class Scheduler {
   static void scheduler_context(Context& self) noexcept;
   void start_events(CoroutineBase& me);
   void wait_until_answered(CoroutineBase& me, bool start, const SourcePlace& place);
-  static void refuse_wait(CoroutineBase& me);
+  void refuse_wait(CoroutineBase& me, const SourcePlace& place);
   void change_places(CoroutineBase& me, CoroutineBase& next, const SourcePlace& place);
   void yield_the_long_way(CoroutineBase& me, const SourcePlace& place);
   void park(CoroutineBase& me, const SourcePlace& place);
@@ -225,7 +236,7 @@ class Scheduler {
   void rest(Context& self, CoroutineBase* next);
   CoroutineBase* tick_for_loop();
   void enter_from_loop(CoroutineBase& next);
-  void raise_pending(CoroutineBase& me);
+  void raise_pending(CoroutineBase& me, const SourcePlace& place);
   [[noreturn]] void throw_wait_error(CoroutineBase& me);
 
   // scheduler_loop.cpp
@@ -256,7 +267,7 @@ class Scheduler {
     kernel_.trace(Trace::Enqueued, &coroutine, static_cast<std::uint64_t>(cause));
   }
   [[nodiscard]] bool runs(const CoroutineBase& coroutine) const noexcept;
-  [[nodiscard]] bool waits_in_unwinding(const CoroutineBase& coroutine) const noexcept;
+  [[nodiscard]] bool waits_in_destructor(const CoroutineBase& coroutine) const noexcept;
   void deliver_cancellation(CoroutineBase& coroutine, const std::exception_ptr& reason,
                             WakeCause cause);
   void clear_protection(CoroutineBase& coroutine) noexcept;
@@ -288,6 +299,7 @@ class Scheduler {
   bool unwind_next();
   void resume_destructor(std::size_t turns);
   void throw_into(CoroutineBase& coroutine);
+  void note_unwound(CoroutineBase& coroutine, const SourcePlace& place);
   void enter_to_unwind(CoroutineBase& coroutine);
   bool launch_finalizers();
   void drop_from_ready(CoroutineBase& coroutine) noexcept;
@@ -338,6 +350,11 @@ class Scheduler {
   Phase phase_ = Phase::Running;
   SoftResolver::List soft_resolvers_;
   unsigned deadlock_rounds_ = 0;
+  struct Unwound {
+    std::uint64_t coroutine;  // Its id.
+    SourcePlace waited_at;
+  };
+  std::vector<Unwound> unwound_;  // Who has been given a ForcedUnwind, and where.
   std::optional<int> exit_code_;
   std::vector<std::exception_ptr> exit_errors_;  // Newest first.
   Ref<Timer> deadline_;                          // Of the graceful shutdown.

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/core/escape_report.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/runtime/core/scheduler.hpp"
 #include "fermata/runtime/core/sweep.hpp"
@@ -283,6 +284,7 @@ void Scheduler::resolve_deadlock() {
 // stack. A destructor that waits meanwhile goes on when it is
 // answered, and is answered with nothing when nobody is left who could.
 void Scheduler::unwind_all() {
+  const EscapeReport report;
   unwinding_ = true;
   call_for_attention();
   enter_final_phase();
@@ -293,6 +295,7 @@ void Scheduler::unwind_all() {
     if (registry_.size() != std::exchange(left, registry_.size())) turns = 0;
   }
   unwinding_ = false;
+  unwound_.clear();
   for (const std::exception_ptr& error : std::exchange(reported_errors_, {})) {
     if (!is_cancellation(error)) exit_errors_.insert(exit_errors_.begin(), error);
   }
@@ -305,7 +308,7 @@ bool Scheduler::unwind_next() {
     next = CoroutineBase::Registry::before(*next);
   }
   if (next == nullptr) return false;
-  const bool in_destructor = waits_in_unwinding(*next);
+  const bool in_destructor = waits_in_destructor(*next);
   next->set(CoroutineBase::kUnwinding);
   if (!next->is_started()) {
     drop_from_ready(*next);
@@ -338,9 +341,32 @@ void Scheduler::resume_destructor(std::size_t turns) {
 
 void Scheduler::throw_into(CoroutineBase& coroutine) {
   coroutine.set(CoroutineBase::kToldToUnwind);
+  if (coroutine.waker_.place != nullptr) note_unwound(coroutine, *coroutine.waker_.place);
   coroutine.waker_.clear();
   coroutine.waker_.error = std::make_exception_ptr(ForcedUnwind{});
   enter_to_unwind(coroutine);
+}
+
+void Scheduler::note_unwound(CoroutineBase& coroutine, const SourcePlace& place) {
+  for (Unwound& each : unwound_) {
+    if (each.coroutine == coroutine.id()) return static_cast<void>(each.waited_at = place);
+  }
+  unwound_.push_back({coroutine.id(), place});
+}
+
+std::string Scheduler::describe_escape() const {
+  for (const Unwound& each : unwound_) {
+    if (current_ == nullptr || each.coroutine != current_->id()) continue;
+    std::string why = abandoned_ && kernel_.observer != nullptr ? kernel_.observer->why() : "";
+    if (why.empty() && !exit_errors_.empty()) why = describe(exit_errors_.front());
+    return fmt::format(
+        "a destructor of coroutine '{}' spawned at {}:{} has let out the ForcedUnwind that it got "
+        "where it waited, at {}{}{}; a destructor that waits uses fermata::protect_in_destructor "
+        "and catches what is thrown there",
+        current_->label(), current_->spawn_place().file, current_->spawn_place().line,
+        each.waited_at.text(), why.empty() ? "" : ", when the run ended by force because of ", why);
+  }
+  return {};
 }
 
 void Scheduler::enter_to_unwind(CoroutineBase& coroutine) {

@@ -190,7 +190,7 @@ void Scheduler::yield_the_long_way(CoroutineBase& me, const SourcePlace& place) 
 void Scheduler::yield(const SourcePlace& place) {
   CoroutineBase& me = suspendable("suspend");
   if (me.has_pending()) [[unlikely]] {
-    raise_pending(me);
+    raise_pending(me, place);
   }
   FERMATA_REQUIRE(me.waker_.empty(), "suspend: the coroutine has registered events to wait for");
   if (metrics_.ticks + 1 < attention_at_ && !ready_.empty()) [[likely]] {
@@ -221,14 +221,14 @@ FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, bool start,
                                                 const SourcePlace& place) {
   if (me.waker_.status == WakerStatus::None) {
     if (me.has(CoroutineBase::kUnwinding)) [[unlikely]] {
-      refuse_wait(me);
+      refuse_wait(me, place);
     }
     me.waker_.status = WakerStatus::Waiting;
     if (start) start_events(me);
   }
   if (me.waker_.status != WakerStatus::Result) {
     if (me.has_pending()) [[unlikely]] {
-      raise_pending(me);
+      raise_pending(me, place);
     }
     park(me, place);
     resumed(me);
@@ -295,11 +295,11 @@ void Scheduler::scheduler_context(Context& self) noexcept {
   leave_context(self, scheduler.thread_context_);
 }
 
-// In a destructor that runs because of another exception, it stays pending. Who has been told to
-// unwind is told once: a handler may let the others go first.
-FERMATA_COLD void Scheduler::raise_pending(CoroutineBase& me) {
-  if (std::uncaught_exceptions() > 0 || me.has(CoroutineBase::kToldToUnwind)) return;
-  if (me.has(CoroutineBase::kUnwinding)) refuse_wait(me);
+// In a destructor it stays pending. Who has been told to unwind is told once: a handler may let the
+// others go first.
+FERMATA_COLD void Scheduler::raise_pending(CoroutineBase& me, const SourcePlace& place) {
+  if (in_destructor(me) || me.has(CoroutineBase::kToldToUnwind)) return;
+  if (me.has(CoroutineBase::kUnwinding)) refuse_wait(me, place);
   me.waker_.clear();
   if (std::exception_ptr error = std::exchange(me.stored_error_, nullptr)) {
     std::rethrow_exception(error);
@@ -309,9 +309,10 @@ FERMATA_COLD void Scheduler::raise_pending(CoroutineBase& me) {
 }
 
 // Who is unwound by force waits in destructors only: one that throws would end the program.
-FERMATA_COLD void Scheduler::refuse_wait(CoroutineBase& me) {
-  if (std::uncaught_exceptions() > 0) return;
+FERMATA_COLD void Scheduler::refuse_wait(CoroutineBase& me, const SourcePlace& place) {
+  if (in_destructor(me)) return;
   me.set(CoroutineBase::kToldToUnwind);
+  note_unwound(me, place);
   me.waker_.clear();
   throw ForcedUnwind{};
 }

@@ -6,13 +6,15 @@
 //
 // Destructors   One that runs because of an exception may suspend, and no cancellation reaches it
 //               (CORE-GL-15): neither cancel, nor a deadlock, nor a shutdown. What it waits for
-//               must come; it may throw, and the destructor must catch it. On a normal exit use
-//               protect, and catch what a shutdown throws all the same.
+//               must come. On a normal exit a cancellation does reach it, and ends the program when
+//               it gets out: a destructor that waits uses protect_in_destructor, whose calls no
+//               cancellation reaches on either way. It must catch what operations throw.
 // Forced end    When a run ends by force a destructor's wait goes on for as long as somebody else
 //               can still end it: coroutines that it joins are unwound first. Then suspend, delay
 //               and a wait for a plain event return, as if answered with nothing. A wait for a
-//               coroutine or for I/O throws ForcedUnwind, after a line in the log: the program ends
-//               when the destructor does not catch it, or waits again without end.
+//               coroutine or for I/O throws ForcedUnwind, after a line in the log; so does every
+//               wait on a normal exit outside of protect_in_destructor. A destructor that does not
+//               catch it, or waits again without end, ends the program; whose it was is told.
 
 #include <exception>
 #include <functional>
@@ -87,8 +89,25 @@ inline void* wait(Event& event, const WaitOptions& options = {},
   return detail::wait_with(event, options, place);
 }
 
+namespace detail {
+/// A part of a destructor, where waits work as they do while an exception unwinds the stack.
+class DestructorRegion {
+ public:
+  explicit DestructorRegion(Scheduler& scheduler) : scheduler_(scheduler) {
+    scheduler.enter_destructor();
+  }
+  DestructorRegion(const DestructorRegion&) = delete;
+  DestructorRegion& operator=(const DestructorRegion&) = delete;
+  ~DestructorRegion() { scheduler_.leave_destructor(); }
+
+ private:
+  Scheduler& scheduler_;
+};
+}  // namespace detail
+
 /// Runs `function` with cancellation deferred to the end of the outermost protect: it is thrown
-/// there, with what `function` threw as its previous (CORE-CO-06).
+/// there, with what `function` threw as its previous (CORE-CO-06). Not for destructors: there use
+/// protect_in_destructor.
 template <class F>
 std::invoke_result_t<F&> protect(F&& function) {
   detail::Scheduler& scheduler = current_runtime().scheduler();
@@ -121,6 +140,15 @@ std::invoke_result_t<F&> protect(F&& function) {
     }
     return std::move(*result);
   }
+}
+
+/// The form of protect for destructors: no cancellation reaches `function`, neither one of a
+/// shutdown nor of a deadlock. What comes meanwhile stays pending until the first suspension point
+/// after the destructor. What `function` itself throws comes out, and must be caught there.
+template <class F>
+std::invoke_result_t<F&> protect_in_destructor(F&& function) {
+  const detail::DestructorRegion region(current_runtime().scheduler());
+  return function();
 }
 
 }  // namespace fermata

@@ -78,9 +78,14 @@ struct Waiting {
   const bool beside;
 };
 
-/// A throw in a destructor that runs because of an exception would end the program.
+bool in_destructor() {
+  const CoroutineBase* const current = current_runtime().current();
+  return current != nullptr && fermata::detail::Scheduler::in_destructor(*current);
+}
+
+/// What is thrown in a destructor would end the program.
 std::any refuse_after_end() {
-  if (std::uncaught_exceptions() > 0) return {};
+  if (in_destructor()) return {};
   throw LoopEnded(detail::kLoopHasEnded);
 }
 
@@ -89,7 +94,7 @@ std::any suspend_callback(Fiber& fiber, Machine& machine, const SourcePlace& pla
   const Waiting waiting(machine, fiber, &gate);
   machine.runtime.scheduler().wait_for(gate, place);
   if (fiber.state == FiberState::Scheduled) return take_answer(fiber);
-  if (std::uncaught_exceptions() > 0) return {};  // In a destructor, while everything ends.
+  if (in_destructor()) return {};  // While everything ends.
   throw SuspensionError("suspend: the coroutine is being unwound");
 }
 

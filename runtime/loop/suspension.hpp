@@ -59,7 +59,7 @@ class Suspension {
   /// Waits; returns the value that it is resumed with, or throws the error. Throws SuspensionError
   /// when it is pending already, belongs to somebody else, or is dead: main's is after an uncaught
   /// error or a LoopDeadlock, which this then throws. Throws LoopEnded when the loop has been
-  /// destroyed; in a destructor that runs because of an exception it returns nothing then.
+  /// destroyed; in a destructor (protect_in_destructor) it returns nothing then.
   std::any suspend(SourcePlace place = SourcePlace::current()) const;
 
   /// The same for a value of one type; UsageError when it is another.

@@ -68,6 +68,8 @@ class Audit final : public Observer {
   /// Throws AbandonRun once the run has failed.
   void end_step(Runtime& runtime) override;
 
+  [[nodiscard]] std::string why() const override { return record_.why(); }
+
   void reached(const AssertionSite& site, bool holds, std::int64_t slack) override;
   bool violated(const AssertionSite& site, const std::string& details) override;
   void pledged(fermata::detail::Pledge& pledge) override;

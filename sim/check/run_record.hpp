@@ -4,6 +4,7 @@
 // What the audits of all nodes of one run write together.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "fermata/runtime/core/assertions.hpp"
@@ -25,6 +26,9 @@ class RunRecord {
 
   /// The run has failed: it ends when the present step does.
   virtual void fail(Failure failure) = 0;
+
+  /// What it has failed with, for people; empty when it has not.
+  [[nodiscard]] virtual std::string why() const { return {}; }
 
   /// Nothing that still happens counts: programs are being unwound.
   [[nodiscard]] bool over() const noexcept { return hash.stopped(); }

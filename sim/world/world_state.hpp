@@ -67,6 +67,7 @@ class WorldState final : public RunRecord, private FaultListener {
 
   /// The first failure of a run counts; it ends the run.
   void fail(Failure failure) override;
+  [[nodiscard]] std::string why() const override { return failure_ ? failure_->message : ""; }
   void report(const NodeState& node, std::string_view text);
 
   // --- for the nodes ---

@@ -4,6 +4,7 @@
 // Cuts a run in its middle, so that every coroutine is unwound by force.
 
 #include <functional>
+#include <string>
 
 #include "fermata/runtime/core/observer.hpp"
 #include "fermata/runtime/core/scheduler.hpp"
@@ -17,6 +18,7 @@ class Cutter final : public Observer {
   void end_step(Runtime&) override {
     if (when && when()) throw AbandonRun{};
   }
+  [[nodiscard]] std::string why() const override { return "the test"; }
   std::function<bool()> when;
 
  private:

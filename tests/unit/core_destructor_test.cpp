@@ -154,6 +154,156 @@ TEST_F(DestructorTest, IsTheLastThingThatACoroutineDoesThen) {
   expect_nothing_left();
 }
 
+// --- on a normal exit ---
+
+/// Waits in its destructor, whatever the way out.
+class WaitsAtEnd : public AtEnd {
+ public:
+  explicit WaitsAtEnd(std::function<void()> wait)
+      : AtEnd([action = std::move(wait)] { protect_in_destructor(action); }) {}
+};
+
+/// A coroutine that waits for 10 ms in a destructor on its normal way, and notes what comes after.
+Coroutine<> spawn_leaving(Steps& steps) {
+  return spawn("leaving", [&steps] {
+    {
+      const WaitsAtEnd guard([&steps] {
+        steps.push_back("waits" + thrown_by([] { delay(10ms); }));
+        steps.push_back("again" + thrown_by([] { suspend(); }));
+      });
+    }
+    steps.emplace_back("goes on");
+    steps.push_back(thrown_by([] { suspend(); }));
+    steps.push_back(thrown_by([] { suspend(); }));
+  });
+}
+
+TEST_F(DestructorTest, KeepsACancellationPendingOnANormalExit) {
+  FERMATA_CHECKS("CORE-GL-15", "CORE-CN-01", "CORE-CO-05");
+  EXPECT_EQ(run([this] {
+              const auto leaving = spawn_leaving(steps);
+              suspend();
+              leaving.cancel();
+              leaving.cancel();
+              EXPECT_TRUE(leaving->is_cancellation_requested());
+              await(leaving);
+            }),
+            "");
+  EXPECT_EQ(steps,
+            (Steps{"waits", "again", "goes on", "fermata::Cancellation: Coroutine cancelled", ""}));
+}
+
+TEST_F(DestructorTest, KeepsWhatCameBeforePendingToo) {
+  EXPECT_EQ(
+      run([this] {
+        await(spawn([this] {
+          {
+            const WaitsAtEnd guard([this] { steps.push_back(thrown_by([] { delay(1ms); })); });
+            current_coroutine().cancel();
+          }
+          steps.push_back(thrown_by([] { suspend(); }));
+        }));
+      }),
+      "");
+  EXPECT_EQ(steps, (Steps{"", "fermata::Cancellation: Coroutine cancelled"}));
+}
+
+TEST_F(DestructorTest, ACancellationThatNobodyMeetsIsTheOutcome) {
+  EXPECT_EQ(run([] {
+              const auto leaving = spawn([] { const WaitsAtEnd guard([] { delay(10ms); }); });
+              suspend();
+              leaving.cancel();
+              EXPECT_THROW(await(leaving), Cancellation);
+              EXPECT_TRUE(leaving->is_cancelled());
+            }),
+            "");
+}
+
+TEST_F(DestructorTest, IsLeftAloneByAShutdownOnANormalExit) {
+  FERMATA_CHECKS("CORE-GL-15", "CORE-SC-13");
+  EXPECT_EQ(run([this] {
+              spawn_leaving(steps);
+              suspend();
+              shutdown();
+            }),
+            "");
+  EXPECT_EQ(steps,
+            (Steps{"waits", "again", "goes on", "fermata::Cancellation: Graceful shutdown", ""}));
+}
+
+TEST_F(DestructorTest, IsLeftAloneByADeadlockOnANormalExit) {
+  FERMATA_CHECKS("CORE-GL-15", "CORE-SC-11");
+  const auto promise = make_event<PlainEvent>(runtime);
+  const std::string thrown = run([&] {
+    spawn([&] {
+      {
+        const WaitsAtEnd guard([&] { steps.push_back(thrown_by([&] { wait(*promise); })); });
+      }
+      steps.push_back(thrown_by([] { suspend(); }));
+    });
+  });
+  EXPECT_EQ(steps, (Steps{"", "fermata::ForcedUnwind"}));
+  EXPECT_NE(thrown.find("Deadlock not resolved after 4 rounds"), std::string::npos) << thrown;
+  expect_nothing_left();
+}
+
+TEST_F(DestructorTest, EndsOnANormalExitWhenTheEndIsForced) {
+  FERMATA_CHECKS("CORE-GL-09", "CORE-SC-14");
+  EXPECT_EQ(run([this] {
+              spawn([this] {
+                {
+                  const WaitsAtEnd guard([this] {
+                    wait_for_ever();
+                    steps.push_back(thrown_by([] { delay(1h); }));
+                  });
+                }
+                suspend();
+                steps.emplace_back("never");
+              });
+              suspend();
+              shutdown();
+            }),
+            "");
+  EXPECT_EQ(steps, (Steps{"", ""}));
+  EXPECT_EQ(fixture.log, "the shutdown deadline has passed: ending by force\n");
+  expect_nothing_left();
+}
+
+TEST_F(DestructorTest, KeepsWhatAProtectInItHasPutOff) {
+  FERMATA_CHECKS("CORE-CO-06");
+  EXPECT_EQ(run([this] {
+              const auto protects = [this] {
+                steps.push_back("protects" + thrown_by([] { protect([] { delay(10ms); }); }));
+              };
+              const auto leaving = spawn([&] {
+                { const WaitsAtEnd guard(protects); }
+                steps.push_back(thrown_by([] { suspend(); }));
+              });
+              const auto failing = spawn([&] {
+                steps.push_back(thrown_by([&] { unwind_through(protects); }));
+                steps.push_back(thrown_by([] { suspend(); }));
+              });
+              suspend();
+              leaving.cancel();
+              failing.cancel();
+              await(leaving);
+              await(failing);
+            }),
+            "");
+  EXPECT_EQ(steps, (Steps{"protects", "fermata::Cancellation: Coroutine cancelled", "protects",
+                          "fermata::Error: failed", "fermata::Cancellation: Coroutine cancelled"}));
+}
+
+TEST_F(DestructorTest, LetsOutWhatItsOwnCallsThrow) {
+  EXPECT_EQ(run([] {
+              EXPECT_THROW(protect_in_destructor([] { throw Error("failed"); }), Error);
+              EXPECT_EQ(protect_in_destructor([] { return 5; }), 5);
+              current_coroutine().cancel();
+              EXPECT_THROW(suspend(), Cancellation) << "the region has ended";
+            }),
+            "");
+}
+
 class CutRunTest : public ::testing::Test {
  protected:
   CutRunTest() : fixture(observed()) {}
@@ -283,7 +433,40 @@ TEST_F(CutRunTest, BreaksACircleOfDestructors) {
             std::string::npos);
 }
 
+TEST_F(CutRunTest, LetsADestructorOnANormalExitJoin) {
+  FERMATA_CHECKS("CORE-GL-15", "CORE-SC-14");
+  run([this] {
+    Coroutine<> worker;
+    {
+      const WaitsAtEnd join([&] { steps.push_back("joined" + thrown_by([&] { await(worker); })); });
+      worker = spawn("worker", [this] {
+        const AtEnd note([this] { steps.emplace_back("worker unwound"); });
+        ready = true;
+        wait(*never);
+      });
+    }
+    steps.push_back(thrown_by([] { suspend(); }));
+  });
+  EXPECT_EQ(steps, (Steps{"worker unwound", "joined", "fermata::ForcedUnwind"}));
+}
+
 using CutRunDeathTest = CutRunTest;
+
+TEST_F(CutRunDeathTest, SaysWhoseDestructorHasLetOutItsForcedUnwind) {
+  EXPECT_DEATH(
+      run([this] {
+        struct Plain {
+          ~Plain() { wait(event); }
+          Event& event;
+        };
+        ready = true;
+        const Plain plain{*never};
+      }),
+      "fermata: a destructor of coroutine 'guarded' spawned at .*core_destructor_test.cpp:"
+      "[0-9]+ has let out the ForcedUnwind that it got where it waited, at "
+      ".*core_destructor_test.cpp:[0-9]+ \\(~Plain\\), when the run ended by force because "
+      "of the test; a destructor that waits uses fermata::protect_in_destructor");
+}
 
 TEST_F(CutRunDeathTest, EndsTheProgramWhenADestructorWaitsAgainWithoutEnd) {
   EXPECT_DEATH(run([this] {
