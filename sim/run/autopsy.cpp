@@ -152,6 +152,7 @@ struct Autopsy::Finding {
   std::string tape_path;
   Death death;
   std::vector<const void*> stack;
+  std::string said;
   /// "shrunk: 12 decisions -> 2 (187 runs in processes of their own, 1.2 s)".
   std::string summary;
   Tape shrunk;
@@ -183,6 +184,7 @@ void Autopsy::of_exploration(ExploreOptions exploration) const {
   finding.tape_path = path_of_tape(options_.out, finding.tape);
   finding.death = run.death;
   finding.stack = run.stack;
+  finding.said = run.said;
   save_tape(finding.tape, finding.tape_path);
   finding.summary = "not shrunk: the search did not come to its end";
   tell(finding);
@@ -198,6 +200,7 @@ void Autopsy::of_tape(const Tape& tape, const std::string& path) const {
   trials.dies(tape.decisions, tape.rapidcheck);
   finding.death = trials.last().death;
   finding.stack = trials.last().stack;
+  finding.said = trials.last().said;
   if (finding.death.kind == Death::Kind::None || finding.death.signature() != tape.signature) {
     throw Error(fmt::format("{}: expected '{}'; the run {}", path, tape.signature,
                             finding.death.kind == Death::Kind::None
@@ -266,6 +269,8 @@ std::string Autopsy::text_of(const Finding& finding) {
   std::string text;
   if (finding.before) text += fmt::format("  in step {} of the run\n", finding.before->steps + 1);
   for (const std::string& frame : stack_text(finding.stack)) text += "  in " + frame + '\n';
+  if (!finding.said.empty()) text += "its last words:\n" + finding.said;
+  if (!text.empty() && text.back() != '\n') text += '\n';
   if (!finding.tape_path.empty()) text += fmt::format("tape: {}\n", finding.tape_path);
   text += finding.summary + '\n';
   if (!finding.shrunk_path.empty()) text += fmt::format("shrunk tape: {}\n", finding.shrunk_path);

@@ -143,13 +143,13 @@ std::size_t threads_of_this_process() {
   return count;
 }
 
-/// No core file, and nothing to read: there may be hundreds of these.
-void be_silent() {
+/// No core file, and nothing to read but what goes to `errors`: there may be hundreds of these.
+void be_silent(int errors) {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
   const int nothing = ::open("/dev/null", O_RDWR);
   ::dup2(nothing, STDOUT_FILENO);
-  ::dup2(nothing, STDERR_FILENO);
+  ::dup2(errors, STDERR_FILENO);
 }
 
 /// Whether it has ended before a run of it has taken longer than `limit`.
@@ -225,20 +225,40 @@ ForkedRuns::ForkedRuns(std::chrono::milliseconds limit) : limit_(limit) {
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw InputOutputError("cannot map shared memory", errno);
   page_ = static_cast<Page*>(memory);
+  errors_ = ::memfd_create("standard error of a run", MFD_CLOEXEC);
+  if (errors_ >= 0) return;
+  ::munmap(memory, sizeof(Page));
+  throw InputOutputError("cannot make a file in memory", errno);
 }
 
-ForkedRuns::~ForkedRuns() { ::munmap(page_, sizeof(Page)); }
+ForkedRuns::~ForkedRuns() {
+  ::close(errors_);
+  ::munmap(page_, sizeof(Page));
+}
+
+std::string ForkedRuns::what_it_said() const {
+  constexpr off_t kMost = 4'096;
+  const off_t end = ::lseek(errors_, 0, SEEK_END);
+  std::string text(static_cast<std::size_t>(std::min(std::max<off_t>(end, 0), kMost)), '\0');
+  const ssize_t got =
+      ::pread(errors_, text.data(), text.size(), end - static_cast<off_t>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
+}
 
 ForkedRun ForkedRuns::run(const std::function<void(ForkListener& listener)>& body) {
   page_->finished = page_->exits = page_->too_many = false;
   page_->count = page_->letters = 0;
   page_->frames.store(0);
   page_->runs.store(0);
+  if (::ftruncate(errors_, 0) != 0 || ::lseek(errors_, 0, SEEK_SET) != 0) {
+    throw InputOutputError("cannot empty a file in memory", errno);
+  }
   const pid_t process = ::fork();
   if (process < 0) throw InputOutputError("cannot fork", errno);
   if (process == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    be_silent();
+    be_silent(errors_);
     Recorder recorder(*page_);
     try {
       body(recorder);
@@ -268,6 +288,7 @@ ForkedRun ForkedRuns::run(const std::function<void(ForkListener& listener)>& bod
                             page_->decisions.begin() + static_cast<std::ptrdiff_t>(page_->count));
   }
   result.names = page_->noted_names();
+  result.said = what_it_said();
   return result;
 }
 

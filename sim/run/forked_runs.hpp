@@ -44,6 +44,8 @@ struct ForkedRun {
   /// Where it was when a signal or a sanitizer ended it, or when it was found to hang; innermost
   /// first.
   std::vector<const void*> stack;
+  /// The end of what it wrote to its standard error, past what the run itself prints.
+  std::string said;
 };
 
 /// What a Runner in a fork reports to.
@@ -75,8 +77,11 @@ class ForkedRuns {
   class Page;
   class Recorder;
 
+  [[nodiscard]] std::string what_it_said() const;
+
   std::chrono::milliseconds limit_;
   Page* page_;
+  int errors_;  // A file in memory: the fork's standard error.
 };
 
 }  // namespace fermata::sim::detail

@@ -82,6 +82,17 @@ SIM_TEST(Specimen, DISABLED_WildPointer) {
   if (fermata::random(50) == 7) *static_cast<volatile int*>(nullptr) = 1;
 }
 
+struct PlainWait {
+  ~PlainWait() { fermata::delay(1h); }
+};
+
+SIM_TEST(Specimen, DISABLED_DestructorThatWaits) {
+  auto leaving = fermata::spawn("leaving", [] { const PlainWait plain; });
+  fermata::delay(1ms);
+  EXPECT_TRUE(fermata::random(50) != 7) << "as planned";
+  fermata::await(leaving);
+}
+
 SIM_TEST(Specimen, DISABLED_Passes) { fermata::delay(1ms); }
 
 /// Runs one specimen in a process of its own.
@@ -217,6 +228,25 @@ TEST(Verdicts, AProcessThatARunKillsSaysWhichRun) {
     EXPECT_EQ(again.exit_code, found.exit_code) << again.output;
     EXPECT_EQ(line_with(again.output, "killed in run "), run);
   }
+}
+
+TEST(Verdicts, ADestructorThatWaitsInAFailingRunIsNamed) {
+  const auto expect_name = [](const std::string& settings) {
+    const Finished found = run_specimen("DestructorThatWaits", settings);
+    EXPECT_NE(found.exit_code, 0);
+    const std::string escape =
+        line_with(found.output, "fermata: a destructor of coroutine 'leaving' spawned at ");
+    EXPECT_NE(escape.find(" (~PlainWait), when the run ended by force because of "),
+              std::string::npos)
+        << found.output;
+    EXPECT_TRUE(says(found, "as planned")) << found.output;
+    return found;
+  };
+  const Finished found = expect_name("");
+  const std::string reproduce = line_with(found.output, "reproduce: ");
+  const std::string runs = reproduce.substr(0, reproduce.find(' '));
+  const Finished examined = expect_name("FERMATA_POST_MORTEM=2s " + runs);
+  EXPECT_TRUE(says(examined, "its last words:\n")) << examined.output;
 }
 
 TEST(Verdicts, PassingIsZero) {
