@@ -230,9 +230,11 @@ void GroupCore::abandon() noexcept {
   own_scope_.reset();
 }
 
+// Whoever stands in line is served before all are told: that would wake it without a grant.
 void GroupCore::complete() {
-  notify_and_close(outcome_);
+  Event::close();
   serve_joiners();
+  notify(outcome_);
   for (auto& handler : std::exchange(finally_handlers_, {})) {
     ScopeBase& scope = home_->is_open() ? *home_ : runtime().root_scope();
     spawn_in(runtime(), Name("TaskGroup.finally"), SourcePlace::current(), Priority::High, &scope,

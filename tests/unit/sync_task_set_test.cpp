@@ -151,8 +151,10 @@ TEST_F(TaskSetTest, IteratesUntilItIsClosedAndEmpty) {
   fixture.run([] {
     TaskSet<int> set;
     std::vector<int> seen;
+    bool told = false;
     const auto reader = spawn([&] {
       while (const auto entry = set.next()) seen.push_back(entry->error ? 0 : *entry->value);
+      told = true;
     });
     suspend();
     set.spawn(later(2ms, 2));
@@ -162,6 +164,7 @@ TEST_F(TaskSetTest, IteratesUntilItIsClosedAndEmpty) {
     set.close();
     await(reader);
     EXPECT_EQ(seen, (std::vector{0, 2}));
+    EXPECT_TRUE(told) << "it has waited at the close";
   });
 }
 
