@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace fermata {
 
@@ -85,6 +86,10 @@ class Observer {
   /// of an exception in the scheduler's loop.
   virtual void end_step(Runtime& runtime) = 0;
 
+  /// A rule of the runtime itself does not hold: `invariant` is its name in docs/invariants.md.
+  virtual void broken(std::string_view invariant, const std::string& what) {
+    static_cast<void>(invariant), static_cast<void>(what);
+  }
   /// Why it has ended the run, for people.
   [[nodiscard]] virtual std::string why() const { return {}; }
 

@@ -121,6 +121,11 @@ class Scheduler {
     return coroutine.has(CoroutineBase::kUnwinding);
   }
 
+  /// Whether it is, or a ForcedUnwind has ended it.
+  [[nodiscard]] static bool unwound(const CoroutineBase& coroutine) noexcept {
+    return unwinding(coroutine) || coroutine.has(CoroutineBase::kToldToUnwind);
+  }
+
   /// Bytes of its stack that a started coroutine has used so far; 0 when unknown.
   [[nodiscard]] std::size_t stack_high_water(const CoroutineBase& coroutine) const noexcept {
     return coroutine.context_ == nullptr ? 0 : contexts_.high_water_bytes(*coroutine.context_);

@@ -72,6 +72,7 @@ void Scheduler::finalize_unstarted(CoroutineBase& coroutine) {
 
 std::exception_ptr Scheduler::final_error(CoroutineBase& coroutine, std::exception_ptr error) {
   std::exception_ptr stored = std::exchange(coroutine.stored_error_, nullptr);
+  if (is_forced_unwind(error)) coroutine.set(CoroutineBase::kToldToUnwind);
   if (is_forced_unwind(error) || is_exit_unwind(error)) return nullptr;
   if (!stored) return error;
   if (!error || !carries_error(error)) return stored;

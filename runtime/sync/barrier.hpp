@@ -38,7 +38,7 @@ class Barrier final : private detail::Primitive {
       : Barrier(Name(), parties, std::move(completion), place) {}
   Barrier(Name name, std::size_t parties, Completion completion = {},
           const SourcePlace& place = SourcePlace::current());
-  ~Barrier() override { retire(false); }
+  ~Barrier() override { retire(); }
 
   /// Arrives, and suspends until the others have. Throws BrokenBarrier; Timeout, OperationCanceled,
   /// Cancellation, which break it; not so a token that has fired before: then it has not arrived.

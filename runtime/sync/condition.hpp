@@ -27,7 +27,7 @@ class Condition final : private detail::Primitive {
  public:
   explicit Condition(Name name = {}, const SourcePlace& place = SourcePlace::current())
       : Primitive("Condition", std::move(name), place) {}
-  ~Condition() override { retire(false); }
+  ~Condition() override { retire(); }
 
   /// Unlocks `mutex`, suspends until it is notified, locks again. Throws Timeout,
   /// OperationCanceled, Cancellation; a zero timeout never unlocks. UsageError when the caller does

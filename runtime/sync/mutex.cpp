@@ -29,13 +29,13 @@ void Mutex::pass_on() {
   if (line_.waiting() > 0) line_.grant();
 }
 
-// While an exception is on its way a throw would end the program.
+// While an exception is on its way a throw would end the program: then it is the run's.
 void Mutex::refuse_unlock(const CoroutineBase& me) const {
   if (detail::unwinding(&me)) return;
   const UsageError error = misuse(
       fmt::format("unlock by '{}': expected its holder, {}", me.label(), holder_.info(runtime())));
   if (std::uncaught_exceptions() == 0) throw error;
-  runtime().log(error.what());
+  runtime().report_unhandled(std::make_exception_ptr(error));
 }
 
 void Mutex::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {

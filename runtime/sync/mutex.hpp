@@ -30,7 +30,7 @@ class Mutex final : private detail::Primitive {
   explicit Mutex(Name name = {}, const SourcePlace& place = SourcePlace::current())
       : Primitive("Mutex", std::move(name), place),
         told_(runtime().kernel().uses != nullptr ? 1 : 0) {}
-  ~Mutex() override { retire(!holder_.nobody()); }
+  ~Mutex() override { retire(&holder_); }
 
   /// May suspend. Throws Timeout, OperationCanceled, Cancellation: then it is not held. Throws
   /// UsageError when the caller holds it already. A token that has fired takes nothing (EVT-06).
@@ -56,7 +56,8 @@ class Mutex final : private detail::Primitive {
   }
 
   /// Never suspends. Throws UsageError when the caller does not hold it. While an exception unwinds
-  /// the caller that is logged instead, and one that is unwound by force need not hold it.
+  /// the caller that is an unhandled error instead, which ends the run. Who is unwound by force
+  /// need not hold it.
   void unlock() {
     const CoroutineBase& me = detail::caller();
     if (!holder_.is(me)) [[unlikely]] {

@@ -19,7 +19,7 @@ class Once final : private detail::Primitive {
  public:
   explicit Once(Name name = {}, const SourcePlace& place = SourcePlace::current())
       : Primitive("Once", std::move(name), place) {}
-  ~Once() override { retire(!runner_.nobody()); }
+  ~Once() override { retire(&runner_); }
 
   /// Returns when it is done: by an earlier call, by the one that is waited for, or by this one,
   /// with `function`, which may suspend; throws what that throws. Throws Timeout,

@@ -37,11 +37,15 @@ UsageError Primitive::misuse(const std::string& what) const {
   return UsageError(title() + ": " + what);
 }
 
-void Primitive::retire(bool in_use) noexcept {
+// A holder that goes on would give back what is gone: no exception says more than that.
+void Primitive::retire(const Holder* holder) noexcept {
+  const bool in_use = holder != nullptr && !holder->nobody();
   if (!in_use && line_.empty()) return;
   const auto error = std::make_exception_ptr(UsageError(info() + ": destroyed while it is in use"));
   line_.fail_all(error, true);
-  if (unwinding(runtime().current()) || std::uncaught_exceptions() > 0) {
+  const CoroutineBase* const current = runtime().current();
+  const bool by_another = in_use && (current == nullptr || !holder->is(*current));
+  if (unwinding(current) || (std::uncaught_exceptions() > 0 && !by_another)) {
     runtime().log(message_of(error));
   } else {
     runtime().report_unhandled(error);

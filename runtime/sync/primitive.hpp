@@ -6,8 +6,9 @@
 //
 // Ownership    Each is embedded in its owner, like its namesake in std, and must outlive its use.
 //              One that goes while somebody holds it or waits at it is a bug of the program: an
-//              unhandled UsageError that ends the run. When it goes because of an exception, or
-//              while coroutines are unwound by force, that is only logged: the exception says more.
+//              unhandled UsageError that ends the run. When it goes because of an exception that is
+//              only logged, unless another coroutine holds it: the exception says more. So it is
+//              while coroutines are unwound by force.
 // Runtime      It belongs to the runtime that is running where it is made.
 // Forced end   Who is unwound by force takes nothing any more, and gives back what it holds.
 
@@ -34,6 +35,8 @@ namespace fermata::detail {
 /// Whether that is being unwound by force.
 [[nodiscard]] bool unwinding(const CoroutineBase* coroutine) noexcept;
 
+class Holder;
+
 class Primitive : public Event {
  public:
   /// "Mutex 'ledger' created at bank.cpp:12" and its state.
@@ -45,8 +48,8 @@ class Primitive : public Event {
   Primitive(const char* kind, Name&& name, const SourcePlace& place);
   ~Primitive() override = default;
 
-  /// First thing in the destructor of each: it must not be `in_use`, and nobody may wait.
-  void retire(bool in_use) noexcept;
+  /// First thing in the destructor of each: nobody may have it, if there is a `holder`, or wait.
+  void retire(const Holder* holder = nullptr) noexcept;
 
   /// Parks `me`, which stands in line, until it is granted its turn, and leaves the line. When the
   /// wait ends otherwise, `give_up(granted)` repairs the primitive, unless that has gone meanwhile.

@@ -24,7 +24,7 @@ class Semaphore final : private detail::Primitive {
       : Semaphore(Name(), permits, place) {}
   Semaphore(Name name, std::size_t permits, const SourcePlace& place = SourcePlace::current())
       : Primitive("Semaphore", std::move(name), place), available_(permits) {}
-  ~Semaphore() override { retire(false); }
+  ~Semaphore() override { retire(); }
 
   /// Takes `count` permits, all at once. May suspend. Throws Timeout, OperationCanceled,
   /// Cancellation: then none is taken. UsageError when `count` is zero.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/sync/debugger_names.hpp"
 
 namespace fermata::detail {
@@ -17,7 +18,12 @@ namespace {
 // When nobody is left who could grant it, its coroutine is being unwound by force.
 void Waiter::throw_failure() const {
   if (state_ == State::Failed) std::rethrow_exception(error_);
-  throw ForcedUnwind{};
+  if (Scheduler::unwinding(*coroutine_)) throw ForcedUnwind{};
+  const std::string what =
+      coroutine_->info() + " comes back from a wait with neither a grant nor an error";
+  Observer* const observer = coroutine_->runtime().kernel().observer;
+  if (observer != nullptr) observer->broken("CORE-WK-07", what);
+  throw Error(what);
 }
 
 void Waiter::wait_again() noexcept {

@@ -206,6 +206,9 @@ void Audit::gains_control(const Event& coroutine) {
   if (running_ != nullptr || coroutine.closed()) [[unlikely]] {
     complain_about_gain(coroutine);
   }
+  if (as_coroutine(coroutine).waker().first() != nullptr) [[unlikely]] {
+    complain_about_wait(as_coroutine(coroutine));
+  }
   running_ = &coroutine;
   ran_since_poll_ = true;
   record_.begun = record_.steps + 1;
@@ -223,6 +226,15 @@ void Audit::complain_about_gain(const Event& coroutine) {
   }
 }
 
+// An answer drops the registrations. In a forced end a destructor is answered with nothing.
+void Audit::complain_about_wait(const CoroutineBase& coroutine) {
+  if (runtime_->scheduler().ends_by_force()) return;
+  complain(
+      "CORE-WK-03",
+      fmt::format("{} comes back from a wait with neither a grant nor an error: it waits for {}",
+                  coroutine.info(), fmt::join(coroutine.awaiting(), "; ")));
+}
+
 // One that ends before it has started never had control.
 void Audit::loses_control(const Event& coroutine) {
   if (running_ == &coroutine) {
@@ -233,6 +245,11 @@ void Audit::loses_control(const Event& coroutine) {
 }
 
 void Audit::note_end(const CoroutineBase& coroutine) {
+  if (fermata::detail::Scheduler::unwound(coroutine) && !runtime_->scheduler().ends_by_force())
+      [[unlikely]] {
+    complain("CORE-GL-09",
+             fmt::format("{} is unwound by force while nobody ends the run", coroutine.info()));
+  }
   if (coroutine.error() && !is_cancellation(coroutine.error()) && failed_coroutine_.step == 0) {
     failed_coroutine_ = present();
     failed_coroutine_.coroutine = coroutine.label();

@@ -68,6 +68,9 @@ class Audit final : public Observer {
   /// Throws AbandonRun once the run has failed.
   void end_step(Runtime& runtime) override;
 
+  void broken(std::string_view invariant, const std::string& what) override {
+    complain(invariant, what);
+  }
   [[nodiscard]] std::string why() const override { return record_.why(); }
 
   void reached(const AssertionSite& site, bool holds, std::int64_t slack) override;
@@ -146,6 +149,7 @@ class Audit final : public Observer {
   // Cold: these find out what is wrong and say so.
   void complain_about_counters();
   void complain_about_gain(const Event& coroutine);
+  void complain_about_wait(const CoroutineBase& coroutine);
   void complain_about(const Event& event);
   void complain_about_coroutine(const CoroutineBase& coroutine);
   void complain_about_registration(const Registration& registration);

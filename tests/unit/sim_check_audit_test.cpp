@@ -9,6 +9,7 @@
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/core/timer.hpp"
+#include "fermata/runtime/sync/mutex.hpp"
 #include "fermata/sim/check/explain.hpp"
 #include "fermata/sim/check/failure.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
@@ -223,6 +224,81 @@ TEST_F(CheckTest, SeesAMiscountedDeadlock) {
   });
   ASSERT_TRUE(world_.failure());
   EXPECT_TRUE(begins_with(world_.failure()->message, "CORE-SC-12: ")) << world_.failure()->message;
+}
+
+TEST_F(CheckTest, SeesAForcedUnwindWhileNobodyEndsTheRun) {
+  FERMATA_CHECKS("CORE-GL-09");
+  run([] {
+    const auto victim = spawn("victim", [] { throw ForcedUnwind{}; });
+    wait(*victim);
+  });
+  ASSERT_TRUE(world_.failure());
+  const std::string& said = world_.failure()->message;
+  EXPECT_TRUE(begins_with(said, "CORE-GL-09: Coroutine 2 'victim' spawned at ")) << said;
+  EXPECT_NE(said.find(" is unwound by force while nobody ends the run"), std::string::npos) << said;
+}
+
+TEST_F(CheckTest, SeesAWaitThatEndsWithNeitherAGrantNorAnError) {
+  FERMATA_CHECKS("CORE-WK-07");
+  run([] {
+    Mutex mutex("ledger");
+    mutex.lock();
+    const auto waiter = spawn("waiter", [&] { EXPECT_THROW(mutex.lock(), Error); });
+    suspend();
+    current_runtime().scheduler().wake(*waiter, nullptr, nullptr, nullptr, WakeCause::Event);
+    wait(*waiter);
+    mutex.unlock();
+  });
+  ASSERT_TRUE(world_.failure());
+  const std::string& said = world_.failure()->message;
+  EXPECT_TRUE(begins_with(said, "CORE-WK-07: Coroutine 2 'waiter' spawned at ")) << said;
+  EXPECT_NE(said.find(" with neither a grant nor an error"), std::string::npos) << said;
+}
+
+TEST_F(CheckTest, SeesACoroutineThatComesBackWithoutAnAnswer) {
+  FERMATA_CHECKS("CORE-WK-03");
+  run([] {
+    const auto sleeper = spawn("sleeper", [] { delay(1h); });
+    suspend();
+    fermata::detail::Kernel& kernel = current_runtime().kernel();
+    kernel.trace(Trace::Left, &current_coroutine(), 0);
+    kernel.trace(Trace::Entered, &*sleeper, 0);
+  });
+  ASSERT_TRUE(world_.failure());
+  const std::string& said = world_.failure()->message;
+  EXPECT_TRUE(begins_with(said, "CORE-WK-03: Coroutine 2 'sleeper' spawned at ")) << said;
+  EXPECT_NE(said.find(" with neither a grant nor an error: it waits for Timer #"),
+            std::string::npos)
+      << said;
+}
+
+TEST_F(CheckTest, AMisuseThatAnExceptionHidesFailsTheRun) {
+  run([] {
+    Mutex mutex("ledger");
+    const auto thief = spawn("thief", [&] {
+      try {
+        const Mutex::Guard guard(mutex);
+        mutex.unlock();
+        delay(1ms);
+        throw Error("hides it");
+      } catch (const Error&) {
+      }
+    });
+    suspend();
+    mutex.lock();
+    try {
+      wait(*thief);
+    } catch (...) {
+      mutex.unlock();
+      throw;
+    }
+    mutex.unlock();
+  });
+  ASSERT_TRUE(world_.failure());
+  const std::string& said = world_.failure()->message;
+  EXPECT_TRUE(begins_with(said, "fermata::UsageError: Mutex 'ledger' created at ")) << said;
+  EXPECT_NE(said.find(": unlock by 'thief': expected its holder, 'main' since "), std::string::npos)
+      << said;
 }
 
 TEST_F(CheckTest, AcceptsCorrectProgramsAtEveryStep) {

@@ -245,18 +245,31 @@ TEST_F(MutexTest, IsUnlockedByItsHolderOnly) {
   });
 }
 
-TEST_F(MutexTest, DoesNotThrowFromAnUnlockThatUnwinds) {
-  fixture.run([] {
-    Mutex mutex("ledger");
-    try {
-      const Mutex::Guard guard(mutex);
-      mutex.unlock();
-      throw Error("first");
-    } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), "first");
-    }
-  });
-  EXPECT_NE(fixture.log.find("unlock by 'main'"), std::string::npos) << fixture.log;
+TEST_F(MutexTest, AnUnlockThatUnwindsAndIsWrongEndsTheRun) {
+  bool went_on = false;
+  EXPECT_EQ(thrown_by([&] {
+              fixture.run([&] {
+                const auto mutex = std::make_shared<Mutex>(Name("ledger"), kMadeInBank);
+                const auto thief = spawn("thief", [&, mutex] {
+                  try {
+                    const Mutex::Guard guard(*mutex);
+                    mutex->unlock();
+                    delay(1ms);
+                    throw Error("first");
+                  } catch (const Error& error) {
+                    EXPECT_STREQ(error.what(), "first");
+                  }
+                  went_on = true;
+                });
+                suspend();
+                mutex->lock({}, kLockedInBank);
+                EXPECT_THROW(delay(1h), Cancellation);
+                mutex->unlock();
+              });
+            }),
+            "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: unlock by 'thief': "
+            "expected its holder, 'main' since bank.cpp:31");
+  EXPECT_TRUE(went_on);
 }
 
 TEST_F(MutexTest, SaysWhoHoldsItAndWhoWaits) {
@@ -320,6 +333,23 @@ TEST_F(MutexTest, LeavesTheExceptionThatDestroysItAlone) {
             }),
             "fermata::Error: the cause");
   EXPECT_NE(fixture.log.find("destroyed while it is in use"), std::string::npos);
+}
+
+TEST_F(MutexTest, IsNotLeftToAnotherHolderByAnException) {
+  EXPECT_EQ(thrown_by([this] {
+              fixture.run([] {
+                Coroutine<> holder;
+                EXPECT_EQ(thrown_by([&] {
+                            Mutex mutex("ledger", kMadeInBank);
+                            holder = spawn("holder", [&] { mutex.lock({}, kLockedInBank); });
+                            suspend();
+                            throw Error("the cause");
+                          }),
+                          "fermata::Error: the cause");
+              });
+            }),
+            "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12, held by coroutine 2, "
+            "which has ended, since bank.cpp:31: destroyed while it is in use");
 }
 
 TEST_F(MutexTest, IsNamedInTheReportOfADeadlock) {
