@@ -18,6 +18,7 @@ class FakePoll final : public Poll {
     if (any(watched_) && any(seen)) ready(seen);
   }
   [[nodiscard]] PollMask watched() const noexcept { return watched_; }
+  [[nodiscard]] bool same_file() const noexcept override { return true; }
 
  private:
   void arm_mask(PollMask mask) override { watched_ = mask; }

@@ -128,8 +128,9 @@ class Loop {
   CallbackId repeat(TimeSpan interval, TimedFunction function,
                     SourcePlace place = SourcePlace::current());
 
-  /// Level triggered; readiness may be spurious. Cancel it before the descriptor is closed. Throws
-  /// PollError when `descriptor` cannot be watched: it is not open, or a regular file.
+  /// Level triggered; readiness may be spurious. Cancel it before the descriptor is closed: else
+  /// it is forgotten without being called again, and its PollError is told as if it had thrown it.
+  /// Throws PollError when `descriptor` cannot be watched: it is not open, or a regular file.
   CallbackId on_readable(int descriptor, SourceFunction function,
                          SourcePlace place = SourcePlace::current());
   CallbackId on_writable(int descriptor, SourceFunction function,

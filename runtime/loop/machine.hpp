@@ -138,6 +138,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   void call_on_idle(Runner& me);
   void resume(Fiber& fiber);
   void invoke(Runner& me, Source& source);
+  [[nodiscard]] static std::exception_ptr what_is_gone(const Source& source) noexcept;
   template <class Call>
   std::exception_ptr frame(Runner& me, Call&& call);
   void end_frame(Runner& me) noexcept;

@@ -104,9 +104,25 @@ void Machine::resume(Fiber& fiber) {
   runtime.scheduler().wait_for(handback_, kPlace);
 }
 
+/// Why a source that has become ready must not be called: its descriptor was closed meanwhile, and
+/// the number may be somebody else's. Null when it may be called.
+std::exception_ptr Machine::what_is_gone(const Source& source) noexcept {
+  if (!source.polls()) return nullptr;
+  try {
+    static_cast<const PollSource&>(source).proxy->poll().require_same_file();
+  } catch (const PollError&) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
 void Machine::invoke(Runner& me, Source& source) {
   leave_line(source);
   me.frame = source.info();
+  if (const std::exception_ptr gone = what_is_gone(source)) {
+    forget(source, nullptr);
+    return fail(me, gone, me.frame.text());
+  }
   const bool once = source.kind == CallbackKind::Defer || source.kind == CallbackKind::Delay;
   ++source.calls;
   if (once) {

@@ -54,9 +54,7 @@ bool DescriptorPoll::same_file() const noexcept {
 
 void DescriptorPoll::arm_mask(PollMask mask) {
   if (!watch_again(mask)) {
-    if (!same_file()) {
-      throw PollError(fmt::format("watch descriptor {}: it was closed", descriptor()), EBADF);
-    }
+    require_same_file();
     watch(mask);
   }
   polls_.set_armed(descriptor(), this);
@@ -68,11 +66,14 @@ void DescriptorPoll::disarm_mask() noexcept {
 }
 
 void DescriptorPoll::close_backend() noexcept {
-  if (closes_descriptor()) ::close(descriptor());
+  if (closes_descriptor() && same_file()) ::close(descriptor());
   close_acknowledged();
 }
 
-void DescriptorPoll::dispatch(PollMask mask) {
+void DescriptorPoll::dispatch(PollMask told) {
+  if (!same_file()) return ready(PollMask::Disconnect);
+  const PollMask mask = look(told);
+  if (!any(mask)) return;
   const bool spurious = mask == PollMask::Readable && socket_ && !may_be_spurious() &&
                         !has_something_to_read(descriptor());
   if (!spurious) ready(mask);

@@ -27,17 +27,16 @@ struct FileIdentity {
 
 class DescriptorPoll : public Poll {
  public:
-  /// It is ready, or seems to be: a socket that is readable and has nothing is not told.
-  void dispatch(PollMask mask);
+  /// It is ready, or seems to be. A socket that is readable and has nothing is not told; when the
+  /// number means another file, what is ready is somebody else's, and this one is gone.
+  void dispatch(PollMask told);
+  [[nodiscard]] bool same_file() const noexcept override;
 
  protected:
   /// Throws PollError unless `descriptor` can be watched.
   DescriptorPoll(DescriptorPolls& polls, int descriptor);
 
   void close_backend() noexcept override;
-
-  /// Whether the number still means the file that it meant when this was made.
-  [[nodiscard]] bool same_file() const noexcept;
 
  private:
   friend class DescriptorPolls;
@@ -50,6 +49,8 @@ class DescriptorPoll : public Poll {
   /// As watch(), where that takes less for what was watched before. False when it was not, or its
   /// number means another file by now.
   [[nodiscard]] virtual bool watch_again(PollMask) noexcept { return false; }
+  /// What it is ready for, of `told`, as the backend has it.
+  [[nodiscard]] virtual PollMask look(PollMask told) const noexcept { return told; }
 
   void arm_mask(PollMask mask) override;
   void disarm_mask() noexcept override;

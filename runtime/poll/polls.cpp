@@ -16,14 +16,10 @@ class Polls::WatchedPoll final : public os::DescriptorPoll, private Watcher {
   void watch(PollMask mask) override { watches_.watch(*this, descriptor(), mask); }
   void unwatch() noexcept override { watches_.unwatch(*this, descriptor()); }
 
-  void on_ready(PollMask mask) noexcept override {
-    if (!same_file()) {  // What is ready is somebody else's.
-      mask = PollMask::Disconnect;
-    } else if (!watches_.tells_hang_ups()) {
-      mask = ready_now(descriptor(), armed());
-    }
-    if (any(mask)) dispatch(mask);
+  PollMask look(PollMask told) const noexcept override {
+    return watches_.tells_hang_ups() ? told : ready_now(descriptor(), armed());
   }
+  void on_ready(PollMask mask) noexcept override { dispatch(mask); }
 
   Watches& watches_;
 };

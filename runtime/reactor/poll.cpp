@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/runtime/core/wait_facts.hpp"
@@ -77,8 +79,20 @@ void Poll::set_armed(PollMask mask) {
   armed_ = mask;
 }
 
+void Poll::require_same_file() const {
+  if (!retired_ && same_file()) return;
+  throw PollError(fmt::format("watch descriptor {}: it was closed", descriptor_), EBADF);
+}
+
+void Poll::retire() {
+  leave_table();
+  retired_ = true;
+  ready(PollMask::Disconnect);
+}
+
 void Poll::join(PollProxy& proxy) {
   if (closed()) throw PollError(fmt::format("descriptor {}: its watch is closed", descriptor_));
+  if (retired_) require_same_file();
   proxies_.push_back(proxy);
   try {
     set_armed(wanted());
@@ -121,8 +135,12 @@ void Poll::ready(PollMask mask, std::exception_ptr error) {
   });
 }
 
+void Poll::leave_table() noexcept {
+  if (!retired_) polls_.by_descriptor_.erase(descriptor_);
+}
+
 void Poll::fail_parked() {
-  polls_.by_descriptor_.erase(descriptor_);
+  leave_table();
   ready(PollMask::Disconnect, std::make_exception_ptr(PollError(fmt::format(
                                   "descriptor {}: its watch was closed", descriptor_))));
 }
@@ -131,7 +149,10 @@ void Poll::fail_parked() {
 
 Ref<Poll> Polls::open(int descriptor) {
   const auto found = by_descriptor_.find(descriptor);
-  if (found != by_descriptor_.end()) return Ref<Poll>::share(*found->second);
+  if (found != by_descriptor_.end()) {
+    if (found->second->same_file()) return Ref<Poll>::share(*found->second);
+    found->second->retire();
+  }
   Ref<Poll> poll = make(descriptor);
   by_descriptor_.emplace(descriptor, poll.get());
   return poll;

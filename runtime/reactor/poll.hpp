@@ -9,6 +9,9 @@
 //              descriptor closed behind our back are terminal: every started proxy is told, and the
 //              backend stops until a proxy is started again (POLL-02, POLL-03).
 // Level        A descriptor that stays ready is reported again each time a proxy is started.
+// Numbers      A Poll is about the file that its number meant when it was made. When that file is
+//              closed, and the number means another one, the Poll is over: its proxies are told
+//              Disconnect and cannot be started again, and open() makes another Poll.
 
 #include <cstdint>
 #include <exception>
@@ -80,6 +83,11 @@ class Poll : public Handle {
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   /// What the backend watches for now.
   [[nodiscard]] PollMask armed() const noexcept { return armed_; }
+  /// Whether the number still means the file that it meant when this was made. Two files that the
+  /// system tells apart by nothing, such as two eventfds, count as one.
+  [[nodiscard]] virtual bool same_file() const noexcept = 0;
+  /// Throws PollError unless same_file().
+  void require_same_file() const;
 
   /// The descriptor is closed, once, when the backend has let go of it (POLL-07). Off by default.
   void set_close_descriptor(bool value) noexcept { close_descriptor_ = value; }
@@ -113,6 +121,9 @@ class Poll : public Handle {
   friend class PollProxy;
   friend class Polls;
 
+  /// Its number means another file: open() has found that.
+  void retire();
+  void leave_table() noexcept;
   [[nodiscard]] PollMask wanted() const noexcept;
   void join(PollProxy& proxy);
   void leave(PollProxy& proxy) noexcept;
@@ -125,6 +136,7 @@ class Poll : public Handle {
   PollMask armed_ = PollMask::None;
   bool close_descriptor_ = false;
   bool may_be_spurious_ = false;
+  bool retired_ = false;
   PollProxy::List proxies_;
 };
 
@@ -132,8 +144,8 @@ class Polls {
  public:
   virtual ~Polls() = default;
 
-  /// The one Poll of `descriptor`. Throws PollError when it cannot be watched: it is not open, or a
-  /// regular file.
+  /// The one Poll of the file that `descriptor` means now. Throws PollError when it cannot be
+  /// watched: it is not open, or a regular file.
   [[nodiscard]] Ref<Poll> open(int descriptor);
 
   /// How programs read, write and close what is watched here.

@@ -17,7 +17,7 @@ class Polls::WatchedPoll final : public os::DescriptorPoll {
     return polls_.set_.resume(descriptor(), mask);
   }
   void close_backend() noexcept override {
-    polls_.set_.unwatch(descriptor());
+    if (same_file()) polls_.set_.unwatch(descriptor());  // Else it may be another one's.
     DescriptorPoll::close_backend();
   }
 

@@ -54,12 +54,10 @@ DescriptorFile* SimPoll::file() const noexcept {
 }
 
 void SimPoll::arm_mask(PollMask mask) {
-  DescriptorFile* const watched = file();
-  if (watched == nullptr) {
-    throw PollError(fmt::format("watch descriptor {}: it was closed", descriptor()), EBADF);
-  }
-  polls_.table_.looks_at(*watched);
-  watched->watcher = this;
+  require_same_file();
+  DescriptorFile& watched = *file();
+  polls_.table_.looks_at(watched);
+  watched.watcher = this;
   if (wanted_ == PollMask::None) {
     ++polls_.armed_;
     plan_false_alarm();
@@ -78,7 +76,7 @@ void SimPoll::disarm_mask() noexcept {
 }
 
 void SimPoll::close_backend() noexcept {
-  if (closes_descriptor()) polls_.table_.close(descriptor());
+  if (closes_descriptor() && same_file()) polls_.table_.close(descriptor());
   close_acknowledged();
 }
 

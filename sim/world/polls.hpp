@@ -23,6 +23,8 @@ class SimPoll final : public Poll, private FileWatcher {
   /// Throws PollError unless `descriptor` can be watched.
   SimPoll(SimPolls& polls, NodeState& node, int descriptor);
 
+  [[nodiscard]] bool same_file() const noexcept override { return file() != nullptr; }
+
  private:
   void arm_mask(PollMask mask) override;
   void disarm_mask() noexcept override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Section G of the list, and X13 to X16 of the additions: descriptors.
+// Section G of the list, and X13 to X16 and X37 to X39 of the additions: descriptors.
 
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <memory>
 
@@ -204,6 +205,102 @@ TEST_P(LoopStreams, X14AnOldHandlerNeverSeesTheNextDescriptorOfItsNumber) {
     arm.drive();
     EXPECT_EQ(old_calls, 1);
     EXPECT_EQ(read, "new");
+  });
+}
+
+/// Callbacks that are not cancelled before their descriptors are closed.
+class ClosedTooEarly {
+ public:
+  explicit ClosedTooEarly(LoopArm& arm) : arm_(arm) {
+    arm.loop().set_error_handler([this](std::exception_ptr error) {
+      told_.push_back(text_of<PollError>([&] { std::rethrow_exception(error); }));
+    });
+  }
+  ClosedTooEarly(const ClosedTooEarly&) = delete;
+  ClosedTooEarly& operator=(const ClosedTooEarly&) = delete;
+  ~ClosedTooEarly() { arm_.loop().set_error_handler(nullptr); }
+
+  void close(int descriptor) {
+    arm_.close(descriptor);
+    expected_.push_back("watch descriptor " + std::to_string(descriptor) +
+                        ": it was closed: Bad file descriptor");
+  }
+  /// The next descriptor gets the number, and something to read.
+  void replace(int descriptor) {
+    close(descriptor);
+    const StreamPair pair = arm_.stream_pair();
+    EXPECT_EQ(std::min(pair.near, pair.far), descriptor);
+    arm_.write(pair.near, "new");
+    arm_.write(pair.far, "new");
+  }
+  /// Nobody but the loop was told, and it has forgotten them.
+  void check() const {
+    EXPECT_EQ(told_, expected_);
+    EXPECT_TRUE(arm_.loop().identifiers().empty());
+  }
+
+ private:
+  LoopArm& arm_;
+  std::vector<std::string> told_;
+  std::vector<std::string> expected_;
+};
+
+void must_not_be_called(CallbackId) { ADD_FAILURE() << "its descriptor was closed"; }
+
+TEST_P(LoopStreams, X37WhatWasNotCancelledIsNotCalledForTheNextDescriptorOfItsNumber) {
+  on_arm([](LoopArm& arm) {
+    ClosedTooEarly closed(arm);
+    const StreamPair old = arm.stream_pair();
+    arm.loop().on_readable(old.near, must_not_be_called);
+    arm.loop().delay(1ms, [&] { closed.replace(old.near); });
+    arm.drive();
+    closed.check();
+    EXPECT_EQ(arm.read(old.near, 16), "new");
+  });
+}
+
+TEST_P(LoopStreams, X38WhatIsReadyIsNotCalledWhenItsDescriptorIsClosedInThatTick) {
+  on_arm([](LoopArm& arm) {
+    for (const bool reused : {false, true}) {
+      SCOPED_TRACE(reused);
+      ClosedTooEarly closed(arm);
+      const std::array pairs = {arm.stream_pair(), arm.stream_pair()};
+      int calls = 0;
+      for (const std::size_t index : {0u, 1u}) {
+        arm.write(pairs[index].far, "old");
+        arm.loop().on_readable(pairs[index].near, [&, index](CallbackId self) {
+          ++calls;
+          arm.loop().cancel(self);
+          const int other = pairs[1 - index].near;
+          reused ? closed.replace(other) : closed.close(other);
+        });
+      }
+      arm.drive();
+      EXPECT_EQ(calls, 1);
+      closed.check();
+    }
+  });
+}
+
+TEST_P(LoopStreams, X39WhatANumberMeansNowIsWatchedBesideWhatItMeantBefore) {
+  on_arm([](LoopArm& arm) {
+    Loop& loop = arm.loop();
+    for (const CallbackKind kind : {CallbackKind::Readable, CallbackKind::Writable}) {
+      SCOPED_TRACE(to_string(kind));
+      ClosedTooEarly closed(arm);
+      const int number = arm.stream_pair().near;
+      loop.on_readable(number, must_not_be_called);
+      int calls = 0;
+      loop.delay(1ms, [&] {
+        closed.replace(number);
+        add_on(loop, number, kind, [&](CallbackId id) {
+          if (++calls == 3) loop.cancel(id);
+        });
+      });
+      arm.drive();
+      EXPECT_EQ(calls, 3);
+      closed.check();
+    }
   });
 }
 

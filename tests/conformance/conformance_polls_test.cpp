@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -302,6 +303,44 @@ TYPED_TEST(Polls, ANumberThatMeansAnotherFileNowIsNotMistakenForTheOldOne) {
     others.send();
     EXPECT_EQ(await(waiter), PollMask::Disconnect);
     EXPECT_THROW(descriptor.wait_readable(), PollError);
+  });
+}
+
+TYPED_TEST(Polls, WhatANumberMeansNowIsWatchedBesideWhatItMeantBefore) {
+  TypeParam::run([] {
+    Sockets sockets;
+    const int number = sockets.mine();
+    Descriptor before(number);
+    auto waiter = spawn("waiter", [&] { return before.wait_readable(); });
+    suspend();
+    sockets.close(0);
+    Sockets others;
+    ASSERT_EQ(others.mine(), number);
+    Descriptor now(number);
+    EXPECT_NE(&now.poll(), &before.poll());
+    EXPECT_EQ(await(waiter), PollMask::Disconnect);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(now.wait_writable(), PollMask::Writable);
+      EXPECT_EQ(test::thrown_by([&] { before.wait_readable(); }),
+                "fermata::PollError: watch descriptor " + std::to_string(number) +
+                    ": it was closed: Bad file descriptor");
+    }
+    before.close();
+    others.send();
+    EXPECT_EQ(now.wait_readable(), PollMask::Readable);
+  });
+}
+
+TYPED_TEST(Polls, AnOwnedDescriptorThatWasClosedDoesNotCloseTheNextOneOfItsNumber) {
+  TypeParam::run([] {
+    Sockets sockets;
+    const int number = sockets.mine();
+    std::optional<Descriptor> owner(std::in_place, number, DescriptorOwner::Runtime);
+    sockets.close(0);
+    const Sockets others;
+    ASSERT_EQ(others.mine(), number);
+    owner.reset();
+    EXPECT_TRUE(descriptor_calls().is_open(number));
   });
 }
 

@@ -127,6 +127,21 @@ TYPED_TEST(DescriptorPolls, ANumberThatMeansAnotherFileNowIsNotMistakenForTheOld
   });
 }
 
+TYPED_TEST(DescriptorPolls, WhatComesForTheOldFileIsNotToldOfTheNewOne) {
+  TypeParam::run([] {
+    Sockets sockets;
+    Sockets others;
+    const int copy = dup(sockets.mine());  // So that the system goes on watching the old file.
+    Descriptor descriptor(sockets.mine());
+    auto waiter = spawn("waiter", [&] { return descriptor.wait_readable(); });
+    suspend();
+    ASSERT_EQ(dup2(others.mine(), sockets.mine()), sockets.mine());
+    sockets.send();
+    EXPECT_EQ(await(waiter), PollMask::Disconnect);
+    ::close(copy);
+  });
+}
+
 TYPED_TEST(DescriptorPolls, AClosedDescriptorWhoseDuplicateLivesDoesNotSpin) {
   TypeParam::run([] {
     Sockets sockets;

@@ -28,6 +28,7 @@ class FakePoll final : public Poll {
   using Poll::ready;
   FakePoll(Polls& polls, int descriptor, int& deaths) : Poll(polls, descriptor), deaths_(deaths) {}
   ~FakePoll() override { ++deaths_; }
+  [[nodiscard]] bool same_file() const noexcept override { return true; }
 
   PollMask watched = PollMask::None;
   bool refuse = false;
