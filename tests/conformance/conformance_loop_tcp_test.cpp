@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// X32 to X35 of the additions: TCP connections.
+// X32 to X35, X40 and X41 of the additions: TCP connections.
 
+#include <array>
 #include <optional>
 
 #include "fermata/runtime/loop/tcp/connection.hpp"
@@ -171,6 +172,79 @@ TEST_P(LoopTcp, X35ASilentPeerIsPingedAndThenTakenForDead) {
     EXPECT_GE(dead - established, 45ms);
     EXPECT_LE(dead - established, 50ms + arm.slack());
     EXPECT_EQ(arm.loop().timer_count(), timers_before);
+  });
+}
+
+/// What a handler may throw; a Cancellation that nobody has asked for is an error like others.
+const std::array<std::function<void()>, 3> kThrowers = {
+    [] { throw Planned("planned"); }, [] { throw 42; }, [] { throw Cancellation("planned"); }};
+
+TEST_P(LoopTcp, X40WhateverAHandlerThrowsEndsItsConnectionOrIsTheLoops) {
+  on_arm([](LoopArm& arm) {
+    const CallbackId too_long = arm.loop().delay(5s, [&] {
+      ADD_FAILURE() << "a connection has come to a standstill";
+      arm.loop().stop();
+    });
+    arm.loop().unreference(too_long);
+    for (const HandlerErrors errors : {HandlerErrors::EndConnection, HandlerErrors::ToLoop}) {
+      for (std::size_t thrower = 0; thrower < kThrowers.size(); ++thrower) {
+        SCOPED_TRACE(::testing::Message() << "thrower " << thrower);
+        std::string order;
+        arm.loop().set_error_handler([&](std::exception_ptr) { order += 'L'; });
+        const auto fails = [&](char name) {
+          order += name;
+          kThrowers[thrower]();
+        };
+        OneConnection server(
+            arm,
+            {.on_connect = [&](TcpConnection&) { fails('c'); },
+             .on_message = [&](TcpConnection&, std::string_view line) { fails(line.at(0)); },
+             .on_end = [&](TcpConnection& who) { who.close(); },
+             .on_error =
+                 [&](TcpConnection&, const TcpFailure& failure) {
+                   EXPECT_EQ(failure.kind, TcpFailureKind::Handler);
+                   EXPECT_EQ(failure.detail, thrower == 0 ? "planned" : "int");
+                   order += 'e';
+                 },
+             .on_close = [&](TcpConnection&) { order += 'x'; }},
+            {.framing = [] { return std::make_unique<LineFraming>(); },
+             .allow_half_open = true,
+             .handler_errors = errors});
+        TcpConnection::connect(arm.loop(), server.address(), {.on_connect = [](TcpConnection& who) {
+                                 who.send("m\nn\n");
+                                 who.shutdown_write();
+                               }});
+        arm.drive();
+        // A Cancellation is never the connection's: it may be the loop's own end.
+        const bool is_told = errors == HandlerErrors::EndConnection && thrower != 2;
+        EXPECT_EQ(order, is_told ? "cex" : "cLmLnLx");
+      }
+    }
+    arm.loop().cancel(too_long);
+    arm.loop().set_error_handler(nullptr);
+  });
+}
+
+/// Throws a number for a frame, or in its header.
+class ThrowingFraming final : public Framing {
+ public:
+  explicit ThrowingFraming(bool in_header) : in_header_(in_header) {}
+  std::int64_t frame_length(std::string_view bytes) override {
+    if (in_header_) throw 42;
+    return static_cast<std::int64_t>(bytes.size());
+  }
+  std::string_view decode(std::string_view) override { throw 42; }
+
+ private:
+  bool in_header_;
+};
+
+TEST_P(LoopTcp, X41WhateverAFramingThrowsBreaksTheConnection) {
+  on_arm([](LoopArm& arm) {
+    for (const bool in_header : {true, false}) {
+      breaks(
+          arm, [in_header] { return std::make_unique<ThrowingFraming>(in_header); }, "x");
+    }
   });
 }
 

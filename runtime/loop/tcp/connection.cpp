@@ -115,6 +115,11 @@ void TcpConnection::set_marks(const WaterMarks& marks) {
 
 // --- calling back ---
 
+/// Whether `error` may say that the coroutine which calls back has to end: the loop's affair.
+bool TcpConnection::is_end_of_coroutine(const std::exception_ptr& error) noexcept {
+  return is_cancellation(error) || is_forced_unwind(error);
+}
+
 void TcpConnection::call(TcpHandlers::Event TcpHandlers::*handler) {
   const auto handlers = handlers_;
   if (handlers && (*handlers).*handler) ((*handlers).*handler)(*this);
@@ -124,13 +129,14 @@ void TcpConnection::call(TcpHandlers::Event TcpHandlers::*handler) {
 void TcpConnection::guarded(Task call) {
   try {
     call();
-  } catch (const std::exception& error) {
-    if (options_->handler_errors == HandlerErrors::ToLoop) {
+  } catch (...) {
+    const std::exception_ptr error = std::current_exception();
+    if (options_->handler_errors == HandlerErrors::ToLoop || is_end_of_coroutine(error)) {
       if (state_ != TcpState::Closed) loop_.notice(notice_);
       throw;
     }
     const bool is_told = handlers_ && handlers_->on_error && state_ != TcpState::Closed;
-    fail(TcpFailureKind::Handler, 0, error.what(), std::current_exception());
+    fail(TcpFailureKind::Handler, 0, message_of(error), error);
     if (!is_told) throw;
   }
 }

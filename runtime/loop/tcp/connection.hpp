@@ -174,6 +174,8 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   void settle();
   void announce(TcpHandlers::Event TcpHandlers::*handler);
   void guarded(Task call);
+  [[nodiscard]] static bool is_end_of_coroutine(const std::exception_ptr& error) noexcept;
+  void fail_framing();
   void call(TcpHandlers::Event TcpHandlers::*handler);
   void set_paused(bool& flag, bool paused);
   void release_if_over() noexcept;

@@ -136,7 +136,7 @@ void TcpConnection::fail(TcpFailureKind kind, std::exception_ptr error) {
     std::rethrow_exception(error);
   } catch (const InputOutputError& failed) {
     code = failed.code();
-  } catch (const Error&) {
+  } catch (...) {
   }
   std::string detail = message_of(error);
   fail(kind, code, std::move(detail), std::move(error));

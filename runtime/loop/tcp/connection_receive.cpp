@@ -71,8 +71,8 @@ void TcpConnection::deliver() {
       received_.consume(std::exchange(frame_length_, 0));
       try {
         message = framing_->decode(message);
-      } catch (const std::exception& error) {
-        return fail(TcpFailureKind::Protocol, 0, error.what(), std::current_exception());
+      } catch (...) {
+        return fail_framing();
       }
       if (state_ != TcpState::Established) return;
     } else {
@@ -87,6 +87,13 @@ void TcpConnection::deliver() {
   }
 }
 
+/// In a handler of what the framing has thrown.
+void TcpConnection::fail_framing() {
+  const std::exception_ptr error = std::current_exception();
+  fail(TcpFailureKind::Protocol, 0, message_of(error), error);
+  if (is_end_of_coroutine(error)) throw;
+}
+
 /// Asks the framing for the length of the frame that comes in; false while nobody knows it, and
 /// when this is the end of the connection.
 bool TcpConnection::find_frame() {
@@ -96,8 +103,8 @@ bool TcpConnection::find_frame() {
   std::int64_t length = 0;
   try {
     length = framing_->frame_length(shown);
-  } catch (const std::exception& error) {
-    fail(TcpFailureKind::Protocol, 0, error.what(), std::current_exception());
+  } catch (...) {
+    fail_framing();
     return false;
   }
   if (state_ != TcpState::Established) return false;
