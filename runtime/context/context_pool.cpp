@@ -46,7 +46,7 @@ static_assert(kColours * kColourBytes + sizeof(Context) + 1024 <= 4096);
 constexpr int kMadviseGuardInstall = 102;
 
 std::size_t page_bytes() noexcept {
-  static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  static const std::size_t bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return bytes;
 }
 

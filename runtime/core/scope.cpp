@@ -95,8 +95,8 @@ std::vector<Ref<ScopeBase>> ScopeBase::snapshot_of_children() const {
 }
 
 const Outcome* ScopeBase::replay() const noexcept {
-  static const Outcome finished;
-  return closed() ? &finished : nullptr;
+  static const auto* const finished = new Outcome;
+  return closed() ? finished : nullptr;
 }
 
 const char* ScopeBase::condition() const noexcept {

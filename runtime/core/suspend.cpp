@@ -2,8 +2,9 @@
 #include "fermata/runtime/core/suspend.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <random>
+#include <cerrno>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/timer.hpp"
@@ -16,8 +17,9 @@ namespace {
 constexpr std::uint64_t kProgramDraw = 0x70726f6772616dULL;
 
 std::uint64_t system_random() {
-  static thread_local std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32) | device();
+  std::uint64_t number = 0;
+  if (::getentropy(&number, sizeof number) == 0) return number;
+  throw InputOutputError("ask the system for a random number", errno);
 }
 
 }  // namespace

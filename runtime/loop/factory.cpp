@@ -85,8 +85,8 @@ const Driver& require(std::span<const Driver> built, std::string_view name,
 }  // namespace
 
 std::span<const Driver> drivers() noexcept {
-  static const std::vector<Driver> kDrivers = find_drivers();
-  return kDrivers;
+  static const auto* const found = new std::vector<Driver>(find_drivers());
+  return *found;
 }
 
 bool supports(std::string_view name) noexcept { return find(drivers(), name) != nullptr; }

@@ -21,8 +21,8 @@ using detail::Source;
 
 /// The loops of a runtime, oldest first, as a value of its root scope.
 const ContextKey<std::vector<Loop*>>& loops_key() {
-  static const ContextKey<std::vector<Loop*>> key("event loops");
-  return key;
+  static const auto* const key = new ContextKey<std::vector<Loop*>>("event loops");
+  return *key;
 }
 
 std::vector<Loop*> loops_of(Runtime& runtime) {

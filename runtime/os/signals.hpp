@@ -20,8 +20,8 @@ class Signals final : public fermata::Signals {
   }
 
   [[nodiscard]] SignalOwners& owners() noexcept override {
-    static SignalOwners of_the_process;
-    return of_the_process;
+    static auto* const of_the_process = new SignalOwners;
+    return *of_the_process;
   }
 
  private:

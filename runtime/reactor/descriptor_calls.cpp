@@ -144,8 +144,8 @@ class SystemDescriptorCalls final : public DescriptorCalls {
 }  // namespace
 
 DescriptorCalls& system_descriptor_calls() noexcept {
-  static SystemDescriptorCalls calls;
-  return calls;
+  static auto* const calls = new SystemDescriptorCalls;
+  return *calls;
 }
 
 }  // namespace fermata

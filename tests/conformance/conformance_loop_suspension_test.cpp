@@ -85,7 +85,7 @@ TEST_P(LoopSuspension, testSuspensionWithinCallback) {
 TEST_P(LoopSuspensionMemory, testSuspensionWithinCallbackGarbageCollection) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
-    constexpr int kRounds = 10'000;
+    constexpr int kSuspensions = 10'000;
     int rounds = 0;
     std::size_t warm = 0;
     loop.repeat(0ms, [&](CallbackId id) {
@@ -93,11 +93,11 @@ TEST_P(LoopSuspensionMemory, testSuspensionWithinCallbackGarbageCollection) {
       loop.defer([mine] { mine.resume(); });
       mine.suspend();
       ++rounds;
-      if (rounds == kRounds / 10) warm = ::mallinfo2().uordblks;
-      if (rounds == kRounds) loop.cancel(id);
+      if (rounds == kSuspensions / 10) warm = ::mallinfo2().uordblks;
+      if (rounds == kSuspensions) loop.cancel(id);
     });
     arm.drive();
-    EXPECT_EQ(rounds, kRounds);
+    EXPECT_EQ(rounds, kSuspensions);
     EXPECT_LE(::mallinfo2().uordblks, warm + 64 * 1024);
   });
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Who may include whom, and what may not be mentioned where simulation must see everything.
+"""Who may include whom, what may not be mentioned where simulation must see everything, and what
+functions may not keep.
 
 Usage: layering.py ROOT        check the sources below ROOT
        layering.py --self-test check that planted violations are found
@@ -88,11 +89,7 @@ CHARTER = {
     "a thread-local": r"\bthread_local\b",
 }
 CHARTER_EXCEPTIONS = {
-    # What random() draws from when nothing records it; the functions that the guard watches.
-    "a random generator of its own": {
-        "runtime/core/suspend.cpp",
-        "sim/check/guarded_functions.cpp",
-    },
+    "a random generator of its own": {"sim/check/guarded_functions.cpp"},
     # How long it takes to make a crash small is told, and bounded.
     "a clock": {"sim/check/guarded_functions.cpp", "sim/run/autopsy.cpp"},
     "sleeping": {"sim/check/guarded_functions.cpp"},
@@ -103,16 +100,25 @@ CHARTER_EXCEPTIONS = {
         *("sim/run/environment.cpp", "sim/run/perturbation.cpp"),
         "runtime/loop/factory.cpp",
     },
-    # Which runtime is current; that generator; the bounds of the thread's own stack; where an
-    # overflow is caught; whose code is simulated.
+    # Which runtime is current; the bounds of the thread's own stack; where an overflow is caught;
+    # whose code is simulated.
     "a thread-local": {
         "runtime/core/runtime.hpp",
-        "runtime/core/suspend.cpp",
         "runtime/context/context.cpp",
         "runtime/context/stack_fault.cpp",
         "sim/check/guard.cpp",
     },
 }
+
+# An object that a function keeps is destroyed at the end of the process, perhaps before an older
+# one whose destructor needs it. So functions keep only what has no destructor.
+KEPT = re.compile(r"\b(?:static|thread_local)\b.*", re.S)
+KEPT_WITHOUT_DESTRUCTOR = re.compile(
+    r"\bconstexpr\b|[*&]\s*(?:const\s+)?\w+\s*(?:=|$)"
+    r"|\b(?:bool|char|int|std::(?:u?int\d+_t|size_t|sig_atomic_t|once_flag|atomic<[\w:]+>))\s+\w+",
+)
+# Two addresses.
+KEPT_EXCEPTIONS = {"runtime/context/context.cpp"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 SIMULATION_SWITCH = re.compile(r"^[ \t]*#[ \t]*(?:el)?if\w*[ \t].*(?<![A-Z])SIM(?!D)", re.M)
@@ -169,6 +175,31 @@ def check_include(path, quote, include):
     return None
 
 
+def opens_function(head):
+    """Whether a brace behind `head`, all since the last brace or semicolon, is in a function."""
+    head = re.sub(r"^[ \t]*#[^\n]*", "", head, flags=re.M)
+    while head != (shorter := re.sub(r"<[^<>]*>", "", head)):
+        head = shorter
+    if re.search(r"\bextern\s*$", head):
+        return False
+    return not re.search(r"\b(?:namespace|class|struct|union|enum)\b", head.partition("(")[0])
+
+
+def kept_by_functions(code):
+    """(position, declaration) of each variable in `code` that a function keeps between calls."""
+    in_function, begin = [False], 0
+    for mark in re.finditer(r"[;{}]", code):
+        head = code[begin : mark.start()]
+        kept = KEPT.search(head)
+        if kept and in_function[-1]:
+            yield begin + kept.start(), kept[0]
+        if mark[0] == "{":
+            in_function.append(opens_function(head))
+        elif mark[0] == "}" and len(in_function) > 1:
+            in_function.pop()
+        begin = mark.end()
+
+
 def check_file(path, text):
     """The violations in one file, as `path:line: what`."""
     found = []
@@ -180,6 +211,10 @@ def check_file(path, text):
     if path.startswith("runtime/"):
         for match in SIMULATION_SWITCH.finditer(code):
             found.append((line_of(code, match.start()), "runtime knows nothing of simulation"))
+        for position, kept in kept_by_functions(code):
+            if path not in KEPT_EXCEPTIONS and not KEPT_WITHOUT_DESTRUCTOR.search(kept):
+                complaint = f"a function keeps an object that may be destroyed too early: {kept}"
+                found.append((line_of(code, position), complaint))
     if SIMULATED.match(path):
         for what, pattern in CHARTER.items():
             if path in CHARTER_EXCEPTIONS.get(what, ()):
@@ -249,6 +284,10 @@ PLANTED = [
     ("sim/run/a.cpp", "std::thread worker;"),
     ("runtime/core/a.cpp", "volatile int x;"),
     ("runtime/core/a.cpp", "thread_local int x;"),
+    ("runtime/os/a.hpp", "int f() { static std::vector<int> all = find(); return all[0]; }"),
+    ("runtime/os/a.cpp", 'void f() { g([] { static const Key<A<int>*> key("name"); }); }'),
+    ("runtime/os/a.cpp", "struct A { A() : b{1} { static std::map<int, int> all{}; } int b; };"),
+    ("runtime/uv/a.cpp", "template <class T> T& f() { static thread_local T x; return x; }"),
 ]
 
 LEGAL = [
@@ -273,6 +312,10 @@ LEGAL = [
     ("examples/echo/echo_sim_test.cpp", '#include "tests/support/checks.hpp"'),
     ("bench/a.cpp", '#include "floor/mini.hpp"\n#include <uv.h>'),
     ("tests/unit/core_a_test.cpp", "std::mt19937 engine(1);"),
+    ("runtime/os/a.cpp", "A& f() { static auto* const a = new A; static int n = 0; return *a; }"),
+    ("runtime/os/a.hpp", "struct A { static A f(); static inline B b; static B g() { h(); } };"),
+    ("runtime/os/a.cpp", "void f() { static std::atomic<int> n{1}; static constexpr A kA = {}; }"),
+    ("sim/cli/a.cpp", "int f() { static std::vector<int> all; return all[0]; }"),
 ]
 
 
