@@ -67,10 +67,17 @@ struct FiberHome {
   FiberHome& operator=(const FiberHome&) = delete;
   ~FiberHome() { end(); }
 
-  /// The callback, or the coroutine, has ended.
+  /// The callback, or the coroutine, has ended. Destructors of values may suspend, and use others.
   void end() noexcept {
+    end_suspension();
+    while (!values.empty()) {
+      const std::shared_ptr<void> last = std::move(values.back().second);
+      values.pop_back();
+    }
+    end_suspension();  // Theirs.
+  }
+  void end_suspension() noexcept {
     if (const auto ending = std::exchange(fiber, nullptr)) ending->coroutine = nullptr;
-    while (!values.empty()) values.pop_back();
   }
 
   Runner* runner = nullptr;  // Null for a coroutine beside the loop's.

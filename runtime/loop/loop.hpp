@@ -19,6 +19,9 @@
 // Errors      What a callback throws goes to the error handler and the loop goes on; without one it
 //             leaves run() as an UncaughtError, and what was ready stays so for the next run(). A
 //             callback that repeats stays enabled.
+// Captures    What a function holds dies where it ran, or in the coroutine that cancels it: its
+//             destructors may suspend. What they register while the loop is being destroyed is
+//             released at once.
 // Cost        In steady state nothing is allocated for a callback whose function is small.
 // Threads     The runtime's thread only, except post().
 

@@ -87,7 +87,6 @@ CallbackId Machine::add_timer(CallbackKind kind, Duration span, TimedFunction fu
   source.span = span;
   source.deadline = runtime.now() + span;
   source.function = std::move(function);
-  ++timers_;
   return adopt(source, place);
 }
 
@@ -113,13 +112,18 @@ CallbackId Machine::add_signal(int signum, SourceFunction function, const Source
 CallbackId Machine::adopt(Source& source, const SourcePlace& place) {
   source.id = next_id_++;
   source.place = place;
+  if (closed_) {  // Some destructor does not know that its loop ends.
+    const CallbackId id = source.id;
+    destroy(source);
+    return id;
+  }
   try {
     table_.insert(source.id, source);
   } catch (...) {
-    if (source.timed()) --timers_;
     destroy(source);
     throw;
   }
+  if (source.timed()) ++timers_;
   all_.push_back(source);
   ++alive_;
   push(source, Line::Enabling);
@@ -214,6 +218,7 @@ void Machine::deactivate(Source& source) noexcept {
   source.invokable = false;
   source.ended = false;
   source.pending = 0;
+  source.failure = nullptr;
   unwatch(source);
 }
 

@@ -139,6 +139,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   void resume(Fiber& fiber);
   void invoke(Runner& me, Source& source);
   [[nodiscard]] static std::exception_ptr what_is_gone(const Source& source) noexcept;
+  void refuse(Runner& me, Source& source, const std::exception_ptr& error);
   template <class Call>
   std::exception_ptr frame(Runner& me, Call&& call);
   void end_frame(Runner& me) noexcept;
@@ -150,6 +151,8 @@ class Machine : public std::enable_shared_from_this<Machine> {
   // machine_run.cpp
   void run_runner(Runner& me);
   void runner_failed(Runner& me, const std::exception_ptr& error) noexcept;
+  void end_members() noexcept;
+  [[nodiscard]] std::vector<Task>& take_posted_tasks();
   void appoint();
   void start_runner();
   void finish() noexcept;

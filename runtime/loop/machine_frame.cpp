@@ -44,7 +44,8 @@ std::string Runner::text() const {
 // --- frames ---
 
 /// Calls user code as the only one on the stack of `me`, and says what it has thrown. When it has
-/// suspended, `me` has lost the right to drive.
+/// suspended, `me` has lost the right to drive. Destructors of the program's are user code: what it
+/// has given to the loop dies in a frame.
 template <class Call>
 std::exception_ptr Machine::frame(Runner& me, Call&& call) {
   me.in_frame = true;
@@ -54,6 +55,7 @@ std::exception_ptr Machine::frame(Runner& me, Call&& call) {
   } catch (...) {
     error = std::current_exception();
   }
+  me.home.end();
   end_frame(me);
   const bool ends = is_forced_unwind(error) ||
                     (is_cancellation(error) && (closed_ || runtime.scheduler().shutting_down() ||
@@ -66,7 +68,6 @@ std::exception_ptr Machine::frame(Runner& me, Call&& call) {
 void Machine::end_frame(Runner& me) noexcept {
   me.in_frame = false;
   if (std::exchange(me.detached, false)) suspended_.remove(me);
-  me.home.end();
 }
 
 void Machine::run_microtask(Runner& me) {
@@ -104,10 +105,10 @@ void Machine::resume(Fiber& fiber) {
   runtime.scheduler().wait_for(handback_, kPlace);
 }
 
-/// Why a source that has become ready must not be called: its descriptor was closed meanwhile, and
-/// the number may be somebody else's. Null when it may be called.
+/// Why a source that is ready must not be called: it could not be activated, or its descriptor was
+/// closed meanwhile, and the number may be somebody else's. Null when it may be called.
 std::exception_ptr Machine::what_is_gone(const Source& source) noexcept {
-  if (!source.polls()) return nullptr;
+  if (source.failure || !source.polls()) return source.failure;
   try {
     static_cast<const PollSource&>(source).proxy->poll().require_same_file();
   } catch (const PollError&) {
@@ -119,10 +120,7 @@ std::exception_ptr Machine::what_is_gone(const Source& source) noexcept {
 void Machine::invoke(Runner& me, Source& source) {
   leave_line(source);
   me.frame = source.info();
-  if (const std::exception_ptr gone = what_is_gone(source)) {
-    forget(source, nullptr);
-    return fail(me, gone, me.frame.text());
-  }
+  if (const std::exception_ptr gone = what_is_gone(source)) return refuse(me, source, gone);
   const bool once = source.kind == CallbackKind::Defer || source.kind == CallbackKind::Delay;
   ++source.calls;
   if (once) {
@@ -143,19 +141,25 @@ void Machine::invoke(Runner& me, Source& source) {
     ~Ended() {
       me.source = nullptr;
       --source.calls;
-      if (source.cancelled) {
-        if (source.calls == 0) machine.destroy(source);
-        return;
+      if (!source.cancelled) {
+        machine.unmask(source);
+      } else if (source.calls == 0) {
+        machine.destroy(source);
       }
-      machine.unmask(source);
     }
   };
-  std::exception_ptr error;
-  {
+  const std::exception_ptr error = frame(me, [&] {
     const Ended ended{*this, me, source};
-    error = frame(me, [&source] { source.call(); });
-  }
+    source.call();
+  });
   if (error) fail(me, error, me.frame.text());
+}
+
+/// Forgets a source that cannot be watched or called any more, and tells why.
+void Machine::refuse(Runner& me, Source& source, const std::exception_ptr& error) {
+  const std::string where = (source.invokable ? "" : "the activation of ") + me.frame.text();
+  static_cast<void>(frame(me, [&] { forget(source, nullptr); }));
+  fail(me, error, where);
 }
 
 // --- masks ---
@@ -195,10 +199,12 @@ void Machine::fail(Runner& me, const std::exception_ptr& error, const std::strin
     }
   };
   if (!error_handler || closed_) return interrupt(wrapped(error, where));
-  const Loop::ErrorHandler handler = error_handler;
   me.frame = {};
   me.frame_kind = "the error handler";
-  const std::exception_ptr again = frame(me, [&] { handler(error); });
+  const std::exception_ptr again = frame(me, [&] {
+    const Loop::ErrorHandler handler = error_handler;  // It may be replaced meanwhile.
+    handler(error);
+  });
   if (again) interrupt(wrapped(again, "the error handler"));
 }
 

@@ -28,15 +28,17 @@ Machine::~Machine() = default;
 
 void Machine::close() noexcept {
   FERMATA_ASSERT(!running_);  // A loop that runs is destroyed.
-  closed_ = true;
+  {
+    const std::lock_guard lock(posted_lock_);
+    closed_ = true;  // From here on what is registered is released at once.
+  }
   trigger_watch_.cancel();
   if (trigger_) trigger_->close();
-  while (Member* const member = members.first()) {
-    members.remove(*member);
-    member->loop_ended();
-  }
+  end_members();
   while (Source* const source = all_.first()) forget(*source, nullptr);
   microtasks_.clear();
+  take_posted_tasks().clear();
+  end_members();  // Connections that destructors have made meanwhile.
   refuse_suspended();
   if (const std::exception_ptr error = take_error()) runtime.report_unhandled(error);
 }
@@ -58,6 +60,13 @@ void Machine::refuse_suspended() noexcept {
   }
 }
 
+void Machine::end_members() noexcept {
+  while (Member* const member = members.first()) {
+    members.remove(*member);
+    member->loop_ended();
+  }
+}
+
 // --- the outside ---
 
 void Machine::poke() noexcept {
@@ -66,6 +75,7 @@ void Machine::poke() noexcept {
 }
 
 void Machine::queue(Microtask task) {
+  if (closed_) return;
   microtasks_.push(std::move(task));
   poke();
 }
@@ -85,17 +95,20 @@ void Machine::post(Task task) {
   if (!trigger_) throw Unsupported("triggers", runtime.reactor().name());
   {
     const std::lock_guard lock(posted_lock_);
+    if (closed_) return;
     posted_.push_back(std::move(task));
   }
   trigger_->fire();
 }
 
+std::vector<Task>& Machine::take_posted_tasks() {
+  const std::lock_guard lock(posted_lock_);
+  taken_.swap(posted_);
+  return taken_;
+}
+
 void Machine::take_posted() {
-  {
-    const std::lock_guard lock(posted_lock_);
-    taken_.swap(posted_);
-  }
-  for (Task& task : taken_) queue({std::move(task), nullptr});
+  for (Task& task : take_posted_tasks()) queue({std::move(task), nullptr});
   taken_.clear();
 }
 

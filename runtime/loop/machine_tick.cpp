@@ -103,10 +103,9 @@ void Machine::begin_tick() {
     try {
       activate(source);
     } catch (...) {
-      const std::exception_ptr error = std::current_exception();
-      const std::string where = "the activation of " + source.info().text();
-      forget(source, nullptr);
-      queue({[this, error, where] { fail(*driver_, error, where); }, nullptr});
+      source.invokable = false;
+      source.failure = std::current_exception();
+      push(source, Line::Ready);  // Where it is refused.
     }
   }
 }

@@ -6,10 +6,12 @@
 // Lists     Every source is in the list of all. Besides, at most one of: to be activated,
 // collected,
 //           and ready.
-// Lifetime  One that is cancelled while its function runs lives until the function has returned.
+// Lifetime  One that is cancelled while its function runs lives until the function has returned;
+//           then the function dies where it ran.
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -48,6 +50,7 @@ struct Source {
   std::uint64_t arming = 0;  // Position in the order of arming.
   SourcePlace place;
   std::variant<TimedFunction, SourceFunction> function;
+  std::exception_ptr failure;  // Of its activation.
   fermata::detail::Link<Source> all_link;
   fermata::detail::Link<Source> line_link;
   fermata::detail::Link<Source> watch_link;

@@ -54,8 +54,8 @@ std::any take_answer(Fiber& fiber) {
   return value;
 }
 
-/// Idle again, whatever happens. `gate` is null for main. A loop that ends tells the coroutines
-/// beside it.
+/// Idle again, whatever happens; an answer that comes too late dies here, where it was waited for.
+/// `gate` is null for main. A loop that ends tells the coroutines beside it.
 struct Waiting {
   Waiting(Machine& loop, Fiber& waiting, Signpost* gate)
       : machine(loop), fiber(waiting), beside(gate != nullptr && waiting.runner == nullptr) {
@@ -72,6 +72,8 @@ struct Waiting {
     fiber.gate = nullptr;
     fiber.main = false;
     if (fiber.state != FiberState::Dead) fiber.state = FiberState::Idle;
+    fiber.error = nullptr;
+    fiber.value.reset();
   }
   Machine& machine;
   Fiber& fiber;
