@@ -153,7 +153,7 @@ class Descriptors final : public Subject {
   }
 
   void wait_for(std::size_t actor, std::size_t end, PollMask mask, const WaitOptions& options) {
-    const std::uint64_t watched = watched_generation(end);
+    const std::uint64_t watched = generation_;
     const auto me = waiters_.insert(waiters_.end(), {actor, end, mask, watched});
     struct Leave {
       std::list<Waiter>& waiters;
@@ -168,14 +168,6 @@ class Descriptors final : public Subject {
     } catch (const PollError&) {
       if (watched == generation_) stage.complain("POLL (SHUT): it is open, and cannot be watched");
     }
-  }
-
-  /// As long as somebody waits for an old file, its number stands for that one.
-  [[nodiscard]] std::uint64_t watched_generation(std::size_t end) const {
-    for (const Waiter& other : waiters_) {
-      if (other.end == end) return other.generation;
-    }
-    return generation_;
   }
 
   DescriptorCalls& calls_;
