@@ -8,7 +8,7 @@
 
 namespace fermata::sim {
 
-std::string DelayStrategy::name() const {
+std::string DelayStrategy::order_name() const {
   return length_.known() ? fmt::format("delay:{}:k={}", delays_, length_.longest())
                          : fmt::format("delay:{}", delays_);
 }

@@ -23,10 +23,8 @@ class DelayStrategy final : public SeededStrategy {
   /// delays <= kMost.
   DelayStrategy(std::uint64_t delays, std::uint64_t picks) : delays_(delays), length_(picks) {}
 
-  [[nodiscard]] std::string name() const override;
   void begin_run(std::uint64_t seed) override;
   std::size_t pick(const Candidates& candidates) override;
-  void end_run(const RunSummary& run) override { length_.learn(run); }
 
   static constexpr std::uint64_t kMost = 64;
 
@@ -36,6 +34,8 @@ class DelayStrategy final : public SeededStrategy {
     std::size_t behind;  // How many of those that were there before it have not run yet.
   };
 
+  [[nodiscard]] std::string order_name() const override;
+  void learn(const RunSummary& run) override { length_.learn(run); }
   [[nodiscard]] std::size_t next(const Candidates& candidates) const noexcept;
   [[nodiscard]] bool is_delayed(std::uint64_t path) const noexcept;
 

@@ -9,8 +9,10 @@ namespace fermata::sim {
 
 class FifoStrategy final : public SeededStrategy {
  public:
-  [[nodiscard]] std::string name() const override { return "fifo"; }
   std::size_t pick(const Candidates& /*candidates*/) override { return 0; }
+
+ private:
+  [[nodiscard]] std::string order_name() const override { return "fifo"; }
 };
 
 }  // namespace fermata::sim

@@ -32,6 +32,10 @@ class PortfolioStrategy final : public Strategy {
                             Odds odds) override {
     return turn_->draw_rarely(stream, key, bound, odds);
   }
+  std::uint64_t draw_place(Stream stream, std::uint64_t key, std::uint64_t subject,
+                           std::uint64_t bound, Odds odds) override {
+    return turn_->draw_place(stream, key, subject, bound, odds);
+  }
   void end_run(const RunSummary& run) override;
   [[nodiscard]] std::vector<StrategyShare> shares() const override { return shares_; }
 

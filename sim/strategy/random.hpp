@@ -10,10 +10,12 @@ namespace fermata::sim {
 
 class RandomStrategy final : public SeededStrategy {
  public:
-  [[nodiscard]] std::string name() const override { return "random"; }
   std::size_t pick(const Candidates& candidates) override {
     return static_cast<std::size_t>(schedule().below(candidates.size()));
   }
+
+ private:
+  [[nodiscard]] std::string order_name() const override { return "random"; }
 };
 
 }  // namespace fermata::sim

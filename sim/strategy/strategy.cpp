@@ -128,7 +128,23 @@ std::unique_ptr<Strategy> make_bytes(std::string_view text) {
   return std::make_unique<BytesStrategy>(FuzzInput::decode(bytes));
 }
 
-std::unique_ptr<Strategy> make_or_null(std::string_view name) {
+/// What follows Courses::kMark: KEY.COUNT and more of those after commas; empty for anything else.
+std::vector<Course> parse_courses(std::string_view text) {
+  std::vector<Course> courses;
+  std::optional<std::string_view> rest = text;
+  while (rest) {
+    const Split item = split(*rest, ",");
+    const Split pair = split(item.before, ".");
+    const std::optional<std::uint64_t> subject = number(pair.before, 16);
+    const std::optional<std::uint64_t> length = pair.after ? positive(*pair.after) : std::nullopt;
+    if (!subject || !length || courses.size() == Courses::kMost) return {};
+    courses.push_back({*subject, *length});
+    rest = item.after;
+  }
+  return courses;
+}
+
+std::unique_ptr<Strategy> make_order(std::string_view name) {
   if (name == "portfolio") return std::make_unique<PortfolioStrategy>();
   if (name == "random") return std::make_unique<RandomStrategy>();
   if (name == "fifo") return std::make_unique<FifoStrategy>();
@@ -143,6 +159,17 @@ std::unique_ptr<Strategy> make_or_null(std::string_view name) {
   if (kind == "pct") return make_of_depth<PctStrategy>(rest.substr(1), PctStrategy::kDeepest);
   if (kind == "delay") return make_of_depth<DelayStrategy>(rest.substr(1), DelayStrategy::kMost);
   return nullptr;
+}
+
+std::unique_ptr<Strategy> make_or_null(std::string_view name) {
+  const Split parts = split(name, Courses::kMark);
+  std::unique_ptr<Strategy> strategy = make_order(parts.before);
+  if (!parts.after) return strategy;
+  auto* const learns = dynamic_cast<SeededStrategy*>(strategy.get());
+  const std::vector<Course> courses = parse_courses(*parts.after);
+  if (learns == nullptr || courses.empty()) return nullptr;
+  learns->learn_courses(courses);
+  return strategy;
 }
 
 }  // namespace

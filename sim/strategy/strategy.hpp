@@ -62,6 +62,14 @@ struct Footprint {
 /// What a strategy is to be told of each step: nothing, whose it was, what it used as well.
 enum class StepNews : std::uint8_t { None, Who, Footprints };
 
+/// How far somebody came in a run on whose way something may strike: a machine that may crash, in
+/// waits.
+struct Course {
+  std::uint64_t subject = 0;
+  std::uint64_t length = 0;
+  bool cut = false;  // It would have gone on.
+};
+
 /// What a run was, for whoever learns from it.
 struct RunSummary {
   /// Decisions about what runs next.
@@ -69,6 +77,8 @@ struct RunSummary {
   /// No earlier run of the exploration was like it.
   bool is_new = false;
   bool failed = false;
+  /// One of each subject.
+  std::span<const Course> courses = {};
 };
 
 /// What one of several strategies had of an exploration, and what it found.
@@ -99,6 +109,15 @@ class Strategy {
   /// Zero, except with `odds`: then uniform in [1, bound). REQUIRES: bound > 1.
   virtual std::uint64_t draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound,
                                     Odds odds) = 0;
+
+  /// Zero, except with `odds`: then a place in [1, bound) on the course of `subject`, uniform over
+  /// those that it came to in an earlier run as far as that is known.
+  virtual std::uint64_t draw_place(Stream stream, std::uint64_t key, std::uint64_t subject,
+                                   std::uint64_t bound, Odds odds) {
+    constexpr std::uint64_t kGuess = 64;
+    static_cast<void>(subject);
+    return draw_rarely(stream, key, bound < kGuess ? bound : kGuess, odds);
+  }
 
   /// A run is over; what it teaches holds from the next one on. Until then begin_run() begins the
   /// same run again.
@@ -132,8 +151,8 @@ class Strategy {
 };
 
 /// `portfolio`, `random`, `urw`, `pos`, `pct:D`, `delay:D`, `dfs`, `dfs:N`, `fifo` or `calm`, with
-/// what was learnt behind it (`pct:D:k=N`); or `bytes:HEX`, an input of a fuzzer. Throws
-/// fermata::Error, which lists the strategies to explore with, for any other text.
+/// what was learnt behind it (`pct:D:k=N:waits=KEY.N`); or `bytes:HEX`, an input of a fuzzer.
+/// Throws fermata::Error, which lists the strategies to explore with, for any other text.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(std::string_view name);
 
 }  // namespace fermata::sim

@@ -5,7 +5,7 @@
 
 namespace fermata::sim {
 
-std::string UnfairStrategy::name() const {
+std::string UnfairStrategy::order_name() const {
   return length_.known() ? fmt::format("{}:k={}", plain_name(), length_.longest()) : plain_name();
 }
 

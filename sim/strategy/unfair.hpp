@@ -18,7 +18,6 @@ namespace fermata::sim {
 
 class UnfairStrategy : public SeededStrategy {
  public:
-  [[nodiscard]] std::string name() const final;
   void begin_run(std::uint64_t seed) final;
   std::size_t pick(const Candidates& candidates) final {
     if (picked_ >= fair_from_) [[unlikely]] {
@@ -26,7 +25,6 @@ class UnfairStrategy : public SeededStrategy {
     }
     return choose(candidates, picked_++);
   }
-  void end_run(const RunSummary& run) final { length_.learn_with_suffix(run); }
 
  protected:
   /// `longest` is the length of the longest run so far; 0 when there was none.
@@ -35,6 +33,8 @@ class UnfairStrategy : public SeededStrategy {
   [[nodiscard]] const RunLength& length() const noexcept { return length_; }
 
  private:
+  [[nodiscard]] std::string order_name() const final;
+  void learn(const RunSummary& run) final { length_.learn_with_suffix(run); }
   /// The name without what was learnt.
   [[nodiscard]] virtual std::string plain_name() const = 0;
   /// A run begins; schedule() is its own already.

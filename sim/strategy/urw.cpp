@@ -7,7 +7,7 @@
 
 namespace fermata::sim {
 
-std::string UrwStrategy::name() const {
+std::string UrwStrategy::order_name() const {
   std::string text = "urw";
   const char* before = ":w=";
   for (const auto& [path, count] : weights_) {
@@ -62,7 +62,7 @@ void UrwStrategy::end_step(std::uint64_t path, const Footprint& /*footprint*/) {
 }
 
 // The youngest first: what each adds to its parent is complete by then.
-void UrwStrategy::end_run(const RunSummary& /*run*/) {
+void UrwStrategy::learn(const RunSummary& /*run*/) {
   if (!counting()) return;
   for (auto each = spawned_.rbegin(); each != spawned_.rend(); ++each) {
     const std::uint64_t count = steps_[each->child].count;

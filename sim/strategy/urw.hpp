@@ -26,10 +26,8 @@ class UrwStrategy final : public SeededStrategy {
   /// Nothing is known yet when `weights` is empty.
   explicit UrwStrategy(Weights weights) : weights_(std::move(weights)) {}
 
-  [[nodiscard]] std::string name() const override;
   void begin_run(std::uint64_t seed) override;
   std::size_t pick(const Candidates& candidates) override;
-  void end_run(const RunSummary& run) override;
 
   [[nodiscard]] StepNews news() const override { return StepNews::Who; }
   void spawned(std::uint64_t parent, std::uint64_t child) override;
@@ -49,6 +47,8 @@ class UrwStrategy final : public SeededStrategy {
     std::uint64_t child;
   };
 
+  [[nodiscard]] std::string order_name() const override;
+  void learn(const RunSummary& run) override;
   [[nodiscard]] bool counting() const noexcept { return weights_.empty(); }
   [[nodiscard]] std::uint64_t weight(std::uint64_t path);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/tape/decisions.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -40,7 +41,7 @@ void Decisions::end(bool is_new, bool failed) {
   if (replay_ != nullptr) {
     replay_->finish(draws_);
   } else {
-    strategy_->end_run(RunSummary{picks_, is_new, failed});
+    strategy_->end_run(RunSummary{picks_, is_new, failed, courses_});
   }
 }
 
@@ -49,6 +50,7 @@ void Decisions::reset() {
   recorded_.clear();
   draws_ = 0;
   picks_ = 0;
+  courses_.clear();
   wants_steps_ = false;
   wants_uses_ = false;
   names_.clear();
@@ -94,6 +96,20 @@ std::uint64_t Decisions::draw_rarely(Stream stream, std::uint64_t key, std::uint
   if (replaying()) return draw(stream, key, bound);
   const Question question = ask(stream, key, bound);
   return answered(question, strategy_->draw_rarely(stream, question.key, bound, odds));
+}
+
+std::uint64_t Decisions::draw_place(Stream stream, std::uint64_t key, std::uint64_t subject,
+                                    Odds odds) {
+  if (replaying()) return draw(stream, key, kPlaces);
+  const Question question = ask(stream, key, kPlaces);
+  return answered(question, strategy_->draw_place(stream, question.key, subject, kPlaces, odds));
+}
+
+void Decisions::came(const Course& course) {
+  const bool known = std::any_of(courses_.begin(), courses_.end(), [&](const Course& each) {
+    return each.subject == course.subject;
+  });
+  if (!known) courses_.push_back(course);
 }
 
 std::uint64_t Decisions::spawn_path(std::uint64_t parent, std::string_view name) {

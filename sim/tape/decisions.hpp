@@ -80,7 +80,14 @@ class Decisions final : public Chooser {
     return draw_rarely(stream, key, 2, odds) != 0;
   }
 
+  /// As Strategy::draw_place, below kPlaces.
+  std::uint64_t draw_place(Stream stream, std::uint64_t key, std::uint64_t subject, Odds odds);
+  static constexpr std::uint64_t kPlaces = std::uint64_t{1} << 32;
+
   std::uint64_t spawn_path(std::uint64_t parent, std::string_view name) override;
+
+  /// This is how far its subject came in this run; the first one of each subject counts.
+  void came(const Course& course);
 
   /// Whether end_step is to be called.
   [[nodiscard]] bool wants_steps() const noexcept { return wants_steps_; }
@@ -166,6 +173,7 @@ class Decisions final : public Chooser {
   std::vector<Decision> recorded_;
   std::uint64_t draws_ = 0;
   std::uint64_t picks_ = 0;
+  std::vector<Course> courses_;
   const Whereabouts* whereabouts_ = nullptr;
   FaultPoints* fault_points_ = nullptr;
   DecisionListener* listener_ = nullptr;

@@ -10,7 +10,7 @@
 namespace fermata::sim::detail {
 
 namespace {
-constexpr Odds kOdds[] = {{0, 1}, {1, 100}, {1, 25}, {1, 8}, {1, 2}};
+constexpr Odds kOdds[] = {{1, 100}, {1, 25}, {1, 8}, {1, 2}};
 constexpr std::uint64_t kPresentKey = key_of("present");
 constexpr std::uint64_t kOddsKey = key_of("odds");
 }  // namespace
@@ -40,9 +40,17 @@ std::uint64_t FaultPlan::drawn_strength(Fault fault, Stream stream, std::uint64_
     decide(to_string(fault), keys_of(fault), allowed_.has(fault), kind);
   }
   if (kind.presence == Presence::Absent) return 0;
-  const std::uint64_t drawn = decisions_.draw_rarely(stream, key, bound, kOdds[kind.odds]);
+  const std::uint64_t drawn = decisions_.draw_rarely(stream, key, bound, kind.odds);
   if (drawn != 0) count(fault, key);
   return drawn;
+}
+
+std::uint64_t FaultPlan::place(Fault fault, Stream stream, std::uint64_t key, std::uint64_t subject,
+                               Odds odds) {
+  if (!allows(fault)) return 0;
+  Kind& kind = kinds_[static_cast<std::size_t>(fault)];
+  if (kind.odds.numerator == 0) kind.odds = odds;
+  return decisions_.draw_place(stream, key, subject, odds);
 }
 
 bool FaultPlan::strikes(std::string_view name) {
@@ -56,7 +64,7 @@ bool FaultPlan::strikes(std::string_view name) {
   if (point.presence == Presence::Absent) return false;
   const std::uint64_t key = key_of(key_of(to_string(Fault::Point)), name);
   if (decisions_.naming()) decisions_.name(key, fmt::format("fault point '{}'", name));
-  if (!decisions_.chance(Stream::Fault, key, kOdds[point.odds])) return false;
+  if (!decisions_.chance(Stream::Fault, key, point.odds)) return false;
   ++point.struck;
   count(Fault::Point, key);
   return true;
@@ -91,16 +99,15 @@ void FaultPlan::decide(std::string_view name, const Keys& keys, bool allowed, Ki
   }
   if (decisions_.draw(Stream::Fault, keys.present, 2) == 0) return;
   kind.presence = Presence::Present;
-  const std::uint64_t odds = decisions_.draw(Stream::Fault, keys.odds, std::size(kOdds) - 1);
-  kind.odds = static_cast<std::uint8_t>(odds + 1);
+  kind.odds = kOdds[decisions_.draw(Stream::Fault, keys.odds, std::size(kOdds))];
 }
 
 std::string FaultPlan::text() const {
   std::string text;
   const auto add = [&](std::string_view name, const Kind& kind, std::uint64_t struck) {
-    if (kind.odds == 0) return;
-    text += fmt::format("{}, {} in {}: struck {}\n", name, kOdds[kind.odds].numerator,
-                        kOdds[kind.odds].denominator, counted(struck, "time"));
+    if (kind.odds.numerator == 0) return;
+    text += fmt::format("{}, {} in {}: struck {}\n", name, kind.odds.numerator,
+                        kind.odds.denominator, counted(struck, "time"));
   };
   for (std::size_t i = 0; i < kFaultCount; ++i) {
     add(to_string(static_cast<Fault>(i)), kinds_[i], counts_[i]);

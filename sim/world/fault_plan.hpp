@@ -3,7 +3,8 @@
 
 // Which faults a run has and when they strike. Drawn in two steps (swarm testing): first which
 // kinds exist in this run, then how often each strikes, so that some runs are made of one kind
-// only. The faults that the program names are drawn likewise, each name by itself.
+// only. The faults that the program names are drawn likewise, each name by itself. Crashes are not:
+// a machine has one life, or a few, in a run, so most runs that may have a crash have one.
 
 #include <array>
 #include <cstdint>
@@ -56,6 +57,15 @@ class FaultPlan final : private FaultPoints {
     return is_absent(fault) ? 0 : drawn_strength(fault, stream, key, bound);
   }
 
+  /// Whether `fault` may still strike in this run.
+  [[nodiscard]] bool allows(Fault fault) const noexcept { return !stopped_ && allowed_.has(fault); }
+  /// After how much of its course `subject` is to be struck by `fault`, with `odds`; 0 for never.
+  /// For what is rare by its nature: no swarm decides whether a run has it. Not counted yet.
+  std::uint64_t place(Fault fault, Stream stream, std::uint64_t key, std::uint64_t subject,
+                      Odds odds);
+  /// What was planned by place() has come to pass.
+  void struck_as_planned(Fault fault, std::uint64_t key) { count(fault, key); }
+
   [[nodiscard]] const FaultCounts& counts() const noexcept { return counts_; }
   /// The kinds and the names that this run has had, a line each: how often they were to strike, and
   /// how often they did.
@@ -65,7 +75,7 @@ class FaultPlan final : private FaultPoints {
   enum class Presence : std::uint8_t { Undecided, Absent, Present };
   struct Kind {
     Presence presence = Presence::Undecided;
-    std::uint8_t odds = 0;  // From 1 on an index of kOdds; 0: never.
+    Odds odds{0, 1};
   };
   /// Of the draws whether a run has it, and how often it strikes.
   struct Keys {

@@ -80,6 +80,7 @@ NodeState* NodeState::peer(std::string_view name) const noexcept { return world_
 // --- time ---
 
 bool NodeState::wait(Instant wake_by) {
+  machine_->count_wait();
   const Instant until = std::min(wake_by, agenda_.earliest());
   if (woken_ || until <= clock_) {
     give_way();
@@ -212,7 +213,8 @@ void NodeState::begin() {
   paused_ = false;
   ++life_;
   agenda_.clear();
-  if (may_crash_) world_.plan_crash(*this);
+  crash_in_ = 0;
+  if (may_crash_) plan_crash();
   world_.turns().add(*this);
   world_.began(*this);
 }
@@ -283,7 +285,10 @@ void NodeState::run_program() {
                                options.break_at, options.probe, options.wakes});
   runtime_->scheduler().start_again();
   run_main();
-  if (!down_) main_ = nullptr;
+  if (!down_) {
+    main_ = nullptr;
+    note_course(false);
+  }
   audit_.end_run();
   distrusted_ = world_.failure().has_value();
   if (!runtime_->kernel().live_events.empty()) {
@@ -351,6 +356,7 @@ Failure NodeState::failure_of(const std::exception_ptr& error) const {
 // --- from outside ---
 
 void NodeState::request_shutdown() noexcept {
+  note_course(false);
   unpause();
   shutdown_requested_ = true;
   wake();
@@ -367,7 +373,22 @@ void NodeState::restart() { world_.restart(*this); }
 
 void NodeState::may_crash() {
   if (std::exchange(may_crash_, true)) return;
-  if (phase_ != Phase::Ended) world_.plan_crash(*this);
+  if (phase_ != Phase::Ended) plan_crash();
+}
+
+void NodeState::plan_crash() {
+  waits_ = 0;
+  crash_in_ = world_.plan_crash(*this);
+}
+
+void NodeState::count_wait() {
+  const bool comes = ++waits_ == crash_in_ && !world_.over();
+  if (comes && faults_.allows(Fault::Crash)) world_.meet_crash(*this);
+}
+
+void NodeState::note_course(bool cut) {
+  const bool counts = may_crash_ && life_ == 1 && phase_ != Phase::Ended && !world_.over();
+  if (counts && faults_.allows(Fault::Crash)) decisions_.came({key_, waits_, cut});
 }
 
 void NodeState::pause() {

@@ -154,6 +154,9 @@ class NodeState final : private AgendaOwner {
   void restart();
   /// Fault::Crash may strike from now on.
   void may_crash();
+  /// Tells how far its first life has come while a crash could have struck; `cut`: it would have
+  /// gone on.
+  void note_course(bool cut);
   /// Fault::Pause may strike from now on.
   void may_pause() noexcept { may_pause_ = true; }
   [[nodiscard]] bool can_pause() const noexcept { return machine_->may_pause_; }
@@ -176,6 +179,8 @@ class NodeState final : private AgendaOwner {
   void unwind();
   void stop();
   void meet_clock_fault();
+  void plan_crash();
+  void count_wait();
   static void program_context(fermata::detail::Context& self) noexcept;
   void run_program();
   void run_main() noexcept;
@@ -202,6 +207,8 @@ class NodeState final : private AgendaOwner {
   bool began_ = false;
   bool distrusted_ = false;  // A failure may have left its runtime in any state.
   bool may_crash_ = false;
+  std::uint64_t waits_ = 0;     // Since its crash was planned.
+  std::uint64_t crash_in_ = 0;  // The wait in which it crashes; 0: in none.
   bool may_pause_ = false;
 
   // What every turn looks at, side by side.

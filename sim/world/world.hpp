@@ -97,8 +97,10 @@ class Node {
   /// After a crash: the program begins again, on the disk as it is, at the same address. As crash()
   /// in a program. What runtime() gave before is gone. UsageError when it has not crashed.
   void restart();
-  /// From now on, in this run, the fault `crash` may strike this machine: it goes down at a drawn
-  /// time, and comes up again after a drawn while. For programs that are to survive it.
+  /// From now on, in this run, the fault `crash` may strike this machine, and does so in most runs:
+  /// it goes down at one of its waits, or a drawn while after that, and comes up again after
+  /// another while. Each wait that an earlier run has come to is as likely as any other, so that it
+  /// crashes while it is busy, however short or long the run. For programs that are to survive it.
   Node& may_crash();
   /// The same for the fault `pause`: the machine stops for a drawn while, up to 8 s. For programs
   /// that do not take a late answer for none.

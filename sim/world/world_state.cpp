@@ -187,6 +187,7 @@ void WorldState::partition(std::span<const std::string_view> group) {
 }
 
 void WorldState::heal() {
+  for (NodeState* node : nodes_) node->note_course(false);
   faults_.stop();
   if (options_.chronicle != nullptr && !over()) {
     options_.chronicle->befell({"heal", "all links are mended", {}, {}, now_, {}});

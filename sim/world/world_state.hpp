@@ -55,8 +55,10 @@ class WorldState final : public RunRecord, private FaultListener {
   /// At once in an action, else when the present step ends.
   void crash(NodeState& node);
   void restart(NodeState& node);
-  /// Draws whether and when this life of `node` ends by a crash.
-  void plan_crash(NodeState& node);
+  /// Draws in which of its waits from now on this life of `node` ends by a crash; 0: in none.
+  std::uint64_t plan_crash(const NodeState& node);
+  /// That wait has come.
+  void meet_crash(NodeState& node);
   /// Calls `told` whenever another program may have ended, at a time that is then the time of the
   /// program which asks; null ends that.
   void tell_of_ends(std::function<void()> told);

@@ -16,7 +16,11 @@ namespace {
 /// In the trace, of no kind of traces: a node goes down.
 constexpr std::uint64_t kCrash = 0xfe;
 
-// Of a crash that is a fault: how long the machine is up before it and down after it.
+// Of a crash that is a fault. Where it strikes is a place on the machine's course, which is its
+// waits: so it hits a program where that is busy, however long it takes.
+constexpr Odds kFirstCrash = {7, 8};
+constexpr Odds kLaterCrash = {1, 2};  // Of a machine that has come up again.
+constexpr Odds kDelay = {1, 4};       // Between two waits instead of at one.
 constexpr Duration kLeastTime = std::chrono::microseconds(100);
 constexpr std::uint64_t kTimes = 16;  // Each twice the one before; the longest is 3 s.
 
@@ -38,6 +42,7 @@ void WorldState::crash(NodeState& node) {
 // What the program does while it is unwound happens in a run that is over.
 void WorldState::crash_now(NodeState& node) {
   if (node.phase() == NodeState::Phase::Ended) return;
+  node.note_course(true);
   node.advance(node.time_of_tidings());  // It may have been idle for long.
   const bool silent = drawn_at_crash(node, Stream::Network, 0, "silence when '{}' crashes", 2) != 0;
   node.befell("crash", silent ? "crashes, silently" : "crashes");
@@ -72,16 +77,26 @@ void WorldState::restart(NodeState& node) {
   });
 }
 
-void WorldState::plan_crash(NodeState& node) {
+std::uint64_t WorldState::plan_crash(const NodeState& node) {
   const std::uint64_t key = key_of(key_of(node.key(), "crash"), to_string(Fault::Crash));
   if (decisions_.naming()) {
-    decisions_.name(key, fmt::format("when '{}' crashes", node.name()));
+    decisions_.name(key, fmt::format("the wait in which '{}' crashes", node.name()));
   }
-  const std::uint64_t drawn = faults_.strength(Fault::Crash, Stream::Fault, key, kTimes);
-  if (drawn == 0) return;
-  later(kLeastTime * (1 << drawn), [this, &node, life = node.life()] {
+  return faults_.place(Fault::Crash, Stream::Fault, key, node.key(),
+                       node.life() > 1 ? kLaterCrash : kFirstCrash);
+}
+
+void WorldState::meet_crash(NodeState& node) {
+  const std::uint64_t key = key_of(key_of(node.key(), "crash"), 2);
+  if (decisions_.naming()) {
+    decisions_.name(key, fmt::format("how long '{}' goes on before it crashes", node.name()));
+  }
+  const std::uint64_t late = decisions_.draw_rarely(Stream::Fault, key, kTimes, kDelay);
+  const Duration delay = late == 0 ? Duration::zero() : kLeastTime * (1 << late);
+  later(delay, [this, &node, life = node.life(), key] {
     const bool overtaken = node.life() != life || node.phase() == NodeState::Phase::Ended;
     if (overtaken || faults_.stopped()) return;
+    faults_.struck_as_planned(Fault::Crash, key);
     crash_now(node);
     const std::uint64_t down =
         drawn_at_crash(node, Stream::Fault, 1, "how long '{}' is down after it crashes", kTimes);

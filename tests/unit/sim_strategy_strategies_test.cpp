@@ -34,10 +34,31 @@ std::vector<std::size_t> picks(Strategy& strategy, std::uint64_t seed, int count
 }
 
 TEST(Strategies, AreMadeByTheirNames) {
-  for (const char* name :
-       {"portfolio", "fifo", "random", "calm", "pct:1", "pct:3", "pct:64", "pct:3:k=57", "pos",
-        "pos:k=8", "urw", "urw:w=1f.3,a.20", "delay:1", "delay:64:k=9", "dfs", "dfs:2", "dfs:at=0",
-        "dfs:at=0.2.0.1", "dfs:3:at=1"}) {
+  for (const char* name : {"portfolio",
+                           "fifo",
+                           "random",
+                           "calm",
+                           "pct:1",
+                           "pct:3",
+                           "pct:64",
+                           "pct:3:k=57",
+                           "pos",
+                           "pos:k=8",
+                           "urw",
+                           "urw:w=1f.3,a.20",
+                           "delay:1",
+                           "delay:64:k=9",
+                           "dfs",
+                           "dfs:2",
+                           "dfs:at=0",
+                           "dfs:at=0.2.0.1",
+                           "dfs:3:at=1",
+                           "random:waits=1f.3,a.20",
+                           "fifo:waits=a.1",
+                           "urw:w=1f.3:waits=a.20",
+                           "pct:3:k=57:waits=a.2",
+                           "pos:waits=a.2",
+                           "delay:1:waits=a.2"}) {
     EXPECT_EQ(make_strategy(name)->name(), name);
   }
 }
@@ -57,6 +78,11 @@ TEST(Strategies, RefuseOtherNames) {
     EXPECT_NE(refusal(name), "accepted") << name;
   }
   EXPECT_NE(refusal("urw:w=1.4294967296"), "accepted");
+  for (const char* name :
+       {"random:waits=", "random:waits=a", "random:waits=a.0", "random:waits=g.1",
+        "random:waits=a.1,", "calm:waits=a.1", "dfs:waits=a.1", "portfolio:waits=a.1"}) {
+    EXPECT_NE(refusal(name), "accepted") << name;
+  }
 }
 
 TEST(Strategies, DependOnTheSeedAlone) {
@@ -67,6 +93,32 @@ TEST(Strategies, DependOnTheSeedAlone) {
     picks(*one, 1, 30);
     EXPECT_EQ(picks(*one, 2, 40), picks(*other, 2, 40)) << name;
   }
+}
+
+TEST(Strategies, DrawPlacesFromTheCourseThatWasSeen) {
+  const auto random = make_strategy("random:waits=a.5");
+  random->begin_run(1);
+  std::set<std::uint64_t> places;
+  for (int i = 0; i < 1'000; ++i) {
+    places.insert(random->draw_place(Stream::Fault, 1, 0xa, 1'000, {7, 8}));
+  }
+  EXPECT_EQ(places, (std::set<std::uint64_t>{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(Strategies, LearnCoursesAndAreNotMisledByThoseThatWereCut) {
+  const auto random = make_strategy("random");
+  const auto after = [&](std::uint64_t length, bool cut) {
+    const Course course{0xa, length, cut};
+    random->begin_run(1);
+    random->end_run({.courses = {&course, 1}});
+    return random->name();
+  };
+  EXPECT_EQ(after(3, true), "random:waits=a.3");
+  EXPECT_EQ(after(9, false), "random:waits=a.9");
+  EXPECT_EQ(after(4, true), "random:waits=a.9");
+  EXPECT_EQ(after(12, true), "random:waits=a.12");
+  EXPECT_EQ(after(6, false), "random:waits=a.6");
+  EXPECT_EQ(after(0, false), "random:waits=a.6");
 }
 
 TEST(Fifo, KeepsTheOrderAndVariesTheWorld) {
