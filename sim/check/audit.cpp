@@ -167,29 +167,18 @@ void Audit::note_deadlock(std::uint64_t waiting) {
                                        waiting, runtime_->registry().size()));
   }
   if (options_.allow_deadlock) return;
-  report(Verdict::Deadlock,
-         fmt::format("fermata::DeadlockError: Deadlock detected: no active coroutines, {} "
-                     "coroutines in waiting",
-                     waiting),
-         present(), Ending::Quiet);
+  report_waits(fmt::format("fermata::DeadlockError: Deadlock detected: no active coroutines, {} "
+                           "coroutines in waiting",
+                           waiting),
+               Ending::Quiet);
 }
 
 void Audit::look_for_stuck() {
   if (options_.allow_deadlock || interrupter_.armed()) return;
-  if (!stuck_.search(*runtime_, true).empty()) report_stuck(Ending::Going);
-}
-
-bool Audit::report_stuck_at_limit() {
-  if (record_.over() || options_.allow_deadlock) return false;
-  if (stuck_.search(*runtime_, false).empty() || !stuck_.has_ring()) return false;
-  report_stuck(Ending::Endless);
-  return true;
-}
-
-void Audit::report_stuck(Ending ending) {
-  report(Verdict::Deadlock,
-         fmt::format("partial deadlock: {} can never go on", labels_of(stuck_.found())), present(),
-         ending);
+  const auto& stuck = stuck_.search(*runtime_);
+  if (stuck.empty()) return;
+  report_waits(fmt::format("partial deadlock: {} can never go on", labels_of(stuck)),
+               Ending::Going);
 }
 
 void Audit::forget(const Event& event) noexcept {
@@ -331,7 +320,6 @@ void Audit::break_or_report_livelock() {
 }
 
 void Audit::report_livelock() {
-  if (report_stuck_at_limit()) return;
   Moment moment = present();
   moment.coroutine = busy_coroutine();
   std::string message =
@@ -348,24 +336,29 @@ Audit::Moment Audit::present() const {
                 record_.begun};
 }
 
-Failure Audit::with_waits(Verdict verdict, std::string message, Moment moment,
-                          Ending ending) const {
+void Audit::report_waits(std::string message, Ending ending) {
   const WaitSource source = wait_source();
   Explanation waits = explain_waits({&source, 1}, ending, record_.steps);
-  if (ending == Ending::Endless) waits.text += runtime_->dump();
-  return Failure{verdict,     std::move(message),    std::move(moment.coroutine), moment.at,
-                 moment.step, std::move(waits.text), std::move(waits.json)};
-}
-
-void Audit::report(Verdict verdict, std::string message, Moment moment, Ending ending) {
-  record_.fail(with_waits(verdict, std::move(message), std::move(moment), ending));
+  Failure failure;
+  failure.verdict = Verdict::Deadlock;
+  failure.message = std::move(message);
+  failure.explanation = std::move(waits.text);
+  failure.wait_graph = std::move(waits.json);
+  report(std::move(failure), present());
 }
 
 void Audit::report_limit(std::string message, Moment moment, const std::string& more) {
-  Failure failure =
-      with_waits(Verdict::Liveness, std::move(message), std::move(moment), Ending::Endless);
-  failure.explanation += more;
-  failure.by_limit = true;
+  const WaitSource source = wait_source();
+  Explanation waits = explain_waits({&source, 1}, Ending::Endless, record_.steps);
+  waits.text += runtime_->dump() + more;
+  if (options_.allow_deadlock) waits.hopeless.clear();
+  report(limit_failure(std::move(message), std::move(waits)), std::move(moment));
+}
+
+void Audit::report(Failure failure, Moment moment) {
+  failure.coroutine = std::move(moment.coroutine);
+  failure.at = moment.at;
+  failure.step = moment.step;
   record_.fail(std::move(failure));
 }
 

@@ -82,10 +82,6 @@ class Audit final : public Observer {
   [[nodiscard]] WaitSource wait_source() const noexcept {
     return {runtime_, options_.log_waits ? &history_ : nullptr, false};
   }
-  /// Reports a partial deadlock that is no more than likely: only at the end of a run that a limit
-  /// has ended. Returns whether there is one.
-  bool report_stuck_at_limit();
-
   /// Something that the end of the run will be about, as it was when it happened.
   struct Moment {
     std::string coroutine;
@@ -116,13 +112,11 @@ class Audit final : public Observer {
   void note_end(const CoroutineBase& coroutine);
   void check_fire(const Event& event);
   void look_for_stuck();
-  void report_stuck(Ending ending);
-  /// A failure with a picture of all waits.
-  [[nodiscard]] Failure with_waits(Verdict verdict, std::string message, Moment moment,
-                                   Ending ending) const;
-  void report(Verdict verdict, std::string message, Moment moment, Ending ending);
+  /// With a picture of all waits.
+  void report_waits(std::string message, Ending ending);
   /// Of a run that a limit stops, with `more` lines at the end of its explanation.
   void report_limit(std::string message, Moment moment, const std::string& more = {});
+  void report(Failure failure, Moment moment);
 
   void check_touched();
   void recount();

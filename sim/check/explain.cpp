@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "fermata/runtime/core/runtime.hpp"
+#include "fermata/sim/check/hopeless.hpp"
 #include "fermata/sim/check/wait_report.hpp"
 
 namespace fermata::sim {
@@ -26,7 +30,40 @@ namespace detail {
 Explanation explain_waits(std::span<const WaitSource> sources, Ending ending, std::uint64_t steps) {
   const WaitGraph graph = make_wait_graph(sources, ending == Ending::Quiet, steps);
   const Diagnosis diagnosis = diagnose(graph, ending == Ending::Endless);
-  return {wait_text(graph, diagnosis), wait_json(graph, diagnosis)};
+  Explanation explanation{wait_text(graph, diagnosis), wait_json(graph, diagnosis)};
+  if (ending != Ending::Endless) return explanation;
+  const std::vector<std::size_t> hopeless = find_hopeless(graph);
+  for (const std::size_t each : hopeless) {
+    explanation.hopeless += fmt::format("{}'{}'", explanation.hopeless.empty() ? "" : ", ",
+                                        graph.coroutines[each].name);
+  }
+  const auto about_them = [&](const Finding& finding) {
+    return finding.kind != WaitClass::Starvation &&
+           std::all_of(finding.waiters.begin(), finding.waiters.end(), [&](std::size_t waiter) {
+             return std::find(hopeless.begin(), hopeless.end(), waiter) != hopeless.end();
+           });
+  };
+  const auto& findings = diagnosis.findings;
+  const auto first = std::find_if(findings.begin(), findings.end(), about_them);
+  if (first != findings.end()) explanation.reason = finding_text(graph, *first);
+  return explanation;
+}
+
+Failure limit_failure(std::string limit, Explanation waits) {
+  Failure failure;
+  failure.by_limit = true;
+  failure.verdict = Verdict::Liveness;
+  if (waits.hopeless.empty()) {
+    failure.message = std::move(limit);
+  } else {
+    failure.verdict = Verdict::Deadlock;
+    failure.message = fmt::format("partial deadlock: {} can never go on", waits.hopeless);
+    failure.beneath = fmt::format("stopped by a limit: {}\n", limit);
+    if (!waits.reason.empty()) failure.beneath += waits.reason + '\n';
+  }
+  failure.explanation = std::move(waits.text);
+  failure.wait_graph = std::move(waits.json);
+  return failure;
 }
 
 std::string explain_leaks(const Runtime& runtime) {

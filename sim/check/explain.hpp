@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "fermata/sim/check/failure.hpp"
 #include "fermata/sim/check/wait_graph.hpp"
 
 namespace fermata {
@@ -33,11 +34,17 @@ enum class Ending : std::uint8_t {
 struct Explanation {
   std::string text;  // Several lines.
   std::string json;
+  std::string hopeless = {};  // With Endless: "'a', 'b'", who could never go on; may be empty.
+  std::string reason = {};    // And why, in a line.
 };
 
 /// `steps` are those of the run so far.
 [[nodiscard]] Explanation explain_waits(std::span<const WaitSource> sources, Ending ending,
                                         std::uint64_t steps);
+
+/// The failure of a run that a limit has ended, which is the message `limit` unless there are
+/// coroutines that can never go on: those come first then.
+[[nodiscard]] Failure limit_failure(std::string limit, Explanation waits);
 
 /// What is left of a run that has ended: events, coroutines, contexts, armed timers. Empty when
 /// nothing is.

@@ -44,6 +44,9 @@ struct Failure {
   std::string wait_graph;
   /// A limit on steps or time has stopped the run: it might have ended well.
   bool by_limit = false;
+  /// Lines that belong right beneath the message: the limit when that is not the message, the ring.
+  /// May be empty.
+  std::string beneath = {};
 
   /// Equal for failures that are the same to a reader: the verdict and the first line of the
   /// message, every run of digits in it replaced by '#'.

@@ -26,7 +26,6 @@ bool may_be_hopeless(const Event& event) noexcept {
 class StuckSearch::Facts final : public WaitFacts {
  public:
   [[nodiscard]] std::uint64_t holder() const noexcept { return holder_; }
-  [[nodiscard]] bool is_abandoned() const noexcept { return abandoned_; }
 
   void is(const char*, std::string_view, const SourcePlace*) override { known_ = true; }
   void state(std::string) override {}
@@ -35,7 +34,7 @@ class StuckSearch::Facts final : public WaitFacts {
   void needs(const Event&) override {}
   void accepts(const Event&) override {}
   void across(const Event&, const Event&) override {}
-  void abandoned(const char*) override { abandoned_ = true; }
+  void abandoned(const char*) override {}
   void stopped() override {}
   void stands_for(const void*) override {}
   void in_hands_of(const WaitPerson&, const char*) override {}
@@ -48,22 +47,17 @@ class StuckSearch::Facts final : public WaitFacts {
 
  private:
   std::uint64_t holder_ = 0;
-  bool abandoned_ = false;
   bool known_ = false;
 };
 
-const std::vector<const CoroutineBase*>& StuckSearch::search(const Runtime& runtime,
-                                                             bool handles_count) {
+const std::vector<const CoroutineBase*>& StuckSearch::search(const Runtime& runtime) {
   stuck_.clear();
-  has_ring_ = false;
-  handles_count_ = handles_count;
   for (const CoroutineBase* each = runtime.registry().first(); each != nullptr;
        each = each->next_registered()) {
     if (is_candidate(*each)) stuck_.push_back(each);
   }
   for (std::size_t before = 0; before != stuck_.size() && !stuck_.empty();) {
     before = stuck_.size();
-    has_ring_ = false;
     std::erase_if(stuck_, [this](const CoroutineBase* each) { return !is_held_up(*each); });
   }
   return stuck_;
@@ -74,7 +68,7 @@ bool StuckSearch::is_candidate(const CoroutineBase& coroutine) const {
   const Registration* wait = coroutine.waker().first();
   if (wait == nullptr || wait->next() != nullptr || wait->rule() != WakeRule::Resolve) return false;
   if (!may_be_hopeless(wait->source())) return false;
-  return !handles_count_ || (coroutine.scope().is_root() && !has_handle(coroutine));
+  return coroutine.scope().is_root() && !has_handle(coroutine);
 }
 
 // erase_if moves those it keeps to the front while it asks: one that is looked for among them may
@@ -86,19 +80,15 @@ bool StuckSearch::has(const CoroutineBase& coroutine) const noexcept {
 bool StuckSearch::is_held_up(const CoroutineBase& coroutine) {
   const Event& event = coroutine.waker().first()->source();
   if (event.kind() == EventKind::Coroutine) {
-    const bool held_up = has(static_cast<const CoroutineBase&>(event));
-    has_ring_ = has_ring_ || held_up;
-    return held_up;
+    return has(static_cast<const CoroutineBase&>(event));
   }
   Facts facts;
   event.explain_wait(facts, coroutine);
   if (facts.holder() != 0) {
-    has_ring_ = true;
     const CoroutineBase* holder = coroutine.runtime().registry().first();
     while (holder != nullptr && holder->id() != facts.holder()) holder = holder->next_registered();
     return holder == nullptr || has(*holder);
   }
-  if (facts.is_abandoned()) return !handles_count_;  // Who has a handle may cancel it.
   return !facts.is_known() && only_waiters_refer_to(event);
 }
 

@@ -24,14 +24,8 @@ namespace fermata::sim::detail {
 
 class StuckSearch {
  public:
-  /// Stuck coroutines, by id, valid until the runtime goes on. With `handles_count` one that
-  /// somebody has a handle to is not stuck.
-  [[nodiscard]] const std::vector<const CoroutineBase*>& search(const Runtime& runtime,
-                                                                bool handles_count);
-  /// What the last search found, while the runtime has not gone on.
-  [[nodiscard]] const std::vector<const CoroutineBase*>& found() const noexcept { return stuck_; }
-  /// Whether some of those found wait for one another.
-  [[nodiscard]] bool has_ring() const noexcept { return has_ring_; }
+  /// Stuck coroutines, by id, valid until the runtime goes on.
+  [[nodiscard]] const std::vector<const CoroutineBase*>& search(const Runtime& runtime);
 
  private:
   class Facts;
@@ -41,8 +35,6 @@ class StuckSearch {
   [[nodiscard]] bool has(const CoroutineBase& coroutine) const noexcept;
 
   std::vector<const CoroutineBase*> stuck_;  // Kept, so that a search allocates nothing.
-  bool handles_count_ = true;
-  bool has_ring_ = false;
 };
 
 /// "'a', 'b'"

@@ -350,8 +350,9 @@ class Builder::Answer final : public WaitFacts {
   void state(std::string text) override { node().state = std::move(text); }
   void wanted(std::string_view what) override { asked().wants = what; }
   void held_by(std::uint64_t coroutine, const SourcePlace* since) override {
-    builder_.hold(object_, asked().event->runtime(), coroutine, Certainty::Known, "held by",
-                  text_of(since));
+    const Runtime& runtime = asked().event->runtime();
+    if (builder_.index_of(runtime, coroutine) == WaitGraph::kNone) node().holder_ended = true;
+    builder_.hold(object_, runtime, coroutine, Certainty::Known, "held by", text_of(since));
   }
   void needs(const Event& part) override { builder_.add_part(object_, part, waiter_); }
   void accepts(const Event& part) override {

@@ -85,6 +85,7 @@ struct WaitGraph {
     std::string abandoned;  // Why nobody can fire it any more; empty when somebody can.
     bool any_part = false;
     bool stopped = false;             // A timer that will not fire.
+    bool holder_ended = false;        // Whoever holds it, and says so itself, has ended.
     bool only_waiters_refer = false;  // Nobody else has a reference to it.
     bool has_far_end = false;         // A connection whose other end is in this world.
     bool passive = false;             // Only code of the program can make it fire.

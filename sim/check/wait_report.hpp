@@ -17,6 +17,9 @@ namespace fermata::sim::detail {
 /// One ring, without the class and without a line break.
 [[nodiscard]] std::string ring_text(const WaitGraph& graph, const Finding& finding);
 
+/// A finding in a line: its class, and the ring or what is wrong.
+[[nodiscard]] std::string finding_text(const WaitGraph& graph, const Finding& finding);
+
 /// One object; its members are described in docs/guide/deadlocks.md.
 [[nodiscard]] std::string wait_json(const WaitGraph& graph, const Diagnosis& diagnosis);
 

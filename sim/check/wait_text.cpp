@@ -101,15 +101,18 @@ std::string ring_text(const WaitGraph& graph, const Finding& finding) {
   return text + name_of(graph.coroutines[finding.ring.front().coroutine]);
 }
 
+std::string finding_text(const WaitGraph& graph, const Finding& finding) {
+  const bool is_ring = finding.kind == WaitClass::Cycle;
+  return fmt::format("{}: {}", to_string(finding.kind),
+                     is_ring ? ring_text(graph, finding) : finding.text);
+}
+
 std::string wait_text(const WaitGraph& graph, const Diagnosis& diagnosis) {
   std::string text;
   for (const Finding& finding : diagnosis.findings) {
-    if (finding.kind == WaitClass::Cycle) {
-      text += fmt::format("cycle: {}\n", ring_text(graph, finding));
-    } else {
-      text += fmt::format("{}: {}\n  so {} cannot go on\n", to_string(finding.kind), finding.text,
-                          waiters(graph, finding));
-    }
+    text += finding_text(graph, finding) + '\n';
+    if (finding.kind == WaitClass::Cycle) continue;
+    text += fmt::format("  so {} cannot go on\n", waiters(graph, finding));
   }
   std::size_t told = WaitGraph::kNone;
   for (const WaitGraph::Coroutine& each : graph.coroutines) {

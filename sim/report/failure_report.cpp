@@ -46,6 +46,7 @@ std::string failure_report(const FoundFailure& found, const ReportContext& conte
                                 ? std::string()
                                 : fmt::format("coroutine '{}', ", failure.coroutine);
   std::string report = fmt::format("{}: {}\n", to_string(failure.verdict), failure.message);
+  report += indented(failure.beneath);
   report += fmt::format("  {}at {}, step {}", where, describe(failure.at), failure.step);
   if (context.explored) report += fmt::format(", run {}", found.run + 1);
   if (context.runs > 0) report += fmt::format(" of {}", context.runs);

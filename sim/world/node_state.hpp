@@ -61,8 +61,6 @@ class NodeState final : private AgendaOwner {
 
   [[nodiscard]] Interrupter& interrupter() noexcept { return audit_.interrupter(); }
   [[nodiscard]] WaitSource wait_source() const noexcept { return audit_.wait_source(); }
-  /// As Audit::report_stuck_at_limit.
-  bool report_stuck_at_limit() { return audit_.report_stuck_at_limit(); }
   /// The step that runs uses what has a name with this key.
   void announced(std::uint64_t key, bool written) { audit_.announced(key, written); }
   /// From here on nobody knows what a step uses.

@@ -29,19 +29,15 @@ bool same(const StackOptions& a, const StackOptions& b) noexcept {
   return a.stack_bytes == b.stack_bytes && a.guards == b.guards;
 }
 
-/// A failure that is explained by what coroutines wait for on the nodes that have not ended.
-Failure with_waits(Failure failure, const std::vector<NodeState*>& nodes, Ending ending,
-                   std::uint64_t steps) {
+/// What coroutines wait for on the nodes that have not ended.
+Explanation waits_of(const std::vector<NodeState*>& nodes, Ending ending, std::uint64_t steps) {
   std::vector<WaitSource> sources;
   for (const NodeState* node : nodes) {
     if (node->phase() == NodeState::Phase::Ended) continue;
     sources.push_back(node->wait_source());
     sources.back().paused = node->is_paused();
   }
-  Explanation waits = explain_waits(sources, ending, steps);
-  failure.explanation = std::move(waits.text);
-  failure.wait_graph = std::move(waits.json);
-  return failure;
+  return explain_waits(sources, ending, steps);
 }
 
 }  // namespace
@@ -341,9 +337,6 @@ void WorldState::ended(const NodeState& node) noexcept {
 }
 
 bool WorldState::end_by_time_limit() {
-  for (NodeState* node : programs()) {
-    if (node->phase() != NodeState::Phase::Ended && node->report_stuck_at_limit()) return false;
-  }
   stop_by_limit(
       fmt::format("the run has not ended within {} s of virtual time",
                   std::chrono::duration_cast<std::chrono::seconds>(options_.time_limit).count()));
@@ -351,13 +344,10 @@ bool WorldState::end_by_time_limit() {
 }
 
 void WorldState::stop_by_limit(std::string message) {
-  Failure failure;
-  failure.verdict = Verdict::Liveness;
-  failure.message = std::move(message);
+  Failure failure = limit_failure(std::move(message), waits_of(programs(), Ending::Endless, steps));
   failure.at = now_;
   failure.step = begun;
-  failure.by_limit = true;
-  fail(with_waits(std::move(failure), programs(), Ending::Endless, steps));
+  fail(std::move(failure));
 }
 
 void WorldState::stall() {
@@ -365,14 +355,16 @@ void WorldState::stall() {
   for (const NodeState* node : programs()) {
     if (node->phase() != NodeState::Phase::Ended) waiting += node->runtime().registry().size();
   }
-  fail(with_waits(
-      Failure{Verdict::Liveness,
-              fmt::format("stalled: the world is quiet for ever while {} coroutines wait", waiting),
-              {},
-              now_,
-              begun,
-              {}},
-      programs(), Ending::Quiet, steps));
+  Failure failure;
+  failure.verdict = Verdict::Liveness;
+  failure.message =
+      fmt::format("stalled: the world is quiet for ever while {} coroutines wait", waiting);
+  failure.at = now_;
+  failure.step = begun;
+  Explanation waits = waits_of(programs(), Ending::Quiet, steps);
+  failure.explanation = std::move(waits.text);
+  failure.wait_graph = std::move(waits.json);
+  fail(std::move(failure));
 }
 
 void WorldState::unwind_rest() {
