@@ -44,8 +44,8 @@ struct Failure {
   std::string wait_graph;
   /// A limit on steps or time has stopped the run: it might have ended well.
   bool by_limit = false;
-  /// Lines that belong right beneath the message: the limit when that is not the message, the ring.
-  /// May be empty.
+  /// Lines that belong right beneath the message: the limit when that is not the message, the ring,
+  /// the faults that never ended. May be empty.
   std::string beneath = {};
 
   /// Equal for failures that are the same to a reader: the verdict and the first line of the

@@ -102,6 +102,20 @@ void FaultPlan::decide(std::string_view name, const Keys& keys, bool allowed, Ki
   kind.odds = kOdds[decisions_.draw(Stream::Fault, keys.odds, std::size(kOdds))];
 }
 
+std::string FaultPlan::names_going() const {
+  std::string names;
+  const auto add = [&](std::string_view name, std::uint64_t struck) {
+    if (struck == 0 || stopped_) return;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  };
+  for (std::size_t i = 0; i < kFaultCount; ++i) {
+    const auto fault = static_cast<Fault>(i);
+    if (fault != Fault::Point) add(to_string(fault), counts_[i]);
+  }
+  for (const auto& [name, point] : points_) add(name, point.struck);
+  return names;
+}
+
 std::string FaultPlan::text() const {
   std::string text;
   const auto add = [&](std::string_view name, const Kind& kind, std::uint64_t struck) {

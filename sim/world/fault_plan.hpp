@@ -70,6 +70,8 @@ class FaultPlan final : private FaultPoints {
   /// The kinds and the names that this run has had, a line each: how often they were to strike, and
   /// how often they did.
   [[nodiscard]] std::string text() const;
+  /// Those that have struck and still may, "reset, delay"; empty when none does.
+  [[nodiscard]] std::string names_going() const;
 
  private:
   enum class Presence : std::uint8_t { Undecided, Absent, Present };

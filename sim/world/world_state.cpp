@@ -377,6 +377,13 @@ void WorldState::unwind_rest() {
 void WorldState::fail(Failure failure) {
   if (failure_ || over()) return;
   failure_ = std::move(failure);
+  const std::string faults = failure_->by_limit ? faults_.names_going() : std::string();
+  if (!faults.empty()) {
+    failure_->beneath += fmt::format(
+        "faults were still going ({}): world.heal() ends them, and what should succeed then has "
+        "to\n",
+        faults);
+  }
   hash.stop();
   faults_.stop();
 }

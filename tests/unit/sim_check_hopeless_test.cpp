@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/runtime/core/fault_point.hpp"
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/sync/await_all.hpp"
@@ -167,6 +168,31 @@ TEST_F(HopelessTest, OfSeveralMachinesAllAreLookedAtWhenTimeIsUp) {
       },
       {.time_limit = 100s});
   EXPECT_EQ(failure.message, "partial deadlock: 'other/left', 'other/right' can never go on");
+}
+
+TEST_F(HopelessTest, ALivelockTellsWhichFaultsWereStillGoing) {
+  WorldOptions options{.faults = FaultSet::parse("point")};
+  bool heals = false;
+  const auto tries_for_ever = [&] {
+    for (int i = 0;; ++i) {
+      static_cast<void>(FERMATA_FAULT("answer.lost"));
+      if (heals && i == 1'000) world_.heal();
+      suspend();
+    }
+  };
+  Failure failure = failure_of(tries_for_ever, options);
+  for (; failure.beneath.empty() && seed_ < 100; ++seed_) {
+    failure = failure_of(tries_for_ever, options);
+  }
+  EXPECT_EQ(failure.verdict, Verdict::Liveness);
+  EXPECT_EQ(
+      failure.beneath,
+      "faults were still going (answer.lost): world.heal() ends them, and what should succeed "
+      "then has to\n");
+  heals = true;
+  for (seed_ = 1; seed_ < 50; ++seed_) {
+    EXPECT_EQ(failure_of(tries_for_ever, options).beneath, "");
+  }
 }
 
 }  // namespace
