@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs with which a law has found a mistake in the runtime, as small as they were shrunk.
+// Programs with which a law has found a mistake in the runtime, or has raised a false alarm, as
+// small as they were shrunk; and runs in which one did so, by their seeds.
 
 #include <gtest/gtest.h>
 
+#include "properties/laws/expect_law.hpp"
 #include "properties/laws/shrink.hpp"
 #include "tests/support/checks.hpp"
 
@@ -37,6 +39,25 @@ TEST(FoundPrograms, ProtectedRegionKeepsAnEarlierCancellationOut) {
       {{Op::Cancel, 0, 0}, {Op::Protect, 0, 1}, {Op::Suspend, 0, 0}, {Op::Suspend, 0, 0}}};
   program.callbacks = {{}};
   expect_sound(program);
+}
+
+// A false alarm: the subscriber that a closed event tells at once had been taken for the waiter
+// that its step answers, which leaves the event out of turn.
+TEST(FoundPrograms, AWaiterIsAnsweredByASubscriberThatIsToldAtOnce) {
+  FERMATA_CHECKS("CORE-CB-11", "CORE-EV-08");
+  Program program;
+  program.events = {Subject::Signal, Subject::Promise};
+  program.bodies = {{{Op::Spawn, 0, 0},
+                     {Op::Subscribe, 1, 1},
+                     {Op::Suspend, 0, 0},
+                     {Op::Subscribe, 1, 0},
+                     {Op::Subscribe, 1, 0},
+                     {Op::Close, 1, 0}},
+                    {{Op::Wait, 0, 6}}};
+  program.callbacks = {{}, {{Op::Subscribe, 1, 2}}, {{Op::Cancel, 0, 0}}};
+  expect_sound(program);
+  expect_run(kCallbackDeletion.name, exploration_of(kCallbackDeletion), "pct:3:k=118",
+             0x604a368ad55185c6);
 }
 
 }  // namespace

@@ -73,13 +73,13 @@ Task* Stage::task(std::uint64_t serial) noexcept {
 
 void Listener::run(Event& event, const Outcome&) {
   ++calls_;
+  stage_.turn = 0;  // It is this one that was called, and no waiter.
   if (role_ == Role::End) {
     stage_.tasks[number_].life.observed_end();
     return;
   }
-  SharedEvent* shared = stage_.shared(event.serial());
   if (replaying) return player_.play_callback(number_, nullptr);
-  stage_.turn = 0;
+  SharedEvent* shared = stage_.shared(event.serial());
   stage_.complain(shared->callbacks.call(id_));
   struct Returned {
     SharedEvent& event;

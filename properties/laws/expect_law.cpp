@@ -25,21 +25,36 @@ sim::ExploreOptions options_for(std::string_view name, const char* strategy) {
   return options;
 }
 
+/// Returns whether no run has failed.
+bool expect_no_failure(const sim::ExploreOptions& options, const sim::Program& program) {
+  const sim::ExploreResult result = sim::explore(options, program);
+  if (!result.found) return true;
+  const sim::FoundFailure& found = *result.found;
+  ADD_FAILURE() << found.failure.message << "\nseed " << sim::seed_text(found.tape.seed) << ", run "
+                << found.run << " with " << found.tape.strategy << "\n"
+                << "reproduce: fermata_suite --only " << options.name << " --strategy "
+                << found.tape.strategy << " --seed " << sim::seed_text(found.tape.seed)
+                << " --runs 1\n"
+                << found.arguments << found.failure.explanation << found.output;
+  return false;
+}
+
 }  // namespace
 
 void expect_under_other_strategies(std::string_view name, const sim::Program& program) {
   for (const char* strategy : {"fifo", "pct:3"}) {
-    const sim::ExploreResult result = sim::explore(options_for(name, strategy), program);
-    if (!result.found) continue;
-    const sim::FoundFailure& found = *result.found;
-    ADD_FAILURE() << found.failure.message << "\nseed " << sim::seed_text(found.tape.seed)
-                  << ", run " << found.run << " with " << found.tape.strategy << "\n"
-                  << "reproduce: fermata_suite --only " << name << " --strategy "
-                  << found.tape.strategy << " --seed " << sim::seed_text(found.tape.seed)
-                  << " --runs 1\n"
-                  << found.arguments << found.failure.explanation << found.output;
-    return;
+    if (!expect_no_failure(options_for(name, strategy), program)) return;
   }
+}
+
+void expect_run(std::string_view name, const sim::Program& program, const char* strategy,
+                std::uint64_t seed) {
+  sim::ExploreOptions options;
+  options.name = std::string(name);
+  options.strategy = strategy;
+  options.seed = seed;
+  options.runs = 1;
+  expect_no_failure(options, program);
 }
 
 void expect_repeatable(std::string_view name, const sim::Program& program) {

@@ -13,6 +13,10 @@ namespace fermata::properties {
 /// again.
 void expect_under_other_strategies(std::string_view name, const sim::Program& program);
 
+/// One run of it, as with `fermata_suite --only NAME --strategy STRATEGY --seed SEED --runs 1`.
+void expect_run(std::string_view name, const sim::Program& program, const char* strategy,
+                std::uint64_t seed);
+
 /// The exploration made twice comes to the same, run by run.
 void expect_repeatable(std::string_view name, const sim::Program& program);
 
