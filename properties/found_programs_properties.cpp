@@ -7,6 +7,7 @@
 
 #include "properties/laws/expect_law.hpp"
 #include "properties/laws/shrink.hpp"
+#include "properties/scripts/law.hpp"
 #include "tests/support/checks.hpp"
 
 namespace fermata::properties {
@@ -58,6 +59,14 @@ TEST(FoundPrograms, AWaiterIsAnsweredByASubscriberThatIsToldAtOnce) {
   expect_sound(program);
   expect_run(kCallbackDeletion.name, exploration_of(kCallbackDeletion), "pct:3:k=118",
              0x604a368ad55185c6);
+}
+
+// Directories in a list of a directory that was dropped meanwhile were watched, and nobody watched
+// what they were in.
+TEST(FoundPrograms, NoPlaceIsWatchedBelowOneThatIsNot) {
+  FERMATA_CHECKS("FS-05");
+  expect_run(scripts::kWatches.name, scripts::exploration_of(scripts::kWatches), "random",
+             0x9e9ab570d26ca6f1);
 }
 
 }  // namespace

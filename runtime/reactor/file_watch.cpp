@@ -190,8 +190,13 @@ int FileWatch::begin_place(const std::string& name) {
   return 0;
 }
 
+// A list of what is there no more would bring in places that nobody above them watches.
 void FileWatch::drop(const std::string& name) noexcept {
   const std::string below = name + '/';
+  if (listing_ != nullptr) {
+    const std::string& listed = listing_->directory().name;
+    if (listed == name || listed.starts_with(below)) listing_.reset();
+  }
   const auto end = [this](std::map<std::string, WatchedPlace*>::iterator at) {
     WatchedPlace& place = *at->second;
     const auto next = places_.erase(at);

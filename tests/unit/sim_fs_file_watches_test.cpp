@@ -143,6 +143,31 @@ TEST_F(SimFileWatchesTest, EveryFileIsToldOrARescanIs) {
   EXPECT_GT(overflows, 0u);
 }
 
+// A directory that comes with others in it may be found in a list before its coming is told. Then
+// it is watched anew, and what was found below it before is not watched meanwhile.
+TEST_F(SimFileWatchesTest, WatchNothingBelowWhatTheyHaveLetGo) {
+  FERMATA_CHECKS("FS-05");
+  FaultSet faults = FaultSet::none();
+  for (const Fault fault : {Fault::WatchDelay, Fault::SlowDisk}) faults.add(fault);
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    run(
+        [] {
+          for (const char* path : {"/w", "/o", "/o/d", "/o/d/b", "/o/d/b/a"}) {
+            fs::make_directory(path);
+          }
+          FileWatcher watcher("/w", {.recursive = true});
+          fs::make_directory("/w/p");
+          fs::rename("/o/d", "/w/p/d");
+          delay(std::chrono::microseconds(random(2'000)));
+          fs::rename("/w/p/d/b/a", "/w/a");
+          delay(30s);
+          EXPECT_EQ(watcher.handle().places(), 5u);
+        },
+        faults, seed);
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+}
+
 TEST_F(SimFileWatchesTest, KeepTheOrderOfWhatHappened) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     run(
