@@ -90,24 +90,30 @@ TEST(UvSignals, RuntimesComeAndGoUnderAStormOfSignals) {
 }
 
 TEST(UvSignals, AStopSignalShutsDownAndASecondOneForces) {
-  Runtime runtime(uv::make_reactor(), {.log = [](std::string_view) {}});
-  bool asked = false;
-  const int code = runtime.run([&] {
-    spawn("stubborn", [&] {
-      try {
-        delay(1h);
-      } catch (const Cancellation&) {
-        asked = true;
-        std::raise(SIGINT);
-        delay(1h);
-      }
+  FERMATA_CHECKS("SIG-04");
+  const Handler inherited = disposition(SIGINT);  // It may be ignored, as by a shell's background.
+  for (const Handler before : {Handler(SIG_DFL), Handler(SIG_IGN), Handler(&own_handler)}) {
+    std::signal(SIGINT, before);
+    Runtime runtime(uv::make_reactor(), {.log = [](std::string_view) {}});
+    bool asked = false;
+    const int code = runtime.run([&] {
+      spawn("stubborn", [&] {
+        try {
+          delay(1h);
+        } catch (const Cancellation&) {
+          asked = true;
+          std::raise(SIGINT);
+          delay(1h);
+        }
+      });
+      suspend();
+      std::raise(SIGINT);
     });
-    suspend();
-    std::raise(SIGINT);
-  });
-  EXPECT_EQ(code, 128 + SIGINT);
-  EXPECT_TRUE(asked);
-  EXPECT_EQ(disposition(SIGINT), SIG_DFL);
+    EXPECT_EQ(code, 128 + SIGINT);
+    EXPECT_TRUE(asked);
+    EXPECT_EQ(disposition(SIGINT), before);
+  }
+  std::signal(SIGINT, inherited);
 }
 
 }  // namespace
