@@ -58,12 +58,13 @@ void Connection::send(Side from, std::span<const std::byte> bytes) {
     note(from, Message::Kind::Data, Message::Fate::Lost, Instant::never(), bytes);
     return;
   }
-  if (ends_[there].closed) {  // Nobody is there any more: the answer is a reset.
+  const bool sent = to(there).send(bytes, arrival);
+  if (ends_[there].closed) {  // Nobody reads it any more: it takes room until the reset comes back.
     note(from, Message::Kind::Data, Message::Fate::Refused, arrival, bytes);
     refuse(there, arrival);
     return tell(from);
   }
-  if (to(there).send(bytes, arrival)) {
+  if (sent) {
     note(from, Message::Kind::Data, Message::Fate::UnderWay, to(there).last_arrival(), bytes);
   }
   tell(there);

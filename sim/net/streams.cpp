@@ -255,13 +255,9 @@ void SimStream::arrived() {
     if (!deliver()) return expect_arrival();
   }
   if (!reading_) return expect_arrival();
-  if (connection_->broken(side_)) {
-    receive_failed(connection_->broken_code(side_));
-  } else if (inbound.ended()) {
-    received_end();
-  } else {
-    expect_arrival();
-  }
+  if (connection_->broken(side_)) return receive_failed(connection_->broken_code(side_));
+  if (inbound.ended()) received_end();
+  expect_arrival();  // A writer may still have to learn of a reset.
 }
 
 bool SimStream::deliver() {

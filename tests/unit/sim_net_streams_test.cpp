@@ -22,12 +22,14 @@
 #include "fermata/sim/world/world.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/faults.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 using test::only;
 using test::pattern;
 
@@ -300,6 +302,28 @@ TEST_F(NetTest, WritingToAClosedPeerFails) {
   expect_no_failure();
 }
 
+TEST_F(NetTest, TheWindowHoldsAWriterBackWhosePeerHasClosed) {
+  run([] {
+    auto listener = TcpListener::bind(kAddress);
+    const auto connect_to_a_closed_peer = [&] {
+      auto client = TcpStream::connect(kAddress);
+      listener.accept().value().close();
+      delay(1ms);
+      return client;
+    };
+    const std::string data = pattern(3 * kWindow);
+    const auto bytes = std::as_bytes(std::span(data));
+
+    auto one = connect_to_a_closed_peer();
+    EXPECT_EQ(one.write_some(bytes), kWindow);
+    EXPECT_EQ(error_of([&] { (void)one.write_some(bytes); }), "write: Connection reset by peer");
+
+    auto two = connect_to_a_closed_peer();
+    EXPECT_EQ(error_of([&] { two.write(data); }), "write: Connection reset by peer");
+  });
+  expect_no_failure();
+}
+
 TEST_F(NetTest, AWriterLearnsOfAResetBehindWhatNobodyReads) {
   FERMATA_CHECKS("IO-06");
   for (const bool ends_first : {false, true}) {
@@ -317,6 +341,22 @@ TEST_F(NetTest, AWriterLearnsOfAResetBehindWhatNobodyReads) {
     });
     expect_no_failure();
   }
+}
+
+TEST_F(NetTest, AWriterLearnsOfAResetBehindAnEndThatIsRead) {
+  FERMATA_CHECKS("IO-06");
+  run([] {
+    auto listener = TcpListener::bind(kAddress);
+    auto client = TcpStream::connect(kAddress);
+    auto server = listener.accept().value();
+    const auto reader = spawn("reader", [&] { EXPECT_EQ(read_all(client), ""); });
+    suspend();
+    server.close();
+    EXPECT_EQ(error_of([&] { client.write(pattern(3 * kWindow), {.timeout = 1s}); }),
+              "write: Connection reset by peer");
+    wait(*reader);
+  });
+  expect_no_failure();
 }
 
 TEST_F(NetTest, ConnectsMayBeRefusedOrHang) {
