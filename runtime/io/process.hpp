@@ -8,7 +8,8 @@
 //
 // Suspension  wait and the streams may suspend; nothing else does.
 // Ownership   Its end closes the streams and leaves the process running: one that was started here
-//             is reaped when it ends. With `terminate_when_dropped` it is told to end.
+//             is reaped when it ends, if its runtime still runs then. With `terminate_when_dropped`
+//             it is told to end.
 // Errors      InputOutputError, for instance "spawn /bin/flase: No such file or directory".
 
 #include <csignal>

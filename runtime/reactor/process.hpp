@@ -7,7 +7,8 @@
 //             anybody is told, and keeps the answer (PROC-01, PROC-03).
 // Activity    While somebody waits for it.
 // Ownership   The end of the last reference stops no process and blocks nobody: a child that was
-//             started here is reaped when it ends, without anybody being told.
+//             started here is reaped when it ends, without anybody being told. One that outlives
+//             the runtime is the program's to reap.
 
 #include <cstdint>
 #include <optional>

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <string>
@@ -161,10 +162,12 @@ TYPED_TEST(ProcessesOf, EnvironmentAndDirectoryAreTheChilds) {
     options.environment = {{"GREETING=moin", "PATH=/bin"}};
     Process greets = Process::spawn(options);
     EXPECT_EQ(read_to_end(greets.output()), "moin");
+    EXPECT_TRUE(greets.wait().success());
     options = piped(commands::kWhere);
     options.directory = "/usr";
     Process where = Process::spawn(options);
     EXPECT_EQ(read_to_end(where.output()), "/usr\n");
+    EXPECT_TRUE(where.wait().success());
   });
 }
 
@@ -245,13 +248,18 @@ TYPED_TEST(ProcessesOf, OneIsAnItemAmongOthers) {
 TYPED_TEST(ProcessesOf, OneThatNobodyWaitsForIsNoActivity) {
   FERMATA_CHECKS("CLOSE-04");
   TypeParam::run([] {
+    std::array<int, 2> pids{};
     {
-      const Process dropped = Process::spawn(shell(commands::kRestsAWhile));
-      const Process kept = Process::spawn(shell(commands::kRestsAWhile));
+      const Process one = Process::spawn(shell(commands::kRestsAWhile));
+      const Process other = Process::spawn(shell(commands::kRestsAWhile));
       EXPECT_EQ(current_runtime().active_event_count(), 0u);
+      pids = {one.pid(), other.pid()};
     }
     EXPECT_EQ(current_runtime().active_event_count(), 0u);
-    delay(30ms);
+    // Whoever ends the run before leaves children that nobody reaps.
+    for (const int pid : pids) {
+      while (Process::watch(pid).kill(0)) delay(1ms);
+    }
   });
 }
 
@@ -301,6 +309,21 @@ TYPED_TEST(ProcessesOf, WritingToOneThatHasEndedFails) {
 }
 
 // --- what only real processes have ---
+
+/// No test of this program may leave a child: others wait for all children to be gone.
+class ChildrenLeftBehind : public ::testing::EmptyTestEventListener {
+  void OnTestEnd(const ::testing::TestInfo&) override {
+    siginfo_t child{};
+    const int found = ::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT);
+    EXPECT_EQ(found, -1) << "a child is left, " << child.si_pid << " (0: it runs)";
+    EXPECT_EQ(errno, ECHILD);
+  }
+};
+
+[[maybe_unused]] const bool looks_for_children = [] {
+  ::testing::UnitTest::GetInstance()->listeners().Append(new ChildrenLeftBehind);
+  return true;
+}();
 
 /// A child that this process made behind the runtime's back, and that waits for `go`.
 struct ForkedChild {
