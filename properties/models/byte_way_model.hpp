@@ -93,12 +93,13 @@ class ByteWayModel {
            std::to_string(submitted_) + " were ever written";
   }
 
-  /// The reader was told that nothing follows.
-  [[nodiscard]] Complaint end_reached() const {
+  /// The reader was told that nothing follows but `left` bytes, which it did not take.
+  [[nodiscard]] Complaint end_reached(std::size_t left = 0) const {
     if (!ended()) return "IO-04 (VAL): the stream has ended, and its writer has not ended it";
     const std::size_t least = closed_ || refused_ ? acknowledged_ : submitted_;
-    if (received_ >= least) return {};
-    return "IO-02 (VAL): the stream ended after " + std::to_string(received_) + " of " +
+    const std::size_t reached = received_ + left;
+    if (reached >= least && reached <= submitted_) return {};
+    return "IO-02 (VAL): the stream ended after " + std::to_string(reached) + " of " +
            std::to_string(least) + " bytes that had been accepted";
   }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -70,12 +71,19 @@ struct End {
   End* peer = nullptr;  // Null as long as nobody knows; itself when everything comes back.
   Address local, remote;
   models::LineModel readers;
+  std::map<std::size_t, std::size_t> exactly;  // By reader: how many bytes it insists on.
   std::vector<std::size_t> writers;
-  std::size_t exactly = 0;  // Bytes that one reads, and nobody else reads; 0 when none does.
+  std::size_t given_back = 0;  // By an exact read that failed: they are there for later ones.
   bool at_end = false;
   bool read_failed = false;
 
   [[nodiscard]] bool is_broken() const { return read_failed || sent.failed(); }
+  /// How many bytes end the wait of whoever is the first in line.
+  [[nodiscard]] std::size_t enough() const {
+    if (readers.line().empty()) return 1;
+    const auto found = exactly.find(readers.line().front());
+    return found == exactly.end() ? 1 : found->second;
+  }
 };
 
 /// What a read leaves behind that nobody waits for any more.
@@ -294,7 +302,6 @@ class Streams final : public Subject {
   // --- reading ---
 
   void read(std::size_t actor, End& end, std::size_t size, const WaitOptions& options) {
-    if (end.exactly > 0) return;
     const bool was_at_end = end.at_end;
     const bool had_failed = end.read_failed;
     std::vector<std::byte> buffer(size);
@@ -311,46 +318,56 @@ class Streams final : public Subject {
       throw;
     }
     stage.complain(served("IO-09", end.readers, actor));
-    if (had_failed) stage.complain("IO-06 (VAL): a read succeeded after another one had failed");
-    if (was_at_end && count > 0) stage.complain("IO-04 (VAL): bytes came behind the end");
+    check_order(end, was_at_end, had_failed, count);
     took(end, std::span(buffer).first(count));
   }
 
-  /// Alone: whoever else read in between would get bytes from the middle. Interrupted, nobody knows
-  /// how much was taken, and the connection is of no more use.
+  /// All or nothing: what it has when it fails, or is given up, is there for the next read.
   void read_exactly(std::size_t actor, End& end, std::size_t size, const WaitOptions& options) {
-    if (end.peer == nullptr || !end.readers.line().empty()) {
-      return read(actor, end, std::min<std::size_t>(size, 100), options);
-    }
-    const models::ByteWayModel& way = end.peer->sent;
+    if (end.peer == nullptr) return read(actor, end, std::min<std::size_t>(size, 100), options);
+    const bool was_at_end = end.at_end;
+    const bool had_failed = end.read_failed;
     std::vector<std::byte> buffer(size);
-    for (std::size_t i = 0; i < size; ++i) buffer[i] = ~way.at(way.place() + i);
-    end.exactly = size;
+    end.exactly[actor] = size;
     end.readers.arrived(actor);
     const auto leave = [&] {
+      end.exactly.erase(actor);
       end.readers.left(actor);
-      end.exactly = 0;
-      std::size_t count = 0;
-      while (count < size && buffer[count] == way.at(way.place() + count)) ++count;
-      stage.complain(end.peer->sent.received(std::span(buffer).first(count)));
-      return count;
     };
     try {
       end.stream.read_exact(buffer, options);
     } catch (const InputOutputError& error) {
-      const std::size_t count = leave();
-      if (error.what() == fmt::format("Stream ended after {} of {} bytes", count, size)) {
-        return took(end, {});
-      }
-      return read_failed(end, error);
+      leave();
+      return exact_read_failed(end, size, error);
     } catch (...) {
-      end.readers.left(actor);
-      end.exactly = 0;
+      leave();
       abandon(std::move(buffer));
-      close(end);
       throw;
     }
-    if (leave() != size) stage.complain("IO-02 (VAL): a read that was to be exact is not full");
+    end.exactly.erase(actor);
+    stage.complain(served("IO-09", end.readers, actor));
+    check_order(end, was_at_end, had_failed, size);
+    took(end, buffer);
+  }
+
+  void exact_read_failed(End& end, std::size_t size, const InputOutputError& error) {
+    const models::ByteWayModel& way = end.peer->sent;
+    for (std::size_t count = 0; count < size; ++count) {
+      if (error.what() != fmt::format("Stream ended after {} of {} bytes", count, size)) continue;
+      if (count == 0) return took(end, {});
+      return stage.complain(way.end_reached(count));
+    }
+    end.given_back = std::min(way.outstanding(), size);
+    read_failed(end, error);
+  }
+
+  /// What an exact read gave back comes before the error that it was told of.
+  void check_order(End& end, bool was_at_end, bool had_failed, std::size_t count) {
+    if (had_failed && count > end.given_back) {
+      stage.complain("IO-06 (VAL): a read succeeded after another one had failed");
+    }
+    if (was_at_end && count > 0) stage.complain("IO-04 (VAL): bytes came behind the end");
+    end.given_back -= std::min(end.given_back, count);
   }
 
   void took(End& end, std::span<const std::byte> bytes) {
@@ -455,7 +472,7 @@ class Streams final : public Subject {
     if (end.peer == nullptr) return {};
     if (end.peer->is_broken()) return "IO-06 (WAKE): a reader has not been told of a reset";
     if (end.peer->sent.ended()) return "IO-04 (WAKE): a reader has not been told of the end";
-    if (end.peer->sent.outstanding() < std::max<std::size_t>(end.exactly, 1)) return {};
+    if (end.peer->sent.outstanding() < end.enough()) return {};
     return "IO-02 (WAKE): a reader sleeps, and bytes that were written to it never arrive";
   }
 
@@ -471,7 +488,7 @@ class Streams final : public Subject {
 
   /// What was written arrives, now that somebody reads it to the end.
   void drain(End& end) {
-    if (end.peer == nullptr || end.sent.is_closed() || end.exactly > 0) return;
+    if (end.peer == nullptr || end.sent.is_closed() || !end.exactly.empty()) return;
     std::vector<std::byte> buffer(kWindow);
     const models::ByteWayModel& way = end.peer->sent;
     try {

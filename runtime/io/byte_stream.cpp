@@ -21,14 +21,15 @@ std::size_t ByteStream::read(std::span<std::byte> buffer, const WaitOptions& opt
 
 void ByteStream::read_exact(std::span<std::byte> buffer, const WaitOptions& options,
                             SourcePlace place) {
-  const detail::Deadline deadline(options);
-  for (std::size_t done = 0; done < buffer.size();) {
-    const std::size_t size = read(buffer.subspan(done), deadline.remaining(), place);
-    if (size == 0) {
-      throw InputOutputError(fmt::format("Stream ended after {} of {} bytes", done, buffer.size()));
-    }
-    done += size;
+  if (buffer.empty()) return;
+  detail::check_token(options);
+  ReadRequest request(handle(), buffer, ReadMode::All);
+  detail::finish(request, options, place);
+  if (request.transferred() < buffer.size()) {  // Not taken: the next read gets them.
+    throw InputOutputError(
+        fmt::format("Stream ended after {} of {} bytes", request.transferred(), buffer.size()));
   }
+  request.take();
 }
 
 void ByteStream::write(std::span<const std::byte> data, const WaitOptions& options,

@@ -6,9 +6,10 @@
 // Suspension  read and write may suspend; nothing else does.
 // Ownership   A value that owns its connection. Closing drops what is not sent yet; who is parked
 //             gets InputOutputError "Stream was closed".
-// Cancelling  A read that is cancelled or times out loses no byte; a write that does goes on, only
-//             its report is lost. The sending of a file goes on likewise once it has begun; if
-//             its file is closed early, the stream takes no more writes.
+// Cancelling  A read that throws, for whatever reason, has taken no byte: what had come for it is
+//             there for the next read. A write that is cancelled or times out goes on, only its
+//             report is lost. The sending of a file goes on likewise once it has begun; if its file
+//             is closed early, the stream takes no more writes.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +34,8 @@ class ByteStream : public HandleOwner<StreamHandle> {
   std::size_t read(std::span<std::byte> buffer, const WaitOptions& options = {},
                    SourcePlace place = SourcePlace::current());
 
-  /// Fills `buffer`. Throws InputOutputError "Stream ended after 3 of 8 bytes" when it cannot.
+  /// Fills `buffer`, with bytes that follow each other whoever else reads. Throws InputOutputError
+  /// "Stream ended after 3 of 8 bytes" when it cannot; then the next read gets the three.
   void read_exact(std::span<std::byte> buffer, const WaitOptions& options = {},
                   SourcePlace place = SourcePlace::current());
 

@@ -40,10 +40,11 @@ std::size_t size_of(Buffers buffers) noexcept {
   return size;
 }
 
-ReadRequest::ReadRequest(StreamHandle& stream, std::span<std::byte> buffer)
+ReadRequest::ReadRequest(StreamHandle& stream, std::span<std::byte> buffer, ReadMode mode)
     : Request(stream.runtime(), "read"),
       stream_(Ref<StreamHandle>::share(stream)),
-      buffer_(buffer.first(std::min(buffer.size(), kTransferMax))) {
+      buffer_(mode == ReadMode::All ? buffer : buffer.first(std::min(buffer.size(), kTransferMax))),
+      mode_(mode) {
   FERMATA_REQUIRE(!buffer.empty(), "read: expected a buffer of at least one byte");
   stream.require_readable("read");
   runtime().kernel().log_wait(WaitAct::Used, stream, nullptr);
@@ -58,8 +59,13 @@ ReadRequest::~ReadRequest() {
   if (!completed()) {
     stream_->readers_.remove(*this);
   } else if (stream_->untaken_ == this) {
-    stream_->give_back(buffer_.first(transferred()));
+    stream_->untaken_ = nullptr;
+  } else {
+    return;
   }
+  if (filled_ == 0 || stream_->closed()) return;
+  stream_->give_back(filled());
+  stream_->serve_readers();
 }
 
 std::size_t ReadRequest::take() noexcept {
@@ -143,15 +149,9 @@ void StreamHandle::serve_readers() {
         held_ = {};
         held_taken_ = 0;
       }
-      untaken_->complete(size);
+      tell_satisfied_reader();
     } else if (ended_ || read_code_ != 0) {
-      ReadRequest& reader = *readers_.first();
-      readers_.remove(reader);
-      if (ended_) {
-        reader.complete(0);
-      } else {
-        reader.fail(read_code_);
-      }
+      end_reader();
     } else if (reading_) {
       return;
     } else {
@@ -161,23 +161,40 @@ void StreamHandle::serve_readers() {
   }
 }
 
-/// Moves bytes to the first reader, which becomes the untaken one and is to be completed.
+/// Moves bytes to the first reader, which becomes the untaken one when it has what it wants.
 std::size_t StreamHandle::fill_reader(std::span<const std::byte> data) noexcept {
   ReadRequest& reader = *readers_.first();
-  const std::size_t size = std::min(reader.buffer_.size(), data.size());
-  if (reader.buffer_.data() != data.data()) {
-    std::memcpy(reader.buffer_.data(), data.data(), size);
+  const std::span<std::byte> to = reader.rest();
+  const std::size_t size = std::min(to.size(), data.size());
+  if (to.data() != data.data()) std::memcpy(to.data(), data.data(), size);
+  reader.filled_ += size;
+  if (reader.satisfied()) {
+    readers_.remove(reader);
+    untaken_ = &reader;
   }
-  readers_.remove(reader);
-  untaken_ = &reader;
   return size;
+}
+
+void StreamHandle::tell_satisfied_reader() noexcept {
+  if (untaken_ != nullptr) untaken_->complete(untaken_->filled_);
+}
+
+/// Nothing follows for the first reader: it fails, or gets what it has at the end of the stream.
+void StreamHandle::end_reader() {
+  ReadRequest& reader = *readers_.first();
+  readers_.remove(reader);
+  if (ended_) {
+    if (reader.filled_ > 0) untaken_ = &reader;
+    return reader.complete(reader.filled_);
+  }
+  if (reader.filled_ > 0) give_back(reader.filled());
+  reader.fail(read_code_);
 }
 
 void StreamHandle::received(std::span<const std::byte> data) {
   while (!data.empty() && may_serve() && held().empty()) {
-    const std::size_t size = fill_reader(data);
-    data = data.subspan(size);
-    untaken_->complete(size);
+    data = data.subspan(fill_reader(data));
+    tell_satisfied_reader();
   }
   if (data.empty() || closed()) return;
   held_.insert(held_.end(), data.begin(), data.end());
@@ -201,17 +218,17 @@ void StreamHandle::stop_armed_reading() noexcept {
 }
 
 std::span<std::byte> StreamHandle::read_target(std::span<std::byte> spare) noexcept {
-  return may_serve() && held().empty() ? readers_.first()->buffer_ : spare;
+  if (!may_serve() || !held().empty()) return spare;
+  const std::span<std::byte> rest = readers_.first()->rest();
+  return rest.first(std::min(rest.size(), kTransferMax));
 }
 
+/// The next reader gets them.
 void StreamHandle::give_back(std::span<const std::byte> bytes) {
-  untaken_ = nullptr;
-  if (closed()) return;
   std::vector<std::byte> whole(bytes.begin(), bytes.end());
   whole.insert(whole.end(), held().begin(), held().end());
   held_ = std::move(whole);
   held_taken_ = 0;
-  serve_readers();
 }
 
 // --- writing ---

@@ -6,6 +6,7 @@
 // Reading  FIFO. Once begun it stays armed: bytes go straight into a waiting reader's buffer; when
 //          nobody reads, one chunk is held and the backend stops until it is taken. A reader that
 //          leaves with bytes it never took gives them back: a cancelled read loses none (IO-02).
+//          So does one that wants its whole buffer and does not get it, for whatever reason.
 //          End of file and errors are sticky (IO-04).
 // Writing  In submission order, never interleaved (IO-03). The backend is tried at once; what it
 //          does not accept is copied, so that a submitted write needs the caller no more.
@@ -41,11 +42,17 @@ inline constexpr std::size_t kBuffersMax = 65'535;
 using Buffers = std::span<const std::span<const std::byte>>;
 [[nodiscard]] std::size_t size_of(Buffers buffers) noexcept;
 
-/// Reads at least one byte into `buffer`, or none at the end of the stream.
+enum class ReadMode : std::uint8_t {
+  Some,  // completes with what is there, at least one byte
+  All,   // completes when the buffer is full, or with less at the end of the stream
+};
+
+/// Reads into `buffer`, none at the end of the stream. Nobody else reads in between.
 class ReadRequest final : public Request {
  public:
-  /// Throws UsageError when `buffer` is empty, and for a stream that is only written.
-  ReadRequest(StreamHandle& stream, std::span<std::byte> buffer);
+  /// ReadMode::Some reads up to kTransferMax bytes. Throws UsageError when `buffer` is empty, and
+  /// for a stream that is only written.
+  ReadRequest(StreamHandle& stream, std::span<std::byte> buffer, ReadMode mode = ReadMode::Some);
   ~ReadRequest() override;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
@@ -56,8 +63,16 @@ class ReadRequest final : public Request {
  private:
   friend class StreamHandle;
 
+  [[nodiscard]] std::span<std::byte> filled() const noexcept { return buffer_.first(filled_); }
+  [[nodiscard]] std::span<std::byte> rest() const noexcept { return buffer_.subspan(filled_); }
+  [[nodiscard]] bool satisfied() const noexcept {
+    return mode_ == ReadMode::Some ? filled_ > 0 : filled_ == buffer_.size();
+  }
+
   Ref<StreamHandle> stream_;
   std::span<std::byte> buffer_;
+  std::size_t filled_ = 0;
+  ReadMode mode_;
   detail::Link<ReadRequest> link_;
 
  public:
@@ -200,6 +215,8 @@ class StreamHandle : public IoHandle {
   void serve_readers();
   [[nodiscard]] bool may_serve() const noexcept { return !readers_.empty() && untaken_ == nullptr; }
   std::size_t fill_reader(std::span<const std::byte> data) noexcept;
+  void tell_satisfied_reader() noexcept;
+  void end_reader();
   void stop_armed_reading() noexcept;
   void give_back(std::span<const std::byte> bytes);
   void write(WriteRequest& request, Buffers buffers, WriteMode mode);
@@ -219,7 +236,7 @@ class StreamHandle : public IoHandle {
     return std::span(held_).subspan(held_taken_);
   }
 
-  ReadRequest::List readers_;
+  ReadRequest::List readers_;       // The first one may have a part of what it wants.
   ReadRequest* untaken_ = nullptr;  // Completed, but its bytes are not accepted yet.
   std::vector<std::byte> held_;
   std::size_t held_taken_ = 0;

@@ -68,6 +68,79 @@ TYPED_TEST(Streams, AStreamThatEndsEarlyFailsAnExactRead) {
   });
 }
 
+TYPED_TEST(Streams, AnExactReadThatGivesUpLosesNoByte) {
+  FERMATA_CHECKS("IO-02");
+  TypeParam::run([] {
+    typename TestFixture::Pair pair;
+    std::array<std::byte, 8> buffer;
+    pair.client->write("ab");
+    EXPECT_THROW(pair.server->read_exact(buffer, {.timeout = 10ms}), Timeout);
+    pair.client->write("cd");
+    Timer token(current_runtime(), 10ms);
+    EXPECT_THROW(pair.server->read_exact(buffer, {.token = &token}), OperationCanceled);
+    pair.client->write("ef");
+    auto reader = spawn("reader", [&] { pair.server->read_exact(buffer); });
+    delay(10ms);
+    reader.cancel();
+    EXPECT_THROW(await(reader), Cancellation);
+    EXPECT_THROW(pair.server->read_exact(buffer, {.timeout = 0ms}), Timeout);
+    pair.client->write("gh");
+    pair.client->shutdown_write();
+    EXPECT_EQ(read_exactly(*pair.server, 8), "abcdefgh");
+  });
+}
+
+TYPED_TEST(Streams, AnExactReadThatMeetsTheEndLeavesWhatItHad) {
+  FERMATA_CHECKS("IO-02", "IO-04");
+  TypeParam::run([] {
+    typename TestFixture::Pair pair;
+    pair.client->write("abc");
+    pair.client->shutdown_write();
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(error_of([&] { read_exactly(*pair.server, 8); }),
+                "Stream ended after 3 of 8 bytes");
+    }
+    EXPECT_FALSE(pair.server->handle().at_end());
+    EXPECT_EQ(read_text(*pair.server), "abc");
+    EXPECT_EQ(read_text(*pair.server), "");
+    EXPECT_EQ(error_of([&] { read_exactly(*pair.server, 8); }), "Stream ended after 0 of 8 bytes");
+  });
+}
+
+TYPED_TEST(Streams, NobodyReadsInTheMiddleOfAnExactRead) {
+  FERMATA_CHECKS("IO-09");
+  TypeParam::run([] {
+    typename TestFixture::Pair pair;
+    std::string whole;
+    auto exact = spawn("exact", [&] { whole = read_exactly(*pair.server, 4); });
+    auto next = spawn("next", [&] { return read_text(*pair.server); });
+    suspend();
+    pair.client->write("ab");
+    delay(10ms);
+    pair.client->write("cdef");
+    pair.client->shutdown_write();
+    await(exact);
+    EXPECT_EQ(whole, "abcd");
+    EXPECT_EQ(await(next), "ef");
+  });
+}
+
+TYPED_TEST(Streams, WhatAnExactReadLeavesGoesToWhoeverReadsNext) {
+  FERMATA_CHECKS("IO-02", "IO-09");
+  TypeParam::run([] {
+    typename TestFixture::Pair pair;
+    auto exact = spawn("exact", [&] { read_exactly(*pair.server, 4); });
+    auto next = spawn("next", [&] { return read_text(*pair.server); });
+    suspend();
+    pair.client->write("ab");
+    delay(10ms);
+    exact.cancel();
+    pair.client->shutdown_write();
+    EXPECT_EQ(await(next), "ab");
+    EXPECT_THROW(await(exact), Cancellation);
+  });
+}
+
 TYPED_TEST(Streams, CloseWakesEveryParkedOperationAndRefusesLaterOnes) {
   FERMATA_CHECKS("IO-06", "IO-01");
   TypeParam::run([] {

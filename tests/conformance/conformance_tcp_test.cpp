@@ -14,12 +14,16 @@
 #include "fermata/runtime/core/suspend.hpp"
 #include "fermata/runtime/sync/await.hpp"
 #include "fermata/sim/check/explain.hpp"
+#include "tests/conformance/reading.hpp"
 #include "tests/conformance/transports.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 
 template <class Arm>
 class Tcp : public ::testing::Test {};
@@ -68,6 +72,20 @@ TYPED_TEST(Tcp, AnAddressInUseIsRefused) {
       EXPECT_EQ(error.what(),
                 "listen at " + listener.local_address().text() + ": Address already in use");
     }
+  });
+}
+
+TYPED_TEST(Tcp, AnExactReadThatMeetsAResetLeavesWhatItHad) {
+  FERMATA_CHECKS("IO-02");
+  TypeParam::run([] {
+    Connected<OverTcp> pair;
+    auto reader = spawn("reader", [&] { return error_of([&] { read_exactly(*pair.server, 8); }); });
+    pair.client->write("abc");
+    delay(10ms);
+    pair.client->reset();
+    EXPECT_EQ(await(reader), "read: Connection reset by peer");
+    EXPECT_EQ(read_text(*pair.server), "abc");
+    EXPECT_EQ(error_of([&] { read_text(*pair.server); }), "read: Connection reset by peer");
   });
 }
 

@@ -26,6 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::bytes_of;
+using test::text_of;
 
 class FakeStream final : public StreamHandle {
  public:
@@ -161,6 +162,88 @@ TEST_F(Stream, BytesThatWereNotTakenComeBackInFrontOfLaterOnes) {
     first.reset();
     ASSERT_TRUE(second.completed());
     EXPECT_EQ(std::string(reinterpret_cast<char*>(rest.data()), second.take()), "abcdefgh");
+  });
+}
+
+TEST_F(Stream, AReadOfAllStaysTheFirstUntilItIsFull) {
+  FERMATA_CHECKS("IO-09");
+  run([&] {
+    std::array<std::byte, 16> rest;
+    ReadRequest all(*stream_, buffer_, ReadMode::All);
+    ReadRequest next(*stream_, rest);
+    stream_->received(bytes_of("ab"));
+    EXPECT_FALSE(all.completed() || next.completed());
+    const auto target = stream_->read_target(rest);
+    EXPECT_EQ(target.data(), buffer_.data() + 2);
+    EXPECT_EQ(target.size(), 2u);
+    stream_->received(bytes_of("cdef"));
+    ASSERT_TRUE(all.completed());
+    EXPECT_FALSE(next.completed());
+    EXPECT_EQ(all.take(), 4u);
+    EXPECT_EQ(text_of(buffer_), "abcd");
+    ASSERT_TRUE(next.completed());
+    EXPECT_EQ(text_of(std::span(rest).first(next.take())), "ef");
+    EXPECT_EQ(counts_.starts, 1);
+  });
+}
+
+TEST_F(Stream, AReadOfAllTakesWhatIsHeldAndThenWhatComes) {
+  run([&] {
+    { const ReadRequest abandoned(*stream_, buffer_); }
+    stream_->received(bytes_of("abc"));
+    ReadRequest all(*stream_, buffer_, ReadMode::All);
+    EXPECT_FALSE(all.completed());
+    stream_->received(bytes_of("d"));
+    EXPECT_EQ(all.take(), 4u);
+    EXPECT_EQ(text_of(buffer_), "abcd");
+  });
+}
+
+TEST_F(Stream, AReadOfAllThatLeavesGivesBackWhatItHas) {
+  FERMATA_CHECKS("IO-02");
+  run([&] {
+    std::array<std::byte, 16> rest;
+    auto all = std::make_unique<ReadRequest>(*stream_, buffer_, ReadMode::All);
+    ReadRequest next(*stream_, rest);
+    stream_->received(bytes_of("ab"));
+    all.reset();
+    ASSERT_TRUE(next.completed());
+    stream_->received(bytes_of("cd"));
+    EXPECT_EQ(text_of(std::span(rest).first(next.take())), "ab");
+    EXPECT_EQ(ReadRequest(*stream_, buffer_).take(), 2u);
+  });
+}
+
+TEST_F(Stream, AReadOfAllThatMeetsTheEndOrAnErrorGivesBackWhatItHas) {
+  FERMATA_CHECKS("IO-02", "IO-04");
+  for (const bool fails : {false, true}) {
+    run([&] {
+      std::array<std::byte, 16> rest;
+      auto all = std::make_unique<ReadRequest>(*stream_, buffer_, ReadMode::All);
+      ReadRequest next(*stream_, rest);
+      stream_->received(bytes_of("ab"));
+      fails ? stream_->receive_failed(ECONNRESET) : stream_->received_end();
+      ASSERT_TRUE(all->completed());
+      EXPECT_EQ(all->transferred(), fails ? 0u : 2u);
+      EXPECT_EQ(all->error() != nullptr, fails);
+      all.reset();
+      ASSERT_TRUE(next.completed());
+      EXPECT_EQ(text_of(std::span(rest).first(next.take())), "ab");
+      const ReadRequest last(*stream_, buffer_);
+      EXPECT_EQ(last.transferred(), 0u);
+      EXPECT_EQ(last.error() != nullptr, fails);
+    });
+  }
+}
+
+TEST_F(Stream, AReadOfAllFailsWithItsStream) {
+  FERMATA_CHECKS("IO-06");
+  run([&] {
+    const ReadRequest all(*stream_, buffer_, ReadMode::All);
+    stream_->received(bytes_of("ab"));
+    stream_->close();
+    EXPECT_EQ(message_of(all.error()), "Stream was closed");
+    stream_->close_acknowledged();
   });
 }
 
