@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/runtime/io/tcp.hpp"
 
+#include <array>
 #include <string>
 
 #include "fermata/runtime/base/error.hpp"
@@ -38,6 +39,29 @@ std::optional<Duration> TcpStream::keep_alive() const {
   const int seconds = handle().option(SocketOption::KeepAlive);
   if (seconds == 0) return std::nullopt;
   return std::chrono::seconds(seconds);
+}
+
+bool TcpStream::close(const CloseOptions& options, SourcePlace place) {
+  const WaitOptions limits{.timeout = options.linger};
+  detail::check_token(limits);
+  const detail::Deadline deadline(limits);
+  if (!is_open()) return false;
+  struct Closing {
+    Ref<StreamHandle> stream;  // Of which the value may be gone, or stand for another one.
+    ~Closing() { stream->close(); }
+  } const closing{Ref<StreamHandle>::share(handle())};
+  std::array<std::byte, 4096> dropped;
+  try {
+    closing.stream->shutdown_write();
+    for (;;) {
+      ReadRequest request(*closing.stream, dropped);
+      detail::finish(request, deadline.remaining(), place);
+      if (request.take() == 0) return true;
+    }
+  } catch (const Timeout&) {
+  } catch (const InputOutputError&) {  // The peer is gone, or somebody else has closed.
+  }
+  return false;
 }
 
 void TcpStream::reset() {

@@ -13,6 +13,11 @@
 
 namespace fermata {
 
+struct CloseOptions {
+  /// How long to wait for the peer's end of stream first.
+  Duration linger = Duration::zero();
+};
+
 class TcpStream : public ByteStream {
  public:
   using ByteStream::ByteStream;
@@ -49,6 +54,17 @@ class TcpStream : public ByteStream {
   void set_receive_buffer(int size) { handle().set_option(SocketOption::ReceiveBuffer, size); }
   [[nodiscard]] int send_buffer() const { return handle().option(SocketOption::SendBuffer); }
   [[nodiscard]] int receive_buffer() const { return handle().option(SocketOption::ReceiveBuffer); }
+
+  // --- closing ---
+
+  /// As the destructor: at once. Where bytes of the peer are unread, or come later, the system
+  /// breaks the connection, and the peer loses what was not delivered to it yet.
+  using ByteStream::close;
+  /// Lets everything that was written arrive: ends the writing side, drops what the peer still
+  /// sends until it ends too, and closes; after `linger` at the latest, whatever came. Returns
+  /// whether the peer has ended. May suspend; one that is cancelled has closed. Throws UsageError
+  /// for a negative time.
+  bool close(const CloseOptions& options, SourcePlace place = SourcePlace::current());
 
   /// Closing, also by the destructor, breaks the connection: the peer gets "Connection reset by
   /// peer" instead of the end of the stream, and what is not sent yet is lost.

@@ -72,6 +72,7 @@ void Connection::send(Side from, std::span<const std::byte> bytes) {
 
 void Connection::refuse(Side there, Instant when) {
   Pipe& back = to(other(there));
+  back.lose_unsent();
   if (!back.send_reset(when + least_latency())) return;
   const Traffic::Id id =
       note(there, Message::Kind::Reset, Message::Fate::UnderWay, back.last_arrival());
@@ -90,6 +91,7 @@ void Connection::send_end(Side from) {
 void Connection::send_reset(Side from) {
   if (crashed(from)) return;
   Pipe& away = to(other(from));
+  if (!local()) away.lose_unsent();
   if (away.send_reset(arrival_from(from))) {
     note(from, Message::Kind::Reset, Message::Fate::UnderWay, away.last_arrival());
   }

@@ -22,6 +22,21 @@ bool Pipe::send_reset(Instant arrival) {
   return sent;
 }
 
+void Pipe::lose_unsent() {
+  const std::size_t kept = read_ + receiver_buffer_;
+  if (bytes_.size() <= kept) return;
+  std::size_t lost = bytes_.size() - kept;
+  bytes_.resize(kept);
+  arrived_ = std::min(arrived_, kept);
+  ended_ = false;
+  std::erase_if(under_way_, [](const Segment& segment) { return segment.kind == Kind::End; });
+  for (auto segment = under_way_.rbegin(); segment != under_way_.rend(); ++segment) {
+    const std::size_t part = std::min(lost, segment->size);
+    segment->size -= part;
+    lost -= part;
+  }
+}
+
 bool Pipe::push(Segment segment) {
   if (reset_sent_) return false;
   segment.arrival = std::max(segment.arrival, last_arrival_);

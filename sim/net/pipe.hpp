@@ -39,6 +39,9 @@ class Pipe {
   bool send_end(Instant arrival);
   /// The connection is broken; nothing follows.
   bool send_reset(Instant arrival);
+  /// Forgets what the receiver's buffer has no room for, and an end behind it: it has never left
+  /// the sender's buffer, and goes with that.
+  void lose_unsent();
   /// When what was sent last arrives; never() while nobody knows.
   [[nodiscard]] Instant last_arrival() const noexcept { return last_arrival_; }
   /// What waits arrives: `when` is asked for each size, in order.

@@ -95,6 +95,43 @@ TEST_P(LoopTcp, X33CloseSendsWhatIsQueuedAndRefusesTheRest) {
   });
 }
 
+TEST_P(LoopTcp, APeerThatGoesOnSendingGetsAllThatWasQueuedBeforeTheClose) {
+  on_arm([](LoopArm& arm) {
+    constexpr std::size_t kBytes = std::size_t{512} << 10;
+    std::string order;
+    std::size_t received = 0;
+    OneConnection server(arm,
+                         {.on_message =
+                              [&](TcpConnection& who, std::string_view) {
+                                who.send(std::string(kBytes, 'x'));
+                                who.close();
+                              },
+                          .on_error = [&](TcpConnection&, const TcpFailure&) { order += 'e'; },
+                          .on_close = [&](TcpConnection&) { order += 's'; }},
+                         {.marks = {.high = 2 * kBytes, .low = kBytes}, .read_budget = 1});
+    TcpClientOptions options;
+    options.marks = {.high = 2 * kBytes, .low = kBytes};
+    options.read_chunk = 4096;
+    TcpConnection::connect(
+        arm.loop(), server.address(),
+        {.on_connect = [](TcpConnection& who) { who.send(std::string(300'000, 'q')); },
+         .on_message =
+             [&](TcpConnection& who, std::string_view bytes) {
+               received += bytes.size();
+               who.send("and again");
+               who.pause_receiving();  // Most of it waits in the system.
+               arm.loop().delay(1ms, [&who] { who.resume_receiving(); });
+             },
+         .on_error = [&](TcpConnection&, const TcpFailure&) { order += 'E'; },
+         .on_close = [&](TcpConnection&) { order += 'c'; }},
+        options);
+    arm.drive();
+    EXPECT_EQ(received, kBytes);
+    EXPECT_TRUE(order == "sc" || order == "cs") << order;
+    EXPECT_EQ(arm.loop().timer_count(), 0u);
+  });
+}
+
 /// Never knows a length, or says that it is negative.
 class BrokenFraming final : public Framing {
  public:

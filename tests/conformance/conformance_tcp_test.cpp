@@ -89,6 +89,106 @@ TYPED_TEST(Tcp, AnExactReadThatMeetsAResetLeavesWhatItHad) {
   });
 }
 
+/// What comes until the end of the stream, or until it breaks.
+struct Received {
+  std::size_t bytes = 0;
+  int code = 0;  // Of what broke it.
+};
+
+Received receive_all(TcpStream& stream) {
+  Received all;
+  std::array<std::byte, 4096> piece;
+  try {
+    while (const std::size_t size = stream.read(piece)) all.bytes += size;
+  } catch (const InputOutputError& error) {
+    all.code = error.code();
+  }
+  return all;
+}
+
+/// More than the buffers of any reactor take.
+const std::string kMuch(std::size_t{8} << 20, 'x');
+
+TYPED_TEST(Tcp, ACloseWithUnreadBytesBreaksOffWhatIsNotSentYet) {
+  TypeParam::run([] {
+    Connected<OverTcp> pair;
+    pair.client->write("unread");
+    delay(1ms);
+    const std::size_t accepted = pair.server->write_some(std::as_bytes(std::span(kMuch)));
+    pair.server->close();
+    delay(1ms);
+    const Received got = receive_all(*pair.client);
+    EXPECT_LT(got.bytes, accepted);
+    EXPECT_EQ(got.code, ECONNRESET);
+  });
+}
+
+TYPED_TEST(Tcp, ACloseThatLingersLosesNothingThoughThePeerSends) {
+  TypeParam::run([] {
+    Connected<OverTcp> pair;
+    pair.client->write("unread");
+    delay(1ms);
+    const std::size_t accepted = pair.server->write_some(std::as_bytes(std::span(kMuch)));
+    Received got;
+    auto client = spawn("client", [&] {
+      got = receive_all(*pair.client);
+      pair.client->close();
+    });
+    auto chatter = spawn("chatter", [&] {
+      for (int i = 0; i < 10; ++i) pair.client->write("more");
+    });
+    EXPECT_TRUE(pair.server->close({.linger = 10s}));
+    EXPECT_FALSE(pair.server->is_open());
+    await(client);
+    await(chatter);
+    EXPECT_EQ(got.bytes, accepted);
+    EXPECT_EQ(got.code, 0);
+  });
+}
+
+TYPED_TEST(Tcp, ACloseLingersNoLongerThanItIsAllowedTo) {
+  TypeParam::run([] {
+    Connected<OverTcp> pair;
+    EXPECT_FALSE(pair.server->close({.linger = 5ms}));  // The client never ends.
+    EXPECT_FALSE(pair.server->is_open());
+    EXPECT_EQ(receive_all(*pair.client).code, 0);
+    EXPECT_FALSE(pair.server->close({.linger = 5ms}));
+  });
+}
+
+TYPED_TEST(Tcp, ACloseThatIsCancelledWhileItLingersHasClosed) {
+  TypeParam::run([] {
+    Connected<OverTcp> pair;
+    auto closing = spawn("closing", [&] { pair.server->close({.linger = 1h}); });
+    delay(1ms);
+    closing.cancel();
+    EXPECT_THROW(await(closing), Cancellation);
+    EXPECT_FALSE(pair.server->is_open());
+  });
+}
+
+TYPED_TEST(Tcp, AnEndlessPeerDoesNotKeepACloseLingering) {
+  TypeParam::run([] {
+    Connected<OverTcp> pair;
+    auto endless = spawn("endless", [&] {
+      try {
+        for (;; delay(100us)) pair.client->write("again and again");
+      } catch (const InputOutputError&) {
+      }
+    });
+    EXPECT_FALSE(pair.server->close({.linger = 5ms}));
+    await(endless);
+  });
+}
+
+TYPED_TEST(Tcp, LingeringForANegativeTimeIsRefused) {
+  TypeParam::run([] {
+    Connected<OverTcp> pair;
+    EXPECT_THROW(pair.server->close({.linger = -1s}), UsageError);
+    EXPECT_TRUE(pair.server->is_open());
+  });
+}
+
 TYPED_TEST(Tcp, AReaderThatWaitsCanBeExplained) {
   TypeParam::run([] {
     Connected<OverTcp> pair;

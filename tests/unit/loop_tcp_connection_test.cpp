@@ -200,6 +200,39 @@ TYPED_TEST(LoopTcpConnection, GivesUpFlushingAtTheDeadline) {
   });
 }
 
+TYPED_TEST(LoopTcpConnection, LingersForAPeerThatDoesNotEndUntilTheDeadline) {
+  for (const Duration linger : {Duration(20ms), Duration(0)}) {
+    TypeParam::run([linger] {
+      Instant closed_at;
+      Stage stage({.linger_deadline = linger}, [&](TcpConnection& who, const std::string& line) {
+        if (line != "connect") return;
+        closed_at = now();
+        who.close();
+        EXPECT_EQ(who.state(), linger > 0ms ? TcpState::Closing : TcpState::Closed);
+      });
+      stage.run(stage.peer([&](TcpStream& stream) {
+        EXPECT_EQ(read_text(stream), "");
+        while (stage.told.count("close") == 0) delay(1ms);
+        EXPECT_GE(now() - closed_at, linger);
+      }));
+      EXPECT_EQ(stage.told.lines(), (Lines{"connect", "close"}));
+    });
+  }
+}
+
+TYPED_TEST(LoopTcpConnection, APeerThatBreaksOffWhileItLingersIsNoError) {
+  TypeParam::run([] {
+    Stage stage({}, [](TcpConnection& who, const std::string& line) {
+      if (line == "connect") who.close("the end");
+    });
+    stage.run(stage.peer([](TcpStream& stream) {
+      EXPECT_EQ(read_text(stream), "the end");
+      stream.reset();
+    }));
+    EXPECT_EQ(stage.told.lines(), (Lines{"connect", "close"}));
+  });
+}
+
 TYPED_TEST(LoopTcpConnection, GoesOnSendingAfterThePeersEndWhenHalfOpen) {
   TypeParam::run([] {
     std::string got;
@@ -698,6 +731,10 @@ TYPED_TEST(LoopTcpConnection, RefusesOptionsThatMakeNoSense) {
     options = {};
     options.flush_deadline = -1s;
     EXPECT_NE(refusal(options), "no error");
+    options = {};
+    options.linger_deadline = -1s;
+    EXPECT_EQ(refusal(options),
+              "connection: linger_deadline -1000000000 ns, expected no negative time");
     for (const Duration idle : {Duration(500ms), Duration(1500ms), Duration(-1s), Duration(24h)}) {
       options = {};
       options.keep_alive = idle;

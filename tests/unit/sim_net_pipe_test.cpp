@@ -61,6 +61,32 @@ TEST(Pipe, HoldsNoMoreThanItsWindow) {
   EXPECT_EQ(pipe.room(), 110u);
 }
 
+TEST(Pipe, LosesWithTheSenderWhatTheReceiverHasNoRoomFor) {
+  Pipe pipe;
+  pipe.set_receiver_buffer(4);
+  pipe.send(bytes("one"), Instant{1});
+  pipe.send(bytes("two"), Instant{2});
+  pipe.send(bytes("three"), Instant{3});
+  pipe.send_end(Instant{3});
+  pipe.arrive(Instant{2});
+  pipe.lose_unsent();
+  pipe.send_reset(Instant{4});
+  pipe.arrive(Instant{9});
+  EXPECT_EQ(read_all(pipe), "onet");
+  EXPECT_TRUE(pipe.broken());
+  EXPECT_FALSE(pipe.ended());
+}
+
+TEST(Pipe, LosesNothingThatHasRoom) {
+  Pipe pipe;
+  pipe.send(bytes("all"), Instant{1});
+  pipe.send_end(Instant{1});
+  pipe.lose_unsent();
+  pipe.arrive(Instant{1});
+  EXPECT_EQ(read_all(pipe), "all");
+  EXPECT_TRUE(pipe.ended());
+}
+
 TEST(Pipe, CarriesNothingBehindAReset) {
   Pipe pipe;
   pipe.send(bytes("last words"), Instant{1});

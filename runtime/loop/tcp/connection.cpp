@@ -44,7 +44,7 @@ TcpConnection::TcpConnection(Private, Loop& loop, std::shared_ptr<const TcpHandl
       id_(0),
       queue_(options_->marks),
       connect_done_(loop),
-      read_done_(loop),
+      read_done_(*this),
       write_done_(*this) {}
 
 TcpConnection::~TcpConnection() { leave_loop(); }
@@ -57,7 +57,6 @@ void TcpConnection::enter_loop() {
   if (!std::exchange(in_loop_, true)) loop_.add(*this);
   if (id_ == 0) id_ = notice_;
   connect_done_.set_notice(notice_);
-  read_done_.set_notice(notice_);
 }
 
 /// Everything that the reactor has completed, in the order in which the program hears of it.
@@ -83,7 +82,7 @@ void TcpConnection::serve() {
 /// Takes the steps that wait for the queue to be empty, or for nothing to be under way.
 void TcpConnection::settle() {
   const bool flushed = queue_.empty();
-  if (state_ == TcpState::Closing && flushed) return destroy();
+  if (state_ == TcpState::Closing && flushed) return linger();
   if (state_ != TcpState::Established) return;
   if (shut_wanted_ && flushed && !std::exchange(shut_, true)) stream_->shutdown_write();
   if (shut_ && ended_) return destroy();

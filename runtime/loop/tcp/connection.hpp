@@ -3,8 +3,9 @@
 
 // A TCP connection in callback style, on whatever reactor the runtime has.
 //
-// States       Connecting (clients only) -> Established -> Closing (what is queued goes out) ->
-//              Closed. A client's closed connection may begin anew: reconnect().
+// States       Connecting (clients only) -> Established -> Closing (what is queued goes out, then
+// the
+//              peer ends) -> Closed. A client's closed connection may begin anew: reconnect().
 // Ownership    Lives on its own from connect() or accept to its on_close, or to the end of the
 //              loop, which closes it without a word; the program's pointers keep only the object.
 // After the    The loop's end also ends a reconnection that waits, and an on_close that was not
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -107,8 +109,9 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
 
   // --- ending ---
 
-  /// Sends `last`, if any, lets the queue go out and then destroys; after the flush deadline too,
-  /// which on_error is told. Messages are not delivered any more. While connecting it destroys.
+  /// Sends `last`, if any, lets the queue go out, waits for the peer's end of stream and then
+  /// destroys. It destroys at the flush deadline too, which on_error is told, and at the linger
+  /// deadline. What the peer sends is dropped. While connecting it destroys.
   void close(std::optional<std::string_view> last = std::nullopt);
   /// Ends now; what is queued is lost. on_close follows. Idempotent.
   void destroy();
@@ -157,10 +160,11 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   void pause_for_link(bool paused);
 
  private:
-  class WriteDone final : public Callback {
+  template <void (TcpConnection::*Completed)()>
+  class Done final : public Callback {
    public:
-    explicit WriteDone(TcpConnection& connection) noexcept : connection_(connection) {}
-    void run(Event&, const Outcome&) override { connection_.write_completed(); }
+    explicit Done(TcpConnection& connection) noexcept : connection_(connection) {}
+    void run(Event&, const Outcome&) override { (connection_.*Completed)(); }
 
    private:
     void destroy() noexcept override {}
@@ -195,6 +199,11 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   bool find_frame();
   bool take_read(std::size_t& budget);
   void ended();
+
+  // connection_linger.cpp
+  void linger();
+  [[nodiscard]] std::span<std::byte> drop_target();
+  void look_again();
 
   // connection_send.cpp
   SendResult enqueue(std::string_view bytes);
@@ -234,6 +243,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   bool ended_ = false;  // By the peer.
   bool shut_wanted_ = false;
   bool shut_ = false;
+  bool lingers_ = false;  // Closing, and waits for nothing but the peer's end.
   bool draining_ = false;
   bool busy_ = false;
   bool close_told_ = false;
@@ -242,7 +252,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
 
   CallbackId notice_ = 0;
   CallbackId connect_timer_ = 0;
-  CallbackId flush_timer_ = 0;
+  CallbackId flush_timer_ = 0;  // Or the linger deadline's.
   CallbackId heart_timer_ = 0;
   CallbackId reconnect_timer_ = 0;
 
@@ -252,6 +262,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   FramingPtr framing_;
   std::size_t frame_length_ = 0;  // Of the frame that comes in; 0 while unknown.
   ReceiveBuffer received_;
+  std::unique_ptr<std::byte[]> dropped_;
   SendQueue queue_;
   std::string encoded_;
   std::optional<Heartbeat> heartbeat_;
@@ -264,8 +275,8 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   std::vector<detail::TcpLink*> links_;
 
   detail::Notifier connect_done_;
-  detail::Notifier read_done_;
-  WriteDone write_done_;
+  Done<&TcpConnection::look_again> read_done_;
+  Done<&TcpConnection::write_completed> write_done_;
   std::optional<ConnectRequest> connect_;
   std::optional<ReadRequest> read_;
   std::optional<WriteRequest> write_;

@@ -22,13 +22,18 @@ void TcpConnection::close(std::optional<std::string_view> last) {
   state_ = TcpState::Closing;
   tell_links_closed();
   cancel_timer(heart_timer_);
-  if (queue_.empty()) return destroy();
-  flush_timer_ = loop_.delay(options_->flush_deadline, [this] {
-    flush_timer_ = 0;
-    fail(TcpFailureKind::FlushTimeout, ETIMEDOUT,
-         fmt::format("close: {} bytes were not sent in time", queue_.size()));
-  });
-  loop_.notice(notice_);
+  read_.reset();  // What comes from now on is dropped.
+  if (queue_.empty()) {
+    linger();
+    if (state_ == TcpState::Closed) return;
+  } else {
+    flush_timer_ = loop_.delay(options_->flush_deadline, [this] {
+      flush_timer_ = 0;
+      fail(TcpFailureKind::FlushTimeout, ETIMEDOUT,
+           fmt::format("close: {} bytes were not sent in time", queue_.size()));
+    });
+  }
+  look_again();
 }
 
 void TcpConnection::destroy() {
@@ -84,6 +89,7 @@ void TcpConnection::let_go() noexcept {
   connect_.reset();
   read_.reset();
   write_.reset();
+  dropped_.reset();
   if (stream_) {
     stream_->close();
     stream_.reset();

@@ -143,7 +143,7 @@ bool TcpConnection::cancel_reconnect() {
 
 void TcpConnection::begin_again() {
   reconnect_timer_ = 0;
-  announced_ = ended_ = shut_wanted_ = shut_ = close_told_ = false;
+  announced_ = ended_ = shut_wanted_ = shut_ = lingers_ = close_told_ = false;
   paused_by_user_ = paused_by_link_ = busy_ = draining_ = false;
   frame_length_ = 0;
   received_.clear();

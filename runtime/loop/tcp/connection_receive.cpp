@@ -10,7 +10,7 @@
 namespace fermata::loop {
 
 /// Delivers and reads on until nothing is there, the budget is used up, or nobody wants more. A
-/// connection that closes reads too, to notice its peer, and throws the bytes away.
+/// connection that closes reads too, until its peer ends, and throws the bytes away.
 void TcpConnection::receive() {
   std::size_t budget = options_->read_budget;
   while (true) {
@@ -18,16 +18,15 @@ void TcpConnection::receive() {
     const bool closing = state_ == TcpState::Closing;
     if (state_ == TcpState::Established && paused()) return read_.reset();
     if ((state_ != TcpState::Established && !closing) || ended_) return;
-    if (closing) received_.clear();
     if (!read_) {
-      read_.emplace(*stream_, received_.room(options_->read_chunk));
+      read_.emplace(*stream_, closing ? drop_target() : received_.room(options_->read_chunk));
       if (!read_->completed()) {
         read_->add_callback(read_done_);
         return;
       }
     }
     if (!read_->completed()) return;
-    if (budget == 0) return loop_.notice(notice_);
+    if (budget == 0) return look_again();
     if (!take_read(budget)) return;
   }
 }
@@ -38,14 +37,14 @@ bool TcpConnection::take_read(std::size_t& budget) {
   const std::size_t size = error ? 0 : read_->take();
   read_.reset();
   if (error) {
-    fail(TcpFailureKind::Receive, error);
+    lingers_ ? destroy() : fail(TcpFailureKind::Receive, error);
     return false;
   }
   if (size == 0) {
     ended();
     return false;
   }
-  received_.append(size);
+  if (state_ == TcpState::Established) received_.append(size);
   received_at_ = now();
   counters_.bytes_received += size;
   budget -= std::min(budget, size);

@@ -109,7 +109,7 @@ bool TcpConnection::wrote(std::exception_ptr error) {
   sent_at_ = now();
   unsent_since_ = queue_.empty() ? Instant::never() : sent_at_;
   told(edge);
-  if (queue_.empty()) announce(&TcpHandlers::on_flushed);
+  if (queue_.empty() && state_ != TcpState::Closing) announce(&TcpHandlers::on_flushed);
   return true;
 }
 

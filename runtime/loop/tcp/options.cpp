@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/reactor/keep_alive.hpp"
 
@@ -18,9 +20,11 @@ void TcpOptions::check() const {
         package_max, read_chunk, read_budget));
   }
   static_cast<void>(fermata::detail::keep_alive_seconds(keep_alive, "connection: keep_alive"));
-  if (flush_deadline < Duration::zero()) {
-    throw UsageError(fmt::format("connection: flush_deadline {} ns, expected no negative time",
-                                 flush_deadline.count()));
+  for (const auto& [name, deadline] : {std::pair{"flush_deadline", flush_deadline},
+                                       std::pair{"linger_deadline", linger_deadline}}) {
+    if (deadline >= Duration::zero()) continue;
+    throw UsageError(
+        fmt::format("connection: {} {} ns, expected no negative time", name, deadline.count()));
   }
 }
 

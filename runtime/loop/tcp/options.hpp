@@ -37,7 +37,7 @@ struct TcpHandlers {
   Event on_full;
   /// It has fallen to the low mark.
   Event on_drain;
-  /// It is empty again.
+  /// It is empty again. Not after close().
   Event on_flushed;
 };
 
@@ -60,6 +60,10 @@ struct TcpOptions {
   std::size_t read_budget = 262'144;
   /// How long close() lets what is queued go out.
   Duration flush_deadline = std::chrono::seconds(10);
+  /// How long close() then waits for the peer's end of stream, and drops what still comes. A socket
+  /// that closes earlier is reset by the peer's next byte, and the peer loses what the system has
+  /// not delivered yet. Zero: it does not wait.
+  Duration linger_deadline = std::chrono::seconds(5);
   /// The peer's end of stream is on_end, and sending goes on. Else it is as a close().
   bool allow_half_open = false;
   HandlerErrors handler_errors = HandlerErrors::EndConnection;
