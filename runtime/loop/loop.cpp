@@ -42,9 +42,8 @@ void require_function(bool present, const char* operation) {
 
 // --- KeepAlive ---
 
-KeepAlive::KeepAlive(std::shared_ptr<detail::Machine> machine) noexcept
-    : machine_(std::move(machine)) {
-  machine_->hold();
+KeepAlive::KeepAlive(const std::shared_ptr<detail::Machine>& machine) noexcept : machine_(machine) {
+  machine->hold();
 }
 
 KeepAlive& KeepAlive::operator=(KeepAlive&& from) noexcept {
@@ -55,7 +54,7 @@ KeepAlive& KeepAlive::operator=(KeepAlive&& from) noexcept {
 KeepAlive::~KeepAlive() { release(); }
 
 void KeepAlive::release() noexcept {
-  if (const auto machine = std::exchange(machine_, nullptr)) machine->let_go();
+  if (const auto machine = std::exchange(machine_, {}).lock()) machine->let_go();
 }
 
 // --- Loop ---

@@ -82,7 +82,8 @@ struct RunReport {
   std::size_t suspended = 0;  // Callbacks and microtasks that have not returned.
 };
 
-/// Keeps a loop running, as a referenced callback does, for as long as it lives.
+/// Keeps a loop running, as a referenced callback does, for as long as it lives. It may outlive the
+/// loop and the runtime, and does nothing then.
 class KeepAlive {
  public:
   KeepAlive() noexcept = default;
@@ -94,8 +95,8 @@ class KeepAlive {
 
  private:
   friend class Loop;
-  explicit KeepAlive(std::shared_ptr<detail::Machine> machine) noexcept;
-  std::shared_ptr<detail::Machine> machine_;
+  explicit KeepAlive(const std::shared_ptr<detail::Machine>& machine) noexcept;
+  std::weak_ptr<detail::Machine> machine_;
 };
 
 class Loop {

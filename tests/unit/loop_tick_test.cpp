@@ -151,6 +151,17 @@ TYPED_TEST(LoopTickTest, IsKeptAliveByAGuard) {
   EXPECT_EQ(this->order, std::vector<std::string>{"delay"});
 }
 
+TYPED_TEST(LoopTickTest, AGuardMayOutliveItsRuntime) {
+  KeepAlive guard;
+  KeepAlive other;
+  TypeParam::run([&] {
+    Loop loop;
+    guard = loop.keep_alive();
+    other = loop.keep_alive();
+  });
+  guard.release();
+}
+
 TYPED_TEST(LoopTickTest, WaitsForWhatOtherCoroutinesRegister) {
   TypeParam::run([this] {
     Loop loop;
