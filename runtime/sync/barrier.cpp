@@ -5,7 +5,8 @@
 
 namespace fermata {
 
-Barrier::Barrier(Name name, std::size_t parties, Completion completion, const SourcePlace& place)
+Barrier::Barrier(GivenName name, std::size_t parties, Completion completion,
+                 const SourcePlace& place)
     : Primitive("Barrier", std::move(name), place),
       parties_(parties),
       pending_(parties),

@@ -36,7 +36,7 @@ class Barrier final : private detail::Primitive {
   explicit Barrier(std::size_t parties, Completion completion = {},
                    const SourcePlace& place = SourcePlace::current())
       : Barrier(Name(), parties, std::move(completion), place) {}
-  Barrier(Name name, std::size_t parties, Completion completion = {},
+  Barrier(GivenName name, std::size_t parties, Completion completion = {},
           const SourcePlace& place = SourcePlace::current());
   ~Barrier() override { retire(); }
 

@@ -25,7 +25,7 @@ namespace fermata {
 
 class Condition final : private detail::Primitive {
  public:
-  explicit Condition(Name name = {}, const SourcePlace& place = SourcePlace::current())
+  explicit Condition(GivenName name = {}, const SourcePlace& place = SourcePlace::current())
       : Primitive("Condition", std::move(name), place) {}
   ~Condition() override { retire(); }
 
@@ -55,17 +55,17 @@ class Condition final : private detail::Primitive {
   }
 
   /// With what std::unique_lock is: `lock` must own its mutex.
-  template <class Lock, class... Arguments>
-  requires(std::same_as<typename Lock::mutex_type, Mutex>) void wait(Lock& lock,
-                                                                     Arguments&&... arguments) {
-    FERMATA_REQUIRE(lock.owns_lock(), "a condition waits with a lock that owns its mutex");
-    Mutex& mutex = *lock.mutex();
-    try {
-      wait(mutex, std::forward<Arguments>(arguments)...);
-    } catch (...) {
-      if (!mutex.held_by_caller()) lock.release();
-      throw;
-    }
+  template <class Lock>
+  requires(std::same_as<typename Lock::mutex_type, Mutex>) void wait(
+      Lock& lock, const WaitOptions& options = {},
+      const SourcePlace& place = SourcePlace::current()) {
+    with(lock, [&](Mutex& mutex) { wait(mutex, options, place); });
+  }
+  template <class Lock, std::predicate Predicate>
+  requires(std::same_as<typename Lock::mutex_type, Mutex>) void wait(
+      Lock& lock, Predicate predicate, const WaitOptions& options = {},
+      const SourcePlace& place = SourcePlace::current()) {
+    with(lock, [&](Mutex& mutex) { wait(mutex, std::move(predicate), options, place); });
   }
 
   /// Who notifies need not hold the mutex. Never suspends.
@@ -90,6 +90,17 @@ class Condition final : private detail::Primitive {
       return;
     }
     log_wait(WaitAct::Notified, &place, line_.next_id());
+  }
+  template <class Lock, class Wait>
+  static void with(Lock& lock, Wait wait) {
+    FERMATA_REQUIRE(lock.owns_lock(), "a condition waits with a lock that owns its mutex");
+    Mutex& mutex = *lock.mutex();
+    try {
+      wait(mutex);
+    } catch (...) {
+      if (!mutex.held_by_caller()) lock.release();
+      throw;
+    }
   }
   static std::exception_ptr lock_again(Mutex& mutex, const SourcePlace& place);
 };

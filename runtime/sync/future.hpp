@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/runtime/base/given_name.hpp"
 #include "fermata/runtime/core/runtime.hpp"
 #include "fermata/runtime/sync/future_base.hpp"
 
@@ -249,7 +250,7 @@ class Promise {
  public:
   using Core = detail::FutureCore<T>;
 
-  explicit Promise(Name name = {}, SourcePlace place = SourcePlace::current())
+  explicit Promise(GivenName name = {}, SourcePlace place = SourcePlace::current())
       : Promise(PromiseOptions{.name = std::move(name)}, place) {}
   explicit Promise(PromiseOptions options, SourcePlace place = SourcePlace::current())
       : core_(Core::make(current_runtime(), std::move(options), place)) {

@@ -27,7 +27,7 @@ class Mutex final : private detail::Primitive {
  public:
   class Guard;
 
-  explicit Mutex(Name name = {}, const SourcePlace& place = SourcePlace::current())
+  explicit Mutex(GivenName name = {}, const SourcePlace& place = SourcePlace::current())
       : Primitive("Mutex", std::move(name), place),
         told_(runtime().kernel().uses != nullptr ? 1 : 0) {}
   ~Mutex() override { retire(&holder_); }

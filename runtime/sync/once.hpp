@@ -17,7 +17,7 @@ namespace fermata {
 
 class Once final : private detail::Primitive {
  public:
-  explicit Once(Name name = {}, const SourcePlace& place = SourcePlace::current())
+  explicit Once(GivenName name = {}, const SourcePlace& place = SourcePlace::current())
       : Primitive("Once", std::move(name), place) {}
   ~Once() override { retire(&runner_); }
 

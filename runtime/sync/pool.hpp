@@ -20,6 +20,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/runtime/base/given_name.hpp"
 #include "fermata/runtime/sync/pool_core.hpp"
 
 namespace fermata {
@@ -191,7 +192,7 @@ class Pool {
  public:
   /// Makes the first `min` resources, which may suspend; what the factory throws leaves. Throws
   /// UsageError on limits that make no sense.
-  explicit Pool(Name name, PoolOptions<T> options, SourcePlace place = SourcePlace::current())
+  explicit Pool(GivenName name, PoolOptions<T> options, SourcePlace place = SourcePlace::current())
       : core_(Ref<detail::PoolOf<T>>::adopt(
             *new detail::PoolOf<T>(std::move(name), std::move(options), place))) {
     core_->open();

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/base/given_name.hpp"
 #include "fermata/runtime/base/name.hpp"
 #include "fermata/runtime/base/source_place.hpp"
 #include "fermata/runtime/core/event.hpp"

@@ -22,7 +22,7 @@ class Semaphore final : private detail::Primitive {
   /// There is no upper limit: release() may add to `permits`.
   explicit Semaphore(std::size_t permits, const SourcePlace& place = SourcePlace::current())
       : Semaphore(Name(), permits, place) {}
-  Semaphore(Name name, std::size_t permits, const SourcePlace& place = SourcePlace::current())
+  Semaphore(GivenName name, std::size_t permits, const SourcePlace& place = SourcePlace::current())
       : Primitive("Semaphore", std::move(name), place), available_(permits) {}
   ~Semaphore() override { retire(); }
 

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/runtime/base/given_name.hpp"
 #include "fermata/runtime/sync/keyed.hpp"
 #include "fermata/runtime/sync/task_owner.hpp"
 
@@ -37,7 +38,7 @@ class TaskGroup : public detail::TaskOwner<T, Key> {
   explicit TaskGroup(const TaskGroupOptions& options = {},
                      const SourcePlace& place = SourcePlace::current())
       : TaskGroup(Name(), options, place) {}
-  explicit TaskGroup(Name name, const TaskGroupOptions& options = {},
+  explicit TaskGroup(GivenName name, const TaskGroupOptions& options = {},
                      const SourcePlace& place = SourcePlace::current())
       : Owner(std::move(name), options, place) {}
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/runtime/base/given_name.hpp"
 #include "fermata/runtime/sync/keyed.hpp"
 #include "fermata/runtime/sync/task_owner.hpp"
 
@@ -32,7 +33,7 @@ class TaskSet : public detail::TaskOwner<T, Key> {
   explicit TaskSet(const TaskGroupOptions& options = {},
                    const SourcePlace& place = SourcePlace::current())
       : TaskSet(Name(), options, place) {}
-  explicit TaskSet(Name name, const TaskGroupOptions& options = {},
+  explicit TaskSet(GivenName name, const TaskGroupOptions& options = {},
                    const SourcePlace& place = SourcePlace::current())
       : Owner(std::move(name), options, place) {}
 

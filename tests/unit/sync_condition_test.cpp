@@ -104,6 +104,17 @@ TEST_F(ConditionTest, WaitsForAPredicate) {
   });
 }
 
+TEST_F(ConditionTest, TakesOptionsWithALockOfTheStandard) {
+  fixture.run([] {
+    Shared shared;
+    std::unique_lock lock(shared.mutex);
+    EXPECT_THROW(shared.changed.wait(lock, {.timeout = 5ms}), Timeout);
+    EXPECT_THROW(shared.changed.wait(lock, [] { return false; }, {.timeout = 5ms}), Timeout);
+    shared.changed.wait(lock, [] { return true; }, {.timeout = 5ms});
+    EXPECT_TRUE(lock.owns_lock());
+  });
+}
+
 TEST_F(ConditionTest, HasOneTimeoutForAllThatAPredicateTakes) {
   fixture.run([] {
     Shared shared;

@@ -12,6 +12,13 @@
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/runtime/core/spawn.hpp"
 #include "fermata/runtime/sync/await.hpp"
+#include "fermata/runtime/sync/barrier.hpp"
+#include "fermata/runtime/sync/channel.hpp"
+#include "fermata/runtime/sync/condition.hpp"
+#include "fermata/runtime/sync/future.hpp"
+#include "fermata/runtime/sync/once.hpp"
+#include "fermata/runtime/sync/semaphore.hpp"
+#include "fermata/runtime/sync/task_group.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/cutter.hpp"
 #include "tests/support/events.hpp"
@@ -92,6 +99,22 @@ TEST_F(MutexTest, WorksWithTheLocksOfTheStandard) {
     }
     const std::scoped_lock both(one, two);
     EXPECT_TRUE(one.held_by_caller());
+  });
+}
+
+TEST_F(MutexTest, IsMadeInPlaceAsItsSiblingsAre) {
+  fixture.run([] {
+    EXPECT_NE(std::make_shared<Mutex>("ledger")->info().find("'ledger'"), std::string::npos);
+    const auto named = [](const auto& made) { return made != nullptr; };
+    EXPECT_TRUE(named(std::make_shared<Semaphore>("permits", 2u)));
+    EXPECT_TRUE(named(std::make_shared<Condition>("changed")));
+    EXPECT_TRUE(named(std::make_shared<Once>("opening")));
+    EXPECT_TRUE(named(std::make_shared<Barrier>("phase", 2u)));
+    EXPECT_TRUE(named(std::make_shared<Channel<int>>("jobs", 2u)));
+    EXPECT_TRUE(named(std::make_shared<TaskGroup<>>("tasks")));
+    EXPECT_TRUE(named(std::make_shared<Promise<int>>("answer")));
+    std::string text = "of a string";
+    EXPECT_NE(std::make_shared<Mutex>(text)->info().find("'of a string'"), std::string::npos);
   });
 }
 
