@@ -3,6 +3,9 @@
 
 // The simulator and test harness, as users include it: <fermata/sim.hpp>.
 
+#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/runtime/sync/await.hpp"
 #include "fermata/sim/check/explain.hpp"
 #include "fermata/sim/check/guard.hpp"
 #include "fermata/sim/check/history.hpp"
