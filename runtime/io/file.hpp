@@ -5,7 +5,9 @@
 //
 // Suspension  open, read, write, sync, status, size and truncate suspend; nothing else does.
 // Ownership   A value that owns its file. Closing loses errors that the system has kept back, which
-//             sync() tells; who is parked gets InputOutputError "Stream was closed".
+//             sync() tells; who is parked gets InputOutputError "Stream was closed". A write under
+//             way is as one that is cancelled: it goes on when it has begun, and the file closes
+//             behind it; else it does not happen. Nobody learns which, nor of its errors.
 // Order       What one file is asked is done in the order of the calls; only read_at does not wait
 //             for others. One write at a time, never mixed with another (IO-10).
 // Cancelling  A read that is cancelled or times out moves nothing and leaves its buffer alone. A
