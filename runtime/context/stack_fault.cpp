@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/runtime/base/freed_memory.hpp"
 
 namespace fermata::detail {
 
@@ -83,6 +84,7 @@ class Line final {
 struct StackFaultHandler {
   static void on_fault(int signal, siginfo_t* info, void* machine) noexcept {
     const auto* const address = static_cast<const std::byte*>(info->si_addr);
+    if (is_near_freed_pattern(address)) report_freed();
     bool overflow = false;
     for (const StackFaultGuard* guard = thread_guards; guard != nullptr; guard = guard->next_) {
       const Context* const running = *guard->running_;
@@ -132,6 +134,13 @@ struct StackFaultHandler {
   static bool overflowed(const Context& context, const std::byte* address) noexcept {
     return context.slab != nullptr && address < context.stack_low &&
            address >= context.stack_low - kGuardBytes;
+  }
+
+  static void report_freed() noexcept {
+    Line line;
+    line << "fermata: memory was used after it was freed: a pointer was read from it, such as one "
+            "of a coroutine or a future\n";
+    line.write_to(STDERR_FILENO);
   }
 
   static void report(const Context& context, StackFaultGuard::Describe describe) noexcept {

@@ -5,7 +5,8 @@
 //
 // While a guard lives, SIGSEGV and SIGBUS have a handler of ours (one for the process) on an
 // alternate stack (one for the thread). A fault in the page range below the stack of a context that
-// runs here prints one line to standard error; every fault then goes to the handler that was there
+// runs here prints one line to standard error, as does one at an address that was read from freed
+// memory (base/freed_memory.hpp); every fault then goes to the handler that was there
 // before. With the last guard of the process the former handler returns, with the last one of the
 // thread its former alternate stack. Further guards cost no system call: a loop that makes many
 // short-lived runtimes does well to hold one around it.

@@ -39,6 +39,7 @@ class Current {
 Runtime::Runtime(std::unique_ptr<Reactor> reactor, RuntimeOptions options)
     : options_(std::move(options)), reactor_(std::move(reactor)), scheduler_(*this) {
   FERMATA_REQUIRE(reactor_ != nullptr, "Runtime: expected a reactor, got null");
+  if (options_.observer != nullptr) blocks_.fill_freed_blocks();
   detail::show_to_debuggers(*this);
 }
 

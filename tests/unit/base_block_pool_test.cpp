@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <new>
 #include <set>
 #include <vector>
+
+#include "fermata/runtime/base/freed_memory.hpp"
 
 namespace fermata::detail {
 namespace {
@@ -43,6 +46,39 @@ TEST(BlockPool, GivesDistinctBlocksAcrossChunks) {
   for (int i = 0; i < 500; ++i) EXPECT_TRUE(blocks.insert(pool.allocate(512)).second);
   EXPECT_EQ(pool.blocks_in_use(), 500u);
 }
+
+#ifndef FERMATA_ASAN  // It sees what follows by itself, and sooner.
+
+TEST(BlockPool, FillsFreedBlocksWithAPointerToNoMemory) {
+  BlockPool pool;
+  pool.fill_freed_blocks();
+  auto* words = static_cast<std::uint64_t*>(pool.allocate(448));
+  std::fill_n(words, 448 / 8, 7);
+  pool.release(words, 448);
+  for (int i = 0; i < 448 / 8; ++i) {
+    if (i != 1) EXPECT_EQ(words[i], kFreedPattern) << i;  // That one leads to the next block.
+  }
+  EXPECT_TRUE(is_near_freed_pattern(reinterpret_cast<const void*>(words[2] + 100)));
+  EXPECT_FALSE(is_near_freed_pattern(words));
+  EXPECT_FALSE(is_near_freed_pattern(nullptr));
+  EXPECT_EQ(pool.allocate(448), words) << "and gives them again";
+}
+
+TEST(BlockPool, FindsAWriteToAFreedBlockWhenItIsGivenAgain) {
+  const auto write_to = [](std::size_t word) {
+    BlockPool pool;
+    pool.fill_freed_blocks();
+    auto* words = static_cast<std::uint64_t*>(pool.allocate(448));
+    pool.release(words, 448);
+    ++words[word];
+    static_cast<void>(pool.allocate(448));
+  };
+  for (const std::size_t word : {0, 2, 55}) {
+    EXPECT_DEATH(write_to(word), "fermata: a block of 448 bytes, .*written to after it was freed");
+  }
+}
+
+#endif
 
 TEST(BlockPool, CountsNothingWhenMemoryRunsOut) {
 #ifdef FERMATA_ASAN

@@ -12,6 +12,7 @@
 #include <memory>
 #include <thread>
 
+#include "fermata/runtime/base/freed_memory.hpp"
 #include "tests/unit/context_stage.hpp"
 
 namespace fermata {
@@ -209,6 +210,16 @@ void run_guarded(void (*body)()) {
 }
 
 void overflow_guarded() { recurse_for_ever(0); }
+
+TEST(StackFault, NamesAPointerThatWasReadFromFreedMemory) {
+  const auto die = [] {
+    run_guarded([] {
+      volatile std::uintptr_t member = detail::kFreedPattern + 24;
+      *reinterpret_cast<volatile int*>(member) = 1;
+    });
+  };
+  EXPECT_DEATH(die(), "^fermata: memory was used after it was freed");
+}
 
 /// Handlers that return: the instruction faults again, and must not do so for ever.
 TEST(StackFault, IsDeadlyAfterAOneShotHandler) {
