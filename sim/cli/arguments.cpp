@@ -71,7 +71,8 @@ struct Wanted {
 void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
   CLI::App* app = tool.add_subcommand(verb.name, verb.help);
   if (!verb.operand.empty()) {
-    app->add_option(verb.operand, wanted.operands)->required();
+    CLI::Option* operands = app->add_option(verb.operand, wanted.operands)->required();
+    if (!verb.many) operands->expected(1);
   }
   for (const std::string& name : verb.variables) {
     std::string flag = flag_of(name);
@@ -83,6 +84,19 @@ void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
     if (!implied(name).empty()) option->expected(is_switch(name) ? 0 : 0, is_switch(name) ? 0 : 1);
     option->type_name(is_switch(name) ? "" : "TEXT");
     wanted.options[verb.name + name] = option;
+  }
+}
+
+/// Says what is too much, and how much there may be. Returns when that is no operand of a verb.
+void refuse_extra(const CLI::App& tool) {
+  for (const CLI::App* app : tool.get_subcommands()) {
+    const std::vector<std::string> extra = app->remaining();
+    const auto verb = std::find_if(verbs().begin(), verbs().end(), [&](const Verb& candidate) {
+      return candidate.name == app->get_name();
+    });
+    if (extra.empty() || extra.front().starts_with('-') || verb->operand.empty()) continue;
+    throw UsageError(fmt::format("'{}' is one too many: {} takes one {}", extra.front(), verb->name,
+                                 verb->operand));
   }
 }
 
@@ -104,7 +118,7 @@ const std::vector<Verb>& verbs() {
        "TAPE",
        false,
        "make a tape small: the smaller one, with the same signature, is written beside it",
-       {"FERMATA_PROGRAM"}},
+       {"FERMATA_PROGRAM", "FERMATA_SHRINK_RUNS"}},
       {"explain",
        "TAPE",
        false,
@@ -160,6 +174,7 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       tool.exit(error);
       return {};
     }
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) refuse_extra(tool);
     throw UsageError(fmt::format("{}; `fermata --help` lists what there is", error.what()));
   }
   Arguments arguments;
@@ -168,10 +183,6 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   const auto verb = std::find_if(verbs().begin(), verbs().end(), [&](const Verb& candidate) {
     return candidate.name == arguments.verb;
   });
-  if (!verb->many && arguments.operands.size() > 1) {
-    throw UsageError(fmt::format("'{}' is one too many: {} takes one {}", arguments.operands[1],
-                                 verb->name, verb->operand));
-  }
   for (const std::string& name : verb->variables) {
     const CLI::Option* option = wanted.options[verb->name + name];
     const char* variable = std::getenv(name.c_str());

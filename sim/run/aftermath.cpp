@@ -36,6 +36,10 @@ std::uint64_t steps_to_follow(const FoundFailure& found) {
 
 }  // namespace
 
+ShrinkLimits shrink_limits(const Options& options) noexcept {
+  return {.runs_in_vain = options.shrink_runs};
+}
+
 std::string path_of_shrunk(std::string path) {
   constexpr std::string_view kTape = ".tape";
   constexpr std::string_view kShrunk = ".shrunk";
@@ -149,7 +153,7 @@ bool Aftermath::comes_back(FoundFailure& found, const Reproduction& reproduction
 void Aftermath::make_small(const FoundFailure& found, ReportContext& context) const {
   WorldOptions world = world_options(options_, found.tape);
   world.step_limit = std::min(world.step_limit, steps_to_follow(found));
-  context.shrunk = shrink(program_, world, found.tape);
+  context.shrunk = shrink(program_, world, found.tape, shrink_limits(options_));
 }
 
 void Aftermath::explain(const FoundFailure& found, ReportContext& context) const {

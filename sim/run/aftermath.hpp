@@ -22,6 +22,9 @@ namespace fermata::sim::detail {
 /// The same for a run on a tape.
 [[nodiscard]] WorldOptions world_options(const Options& options, const Tape& tape);
 
+/// What the search for a smaller run may cost.
+[[nodiscard]] ShrinkLimits shrink_limits(const Options& options) noexcept;
+
 /// "run.tape" is "run.shrunk.tape" when it is smaller.
 [[nodiscard]] std::string path_of_shrunk(std::string path);
 

@@ -62,6 +62,8 @@ struct Options {
   bool trace = false;
   /// Whether a failing run is made small, and explained; usual after exploring, not in a replay.
   When shrink = When::Auto;
+  /// How many runs in a row may be in vain before the search for a smaller one ends.
+  std::uint64_t shrink_runs = 500;
   When explain = When::Auto;
   /// Whether a report is written beside the tape of a run that failed; and the file for that of a
   /// replay, if one is wanted.

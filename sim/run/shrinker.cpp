@@ -81,6 +81,8 @@ class Shrinker {
     ++runs_;
     steps_ += trials_.steps();
     if (!failed) return false;
+    runs_at_gain_ = runs_;
+    steps_at_gain_ = steps_;
     tape_.decisions = trials_.decisions();
     tape_.rapidcheck = rapidcheck;
     return true;
@@ -88,7 +90,8 @@ class Shrinker {
 
   /// For another run.
   bool has_room() noexcept {
-    spent_ = spent_ || runs_ >= limits_.runs || steps_ >= limits_.steps;
+    spent_ = spent_ || runs_ - runs_at_gain_ >= limits_.runs_in_vain ||
+             steps_ - steps_at_gain_ >= limits_.steps_in_vain || steps_ >= limits_.steps;
     return !spent_;
   }
 
@@ -250,6 +253,8 @@ class Shrinker {
   Tape tape_;
   std::uint64_t runs_ = 0;
   std::uint64_t steps_ = 0;
+  std::uint64_t runs_at_gain_ = 0;
+  std::uint64_t steps_at_gain_ = 0;
   std::size_t smaller_arguments_ = 0;
   bool spent_ = false;
 };
@@ -263,7 +268,7 @@ std::string Shrunk::summary() const {
     text += fmt::format(", arguments {} times smaller", smaller_arguments);
   }
   text += fmt::format(" ({})", counted(runs, "run"));
-  if (!minimal) text += "; there was more to try";
+  if (!minimal) text += "; there was more to try (--shrink-runs)";
   return text;
 }
 

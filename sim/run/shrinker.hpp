@@ -26,11 +26,13 @@
 
 namespace fermata::sim {
 
-/// What the search may cost; the same on every machine.
+/// What the search may cost; the same on every machine. It goes on while it gains.
 struct ShrinkLimits {
-  std::uint64_t runs = 500;
+  /// Runs in a row, and steps in them, that have not made the failing run smaller.
+  std::uint64_t runs_in_vain = 500;
+  std::uint64_t steps_in_vain = 20'000'000;
   /// In all of its runs. More than a failing run has, or nothing is tried.
-  std::uint64_t steps = 20'000'000;
+  std::uint64_t steps = 60'000'000;
 };
 
 struct Shrunk {

@@ -21,16 +21,18 @@ using test::program_of;
 using test::race;
 
 /// Bystanders that are picked in many orders, and a race between two others.
-void crowded_race(World& world) {
+void race_among(World& world, int bystanders, int turns) {
   std::vector<Coroutine<>> crowd;
-  for (int i = 0; i < 6; ++i) {
-    crowd.push_back(spawn("bystander", [] {
-      for (int j = 0; j < 5; ++j) suspend();
+  for (int i = 0; i < bystanders; ++i) {
+    crowd.push_back(spawn("bystander", [turns] {
+      for (int j = 0; j < turns; ++j) suspend();
     }));
   }
   race(world);
   for (const Coroutine<>& each : crowd) await(each);
 }
+void crowded_race(World& world) { race_among(world, 6, 5); }
+void very_crowded_race(World& world) { race_among(world, 40, 20); }
 
 Tape failing(const Program& program, std::uint64_t seed = 1) {
   ExploreOptions options;
@@ -135,25 +137,35 @@ TEST(Shrinker, LowersNumbers) {
   EXPECT_EQ(shrunk->found.tape.decisions[0].value, 300u);
 }
 
-TEST(Shrinker, StopsWhenItsRunsAreSpent) {
+TEST(Shrinker, StopsWhenItsRunsAreInVain) {
   const Program program = program_of(crowded_race);
-  const auto shrunk = shrink(program, WorldOptions{}, failing(program), {.runs = 3});
+  const auto shrunk = shrink(program, WorldOptions{}, failing(program), {.runs_in_vain = 3});
   ASSERT_TRUE(shrunk);
   EXPECT_FALSE(shrunk->minimal);
-  EXPECT_EQ(shrunk->runs, 3u);
-  EXPECT_NE(shrunk->summary().find("there was more to try"), std::string::npos);
+  EXPECT_NE(shrunk->summary().find("there was more to try (--shrink-runs)"), std::string::npos);
 }
 
-TEST(Shrinker, NeverTakesMoreRunsThanItMay) {
+TEST(Shrinker, GoesOnWhileItGains) {
+  const Program program = program_of(very_crowded_race);
+  const Tape tape = failing(program);
+  const auto shrunk = shrink(program, WorldOptions{}, tape);
+  ASSERT_TRUE(shrunk);
+  EXPECT_GT(shrunk->runs, ShrinkLimits().runs_in_vain);
+  EXPECT_TRUE(shrunk->minimal);
+  const auto again = shrink(program, WorldOptions{}, shrunk->found.tape);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->found.tape.decisions.size(), shrunk->found.tape.decisions.size());
+}
+
+TEST(Shrinker, NeverTakesMoreStepsThanItMay) {
   const Program program = program_of(crowded_race);
   const Tape tape = failing(program);
   const auto unlimited = shrink(program, WorldOptions{}, tape);
   ASSERT_TRUE(unlimited);
-  ASSERT_GT(unlimited->runs, 20u);
-  for (std::uint64_t most = unlimited->runs - 20; most < unlimited->runs; ++most) {
-    const auto shrunk = shrink(program, WorldOptions{}, tape, {.runs = most});
+  for (std::uint64_t most = 100; most < 2'000; most += 100) {
+    const auto shrunk = shrink(program, WorldOptions{}, tape, {.steps = most});
     ASSERT_TRUE(shrunk);
-    EXPECT_LE(shrunk->runs, most);
+    EXPECT_LT(shrunk->runs, unlimited->runs);
     EXPECT_FALSE(shrunk->minimal);
   }
 }
