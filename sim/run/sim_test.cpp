@@ -187,6 +187,12 @@ class SimTest {
     }
     Replayed replayed = run_tape(tape);
     fmt::print("{}: {}\n", options_.replay, replayed.summary);
+    if (replayed.found && replayed.found->failure.verdict == Verdict::Divergence) {
+      fmt::print(
+          "The program does not do what is on the tape. If it was edited, replay what still fits: "
+          "fermata replay --replay-mode best {}\n",
+          shell_quoted(options_.replay));
+    }
     events_.replayed(options_.replay, replayed.summary, replayed.matched, tape.decisions.size());
     if (replayed.found) {
       aftermath_.of_replay(std::move(*replayed.found));
@@ -254,8 +260,6 @@ class SimTest {
     } else {
       return std::nullopt;
     }
-    failure.explanation =
-        "after an edit of the program FERMATA_REPLAY_MODE=best applies what still fits\n";
     return failure;
   }
 
