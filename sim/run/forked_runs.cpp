@@ -152,9 +152,16 @@ void be_silent(int errors) {
   ::dup2(errors, STDERR_FILENO);
 }
 
-/// Whether it has ended before a run of it has taken longer than `limit`.
+/// Who writes without end to a file in memory does not fill the memory.
+void keep_short(int file) {
+  constexpr off_t kMost = 1 << 20;
+  if (::lseek(file, 0, SEEK_CUR) < kMost) return;
+  if (::ftruncate(file, 0) == 0) ::lseek(file, 0, SEEK_SET);
+}
+
+/// Whether it has ended before a run of it has taken longer than `limit`. It writes to `errors`.
 bool ends_within(pid_t process, std::chrono::milliseconds limit,
-                 const std::atomic<std::uint64_t>& runs) {
+                 const std::atomic<std::uint64_t>& runs, int errors) {
   constexpr std::chrono::milliseconds kGlance(20);
   const int end = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
   if (end < 0) throw InputOutputError("cannot watch a process", errno);
@@ -164,6 +171,7 @@ bool ends_within(pid_t process, std::chrono::milliseconds limit,
   int ready = 0;
   while (ready <= 0 && std::chrono::steady_clock::now() - began < limit) {
     ready = ::poll(&watched, 1, static_cast<int>(std::min(kGlance, limit).count()));
+    keep_short(errors);
     if (run == runs.load()) continue;
     run = runs.load();
     began = std::chrono::steady_clock::now();
@@ -268,7 +276,7 @@ ForkedRun ForkedRuns::run(const std::function<void(ForkListener& listener)>& bod
     ::_exit(0);
   }
   ForkedRun result;
-  const bool hangs = !ends_within(process, limit_, page_->runs);
+  const bool hangs = !ends_within(process, limit_, page_->runs, errors_);
   if (hangs) end_hanging(process, page_->frames);
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
