@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fermata/runtime/os/clock.hpp"
+#include "fermata/runtime/os/fork_guard.hpp"
 #include "fermata/runtime/os/signals.hpp"
 #include "fermata/runtime/os/triggers.hpp"
 #include "fermata/runtime/os/watchdog.hpp"
@@ -25,6 +26,7 @@ class SystemReactor : public Reactor {
   void attach(Runtime& runtime) override { loop_.attachment().attach(runtime); }
 
   void turn(TurnMode mode, Instant wake_by) override {
+    require_same_process();
     loop_.begin_turn();
     if (mode == TurnMode::Block) wake_by = polls_.check_some(wake_by);
     loop_.wait(mode, wake_by);
@@ -59,6 +61,9 @@ class SystemReactor : public Reactor {
     fermata::detail::ignore_broken_pipes();
   }
 
+  /// Ends a forked child that goes on with it.
+  void require_same_process() const noexcept { fork_guard_.require_same_process(name()); }
+
   Loop loop_;
   PollsOfLoop polls_{loop_};
   Signals signals_{loop_.attachment(), *this};
@@ -69,6 +74,8 @@ class SystemReactor : public Reactor {
 
   /// Tells the ends of tasks, where waiting does not.
   virtual void deliver_offloaded() {}
+
+  ForkGuard fork_guard_;
 };
 
 }  // namespace fermata::os

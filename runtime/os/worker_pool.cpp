@@ -2,15 +2,29 @@
 #include "fermata/runtime/os/worker_pool.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 #include <thread>
 
+#include "fermata/runtime/os/fork_guard.hpp"
 #include "fermata/runtime/os/no_signals.hpp"
 
 namespace fermata::os {
 
+/// Never destroyed: threads may be at work at the end.
+struct WorkerPool::OfProcess {
+  const unsigned forks = os::forks();
+  WorkerPool pool;
+};
+
 WorkerPool& WorkerPool::of_process() {
-  static auto* const pool = new WorkerPool;  // Never destroyed: threads may be at work at the end.
-  return *pool;
+  static std::atomic<OfProcess*> current = nullptr;
+  OfProcess* found = current.load();
+  while (found == nullptr || found->forks != forks()) {
+    auto fresh = std::make_unique<OfProcess>();
+    if (current.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+  }
+  return found->pool;
 }
 
 void WorkerPool::submit(Work& work) {

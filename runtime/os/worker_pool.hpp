@@ -23,7 +23,7 @@ class Work {
 };
 
 /// All reactors of a process share it. Its threads begin as they are needed, take no signals, and
-/// last as long as the process.
+/// last as long as the process. A forked child, which has none of them, has a pool of its own.
 class WorkerPool {
  public:
   static constexpr std::size_t kThreads = 4;
@@ -36,6 +36,8 @@ class WorkerPool {
   bool withdraw(Work& work) noexcept;
 
  private:
+  struct OfProcess;
+
   WorkerPool() = default;
 
   [[noreturn]] void work();

@@ -27,6 +27,7 @@ class PollReactor final : public os::SystemReactor<detail::Watches, detail::Poll
   [[nodiscard]] std::string_view name() const noexcept override { return loop_.backend().name(); }
 
   std::vector<std::string> detach() noexcept override {
+    require_same_process();
     signals_.watch_control({});
     std::vector<std::string> leaks = loop_.attachment().close_all();
     wait_for_offload();

@@ -32,6 +32,7 @@ class UvReactor final : public os::SystemReactor<detail::Loop, detail::Polls> {
   [[nodiscard]] std::string_view name() const noexcept override { return "uv"; }
 
   std::vector<std::string> detach() noexcept override {
+    require_same_process();
     signals_.watch_control({});
     threads_.quiesce();
     std::vector<std::string> leaks = loop_.attachment().close_all();
