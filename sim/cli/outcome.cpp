@@ -12,6 +12,7 @@
 #include "fermata/runtime/base/text_of.hpp"
 #include "fermata/sim/cli/verdict.hpp"
 #include "fermata/sim/report/counted.hpp"
+#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim::cli {
 namespace {
@@ -55,12 +56,6 @@ std::string shares_text(const Counts& counts) {
                         counted(share.failures, "failure"));
   }
   return text;
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::trunc);
-  file << text << std::flush;
-  if (!file) throw InputOutputError("cannot write " + path, errno);
 }
 
 struct Longest {
@@ -193,8 +188,8 @@ void check_reports(const std::string& json, const std::string& junit) {
 }
 
 void write_reports(const Outcome& outcome, const std::string& json, const std::string& junit) {
-  if (!json.empty()) write_file(json, json_lines(outcome));
-  if (!junit.empty()) write_file(junit, junit_xml(outcome));
+  if (!json.empty()) write_whole_file(json, json_lines(outcome));
+  if (!junit.empty()) write_whole_file(junit, junit_xml(outcome));
 }
 
 }  // namespace fermata::sim::cli

@@ -2,7 +2,6 @@
 #include "fermata/sim/cli/record.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <fstream>
 #include <iterator>
 
@@ -10,6 +9,7 @@
 #include "fermata/sim/check/catalogue_json.hpp"
 #include "fermata/sim/run/json.hpp"
 #include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim::cli {
 namespace {
@@ -162,9 +162,7 @@ void write_crash(const std::string& path, const PieceRecord& record) {
                     {"first_run", record.first_run},
                     {"runs", record.counts.runs},
                     {"failures", record.counts.failures}};
-  std::ofstream file(path, std::ios::trunc);
-  file << json_text(json_of(failure)) << '\n' << json_text(end) << '\n' << std::flush;
-  if (!file) throw InputOutputError("cannot write " + path, errno);
+  write_whole_file(path, json_text(json_of(failure)) + '\n' + json_text(end) + '\n');
 }
 
 void thin_out(const std::string& path, const PieceRecord& record, unsigned level) {
@@ -172,9 +170,8 @@ void thin_out(const std::string& path, const PieceRecord& record, unsigned level
   Behaviours kept = Behaviours::restore(level, {});
   kept.add(record.behaviours);
   const std::vector<std::uint64_t> entries = kept.entries();
-  std::ofstream file(path + ".behaviours", std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(entries.data()),
-             static_cast<std::streamsize>(entries.size() * sizeof(std::uint64_t)));
+  write_whole_file(path + ".behaviours", {reinterpret_cast<const char*>(entries.data()),
+                                          entries.size() * sizeof(std::uint64_t)});
 }
 
 }  // namespace fermata::sim::cli

@@ -16,6 +16,7 @@
 #include "fermata/runtime/base/text_of.hpp"
 #include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim::cli {
 namespace {
@@ -145,11 +146,7 @@ void ResultFolder::write_plan(const Plan& plan, State state) const {
   json["complete"] = state == State::Complete;
   const std::string path = root_ + "/plan.json";
   const std::string fresh = path + ".new";
-  {
-    std::ofstream file(fresh, std::ios::trunc);
-    file << json.dump(2) << '\n' << std::flush;
-    if (!file) throw InputOutputError("cannot write " + fresh, errno);
-  }
+  write_whole_file(fresh, json.dump(2) + '\n');
   fs::rename(fresh, path);
 }
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/report/report_file.hpp"
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 
-#include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/report/chrome_trace.hpp"
 #include "fermata/sim/report/html_page.hpp"
 #include "fermata/sim/report/pcap.hpp"
 #include "fermata/sim/report/run_data.hpp"
+#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim {
 std::string report_text(const RunReport& report, ReportFormat format) {
@@ -29,16 +27,7 @@ std::string report_text(const RunReport& report, ReportFormat format) {
 void write_report(const RunReport& report, ReportFormat format, const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  const std::string text = report_text(report, format);
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  const bool opened = file.is_open();
-  file << text;
-  file.close();
-  if (file) return;
-  const int code = errno;
-  if (opened) std::filesystem::remove(path, error);
-  throw InputOutputError("cannot write the report " + path, code);
+  write_whole_file(path, report_text(report, format), "the report ");
 }
 
 }  // namespace fermata::sim

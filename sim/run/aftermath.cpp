@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -18,6 +16,7 @@
 #include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/run/shrinker.hpp"
 #include "fermata/sim/run/verdicts.hpp"
+#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim::detail {
 namespace {
@@ -32,6 +31,17 @@ bool wanted(When when, bool usual) noexcept {
 std::uint64_t steps_to_follow(const FoundFailure& found) {
   if (found.failure.by_limit) return std::numeric_limits<std::uint64_t>::max();
   return 10 * found.steps + 10'000;
+}
+
+/// `path`, or why nothing is there: a failure is reported though the disk is full.
+template <class F>
+std::string written(const std::string& path, F write) {
+  try {
+    write();
+    return path;
+  } catch (const InputOutputError& error) {
+    return std::string("not written: ") + error.what();
+  }
 }
 
 }  // namespace
@@ -81,11 +91,7 @@ void Aftermath::of_exploration(FoundFailure found, const Reproduction& explorati
     if (wanted(options_.shrink, true)) make_small(found, context);
     if (wanted(options_.explain, true)) explain(found, context);
   }
-  try {
-    write_artifacts(found, context);
-  } catch (const InputOutputError& error) {
-    context.tape_path = std::string("not written: ") + error.what();
-  }
+  write_artifacts(found, context);
   report(found, context);
 }
 
@@ -96,7 +102,10 @@ void Aftermath::of_replay(FoundFailure found) const {
   if (found.failure.verdict != Verdict::Divergence) {
     if (wanted(options_.shrink, false)) {
       make_small(found, context);
-      write_shrunk(path_of_shrunk(options_.replay), context);
+      if (context.shrunk) {
+        context.shrunk_tape_path = path_of_shrunk(options_.replay);
+        save_tape(context.shrunk->found.tape, context.shrunk_tape_path);
+      }
     }
     const bool shown = !options_.report.empty() && has_explanation(format_of_report());
     if (wanted(options_.explain, shown)) explain(found, context);
@@ -142,7 +151,7 @@ bool Aftermath::comes_back(FoundFailure& found, const Reproduction& reproduction
     failure.explanation = fmt::format("here:  {}\nthere: {}\n", here.text(),
                                       there ? there->text() : "the process gave no answer");
   } catch (const InputOutputError& error) {
-    failure.explanation += fmt::format("not run in a fresh process: {}\n", error.what());
+    failure.beneath += fmt::format("not run in a fresh process: {}\n", error.what());
     return true;
   }
   failure.verdict = Verdict::Nondeterminism;
@@ -179,21 +188,20 @@ std::string Aftermath::name_of(const FoundFailure& found) const {
 
 void Aftermath::write_artifacts(const FoundFailure& found, ReportContext& context) const {
   const std::string stem = fmt::format("{}/{}/{}", options_.out, test_, name_of(found));
-  save_tape(found.tape, stem + ".tape");
-  context.tape_path = stem + ".tape";
-  write_shrunk(path_of_shrunk(context.tape_path), context);
+  const std::string tape = stem + ".tape";
+  context.tape_path = written(tape, [&] { save_tape(found.tape, tape); });
+  if (context.shrunk) {
+    const std::string shrunk = path_of_shrunk(tape);
+    context.shrunk_tape_path =
+        written(shrunk, [&] { save_tape(context.shrunk->found.tape, shrunk); });
+  }
   write_beside(stem, found, context);
   write_histories(context.shrunk ? context.shrunk->found : found, stem, context);
   if (!options_.trace) return;
-  std::ofstream file(stem + ".steps");
-  for (const std::uint64_t hash : found.step_hashes) file << seed_text(hash) << '\n';
-  context.trace_path = stem + ".steps";
-}
-
-void Aftermath::write_shrunk(const std::string& path, ReportContext& context) const {
-  if (!context.shrunk) return;
-  save_tape(context.shrunk->found.tape, path);
-  context.shrunk_tape_path = path;
+  std::string steps;
+  for (const std::uint64_t hash : found.step_hashes) steps += seed_text(hash) + '\n';
+  const std::string path = stem + ".steps";
+  context.trace_path = written(path, [&] { write_whole_file(path, steps); });
 }
 
 void Aftermath::write_beside(const std::string& stem, const FoundFailure& found,
@@ -201,9 +209,8 @@ void Aftermath::write_beside(const std::string& stem, const FoundFailure& found,
   const auto report = options_.reports ? run_report(found, context) : std::nullopt;
   if (!report) return;
   const ReportFormat format = options_.report_format.value_or(ReportFormat::Html);
-  std::string path = stem + std::string(extension_of(format));
-  write_report(*report, format, path);
-  context.report_path = std::move(path);
+  const std::string path = stem + std::string(extension_of(format));
+  context.report_path = written(path, [&] { write_report(*report, format, path); });
 }
 
 /// Of the smaller run, if there is one: it is the one that is explained.
@@ -211,10 +218,9 @@ void Aftermath::write_histories(const FoundFailure& found, const std::string& st
                                 ReportContext& context) const {
   if (found.histories.empty()) return;
   const std::string path = stem + ".histories.json";
-  std::ofstream file(path, std::ios::trunc);
-  file << fmt::format("[{}]\n", fmt::join(found.histories, ",\n")) << std::flush;
-  if (!file) throw InputOutputError("cannot write " + path, errno);
-  context.histories_path = path;
+  context.histories_path = written(path, [&] {
+    write_whole_file(path, fmt::format("[{}]\n", fmt::join(found.histories, ",\n")));
+  });
 }
 
 void Aftermath::report(const FoundFailure& found, const ReportContext& context) const {

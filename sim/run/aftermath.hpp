@@ -51,7 +51,6 @@ class Aftermath {
   void explain(const FoundFailure& found, ReportContext& context) const;
   [[nodiscard]] std::string name_of(const FoundFailure& found) const;
   void write_artifacts(const FoundFailure& found, ReportContext& context) const;
-  void write_shrunk(const std::string& path, ReportContext& context) const;
   void write_beside(const std::string& stem, const FoundFailure& found,
                     ReportContext& context) const;
   void write_histories(const FoundFailure& found, const std::string& stem,

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim::detail {
 namespace {
@@ -41,13 +42,19 @@ std::vector<std::string> environment_with(const Settings& settings) {
   return result;
 }
 
-TemporaryFile::TemporaryFile() : path_(std::filesystem::temp_directory_path() / "fermata-XXXXXX") {
+TemporaryFile::TemporaryFile() {
+  std::error_code error;
+  const auto folder = std::filesystem::temp_directory_path(error);
+  if (error) throw InputOutputError("cannot create a file in the temporary folder", error.value());
+  path_ = folder / "fermata-XXXXXX";
   const int file = ::mkstemp(path_.data());
   if (file < 0) throw InputOutputError("cannot create " + path_, errno);
   ::close(file);
 }
 
 TemporaryFile::~TemporaryFile() { ::unlink(path_.c_str()); }
+
+void require_room(const std::string& path) { write_whole_file(path, std::string(4'096, ' ')); }
 
 void run_silently(std::vector<std::string> arguments, std::vector<std::string> environment) {
   posix_spawn_file_actions_t actions;
@@ -81,15 +88,14 @@ std::optional<Fingerprint> run_in_fresh_process(const Settings& settings, const 
   file.imbue(std::locale::classic());  // The program may have chosen another one.
   Fingerprint fingerprint;
   file >> fingerprint.trace_hash >> fingerprint.steps >> fingerprint.end >> std::ws;
-  if (!std::getline(file, fingerprint.signature)) return std::nullopt;
-  return fingerprint;
+  if (std::getline(file, fingerprint.signature)) return fingerprint;
+  require_room(answer.path());
+  return std::nullopt;
 }
 
 void leave_fingerprint(const Fingerprint& fingerprint, const std::string& path) {
-  std::ofstream file(path);
-  file.imbue(std::locale::classic());
-  file << fingerprint.trace_hash << ' ' << fingerprint.steps << ' ' << fingerprint.end << '\n'
-       << fingerprint.signature << '\n';
+  write_whole_file(path, fmt::format("{} {} {}\n{}\n", fingerprint.trace_hash, fingerprint.steps,
+                                     fingerprint.end, fingerprint.signature));
 }
 
 }  // namespace fermata::sim::detail

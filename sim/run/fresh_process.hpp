@@ -38,6 +38,10 @@ class TemporaryFile {
   std::string path_;
 };
 
+/// For when another process has left no answer in `path`: throws InputOutputError when there was no
+/// room for one.
+void require_room(const std::string& path);
+
 /// This process's environment without what GoogleTest and the simulator read, and with `settings`.
 [[nodiscard]] std::vector<std::string> environment_with(const Settings& settings);
 

@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/run/environment.hpp"
+#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim::detail {
 namespace {
@@ -32,13 +32,12 @@ class Lister final : public ::testing::EmptyTestEventListener {
 };
 
 void write_list(const std::string& path) {
-  std::ofstream file(path);
-  file << "fermata-tests 1\n";
+  std::string text = "fermata-tests 1\n";
   for (const SimulatedTest& test : simulated_tests()) {
-    file << fmt::format("{}:{} {}.{}\n", test.file, test.line, test.suite, test.name);
+    text += fmt::format("{}:{} {}.{}\n", test.file, test.line, test.suite, test.name);
   }
   const auto all = static_cast<std::size_t>(::testing::UnitTest::GetInstance()->total_test_count());
-  file << "end " << all - simulated_tests().size() << '\n';
+  write_whole_file(path, text + fmt::format("end {}\n", all - simulated_tests().size()));
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ void list_tests_if_asked() {
     const std::string& path = process_options().list;
     if (path.empty()) return;
     write_list(path);
-  } catch (const UsageError& error) {
+  } catch (const Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     std::exit(1);
   }

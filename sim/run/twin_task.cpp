@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim::detail {
 namespace {
@@ -128,13 +129,11 @@ Twin::Twin(std::string test, Settings settings, Circumstances circumstances)
 std::string Twin::ask(const std::string& what, const std::vector<TwinRun>& runs) const {
   const TemporaryFile task;
   const TemporaryFile answers;
-  {
-    std::ofstream out(task.path());
-    out << kFormat << '\n'
-        << what << ' ' << (circumstances_.memory ? kVariant : 0) << ' ' << circumstances_.locale
-        << '\n';
-    for (const TwinRun& run : runs) out << run.seed << ' ' << run.strategy << '\n';
-  }
+  std::string order =
+      fmt::format("{}\n{} {} {}\n", kFormat, what, circumstances_.memory ? kVariant : 0,
+                  circumstances_.locale ? 1 : 0);
+  for (const TwinRun& run : runs) order += fmt::format("{} {}\n", run.seed, run.strategy);
+  write_whole_file(task.path(), order);
   Settings settings = settings_;
   settings.emplace_back("FERMATA_TWIN_TASK", task.path() + ',' + answers.path());
   if (circumstances_.memory) {
@@ -150,6 +149,7 @@ std::string Twin::ask(const std::string& what, const std::vector<TwinRun>& runs)
   run_silently(std::move(command), std::move(environment));
   std::ostringstream text;
   text << std::ifstream(answers.path()).rdbuf();
+  if (text.str().empty()) require_room(answers.path());
   return text.str();
 }
 
@@ -182,12 +182,13 @@ void do_twin_task(const Program& program, const WorldOptions& options, const std
   if (comma == std::string::npos) throw UsageError("expected two files with a comma between");
   const Task task = read_task(path.substr(0, comma));
   if (task.other_locale) take_another_locale();
-  std::ofstream out(path.substr(comma + 1));
+  std::ostringstream out;
   out.imbue(std::locale::classic());  // The other process reads numbers as they are written in C.
   for (const TwinRun& run : task.runs) {
     Runner runner(program, run.strategy, options);
     answer(task, run, runner, out);
   }
+  write_whole_file(path.substr(comma + 1), out.str());
 }
 
 }  // namespace fermata::sim::detail

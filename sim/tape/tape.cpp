@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -256,10 +257,7 @@ Tape load_tape(const std::string& path) {
 void save_tape(const Tape& tape, const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  std::ofstream file(path, std::ios::binary);
-  file << to_text(tape);
-  file.close();
-  if (!file) throw InputOutputError("cannot write the tape " + path, errno);
+  write_whole_file(path, to_text(tape), "the tape ");
 }
 
 }  // namespace fermata::sim

@@ -124,6 +124,29 @@ TEST(Verdicts, AssertionsAreSafety) {
   expect_reproducible(found);
 }
 
+TEST(Verdicts, AFullDiskIsNamedAndTakesNothingElseAway) {
+  const std::string out = ::testing::TempDir() + "fermata_meta_full_disk";
+  const std::string stem = out + "/Specimen.DISABLED_Safety/0x1";
+  std::filesystem::remove_all(out);
+  std::filesystem::create_directories(out + "/Specimen.DISABLED_Safety");
+  std::filesystem::create_symlink("/dev/full", stem + ".shrunk.tape");
+  std::filesystem::create_symlink("/dev/full", stem + ".html");
+  const Finished found = run_specimen("Safety", "FERMATA_OUT=" + out);
+  EXPECT_EQ(found.exit_code, 2) << found.output;
+  EXPECT_EQ(line_with(found.output, "tape: "), stem + ".tape");
+  EXPECT_EQ(line_with(found.output, "shrunk tape: "),
+            "not written: cannot write the tape " + stem + ".shrunk.tape: No space left on device");
+  EXPECT_EQ(line_with(found.output, "report: "),
+            "not written: cannot write the report " + stem + ".html: No space left on device");
+}
+
+TEST(Verdicts, NoRoomForAnotherProcessesAnswerIsNoNondeterminism) {
+  const Finished found = run_specimen("Safety", "TMPDIR=/proc/no/folder");
+  EXPECT_EQ(found.exit_code, 2) << found.output;
+  EXPECT_TRUE(says(found, "safety: tests/meta/verdicts_test.cpp:")) << found.output;
+  EXPECT_TRUE(says(found, "  not run in a fresh process: cannot create ")) << found.output;
+}
+
 TEST(Verdicts, OutputIsShownOfTheFailingRunOnly) {
   const Finished found = run_specimen("Safety");
   EXPECT_EQ(lines_with(found.output, "  [+0.000000 ms main] printed by C").size(), 1u)
