@@ -3,11 +3,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -27,6 +31,24 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   for (std::string& text : texts) result.push_back(text.data());
   result.push_back(nullptr);
   return result;
+}
+
+const std::chrono::steady_clock::time_point process_start = std::chrono::steady_clock::now();
+
+bool ends_in_time(pid_t process, std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+  if (descriptor < 0) throw InputOutputError("cannot watch a process", errno);
+  pollfd watched{descriptor, POLLIN, 0};
+  int ready = -1;
+  while (ready < 0) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        std::max(end - std::chrono::steady_clock::now(), std::chrono::nanoseconds(0)));
+    ready = ::poll(&watched, 1, static_cast<int>(left.count()));
+    if (ready < 0 && errno != EINTR) break;
+  }
+  ::close(descriptor);
+  return ready > 0;
 }
 
 }  // namespace
@@ -56,7 +78,14 @@ TemporaryFile::~TemporaryFile() { ::unlink(path_.c_str()); }
 
 void require_room(const std::string& path) { write_whole_file(path, std::string(4'096, ' ')); }
 
-void run_silently(std::vector<std::string> arguments, std::vector<std::string> environment) {
+std::chrono::milliseconds patience_with_repetition() {
+  using std::chrono::milliseconds;
+  const auto age = std::chrono::steady_clock::now() - process_start;
+  return std::max(milliseconds(60'000), std::chrono::duration_cast<milliseconds>(10 * age));
+}
+
+bool run_silently(std::vector<std::string> arguments, std::vector<std::string> environment,
+                  std::chrono::milliseconds limit) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
@@ -67,9 +96,11 @@ void run_silently(std::vector<std::string> arguments, std::vector<std::string> e
                                   pointers_to(arguments).data(), pointers_to(environment).data());
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw InputOutputError("cannot start " + program, error);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  const bool ended = ends_in_time(child, limit);
+  if (!ended) ::kill(child, SIGKILL);
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
+  return ended;
 }
 
 std::string Fingerprint::text() const {

@@ -3,6 +3,7 @@
 
 // A failure is printed only after it has come back in a process that has run nothing before.
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,9 +46,15 @@ void require_room(const std::string& path);
 /// This process's environment without what GoogleTest and the simulator read, and with `settings`.
 [[nodiscard]] std::vector<std::string> environment_with(const Settings& settings);
 
-/// Runs the program `arguments` begins with to its end, its output thrown away. Throws
-/// InputOutputError when it cannot be started.
-void run_silently(std::vector<std::string> arguments, std::vector<std::string> environment);
+/// How long a process may take that repeats what this one has done: ten times as long as this one
+/// has lived, and a minute at least.
+[[nodiscard]] std::chrono::milliseconds patience_with_repetition();
+
+/// Runs the program `arguments` begins with to its end, its output thrown away. Returns false when
+/// it had to be killed, since it took longer than `limit`. Throws InputOutputError when it cannot
+/// be started.
+bool run_silently(std::vector<std::string> arguments, std::vector<std::string> environment,
+                  std::chrono::milliseconds limit = patience_with_repetition());
 
 /// Runs `test` of this program in a fresh process with `settings`, silently. Returns what became of
 /// it; nothing when the process did not get that far. Throws InputOutputError when there is no

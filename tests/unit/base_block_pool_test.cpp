@@ -56,7 +56,8 @@ TEST(BlockPool, FillsFreedBlocksWithAPointerToNoMemory) {
   std::fill_n(words, 448 / 8, 7);
   pool.release(words, 448);
   for (int i = 0; i < 448 / 8; ++i) {
-    if (i != 1) EXPECT_EQ(words[i], kFreedPattern) << i;  // That one leads to the next block.
+    if (i == 1) continue;  // It leads to the next block.
+    EXPECT_EQ(words[i], kFreedPattern) << i;
   }
   EXPECT_TRUE(is_near_freed_pattern(reinterpret_cast<const void*>(words[2] + 100)));
   EXPECT_FALSE(is_near_freed_pattern(words));
