@@ -28,7 +28,7 @@ class Streams : public ::testing::Test {
 TYPED_TEST_SUITE(Streams, Transports);
 
 /// Bytes that tell where in a stream they belong.
-std::vector<std::byte> pattern(std::size_t size) {
+std::vector<std::byte> byte_pattern(std::size_t size) {
   std::vector<std::byte> bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 31 + i / 251);
   return bytes;
@@ -152,7 +152,7 @@ TYPED_TEST(Streams, CloseWakesEveryParkedOperationAndRefusesLaterOnes) {
           spawn("reader", [&] { errors.push_back(error_of([&] { read_text(*pair.server); })); }));
     }
     parked.push_back(spawn("writer", [&] {
-      const auto bytes = pattern(16 << 20);
+      const auto bytes = byte_pattern(16 << 20);
       errors.push_back(error_of([&] { pair.server->write(bytes); }));
     }));
     suspend();
@@ -233,7 +233,7 @@ TYPED_TEST(Streams, LargeWritesArriveWholeAndInOrder) {
   TypeParam::run([] {
     typename TestFixture::Pair pair;
     constexpr std::size_t kSize = 6 << 20;
-    const auto bytes = pattern(kSize);
+    const auto bytes = byte_pattern(kSize);
     std::vector<Coroutine<>> writers;
     for (int i = 0; i < 2; ++i) {
       writers.push_back(spawn("writer", [&] { pair.client->write(bytes); }));
@@ -250,7 +250,7 @@ TYPED_TEST(Streams, BuffersThatAreWrittenTogetherStayTogether) {
   FERMATA_CHECKS("IO-03");
   TypeParam::run([] {
     typename TestFixture::Pair pair;
-    const auto bytes = pattern(300'000);
+    const auto bytes = byte_pattern(300'000);
     std::vector<std::span<const std::byte>> pieces;
     for (std::size_t at = 0; at < bytes.size(); at += 1'000) {
       pieces.push_back(std::span(bytes).subspan(at, 1'000));
@@ -291,7 +291,7 @@ TYPED_TEST(Streams, AWriteThatWasGivenUpStillArrivesWholeAheadOfTheNext) {
   TypeParam::run([] {
     typename TestFixture::Pair pair;
     constexpr std::size_t kSize = 6 << 20;
-    auto bytes = std::make_unique<std::vector<std::byte>>(pattern(kSize));
+    auto bytes = std::make_unique<std::vector<std::byte>>(byte_pattern(kSize));
     const std::vector<std::byte> sent = *bytes;
     EXPECT_THROW(pair.client->write(*bytes, {.timeout = 2ms}), Timeout);
     bytes.reset();
