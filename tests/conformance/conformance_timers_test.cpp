@@ -181,5 +181,62 @@ TYPED_TEST(Timers, AWaitThatOutlivesItsTimeoutSaysHowLongItWaited) {
   });
 }
 
+/// A destructor that waits, as the guide writes it.
+struct Waits {
+  explicit Waits(std::vector<std::string>& told) : steps(told) {}
+  Waits(const Waits&) = delete;
+  Waits& operator=(const Waits&) = delete;
+  ~Waits() {
+    protect_in_destructor([this] {
+      delay(2ms);
+      steps.emplace_back("waited");
+    });
+  }
+  std::vector<std::string>& steps;
+};
+
+TYPED_TEST(Timers, ADestructorWaitsForOneAlsoWhenItIsCancelledMeanwhile) {
+  std::vector<std::string> steps;
+  TypeParam::run([&] {  // On each backend of the arm.
+    steps.clear();
+    const auto leaving = spawn("leaving", [&] {
+      { const Waits guard(steps); }
+      steps.emplace_back("goes on");
+      suspend();
+      steps.emplace_back("never");
+    });
+    suspend();
+    leaving.cancel();
+    EXPECT_THROW(await(leaving), Cancellation);
+  });
+  EXPECT_EQ(steps, (std::vector<std::string>{"waited", "goes on"}));
+}
+
+TYPED_TEST(Timers, ADestructorThatAnExceptionCallsWaitsForOneInTheSameWay) {
+  std::vector<std::string> steps;
+  TypeParam::run([&] {  // On each backend of the arm.
+    steps.clear();
+    const auto failing = spawn("failing", [&] {
+      const Waits guard(steps);
+      throw Error("failed");
+    });
+    suspend();
+    failing.cancel();
+    EXPECT_THROW(await(failing), Error);
+  });
+  EXPECT_EQ(steps, std::vector<std::string>{"waited"});
+}
+
+TYPED_TEST(Timers, AShutdownLetsADestructorWaitForOne) {
+  std::vector<std::string> steps;
+  TypeParam::run([&] {  // On each backend of the arm.
+    steps.clear();
+    const auto leaving = spawn("leaving", [&] { const Waits guard(steps); });
+    suspend();
+    shutdown();
+  });
+  EXPECT_EQ(steps, std::vector<std::string>{"waited"});
+}
+
 }  // namespace
 }  // namespace fermata::conformance
