@@ -134,8 +134,9 @@ TYPED_TEST(DescriptorPolls, WhatComesForTheOldFileIsNotToldOfTheNewOne) {
     const int copy = dup(sockets.mine());  // So that the system goes on watching the old file.
     Descriptor descriptor(sockets.mine());
     auto waiter = spawn("waiter", [&] { return descriptor.wait_readable(); });
-    suspend();
+    delay(1ms);  // The next look at closed descriptors is ten milliseconds away.
     ASSERT_EQ(dup2(others.mine(), sockets.mine()), sockets.mine());
+    others.send();
     sockets.send();
     EXPECT_EQ(await(waiter), PollMask::Disconnect);
     ::close(copy);
