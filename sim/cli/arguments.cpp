@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/run/environment.hpp"
@@ -68,11 +70,32 @@ struct Wanted {
   std::map<std::string, CLI::Option*> options;
 };
 
+/// The help of a verb that takes one operand. More are read all the same, for a better error.
+class OneOperand : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    return without_dots(Formatter::make_usage(app, std::move(name)));
+  }
+  std::string make_positionals(const CLI::App* app) const override {
+    return without_dots(Formatter::make_positionals(app));
+  }
+
+ private:
+  static std::string without_dots(std::string text) {
+    for (const std::string_view dots : {" ...", "..."}) {
+      if (const std::size_t at = text.find(dots); at != std::string::npos) {
+        return text.erase(at, dots.size());
+      }
+    }
+    return text;
+  }
+};
+
 void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
   CLI::App* app = tool.add_subcommand(verb.name, verb.help);
   if (!verb.operand.empty()) {
-    CLI::Option* operands = app->add_option(verb.operand, wanted.operands)->required();
-    if (!verb.many) operands->expected(1);
+    app->add_option(verb.operand, wanted.operands)->required();
+    if (!verb.many) app->formatter(std::make_shared<OneOperand>());
   }
   for (const std::string& name : verb.variables) {
     std::string flag = flag_of(name);
@@ -84,19 +107,6 @@ void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
     if (!implied(name).empty()) option->expected(is_switch(name) ? 0 : 0, is_switch(name) ? 0 : 1);
     option->type_name(is_switch(name) ? "" : "TEXT");
     wanted.options[verb.name + name] = option;
-  }
-}
-
-/// Says what is too much, and how much there may be. Returns when that is no operand of a verb.
-void refuse_extra(const CLI::App& tool) {
-  for (const CLI::App* app : tool.get_subcommands()) {
-    const std::vector<std::string> extra = app->remaining();
-    const auto verb = std::find_if(verbs().begin(), verbs().end(), [&](const Verb& candidate) {
-      return candidate.name == app->get_name();
-    });
-    if (extra.empty() || extra.front().starts_with('-') || verb->operand.empty()) continue;
-    throw UsageError(fmt::format("'{}' is one too many: {} takes one {}", extra.front(), verb->name,
-                                 verb->operand));
   }
 }
 
@@ -174,7 +184,6 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       tool.exit(error);
       return {};
     }
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) refuse_extra(tool);
     throw UsageError(fmt::format("{}; `fermata --help` lists what there is", error.what()));
   }
   Arguments arguments;
@@ -183,6 +192,10 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   const auto verb = std::find_if(verbs().begin(), verbs().end(), [&](const Verb& candidate) {
     return candidate.name == arguments.verb;
   });
+  if (!verb->many && arguments.operands.size() > 1) {
+    throw UsageError(fmt::format("'{}' is one too many: {} takes one {}", arguments.operands[1],
+                                 verb->name, verb->operand));
+  }
   for (const std::string& name : verb->variables) {
     const CLI::Option* option = wanted.options[verb->name + name];
     const char* variable = std::getenv(name.c_str());

@@ -67,6 +67,13 @@ TEST_F(Refusal, OfNames) {
   expect_refused(tool() + " completion csh", "no completion for 'csh'; expected bash, zsh or fish");
 }
 
+TEST_F(Refusal, OfASecondProgramWhichTheHelpDoesNotOffer) {
+  expect_refused(tool() + " run a b", "'b' is one too many: run takes one BIN");
+  const Finished help = run_shell(tool() + " run --help");
+  EXPECT_TRUE(says(help, "Usage: fermata run [OPTIONS] BIN\n"));
+  EXPECT_EQ(help.output.find("..."), std::string::npos) << help.output;
+}
+
 TEST_F(Refusal, OfFoldersThatCannotBeWrittenTo) {
   const std::string calm = tool() + " run " + lost_update() + " --strategy calm --runs 5 --out ";
   expect_refused(calm + folder_ + "/out --json /nowhere/r.json",
