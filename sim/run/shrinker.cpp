@@ -100,7 +100,42 @@ class Shrinker {
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(begin),
                rest.begin() + static_cast<std::ptrdiff_t>(end));
     if (fails(rest, tape_.rapidcheck)) return true;
-    return move_up(rest, begin, end) && fails(rest, tape_.rapidcheck);
+    DecisionList sooner = rest;
+    if (move_up(sooner, begin, end) && fails(sooner, tape_.rapidcheck)) return true;
+    return drops_draw(begin, end) && fails_met_sooner(rest, begin);
+  }
+
+  [[nodiscard]] bool drops_draw(std::size_t begin, std::size_t end) const {
+    const auto first = tape_.decisions.begin();
+    return std::any_of(first + static_cast<std::ptrdiff_t>(begin),
+                       first + static_cast<std::ptrdiff_t>(end),
+                       [](const Decision& each) { return !each.is_pick; });
+  }
+
+  /// Without a crash what a machine meets in its second life can meet it in its first; without a
+  /// short write what becomes of the second piece can become of the whole. Each later draw that is
+  /// not the first on its topic comes one earlier: all of them, or all but those on one topic.
+  bool fails_met_sooner(const DecisionList& rest, std::size_t begin) {
+    constexpr std::size_t kMostTopics = 4;
+    std::vector<std::uint64_t> kept = {0};  // No topic's key.
+    for (std::size_t i = begin; i < rest.size(); ++i) {
+      const std::uint64_t topic = topic_of(rest[i]);
+      const bool known = std::find(kept.begin(), kept.end(), topic) != kept.end();
+      if (!rest[i].is_pick && rest[i].occurrence > 0 && !known) kept.push_back(topic);
+    }
+    if (kept.size() == 1 || kept.size() > 1 + kMostTopics) return false;
+    return std::any_of(kept.begin(), kept.end(), [&](std::uint64_t topic) {
+      return fails(met_sooner(rest, begin, topic), tape_.rapidcheck);
+    });
+  }
+
+  static DecisionList met_sooner(DecisionList rest, std::size_t begin, std::uint64_t kept) {
+    for (std::size_t i = begin; i < rest.size(); ++i) {
+      Decision& each = rest[i];
+      if (each.is_pick || each.occurrence == 0 || topic_of(each) == kept) continue;
+      each.key = key_of(topic_of(each), --each.occurrence);
+    }
+    return rest;
   }
 
   /// Without the picks from `begin` to `end` the same coroutine is first less often, so that the

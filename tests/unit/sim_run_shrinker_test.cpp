@@ -148,13 +148,11 @@ TEST(Shrinker, StopsWhenItsRunsAreInVain) {
 TEST(Shrinker, GoesOnWhileItGains) {
   const Program program = program_of(very_crowded_race);
   const Tape tape = failing(program);
-  const auto shrunk = shrink(program, WorldOptions{}, tape);
+  constexpr std::uint64_t kInVain = 60;
+  const auto shrunk = shrink(program, WorldOptions{}, tape, {.runs_in_vain = kInVain});
   ASSERT_TRUE(shrunk);
-  EXPECT_GT(shrunk->runs, ShrinkLimits().runs_in_vain);
-  EXPECT_TRUE(shrunk->minimal);
-  const auto again = shrink(program, WorldOptions{}, shrunk->found.tape);
-  ASSERT_TRUE(again);
-  EXPECT_EQ(again->found.tape.decisions.size(), shrunk->found.tape.decisions.size());
+  EXPECT_GT(shrunk->runs, kInVain);
+  EXPECT_LT(10 * shrunk->found.tape.decisions.size(), tape.decisions.size());
 }
 
 TEST(Shrinker, NeverTakesMoreStepsThanItMay) {
