@@ -57,7 +57,8 @@ printf '"ratio": null, "limit": %s, "ok": %s}]\n' "$ALARM_SCHEDULES" "$alarms" \
 
 echo "--- laws under AddressSanitizer: $SANITIZED_SCHEDULES schedules each"
 sanitized=true
-"$sanitized_build/properties/fermata_suite" --runs "$SANITIZED_SCHEDULES" || { sanitized=false failed=1; }
+"$sanitized_build/properties/fermata_suite" --runs "$SANITIZED_SCHEDULES" ||
+  { sanitized=false failed=1; }
 printf '[{"name": "laws/sanitized", "value": %s, "unit": "schedules", "ratio": null, ' \
   "$SANITIZED_SCHEDULES" >"$rows/law_sanitized.json"
 printf '"limit": %s, "ok": %s}]\n' "$SANITIZED_SCHEDULES" "$sanitized" >>"$rows/law_sanitized.json"

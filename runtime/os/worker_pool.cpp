@@ -15,14 +15,15 @@ namespace fermata::os {
 struct WorkerPool::OfProcess {
   const unsigned forks = os::forks();
   WorkerPool pool;
+
+  static inline std::atomic<OfProcess*> current = nullptr;
 };
 
 WorkerPool& WorkerPool::of_process() {
-  static std::atomic<OfProcess*> current = nullptr;
-  OfProcess* found = current.load();
+  OfProcess* found = OfProcess::current.load();
   while (found == nullptr || found->forks != forks()) {
     auto fresh = std::make_unique<OfProcess>();
-    if (current.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+    if (OfProcess::current.compare_exchange_strong(found, fresh.get())) found = fresh.release();
   }
   return found->pool;
 }

@@ -230,7 +230,8 @@ void Autopsy::make_small(Finding& finding, const std::string& shrunk_path) const
     finding.summary = "not shrunk: its decisions, applied by key, do not lead there every time";
     return;
   }
-  const std::optional<SmallerTape> smaller = shrink(trials, program_, finding.tape, shrink_limits(options_));
+  const std::optional<SmallerTape> smaller =
+      shrink(trials, program_, finding.tape, shrink_limits(options_));
   if (!smaller) {
     finding.summary = "not shrunk: there was no time for it";
     return;

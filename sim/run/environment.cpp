@@ -247,12 +247,13 @@ constexpr std::array kVariables = {
              "found by exploring. `on`: also in a replay, which writes the smaller tape beside "
              "the one it replays. Or `off`.",
              [](Options& options, std::string_view text) { options.shrink = parse_when(text); }},
-    Variable{"FERMATA_SHRINK_RUNS", "500",
-             "How many runs in a row have to be in vain before the search for a smaller failing run "
-             "ends.",
-             [](Options& options, std::string_view text) {
-               options.shrink_runs = parse_positive(text);
-             }},
+    Variable{
+        "FERMATA_SHRINK_RUNS", "500",
+        "How many runs in a row have to be in vain before the search for a smaller failing run "
+        "ends.",
+        [](Options& options, std::string_view text) {
+          options.shrink_runs = parse_positive(text);
+        }},
     Variable{
         "FERMATA_STEP_LIMIT", "1000000", "A run of more steps is a livelock.",
         [](Options& options, std::string_view text) { options.step_limit = parse_positive(text); }},

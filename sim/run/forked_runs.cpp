@@ -22,7 +22,6 @@
 #include <filesystem>
 #include <new>
 #include <optional>
-#include <thread>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/check/guarded_functions.hpp"
@@ -185,7 +184,7 @@ void end_hanging(pid_t process, const std::atomic<int>& frames) {
   constexpr int kTries = 200;
   ::kill(process, SIGABRT);  // Its handler returns, and the process goes on.
   for (int i = 0; i < kTries && frames.load() == 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ::poll(nullptr, 0, 1);
   }
   ::kill(process, SIGKILL);
 }

@@ -2,6 +2,7 @@
 #include "fermata/sim/run/watched.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +12,6 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <thread>
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/run/forked_runs.hpp"
@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 
 constexpr int kCrashed = 9;
 constexpr int kHung = 124;
-constexpr milliseconds kGlance(50);
+constexpr int kGlance_ms = 50;
 
 /// Removed at the end; left behind by who is killed.
 class BoardFile {
@@ -111,7 +111,7 @@ int explore_watched(const WatchedExploration& explore, const ReproduceLine& repr
       hangs = true;
       ::kill(process, SIGKILL);
     }
-    std::this_thread::sleep_for(kGlance);
+    ::poll(nullptr, 0, kGlance_ms);
   }
   if (hangs) {
     report(file.page(), fmt::format("hang: took longer than {} ms", stopwatch.limit().count()),

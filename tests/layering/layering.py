@@ -88,10 +88,14 @@ CHARTER = {
     "volatile": r"(?<!asm )\bvolatile\b(?! std::sig_atomic_t)",
     "a thread-local": r"\bthread_local\b",
 }
+# Other processes, which make runs again, are not waited for without end.
+WAITS_FOR_PROCESSES = {
+    *("sim/run/autopsy.cpp", "sim/run/forked_runs.cpp"),
+    *("sim/run/fresh_process.cpp", "sim/run/watched.cpp"),
+}
 CHARTER_EXCEPTIONS = {
     "a random generator of its own": {"sim/check/guarded_functions.cpp"},
-    # How long it takes to make a crash small is told, and bounded.
-    "a clock": {"sim/check/guarded_functions.cpp", "sim/run/autopsy.cpp"},
+    "a clock": {"sim/check/guarded_functions.cpp"} | WAITS_FOR_PROCESSES,
     "sleeping": {"sim/check/guarded_functions.cpp"},
     "a thread": {"sim/check/guarded_functions.cpp"},
     # The one table of FERMATA_* variables; what malloc was asked to fill blocks with.
