@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// X32 to X35, X40 and X41 of the additions: TCP connections.
+// X32 to X35, X40, X41 and X46 of the additions: TCP connections.
 
 #include <array>
 #include <optional>
@@ -95,7 +95,7 @@ TEST_P(LoopTcp, X33CloseSendsWhatIsQueuedAndRefusesTheRest) {
   });
 }
 
-TEST_P(LoopTcp, APeerThatGoesOnSendingGetsAllThatWasQueuedBeforeTheClose) {
+TEST_P(LoopTcp, X46APeerThatGoesOnSendingGetsAllThatWasQueuedBeforeTheClose) {
   on_arm([](LoopArm& arm) {
     constexpr std::size_t kBytes = std::size_t{512} << 10;
     std::string order;
