@@ -57,7 +57,10 @@ bool wants_post_mortem(const FailureRecord& failure, const RunOptions& options) 
 // itself.
 std::chrono::milliseconds post_mortem_limit(const FailureRecord& failure,
                                             const RunOptions& options) {
-  if (failure.failure_class == "hang") return options.wall_limit * 5 / 2;
+  constexpr std::chrono::seconds kToStartAndToLookUpNames(5);
+  if (failure.failure_class == "hang") {
+    return options.wall_limit * 5 / 2 + kToStartAndToLookUpNames;
+  }
   return std::chrono::seconds(dies_alone(failure) ? 15 : 60);
 }
 

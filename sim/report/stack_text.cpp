@@ -75,18 +75,31 @@ bool has_line(const Frame& frame) {
   return !frame.place.starts_with("??") && !frame.place.ends_with(":?");
 }
 
+bool begins_with_one_of(std::string_view function, std::span<const std::string_view> names) {
+  if (function.starts_with("void ")) function.remove_prefix(5);
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return function.starts_with(name); });
+}
+
+/// Wherever its file was when it was compiled.
+bool is_plumbing(std::string_view function) {
+  constexpr std::array<std::string_view, 6> kNames = {
+      "fermata::detail::", "fermata::sim::detail::", "fermata::Runtime::", "std::", "boost::",
+      "trampoline"};
+  return begins_with_one_of(function, kNames);
+}
+
 /// Of a program without debug information there are names only, and those of libraries are linked
 /// into it.
 bool is_named_by_the_user(std::string_view function) {
-  for (const std::string_view other : {"fermata::", "std::", "void fermata::", "void std::",
-                                       "boost::", "testing::", "void testing::", "__", "_start"}) {
-    if (function.starts_with(other)) return false;
-  }
-  return !function.starts_with('?') && !function.ends_with(".o");
+  constexpr std::array<std::string_view, 4> kNames = {"fermata::", "testing::", "__", "_start"};
+  return !begins_with_one_of(function, kNames) && !function.starts_with('?') &&
+         !function.ends_with(".o");
 }
 
 bool is_the_users(const Frame& frame) {
   const std::string_view place = frame.place;
+  if (is_plumbing(frame.function)) return false;
   for (const std::string_view ours : {"runtime/", "sim/"}) {
     if (place.substr(0, ours.size()) == ours) return false;
     if (place.find("/fermata/" + std::string(ours)) != std::string_view::npos) return false;

@@ -105,9 +105,9 @@ class ForkedRuns::Recorder final : public ForkListener {
     listen_to_exits(&on_exit);
     struct sigaction action {};
     action.sa_handler = &on_signal;
-    action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND);
-    for (const int signum : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
-      ::sigaction(signum, &action, nullptr);
+    action.sa_flags = SA_ONSTACK;
+    for (std::size_t i = 0; i < kDeadly.size(); ++i) {
+      ::sigaction(kDeadly[i], &action, &formers_[i]);
     }
   }
   /// Of who has called exit(); not of the frames above it.
@@ -120,14 +120,23 @@ class ForkedRuns::Recorder final : public ForkListener {
     dying_->exits = true;
     dying_->frames.store(static_cast<int>(end - begin));
   }
-  // Then the default action, when the instruction is tried again or abort() goes on.
-  static void on_signal(int /*signum*/) noexcept { note_stack(); }
+  // Then what there was before, a sanitizer's handler or the default action, when the instruction
+  // is tried again or abort() goes on: the fork ends as any other process does.
+  static void on_signal(int /*signum*/) noexcept {
+    note_stack();
+    for (std::size_t i = 0; i < kDeadly.size(); ++i) {
+      ::sigaction(kDeadly[i], &formers_[i], nullptr);
+    }
+  }
   static void note_stack() noexcept {
     if (dying_->frames.load() != 0) return;
     dying_->frames.store(::backtrace(dying_->stack.data(), Page::kMostFrames));
   }
 
+  static constexpr std::array kDeadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
   static inline Page* dying_ = nullptr;
+  static inline std::array<struct sigaction, kDeadly.size()> formers_{};
 
   Page& page_;
 };
