@@ -18,7 +18,7 @@ namespace fermata::detail {
 namespace {
 constexpr std::align_val_t kAlignment{64};
 
-/// Of a freed block, what lies behind the link to the next one.
+/// The words of a freed block behind its link to the next one.
 template <class Block>
 auto rest_of(Block& block, std::size_t bytes) noexcept {
   using Word = std::conditional_t<std::is_const_v<Block>, const std::uint64_t, std::uint64_t>;

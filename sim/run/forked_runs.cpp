@@ -110,7 +110,7 @@ class ForkedRuns::Recorder final : public ForkListener {
       ::sigaction(kDeadly[i], &action, &formers_[i]);
     }
   }
-  /// Of who has called exit(); not of the frames above it.
+  /// Notes the stack from the caller of exit() on.
   static void on_exit(const void* caller) noexcept {
     if (dying_->finished) return;
     std::array<void*, Page::kMostFrames> stack;
@@ -160,7 +160,8 @@ void be_silent(int errors) {
   ::dup2(errors, STDERR_FILENO);
 }
 
-/// Who writes without end to a file in memory does not fill the memory.
+/// Empties a file in memory that has grown large: a run that writes without end does not fill the
+/// memory.
 void keep_short(int file) {
   constexpr off_t kMost = 1 << 20;
   if (::lseek(file, 0, SEEK_CUR) < kMost) return;
