@@ -187,7 +187,7 @@ class CoroutineBase : public Event {
   std::exception_ptr stored_error_;  // Cancelled by itself or before its start.
   std::uint16_t flags_ = 0;
   std::uint16_t protect_depth_ = 0;
-  std::uint16_t destructor_depth_ = 0;  // Of protect_in_destructor.
+  std::uint16_t destructor_depth_ = 0;  // Nested calls of protect_in_destructor.
   Priority priority_ = Priority::Normal;
   Waker waker_;
   // The rest.

@@ -47,7 +47,7 @@ bool TcpStream::close(const CloseOptions& options, SourcePlace place) {
   const detail::Deadline deadline(limits);
   if (!is_open()) return false;
   struct Closing {
-    Ref<StreamHandle> stream;  // Of which the value may be gone, or stand for another one.
+    Ref<StreamHandle> stream;  // The TcpStream may be gone meanwhile, or have another one.
     ~Closing() { stream->close(); }
   } const closing{Ref<StreamHandle>::share(handle())};
   std::array<std::byte, 4096> dropped;

@@ -57,8 +57,8 @@ class TcpStream : public ByteStream {
 
   // --- closing ---
 
-  /// As the destructor: at once. Where bytes of the peer are unread, or come later, the system
-  /// breaks the connection, and the peer loses what was not delivered to it yet.
+  /// Closes at once, as the destructor does. If bytes of the peer are unread, or come later, the
+  /// system breaks the connection, and the peer loses what was not delivered to it yet.
   using ByteStream::close;
   /// Lets everything that was written arrive: ends the writing side, drops what the peer still
   /// sends until it ends too, and closes; after `linger` at the latest, whatever came. Returns

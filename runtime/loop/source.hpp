@@ -50,7 +50,7 @@ struct Source {
   std::uint64_t arming = 0;  // Position in the order of arming.
   SourcePlace place;
   std::variant<TimedFunction, SourceFunction> function;
-  std::exception_ptr failure;  // Of its activation.
+  std::exception_ptr failure;  // Why it could not be activated.
   fermata::detail::Link<Source> all_link;
   fermata::detail::Link<Source> line_link;
   fermata::detail::Link<Source> watch_link;

@@ -35,7 +35,7 @@ struct Explanation {
   std::string text;  // Several lines.
   std::string json;
   std::string hopeless = {};  // With Endless: "'a', 'b'", who could never go on; may be empty.
-  std::string reason = {};    // And why, in a line.
+  std::string reason = {};    // Why they cannot, in one line.
 };
 
 /// `steps` are those of the run so far.

@@ -89,8 +89,8 @@ bool is_plumbing(std::string_view function) {
   return begins_with_one_of(function, kNames);
 }
 
-/// Of a program without debug information there are names only, and those of libraries are linked
-/// into it.
+/// For frames without a line: a program without debug information has names only, also of the
+/// libraries that are linked into it.
 bool is_named_by_the_user(std::string_view function) {
   constexpr std::array<std::string_view, 4> kNames = {"fermata::", "testing::", "__", "_start"};
   return !begins_with_one_of(function, kNames) && !function.starts_with('?') &&

@@ -25,6 +25,7 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/check/guarded_functions.hpp"
+#include "fermata/sim/run/process_wait.hpp"
 
 /// Of the sanitizers, when the program is built with one: called before it ends the process.
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
@@ -168,27 +169,6 @@ void keep_short(int file) {
   if (::ftruncate(file, 0) == 0) ::lseek(file, 0, SEEK_SET);
 }
 
-/// Whether it has ended before a run of it has taken longer than `limit`. It writes to `errors`.
-bool ends_within(pid_t process, std::chrono::milliseconds limit,
-                 const std::atomic<std::uint64_t>& runs, int errors) {
-  constexpr std::chrono::milliseconds kGlance(20);
-  const int end = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
-  if (end < 0) throw InputOutputError("cannot watch a process", errno);
-  pollfd watched{end, POLLIN, 0};
-  std::uint64_t run = runs.load();
-  auto began = std::chrono::steady_clock::now();
-  int ready = 0;
-  while (ready <= 0 && std::chrono::steady_clock::now() - began < limit) {
-    ready = ::poll(&watched, 1, static_cast<int>(std::min(kGlance, limit).count()));
-    keep_short(errors);
-    if (run == runs.load()) continue;
-    run = runs.load();
-    began = std::chrono::steady_clock::now();
-  }
-  ::close(end);
-  return ready > 0;
-}
-
 /// Has a process that hangs note its stack, and ends it.
 void end_hanging(pid_t process, const std::atomic<int>& frames) {
   constexpr int kTries = 200;
@@ -285,7 +265,11 @@ ForkedRun ForkedRuns::run(const std::function<void(ForkListener& listener)>& bod
     ::_exit(0);
   }
   ForkedRun result;
-  const bool hangs = !ends_within(process, limit_, page_->runs, errors_);
+  RunClock clock;
+  const bool hangs = !ends_before(process, [&] {
+    keep_short(errors_);
+    return clock.on(page_->runs.load()) >= limit_;
+  });
   if (hangs) end_hanging(process, page_->frames);
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {

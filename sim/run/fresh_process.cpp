@@ -3,9 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +19,7 @@
 #include <vector>
 
 #include "fermata/runtime/base/error.hpp"
+#include "fermata/sim/run/process_wait.hpp"
 #include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim::detail {
@@ -34,22 +33,6 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 const std::chrono::steady_clock::time_point process_start = std::chrono::steady_clock::now();
-
-bool ends_in_time(pid_t process, std::chrono::milliseconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
-  if (descriptor < 0) throw InputOutputError("cannot watch a process", errno);
-  pollfd watched{descriptor, POLLIN, 0};
-  int ready = -1;
-  while (ready < 0) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        std::max(end - std::chrono::steady_clock::now(), std::chrono::nanoseconds(0)));
-    ready = ::poll(&watched, 1, static_cast<int>(left.count()));
-    if (ready < 0 && errno != EINTR) break;
-  }
-  ::close(descriptor);
-  return ready > 0;
-}
 
 }  // namespace
 
@@ -96,7 +79,8 @@ bool run_silently(std::vector<std::string> arguments, std::vector<std::string> e
                                   pointers_to(arguments).data(), pointers_to(environment).data());
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw InputOutputError("cannot start " + program, error);
-  const bool ended = ends_in_time(child, limit);
+  RunClock clock;
+  const bool ended = ends_before(child, [&] { return clock.on(0) >= limit; });
   if (!ended) ::kill(child, SIGKILL);
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }

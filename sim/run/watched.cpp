@@ -2,7 +2,6 @@
 #include "fermata/sim/run/watched.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,22 +14,19 @@
 
 #include "fermata/runtime/base/error.hpp"
 #include "fermata/sim/run/forked_runs.hpp"
+#include "fermata/sim/run/process_wait.hpp"
 
 namespace fermata::sim {
 namespace {
 
-using std::chrono::milliseconds;
-
 constexpr int kCrashed = 9;
 constexpr int kHung = 124;
-constexpr int kGlance_ms = 50;
 
 /// Removed at the end; left behind by who is killed.
 class BoardFile {
  public:
   BoardFile()
-      : path_(std::filesystem::temp_directory_path() /
-              fmt::format("fermata-{}.board", ::getpid())),
+      : path_(std::filesystem::temp_directory_path() / fmt::format("fermata-{}.board", ::getpid())),
         board_(Board::create(path_)) {}
   BoardFile(const BoardFile&) = delete;
   BoardFile& operator=(const BoardFile&) = delete;
@@ -62,32 +58,6 @@ pid_t start(const WatchedExploration& explore, const Board& board) {
   ::_exit(code);
 }
 
-/// The run that goes on, and for how long it has.
-class Stopwatch {
- public:
-  explicit Stopwatch(WatchLimits limits) : limits_(limits) {}
-
-  /// Whether it goes on for too long.
-  bool over(std::uint64_t run) {
-    const auto now = std::chrono::steady_clock::now();
-    if (run != run_) {
-      longest_ = std::max(longest_, std::chrono::duration_cast<milliseconds>(now - began_));
-      run_ = run;
-      began_ = now;
-    }
-    return now - began_ > limit();
-  }
-  [[nodiscard]] milliseconds limit() const {
-    return std::max(limits_.least, longest_ * limits_.times);
-  }
-
- private:
-  WatchLimits limits_;
-  std::uint64_t run_ = 0;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  milliseconds longest_{};
-};
-
 void report(const BoardPage& page, const std::string& ending, const ReproduceLine& reproduce) {
   const std::uint64_t run = page.run.load();
   fmt::print(stderr, "\n{}: run {}: {}\nreproduce: {}\n", page.test, run + 1, ending,
@@ -100,22 +70,19 @@ int explore_watched(const WatchedExploration& explore, const ReproduceLine& repr
                     WatchLimits limits) {
   const BoardFile file;
   const pid_t process = start(explore, file.board());
-  Stopwatch stopwatch(limits);
-  bool hangs = false;
+  detail::RunClock clock;
+  const auto limit = [&] {
+    return std::max<std::chrono::nanoseconds>(limits.least, clock.longest() * limits.times);
+  };
+  const bool hangs =
+      !detail::ends_before(process, [&] { return clock.on(file.page().run.load()) > limit(); });
+  if (hangs) ::kill(process, SIGKILL);
   int status = 0;
-  for (;;) {
-    const pid_t ended = ::waitpid(process, &status, WNOHANG);
-    if (ended == process) break;
-    if (ended < 0 && errno != EINTR) throw InputOutputError("cannot wait for a process", errno);
-    if (!hangs && stopwatch.over(file.page().run.load())) {
-      hangs = true;
-      ::kill(process, SIGKILL);
-    }
-    ::poll(nullptr, 0, kGlance_ms);
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
   if (hangs) {
-    report(file.page(), fmt::format("hang: took longer than {} ms", stopwatch.limit().count()),
-           reproduce);
+    const auto limit_ms = std::chrono::duration_cast<std::chrono::milliseconds>(limit());
+    report(file.page(), fmt::format("hang: took longer than {} ms", limit_ms.count()), reproduce);
     return kHung;
   }
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;

@@ -90,8 +90,8 @@ CHARTER = {
 }
 # Other processes, which make runs again, are not waited for without end.
 WAITS_FOR_PROCESSES = {
-    *("sim/run/autopsy.cpp", "sim/run/forked_runs.cpp"),
-    *("sim/run/fresh_process.cpp", "sim/run/watched.cpp"),
+    *("sim/run/autopsy.cpp", "sim/run/fresh_process.cpp"),
+    *("sim/run/process_wait.cpp", "sim/run/process_wait.hpp"),
 }
 CHARTER_EXCEPTIONS = {
     "a random generator of its own": {"sim/check/guarded_functions.cpp"},
