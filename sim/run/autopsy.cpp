@@ -35,15 +35,18 @@ constexpr milliseconds kRunLimit(60'000);
 struct Patience {
   /// A run of the search that takes longer is taken for one that hangs.
   milliseconds trial;
-  /// From the beginning on until no more is tried.
+  /// How long smaller runs are looked for.
   milliseconds search;
 
   /// `run` is how long a run may take.
   static Patience with(Death::Kind kind, milliseconds run) {
-    constexpr milliseconds kTrial(500);
+    constexpr milliseconds kTrialLeast(100);
+    constexpr milliseconds kTrialMost(500);
     constexpr milliseconds kTrialOfCrash(2'000);
-    constexpr milliseconds kSearchOfCrash(8'000);
-    if (kind == Death::Kind::Hang) return {std::min(kTrial, run / 10), run * 3 / 2};
+    constexpr milliseconds kSearchOfCrash(6'000);
+    if (kind == Death::Kind::Hang) {
+      return {std::clamp(run / 10, kTrialLeast, kTrialMost), run * 3 / 4};
+    }
     return {std::min(kTrialOfCrash, run), kSearchOfCrash};
   }
 };
@@ -51,10 +54,12 @@ struct Patience {
 /// The run of `tape` with other decisions.
 class ForkedTrials final : public Trials {
  public:
-  /// `end` is when the search is to end.
   ForkedTrials(ForkedRuns& runs, const Program& program, const WorldOptions& options,
-               const Tape& tape, const Death& death, Clock::time_point end)
-      : runs_(runs), program_(program), options_(options), tape_(tape), death_(death), end_(end) {}
+               const Tape& tape, const Death& death)
+      : runs_(runs), program_(program), options_(options), tape_(tape), death_(death) {}
+
+  /// From then on fails() is never true.
+  void end_at(Clock::time_point end) noexcept { end_ = end; }
 
   bool fails(const DecisionList& decisions, const std::string& rapidcheck) override {
     return Clock::now() < end_ && dies(decisions, rapidcheck);
@@ -127,7 +132,7 @@ class ForkedTrials final : public Trials {
   WorldOptions options_;
   const Tape& tape_;
   Death death_;
-  Clock::time_point end_;
+  Clock::time_point end_ = Clock::time_point::max();
   ForkedRun last_;
 };
 
@@ -147,7 +152,6 @@ bool is_deadly(const Tape& tape) {
 }
 
 struct Autopsy::Finding {
-  Clock::time_point began = Clock::now();
   Tape tape;
   std::string tape_path;
   Death death;
@@ -196,7 +200,7 @@ void Autopsy::of_tape(const Tape& tape, const std::string& path) const {
   Finding finding;
   finding.tape = tape;
   ForkedRuns runs(options_.post_mortem.value_or(kRunLimit));
-  ForkedTrials trials(runs, program_, world_options(options_, tape), tape, {}, finding.began);
+  ForkedTrials trials(runs, program_, world_options(options_, tape), tape, {});
   trials.dies(tape.decisions, tape.rapidcheck);
   finding.death = trials.last().death;
   finding.stack = trials.last().stack;
@@ -219,9 +223,8 @@ void Autopsy::make_small(Finding& finding, const std::string& shrunk_path) const
   const WorldOptions world = world_options(options_, finding.tape);
   const milliseconds run_limit = options_.post_mortem.value_or(kRunLimit);
   const Patience patience = Patience::with(finding.death.kind, run_limit);
-  const Clock::time_point end = finding.began + patience.search;
   ForkedRuns runs(patience.trial);
-  ForkedTrials trials(runs, program_, world, finding.tape, finding.death, end);
+  ForkedTrials trials(runs, program_, world, finding.tape, finding.death);
   // One that depends on more than its decisions, such as addresses, would be tried in vain.
   const auto comes_back = [&] {
     return trials.dies(finding.tape.decisions, finding.tape.rapidcheck);
@@ -230,6 +233,8 @@ void Autopsy::make_small(Finding& finding, const std::string& shrunk_path) const
     finding.summary = "not shrunk: its decisions, applied by key, do not lead there every time";
     return;
   }
+  const Clock::time_point end = Clock::now() + patience.search;
+  trials.end_at(end);
   const std::optional<SmallerTape> smaller =
       shrink(trials, program_, finding.tape, shrink_limits(options_));
   if (!smaller) {
@@ -253,7 +258,7 @@ void Autopsy::make_small(Finding& finding, const std::string& shrunk_path) const
                   counted(finding.tape.decisions.size(), "decision"),
                   finding.shrunk.decisions.size(), counted(smaller->runs, "run"),
                   in_seconds(Clock::now() - began), all_tried ? "" : "; there was more to try");
-  ForkedTrials last(runs, program_, world, finding.shrunk, finding.death, end);
+  ForkedTrials last(runs, program_, world, finding.shrunk, finding.death);
   finding.shrunk.names = last.names();
   save_tape(finding.shrunk, shrunk_path);
   const std::optional<std::uint64_t> alive = last.steps_alive();

@@ -6,7 +6,7 @@
 // process in the same way and, as far as that is known, at the same place in the program.
 //
 // Cost    A fork for each run of the shrinker, and some twenty more. The search for a smaller crash
-//         ends after 8 s. Of a hang everything takes at most two and a half times as long as a run
+//         ends after 6 s. Of a hang everything takes at most two and a half times as long as a run
 //         may take, and each run of the shrinker half a second.
 // Told    What is known before the search is told at once: a tape and the stack of the end.
 
