@@ -141,12 +141,13 @@ TYPED_TEST(ThreadPools, ACancelReachesARunningTaskInCoroutineModeOnly) {
   TypeParam::run([] {
     for (const auto mode : {ThreadPoolMode::Coroutine, ThreadPoolMode::Sync}) {
       ThreadPool pool({.workers = 1, .mode = mode});
+      const Gate gate;
       std::atomic<bool> begun = false;
       std::atomic<bool> interrupted = false;
       const auto future = pool.submit([&] {
         begun = true;
         try {
-          delay(mode == ThreadPoolMode::Coroutine ? Duration(1h) : 3ms);
+          gate.pass();
         } catch (const Cancellation&) {
           interrupted = true;
           throw;
@@ -155,6 +156,7 @@ TYPED_TEST(ThreadPools, ACancelReachesARunningTaskInCoroutineModeOnly) {
       until([&] { return begun.load(); });
       future.cancel();
       EXPECT_THROW(await(future), Cancellation);
+      if (mode == ThreadPoolMode::Sync) *gate.open = true;
       pool.close();
       pool.join();
       EXPECT_EQ(interrupted, mode == ThreadPoolMode::Coroutine);
