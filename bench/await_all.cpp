@@ -9,7 +9,7 @@
 
 #include "bench/floor/mini.hpp"
 #include "bench/on_libuv.hpp"
-#include "fermata/runtime/sync/await_all.hpp"
+#include "fermata/sync/await_all.hpp"
 
 namespace {
 

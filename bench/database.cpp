@@ -11,7 +11,7 @@
 
 #include "bench/floor/yield_between_two.hpp"
 #include "bench/on_libuv.hpp"
-#include "fermata/runtime/db/database.hpp"
+#include "fermata/db/database.hpp"
 
 namespace {
 

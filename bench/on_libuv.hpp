@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/uv/reactor.hpp"
 
 namespace bench {
 

@@ -53,7 +53,7 @@ def main():
     if not chromium or not driver:
         sys.exit("bench: install chromium and chromium-driver")
 
-    bundle = (ROOT / "sim/report/web/dist/report.html").read_text(encoding="utf-8")
+    bundle = (ROOT / "sim/fermata/sim/report/web/dist/report.html").read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder, browser(chromium, driver) as opened:
         small, large = pathlib.Path(folder) / "small.html", pathlib.Path(folder) / "large.html"
         small.write_text(report_samples.page(bundle, report_samples.passing()), encoding="utf-8")

@@ -48,13 +48,11 @@ if(FERMATA_WERROR)
   add_compile_options(-Werror)
 endif()
 
-# __FILE__ and coverage show the repository's paths, for headers too, which are reached through
-# links in the build directory. The order matters: with g++ 12 the last matching map wins. Debuggers
-# look for these paths from the folder of the build, so that this one becomes the repository.
+# __FILE__ and coverage show the repository's paths. Debuggers look for these from the folder of the
+# build, so that this one becomes the repository.
 add_compile_options(
   "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/="
-  "$<$<CONFIG:Debug>:-fdebug-prefix-map=${PROJECT_BINARY_DIR}=${PROJECT_SOURCE_DIR}>"
-  "-ffile-prefix-map=${PROJECT_BINARY_DIR}/include/fermata/=")
+  "$<$<CONFIG:Debug>:-fdebug-prefix-map=${PROJECT_BINARY_DIR}=${PROJECT_SOURCE_DIR}>")
 
 find_program(FERMATA_CCACHE ccache)
 if(FERMATA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -9,10 +9,11 @@ set(CMAKE_UNITY_BUILD OFF)
 # What takes long is in the libraries: simulations are compiled quickly, as all tests are, and under
 # sanitizers so are the programs.
 set(FERMATA_TESTS_PRECOMPILED tests)
-set(programs_precompiled sim)
-if(CMAKE_BUILD_TYPE STREQUAL "Sanitize" AND TARGET fermata_precompiled_tests)
+set(programs_precompiled runtime)
+if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
   add_compile_options(-O0)
-  set(programs_precompiled tests)
+  fermata_precompiled(examples)
+  set(programs_precompiled examples)
 endif()
 
 # Those whose simulated tests fail, since that is what they show.
@@ -22,6 +23,7 @@ set(examples_of_failure lost_update transfer)
 set(needed_by_uv_host PkgConfig::libuv)
 set(needed_by_glib_host PkgConfig::glib)
 set(needed_by_bank nlohmann_json::nlohmann_json)
+set(needed_by_read_cache fermata_sim)
 
 file(GLOB examples CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/examples/*")
 foreach(example IN LISTS examples)
@@ -38,7 +40,7 @@ foreach(example IN LISTS examples)
 
   if(EXISTS "${example}/main.cpp" AND TARGET fermata_uv)
     fermata_program(example_${name} examples/${name} SOURCES "${example}/main.cpp" ${shared}
-      LINK fermata_drivers fermata_uv fermata_host fermata_db fermata_sim fmt::fmt ${needed}
+      LINK fermata_drivers fermata_uv fermata_host fermata_db_drivers fmt::fmt ${needed}
       PRECOMPILED ${programs_precompiled})
   endif()
   if(simulations AND BUILD_TESTING AND TARGET fermata_sim)
@@ -47,7 +49,8 @@ foreach(example IN LISTS examples)
       list(APPEND properties WILL_FAIL TRUE)
     endif()
     fermata_test(example_${name}_sim_test examples/${name}
-      SOURCES ${simulations} ${shared} LINK fermata_test_support fermata_sim fmt::fmt
+      SOURCES ${simulations} ${shared} LINK fermata_test_support fermata_loop fermata_sim_db fermata_sim_property
+        fermata_sim fmt::fmt
       PROPERTIES ${properties})
     target_compile_options(example_${name}_sim_test PRIVATE $<$<CONFIG:Release>:-O0>)
   endif()

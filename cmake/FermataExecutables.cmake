@@ -19,7 +19,7 @@ function(fermata_program name folder)
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${folder}")
-  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}" "${FERMATA_INCLUDE_DIR}")
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   foreach(library IN LISTS arg_LINK)
     if(TARGET ${library})
       target_link_libraries(${name} PRIVATE ${library})

@@ -50,16 +50,16 @@ fermata_fuzz_target(canary TEST Canary.TheLockStaysShut FAILS
   SOURCES "${PROJECT_SOURCE_DIR}/fuzz/canary.cpp")
 fermata_fuzz_target(worker_pool TEST WorkerPool.DoesWhatItHasAccepted
   SOURCES "${PROJECT_SOURCE_DIR}/examples/worker_pool/worker_pool_sim_test.cpp")
-file(GLOB core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/core/*.cpp")
+file(GLOB core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/fermata/core/*.cpp")
 fermata_fuzz_target(core_laws TEST CoreLaws.HoldForEveryProgram ABOUT ${core_sources}
   SOURCES "${PROJECT_SOURCE_DIR}/fuzz/core_laws.cpp" "${PROJECT_SOURCE_DIR}/fuzz/drawn_program.cpp"
   LINK fermata_laws fermata_test_support fmt::fmt)
 file(GLOB readers CONFIGURE_DEPENDS
-  "${PROJECT_SOURCE_DIR}/sim/tape/*.cpp" "${PROJECT_SOURCE_DIR}/sim/strategy/strategy.cpp"
-  "${PROJECT_SOURCE_DIR}/sim/run/environment.cpp" "${PROJECT_SOURCE_DIR}/sim/run/reproduce.cpp"
-  "${PROJECT_SOURCE_DIR}/sim/run/seed.cpp" "${PROJECT_SOURCE_DIR}/sim/fuzz/input.cpp")
+  "${PROJECT_SOURCE_DIR}/sim/fermata/sim/tape/*.cpp" "${PROJECT_SOURCE_DIR}/sim/fermata/sim/strategy/strategy.cpp"
+  "${PROJECT_SOURCE_DIR}/sim/fermata/sim/run/environment.cpp" "${PROJECT_SOURCE_DIR}/sim/fermata/sim/run/reproduce.cpp"
+  "${PROJECT_SOURCE_DIR}/sim/fermata/sim/run/seed.cpp" "${PROJECT_SOURCE_DIR}/sim/fermata/sim/fuzz/input.cpp")
 fermata_fuzz_target(parsers ABOUT ${readers}
-  SOURCES "${PROJECT_SOURCE_DIR}/fuzz/parsers.cpp" "${PROJECT_SOURCE_DIR}/sim/cli/filter.cpp"
+  SOURCES "${PROJECT_SOURCE_DIR}/fuzz/parsers.cpp" "${PROJECT_SOURCE_DIR}/sim/fermata/sim/cli/filter.cpp"
   LINK fmt::fmt)
 
 # Bugs to measure with (fuzz/measure.py), and everything else there is to fuzz.

@@ -23,15 +23,13 @@ if(TARGET fermata)
   add_dependencies(fermata_installed fermata)
 endif()
 
-set(header_folder "${CMAKE_INSTALL_INCLUDEDIR}/fermata")
+# Both trees, laid over each other.
 foreach(part IN ITEMS runtime sim)
-  if(NOT TARGET fermata_${part})
-    continue()
+  if(TARGET fermata_${part})
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/${part}/fermata"
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+            FILES_MATCHING PATTERN "*.hpp" PATTERN "cli" EXCLUDE PATTERN "node_modules" EXCLUDE)
   endif()
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${part}" DESTINATION ${header_folder}
-          FILES_MATCHING PATTERN "*.hpp" PATTERN "${part}/${part}.hpp" EXCLUDE
-          PATTERN "cli" EXCLUDE)
-  install(FILES "${PROJECT_SOURCE_DIR}/${part}/${part}.hpp" DESTINATION ${header_folder} OPTIONAL)
 endforeach()
 
 install(FILES "${PROJECT_SOURCE_DIR}/runtime/gdb/fermata.py"
@@ -65,7 +63,7 @@ endfunction()
 fermata_pkg_config(runtime "Coroutines, events and scheduler" "fmt"
   "-lboost_context ${CMAKE_THREAD_LIBS_INIT}")
 fermata_pkg_config(uv "The reactor on libuv" "fermata-runtime libuv fmt" "")
-set(poll_libs "")  # In this order, as in FermataLibraries.cmake; pkg-config would put libev first.
+set(poll_libs "")  # In this order, as in its CMakeLists.txt; pkg-config would put libev first.
 if(libevent_FOUND)
   string(APPEND poll_libs "-levent_core ")
 endif()
@@ -79,19 +77,26 @@ if(libuv_FOUND)
   string(APPEND host_requires " libuv")
 endif()
 fermata_pkg_config(host "Guests in loops of others" "${host_requires}" "-lboost_context")
+fermata_pkg_config(loop "The event loop of callbacks" "fermata-runtime fmt" "")
+set(drivers_requires "fermata-loop fermata-poll")
 if(TARGET fermata_uv)
-  set(drivers_requires "fermata-poll fermata-uv")
-else()
-  set(drivers_requires "fermata-poll")
+  string(APPEND drivers_requires " fermata-uv")
 endif()
 fermata_pkg_config(drivers "The reactors to choose from" "${drivers_requires}" "")
-set(db_requires "fermata-runtime fmt")
+fermata_pkg_config(db "A database that coroutines share" "fermata-runtime fmt" "")
+set(db_drivers_requires "fermata-db")
 foreach(database IN LISTS FERMATA_DATABASES)
-  string(REGEX REPLACE ".*:" " " module "${database}")
-  string(APPEND db_requires "${module}")
+  string(REPLACE ":" ";" database "${database}")
+  list(GET database 0 name)
+  list(GET database 1 module)
+  fermata_pkg_config(db_${name} "The database driver on ${module}" "fermata-db fmt ${module}" "")
+  string(APPEND db_drivers_requires " fermata-db_${name}")
 endforeach()
-fermata_pkg_config(db "The databases to choose from" "${db_requires}" "")
-fermata_pkg_config(sim "The deterministic simulator" "fermata-runtime gtest fmt" "-lrapidcheck")
+fermata_pkg_config(db_drivers "The databases to choose from" "${db_drivers_requires}" "")
+fermata_pkg_config(sim "The deterministic simulator" "fermata-runtime gtest fmt" "")
+fermata_pkg_config(sim_property "Simulated tests with generated arguments" "fermata-sim"
+  "-lrapidcheck")
+fermata_pkg_config(sim_db "A database in a simulated machine" "fermata-sim fermata-db" "")
 fermata_pkg_config(sim_main "The simulator's main()" "fermata-sim" "")
 fermata_pkg_config(fuzz_main "The main() of simulated tests that replay a fuzzer's inputs"
   "fermata-sim" "")

@@ -4,7 +4,7 @@
 # `./dev run`; zoo/ is the program that hunts mutants, zoo/applications/ programs that are wrong
 # themselves, with their correct twins; the rest (models, generators) is a library of theirs.
 
-if(NOT TARGET fermata_sim)
+if(NOT TARGET fermata_sim_property)
   return()
 endif()
 
@@ -22,7 +22,8 @@ list(FILTER laws_sources EXCLUDE REGEX "/properties/(suite|zoo)/|_properties\\.c
 if(laws_sources)
   add_library(fermata_laws STATIC ${laws_sources})
   target_include_directories(fermata_laws PUBLIC "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(fermata_laws PUBLIC fermata_sim fermata_test_support fmt::fmt)
+  target_link_libraries(fermata_laws PUBLIC
+    fermata_sim_property fermata_loop fermata_db fermata_test_support fmt::fmt)
   fermata_use_precompiled(fermata_laws ${FERMATA_TESTS_PRECOMPILED})
   fermata_unity_by_folder(fermata_laws)
   # A group of all subjects would still be compiled when everything else is.

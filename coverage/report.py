@@ -63,9 +63,9 @@ def read_lines(info):
 
 
 def folder_of(path):
-    """runtime/core/event.cpp belongs to runtime/core, sim/tape/tape.cpp to sim."""
+    """runtime/fermata/core/event.cpp belongs to runtime/core, sim/fermata/sim/tape/tape.cpp to sim."""
     parts = path.split("/")
-    return "/".join(parts[:2]) if parts[0] == "runtime" and len(parts) > 2 else parts[0]
+    return f"runtime/{parts[2]}" if parts[0] == "runtime" and len(parts) > 3 else parts[0]
 
 
 def by_folder(files):
@@ -124,11 +124,14 @@ def show(rows):
 
 
 def self_test():
-    info = f"SF:{ROOT}/runtime/core/a.cpp\nDA:1,2\nDA:2,0\nend_of_record\n"
-    info += f"SF:{ROOT}/sim/tape/b.cpp\nDA:1,0\nend_of_record\n"
-    info += f"SF:{ROOT}/runtime/core/a.cpp\nDA:2,1\nend_of_record\n"
+    info = f"SF:{ROOT}/runtime/fermata/core/a.cpp\nDA:1,2\nDA:2,0\nend_of_record\n"
+    info += f"SF:{ROOT}/sim/fermata/sim/tape/b.cpp\nDA:1,0\nend_of_record\n"
+    info += f"SF:{ROOT}/runtime/fermata/core/a.cpp\nDA:2,1\nend_of_record\n"
     files = read_lines(info)
-    assert files == {"runtime/core/a.cpp": (2, 2), "sim/tape/b.cpp": (0, 1)}, files
+    assert files == {
+        "runtime/fermata/core/a.cpp": (2, 2),
+        "sim/fermata/sim/tape/b.cpp": (0, 1),
+    }, files
     assert by_folder(files) == {"runtime/core": 100.0, "sim": 0.0}, by_folder(files)
     markers = count_markers({"sim/tape/b.cpp": "x  // LCOV_EXCL_LINE\n", "sim/c.cpp": ""})
     assert markers == {"sim": 1}, markers

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <fermata/runtime.hpp>
-#include <fermata/runtime/loop/factory.hpp>
+#include <fermata/drivers/factory.hpp>
 #include <span>
 #include <string_view>
 

@@ -5,7 +5,7 @@
 // changes one leaves all others as they are, and the tape of a failure has the program on it. Calm
 // draws give a program that does nothing.
 
-#include "fermata/runtime/core/chooser.hpp"
+#include "fermata/core/chooser.hpp"
 #include "properties/program/generate.hpp"
 #include "properties/program/program.hpp"
 

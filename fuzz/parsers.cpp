@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "fermata/sim/cli/filter.hpp"
 #include "fermata/sim/fuzz/input.hpp"
 #include "fermata/sim/run/environment.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "fermata/sim/fuzz/input_files.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <fermata/sim.hpp>
+#include <fermata/sim_property.hpp>
 
 #include "properties/laws/expect_law.hpp"
 #include "properties/scripts/law.hpp"

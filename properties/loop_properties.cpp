@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/loop/loop.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/loop/loop.hpp"
 #include "properties/laws/expect_law.hpp"
 #include "properties/loop/laws.hpp"
 #include "properties/loop/play.hpp"

@@ -81,7 +81,7 @@ done
 
 echo "--- page of a run: made from its sources and the lock file, and compared; opened"
 rebuilt=true pages=1
-sim/report/web/rebuild.sh || rebuilt=false pages=0 failed=1
+sim/fermata/sim/report/web/rebuild.sh || rebuilt=false pages=0 failed=1
 printf '[{"name": "page/rebuilt", "value": %s, "unit": "pages", ' "$pages" >"$rows/page.json"
 printf '"ratio": null, "limit": 1, "ok": %s}]\n' "$rebuilt" >>"$rows/page.json"
 bench/page.py --json "$rows/page_opening.json" || failed=1

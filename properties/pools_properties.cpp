@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fermata/sim.hpp>
+#include <fermata/sim_property.hpp>
 #include <memory>
 #include <string>
 #include <utility>

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/core/timer_queue.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/core/timer_queue.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/splitmix.hpp"
 #include "tests/support/virtual_reactor.hpp"

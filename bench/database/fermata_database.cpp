@@ -13,8 +13,8 @@
 #include "bench/database/commands.h"
 #include "bench/io/common.h"
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/db/database.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/db/database.hpp"
+#include "fermata/uv/reactor.hpp"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/uv/reactor.hpp"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/loop/factory.hpp"
-#include "fermata/runtime/loop/tcp/server.hpp"
+#include "fermata/drivers/factory.hpp"
+#include "fermata/loop/tcp/server.hpp"
 
 namespace {
 

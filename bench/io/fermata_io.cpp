@@ -12,7 +12,7 @@
 
 #include "bench/io/common.h"
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/uv/reactor.hpp"
 
 namespace {
 

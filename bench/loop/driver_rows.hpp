@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/loop/factory.hpp"
-#include "fermata/runtime/loop/loop.hpp"
+#include "fermata/drivers/factory.hpp"
+#include "fermata/loop/loop.hpp"
 
 namespace bench {
 

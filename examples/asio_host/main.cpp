@@ -14,7 +14,7 @@
 #include <string>
 
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/host/asio.hpp"
+#include "fermata/host/asio.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <fermata/runtime.hpp>
-#include <fermata/runtime/db/database.hpp>
+#include <fermata/db/database.hpp>
 #include <string>
 #include <vector>
 

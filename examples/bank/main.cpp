@@ -6,7 +6,7 @@
 
 #include <cstdio>
 #include <exception>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/uv/reactor.hpp>
 #include <string>
 
 #include "examples/bank/service.hpp"

@@ -7,8 +7,8 @@
 #include <cstdio>
 
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/host/guest.hpp"
-#include "fermata/runtime/loop/loop.hpp"
+#include "fermata/host/guest.hpp"
+#include "fermata/loop/loop.hpp"
 
 using namespace std::chrono_literals;
 

@@ -5,7 +5,7 @@
 // in one order, each at the speed at which they read.
 
 #include <fermata/runtime.hpp>
-#include <fermata/runtime/loop/tcp/server.hpp>
+#include <fermata/loop/tcp/server.hpp>
 #include <map>
 #include <string>
 #include <string_view>

@@ -3,7 +3,7 @@
 // Five philosophers eat three times each.
 
 #include <cstdio>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/uv/reactor.hpp>
 
 #include "examples/dining_philosophers/dining_philosophers.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
 
 namespace echo {
 

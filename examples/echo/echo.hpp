@@ -4,7 +4,7 @@
 // An echo server, written once: main.cpp runs it on real sockets, echo_sim_test.cpp in the
 // simulator.
 
-#include "fermata/runtime/io/tcp.hpp"
+#include "fermata/io/tcp.hpp"
 
 namespace echo {
 

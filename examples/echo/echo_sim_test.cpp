@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "examples/echo/echo.hpp"
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
 
 namespace {
 

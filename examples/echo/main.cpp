@@ -10,7 +10,7 @@
 
 #include "examples/echo/echo.hpp"
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/uv/reactor.hpp"
 
 int main(int argc, char** argv) {
   try {

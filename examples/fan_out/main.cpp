@@ -4,7 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/uv/reactor.hpp>
 
 #include "examples/fan_out/fan_out.hpp"
 

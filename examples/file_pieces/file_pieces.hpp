@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <exception>
 #include <fermata/runtime.hpp>
-#include <fermata/runtime/loop/loop.hpp>
+#include <fermata/loop/loop.hpp>
 #include <functional>
 #include <span>
 #include <string>

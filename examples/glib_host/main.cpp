@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/host/glib.hpp"
+#include "fermata/host/glib.hpp"
 
 using namespace std::chrono_literals;
 

@@ -3,7 +3,7 @@
 // Usage: example_job_runner [COMMAND...]. Runs the commands, or a few of its own, two at a time.
 
 #include <cstdio>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/uv/reactor.hpp>
 
 #include "examples/job_runner/job_runner.hpp"
 

@@ -3,7 +3,7 @@
 // Counts how often it was started: `example_kv_store DIRECTORY`.
 
 #include <cstdio>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/uv/reactor.hpp>
 
 #include "examples/kv_store/kv_store.hpp"
 

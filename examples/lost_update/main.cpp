@@ -6,7 +6,7 @@
 #include <fermata/runtime.hpp>
 
 #include "examples/lost_update/lost_update.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/uv/reactor.hpp"
 
 int main() {
   fermata::Runtime runtime(fermata::uv::make_reactor());

@@ -5,7 +5,7 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fermata/runtime/loop/tcp/server.hpp>
+#include <fermata/loop/tcp/server.hpp>
 
 #include "examples/driver_flag.hpp"
 #include "examples/operation_timeout/operation_timeout.hpp"

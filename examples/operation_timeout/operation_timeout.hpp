@@ -5,8 +5,8 @@
 // connection, and success deletes the timer.
 
 #include <fermata/runtime.hpp>
-#include <fermata/runtime/loop/tcp/connection.hpp>
-#include <fermata/runtime/loop/timer.hpp>
+#include <fermata/loop/tcp/connection.hpp>
+#include <fermata/loop/timer.hpp>
 #include <functional>
 #include <memory>
 #include <optional>

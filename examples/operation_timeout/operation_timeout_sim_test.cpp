@@ -3,7 +3,7 @@
 // Whatever the network does: each question is over once, in time, and leaves no timer behind.
 
 #include <chrono>
-#include <fermata/runtime/loop/tcp/server.hpp>
+#include <fermata/loop/tcp/server.hpp>
 #include <fermata/sim.hpp>
 
 #include "examples/operation_timeout/operation_timeout.hpp"

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/host/guest.hpp"
+#include "fermata/host/guest.hpp"
 
 using namespace std::chrono_literals;
 

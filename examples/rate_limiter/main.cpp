@@ -4,7 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/uv/reactor.hpp>
 #include <vector>
 
 #include "examples/rate_limiter/rate_limiter.hpp"

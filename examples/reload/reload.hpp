@@ -6,7 +6,7 @@
 #include <array>
 #include <csignal>
 #include <fermata/runtime.hpp>
-#include <fermata/runtime/loop/event_interface.hpp>
+#include <fermata/loop/event_interface.hpp>
 #include <functional>
 #include <string>
 #include <utility>

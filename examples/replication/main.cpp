@@ -3,7 +3,7 @@
 // Usage: example_replication. An arbiter, three replicas and a client, all on this machine.
 
 #include <cstdio>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/uv/reactor.hpp>
 
 #include "examples/replication/replica.hpp"
 

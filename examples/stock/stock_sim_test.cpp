@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "examples/stock/stock.hpp"
 
-#include <fermata/sim.hpp>
+#include <fermata/sim_property.hpp>
 
 #include <cstdint>
 #include <string>

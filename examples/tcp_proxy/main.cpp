@@ -3,7 +3,7 @@
 // `example_tcp_proxy`: a server that echoes, a proxy before it and a client, all on this machine.
 
 #include <cstdio>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/uv/reactor.hpp>
 #include <string>
 
 #include "examples/tcp_proxy/tcp_proxy.hpp"

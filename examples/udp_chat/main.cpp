@@ -3,7 +3,7 @@
 // Usage: example_udp_chat. Two take part, on this machine, and say good-bye.
 
 #include <cstdio>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/uv/reactor.hpp>
 
 #include "examples/udp_chat/udp_chat.hpp"
 

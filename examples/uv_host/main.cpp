@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/uv/guest.hpp"
+#include "fermata/uv/guest.hpp"
 
 using namespace std::chrono_literals;
 

@@ -4,7 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/uv/reactor.hpp>
 
 #include "examples/worker_pool/worker_pool.hpp"
 

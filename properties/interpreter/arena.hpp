@@ -10,7 +10,7 @@
 #include <functional>
 #include <string>
 
-#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/core/runtime.hpp"
 #include "fermata/sim/check/audit.hpp"
 #include "fermata/sim/check/run_record.hpp"
 #include "properties/models/complaint.hpp"

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "fermata/runtime/core/observer.hpp"
+#include "fermata/core/observer.hpp"
 #include "properties/interpreter/stage.hpp"
 
 namespace fermata::properties {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "fermata/runtime/loop/tcp/server.hpp"
+#include "fermata/loop/tcp/server.hpp"
 #include "fermata/runtime/runtime.hpp"
 
 namespace fermata::properties {

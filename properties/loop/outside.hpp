@@ -12,8 +12,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "fermata/runtime/reactor/descriptor_calls.hpp"
-#include "fermata/runtime/reactor/signal.hpp"
+#include "fermata/reactor/descriptor_calls.hpp"
+#include "fermata/reactor/signal.hpp"
 #include "properties/models/loop_script.hpp"
 
 namespace fermata::properties {

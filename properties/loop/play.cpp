@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "fermata/runtime/core/runtime.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/io/descriptor.hpp"
+#include "fermata/core/runtime.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/io/descriptor.hpp"
 #include "properties/loop/outside.hpp"
 
 namespace fermata::properties {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/time.hpp"
-#include "fermata/runtime/loop/loop.hpp"
+#include "fermata/base/time.hpp"
+#include "fermata/loop/loop.hpp"
 #include "properties/models/loop_model.hpp"
 #include "properties/models/loop_script.hpp"
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/time.hpp"
+#include "fermata/base/time.hpp"
 #include "properties/models/byte_way_model.hpp"
 #include "properties/models/complaint.hpp"
 

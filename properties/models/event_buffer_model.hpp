@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "fermata/runtime/base/time.hpp"
+#include "fermata/base/time.hpp"
 #include "properties/models/complaint.hpp"
 
 namespace fermata::models {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/time.hpp"
+#include "fermata/base/time.hpp"
 #include "properties/models/complaint.hpp"
 
 namespace fermata::models {

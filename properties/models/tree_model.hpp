@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fermata/runtime/base/time.hpp"
+#include "fermata/base/time.hpp"
 
 namespace fermata::models {
 

@@ -2,7 +2,7 @@
 
 // A channel of tagged values: rendezvous or buffered, sometimes guarded.
 
-#include "fermata/runtime/sync/channel.hpp"
+#include "fermata/sync/channel.hpp"
 
 #include <array>
 #include <cstdio>

@@ -3,7 +3,7 @@
 // Coroutines that share a Database: they ask, transfer, leave transactions, settings, statements
 // and answers behind, and are cancelled in the middle of it, on a database that is slow and fails.
 
-#include "fermata/runtime/db/database.hpp"
+#include "fermata/db/database.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <list>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "fermata/runtime/runtime.hpp"
 #include "properties/scripts/law.hpp"
 

@@ -3,8 +3,8 @@
 
 // A descriptor that becomes ready when it is told to.
 
-#include "fermata/runtime/core/runtime.hpp"
-#include "fermata/runtime/reactor/poll.hpp"
+#include "fermata/core/runtime.hpp"
+#include "fermata/reactor/poll.hpp"
 
 namespace fermata::properties {
 

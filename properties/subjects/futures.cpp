@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/sync/future.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/sync/future.hpp"
 #include "properties/models/future_model.hpp"
 #include "properties/scripts/law.hpp"
 

@@ -3,7 +3,7 @@
 // A pool whose factory, hooks and destructor suspend, throw and reject, while its users come, wait,
 // hold, give back and go.
 
-#include "fermata/runtime/sync/pool.hpp"
+#include "fermata/sync/pool.hpp"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/db/errors.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/db/errors.hpp"
 
 namespace fermata::properties::scripts {
 namespace {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/db/driver.hpp"
+#include "fermata/db/driver.hpp"
 #include "properties/models/connections_model.hpp"
 #include "properties/models/transfers_model.hpp"
 #include "properties/scripts/play.hpp"

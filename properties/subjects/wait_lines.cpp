@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "fermata/runtime/sync/wait_queue.hpp"
+#include "fermata/sync/wait_queue.hpp"
 #include "properties/models/line_model.hpp"
 #include "properties/scripts/law.hpp"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "fermata/runtime/runtime.hpp"
 #include "properties/suite/programs.hpp"
 

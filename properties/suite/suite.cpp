@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/run/watched.hpp"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "fermata/runtime/loop/loop.hpp"
+#include "fermata/loop/loop.hpp"
 #include "fermata/runtime/runtime.hpp"
 #include "properties/loop/ledger.hpp"
 #include "properties/zoo/scene.hpp"

@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/io/offload.hpp"
-#include "fermata/runtime/io/signal.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/io/trigger.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/io/offload.hpp"
+#include "fermata/io/signal.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/io/trigger.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/support/checks.hpp"
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/exec.hpp"
-#include "fermata/runtime/io/signal.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/exec.hpp"
+#include "fermata/io/signal.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/programs.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/open_descriptors.hpp"

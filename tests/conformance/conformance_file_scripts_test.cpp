@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/io/file.hpp"
-#include "fermata/runtime/io/file_system.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/io/file.hpp"
+#include "fermata/io/file_system.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/splitmix.hpp"

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/io/file.hpp"
-#include "fermata/runtime/io/file_system.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/io/file.hpp"
+#include "fermata/io/file_system.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/conformance/scratch_folder.hpp"
 #include "tests/support/checks.hpp"

@@ -6,10 +6,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/io.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/io.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/terminals.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"

@@ -5,9 +5,9 @@
 #include <array>
 #include <memory>
 
-#include "fermata/runtime/io/descriptor.hpp"
-#include "fermata/runtime/loop/fiber_local.hpp"
-#include "fermata/runtime/loop/tcp/connection.hpp"
+#include "fermata/io/descriptor.hpp"
+#include "fermata/loop/fiber_local.hpp"
+#include "fermata/loop/tcp/connection.hpp"
 #include "tests/conformance/loop_case.hpp"
 
 namespace fermata::conformance {

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "fermata/runtime/loop/fiber_local.hpp"
+#include "fermata/loop/fiber_local.hpp"
 #include "tests/conformance/loop_case.hpp"
 
 namespace fermata::conformance {

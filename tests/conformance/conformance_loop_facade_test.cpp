@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "fermata/runtime/loop/event_interface.hpp"
+#include "fermata/loop/event_interface.hpp"
 #include "tests/conformance/loop_case.hpp"
 
 namespace fermata::conformance {

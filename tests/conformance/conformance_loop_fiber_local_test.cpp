@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "fermata/runtime/loop/fiber_local.hpp"
+#include "fermata/loop/fiber_local.hpp"
 #include "tests/conformance/loop_case.hpp"
 
 namespace fermata::conformance {

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <string>
 
-#include "fermata/runtime/io/offload.hpp"
+#include "fermata/io/offload.hpp"
 #include "tests/conformance/loop_case.hpp"
 
 namespace fermata::conformance {

@@ -6,8 +6,8 @@
 
 #include <cstdlib>
 
-#include "fermata/runtime/core/runtime.hpp"
-#include "fermata/runtime/loop/factory.hpp"
+#include "fermata/core/runtime.hpp"
+#include "fermata/drivers/factory.hpp"
 #include "tests/conformance/loop_case.hpp"
 
 namespace fermata::conformance {

@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <memory>
 
-#include "fermata/runtime/io/descriptor.hpp"
+#include "fermata/io/descriptor.hpp"
 #include "tests/conformance/loop_case.hpp"
 
 namespace fermata::conformance {

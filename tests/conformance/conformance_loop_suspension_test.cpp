@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "fermata/runtime/core/spawn.hpp"
+#include "fermata/core/spawn.hpp"
 #include "tests/conformance/loop_case.hpp"
 
 namespace fermata::conformance {

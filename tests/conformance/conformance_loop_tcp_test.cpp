@@ -5,8 +5,8 @@
 #include <array>
 #include <optional>
 
-#include "fermata/runtime/loop/tcp/connection.hpp"
-#include "fermata/runtime/loop/tcp/server.hpp"
+#include "fermata/loop/tcp/connection.hpp"
+#include "fermata/loop/tcp/server.hpp"
 #include "tests/conformance/loop_case.hpp"
 
 namespace fermata::conformance {

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/process.hpp"
-#include "fermata/runtime/io/signal.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/sync/await_all.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/process.hpp"
+#include "fermata/io/signal.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/sync/await_all.hpp"
 #include "tests/conformance/programs.hpp"
 #include "tests/conformance/reading.hpp"
 #include "tests/support/checks.hpp"

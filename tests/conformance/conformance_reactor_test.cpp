@@ -8,10 +8,10 @@
 #include <csignal>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/io/offload.hpp"
-#include "fermata/runtime/reactor/threads.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/io/offload.hpp"
+#include "fermata/reactor/threads.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/support/error_of.hpp"
 

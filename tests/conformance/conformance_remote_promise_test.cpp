@@ -9,11 +9,11 @@
 #include <optional>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/offload.hpp"
-#include "fermata/runtime/io/remote_promise.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/offload.hpp"
+#include "fermata/io/remote_promise.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"

@@ -8,11 +8,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/io/file.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/io/file.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/reading.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/bytes.hpp"

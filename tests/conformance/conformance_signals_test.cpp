@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/signal.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/sync/timeout.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/signal.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/sync/timeout.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/support/checks.hpp"
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/reading.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"

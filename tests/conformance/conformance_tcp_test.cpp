@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/sync/await.hpp"
 #include "fermata/sim/check/explain.hpp"
 #include "tests/conformance/reading.hpp"
 #include "tests/conformance/transports.hpp"

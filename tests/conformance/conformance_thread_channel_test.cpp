@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/io/thread.hpp"
-#include "fermata/runtime/io/thread_channel.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/io/thread.hpp"
+#include "fermata/io/thread_channel.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/thread_pool.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/thread_pool.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/conformance/gate.hpp"
 #include "tests/support/checks.hpp"

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/thread.hpp"
-#include "fermata/runtime/io/trigger.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/thread.hpp"
+#include "fermata/io/trigger.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/conformance/gate.hpp"
 #include "tests/support/checks.hpp"

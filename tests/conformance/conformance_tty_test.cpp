@@ -7,12 +7,12 @@
 #include <iterator>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/io/pipe.hpp"
-#include "fermata/runtime/io/tty.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/io/pipe.hpp"
+#include "fermata/io/tty.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/reading.hpp"
 #include "tests/conformance/terminals.hpp"
 #include "tests/support/checks.hpp"

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/core/suspend.hpp"
 
 namespace fermata::conformance {
 

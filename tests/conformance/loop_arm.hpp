@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/time.hpp"
-#include "fermata/runtime/loop/loop.hpp"
+#include "fermata/base/time.hpp"
+#include "fermata/loop/loop.hpp"
 
 namespace fermata::conformance {
 

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/loop/loop.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/loop/loop.hpp"
 #include "tests/conformance/loop_arm.hpp"
 
 namespace fermata::conformance {

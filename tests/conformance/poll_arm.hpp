@@ -8,9 +8,9 @@
 #include <functional>
 #include <string>
 
-#include "fermata/runtime/core/runtime.hpp"
-#include "fermata/runtime/poll/backends.hpp"
-#include "fermata/runtime/poll/reactor.hpp"
+#include "fermata/core/runtime.hpp"
+#include "fermata/poll/backends.hpp"
+#include "fermata/poll/reactor.hpp"
 
 namespace fermata::conformance {
 

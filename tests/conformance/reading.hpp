@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "fermata/runtime/io/byte_stream.hpp"
+#include "fermata/io/byte_stream.hpp"
 
 namespace fermata::conformance {
 

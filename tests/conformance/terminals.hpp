@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/reactor/terminal.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/reactor/terminal.hpp"
 #include "tests/conformance/arms.hpp"
 
 namespace fermata::conformance {

@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/pipe.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/pipe.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
 
 namespace fermata::conformance {

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "fermata/runtime/core/runtime.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/core/runtime.hpp"
+#include "fermata/uv/reactor.hpp"
 
 namespace fermata::conformance {
 

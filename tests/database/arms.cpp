@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "fermata/runtime/db/factory.hpp"
-#include "fermata/runtime/db/target.hpp"
+#include "fermata/db/drivers/factory.hpp"
+#include "fermata/db/target.hpp"
 
 namespace fermata::database_test {
 

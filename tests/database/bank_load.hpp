@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "examples/bank/bank.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/database/driver_fixture.hpp"
 
 namespace fermata::database_test {

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/database/driver_fixture.hpp"
 
 namespace fermata::database_test {
@@ -25,7 +25,7 @@ using db::Fetch;
 using db::TransactionState;
 using db::Value;
 
-/// What runtime/db/driver.hpp promises, of every driver, on a database of its own.
+/// What fermata/db/driver.hpp promises, of every driver, on a database of its own.
 class DriverContract : public ::testing::TestWithParam<std::string> {
  protected:
   /// Runs `body` in a coroutine with a connection of its own.

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "fermata/runtime/db/driver.hpp"
-#include "fermata/runtime/db/errors.hpp"
-#include "fermata/runtime/db/factory.hpp"
-#include "fermata/runtime/db/target.hpp"
-#include "fermata/runtime/db/value.hpp"
+#include "fermata/db/driver.hpp"
+#include "fermata/db/errors.hpp"
+#include "fermata/db/drivers/factory.hpp"
+#include "fermata/db/target.hpp"
+#include "fermata/db/value.hpp"
 #include "tests/conformance/uv_arm.hpp"
 #include "tests/database/arms.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "examples/tcp_proxy/tcp_proxy.hpp"
-#include "fermata/runtime/core/scope.hpp"
+#include "fermata/core/scope.hpp"
 #include "tests/database/bank_load.hpp"
 
 namespace fermata::database_test {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "fermata/runtime/io/offload.hpp"
+#include "fermata/io/offload.hpp"
 #include "tests/database/bank_load.hpp"
 
 namespace fermata::database_test {

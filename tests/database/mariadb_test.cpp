@@ -9,12 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/db/database.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/db/database.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/database/driver_fixture.hpp"
 #include "tests/support/error_of.hpp"
 

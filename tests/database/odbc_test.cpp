@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/db/errors.hpp"
-#include "fermata/runtime/db/factory.hpp"
-#include "fermata/runtime/db/target.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/db/errors.hpp"
+#include "fermata/db/drivers/factory.hpp"
+#include "fermata/db/target.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/database/arms.hpp"
 #include "tests/database/driver_fixture.hpp"
 

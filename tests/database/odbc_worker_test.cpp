@@ -2,7 +2,7 @@
 
 // Calls of ODBC on threads, and what stops them.
 
-#include "fermata/runtime/db/odbc/worker.hpp"
+#include "fermata/db/odbc/worker.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 #include <memory>
 #include <vector>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/database/driver_fixture.hpp"
 #include "tests/support/checks.hpp"
 

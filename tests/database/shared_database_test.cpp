@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/db/database.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/db/database.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/database/driver_fixture.hpp"
 #include "tests/support/checks.hpp"
 

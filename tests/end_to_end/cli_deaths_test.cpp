@@ -17,7 +17,7 @@
 #include <functional>
 #include <string>
 
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/uv/reactor.hpp"
 #include "tests/end_to_end/cli_specimens.hpp"
 
 // Outside of namespace fermata, as the code of users is, so that stacks have these names.

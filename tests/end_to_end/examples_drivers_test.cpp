@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "fermata/runtime/loop/factory.hpp"
+#include "fermata/drivers/factory.hpp"
 #include "tests/meta/process.hpp"
 
 namespace fermata::testing {

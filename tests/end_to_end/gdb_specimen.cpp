@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fermata/runtime.hpp>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/uv/reactor.hpp>
 #include <thread>
 #include <vector>
 

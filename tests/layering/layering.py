@@ -14,7 +14,7 @@ import sys
 SOURCE_SUFFIXES = {".hpp", ".cpp", ".h", ".c"}
 RUNTIME_FOLDERS = {
     *("base", "context", "core", "sync", "reactor", "io"),
-    *("os", "uv", "poll", "host", "loop", "db"),
+    *("os", "uv", "poll", "host", "loop", "drivers", "db"),
 }
 
 # What a layer may include besides itself. Base and core are open to all above them.
@@ -37,15 +37,15 @@ MAY_INCLUDE = {
     },
     "runtime/loop": {"runtime/base", "runtime/core", "runtime/reactor", "runtime/io"},
     # Knows every reactor that a loop can have.
-    "runtime/loop/factory": {
+    "runtime/drivers": {
         *("runtime/base", "runtime/core", "runtime/reactor"),
-        *("runtime/uv", "runtime/poll"),
+        *("runtime/uv", "runtime/poll", "runtime/loop"),
     },
     "runtime/db": {"runtime/base", "runtime/core", "runtime/sync", "runtime/io"},
     "runtime": {f"runtime/{folder}" for folder in RUNTIME_FOLDERS},
     "sim": {
         f"runtime/{folder}"
-        for folder in RUNTIME_FOLDERS - {"os", "uv", "poll", "host", "loop"}
+        for folder in RUNTIME_FOLDERS - {"os", "uv", "poll", "host", "loop", "drivers"}
     }
     | {"runtime"},
     "models": {"runtime/base"},
@@ -73,7 +73,7 @@ LIBRARIES = {
 MAY_INCLUDE_TESTS = re.compile(r"tests/|properties/(?!models/)|examples/.*_test\.cpp$")
 
 # The charter: what would make a run depend on anything but its tape.
-SIMULATED = re.compile(r"runtime/(?!os/|uv/|poll/|host/)|sim/(?!cli/)|properties/models/")
+SIMULATED = re.compile(r"runtime/fermata/(?!os/|uv/|poll/|host/)|sim/fermata/sim/(?!cli/)|properties/models/")
 CHARTER = {
     "a random generator of its own": r"\bs?rand\s*\(|\brandom_device\b|\bmt19937|\bminstd_rand"
     r"|\bdefault_random_engine\b",
@@ -90,27 +90,27 @@ CHARTER = {
 }
 # Other processes, which make runs again, are not waited for without end.
 WAITS_FOR_PROCESSES = {
-    *("sim/run/autopsy.cpp", "sim/run/fresh_process.cpp"),
-    *("sim/run/process_wait.cpp", "sim/run/process_wait.hpp"),
+    *("sim/fermata/sim/run/autopsy.cpp", "sim/fermata/sim/run/fresh_process.cpp"),
+    *("sim/fermata/sim/run/process_wait.cpp", "sim/fermata/sim/run/process_wait.hpp"),
 }
 CHARTER_EXCEPTIONS = {
-    "a random generator of its own": {"sim/check/guarded_functions.cpp"},
-    "a clock": {"sim/check/guarded_functions.cpp"} | WAITS_FOR_PROCESSES,
-    "sleeping": {"sim/check/guarded_functions.cpp"},
-    "a thread": {"sim/check/guarded_functions.cpp"},
+    "a random generator of its own": {"sim/fermata/sim/check/guarded_functions.cpp"},
+    "a clock": {"sim/fermata/sim/check/guarded_functions.cpp"} | WAITS_FOR_PROCESSES,
+    "sleeping": {"sim/fermata/sim/check/guarded_functions.cpp"},
+    "a thread": {"sim/fermata/sim/check/guarded_functions.cpp"},
     # The one table of FERMATA_* variables; what malloc was asked to fill blocks with.
     # Which driver a program's loop has.
     "the environment": {
-        *("sim/run/environment.cpp", "sim/run/perturbation.cpp"),
-        "runtime/loop/factory.cpp",
+        *("sim/fermata/sim/run/environment.cpp", "sim/fermata/sim/run/perturbation.cpp"),
+        "runtime/fermata/drivers/factory.cpp",
     },
     # Which runtime is current; the bounds of the thread's own stack; where an overflow is caught;
     # whose code is simulated.
     "a thread-local": {
-        "runtime/core/runtime.hpp",
-        "runtime/context/context.cpp",
-        "runtime/context/stack_fault.cpp",
-        "sim/check/guard.cpp",
+        "runtime/fermata/core/runtime.hpp",
+        "runtime/fermata/context/context.cpp",
+        "runtime/fermata/context/stack_fault.cpp",
+        "sim/fermata/sim/check/guard.cpp",
     },
 }
 
@@ -122,7 +122,7 @@ KEPT_WITHOUT_DESTRUCTOR = re.compile(
     r"|\b(?:bool|char|int|std::(?:u?int\d+_t|size_t|sig_atomic_t|once_flag|atomic<[\w:]+>))\s+\w+",
 )
 # Two addresses.
-KEPT_EXCEPTIONS = {"runtime/context/context.cpp"}
+KEPT_EXCEPTIONS = {"runtime/fermata/context/context.cpp"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 SIMULATION_SWITCH = re.compile(r"^[ \t]*#[ \t]*(?:el)?if\w*[ \t].*(?<![A-Z])SIM(?!D)", re.M)
@@ -145,18 +145,15 @@ def layer_of(path):
     parts = path.split("/")
     if parts[0] == "properties":
         return "models" if parts[1] == "models" else "laws"
-    if path.startswith("runtime/loop/factory."):
-        return "runtime/loop/factory"
-    if parts[0] == "runtime" and len(parts) > 2:
-        return "/".join(parts[:2])
+    if path.startswith("runtime/fermata/") and len(parts) > 3:
+        return f"runtime/{parts[2]}"
     return parts[0]
 
 
 def target_of(include):
     """The repository's path that `include` names, or None for a foreign header."""
     if include.startswith("fermata/"):
-        rest = include.removeprefix("fermata/")
-        return f"{rest.removesuffix('.hpp')}/{rest}" if "/" not in rest else rest
+        return f"{'sim' if re.match('fermata/sim[./_]', include) else 'runtime'}/{include}"
     if include.split("/")[0] in {"tests", "properties", "examples", "bench", "fuzz"}:
         return include
     return None
@@ -244,82 +241,82 @@ def read_sources(root):
 
 
 PLANTED = [
-    ("runtime/base/a.hpp", '#include "fermata/runtime/core/event.hpp"'),
-    ("runtime/context/a.cpp", '#include "fermata/runtime/core/event.hpp"'),
-    ("runtime/core/a.cpp", "#include <boost/context/detail/fcontext.hpp>"),
-    ("runtime/core/a.cpp", '#include "fermata/runtime/reactor/part.hpp"'),
-    ("runtime/core/a.cpp", '#include "event.hpp"'),
-    ("runtime/core/a.cpp", "#ifdef FERMATA_SIM"),
-    ("runtime/core/a.cpp", "#  if defined(FERMATA_SIMULATION)"),
-    ("runtime/core/a.cpp", "#include <gtest/gtest.h>"),
-    ("runtime/io/a.cpp", "#include <uv.h>"),
-    ("runtime/uv/a.cpp", "#include <ev.h>"),
-    ("runtime/os/a.cpp", "#include <event2/event.h>"),
-    ("runtime/io/a.cpp", '#include "fermata/runtime/os/clock.hpp"'),
-    ("runtime/poll/a.cpp", '#include "fermata/runtime/uv/loop.hpp"'),
-    ("sim/world/a.cpp", '#include "fermata/runtime/os/clock.hpp"'),
-    ("runtime/poll/a.cpp", '#include "fermata/runtime/host/guest.hpp"'),
-    ("runtime/uv/a.cpp", "#include <boost/asio/io_context.hpp>"),
-    ("runtime/loop/a.cpp", "#include <glib.h>"),
-    ("sim/world/a.cpp", '#include "fermata/runtime/host/guest.hpp"'),
-    ("runtime/io/a.cpp", '#include "fermata/sim/world/world.hpp"'),
-    ("runtime/uv/a.cpp", '#include "fermata/runtime/io/tcp.hpp"'),
-    ("runtime/loop/a.cpp", '#include "fermata/runtime/uv/reactor.hpp"'),
-    ("runtime/loop/a.cpp", '#include "fermata/runtime/loop/factory.hpp"'),
-    ("runtime/uv/a.cpp", '#include "tests/support/checks.hpp"'),
-    ("sim/world/a.cpp", '#include "fermata/runtime/uv/reactor.hpp"'),
-    ("sim/world/a.cpp", "#include <fermata/runtime/uv/reactor.hpp>"),
-    ("sim/world/a.cpp", '#include "tests/support/checks.hpp"'),
-    ("properties/models/a.hpp", '#include "fermata/runtime/core/event.hpp"'),
+    ("runtime/fermata/base/a.hpp", '#include "fermata/core/event.hpp"'),
+    ("runtime/fermata/context/a.cpp", '#include "fermata/core/event.hpp"'),
+    ("runtime/fermata/core/a.cpp", "#include <boost/context/detail/fcontext.hpp>"),
+    ("runtime/fermata/core/a.cpp", '#include "fermata/reactor/part.hpp"'),
+    ("runtime/fermata/core/a.cpp", '#include "event.hpp"'),
+    ("runtime/fermata/core/a.cpp", "#ifdef FERMATA_SIM"),
+    ("runtime/fermata/core/a.cpp", "#  if defined(FERMATA_SIMULATION)"),
+    ("runtime/fermata/core/a.cpp", "#include <gtest/gtest.h>"),
+    ("runtime/fermata/io/a.cpp", "#include <uv.h>"),
+    ("runtime/fermata/uv/a.cpp", "#include <ev.h>"),
+    ("runtime/fermata/os/a.cpp", "#include <event2/event.h>"),
+    ("runtime/fermata/io/a.cpp", '#include "fermata/os/clock.hpp"'),
+    ("runtime/fermata/poll/a.cpp", '#include "fermata/uv/loop.hpp"'),
+    ("sim/fermata/sim/world/a.cpp", '#include "fermata/os/clock.hpp"'),
+    ("runtime/fermata/poll/a.cpp", '#include "fermata/host/guest.hpp"'),
+    ("runtime/fermata/uv/a.cpp", "#include <boost/asio/io_context.hpp>"),
+    ("runtime/fermata/loop/a.cpp", "#include <glib.h>"),
+    ("sim/fermata/sim/world/a.cpp", '#include "fermata/host/guest.hpp"'),
+    ("runtime/fermata/io/a.cpp", '#include "fermata/sim/world/world.hpp"'),
+    ("runtime/fermata/uv/a.cpp", '#include "fermata/io/tcp.hpp"'),
+    ("runtime/fermata/loop/a.cpp", '#include "fermata/uv/reactor.hpp"'),
+    ("runtime/fermata/loop/a.cpp", '#include "fermata/drivers/factory.hpp"'),
+    ("runtime/fermata/uv/a.cpp", '#include "tests/support/checks.hpp"'),
+    ("sim/fermata/sim/world/a.cpp", '#include "fermata/uv/reactor.hpp"'),
+    ("sim/fermata/sim/world/a.cpp", "#include <fermata/uv/reactor.hpp>"),
+    ("sim/fermata/sim/world/a.cpp", '#include "tests/support/checks.hpp"'),
+    ("properties/models/a.hpp", '#include "fermata/core/event.hpp"'),
     ("properties/models/a.hpp", '#include "tests/support/checks.hpp"'),
     ("properties/models/a.hpp", "#include <rapidcheck.h>"),
     ("bench/a.cpp", '#include "tests/support/checks.hpp"'),
     ("examples/echo/main.cpp", '#include "tests/support/checks.hpp"'),
-    ("runtime/core/a.cpp", "int x = rand();"),
-    ("runtime/core/a.cpp", "std::random_device seed;"),
-    ("sim/tape/a.cpp", "std::mt19937_64 engine;"),
-    ("sim/tape/a.cpp", "std::uniform_int_distribution<int> die(1, 6);"),
-    ("runtime/sync/a.hpp", "std::unordered_map<int, int> table;"),
-    ("runtime/sync/a.hpp", "std::map<Event*, int> table;"),
-    ("runtime/io/a.cpp", "auto now = std::chrono::steady_clock::now();"),
-    ("runtime/io/a.cpp", "auto now = time(nullptr);"),
-    ("sim/run/a.cpp", "std::this_thread::sleep_for(ms);"),
-    ("sim/run/a.cpp", 'auto x = getenv("X");'),
-    ("sim/run/a.cpp", "std::thread worker;"),
-    ("runtime/core/a.cpp", "volatile int x;"),
-    ("runtime/core/a.cpp", "thread_local int x;"),
-    ("runtime/os/a.hpp", "int f() { static std::vector<int> all = find(); return all[0]; }"),
-    ("runtime/os/a.cpp", 'void f() { g([] { static const Key<A<int>*> key("name"); }); }'),
-    ("runtime/os/a.cpp", "struct A { A() : b{1} { static std::map<int, int> all{}; } int b; };"),
-    ("runtime/uv/a.cpp", "template <class T> T& f() { static thread_local T x; return x; }"),
+    ("runtime/fermata/core/a.cpp", "int x = rand();"),
+    ("runtime/fermata/core/a.cpp", "std::random_device seed;"),
+    ("sim/fermata/sim/tape/a.cpp", "std::mt19937_64 engine;"),
+    ("sim/fermata/sim/tape/a.cpp", "std::uniform_int_distribution<int> die(1, 6);"),
+    ("runtime/fermata/sync/a.hpp", "std::unordered_map<int, int> table;"),
+    ("runtime/fermata/sync/a.hpp", "std::map<Event*, int> table;"),
+    ("runtime/fermata/io/a.cpp", "auto now = std::chrono::steady_clock::now();"),
+    ("runtime/fermata/io/a.cpp", "auto now = time(nullptr);"),
+    ("sim/fermata/sim/run/a.cpp", "std::this_thread::sleep_for(ms);"),
+    ("sim/fermata/sim/run/a.cpp", 'auto x = getenv("X");'),
+    ("sim/fermata/sim/run/a.cpp", "std::thread worker;"),
+    ("runtime/fermata/core/a.cpp", "volatile int x;"),
+    ("runtime/fermata/core/a.cpp", "thread_local int x;"),
+    ("runtime/fermata/os/a.hpp", "int f() { static std::vector<int> all = find(); return all[0]; }"),
+    ("runtime/fermata/os/a.cpp", 'void f() { g([] { static const Key<A<int>*> key("name"); }); }'),
+    ("runtime/fermata/os/a.cpp", "struct A { A() : b{1} { static std::map<int, int> all{}; } int b; };"),
+    ("runtime/fermata/uv/a.cpp", "template <class T> T& f() { static thread_local T x; return x; }"),
 ]
 
 LEGAL = [
-    ("runtime/context/a.cpp", "#include <boost/context/detail/fcontext.hpp>"),
-    ("runtime/core/a.cpp", '#include "fermata/runtime/context/stack.hpp"'),
-    ("runtime/uv/a.cpp", "#include <uv.h>\nauto t = std::chrono::system_clock::now();"),
-    ("runtime/io/a.hpp", '#include "fermata/runtime/reactor/part.hpp"'),
-    ("runtime/os/a.cpp", "auto now = std::chrono::steady_clock::now(); std::thread worker;"),
-    ("runtime/poll/a.cpp", '#include <ev.h>\n#include "fermata/runtime/os/clock.hpp"'),
-    ("runtime/host/a.hpp", '#include <glib.h>\n#include "fermata/runtime/poll/reactor.hpp"'),
-    ("runtime/uv/a.hpp", '#include "fermata/runtime/host/guest.hpp"'),
-    ("runtime/runtime.hpp", '#include "fermata/runtime/uv/reactor.hpp"'),
-    ("runtime/core/a.cpp", "// never a steady_clock, nor rand()\nauto s = \"getenv(x)\";"),
-    ("runtime/core/a.cpp", "/* std::mt19937\n */ int grand(int); int big = 1'000'000;"),
-    ("runtime/core/a.cpp", "volatile std::sig_atomic_t caught; // '\nint similar;"),
-    ("runtime/context/a.hpp", 'asm volatile("fldcw %0" : : "m"(word));'),
-    ("runtime/base/a.hpp", "#if defined(__SIMD__) || defined(__SANITIZE_ADDRESS__)"),
-    ("sim/world/a.cpp", "#include <fermata/runtime.hpp>\n#include <gtest/gtest-spi.h>"),
-    ("runtime/core/runtime.hpp", "thread_local int x;"),
-    ("sim/run/environment.cpp", 'auto x = std::getenv("FERMATA_SEED");'),
+    ("runtime/fermata/context/a.cpp", "#include <boost/context/detail/fcontext.hpp>"),
+    ("runtime/fermata/core/a.cpp", '#include "fermata/context/stack.hpp"'),
+    ("runtime/fermata/uv/a.cpp", "#include <uv.h>\nauto t = std::chrono::system_clock::now();"),
+    ("runtime/fermata/io/a.hpp", '#include "fermata/reactor/part.hpp"'),
+    ("runtime/fermata/os/a.cpp", "auto now = std::chrono::steady_clock::now(); std::thread worker;"),
+    ("runtime/fermata/poll/a.cpp", '#include <ev.h>\n#include "fermata/os/clock.hpp"'),
+    ("runtime/fermata/host/a.hpp", '#include <glib.h>\n#include "fermata/poll/reactor.hpp"'),
+    ("runtime/fermata/uv/a.hpp", '#include "fermata/host/guest.hpp"'),
+    ("runtime/fermata/runtime.hpp", '#include "fermata/uv/reactor.hpp"'),
+    ("runtime/fermata/core/a.cpp", "// never a steady_clock, nor rand()\nauto s = \"getenv(x)\";"),
+    ("runtime/fermata/core/a.cpp", "/* std::mt19937\n */ int grand(int); int big = 1'000'000;"),
+    ("runtime/fermata/core/a.cpp", "volatile std::sig_atomic_t caught; // '\nint similar;"),
+    ("runtime/fermata/context/a.hpp", 'asm volatile("fldcw %0" : : "m"(word));'),
+    ("runtime/fermata/base/a.hpp", "#if defined(__SIMD__) || defined(__SANITIZE_ADDRESS__)"),
+    ("sim/fermata/sim/world/a.cpp", "#include <fermata/runtime.hpp>\n#include <gtest/gtest-spi.h>"),
+    ("runtime/fermata/core/runtime.hpp", "thread_local int x;"),
+    ("sim/fermata/sim/run/environment.cpp", 'auto x = std::getenv("FERMATA_SEED");'),
     ("properties/laws.cpp", '#include "tests/support/checks.hpp"'),
     ("examples/echo/echo_sim_test.cpp", '#include "tests/support/checks.hpp"'),
     ("bench/a.cpp", '#include "floor/mini.hpp"\n#include <uv.h>'),
     ("tests/unit/core_a_test.cpp", "std::mt19937 engine(1);"),
-    ("runtime/os/a.cpp", "A& f() { static auto* const a = new A; static int n = 0; return *a; }"),
-    ("runtime/os/a.hpp", "struct A { static A f(); static inline B b; static B g() { h(); } };"),
-    ("runtime/os/a.cpp", "void f() { static std::atomic<int> n{1}; static constexpr A kA = {}; }"),
-    ("sim/cli/a.cpp", "int f() { static std::vector<int> all; return all[0]; }"),
+    ("runtime/fermata/os/a.cpp", "A& f() { static auto* const a = new A; static int n = 0; return *a; }"),
+    ("runtime/fermata/os/a.hpp", "struct A { static A f(); static inline B b; static B g() { h(); } };"),
+    ("runtime/fermata/os/a.cpp", "void f() { static std::atomic<int> n{1}; static constexpr A kA = {}; }"),
+    ("sim/fermata/sim/cli/a.cpp", "int f() { static std::vector<int> all; return all[0]; }"),
 ]
 
 

@@ -3,7 +3,7 @@
 // What the bodies of SIM_TEST and SIM_PROPERTY may do with their world.
 
 #include <fermata/runtime.hpp>
-#include <fermata/sim.hpp>
+#include <fermata/sim_property.hpp>
 
 #include <string>
 

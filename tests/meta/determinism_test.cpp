@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/sanitizer.hpp"
+#include "fermata/base/sanitizer.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "tests/meta/process.hpp"
 

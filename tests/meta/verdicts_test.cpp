@@ -4,7 +4,7 @@
 // disabled, since they fail; the tests run this very program again with one of them.
 
 #include <fermata/runtime.hpp>
-#include <fermata/sim.hpp>
+#include <fermata/sim_property.hpp>
 
 #include <cstdint>
 #include <cstdio>

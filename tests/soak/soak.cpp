@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <string>
 
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/uv/reactor.hpp"
 #include "tests/soak/load.hpp"
 #include "tests/soak/measure.hpp"
 

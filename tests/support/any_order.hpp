@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "fermata/runtime/core/chooser.hpp"
-#include "fermata/runtime/core/ready_queue.hpp"
+#include "fermata/core/chooser.hpp"
+#include "fermata/core/ready_queue.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace fermata::test {

@@ -10,9 +10,9 @@
 #include <string>
 #include <type_traits>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/sync/await_all.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/sync/await_all.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"
 

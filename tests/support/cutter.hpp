@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "fermata/runtime/core/observer.hpp"
-#include "fermata/runtime/core/scheduler.hpp"
+#include "fermata/core/observer.hpp"
+#include "fermata/core/scheduler.hpp"
 
 namespace fermata::test {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 
 namespace fermata::test {
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/event.hpp"
-#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/event.hpp"
+#include "fermata/core/runtime.hpp"
 
 namespace fermata::test {
 

@@ -12,13 +12,13 @@
 #include <memory>
 #include <utility>
 
-#include "fermata/runtime/host/guest.hpp"
-#include "fermata/runtime/uv/guest.hpp"
+#include "fermata/host/guest.hpp"
+#include "fermata/uv/guest.hpp"
 #ifdef FERMATA_HAS_ASIO
-#include "fermata/runtime/host/asio.hpp"
+#include "fermata/host/asio.hpp"
 #endif
 #ifdef FERMATA_HAS_GLIB
-#include "fermata/runtime/host/glib.hpp"
+#include "fermata/host/glib.hpp"
 #endif
 
 namespace fermata::test {

@@ -3,7 +3,7 @@
 
 // An observer that cuts a run short.
 
-#include "fermata/runtime/core/observer.hpp"
+#include "fermata/core/observer.hpp"
 
 namespace fermata::test {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/sync/pool.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/sync/pool.hpp"
 
 namespace fermata::test {
 

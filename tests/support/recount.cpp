@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "fermata/runtime/core/coroutine.hpp"
-#include "fermata/runtime/core/waker.hpp"
+#include "fermata/core/coroutine.hpp"
+#include "fermata/core/waker.hpp"
 
 namespace fermata::test {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/core/observer.hpp"
-#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/core/observer.hpp"
+#include "fermata/core/runtime.hpp"
 
 namespace fermata::test {
 

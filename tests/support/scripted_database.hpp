@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/db/database.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/db/database.hpp"
 
 namespace fermata::test {
 

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/loop/tcp/pipe.hpp"
-#include "fermata/runtime/loop/tcp/server.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/loop/tcp/pipe.hpp"
+#include "fermata/loop/tcp/server.hpp"
+#include "fermata/sync/await.hpp"
 
 namespace fermata::test {
 

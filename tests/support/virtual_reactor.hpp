@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "fermata/runtime/base/assert.hpp"
-#include "fermata/runtime/core/reactor.hpp"
-#include "fermata/runtime/core/runtime.hpp"
+#include "fermata/base/assert.hpp"
+#include "fermata/core/reactor.hpp"
+#include "fermata/core/runtime.hpp"
 
 namespace fermata::test {
 

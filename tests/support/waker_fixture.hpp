@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/core/waker.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/core/waker.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {

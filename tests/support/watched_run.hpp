@@ -13,10 +13,10 @@
 #include <string_view>
 #include <utility>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/io/udp.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/io/udp.hpp"
 #include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/report/run_report.hpp"
 #include "fermata/sim/run/runner.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/base/assert.hpp"
+#include "fermata/base/assert.hpp"
 
 #include <gtest/gtest.h>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 
 namespace fermata {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/base/block_pool.hpp"
+#include "fermata/base/block_pool.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "fermata/runtime/base/freed_memory.hpp"
+#include "fermata/base/freed_memory.hpp"
 
 namespace fermata::detail {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 
 #include <gtest/gtest.h>
 

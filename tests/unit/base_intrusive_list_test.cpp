@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/base/intrusive_list.hpp"
+#include "fermata/base/intrusive_list.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/base/name.hpp"
+#include "fermata/base/name.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/base/source_place.hpp"
+#include "fermata/base/source_place.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/base/text_of.hpp"
+#include "fermata/base/text_of.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/base/time.hpp"
+#include "fermata/base/time.hpp"
 
 #include <gtest/gtest.h>
 

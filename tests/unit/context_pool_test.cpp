@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/context/context_pool.hpp"
+#include "fermata/context/context_pool.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/filter.h>
@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "tests/unit/context_stage.hpp"
 
 namespace fermata {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/context/stack_fault.hpp"
+#include "fermata/context/stack_fault.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #include <memory>
 #include <thread>
 
-#include "fermata/runtime/base/freed_memory.hpp"
+#include "fermata/base/freed_memory.hpp"
 #include "tests/unit/context_stage.hpp"
 
 namespace fermata {

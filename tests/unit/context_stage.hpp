@@ -9,10 +9,10 @@
 #include <functional>
 #include <utility>
 
-#include "fermata/runtime/base/sanitizer.hpp"
-#include "fermata/runtime/context/context.hpp"
-#include "fermata/runtime/context/context_pool.hpp"
-#include "fermata/runtime/context/switch.hpp"
+#include "fermata/base/sanitizer.hpp"
+#include "fermata/context/context.hpp"
+#include "fermata/context/context_pool.hpp"
+#include "fermata/context/switch.hpp"
 
 namespace fermata::testing {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/context/switch.hpp"
+#include "fermata/context/switch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "fermata/runtime/context/stack_fault.hpp"
+#include "fermata/context/stack_fault.hpp"
 #include "tests/unit/context_stage.hpp"
 
 namespace fermata {

@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/callback_vector.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/callback_vector.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/splitmix.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/core/context.hpp"
+#include "fermata/core/context.hpp"
 
 #include <gtest/gtest.h>
 

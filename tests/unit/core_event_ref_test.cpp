@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/event.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/event.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"

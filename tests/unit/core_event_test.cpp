@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/core/event.hpp"
+#include "fermata/core/event.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/suspend.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"

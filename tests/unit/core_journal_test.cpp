@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/core/journal.hpp"
+#include "fermata/core/journal.hpp"
 
 #include <gtest/gtest.h>
 

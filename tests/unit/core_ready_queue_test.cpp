@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/core/ready_queue.hpp"
+#include "fermata/core/ready_queue.hpp"
 
 #include <gtest/gtest.h>
 

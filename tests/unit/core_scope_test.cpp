@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/core/scope.hpp"
+#include "fermata/core/scope.hpp"
 
 #include <gtest/gtest.h>
 

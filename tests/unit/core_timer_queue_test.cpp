@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/core/timer_queue.hpp"
+#include "fermata/core/timer_queue.hpp"
 
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <vector>
 
-#include "fermata/runtime/core/timer.hpp"
+#include "fermata/core/timer.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/virtual_reactor.hpp"
 

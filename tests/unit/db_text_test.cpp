@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/db/placeholders.hpp"
-#include "fermata/runtime/db/sql_text.hpp"
-#include "fermata/runtime/db/target.hpp"
-#include "fermata/runtime/db/value.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/db/placeholders.hpp"
+#include "fermata/db/sql_text.hpp"
+#include "fermata/db/target.hpp"
+#include "fermata/db/value.hpp"
 
 namespace fermata::db {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifdef FERMATA_HAS_ASIO
 
-#include "fermata/runtime/host/asio.hpp"
+#include "fermata/host/asio.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 #include <optional>
 #include <thread>
 
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/sync/future.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/sync/future.hpp"
 
 namespace fermata {
 namespace {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifdef FERMATA_HAS_GLIB
 
-#include "fermata/runtime/host/glib.hpp"
+#include "fermata/host/glib.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/sync/future.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/sync/future.hpp"
 
 namespace fermata {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/host/guest.hpp"
+#include "fermata/host/guest.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -11,13 +11,13 @@
 #include <thread>
 #include <vector>
 
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/io/descriptor.hpp"
-#include "fermata/runtime/io/offload.hpp"
-#include "fermata/runtime/io/signal.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/io/trigger.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/io/descriptor.hpp"
+#include "fermata/io/offload.hpp"
+#include "fermata/io/signal.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/io/trigger.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/support/hosts.hpp"
 
 namespace fermata {

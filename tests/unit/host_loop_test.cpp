@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/loop/loop.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/loop/loop.hpp"
 #include "tests/support/hosts.hpp"
 
 namespace fermata {

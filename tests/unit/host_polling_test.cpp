@@ -7,11 +7,11 @@
 #include <string>
 #include <thread>
 
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/host/guest.hpp"
-#include "fermata/runtime/io/descriptor.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/host/guest.hpp"
+#include "fermata/io/descriptor.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/hosts.hpp"
 

@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/uv/guest.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/uv/guest.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace fermata {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/io/file_event_buffer.hpp"
+#include "fermata/io/file_event_buffer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/io/remote_promise.hpp"
+#include "fermata/io/remote_promise.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/uv/reactor.hpp"
 #include "tests/support/checks.hpp"
 
 namespace fermata::test {

@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/loop/loop.hpp"
-#include "fermata/runtime/loop/tcp/server.hpp"
-#include "fermata/runtime/poll/backends.hpp"
-#include "fermata/runtime/poll/reactor.hpp"
+#include "fermata/loop/loop.hpp"
+#include "fermata/loop/tcp/server.hpp"
+#include "fermata/poll/backends.hpp"
+#include "fermata/poll/reactor.hpp"
 #include "tests/conformance/uv_arm.hpp"
 #include "tests/support/allocation_count.hpp"
 

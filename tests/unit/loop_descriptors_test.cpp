@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/loop/event_interface.hpp"
-#include "fermata/runtime/loop/loop.hpp"
-#include "fermata/runtime/loop/timer.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/loop/event_interface.hpp"
+#include "fermata/loop/loop.hpp"
+#include "fermata/loop/timer.hpp"
 #include "tests/conformance/uv_arm.hpp"
 
 namespace fermata::loop {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/loop/errors.hpp"
+#include "fermata/loop/errors.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/loop/loop.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/loop/loop.hpp"
 #include "tests/conformance/arms.hpp"
 
 namespace fermata::loop {

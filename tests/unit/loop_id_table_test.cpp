@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/loop/id_table.hpp"
+#include "fermata/loop/id_table.hpp"
 
 #include <gtest/gtest.h>
 

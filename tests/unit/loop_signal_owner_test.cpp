@@ -7,8 +7,8 @@
 #include <csignal>
 #include <thread>
 
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/loop/loop.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/loop/loop.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/conformance/poll_arm.hpp"
 #include "tests/support/error_of.hpp"

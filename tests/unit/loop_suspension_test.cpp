@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/loop/suspension.hpp"
+#include "fermata/loop/suspension.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/loop/fiber_local.hpp"
-#include "fermata/runtime/loop/loop.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/loop/fiber_local.hpp"
+#include "fermata/loop/loop.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
 
 namespace fermata::loop {

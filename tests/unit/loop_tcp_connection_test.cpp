@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/loop/tcp/connection.hpp"
+#include "fermata/loop/tcp/connection.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

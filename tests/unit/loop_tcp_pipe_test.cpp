@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/loop/tcp/pipe.hpp"
+#include "fermata/loop/tcp/pipe.hpp"
 
 #include <gtest/gtest.h>
 

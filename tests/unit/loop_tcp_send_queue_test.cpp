@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/loop/tcp/send_queue.hpp"
+#include "fermata/loop/tcp/send_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/loop/tcp/server.hpp"
+#include "fermata/loop/tcp/server.hpp"
 
 #include <gtest/gtest.h>
 

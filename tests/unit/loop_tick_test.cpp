@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/loop/loop.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/loop/loop.hpp"
 #include "tests/conformance/arms.hpp"
 
 namespace fermata::loop {

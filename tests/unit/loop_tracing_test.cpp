@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/loop/tracing.hpp"
+#include "fermata/loop/tracing.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "fermata/runtime/core/runtime.hpp"
-#include "fermata/runtime/loop/loop.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/core/runtime.hpp"
+#include "fermata/loop/loop.hpp"
+#include "fermata/uv/reactor.hpp"
 
 namespace fermata::loop {
 namespace {

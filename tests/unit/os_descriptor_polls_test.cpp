@@ -10,10 +10,10 @@
 #include <array>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/descriptor.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/descriptor.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/poll_arm.hpp"
 #include "tests/conformance/uv_arm.hpp"
 

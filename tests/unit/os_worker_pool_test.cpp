@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/os/worker_pool.hpp"
+#include "fermata/os/worker_pool.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/poll/backends.hpp"
+#include "fermata/poll/backends.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/os/clock.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/os/clock.hpp"
 #include "tests/support/events.hpp"
 
 namespace fermata::poll {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/poll/reactor.hpp"
+#include "fermata/poll/reactor.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -25,17 +25,17 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/io/descriptor.hpp"
-#include "fermata/runtime/io/offload.hpp"
-#include "fermata/runtime/io/pipe.hpp"
-#include "fermata/runtime/io/signal.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/io/tty.hpp"
-#include "fermata/runtime/poll/ppoll_backend.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/io/descriptor.hpp"
+#include "fermata/io/offload.hpp"
+#include "fermata/io/pipe.hpp"
+#include "fermata/io/signal.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/io/tty.hpp"
+#include "fermata/poll/ppoll_backend.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/poll_arm.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/open_descriptors.hpp"

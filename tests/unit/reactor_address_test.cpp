@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/reactor/address.hpp"
+#include "fermata/reactor/address.hpp"
 
 #include <gtest/gtest.h>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "tests/support/events.hpp"
 
 namespace fermata {

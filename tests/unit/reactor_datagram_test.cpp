@@ -3,7 +3,7 @@
 // What a socket for datagrams asks of its backend, seen from a backend that does only what the test
 // says.
 
-#include "fermata/runtime/reactor/datagram.hpp"
+#include "fermata/reactor/datagram.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/suspend.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"

@@ -2,7 +2,7 @@
 
 // What files ask of their backend, seen from a backend that does only what the test says.
 
-#include "fermata/runtime/reactor/file.hpp"
+#include "fermata/reactor/file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/virtual_reactor.hpp"

@@ -3,7 +3,7 @@
 // What streams, listeners and handles ask of their backend, seen from a backend that does only what
 // the test says.
 
-#include "fermata/runtime/reactor/stream.hpp"
+#include "fermata/reactor/stream.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/reactor/listener.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/reactor/listener.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"

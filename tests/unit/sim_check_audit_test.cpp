@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/sync/mutex.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/sync/mutex.hpp"
 #include "fermata/sim/check/explain.hpp"
 #include "fermata/sim/check/failure.hpp"
 #include "fermata/sim/strategy/strategy.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/assertions.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/assertions.hpp"
 #include "fermata/sim/check/catalogue_json.hpp"
 
 namespace fermata::sim {

@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "fermata/runtime/core/scope.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/sync/channel.hpp"
-#include "fermata/runtime/sync/mutex.hpp"
-#include "fermata/runtime/sync/once.hpp"
+#include "fermata/core/scope.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/sync/channel.hpp"
+#include "fermata/sync/mutex.hpp"
+#include "fermata/sync/once.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"

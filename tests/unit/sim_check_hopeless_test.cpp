@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/core/fault_point.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/sync/await_all.hpp"
-#include "fermata/runtime/sync/channel.hpp"
-#include "fermata/runtime/sync/mutex.hpp"
+#include "fermata/core/fault_point.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/sync/await_all.hpp"
+#include "fermata/sync/channel.hpp"
+#include "fermata/sync/mutex.hpp"
 #include "fermata/sim/report/failure_report.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"

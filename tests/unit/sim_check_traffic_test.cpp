@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "tests/support/watched_run.hpp"
 
 namespace fermata::sim {

@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/db/errors.hpp"
-#include "fermata/runtime/db/target.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/db/errors.hpp"
+#include "fermata/db/target.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/uv/reactor.hpp"
 #include "fermata/sim/db/server.hpp"
 #include "fermata/sim/db/wire.hpp"
 #include "tests/support/error_of.hpp"

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/db/database.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/db/database.hpp"
+#include "fermata/sync/await.hpp"
 #include "fermata/sim/db/driver.hpp"
 #include "fermata/sim/db/server.hpp"
 #include "tests/support/world_fixture.hpp"

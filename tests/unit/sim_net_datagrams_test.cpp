@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/io/udp.hpp"
-#include "fermata/runtime/sync/await_all.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/io/udp.hpp"
+#include "fermata/sync/await_all.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"

@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/file.hpp"
-#include "fermata/runtime/io/file_system.hpp"
-#include "fermata/runtime/io/pipe.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/file.hpp"
+#include "fermata/io/file_system.hpp"
+#include "fermata/io/pipe.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/sync/await.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/offload.hpp"
-#include "fermata/runtime/io/signal.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/io/trigger.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/offload.hpp"
+#include "fermata/io/signal.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/io/trigger.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"

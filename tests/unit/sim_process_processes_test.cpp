@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/exec.hpp"
-#include "fermata/runtime/io/process.hpp"
-#include "fermata/runtime/io/signal.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/exec.hpp"
+#include "fermata/io/process.hpp"
+#include "fermata/io/signal.hpp"
+#include "fermata/sync/await.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"

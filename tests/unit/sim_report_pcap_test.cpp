@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "fermata/sim/report/ip_packet.hpp"
 #include "tests/support/watched_run.hpp"
 

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/watched_run.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/core/suspend.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/seed.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim {

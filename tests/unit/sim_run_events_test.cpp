@@ -11,7 +11,7 @@
 #include <iterator>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "fermata/sim/run/board.hpp"
 
 namespace fermata::sim {

@@ -12,7 +12,7 @@
 
 #include "examples/lost_update/lost_update.hpp"
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/base/sanitizer.hpp"
+#include "fermata/base/sanitizer.hpp"
 #include "fermata/sim/run/behaviours.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "tests/support/deposits.hpp"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 
 namespace fermata::sim::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 
 namespace fermata::sim {
 namespace {

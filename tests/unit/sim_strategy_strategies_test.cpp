@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "fermata/sim/strategy/races.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 

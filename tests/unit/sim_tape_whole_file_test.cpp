@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
+#include "fermata/base/error.hpp"
 #include "fermata/sim/tape/tape.hpp"
 #include "tests/support/error_of.hpp"
 

@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/thread.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/thread.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {

@@ -13,12 +13,12 @@
 #include <span>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/file.hpp"
-#include "fermata/runtime/io/file_system.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/io/udp.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/file.hpp"
+#include "fermata/io/file_system.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/io/udp.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/world_fixture.hpp"

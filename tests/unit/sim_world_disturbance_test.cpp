@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/fault_point.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/io/file.hpp"
-#include "fermata/runtime/io/file_system.hpp"
-#include "fermata/runtime/io/udp.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/fault_point.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/io/file.hpp"
+#include "fermata/io/file_system.hpp"
+#include "fermata/io/udp.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/faults.hpp"
 #include "tests/support/world_fixture.hpp"

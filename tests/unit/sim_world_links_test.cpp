@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/io/udp.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/io/udp.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/world_fixture.hpp"
 

@@ -9,14 +9,14 @@
 #include <functional>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/io/descriptor.hpp"
-#include "fermata/runtime/io/process.hpp"
-#include "fermata/runtime/io/signal.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/io/thread.hpp"
-#include "fermata/runtime/io/udp.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/io/descriptor.hpp"
+#include "fermata/io/process.hpp"
+#include "fermata/io/signal.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/io/thread.hpp"
+#include "fermata/io/udp.hpp"
+#include "fermata/sync/await.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"

@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/descriptor.hpp"
-#include "fermata/runtime/io/signal.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/descriptor.hpp"
+#include "fermata/io/signal.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/events.hpp"

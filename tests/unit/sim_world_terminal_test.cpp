@@ -8,12 +8,12 @@
 #include <memory>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/io/signal.hpp"
-#include "fermata/runtime/io/tty.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/io/signal.hpp"
+#include "fermata/io/tty.hpp"
+#include "fermata/sync/await.hpp"
 #include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/sync/await_all.hpp"
+#include "fermata/sync/await_all.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/scope.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/scope.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/support/await_all_fixture.hpp"
 #include "tests/support/checks.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/sync/channel_error.hpp"
+#include "fermata/sync/channel_error.hpp"
 
 #include <gtest/gtest.h>
 

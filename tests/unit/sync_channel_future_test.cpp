@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/sync/channel_future.hpp"
+#include "fermata/sync/channel_future.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/sync/channel.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/sync/channel.hpp"
 #include "tests/support/channel_fixture.hpp"
 #include "tests/support/checks.hpp"
 

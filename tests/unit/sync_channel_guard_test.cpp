@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/sync/channel_guard.hpp"
+#include "fermata/sync/channel_guard.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/sync/channel.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/sync/channel.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"

@@ -6,12 +6,12 @@
 
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/sync/await_all.hpp"
-#include "fermata/runtime/sync/future.hpp"
-#include "fermata/runtime/sync/iterate.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/sync/await_all.hpp"
+#include "fermata/sync/future.hpp"
+#include "fermata/sync/iterate.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/impatient.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/sync/future_chain.hpp"
+#include "fermata/sync/future_chain.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/core/scope.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/sync/future.hpp"
+#include "fermata/core/scope.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/sync/future.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"

@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/sync/future.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/sync/future.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"

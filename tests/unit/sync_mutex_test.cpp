@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/sync/mutex.hpp"
+#include "fermata/sync/mutex.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/sync/barrier.hpp"
-#include "fermata/runtime/sync/channel.hpp"
-#include "fermata/runtime/sync/condition.hpp"
-#include "fermata/runtime/sync/future.hpp"
-#include "fermata/runtime/sync/once.hpp"
-#include "fermata/runtime/sync/semaphore.hpp"
-#include "fermata/runtime/sync/task_group.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/sync/barrier.hpp"
+#include "fermata/sync/channel.hpp"
+#include "fermata/sync/condition.hpp"
+#include "fermata/sync/future.hpp"
+#include "fermata/sync/once.hpp"
+#include "fermata/sync/semaphore.hpp"
+#include "fermata/sync/task_group.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/cutter.hpp"
 #include "tests/support/events.hpp"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/sync/once.hpp"
+#include "fermata/sync/once.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/sync/operation.hpp"
+#include "fermata/sync/operation.hpp"
 
 #include <gtest/gtest.h>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/virtual_reactor.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "fermata/runtime/sync/pool.hpp"
+#include "fermata/sync/pool.hpp"
 #include "tests/support/allocation_count.hpp"
 #include "tests/support/pool_bench.hpp"
 #include "tests/support/virtual_reactor.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/sync/ring.hpp"
+#include "fermata/sync/ring.hpp"
 
 #include <gtest/gtest.h>
 

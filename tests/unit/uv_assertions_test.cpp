@@ -6,7 +6,7 @@
 
 #include <fermata/runtime.hpp>
 
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/uv/reactor.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace fermata {

@@ -3,7 +3,7 @@
 // Datagrams on libuv when the system would block. That does not happen on a loopback interface, so
 // this program has a sendmsg of its own, which libuv calls for what it tries at once.
 
-#include "fermata/runtime/uv/datagrams.hpp"
+#include "fermata/uv/datagrams.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -16,11 +16,11 @@
 #include <string>
 #include <string_view>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/udp.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/udp.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/uv/reactor.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 

@@ -2,7 +2,7 @@
 
 // What only Linux does to file watches.
 
-#include "fermata/runtime/uv/file_watches.hpp"
+#include "fermata/uv/file_watches.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,10 +13,10 @@
 #include <fstream>
 #include <string>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/io/file_system.hpp"
-#include "fermata/runtime/io/file_watcher.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/io/file_system.hpp"
+#include "fermata/io/file_watcher.hpp"
 #include "tests/conformance/scratch_folder.hpp"
 #include "tests/conformance/uv_arm.hpp"
 #include "tests/support/checks.hpp"

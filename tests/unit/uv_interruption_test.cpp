@@ -11,12 +11,12 @@
 #include <span>
 #include <string>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/dns.hpp"
-#include "fermata/runtime/io/exec.hpp"
-#include "fermata/runtime/io/file_system.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/dns.hpp"
+#include "fermata/io/exec.hpp"
+#include "fermata/io/file_system.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/scratch_folder.hpp"
 #include "tests/conformance/uv_arm.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/uv/reactor.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@
 #include <thread>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/base/sanitizer.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/timer.hpp"
-#include "fermata/runtime/io/offload.hpp"
-#include "fermata/runtime/io/tcp.hpp"
-#include "fermata/runtime/io/trigger.hpp"
-#include "fermata/runtime/sync/await.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/base/sanitizer.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/io/offload.hpp"
+#include "fermata/io/tcp.hpp"
+#include "fermata/io/trigger.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/conformance/uv_arm.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/runtime/uv/reorder.hpp"
+#include "fermata/uv/reorder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/core/suspend.hpp"
-#include "fermata/runtime/io/file.hpp"
-#include "fermata/runtime/io/file_system.hpp"
-#include "fermata/runtime/io/offload.hpp"
-#include "fermata/runtime/sync/await.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/io/file.hpp"
+#include "fermata/io/file_system.hpp"
+#include "fermata/io/offload.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/uv/reactor.hpp"
 #include "tests/conformance/scratch_folder.hpp"
 #include "tests/conformance/transports.hpp"
 

@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/core/spawn.hpp"
-#include "fermata/runtime/io/signal.hpp"
-#include "fermata/runtime/uv/reactor.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/io/signal.hpp"
+#include "fermata/uv/reactor.hpp"
 #include "tests/conformance/uv_arm.hpp"
 #include "tests/support/checks.hpp"
 

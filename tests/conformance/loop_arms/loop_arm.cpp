@@ -5,8 +5,8 @@
 
 #include <span>
 
-#include "fermata/runtime/base/error.hpp"
-#include "fermata/runtime/io/descriptor.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/io/descriptor.hpp"
 
 namespace fermata::conformance {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "fermata/runtime/core/runtime.hpp"
-#include "fermata/runtime/loop/factory.hpp"
+#include "fermata/core/runtime.hpp"
+#include "fermata/drivers/factory.hpp"
 #include "tests/conformance/loop_arms/real_arm.hpp"
 
 namespace fermata::conformance {

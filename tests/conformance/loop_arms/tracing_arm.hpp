@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "fermata/runtime/loop/tracing.hpp"
+#include "fermata/loop/tracing.hpp"
 #include "tests/conformance/loop_arms/reactor_arm.hpp"
 
 namespace fermata::conformance {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fermata/runtime.hpp>
-#include <fermata/runtime/uv/reactor.hpp>
+#include <fermata/uv/reactor.hpp>
 
 int main() {
   fermata::Runtime runtime(fermata::uv::make_reactor());

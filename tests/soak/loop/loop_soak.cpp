@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "fermata/runtime.hpp"
-#include "fermata/runtime/base/sanitizer.hpp"
-#include "fermata/runtime/loop/factory.hpp"
-#include "fermata/runtime/loop/loop.hpp"
-#include "fermata/runtime/loop/tcp/server.hpp"
+#include "fermata/base/sanitizer.hpp"
+#include "fermata/drivers/factory.hpp"
+#include "fermata/loop/loop.hpp"
+#include "fermata/loop/tcp/server.hpp"
 #include "tests/soak/measure.hpp"
 
 namespace {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/base/block_pool.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "fermata/base/freed_memory.hpp"
+
+namespace fermata::detail {
+
+namespace {
+constexpr std::align_val_t kAlignment{64};
+
+/// The words of a freed block behind its link to the next one.
+template <class Block>
+auto rest_of(Block& block, std::size_t bytes) noexcept {
+  using Word = std::conditional_t<std::is_const_v<Block>, const std::uint64_t, std::uint64_t>;
+  return std::span<Word>(reinterpret_cast<Word*>(&block + 1),
+                         (bytes - sizeof(Block)) / sizeof(Word));
+}
+}  // namespace
+
+void BlockPool::ChunkDelete::operator()(std::byte* chunk) const noexcept {
+  FERMATA_UNPOISON(chunk, kChunkBytes);
+  ::operator delete(chunk, kAlignment);
+}
+
+BlockPool::~BlockPool() = default;
+
+void* BlockPool::allocate_large(std::size_t bytes) {
+  try {
+    return ::operator new(bytes, kAlignment);
+  } catch (...) {
+    --in_use_;
+    throw;
+  }
+}
+
+void BlockPool::release_large(void* block) noexcept { ::operator delete(block, kAlignment); }
+
+void BlockPool::fill(Free& block, std::size_t bytes) noexcept {
+  std::memcpy(&block.filled, &kFreedPattern, sizeof block.filled);
+  std::ranges::fill(rest_of(block, bytes), kFreedPattern);
+}
+
+void BlockPool::check(const Free& block, std::size_t bytes) noexcept {
+  const auto rest = rest_of(block, bytes);
+  const auto is_filled = [](std::uint64_t word) { return word == kFreedPattern; };
+  if (std::memcmp(&block.filled, &kFreedPattern, sizeof block.filled) == 0 &&
+      std::ranges::all_of(rest, is_filled)) {
+    return;
+  }
+  std::fprintf(stderr,
+               "fermata: a block of %zu bytes, such as that of a coroutine or a future, was "
+               "written to after it was freed\n",
+               bytes);
+  std::abort();
+}
+
+void* BlockPool::carve(std::size_t size_class) {
+  const std::size_t bytes = (size_class + 1) * kUnit;
+  if (static_cast<std::size_t>(fresh_end_ - fresh_) < bytes) {
+    chunks_.reserve(chunks_.size() + 1);
+    fresh_ = static_cast<std::byte*>(::operator new(kChunkBytes, kAlignment));
+    fresh_end_ = fresh_ + kChunkBytes;
+    chunks_.emplace_back(fresh_);
+  }
+  return std::exchange(fresh_, fresh_ + bytes);
+}
+
+}  // namespace fermata::detail

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/core/coroutine.hpp"
+
+#include <fmt/format.h>
+
+#include "fermata/core/runtime.hpp"
+
+namespace fermata {
+
+CoroutineBase::CoroutineBase(Runtime& runtime, std::size_t block_bytes, Name&& name,
+                             const SourcePlace& place) noexcept
+    : Event(runtime, EventKind::Coroutine),
+      name_(std::move(name)),
+      spawn_place_(place),
+      waker_(*this),
+      block_bytes_(static_cast<std::uint32_t>(block_bytes)) {
+  promise_to_tell();
+}
+
+std::string CoroutineBase::label() const {
+  return name_.empty() ? fmt::format("coroutine {}", id_) : std::string(name_.view());
+}
+
+bool CoroutineBase::is_running() const noexcept { return runtime().current() == this && !closed(); }
+
+bool CoroutineBase::is_suspended() const noexcept {
+  return is_started() && !closed() && runtime().current() != this &&
+         (waker_.status == WakerStatus::Waiting || waker_.status == WakerStatus::Queued);
+}
+
+bool CoroutineBase::is_cancellation_requested() const noexcept {
+  if (closed()) return false;
+  return has(kCancelled) || (extras_ != nullptr && extras_->deferred_cancellation != nullptr);
+}
+
+void CoroutineBase::cancel(std::exception_ptr reason, bool safely) {
+  runtime().scheduler().cancel(*this, std::move(reason), safely);
+}
+
+void CoroutineBase::finally(FinallyHandler handler) {
+  if (closed()) {
+    const detail::NoSuspend guard(runtime());
+    handler(*this);
+  } else {
+    extras().finally_handlers.push_back(std::move(handler));
+  }
+}
+
+std::size_t CoroutineBase::add_switch_handler(std::shared_ptr<SwitchHandler> handler) {
+  return extras().switch_handlers.add(std::move(handler));
+}
+
+bool CoroutineBase::remove_switch_handler(const SwitchHandler& handler) {
+  return extras_ != nullptr && extras_->switch_handlers.remove(handler);
+}
+
+LocalContext& CoroutineBase::local() { return extras().local; }
+
+std::shared_ptr<void>& CoroutineBase::slot(SlotKey key) {
+  auto& slots = extras().slots;
+  if (slots.size() <= key.index) slots.resize(key.index + 1);
+  return slots[key.index];
+}
+
+CoroutineBase::Extras& CoroutineBase::extras() {
+  if (extras_ == nullptr) extras_ = std::make_unique<Extras>();
+  return *extras_;
+}
+
+std::string CoroutineBase::info() const {
+  std::string text = fmt::format("Coroutine {}", id_);
+  if (!name_.empty()) text += fmt::format(" '{}'", name_.view());
+  text += fmt::format(" spawned at {}:{}", spawn_place_.file, spawn_place_.line);
+  if (closed()) {
+    text += ", finished";
+  } else if (!is_started()) {
+    text += ", not started";
+  } else if (is_suspended()) {
+    text += ", suspended at " + waker_.place->text();
+  } else {
+    text += ", running";
+  }
+  return text;
+}
+
+std::vector<std::string> CoroutineBase::awaiting() const {
+  std::vector<std::string> events;
+  for (const Registration* entry = waker_.first(); entry != nullptr; entry = entry->next()) {
+    events.push_back(entry->source().info());
+  }
+  return events;
+}
+
+void CoroutineBase::dispose() noexcept {
+  Runtime& owner = runtime();
+  if (has(kOrphaned) && !exception_caught()) owner.report_unhandled(outcome_.error);
+  const std::size_t bytes = block_bytes_;
+  if (!closed()) drop_body();  // It was never spawned.
+  this->~CoroutineBase();
+  owner.blocks().release(this, bytes);
+}
+
+}  // namespace fermata

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/core/journal.hpp"
+
+#include <algorithm>
+
+namespace fermata::detail {
+
+namespace {
+constexpr std::size_t kFirstRoom = 64;
+}
+
+// Objects mostly go in the order of their creation, or against it: both ends are near.
+void Journal::forget(const Event& event) noexcept {
+  const Event** front = begin_;
+  const Event** back = end_ - 1;
+  while (*front != &event && *back != &event) {
+    ++front;
+    --back;
+  }
+  *(*back == &event ? back : front) = nullptr;
+  while (begin_ < end_ && end_[-1] == nullptr) --end_;
+  while (begin_ < end_ && *begin_ == nullptr) ++begin_;
+}
+
+void Journal::make_room() {
+  const auto used = static_cast<std::size_t>(end_ - touched_.get());
+  const std::size_t room = std::max(kFirstRoom, 2 * used);
+  auto larger = std::make_unique<const Event*[]>(room);
+  std::copy(begin_, end_, larger.get());
+  end_ = larger.get() + (end_ - begin_);
+  begin_ = larger.get();
+  limit_ = larger.get() + room;
+  touched_ = std::move(larger);
+}
+
+}  // namespace fermata::detail

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What an observer wants to know of every trace, written down without a call: one number for all
+// that happened, and which events the present step has touched.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "fermata/core/event.hpp"
+#include "fermata/core/observer.hpp"
+
+namespace fermata::detail {
+
+/// One number for everything that happened in a run, in its order. Made of kinds, serial numbers
+/// and times; of no address, hash or text, so that it is the same on every machine.
+class TraceHash {
+ public:
+  void add(std::uint64_t kind, std::uint64_t subject, std::uint64_t detail) noexcept {
+    const std::uint64_t item = ((subject << 8) ^ kind) + detail * 0x9e3779b97f4a7c15;
+    state_ = (((state_ << 29) | (state_ >> 35)) ^ item) * 0xbf58476d1ce4e5b9;
+  }
+
+  [[nodiscard]] std::uint64_t value() const noexcept { return state_ ^ (state_ >> 31); }
+  void reset() noexcept { *this = TraceHash(); }
+
+  /// Nothing that still happens is traced.
+  void stop() noexcept { stopped_ = true; }
+  [[nodiscard]] bool stopped() const noexcept { return stopped_; }
+
+ private:
+  std::uint64_t state_ = 0x6665726d61746121;
+  bool stopped_ = false;
+};
+
+class Journal {
+ public:
+  /// `hash`, which several journals may share, must outlive this.
+  explicit Journal(TraceHash& hash) noexcept : hash_(&hash) {}
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  /// False, and nothing is written, once the hash has been stopped.
+  bool write(Trace kind, const Event* subject, std::uint64_t detail) {
+    if (hash_->stopped()) [[unlikely]] {
+      return false;
+    }
+    hash_->add(static_cast<std::uint64_t>(kind), subject != nullptr ? subject->serial() : 0,
+               detail);
+    if (subject != nullptr && kind != Trace::EventDestroyed) touch(*subject);
+    return true;
+  }
+
+  /// The same without a trace: it changes no hash.
+  void note_use(const Event& subject) {
+    if (!hash_->stopped()) touch(subject);
+  }
+
+  /// Events that were touched since the last forget_all(), each once; null when destroyed since.
+  [[nodiscard]] std::span<const Event* const> touched() const noexcept { return {begin_, end_}; }
+  /// REQUIRES: the mark of each event says that it is not touched any more.
+  void forget_all() noexcept { begin_ = end_ = touched_.get(); }
+  /// REQUIRES: the event's mark says that it is touched.
+  void forget(const Event& event) noexcept;
+
+ private:
+  void touch(const Event& event) {
+    Event::AuditMark& mark = event.audit_mark();
+    if (mark.has(Event::AuditMark::kTouched)) return;
+    mark.set(Event::AuditMark::kTouched);
+    if (end_ == limit_) [[unlikely]] {
+      make_room();
+    }
+    *end_++ = &event;
+  }
+  [[gnu::noinline, gnu::cold]] void make_room();
+
+  TraceHash* hash_;
+  const Event** begin_ = nullptr;
+  const Event** end_ = nullptr;
+  const Event** limit_ = nullptr;
+  std::unique_ptr<const Event*[]> touched_;
+};
+
+}  // namespace fermata::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The state of a runtime that every object of the core touches.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fermata/core/event.hpp"
+#include "fermata/core/journal.hpp"
+#include "fermata/core/observer.hpp"
+#include "fermata/core/wait_facts.hpp"
+
+namespace fermata {
+
+class Chooser;
+
+inline void Observer::trace(Trace kind, const Event* subject, std::uint64_t detail) {
+  if (journal_ != nullptr && !journal_->write(kind, subject, detail)) [[unlikely]] {
+    return;
+  }
+  if (noted_.has(kind)) note(kind, subject, detail);
+}
+
+namespace detail {
+
+struct Kernel {
+  Chooser* chooser = nullptr;    // Null in production.
+  Observer* observer = nullptr;  // Null in production.
+  WaitLog* wait_log = nullptr;   // Null unless somebody wants to explain what comes.
+  Journal* uses = nullptr;       // Null unless somebody asks what each step has used.
+
+  std::size_t active_events = 0;  // CORE-EV-01.
+  std::uint64_t next_serial = 1;
+  Event::LiveList live_events;
+  unsigned no_suspend = 0;  // Depth of user code that must not suspend.
+
+  void trace(Trace kind, const Event* subject, std::uint64_t detail) {
+    if (observer != nullptr) [[unlikely]] {
+      observer->trace(kind, subject, detail);
+    }
+  }
+
+  void touched(const Event& event) {
+    if (uses != nullptr) [[unlikely]] {
+      uses->note_use(event);
+    }
+  }
+
+  void log_wait(WaitAct act, const Event& object, const SourcePlace* place,
+                std::uint64_t detail = 0) {
+    if (wait_log != nullptr) [[unlikely]] {
+      wait_log->note(act, object, place, detail);
+    }
+  }
+};
+
+}  // namespace detail
+}  // namespace fermata

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/core/local_context.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fermata/base/error.hpp"
+
+namespace fermata {
+
+namespace {
+
+template <class Values>
+auto position_of(Values& values, const detail::KeyIdentity& key) noexcept {
+  return std::find_if(values.begin(), values.end(),
+                      [&](const auto& entry) { return entry.first.get() == &key; });
+}
+
+[[noreturn]] void throw_set_already(std::string_view key) {
+  throw Error(fmt::format("context key '{}' has a value already: expected replace", key));
+}
+
+}  // namespace
+
+void detail::throw_key_not_found(std::string_view key) {
+  throw ContextError(fmt::format("context key '{}' not found", key));
+}
+
+const std::any* LocalContext::find(std::string_view key) const {
+  const auto found = named_.find(key);
+  return found == named_.end() ? nullptr : &found->second;
+}
+
+const std::any* LocalContext::find(const detail::KeyIdentity& key) const noexcept {
+  const auto found = position_of(typed_, key);
+  return found == typed_.end() ? nullptr : &found->second;
+}
+
+LocalContext& LocalContext::set(std::string_view key, std::any value, bool replace) {
+  const auto found = named_.find(key);
+  if (found == named_.end()) {
+    named_.emplace(key, std::move(value));
+  } else if (replace) {
+    found->second = std::move(value);
+  } else {
+    throw_set_already(key);
+  }
+  return *this;
+}
+
+LocalContext& LocalContext::set(const Identity& key, std::any value, bool replace) {
+  const auto found = position_of(typed_, *key);
+  if (found == typed_.end()) {
+    typed_.emplace_back(key, std::move(value));
+  } else if (replace) {
+    found->second = std::move(value);
+  } else {
+    throw_set_already(key->name);
+  }
+  return *this;
+}
+
+LocalContext& LocalContext::unset(std::string_view key) {
+  const auto found = named_.find(key);
+  if (found != named_.end()) named_.erase(found);
+  return *this;
+}
+
+LocalContext& LocalContext::unset(const detail::KeyIdentity& key) {
+  const auto found = position_of(typed_, key);
+  if (found != typed_.end()) typed_.erase(found);
+  return *this;
+}
+
+}  // namespace fermata

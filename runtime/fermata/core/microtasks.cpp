@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/core/microtasks.hpp"
+
+namespace fermata::detail {
+
+namespace {
+
+struct ReleaseTask {
+  Microtask& task;
+  ~ReleaseTask() { task.release(); }
+};
+
+}  // namespace
+
+void MicrotaskQueue::push(Microtask& task) {
+  if (task.cancelled()) return;
+  tasks_.push_back(&task);
+  task.add_ref();
+}
+
+void MicrotaskQueue::run_first() {
+  Microtask& task = *tasks_.front();
+  tasks_.pop_front();
+  const ReleaseTask release{task};
+  if (!task.cancelled()) task.run();
+}
+
+void MicrotaskQueue::clear() noexcept {
+  while (!tasks_.empty()) {
+    Microtask& task = *tasks_.front();
+    tasks_.pop_front();
+    task.release();
+  }
+}
+
+}  // namespace fermata::detail

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/core/scheduler.hpp"
+
+#include <fmt/format.h>
+
+#include "fermata/base/error.hpp"
+#include "fermata/core/runtime.hpp"
+
+namespace fermata::detail {
+
+namespace {
+
+std::exception_ptr make_cancellation(const char* what) {
+  return std::make_exception_ptr(Cancellation(what));
+}
+
+}  // namespace
+
+[[gnu::flatten]] void Scheduler::spawn(CoroutineBase& coroutine, Priority priority,
+                                       ScopeBase* scope) {
+  FERMATA_REQUIRE(active_, "spawn: the runtime is not running");
+  if (scope == nullptr) scope = &current_scope();
+  if (!scope->is_open() || &scope->runtime() != &runtime_) [[unlikely]] {
+    refuse_spawn(*scope);
+  }
+  enlist(coroutine, priority, *scope);
+  if (phase_ != Phase::Running) [[unlikely]] {
+    cancel_at_birth(coroutine);
+  }
+}
+
+[[gnu::noinline, gnu::cold]] void Scheduler::refuse_spawn(const ScopeBase& scope) const {
+  if (&scope.runtime() == &runtime_) scope.refuse("spawn");
+  throw UsageError(fmt::format("spawn: {} belongs to runtime '{}': expected a scope of '{}'",
+                               scope.info(), scope.runtime().name(), runtime_.name()));
+}
+
+[[gnu::noinline]] void Scheduler::cancel_at_birth(CoroutineBase& coroutine) {
+  cancel(coroutine, make_cancellation("Graceful shutdown"), false);
+}
+
+void Scheduler::enlist(CoroutineBase& coroutine, Priority priority, ScopeBase& scope) {
+  if (kernel_.chooser != nullptr) {
+    const std::uint64_t parent = current_ != nullptr ? current_->path_ : 0;
+    coroutine.path_ = kernel_.chooser->spawn_path(parent, coroutine.name());
+  }
+  coroutine.priority_ = priority;
+  enroll(coroutine, scope);
+  enqueue(coroutine, WakeCause::Spawn);
+}
+
+void Scheduler::enroll(CoroutineBase& coroutine, ScopeBase& scope) {
+  coroutine.id_ = next_id_++;
+  coroutine.scope_ = &scope;
+  kernel_.trace(Trace::Spawned, &coroutine, coroutine.id_);
+  coroutine.add_ref();
+  registry_.push_back(coroutine);
+  scope.enter(coroutine);
+  ++active_coroutines_;
+  ++metrics_.spawned;
+}
+
+void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely) {
+  if (coroutine.closed()) return;
+  FERMATA_REQUIRE(!reason || is_cancellation(reason), "cancel: the reason must be a Cancellation");
+  if (!reason) reason = make_cancellation("Coroutine cancelled");
+  if (coroutine.is_protected()) {
+    std::exception_ptr& deferred = coroutine.extras().deferred_cancellation;
+    if (!deferred && !coroutine.stored_error_) deferred = std::move(reason);
+    return;
+  }
+  if (!runs(coroutine) && safely && coroutine.is_started()) {
+    return become_zombie(coroutine);
+  }
+  deliver_cancellation(coroutine, reason, WakeCause::Cancel);
+}
+
+void Scheduler::become_zombie(CoroutineBase& coroutine) noexcept {
+  if (coroutine.is_zombie()) return;
+  coroutine.set(CoroutineBase::kZombie);
+  --active_coroutines_;
+  coroutine.scope_->member_became_zombie();
+}
+
+void Scheduler::cancel_member(CoroutineBase& coroutine, const std::exception_ptr& reason,
+                              bool safely) {
+  if (coroutine.closed() || coroutine.waits_to_clean_up()) return;
+  if (safely && coroutine.is_started()) {
+    become_zombie(coroutine);
+  } else {
+    cancel(coroutine, reason, false);
+  }
+}
+
+bool Scheduler::runs(const CoroutineBase& coroutine) const noexcept {
+  const WakerStatus status = coroutine.waker_.status;
+  return &coroutine == current_ && status != WakerStatus::Waiting && status != WakerStatus::Queued;
+}
+
+// A destructor waits: an exception that it lets out would end the program.
+bool Scheduler::waits_in_destructor(const CoroutineBase& coroutine) const noexcept {
+  if (coroutine.context_ == nullptr) return false;
+  if (coroutine.has(CoroutineBase::kUnwinding)) return true;
+  if (&coroutine == current_) return in_destructor(coroutine);
+  return coroutine.destructor_depth_ > 0 || coroutine.context_->ambient.uncaught_exceptions > 0;
+}
+
+void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::exception_ptr& reason,
+                                     WakeCause cause) {
+  Waker& waker = coroutine.waker_;
+  coroutine.set(CoroutineBase::kCancelled);
+  kernel_.trace(Trace::Cancelled, &coroutine, static_cast<std::uint64_t>(cause));
+  if (runs(coroutine) || waits_in_destructor(coroutine)) {
+    if (!coroutine.stored_error_) coroutine.stored_error_ = reason;
+    return;
+  }
+  waker.cancel(reason);
+  if (!coroutine.is_started()) {
+    waker.status = WakerStatus::Ignored;
+  } else if (waker.status == WakerStatus::Waiting) {
+    waker.unsubscribe();
+    if (&coroutine == current_) {
+      waker.status = WakerStatus::Result;
+    } else {
+      enqueue(coroutine, cause);
+    }
+  }
+}
+
+void Scheduler::enter_protected() {
+  CoroutineBase& me = require_suspendable("protect");
+  ++me.protect_depth_;
+}
+
+std::exception_ptr Scheduler::leave_protected() noexcept {
+  CoroutineBase& me = *current_;
+  if (--me.protect_depth_ > 0) return nullptr;
+  me.unset(CoroutineBase::kProtectionCleared);
+  if (me.extras_ == nullptr || !me.extras_->deferred_cancellation) return nullptr;
+  if (me.has(CoroutineBase::kUnwinding)) return nullptr;
+  me.set(CoroutineBase::kCancelled);
+  std::exception_ptr cancellation = std::exchange(me.extras_->deferred_cancellation, nullptr);
+  if (!in_destructor(me)) return cancellation;
+  if (!me.stored_error_) me.stored_error_ = std::move(cancellation);
+  return nullptr;
+}
+
+void Scheduler::enter_destructor() {
+  ++require_suspendable("protect_in_destructor").destructor_depth_;
+}
+
+void Scheduler::clear_protection(CoroutineBase& coroutine) noexcept {
+  if (coroutine.protect_depth_ == 0) return;
+  coroutine.set(CoroutineBase::kProtectionCleared);
+  coroutine.extras_ ? coroutine.extras_->deferred_cancellation = nullptr : nullptr;
+}
+
+}  // namespace fermata::detail

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fermata/base/error.hpp"
+#include "fermata/core/runtime.hpp"
+#include "fermata/core/scheduler.hpp"
+
+namespace fermata::detail {
+
+namespace {
+
+constexpr unsigned kTicksBetweenPolls = 61;
+constexpr Duration kPollInterval = std::chrono::milliseconds(10);
+constexpr std::size_t kMicrotaskDrainLimit = 100'000;  // In simulation; then it is a livelock.
+
+}  // namespace
+
+void Scheduler::time_step() {
+  const Instant now = runtime_.now();
+  const Duration took = now - step_began_;
+  step_began_ = now;
+  if (took <= runtime_.options().slow_step) return;
+  ++metrics_.slow_steps;
+  runtime_.log(fmt::format("slow step: {} ran for {} ms without giving up control",
+                           current_ != nullptr ? current_->info() : "the scheduler",
+                           std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+}
+
+void Scheduler::end_step() {
+  if (step_limited_) time_step();
+  if (kernel_.observer == nullptr || abandoned_) return;
+  try {
+    kernel_.observer->end_step(runtime_);
+  } catch (...) {
+    handle_loop_exception(std::current_exception());
+  }
+}
+
+void Scheduler::drain_microtasks() {
+  std::size_t ran = 0;
+  while (!microtasks_.empty() && !microtasks_paused_) {
+    kernel_.trace(Trace::MicrotaskRun, nullptr, 0);
+    ++metrics_.microtasks;
+    try {
+      microtasks_.run_first();
+      if (++ran > kMicrotaskDrainLimit && kernel_.chooser != nullptr) {
+        microtasks_.clear();
+        throw LivelockError(
+            fmt::format("more than {} microtasks without a switch", kMicrotaskDrainLimit));
+      }
+    } catch (...) {
+      microtasks_paused_ = true;
+      handle_loop_exception(std::current_exception());
+    }
+  }
+  while (!reported_errors_.empty()) {
+    const auto errors = std::exchange(reported_errors_, {});
+    for (const std::exception_ptr& error : errors) handle_loop_exception(error);
+  }
+}
+
+void Scheduler::poll(TurnMode mode) {
+  if (step_limited_) time_step();  // What the reactor takes is not the coroutine's.
+  if (watchdog_ != nullptr) watchdog_->begin(nullptr);
+  ++metrics_.polls;
+  if (mode == TurnMode::Block) ++metrics_.blocking_polls;
+  kernel_.trace(Trace::Polled, nullptr, mode == TurnMode::Block ? 1 : 0);
+  try {
+    runtime_.reactor().turn(mode, runtime_.timers().earliest());
+  } catch (...) {
+    handle_loop_exception(std::current_exception());
+  }
+  // Look again after as many ticks as take about the interval, at most kTicksBetweenPolls.
+  if (mode == TurnMode::NoWait && turned_at_ - last_poll_ > kPollInterval) {
+    poll_budget_ = std::max(1u, poll_budget_ / 4);
+  } else {
+    poll_budget_ = std::min(kTicksBetweenPolls, poll_budget_ * 2);
+  }
+  poll_at_ = metrics_.ticks + poll_budget_;
+  last_poll_ = turned_at_;
+  if (step_limited_) step_began_ = runtime_.now();
+  if (has_native_work()) drain_microtasks();
+}
+
+void Scheduler::loop() {
+  for (;;) {
+    current_ = nullptr;
+    // Control comes back when the tick of a coroutine has found nobody.
+    if (CoroutineBase* const next = tick_for_loop()) enter_from_loop(*next);
+    if (abandoned_) break;
+    if (!ready_.empty() || has_native_work()) continue;
+    if (phase_ == Phase::Final) {
+      if (registry_.empty() && close_scopes()) continue;
+      break;
+    }
+    if (kernel_.active_events > 0) {
+      contexts_.trim();
+      poll(TurnMode::Block);
+      continue;
+    }
+    if (registry_.empty()) {
+      if (!launch_finalizers() && !close_scopes() && !runtime_.reactor().linger()) return;
+      continue;
+    }
+    poll(TurnMode::NoWait);  // The last chance for something that has happened already.
+    if (!ready_.empty() || has_native_work() || kernel_.active_events > 0) continue;
+    if (!resolve_softly()) resolve_deadlock();
+  }
+  unwind_all();
+}
+
+// The end of the scopes that are left; false when it leaves nobody to run.
+bool Scheduler::close_scopes() noexcept {
+  scopes_.close_all();
+  return !registry_.empty();
+}
+
+void Scheduler::run_body(CoroutineBase& coroutine) {
+  in_scheduler_context_ = false;
+  coroutine.set(CoroutineBase::kStarted);
+  kernel_.trace(Trace::Started, &coroutine, 0);
+  if (coroutine.extras_ != nullptr) [[unlikely]] {
+    call_switch_handlers(coroutine, SwitchMoment::Enter);
+  }
+  std::exception_ptr error = std::move(coroutine.waker_.error);
+  coroutine.waker_.clear();
+  if (!error) {
+    try {
+      coroutine.invoke();
+      if (coroutine.has(CoroutineBase::kToldToUnwind)) {
+        runtime_.log(coroutine.info() + " has swallowed its forced unwinding");
+      }
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  finalize(coroutine, std::move(error));
+}
+
+void Scheduler::call_switch_handlers(CoroutineBase& coroutine, SwitchMoment moment) {
+  const NoSuspend guard(runtime_);
+  try {
+    coroutine.extras_->switch_handlers.call(coroutine, moment);
+  } catch (...) {
+    report_unhandled(std::current_exception());
+  }
+}
+
+}  // namespace fermata::detail

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Waiting for a scope. The condition is looked at again after every wake: between the wake and the
+// waiter's turn somebody may have spawned. What members throw is kept from the first look on, so
+// that nothing is lost while the waiter is on its way back.
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "fermata/base/error.hpp"
+#include "fermata/core/runtime.hpp"
+#include "fermata/core/scope.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/core/timer.hpp"
+
+namespace fermata {
+
+namespace {
+
+void wake_waiter(Registration& registration, Event& event, const Outcome&) {
+  event.runtime().scheduler().wake(registration.coroutine(), &event, nullptr, nullptr,
+                                   WakeCause::Event);
+}
+
+}  // namespace
+
+/// One coroutine that waits for one scope.
+class ScopeBase::Watch {
+ public:
+  Watch(ScopeBase& scope, CoroutineBase& waiter, const WaitOptions& options)
+      : scope_(Ref<ScopeBase>::share(scope)), waiter_(waiter), options_(options) {
+    if (options_.token == &scope) options_.token = nullptr;
+    if (options_.timeout) {
+      if (*options_.timeout < Duration::zero()) {
+        throw UsageError(fmt::format("a timeout of {} ns for {}: expected zero or more",
+                                     options_.timeout->count(), scope.info()));
+      }
+      deadline_ = scope.runtime().now() + *options_.timeout;
+    }
+    waiter_.waker().clear();
+    if (!scope.closed()) {
+      collector_ = subscribe(
+          scope, [this](Event& event, const Outcome& outcome) { collect(event, outcome.error); });
+    }
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  /// An error that was taken from a member and got to nobody is unhandled after all.
+  ~Watch() {
+    collector_.cancel();
+    waiter_.waker().clear();
+    for (const std::exception_ptr& error : errors_) scope_->runtime().report_unhandled(error);
+  }
+
+  /// The oldest error of a member that nobody has been given, or null; it is the caller's now.
+  [[nodiscard]] std::exception_ptr take_error() noexcept {
+    if (errors_.empty()) return nullptr;
+    std::exception_ptr error = std::move(errors_.front());
+    errors_.erase(errors_.begin());
+    return error;
+  }
+  /// The reason, when the scope was cancelled since.
+  [[nodiscard]] const std::exception_ptr& cancelled() const noexcept { return cancelled_; }
+
+  /// Suspends until the scope has news. Throws what the wait ended with otherwise.
+  void wait(const SourcePlace& place) {
+    Waker& waker = waiter_.waker();
+    std::optional<Timer> timer;
+    Runtime& runtime = scope_->runtime();
+    if (options_.token != nullptr && options_.token->closed()) throw_cancelled();
+    if (options_.timeout) {
+      const Instant now = runtime.now();
+      if (deadline_ <= now) std::rethrow_exception(timeout_error());
+      timer.emplace(runtime, deadline_ - now);
+    }
+    waker.resume_when(*scope_, WakeRule::Custom, false, &wake_waiter);
+    if (options_.token != nullptr) {
+      options_.token->mark_result_used();
+      waker.resume_when(*options_.token, WakeRule::Token);
+    }
+    if (timer) waker.resume_when(*timer, WakeRule::Custom, false, &on_timeout, this);
+    runtime.scheduler().suspend(place);
+    waker.clear();
+  }
+
+ private:
+  static void on_timeout(Registration& registration, Event& event, const Outcome&) {
+    const auto& self = *static_cast<const Watch*>(registration.context);
+    event.runtime().scheduler().wake(registration.coroutine(), &event, nullptr,
+                                     self.timeout_error(), WakeCause::Event);
+  }
+
+  /// Says how long the whole wait was to be, not its last part.
+  [[nodiscard]] std::exception_ptr timeout_error() const {
+    return Timer(scope_->runtime(), *options_.timeout).timeout_error();
+  }
+
+  void collect(Event& event, const std::exception_ptr& error) {
+    if (!error) return;
+    if (is_cancellation(error)) {
+      cancelled_ = error;
+    } else {
+      errors_.push_back(error);
+      event.mark_exception_handled();
+    }
+  }
+
+  [[noreturn]] void throw_cancelled() const {
+    OperationCanceled cancelled;
+    const Outcome* outcome = options_.token->replay();
+    if (outcome != nullptr && outcome->error) {
+      options_.token->mark_exception_caught();
+      cancelled.set_previous(outcome->error);
+    }
+    throw cancelled;
+  }
+
+  Ref<ScopeBase> scope_;
+  CoroutineBase& waiter_;
+  WaitOptions options_;
+  Instant deadline_;
+  Subscription collector_;
+  std::vector<std::exception_ptr> errors_;
+  std::exception_ptr cancelled_;
+};
+
+void ScopeBase::refuse_if_inside(const char* operation, const CoroutineBase& caller) const {
+  if (!contains(caller.scope())) return;
+  throw UsageError(
+      fmt::format("{}: {} is inside of {}, which would wait for it: expected a caller "
+                  "outside of the scope",
+                  operation, caller.info(), info()));
+}
+
+void ScopeBase::await_completion(const WaitOptions& options, SourcePlace place) {
+  if (closed()) return;
+  CoroutineBase& me = runtime().scheduler().require_suspendable("await_completion");
+  refuse_if_inside("await_completion", me);
+  Watch watch(*this, me, options);
+  for (;;) {
+    std::exception_ptr failure;
+    while (std::exception_ptr next = watch.take_error()) failure = link_previous(failure, next);
+    if (failure) std::rethrow_exception(failure);
+    if (watch.cancelled()) std::rethrow_exception(watch.cancelled());
+    if (closed()) return;
+    if (wave_ != Wave::None) {
+      std::rethrow_exception(
+          Cancellation("the scope has been cancelled: " + info()).with_previous(reason_));
+    }
+    if (is_idle()) return;
+    watch.wait(place);
+  }
+}
+
+void ScopeBase::await_after_cancellation(const CleanupErrorHandler& handler,
+                                         const WaitOptions& options, SourcePlace place) {
+  if (!is_cancelled()) {
+    throw UsageError(
+        fmt::format("await_after_cancellation: {} has not been cancelled: expected a cancelled "
+                    "scope",
+                    info()));
+  }
+  if (closed()) return;
+  CoroutineBase& me = runtime().scheduler().require_suspendable("await_after_cancellation");
+  refuse_if_inside("await_after_cancellation", me);
+  const auto self = Ref<ScopeBase>::share(*this);
+  Watch watch(*this, me, options);
+  for (;;) {
+    while (const std::exception_ptr error = watch.take_error()) {
+      if (!handler) std::rethrow_exception(error);
+      handler(error, *this);
+    }
+    if (closed() || is_empty()) return;
+    watch.wait(place);
+  }
+}
+
+}  // namespace fermata

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/core/suspend.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "fermata/base/error.hpp"
+#include "fermata/core/timer.hpp"
+
+namespace fermata {
+
+namespace {
+
+/// Key of draws that the program itself asks for.
+constexpr std::uint64_t kProgramDraw = 0x70726f6772616dULL;
+
+std::uint64_t system_random() {
+  std::uint64_t number = 0;
+  if (::getentropy(&number, sizeof number) == 0) return number;
+  throw InputOutputError("ask the system for a random number", errno);
+}
+
+}  // namespace
+
+void detail::require_valid_span(Duration span) {
+  if (span >= Duration::zero()) return;
+  throw UsageError(fmt::format("a span of {} ns: expected zero or more", span.count()));
+}
+
+void detail::throw_canceled_by(Event& token) {
+  OperationCanceled canceled;
+  if (const Outcome* outcome = token.replay(); outcome != nullptr && outcome->error) {
+    token.mark_exception_caught();
+    canceled.set_previous(outcome->error);
+  }
+  throw canceled;
+}
+
+void delay(Duration span, SourcePlace place) {
+  detail::require_valid_span(span);
+  if (span == Duration::zero()) return suspend(place);
+  Runtime& runtime = current_runtime();
+  detail::Scheduler& scheduler = runtime.scheduler();
+  if (scheduler.unwinding(scheduler.require_suspendable("delay"))) return suspend(place);
+  Timer timer(runtime, span);
+  scheduler.wait_for(timer, place);
+}
+
+Instant now() { return current_runtime().now(); }
+
+WallTime wall_clock() { return current_runtime().reactor().wall_clock(); }
+
+std::uint64_t random(std::uint64_t bound) {
+  Runtime& runtime = current_runtime();
+  if (Chooser* chooser = runtime.kernel().chooser) {
+    const std::uint64_t caller = runtime.current() != nullptr ? runtime.current()->path() : 0;
+    return chooser->draw(Stream::Workload, kProgramDraw ^ caller, bound);
+  }
+  return bound == 0 ? system_random() : system_random() % bound;
+}
+
+CoroutineBase& current_coroutine() {
+  CoroutineBase* current = current_runtime().current();
+  FERMATA_REQUIRE(current != nullptr, "no coroutine is running");
+  return *current;
+}
+
+LocalContext& coroutine_context() { return current_coroutine().local(); }
+
+void exit(int code) { current_runtime().scheduler().request_exit(code); }
+
+void shutdown(std::exception_ptr reason) { current_runtime().shutdown(std::move(reason)); }
+
+std::size_t add_switch_handler(std::shared_ptr<SwitchHandler> handler) {
+  return current_coroutine().add_switch_handler(std::move(handler));
+}
+
+namespace {
+
+/// Leaves no registration behind when building a wait fails.
+class CleanWaker {
+ public:
+  explicit CleanWaker(Waker& waker) noexcept : waker_(waker) { waker_.clear(); }
+  CleanWaker(const CleanWaker&) = delete;
+  CleanWaker& operator=(const CleanWaker&) = delete;
+  ~CleanWaker() { waker_.clear(); }
+
+ private:
+  Waker& waker_;
+};
+
+}  // namespace
+
+void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace place) {
+  Runtime& runtime = current_runtime();
+  detail::Scheduler& scheduler = runtime.scheduler();
+  CoroutineBase& me = scheduler.require_suspendable("wait");
+  FERMATA_REQUIRE(&event != &me, "a coroutine cannot await itself");
+  if (options.timeout) require_valid_span(*options.timeout);
+  Waker& waker = me.waker();
+  const CleanWaker clean(waker);
+  event.mark_result_used();
+  if (event.closed() && event.replay() == nullptr) {
+    runtime.log(event.info() + " is waited for after its end");
+  }
+  Event* token = options.token == &event ? nullptr : options.token;
+  if (token != nullptr && token->void_as_token()) token = nullptr;
+  std::optional<Timer> timer;
+  waker.resume_when(event, WakeRule::Resolve);
+  if (!event.closed()) {
+    if (token != nullptr) {
+      token->mark_used_as_token();
+      token->touched();
+      if (token->closed()) throw_canceled_by(*token);
+      waker.resume_when(*token, WakeRule::Token);
+    }
+    if (options.timeout) {
+      timer.emplace(runtime, *options.timeout);
+      if (*options.timeout == Duration::zero()) std::rethrow_exception(timer->timeout_error());
+      waker.resume_when(*timer, WakeRule::Timeout);
+    }
+  }
+  scheduler.suspend(place);
+  return waker.result;
+}
+
+}  // namespace fermata

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/core/timer_queue.hpp"
+
+#include <algorithm>
+
+#include "fermata/core/timer.hpp"
+
+// An entry on its way stays in registers: one that is stored and read again at once stalls.
+#define FERMATA_INLINE [[gnu::always_inline]] inline
+
+namespace fermata::detail {
+
+bool TimerQueue::earlier(const Entry& a, const Entry& b) noexcept {
+  return a.deadline != b.deadline ? a.deadline < b.deadline : a.sequence < b.sequence;
+}
+
+FERMATA_INLINE void TimerQueue::settle(std::size_t index, const Entry& entry) noexcept {
+  heap_[index] = entry;
+  entry.timer->queue_index_ = static_cast<std::uint32_t>(index);
+}
+
+FERMATA_INLINE void TimerQueue::sift_up(std::size_t index, const Entry& entry) noexcept {
+  while (index > 0) {
+    const std::size_t parent = (index - 1) / kArity;
+    if (!earlier(entry, heap_[parent])) break;
+    settle(index, heap_[parent]);
+    index = parent;
+  }
+  settle(index, entry);
+}
+
+FERMATA_INLINE void TimerQueue::sift_down(std::size_t index, const Entry& entry) noexcept {
+  Entry* const heap = heap_.data();
+  const std::size_t size = heap_.size();
+  for (;;) {
+    const std::size_t first = index * kArity + 1;
+    if (first >= size) break;
+    const Entry* least = heap + first;
+    const Entry* const end = heap + std::min(first + kArity, size);
+    for (const Entry* child = least + 1; child != end; ++child) {
+      if (earlier(*child, *least)) least = child;
+    }
+    if (!earlier(*least, entry)) break;
+    settle(index, *least);
+    index = static_cast<std::size_t>(least - heap);
+  }
+  settle(index, entry);
+}
+
+void TimerQueue::push(Timer& timer, Instant deadline) {
+  heap_.emplace_back();
+  sift_up(heap_.size() - 1, Entry{deadline, next_sequence_++, &timer});
+}
+
+void TimerQueue::remove(Timer& timer) noexcept {
+  const std::size_t hole = timer.queue_index_;
+  const Entry last = heap_.back();
+  heap_.pop_back();
+  if (hole == heap_.size()) return;
+  if (hole > 0 && earlier(last, heap_[(hole - 1) / kArity])) {
+    sift_up(hole, last);
+  } else {
+    sift_down(hole, last);
+  }
+}
+
+Timer* TimerQueue::pop_due(Instant now, std::uint64_t armed_before) noexcept {
+  if (heap_.empty()) return nullptr;
+  const Entry& top = heap_.front();
+  if (top.deadline > now || top.sequence >= armed_before) return nullptr;
+  Timer* timer = top.timer;
+  remove(*timer);
+  if (!heap_.empty()) __builtin_prefetch(heap_.front().timer);
+  return timer;
+}
+
+}  // namespace fermata::detail

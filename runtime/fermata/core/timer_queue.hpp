@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The deadlines of a runtime: a contiguous 4-ary min-heap shared by every reactor, so that order is
+// the same on all of them. Never rounds. Equal deadlines fire in arming order (TMR-04).
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fermata/base/time.hpp"
+
+namespace fermata {
+
+class Timer;
+
+namespace detail {
+
+class TimerQueue {
+ public:
+  /// REQUIRES: `timer` is not in the queue.
+  void push(Timer& timer, Instant deadline);
+  /// REQUIRES: `timer` is in the queue.
+  void remove(Timer& timer) noexcept;
+
+  /// Takes out the earliest timer that is due at `now` and was armed before `armed_before`; null
+  /// when there is none.
+  Timer* pop_due(Instant now, std::uint64_t armed_before) noexcept;
+
+  /// Everything armed from here on has a sequence number of at least this.
+  [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
+
+  /// never() when empty.
+  [[nodiscard]] Instant earliest() const noexcept {
+    return heap_.empty() ? Instant::never() : heap_.front().deadline;
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }
+
+ private:
+  struct Entry {
+    Instant deadline;
+    std::uint64_t sequence;
+    Timer* timer;
+  };
+  static constexpr std::size_t kArity = 4;
+
+  static bool earlier(const Entry& a, const Entry& b) noexcept;
+  void settle(std::size_t index, const Entry& entry) noexcept;
+  void sift_up(std::size_t index, const Entry& entry) noexcept;
+  void sift_down(std::size_t index, const Entry& entry) noexcept;
+
+  std::vector<Entry> heap_;
+  std::uint64_t next_sequence_ = 0;
+};
+
+}  // namespace detail
+}  // namespace fermata

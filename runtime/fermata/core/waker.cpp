@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/core/waker.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/core/coroutine.hpp"
+#include "fermata/core/event.hpp"
+#include "fermata/core/runtime.hpp"
+#include "fermata/core/timer.hpp"
+
+namespace fermata {
+
+namespace {
+
+constexpr const char* kTerminated = "The event cannot be used after it has been terminated";
+
+/// A registration that answers drops itself from its waker: somebody must hold it meanwhile.
+class Keep {
+ public:
+  explicit Keep(Registration& registration) noexcept : registration_(registration) {
+    registration_.add_ref();
+  }
+  Keep(const Keep&) = delete;
+  Keep& operator=(const Keep&) = delete;
+  ~Keep() { registration_.release(); }
+
+ private:
+  Registration& registration_;
+};
+
+std::exception_ptr token_fired(const std::exception_ptr& cause) {
+  OperationCanceled error;
+  error.set_previous(cause);
+  return std::make_exception_ptr(std::move(error));
+}
+
+// Whoever reports its error keeps it until it has been delivered.
+void take_error_of(Event& event) noexcept {
+  if (event.reports_error()) return;
+  event.mark_exception_handled();
+  event.mark_exception_caught();
+}
+
+}  // namespace
+
+const char* to_string(WakerStatus status) noexcept {
+  switch (status) {
+    case WakerStatus::None:
+      return "none";
+    case WakerStatus::Waiting:
+      return "waiting";
+    case WakerStatus::Queued:
+      return "queued";
+    case WakerStatus::Ignored:
+      return "ignored";
+    case WakerStatus::Result:
+      return "result";
+  }
+  return "none";
+}
+
+void Registration::destroy() noexcept {
+  if (slot_ == kOnHeap) {
+    delete this;
+  } else {
+    std::uint8_t& in_use = coroutine_->waker().slots_in_use_;
+    in_use = static_cast<std::uint8_t>(in_use & ~(1u << slot_));
+  }
+}
+
+// Where a wait ends: in the same unit as what calls it, so that both become one function.
+void detail::Scheduler::wake(CoroutineBase& coroutine, Event* source, void* result,
+                             const std::exception_ptr& error, WakeCause cause) {
+  Waker& waker = coroutine.waker_;
+  switch (waker.status) {
+    case WakerStatus::Queued:
+    case WakerStatus::Ignored:
+    case WakerStatus::Result:
+      return;
+    case WakerStatus::None:
+      // A registered event may fire between the registration and the suspend.
+      FERMATA_REQUIRE(!coroutine.closed() && !waker.empty(),
+                      "the coroutine has not been suspended");
+      break;
+    case WakerStatus::Waiting:
+      break;
+  }
+  waker.result = result;
+  waker.triggered = source;
+  if (error) [[unlikely]] {
+    waker.fail(error);
+  }
+  waker.unsubscribe();
+  if (&coroutine == current_) {
+    waker.status = WakerStatus::Result;
+  } else {
+    enqueue(coroutine, cause);
+  }
+}
+
+void Registration::resolve(Event& event, const Outcome& outcome) {
+  detail::Scheduler& scheduler = event.runtime().scheduler();
+  if (!outcome.error) [[likely]] {
+    return scheduler.wake(*coroutine_, &event, outcome.result, nullptr, WakeCause::Event);
+  }
+  take_error_of(event);
+  scheduler.wake(*coroutine_, &event, outcome.result, event.error_for_waiter(outcome.error),
+                 WakeCause::Event);
+}
+
+[[gnu::flatten]] void Registration::run(Event& event, const Outcome& outcome) {
+  CoroutineBase& waiter = *coroutine_;
+  detail::Scheduler& scheduler = event.runtime().scheduler();
+  switch (rule_) {
+    case WakeRule::Resolve:
+      resolve(event, outcome);
+      return;
+    case WakeRule::Token:
+      if (event.void_as_token()) return;
+      if (outcome.error) take_error_of(event);
+      scheduler.wake(waiter, &event, nullptr, token_fired(outcome.error), WakeCause::Event);
+      return;
+    case WakeRule::Timeout:
+      scheduler.wake(waiter, &event, nullptr,
+                     outcome.error ? outcome.error : static_cast<Timer&>(event).timeout_error(),
+                     WakeCause::Event);
+      return;
+    case WakeRule::Custom:
+      handler_(*this, event, outcome);
+      return;
+  }
+}
+
+void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler handler,
+                        void* context) {
+  const Outcome* stored = event.replay();
+  FERMATA_REQUIRE(!event.closed() || stored != nullptr, kTerminated);
+  FERMATA_REQUIRE(status == WakerStatus::None || status == WakerStatus::Waiting,
+                  "resume_when: the coroutine is already on its way back from its wait");
+  Registration& registration = append_registration();
+  registration.source_ = &event;
+  registration.rule_ = rule;
+  registration.handler_ = handler;
+  registration.context = context;
+  event.add_ref();
+  if (!event.closed()) event.add_callback(registration);
+  if (status == WakerStatus::Waiting) {
+    if (event.closed()) {
+      event.runtime().kernel().trace(Trace::CallbackCalled, &event, 0);
+      const Keep keep(registration);
+      registration.run(event, *stored);
+    } else {
+      try {
+        start(registration);
+      } catch (...) {
+        drop_last();
+        throw;
+      }
+    }
+  }
+  if (transfer) event.release();
+}
+
+void Waker::fail(const std::exception_ptr& answer) noexcept {
+  error = answer;
+  if (triggered == nullptr || !triggered->reports_error()) return;
+  triggered->add_ref();
+  holds_failed_ = true;
+}
+
+void Waker::cancel(const std::exception_ptr& reason) {
+  if (!cancelled_) error = link_previous(reason, error);
+  cancelled_ = true;
+  result = nullptr;
+}
+
+std::exception_ptr Waker::take_error() noexcept {
+  if (holds_failed_ && !cancelled_) triggered->mark_exception_caught();
+  std::exception_ptr taken = error;
+  clear();
+  return taken;
+}
+
+void Waker::drop_error() noexcept {
+  error = nullptr;
+  cancelled_ = false;
+  if (std::exchange(holds_failed_, false)) std::exchange(triggered, nullptr)->release();
+}
+
+void Waker::start_events() {
+  Registration* entry = first_;
+  while (entry != nullptr) {
+    Event& event = *entry->source_;
+    if (event.closed()) {
+      const Outcome* outcome = event.replay();
+      FERMATA_REQUIRE(outcome != nullptr, kTerminated);
+      event.runtime().kernel().trace(Trace::CallbackCalled, &event, 0);
+      const Keep keep(*entry);
+      entry->run(event, *outcome);
+    } else if (event.startable()) {
+      start(*entry);
+    }
+    if (status != WakerStatus::Waiting) return;
+    entry = entry->next_;
+  }
+}
+
+void Waker::start(Registration& entry) {
+  const auto event = Ref<Event>::share(*entry.source_);
+  event->start();
+  if (status == WakerStatus::Waiting) {
+    entry.started_ = true;
+    entry.round_ = event->round();
+  } else {
+    event->stop();  // It answered while it was being armed: the registration is gone.
+  }
+}
+
+[[gnu::flatten]] void Waker::drop_first() noexcept {
+  Registration* entry = first_;
+  first_ = entry->next_;
+  let_go(*entry);
+}
+
+void Waker::drop_last() noexcept {
+  Registration* const entry = last_;
+  Registration** link = &first_;
+  for (; *link != entry; link = &(*link)->next_) last_ = *link;
+  *link = nullptr;
+  let_go(*entry);
+}
+
+void Waker::let_go(Registration& registration) noexcept {
+  Event& event = *registration.source_;
+  const bool started = std::exchange(registration.started_, false);
+  if (started && registration.round_ == event.round()) event.stop();
+  event.remove_callback(registration);
+  registration.release();
+  event.release();
+}
+
+Registration& Waker::other_registration() {
+  for (std::uint8_t slot = 0; slot < kSlots; ++slot) {
+    if ((slots_in_use_ >> slot & 1) == 0) return in_slot(slot);
+  }
+  return *new Registration(*coroutine_, Registration::kOnHeap);
+}
+
+}  // namespace fermata

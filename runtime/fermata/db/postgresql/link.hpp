@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fermata/base/time.hpp"
+#include "fermata/db/errors.hpp"
+#include "fermata/io/descriptor.hpp"
+
+namespace fermata::db::postgresql {
+
+struct FreeConnection {
+  void operator()(PGconn* connection) const noexcept { PQfinish(connection); }
+};
+struct FreeResult {
+  void operator()(PGresult* result) const noexcept { PQclear(result); }
+};
+using ConnectionHandle = std::unique_ptr<PGconn, FreeConnection>;
+using ResultHandle = std::unique_ptr<PGresult, FreeResult>;
+
+/// A connection that stands, and the waits for it.
+class Link {
+ public:
+  Link(std::string database, ConnectionHandle handle);
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+  ~Link();
+
+  [[nodiscard]] PGconn* get() const noexcept { return handle_.get(); }
+  [[nodiscard]] const std::string& database() const noexcept { return database_; }
+  [[nodiscard]] bool broken() const noexcept {
+    return broken_ || PQstatus(handle_.get()) != CONNECTION_OK;
+  }
+  void mark_broken() noexcept { broken_ = true; }
+  /// When the last command was answered to its end.
+  [[nodiscard]] Instant answered_at() const noexcept { return answered_at_; }
+
+  /// Sends what was put into the queue: `queued` is what the call that did so has returned.
+  void send(int queued);
+  /// The next result of the command that runs; null when there are no more.
+  [[nodiscard]] ResultHandle next_result();
+  /// The same for one that has to be followed by no other. Throws what it says.
+  ResultHandle only_result();
+  /// Reads to the end of the command; what it says is forgotten.
+  void drain();
+  /// The same when `last` was the last result of interest: throws what that says, if it is an
+  /// error, rather than that the server says no more.
+  void end(const PGresult& last);
+
+  /// From now on waits end at `deadline` with Timeout.
+  void limit(std::optional<Instant> deadline) noexcept { deadline_ = deadline; }
+  /// Waits for the socket.
+  PollMask wait(PollMask mask);
+  void consume();
+
+ private:
+  void check(const PGresult& result);
+  [[noreturn]] void throw_lost();
+  void refuse_copy(ExecStatusType status);
+
+  std::string database_;
+  ConnectionHandle handle_;
+  std::optional<Descriptor> descriptor_;
+  std::optional<Instant> deadline_;
+  Instant answered_at_;
+  bool broken_ = false;
+};
+
+}  // namespace fermata::db::postgresql

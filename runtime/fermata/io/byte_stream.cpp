@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/io/byte_stream.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fermata/base/error.hpp"
+#include "fermata/io/file.hpp"
+#include "fermata/io/request_wait.hpp"
+
+namespace fermata {
+
+std::size_t ByteStream::read(std::span<std::byte> buffer, const WaitOptions& options,
+                             SourcePlace place) {
+  detail::check_token(options);
+  ReadRequest request(handle(), buffer);
+  detail::finish(request, options, place);
+  return request.take();
+}
+
+void ByteStream::read_exact(std::span<std::byte> buffer, const WaitOptions& options,
+                            SourcePlace place) {
+  if (buffer.empty()) return;
+  detail::check_token(options);
+  ReadRequest request(handle(), buffer, ReadMode::All);
+  detail::finish(request, options, place);
+  if (request.transferred() < buffer.size()) {  // Not taken: the next read gets them.
+    throw InputOutputError(
+        fmt::format("Stream ended after {} of {} bytes", request.transferred(), buffer.size()));
+  }
+  request.take();
+}
+
+void ByteStream::write(std::span<const std::byte> data, const WaitOptions& options,
+                       SourcePlace place) {
+  detail::check_token(options);
+  if (const std::size_t written = handle().write_at_once(data)) {
+    if (written == data.size()) return;
+    data = data.subspan(written);
+  }
+  const detail::Deadline deadline(options);
+  do {
+    detail::check_token(options);
+    WriteRequest request(handle(), data);
+    detail::finish(request, deadline.remaining(), place);
+    data = data.subspan(request.transferred());
+  } while (!data.empty());
+}
+
+void ByteStream::writev(Buffers buffers, const WaitOptions& options, SourcePlace place) {
+  detail::check_token(options);
+  WriteRequest request(handle(), buffers);
+  detail::finish(request, options, place);
+}
+
+std::size_t ByteStream::write_some(std::span<const std::byte> data, const WaitOptions& options,
+                                   SourcePlace place) {
+  detail::check_token(options);
+  if (const std::size_t written = handle().write_at_once(data)) return written;
+  WriteRequest request(handle(), data, WriteMode::Some);
+  detail::finish(request, options, place);
+  return request.transferred();
+}
+
+std::uint64_t ByteStream::send_file(File& file, std::uint64_t offset, std::uint64_t length,
+                                    const WaitOptions& options, SourcePlace place) {
+  const detail::Deadline deadline(options);
+  const auto from = Ref<FileHandle>::share(file.handle());
+  std::uint64_t sent = 0;
+  while (true) {
+    detail::check_token(options);
+    WriteRequest request(handle(), *from, offset + sent, length - sent);
+    const std::uint64_t wanted = std::min(length - sent, std::uint64_t{kTransferMax});
+    try {
+      detail::finish(request, deadline.remaining(), place);
+    } catch (const SendFileError& error) {
+      if (sent == 0) throw;
+      throw SendFileError(from->path(), sent + error.sent(), error.code());
+    }
+    sent += request.transferred();
+    if (sent == length || request.transferred() < wanted) return sent;
+  }
+}
+
+}  // namespace fermata

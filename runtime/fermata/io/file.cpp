@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/io/file.hpp"
+
+#include "fermata/base/error.hpp"
+#include "fermata/io/request_wait.hpp"
+
+namespace fermata {
+
+namespace {
+
+std::size_t read_from(FileHandle& handle, std::span<std::byte> buffer,
+                      std::optional<std::uint64_t> offset, const WaitOptions& options,
+                      const SourcePlace& place) {
+  detail::check_token(options);
+  FileReadRequest request(handle, buffer, offset);
+  detail::finish(request, options, place);
+  return request.take();
+}
+
+void write_all(FileHandle& handle, std::span<const std::byte> data,
+               std::optional<std::uint64_t> offset, const WaitOptions& options,
+               const SourcePlace& place) {
+  const auto file = Ref<FileHandle>::share(handle);
+  const detail::Deadline deadline(options);
+  do {
+    detail::check_token(options);
+    FileWriteRequest request(*file, data, offset);
+    detail::finish(request, deadline.remaining(), place);
+    data = data.subspan(request.transferred());
+    if (offset) *offset += request.transferred();
+  } while (!data.empty());
+}
+
+}  // namespace
+
+File File::open(std::string_view path, const OpenMode& mode, const WaitOptions& options,
+                SourcePlace place) {
+  detail::check_token(options);
+  OpenRequest request(current_runtime().reactor().files(), path, mode);
+  detail::finish(request, options, place);
+  return File(request.take(), place);
+}
+
+std::size_t File::read(std::span<std::byte> buffer, const WaitOptions& options, SourcePlace place) {
+  return read_from(handle(), buffer, std::nullopt, options, place);
+}
+
+std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> buffer,
+                          const WaitOptions& options, SourcePlace place) {
+  return read_from(handle(), buffer, offset, options, place);
+}
+
+void File::write(std::span<const std::byte> data, const WaitOptions& options, SourcePlace place) {
+  write_all(handle(), data, std::nullopt, options, place);
+}
+
+void File::write_at(std::uint64_t offset, std::span<const std::byte> data,
+                    const WaitOptions& options, SourcePlace place) {
+  write_all(handle(), data, offset, options, place);
+}
+
+void File::sync(SyncMode mode, const WaitOptions& options, SourcePlace place) {
+  detail::check_token(options);
+  const FileCall call = mode == SyncMode::All ? FileCall::Sync : FileCall::SyncData;
+  FileControlRequest request(handle(), call);
+  detail::finish(request, options, place);
+}
+
+FileStatus File::status(const WaitOptions& options, SourcePlace place) {
+  detail::check_token(options);
+  FileControlRequest request(handle(), FileCall::Status);
+  detail::finish(request, options, place);
+  return request.status();
+}
+
+void File::truncate(std::uint64_t size, const WaitOptions& options, SourcePlace place) {
+  detail::check_token(options);
+  FileControlRequest request(handle(), FileCall::Truncate, size);
+  detail::finish(request, options, place);
+}
+
+}  // namespace fermata

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Byte streams within one machine: Unix sockets, which have a path, and anonymous pipes.
+
+#include <string_view>
+
+#include "fermata/io/byte_stream.hpp"
+#include "fermata/io/stream_listener.hpp"
+
+namespace fermata {
+
+class PipeStream : public ByteStream {
+ public:
+  using ByteStream::ByteStream;
+
+  /// May suspend. Throws UsageError when `path` is empty, longer than 107 bytes or has a NUL in it;
+  /// InputOutputError, for instance "connect to /run/store: No such file or directory".
+  [[nodiscard]] static PipeStream connect(std::string_view path, const WaitOptions& options = {},
+                                          SourcePlace place = SourcePlace::current());
+};
+
+class PipeListener : public StreamListener<PipeStream> {
+ public:
+  using StreamListener::StreamListener;
+
+  /// Makes the socket's file, which goes with the listener. Throws as PipeStream::connect does, for
+  /// instance "listen at /run/store: Address already in use".
+  [[nodiscard]] static PipeListener bind(std::string_view path, const ListenOptions& options = {},
+                                         SourcePlace place = SourcePlace::current());
+};
+
+/// What is written to `writer` is read from `reader`; the other way is refused with UsageError.
+struct PipeEnds {
+  PipeStream reader;
+  PipeStream writer;
+};
+
+/// A pipe without a name. Throws InputOutputError when the system has no descriptors left.
+[[nodiscard]] PipeEnds open_pipe(SourcePlace place = SourcePlace::current());
+
+}  // namespace fermata

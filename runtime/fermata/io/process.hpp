@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Processes: started here, or by somebody else and only waited for.
+//
+//   Process sort = Process::spawn({.program = "sort", .input = Stdio::Pipe, .output =
+//   Stdio::Pipe});
+//
+// Suspension  wait and the streams may suspend; nothing else does.
+// Ownership   Its end closes the streams and leaves the process running: one that was started here
+//             is reaped when it ends, if its runtime still runs then. With `terminate_when_dropped`
+//             it is told to end.
+// Errors      InputOutputError, for instance "spawn /bin/flase: No such file or directory".
+
+#include <csignal>
+#include <optional>
+
+#include "fermata/core/suspend.hpp"
+#include "fermata/io/pipe.hpp"
+#include "fermata/reactor/processes.hpp"
+
+namespace fermata {
+
+class Process {
+ public:
+  /// Starts a program. Throws UsageError when `options` are none that a program can be started
+  /// with; InputOutputError when there is no such program or directory, or the system has no room
+  /// for another process.
+  [[nodiscard]] static Process spawn(const ProcessOptions& options,
+                                     SourcePlace place = SourcePlace::current());
+
+  /// A process that somebody has started, by its id; how it ends can be told only of children of
+  /// this process, and only when nobody else waits for them. Throws UsageError unless `pid` is more
+  /// than 0.
+  [[nodiscard]] static Process watch(int pid, SourcePlace place = SourcePlace::current());
+
+  /// Returns how it has ended. Any number may wait, and any number of times; one that is cancelled
+  /// or times out leaves the process alone.
+  ProcessExit wait(const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());
+
+  /// Sends a signal. False when it has ended already. Throws UsageError for no signal,
+  /// InputOutputError "kill process 7: Operation not permitted".
+  bool kill(int signum = SIGTERM) { return handle().kill(signum); }
+
+  [[nodiscard]] int pid() const { return handle().pid(); }
+  [[nodiscard]] bool ended() const { return handle().ended(); }
+
+  // --- streams, this program's ends; UsageError unless they were asked for as pipes ---
+
+  /// What the child reads; close it to end that.
+  [[nodiscard]] PipeStream& input() { return stream(input_, "input"); }
+  [[nodiscard]] PipeStream& output() { return stream(output_, "output"); }
+  [[nodiscard]] PipeStream& errors() { return stream(errors_, "errors"); }
+
+  // --- for the await family ---
+
+  [[nodiscard]] Event& event() const { return handle(); }
+  /// Unknown while it has not ended.
+  [[nodiscard]] ProcessExit result() const { return handle().exit(); }
+
+ private:
+  using MaybeStream = std::optional<PipeStream>;
+
+  Process(Processes::Spawned spawned, const SourcePlace& place);
+  /// Throws UsageError on a value that was moved from.
+  [[nodiscard]] ProcessHandle& handle() const {
+    FERMATA_REQUIRE(handle_, "The event cannot be used after it has been terminated");
+    return *handle_;
+  }
+  static PipeStream& stream(MaybeStream& stream, const char* name);
+
+  Ref<ProcessHandle> handle_;
+  MaybeStream input_;
+  MaybeStream output_;
+  MaybeStream errors_;
+};
+
+}  // namespace fermata

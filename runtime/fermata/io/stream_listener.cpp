@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/io/stream_listener.hpp"
+
+#include "fermata/base/error.hpp"
+#include "fermata/io/request_wait.hpp"
+
+namespace fermata::detail {
+
+Ref<StreamHandle> accept_from(ListenerHandle& handle, const WaitOptions& options,
+                              SourcePlace place) {
+  check_token(options);
+  const auto listener = Ref<ListenerHandle>::share(handle);
+  if (listener->closed()) return {};
+  try {
+    AcceptRequest request(*listener);
+    finish(request, options, place);
+    return request.take();
+  } catch (const InputOutputError&) {
+    if (listener->closed()) return {};
+    throw;
+  }
+}
+
+}  // namespace fermata::detail

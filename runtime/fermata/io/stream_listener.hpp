@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "fermata/core/suspend.hpp"
+#include "fermata/io/handle_owner.hpp"
+#include "fermata/reactor/listener.hpp"
+
+namespace fermata {
+
+namespace detail {
+
+/// The next connection; null when `listener` is closed, also while this waits.
+Ref<StreamHandle> accept_from(ListenerHandle& listener, const WaitOptions& options,
+                              SourcePlace place);
+
+}  // namespace detail
+
+/// What accepts connections of one kind. Closing it closes those that nobody has accepted.
+template <class Stream>
+class StreamListener : public HandleOwner<ListenerHandle> {
+ public:
+  using HandleOwner::HandleOwner;
+
+  /// The next connection; empty when the listener is closed, also while this waits. May suspend. An
+  /// accept that is cancelled or times out passes its connection on.
+  [[nodiscard]] std::optional<Stream> accept(const WaitOptions& options = {},
+                                             SourcePlace place = SourcePlace::current()) {
+    Ref<StreamHandle> connection = detail::accept_from(handle(), options, place);
+    if (!connection) return std::nullopt;
+    return Stream(std::move(connection), place);
+  }
+};
+
+}  // namespace fermata

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a ThreadChannel is, but for its values. Everything under its lock.
+//
+// Promises   A value or a slot that a woken waiter has been granted is nobody else's; it is granted
+//            as soon as there is one and somebody waits (TC-03).
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "fermata/core/wait_facts.hpp"
+#include "fermata/io/thread_line.hpp"
+#include "fermata/reactor/threads.hpp"
+
+namespace fermata::detail {
+
+class ThreadChannelCore : public EndsWithRun {
+ public:
+  ThreadChannelCore(const ThreadChannelCore&) = delete;
+  ThreadChannelCore& operator=(const ThreadChannelCore&) = delete;
+
+  void close() noexcept;
+  [[nodiscard]] bool closed() const;
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+ protected:
+  using Lock = ThreadLine::Lock;
+
+  /// Throws UsageError unless `capacity` is at least 1.
+  ThreadChannelCore(std::size_t capacity, const SourcePlace& place);
+  ~ThreadChannelCore() = default;
+
+  [[nodiscard]] Lock lock() const { return lock_among_threads(mutex_); }
+
+  /// Values in it, when nobody uses it any more.
+  [[nodiscard]] std::size_t left() const noexcept { return size_; }
+
+  // With the lock held. The await functions may release it meanwhile.
+
+  /// Returns when there is a slot for the caller's value. Throws ThreadChannelError once closed.
+  void await_slot(Lock& held, const WaitOptions& options, const SourcePlace& place);
+  /// The same for a value, also while there are values in a closed one.
+  void await_value(Lock& held, const WaitOptions& options, const SourcePlace& place);
+  /// At once; throws as those do.
+  [[nodiscard]] bool has_slot() const;
+  [[nodiscard]] bool has_value() const;
+  void stored() noexcept;
+  void taken() noexcept;
+
+ private:
+  class Side;
+  /// What somebody has done here, of whom a log is kept.
+  struct Dealings {
+    WaitPerson person;
+    bool sent = false;
+    bool received = false;
+  };
+
+  void explain(WaitFacts& facts, bool sends) const;
+  void note(bool Dealings::*deed);
+  void await(Lock& held, ThreadLine& line, const char* what, const WaitOptions& options,
+             const SourcePlace& place);
+  void run_ends() noexcept override { close(); }
+  void keep_promises() noexcept;
+
+  mutable std::mutex mutex_;
+  const std::size_t capacity_;
+  std::size_t size_ = 0;
+  bool closed_ = false;
+  ThreadLine senders_;
+  ThreadLine receivers_;
+  const SourcePlace place_;
+  std::vector<Dealings> dealings_;  // Empty where nobody keeps a log.
+};
+
+}  // namespace fermata::detail

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/io/thread_line.hpp"
+
+#include <exception>
+
+namespace fermata::detail {
+
+ThreadLine::Turn ThreadLine::wait(Lock& held, const char* what, const WaitSubject& subject,
+                                  const WaitOptions& options, const SourcePlace& place) {
+  std::mutex& mutex = *held.mutex();
+  const Ref<TriggerHandle> trigger = current_runtime().reactor().triggers().make();
+  trigger->set_name(Name(std::string_view(what)));
+  trigger->stand_for(subject);
+  Waiter me{{}, trigger.get()};
+  waiting_.push_back(me);
+  held.unlock();
+  std::exception_ptr given_up;
+  try {
+    fermata::wait(*trigger, options, place);
+  } catch (const OperationCanceled&) {
+    given_up = std::current_exception();
+  } catch (const Timeout&) {
+    given_up = std::current_exception();
+  } catch (...) {
+    held = lock_among_threads(mutex);
+    leave(me);
+    throw;
+  }
+  held = lock_among_threads(mutex);
+  leave(me);
+  if (me.state == Waiter::State::Waiting) std::rethrow_exception(given_up);
+  return me.state == Waiter::State::Granted ? Turn::Granted : Turn::Failed;
+}
+
+void ThreadLine::leave(Waiter& waiter) noexcept {
+  if (waiter.state == Waiter::State::Failed) return;
+  (waiter.state == Waiter::State::Granted ? granted_ : waiting_).remove(waiter);
+}
+
+void ThreadLine::grant() noexcept {
+  Waiter& oldest = *waiting_.first();
+  waiting_.remove(oldest);
+  granted_.push_back(oldest);
+  oldest.state = Waiter::State::Granted;
+  oldest.trigger->fire();
+}
+
+void ThreadLine::fail(Line& line) noexcept {
+  while (Waiter* const oldest = line.first()) {
+    line.remove(*oldest);
+    oldest->state = Waiter::State::Failed;
+    oldest->trigger->fire();
+  }
+}
+
+void ThreadLine::fail_waiting() noexcept { fail(waiting_); }
+
+void ThreadLine::fail_all() noexcept {
+  fail(waiting_);
+  fail(granted_);
+}
+
+}  // namespace fermata::detail

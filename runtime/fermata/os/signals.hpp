@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "fermata/core/reactor.hpp"
+#include "fermata/reactor/signal.hpp"
+#include "fermata/reactor/signal_registry.hpp"
+
+namespace fermata::os {
+
+/// Signals through the registry of the process; the handler wakes the reactor.
+class Signals final : public fermata::Signals {
+ public:
+  Signals(fermata::detail::Attachment& attachment, Reactor& reactor)
+      : fermata::Signals(attachment),
+        mailbox_([](void* woken) noexcept { static_cast<Reactor*>(woken)->wake(); }, &reactor) {}
+
+  /// Notifies whoever waits for signals that have arrived.
+  void deliver_raised() {
+    mailbox_.collect([this](int signum) { deliver(signum); });
+  }
+
+  [[nodiscard]] SignalOwners& owners() noexcept override {
+    static auto* const of_the_process = new SignalOwners;
+    return *of_the_process;
+  }
+
+ private:
+  void install(int signum) override { mailbox_.watch(signum); }
+  void uninstall(int signum) noexcept override { mailbox_.unwatch(signum); }
+
+  fermata::detail::SignalMailbox mailbox_;
+};
+
+}  // namespace fermata::os

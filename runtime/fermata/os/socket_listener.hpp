@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Listeners on sockets of the system, whoever tells them that connections wait.
+
+#include "fermata/reactor/listener.hpp"
+#include "fermata/reactor/pipe_path.hpp"
+
+namespace fermata::os {
+
+/// A socket that listens, does not block, and is the caller's. Throws InputOutputError naming the
+/// place.
+[[nodiscard]] int listen_at(const Address& address, const ListenOptions& options);
+[[nodiscard]] int listen_at(const PipePath& path, const ListenOptions& options);
+
+class SocketListener : public ListenerHandle {
+ protected:
+  SocketListener(fermata::detail::Attachment& attachment, int descriptor,
+                 const ListenOptions& options)
+      : ListenerHandle(attachment, options),
+        descriptor_(descriptor),
+        accepts_per_turn_(options.accepts_per_turn) {}
+
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
+  /// Connections wait: takes as many of them as one turn may.
+  void accept_some() noexcept;
+
+ private:
+  /// The stream on a connected socket, which it owns from now on. Throws InputOutputError; then the
+  /// socket is still the caller's.
+  virtual Ref<StreamHandle> adopt(int descriptor) = 0;
+
+  int descriptor_;
+  int accepts_per_turn_;
+};
+
+}  // namespace fermata::os

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/poll/streams.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "fermata/base/error.hpp"
+#include "fermata/poll/tcp.hpp"
+
+namespace fermata::poll::detail {
+
+Ref<ListenerHandle> Streams::open_listener(const Address& address, const ListenOptions& options) {
+  return Ref<ListenerHandle>::adopt(*new TcpListener(watches_, address, options));
+}
+
+Ref<StreamHandle> Streams::open_connection(const Address& peer) {
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const std::string operation = fmt::format("connect to {}", peer.text());
+  if (descriptor < 0) throw InputOutputError(operation, errno);
+  Ref<TcpSocket> stream;
+  try {
+    stream = Ref<TcpSocket>::adopt(*new TcpSocket(watches_, descriptor));
+  } catch (const InputOutputError& error) {
+    ::close(descriptor);
+    throw InputOutputError(operation, error.code());
+  }
+  stream->connect(peer);
+  return Ref<StreamHandle>::adopt(*stream.detach());
+}
+
+Ref<ListenerHandle> Streams::open_listener(const PipePath&, const ListenOptions&) {
+  refuse("Unix sockets");
+}
+
+Ref<StreamHandle> Streams::open_connection(const PipePath&) { refuse("Unix sockets"); }
+
+PipeHandles Streams::open_pipe() { refuse("pipes"); }
+
+Ref<StreamHandle> Streams::open_standard(StandardStream which) { refuse(to_string(which)); }
+
+void Streams::refuse(std::string_view part) const {
+  throw Unsupported(part, watches_.backend().name());
+}
+
+}  // namespace fermata::poll::detail

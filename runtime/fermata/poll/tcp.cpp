@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/poll/tcp.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/os/socket_address.hpp"
+
+namespace fermata::poll::detail {
+
+namespace {
+
+/// Buffers of one system call, at most.
+constexpr std::size_t kGathered = 64;
+/// Reads, or writes, of one stream before others have their turn.
+constexpr int kCallsPerTurn = 16;
+
+bool would_block(int code) { return code == EAGAIN || code == EINTR; }
+
+}  // namespace
+
+// --- TcpSocket ---
+
+TcpSocket::TcpSocket(Watches& watches, int descriptor)
+    : StreamHandle(watches.attachment(), IoType::Tcp), watches_(watches), descriptor_(-1) {
+  const int limit = watches.backend().capabilities().descriptor_limit;
+  if (limit != 0 && descriptor >= limit) throw InputOutputError("adopt a socket", EMFILE);
+  (void)os::set_option(descriptor, SocketOption::NoDelay, 1);
+  descriptor_ = descriptor;
+}
+
+TcpSocket::~TcpSocket() = default;
+
+void TcpSocket::connect(const Address& peer) {
+  const sockaddr_in native = os::to_native(peer);
+  const auto* const address = reinterpret_cast<const sockaddr*>(&native);
+  int code = ::connect(descriptor_, address, sizeof native) == 0 ? 0 : errno;
+  if (code == EINPROGRESS || code == EINTR) code = 0;
+  connecting_ = true;
+  if (code == 0) code = update_watch();
+  if (code != 0) throw InputOutputError(fmt::format("connect to {}", peer.text()), code);
+}
+
+Address TcpSocket::local_address() const { return os::local_address_of(descriptor_); }
+
+Address TcpSocket::peer_address() const { return os::peer_address_of(descriptor_); }
+
+int TcpSocket::start_reading() {
+  reading_ = true;
+  const int code = update_watch();
+  reading_ = code == 0;
+  return code;
+}
+
+void TcpSocket::stop_reading() noexcept {
+  reading_ = false;
+  (void)update_watch();
+}
+
+StreamHandle::Written TcpSocket::try_write(Buffers buffers) {
+  std::array<iovec, kGathered> vectors;
+  std::size_t accepted = 0;
+  while (!buffers.empty()) {
+    const Buffers batch = buffers.first(std::min(buffers.size(), vectors.size()));
+    std::transform(batch.begin(), batch.end(), vectors.begin(), [](auto bytes) {
+      return iovec{const_cast<std::byte*>(bytes.data()), bytes.size()};
+    });
+    msghdr message = {};
+    message.msg_iov = vectors.data();
+    message.msg_iovlen = batch.size();
+    const ssize_t size = ::sendmsg(descriptor_, &message, MSG_NOSIGNAL);
+    if (size < 0) return {accepted, would_block(errno) ? 0 : errno};
+    accepted += static_cast<std::size_t>(size);
+    if (static_cast<std::size_t>(size) < size_of(batch)) break;
+    buffers = buffers.subspan(batch.size());
+  }
+  return {accepted, 0};
+}
+
+int TcpSocket::submit_write(std::span<const std::byte> data) {
+  unwritten_ = data;
+  return update_watch();
+}
+
+void TcpSocket::submit_shutdown() noexcept { ::shutdown(descriptor_, SHUT_WR); }
+
+void TcpSocket::close_backend() noexcept {
+  if (descriptor_ >= 0) {
+    watches_.unwatch(*this, descriptor_);
+    ::close(std::exchange(descriptor_, -1));
+  }
+  close_acknowledged();
+}
+
+int TcpSocket::apply_option(SocketOption option, int value) {
+  return os::set_option(descriptor_, option, value);
+}
+
+int TcpSocket::read_option(SocketOption option, int& value) const {
+  return os::get_option(descriptor_, option, value);
+}
+
+int TcpSocket::update_watch() noexcept {
+  PollMask mask = reading_ ? PollMask::Readable : PollMask::None;
+  if (connecting_ || !unwritten_.empty()) mask |= PollMask::Writable;
+  if (!any(mask)) {
+    watches_.unwatch(*this, descriptor_);
+    return 0;
+  }
+  try {
+    watches_.watch(*this, descriptor_, mask);
+  } catch (const PollError& error) {
+    return error.code();
+  }
+  return 0;
+}
+
+void TcpSocket::on_ready(PollMask mask) noexcept {
+  const auto keep = Ref<TcpSocket>::share(*this);
+  const bool broken = any(mask & PollMask::Disconnect);
+  if (connecting_) return finish_connect();
+  if (broken || any(mask & PollMask::Readable)) read_some();
+  if (broken || any(mask & PollMask::Writable)) write_some();
+}
+
+void TcpSocket::finish_connect() noexcept {
+  int code = 0;
+  socklen_t size = sizeof code;
+  if (::getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &code, &size) != 0) code = errno;
+  if (code == 0 && os::peer_address_of(descriptor_) == Address()) return;  // Not yet.
+  connecting_ = false;
+  (void)update_watch();
+  connected(code);
+}
+
+void TcpSocket::read_some() noexcept {
+  for (int i = 0; i < kCallsPerTurn && reading_ && !closed(); ++i) {
+    const std::span<std::byte> target = read_target(watches_.spare_buffer());
+    const ssize_t size = ::recv(descriptor_, target.data(), target.size(), 0);
+    if (size > 0) {
+      const auto got = static_cast<std::size_t>(size);
+      received(target.first(got));
+      if (got < target.size()) return;
+    } else if (size == 0) {
+      return received_end();
+    } else {
+      return would_block(errno) ? void() : receive_failed(errno);
+    }
+  }
+}
+
+void TcpSocket::write_some() noexcept {
+  for (int i = 0; i < kCallsPerTurn && !unwritten_.empty() && !closed(); ++i) {
+    const ssize_t size = ::send(descriptor_, unwritten_.data(), unwritten_.size(), MSG_NOSIGNAL);
+    const int code = size < 0 ? errno : 0;
+    if (would_block(code)) return;
+    if (size > 0) unwritten_ = unwritten_.subspan(static_cast<std::size_t>(size));
+    if (code != 0) unwritten_ = {};
+    if (unwritten_.empty()) write_done(code);
+  }
+  if (!closed()) (void)update_watch();
+}
+
+// --- TcpListener ---
+
+TcpListener::TcpListener(Watches& watches, const Address& address, const ListenOptions& options)
+    : SocketListener(watches.attachment(), os::listen_at(address, options), options),
+      watches_(watches) {}
+
+Address TcpListener::local_address() const { return os::local_address_of(descriptor()); }
+
+Ref<StreamHandle> TcpListener::adopt(int descriptor) {
+  return Ref<StreamHandle>::adopt(*new TcpSocket(watches_, descriptor));
+}
+
+void TcpListener::resume_accepting() { watches_.watch(*this, descriptor(), PollMask::Readable); }
+
+void TcpListener::pause_accepting() noexcept { watches_.unwatch(*this, descriptor()); }
+
+void TcpListener::close_backend() noexcept {
+  watches_.unwatch(*this, descriptor());
+  ::close(descriptor());
+  close_acknowledged();
+}
+
+void TcpListener::on_ready(PollMask) noexcept {
+  const auto keep = Ref<TcpListener>::share(*this);
+  accept_some();
+}
+
+}  // namespace fermata::poll::detail

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/reactor/file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/reactor/closed_error.hpp"
+#include "fermata/reactor/stream.hpp"
+
+namespace fermata {
+
+namespace {
+
+std::exception_ptr closed_error(FileCall call) {
+  const char* preposition = call == FileCall::Read ? " from" : call == FileCall::Write ? " to" : "";
+  return std::make_exception_ptr(
+      InputOutputError(fmt::format("Cannot {}{} closed IO handle", to_string(call), preposition)));
+}
+
+}  // namespace
+
+// --- requests ---
+
+OpenRequest::OpenRequest(Files& files, std::string_view path, const OpenMode& mode)
+    : OpenRequest(make_handle(files, path, mode), mode) {}
+
+Ref<FileHandle> OpenRequest::make_handle(Files& files, std::string_view path,
+                                         const OpenMode& mode) {
+  require_path(path, to_string(FileCall::Open));
+  require_mode(mode);
+  return Ref<FileHandle>::adopt(*new FileHandle(files, path, mode));
+}
+
+OpenRequest::OpenRequest(Ref<FileHandle> handle, const OpenMode& mode)
+    : FileRequest(*handle, FileCall::Open), opened_(std::move(handle)) {
+  operation().path = opened_->path();
+  operation().mode = mode;
+  operation().in_line = true;
+  submit();
+}
+
+FileReadRequest::FileReadRequest(FileHandle& handle, std::span<std::byte> buffer,
+                                 std::optional<std::uint64_t> offset)
+    : FileRequest(handle, FileCall::Read),
+      file_(Ref<FileHandle>::share(handle)),
+      buffer_(buffer.first(std::min(buffer.size(), kTransferMax))) {
+  FERMATA_REQUIRE(!buffer.empty(), "read: expected a buffer of at least one byte");
+  require_offset(offset.value_or(0), "read");
+  operation().in_line = operation().at_position = !offset;
+  operation().offset = offset.value_or(0);
+  operation().size = buffer_.size();
+  operation().bytes = std::make_unique_for_overwrite<std::byte[]>(buffer_.size());
+  submit();
+}
+
+FileReadRequest::~FileReadRequest() { file_->settle(*this, 0); }
+
+std::size_t FileReadRequest::take() noexcept {
+  file_->settle(*this, transferred());
+  return transferred();
+}
+
+void FileReadRequest::succeeded(FileOperation& operation) {
+  std::memcpy(buffer_.data(), operation.bytes.get(), operation.done);
+  complete(operation.done);
+}
+
+FileWriteRequest::FileWriteRequest(FileHandle& handle, std::span<const std::byte> data,
+                                   std::optional<std::uint64_t> offset)
+    : FileRequest(handle, FileCall::Write) {
+  require_offset(offset.value_or(0), "write");
+  data = data.first(std::min(data.size(), kTransferMax));
+  operation().in_line = true;
+  operation().at_position = !offset;
+  operation().offset = offset.value_or(0);
+  operation().size = data.size();
+  operation().bytes = std::make_unique_for_overwrite<std::byte[]>(data.size());
+  if (!data.empty()) std::memcpy(operation().bytes.get(), data.data(), data.size());
+  submit();
+}
+
+FileControlRequest::FileControlRequest(FileHandle& handle, FileCall call, std::uint64_t length)
+    : FileRequest(handle, call) {
+  require_offset(length, "truncate");
+  operation().in_line = true;
+  operation().length = length;
+  submit();
+}
+
+void FileControlRequest::succeeded(FileOperation& operation) {
+  status_ = operation.status;
+  complete(0);
+}
+
+// --- the line ---
+
+FileHandle::FileHandle(Files& files, std::string_view path, const OpenMode& mode)
+    : IoHandle(files.attachment_, IoType::File), files_(files), path_(path), mode_(mode) {
+  set_name(Name(path));
+}
+
+void FileHandle::submit(std::unique_ptr<FileOperation> operation) {
+  if (closed()) return refuse(*operation, closed_error(operation->call));
+  if (!operation->in_line && opened()) return begin(std::move(operation));
+  line_.push_back(std::move(operation));
+  begin_next();
+}
+
+/// Tells whoever wanted `operation` that it will not be done.
+void FileHandle::refuse(FileOperation& operation, const std::exception_ptr& error) noexcept {
+  if (const Ref<StreamHandle> sink = std::move(operation.sink)) {
+    sink->file_read(operation, EBADF);
+  } else {
+    operation.request->ended(error);
+  }
+}
+
+void FileHandle::begin_next() noexcept {
+  while (!line_.empty() && head_ == nullptr && untaken_ == nullptr && !closed()) {
+    std::unique_ptr<FileOperation> next = std::move(line_.front());
+    line_.pop_front();
+    begin(std::move(next));
+  }
+}
+
+void FileHandle::begin(std::unique_ptr<FileOperation> operation) noexcept {
+  FileOperation& begun = *operation;
+  if (begun.at_position) begun.offset = position_;
+  begun.seeks = seeks_;
+  begun.file = file_;
+  begun.handle = Ref<FileHandle>::share(*this);
+  running_.push_back(&begun);
+  if (begun.in_line) head_ = &begun;
+  files_.submit(std::move(operation));
+}
+
+void FileHandle::abandon(FileOperation& operation) noexcept {
+  if (operation.begun) {
+    if (operation.done == 0) files_.withdraw(operation);
+    return;
+  }
+  std::erase_if(line_, [&](const auto& waiting) { return waiting.get() == &operation; });
+}
+
+void FileHandle::ended(std::unique_ptr<FileOperation> operation, int code,
+                       std::size_t moved) noexcept {
+  std::erase(running_, operation.get());
+  if (head_ == operation.get()) head_ = nullptr;
+  const bool was_closed = closed();
+  if (const Ref<StreamHandle> sink = std::move(operation->sink)) {
+    operation->done = moved;
+    sink->file_read(*operation, was_closed ? EBADF : code);
+    if (!was_closed) return;
+  }
+  if (was_closed) return ended_after_close(*operation, code, moved);
+  if (operation->call == FileCall::Open) {
+    return opening_ended(std::move(operation), code, moved);
+  }
+  if (operation->call == FileCall::Write) {
+    if (!written(operation, code, moved)) return;
+  } else {
+    operation->done = moved;
+  }
+  if (FileRequest* const request = operation->request) {
+    if (operation->call == FileCall::Read && operation->at_position && code == 0) {
+      untaken_ = static_cast<FileReadRequest*>(request);
+      untaken_seeks_ = operation->seeks;
+    }
+    request->ended(*operation, code);
+  }
+  begin_next();
+}
+
+/// False when the rest is still to be written.
+bool FileHandle::written(std::unique_ptr<FileOperation>& operation, int& code,
+                         std::size_t moved) noexcept {
+  operation->done += moved;
+  operation->offset += moved;
+  const bool stuck = moved == 0 && !operation->rest().empty();
+  if (code == 0 && stuck) code = EIO;
+  if (code == 0 && !operation->rest().empty()) {
+    running_.push_back(operation.get());
+    head_ = operation.get();
+    files_.submit(std::move(operation));
+    return false;
+  }
+  if (operation->at_position) move_position(*operation);
+  return true;
+}
+
+void FileHandle::opening_ended(std::unique_ptr<FileOperation> operation, int code,
+                               std::size_t file) noexcept {
+  if (code == 0) file_ = static_cast<int>(file);
+  FileRequest* const request = operation->request;
+  if (code == 0) {
+    if (request != nullptr) request->ended(*operation, 0);
+    return begin_next();
+  }
+  const auto error = std::make_exception_ptr(InputOutputError(fmt::format("open {}", path_), code));
+  if (request != nullptr) request->ended(error);
+  fail_waiting(error);
+  close();
+}
+
+// --- the position ---
+
+std::uint64_t FileHandle::position() const {
+  if (closed()) throw InputOutputError("Cannot tell the position of closed IO handle");
+  return position_;
+}
+
+void FileHandle::seek(std::uint64_t position) {
+  require_offset(position, "seek");
+  if (closed()) throw InputOutputError("Cannot seek closed IO handle");
+  position_ = position;
+  ++seeks_;
+}
+
+void FileHandle::move_position(const FileOperation& operation) noexcept {
+  if (!mode_.append && operation.seeks == seeks_) position_ = operation.offset;
+}
+
+void FileHandle::settle(FileReadRequest& reader, std::size_t accepted) noexcept {
+  if (untaken_ != &reader) return;
+  untaken_ = nullptr;
+  if (untaken_seeks_ == seeks_) position_ += accepted;
+  begin_next();
+}
+
+// --- closing ---
+
+void FileHandle::fail_parked() {
+  const auto error = detail::closed_error("Stream was closed");
+  untaken_ = nullptr;
+  for (FileOperation* operation : running_) {
+    if (operation->request != nullptr) std::exchange(operation->request, nullptr)->ended(error);
+  }
+  fail_waiting(error);
+}
+
+void FileHandle::fail_waiting(const std::exception_ptr& error) noexcept {
+  while (!line_.empty()) {
+    const std::unique_ptr<FileOperation> waiting = std::move(line_.front());
+    line_.pop_front();
+    refuse(*waiting, error);
+  }
+}
+
+void FileHandle::close_backend() noexcept {
+  for (FileOperation* operation : running_) {
+    if (operation->done == 0) files_.withdraw(*operation);
+  }
+  if (running_.empty()) close_file();
+}
+
+void FileHandle::close_file() noexcept {
+  if (!opened()) return close_acknowledged();
+  auto closing = std::make_unique<FileOperation>(FileCall::Close);
+  closing->file = file_;
+  closing->handle = Ref<FileHandle>::share(*this);
+  files_.submit(std::move(closing));
+}
+
+void FileHandle::ended_after_close(const FileOperation& operation, int code,
+                                   std::size_t file) noexcept {
+  if (operation.call == FileCall::Close) return close_acknowledged();
+  if (operation.call == FileCall::Open && code == 0) file_ = static_cast<int>(file);
+  if (running_.empty()) close_file();
+}
+
+}  // namespace fermata

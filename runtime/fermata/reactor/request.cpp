@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/reactor/request.hpp"
+
+#include <fmt/format.h>
+
+#include "fermata/base/error.hpp"
+#include "fermata/core/runtime.hpp"
+
+namespace fermata {
+
+void Request::complete(std::size_t transferred) noexcept {
+  FERMATA_ASSERT(!completed());
+  transferred_ = transferred;
+  outcome_.result = this;
+  finish();
+}
+
+void Request::fail(std::exception_ptr error) noexcept {
+  FERMATA_ASSERT(!completed());
+  outcome_.error = std::move(error);
+  finish();
+}
+
+void Request::fail(int code) noexcept {
+  fail(std::make_exception_ptr(InputOutputError(operation_, code)));
+}
+
+void Request::finish() noexcept {
+  try {
+    notify_and_close(outcome_);
+  } catch (...) {
+    runtime().report_unhandled(std::current_exception());
+  }
+}
+
+void Request::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is(operation_, {}, nullptr);
+  facts.outside("the system");
+}
+
+std::string Request::info() const { return fmt::format("Request #{} ({})", serial(), operation_); }
+
+}  // namespace fermata

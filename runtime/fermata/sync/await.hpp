@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Waiting for one awaitable and taking its result (CORE-AW-06).
+
+#include <type_traits>
+#include <utility>
+
+#include "fermata/core/suspend.hpp"
+#include "fermata/sync/awaitable.hpp"
+
+namespace fermata {
+
+/// The result of `awaitable`, at once when it is there (CORE-CO-09, FUT-04). Throws its error,
+/// which then counts as handled; Cancellation when the caller is cancelled meanwhile;
+/// OperationCanceled and Timeout as `options` say. May suspend. The result stays where it is, for
+/// as long as a handle lives.
+template <Awaitable A>
+decltype(auto) await(const A& awaitable, const WaitOptions& options = {},
+                     SourcePlace place = SourcePlace::current()) {
+  wait(awaitable.event(), options, place);
+  return awaitable.result();
+}
+
+/// The same for a handle that nobody keeps: the result is the caller's.
+template <Awaitable A>
+requires(!std::is_reference_v<A> &&
+         !std::is_const_v<A>) AwaitedValue<A> await(A&& awaitable, const WaitOptions& options = {},
+                                                    SourcePlace place = SourcePlace::current()) {
+  const A kept = std::move(awaitable);
+  wait(kept.event(), options, place);
+  return detail::take_result_of(kept);
+}
+
+}  // namespace fermata

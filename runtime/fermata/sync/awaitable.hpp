@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What await and the combinators take: coroutines, futures, and whatever else has an outcome that
+// stays.
+//
+// event()        Completes once and keeps its outcome: it can replay.
+// result()       The value; UsageError when there is none (yet). Never suspends.
+// take_result()  Optional: the value for a caller who keeps no handle; it may be moved out.
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include "fermata/core/event.hpp"
+
+namespace fermata {
+
+template <class A>
+concept Awaitable = requires(const A& awaitable) {
+  { awaitable.event() } -> std::convertible_to<Event&>;
+  awaitable.result();
+};
+
+/// What awaiting one gives: void, or the type of its value.
+template <Awaitable A>
+using AwaitedValue = std::remove_cvref_t<decltype(std::declval<const A&>().result())>;
+
+namespace detail {
+
+/// The result for a caller who keeps no handle.
+template <Awaitable A>
+AwaitedValue<A> take_result_of(const A& awaitable) {
+  if constexpr (requires { awaitable.take_result(); }) {
+    return awaitable.take_result();
+  } else {
+    return awaitable.result();
+  }
+}
+
+}  // namespace detail
+}  // namespace fermata

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sync/future_base.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fermata/core/runtime.hpp"
+
+namespace fermata::detail {
+
+namespace {
+
+std::string at(const SourcePlace& place) { return fmt::format("{}:{}", place.file, place.line); }
+
+}  // namespace
+
+FutureBase::~FutureBase() = default;
+
+void FutureBase::refuse_write() const {
+  if (has(kGivenAway)) {
+    throw UsageError("FutureState ownership was transferred to another thread: " + identity());
+  }
+  throw UsageError(fmt::format("FutureState is already completed at {}: {}, expected to be pending",
+                               at(completed_), identity()));
+}
+
+bool FutureBase::writable() const {
+  if (has(kGivenAway)) refuse_write();
+  return !completed();
+}
+
+void FutureBase::require_transferable() const {
+  if (has(kGivenAway)) {
+    throw UsageError("FutureState cannot be transferred to multiple threads: " + identity());
+  }
+  require_writable();
+}
+
+void FutureBase::give_away(std::unique_ptr<WriterElsewhere> writer) noexcept {
+  elsewhere_ = std::move(writer);
+  set(kGivenAway);
+}
+
+void FutureBase::resolve(const Outcome& outcome, const SourcePlace& place, ChainWalk* walk) {
+  const auto guard = Ref<FutureBase>::share(*this);
+  outcome_.result = outcome.result;
+  if (outcome.error) outcome_.error = outcome.error;
+  completed_ = place;
+  set(kCompleted);
+  std::exception_ptr thrown;
+  try {
+    notify_and_close(outcome_);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  if (!chain_.empty()) hand_over_chain(walk);
+  drop_subscribers();
+  if (outcome_.error && exception_handled()) mark_exception_caught();
+  if (elsewhere_ != nullptr) dismiss_writer(is_cancelled());
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+void FutureBase::settle(const Outcome& outcome, const SourcePlace& place,
+                        ChainWalk* walk) noexcept {
+  if (completed()) return;
+  try {
+    resolve(outcome, place, walk);
+  } catch (...) {
+    runtime().report_unhandled(std::current_exception());
+  }
+}
+
+void FutureBase::inherit(FutureBase& source, const SourcePlace& place, ChainWalk* walk) noexcept {
+  if (completed()) return;
+  answer_for(source);
+  settle(source.outcome_, place, walk);
+}
+
+// A value is kept alive where it is; who only passed it on is not.
+void FutureBase::answer_for(FutureBase& source) noexcept {
+  if (completed()) return;
+  source_ =
+      !source.outcome_.error && source.source_ ? source.source_ : Ref<FutureBase>::share(source);
+}
+
+void FutureBase::hand_over_chain(ChainWalk* walk) noexcept {
+  ChainLinks links(std::move(chain_));
+  for (ChainLink* link = links.first(); link != nullptr; link = link->next_) {
+    link->source_ = Ref<FutureBase>::share(*this);
+  }
+  ChainWalk::start(std::move(links), walk);
+  release();  // The chain's.
+}
+
+void FutureBase::attach(ChainLink& link) {
+  mark_result_used();
+  link.scope_ = Ref<ScopeBase>::share(runtime().scheduler().current_scope());
+  if (chain_.empty()) add_ref();
+  chain_.push_back(link);
+  if (completed()) {
+    hand_over_chain(nullptr);
+  } else {
+    break_if_abandoned();
+  }
+}
+
+void FutureBase::cancel(std::exception_ptr reason, const SourcePlace& place) {
+  if (completed()) return;
+  if (!is_cancellation(reason)) {
+    throw UsageError("cancel: the reason must be a Cancellation: " + identity());
+  }
+  resolve({nullptr, std::move(reason)}, place);
+}
+
+void FutureBase::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  facts.is("future", name_.view(), &created_);
+  if (has(kAbandoned) && !completed()) facts.abandoned("every promise was dropped");
+  if (elsewhere_ != nullptr) elsewhere_->explain(facts);
+}
+
+bool FutureBase::answers_for(const Event& other) const noexcept {
+  const ChainLink* link = chain_.first();
+  while (link != nullptr && &link->child() != &other) link = link->next_;
+  return link != nullptr;
+}
+
+void FutureBase::lose_writers() noexcept {
+  set(kAbandoned);
+  runtime().kernel().log_wait(WaitAct::Dropped, *this, nullptr);
+  if (has_listeners() || !chain_.empty()) break_promise();
+}
+
+void FutureBase::break_promise() noexcept {
+  if (!has(kBreaks)) return abandon_chain();
+  settle({nullptr, std::make_exception_ptr(BrokenPromise(
+                       "Promise was dropped before it was completed: " + identity()))},
+         SourcePlace{});
+}
+
+void FutureBase::abandon_chain() noexcept {
+  if (chain_.empty()) return;
+  ChainLinks links(std::move(chain_));
+  release();  // The chain's.
+  while (ChainLink* link = links.pop_front()) {
+    const auto child = Ref<FutureBase>::share(link->child());
+    link->destroy();
+    if (child->chain_.empty()) continue;
+    while (ChainLink* next = child->chain_.pop_front()) links.push_back(*next);
+    child->release();
+  }
+}
+
+void FutureBase::dismiss_writer(bool cancel) noexcept {
+  const auto writer = std::move(elsewhere_);
+  writer->dismiss(cancel);
+}
+
+void FutureBase::dispose() noexcept {
+  for (FutureBase* dying = this; dying != nullptr;) {
+    if (dying->elsewhere_ != nullptr) {
+      dying->dismiss_writer(dying->result_used() && !dying->ignored());
+    }
+    dying->warn();
+    Ref<FutureBase> source = std::move(dying->source_);
+    if (source && (dying->exception_caught() || dying->ignored())) source->mark_exception_caught();
+    dying->destroy();
+    // Long chains end here one by one, not each inside the end of the one before.
+    dying = source && source->ref_count() == 1 ? source.detach() : nullptr;
+  }
+}
+
+void FutureBase::warn() const noexcept {
+  if (ignored()) return;
+  const bool failed = outcome_.error != nullptr;
+  const bool unhandled = failed && !exception_caught() && !is_cancelled();
+  if (!unhandled && result_used()) return;
+  try {
+    const std::string name = name_.empty() ? "" : fmt::format(" ('{}')", name_.view());
+    if (unhandled) {
+      runtime().log(fmt::format(
+          "Unhandled exception in Future: {}; use catch() or ignore() to handle. Created at {}, "
+          "completed at {}{}",
+          message_of(outcome_.error), at(created_), at(completed_), name));
+    } else {
+      runtime().log(fmt::format(
+          "Future was never used; call await(), map(), catch(), finally() or ignore() to suppress "
+          "this warning. Created at {}{}",
+          at(created_), name));
+    }
+  } catch (...) {
+    return;  // A sink that fails has nobody to tell.
+  }
+}
+
+std::vector<std::string> FutureBase::awaiting_info() const {
+  std::vector<std::string> waiters;
+  callbacks().for_each([&](const Callback& callback) {
+    if (const auto* registration = dynamic_cast<const Registration*>(&callback)) {
+      waiters.push_back(registration->coroutine().info());
+    }
+  });
+  return waiters;
+}
+
+std::string FutureBase::info() const {
+  return completed() ? "FutureState(completed)" : "FutureState(pending)";
+}
+
+std::string FutureBase::identity() const {
+  return name_.empty() ? fmt::format("Future created at {}", at(created_))
+                       : fmt::format("Future '{}' created at {}", name_.view(), at(created_));
+}
+
+}  // namespace fermata::detail

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The circuit of a pool: who is let in, and who switches it.
+
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sync/pool_claim.hpp"
+#include "fermata/sync/pool_core.hpp"
+
+namespace fermata::detail {
+
+template <class Call>
+void PoolCore::tell_strategy(Call&& call) noexcept {
+  if (strategy_ == nullptr) return;
+  const NoSuspend guard(runtime());
+  if (const auto error = error_of([&] { call(*strategy_); })) {
+    log("An error of the circuit's strategy", error);
+  }
+}
+
+std::optional<std::uint64_t> PoolCore::admit() {
+  if (state_ == CircuitState::Inactive) {
+    bool ready = false;
+    tell_strategy([&](CircuitStrategy& strategy) { ready = strategy.should_recover(*this); });
+    if (ready && state_ == CircuitState::Inactive) recover();
+  }
+  if (state_ == CircuitState::Inactive) return std::nullopt;
+  if (state_ == CircuitState::Active || probes_ == 0) return 0;
+  if (probes_out_ >= probes_) return std::nullopt;
+  ++probes_out_;
+  return probation_;
+}
+
+void PoolCore::activate() { enter(CircuitState::Active); }
+
+void PoolCore::recover() {
+  ++probation_;
+  probes_out_ = 0;
+  enter(CircuitState::Recovering);
+}
+
+void PoolCore::deactivate() { enter(CircuitState::Inactive); }
+
+void PoolCore::enter(CircuitState state) {
+  state_ = state;
+  if (state == CircuitState::Active) {
+    detours_ = static_cast<std::uint8_t>(detours_ & ~kCircuit);
+  } else {
+    detours_ |= kCircuit;
+  }
+  if (state == CircuitState::Inactive) {
+    line_.fail_all(std::make_exception_ptr(about(ServiceUnavailable(kServiceIsUnavailable))), true);
+  } else {
+    wake_waiters();
+  }
+}
+
+void PoolCore::report_success(std::uint64_t probation) {
+  tell_strategy([this](CircuitStrategy& strategy) { strategy.report_success(*this); });
+  if (on_probation(probation)) activate();
+}
+
+void PoolCore::report_failure(std::uint64_t probation, const std::exception_ptr& error) {
+  tell_strategy([&](CircuitStrategy& strategy) { strategy.report_failure(*this, error); });
+  if (on_probation(probation)) deactivate();
+}
+
+}  // namespace fermata::detail

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/uv/files.hpp"
+
+#include <fcntl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+namespace fermata::uv::detail {
+
+namespace {
+
+constexpr std::uint32_t kPermissionBits = 07777;
+
+int flags_of(const OpenMode& mode) {
+  int flags = O_NOCTTY | O_CLOEXEC | (mode.write ? (mode.read ? O_RDWR : O_WRONLY) : O_RDONLY);
+  if (mode.create) flags |= O_CREAT;
+  if (mode.exclusive) flags |= O_EXCL;
+  if (mode.truncate) flags |= O_TRUNC;
+  if (mode.append) flags |= O_APPEND;
+  return flags;
+}
+
+FileType type_of(std::uint64_t mode) {
+  if (S_ISREG(mode)) return FileType::Regular;
+  if (S_ISDIR(mode)) return FileType::Directory;
+  return S_ISLNK(mode) ? FileType::SymbolicLink : FileType::Other;
+}
+
+FileType type_of(uv_dirent_type_t type) {
+  switch (type) {
+    case UV_DIRENT_FILE:
+      return FileType::Regular;
+    case UV_DIRENT_DIR:
+      return FileType::Directory;
+    case UV_DIRENT_LINK:
+      return FileType::SymbolicLink;
+    default:
+      return FileType::Other;
+  }
+}
+
+FileStatus status_of(const uv_stat_t& status) {
+  return {type_of(status.st_mode), status.st_size,
+          static_cast<std::uint32_t>(status.st_mode & kPermissionBits),
+          WallTime{status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec}};
+}
+
+/// On a worker's thread. Returns an error code.
+int sync_directory(const char* path) {
+  const int descriptor = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  const int code = ::fsync(descriptor) == 0 ? 0 : errno;
+  ::close(descriptor);
+  return code;
+}
+
+/// What is read for a sink that is full: little, since libuv waits until there is room for more.
+constexpr std::uint64_t kNextBytes = 16 * 1024;
+
+/// On a worker's thread. Returns an error code.
+int send_and_read(FileOperation& operation, std::size_t& moved) {
+  auto offset = static_cast<off_t>(operation.offset);
+  std::uint64_t next = kNextBytes;
+  while (operation.sent < operation.length) {
+    const ssize_t sent = ::sendfile(operation.sink_descriptor, operation.file, &offset,
+                                    operation.length - operation.sent);
+    if (sent == 0) return 0;  // The end of the file.
+    if (sent > 0) {
+      operation.sent += static_cast<std::uint64_t>(sent);
+    } else if (errno != EINTR) {
+      // Whatever else is wrong with the target, its own write will tell.
+      if (errno != EAGAIN) next = operation.size;
+      break;
+    }
+  }
+  const auto size =
+      std::min({next, std::uint64_t{operation.size}, operation.length - operation.sent});
+  if (size == 0) return 0;
+  const ssize_t read = ::pread(operation.file, operation.bytes.get(), size, offset);
+  if (read < 0) return errno;
+  moved = static_cast<std::size_t>(read);
+  return 0;
+}
+
+}  // namespace
+
+struct Files::Job {
+  Files& files;
+  FileOperation& operation;
+  union {
+    uv_fs_t fs;
+    uv_work_t work;
+  };
+  int work_code = 0;
+  std::size_t work_moved = 0;
+
+  Job(Files& f, FileOperation& o) : files(f), operation(o), fs{} {}
+
+  [[nodiscard]] bool is_work() const {
+    return operation.call == FileCall::SyncDirectory || operation.sink_descriptor >= 0;
+  }
+  [[nodiscard]] uv_req_t* request() { return reinterpret_cast<uv_req_t*>(&fs); }
+  int begin();
+  void end(int code, std::size_t moved);
+
+  static void fs_done(uv_fs_t* request) noexcept {
+    auto* const job = static_cast<Job*>(request->data);
+    job->files.loop_.complete([job] {
+      const auto result = job->fs.result;
+      if (result < 0) return job->end(static_cast<int>(-result), 0);
+      job->collect();
+      job->end(0, static_cast<std::size_t>(result));
+    });
+  }
+  static void run_work(uv_work_t* request) noexcept {
+    auto* const job = static_cast<Job*>(request->data);
+    FileOperation& operation = job->operation;
+    job->work_code = operation.call == FileCall::Read ? send_and_read(operation, job->work_moved)
+                                                      : sync_directory(operation.path.c_str());
+  }
+  static void work_done(uv_work_t* request, int status) noexcept {
+    auto* const job = static_cast<Job*>(request->data);
+    job->files.loop_.complete(
+        [job, status] { job->end(status < 0 ? -status : job->work_code, job->work_moved); });
+  }
+
+  void collect();
+};
+
+int Files::Job::begin() {
+  uv_loop_t* const loop = files.loop_.get();
+  if (is_work()) return uv_queue_work(loop, &work, run_work, work_done);
+  const FileOperation& op = operation;
+  const char* const path = op.path.c_str();
+  const auto permissions = static_cast<int>(op.mode.permissions);
+  const auto offset = static_cast<std::int64_t>(op.offset);
+  const std::span<std::byte> rest = op.rest();
+  const uv_buf_t buffer =
+      uv_buf_init(reinterpret_cast<char*>(rest.data()), static_cast<unsigned>(rest.size()));
+  switch (op.call) {
+    case FileCall::Read:
+      return uv_fs_read(loop, &fs, op.file, &buffer, 1, offset, fs_done);
+    case FileCall::Write:
+      return uv_fs_write(loop, &fs, op.file, &buffer, 1, offset, fs_done);
+    case FileCall::Sync:
+      return uv_fs_fsync(loop, &fs, op.file, fs_done);
+    case FileCall::SyncData:
+      return uv_fs_fdatasync(loop, &fs, op.file, fs_done);
+    case FileCall::Status:
+      return uv_fs_fstat(loop, &fs, op.file, fs_done);
+    case FileCall::Truncate:
+      return uv_fs_ftruncate(loop, &fs, op.file, static_cast<std::int64_t>(op.length), fs_done);
+    case FileCall::Close:
+      return uv_fs_close(loop, &fs, op.file, fs_done);
+    case FileCall::Open:
+      return uv_fs_open(loop, &fs, path, flags_of(op.mode), permissions, fs_done);
+    case FileCall::PathStatus:
+      return uv_fs_stat(loop, &fs, path, fs_done);
+    case FileCall::Rename:
+      return uv_fs_rename(loop, &fs, path, op.target.c_str(), fs_done);
+    case FileCall::Remove:
+      return uv_fs_unlink(loop, &fs, path, fs_done);
+    case FileCall::MakeDirectory:
+      return uv_fs_mkdir(loop, &fs, path, permissions, fs_done);
+    case FileCall::RemoveDirectory:
+      return uv_fs_rmdir(loop, &fs, path, fs_done);
+    case FileCall::ListDirectory:
+      return uv_fs_scandir(loop, &fs, path, 0, fs_done);
+    case FileCall::SyncDirectory:
+      break;
+  }
+  return UV_ENOSYS;
+}
+
+void Files::Job::collect() {
+  if (fs.fs_type == UV_FS_STAT || fs.fs_type == UV_FS_FSTAT) {
+    operation.status = status_of(fs.statbuf);
+  } else if (fs.fs_type == UV_FS_SCANDIR) {
+    uv_dirent_t entry;
+    while (uv_fs_scandir_next(&fs, &entry) == 0) {
+      operation.entries.push_back({entry.name, type_of(entry.type)});
+    }
+  }
+}
+
+void Files::Job::end(int code, std::size_t moved) {
+  const std::unique_ptr<Job> self(this);
+  if (!is_work()) uv_fs_req_cleanup(&fs);
+  files.finished(operation, code, moved);
+}
+
+int Files::enqueue(FileOperation& operation) {
+  auto job = std::make_unique<Job>(*this, operation);
+  job->fs.data = job.get();
+  const int code = job->begin();
+  if (code < 0) return -code;
+  operation.job = job.release();
+  return 0;
+}
+
+void Files::withdraw(FileOperation& operation) noexcept {
+  uv_cancel(static_cast<Job*>(operation.job)->request());
+}
+
+}  // namespace fermata::uv::detail

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "fermata/reactor/files.hpp"
+#include "fermata/uv/loop.hpp"
+
+namespace fermata::uv::detail {
+
+/// Files of the system, on libuv's thread pool.
+class Files final : public fermata::Files {
+ public:
+  explicit Files(Loop& loop) : fermata::Files(loop.attachment()), loop_(loop) {}
+
+ private:
+  struct Job;
+
+  int enqueue(FileOperation& operation) override;
+  void withdraw(FileOperation& operation) noexcept override;
+
+  Loop& loop_;
+};
+
+}  // namespace fermata::uv::detail

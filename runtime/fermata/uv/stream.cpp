@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/uv/stream.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fermata/os/socket_address.hpp"
+#include "fermata/uv/buffer.hpp"
+
+namespace fermata::uv::detail {
+
+namespace {
+
+/// Buffers of one system call, at most.
+constexpr std::size_t kGathered = 64;
+
+}  // namespace
+
+// --- what they have in common ---
+
+Stream::Stream(Loop& loop, IoType type, Direction direction, uv_stream_t* stream)
+    : StreamHandle(loop.attachment(), type, direction), loop_(loop), stream_(stream) {
+  connect_.data = write_.data = shutdown_.data = this;
+}
+
+void Stream::on_connected(uv_connect_t* request, int status) noexcept {
+  Stream& stream = self(request->data);
+  stream.loop_.complete([keep = Ref<Stream>::share(stream), status] { keep->connected(-status); });
+}
+
+void Stream::provide_buffer(uv_handle_t* handle, std::size_t, uv_buf_t* buffer) noexcept {
+  Stream& stream = self(handle->data);
+  stream.providing_ = true;
+  stream.loop_.begin_callback();
+  stream.providing_ = false;
+  *buffer = buffer_of(stream.read_target(stream.loop_.spare_buffer()));
+}
+
+void Stream::on_read(uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) noexcept {
+  Stream& stream = self(handle->data);
+  stream.loop_.begin_callback();
+  if (stream.closed()) {
+    if (uv_is_closing(reinterpret_cast<uv_handle_t*>(handle)) == 0) stream.close_backend();
+  } else if (size > 0) {
+    stream.received(
+        {reinterpret_cast<const std::byte*>(buffer->base), static_cast<std::size_t>(size)});
+  } else if (size == UV_EOF) {
+    stream.received_end();
+  } else if (size < 0) {
+    stream.receive_failed(static_cast<int>(-size));
+  }
+}
+
+int Stream::start_reading() {
+  loop_.watch(*this);
+  return -uv_read_start(stream_, provide_buffer, on_read);
+}
+
+void Stream::stop_reading() noexcept {
+  loop_.unwatch(*this);
+  uv_read_stop(stream_);
+}
+
+StreamHandle::Written Stream::try_write(Buffers buffers) {
+  std::array<uv_buf_t, kGathered> vectors;
+  std::size_t accepted = 0;
+  while (!buffers.empty()) {
+    const Buffers batch = buffers.first(std::min(buffers.size(), vectors.size()));
+    std::transform(batch.begin(), batch.end(), vectors.begin(), buffer_of);
+    const int size = uv_try_write(stream_, vectors.data(), static_cast<unsigned>(batch.size()));
+    if (size < 0) return {accepted, size == UV_EAGAIN ? 0 : -size};
+    accepted += static_cast<std::size_t>(size);
+    if (static_cast<std::size_t>(size) < size_of(batch)) break;
+    buffers = buffers.subspan(batch.size());
+  }
+  return {accepted, 0};
+}
+
+int Stream::submit_write(std::span<const std::byte> data) {
+  const uv_buf_t buffer = buffer_of(data);
+  return -uv_write(&write_, stream_, &buffer, 1, [](uv_write_t* request, int status) noexcept {
+    Stream& stream = self(request->data);
+    stream.loop_.complete(
+        [keep = Ref<Stream>::share(stream), status] { keep->write_done(-status); });
+  });
+}
+
+void Stream::submit_shutdown() noexcept {
+  uv_shutdown(&shutdown_, stream_, [](uv_shutdown_t* request, int) noexcept {
+    self(request->data).loop_.begin_callback();
+  });
+}
+
+int Stream::descriptor() const noexcept {
+  uv_os_fd_t descriptor = -1;
+  uv_fileno(reinterpret_cast<const uv_handle_t*>(stream_), &descriptor);
+  return descriptor;
+}
+
+void Stream::close_backend() noexcept {
+  // Each comes back here: on_read, at once, and file_target_free.
+  if (providing_ || file_target_in_use()) return;
+  loop_.unwatch(*this);
+  before_close();
+  uv_close(reinterpret_cast<uv_handle_t*>(stream_), [](uv_handle_t* handle) noexcept {
+    Stream& stream = self(handle->data);
+    stream.loop_.complete([&stream] { stream.close_acknowledged(); });
+  });
+}
+
+// --- TCP ---
+
+TcpSocket::TcpSocket(Loop& loop)
+    : Stream(loop, IoType::Tcp, Direction::Both, reinterpret_cast<uv_stream_t*>(&tcp_)) {
+  check(uv_tcp_init(loop.get(), &tcp_), "create a socket");
+  tcp_.data = static_cast<Stream*>(this);
+}
+
+void TcpSocket::adopt(int descriptor) {
+  os::set_option(descriptor, SocketOption::NoDelay, 1);
+  check(uv_tcp_open(&tcp_, descriptor), "adopt a socket");
+}
+
+void TcpSocket::connect(const Address& peer) {
+  uv_tcp_nodelay(&tcp_, 1);
+  const sockaddr_in native = os::to_native(peer);
+  check(uv_tcp_connect(&connect_, &tcp_, reinterpret_cast<const sockaddr*>(&native), on_connected),
+        fmt::format("connect to {}", peer.text()));
+}
+
+Address TcpSocket::local_address() const { return os::local_address_of(descriptor()); }
+
+Address TcpSocket::peer_address() const { return os::peer_address_of(descriptor()); }
+
+int TcpSocket::apply_option(SocketOption option, int value) {
+  return os::set_option(descriptor(), option, value);
+}
+
+int TcpSocket::read_option(SocketOption option, int& value) const {
+  return os::get_option(descriptor(), option, value);
+}
+
+// --- pipes ---
+
+Pipe::Pipe(Loop& loop, Direction direction)
+    : Stream(loop, IoType::Pipe, direction, reinterpret_cast<uv_stream_t*>(&pipe_)) {
+  check(uv_pipe_init(loop.get(), &pipe_, 0), "create a pipe");
+  pipe_.data = static_cast<Stream*>(this);
+}
+
+void Pipe::adopt(int descriptor) { check(uv_pipe_open(&pipe_, descriptor), "adopt a pipe"); }
+
+void Pipe::submit_shutdown() noexcept {
+  if (readable()) return Stream::submit_shutdown();
+  // The end of an anonymous pipe is closed; libuv keeps its number, for something that does no
+  // harm.
+  before_close();
+  const int any = uv_backend_fd(loop().get());
+  ::epoll_ctl(any, EPOLL_CTL_DEL, descriptor(), nullptr);
+  ::dup3(any, descriptor(), O_CLOEXEC);
+}
+
+void Pipe::connect(const PipePath& peer) noexcept {
+  uv_pipe_connect(&connect_, &pipe_, peer.text().c_str(), on_connected);
+}
+
+Ref<StreamHandle> adopt_end_of_pipe(Loop& loop, int descriptor, Direction direction) {
+  try {
+    auto end = Ref<Pipe>::adopt(*new Pipe(loop, direction));
+    end->adopt(descriptor);
+    return Ref<StreamHandle>::adopt(*end.detach());
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+}
+
+}  // namespace fermata::uv::detail

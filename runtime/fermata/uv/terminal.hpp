@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a process's standard streams are: a terminal, or a pipe that others use too.
+
+#include "fermata/reactor/terminal.hpp"
+#include "fermata/uv/stream.hpp"
+
+namespace fermata::uv::detail {
+
+class Terminal final : public Stream {
+ public:
+  /// Takes over a terminal's descriptor. Throws InputOutputError; then it is still the caller's.
+  Terminal(Loop& loop, int descriptor, Direction direction);
+
+ private:
+  int apply_mode(TerminalMode mode) override;
+  int read_window_size(WindowSize& size) const override;
+  void before_close() noexcept override { apply_mode(TerminalMode::Lines); }
+
+  uv_tty_t tty_;
+};
+
+/// Opens a duplicate of the descriptor that `which` stands for. Throws InputOutputError.
+[[nodiscard]] Ref<StreamHandle> open_standard(Loop& loop, StandardStream which);
+
+}  // namespace fermata::uv::detail

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The simulator and test harness, as users include it: <fermata/sim.hpp>.
+
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/sync/await.hpp"
+#include "fermata/sim/check/explain.hpp"
+#include "fermata/sim/check/guard.hpp"
+#include "fermata/sim/check/history.hpp"
+#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/program.hpp"
+#include "fermata/sim/run/sim_test.hpp"
+#include "fermata/sim/world/world.hpp"

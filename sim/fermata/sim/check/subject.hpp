@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "fermata/core/coroutine.hpp"
+
+namespace fermata::sim::detail {
+
+/// Of an event that is one.
+inline const CoroutineBase& as_coroutine(const Event& event) noexcept {
+  return static_cast<const CoroutineBase&>(event);
+}
+
+}  // namespace fermata::sim::detail

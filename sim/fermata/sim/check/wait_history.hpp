@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Who did what to what can be waited for, for as long as that lives: a deadlock is explained with
+// the wake-up that came too early, or with who took what and never gave it back.
+//
+// Kept only in runs that are watched closely. Bounded by the objects that live and the coroutines
+// that have a name or ever did something: of each it knows the last deed and sums, no log.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fermata/base/source_place.hpp"
+#include "fermata/base/time.hpp"
+#include "fermata/core/observer.hpp"
+#include "fermata/core/wait_facts.hpp"
+
+namespace fermata {
+class CoroutineBase;
+class Runtime;
+}  // namespace fermata
+
+namespace fermata::sim::detail {
+
+class WaitHistory final : public WaitLog {
+ public:
+  /// What was done, once.
+  struct Deed {
+    const char* did = "";   // "notified", "fired", "released"
+    std::uint64_t who = 0;  // Id of a coroutine; 0 when it was none.
+    SourcePlace place;      // Line 0 when not even the step is known.
+    bool exact = false;     // Else the deed was in the step that began at `place`.
+    Instant at;
+    std::uint64_t step = 0;
+    std::uint64_t woke = 0;  // Id of the first coroutine that it woke; 0 for nobody.
+  };
+
+  /// What one coroutine has done to one object.
+  struct Dealings {
+    std::int64_t balance = 0;  // Taken and not given back.
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    std::uint64_t arrived = 0;
+    std::uint64_t used = 0;
+    std::uint64_t refused = 0;                // Since it last got what it tried to take.
+    std::vector<std::uint64_t> overtaken_by;  // Ids of who had it then; few.
+    Deed last;
+  };
+
+  struct Object {
+    std::map<std::uint64_t, Dealings> by;  // By id of the coroutine.
+    std::optional<Deed> woken;             // The last notify, fire or release.
+    std::optional<Deed> ended;             // The last stop, close or drop.
+  };
+
+  struct Person {
+    std::string label;
+    std::optional<Deed> end;  // `did` says how.
+  };
+
+  /// Forgets everything. `steps` counts those of the run; it must outlive this.
+  void begin(const Runtime& runtime, const std::uint64_t& steps);
+
+  void note(WaitAct act, const Event& object, const SourcePlace* place,
+            std::uint64_t detail) override;
+  /// What an observer is told: of fires, stops and ends of events, and of the steps of coroutines.
+  void note(Trace kind, const Event& subject, std::uint64_t detail);
+
+  /// Null when nobody has ever done anything to it.
+  [[nodiscard]] const Object* find(const Event& object) const;
+  /// Null when that coroutine has never done anything.
+  [[nodiscard]] const Person* find(std::uint64_t coroutine) const;
+  /// Its label, also when it has ended.
+  [[nodiscard]] std::string label(std::uint64_t coroutine) const;
+  /// The step in which it became ready and has not run since; 0 when it is not ready.
+  [[nodiscard]] std::uint64_t ready_since(const CoroutineBase& coroutine) const;
+
+ private:
+  [[nodiscard]] Deed deed(const char* did, const SourcePlace* place);
+  [[nodiscard]] Deed present(const char* did) const;
+  void remember(const CoroutineBase& coroutine);
+
+  const Runtime* runtime_ = nullptr;
+  const std::uint64_t* steps_ = nullptr;
+  std::map<std::uint64_t, Object> objects_;          // By serial.
+  std::map<std::uint64_t, Person> people_;           // By id.
+  std::map<std::uint64_t, SourcePlace> resumed_at_;  // By id: where the present step began.
+  std::map<std::uint64_t, std::uint64_t> ready_since_;
+};
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/cli/arguments.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/run/environment.hpp"
+
+namespace fermata::sim::cli {
+namespace {
+
+constexpr std::array<std::string_view, 4> kSwitches = {"FERMATA_DISABLED", "FERMATA_KEEP_GOING",
+                                                       "FERMATA_RESUME", "FERMATA_VERBOSE"};
+
+/// What a flag without its value stands for; empty: it needs one.
+std::string_view implied(std::string_view variable) {
+  if (is_switch(variable)) return "on";
+  return variable == "FERMATA_UNTIL_STABLE" ? "1%" : "";
+}
+
+const Variable& known(std::string_view name) {
+  return *std::find_if(variables().begin(), variables().end(),
+                       [&](const Variable& variable) { return variable.name == name; });
+}
+
+/// What test processes read and `run` has no flag for.
+constexpr std::array<std::string_view, 7> kNotOfRun = {
+    "FERMATA_BREAK_AT", "FERMATA_CHECKS_OUT", "FERMATA_FIRST_RUN",  "FERMATA_FUZZ",
+    "FERMATA_PROGRAM",  "FERMATA_REPLAY",     "FERMATA_REPLAY_MODE"};
+
+std::vector<std::string> variables_of_run() {
+  std::vector<std::string> names;
+  for (const Variable& variable : variables()) {
+    const bool wanted =
+        std::find(kNotOfRun.begin(), kNotOfRun.end(), variable.name) == kNotOfRun.end();
+    if (variable.reader != Reader::Inner && wanted) names.emplace_back(variable.name);
+  }
+  return names;
+}
+
+/// A name that begins with FERMATA_ and means nothing is a slip of the pen.
+void check_environment() {
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string name(text.substr(0, text.find('=')));
+    if (!name.starts_with("FERMATA_") || name == "FERMATA_ROOT" || name == "FERMATA_DIR" ||
+        name == "FERMATA_LOOP") {
+      continue;
+    }
+    const bool there = std::any_of(variables().begin(), variables().end(),
+                                   [&](const Variable& variable) { return variable.name == name; });
+    if (!there) {
+      throw UsageError(fmt::format("{} is no variable of Fermata; `fermata env` lists them", name));
+    }
+  }
+}
+
+struct Wanted {
+  std::vector<std::string> operands;
+  std::map<std::string, std::string> values;
+  std::map<std::string, CLI::Option*> options;
+};
+
+/// The help of a verb that takes one operand. More are read all the same, for a better error.
+class OneOperand : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    return without_dots(Formatter::make_usage(app, std::move(name)));
+  }
+  std::string make_positionals(const CLI::App* app) const override {
+    return without_dots(Formatter::make_positionals(app));
+  }
+
+ private:
+  static std::string without_dots(std::string text) {
+    for (const std::string_view dots : {" ...", "..."}) {
+      if (const std::size_t at = text.find(dots); at != std::string::npos) {
+        return text.erase(at, dots.size());
+      }
+    }
+    return text;
+  }
+};
+
+void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
+  CLI::App* app = tool.add_subcommand(verb.name, verb.help);
+  if (!verb.operand.empty()) {
+    app->add_option(verb.operand, wanted.operands)->required();
+    if (!verb.many) app->formatter(std::make_shared<OneOperand>());
+  }
+  for (const std::string& name : verb.variables) {
+    std::string flag = flag_of(name);
+    if (name == "FERMATA_VERBOSE") flag = "-v," + flag;
+    if (verb.name == "report" && name == "FERMATA_REPORT") flag = "-o," + flag;
+    if (verb.name == "report" && name == "FERMATA_REPORT_FORMAT") flag = "--format," + flag;
+    CLI::Option* option =
+        app->add_option(flag, wanted.values[name], std::string(known(name).meaning));
+    if (!implied(name).empty()) option->expected(is_switch(name) ? 0 : 0, is_switch(name) ? 0 : 1);
+    option->type_name(is_switch(name) ? "" : "TEXT");
+    wanted.options[verb.name + name] = option;
+  }
+}
+
+}  // namespace
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> all = {
+      {"run", "BIN", false,
+       "explore the simulated tests of a program; the exit code is the verdict",
+       variables_of_run()},
+      {"replay",
+       "TAPE|BIN",
+       false,
+       "run a tape again, or one run of a program: --filter and --seed say which",
+       {"FERMATA_FILTER", "FERMATA_SEED", "FERMATA_STRATEGY", "FERMATA_FAULTS",
+        "FERMATA_REPLAY_MODE", "FERMATA_OUT", "FERMATA_PROGRAM", "FERMATA_DISABLED",
+        "FERMATA_BREAK_AT", "FERMATA_REPORT", "FERMATA_REPORT_FORMAT"}},
+      {"shrink",
+       "TAPE",
+       false,
+       "make a tape small: the smaller one, with the same signature, is written beside it",
+       {"FERMATA_PROGRAM", "FERMATA_SHRINK_RUNS"}},
+      {"explain",
+       "TAPE",
+       false,
+       "explain a tape: its steps, the decision that decides, the nearest run that passes",
+       {"FERMATA_PROGRAM"}},
+      {"report",
+       "TAPE",
+       false,
+       "write what happens on a tape to a file: a page for a browser, a trace, a capture, JSON",
+       {"FERMATA_PROGRAM", "FERMATA_REPLAY_MODE", "FERMATA_REPORT", "FERMATA_REPORT_FORMAT"}},
+      {"list",
+       "BIN",
+       false,
+       "list the simulated tests of a program",
+       {"FERMATA_FILTER", "FERMATA_DISABLED"}},
+      {"merge",
+       "DIR",
+       true,
+       "join the output folders of shards: the result of one exploration",
+       {"FERMATA_JUNIT", "FERMATA_JSON"}},
+      {"env", "", false, "list all FERMATA_* variables", {}},
+      {"completion", "SHELL", false, "print a completion script for bash, zsh or fish", {}}};
+  return all;
+}
+
+std::string flag_of(std::string_view variable) {
+  std::string flag = "--";
+  for (const char letter : variable.substr(std::string_view("FERMATA_").size())) {
+    flag += letter == '_' ? '-' : static_cast<char>(letter - 'A' + 'a');
+  }
+  return flag;
+}
+
+bool is_switch(std::string_view variable) {
+  return std::find(kSwitches.begin(), kSwitches.end(), variable) != kSwitches.end();
+}
+
+Arguments parse_arguments(int argc, const char* const* argv) {
+  check_environment();
+  CLI::App tool("Explores the schedules of simulated tests, one process for each chunk of seeds.",
+                "fermata");
+  tool.require_subcommand(1);
+  tool.footer(
+      "Exit codes: 0 pass, 1 usage, 2 safety, 3 liveness, 4 deadlock, 5 nondeterminism,\n"
+      "6 leak, 7 a SOMETIMES or REACHABLE never held, 8 a replay diverged, 9 a process\n"
+      "crashed, 124 a run past its wall limit, 130 interrupted.");
+  Wanted wanted;
+  for (const Verb& verb : verbs()) add_verb(tool, verb, wanted);
+  try {
+    tool.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+      tool.exit(error);
+      return {};
+    }
+    throw UsageError(fmt::format("{}; `fermata --help` lists what there is", error.what()));
+  }
+  Arguments arguments;
+  arguments.operands = wanted.operands;
+  arguments.verb = tool.get_subcommands().front()->get_name();
+  const auto verb = std::find_if(verbs().begin(), verbs().end(), [&](const Verb& candidate) {
+    return candidate.name == arguments.verb;
+  });
+  if (!verb->many && arguments.operands.size() > 1) {
+    throw UsageError(fmt::format("'{}' is one too many: {} takes one {}", arguments.operands[1],
+                                 verb->name, verb->operand));
+  }
+  for (const std::string& name : verb->variables) {
+    const CLI::Option* option = wanted.options[verb->name + name];
+    const char* variable = std::getenv(name.c_str());
+    if (option->count() > 0) {
+      const std::string& value = wanted.values[name];
+      arguments.settings[name] = {value.empty() ? std::string(implied(name)) : value,
+                                  flag_of(name)};
+    } else if (variable != nullptr) {
+      arguments.settings[name] = {variable, name};
+    }
+  }
+  return arguments;
+}
+
+}  // namespace fermata::sim::cli

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/cli/exploration.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/cli/corpus.hpp"
+#include "fermata/sim/cli/interrupts.hpp"
+#include "fermata/sim/cli/post_mortem.hpp"
+
+namespace fermata::sim::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kTick_ms = 50;
+/// How long processes may take to end their runs when all is to end.
+constexpr milliseconds kGrace(5'000);
+
+}  // namespace
+
+Exploration::Exploration(const RunOptions& options, const TestBinary& binary,
+                         const ResultFolder& folder, const std::vector<std::string>& tests,
+                         Listener listener)
+    : options_(options), binary_(binary), folder_(folder), listener_(std::move(listener)) {
+  for (const std::string& name : tests) tests_.emplace_back(name, tests_.size(), options_);
+  states_.resize(tests_.size());
+}
+
+milliseconds Exploration::elapsed() const {
+  return std::chrono::duration_cast<milliseconds>(Clock::now() - start_);
+}
+
+std::uint64_t Exploration::resume() {
+  std::uint64_t runs = 0;
+  for (TestExploration& test : tests_) runs += test.resume(folder_.pieces(test.name()));
+  return runs;
+}
+
+void Exploration::replay_first(const std::string& corpus) {
+  std::uint64_t number = 0;
+  for (const CorpusTape& tape : tapes_in(corpus)) {
+    const auto found = std::find_if(tests_.begin(), tests_.end(),
+                                    [&](const auto& test) { return test.name() == tape.test; });
+    if (found == tests_.end() || !options_.shard.has(number++)) continue;
+    states_[static_cast<std::size_t>(found - tests_.begin())].tapes.push_back(tape.path);
+  }
+}
+
+Exploration::End Exploration::run() {
+  start_ = Clock::now();
+  note_tests_over();
+  for (;;) {
+    check_end();
+    while (!ending_ && jobs_.size() < options_.jobs && start_one()) {
+    }
+    if (jobs_.empty()) break;
+    wait();
+    if (listener_.progress) listener_.progress(moment());
+  }
+  for (std::size_t i = 0; i < tests_.size(); ++i) {
+    tests_[i].settle(true);
+    tidy_up(i);
+    if (!states_[i].over) examine_crashes(i);
+    if (!std::exchange(states_[i].over, true)) listener_.test_over(tests_[i]);
+  }
+  return end_;
+}
+
+// With a budget of time every test gets as much of it as the others; without one they come in
+// order, so that the first result is there early.
+std::vector<std::size_t> Exploration::in_order_of_need() const {
+  std::vector<std::size_t> order(tests_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (!options_.time) return order;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const State& first = states_[a];
+    const State& second = states_[b];
+    return std::pair(first.jobs, first.spent) < std::pair(second.jobs, second.spent);
+  });
+  return order;
+}
+
+bool Exploration::start_one() {
+  for (const std::size_t test : in_order_of_need()) {
+    if (!states_[test].over && start_one_of(test)) return true;
+  }
+  return false;
+}
+
+bool Exploration::start_one_of(std::size_t index) {
+  TestExploration& test = tests_[index];
+  State& state = states_[index];
+  Assignment assignment{.test = test.name(), .piece = {}, .tape = {}, .events = {}};
+  if (!state.tapes.empty() && !test.unwanted(0)) {
+    assignment.tape = state.tapes.back();
+    state.tapes.pop_back();
+    assignment.events = folder_.replay_events_path(test.name(), assignment.tape);
+    ++state.replays;
+  } else {
+    if (state.replays > 0) return false;
+    const std::optional<Piece> piece = test.next();
+    if (!piece) return false;
+    assignment.piece = *piece;
+    assignment.events = folder_.events_path(test.name(), piece->first);
+  }
+  jobs_.push_back(std::make_unique<Job>(options_, binary_, std::move(assignment)));
+  ++state.jobs;
+  return true;
+}
+
+void Exploration::wait() {
+  std::vector<pollfd> watched;
+  for (const auto& job : jobs_) {
+    watched.push_back({job->child().descriptor(), POLLIN, 0});
+    watched.push_back({job->child().end_descriptor(), POLLIN, 0});
+  }
+  ::poll(watched.data(), watched.size(), kTick_ms);
+  for (std::size_t i = 0; i < jobs_.size();) {
+    Job& job = *jobs_[i];
+    job.child().read_output();
+    job.check_for_hang();
+    if (!job.child().has_ended()) {
+      ++i;
+      continue;
+    }
+    const std::unique_ptr<Job> ended = std::move(jobs_[i]);
+    jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(i));
+    finish(*ended);
+  }
+  drop_unwanted();
+  note_tests_over();
+}
+
+std::size_t Exploration::index_of(const Job& job) const {
+  const auto found = std::find_if(tests_.begin(), tests_.end(), [&](const auto& test) {
+    return test.name() == job.assignment().test;
+  });
+  return static_cast<std::size_t>(found - tests_.begin());
+}
+
+void Exploration::finish(Job& job) {
+  const std::size_t index = index_of(job);
+  const Assignment& assignment = job.assignment();
+  states_[index].spent += job.age();
+  --states_[index].jobs;
+  if (job.dropped()) {
+    tests_[index].dropped(assignment.piece);
+    remove_artifacts(job.told().failures, tests_[index]);
+    folder_.forget(assignment.test, assignment.piece.first);
+    return;
+  }
+  Told told = job.told();
+  if (!told.error.empty()) throw UsageError(fmt::format("{}: {}", assignment.test, told.error));
+  if (!assignment.tape.empty()) {
+    --states_[index].replays;
+    return finish_replay(job, std::move(told));
+  }
+  if (told.explored) {
+    note_memory_limit(told.explored->failures);
+    explored(index, job, std::move(*told.explored));
+  } else if (const std::string trouble = job.trouble(); !trouble.empty()) {
+    throw UsageError(trouble);
+  } else {
+    PieceRecord record = job.crash_record();
+    folder_.forget(assignment.test, assignment.piece.first);
+    write_crash(folder_.events_path(assignment.test, record.first_run), record);
+    tests_[index].died(assignment.piece, std::move(record));
+  }
+  tidy_up(index);
+}
+
+/// A run that found no memory failed for a reason that its command line does not show.
+void Exploration::note_memory_limit(std::vector<FailureRecord>& failures) const {
+  if (options_.memory_limit == 0) return;
+  for (FailureRecord& failure : failures) {
+    if (failure.message.find("bad_alloc") == std::string::npos) continue;
+    failure.report += fmt::format("under a memory limit of {} MiB; in a shell: ulimit -v {}\n",
+                                  options_.memory_limit >> 20, options_.memory_limit >> 10);
+  }
+}
+
+// A process that has told its end may still die of it.
+void Exploration::explored(std::size_t test, Job& job, PieceRecord record) {
+  if (job.child().ending().signal != 0) {
+    FailureRecord failure = job.crash_record().failures.front();
+    failure.message += " after its last run";
+    failure.signature += " after its last run";
+    record.failures.push_back(std::move(failure));
+  }
+  tests_[test].explored(job.assignment().piece, std::move(record));
+}
+
+void Exploration::finish_replay(Job& job, Told told) {
+  const std::size_t index = index_of(job);
+  ReplayRecord record;
+  if (told.replayed) {
+    record = std::move(*told.replayed);
+  } else {
+    record.failures = job.crash_record().failures;
+    record.summary = record.failures.front().message;
+  }
+  record.tape = job.assignment().tape;
+  for (FailureRecord& failure : record.failures) failure.tape = record.tape;
+  if (record.stale()) record.failures.clear();
+  tests_[index].replayed(std::move(record));
+}
+
+void Exploration::drop_unwanted() {
+  for (const auto& job : jobs_) {
+    const bool explores = job->assignment().tape.empty();
+    if (job->dropped() || !explores) continue;
+    if (tests_[index_of(*job)].unwanted(job->assignment().piece.first)) job->drop();
+  }
+}
+
+void Exploration::tidy_up(std::size_t index) {
+  TestExploration& test = tests_[index];
+  for (const PieceRecord& record : test.take_unwanted()) {
+    remove_artifacts(record.failures, test);
+    folder_.forget(test.name(), record.first_run);
+  }
+  remove_artifacts(test.take_superseded(), test);
+  for (const PieceRecord& record : test.take_settled()) {
+    thin_out(folder_.events_path(test.name(), record.first_run), record,
+             test.tally().behaviours().level());
+  }
+}
+
+/// What a failing run has left beside its tape has the same name up to its ending.
+void Exploration::remove_artifacts(const std::vector<FailureRecord>& failures,
+                                   const TestExploration& test) {
+  namespace fs = std::filesystem;
+  for (const FailureRecord& failure : failures) {
+    const fs::path tape = failure.tape;
+    const auto& kept = test.tally().failures();
+    const bool needed = std::any_of(kept.begin(), kept.end(),
+                                    [&](const auto& other) { return other.tape == failure.tape; });
+    std::error_code error;
+    if (needed || !fs::exists(tape, error)) continue;
+    const std::string stem = tape.stem().string() + '.';
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(tape.parent_path(), error)) {
+      if (entry.path().filename().string().starts_with(stem)) files.push_back(entry.path());
+    }
+    for (const fs::path& file : files) fs::remove(file, error);
+  }
+}
+
+/// Of those that are kept when the test is over: which ones these are does not depend on how many
+/// processes explore. What comes of it is on disk, for those who merge.
+void Exploration::examine_crashes(std::size_t index) {
+  TestExploration& test = tests_[index];
+  const std::vector<FailureRecord> failures = test.tally().failures();
+  for (FailureRecord failure : failures) {
+    if (interrupts() > 0) return;
+    if (!wants_post_mortem(failure, options_)) continue;
+    const std::string events = folder_.events_path(test.name(), failure.run);
+    if (listener_.post_mortem) listener_.post_mortem(failure, post_mortem_limit(failure, options_));
+    make_post_mortem(failure, options_, binary_, events + ".autopsy", [this] {
+      if (listener_.progress) listener_.progress(moment());
+    });
+    PieceRecord record;
+    record.first_run = failure.run;
+    record.counts.runs = record.counts.failures = 1;
+    record.failures.push_back(failure);
+    write_crash(events, record);
+    test.complete(failure);
+  }
+}
+
+void Exploration::check_end() {
+  if (!ending_) {
+    if (interrupts() > 0) {
+      end_ = End::Interrupted;
+    } else if (options_.time && elapsed() >= *options_.time) {
+      end_ = End::Time;
+    } else {
+      return;
+    }
+    ending_ = true;
+    ending_since_ = Clock::now();
+    for (const auto& job : jobs_) job->stop();
+    return;
+  }
+  if (interrupts() > 0) end_ = End::Interrupted;
+  if (Clock::now() - ending_since_ < kGrace && interrupts() < 2) return;
+  for (const auto& job : jobs_) {
+    if (!job->dropped() && job->board().phase.load() != BoardPage::Phase::Reporting) job->drop();
+  }
+}
+
+void Exploration::note_tests_over() {
+  for (std::size_t i = 0; i < tests_.size(); ++i) {
+    State& state = states_[i];
+    const bool replaying = !state.tapes.empty() && !tests_[i].unwanted(0);
+    if (state.over || state.jobs > 0 || replaying || !tests_[i].over()) continue;
+    tests_[i].settle(true);
+    tidy_up(i);
+    examine_crashes(i);
+    state.over = true;
+    if (listener_.test_over) listener_.test_over(tests_[i]);
+  }
+}
+
+Moment Exploration::moment() const {
+  Moment moment;
+  moment.elapsed = elapsed();
+  const bool known = options_.runs != kNoEnd && options_.until_stable_ppm == 0 && !options_.time &&
+                     options_.shard.count == 1;
+  moment.runs_wanted = known ? options_.runs * tests_.size() : kNoEnd;
+  for (std::size_t i = 0; i < tests_.size(); ++i) {
+    const Tally& tally = tests_[i].tally();
+    moment.runs += tests_[i].runs_so_far();
+    moment.kinds += tally.behaviours().kinds();
+    moment.failures += tally.failures().size();
+    moment.tests_over += states_[i].over;
+  }
+  for (const auto& job : jobs_) {
+    moment.runs += job->board().done.load();
+    moment.kinds += job->board().kinds.load();
+    moment.failures += job->board().failures.load() > 0;
+    moment.test = job->assignment().test;
+  }
+  return moment;
+}
+
+}  // namespace fermata::sim::cli

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/cli/commands.hpp"
+#include "fermata/sim/cli/outcome.hpp"
+#include "fermata/sim/cli/result_folder.hpp"
+#include "fermata/sim/run/seed.hpp"
+
+namespace fermata::sim::cli {
+namespace {
+
+using Folders = std::vector<std::unique_ptr<ResultFolder>>;
+
+/// The plan that all folders are shards of. Throws UsageError when they are not, one is missing or
+/// not done.
+Plan common_plan(const Folders& folders) {
+  const Plan plan = folders.front()->plan();
+  std::vector<const ResultFolder*> shards(plan.options.shard.count);
+  for (const auto& folder : folders) {
+    ResultFolder::State state = ResultFolder::State::Complete;
+    const Plan other = folder->plan(&state);
+    const Shard& shard = other.options.shard;
+    if (!plan.same_exploration(other) || shard.count != shards.size()) {
+      throw UsageError(fmt::format(
+          "{} and {} are of different explorations: program, tests, seed, runs, strategy, faults, "
+          "limits and number of shards have to be the same",
+          folders.front()->path(), folder->path()));
+    }
+    if (state != ResultFolder::State::Complete) {
+      throw UsageError(
+          fmt::format("{} was interrupted; go on with it first (--resume)", folder->path()));
+    }
+    if (shards[shard.index] != nullptr) {
+      throw UsageError(fmt::format("{} and {} are both shard {}/{}", shards[shard.index]->path(),
+                                   folder->path(), shard.index + 1, shard.count));
+    }
+    shards[shard.index] = folder.get();
+  }
+  const auto missing = std::find(shards.begin(), shards.end(), nullptr);
+  if (missing != shards.end()) {
+    throw UsageError(
+        fmt::format("shard {}/{} is missing", missing - shards.begin() + 1, shards.size()));
+  }
+  return plan;
+}
+
+TestOutcome merged(const std::string& test, const Plan& plan, const Folders& folders) {
+  std::vector<PieceRecord> pieces;
+  std::vector<ReplayRecord> replays;
+  for (const auto& folder : folders) {
+    for (PieceRecord& record : folder->pieces(test)) pieces.push_back(std::move(record));
+    for (ReplayRecord& record : folder->replays(test)) replays.push_back(std::move(record));
+  }
+  std::sort(pieces.begin(), pieces.end(),
+            [](const auto& a, const auto& b) { return a.first_run < b.first_run; });
+  std::sort(replays.begin(), replays.end(),
+            [](const auto& a, const auto& b) { return a.tape < b.tape; });
+  TestOutcome outcome{test, Tally(plan.options.keep_going), {}};
+  for (ReplayRecord& replay : replays) outcome.tally.add(std::move(replay));
+  for (PieceRecord& piece : pieces) {
+    if (!outcome.tally.closed()) outcome.tally.add(std::move(piece));
+  }
+  outcome.remark = outcome.tally.coverage();
+  return outcome;
+}
+
+}  // namespace
+
+int merge_command(const Arguments& arguments) {
+  check_reports(arguments.value("FERMATA_JSON"), arguments.value("FERMATA_JUNIT"));
+  Folders folders;
+  for (const std::string& path : arguments.operands) {
+    folders.push_back(std::make_unique<ResultFolder>(path));
+  }
+  Outcome outcome{common_plan(folders), {}, {}, false};
+  outcome.plan.options.shard = {};
+  fmt::print("sim: seed={} strategy={} tests={} merged from {} shards\n",
+             seed_text(outcome.plan.options.seed), outcome.plan.options.strategy,
+             outcome.plan.tests.size(), folders.size());
+  for (const std::string& test : outcome.plan.tests) {
+    outcome.tests.push_back(merged(test, outcome.plan, folders));
+    fmt::print("{}{}\n", failure_text(outcome.tests.back()), test_line(outcome.tests.back()));
+  }
+  fmt::print("{}", statistics_text(outcome));
+  write_reports(outcome, arguments.value("FERMATA_JSON"), arguments.value("FERMATA_JUNIT"));
+  return outcome.exit_code();
+}
+
+}  // namespace fermata::sim::cli

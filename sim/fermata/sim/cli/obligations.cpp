@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "fermata/sim/cli/outcome.hpp"
+
+namespace fermata::sim::cli {
+namespace {
+
+std::string asked_for(const RunOptions& options) {
+  const auto found =
+      std::find_if(options.handed_on.begin(), options.handed_on.end(),
+                   [](const auto& one) { return one.first == "FERMATA_OBLIGATIONS"; });
+  return found == options.handed_on.end() ? "program" : found->second;
+}
+
+/// As a test program by itself has it (fermata/sim/run/obligations.hpp).
+std::string reason_not_to_judge(const Outcome& outcome) {
+  const RunOptions& options = outcome.plan.options;
+  const auto failed = [](const TestOutcome& test) { return !test.tally.failures().empty(); };
+  if (outcome.interrupted) return "it was interrupted";
+  if (asked_for(options) == "off") return "nobody asked (--obligations)";
+  if (options.shard.count > 1) return "this is a shard; `fermata merge` judges";
+  if (!outcome.plan.whole_program) return "some tests were left out";
+  if (options.runs == 1) return "one seed alone was run";
+  if (std::any_of(outcome.tests.begin(), outcome.tests.end(), failed)) return "a test has failed";
+  return {};
+}
+
+}  // namespace
+
+Obligations obligations_of(const Outcome& outcome) {
+  Obligations result;
+  Catalogue together;
+  for (const TestOutcome& test : outcome.tests) {
+    together.add(test.tally.assertions());
+    if (asked_for(outcome.plan.options) != "test" || test.tally.counts().runs < 2) continue;
+    for (const Claim& claim : test.tally.assertions().missed()) {
+      const bool reached = claim.counts.reached > 0;
+      if (reached) result.missed.push_back(fmt::format("by {}: {}", test.name, claim.text()));
+    }
+  }
+  result.all = together.obligations();
+  result.unjudged = reason_not_to_judge(outcome);
+  if (!result.unjudged.empty()) {
+    result.missed.clear();
+    return result;
+  }
+  for (const Claim& claim : together.missed()) result.missed.push_back(claim.text());
+  return result;
+}
+
+}  // namespace fermata::sim::cli

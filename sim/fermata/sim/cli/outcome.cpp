@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/cli/outcome.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/base/text_of.hpp"
+#include "fermata/sim/cli/verdict.hpp"
+#include "fermata/sim/report/counted.hpp"
+#include "fermata/sim/tape/whole_file.hpp"
+
+namespace fermata::sim::cli {
+namespace {
+
+std::string seconds(std::uint64_t nanoseconds) {
+  return fmt::format("{}.{:03} s", nanoseconds / 1'000'000'000, nanoseconds / 1'000'000 % 1'000);
+}
+
+/// How many times faster than real time; nothing when that was too short to tell.
+std::string ratio(std::uint64_t virtual_ns, std::chrono::milliseconds elapsed) {
+  const auto real_ms = static_cast<std::uint64_t>(elapsed.count());
+  if (real_ms == 0) return {};
+  return fmt::format(", {} times real time", virtual_ns / 1'000'000 / real_ms);
+}
+
+/// Nothing when nobody has measured it.
+std::string took(std::chrono::milliseconds elapsed) {
+  if (elapsed.count() == 0) return {};
+  return fmt::format(" in {}.{:03} s", elapsed.count() / 1000, elapsed.count() % 1000);
+}
+
+std::string faults_text(const Counts& counts) {
+  std::string text;
+  for (const auto& [kind, count] : counts.faults) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind, count);
+  }
+  return text.empty() ? "none" : text;
+}
+
+/// A row for each strategy, the one of most runs first; nothing when it was always the same one.
+std::string shares_text(const Counts& counts) {
+  using Entry = std::pair<std::string, Share>;
+  std::vector<Entry> all(counts.shares.begin(), counts.shares.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Entry& a, const Entry& b) { return a.second.runs > b.second.runs; });
+  std::string text;
+  for (const auto& [strategy, share] : all) {
+    if (share.runs == 0) continue;
+    text += fmt::format("    {:<18} {} of the runs, {} of them new, {}\n", strategy,
+                        percent(share.runs, counts.runs), percent(share.new_runs, share.runs),
+                        counted(share.failures, "failure"));
+  }
+  return text;
+}
+
+struct Longest {
+  const TestOutcome* test;
+  LongRunRecord run;
+};
+
+std::string longest_text(const Outcome& outcome) {
+  std::vector<Longest> all;
+  for (const TestOutcome& test : outcome.tests) {
+    for (const LongRunRecord& run : test.tally.longest()) all.push_back({&test, run});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.run.steps > b.run.steps; });
+  if (all.size() > Tally::kLongest) all.resize(Tally::kLongest);
+  std::string text;
+  for (const auto& [test, run] : all) {
+    text += fmt::format("{}{} ({}, {})", text.empty() ? "" : ", ", run.seed, test->name,
+                        counted(run.steps, "step"));
+  }
+  return text;
+}
+
+std::string obligations_text(const Obligations& obligations) {
+  if (obligations.all == 0) return "none";
+  if (!obligations.unjudged.empty()) {
+    return fmt::format("{}, not judged: {}", obligations.all, obligations.unjudged);
+  }
+  return fmt::format("{}, {} of them missed", obligations.all, obligations.missed.size());
+}
+
+}  // namespace
+
+int Outcome::exit_code() const {
+  int code = obligations_of(*this).missed.empty() ? kPass : exit_code_of("obligation");
+  for (const TestOutcome& test : tests) code = heavier(code, test.tally.exit_code());
+  return code;
+}
+
+std::string test_line(const TestOutcome& test) {
+  const Counts& counts = test.tally.counts();
+  const auto& failures = test.tally.failures();
+  std::string line =
+      fmt::format("{} {}: {}, {} different, next new {}", failures.empty() ? "pass" : "FAIL",
+                  test.name, counted(counts.runs, "run"), test.tally.behaviours().kinds(),
+                  unseen(test.tally.behaviours(), counts.runs));
+  if (failures.size() > 1) line += fmt::format(", {} kinds of failures", failures.size());
+  const std::size_t replayed = test.tally.replays().size();
+  if (replayed > 0) line += fmt::format(", {} of the corpus replayed", replayed);
+  if (!test.remark.empty()) line += fmt::format(" ({})", test.remark);
+  return line;
+}
+
+std::string world_line(const TestOutcome& test) {
+  std::string faults = test.tally.first_world();
+  while (faults.ends_with('\n')) faults.pop_back();
+  for (std::size_t at = 0; (at = faults.find('\n', at)) != std::string::npos; at += 2) {
+    faults.replace(at, 1, ", ");
+  }
+  return fmt::format("sim: world of {}, run 1: {}", test.name,
+                     faults.empty() ? "without faults" : faults);
+}
+
+std::string failure_text(const TestOutcome& test) {
+  std::string text;
+  for (const ReplayRecord& replay : test.tally.replays()) {
+    if (replay.stale()) {
+      text += fmt::format("stale: re-record {}: {}\n", replay.tape, replay.summary);
+    }
+  }
+  for (const FailureRecord& failure : test.tally.failures()) {
+    text += fmt::format("FAIL {}: {}", failure.test, failure.report);
+    if (!text.ends_with('\n')) text += '\n';
+  }
+  return text;
+}
+
+std::string statistics_text(const Outcome& outcome) {
+  Counts all;
+  std::uint64_t kinds = 0;
+  std::uint64_t once = 0;
+  std::uint64_t signatures = 0;
+  for (const TestOutcome& test : outcome.tests) {
+    all.add(test.tally.counts());
+    kinds += test.tally.behaviours().kinds();
+    once += test.tally.behaviours().once();
+    signatures += test.tally.failures().size();
+  }
+  const std::uint64_t runs = std::max(all.runs, std::uint64_t{1});
+  std::string text = "statistics:\n";
+  const auto row = [&](const char* what, const std::string& value) {
+    text += fmt::format("  {:<20} {}\n", what, value);
+  };
+  row("runs", fmt::format("{} of {}{}", all.runs, counted(outcome.tests.size(), "test"),
+                          took(outcome.elapsed)));
+  row("new behaviours", fmt::format("{} ({})", kinds, percent(kinds, all.runs)));
+  row("next run new", fmt::format("{} (Good-Turing)", percent(std::min(once, all.runs), all.runs)));
+  row("failures", counted(all.failures, "run") + ", " + counted(signatures, "signature"));
+  row("steps",
+      fmt::format("min {}, average {}, max {}", all.steps_min, all.steps / runs, all.steps_max));
+  row("decisions", std::to_string(all.draws));
+  row("stopped by a limit", percent(all.limit_stops, all.runs));
+  row("virtual time", seconds(all.virtual_ns) + ratio(all.virtual_ns, outcome.elapsed));
+  row("strategy", outcome.plan.options.strategy);
+  text += shares_text(all);
+  row("determinism checks", std::to_string(all.determinism_checks));
+  row("faults injected", faults_text(all));
+  const Obligations obligations = obligations_of(outcome);
+  row("obligations", obligations_text(obligations));
+  row("longest runs", longest_text(outcome));
+  for (const std::string& missed : obligations.missed) text += fmt::format("missed: {}\n", missed);
+  if (obligations.all == 0) {
+    text += "warning: nothing says what the runs have to come by: FERMATA_SOMETIMES does\n";
+  }
+  if (all.limit_stops * 20 > all.runs) {
+    text +=
+        fmt::format("warning: {} of the runs came to a limit: what lies behind it was not seen\n",
+                    percent(all.limit_stops, all.runs));
+  }
+  return text;
+}
+
+void check_reports(const std::string& json, const std::string& junit) {
+  for (const auto& [flag, path] : {std::pair("--json", json), std::pair("--junit", junit)}) {
+    if (path.empty() || std::ofstream(path, std::ios::app)) continue;
+    throw UsageError(
+        fmt::format("{}: cannot write {}: {}; expected a file in a folder that is there", flag,
+                    path, fermata::detail::errno_text(errno)));
+  }
+}
+
+void write_reports(const Outcome& outcome, const std::string& json, const std::string& junit) {
+  if (!json.empty()) write_whole_file(json, json_lines(outcome));
+  if (!junit.empty()) write_whole_file(junit, junit_xml(outcome));
+}
+
+}  // namespace fermata::sim::cli

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/cli/test_binary.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/cli/filter.hpp"
+#include "fermata/sim/run/fresh_process.hpp"
+#include "fermata/sim/run/reproduce.hpp"
+#include "fermata/sim/tape/key.hpp"
+
+namespace fermata::sim::cli {
+namespace {
+
+constexpr std::size_t kShown = 1'500;
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The end of what a program printed, indented; nothing when it printed nothing.
+std::string last_of(std::string output) {
+  if (output.empty()) return output;
+  if (output.size() > kShown) output = "..." + output.substr(output.size() - kShown);
+  std::istringstream lines(output);
+  std::string text = "\nit printed:";
+  for (std::string line; std::getline(lines, line);) text += "\n  " + line;
+  return text;
+}
+
+}  // namespace
+
+bool ListedTest::disabled() const {
+  return name.starts_with("DISABLED_") || name.find(".DISABLED_") != std::string::npos;
+}
+
+TestBinary::TestBinary(const std::string& path, std::chrono::milliseconds limit)
+    : typed_(detail::shell_quoted(path)) {
+  if (path.empty()) throw UsageError("the path of the program is empty");
+  std::error_code error;
+  path_ = std::filesystem::absolute(path, error).lexically_normal().string();
+  if (!std::filesystem::exists(path_, error)) {
+    throw UsageError(fmt::format("there is no program {}; build it, or give its path", path));
+  }
+  if (std::filesystem::is_directory(path_, error) || ::access(path_.c_str(), X_OK) != 0) {
+    throw UsageError(
+        fmt::format("{} is no program that can be run; expected a test program that "
+                    "links fermata::sim",
+                    path));
+  }
+  build_ = fmt::format("{:016x}", key_of(contents(path_)));
+  list(limit);
+}
+
+void TestBinary::list(std::chrono::milliseconds limit) {
+  const sim::detail::TemporaryFile answer;
+  Child child({.program = path_, .arguments = {}, .settings = {{"FERMATA_LIST", answer.path()}}});
+  const bool ended = run_to_end(child, limit);
+  std::istringstream lines(contents(answer.path()));
+  std::string line;
+  bool whole = false;
+  if (std::getline(lines, line) && line == "fermata-tests 1") {
+    while (!whole && std::getline(lines, line)) {
+      const std::size_t space = line.rfind(' ');
+      whole = line.starts_with("end ");
+      if (whole) {
+        others_ = static_cast<std::size_t>(std::atoll(line.c_str() + space));
+      } else {
+        tests_.push_back({line.substr(space + 1), line.substr(0, space)});
+      }
+    }
+  }
+  if (ended && whole && child.ending().code == 0) return;
+  throw UsageError(fmt::format(
+      "{} does not list simulated tests: it {}; expected a test program that links fermata::sim "
+      "and "
+      "has a SIM_TEST{}",
+      path_, ended ? child.ending().text() : fmt::format("did not end within {} ms", limit.count()),
+      last_of(child.output())));
+}
+
+std::vector<ListedTest> TestBinary::selected(const std::string& filter, bool disabled) const {
+  std::vector<ListedTest> result;
+  std::size_t left_out = 0;
+  for (const ListedTest& test : tests_) {
+    if (!selects(filter, test.name)) continue;
+    if (test.disabled() && !disabled) {
+      ++left_out;
+    } else {
+      result.push_back(test);
+    }
+  }
+  if (!result.empty()) return result;
+  if (left_out > 0) {
+    throw UsageError(fmt::format(
+        "all {} tests that '{}' selects are disabled; --disabled runs them", left_out, filter));
+  }
+  std::string names;
+  constexpr std::size_t kNamed = 10;
+  for (std::size_t i = 0; i < std::min(kNamed, tests_.size()); ++i) {
+    names += "\n  " + tests_[i].name;
+  }
+  if (tests_.size() > kNamed) names += fmt::format("\n  and {} more", tests_.size() - kNamed);
+  throw UsageError(fmt::format("'{}' selects none of the {} simulated tests of {}{}", filter,
+                               tests_.size(), path_, names));
+}
+
+Command TestBinary::command_for(const std::string& name) const {
+  return {.program = path_, .arguments = detail::arguments_for(name), .settings = {}};
+}
+
+}  // namespace fermata::sim::cli

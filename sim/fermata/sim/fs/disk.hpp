@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The file system of one machine: directories, and files with a durable and a seen image. It does
+// nothing by itself and knows no time.
+//
+// Durability  Contents: by sync() of the file. Names (created, renamed, removed): by
+//             sync_directory() of a directory that they are in; a name that is not durable hides
+//             contents that are.
+// Rights      The program may do everything; permissions are kept and shown, not enforced. The mask
+//             is 022.
+// Space       What is seen counts, gaps included.
+// Missing     Links, devices, file times other than of contents. Nothing makes them, so nothing
+//             finds them.
+// Errors      Positive errno values as Linux gives them, 0 for success.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "fermata/reactor/file_operation.hpp"
+#include "fermata/sim/fs/disk_watchers.hpp"
+#include "fermata/sim/fs/image.hpp"
+
+namespace fermata::sim {
+
+class Disk {
+ public:
+  /// A file or directory; never reused before format().
+  using Inode = std::uint64_t;
+  static constexpr std::uint64_t kCapacity = 256 << 20;
+
+  explicit Disk(std::uint64_t capacity = kCapacity) : capacity_(capacity) { format(); }
+
+  /// An empty root, and nothing else.
+  void format();
+  /// What changes from now on was modified then.
+  void set_time(WallTime now) noexcept { now_ = now; }
+  /// In bytes, until writes fail.
+  [[nodiscard]] std::uint64_t room() const noexcept { return capacity_ - used_; }
+
+  // --- names ---
+
+  /// Pins what it finds until release().
+  int open(std::string_view path, const OpenMode& mode, Inode& opened);
+  void release(Inode inode);
+  [[nodiscard]] bool exists(std::string_view path) const;
+  int status(std::string_view path, FileStatus& status) const;
+  int rename(std::string_view from, std::string_view to);
+  int remove(std::string_view path);
+  int make_directory(std::string_view path, std::uint32_t permissions);
+  int remove_directory(std::string_view path);
+  int list(std::string_view path, std::vector<DirectoryEntry>& entries) const;
+  int sync_directory(std::string_view path);
+
+  /// Tells `watcher` what changes there until unwatch(), a crash or format().
+  int watch(std::string_view path, DiskWatcher& watcher, Inode& watched);
+  void unwatch(Inode inode, DiskWatcher& watcher) noexcept { watchers_.remove(inode, watcher); }
+
+  // --- what is open ---
+
+  [[nodiscard]] FileStatus status(Inode inode) const;
+  [[nodiscard]] const FileImage& image(Inode inode) const { return at(inode).image; }
+  int read(Inode inode, std::uint64_t offset, std::span<std::byte> to, std::size_t& moved) const;
+  /// Writes what there is room for, at least a byte.
+  int write(Inode inode, std::uint64_t offset, std::span<const std::byte> bytes,
+            std::size_t& moved);
+  int truncate(Inode inode, std::uint64_t size);
+  /// Of a directory: as sync_directory().
+  void sync(Inode inode);
+  /// As FileImage::give_up_changes().
+  void give_up_changes(Inode inode) { at(inode).image.give_up_changes(); }
+
+  /// The machine goes down and comes up again: nothing is open, and of what was not synced each
+  /// change is kept, lost or torn as `draw` says; 0 keeps it. A rename is kept or lost whole.
+  void crash(const CrashDraw& draw);
+
+ private:
+  using Names = std::map<std::string, Inode, std::less<>>;
+  struct Node {
+    FileType type = FileType::Regular;
+    std::uint32_t permissions = 0;
+    WallTime modified;
+    std::uint64_t key = 0;  // Of the name that it was created with.
+    std::size_t opens = 0;
+    bool named = false;
+    Inode parent = 0;  // Of a directory.
+    FileImage image;
+    Names names;  // Of a directory, as seen.
+    Names durable_names;
+  };
+  struct Place {
+    Inode directory = kRoot;
+    std::string name;  // Empty: the directory itself.
+    bool must_be_directory = false;
+
+    friend auto operator<=>(const Place& a, const Place& b) noexcept {
+      return std::tie(a.directory, a.name) <=> std::tie(b.directory, b.name);
+    }
+  };
+  struct NameChange {
+    Inode inode = 0;
+    std::optional<Place> removed;
+    std::optional<Place> added;
+    bool moves_directory = false;
+
+    [[nodiscard]] bool touches(Inode directory) const noexcept;
+  };
+  /// Changes, and whether another has to share their fate: it is about the same thing or name, or
+  /// moves directories as they do, which in part could make a circle.
+  class Ties {
+   public:
+    void add(const NameChange& change);
+    [[nodiscard]] bool bind(const NameChange& change) const;
+
+   private:
+    std::set<Inode> inodes_;
+    std::set<Place> places_;
+    bool move_directories_ = false;
+  };
+
+  static constexpr Inode kRoot = 1;
+
+  [[nodiscard]] Node& at(Inode inode) { return nodes_.find(inode)->second; }
+  [[nodiscard]] const Node& at(Inode inode) const { return nodes_.find(inode)->second; }
+  [[nodiscard]] bool is_directory(Inode inode) const {
+    return at(inode).type == FileType::Directory;
+  }
+  int walk(std::string_view path, Place& place) const;
+  int descend(Place& place) const;
+  int find(std::string_view path, Inode& found) const;
+  /// 0 when there is nothing.
+  [[nodiscard]] Inode find_in(const Place& place) const;
+  [[nodiscard]] bool is_inside(Inode directory, Inode of) const;
+  [[nodiscard]] int may_replace(Inode moved, Inode replaced) const;
+  Inode create(const Place& place, FileType type, std::uint32_t permissions);
+  void change_names(NameChange change);
+  void tell_of_names(const NameChange& change) const;
+  void tell_of_contents(Inode inode) const;
+  static void apply(const NameChange& change, std::map<Inode, Node>& nodes, Names Node::*names);
+  void resize(Inode inode, std::uint64_t size);
+  void forget_if_unused(Inode inode);
+  void sync_names(Inode directory);
+  void see_names_of(Inode directory);
+
+  std::uint64_t capacity_;
+  std::uint64_t used_ = 0;
+  WallTime now_;
+  Inode next_ = 1;
+  std::map<Inode, Node> nodes_;
+  std::vector<NameChange> name_changes_;
+  DiskWatchers watchers_;
+};
+
+}  // namespace fermata::sim

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// File watches of a simulated machine. Changes of its disk are told some time after they happened,
+// in the order in which they did.
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "fermata/reactor/file_watches.hpp"
+#include "fermata/sim/fs/disk.hpp"
+#include "fermata/sim/world/agenda.hpp"
+#include "fermata/sim/world/member_happening.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+class SimFileWatches;
+
+class SimPlace final : public WatchedPlace, private DiskWatcher {
+ public:
+  SimPlace(SimFileWatches& watches, FileWatch& watch, std::string name);
+
+ private:
+  friend class SimFileWatches;
+
+  int begin(const std::string& path) override;
+  void end() noexcept override;
+  void disk_changed(DiskChange change, std::string_view name, bool is_directory) override;
+  void tell(DiskChange change, std::string_view name, bool is_directory);
+
+  SimFileWatches& watches_;
+  Disk::Inode inode_ = 0;
+  std::uint64_t key_ = 0;
+  MemberHappening<SimPlace> acknowledgement_;
+};
+
+class SimFileWatches final : public FileWatches {
+ public:
+  SimFileWatches(fermata::detail::Attachment& attachment, NodeState& node);
+
+ private:
+  friend class SimPlace;
+  struct Report {
+    SimPlace* place = nullptr;  // Null: some were lost.
+    DiskChange change = DiskChange::Changed;
+    std::string name;
+    bool is_directory = false;
+    Instant due;
+  };
+
+  std::unique_ptr<WatchedPlace> make_place(FileWatch& watch, std::string name) override;
+
+  void enqueue(Report report);
+  void forget(const SimPlace& place) noexcept;
+  void expect_delivery();
+  void deliver();
+  [[nodiscard]] Duration delay();
+  [[nodiscard]] std::uint64_t key_of_draw(const char* draw);
+
+  NodeState& node_;
+  std::uint64_t key_;
+  std::deque<Report> queue_;
+  MemberHappening<SimFileWatches> delivery_;
+};
+
+}  // namespace fermata::sim::detail

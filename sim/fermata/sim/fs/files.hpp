@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Files of a simulated machine. An operation takes effect, whole, at the time when it is drawn to
+// end; nobody can see it half done.
+
+#include <cstdint>
+#include <list>
+#include <map>
+
+#include "fermata/reactor/files.hpp"
+#include "fermata/sim/fs/disk.hpp"
+#include "fermata/sim/world/agenda.hpp"
+#include "fermata/sim/world/fault.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+class SimFiles final : public Files {
+ public:
+  SimFiles(fermata::detail::Attachment& attachment, NodeState& node)
+      : Files(attachment), node_(node) {}
+
+ private:
+  struct Job final : Happening {
+    Job(SimFiles& f, FileOperation& o, std::uint64_t k) : files(f), operation(o), key(k) {}
+    void happen() override { files.end(*this); }
+    SimFiles& files;
+    FileOperation& operation;
+    std::uint64_t key;  // Of what it does and where.
+    bool withdrawn = false;
+    std::list<Job>::iterator self;
+  };
+  struct OpenFile {
+    Disk::Inode inode = 0;
+    OpenMode mode;
+  };
+  struct Answer {
+    int code = 0;
+    std::size_t moved = 0;
+  };
+
+  int enqueue(FileOperation& operation) override;
+  void withdraw(FileOperation& operation) noexcept override;
+
+  void end(Job& job);
+  Answer perform(FileOperation& operation, std::uint64_t key);
+  Answer perform_on(const OpenFile& file, FileOperation& operation, std::uint64_t key);
+  int perform_at_path(FileOperation& operation, std::uint64_t key);
+  Answer open(FileOperation& operation, std::uint64_t key);
+  void close(int file);
+  Answer read(const OpenFile& file, FileOperation& operation, std::uint64_t key);
+  Answer write(const OpenFile& file, FileOperation& operation, std::uint64_t key);
+  int sync(const OpenFile& file, std::uint64_t key);
+  [[nodiscard]] Duration latency(std::uint64_t key);
+  [[nodiscard]] bool is_full(std::string_view path, std::uint64_t key);
+  [[nodiscard]] bool strikes(Fault fault, std::uint64_t key, const char* draw);
+  [[nodiscard]] std::size_t shortened(std::size_t size, Fault fault, std::uint64_t key,
+                                      const char* draw);
+  [[nodiscard]] std::uint64_t key_of_draw(std::uint64_t key, const char* draw);
+  [[nodiscard]] Disk& disk() noexcept;
+
+  NodeState& node_;
+  std::list<Job> jobs_;
+  std::uint64_t next_number_ = 0;
+  std::map<int, OpenFile> open_;  // By number.
+};
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A connection between two machines, which may be one: two pipes and what stands at their ends. It
+// lives as long as one of its ends does.
+//
+// One that goes through no network (a Unix socket, an anonymous pipe) is within one machine: what
+// is sent there has arrived, and whoever writes knows whether the other end is still there.
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "fermata/reactor/address.hpp"
+#include "fermata/sim/check/traffic.hpp"
+#include "fermata/sim/net/pipe.hpp"
+
+namespace fermata::sim {
+class Chronicle;
+}
+
+namespace fermata::sim::detail {
+
+class LinkState;
+class NodeState;
+
+/// Somebody at an end of a connection.
+class Endpoint {
+ public:
+  /// Something is under way to this end: look when it arrives.
+  virtual void expect_arrival() = 0;
+  /// There may be room to send.
+  virtual void expect_room(Instant when) = 0;
+  /// The machine at the other end has crashed; with `silent` nobody tells so.
+  virtual void peer_crashed(bool silent) = 0;
+  /// Nobody knows when what was sent from here arrives.
+  virtual void sent_into_the_void() = 0;
+  /// What was sent from here arrives after all.
+  virtual void sent_after_all() = 0;
+
+ protected:
+  ~Endpoint() = default;
+};
+
+class Connection {
+ public:
+  enum Side : std::size_t { Client = 0, Server = 1 };
+  static constexpr Side other(Side side) noexcept { return side == Client ? Server : Client; }
+
+  struct End {
+    NodeState* node = nullptr;
+    Address address;
+    Endpoint* endpoint = nullptr;  // Null before it is opened and after it was closed.
+    bool closed = false;
+    bool silent = false;  // Closed by a crash that nobody was told of.
+  };
+
+  /// `there` leads from the client to the server, `back` the other way.
+  Connection(std::uint64_t key, End client, End server, LinkState& there, LinkState& back);
+  /// Within `node`; `place` is what reports call it.
+  Connection(std::uint64_t key, NodeState& node, std::string place);
+
+  [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
+  /// Whether it goes through no network.
+  [[nodiscard]] bool local() const noexcept { return !place_.empty(); }
+  [[nodiscard]] const std::string& place() const noexcept { return place_; }
+  /// "127.0.0.1:40000 -> 127.0.0.1:80", or the place.
+  [[nodiscard]] std::string text(Side from) const;
+  [[nodiscard]] End& end(Side side) noexcept { return ends_[side]; }
+  [[nodiscard]] Pipe& to(Side side) noexcept { return pipes_[side]; }
+  [[nodiscard]] const Pipe& to(Side side) const noexcept { return pipes_[side]; }
+
+  /// When something of this size that `from` sends now arrives; never() while nobody knows.
+  [[nodiscard]] Instant arrival_from(Side from, std::size_t bytes = 0);
+  [[nodiscard]] Duration least_latency() const noexcept;
+  /// Whether somebody has closed the link that leads away from this side.
+  [[nodiscard]] bool link_closed(Side from) const noexcept;
+
+  // --- what the end `from` does ---
+
+  void send(Side from, std::span<const std::byte> bytes);
+  void send_end(Side from);
+  void send_reset(Side from);
+  /// The end takes bytes: there is room for the other one.
+  void consumed(Side by, std::size_t bytes);
+  /// The end is gone. What it did not read breaks the connection, else the other end sees the end.
+  void close(Side side);
+  /// The machine of this end has crashed: whatever it does from here on has no effect, and the
+  /// other end learns of it by a reset, or, with `silent`, not before that machine is up again.
+  void crash(Side side, bool silent);
+  /// Both ends find the connection broken: this one at once, the other one when it learns of it.
+  void break_down(Side here);
+  /// This end gives up: what it sent was not acknowledged.
+  void give_up(Side here);
+  /// For people: `from` sends a message of this kind now, which arrives then. 0 when nobody is
+  /// told.
+  Traffic::Id note(Side from, Message::Kind kind, Message::Fate fate, Instant arrival,
+                   std::span<const std::byte> bytes = {}) const;
+  /// The link that leads away from this side is open again: what waits leaves at `when`.
+  void reopened(Side from, Instant when);
+  /// Whether this end knows that the connection is broken.
+  [[nodiscard]] bool broken(Side side) const noexcept {
+    return broken_here_[side] || pipes_[side].broken();
+  }
+  /// What operations of this end fail with when it is broken.
+  [[nodiscard]] int broken_code(Side side) const noexcept { return broken_codes_[side]; }
+
+ private:
+  [[nodiscard]] bool crashed(Side side) const noexcept { return crashed_[side]; }
+  [[nodiscard]] bool gave_up(Side side) const noexcept { return broken_codes_[side] == ETIMEDOUT; }
+  void tell(Side side);
+  /// Nobody is at `there`: what arrives there then is answered with a reset.
+  void refuse(Side there, Instant when);
+  /// Who is told what this side sends; null when nobody is.
+  [[nodiscard]] Chronicle* chronicle(Side from) const noexcept;
+
+  std::uint64_t key_;
+  std::array<std::uint64_t, 2> delay_keys_;  // By who sends.
+  std::string place_;                        // Empty when it goes through the network.
+  std::array<End, 2> ends_;
+  std::array<Pipe, 2> pipes_;          // To the client, to the server.
+  std::array<LinkState*, 2> links_{};  // Away from the client, from the server; null when local.
+  std::array<bool, 2> broken_here_{};
+  std::array<int, 2> broken_codes_{ECONNRESET, ECONNRESET};
+  std::array<bool, 2> crashed_{};
+};
+
+}  // namespace fermata::sim::detail

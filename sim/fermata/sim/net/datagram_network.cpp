@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/net/datagram_network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/net/link_table.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+void DatagramNetwork::reset() noexcept {
+  bound_.clear();
+  free_ports_.reset();
+}
+
+// --- sockets ---
+
+Address DatagramNetwork::bind(NodeState& node, const Address& wanted, PacketReceiver& receiver,
+                              bool reuse_address) {
+  const auto refuse = [&](int code) {
+    throw InputOutputError(fmt::format("bind {}", wanted.text()), code);
+  };
+  const bool is_own = wanted.ip() == 0 || wanted.is_loopback() || wanted.ip() == node.ip();
+  if (!is_own && !wanted.is_multicast()) refuse(EADDRNOTAVAIL);
+  Address address = wanted;
+  if (wanted.port() == 0) {
+    address = Address(wanted.ip(), free_ports_.next(node.ip(), [&](std::uint16_t port) {
+      return in_use(node, Address(0, port), false);
+    }));
+  } else if (in_use(node, wanted, reuse_address)) {
+    refuse(EADDRINUSE);
+  }
+  bound_.push_back({&receiver, &node, address, reuse_address, {}});
+  return address;
+}
+
+bool DatagramNetwork::in_use(const NodeState& node, const Address& address,
+                             bool reuse_address) const {
+  return std::any_of(bound_.begin(), bound_.end(), [&](const Bound& other) {
+    const bool overlaps =
+        other.address.ip() == 0 || address.ip() == 0 || other.address.ip() == address.ip();
+    return other.node == &node && other.address.port() == address.port() && overlaps &&
+           !(reuse_address && other.reuse_address);
+  });
+}
+
+void DatagramNetwork::unbind(const PacketReceiver& receiver) noexcept {
+  std::erase_if(bound_, [&](const Bound& each) { return each.receiver == &receiver; });
+}
+
+DatagramNetwork::Bound& DatagramNetwork::bound(const PacketReceiver& receiver) {
+  return *std::find_if(bound_.begin(), bound_.end(),
+                       [&](const Bound& each) { return each.receiver == &receiver; });
+}
+
+int DatagramNetwork::join(const PacketReceiver& receiver, const Address& group, bool by_loopback) {
+  auto& groups = bound(receiver).groups;
+  const Membership membership{group.ip(), by_loopback};
+  if (std::find(groups.begin(), groups.end(), membership) != groups.end()) return EADDRINUSE;
+  groups.push_back(membership);
+  return 0;
+}
+
+int DatagramNetwork::leave(const PacketReceiver& receiver, const Address& group, bool by_loopback) {
+  const Membership membership{group.ip(), by_loopback};
+  return std::erase(bound(receiver).groups, membership) == 0 ? EADDRNOTAVAIL : 0;
+}
+
+// --- datagrams ---
+
+void DatagramNetwork::send(NodeState& from, Packet packet, Reach reach) {
+  if (from.cut()) return;
+  const auto sent = std::make_shared<const Packet>(std::move(packet));
+  if (!sent->destination.is_multicast() && !sent->destination.is_broadcast()) {
+    NodeState* const machine = from.peer(sent->destination.ip());
+    if (machine != nullptr) return links_.between(from, *machine).datagrams().send(sent);
+    note_datagram(from, from, *sent, Message::Fate::Lost);
+    return;
+  }
+  std::vector<NodeState*> machines;
+  for (const Bound& each : bound_) {
+    const bool reached = each.node == &from ? reach.own_machine : reach.others;
+    if (!reached || !hears(each, *sent)) continue;
+    if (std::find(machines.begin(), machines.end(), each.node) == machines.end()) {
+      machines.push_back(each.node);
+    }
+  }
+  for (NodeState* const machine : machines) {
+    links_.between(from, *machine).datagrams().send(sent);
+  }
+}
+
+bool DatagramNetwork::hears(const Bound& bound, const Packet& packet) {
+  const Address& destination = packet.destination;
+  if (bound.address.port() != destination.port()) return false;
+  if (destination.is_broadcast()) return bound.address.ip() == 0;
+  if (bound.address.ip() != 0 && bound.address.ip() != destination.ip()) return false;
+  if (!destination.is_multicast()) return true;
+  const Membership needed{destination.ip(), packet.by_loopback};
+  return std::find(bound.groups.begin(), bound.groups.end(), needed) != bound.groups.end();
+}
+
+bool DatagramNetwork::arrived(const NodeState& machine, const PacketRef& packet) {
+  const bool is_for_many = packet->destination.is_multicast() || packet->destination.is_broadcast();
+  const Bound* only = nullptr;
+  bool taken = false;
+  for (const Bound& each : bound_) {
+    if (each.node != &machine || !hears(each, *packet)) continue;
+    if (is_for_many) {
+      taken = each.receiver->arrived(packet) || taken;
+    } else if (only == nullptr || only->address.ip() == 0 || each.address.ip() != 0) {
+      only = &each;  // The address itself goes before 0.0.0.0, then the latest.
+    }
+  }
+  return only != nullptr ? only->receiver->arrived(packet) : taken;
+}
+
+}  // namespace fermata::sim::detail

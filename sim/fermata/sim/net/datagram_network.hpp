@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Who receives datagrams where, and how they get there.
+//
+// Destinations  A machine of the world, 255.255.255.255 for all of them, or a multicast group. What
+//               is sent to a place where nobody receives is lost, and the sender never learns of
+//               it.
+
+#include <cstdint>
+#include <vector>
+
+#include "fermata/reactor/address.hpp"
+#include "fermata/sim/net/datagram_way.hpp"
+#include "fermata/sim/net/free_ports.hpp"
+
+namespace fermata::sim::detail {
+
+class LinkTable;
+class NodeState;
+
+/// A socket. Calls no user code.
+class PacketReceiver {
+ public:
+  /// Returns whether there is room for it.
+  virtual bool arrived(const PacketRef& packet) = 0;
+
+ protected:
+  ~PacketReceiver() = default;
+};
+
+/// Where a datagram to a group or to everybody goes; one to a single machine goes anywhere.
+struct Reach {
+  bool own_machine = true;
+  bool others = true;
+};
+
+class DatagramNetwork {
+ public:
+  explicit DatagramNetwork(LinkTable& links) noexcept : links_(links) {}
+
+  /// As new: nobody receives, nothing is under way.
+  void reset() noexcept;
+
+  /// Binds `receiver` at `wanted` on `node`, port 0 for any, and returns the address. Throws
+  /// InputOutputError: the address is in use, or is no address of that node.
+  Address bind(NodeState& node, const Address& wanted, PacketReceiver& receiver,
+               bool reuse_address);
+  void unbind(const PacketReceiver& receiver) noexcept;
+
+  /// Of a group on the network, or on the machine's loopback interface. Returns an errno value.
+  int join(const PacketReceiver& receiver, const Address& group, bool by_loopback);
+  int leave(const PacketReceiver& receiver, const Address& group, bool by_loopback);
+
+  void send(NodeState& from, Packet packet, Reach reach);
+
+  /// `packet` has come to `machine`: those it is for get it. Returns whether there is one.
+  bool arrived(const NodeState& machine, const PacketRef& packet);
+
+ private:
+  struct Membership {
+    std::uint32_t group;
+    bool by_loopback;
+    friend bool operator==(const Membership&, const Membership&) = default;
+  };
+  struct Bound {
+    PacketReceiver* receiver;
+    NodeState* node;
+    Address address;
+    bool reuse_address;
+    std::vector<Membership> groups;
+  };
+
+  [[nodiscard]] bool in_use(const NodeState& node, const Address& address,
+                            bool reuse_address) const;
+  [[nodiscard]] Bound& bound(const PacketReceiver& receiver);
+  [[nodiscard]] static bool hears(const Bound& bound, const Packet& packet);
+
+  LinkTable& links_;
+  std::vector<Bound> bound_;  // In the order of binding.
+  FreePorts free_ports_;
+};
+
+}  // namespace fermata::sim::detail

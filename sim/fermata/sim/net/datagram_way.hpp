@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The way of datagrams from one machine to another, or to itself.
+//
+// Order   Calm, and under Fault::Delay alone, first in, first out. Datagrams may be lost, arrive a
+//         second time, and overtake each other: each by a fault of its own.
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "fermata/base/time.hpp"
+#include "fermata/reactor/address.hpp"
+#include "fermata/sim/check/traffic.hpp"
+#include "fermata/sim/world/fault.hpp"
+#include "fermata/sim/world/member_happening.hpp"
+
+namespace fermata::sim::detail {
+
+class DatagramNetwork;
+class LinkState;
+class NodeState;
+
+/// A datagram under way.
+struct Packet {
+  Address source;
+  Address destination;
+  std::vector<std::byte> bytes;
+  bool by_loopback = false;  // Sent through the machine's loopback interface.
+};
+
+using PacketRef = std::shared_ptr<const Packet>;
+
+/// For people: `from` sends it to `to`. 0 when nobody is told.
+Traffic::Id note_datagram(const NodeState& from, const NodeState& to, const Packet& packet,
+                          Message::Fate fate);
+
+class DatagramWay {
+ public:
+  DatagramWay(LinkState& link, DatagramNetwork& network);
+
+  void send(const PacketRef& packet);
+  /// The link is open again: what waits leaves at `when`.
+  void reopened(Instant when);
+
+ private:
+  struct Waiting {
+    PacketRef packet;
+    Traffic::Id noted;
+  };
+  struct UnderWay {
+    Instant arrival;
+    PacketRef packet;
+    Traffic::Id noted;
+  };
+
+  void send_on(const Waiting& sent, Instant arrival);
+  void put_under_way(const Waiting& sent, Instant arrival);
+  void note_loss(Traffic::Id noted) const;
+  void note_arrival(Traffic::Id noted, bool taken, Instant now) const;
+  void expect_next();
+  void arrive();
+  [[nodiscard]] std::uint64_t key(Fault fault);
+
+  LinkState& link_;
+  NodeState& from_;
+  NodeState& to_;
+  DatagramNetwork& network_;
+  std::uint64_t key_;
+  std::vector<Waiting> waiting_;    // For the link to be opened.
+  std::deque<UnderWay> under_way_;  // By arrival; of equal ones, as they were sent.
+  Instant last_arrival_;            // Of those that were not overtaken.
+  MemberHappening<DatagramWay> arrival_;
+};
+
+}  // namespace fermata::sim::detail

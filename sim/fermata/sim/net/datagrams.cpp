@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/net/datagrams.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/net/latency.hpp"
+#include "fermata/sim/net/network.hpp"
+#include "fermata/sim/world/close_delay.hpp"
+#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr std::uint32_t kLoopback = 0x7f000001;  // 127.0.0.1
+
+std::size_t room_for(const Packet& packet) {
+  return packet.bytes.size() + SimDatagramSocket::kOverhead;
+}
+
+}  // namespace
+
+Ref<DatagramHandle> SimDatagrams::open(const Address& address, const DatagramOptions& options) {
+  const Address& interface = options.multicast_interface;
+  const bool is_own =
+      interface.ip() == 0 || interface.is_loopback() || interface.ip() == node_.ip();
+  if (!is_own) throw InputOutputError(fmt::format("bind {}", address.text()), EADDRNOTAVAIL);
+  return Ref<DatagramHandle>::adopt(*new SimDatagramSocket(attachment_, node_, address, options));
+}
+
+SimDatagramSocket::SimDatagramSocket(fermata::detail::Attachment& attachment, NodeState& node,
+                                     const Address& address, const DatagramOptions& options)
+    : DatagramHandle(attachment),
+      node_(node),
+      options_(options),
+      address_(node.network().datagrams().bind(node, address, *this, options.reuse_address)),
+      key_(key_of(key_of(node.key(), "datagrams"), address_.port())),
+      hand_over_(*this, &SimDatagramSocket::hand_over),
+      room_(*this, &SimDatagramSocket::send_submitted),
+      acknowledgement_(*this, &SimDatagramSocket::close_acknowledged) {}
+
+// --- receiving ---
+
+bool SimDatagramSocket::arrived(const PacketRef& packet) {
+  const bool fits = buffered_ + room_for(*packet) <= static_cast<std::size_t>(receive_buffer_);
+  if (!fits) return false;
+  buffered_ += room_for(*packet);
+  buffer_.push_back(packet);
+  expect_hand_over();
+  return true;
+}
+
+int SimDatagramSocket::start_receiving() {
+  receiving_ = true;
+  expect_hand_over();
+  return 0;
+}
+
+void SimDatagramSocket::expect_hand_over() {
+  if (!receiving_ || buffer_.empty() || hand_over_.scheduled()) return;
+  node_.agenda().schedule(hand_over_, node_.now(), key_);
+}
+
+void SimDatagramSocket::hand_over() {
+  while (receiving_ && !buffer_.empty()) {
+    const PacketRef packet = std::move(buffer_.front());
+    buffer_.pop_front();
+    buffered_ -= room_for(*packet);
+    received(packet->bytes, packet->source);
+  }
+}
+
+// --- sending ---
+
+bool SimDatagramSocket::would_block() {
+  const std::uint64_t key = key_of(key_, "would block");
+  if (node_.decisions().naming()) {
+    node_.decisions().name(key, fmt::format("sending from {} has to wait", address_.text()));
+  }
+  return node_.faults().strikes(Fault::ShortWrite, Stream::Network, key);
+}
+
+int SimDatagramSocket::send_now(std::span<const std::byte> data, const Address& peer) {
+  if (const int code = refusal(peer)) return code;
+  if (would_block()) return EAGAIN;
+  transmit(data, peer);
+  return 0;
+}
+
+int SimDatagramSocket::submit_send(std::span<const std::byte> data, const Address& peer) {
+  if (const int code = refusal(peer)) return code;
+  submitted_ = data;
+  submitted_to_ = peer;
+  const Duration wait = node_.network().links().between(node_, node_).least_latency();
+  node_.agenda().schedule(room_, node_.now() + wait, key_of(key_, "room"));
+  return 0;
+}
+
+void SimDatagramSocket::send_submitted() {
+  transmit(submitted_, submitted_to_);
+  send_done(0);
+}
+
+int SimDatagramSocket::refusal(const Address& peer) const {
+  if (peer.is_broadcast() && !options_.broadcast) return EACCES;
+  const bool leaves = !sends_by_loopback(peer) && peer.ip() != node_.ip();
+  return address_.is_loopback() && leaves ? EINVAL : 0;
+}
+
+bool SimDatagramSocket::sends_by_loopback(const Address& peer) const {
+  if (peer.is_multicast()) return options_.multicast_interface.is_loopback();
+  return peer.ip() == 0 || peer.is_loopback();
+}
+
+void SimDatagramSocket::transmit(std::span<const std::byte> data, Address peer) {
+  const bool by_loopback = sends_by_loopback(peer);
+  if (peer.ip() == 0) peer = Address(kLoopback, peer.port());
+  std::uint32_t source = address_.ip();
+  if (source == 0 || address_.is_multicast()) source = by_loopback ? kLoopback : node_.ip();
+  Reach reach;
+  if (peer.is_multicast()) {
+    reach.own_machine = options_.multicast_loop || by_loopback;
+    reach.others = !by_loopback && options_.multicast_ttl > 0;
+  }
+  node_.network().datagrams().send(
+      node_, {Address(source, address_.port()), peer, {data.begin(), data.end()}, by_loopback},
+      reach);
+}
+
+// --- options, groups, closing ---
+
+int SimDatagramSocket::apply_option(SocketOption option, int value) {
+  if (option == SocketOption::ReceiveBuffer) {
+    receive_buffer_ = value;
+  } else if (option == SocketOption::SendBuffer) {
+    send_buffer_ = value;
+  } else {
+    return ENOPROTOOPT;
+  }
+  return 0;
+}
+
+int SimDatagramSocket::read_option(SocketOption option, int& value) const {
+  const bool has = option == SocketOption::ReceiveBuffer || option == SocketOption::SendBuffer;
+  value = option == SocketOption::ReceiveBuffer ? receive_buffer_ : send_buffer_;
+  return has ? 0 : ENOPROTOOPT;
+}
+
+int SimDatagramSocket::set_membership(const Address& group, bool member) {
+  DatagramNetwork& network = node_.network().datagrams();
+  const bool by_loopback = options_.multicast_interface.is_loopback();
+  return member ? network.join(*this, group, by_loopback)
+                : network.leave(*this, group, by_loopback);
+}
+
+void SimDatagramSocket::close_backend() noexcept {
+  receiving_ = false;
+  submitted_ = {};
+  buffer_.clear();
+  hand_over_.cancel();
+  room_.cancel();
+  node_.network().datagrams().unbind(*this);
+  node_.agenda().schedule(acknowledgement_, node_.now() + close_delay(node_, key_), key_);
+}
+
+}  // namespace fermata::sim::detail

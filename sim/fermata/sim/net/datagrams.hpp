@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// UDP in a simulated network: what fermata/reactor asks of a backend.
+//
+// Buffer  What has arrived and nobody reads waits in a buffer as large as that of Linux; what does
+//         not fit is lost, as on the way.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+
+#include "fermata/reactor/datagrams.hpp"
+#include "fermata/sim/net/datagram_network.hpp"
+#include "fermata/sim/world/member_happening.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+class SimDatagrams final : public Datagrams {
+ public:
+  SimDatagrams(fermata::detail::Attachment& attachment, NodeState& node)
+      : Datagrams(attachment), node_(node) {}
+
+ private:
+  Ref<DatagramHandle> open(const Address& address, const DatagramOptions& options) override;
+
+  NodeState& node_;
+};
+
+class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
+ public:
+  /// Of each direction, unless it is set.
+  static constexpr int kBuffer = 212'992;
+  /// What each datagram takes of the buffer besides its bytes.
+  static constexpr std::size_t kOverhead = 768;
+
+  /// Throws InputOutputError.
+  SimDatagramSocket(fermata::detail::Attachment& attachment, NodeState& node,
+                    const Address& address, const DatagramOptions& options);
+
+  [[nodiscard]] Address local_address() const override { return address_; }
+
+  bool arrived(const PacketRef& packet) override;
+
+ private:
+  int start_receiving() override;
+  void stop_receiving() noexcept override { receiving_ = false; }
+  int send_now(std::span<const std::byte> data, const Address& peer) override;
+  int submit_send(std::span<const std::byte> data, const Address& peer) override;
+  int set_membership(const Address& group, bool member) override;
+  int apply_option(SocketOption option, int value) override;
+  int read_option(SocketOption option, int& value) const override;
+  void close_backend() noexcept override;
+
+  void expect_hand_over();
+  void hand_over();
+  void send_submitted();
+  void transmit(std::span<const std::byte> data, Address peer);
+  /// Why the system would not send to `peer`; 0 when it would.
+  [[nodiscard]] int refusal(const Address& peer) const;
+  [[nodiscard]] bool sends_by_loopback(const Address& peer) const;
+  [[nodiscard]] bool would_block();
+
+  NodeState& node_;
+  DatagramOptions options_;
+  Address address_;
+  std::uint64_t key_;
+  std::deque<PacketRef> buffer_;
+  std::size_t buffered_ = 0;  // Bytes of the receive buffer that are taken.
+  int receive_buffer_ = kBuffer;
+  int send_buffer_ = kBuffer;
+  std::span<const std::byte> submitted_;
+  Address submitted_to_;
+  MemberHappening<SimDatagramSocket> hand_over_;
+  MemberHappening<SimDatagramSocket> room_;
+  MemberHappening<SimDatagramSocket> acknowledgement_;
+  bool receiving_ = false;
+};
+
+}  // namespace fermata::sim::detail

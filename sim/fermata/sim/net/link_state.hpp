@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The way from one machine to another, or to itself: how long what is sent is under way, and
+// whether it gets through. Within one machine nothing goes wrong.
+//
+// Closed  By somebody, until he opens it again; or by a fault, for a
+//         known time. A link that is cut loses datagrams, and what must
+//         arrive is sent again afterwards; one that is held keeps
+//         everything.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "fermata/base/time.hpp"
+#include "fermata/sim/world/fault.hpp"
+#include "fermata/sim/world/link.hpp"
+
+namespace fermata::sim::detail {
+
+class DatagramWay;
+class Network;
+class NodeState;
+
+class LinkState {
+ public:
+  LinkState(Network& network, NodeState& from, NodeState& to);
+  LinkState(const LinkState&) = delete;
+  LinkState& operator=(const LinkState&) = delete;
+  ~LinkState();
+
+  [[nodiscard]] NodeState& from() const noexcept { return from_; }
+  [[nodiscard]] NodeState& to() const noexcept { return to_; }
+  /// Names this link in the keys of draws.
+  [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
+  [[nodiscard]] DatagramWay& datagrams();
+  /// Counts the connections made on it.
+  [[nodiscard]] std::uint64_t next_connection() noexcept { return connections_++; }
+
+  // --- what is sent now ---
+
+  /// When `bytes` that are part of a connection arrive; never() while nobody knows.
+  [[nodiscard]] Instant arrival(std::size_t bytes);
+  /// The same for a datagram, which may not arrive at all.
+  struct Passage {
+    bool lost;
+    Instant arrival;
+  };
+  [[nodiscard]] Passage passage(std::size_t bytes);
+  /// When `bytes` that leave at `when` arrive.
+  [[nodiscard]] Instant carried(Instant when, std::size_t bytes);
+  [[nodiscard]] Duration least_latency() const noexcept { return latency_.least(); }
+  /// Whether somebody has closed it.
+  [[nodiscard]] bool closed() const noexcept { return cut_ || held_; }
+
+  // --- what is done to it ---
+
+  void set_latency(const Latency& latency) noexcept { latency_ = latency; }
+  void set_bandwidth(std::uint64_t bytes_per_second) noexcept {
+    bytes_per_second_ = bytes_per_second;
+  }
+  void cut();
+  /// What waited is sent again, after a while.
+  void mend();
+  void hold();
+  void release();
+  void clog(Duration time);
+  /// Nothing gets through for this long.
+  void lose(Duration time);
+  /// As a new one, but for latency and bandwidth.
+  void heal();
+
+ private:
+  void meet_faults();
+  void tell(const char* kind, const char* what, std::optional<Instant> until = {});
+  void partition(std::uint64_t drawn);
+  [[nodiscard]] Duration drawn_latency();
+
+  Network& network_;
+  NodeState& from_;
+  NodeState& to_;
+  std::uint64_t key_;
+  std::uint64_t clog_key_;
+  std::uint64_t partition_key_;
+  std::uint64_t latency_key_;
+  std::unique_ptr<DatagramWay> datagrams_;  // Made when it is asked for.
+  std::uint64_t connections_ = 0;
+
+  Latency latency_;
+  std::uint64_t bytes_per_second_ = 0;  // 0: any number.
+  Instant line_free_;
+  bool cut_ = false;
+  bool held_ = false;
+  Instant clogged_until_;
+  Instant losing_until_;
+};
+
+}  // namespace fermata::sim::detail

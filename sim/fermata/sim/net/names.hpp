@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The name service of a simulated world: every node goes by its name, and more can be said with
+// World::set_addresses. Figures and "localhost" are answered by the machine itself.
+
+#include <list>
+#include <optional>
+
+#include "fermata/reactor/names.hpp"
+#include "fermata/sim/world/agenda.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+class SimNames final : public fermata::Names {
+ public:
+  SimNames(fermata::detail::Attachment& attachment, NodeState& node)
+      : fermata::Names(attachment), node_(node) {}
+
+ private:
+  struct Job final : Happening {
+    Job(SimNames& n, NameQuery& q) : names(n), query(q) {}
+    void happen() override { names.answer(*this); }
+    SimNames& names;
+    NameQuery& query;
+    std::list<Job>::iterator self;
+  };
+
+  void enqueue(NameQuery& query) override;
+  /// The question is on its way: its answer comes, and nobody wants it.
+  void withdraw(NameQuery&) noexcept override {}
+  void answer(Job& job);
+  [[nodiscard]] bool answered_here(const NameQuery& query) const;
+  [[nodiscard]] std::optional<NameFailure> look_up(NameQuery& query) const;
+  void look_up_reverse(NameQuery& query) const;
+
+  NodeState& node_;
+  std::list<Job> jobs_;
+};
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/net/network.hpp"
+
+#include <cerrno>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr std::size_t kConnectionsAtFirst = 64;
+
+template <class Place>
+[[noreturn]] void refuse(const Place& place, int code) {
+  throw InputOutputError("listen at " + std::string(place.text()), code);
+}
+
+}  // namespace
+
+void Network::reset() noexcept {
+  names_.reset();
+  listeners_.clear();
+  local_listeners_.clear();
+  local_connections_.clear();
+  connections_.clear();
+  look_for_dead_at_ = 0;
+  free_ports_.reset();
+  datagrams_.reset();
+  links_.clear();
+}
+
+Address Network::bind(NodeState& node, const Address& wanted, Listening& listening) {
+  if (wanted.ip() != 0 && !wanted.is_loopback() && wanted.ip() != node.ip()) {
+    refuse(wanted, EADDRNOTAVAIL);
+  }
+  const std::uint16_t port = wanted.port() != 0 ? wanted.port() : free_port(node);
+  const Bound bound{&listening, wanted.is_loopback()};
+  if (!listeners_.emplace(Place{node.ip(), port}, bound).second) refuse(wanted, EADDRINUSE);
+  return Address(wanted.ip(), port);
+}
+
+void Network::unbind(const NodeState& node, std::uint16_t port) noexcept {
+  listeners_.erase(Place{node.ip(), port});
+}
+
+void Network::bind(const NodeState& node, const PipePath& path, Listening& listening) {
+  const LocalPlace place{node.ip(), path.text()};
+  if (!local_listeners_.emplace(place, &listening).second) refuse(path, EADDRINUSE);
+}
+
+void Network::unbind(const NodeState& node, const PipePath& path) noexcept {
+  local_listeners_.erase(LocalPlace{node.ip(), path.text()});
+}
+
+Listening* Network::listening_at(const NodeState& node, const std::string& path) const noexcept {
+  const auto found = local_listeners_.find(LocalPlace{node.ip(), path});
+  return found == local_listeners_.end() ? nullptr : found->second;
+}
+
+Listening* Network::listening_at(const NodeState& server, std::uint16_t port,
+                                 const NodeState& client) const noexcept {
+  const auto found = listeners_.find(Place{server.ip(), port});
+  if (found == listeners_.end()) return nullptr;
+  return found->second.loopback_only && &server != &client ? nullptr : found->second.listening;
+}
+
+std::shared_ptr<Connection> Network::make_connection(NodeState& client, NodeState& server,
+                                                     const Address& peer) {
+  LinkState& there = links_.between(client, server);
+  const Address local(peer.is_loopback() ? peer.ip() : client.ip(), free_port(client));
+  return keep_in_sight(std::make_shared<Connection>(
+      key_of(there.key(), there.next_connection()), Connection::End{&client, local},
+      Connection::End{&server, peer}, there, links_.between(server, client)));
+}
+
+std::shared_ptr<Connection> Network::make_local_connection(NodeState& node,
+                                                           const std::string& place) {
+  const std::uint64_t number = local_connections_[{node.ip(), place}]++;
+  const std::uint64_t key = key_of(key_of(node.key(), place), number);
+  return keep_in_sight(std::make_shared<Connection>(key, node, place));
+}
+
+const std::shared_ptr<Connection>& Network::keep_in_sight(
+    const std::shared_ptr<Connection>& connection) {
+  if (connections_.size() >= look_for_dead_at_) {
+    std::erase_if(connections_, [](const auto& each) { return each.expired(); });
+    look_for_dead_at_ = 2 * connections_.size() + kConnectionsAtFirst;
+  }
+  connections_.push_back(connection);
+  return connection;
+}
+
+template <class F>
+void Network::for_each_end(const NodeState& node, F visit) {
+  for (std::size_t i = 0; i < connections_.size(); ++i) {
+    const std::shared_ptr<Connection> connection = connections_[i].lock();
+    if (connection == nullptr) continue;
+    for (const auto side : {Connection::Client, Connection::Server}) {
+      if (connection->end(side).node == &node) visit(*connection, side);
+    }
+  }
+}
+
+void Network::crash(const NodeState& node, bool silent) {
+  for_each_end(node, [&](Connection& connection, Connection::Side side) {
+    connection.crash(side, silent);
+  });
+}
+
+void Network::reopened(LinkState& link, Instant when) {
+  link.datagrams().reopened(when);
+  for_each_end(link.from(), [&](Connection& connection, Connection::Side side) {
+    const NodeState* there = connection.end(Connection::other(side)).node;
+    if (there == &link.to() && !connection.local()) connection.reopened(side, when);
+  });
+}
+
+std::uint16_t Network::free_port(const NodeState& node) {
+  return free_ports_.next(node.ip(), [&](std::uint16_t port) {
+    return listeners_.count(Place{node.ip(), port}) > 0;
+  });
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Who listens where, and how connections come about; datagrams have a network of their own here.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fermata/reactor/address.hpp"
+#include "fermata/reactor/pipe_path.hpp"
+#include "fermata/sim/net/connection.hpp"
+#include "fermata/sim/net/datagram_network.hpp"
+#include "fermata/sim/net/free_ports.hpp"
+#include "fermata/sim/net/link_table.hpp"
+#include "fermata/sim/net/name_table.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+/// Somebody who listens at an address.
+class Listening {
+ public:
+  /// Takes the connection into its queue; false when that is full.
+  virtual bool arrived(const std::shared_ptr<Connection>& connection) = 0;
+
+ protected:
+  ~Listening() = default;
+};
+
+class Network {
+ public:
+  /// Numbers start again.
+  void reset() noexcept;
+
+  /// Binds `listening` at `wanted` on `node`, port 0 for any, and returns the address. Throws
+  /// InputOutputError: the address is in use, or is no address of that node.
+  Address bind(NodeState& node, const Address& wanted, Listening& listening);
+  void unbind(const NodeState& node, std::uint16_t port) noexcept;
+  /// The same for a Unix socket.
+  void bind(const NodeState& node, const PipePath& path, Listening& listening);
+  void unbind(const NodeState& node, const PipePath& path) noexcept;
+  /// Who listens on the machine `server` at this port for connections from `client`, or null.
+  [[nodiscard]] Listening* listening_at(const NodeState& server, std::uint16_t port,
+                                        const NodeState& client) const noexcept;
+  [[nodiscard]] Listening* listening_at(const NodeState& node,
+                                        const std::string& path) const noexcept;
+
+  /// A connection from `client` to the machine `server`, not established yet.
+  std::shared_ptr<Connection> make_connection(NodeState& client, NodeState& server,
+                                              const Address& peer);
+  /// One within `node` that goes through no network.
+  std::shared_ptr<Connection> make_local_connection(NodeState& node, const std::string& place);
+
+  /// `node` goes down: its connections end, and their peers are told, or not.
+  void crash(const NodeState& node, bool silent);
+
+  /// What waits for this link leaves at `when`.
+  void reopened(LinkState& link, Instant when);
+
+  [[nodiscard]] LinkTable& links() noexcept { return links_; }
+  [[nodiscard]] DatagramNetwork& datagrams() noexcept { return datagrams_; }
+  [[nodiscard]] NameTable& names() noexcept { return names_; }
+
+  /// Room for bytes that no reader has asked for yet; good until it is asked for again.
+  [[nodiscard]] std::span<std::byte> spare() noexcept { return spare_; }
+
+ private:
+  std::uint16_t free_port(const NodeState& node);
+  const std::shared_ptr<Connection>& keep_in_sight(const std::shared_ptr<Connection>& connection);
+  /// Calls `visit` with each connection and each of its sides that is on `node`.
+  template <class F>
+  void for_each_end(const NodeState& node, F visit);
+
+  using Place = std::pair<std::uint32_t, std::uint16_t>;  // The machine's address and the port.
+  struct Bound {
+    Listening* listening;
+    bool loopback_only;
+  };
+  using LocalPlace = std::pair<std::uint32_t, std::string>;  // The machine's address and the path.
+  NameTable names_;
+  std::map<Place, Bound> listeners_;
+  std::map<LocalPlace, Listening*> local_listeners_;
+  std::vector<std::byte> spare_ = std::vector<std::byte>(Pipe::kWindow);
+  FreePorts free_ports_;
+  std::map<LocalPlace, std::uint64_t> local_connections_;  // So far.
+  std::vector<std::weak_ptr<Connection>> connections_;  // In the order of their making.
+  std::size_t look_for_dead_at_ = 0;                    // How many, until the dead are dropped.
+  LinkTable links_{*this};
+  DatagramNetwork datagrams_{links_};
+};
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One direction of a connection: what is under way and what has arrived and is not read yet.
+//
+// Order         First in, first out, whatever each segment's delay (legal orders only).
+// Flow control  At most as many bytes are under way or unread as both ends' buffers hold.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "fermata/base/time.hpp"
+
+namespace fermata::sim::detail {
+
+class Pipe {
+ public:
+  /// Of each end, unless it is set, and of both together.
+  static constexpr std::size_t kBuffer = 32 * 1024;
+  static constexpr std::size_t kWindow = 2 * kBuffer;
+
+  void set_sender_buffer(std::size_t bytes) noexcept { sender_buffer_ = bytes; }
+  void set_receiver_buffer(std::size_t bytes) noexcept { receiver_buffer_ = bytes; }
+
+  // --- the sender's side ---
+
+  /// Bytes that can be sent now.
+  [[nodiscard]] std::size_t room() const noexcept {
+    const std::size_t held = bytes_.size() - read_;
+    const std::size_t window = sender_buffer_ + receiver_buffer_;
+    return held < window ? window - held : 0;
+  }
+  /// never(): it waits until resume() says when it arrives, and so does whatever follows.
+  /// All three return whether anything is sent: nothing is after a reset, nor a second end.
+  bool send(std::span<const std::byte> bytes, Instant arrival);
+  bool send_end(Instant arrival);
+  /// The connection is broken; nothing follows.
+  bool send_reset(Instant arrival);
+  /// Forgets what the receiver's buffer has no room for, and an end behind it: it has never left
+  /// the sender's buffer, and goes with that.
+  void lose_unsent();
+  /// When what was sent last arrives; never() while nobody knows.
+  [[nodiscard]] Instant last_arrival() const noexcept { return last_arrival_; }
+  /// What waits arrives: `when` is asked for each size, in order.
+  template <class F>
+  void resume(F when) {
+    for (Segment& segment : under_way_) {
+      if (segment.arrival == Instant::never()) segment.arrival = when(segment.size);
+    }
+    if (!under_way_.empty()) last_arrival_ = under_way_.back().arrival;
+  }
+
+  // --- the receiver's side ---
+
+  /// When the next segment under way arrives; never() when there is none.
+  [[nodiscard]] Instant next_arrival() const noexcept {
+    return under_way_.empty() ? Instant::never() : under_way_.front().arrival;
+  }
+  /// What is due has arrived.
+  void arrive(Instant now);
+  [[nodiscard]] std::size_t under_way() const noexcept { return bytes_.size() - arrived_; }
+
+  [[nodiscard]] std::size_t unread() const noexcept { return arrived_ - read_; }
+  /// Valid until something is sent or consumed.
+  [[nodiscard]] std::span<const std::byte> peek() const noexcept {
+    return std::span(bytes_).subspan(read_, unread());
+  }
+  void consume(std::size_t bytes) noexcept;
+
+  /// The end, or a reset, has arrived; bytes may still be unread before it.
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  [[nodiscard]] bool broken() const noexcept { return broken_; }
+
+ private:
+  enum class Kind : std::uint8_t { Bytes, End, Reset };
+  struct Segment {
+    Instant arrival;
+    Kind kind;
+    std::size_t size;
+  };
+
+  /// Returns whether it is still sent.
+  bool push(Segment segment);
+
+  std::size_t sender_buffer_ = kBuffer;
+  std::size_t receiver_buffer_ = kBuffer;
+  std::deque<Segment> under_way_;
+  Instant last_arrival_;
+  std::vector<std::byte> bytes_;  // In order: read, arrived, under way.
+  std::size_t read_ = 0;          // Where what is not read begins,
+  std::size_t arrived_ = 0;       // and what is under way.
+  bool end_sent_ = false;
+  bool reset_sent_ = false;
+  bool ended_ = false;
+  bool broken_ = false;
+};
+
+}  // namespace fermata::sim::detail

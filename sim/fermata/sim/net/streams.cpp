@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/net/streams.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/world/close_delay.hpp"
+#include "fermata/sim/world/descriptors.hpp"
+#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/world/tty.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+/// What Linux gives up after: six repetitions, the first after a second.
+constexpr Duration kDialTimeout = std::chrono::seconds(127);
+constexpr Duration kFirstRetry = std::chrono::seconds(1);
+/// The same for what is not acknowledged on a connection: 15 repetitions.
+constexpr Duration kSendTimeout = std::chrono::milliseconds(924'600);
+
+void require_descriptor(NodeState& node, std::string_view peer) {
+  if (out_of_descriptors(node, Stream::Network, "connection")) {
+    throw InputOutputError(fmt::format("connect to {}", peer), EMFILE);
+  }
+}
+
+}  // namespace
+
+Ref<ListenerHandle> SimStreams::open_listener(const Address& address,
+                                              const ListenOptions& options) {
+  return Ref<ListenerHandle>::adopt(*new SimListener(attachment_, node_, address, options));
+}
+
+Ref<ListenerHandle> SimStreams::open_listener(const PipePath& path, const ListenOptions& options) {
+  return Ref<ListenerHandle>::adopt(*new SimListener(attachment_, node_, path, options));
+}
+
+Ref<StreamHandle> SimStreams::open_connection(const PipePath& peer) {
+  require_descriptor(node_, peer.text());
+  auto* stream = new SimStream(
+      attachment_, node_.network().make_local_connection(node_, peer.text()), Connection::Client);
+  auto handle = Ref<StreamHandle>::adopt(*stream);
+  stream->dial_locally();
+  return handle;
+}
+
+PipeHandles SimStreams::open_pipe() {
+  if (out_of_descriptors(node_, Stream::Network, "pipe")) {
+    throw InputOutputError("open a pipe", EMFILE);
+  }
+  const auto connection = node_.network().make_local_connection(node_, "pipe");
+  const auto end = [&](Connection::Side side, Direction direction) {
+    return Ref<StreamHandle>::adopt(*new SimStream(attachment_, connection, side, direction));
+  };
+  return {end(Connection::Server, Direction::In), end(Connection::Client, Direction::Out)};
+}
+
+Ref<StreamHandle> SimStreams::open_standard(StandardStream which) {
+  return Ref<StreamHandle>::adopt(*new SimTty(attachment_, node_, which));
+}
+
+Ref<StreamHandle> SimStreams::open_connection(const Address& peer) {
+  require_descriptor(node_, peer.text());
+  NodeState* server = node_.peer(peer.ip());
+  if (server != nullptr && server->is_down()) server = nullptr;
+  auto connection =
+      node_.network().make_connection(node_, server != nullptr ? *server : node_, peer);
+  auto* stream = new SimStream(attachment_, std::move(connection), Connection::Client);
+  auto handle = Ref<StreamHandle>::adopt(*stream);
+  if (server != nullptr) {
+    stream->dial();
+  } else {
+    stream->dial_nobody();
+  }
+  return handle;
+}
+
+// --- a stream ---
+
+SimStream::SimStream(fermata::detail::Attachment& attachment,
+                     std::shared_ptr<Connection> connection, Connection::Side side,
+                     Direction direction)
+    : StreamHandle(attachment, connection->local() ? IoType::Pipe : IoType::Tcp, direction),
+      connection_(std::move(connection)),
+      side_(side),
+      key_(key_of(connection_->key(), side)),
+      arrival_(*this, &SimStream::arrived),
+      room_(*this, &SimStream::drain),
+      knock_(*this, &SimStream::reach_server),
+      repetition_(*this, &SimStream::knock),
+      answer_(*this, &SimStream::answered),
+      give_up_(*this, &SimStream::give_up),
+      acknowledgement_(*this, &SimStream::close_acknowledged) {
+  connection_->end(side_).endpoint = this;
+}
+
+Address SimStream::local_address() const { return connection_->end(side_).address; }
+
+const StreamHandle* SimStream::far_end() const noexcept {
+  return dynamic_cast<const SimStream*>(connection_->end(Connection::other(side_)).endpoint);
+}
+
+Address SimStream::peer_address() const {
+  return connection_->end(Connection::other(side_)).address;
+}
+
+std::uint64_t SimStream::key(const char* draw) const {
+  const std::uint64_t key = key_of(key_, draw);
+  if (node().decisions().naming()) {
+    node().decisions().name(key, fmt::format("{} at {}", draw, connection_->text(side_)));
+  }
+  return key;
+}
+
+// --- establishing ---
+
+void SimStream::dial() {
+  dialled_ = node().now();
+  retry_ = kFirstRetry;
+  if (node().faults().strikes(Fault::Hung, Stream::Network, key("hung"))) {
+    connection_->note(side_, Message::Kind::Connect, Message::Fate::Lost, Instant::never());
+    answer_code_ = ETIMEDOUT;
+    node().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
+    return;
+  }
+  knock();
+}
+
+// Nobody hears it on a closed link, or when the machine is down, and nobody answers.
+void SimStream::knock() {
+  NodeState& server = *connection_->end(Connection::Server).node;
+  const Instant arrival = connection_->arrival_from(side_);
+  const bool lost = arrival == Instant::never() || server.is_down();
+  knock_noted_ = connection_->note(side_, Message::Kind::Connect,
+                                   lost ? Message::Fate::Lost : Message::Fate::UnderWay,
+                                   lost ? Instant::never() : arrival);
+  if (lost) return knock_again();
+  server.agenda().schedule(knock_, arrival, key_);
+}
+
+void SimStream::knock_again() {
+  const Instant again = node().now() + std::exchange(retry_, retry_ * 2);
+  if (again - dialled_ < kDialTimeout) return node().agenda().schedule(repetition_, again, key_);
+  answer_code_ = ETIMEDOUT;
+  node().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
+}
+
+void SimStream::dial_nobody() {
+  connection_->note(side_, Message::Kind::Connect, Message::Fate::Lost, Instant::never());
+  answer_code_ = EHOSTUNREACH;
+  node().agenda().schedule(answer_, node().now() + connection_->least_latency(), key_);
+}
+
+void SimStream::dial_locally() {
+  Listening* listening = node().network().listening_at(node(), connection_->place());
+  if (listening == nullptr) {
+    answer_code_ = ENOENT;
+  } else if (!listening->arrived(connection_)) {
+    answer_code_ = EAGAIN;
+  }
+  node().agenda().schedule(answer_, node().now(), key_);
+}
+
+void SimStream::reach_server() {
+  const Connection::End& server = connection_->end(Connection::Server);
+  if (node().faults().strikes(Fault::Refused, Stream::Network, key("refused"))) {
+    knocked(Message::Fate::Refused);
+    return answer(ECONNREFUSED);
+  }
+  Listening* listening = node().network().listening_at(*server.node, server.address.port(), node());
+  const bool unanswered = connection_->link_closed(Connection::Server);
+  if (listening == nullptr && !unanswered) {
+    knocked(Message::Fate::Refused);
+    return answer(ECONNREFUSED);
+  }
+  if (!unanswered && listening->arrived(connection_)) {
+    knocked(Message::Fate::Delivered);
+    return answer(0);
+  }
+  knocked(Message::Fate::Lost);
+  const Instant again = server.node->now() + std::exchange(retry_, retry_ * 2);
+  if (again - dialled_ >= kDialTimeout) return answer(ETIMEDOUT);
+  server.node->agenda().schedule(knock_, again, key_);
+}
+
+void SimStream::answer(int code) {
+  answer_code_ = code;
+  const Instant sent = connection_->end(Connection::Server).node->now();
+  const Instant arrival = connection_->arrival_from(Connection::Server);
+  node().agenda().schedule(answer_, std::min(arrival, sent + kDialTimeout), key_);
+  Chronicle* const told = knock_noted_ != 0 ? node().chronicle() : nullptr;
+  if (told != nullptr && code != ETIMEDOUT) told->traffic().answered(knock_noted_, arrival);
+}
+
+void SimStream::knocked(Message::Fate fate) {
+  Chronicle* const told = knock_noted_ != 0 ? node().chronicle() : nullptr;
+  if (told == nullptr) return;
+  const bool arrived = fate != Message::Fate::Lost;
+  const Instant now = connection_->end(Connection::Server).node->now();
+  told->traffic().became(knock_noted_, fate, arrived ? now : Instant::never());
+}
+
+// Whoever has no answer yet knocks again, or learns that nobody listens.
+void SimStream::peer_crashed(bool silent) {
+  if (!knock_.scheduled()) return;
+  knock_.cancel();
+  knocked(Message::Fate::Lost);
+  if (silent) return knock_again();
+  answer_code_ = ECONNREFUSED;
+  node().agenda().schedule(answer_, node().now() + connection_->least_latency(), key_);
+}
+
+void SimStream::answered() { connected(answer_code_); }
+
+// --- reading ---
+
+int SimStream::start_reading() {
+  reading_ = true;
+  expect_arrival();
+  return 0;
+}
+
+void SimStream::stop_reading() noexcept {
+  reading_ = false;
+  if (submitted_.empty()) arrival_.cancel();
+}
+
+void SimStream::expect_arrival() {
+  if (!reading_ && submitted_.empty()) return;
+  const Pipe& inbound = connection_->to(side_);
+  const bool at_once =
+      connection_->broken(side_) || (reading_ && (inbound.unread() > 0 || inbound.ended()));
+  const Instant when = at_once ? node().now() : inbound.next_arrival();
+  if (arrival_.scheduled_at(when)) return;
+  arrival_.cancel();
+  if (when != Instant::never()) node().agenda().schedule(arrival_, when, key_);
+}
+
+void SimStream::arrived() {
+  Pipe& inbound = connection_->to(side_);
+  inbound.arrive(node().now());
+  if (connection_->broken(side_) && !submitted_.empty()) {
+    submitted_ = {};
+    write_done(connection_->local() ? EPIPE : connection_->broken_code(side_));
+  }
+  while (reading_ && inbound.unread() > 0) {
+    if (!deliver()) return expect_arrival();
+  }
+  if (!reading_) return expect_arrival();
+  if (connection_->broken(side_)) return receive_failed(connection_->broken_code(side_));
+  if (inbound.ended()) received_end();
+  expect_arrival();  // A writer may still have to learn of a reset.
+}
+
+bool SimStream::deliver() {
+  const std::span<const std::byte> unread = connection_->to(side_).peek();
+  const std::span<std::byte> target = read_target(node().network().spare());
+  const std::size_t whole = std::min(target.size(), unread.size());
+  const std::size_t drawn = drawn_part(whole, Fault::ShortRead, "short read");
+  const std::size_t part = drawn == 0 ? whole : drawn;
+  std::memcpy(target.data(), unread.data(), part);
+  connection_->consumed(side_, part);
+  received(target.first(part));
+  return part == whole;
+}
+
+// --- writing ---
+
+StreamHandle::Written SimStream::try_write(Buffers buffers) {
+  connection_->to(side_).arrive(node().now());  // A reset may have come while nobody read.
+  if (const int code = obstacle()) return {0, code};
+  std::size_t accepted = 0;
+  for (const std::span<const std::byte> each : buffers) {
+    const std::size_t part = accept(each);
+    accepted += part;
+    if (part < each.size()) break;
+  }
+  return {accepted, 0};
+}
+
+int SimStream::obstacle() {
+  if (connection_->local()) {
+    return connection_->end(Connection::other(side_)).closed ? EPIPE : 0;
+  }
+  return connection_->broken(side_) || breaks_down() ? connection_->broken_code(side_) : 0;
+}
+
+int SimStream::submit_write(std::span<const std::byte> data) {
+  submitted_ = data;
+  expect_arrival();
+  expect_room(node().now());
+  return 0;
+}
+
+void SimStream::expect_room(Instant when) {
+  if (submitted_.empty() || room_.scheduled()) return;
+  node().agenda().schedule(room_, when, key_of(key_, "room"));
+}
+
+void SimStream::drain() {
+  if (const int code = obstacle()) {
+    submitted_ = {};
+    return write_done(code);
+  }
+  submitted_ = submitted_.subspan(accept(submitted_));
+  if (submitted_.empty()) return write_done(0);
+  const bool full = connection_->to(Connection::other(side_)).room() == 0;
+  if (!full) expect_room(node().now() + connection_->least_latency());
+}
+
+// A short write may take nothing at all, as when the system would block.
+std::size_t SimStream::accept(std::span<const std::byte> data) {
+  const std::size_t room = connection_->to(Connection::other(side_)).room();
+  const std::size_t whole = std::min(data.size(), room);
+  const std::size_t drawn = drawn_part(whole + 1, Fault::ShortWrite, "short write");
+  const std::size_t part = drawn == 0 ? whole : drawn - 1;
+  if (part > 0) connection_->send(side_, data.first(part));
+  return part;
+}
+
+std::size_t SimStream::drawn_part(std::size_t bound, Fault fault, const char* draw) {
+  if (bound < 2 || node().faults().is_absent(fault)) return 0;
+  return static_cast<std::size_t>(
+      node().faults().strength(fault, Stream::Network, key(draw), bound));
+}
+
+bool SimStream::breaks_down() {
+  if (node().faults().is_absent(Fault::Reset)) return false;
+  if (!node().faults().strikes(Fault::Reset, Stream::Network, key("reset"))) return false;
+  connection_->break_down(side_);
+  expect_arrival();
+  return true;
+}
+
+void SimStream::sent_into_the_void() {
+  if (!give_up_.scheduled()) {
+    node().agenda().schedule(give_up_, node().now() + kSendTimeout, key_of(key_, "give up"));
+  }
+}
+
+void SimStream::sent_after_all() {
+  give_up_.cancel();
+  expect_room(node().now());
+}
+
+void SimStream::give_up() {
+  connection_->give_up(side_);
+  expect_arrival();
+}
+
+void SimStream::submit_shutdown() noexcept {
+  if (!connection_->broken(side_)) connection_->send_end(side_);
+}
+
+// --- options, closing ---
+
+int SimStream::apply_option(SocketOption option, int value) {
+  if (connection_->local()) return ENOPROTOOPT;
+  options_[static_cast<std::size_t>(option)] = value;
+  const Connection::Side there = Connection::other(side_);
+  if (option == SocketOption::SendBuffer) {
+    connection_->to(there).set_sender_buffer(static_cast<std::size_t>(value));
+    expect_room(node().now());
+  } else if (option == SocketOption::ReceiveBuffer) {
+    connection_->to(side_).set_receiver_buffer(static_cast<std::size_t>(value));
+    Endpoint* const sender = connection_->end(there).endpoint;
+    if (sender != nullptr) sender->expect_room(node().now() + connection_->least_latency());
+  }
+  return 0;
+}
+
+int SimStream::read_option(SocketOption option, int& value) const {
+  if (connection_->local()) return ENOPROTOOPT;
+  value = options_[static_cast<std::size_t>(option)];
+  return 0;
+}
+
+void SimStream::close_backend() noexcept {
+  reading_ = false;
+  submitted_ = {};
+  arrival_.cancel();
+  room_.cancel();
+  knock_.cancel();
+  repetition_.cancel();
+  answer_.cancel();
+  give_up_.cancel();
+  if (options_[static_cast<std::size_t>(SocketOption::ResetOnClose)] != 0) {
+    connection_->send_reset(side_);
+  }
+  connection_->close(side_);
+  node().agenda().schedule(acknowledgement_, node().now() + close_delay(node(), key_), key_);
+}
+
+// --- a listener ---
+
+SimListener::SimListener(fermata::detail::Attachment& attachment, NodeState& node,
+                         StreamPlace place, const ListenOptions& options)
+    : ListenerHandle(attachment, options),
+      node_(node),
+      place_(std::move(place)),
+      backlog_(static_cast<std::size_t>(options.backlog)),
+      accepts_per_turn_(options.accepts_per_turn),
+      arrival_(*this, &SimListener::hand_over),
+      acknowledgement_(*this, &SimListener::close_acknowledged),
+      key_(key_of(node.key(), "listener")) {
+  if (auto* address = std::get_if<Address>(&place_)) {
+    *address = node.network().bind(node, *address, *this);
+    key_ = key_of(key_, address->port());
+  } else {
+    const auto& path = std::get<PipePath>(place_);
+    node.network().bind(node, path, *this);
+    key_ = key_of(key_, path.text());
+  }
+}
+
+Address SimListener::local_address() const {
+  const auto* address = std::get_if<Address>(&place_);
+  return address != nullptr ? *address : Address();
+}
+
+bool SimListener::arrived(const std::shared_ptr<Connection>& connection) {
+  if (queue_.size() == backlog_) return false;
+  queue_.push_back(connection);
+  if (accepting_) resume_accepting();
+  return true;
+}
+
+void SimListener::resume_accepting() {
+  accepting_ = true;
+  if (queue_.empty() || arrival_.scheduled()) return;
+  node_.agenda().schedule(arrival_, node_.now(), key_);
+}
+
+void SimListener::hand_over() {
+  for (int i = 0; accepting_ && !queue_.empty(); ++i) {
+    if (i == accepts_per_turn_) return resume_accepting();
+    if (out_of_descriptors(node_, Stream::Network, "accepted connection")) {
+      return accept_failed(EMFILE);
+    }
+    auto connection = std::move(queue_.front());
+    queue_.pop_front();
+    accepted(Ref<StreamHandle>::adopt(
+        *new SimStream(attachment(), std::move(connection), Connection::Server)));
+  }
+}
+
+void SimListener::close_backend() noexcept {
+  accepting_ = false;
+  arrival_.cancel();
+  if (const auto* address = std::get_if<Address>(&place_)) {
+    node_.network().unbind(node_, address->port());
+  } else {
+    node_.network().unbind(node_, std::get<PipePath>(place_));
+  }
+  for (const auto& connection : std::exchange(queue_, {})) {
+    connection->send_reset(Connection::Server);
+    connection->close(Connection::Server);
+  }
+  node_.agenda().schedule(acknowledgement_, node_.now() + close_delay(node_, key_), key_);
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// TCP in a simulated network, and pipes within its machines: what fermata/reactor asks of a
+// backend, over connections.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fermata/reactor/streams.hpp"
+#include "fermata/sim/net/connection.hpp"
+#include "fermata/sim/net/network.hpp"
+#include "fermata/sim/world/fault.hpp"
+#include "fermata/sim/world/member_happening.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+class SimStreams final : public Streams {
+ public:
+  SimStreams(fermata::detail::Attachment& attachment, NodeState& node)
+      : Streams(attachment), node_(node) {}
+
+  [[nodiscard]] PipeHandles open_pipe() override;
+  [[nodiscard]] Ref<StreamHandle> open_standard(StandardStream which) override;
+
+ private:
+  Ref<ListenerHandle> open_listener(const Address& address, const ListenOptions& options) override;
+  Ref<ListenerHandle> open_listener(const PipePath& path, const ListenOptions& options) override;
+  Ref<StreamHandle> open_connection(const Address& peer) override;
+  Ref<StreamHandle> open_connection(const PipePath& peer) override;
+
+  NodeState& node_;
+};
+
+/// One end of a connection.
+class SimStream final : public StreamHandle, public Endpoint {
+ public:
+  SimStream(fermata::detail::Attachment& attachment, std::shared_ptr<Connection> connection,
+            Connection::Side side, Direction direction = Direction::Both);
+
+  /// Begins to establish the connection.
+  void dial();
+  /// As dial(), when there is no machine with the peer's address.
+  void dial_nobody();
+  /// As dial(), to a Unix socket of this machine.
+  void dial_locally();
+
+  [[nodiscard]] Address local_address() const override;
+  [[nodiscard]] Address peer_address() const override;
+  [[nodiscard]] const StreamHandle* far_end() const noexcept override;
+
+  void expect_arrival() override;
+  void expect_room(Instant when) override;
+  void peer_crashed(bool silent) override;
+  void sent_into_the_void() override;
+  void sent_after_all() override;
+
+ private:
+  int start_reading() override;
+  void stop_reading() noexcept override;
+  Written try_write(Buffers buffers) override;
+  int submit_write(std::span<const std::byte> data) override;
+  void submit_shutdown() noexcept override;
+  int apply_option(SocketOption option, int value) override;
+  int read_option(SocketOption option, int& value) const override;
+  void close_backend() noexcept override;
+
+  void knock();
+  void knock_again();
+  void reach_server();
+  void answer(int code);
+  /// For people: the knock comes to this, on the server's side.
+  void knocked(Message::Fate fate);
+  void answered();
+  void give_up();
+  void arrived();
+  /// Hands one piece to the reader; false when it was less than there is.
+  bool deliver();
+  void drain();
+  std::size_t accept(std::span<const std::byte> data);
+  /// 0 when nothing is shortened, else less than `bound`.
+  [[nodiscard]] std::size_t drawn_part(std::size_t bound, Fault fault, const char* draw);
+  [[nodiscard]] bool breaks_down();
+  /// What a write meets now: an errno value, or 0.
+  [[nodiscard]] int obstacle();
+  [[nodiscard]] NodeState& node() const noexcept { return *connection_->end(side_).node; }
+  [[nodiscard]] std::uint64_t key(const char* draw) const;
+
+  std::shared_ptr<Connection> connection_;
+  Connection::Side side_;
+  std::uint64_t key_;
+  MemberHappening<SimStream> arrival_;
+  MemberHappening<SimStream> room_;
+  MemberHappening<SimStream> knock_;  // On the server's agenda.
+  MemberHappening<SimStream> repetition_;
+  MemberHappening<SimStream> answer_;
+  MemberHappening<SimStream> give_up_;
+  MemberHappening<SimStream> acknowledgement_;
+  std::span<const std::byte> submitted_;
+  Duration retry_ = Duration::zero();
+  Instant dialled_;
+  int answer_code_ = 0;
+  Traffic::Id knock_noted_ = 0;
+  bool reading_ = false;
+  std::array<int, kSocketOptionCount> options_ = {1, 0, Pipe::kBuffer, Pipe::kBuffer, 0};
+};
+
+class SimListener final : public ListenerHandle, public Listening {
+ public:
+  /// Binds it. Throws InputOutputError.
+  SimListener(fermata::detail::Attachment& attachment, NodeState& node, StreamPlace place,
+              const ListenOptions& options);
+
+  [[nodiscard]] Address local_address() const override;
+  bool arrived(const std::shared_ptr<Connection>& connection) override;
+
+ private:
+  void resume_accepting() override;
+  void pause_accepting() noexcept override { accepting_ = false; }
+  void close_backend() noexcept override;
+  void hand_over();
+
+  NodeState& node_;
+  StreamPlace place_;  // Where it is bound.
+  std::size_t backlog_;
+  int accepts_per_turn_;
+  std::deque<std::shared_ptr<Connection>> queue_;
+  MemberHappening<SimListener> arrival_;
+  MemberHappening<SimListener> acknowledgement_;
+  std::uint64_t key_;
+  bool accepting_ = false;
+};
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/process/processes.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/net/network.hpp"
+#include "fermata/sim/net/streams.hpp"
+#include "fermata/sim/process/program_table.hpp"
+#include "fermata/sim/world/descriptors.hpp"
+#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+bool stops(int signum) noexcept {
+  return signum == SIGSTOP || signum == SIGTSTP || signum == SIGTTIN || signum == SIGTTOU;
+}
+
+}  // namespace
+
+Processes::Started SimProcesses::start(const ProcessOptions& options) {
+  const std::string& name = options.program;
+  const std::uint64_t key = key_of(key_of(node_.key(), "process"), name);
+  if (node_.decisions().naming()) {
+    node_.decisions().name(key, fmt::format("whether process '{}' starts", name));
+  }
+  if (node_.faults().strikes(Fault::SpawnFailure, Stream::Fault, key)) {
+    throw InputOutputError(description_of(options), EAGAIN);
+  }
+  std::optional<ScriptedProgram> program = node_.program_table().find(options);
+  if (!program) throw InputOutputError(description_of(options), ENOENT);
+
+  Started started{next_pid_++, {}, {}, {}};
+  ChildPipes pipes;
+  const auto open = [&](Stdio kind, const char* what, std::shared_ptr<Connection>& pipe,
+                        Ref<StreamHandle>& ours, Connection::Side side) {
+    if (kind != Stdio::Pipe) return;
+    if (out_of_descriptors(node_, Stream::Network, "pipe")) {
+      throw InputOutputError("open a pipe", EMFILE);
+    }
+    pipe = node_.network().make_local_connection(node_, fmt::format("{} of '{}'", what, name));
+    const auto direction = side == Connection::Client ? Direction::Out : Direction::In;
+    ours = Ref<StreamHandle>::adopt(*new SimStream(attachment_, pipe, side, direction));
+  };
+  open(options.input, "input", pipes.input, started.input, Connection::Client);
+  open(options.output, "output", pipes.output, started.output, Connection::Server);
+  open(options.errors, "errors", pipes.errors, started.errors, Connection::Server);
+  std::erase_if(children_, [](const auto& each) { return each.second->gone(); });
+  const auto number = static_cast<std::uint64_t>(started.pid);
+  children_.emplace(started.pid, std::make_unique<SimChild>(node_, key_of(key, number), name,
+                                                            std::move(*program), pipes));
+  return started;
+}
+
+SimChild* SimProcesses::find(int pid) const noexcept {
+  const auto found = children_.find(pid);
+  return found == children_.end() || found->second->reaped() ? nullptr : found->second.get();
+}
+
+std::optional<ProcessExit> SimProcesses::collect(int pid) noexcept {
+  SimChild* const child = find(pid);
+  return child != nullptr ? child->reap() : ProcessExit();
+}
+
+int SimProcesses::send(int pid, int signum) {
+  SimChild* const child = find(pid);
+  if (child == nullptr) return ESRCH;
+  if (stops(signum)) throw Unsupported("stopping of processes", "sim");
+  child->signal(signum);
+  return 0;
+}
+
+}  // namespace fermata::sim::detail

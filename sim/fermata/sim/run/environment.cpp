@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/environment.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/check/breakpoint.hpp"
+#include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/strategy/strategy.hpp"
+
+namespace fermata::sim {
+namespace {
+
+constexpr std::string_view kPrefix = "FERMATA_";
+
+std::uint64_t parse_count(std::string_view text) {
+  std::uint64_t count = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || stop != end) {
+    throw UsageError(fmt::format("'{}' is no number; expected decimal digits", text));
+  }
+  return count;
+}
+
+std::uint64_t parse_positive(std::string_view text) {
+  const std::uint64_t count = parse_count(text);
+  if (count == 0) throw UsageError("0 is too small; expected at least 1");
+  return count;
+}
+
+std::string parse_path(std::string_view text) {
+  if (text.empty()) throw UsageError("the path is empty");
+  return std::string(text);
+}
+
+/// The index of `text` in `choices`.
+template <std::size_t N>
+std::size_t parse_choice(std::string_view text, const std::array<std::string_view, N>& choices) {
+  const auto found = std::find(choices.begin(), choices.end(), text);
+  if (found == choices.end()) {
+    throw UsageError(fmt::format("'{}' is unknown; expected {}", text, fmt::join(choices, " or ")));
+  }
+  return static_cast<std::size_t>(found - choices.begin());
+}
+
+/// Whether it is the second of the two.
+bool parse_either(std::string_view text, std::string_view first, std::string_view second) {
+  return parse_choice(text, std::array{first, second}) == 1;
+}
+
+void read_check_determinism(Options& options, std::string_view text) {
+  options.twin = text.substr(0, 4) == "twin";
+  if (text == "twin") return;
+  const bool with_number = options.twin && text.substr(4, 1) == ":";
+  options.check_determinism = with_number ? parse_positive(text.substr(5)) : parse_count(text);
+}
+
+When parse_when(std::string_view text) {
+  constexpr std::array<std::string_view, 3> kChoices = {"auto", "on", "off"};
+  return static_cast<When>(parse_choice(text, kChoices));
+}
+
+constexpr std::array kVariables = {
+    Variable{"FERMATA_ALL_RUNS", "",
+             "Set by `fermata` for the processes it starts: how many runs all of them are to make "
+             "together; 0 when nobody knows.",
+             [](Options& options, std::string_view text) { options.all_runs = parse_count(text); },
+             Reader::Inner},
+    Variable{"FERMATA_AUDIT", "touched",
+             "What the audit recounts after each step: `touched`, what the step touched, with "
+             "everything now and then; or `full`, everything.",
+             [](Options& options, std::string_view text) {
+               options.full_audit = parse_either(text, "touched", "full");
+             }},
+    Variable{"FERMATA_BOARD", "",
+             "Set by `fermata` for the processes it starts: the file that shows which run goes on.",
+             [](Options& options, std::string_view text) { options.board = parse_path(text); },
+             Reader::Inner},
+    Variable{"FERMATA_BREAK_AT", "",
+             "The step of a replay, from 2 on, before which the debugger that the process runs "
+             "under gets control.",
+             [](Options& options, std::string_view text) {
+               options.break_at = parse_count(text);
+               if (options.break_at < 2) {
+                 throw UsageError(fmt::format(
+                     "'{}' is too small; expected a step from 2 on: the first begins with the "
+                     "program, where a breakpoint can be",
+                     text));
+               }
+             }},
+    Variable{
+        "FERMATA_CHECKS_OUT", "",
+        "A folder in which each test process leaves the ids of the invariants that it checked.",
+        nullptr},
+    Variable{"FERMATA_CHECK_DETERMINISM", "64",
+             "Every how many runs one is executed twice, the second time with a shifted heap and "
+             "other stacks, and compared step by step; 0 for never. `twin` or `twin:N`: those runs "
+             "are then repeated in a process with another layout of memory, environment and "
+             "locale.",
+             read_check_determinism},
+    Variable{"FERMATA_CONFIRM", "",
+             "Set by a test process for the fresh one in which it runs a failure again: the file "
+             "for what came of it.",
+             [](Options& options, std::string_view text) { options.confirm = parse_path(text); },
+             Reader::Inner},
+    Variable{"FERMATA_CORPUS", "",
+             "A folder of tapes; those of each test are replayed before it is explored.", nullptr,
+             Reader::Tool},
+    Variable{"FERMATA_DISABLED", "off",
+             "`on`: tests whose names begin with `DISABLED_` are run as well.", nullptr,
+             Reader::Tool},
+    Variable{"FERMATA_EVENTS", "",
+             "Set by `fermata` for the processes it starts: the file for what they have to tell.",
+             [](Options& options, std::string_view text) { options.events = parse_path(text); },
+             Reader::Inner},
+    Variable{"FERMATA_EXPLAIN", "auto",
+             "Whether a failing run is explained: its steps, the decision that decides, the "
+             "nearest run that passes. `auto`: when it was found by exploring. `on`: also in a "
+             "replay, with the functions that were suspended. Or `off`.",
+             [](Options& options, std::string_view text) { options.explain = parse_when(text); }},
+    Variable{"FERMATA_FAULTS", "all",
+             "Which faults the simulated world may have: `all`, `none`, or kinds with commas "
+             "between, such as `delay,reset`.",
+             [](Options& options, std::string_view text) {
+               options.faults = FaultSet::parse(text);
+               options.faults_text = text;
+             }},
+    Variable{
+        "FERMATA_FILTER", "*",
+        "Which tests, as GoogleTest's filters have it: `*` and `?`, `:` between patterns, those "
+        "after `-` are left out.",
+        nullptr, Reader::Tool},
+    Variable{
+        "FERMATA_FIRST_RUN", "0",
+        "The number of the first run, counted from 0: a part of an exploration.",
+        [](Options& options, std::string_view text) { options.first_run = parse_count(text); }},
+    Variable{"FERMATA_FUZZ", "",
+             "`Suite.Name`: a program that is linked with the fuzzer fuzzes this test, and takes "
+             "the fuzzer's arguments; one without refuses.",
+             [](Options& options, std::string_view text) {
+               if (text.empty()) throw UsageError("expected Suite.Name");
+               options.fuzz = text;
+             }},
+    Variable{"FERMATA_GUARD", "fail",
+             "What simulated code is answered that asks the real world for the time, random "
+             "numbers, a thread or a sleep: `fail`, the run fails; `warn`, a line on the standard "
+             "error stream; `off`, nothing.",
+             [](Options& options, std::string_view text) {
+               constexpr std::array<std::string_view, 3> kChoices = {"fail", "warn", "off"};
+               options.guard.mode = static_cast<GuardMode>(parse_choice(text, kChoices));
+             }},
+    Variable{"FERMATA_GUARD_ALLOW", "",
+             "Functions, with commas between, that simulated code may call all the same, such as "
+             "`clock_gettime,time`.",
+             [](Options& options, std::string_view text) {
+               options.guard.allowed = GuardOptions::parse_allowed(text);
+             }},
+    Variable{"FERMATA_INSTANT_LIMIT", "500000",
+             "More steps and timers than this on one machine while its time stands still are a "
+             "livelock.",
+             [](Options& options, std::string_view text) {
+               options.instant_limit = parse_positive(text);
+             }},
+    Variable{"FERMATA_JOBS", "",
+             "How many processes explore at a time; as many as there are processors.", nullptr,
+             Reader::Tool},
+    Variable{"FERMATA_JSON", "", "A file for the result as JSON lines.", nullptr, Reader::Tool},
+    Variable{"FERMATA_JUNIT", "", "A file for the result as JUnit XML.", nullptr, Reader::Tool},
+    Variable{
+        "FERMATA_KEEP_GOING", "off",
+        "`on`: explore on after a failure, and keep of each signature the run of fewest steps.",
+        [](Options& options, std::string_view text) { options.keep_going = parse_switch(text); }},
+    Variable{"FERMATA_LIST", "",
+             "Set by `fermata`: the file for the list of simulated tests; none is run.",
+             [](Options& options, std::string_view text) { options.list = parse_path(text); },
+             Reader::Inner},
+    Variable{"FERMATA_MEMORY_LIMIT", "",
+             "How much address space each process may have, such as `512M` or `2G`.", nullptr,
+             Reader::Tool},
+    Variable{"FERMATA_OBLIGATIONS", "program",
+             "Who must see each FERMATA_SOMETIMES hold and come to each FERMATA_REACHABLE: "
+             "`program`, all of its simulated tests together, judged when all of them are run; "
+             "`test`, also each test what it comes by; `off`, nobody.",
+             [](Options& options, std::string_view text) {
+               constexpr std::array<std::string_view, 3> kChoices = {"program", "test", "off"};
+               options.obligations = static_cast<Obligations>(parse_choice(text, kChoices));
+             }},
+    Variable{"FERMATA_OUT", "fermata-out", "The folder for the tapes of failing runs.",
+             [](Options& options, std::string_view text) { options.out = parse_path(text); }},
+    Variable{"FERMATA_POST_MORTEM", "",
+             "Set by `fermata`: the last of the runs ends its process, or takes longer than this; "
+             "it is made again in processes of its own, and made small.",
+             [](Options& options, std::string_view text) {
+               options.post_mortem =
+                   std::chrono::duration_cast<std::chrono::milliseconds>(parse_duration(text));
+             },
+             Reader::Inner},
+    Variable{"FERMATA_PROGRAM", "",
+             "The test program to replay a tape with, instead of the one that the tape names.",
+             nullptr, Reader::Tool},
+    Variable{"FERMATA_REPLAY", "", "A tape to replay, instead of exploring.",
+             [](Options& options, std::string_view text) { options.replay = parse_path(text); }},
+    Variable{"FERMATA_REPLAY_MODE", "strict",
+             "`strict`: the first draw that is not the tape's is an error. `best`: what matches is "
+             "applied, the rest is calm.",
+             [](Options& options, std::string_view text) {
+               const bool best = parse_either(text, "strict", "best");
+               options.replay_mode = best ? ReplayMode::Best : ReplayMode::Strict;
+             }},
+    Variable{"FERMATA_REPORT", "auto",
+             "A file for the report of a replay: a page that shows the run, or what "
+             "FERMATA_REPORT_FORMAT says. `auto`: only of a failure that was found by exploring, "
+             "beside its tape. `off`: none.",
+             [](Options& options, std::string_view text) {
+               options.reports = text != "off";
+               options.report = text == "off" || text == "auto" ? "" : parse_path(text);
+             }},
+    Variable{"FERMATA_REPORT_FORMAT", "",
+             "`html`, `chrome` (a trace for Perfetto), `pcap` (what the machines sent each other) "
+             "or `json`; as the name of the file has it, and `html` beside a tape.",
+             [](Options& options, std::string_view text) {
+               options.report_format = parse_report_format(text);
+             }},
+    Variable{"FERMATA_RESUME", "off",
+             "`on`: go on with the exploration that was interrupted in the output folder.", nullptr,
+             Reader::Tool},
+    Variable{"FERMATA_RUNS", "1000",
+             "How many schedules each test explores; 1 when only FERMATA_SEED is set.",
+             [](Options& options, std::string_view text) { options.runs = parse_positive(text); }},
+    Variable{"FERMATA_SEED", "1",
+             "Decimal digits, `0x` hex or exactly 40 hex digits (a commit). Alone: exactly this "
+             "run. With FERMATA_RUNS: the base of as many.",
+             [](Options& options, std::string_view text) { options.seed = parse_seed(text); }},
+    Variable{"FERMATA_SHARD", "", "`i/n`: explore the i-th of n parts.", nullptr, Reader::Tool},
+    Variable{"FERMATA_SHARDS", "",
+             "How many shards there are, where JOB_COMPLETION_INDEX says which one this is.",
+             nullptr, Reader::Tool},
+    Variable{"FERMATA_SHRINK", "auto",
+             "Whether a failing run is made small, with the same signature. `auto`: when it was "
+             "found by exploring. `on`: also in a replay, which writes the smaller tape beside "
+             "the one it replays. Or `off`.",
+             [](Options& options, std::string_view text) { options.shrink = parse_when(text); }},
+    Variable{
+        "FERMATA_SHRINK_RUNS", "500",
+        "How many runs in a row have to be in vain before the search for a smaller failing run "
+        "ends.",
+        [](Options& options, std::string_view text) {
+          options.shrink_runs = parse_positive(text);
+        }},
+    Variable{
+        "FERMATA_STEP_LIMIT", "1000000", "A run of more steps is a livelock.",
+        [](Options& options, std::string_view text) { options.step_limit = parse_positive(text); }},
+    Variable{
+        "FERMATA_STRATEGY", "portfolio",
+        "Who decides what runs next: `portfolio` (those that follow, by turns), `random`, "
+        "`urw` (every interleaving as likely as any other), `pos` (every order of what is "
+        "dependent), `pct:D` (priorities with D-1 changes), `delay:D` (production's order with D "
+        "delays), `fifo` (production's order; only the outside world varies), `dfs` (every "
+        "schedule, in a calm world), `dfs:N` (those with at most N picks unlike production's), "
+        "`calm` (nothing varies), `bytes:HEX` (an input that a fuzzer has found).",
+        [](Options& options, std::string_view text) {
+          options.strategy = make_strategy(text)->name();
+        }},
+    Variable{"FERMATA_TIME", "", "How long to explore, in real time; the end of it is a pass.",
+             nullptr, Reader::Tool},
+    Variable{
+        "FERMATA_TIME_LIMIT", "24h",
+        "A run that takes longer, in virtual time, is a livelock. Units: ns, us, ms, s, min, "
+        "h.",
+        [](Options& options, std::string_view text) { options.time_limit = parse_duration(text); }},
+    Variable{"FERMATA_TRACE", "off",
+             "`steps`: the trace hash after each step of a failing run is written next to its "
+             "tape.",
+             [](Options& options, std::string_view text) {
+               options.trace = parse_either(text, "off", "steps");
+             }},
+    Variable{
+        "FERMATA_TWIN", "",
+        "With FERMATA_CHECK_DETERMINISM=twin: the same test program, built by another "
+        "compiler or with other options, to be compared with as well.",
+        [](Options& options, std::string_view text) { options.twin_program = parse_path(text); }},
+    Variable{
+        "FERMATA_TWIN_TASK", "",
+        "Set by a test process for its twin: the files for what to do and for what came of it.",
+        [](Options& options, std::string_view text) { options.twin_task = parse_path(text); },
+        Reader::Inner},
+    Variable{"FERMATA_UNTIL_STABLE", "",
+             "Stop exploring a test when less than this share of its runs, such as `1%`, is new.",
+             nullptr, Reader::Tool},
+    Variable{"FERMATA_VERBOSE", "off",
+             "`on`: the first lines also say which program, faults and limits, and each test which "
+             "faults its first run had.",
+             nullptr, Reader::Tool},
+    Variable{"FERMATA_WALL_LIMIT", "60s",
+             "A run that takes longer, in real time, hangs: its process is killed.", nullptr,
+             Reader::Tool},
+};
+
+/// CMake's, for find_package; and the runtime's own (fermata/drivers/factory.hpp).
+constexpr std::string_view kForeign[] = {"FERMATA_ROOT", "FERMATA_DIR", "FERMATA_LOOP"};
+
+template <class Range>
+bool contains(const Range& range, std::string_view name) {
+  return std::find(std::begin(range), std::end(range), name) != std::end(range);
+}
+
+void read_variable(Options& options, std::string_view name, std::string_view text) {
+  if (contains(kForeign, name)) return;
+  const auto* found = std::find_if(kVariables.begin(), kVariables.end(),
+                                   [&](const Variable& v) { return v.name == name; });
+  if (found == kVariables.end()) {
+    throw UsageError(
+        fmt::format("{} is no variable of Fermata; docs/environment.md lists them", name));
+  }
+  if (found->read == nullptr) return;
+  try {
+    found->read(options, text);
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+struct Unit {
+  std::string_view name;
+  std::int64_t nanoseconds;
+};
+constexpr std::array<Unit, 6> kUnits = {
+    Unit{"h", 3'600'000'000'000}, Unit{"min", 60'000'000'000}, Unit{"s", 1'000'000'000},
+    Unit{"ms", 1'000'000},        Unit{"us", 1'000},           Unit{"ns", 1}};
+
+}  // namespace
+
+std::span<const Variable> variables() noexcept { return kVariables; }
+
+Options read_environment(const char* const* environment) {
+  Options options;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    if (entry.substr(0, kPrefix.size()) != kPrefix) continue;
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos) continue;
+    read_variable(options, entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  return options;
+}
+
+const Options& process_options() {
+  static const Options options = [] {
+    Options read = read_environment(::environ);
+    if (read.break_at != 0) detail::require_debugger(read.replay);
+    return read;
+  }();
+  return options;
+}
+
+std::string environment_document() {
+  std::string text =
+      "# Environment variables\n\n"
+      "What a test process and the tool `fermata` read; the tool has a flag for each, which wins:\n"
+      "`--time-limit` for `FERMATA_TIME_LIMIT`. Those that say \"tool\" mean nothing to a test\n"
+      "process that is started without it. A name that begins with `FERMATA_` and is not listed\n"
+      "here is an error (exit code 1), so that a slip of the pen cannot pass silently; CMake's\n"
+      "`FERMATA_ROOT` and `FERMATA_DIR` are left alone, and `FERMATA_LOOP`, by which programs "
+      "choose\n"
+      "a driver: `uv`, `ev`, `event`, `select`, `pselect` or `epoll`; see "
+      "`loop::choose_driver`.\n\n"
+      "| variable | default | meaning |\n|---|---|---|\n";
+  for (const Variable& variable : variables()) {
+    const std::string fallback =
+        variable.default_text.empty() ? "" : fmt::format("`{}`", variable.default_text);
+    text += fmt::format("| `{}` | {} | {}{} |\n", variable.name, fallback,
+                        variable.reader == Reader::Tool ? "(tool) " : "", variable.meaning);
+  }
+  return text;
+}
+
+bool parse_switch(std::string_view text) { return parse_either(text, "off", "on"); }
+
+Duration parse_duration(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string_view unit_name = text.substr(digits);
+  const auto* unit = std::find_if(kUnits.begin(), kUnits.end(),
+                                  [&](const Unit& u) { return u.name == unit_name; });
+  std::int64_t count = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + digits, count);
+  std::int64_t nanoseconds = 0;
+  if (digits == 0 || error != std::errc() || unit == kUnits.end() || count == 0 ||
+      __builtin_mul_overflow(count, unit->nanoseconds, &nanoseconds)) {
+    throw UsageError(fmt::format(
+        "'{}' is no span of time; expected a positive number and ns, us, ms, s, min or h", text));
+  }
+  return Duration(nanoseconds);
+}
+
+std::string duration_text(Duration duration) {
+  const auto* unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& u) {
+    return duration.count() % u.nanoseconds == 0;
+  });
+  return fmt::format("{}{}", duration.count() / unit->nanoseconds, unit->name);
+}
+
+}  // namespace fermata::sim

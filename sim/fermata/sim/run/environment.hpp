@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Every FERMATA_* variable there is: one table, from which the process reads its options and
+// docs/environment.md is written.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "fermata/base/time.hpp"
+#include "fermata/sim/check/guard.hpp"
+#include "fermata/sim/report/report_format.hpp"
+#include "fermata/sim/tape/replay.hpp"
+#include "fermata/sim/world/fault.hpp"
+
+namespace fermata::sim {
+
+/// Whose duty it is that what FERMATA_SOMETIMES and FERMATA_REACHABLE claim has happened.
+enum class Obligations : std::uint8_t {
+  Program,  // of all tests of a program together
+  Test,     // and of each test, what it comes by
+  Off,
+};
+
+/// Whether something is done: as is usual where it would be, always, or never.
+enum class When : std::uint8_t { Auto, On, Off };
+
+struct Options {
+  std::optional<std::uint64_t> seed;
+  std::optional<std::uint64_t> runs;
+  /// The number of the first run.
+  std::uint64_t first_run = 0;
+  /// Go on after a failure.
+  bool keep_going = false;
+  std::string strategy = "portfolio";
+  /// The tape to replay; empty: explore.
+  std::string replay;
+  ReplayMode replay_mode = ReplayMode::Strict;
+  FaultSet faults = FaultSet::all();
+  std::string faults_text = "all";
+  Duration time_limit = std::chrono::hours(24);
+  std::uint64_t step_limit = 1'000'000;
+  std::uint64_t instant_limit = 500'000;
+  /// Every how many runs one is executed twice; 0 for never.
+  std::uint64_t check_determinism = 64;
+  /// And then once more in another process, and in that of another build when its path is given.
+  bool twin = false;
+  std::string twin_program;
+  /// What this process is to do as a twin, and where its answer belongs; empty: it is none.
+  std::string twin_task;
+  bool full_audit = false;
+  /// The step of a replay before which a debugger gets control; 0 for none.
+  std::uint64_t break_at = 0;
+  Obligations obligations = Obligations::Program;
+  GuardOptions guard;
+  /// The folder for tapes and traces.
+  std::string out = "fermata-out";
+  /// Write the trace hash after each step of a failing run next to its tape.
+  bool trace = false;
+  /// Whether a failing run is made small, and explained; usual after exploring, not in a replay.
+  When shrink = When::Auto;
+  /// How many runs in a row may be in vain before the search for a smaller one ends.
+  std::uint64_t shrink_runs = 500;
+  When explain = When::Auto;
+  /// Whether a report is written beside the tape of a run that failed; and the file for that of a
+  /// replay, if one is wanted.
+  bool reports = true;
+  std::string report;
+  /// Empty: what the name of that file says, and HTML beside a tape.
+  std::optional<ReportFormat> report_format;
+  /// Where a fresh process leaves what became of the one run it was started for; empty: it is none.
+  std::string confirm;
+  /// The last run of the exploration ends its process, or takes longer than this in real time: it
+  /// is to be made small.
+  std::optional<std::chrono::milliseconds> post_mortem;
+  /// How many runs this process and others make together; 0: unknown. Empty: it is alone.
+  std::optional<std::uint64_t> all_runs;
+  /// Where to list the simulated tests, instead of running any; empty: nowhere.
+  std::string list;
+  /// The board to write the number of the run on, and the file for what happens; empty: none.
+  std::string board;
+  std::string events;
+  /// The test that a program with a fuzzer fuzzes, instead of running any; empty: it does not.
+  std::string fuzz;
+
+  static constexpr std::uint64_t kDefaultSeed = 1;
+  static constexpr std::uint64_t kDefaultRuns = 1'000;
+};
+
+/// Who reads a variable.
+enum class Reader : std::uint8_t {
+  Test,   // test processes; the tool hands it on
+  Tool,   // the tool `fermata` alone
+  Inner,  // test processes that the tool or another one of them has started
+};
+
+struct Variable {
+  std::string_view name;
+  std::string_view default_text;
+  std::string_view meaning;
+  /// Throws Error when `text` is no value for it. Null: somebody else reads the variable.
+  void (*read)(Options& options, std::string_view text);
+  Reader reader = Reader::Test;
+};
+
+/// In alphabetical order.
+[[nodiscard]] std::span<const Variable> variables() noexcept;
+
+/// Reads what begins with FERMATA_ in a null-terminated list of NAME=VALUE. Throws UsageError,
+/// which names the variable, when it is unknown or malformed.
+[[nodiscard]] Options read_environment(const char* const* environment);
+
+/// The options of this process.
+[[nodiscard]] const Options& process_options();
+
+/// The text of docs/environment.md.
+[[nodiscard]] std::string environment_document();
+
+/// "on" or "off". Throws UsageError.
+[[nodiscard]] bool parse_switch(std::string_view text);
+/// "250ms"; the units are ns, us, ms, s, min and h. Throws UsageError.
+[[nodiscard]] Duration parse_duration(std::string_view text);
+/// In the largest unit that leaves no fraction; parse_duration reads it.
+[[nodiscard]] std::string duration_text(Duration duration);
+
+}  // namespace fermata::sim

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Exploring the schedules of a program from code: prints nothing, reads no environment. SIM_TEST is
+// built on it.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fermata/base/time.hpp"
+#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/run/behaviours.hpp"
+#include "fermata/sim/run/runner.hpp"
+#include "fermata/sim/tape/tape.hpp"
+#include "fermata/sim/world/world.hpp"
+
+namespace fermata::sim {
+
+struct ExploreResult;
+
+struct ExploreOptions {
+  /// "Suite.Name"; for the tape.
+  std::string name;
+  std::uint64_t runs = 1'000;
+  /// The number of the first one: an exploration can be cut into parts. A strategy that tries one
+  /// schedule after the other does all it does in the part that has run 0.
+  std::uint64_t first_run = 0;
+  /// Of run 0; the others follow from it.
+  std::uint64_t seed = 1;
+  std::string strategy = "portfolio";
+  /// As FERMATA_FAULTS has it; decides over `world.faults`.
+  std::string faults = "all";
+  /// Every how many runs one is executed twice and compared; 0 for never.
+  std::uint64_t check_determinism = 64;
+  /// Keep what the runs that were checked came to, so that others can repeat them.
+  bool keep_checked = false;
+  /// Go on after a failure, and keep of each signature the one of fewest steps; of several the
+  /// first.
+  bool keep_going = false;
+  WorldOptions world;
+  /// Called before each run with its number and what the earlier ones came to; false: this is the
+  /// end. May be empty.
+  std::function<bool(std::uint64_t run, const ExploreResult& so_far)> on_run;
+  /// Who is told of each decision of all runs, twins too; null: nobody.
+  DecisionListener* listener = nullptr;
+};
+
+/// A run that failed, and all there is to tell about it.
+struct FoundFailure {
+  Failure failure;
+  /// Counted from 0, also in a part of an exploration.
+  std::uint64_t run = 0;
+  /// Whether its seed gave the same run again, in this process.
+  bool repeatable = true;
+  /// Its decisions, with names, and all that fixes it.
+  Tape tape;
+  std::uint64_t steps = 0;
+  Instant end;
+  /// The faults that the run had, a line each.
+  std::string faults;
+  /// What the run printed and what its runtimes logged, with virtual time and coroutine.
+  std::string output;
+  std::string arguments;
+  /// The trace hash after each step.
+  std::vector<std::uint64_t> step_hashes;
+  /// What happened, step by step.
+  std::shared_ptr<const Chronicle> chronicle;
+  /// What its Histories have recorded, each as a JSON object.
+  std::vector<std::string> histories;
+};
+
+/// A run that was executed twice and came to the same.
+struct CheckedRun {
+  std::uint64_t run = 0;
+  std::uint64_t seed = 0;
+  std::string strategy;  // With all that it knew then.
+  RunResult result;
+};
+
+/// A run, and how many steps it took.
+struct LongRun {
+  std::uint64_t run = 0;
+  std::uint64_t steps = 0;
+};
+
+struct ExploreResult {
+  std::uint64_t runs = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t steps_min = 0;
+  std::uint64_t steps_max = 0;
+  /// Those of most steps, the longest first; of equal ones the first.
+  std::array<LongRun, 3> longest{};
+  /// How many runs failed, and how many of those since they came to a limit.
+  std::uint64_t failures = 0;
+  std::uint64_t limit_stops = 0;
+  std::uint64_t draws = 0;
+  std::uint64_t determinism_checks = 0;
+  /// With `keep_checked`.
+  std::vector<CheckedRun> checked;
+  /// How many different trace hashes the runs had.
+  std::uint64_t distinct_runs = 0;
+  Behaviours behaviours;
+  /// What a strategy that tries one schedule after the other has covered; else empty.
+  std::string coverage;
+  /// As Strategy has it.
+  std::vector<StrategyShare> shares;
+  /// The faults of the first run, a line each.
+  std::string first_world;
+  /// The sum over all runs.
+  Duration virtual_time{};
+  FaultCounts fault_counts{};
+  /// What the program's assertions came to.
+  Catalogue catalogue;
+  /// A hash of all trace hashes in order: equal for explorations that were the same.
+  std::uint64_t trace_hash = 0;
+  std::optional<FoundFailure> found;
+  /// With `keep_going`: those of other signatures, in the order in which they were met.
+  std::vector<FoundFailure> others;
+};
+
+/// Ends at the first failure, unless told to go on. Throws Error when the options make no sense.
+[[nodiscard]] ExploreResult explore(const ExploreOptions& options, const Program& program);
+[[nodiscard]] ExploreResult explore(const ExploreOptions& options,
+                                    std::function<void(World& world)> body);
+
+/// Runs `program` with the decisions of `tape`, applied by key, and looks closely at the failure;
+/// null when there is none.
+[[nodiscard]] std::optional<FoundFailure> replay_closely(const Program& program,
+                                                         const WorldOptions& options,
+                                                         const Tape& tape);
+
+/// What fixes one run of an exploration, and no decisions.
+[[nodiscard]] Tape settings_tape(const ExploreOptions& options, std::string strategy,
+                                 std::uint64_t seed);
+
+/// What `runner`, watching closely, has seen of its last run. `tape` has what fixes the run.
+[[nodiscard]] FoundFailure describe_failure(const Runner& runner, const Program& program,
+                                            Failure failure, const RunResult& result, Tape tape);
+
+}  // namespace fermata::sim

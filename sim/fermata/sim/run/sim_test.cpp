@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/sim_test.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/fuzz/session.hpp"
+#include "fermata/sim/report/counted.hpp"
+#include "fermata/sim/run/aftermath.hpp"
+#include "fermata/sim/run/autopsy.hpp"
+#include "fermata/sim/run/board.hpp"
+#include "fermata/sim/run/environment.hpp"
+#include "fermata/sim/run/events.hpp"
+#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/fresh_process.hpp"
+#include "fermata/sim/run/last_words.hpp"
+#include "fermata/sim/run/obligations.hpp"
+#include "fermata/sim/run/reanchor.hpp"
+#include "fermata/sim/run/reproduce.hpp"
+#include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/run/twin_check.hpp"
+#include "fermata/sim/run/twin_task.hpp"
+#include "fermata/sim/run/verdicts.hpp"
+#include "fermata/sim/strategy/strategy.hpp"
+
+namespace fermata::sim::detail {
+namespace {
+
+/// The signature of a run that did not fail.
+constexpr std::string_view kPass = "pass";
+
+std::uint64_t runs_of(const Options& options) {
+  return options.runs.value_or(options.seed ? 1 : Options::kDefaultRuns);
+}
+
+/// One SIM_TEST in one process.
+class SimTest {
+ public:
+  SimTest(const Program& program, const Options& options)
+      : program_(program), options_(options), name_(current_test_name()), events_(options.events) {}
+
+  void run() {
+    if (!options_.twin_program.empty() && !options_.twin) {
+      throw UsageError("FERMATA_TWIN: expected FERMATA_CHECK_DETERMINISM=twin as well");
+    }
+    if (!options_.confirm.empty()) {
+      confirm();
+    } else if (!options_.twin_task.empty()) {
+      do_twin_task(program_, world_options(options_), options_.twin_task);
+    } else if (!options_.replay.empty()) {
+      replay();
+    } else if (!options_.fuzz.empty()) {
+      fuzz();
+    } else if (options_.post_mortem) {
+      autopsy_.of_exploration(options_to_explore());
+    } else {
+      explore();
+    }
+  }
+
+ private:
+  ExploreOptions options_to_explore() const {
+    ExploreOptions explore;
+    explore.name = name_;
+    explore.runs = runs_of(options_);
+    explore.first_run = options_.first_run;
+    explore.keep_going = options_.keep_going;
+    explore.seed = base_seed();
+    explore.strategy = options_.strategy;
+    explore.faults = options_.faults_text;
+    explore.check_determinism = options_.check_determinism;
+    explore.keep_checked = options_.twin;
+    explore.world = world_options(options_);
+    return explore;
+  }
+
+  void explore() {
+    if (!options_.report.empty()) {
+      throw UsageError(
+          fmt::format("FERMATA_REPORT={}: expected FERMATA_REPLAY as well; exploring writes a "
+                      "report beside the tape of each failure",
+                      options_.report));
+    }
+    const Board board = Board::open(options_.board);
+    board.name(name_);
+    LastWords last_words(command_to_explore(), options_.first_run);
+    ExploreOptions explore_options = options_to_explore();
+    if (make_strategy(options_.strategy)->enumerates()) {
+      fmt::print("{}: the world is held calm, without faults\n", options_.strategy);
+    }
+    explore_options.on_run = [&](std::uint64_t run, const ExploreResult& so_far) {
+      last_words.set_run(run);
+      return write_on(board.page(), run, so_far);
+    };
+    ExploreResult result = sim::explore(explore_options, program_);
+    if (!result.found) result.found = find_other_twin(program_, explore_options, result, options_);
+    board.page().phase.store(BoardPage::Phase::Reporting, std::memory_order_relaxed);
+    ::testing::Test::RecordProperty("schedules", std::to_string(result.runs));
+    ::testing::Test::RecordProperty("trace_hash", seed_text(result.trace_hash));
+    if (result.found) {
+      fail(std::move(*result.found));
+    } else {
+      fmt::print("explored {}, {} of them different, from seed {:#x}\n",
+                 counted(result.runs, "schedule"), result.distinct_runs, base_seed());
+      if (!result.coverage.empty()) fmt::print("{}: {}\n", options_.strategy, result.coverage);
+    }
+    for (FoundFailure& found : result.others) fail(std::move(found));
+    judge_assertions(result);
+    events_.explored(explore_options, result);
+    board.page().phase.store(BoardPage::Phase::Over, std::memory_order_relaxed);
+  }
+
+  void judge_assertions(const ExploreResult& result) const {
+    note_explored(result.catalogue, result.runs);
+    const std::string missed = missed_by_test(result.catalogue, result.runs, options_);
+    if (missed.empty() || result.found) return;
+    note_verdict(Verdict::Missed);
+    ADD_FAILURE() << missed;
+  }
+
+  /// The run `run` begins. Returns whether it may.
+  static bool write_on(BoardPage& page, std::uint64_t run, const ExploreResult& so_far) noexcept {
+    page.done.store(so_far.runs, std::memory_order_relaxed);
+    page.kinds.store(so_far.distinct_runs, std::memory_order_relaxed);
+    page.failures.store(so_far.failures, std::memory_order_relaxed);
+    page.run.store(run, std::memory_order_relaxed);
+    page.phase.store(BoardPage::Phase::Running, std::memory_order_relaxed);
+    return page.stop.load(std::memory_order_relaxed) == 0;
+  }
+
+  /// What repeats the whole exploration, but for the number of runs.
+  std::string command_to_explore() const {
+    const Reproduction all{
+        .seed = base_seed(), .strategy = options_.strategy, .first_run = options_.first_run};
+    Settings settings = settings_of(all, options_);
+    std::erase_if(settings, [](const auto& setting) { return setting.first == "FERMATA_RUNS"; });
+    return command_line(settings, name_);
+  }
+
+  std::uint64_t base_seed() const { return options_.seed.value_or(Options::kDefaultSeed); }
+
+  void fail(FoundFailure found) const {
+    const Reproduction exploration{base_seed(), found.run - options_.first_run + 1,
+                                   options_.strategy, options_.first_run};
+    const std::uint64_t runs = options_.all_runs.value_or(options_.first_run + runs_of(options_));
+    aftermath_.of_exploration(std::move(found), exploration, runs);
+  }
+
+  /// One run for another process, which wants to know what becomes of it.
+  void confirm() const {
+    Runner runner(program_, options_.strategy, world_options(options_));
+    const RunResult result = runner.run(base_seed());
+    leave_fingerprint(
+        Fingerprint{result.signature(), result.trace_hash, result.steps, result.end.nanoseconds},
+        options_.confirm);
+  }
+
+  void fuzz() const {
+    if (fuzz_driver() == nullptr) {
+      throw UsageError(
+          "FERMATA_FUZZ: this program has no fuzzer; expected one that is linked with "
+          "fermata::fuzz_main (docs/guide/fuzzing.md)");
+    }
+    if (options_.fuzz != name_) return;
+    // libFuzzer's alarm looks at the clock, in the middle of a step.
+    GuardOptions guard = options_.guard;
+    guard.allowed.emplace_back("clock_gettime");
+    set_guard(std::move(guard));
+    FuzzSession session(program_, options_, name_, aftermath_);
+    fuzz_driver()(session);
+  }
+
+  void replay() {
+    const Tape tape = load_tape(options_.replay);
+    if (tape.test != name_) {
+      GTEST_SKIP() << options_.replay << " is a tape of " << tape.test;
+    }
+    if (is_deadly(tape) && options_.shrink == When::On) {
+      autopsy_.of_tape(tape, options_.replay);
+      return;
+    }
+    Replayed replayed = run_tape(tape);
+    fmt::print("{}: {}\n", options_.replay, replayed.summary);
+    if (replayed.found && replayed.found->failure.verdict == Verdict::Divergence) {
+      fmt::print(
+          "The program does not do what is on the tape. If it was edited, replay what still fits: "
+          "fermata replay --replay-mode best {}\n",
+          shell_quoted(options_.replay));
+    }
+    events_.replayed(options_.replay, replayed.summary, replayed.matched, tape.decisions.size());
+    if (replayed.found) {
+      aftermath_.of_replay(std::move(*replayed.found));
+    } else if (replayed.passing) {
+      aftermath_.of_passing_replay(std::move(*replayed.passing));
+    }
+  }
+
+  struct Replayed {
+    std::string summary;
+    std::size_t matched = 0;
+    std::optional<FoundFailure> found;
+    std::optional<RunReport> passing = {};
+  };
+
+  Replayed run_tape(const Tape& tape) const {
+    const bool failed = tape.signature != kPass;
+    if (options_.replay_mode == ReplayMode::Best && failed && options_.break_at == 0) {
+      std::optional<Reanchored> again = reanchor(program_, world_options(options_, tape), tape);
+      if (again) return Replayed{again->summary, again->matched, std::move(again->found)};
+    }
+    return run_as_it_is(tape);
+  }
+
+  /// While the runner lives the output and the assertions of this thread are its own.
+  Replayed run_as_it_is(const Tape& tape) const {
+    WorldOptions world = world_options(options_, tape);
+    world.break_at = options_.break_at;
+    Replay replay(tape.decisions, tape.draws, tape.names, options_.replay_mode);
+    Runner runner(program_, tape.strategy, world);
+    runner.watch_closely();
+    const RunResult result = runner.replay(Preparation{tape.seed, tape.rapidcheck}, replay);
+    Replayed replayed{replay.summary(), replay.matched(), std::nullopt};
+    std::optional<Failure> failure = divergence(tape, replay, result);
+    if (!failure) failure = result.failure;
+    if (failure) {
+      replayed.found = describe_failure(runner, program_, std::move(*failure), result, tape);
+    } else {
+      replayed.passing = RunReport{.test = name_, .seed = tape.seed, .strategy = tape.strategy};
+      replayed.passing->runs.push_back(
+          {"run", runner.chronicle(), runner.decisions().names(), std::nullopt});
+    }
+    return replayed;
+  }
+
+  /// How a strict replay is not the run on the tape.
+  static std::optional<Failure> divergence(const Tape& tape, const Replay& replay,
+                                           const RunResult& result) {
+    if (replay.mode() == ReplayMode::Best) return std::nullopt;
+    Failure failure;
+    failure.verdict = Verdict::Divergence;
+    failure.at = result.end;
+    failure.step = result.steps;
+    if (const auto& found = replay.divergence()) {
+      failure.message = found->text();
+      failure.at = found->at;
+      failure.step = found->step;
+      failure.coroutine = found->coroutine;
+    } else if (is_deadly(tape)) {
+      failure.message = fmt::format("expected '{}'; the run came to its end, with the same draws",
+                                    tape.signature);
+    } else if (result.trace_hash != tape.trace_hash) {
+      failure.message = fmt::format("expected trace hash {:#x}; got {:#x}, with the same draws",
+                                    tape.trace_hash, result.trace_hash);
+    } else {
+      return std::nullopt;
+    }
+    return failure;
+  }
+
+  const Program& program_;
+  const Options& options_;
+  std::string name_;
+  Events events_;
+  Autopsy autopsy_{program_, options_, name_, events_};
+  Aftermath aftermath_{program_, options_, name_, events_};
+};
+
+/// To the tool, if one listens and it is possible at all.
+void tell_error(const Error& error) {
+  try {
+    Events(process_options().events).error(error.what());
+  } catch (const Error&) {
+    note_verdict(Verdict::Safety);  // The tool sees that the end is missing.
+  }
+}
+
+}  // namespace
+
+std::string current_test_name() {
+  const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  return fmt::format("{}.{}", test->test_suite_name(), test->name());
+}
+
+void run_sim_test(const Program& program) {
+  try {
+    set_guard(process_options().guard);
+    SimTest(program, process_options()).run();
+  } catch (const Error& error) {
+    ADD_FAILURE() << error.what();
+    tell_error(error);
+  }
+}
+
+void run_sim_test(void (*body)(World& world)) {
+  Program program;
+  program.body = body;
+  run_sim_test(program);
+}
+
+}  // namespace fermata::sim::detail

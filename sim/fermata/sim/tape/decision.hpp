@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fermata/base/time.hpp"
+#include "fermata/core/chooser.hpp"
+#include "fermata/sim/tape/key.hpp"
+
+namespace fermata::sim {
+
+/// One answer that was not calm.
+struct Decision {
+  /// How many draws the run had made before, calm ones included.
+  std::uint64_t index = 0;
+  /// Which draw this is, unique within a run: key_of(topic, occurrence).
+  std::uint64_t key = 0;
+  /// A pick: how many candidates. Otherwise the draw's bound.
+  std::uint64_t bound = 0;
+  /// A pick: the path of the coroutine that was chosen. Otherwise the number drawn; never 0.
+  std::uint64_t value = 0;
+  /// A pick: the path of the coroutine that production would have run; otherwise the caller's key.
+  std::uint64_t subject = 0;
+  /// How many draws on the same topic the run had made before.
+  std::uint32_t occurrence = 0;
+  Instant at;
+  Stream stream = Stream::Schedule;
+  bool is_pick = false;
+
+  friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+/// What all picks have in common that find `head` first among their candidates.
+[[nodiscard]] constexpr std::uint64_t topic_of_pick(std::uint64_t head) noexcept {
+  constexpr std::uint64_t kPick = key_of("pick");
+  return key_of(kPick, head);
+}
+/// What all draws from `stream` about `subject` have in common.
+[[nodiscard]] constexpr std::uint64_t topic_of_draw(Stream stream, std::uint64_t subject) noexcept {
+  return key_of(static_cast<std::uint64_t>(stream), subject);
+}
+[[nodiscard]] constexpr std::uint64_t topic_of(const Decision& decision) noexcept {
+  return decision.is_pick ? topic_of_pick(decision.subject)
+                          : topic_of_draw(decision.stream, decision.subject);
+}
+
+/// What keys, and the paths of coroutines, are called in reports.
+using Names = std::map<std::uint64_t, std::string>;
+
+/// Where a coroutine comes from, whatever it is called.
+struct Origin {
+  std::uint64_t parent = 0;  // The path of who spawned it; 0 for a machine's main.
+  std::uint32_t number = 0;  // How many it had spawned before.
+
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
+/// By the coroutine's path.
+using Origins = std::map<std::uint64_t, Origin>;
+
+/// Where a run is.
+class Whereabouts {
+ public:
+  [[nodiscard]] virtual Instant now() const = 0;
+  /// The step that is under way, or the last one; 0 before the first.
+  [[nodiscard]] virtual std::uint64_t step() const = 0;
+  /// Whose code runs; empty when nobody's does.
+  [[nodiscard]] virtual std::string coroutine() const = 0;
+
+ protected:
+  ~Whereabouts() = default;
+};
+
+/// Somebody who wants to know of each decision that is not calm, when it is taken.
+class DecisionListener {
+ public:
+  /// A run begins.
+  virtual void began() {}
+  virtual void decided(const Decision& decision) = 0;
+
+ protected:
+  ~DecisionListener() = default;
+};
+
+/// "'writer' runs before 'reader'", "network 'n1->n2 loss' is 3, below 10".
+[[nodiscard]] std::string describe(const Decision& decision, const Names& names);
+
+/// "'writer'", or the number itself when it has no name.
+[[nodiscard]] std::string name_of(std::uint64_t key, const Names& names);
+
+/// "+12.000001 ms".
+[[nodiscard]] std::string describe(Instant at);
+
+/// "schedule", "time", "network", "disk", "offload", "fault", "allocation" or "workload".
+[[nodiscard]] std::string_view to_string(Stream stream) noexcept;
+[[nodiscard]] std::optional<Stream> stream_of(std::string_view name) noexcept;
+
+}  // namespace fermata::sim

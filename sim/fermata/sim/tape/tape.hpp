@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A run in a file: what it was a run of, and its decisions that were not calm. The format is
+// described in docs/tape.md.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fermata/base/error.hpp"
+#include "fermata/base/time.hpp"
+#include "fermata/sim/tape/decision.hpp"
+
+namespace fermata::sim {
+
+/// The text is no tape, or no whole one.
+class TapeError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The format that this build writes, and the only one that it reads.
+inline constexpr std::string_view kTapeFormat = "2";
+
+struct Tape {
+  /// "Suite.Name".
+  std::string test;
+  /// The test program, as it was called; relative to its folder then. Empty when it is not known.
+  std::string program;
+  std::uint64_t seed = 0;
+  std::string strategy;
+  std::string faults;
+  Duration time_limit{};
+  std::uint64_t step_limit = 0;
+  std::uint64_t instant_limit = 500'000;
+  /// How RapidCheck makes the arguments again; empty when the test takes none.
+  std::string rapidcheck;
+
+  /// What came of it.
+  std::string signature;
+  std::uint64_t trace_hash = 0;
+
+  std::uint64_t draws = 0;
+  std::vector<Decision> decisions;
+  /// Of what the decisions speak of.
+  Names names;
+  /// Of the coroutines that they speak of, and of those that these come from.
+  Origins origins;
+};
+
+/// Takes from the run's names and origins what `tape.decisions` speak of.
+void set_names(Tape& tape, const Names& names, const Origins& origins);
+
+[[nodiscard]] std::string to_text(const Tape& tape);
+
+/// `origin` says in errors where the text is from. Throws TapeError, which names the line and what
+/// was expected there.
+[[nodiscard]] Tape parse_tape(std::string_view text, std::string_view origin);
+
+/// Throws InputOutputError when the file cannot be read, TapeError when it is no tape.
+[[nodiscard]] Tape load_tape(const std::string& path);
+
+/// Creates the folders on the way. Throws InputOutputError.
+void save_tape(const Tape& tape, const std::string& path);
+
+}  // namespace fermata::sim

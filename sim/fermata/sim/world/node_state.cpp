@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/world/node_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/context/switch.hpp"
+#include "fermata/reactor/thread_link.hpp"
+#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/world/reactor.hpp"
+#include "fermata/sim/world/world_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+/// Opens, in the trace, what a node does until it gives way; of no kind of traces.
+constexpr std::uint64_t kTurnOfNode = 0xff;
+constexpr std::uint32_t kFirstAddress = 0x0a000001;  // 10.0.0.1
+constexpr Duration kShortestStart = std::chrono::microseconds(5);
+constexpr std::uint64_t kStarts = 12;  // At once, or each twice the one before.
+constexpr std::array<unsigned, 8> kTurnsOfOthers = {0, 0, 0, 0, 1, 1, 2, 16};
+constexpr std::uint64_t kClockKey = key_of("clock");
+constexpr Duration kLeastSkew = std::chrono::milliseconds(1);
+constexpr std::uint64_t kClockFaults = 2 * 18;  // Ahead or behind; the most is 131 s.
+constexpr std::int32_t kLeastDrift = 4;         // Millionths.
+constexpr int kDrifts = 8;                      // Each twice the one before.
+
+}  // namespace
+
+NodeState::NodeState(WorldState& world, std::string_view name, NodeState* machine)
+    : name_(name),
+      handle_(*this),
+      audit_(world, clock_),
+      context_(&world.contexts().acquire(&NodeState::program_context)),
+      world_(world),
+      faults_(world.faults()),
+      decisions_(world.decisions()),
+      network_(world.network()),
+      machine_(machine != nullptr ? machine : this),
+      key_(key_of(name)) {
+  context_->owner = this;
+  make_runtime();
+}
+
+NodeState::~NodeState() { world_.contexts().release(*context_); }
+
+void NodeState::make_runtime() {
+  auto reactor = std::make_unique<SimReactor>(*this);
+  reactor_ = reactor.get();
+  RuntimeOptions options;
+  options.name = name_;
+  options.stacks = world_.options().stacks;
+  options.log = [this](std::string_view text) { world_.report(*this, text); };
+  options.chooser = &world_.decisions();
+  options.observer = &audit_;
+  options.handle_stop_signals = !is_thread();
+  runtime_ = std::make_unique<Runtime>(std::move(reactor), std::move(options));
+}
+
+void NodeState::uses_unknown() noexcept { world_.sharing_unknown = true; }
+
+Instant NodeState::world_now() const noexcept { return world_.now(); }
+
+const ProgramTable& NodeState::program_table() const noexcept { return world_.program_table(); }
+
+bool NodeState::cut() const noexcept { return world_.over(); }
+
+NodeState* NodeState::peer(std::uint32_t ip) noexcept {
+  const bool is_self = ip == 0 || (ip >> 24) == 127 || ip == ip_;
+  return is_self ? machine_ : world_.find_node(ip);
+}
+
+NodeState* NodeState::peer(std::string_view name) const noexcept { return world_.find_node(name); }
+
+// --- time ---
+
+bool NodeState::wait(Instant wake_by) {
+  machine_->count_wait();
+  const Instant until = std::min(wake_by, agenda_.earliest());
+  if (woken_ || until <= clock_) {
+    give_way();
+  } else if (until != Instant::never() && !is_paused() && world_.alone_until(until)) {
+    if (world_.within_time_limit(until)) advance(until);
+  } else {
+    wake_by_ = wake_by;
+    yield_to_world(Phase::Waiting);
+  }
+  if (world_.over()) throw AbandonRun{};
+  woken_ = false;
+  return std::exchange(shutdown_requested_, false);
+}
+
+void NodeState::wake() noexcept {
+  woken_ = true;
+  world_.turns().changed(*this);
+}
+
+void NodeState::earliest_changed() noexcept { world_.turns().changed(*this); }
+
+void NodeState::give_way() {
+  if (is_paused() || !world_.alone_until(clock_)) {
+    yield_to_world(Phase::Ready);
+  }
+  if (world_.over()) throw AbandonRun{};
+}
+
+// At the same time the others can do something that is seen here; those that are behind must. A
+// thread can do all there is to it while another one is between two lines.
+void NodeState::let_threads_in() noexcept {
+  if (world_.over() || world_.running_node() != this) return;
+  const Instant others = world_.earliest_beside(*this);
+  if (others > clock_) return;
+  unsigned turns = 1;
+  if (others == clock_) {
+    const std::uint64_t key = key_of(key_, "threads");
+    if (decisions().naming()) {
+      decisions().name(key, fmt::format("turns of other threads before '{}'", name_));
+    }
+    turns = kTurnsOfOthers[decisions().draw(Stream::Offload, key, kTurnsOfOthers.size())];
+  }
+  for (; turns > 0 && !world_.over() && world_.earliest_beside(*this) <= clock_; --turns) {
+    yield_to_world(Phase::Ready);
+  }
+}
+
+Instant NodeState::time_of_tidings() const noexcept {
+  const NodeState* const other = world_.running_node();
+  return std::max(clock_, other != nullptr ? other->clock_ : world_.now());
+}
+
+void NodeState::advance(Instant to) {
+  if (to <= clock_) return;
+  clock_ = to;
+  world_.turns().changed(*this);
+  world_.time_is(to);
+  if (runtime_->running()) {
+    runtime_->kernel().trace(Trace::TimeAdvanced, nullptr,
+                             static_cast<std::uint64_t>(to.nanoseconds));
+  }
+}
+
+Instant NodeState::next_action() const noexcept {
+  if (is_paused()) return Instant::never();
+  switch (phase_) {
+    case Phase::Ready:
+      return clock_;
+    case Phase::Waiting:
+      return woken_ ? clock_ : std::max(clock_, std::min(wake_by_, agenda_.earliest()));
+    case Phase::Ended:
+      break;
+  }
+  return Instant::never();
+}
+
+// --- life ---
+
+void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::uint32_t number) {
+  main_ = std::move(main);
+  is_service_ = is_service;
+  number_ = number;
+  ip_ = kFirstAddress + number;
+  last_ran_ = 0;
+  life_ = 0;
+  may_crash_ = false;
+  may_pause_ = false;
+  node_clock_.reset();
+  if (std::exchange(disk_used_, false)) disk_.format();
+  terminal_.reset();
+  begin();
+}
+
+void NodeState::begin_thread(std::shared_ptr<fermata::detail::ThreadLink> link) {
+  std::string name = name_ + "/" + link->name();
+  const std::uint64_t before = machine_->threads_started_[name]++;
+  if (before > 0) name += fmt::format("#{}", before + 1);
+  world_.add_thread(*this, name, std::move(link));
+}
+
+void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
+                          const NodeState& spawner, std::uint32_t number) {
+  thread_ = std::move(link);
+  is_service_ = spawner.is_service_;
+  number_ = number;
+  ip_ = spawner.ip_;
+  last_ran_ = 0;
+  begin();
+  clock_ = spawner.clock_;
+  const std::uint64_t key = key_of(key_, "start");
+  if (decisions().naming()) decisions().name(key, fmt::format("start of thread '{}'", name_));
+  if (const std::uint64_t late = decisions().draw(Stream::Offload, key, kStarts)) {
+    phase_ = Phase::Waiting;
+    wake_by_ = clock_ + kShortestStart * (1 << late);
+  }
+  world_.turns().changed(*this);
+}
+
+void NodeState::begin() {
+  if (std::exchange(distrusted_, false)) make_runtime();
+  chronicle_ = world_.options().chronicle;
+  clock_ = world_.now();
+  phase_ = Phase::Ready;
+  suspended_ = context_;
+  began_ = false;
+  woken_ = false;
+  shutdown_requested_ = false;
+  down_ = false;
+  threads_started_.clear();
+  paused_ = false;
+  ++life_;
+  agenda_.clear();
+  crash_in_ = 0;
+  if (may_crash_) plan_crash();
+  world_.turns().add(*this);
+  world_.began(*this);
+}
+
+void NodeState::resume() {
+  began_ = true;
+  world_.turns().remove(*this);
+  if (!world_.over()) world_.hash.add(kTurnOfNode, 0, key_);
+  last_ran_ = world_.set_running(this, context_);
+  Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
+  switch_context(world_.own_context(), *suspended_);
+  current_ = std::exchange(fermata::detail::current_runtime_pointer, outside);
+  world_.set_running(nullptr, nullptr);
+  if (phase_ != Phase::Ended) {
+    world_.turns().add(*this);
+  } else {
+    world_.ended(*this);
+  }
+}
+
+void NodeState::yield_to_world(Phase phase) {
+  phase_ = phase;
+  const bool in_runtime = runtime_->running();
+  suspended_ = in_runtime ? runtime_->scheduler().running_context() : context_;
+  switch_context(*suspended_, world_.own_context());
+}
+
+void NodeState::unwind() {
+  if (!began_ && phase_ != Phase::Ended) {
+    phase_ = Phase::Ended;
+    world_.turns().remove(*this);
+    world_.ended(*this);
+    if (thread_ != nullptr) std::exchange(thread_, nullptr)->end();
+  }
+  while (phase_ != Phase::Ended) resume();
+}
+
+void NodeState::abandon() {
+  unwind();
+  main_ = nullptr;
+}
+
+void NodeState::go_down() {
+  down_ = true;
+  unwind();
+  distrusted_ = true;
+  agenda_.clear();
+}
+
+void NodeState::come_up() {
+  begin();
+  befell("restart", "comes up again");
+}
+
+void NodeState::program_context(fermata::detail::Context& self) noexcept {
+  auto& node = *static_cast<NodeState*>(self.owner);
+  while (true) {
+    node.run_program();
+    node.yield_to_world(Phase::Ended);
+  }
+}
+
+void NodeState::run_program() {
+  if (life_ == 1 && !is_thread()) meet_clock_fault();
+  const WorldOptions& options = world_.options();
+  audit_.begin_run(*runtime_, {options.step_limit, options.instant_limit, options.full_audit,
+                               options.record_steps, false, options.chronicle, options.log_waits,
+                               options.break_at, options.probe, options.wakes});
+  runtime_->scheduler().start_again();
+  run_main();
+  if (!down_) {
+    main_ = nullptr;
+    note_course(false);
+  }
+  audit_.end_run();
+  distrusted_ = world_.failure().has_value();
+  if (!runtime_->kernel().live_events.empty()) {
+    static_cast<void>(runtime_.release());  // What has leaked may still refer to it.
+    make_runtime();
+  }
+  if (thread_ == nullptr) return;
+  let_threads_in();
+  std::exchange(thread_, nullptr)->end();
+}
+
+void NodeState::run_main() noexcept {
+  try {
+    if (thread_ != nullptr) {
+      thread_->run(*runtime_);
+    } else {
+      runtime_->run([this, main = main_] { run_body(main); });
+    }
+  } catch (const AbandonRun&) {
+  } catch (...) {
+    world_.fail(failure_of(std::current_exception()));
+  }
+  world_.drop_actions_of(*this);  // Those of its other coroutines, or of the thread.
+}
+
+void NodeState::run_body(const std::function<void()>& body) {
+  struct End {
+    NodeState& node;
+    ~End() { node.world_.drop_actions_of(node); }
+  } const end{*this};
+  body();
+}
+
+void NodeState::meet_clock_fault() {
+  const std::uint64_t key = key_of(key_, kClockKey);
+  if (decisions().naming()) decisions().name(key, fmt::format("the clock of '{}'", name_));
+  const std::uint64_t drawn = faults().strength(Fault::Clock, Stream::Time, key, kClockFaults);
+  if (drawn == 0) return;
+  const int doublings = static_cast<int>(drawn / 2);
+  const int sign = drawn % 2 == 0 ? 1 : -1;
+  befell("clock", "has a clock that is wrong and does not keep time");
+  node_clock_.step_wall(sign * kLeastSkew * (1 << doublings));
+  node_clock_.set_drift(sign * kLeastDrift * (1 << doublings % kDrifts), clock_);
+}
+
+Failure NodeState::failure_of(const std::exception_ptr& error) const {
+  Failure failure;
+  failure.message = fermata::describe(error);
+  const Audit::Moment& moment = audit_.decisive_moment();
+  failure.coroutine = moment.coroutine;
+  failure.at = moment.step != 0 ? moment.at : clock_;
+  failure.step = moment.step != 0 ? moment.step : world_.begun;
+  try {
+    std::rethrow_exception(error);
+  } catch (const DeadlockError&) {
+    failure.verdict = Verdict::Deadlock;
+  } catch (const LivelockError&) {
+    failure.verdict = Verdict::Liveness;
+  } catch (...) {
+    failure.verdict = Verdict::Safety;
+  }
+  return failure;
+}
+
+// --- from outside ---
+
+void NodeState::request_shutdown() noexcept {
+  note_course(false);
+  unpause();
+  shutdown_requested_ = true;
+  wake();
+}
+
+void NodeState::signal(int signum) {
+  if (chronicle() != nullptr) befell("signal", fmt::format("gets signal {}", signum));
+  reactor_->signals().raise(signum);
+}
+
+void NodeState::crash() { world_.crash(*this); }
+
+void NodeState::restart() { world_.restart(*this); }
+
+void NodeState::may_crash() {
+  if (std::exchange(may_crash_, true)) return;
+  if (phase_ != Phase::Ended) plan_crash();
+}
+
+void NodeState::plan_crash() {
+  waits_ = 0;
+  crash_in_ = world_.plan_crash(*this);
+}
+
+void NodeState::count_wait() {
+  const bool comes = ++waits_ == crash_in_ && !world_.over();
+  if (comes && faults_.allows(Fault::Crash)) world_.meet_crash(*this);
+}
+
+void NodeState::note_course(bool cut) {
+  const bool counts = may_crash_ && life_ == 1 && phase_ != Phase::Ended && !world_.over();
+  if (counts && faults_.allows(Fault::Crash)) decisions_.came({key_, waits_, cut});
+}
+
+void NodeState::pause() {
+  befell("pause", "gets no processor time");
+  stop();
+}
+
+void NodeState::stop() {
+  paused_ = true;
+  world_.for_each_program_of(*this, [&](NodeState& each) { world_.turns().changed(each); });
+}
+
+void NodeState::pause_for(Duration time) {
+  if (paused_) return;
+  befell("pause", "gets no processor time", nullptr, world_.now() + time);
+  stop();
+  world_.later(time, [this, life = life_] {
+    if (life_ == life) unpause();
+  });
+}
+
+void NodeState::unpause() {
+  if (!std::exchange(paused_, false)) return;
+  befell("resume", "gets processor time again");
+  world_.for_each_program_of(*this, [&](NodeState& each) {
+    each.advance(world_.now());
+    world_.turns().changed(each);
+  });
+}
+
+// Whoever waits has to find out anew for how long.
+void NodeState::set_drift(std::int32_t ppm) {
+  if (chronicle() != nullptr) {
+    befell("clock", fmt::format("has a clock that gains {} millionths", ppm));
+  }
+  clock().set_drift(ppm, std::max(clock_, world_.now()));
+  world_.for_each_program_of(*this, [](NodeState& each) { each.wake(); });
+}
+
+void NodeState::step_wall_clock(Duration by) {
+  if (chronicle() != nullptr) {
+    befell("clock", fmt::format("has its wall clock set ahead by {} ns", by.count()));
+  }
+  clock().step_wall(by);
+}
+
+void NodeState::wipe_disk() {
+  befell("disk", "has an empty disk");
+  disk().format();
+}
+
+void NodeState::befell(std::string_view kind, std::string_view what, const NodeState* other,
+                       std::optional<Instant> until) {
+  if (chronicle() == nullptr) return;
+  const std::string& name = machine_->name_;
+  std::string text = other == nullptr ? fmt::format("machine '{}' {}", name, what)
+                                      : fmt::format("{} -> {}: {}", name, other->name_, what);
+  chronicle_->befell({std::string(kind), std::move(text), name,
+                      other != nullptr ? other->name_ : std::string(), time_of_tidings(), until});
+}
+
+void NodeState::die_of(int signum) {
+  world_.fail(Failure{Verdict::Safety,
+                      fmt::format("signal {} kills '{}': nobody there expects it", signum, name_),
+                      {},
+                      clock_,
+                      world_.begun,
+                      {}});
+  throw AbandonRun{};
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/world/polls.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/core/wait_facts.hpp"
+#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr Duration kRound = std::chrono::microseconds(1);
+constexpr Duration kLeastWait = std::chrono::microseconds(10);
+constexpr std::uint64_t kWaits = 12;  // Each twice the one before.
+
+/// Never() when the fault does not strike.
+Instant drawn_time(NodeState& node, Fault fault, std::uint64_t key) {
+  const std::uint64_t drawn = node.faults().strength(fault, Stream::Time, key, kWaits);
+  return drawn == 0 ? Instant::never() : node.now() + kLeastWait * (1 << drawn);
+}
+
+}  // namespace
+
+// --- SimPoll ---
+
+SimPoll::SimPoll(SimPolls& polls, NodeState& node, int descriptor)
+    : Poll(polls, descriptor),
+      polls_(polls),
+      node_(node),
+      serial_(0),
+      key_(0),
+      report_(*this, &SimPoll::tell),
+      false_alarm_(*this, &SimPoll::tell_falsely) {
+  const DescriptorFile* const opened = polls.table_.find(descriptor);
+  if (opened == nullptr) throw PollError(fmt::format("watch descriptor {}", descriptor), EBADF);
+  if (opened->kind == DescriptorFile::Kind::Regular) {
+    throw PollError(fmt::format(
+        "watch descriptor {}: expected a socket, a pipe or a device, got a regular file",
+        descriptor));
+  }
+  serial_ = opened->serial;
+  key_ = opened->key;
+}
+
+DescriptorFile* SimPoll::file() const noexcept {
+  DescriptorFile* const found = polls_.table_.find(descriptor());
+  return found != nullptr && found->serial == serial_ ? found : nullptr;
+}
+
+void SimPoll::arm_mask(PollMask mask) {
+  require_same_file();
+  DescriptorFile& watched = *file();
+  polls_.table_.looks_at(watched);
+  watched.watcher = this;
+  if (wanted_ == PollMask::None) {
+    ++polls_.armed_;
+    plan_false_alarm();
+  }
+  wanted_ = mask;
+  look();
+}
+
+void SimPoll::disarm_mask() noexcept {
+  if (std::exchange(wanted_, PollMask::None) == PollMask::None) return;
+  --polls_.armed_;
+  if (DescriptorFile* const watched = file()) watched->watcher = nullptr;
+  report_.cancel();
+  false_alarm_.cancel();
+  set_tells_again(false);
+}
+
+void SimPoll::close_backend() noexcept {
+  if (closes_descriptor() && same_file()) polls_.table_.close(descriptor());
+  close_acknowledged();
+}
+
+void SimPoll::explain_descriptor(WaitFacts& facts) const {
+  const DescriptorFile* const watched = file();
+  if (watched == nullptr || watched->peer == nullptr) return Poll::explain_descriptor(facts);
+  facts.is("descriptor", {}, &watched->made_at);  // Its number is with the proxy.
+  facts.state(watched->state());
+  facts.outside(fmt::format("whoever has descriptor {}, its other end", watched->peer->number));
+}
+
+// --- telling ---
+
+PollMask SimPoll::readiness() const noexcept {
+  const DescriptorFile* const watched = file();
+  return watched == nullptr ? PollMask::Disconnect : watched->readiness(wanted_);
+}
+
+void SimPoll::look() {
+  if (wanted_ == PollMask::None) return;
+  if (!any(readiness())) {
+    report_.cancel();
+    set_tells_again(false);
+  } else if (!report_.scheduled()) {
+    node_.agenda().schedule(report_, node_.time_of_tidings(), key_);
+    set_tells_again(told_at_ == node_.now());
+  }
+}
+
+void SimPoll::set_tells_again(bool value) noexcept {
+  if (std::exchange(tells_again_, value) == value) return;
+  polls_.telling_again_ += value ? 1 : static_cast<std::size_t>(-1);
+}
+
+void SimPoll::tell() {
+  set_tells_again(false);
+  told_at_ = node_.now();
+  const auto keep = Ref<Poll>::share(*this);
+  ready(readiness());
+  look();
+}
+
+void SimPoll::plan_false_alarm() {
+  if (node_.faults().is_absent(Fault::SpuriousReadiness)) return;
+  const std::uint64_t key = key_of(key_, "spurious readiness");
+  if (node_.decisions().naming()) {
+    node_.decisions().name(key, fmt::format("spurious readiness of descriptor {}", descriptor()));
+  }
+  const Instant when = drawn_time(node_, Fault::SpuriousReadiness, key);
+  if (when != Instant::never()) node_.agenda().schedule(false_alarm_, when, key_);
+}
+
+void SimPoll::tell_falsely() {
+  constexpr PollMask kBoth = PollMask::Readable | PollMask::Writable;
+  const auto keep = Ref<Poll>::share(*this);
+  if (any(wanted_ & kBoth)) ready(wanted_ & kBoth);
+}
+
+// --- SimPolls ---
+
+SimPolls::SimPolls(fermata::detail::Attachment& attachment, NodeState& node)
+    : Polls(attachment),
+      node_(node),
+      wait_key_(key_of(node.key(), "interrupted wait")),
+      table_(node) {}
+
+Ref<Poll> SimPolls::make(int descriptor) {
+  return Ref<Poll>::adopt(*new SimPoll(*this, node_, descriptor));
+}
+
+void SimPolls::begin_turn() {
+  if (telling_again_ > 0) node_.advance(node_.now() + kRound);
+}
+
+Instant SimPolls::interruption() {
+  if (armed_ == 0 || node_.faults().is_absent(Fault::Interrupted)) return Instant::never();
+  if (node_.decisions().naming()) {
+    node_.decisions().name(wait_key_, fmt::format("interrupted wait of '{}'", node_.name()));
+  }
+  return drawn_time(node_, Fault::Interrupted, wait_key_);
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "fermata/reactor/signal.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+/// Signals that a test sends to a node. One that comes again before it is seen is seen once.
+class SimSignals final : public Signals {
+ public:
+  SimSignals(fermata::detail::Attachment& attachment, NodeState& node)
+      : Signals(attachment), node_(node) {}
+
+  void raise(int signum);
+  void deliver_pending() {
+    if (raised_ != 0) deliver_raised();
+  }
+  /// Which signals the runtime itself wants to be told of.
+  void control(std::span<const int> signums) noexcept;
+  [[nodiscard]] SignalOwners& owners() noexcept override { return owners_; }
+  void end_run() noexcept { raised_ = control_ = 0; }
+
+ private:
+  void deliver_raised();
+
+  /// A bit for each signal.
+  using Set = std::uint64_t;
+  static constexpr Set bit(int signum) noexcept { return Set{1} << (signum - 1); }
+
+  void install(int signum) override { installed_ |= bit(signum); }
+  void uninstall(int signum) noexcept override { installed_ &= ~bit(signum); }
+
+  NodeState& node_;
+  SignalOwners owners_;
+  Set raised_ = 0;
+  Set installed_ = 0;
+  Set control_ = 0;
+};
+
+}  // namespace fermata::sim::detail

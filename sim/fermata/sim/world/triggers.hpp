@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "fermata/reactor/trigger.hpp"
+#include "fermata/sim/world/agenda.hpp"
+
+namespace fermata::sim::detail {
+
+class NodeState;
+
+/// Triggers of a node. A fire is seen in the next turn.
+class SimTriggers final : public Triggers {
+ public:
+  SimTriggers(fermata::detail::Attachment& attachment, NodeState& node)
+      : Triggers(attachment), node_(node), delivery_(*this) {}
+
+ private:
+  struct Delivery final : Happening {
+    explicit Delivery(SimTriggers& t) : triggers(t) {}
+    void happen() override { triggers.deliver(); }
+    SimTriggers& triggers;
+  };
+
+  void request_delivery() noexcept override;
+
+  NodeState& node_;
+  Delivery delivery_;
+};
+
+}  // namespace fermata::sim::detail

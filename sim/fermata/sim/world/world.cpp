@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/world/world.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/core/runtime.hpp"
+#include "fermata/io/trigger.hpp"
+#include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/world/reactor.hpp"
+#include "fermata/sim/world/world_state.hpp"
+
+namespace fermata::sim {
+
+std::string_view Node::name() const noexcept { return state_->name(); }
+
+Runtime& Node::runtime() const noexcept { return state_->runtime(); }
+
+Address Node::address(std::uint16_t port) const noexcept { return Address(state_->ip(), port); }
+
+void Node::signal(int signum) { state_->signal(signum); }
+
+Terminal& Node::terminal() noexcept { return state_->terminal(); }
+
+void Node::crash() { state_->crash(); }
+
+void Node::restart() { state_->restart(); }
+
+Node& Node::may_crash() {
+  state_->may_crash();
+  return *this;
+}
+
+Node& Node::may_pause() {
+  state_->may_pause();
+  return *this;
+}
+
+void Node::wipe_disk() {
+  if (!state_->is_down()) {
+    throw UsageError(fmt::format("wipe disk: node '{}' is not down", name()));
+  }
+  state_->wipe_disk();
+}
+
+void Node::pause() {
+  if (!is_up()) throw UsageError(fmt::format("pause: node '{}' is not up", name()));
+  state_->pause();
+}
+
+void Node::resume() { state_->unpause(); }
+
+void Node::step_wall_clock(Duration by) { state_->step_wall_clock(by); }
+
+void Node::set_clock_drift(std::int32_t ppm) {
+  constexpr std::int32_t kMost = detail::NodeClock::kMostDrift;
+  if (ppm < -kMost || ppm > kMost) {
+    throw UsageError(
+        fmt::format("clock drift {}: expected from {} to {} millionths", ppm, -kMost, kMost));
+  }
+  state_->set_drift(ppm);
+}
+
+bool Node::is_up() const noexcept { return state_->phase() != detail::NodeState::Phase::Ended; }
+
+World::World(Decisions& decisions, WorldOptions options)
+    : state_(std::make_unique<detail::WorldState>(decisions, options)) {}
+
+World::~World() = default;
+
+Node& World::node(std::string_view name, std::function<void()> main) {
+  return state_->add_node(name, std::move(main), false).handle();
+}
+
+Node& World::service(std::string_view name, std::function<void()> main) {
+  return state_->add_node(name, std::move(main), true).handle();
+}
+
+Node& World::node(std::string_view name) { return state_->known_node(name).handle(); }
+
+Link World::link(std::string_view one, std::string_view other) {
+  return {state_->link(one, other), &state_->link(other, one)};
+}
+
+Link World::way(std::string_view from, std::string_view to) {
+  return {state_->link(from, to), nullptr};
+}
+
+void World::partition(std::initializer_list<std::string_view> group) {
+  state_->partition({group.begin(), group.size()});
+}
+
+void World::heal() { state_->heal(); }
+
+void World::set_addresses(std::string_view host, std::span<const Address> addresses) {
+  std::vector<std::uint32_t> ips;
+  ips.reserve(addresses.size());
+  for (const Address& each : addresses) ips.push_back(each.ip());
+  state_->network().names().set(host, std::move(ips));
+}
+
+void World::program(std::string_view name, ScriptedProgram script) {
+  program(name, [script = std::move(script)](const ProcessOptions&) { return script; });
+}
+
+void World::program(std::string_view name, ProgramMaker maker) {
+  state_->program_table().set(name, std::move(maker));
+}
+
+void World::at(Duration delay, std::function<void()> action) {
+  state_->at(delay, std::move(action));
+}
+
+void World::run() {
+  if (!state_->in_run()) return state_->run();
+  FERMATA_REQUIRE(state_->running_node() != nullptr, "run: the world runs already");
+  Trigger one_ended;
+  struct Watch {
+    detail::WorldState& world;
+    ~Watch() { world.tell_of_ends(nullptr); }
+  };
+  state_->tell_of_ends([&] { one_ended.fire(); });
+  const Watch watch{*state_};
+  while (state_->others_run()) one_ended.wait();
+}
+
+void World::fail(Verdict verdict, std::string message) {
+  state_->fail(
+      Failure{verdict, std::move(message), current_coroutine(), now(), present_step(), {}});
+}
+
+void World::fail(Failure failure) { state_->fail(std::move(failure)); }
+
+void World::reset() { state_->reset(state_->options()); }
+
+void World::reset(const WorldOptions& options) { state_->reset(options); }
+
+const std::optional<Failure>& World::failure() const noexcept { return state_->failure(); }
+
+Instant World::now() const noexcept { return state_->now(); }
+
+std::uint64_t World::steps() const noexcept { return state_->steps; }
+
+std::uint64_t World::present_step() const noexcept { return state_->begun; }
+
+std::string World::current_coroutine() const { return state_->current_coroutine(); }
+
+std::uint64_t World::trace_hash() const noexcept { return state_->hash.value(); }
+
+const std::vector<std::uint64_t>& World::step_hashes() const noexcept {
+  return state_->step_hashes;
+}
+
+const FaultCounts& World::fault_counts() const noexcept { return state_->faults().counts(); }
+
+std::span<const AssertionCounts> World::assertion_counts() const noexcept {
+  return state_->assertions;
+}
+
+void World::set_assertion_counts(std::vector<AssertionCounts> counts) noexcept {
+  state_->assertions = std::move(counts);
+}
+
+std::string World::faults() const { return state_->faults().text(); }
+
+const std::vector<std::string>& World::log() const noexcept { return state_->log(); }
+
+const std::vector<std::string>& World::histories() const noexcept { return state_->histories(); }
+
+std::size_t World::keep_history(std::optional<std::size_t> number, std::string json) {
+  return state_->keep_history(number, std::move(json));
+}
+
+const WorldOptions& World::options() const noexcept { return state_->options(); }
+
+namespace {
+
+/// Where the code that calls `what` runs.
+detail::SimReactor& simulated(const char* what) {
+  auto* reactor = dynamic_cast<detail::SimReactor*>(&current_runtime().reactor());
+  if (reactor != nullptr) return *reactor;
+  throw UsageError(fmt::format("{}: expected a call inside a simulated node", what));
+}
+
+}  // namespace
+
+void World::sharing_is_announced() noexcept { state_->sharing_announced = true; }
+
+void touches(std::string_view name) { simulated("touches").announced(key_of(name), true); }
+
+void reads(std::string_view name) { simulated("reads").announced(key_of(name), false); }
+
+void consume(Duration cost) {
+  if (cost < Duration::zero()) {
+    throw UsageError(fmt::format("consume {} ns: expected zero or more", cost.count()));
+  }
+  simulated("consume").consume(cost);
+}
+
+}  // namespace fermata::sim

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A made-up world: a virtual clock, a network, and nodes that run programs. One run of it is a
+// function of the program and of the chooser's answers alone.
+//
+// Time       Stands still while code runs (but for consume()) and jumps to the next thing that
+//            happens when every node waits.
+// Reuse      reset() makes it ready for the next run and keeps all memory: a steady exploration
+//            allocates nothing.
+// Threads    The thread that made it.
+// Nesting    The run begins on the thread's own stack, outside every node.
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fermata/base/time.hpp"
+#include "fermata/context/context.hpp"
+#include "fermata/reactor/address.hpp"
+#include "fermata/sim/check/catalogue.hpp"
+#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/process/program_table.hpp"
+#include "fermata/sim/world/fault.hpp"
+#include "fermata/sim/world/link.hpp"
+#include "fermata/sim/world/terminal.hpp"
+
+namespace fermata {
+class Runtime;
+}
+
+namespace fermata::sim {
+
+class Chronicle;
+class StepProbe;
+class Decisions;
+class WakeListener;
+
+namespace detail {
+class WorldState;
+class NodeState;
+}  // namespace detail
+
+struct WorldOptions {
+  /// A run that lasts longer, in virtual time, is a livelock; so is one of more steps.
+  Duration time_limit = std::chrono::hours(24);
+  std::uint64_t step_limit = 1'000'000;
+  /// And so is more than this on one machine while its time stands still: steps, and timers that
+  /// fire between two of them; for world.at, rounds of actions. Yielding, or waiting for no time at
+  /// all, again and again, keeps everything else from happening.
+  std::uint64_t instant_limit = 500'000;
+  /// Kinds of faults that may occur; each run draws which of them do, and then how often.
+  FaultSet faults = FaultSet::all();
+  /// Recount everything after each step, instead of what it touched.
+  bool full_audit = false;
+  /// Keep the trace hash after every step, so that two runs can be compared step by step.
+  bool record_steps = false;
+  /// Who is told what happens; null: nobody. Must outlive the run.
+  Chronicle* chronicle = nullptr;
+  /// Keep a log of what is done to primitives: a deadlock is explained with who did what before.
+  bool log_waits = false;
+  /// Before this step, from 2 on, a debugger gets control (breakpoint.hpp); 0 for never.
+  std::uint64_t break_at = 0;
+  /// Is told what happens in one step of it.
+  StepProbe* probe = nullptr;
+  /// Is told who wakes whom; null: nobody. Must outlive the run.
+  WakeListener* wakes = nullptr;
+  StackOptions stacks = {};
+};
+
+/// One machine of a world.
+class Node {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept;
+  [[nodiscard]] Runtime& runtime() const noexcept;
+  /// Where others reach it.
+  [[nodiscard]] Address address(std::uint16_t port) const noexcept;
+
+  /// A signal arrives; the program sees it in a later turn of its reactor.
+  void signal(int signum);
+
+  /// What the program's standard streams are: type there, and read what was printed.
+  [[nodiscard]] Terminal& terminal() noexcept;
+
+  /// The machine goes down: its program is unwound, and nothing that it does from here on has any
+  /// effect outside. Peers of its connections see a reset, or silence; of what its disk has not
+  /// synced each change is kept, lost or torn: all of it is drawn. Called in a program, it takes
+  /// effect when the present step ends. Throws UsageError when the program has ended, or the world
+  /// does not run.
+  void crash();
+  /// After a crash: the program begins again, on the disk as it is, at the same address. As crash()
+  /// in a program. What runtime() gave before is gone. UsageError when it has not crashed.
+  void restart();
+  /// From now on, in this run, the fault `crash` may strike this machine, and does so in most runs:
+  /// it goes down at one of its waits, or a drawn while after that, and comes up again after
+  /// another while. Each wait that an earlier run has come to is as likely as any other, so that it
+  /// crashes while it is busy, however short or long the run. For programs that are to survive it.
+  Node& may_crash();
+  /// The same for the fault `pause`: the machine stops for a drawn while, up to 8 s. For programs
+  /// that do not take a late answer for none.
+  Node& may_pause();
+  /// While it is down: it has an empty disk when it comes up. UsageError when it is not down.
+  void wipe_disk();
+  /// Whether its program runs.
+  [[nodiscard]] bool is_up() const noexcept;
+
+  /// The program gets no processor time until resume(): from the end of the present step on nothing
+  /// that happens to it is noticed. UsageError when it has ended.
+  void pause();
+  void resume();
+
+  /// The wall clock jumps, by less than zero too; what waits does not notice.
+  void step_wall_clock(Duration by);
+  /// From now on its clock gains `ppm` millionths of a second in each second, or loses them when
+  /// negative. UsageError unless within 100,000 either way.
+  void set_clock_drift(std::int32_t ppm);
+
+ private:
+  friend class detail::NodeState;
+  explicit Node(detail::NodeState& state) noexcept : state_(&state) {}
+  detail::NodeState* state_;
+};
+
+/// What a sweep has done.
+struct SweepCounts {
+  std::uint64_t runs = 0;
+  std::uint64_t cancellations = 0;       // Delivered as soon as somebody had suspended.
+  std::uint64_t late_cancellations = 0;  // Delivered between a wake and its turn.
+  std::uint64_t timeouts = 0;
+};
+
+class World {
+ public:
+  /// `decisions` takes every decision; it must outlive the world.
+  explicit World(Decisions& decisions, WorldOptions options = {});
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  ~World();
+
+  /// A machine called `name` whose program is `main`; others reach it at its address(), and by its
+  /// name, it itself at 127.0.0.1 too. The world runs until every such program has ended. One that
+  /// is added in a program begins when that gives way; what `main` refers to must outlive it.
+  /// Throws UsageError when the name is taken.
+  Node& node(std::string_view name, std::function<void()> main);
+
+  /// A machine that serves the others: when they have all ended it is shut down. So it outlives the
+  /// program that adds it, and `main` must not refer to what is local there.
+  Node& service(std::string_view name, std::function<void()> main);
+
+  /// The machine called `name`. Throws UsageError when there is none.
+  [[nodiscard]] Node& node(std::string_view name);
+
+  /// The link between two machines, which may not be one, both ways, or only the way from the first
+  /// to the second. Throws UsageError when there is no machine of that name.
+  [[nodiscard]] Link link(std::string_view one, std::string_view other);
+  [[nodiscard]] Link way(std::string_view from, std::string_view to);
+
+  /// Cuts the links between the machines of `group` and all other machines there are now. Throws
+  /// UsageError when there is no machine of a name.
+  void partition(std::initializer_list<std::string_view> group);
+
+  /// From here on nothing goes wrong by itself: no fault strikes any more, every link is mended and
+  /// released. For finding out whether the programs get over what has happened. Machines that are
+  /// down stay down.
+  void heal();
+
+  /// From now on the name service says that `host` has these IPv4 addresses, whose ports do not
+  /// count; none means that there is no such host. Nodes go by their names without being told.
+  void set_addresses(std::string_view host, std::span<const Address> addresses);
+
+  /// From now on every machine has a program called `name`, a path or what a PATH would find. One
+  /// called as a whole shell command is what `sh -c` does with that command.
+  void program(std::string_view name, ScriptedProgram script);
+  /// The same, for what depends on arguments or environment.
+  void program(std::string_view name, ProgramMaker maker);
+
+  /// Calls `action` when `delay` has passed from now. It runs in no node and must not suspend. One
+  /// that a program plans, itself or in an action of its own, ends with that program's body: when
+  /// the function that the machine, or the thread, was given has returned or was unwound, an action
+  /// that has not happened is destroyed and never called. So it may refer to what is local in the
+  /// body. One that is planned outside of all programs happens as long as the world runs.
+  void at(Duration delay, std::function<void()> action);
+
+  /// Runs `program` in a coroutine of the current node again and again: once for each suspension
+  /// point that it and what it spawns come to, with a cancellation there; once more with one that
+  /// comes when the wait has been answered already; and, where the wait has a timeout, with that
+  /// timeout. What the program leaves running is then cancelled, and `check` is called. The run
+  /// fails when the program ends with anything but what it was interrupted with. Suspends; called
+  /// in a coroutine. Throws UsageError outside of one.
+  SweepCounts sweep_cancellation(const std::function<void()>& program,
+                                 const std::function<void()>& check = nullptr);
+
+  /// A promise, from now on in this run: whatever coroutines share is announced with touches() or
+  /// reads() in each step that uses it, but for objects of Fermata, whose uses are known. The
+  /// strategy `dfs` skips schedules that this makes superfluous; see docs/guide/strategies.md.
+  void sharing_is_announced() noexcept;
+
+  /// Runs the world to its end, or to the first failure; then what is left of the programs is
+  /// unwound, without any effect outside. Never throws what a program threw: see failure(). Called
+  /// in a program it suspends until the programs of all other nodes have ended, services apart.
+  void run();
+
+  /// Records a failure; the first one counts. Called in a program's code it ends the run when the
+  /// present step ends.
+  void fail(Verdict verdict, std::string message);
+  void fail(Failure failure);
+
+  /// Ready for another run, with the same options or others. Nodes and actions are gone.
+  void reset();
+  void reset(const WorldOptions& options);
+
+  // --- the run in progress, or the last one ---
+
+  [[nodiscard]] const std::optional<Failure>& failure() const noexcept;
+  [[nodiscard]] Instant now() const noexcept;
+  /// How many steps are over.
+  [[nodiscard]] std::uint64_t steps() const noexcept;
+  /// The number of the one that is under way, or of the last one; as Failure::step.
+  [[nodiscard]] std::uint64_t present_step() const noexcept;
+  /// Label of the coroutine whose code runs; empty when none does.
+  [[nodiscard]] std::string current_coroutine() const;
+  /// A function of everything that happened, the same with every compiler and on every machine.
+  [[nodiscard]] std::uint64_t trace_hash() const noexcept;
+  /// The trace hash after each step; empty unless `record_steps`.
+  [[nodiscard]] const std::vector<std::uint64_t>& step_hashes() const noexcept;
+  [[nodiscard]] const FaultCounts& fault_counts() const noexcept;
+  /// How often the assertions of the program were come to and held, in all runs of this world so
+  /// far: by AssertionSite::index, one for each site that any run has come to or that has a lower
+  /// index. What a search looks at for new behaviour.
+  [[nodiscard]] std::span<const AssertionCounts> assertion_counts() const noexcept;
+  /// For whoever has made runs that are not to be counted: what they were before.
+  void set_assertion_counts(std::vector<AssertionCounts> counts) noexcept;
+  /// The faults that this run has, a line each, with how often each has struck.
+  [[nodiscard]] std::string faults() const;
+  /// What the runtimes reported, a line each, with virtual time, node and coroutine.
+  [[nodiscard]] const std::vector<std::string>& log() const noexcept;
+  /// What History objects have recorded, each as a JSON object; only of a run with a chronicle.
+  [[nodiscard]] const std::vector<std::string>& histories() const noexcept;
+  /// For them: keeps `json`, in place of what the call that returned `number` kept.
+  std::size_t keep_history(std::optional<std::size_t> number, std::string json);
+  [[nodiscard]] const WorldOptions& options() const noexcept;
+
+ private:
+  std::unique_ptr<detail::WorldState> state_;
+};
+
+/// The present step changes, or looks at, what coroutines share under this name: a variable, say,
+/// or an object. Only a strategy listens. Throws UsageError outside of simulation.
+void touches(std::string_view name);
+void reads(std::string_view name);
+
+/// The step that calls this takes `cost` of virtual time. Throws UsageError outside of simulation,
+/// or when `cost` is negative.
+void consume(Duration cost);
+
+}  // namespace fermata::sim
