@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "bench/floor/random.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 
 namespace {

@@ -15,7 +15,7 @@ endif()
 file(GLOB bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp")
 if(bench_sources)
   fermata_program(fermata_bench bench SOURCES ${bench_sources} LINK
-    fermata_uv fermata_sim fermata_runtime Boost::fiber Boost::context fmt::fmt
+    fermata_uv fermata_sim fermata_db fermata_runtime Boost::fiber Boost::context fmt::fmt
     benchmark::benchmark_main PRECOMPILED sim)
   if(TARGET Boost::fiber)
     target_compile_definitions(fermata_bench PRIVATE FERMATA_BENCH_FIBER)

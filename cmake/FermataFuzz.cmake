@@ -54,12 +54,11 @@ file(GLOB core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/fermata/
 fermata_fuzz_target(core_laws TEST CoreLaws.HoldForEveryProgram ABOUT ${core_sources}
   SOURCES "${PROJECT_SOURCE_DIR}/fuzz/core_laws.cpp" "${PROJECT_SOURCE_DIR}/fuzz/drawn_program.cpp"
   LINK fermata_laws fermata_test_support fmt::fmt)
-file(GLOB readers CONFIGURE_DEPENDS
-  "${PROJECT_SOURCE_DIR}/sim/fermata/sim/tape/*.cpp" "${PROJECT_SOURCE_DIR}/sim/fermata/sim/strategy/strategy.cpp"
-  "${PROJECT_SOURCE_DIR}/sim/fermata/sim/run/environment.cpp" "${PROJECT_SOURCE_DIR}/sim/fermata/sim/run/reproduce.cpp"
-  "${PROJECT_SOURCE_DIR}/sim/fermata/sim/run/seed.cpp" "${PROJECT_SOURCE_DIR}/sim/fermata/sim/fuzz/input.cpp")
+set(sim "${PROJECT_SOURCE_DIR}/sim/fermata/sim")
+file(GLOB readers CONFIGURE_DEPENDS "${sim}/tape/*.cpp" "${sim}/strategy/make_strategy.cpp"
+  "${sim}/run/environment.cpp" "${sim}/run/reproduce.cpp" "${sim}/base/seed.cpp")
 fermata_fuzz_target(parsers ABOUT ${readers}
-  SOURCES "${PROJECT_SOURCE_DIR}/fuzz/parsers.cpp" "${PROJECT_SOURCE_DIR}/sim/fermata/sim/cli/filter.cpp"
+  SOURCES "${PROJECT_SOURCE_DIR}/fuzz/parsers.cpp" "${sim}/cli/filter.cpp"
   LINK fmt::fmt)
 
 # Bugs to measure with (fuzz/measure.py), and everything else there is to fuzz.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/drawn_program.hpp"
 
-#include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/base/key.hpp"
 
 namespace fermata::fuzz {
 namespace {

@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/cli/filter.hpp"
-#include "fermata/sim/fuzz/input.hpp"
 #include "fermata/sim/run/environment.hpp"
 #include "fermata/sim/run/reproduce.hpp"
-#include "fermata/sim/run/seed.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
+#include "fermata/sim/tape/input.hpp"
 #include "fermata/sim/tape/tape.hpp"
 
 namespace fermata::fuzz {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 
 namespace fermata::properties {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/laws/expect_law.hpp"
 #include "properties/scripts/law.hpp"
 #include "tests/support/checks.hpp"

@@ -3,7 +3,7 @@
 
 #include <fermata/sim_property.hpp>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/laws/expect_law.hpp"
 #include "properties/scripts/law.hpp"
 #include "tests/support/checks.hpp"

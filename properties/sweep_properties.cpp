@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 
 namespace fermata::properties {
 namespace {

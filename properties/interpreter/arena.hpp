@@ -11,8 +11,8 @@
 #include <string>
 
 #include "fermata/core/runtime.hpp"
-#include "fermata/sim/check/audit.hpp"
-#include "fermata/sim/check/run_record.hpp"
+#include "fermata/sim/audit/audit.hpp"
+#include "fermata/sim/record/run_record.hpp"
 #include "properties/models/complaint.hpp"
 
 namespace fermata::properties {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/interpreter/arena.hpp"
 #include "properties/models/activity_model.hpp"
 #include "properties/models/callback_model.hpp"

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/complaint.hpp"
 
 namespace fermata::properties {

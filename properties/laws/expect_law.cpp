@@ -5,9 +5,9 @@
 
 #include <string>
 
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/environment.hpp"
 #include "fermata/sim/run/explore.hpp"
-#include "fermata/sim/run/seed.hpp"
 
 namespace fermata::properties {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "properties/laws/bystanders.hpp"
 

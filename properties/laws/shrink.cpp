@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "fermata/sim/run/seed.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "properties/laws/smallest.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "fermata/loop/tcp/server.hpp"
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 
 namespace fermata::properties {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "properties/interpreter/stage.hpp"
 #include "properties/models/complaint.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/scripts/shrink.hpp"
 
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/runner.hpp"
-#include "fermata/sim/run/seed.hpp"
 #include "properties/laws/smallest.hpp"
 
 namespace fermata::properties::scripts {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/child_model.hpp"
 #include "properties/scripts/play.hpp"
 

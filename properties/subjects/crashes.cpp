@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/file_model.hpp"
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/disk.hpp"

@@ -10,7 +10,7 @@
 #include <deque>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/datagram_model.hpp"
 #include "properties/models/line_model.hpp"
 #include "properties/scripts/law.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/scripts/law.hpp"
 
 namespace fermata::properties::scripts {

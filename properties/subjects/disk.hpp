@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 
 namespace fermata::properties::scripts {
 

@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 
 namespace fermata::properties::scripts {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/file_model.hpp"
 #include "properties/models/log_model.hpp"
 #include "properties/scripts/law.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/tree_model.hpp"
 #include "properties/models/watch_model.hpp"
 

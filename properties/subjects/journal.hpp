@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 
 namespace fermata::properties::scripts::journal {
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/line_model.hpp"
 #include "properties/models/lock_model.hpp"
 #include "properties/scripts/law.hpp"

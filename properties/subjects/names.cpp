@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/scripts/law.hpp"
 
 namespace fermata::properties::scripts {

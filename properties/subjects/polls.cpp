@@ -5,7 +5,7 @@
 #include <array>
 #include <list>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/fake_poll.hpp"
 

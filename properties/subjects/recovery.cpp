@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/journal_model.hpp"
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/journal.hpp"

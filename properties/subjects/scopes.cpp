@@ -7,7 +7,7 @@
 #include <chrono>
 #include <optional>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/scope_model.hpp"
 #include "properties/scripts/law.hpp"
 

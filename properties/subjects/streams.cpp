@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/byte_way_model.hpp"
 #include "properties/models/line_model.hpp"
 #include "properties/scripts/law.hpp"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/group_model.hpp"
 #include "properties/scripts/law.hpp"
 

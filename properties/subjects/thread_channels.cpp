@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/thread_channel_model.hpp"
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/elsewhere.hpp"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/thread_model.hpp"
 #include "properties/scripts/law.hpp"
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/elsewhere.hpp"
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/models/event_buffer_model.hpp"
 #include "properties/models/watch_model.hpp"
 #include "properties/scripts/law.hpp"

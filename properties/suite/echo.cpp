@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/suite/programs.hpp"
 
 namespace fermata::properties::suite {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/suite/programs.hpp"
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 
 namespace fermata::properties::suite {
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/explore.hpp"
-#include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/run/watched.hpp"
 #include "properties/laws/shrink.hpp"
 #include "properties/suite/entries.hpp"
@@ -180,12 +180,11 @@ int explore_all(const Choice& choice, const sim::Board& board) {
 /// In a process of its own, but for a single run, which a debugger may want to see.
 int explore_watched(const Choice& choice) {
   if (choice.runs == 1) return explore_all(choice, sim::Board::open({}));
-  return sim::explore_watched(
-      [&](const sim::Board& board) { return explore_all(choice, board); },
-      [&](std::string_view name, std::uint64_t run) {
-        return fmt::format("fermata_suite --only {} --seed {} --runs {}", name,
-                           sim::seed_text(choice.seed), run + 1);
-      });
+  return sim::explore_watched([&](const sim::Board& board) { return explore_all(choice, board); },
+                              [&](std::string_view name, std::uint64_t run) {
+                                return fmt::format("fermata_suite --only {} --seed {} --runs {}",
+                                                   name, sim::seed_text(choice.seed), run + 1);
+                              });
 }
 
 int list() {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/zoo/scene.hpp"
 #include "properties/zoo/workload.hpp"
 

@@ -14,9 +14,9 @@
 #include <string>
 #include <string_view>
 
+#include "fermata/sim/base/json.hpp"
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/explore.hpp"
-#include "fermata/sim/run/json.hpp"
-#include "fermata/sim/run/seed.hpp"
 #include "properties/laws/law.hpp"
 #include "properties/loop/laws.hpp"
 #include "properties/scripts/law.hpp"

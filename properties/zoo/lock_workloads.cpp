@@ -2,7 +2,7 @@
 
 // Lines of waiters (Z-CN-07).
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/zoo/scene.hpp"
 #include "properties/zoo/workload.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fermata/loop/loop.hpp"
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/loop/ledger.hpp"
 #include "properties/zoo/scene.hpp"
 #include "properties/zoo/workload.hpp"

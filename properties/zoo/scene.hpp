@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "properties/interpreter/stage.hpp"
 

@@ -2,7 +2,7 @@
 
 // Scopes and shutdown (Z-SC), and what a cancellation before the start counts (Z-CN-04).
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/zoo/scene.hpp"
 #include "properties/zoo/workload.hpp"
 

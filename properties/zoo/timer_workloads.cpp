@@ -2,7 +2,7 @@
 
 // Timers and virtual time (Z-TM).
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "properties/zoo/scene.hpp"
 #include "properties/zoo/workload.hpp"
 

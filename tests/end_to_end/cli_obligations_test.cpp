@@ -10,6 +10,7 @@
 
 #include <string>
 
+#include "fermata/sim/base/program_path.hpp"
 #include "tests/end_to_end/cli_specimens.hpp"
 
 namespace fermata::testing {

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/tape/tape.hpp"
 #include "tests/end_to_end/cli_specimens.hpp"
 

@@ -12,6 +12,7 @@
 #include <regex>
 #include <string>
 
+#include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "tests/meta/process.hpp"
 

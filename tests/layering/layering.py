@@ -94,10 +94,10 @@ WAITS_FOR_PROCESSES = {
     *("sim/fermata/sim/run/process_wait.cpp", "sim/fermata/sim/run/process_wait.hpp"),
 }
 CHARTER_EXCEPTIONS = {
-    "a random generator of its own": {"sim/fermata/sim/check/guarded_functions.cpp"},
-    "a clock": {"sim/fermata/sim/check/guarded_functions.cpp"} | WAITS_FOR_PROCESSES,
-    "sleeping": {"sim/fermata/sim/check/guarded_functions.cpp"},
-    "a thread": {"sim/fermata/sim/check/guarded_functions.cpp"},
+    "a random generator of its own": {"sim/fermata/sim/guard/guarded_functions.cpp"},
+    "a clock": {"sim/fermata/sim/guard/guarded_functions.cpp"} | WAITS_FOR_PROCESSES,
+    "sleeping": {"sim/fermata/sim/guard/guarded_functions.cpp"},
+    "a thread": {"sim/fermata/sim/guard/guarded_functions.cpp"},
     # The one table of FERMATA_* variables; what malloc was asked to fill blocks with.
     # Which driver a program's loop has.
     "the environment": {
@@ -110,7 +110,7 @@ CHARTER_EXCEPTIONS = {
         "runtime/fermata/core/runtime.hpp",
         "runtime/fermata/context/context.cpp",
         "runtime/fermata/context/stack_fault.cpp",
-        "sim/fermata/sim/check/guard.cpp",
+        "sim/fermata/sim/guard/guard.cpp",
     },
 }
 

@@ -27,6 +27,8 @@
 #include "fermata/io/thread_channel.hpp"
 #include "fermata/io/thread_pool.hpp"
 #include "fermata/io/udp.hpp"
+#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/waits/explain.hpp"
 #include "fermata/sync/await.hpp"
 #include "fermata/sync/await_all.hpp"
 #include "fermata/sync/barrier.hpp"
@@ -37,8 +39,6 @@
 #include "fermata/sync/pool.hpp"
 #include "fermata/sync/semaphore.hpp"
 #include "fermata/sync/task_group.hpp"
-#include "fermata/sim/check/explain.hpp"
-#include "fermata/sim/run/explore.hpp"
 
 namespace fermata::sim {
 namespace {

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "fermata/base/sanitizer.hpp"
+#include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "tests/meta/process.hpp"
 

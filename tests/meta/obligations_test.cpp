@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "tests/meta/process.hpp"
 

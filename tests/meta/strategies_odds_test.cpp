@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "tests/support/schedule_model.hpp"
 
 namespace fermata::sim {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "tests/meta/process.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "fermata/sim/world/fault.hpp"
+#include "fermata/sim/machine/fault.hpp"
 
 namespace fermata::test {
 

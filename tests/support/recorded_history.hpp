@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/sim/check/history.hpp"
+#include "fermata/sim/history/history.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace fermata::test {

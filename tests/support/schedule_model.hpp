@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/sim/base/key.hpp"
 #include "fermata/sim/strategy/races.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
-#include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::test {
 

@@ -17,7 +17,7 @@
 #include "fermata/core/suspend.hpp"
 #include "fermata/io/tcp.hpp"
 #include "fermata/io/udp.hpp"
-#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/report/run_report.hpp"
 #include "fermata/sim/run/runner.hpp"
 #include "tests/support/bytes.hpp"

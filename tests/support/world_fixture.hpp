@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
 

@@ -9,6 +9,7 @@
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/loop/loop.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "tests/conformance/arms.hpp"
 
 namespace fermata::loop {

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "fermata/sim/check/catalogue.hpp"
+#include "fermata/sim/record/catalogue.hpp"
 
 namespace fermata::sim {
 namespace {

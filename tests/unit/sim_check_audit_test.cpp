@@ -9,12 +9,12 @@
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/core/timer.hpp"
-#include "fermata/sync/mutex.hpp"
-#include "fermata/sim/check/explain.hpp"
-#include "fermata/sim/check/failure.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/record/failure.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/waits/explain.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sync/mutex.hpp"
 #include "tests/support/checks.hpp"
 
 namespace fermata::sim {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/check/catalogue.hpp"
+#include "fermata/sim/record/catalogue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/assertions.hpp"
-#include "fermata/sim/check/catalogue_json.hpp"
+#include "fermata/sim/record/catalogue_json.hpp"
 
 namespace fermata::sim {
 namespace {

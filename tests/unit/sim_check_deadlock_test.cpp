@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/check/deadlock.hpp"
+#include "fermata/sim/waits/deadlock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/sim/check/wait_report.hpp"
+#include "fermata/sim/waits/wait_report.hpp"
 
 namespace fermata::sim::detail {
 namespace {

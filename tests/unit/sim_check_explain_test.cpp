@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/check/explain.hpp"
+#include "fermata/sim/waits/explain.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,12 +11,12 @@
 #include "fermata/core/scope.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
+#include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/world/world.hpp"
 #include "fermata/sync/channel.hpp"
 #include "fermata/sync/mutex.hpp"
 #include "fermata/sync/once.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 
 namespace fermata::sim {
 namespace {

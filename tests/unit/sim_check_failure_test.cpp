@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/record/failure.hpp"
 
 #include <gtest/gtest.h>
 

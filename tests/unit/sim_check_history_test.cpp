@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/check/history.hpp"
+#include "fermata/sim/history/history.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/check/hopeless.hpp"
+#include "fermata/sim/waits/hopeless.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +12,13 @@
 #include "fermata/core/fault_point.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
+#include "fermata/sim/report/failure_report.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
+#include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/world/world.hpp"
 #include "fermata/sync/await_all.hpp"
 #include "fermata/sync/channel.hpp"
 #include "fermata/sync/mutex.hpp"
-#include "fermata/sim/report/failure_report.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 
 namespace fermata::sim {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/check/linearizability.hpp"
+#include "fermata/sim/history/linearizability.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/sim/check/history.hpp"
+#include "fermata/sim/history/history.hpp"
 #include "tests/support/recorded_history.hpp"
 #include "tests/support/splitmix.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/check/traffic.hpp"
+#include "fermata/sim/record/traffic.hpp"
 
 #include <gtest/gtest.h>
 

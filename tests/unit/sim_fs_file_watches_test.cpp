@@ -16,10 +16,10 @@
 #include "fermata/io/file.hpp"
 #include "fermata/io/file_system.hpp"
 #include "fermata/io/file_watcher.hpp"
-#include "fermata/sync/await.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/faults.hpp"
 

@@ -17,10 +17,10 @@
 #include "fermata/core/suspend.hpp"
 #include "fermata/io/tcp.hpp"
 #include "fermata/io/udp.hpp"
-#include "fermata/sync/await_all.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sync/await_all.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/faults.hpp"
 

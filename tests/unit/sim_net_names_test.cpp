@@ -13,7 +13,7 @@
 #include "fermata/core/spawn.hpp"
 #include "fermata/io/dns.hpp"
 #include "fermata/io/tcp.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "tests/support/checks.hpp"

@@ -13,10 +13,10 @@
 #include "fermata/io/file_system.hpp"
 #include "fermata/io/pipe.hpp"
 #include "fermata/io/tcp.hpp"
-#include "fermata/sync/await.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 

@@ -17,7 +17,7 @@
 #include "fermata/io/signal.hpp"
 #include "fermata/io/tcp.hpp"
 #include "fermata/io/trigger.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "tests/support/bytes.hpp"

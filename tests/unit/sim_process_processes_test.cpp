@@ -17,10 +17,10 @@
 #include "fermata/io/exec.hpp"
 #include "fermata/io/process.hpp"
 #include "fermata/io/signal.hpp"
-#include "fermata/sync/await.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/faults.hpp"
 

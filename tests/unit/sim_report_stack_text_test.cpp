@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/report/stack_text.hpp"
+#include "fermata/sim/base/stack_text.hpp"
 
 #include <gtest/gtest.h>
 #include <fermata/runtime.hpp>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/run/runner.hpp"
 
 namespace fermata::sim {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/base/key.hpp"
 
 namespace fermata::sim {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "fermata/core/suspend.hpp"
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/explore.hpp"
-#include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim {
 namespace {

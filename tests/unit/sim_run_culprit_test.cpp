@@ -7,7 +7,7 @@
 #include <fermata/runtime.hpp>
 
 #include "examples/lost_update/lost_update.hpp"
-#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/report/explanation.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/shrinker.hpp"

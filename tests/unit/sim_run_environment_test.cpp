@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/base/seed.hpp"
 
 namespace fermata::sim {
 namespace {

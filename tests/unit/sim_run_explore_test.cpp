@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "examples/lost_update/lost_update.hpp"
-#include "fermata/runtime.hpp"
 #include "fermata/base/sanitizer.hpp"
+#include "fermata/runtime.hpp"
+#include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/run/behaviours.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "tests/support/deposits.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/run/json.hpp"
+#include "fermata/sim/base/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 #include <fermata/runtime.hpp>
 #include <string>
 
-#include "fermata/sim/check/catalogue.hpp"
-#include "fermata/sim/check/chronicle.hpp"
-#include "fermata/sim/check/step_probe.hpp"
+#include "fermata/sim/record/catalogue.hpp"
+#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/step_probe.hpp"
 
 namespace fermata::sim {
 namespace {

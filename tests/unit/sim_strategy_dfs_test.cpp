@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/random.hpp"
 #include "tests/support/schedule_model.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/strategy/races.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
 
 namespace fermata::sim {
 namespace {

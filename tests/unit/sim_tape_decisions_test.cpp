@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 
 #include <gtest/gtest.h>

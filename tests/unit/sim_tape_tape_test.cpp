@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/base/key.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace fermata::sim {

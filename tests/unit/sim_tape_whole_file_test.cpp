@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/tape/whole_file.hpp"
+#include "fermata/sim/base/whole_file.hpp"
 
 #include <gtest/gtest.h>
 

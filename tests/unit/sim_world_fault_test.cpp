@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/world/fault.hpp"
+#include "fermata/sim/machine/fault.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <string>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/machine/fault_plan.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/fault_plan.hpp"
 
 namespace fermata::sim {
 namespace {

@@ -13,7 +13,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/io/tcp.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "tests/support/error_of.hpp"

@@ -16,10 +16,10 @@
 #include "fermata/io/tcp.hpp"
 #include "fermata/io/thread.hpp"
 #include "fermata/io/udp.hpp"
-#include "fermata/sync/await.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sync/await.hpp"
 
 namespace fermata::sim {
 namespace {

@@ -7,10 +7,10 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
-#include "fermata/sync/await.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sync/await.hpp"
 
 namespace fermata::sim {
 namespace {

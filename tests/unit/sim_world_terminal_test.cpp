@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/world/terminal.hpp"
+#include "fermata/sim/net/terminal.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +13,10 @@
 #include "fermata/core/timer.hpp"
 #include "fermata/io/signal.hpp"
 #include "fermata/io/tty.hpp"
-#include "fermata/sync/await.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace fermata::sim {
@@ -109,7 +109,9 @@ TEST_F(TerminalTest, IsFreshInEachRun) {
 
 TEST_F(TerminalTest, RefusesWhatCannotBe) {
   run([this] {
-    EXPECT_EQ(error_of([&] { terminal().resize({0, 24}); }),
+    EXPECT_EQ(error_of([&] {
+                terminal().resize({0, 24});
+              }),
               "resize: 0 columns, 24 rows: expected 1 to 65535 of each");
     terminal().hang_up();
     EXPECT_EQ(error_of([&] { terminal().type("x"); }), "type: the terminal has hung up");

@@ -21,11 +21,11 @@
 #include "fermata/io/thread_channel.hpp"
 #include "fermata/io/thread_pool.hpp"
 #include "fermata/io/trigger.hpp"
-#include "fermata/sync/await.hpp"
 #include "fermata/sim/run/explore.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 

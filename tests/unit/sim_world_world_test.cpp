@@ -11,7 +11,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "tests/support/checks.hpp"
 

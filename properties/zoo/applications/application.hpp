@@ -17,7 +17,7 @@
 #include <span>
 #include <string_view>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 #include "fermata/sim/run/sim_test.hpp"
 #include "fermata/sim/world/world.hpp"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/run/culprit.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/shrinker.hpp"

@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "fermata/runtime/runtime.hpp"
+#include "fermata/runtime.hpp"
 
 namespace fermata::properties::zoo {
 

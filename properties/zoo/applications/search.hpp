@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "fermata/sim/check/failure.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/record/failure.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

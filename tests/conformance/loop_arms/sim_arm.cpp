@@ -5,7 +5,7 @@
 
 #include <exception>
 
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 
 namespace fermata::conformance {

@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <csignal>
 
+#include "fermata/sim/base/program_path.hpp"
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/reproduce.hpp"
-#include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/cli/commands.hpp"
 #include "fermata/sim/cli/outcome.hpp"
 #include "fermata/sim/cli/result_folder.hpp"
-#include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim::cli {
 namespace {

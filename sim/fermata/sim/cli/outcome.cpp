@@ -10,9 +10,9 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/base/text_of.hpp"
+#include "fermata/sim/base/counted.hpp"
+#include "fermata/sim/base/whole_file.hpp"
 #include "fermata/sim/cli/verdict.hpp"
-#include "fermata/sim/report/counted.hpp"
-#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim::cli {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "fermata/sim/base/json.hpp"
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/cli/outcome.hpp"
-#include "fermata/sim/run/json.hpp"
-#include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim::cli {
 namespace {

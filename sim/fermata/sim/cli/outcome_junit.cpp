@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "fermata/sim/base/json.hpp"
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/cli/outcome.hpp"
-#include "fermata/sim/run/json.hpp"
-#include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/cli/child.hpp"
 #include "fermata/sim/cli/interrupts.hpp"
-#include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <string>
 
+#include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/cli/tally.hpp"
-#include "fermata/sim/report/counted.hpp"
 
 namespace fermata::sim::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include <iterator>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/check/catalogue_json.hpp"
-#include "fermata/sim/run/json.hpp"
-#include "fermata/sim/run/seed.hpp"
-#include "fermata/sim/tape/whole_file.hpp"
+#include "fermata/sim/base/json.hpp"
+#include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/base/whole_file.hpp"
+#include "fermata/sim/record/catalogue_json.hpp"
 
 namespace fermata::sim::cli {
 namespace {

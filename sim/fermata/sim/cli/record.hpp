@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/sim/check/catalogue.hpp"
+#include "fermata/sim/record/catalogue.hpp"
 #include "fermata/sim/run/behaviours.hpp"
 
 namespace fermata::sim::cli {

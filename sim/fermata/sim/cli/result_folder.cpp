@@ -14,9 +14,9 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/base/text_of.hpp"
-#include "fermata/sim/run/seed.hpp"
-#include "fermata/sim/tape/key.hpp"
-#include "fermata/sim/tape/whole_file.hpp"
+#include "fermata/sim/base/key.hpp"
+#include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/base/whole_file.hpp"
 
 namespace fermata::sim::cli {
 namespace {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/counted.hpp"
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/cli/commands.hpp"
 #include "fermata/sim/cli/exploration.hpp"
 #include "fermata/sim/cli/interrupts.hpp"
@@ -15,8 +17,6 @@
 #include "fermata/sim/cli/progress.hpp"
 #include "fermata/sim/cli/result_folder.hpp"
 #include "fermata/sim/cli/verdict.hpp"
-#include "fermata/sim/report/counted.hpp"
-#include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/tape/tape.hpp"
 
 namespace fermata::sim::cli {

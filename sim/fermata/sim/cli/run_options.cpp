@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/cli/arguments.hpp"
 #include "fermata/sim/run/environment.hpp"
-#include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim::cli {
 namespace {

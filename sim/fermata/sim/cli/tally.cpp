@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/sim/base/key.hpp"
 #include "fermata/sim/cli/verdict.hpp"
-#include "fermata/sim/tape/key.hpp"
 
 namespace fermata::sim::cli {
 

@@ -12,10 +12,11 @@
 #include <sstream>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/key.hpp"
+#include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/cli/filter.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/run/reproduce.hpp"
-#include "fermata/sim/tape/key.hpp"
 
 namespace fermata::sim::cli {
 namespace {

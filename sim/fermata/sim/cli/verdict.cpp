@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/record/failure.hpp"
 
 namespace fermata::sim::cli {
 namespace {

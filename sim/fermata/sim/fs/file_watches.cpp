@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "fermata/sim/world/close_delay.hpp"
-#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/machine/close_delay.hpp"
+#include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {

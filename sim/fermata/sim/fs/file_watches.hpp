@@ -11,8 +11,8 @@
 
 #include "fermata/reactor/file_watches.hpp"
 #include "fermata/sim/fs/disk.hpp"
-#include "fermata/sim/world/agenda.hpp"
-#include "fermata/sim/world/member_happening.hpp"
+#include "fermata/sim/machine/agenda.hpp"
+#include "fermata/sim/machine/member_happening.hpp"
 
 namespace fermata::sim::detail {
 

@@ -10,9 +10,9 @@
 
 #include "fermata/core/runtime.hpp"
 #include "fermata/reactor/file.hpp"
-#include "fermata/sim/world/close_delay.hpp"
-#include "fermata/sim/world/descriptors.hpp"
-#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/machine/close_delay.hpp"
+#include "fermata/sim/machine/descriptors.hpp"
+#include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {

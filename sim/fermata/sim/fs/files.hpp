@@ -10,8 +10,8 @@
 
 #include "fermata/reactor/files.hpp"
 #include "fermata/sim/fs/disk.hpp"
-#include "fermata/sim/world/agenda.hpp"
-#include "fermata/sim/world/fault.hpp"
+#include "fermata/sim/machine/agenda.hpp"
+#include "fermata/sim/machine/fault.hpp"
 
 namespace fermata::sim::detail {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/base/key.hpp"
 
 namespace fermata::sim {
 

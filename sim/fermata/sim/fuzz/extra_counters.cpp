@@ -5,7 +5,7 @@
 #include <array>
 #include <limits>
 
-#include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/base/key.hpp"
 
 namespace fermata::sim {
 namespace {

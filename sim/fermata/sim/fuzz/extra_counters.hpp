@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "fermata/sim/check/catalogue.hpp"
-#include "fermata/sim/check/wake_listener.hpp"
+#include "fermata/sim/record/catalogue.hpp"
+#include "fermata/sim/record/wake_listener.hpp"
 
 namespace fermata::sim {
 

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <span>
 
-#include "fermata/sim/fuzz/input.hpp"
 #include "fermata/sim/strategy/bytes.hpp"
+#include "fermata/sim/tape/input.hpp"
 #include "fermata/sim/tape/random.hpp"
 
 namespace fermata::sim {

@@ -5,8 +5,8 @@
 
 #include <utility>
 
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/explore.hpp"
-#include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/run/verdicts.hpp"
 
 namespace fermata::sim::detail {

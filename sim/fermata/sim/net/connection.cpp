@@ -5,9 +5,9 @@
 
 #include <utility>
 
-#include "fermata/sim/check/chronicle.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/link_state.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {

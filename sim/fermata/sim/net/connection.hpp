@@ -15,8 +15,8 @@
 #include <string>
 
 #include "fermata/reactor/address.hpp"
-#include "fermata/sim/check/traffic.hpp"
 #include "fermata/sim/net/pipe.hpp"
+#include "fermata/sim/record/traffic.hpp"
 
 namespace fermata::sim {
 class Chronicle;

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/net/datagram_network.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/link_state.hpp"
-#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {

@@ -13,9 +13,9 @@
 
 #include "fermata/base/time.hpp"
 #include "fermata/reactor/address.hpp"
-#include "fermata/sim/check/traffic.hpp"
-#include "fermata/sim/world/fault.hpp"
-#include "fermata/sim/world/member_happening.hpp"
+#include "fermata/sim/machine/fault.hpp"
+#include "fermata/sim/machine/member_happening.hpp"
+#include "fermata/sim/record/traffic.hpp"
 
 namespace fermata::sim::detail {
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/machine/close_delay.hpp"
+#include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/network.hpp"
-#include "fermata/sim/world/close_delay.hpp"
-#include "fermata/sim/world/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {

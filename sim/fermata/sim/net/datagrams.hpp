@@ -12,8 +12,8 @@
 #include <span>
 
 #include "fermata/reactor/datagrams.hpp"
+#include "fermata/sim/machine/member_happening.hpp"
 #include "fermata/sim/net/datagram_network.hpp"
-#include "fermata/sim/world/member_happening.hpp"
 
 namespace fermata::sim::detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/net/latency.hpp"
 
-#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "fermata/base/time.hpp"
-#include "fermata/sim/world/fault.hpp"
+#include "fermata/sim/machine/fault.hpp"
 
 namespace fermata::sim::detail {
 

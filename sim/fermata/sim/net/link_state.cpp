@@ -7,9 +7,9 @@
 #include <bit>
 #include <utility>
 
+#include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/net/datagram_way.hpp"
 #include "fermata/sim/net/network.hpp"
-#include "fermata/sim/world/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {

@@ -15,8 +15,8 @@
 #include <optional>
 
 #include "fermata/base/time.hpp"
-#include "fermata/sim/world/fault.hpp"
-#include "fermata/sim/world/link.hpp"
+#include "fermata/sim/machine/fault.hpp"
+#include "fermata/sim/net/link.hpp"
 
 namespace fermata::sim::detail {
 

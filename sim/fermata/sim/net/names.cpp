@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/net/name_table.hpp"
 #include "fermata/sim/net/network.hpp"
-#include "fermata/sim/world/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "fermata/reactor/names.hpp"
-#include "fermata/sim/world/agenda.hpp"
+#include "fermata/sim/machine/agenda.hpp"
 
 namespace fermata::sim::detail {
 

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/check/chronicle.hpp"
-#include "fermata/sim/world/close_delay.hpp"
-#include "fermata/sim/world/descriptors.hpp"
-#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/machine/close_delay.hpp"
+#include "fermata/sim/machine/descriptors.hpp"
+#include "fermata/sim/machine/fault_plan.hpp"
+#include "fermata/sim/net/tty.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/world/node_state.hpp"
-#include "fermata/sim/world/tty.hpp"
 
 namespace fermata::sim::detail {
 

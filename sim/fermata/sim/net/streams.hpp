@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "fermata/reactor/streams.hpp"
+#include "fermata/sim/machine/fault.hpp"
+#include "fermata/sim/machine/member_happening.hpp"
 #include "fermata/sim/net/connection.hpp"
 #include "fermata/sim/net/network.hpp"
-#include "fermata/sim/world/fault.hpp"
-#include "fermata/sim/world/member_happening.hpp"
 
 namespace fermata::sim::detail {
 

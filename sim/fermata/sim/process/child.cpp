@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {

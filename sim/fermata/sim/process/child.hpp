@@ -16,9 +16,9 @@
 #include <string>
 
 #include "fermata/reactor/process.hpp"
+#include "fermata/sim/machine/member_happening.hpp"
 #include "fermata/sim/net/connection.hpp"
 #include "fermata/sim/process/scripted_program.hpp"
-#include "fermata/sim/world/member_happening.hpp"
 
 namespace fermata::sim::detail {
 

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/machine/descriptors.hpp"
+#include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/net/network.hpp"
 #include "fermata/sim/net/streams.hpp"
 #include "fermata/sim/process/program_table.hpp"
-#include "fermata/sim/world/descriptors.hpp"
-#include "fermata/sim/world/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {

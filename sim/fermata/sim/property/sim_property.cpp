@@ -5,7 +5,7 @@
 #include <rapidcheck/detail/Configuration.h>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/base/key.hpp"
 
 namespace fermata::sim::detail {
 namespace {

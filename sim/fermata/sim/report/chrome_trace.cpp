@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/report/run_data.hpp"
 #include "fermata/sim/report/step_table.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "fermata/sim/check/chronicle.hpp"
-#include "fermata/sim/report/stack_text.hpp"
+#include "fermata/sim/base/stack_text.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/report/step_table.hpp"
 
 namespace fermata::sim {

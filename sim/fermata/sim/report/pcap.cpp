@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/report/ip_packet.hpp"
 
 namespace fermata::sim {

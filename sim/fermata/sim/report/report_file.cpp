@@ -3,11 +3,11 @@
 
 #include <filesystem>
 
+#include "fermata/sim/base/whole_file.hpp"
 #include "fermata/sim/report/chrome_trace.hpp"
 #include "fermata/sim/report/html_page.hpp"
 #include "fermata/sim/report/pcap.hpp"
 #include "fermata/sim/report/run_data.hpp"
-#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim {
 std::string report_text(const RunReport& report, ReportFormat format) {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/report/step_table.hpp"
-#include "fermata/sim/run/seed.hpp"
 
 namespace fermata::sim {
 namespace {

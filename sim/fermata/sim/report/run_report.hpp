@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/record/failure.hpp"
 #include "fermata/sim/report/explanation.hpp"
 #include "fermata/sim/tape/decision.hpp"
 

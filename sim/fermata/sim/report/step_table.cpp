@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fermata/sim/report/counted.hpp"
+#include "fermata/sim/base/counted.hpp"
 
 namespace fermata::sim {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 
 namespace fermata::sim {
 

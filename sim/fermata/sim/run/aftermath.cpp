@@ -10,13 +10,14 @@
 #include <utility>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/program_path.hpp"
+#include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/base/whole_file.hpp"
 #include "fermata/sim/report/report_file.hpp"
 #include "fermata/sim/run/culprit.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
-#include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/run/shrinker.hpp"
 #include "fermata/sim/run/verdicts.hpp"
-#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim::detail {
 namespace {

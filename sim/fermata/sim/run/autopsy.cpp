@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/report/counted.hpp"
+#include "fermata/sim/base/counted.hpp"
+#include "fermata/sim/base/program_path.hpp"
+#include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/base/stack_text.hpp"
 #include "fermata/sim/report/failure_report.hpp"
-#include "fermata/sim/report/stack_text.hpp"
 #include "fermata/sim/run/aftermath.hpp"
 #include "fermata/sim/run/forked_runs.hpp"
 #include "fermata/sim/run/reproduce.hpp"
-#include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/run/shrinker.hpp"
 #include "fermata/sim/run/verdicts.hpp"
 

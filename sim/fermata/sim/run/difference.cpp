@@ -8,7 +8,7 @@
 #include <ostream>
 #include <string_view>
 
-#include "fermata/sim/report/stack_text.hpp"
+#include "fermata/sim/base/stack_text.hpp"
 
 namespace fermata::sim::detail {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/sim/check/step_probe.hpp"
+#include "fermata/sim/record/step_probe.hpp"
 #include "fermata/sim/tape/decision.hpp"
 
 namespace fermata::sim::detail {

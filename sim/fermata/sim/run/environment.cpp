@@ -10,9 +10,9 @@
 #include <iterator>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/check/breakpoint.hpp"
-#include "fermata/sim/run/seed.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/audit/breakpoint.hpp"
+#include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 
 namespace fermata::sim {
 namespace {

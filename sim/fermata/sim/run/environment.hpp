@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "fermata/base/time.hpp"
-#include "fermata/sim/check/guard.hpp"
+#include "fermata/sim/guard/guard.hpp"
+#include "fermata/sim/machine/fault.hpp"
 #include "fermata/sim/report/report_format.hpp"
 #include "fermata/sim/tape/replay.hpp"
-#include "fermata/sim/world/fault.hpp"
 
 namespace fermata::sim {
 

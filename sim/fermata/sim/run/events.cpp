@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/check/catalogue_json.hpp"
-#include "fermata/sim/run/json.hpp"
-#include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/base/json.hpp"
+#include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/record/catalogue_json.hpp"
 
 namespace fermata::sim::detail {
 namespace {

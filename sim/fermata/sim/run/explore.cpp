@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/base/seed.hpp"
 
 namespace fermata::sim {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "fermata/base/time.hpp"
-#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/record/failure.hpp"
 #include "fermata/sim/run/behaviours.hpp"
 #include "fermata/sim/run/runner.hpp"
 #include "fermata/sim/tape/tape.hpp"

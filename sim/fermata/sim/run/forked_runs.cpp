@@ -24,7 +24,7 @@
 #include <optional>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/check/guarded_functions.hpp"
+#include "fermata/sim/guard/guarded_functions.hpp"
 #include "fermata/sim/run/process_wait.hpp"
 
 /// Of the sanitizers, when the program is built with one: called before it ends the process.

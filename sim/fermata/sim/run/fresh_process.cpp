@@ -19,8 +19,9 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/program_path.hpp"
+#include "fermata/sim/base/whole_file.hpp"
 #include "fermata/sim/run/process_wait.hpp"
-#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim::detail {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "fermata/sim/report/counted.hpp"
+#include "fermata/sim/base/counted.hpp"
 
 namespace fermata::sim::detail {
 namespace {

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "fermata/sim/check/catalogue.hpp"
+#include "fermata/sim/record/catalogue.hpp"
 #include "fermata/sim/run/environment.hpp"
 
 namespace fermata::sim::detail {

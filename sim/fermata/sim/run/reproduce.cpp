@@ -3,19 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
-#include "fermata/sim/run/seed.hpp"
+#include "fermata/sim/base/program_path.hpp"
+#include "fermata/sim/base/seed.hpp"
 
 namespace fermata::sim::detail {
-
-std::string path_to_type() {
-  const std::string program = program_path();
-  std::error_code error;
-  const std::string folder = std::filesystem::current_path(error).string() + '/';
-  if (error || program.substr(0, folder.size()) != folder) return program;
-  return "./" + program.substr(folder.size());
-}
 
 Settings settings_of(const Reproduction& reproduction, const Options& options) {
   const Options usual;
@@ -67,26 +58,6 @@ std::vector<std::string> arguments_for(const std::string& test) {
     arguments.emplace_back("--gtest_also_run_disabled_tests");
   }
   return arguments;
-}
-
-std::string program_path() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).string();
-}
-
-std::string shell_quoted(const std::string& word) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char letter : word) {
-    if (letter == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += letter;
-    }
-  }
-  return quoted + '\'';
 }
 
 }  // namespace fermata::sim::detail

@@ -32,13 +32,4 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 /// What makes this program run `test` and no other.
 [[nodiscard]] std::vector<std::string> arguments_for(const std::string& test);
 
-/// The path of this program.
-[[nodiscard]] std::string program_path();
-
-/// The same as a person types it; relative when the program is below the current folder.
-[[nodiscard]] std::string path_to_type();
-
-/// As one word of a shell's command.
-[[nodiscard]] std::string shell_quoted(const std::string& word);
-
 }  // namespace fermata::sim::detail

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/run/perturbation.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 
 namespace fermata::sim {
 namespace {

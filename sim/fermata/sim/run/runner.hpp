@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/record/failure.hpp"
 #include "fermata/sim/run/difference.hpp"
 #include "fermata/sim/run/expectations.hpp"
 #include "fermata/sim/run/output.hpp"

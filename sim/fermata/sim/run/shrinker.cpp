@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/sim/report/counted.hpp"
+#include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/tape/random.hpp"
 
 namespace fermata::sim {

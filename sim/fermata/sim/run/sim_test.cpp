@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/counted.hpp"
+#include "fermata/sim/base/program_path.hpp"
+#include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/fuzz/session.hpp"
-#include "fermata/sim/report/counted.hpp"
 #include "fermata/sim/run/aftermath.hpp"
 #include "fermata/sim/run/autopsy.hpp"
 #include "fermata/sim/run/board.hpp"
@@ -23,11 +25,10 @@
 #include "fermata/sim/run/obligations.hpp"
 #include "fermata/sim/run/reanchor.hpp"
 #include "fermata/sim/run/reproduce.hpp"
-#include "fermata/sim/run/seed.hpp"
 #include "fermata/sim/run/twin_check.hpp"
 #include "fermata/sim/run/twin_task.hpp"
 #include "fermata/sim/run/verdicts.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 
 namespace fermata::sim::detail {
 namespace {

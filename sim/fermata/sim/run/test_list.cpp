@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/whole_file.hpp"
 #include "fermata/sim/run/environment.hpp"
-#include "fermata/sim/tape/whole_file.hpp"
 
 namespace fermata::sim::detail {
 namespace {

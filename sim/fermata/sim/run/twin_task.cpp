@@ -14,7 +14,8 @@
 #include <utility>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/tape/whole_file.hpp"
+#include "fermata/sim/base/program_path.hpp"
+#include "fermata/sim/base/whole_file.hpp"
 
 namespace fermata::sim::detail {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/record/failure.hpp"
 
 namespace fermata::sim::detail {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/strategy/bytes.hpp"
 
+#include "fermata/sim/base/key.hpp"
 #include "fermata/sim/tape/decision.hpp"
-#include "fermata/sim/tape/key.hpp"
 #include "fermata/sim/tape/random.hpp"
 
 namespace fermata::sim {

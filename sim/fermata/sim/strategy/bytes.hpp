@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/sim/fuzz/input.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/input.hpp"
 #include "fermata/sim/tape/occurrences.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
 

@@ -3,7 +3,7 @@
 
 // Nothing unusual ever happens: the run that an empty tape describes, whatever the seed.
 
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
 

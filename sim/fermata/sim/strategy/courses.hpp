@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
 

@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "fermata/sim/strategy/races.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
 

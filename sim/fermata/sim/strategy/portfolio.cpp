@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/strategy/portfolio.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
 
 namespace fermata::sim {
 namespace {

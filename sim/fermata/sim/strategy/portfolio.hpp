@@ -14,7 +14,7 @@
 #include <array>
 #include <memory>
 
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
 

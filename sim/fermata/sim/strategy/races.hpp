@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "fermata/sim/strategy/courses.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
 #include "fermata/sim/tape/random.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
 

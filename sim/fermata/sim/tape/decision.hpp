@@ -9,7 +9,7 @@
 
 #include "fermata/base/time.hpp"
 #include "fermata/core/chooser.hpp"
-#include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/base/key.hpp"
 
 namespace fermata::sim {
 

@@ -18,11 +18,11 @@
 
 #include "fermata/base/time.hpp"
 #include "fermata/core/chooser.hpp"
-#include "fermata/sim/strategy/strategy.hpp"
+#include "fermata/sim/base/key.hpp"
 #include "fermata/sim/tape/decision.hpp"
-#include "fermata/sim/tape/key.hpp"
 #include "fermata/sim/tape/occurrences.hpp"
 #include "fermata/sim/tape/replay.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
 

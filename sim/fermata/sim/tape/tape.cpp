@@ -12,8 +12,8 @@
 #include <optional>
 #include <utility>
 
-#include "fermata/sim/tape/key.hpp"
-#include "fermata/sim/tape/whole_file.hpp"
+#include "fermata/sim/base/key.hpp"
+#include "fermata/sim/base/whole_file.hpp"
 
 namespace fermata::sim {
 namespace {

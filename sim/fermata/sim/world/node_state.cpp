@@ -10,7 +10,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/context/switch.hpp"
 #include "fermata/reactor/thread_link.hpp"
-#include "fermata/sim/check/chronicle.hpp"
+#include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/world/reactor.hpp"
 #include "fermata/sim/world/world_state.hpp"
 

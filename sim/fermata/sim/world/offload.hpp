@@ -5,7 +5,7 @@
 #include <list>
 
 #include "fermata/reactor/offload.hpp"
-#include "fermata/sim/world/agenda.hpp"
+#include "fermata/sim/machine/agenda.hpp"
 
 namespace fermata::sim::detail {
 

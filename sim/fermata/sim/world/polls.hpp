@@ -11,8 +11,8 @@
 // Closing   A descriptor that is closed while somebody waits for it is told as gone in the next
 //           turn; its number may then mean another file, which is never mistaken for it.
 
-#include "fermata/sim/world/descriptor_table.hpp"
-#include "fermata/sim/world/member_happening.hpp"
+#include "fermata/sim/machine/descriptor_table.hpp"
+#include "fermata/sim/machine/member_happening.hpp"
 
 namespace fermata::sim::detail {
 

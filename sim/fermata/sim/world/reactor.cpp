@@ -7,7 +7,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
-#include "fermata/sim/world/fault_plan.hpp"
+#include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {

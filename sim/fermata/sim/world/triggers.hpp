@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fermata/reactor/trigger.hpp"
-#include "fermata/sim/world/agenda.hpp"
+#include "fermata/sim/machine/agenda.hpp"
 
 namespace fermata::sim::detail {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "fermata/base/time.hpp"
-#include "fermata/sim/world/indexed_heap.hpp"
+#include "fermata/sim/base/indexed_heap.hpp"
 
 namespace fermata::sim::detail {
 

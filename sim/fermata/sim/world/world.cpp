@@ -8,7 +8,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/io/trigger.hpp"
-#include "fermata/sim/tape/key.hpp"
+#include "fermata/sim/base/key.hpp"
 #include "fermata/sim/world/reactor.hpp"
 #include "fermata/sim/world/world_state.hpp"
 

@@ -24,12 +24,12 @@
 #include "fermata/base/time.hpp"
 #include "fermata/context/context.hpp"
 #include "fermata/reactor/address.hpp"
-#include "fermata/sim/check/catalogue.hpp"
-#include "fermata/sim/check/failure.hpp"
+#include "fermata/sim/machine/fault.hpp"
+#include "fermata/sim/net/link.hpp"
+#include "fermata/sim/net/terminal.hpp"
 #include "fermata/sim/process/program_table.hpp"
-#include "fermata/sim/world/fault.hpp"
-#include "fermata/sim/world/link.hpp"
-#include "fermata/sim/world/terminal.hpp"
+#include "fermata/sim/record/catalogue.hpp"
+#include "fermata/sim/record/failure.hpp"
 
 namespace fermata {
 class Runtime;

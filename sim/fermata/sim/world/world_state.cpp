@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/check/chronicle.hpp"
-#include "fermata/sim/check/explain.hpp"
-#include "fermata/sim/check/guard.hpp"
-#include "fermata/sim/report/counted.hpp"
+#include "fermata/sim/base/counted.hpp"
+#include "fermata/sim/guard/guard.hpp"
+#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/waits/explain.hpp"
 
 namespace fermata::sim::detail {
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/audit/interrupter.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+Registration* find_timeout(const CoroutineBase& coroutine) noexcept {
+  Registration* entry = coroutine.waker().first();
+  while (entry != nullptr && entry->rule() != WakeRule::Timeout) entry = entry->next();
+  return entry;
+}
+
+}  // namespace
+
+void Interrupter::arm(std::uint64_t first_id, Interruption how, std::uint64_t point) {
+  disarm();
+  armed_ = true;
+  how_ = how;
+  first_id_ = first_id;
+  point_ = point;
+}
+
+bool Interrupter::counts(const CoroutineBase& coroutine) const noexcept {
+  if (coroutine.id() < first_id_) return false;
+  const WakerStatus status = coroutine.waker().status;
+  switch (how_) {
+    case Interruption::Cancel:
+      return status == WakerStatus::Waiting || status == WakerStatus::Queued;
+    case Interruption::LateCancel:
+      return status == WakerStatus::Waiting;
+    case Interruption::Timeout:
+      return status == WakerStatus::Waiting && find_timeout(coroutine) != nullptr;
+  }
+  return false;
+}
+
+void Interrupter::end_step(CoroutineBase* current) {
+  if (!armed_) [[likely]] {
+    return;
+  }
+  if (awaited_ && awaited_->waker().status == WakerStatus::Queued) cancel(*awaited_);
+  if (current == nullptr || !counts(*current) || ++seen_ != point_) return;
+  victim_ = current->info();
+  switch (how_) {
+    case Interruption::Cancel:
+      return cancel(*current);
+    case Interruption::LateCancel:
+      awaited_ = Ref<CoroutineBase>::share(*current);
+      return;
+    case Interruption::Timeout: {
+      Registration* const entry = find_timeout(*current);
+      fired_ = true;
+      entry->add_ref();  // It drops itself from its waker.
+      entry->run(entry->source(), {});
+      entry->release();
+      return;
+    }
+  }
+}
+
+void Interrupter::cancel(CoroutineBase& coroutine) {
+  fired_ = true;
+  coroutine.cancel();
+  awaited_.reset();
+}
+
+}  // namespace fermata::sim::detail

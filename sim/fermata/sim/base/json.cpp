@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/base/json.hpp"
+
+namespace fermata::sim {
+
+std::string json_text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string as_utf8(std::string_view text) {
+  return Json::parse(json_text(Json(text))).get<std::string>();
+}
+
+}  // namespace fermata::sim

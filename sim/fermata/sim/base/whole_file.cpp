@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/base/whole_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "fermata/base/error.hpp"
+
+namespace fermata::sim {
+namespace {
+
+/// Returns what went wrong, as errno has it; 0 when nothing did.
+int write_all(int file, std::string_view bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+void write_whole_file(const std::string& path, std::string_view text, std::string_view what) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  int error = file < 0 ? errno : write_all(file, text);
+  // Some file systems tell only now.
+  if (file >= 0 && ::close(file) != 0 && error == 0 && errno != EINTR) error = errno;
+  if (error == 0) return;
+  std::error_code ignored;
+  if (file >= 0 && std::filesystem::is_regular_file(path, ignored)) {
+    std::filesystem::remove(path, ignored);
+  }
+  throw InputOutputError(fmt::format("cannot write {}{}", what, path), error);
+}
+
+}  // namespace fermata::sim

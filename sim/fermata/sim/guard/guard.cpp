@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/guard/guard.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/base/stack_text.hpp"
+#include "fermata/sim/guard/guarded_functions.hpp"
+#include "fermata/sim/world/world_state.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using Stack = std::vector<const void*>;
+
+constinit thread_local detail::WorldState* guarded_world = nullptr;
+constinit thread_local int allowances = 0;
+
+GuardOptions& guard_options() {
+  static GuardOptions options;
+  return options;
+}
+
+/// Asked for again and again where a failing run is repeated.
+const std::string& text_of(const Stack& stack) {
+  static std::map<Stack, std::string> known;
+  const auto [place, is_new] = known.try_emplace(stack);
+  if (is_new) {
+    for (const std::string& line : stack_text(stack)) place->second += "  " + line + '\n';
+    if (place->second.empty()) place->second = "  a program without names; build it with -g\n";
+  }
+  return place->second;
+}
+
+void warn(const char* function, const std::string& who, const Stack& stack) {
+  static std::set<std::pair<std::string, std::string>> warned;
+  if (!warned.emplace(function, who).second) return;
+  std::fprintf(stderr, "fermata: simulated code calls %s%s%s\n%s", function,
+               who.empty() ? "" : " in coroutine ", who.c_str(), text_of(stack).c_str());
+}
+
+}  // namespace
+
+std::vector<std::string> GuardOptions::parse_allowed(std::string_view text) {
+  std::vector<std::string> allowed;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view name = text.substr(0, comma);
+    const auto& known = detail::kGuardedFunctions;
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw UsageError(
+          fmt::format("'{}' is no guarded function; these are: {}", name, fmt::join(known, ", ")));
+    }
+    allowed.emplace_back(name);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return allowed;
+}
+
+void set_guard(GuardOptions options) { guard_options() = std::move(options); }
+
+AllowNondeterminism::AllowNondeterminism() noexcept { ++allowances; }
+AllowNondeterminism::~AllowNondeterminism() { --allowances; }
+
+namespace detail {
+
+Guarded::Guarded(WorldState& world) noexcept : outer_(std::exchange(guarded_world, &world)) {
+  find_guarded_functions();
+}
+
+Guarded::~Guarded() { guarded_world = outer_; }
+
+bool is_guarded() noexcept { return guarded_world != nullptr && allowances == 0; }
+
+// What this itself calls is no business of the guard.
+bool report_guarded(const char* function) {
+  const AllowNondeterminism unguarded;
+  const GuardOptions& options = guard_options();
+  const auto& allowed = options.allowed;
+  if (options.mode == GuardMode::Off || guarded_world->over() ||
+      std::find(allowed.begin(), allowed.end(), function) != allowed.end()) {
+    return true;
+  }
+  const Stack stack = present_stack();
+  const std::string who = guarded_world->current_coroutine();
+  if (options.mode == GuardMode::Warn) {
+    warn(function, who, stack);
+    return true;
+  }
+  guarded_world->fail(
+      Failure{Verdict::Nondeterminism, fmt::format("simulated code calls {}", function), who,
+              guarded_world->now(), guarded_world->begun, "called in\n" + text_of(stack)});
+  return false;
+}
+
+}  // namespace detail
+}  // namespace fermata::sim

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The guarded functions: each reports who is simulated and then does what it always did. What
+// stands in the program itself comes before what the libraries have, so that calls from libraries
+// come here too; sanitizers that have a version of their own keep it.
+
+#include "fermata/sim/guard/guarded_functions.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/random.h>
+#include <sys/time.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+
+#include "fermata/sim/guard/guard.hpp"
+
+using fermata::sim::detail::is_guarded;
+using fermata::sim::detail::report_guarded;
+
+namespace {
+
+/// A function as it is without the guard. It is looked for once, also when there is none.
+template <class Function>
+class Real {
+ public:
+  explicit constexpr Real(const char* name) noexcept : name_(name) {}
+
+  void find() noexcept {
+    if (looked_for_.load(std::memory_order_acquire)) return;
+    function_.store(reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name_)),
+                    std::memory_order_relaxed);
+    looked_for_.store(true, std::memory_order_release);
+  }
+
+  /// REQUIRES: there is such a function.
+  [[nodiscard]] Function* get() noexcept {
+    find();
+    Function* const function = function_.load(std::memory_order_relaxed);
+    if (function == nullptr) std::abort();
+    return function;
+  }
+
+ private:
+  const char* name_;
+  std::atomic<Function*> function_ = nullptr;
+  std::atomic<bool> looked_for_ = false;
+};
+
+constinit Real<std::uint32_t()> real_arc4random("arc4random");
+constinit Real<clock_t()> real_clock("clock");
+constinit Real<int(clockid_t, timespec*)> real_clock_gettime("clock_gettime");
+constinit Real<int(clockid_t, int, const timespec*, timespec*)> real_clock_nanosleep(
+    "clock_nanosleep");
+constinit Real<void(int)> real_exit("exit");
+constinit Real<void(int)> real_exit_at_once("_exit");
+constinit Real<pid_t()> real_fork("fork");
+constinit Real<int(void*, size_t)> real_getentropy("getentropy");
+constinit Real<ssize_t(void*, size_t, unsigned)> real_getrandom("getrandom");
+constinit Real<int(timeval*, void*)> real_gettimeofday("gettimeofday");
+constinit Real<int(const timespec*, timespec*)> real_nanosleep("nanosleep");
+constinit Real<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real_pthread_create(
+    "pthread_create");
+constinit Real<int()> real_sched_yield("sched_yield");
+constinit Real<unsigned(unsigned)> real_sleep("sleep");
+constinit Real<int(thrd_t*, thrd_start_t, void*)> real_thrd_create("thrd_create");
+constinit Real<time_t(time_t*)> real_time("time");
+constinit Real<int(timespec*, int)> real_timespec_get("timespec_get");
+constinit Real<int(useconds_t)> real_usleep("usleep");
+constinit Real<unsigned(void*)> real_random_device("_ZNSt13random_device9_M_getvalEv");
+
+std::atomic<void (*)(const void* caller) noexcept> exit_listener = nullptr;
+
+[[noreturn]] void leave(Real<void(int)>& real, int code, const void* caller) noexcept {
+  if (const auto listener = exit_listener.load()) listener(caller);
+  // What runs at the end, such as a search for leaks that holds malloc's lock, is not simulated.
+  const fermata::sim::AllowNondeterminism allowed;
+  real.get()(code);
+  __builtin_unreachable();
+}
+
+/// Whether `name`, called now, is to have its effect.
+bool may(const char* name) { return !is_guarded() || report_guarded(name); }
+
+}  // namespace
+
+namespace fermata::sim::detail {
+
+void find_guarded_functions() noexcept {
+  real_arc4random.find();
+  real_clock.find();
+  real_clock_gettime.find();
+  real_clock_nanosleep.find();
+  real_exit.find();
+  real_exit_at_once.find();
+  real_fork.find();
+  real_getentropy.find();
+  real_getrandom.find();
+  real_gettimeofday.find();
+  real_nanosleep.find();
+  real_pthread_create.find();
+  real_sched_yield.find();
+  real_sleep.find();
+  real_thrd_create.find();
+  real_time.find();
+  real_timespec_get.find();
+  real_usleep.find();
+  real_random_device.find();
+}
+
+void listen_to_exits(void (*listener)(const void* caller) noexcept) noexcept {
+  exit_listener.store(listener);
+}
+
+}  // namespace fermata::sim::detail
+
+extern "C" {
+
+// Clang's sanitizers have theirs in the program as well, under this name.
+[[gnu::weak]] int __interceptor_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*),
+                                               void*);
+
+// --- time: a run that has failed may as well know it ---
+
+clock_t clock() noexcept {
+  static_cast<void>(may("clock"));
+  return real_clock.get()();
+}
+
+int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  static_cast<void>(may("clock_gettime"));
+  return real_clock_gettime.get()(clock, time);
+}
+
+int gettimeofday(timeval* __restrict time, void* __restrict zone) noexcept {
+  static_cast<void>(may("gettimeofday"));
+  return real_gettimeofday.get()(time, zone);
+}
+
+time_t time(time_t* time) noexcept {
+  static_cast<void>(may("time"));
+  return real_time.get()(time);
+}
+
+int timespec_get(timespec* time, int base) noexcept {
+  static_cast<void>(may("timespec_get"));
+  return real_timespec_get.get()(time, base);
+}
+
+// --- random numbers ---
+
+std::uint32_t arc4random() noexcept {
+  static_cast<void>(may("arc4random"));
+  return real_arc4random.get()();
+}
+
+int getentropy(void* buffer, size_t size) {
+  static_cast<void>(may("getentropy"));
+  return real_getentropy.get()(buffer, size);
+}
+
+ssize_t getrandom(void* buffer, size_t size, unsigned flags) {
+  static_cast<void>(may("getrandom"));
+  return real_getrandom.get()(buffer, size, flags);
+}
+
+// std::random_device::_M_getval(). Where the C++ library is linked in, its own one wins.
+[[gnu::weak]] unsigned _ZNSt13random_device9_M_getvalEv(void* self) {
+  static_cast<void>(may("std::random_device"));
+  return real_random_device.get()(self);
+}
+
+// --- sleeping: skipped ---
+
+int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
+  return may("clock_nanosleep") ? real_clock_nanosleep.get()(clock, flags, time, left) : 0;
+}
+
+int nanosleep(const timespec* time, timespec* left) {
+  return may("nanosleep") ? real_nanosleep.get()(time, left) : 0;
+}
+
+int sched_yield() noexcept { return may("sched_yield") ? real_sched_yield.get()() : 0; }
+
+unsigned sleep(unsigned seconds) { return may("sleep") ? real_sleep.get()(seconds) : 0; }
+
+int usleep(useconds_t time) { return may("usleep") ? real_usleep.get()(time) : 0; }
+
+// --- threads and processes: refused ---
+
+pid_t fork() noexcept {
+  if (may("fork")) return real_fork.get()();
+  errno = EAGAIN;
+  return -1;
+}
+
+int pthread_create(pthread_t* __restrict thread, const pthread_attr_t* __restrict attributes,
+                   void* (*start)(void*), void* __restrict argument) {
+  if (!may("pthread_create")) return EAGAIN;
+  const auto create = __interceptor_pthread_create != nullptr ? &__interceptor_pthread_create
+                                                              : real_pthread_create.get();
+  return create(thread, attributes, start, argument);
+}
+
+int thrd_create(thrd_t* thread, thrd_start_t start, void* argument) {
+  return may("thrd_create") ? real_thrd_create.get()(thread, start, argument) : thrd_error;
+}
+
+// --- the end of the process: somebody may want to know whose idea it was ---
+
+void exit(int code) noexcept { leave(real_exit, code, __builtin_return_address(0)); }
+void _exit(int code) { leave(real_exit_at_once, code, __builtin_return_address(0)); }
+void _Exit(int code) noexcept { leave(real_exit_at_once, code, __builtin_return_address(0)); }
+
+}  // extern "C"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/history/counterexample.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace fermata::sim::detail {
+namespace {
+
+/// A search beyond this is given up for one that drops less.
+constexpr std::uint64_t kOneSearch = 20'000;
+/// What many loose operations may have done takes long to find out.
+constexpr std::size_t kMostAtOnce = 64;
+
+/// What was known when `position` was reached.
+std::vector<OperationSpan> beginning(std::span<const OperationSpan> spans, std::uint32_t position) {
+  std::vector<OperationSpan> result;
+  for (OperationSpan span : spans) {
+    if (span.invoked > position) continue;
+    if (!span.is_loose() && span.responded > position) span.responded = OperationSpan::kNever;
+    result.push_back(span);
+  }
+  return result;
+}
+
+class Reduction {
+ public:
+  Reduction(std::vector<OperationSpan> spans, Semantics& semantics, std::uint64_t budget)
+      : spans_(std::move(spans)), dropped_(spans_.size()), semantics_(semantics), left_(budget) {}
+
+  /// Drops what does not matter, many at a time and then one by one. What responds at `last` stays.
+  void run(std::uint32_t last) {
+    last_ = last;
+    for (std::size_t many = std::min(spans_.size(), kMostAtOnce); many > 0; many /= 2) {
+      for (std::size_t from = 0; from < spans_.size(); from += many) {
+        try_without(from, std::min(from + many, spans_.size()));
+      }
+    }
+  }
+
+  /// What was not dropped, and what else is in `order`.
+  [[nodiscard]] std::vector<OperationSpan> kept(const std::vector<std::uint32_t>& order) const {
+    std::vector<OperationSpan> result;
+    for (std::size_t i = 0; i < spans_.size(); ++i) {
+      const bool placed = std::find(order.begin(), order.end(), spans_[i].operation) != order.end();
+      if (!dropped_[i] || placed) result.push_back(spans_[i]);
+    }
+    return result;
+  }
+
+  /// What cannot be explained; what was dropped is loose, or left out when it only reads.
+  [[nodiscard]] std::vector<OperationSpan> demands() const {
+    std::vector<OperationSpan> result;
+    for (const OperationSpan& span : spans_) {
+      if (!span.is_loose() || !span.only_reads) result.push_back(span);
+    }
+    return result;
+  }
+
+ private:
+  void try_without(std::size_t from, std::size_t to) {
+    const std::vector<OperationSpan> before(spans_.begin() + static_cast<std::ptrdiff_t>(from),
+                                            spans_.begin() + static_cast<std::ptrdiff_t>(to));
+    if (!weaken(from, to)) return;
+    const bool unexplained = has_no_explanation();
+    for (std::size_t i = from; i < to; ++i) {
+      if (unexplained) {
+        dropped_[i] = dropped_[i] || before[i - from].responded != last_;
+      } else {
+        spans_[i] = before[i - from];
+      }
+    }
+  }
+
+  /// Whether anything of it was kept until now. What only reads is left out wholly.
+  bool weaken(std::size_t from, std::size_t to) {
+    bool any = false;
+    for (std::size_t i = from; i < to; ++i) {
+      if (dropped_[i] || spans_[i].responded == last_) continue;
+      spans_[i].responded = OperationSpan::kNever;
+      any = true;
+    }
+    return any;
+  }
+
+  bool has_no_explanation() {
+    const std::uint64_t limit = std::min(left_, kOneSearch);
+    if (limit == 0) return false;
+    const LinearizationSearch search = find_linearization(demands(), semantics_, limit);
+    left_ -= std::min(left_, search.configurations);
+    return search.answer == Linearizability::No;
+  }
+
+  std::vector<OperationSpan> spans_;
+  std::vector<bool> dropped_;
+  Semantics& semantics_;
+  std::uint64_t left_;
+  std::uint32_t last_ = 0;
+};
+
+}  // namespace
+
+Counterexample find_counterexample(std::span<const OperationSpan> spans,
+                                   const LinearizationSearch& search, Semantics& semantics,
+                                   std::uint64_t limit) {
+  const std::uint32_t last = search.unexplained;
+  Reduction reduction(beginning(spans, last), semantics, limit);
+  reduction.run(last);
+
+  Counterexample result;
+  result.longest_order =
+      find_linearization(reduction.demands(), semantics, search.configurations + kOneSearch).order;
+  result.spans = reduction.kept(result.longest_order);
+  std::sort(result.spans.begin(), result.spans.end(),
+            [](const OperationSpan& a, const OperationSpan& b) { return a.invoked < b.invoked; });
+  for (const OperationSpan& span : result.spans) {
+    if (span.responded == last) result.unexplained = span.operation;
+  }
+  return result;
+}
+
+}  // namespace fermata::sim::detail

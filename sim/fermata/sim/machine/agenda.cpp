@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/machine/agenda.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fermata::sim::detail {
+
+void Happening::cancel() noexcept {
+  if (agenda_ != nullptr) agenda_->remove(*this);
+}
+
+void Agenda::schedule(Happening& happening, Instant when, std::uint64_t source) {
+  happening.agenda_ = this;
+  happening.when_ = when;
+  happening.source_ = source;
+  happening.in_batch_ = false;
+  heap_.push({when, next_sequence_++, &happening});
+  if (happening.index_ == 0) tell_owner();
+}
+
+void Agenda::run_due(Instant now, Decisions& decisions, std::uint64_t key) {
+  collect_due(now);
+  if (batch_.size() == 1) {
+    take(0)->happen();
+    return batch_.clear();
+  }
+  while (true) {
+    find_choices();
+    if (choices_.empty()) break;
+    const bool free = choices_.size() > 1;
+    take(choices_[free ? decisions.draw(Stream::Network, key, choices_.size()) : 0])->happen();
+  }
+  batch_.clear();
+}
+
+void Agenda::run_due(Instant now) {
+  collect_due(now);
+  for (std::size_t at = 0; at < batch_.size(); ++at) {
+    if (batch_[at] != nullptr) take(at)->happen();
+  }
+  batch_.clear();
+}
+
+void Agenda::collect_due(Instant now) {
+  while (earliest() <= now) {
+    Happening& due = *heap_.front().happening;
+    remove(due);
+    due.agenda_ = this;
+    due.in_batch_ = true;
+    due.index_ = batch_.size();
+    batch_.push_back(&due);
+  }
+}
+
+// Of each source the first one that is left.
+void Agenda::find_choices() {
+  choices_.clear();
+  for (std::size_t at = 0; at < batch_.size(); ++at) {
+    if (batch_[at] == nullptr) continue;
+    const bool first = std::none_of(choices_.begin(), choices_.end(), [&](std::size_t other) {
+      return batch_[other]->source_ == batch_[at]->source_;
+    });
+    if (first) choices_.push_back(at);
+  }
+}
+
+Happening* Agenda::take(std::size_t at) noexcept {
+  Happening* const taken = std::exchange(batch_[at], nullptr);
+  taken->agenda_ = nullptr;
+  return taken;
+}
+
+void Agenda::clear() noexcept {
+  for (const Entry& entry : heap_) entry.happening->agenda_ = nullptr;
+  for (Happening* happening : batch_) {
+    if (happening != nullptr) happening->agenda_ = nullptr;
+  }
+  heap_.clear();
+  batch_.clear();
+  tell_owner();
+}
+
+void Agenda::remove(Happening& happening) noexcept {
+  happening.agenda_ = nullptr;
+  if (happening.in_batch_) {
+    batch_[happening.index_] = nullptr;
+    return;
+  }
+  const bool was_first = happening.index_ == 0;
+  heap_.remove(happening.index_);
+  if (was_first) tell_owner();
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/machine/descriptor_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/machine/descriptors.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr std::uint64_t kTableKey = key_of("descriptors");
+
+}  // namespace
+
+// --- a file ---
+
+PollMask DescriptorFile::readiness(PollMask wanted) const noexcept {
+  constexpr PollMask kBoth = PollMask::Readable | PollMask::Writable;
+  if (kind == Kind::Refused) return (wanted & kBoth) | PollMask::Disconnect;
+  const bool input_ended = peer == nullptr || peer->shut || broken;
+  const bool hung_up = peer == nullptr || broken || (shut && input_ended);
+  PollMask ready = PollMask::None;
+  if (input.unread() > 0 || input_ended || error != 0) ready |= PollMask::Readable;
+  if (hung_up || shut || peer->input.room() > 0) ready |= PollMask::Writable;
+  if (input_ended) ready |= PollMask::Disconnect;
+  ready = ready & wanted;
+  return hung_up || error != 0 ? ready | PollMask::Disconnect : ready;
+}
+
+std::string DescriptorFile::state() const {
+  if (kind != Kind::Stream) return kind == Kind::Refused ? "refused" : "a regular file";
+  if (peer == nullptr) return "its other end is closed";
+  return fmt::format("{} bytes to read, room for {} in its other end, descriptor {}",
+                     input.unread(), peer->input.room(), peer->number);
+}
+
+// --- the table ---
+
+DescriptorFile* DescriptorTable::find(int descriptor) const noexcept {
+  if (descriptor < kFirstSimulatedDescriptor) return nullptr;
+  const auto index = static_cast<std::size_t>(descriptor - kFirstSimulatedDescriptor);
+  return index < files_.size() ? files_[index].get() : nullptr;
+}
+
+void DescriptorTable::looks_at(const DescriptorFile& file) const {
+  node_.announced(key_of(key_of(node_.key(), kTableKey), file.key), false);
+}
+
+// Both ends of a pair are one thing that coroutines share.
+DescriptorFile* DescriptorTable::use(int descriptor) {
+  DescriptorFile* const file = find(descriptor);
+  if (file == nullptr) return nullptr;
+  const std::uint64_t table = key_of(node_.key(), kTableKey);
+  node_.announced(key_of(table, file->key), true);
+  if (file->peer != nullptr) node_.announced(key_of(table, file->peer->key), true);
+  return file;
+}
+
+void DescriptorTable::require_room(const char* operation, const char* what) {
+  node_.announced(key_of(node_.key(), kTableKey), true);
+  if (exhausted_ || out_of_descriptors(node_, Stream::Network, what)) {
+    throw InputOutputError(operation, EMFILE);
+  }
+}
+
+DescriptorFile& DescriptorTable::open(DescriptorFile::Kind kind, const SourcePlace& place) {
+  while (lowest_free_ < files_.size() && files_[lowest_free_] != nullptr) ++lowest_free_;
+  if (lowest_free_ == files_.size()) files_.emplace_back();
+  auto& file = files_[lowest_free_] = std::make_unique<DescriptorFile>();
+  file->kind = kind;
+  file->number = kFirstSimulatedDescriptor + static_cast<int>(lowest_free_);
+  file->serial = ++files_made_;
+  file->key = key_of(key_of(node_.key(), "descriptor file"), file->serial);
+  file->made_at = place;
+  return *file;
+}
+
+DescriptorPair DescriptorTable::open_pair(const SourcePlace& place) {
+  require_room("open a pair of descriptors", "pair of descriptors");
+  DescriptorFile& first = open(DescriptorFile::Kind::Stream, place);
+  DescriptorFile& second = open(DescriptorFile::Kind::Stream, place);
+  first.peer = &second;
+  second.peer = &first;
+  return {first.number, second.number};
+}
+
+int DescriptorTable::open_refused(const SourcePlace& place) {
+  require_room("open a descriptor that is refused", "refused descriptor");
+  DescriptorFile& file = open(DescriptorFile::Kind::Refused, place);
+  file.error = ECONNREFUSED;
+  return file.number;
+}
+
+int DescriptorTable::open_file(const SourcePlace& place) {
+  require_room("open a file", "file without a name");
+  return open(DescriptorFile::Kind::Regular, place).number;
+}
+
+int DescriptorTable::close(int descriptor) {
+  node_.announced(key_of(node_.key(), kTableKey), true);
+  DescriptorFile* const file = use(descriptor);
+  if (file == nullptr) return EBADF;
+  const auto index = static_cast<std::size_t>(descriptor - kFirstSimulatedDescriptor);
+  const auto closed = std::move(files_[index]);
+  lowest_free_ = std::min(lowest_free_, index);
+  if (DescriptorFile* const peer = closed->peer) {
+    peer->peer = nullptr;
+    if (closed->input.unread() > 0) peer->error = ECONNRESET;
+    changed(peer);
+  }
+  changed(closed.get());
+  return 0;
+}
+
+bool DescriptorTable::is_open(int descriptor) const noexcept { return find(descriptor) != nullptr; }
+
+void DescriptorTable::end_run(std::vector<std::string>& leaks) {
+  for (const auto& file : files_) {
+    if (file == nullptr) continue;
+    leaks.push_back(fmt::format("left open at the end of the run: descriptor {}, made at {}:{}",
+                                file->number, file->made_at.file, file->made_at.line));
+  }
+  files_.clear();
+  lowest_free_ = 0;
+  files_made_ = 0;
+  exhausted_ = false;
+}
+
+// --- faults ---
+
+std::uint64_t DescriptorTable::key(const DescriptorFile& file, const char* draw) const {
+  const std::uint64_t key = key_of(file.key, draw);
+  if (node_.decisions().naming()) {
+    node_.decisions().name(key, fmt::format("{} at descriptor {}", draw, file.number));
+  }
+  return key;
+}
+
+bool DescriptorTable::strikes(Fault fault, const DescriptorFile& file, const char* draw) {
+  if (node_.faults().is_absent(fault)) return false;
+  return node_.faults().strikes(fault, Stream::Network, key(file, draw));
+}
+
+std::size_t DescriptorTable::drawn_part(Fault fault, const DescriptorFile& file, const char* draw,
+                                        std::size_t bound) {
+  if (bound < 2 || node_.faults().is_absent(fault)) return 0;
+  return static_cast<std::size_t>(
+      node_.faults().strength(fault, Stream::Network, key(file, draw), bound));
+}
+
+void DescriptorTable::break_down(DescriptorFile& file) {
+  for (DescriptorFile* const end : {&file, file.peer}) {
+    end->broken = true;
+    end->error = ECONNRESET;
+    end->input.consume(end->input.unread());
+    changed(end);
+  }
+}
+
+// --- reading and writing ---
+
+void DescriptorTable::changed(const DescriptorFile* file) const {
+  if (file != nullptr && file->watcher != nullptr) file->watcher->look();
+}
+
+DescriptorTransfer DescriptorTable::read(int descriptor, std::span<std::byte> buffer) {
+  DescriptorFile* const file = use(descriptor);
+  if (file == nullptr) return {0, EBADF};
+  if (file->kind == DescriptorFile::Kind::Regular)
+    return {};  // It is read behind what was written.
+  if (strikes(Fault::Interrupted, *file, "interrupted read")) return {0, EINTR};
+  const std::span<const std::byte> unread = file->input.peek();
+  if (unread.empty()) {
+    if (const int code = std::exchange(file->error, 0)) return {0, code};
+    const bool open = file->peer != nullptr && !file->peer->shut && !file->broken;
+    return {0, open ? EAGAIN : 0};
+  }
+  const std::size_t whole = std::min(buffer.size(), unread.size());
+  const std::size_t drawn = drawn_part(Fault::ShortRead, *file, "short read", whole);
+  const std::size_t part = drawn == 0 ? whole : drawn;
+  if (part > 0) std::memcpy(buffer.data(), unread.data(), part);
+  file->input.consume(part);
+  changed(file->peer);
+  return {part, 0};
+}
+
+DescriptorTransfer DescriptorTable::write(int descriptor, std::span<const std::byte> data) {
+  DescriptorFile* const file = use(descriptor);
+  if (file == nullptr) return {0, EBADF};
+  if (file->kind == DescriptorFile::Kind::Regular) return {data.size(), 0};
+  if (strikes(Fault::Interrupted, *file, "interrupted write")) return {0, EINTR};
+  if (file->kind == DescriptorFile::Kind::Stream && !file->shut && file->peer != nullptr) {
+    if (!file->broken && strikes(Fault::Reset, *file, "reset")) break_down(*file);
+    if (!file->broken) return write_stream(*file, data);
+  }
+  const bool tells_error = file->broken || file->kind == DescriptorFile::Kind::Refused;
+  const int code = tells_error ? std::exchange(file->error, 0) : 0;
+  return {0, code != 0 ? code : EPIPE};
+}
+
+DescriptorTransfer DescriptorTable::write_stream(DescriptorFile& file,
+                                                 std::span<const std::byte> data) {
+  DescriptorFile& there = *file.peer;
+  const std::size_t whole = std::min(data.size(), there.input.room());
+  const std::size_t drawn = drawn_part(Fault::ShortWrite, file, "short write", whole + 1);
+  const std::size_t part = drawn == 0 ? whole : drawn - 1;
+  if (part == 0) return {0, data.empty() ? 0 : EAGAIN};
+  there.input.send(data.first(part), node_.now());
+  there.input.arrive(node_.now());
+  changed(&there);
+  return {part, 0};
+}
+
+int DescriptorTable::shut_down_writing(int descriptor) {
+  DescriptorFile* const file = use(descriptor);
+  if (file == nullptr) return EBADF;
+  if (file->kind == DescriptorFile::Kind::Regular) return ENOTSOCK;
+  if (file->kind == DescriptorFile::Kind::Refused) return ENOTCONN;
+  file->shut = true;
+  changed(file);
+  changed(file->peer);
+  return 0;
+}
+
+int DescriptorTable::take_error(int descriptor) {
+  DescriptorFile* const file = use(descriptor);
+  if (file == nullptr) return EBADF;
+  if (file->kind == DescriptorFile::Kind::Regular) return ENOTSOCK;
+  return std::exchange(file->error, 0);
+}
+
+}  // namespace fermata::sim::detail

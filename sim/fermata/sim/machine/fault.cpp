@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/machine/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+#include "fermata/base/error.hpp"
+
+namespace fermata::sim {
+
+namespace {
+
+constexpr std::array<const char*, kFaultCount> kNames = {
+    "delay",
+    "short-read",
+    "short-write",
+    "reset",
+    "refused",
+    "hung",
+    "timer-late",
+    "slow-close",
+    "slow-disk",
+    "disk-full",
+    "disk-error",
+    "dns-failure",
+    "dns-delay",
+    "datagram-loss",
+    "datagram-duplicate",
+    "datagram-reorder",
+    "clog",
+    "partition",
+    "crash",
+    "pause",
+    "clock",
+    "point",
+    "watch-delay",
+    "watch-overflow",
+    "out-of-descriptors",
+    "spawn-failure",
+    "slow-exit",
+    "interrupted",
+    "spurious-readiness",
+};
+
+std::optional<Fault> fault_of(std::string_view name) {
+  for (std::size_t i = 0; i < kFaultCount; ++i) {
+    if (name == kNames[i]) return static_cast<Fault>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const char* to_string(Fault fault) noexcept { return kNames[static_cast<std::size_t>(fault)]; }
+
+FaultSet FaultSet::parse(std::string_view text) {
+  if (text == "all") return all();
+  if (text == "none") return none();
+  FaultSet set = none();
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const std::string_view name = text.substr(0, comma);
+    const std::optional<Fault> fault = fault_of(name);
+    if (!fault) {
+      throw UsageError(fmt::format("faults '{}': expected all, none or some of {}", name,
+                                   fmt::join(kNames, ",")));
+    }
+    set.add(*fault);
+    if (comma == std::string_view::npos) return set;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace fermata::sim

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/machine/fault_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "fermata/sim/base/counted.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+constexpr Odds kOdds[] = {{1, 100}, {1, 25}, {1, 8}, {1, 2}};
+constexpr std::uint64_t kPresentKey = key_of("present");
+constexpr std::uint64_t kOddsKey = key_of("odds");
+}  // namespace
+
+FaultPlan::~FaultPlan() { decisions_.set_fault_points(nullptr); }
+
+void FaultPlan::begin(FaultSet allowed, FaultListener* listener) noexcept {
+  listener_ = listener;
+  decisions_.set_fault_points(this);
+  allowed_ = allowed;
+  for (auto& [name, point] : points_) point = {};
+  kinds_.fill({});
+  counts_.fill(0);
+  stopped_ = false;
+}
+
+void FaultPlan::stop() noexcept {
+  stopped_ = true;
+  for (Kind& kind : kinds_) kind.presence = Presence::Absent;
+  for (auto& [name, point] : points_) point.presence = Presence::Absent;
+}
+
+std::uint64_t FaultPlan::drawn_strength(Fault fault, Stream stream, std::uint64_t key,
+                                        std::uint64_t bound) {
+  Kind& kind = kinds_[static_cast<std::size_t>(fault)];
+  if (kind.presence == Presence::Undecided) {
+    decide(to_string(fault), keys_of(fault), allowed_.has(fault), kind);
+  }
+  if (kind.presence == Presence::Absent) return 0;
+  const std::uint64_t drawn = decisions_.draw_rarely(stream, key, bound, kind.odds);
+  if (drawn != 0) count(fault, key);
+  return drawn;
+}
+
+std::uint64_t FaultPlan::place(Fault fault, Stream stream, std::uint64_t key, std::uint64_t subject,
+                               Odds odds) {
+  if (!allows(fault)) return 0;
+  Kind& kind = kinds_[static_cast<std::size_t>(fault)];
+  if (kind.odds.numerator == 0) kind.odds = odds;
+  return decisions_.draw_place(stream, key, subject, odds);
+}
+
+bool FaultPlan::strikes(std::string_view name) {
+  if (stopped_) return false;
+  auto known = points_.find(name);
+  if (known == points_.end()) known = points_.emplace(name, Point()).first;
+  Point& point = known->second;
+  if (point.presence == Presence::Undecided) {
+    decide(name, keys_of(name), allowed_.has(Fault::Point), point);
+  }
+  if (point.presence == Presence::Absent) return false;
+  const std::uint64_t key = key_of(key_of(to_string(Fault::Point)), name);
+  if (decisions_.naming()) decisions_.name(key, fmt::format("fault point '{}'", name));
+  if (!decisions_.chance(Stream::Fault, key, point.odds)) return false;
+  ++point.struck;
+  count(Fault::Point, key);
+  return true;
+}
+
+void FaultPlan::count(Fault fault, std::uint64_t key) {
+  ++counts_[static_cast<std::size_t>(fault)];
+  if (listener_ != nullptr) listener_->struck(fault, key);
+}
+
+FaultPlan::Keys FaultPlan::keys_of(std::string_view name) noexcept {
+  const std::uint64_t key = key_of(name);
+  return Keys{key_of(key, kPresentKey), key_of(key, kOddsKey)};
+}
+
+const FaultPlan::Keys& FaultPlan::keys_of(Fault fault) noexcept {
+  static const std::array<Keys, kFaultCount> kKeys = [] {
+    std::array<Keys, kFaultCount> keys;
+    for (std::size_t i = 0; i < kFaultCount; ++i)
+      keys[i] = keys_of(to_string(static_cast<Fault>(i)));
+    return keys;
+  }();
+  return kKeys[static_cast<std::size_t>(fault)];
+}
+
+void FaultPlan::decide(std::string_view name, const Keys& keys, bool allowed, Kind& kind) {
+  kind.presence = Presence::Absent;
+  if (!allowed) return;
+  if (decisions_.naming()) {
+    decisions_.name(keys.present, fmt::format("whether this run has '{}'", name));
+    decisions_.name(keys.odds, fmt::format("how often '{}' strikes", name));
+  }
+  if (decisions_.draw(Stream::Fault, keys.present, 2) == 0) return;
+  kind.presence = Presence::Present;
+  kind.odds = kOdds[decisions_.draw(Stream::Fault, keys.odds, std::size(kOdds))];
+}
+
+std::string FaultPlan::names_going() const {
+  std::string names;
+  const auto add = [&](std::string_view name, std::uint64_t struck) {
+    if (struck == 0 || stopped_) return;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  };
+  for (std::size_t i = 0; i < kFaultCount; ++i) {
+    const auto fault = static_cast<Fault>(i);
+    if (fault != Fault::Point) add(to_string(fault), counts_[i]);
+  }
+  for (const auto& [name, point] : points_) add(name, point.struck);
+  return names;
+}
+
+std::string FaultPlan::text() const {
+  std::string text;
+  const auto add = [&](std::string_view name, const Kind& kind, std::uint64_t struck) {
+    if (kind.odds.numerator == 0) return;
+    text += fmt::format("{}, {} in {}: struck {}\n", name, kind.odds.numerator,
+                        kind.odds.denominator, counted(struck, "time"));
+  };
+  for (std::size_t i = 0; i < kFaultCount; ++i) {
+    add(to_string(static_cast<Fault>(i)), kinds_[i], counts_[i]);
+  }
+  for (const auto& [name, point] : points_) add(name, point, point.struck);
+  return text;
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/machine/node_clock.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr std::int64_t kEpoch = 1'577'836'800'000'000'000;
+constexpr std::int64_t kMillion = 1'000'000;
+
+/// `value` * `numerator` / `denominator`, which are positive, rounded up or down; without overflow
+/// on the way.
+std::int64_t scaled(std::int64_t value, std::int64_t numerator, std::int64_t denominator, bool up) {
+  const std::int64_t whole = value / denominator;
+  const std::int64_t rest = value % denominator * numerator;
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(whole, numerator, &product)) return Instant::never().nanoseconds;
+  return product + (rest + (up ? denominator - 1 : 0)) / denominator;
+}
+
+}  // namespace
+
+void NodeClock::set_drift(std::int32_t ppm, Instant now) noexcept {
+  base_ = shown(now);
+  since_ = now;
+  ppm_ = ppm;
+}
+
+Instant NodeClock::shown(Instant when) const noexcept {
+  const std::int64_t passed = when.nanoseconds - since_.nanoseconds;
+  if (ppm_ == 0) return base_ + Duration(passed);
+  return base_ + Duration(scaled(passed, kMillion + ppm_, kMillion, false));
+}
+
+Instant NodeClock::when_shown(Instant shown) const noexcept {
+  if (shown <= base_) return since_;
+  if (shown == Instant::never()) return shown;
+  const std::int64_t passes = shown.nanoseconds - base_.nanoseconds;
+  if (ppm_ == 0) return since_ + Duration(passes);
+  return since_ + Duration(scaled(passes, kMillion, kMillion + ppm_, true));
+}
+
+WallTime NodeClock::wall(Instant when) const noexcept {
+  return WallTime{kEpoch + shown(when).nanoseconds + wall_ahead_.count()};
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/net/terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/world/node_state.hpp"
+
+namespace fermata::sim {
+
+namespace {
+
+constexpr char kInterrupt = 3;  // Ctrl-C
+constexpr char kEnd = 4;        // Ctrl-D
+constexpr char kBackspace = 127;
+constexpr int kSizeMax = 65'535;
+
+}  // namespace
+
+void Terminal::reset() {
+  readers_.clear();
+  line_.clear();
+  input_.clear();
+  output_.clear();
+  size_ = {80, 24};
+  mode_ = TerminalMode::Lines;
+  ended_ = dead_ = false;
+}
+
+// --- input ---
+
+void Terminal::type(std::string_view text) {
+  FERMATA_REQUIRE(!dead_, "type: the terminal has hung up");
+  for (const char key : text) type(key);
+  tell_readers();
+}
+
+void Terminal::type(char key) {
+  if (mode_ == TerminalMode::Raw) {
+    input_ += key;
+  } else if (key == kInterrupt) {
+    line_.clear();
+    node_.signal(SIGINT);
+  } else if (key == kEnd) {
+    ended_ = ended_ || line_.empty();
+    take_line();
+  } else if (key == kBackspace) {
+    if (!line_.empty()) {
+      line_.pop_back();
+      print("\b \b");
+    }
+  } else {
+    line_ += key == '\r' ? '\n' : key;
+    print({&line_.back(), 1});
+    if (line_.back() == '\n') take_line();
+  }
+}
+
+void Terminal::take_line() { input_ += std::exchange(line_, {}); }
+
+void Terminal::hang_up() {
+  dead_ = true;
+  tell_readers();
+}
+
+void Terminal::tell_readers() {
+  for (Reader* reader : readers_) reader->expect_input();
+}
+
+std::size_t Terminal::read(std::span<std::byte> buffer) {
+  std::size_t size = std::min(buffer.size(), input_.size());
+  if (mode_ == TerminalMode::Lines) {
+    const std::size_t newline = input_.find('\n');
+    if (newline != std::string::npos) size = std::min(size, newline + 1);
+  }
+  std::memcpy(buffer.data(), input_.data(), size);
+  input_.erase(0, size);
+  return size;
+}
+
+void Terminal::set_mode(TerminalMode mode) {
+  mode_ = mode;
+  if (mode == TerminalMode::Lines) return;
+  take_line();
+  tell_readers();
+}
+
+// --- output and size ---
+
+void Terminal::print(std::string_view text) {
+  for (const char each : text) {
+    if (each == '\n') output_ += '\r';
+    output_ += each;
+  }
+}
+
+std::string Terminal::take_output() { return std::exchange(output_, {}); }
+
+void Terminal::resize(const WindowSize& size) {
+  const auto fits = [](int length) { return length >= 1 && length <= kSizeMax; };
+  if (!fits(size.columns) || !fits(size.rows)) {
+    throw UsageError(fmt::format("resize: {} columns, {} rows: expected 1 to {} of each",
+                                 size.columns, size.rows, kSizeMax));
+  }
+  size_ = size;
+  node_.signal(SIGWINCH);
+}
+
+}  // namespace fermata::sim

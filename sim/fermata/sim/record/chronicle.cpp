@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/record/chronicle.hpp"
+
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/core/coroutine.hpp"
+#include "fermata/core/runtime.hpp"
+#include "fermata/sim/base/stack_text.hpp"
+
+namespace fermata::sim {
+namespace {
+
+std::string what_it_waits_for(const CoroutineBase& coroutine) {
+  std::string text;
+  for (const std::string& each : coroutine.awaiting()) {
+    text += (text.empty() ? "" : " or ") + each;
+  }
+  return text;
+}
+
+}  // namespace
+
+void Chronicle::note(std::string_view machine, Trace kind, const CoroutineBase& coroutine,
+                     std::uint64_t detail, Instant at, std::uint64_t step) {
+  const std::size_t lane = lane_of(machine, coroutine);
+  switch (kind) {
+    case Trace::Started:
+    case Trace::Entered:
+      return begin(lane, at, step);
+    case Trace::Left:
+      return suspend(lane, coroutine);
+    case Trace::Finished:
+      return finish(lane, coroutine);
+    case Trace::Enqueued:
+      return wake(machine, lane, static_cast<WakeCause>(detail));
+    default:
+      return;
+  }
+}
+
+void Chronicle::step_over(std::string_view machine) {
+  const auto found = present_steps_.find(machine);
+  if (found != present_steps_.end()) present_steps_.erase(found);
+}
+
+void Chronicle::wake(std::string_view machine, std::size_t lane, WakeCause cause) {
+  Step* const step = present_step(machine);
+  if (step == nullptr) return;
+  step->woken.push_back(Wake{lane, cause});
+  if (cause == WakeCause::Spawn) lanes_[lane].parent = step->lane;
+}
+
+void Chronicle::decided(const Decision& decision) {
+  Turn turn;
+  turn.decision = decision;
+  turn.step = forgotten_ + steps_.size();
+  if (decision.is_pick) {
+    turn.chosen = suspended(decision.value);
+    turn.passed_over = suspended(decision.subject);
+  }
+  turns_.push_back(std::move(turn));
+}
+
+void Chronicle::befell(Disturbance disturbance) {
+  if (disturbances_.size() == kMostDisturbances) disturbances_.pop_front();
+  disturbances_.push_back(std::move(disturbance));
+}
+
+Traffic::Id Chronicle::sent(std::string_view machine, Message message, const void* bytes,
+                            std::size_t size) {
+  if (present_step(machine) != nullptr) message.step = present_steps_.find(machine)->second.ordinal;
+  return traffic_.sent(std::move(message), bytes, size);
+}
+
+void Chronicle::ended(Instant end, std::uint64_t trace_hash) {
+  end_ = end;
+  trace_hash_ = trace_hash;
+  traffic_.finish(end);
+}
+
+Chronicle::Step* Chronicle::present_step(std::string_view machine) {
+  const auto found = present_steps_.find(machine);
+  if (found == present_steps_.end() || found->second.ordinal < forgotten_) return nullptr;
+  return &steps_[found->second.ordinal - forgotten_];
+}
+
+Chronicle::Step* Chronicle::open_step(std::string_view machine, std::size_t lane) {
+  Step* const step = present_step(machine);
+  if (step == nullptr || step->lane != lane) return nullptr;
+  return std::exchange(present_steps_.find(machine)->second.over, true) ? nullptr : step;
+}
+
+std::size_t Chronicle::lane_of(std::string_view machine, const CoroutineBase& coroutine) {
+  const auto [found, is_new] = lane_by_path_.emplace(coroutine.path(), lanes_.size());
+  if (is_new) {
+    lanes_.push_back(Lane{
+        std::string(machine), coroutine.label(), coroutine.path(), coroutine.spawn_place(), {}});
+    present_.push_back(Suspended{found->second, false, coroutine.spawn_place(), {}});
+  }
+  return found->second;
+}
+
+void Chronicle::begin(std::size_t lane, Instant at, std::uint64_t step) {
+  if (steps_.size() == kMostSteps) {
+    steps_.pop_front();
+    ++forgotten_;
+  }
+  Step next;
+  next.number = step;
+  next.lane = lane;
+  next.at = at;
+  present_steps_.insert_or_assign(lanes_[lane].machine, Present{forgotten_ + steps_.size()});
+  steps_.push_back(std::move(next));
+  present_[lane].begun = true;
+}
+
+void Chronicle::suspend(std::size_t lane, const CoroutineBase& coroutine) {
+  present_[lane].place = *coroutine.suspend_place();
+  present_[lane].stack = present_stack();
+  Step* const step = open_step(lanes_[lane].machine, lane);
+  if (step == nullptr) return;
+  step->place = *coroutine.suspend_place();
+  step->reason = what_it_waits_for(coroutine);
+  step->ending = coroutine.waker().empty() ? Ending::Yields : Ending::Waits;
+}
+
+void Chronicle::finish(std::size_t lane, const CoroutineBase& coroutine) {
+  Step* const step = open_step(lanes_[lane].machine, lane);
+  if (step == nullptr) return;
+  const bool failed = coroutine.error() && !is_cancellation(coroutine.error());
+  step->ending = failed ? Ending::Fails : Ending::Ends;
+  if (coroutine.error()) step->reason = fermata::describe(coroutine.error());
+}
+
+std::optional<Chronicle::Suspended> Chronicle::suspended(std::uint64_t path) const {
+  const auto found = lane_by_path_.find(path);
+  return found == lane_by_path_.end() ? std::nullopt : std::optional(present_[found->second]);
+}
+
+}  // namespace fermata::sim

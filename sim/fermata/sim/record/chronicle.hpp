@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What happened in one run, step by step, for people: who ran, why it gave way and where, whom it
+// woke, where the run was not calm, what the machines sent each other and what befell them. Written
+// only in runs that are watched closely, and of no effect on what they do.
+//
+// Memory   The last kMostSteps steps and the last kMostDisturbances are kept.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fermata/base/source_place.hpp"
+#include "fermata/base/time.hpp"
+#include "fermata/core/observer.hpp"
+#include "fermata/sim/record/traffic.hpp"
+#include "fermata/sim/tape/decision.hpp"
+
+namespace fermata {
+class CoroutineBase;
+}
+
+namespace fermata::sim {
+
+class Chronicle final : public DecisionListener {
+ public:
+  /// One coroutine of one machine.
+  struct Lane {
+    std::string machine;
+    std::string name;
+    std::uint64_t path = 0;
+    SourcePlace spawned;
+    /// The lane of whoever spawned it; empty for a program's first one.
+    std::optional<std::size_t> parent;
+  };
+
+  enum class Ending : std::uint8_t { Runs, Yields, Waits, Ends, Fails };
+
+  struct Wake {
+    std::size_t lane = 0;
+    WakeCause cause = WakeCause::Event;
+  };
+
+  /// The code between two switches.
+  struct Step {
+    std::uint64_t number = 0;  // As Failure::step counts.
+    std::size_t lane = 0;
+    Instant at;
+    Ending ending = Ending::Runs;  // Runs: the run ended in it.
+    std::string reason;            // What it waits for, or the error.
+    SourcePlace place;             // Where it gave way; not when it ended.
+    /// In its order; Spawn for those that it spawned. Until the reactor is looked at: of a step in
+    /// which a coroutine ends also those who waited for that.
+    std::vector<Wake> woken;
+  };
+
+  /// Somebody who could have run.
+  struct Suspended {
+    std::size_t lane = 0;
+    bool begun = false;
+    SourcePlace place;               // Where it is suspended; where it was spawned if not begun.
+    std::vector<const void*> stack;  // The return addresses, innermost first.
+  };
+
+  /// Where the run was not calm.
+  struct Turn {
+    Decision decision;
+    /// How many steps had begun by then.
+    std::size_t step = 0;
+    /// Of a pick: who ran, and who would have run in production.
+    std::optional<Suspended> chosen;
+    std::optional<Suspended> passed_over;
+  };
+
+  /// Something that befell a machine, a link or the world.
+  struct Disturbance {
+    /// "crash", "restart", "pause", "resume", "partition", "hold", "clog", "heal", "clock", "disk",
+    /// "signal", or the name of a Fault.
+    std::string kind;
+    std::string text;     // "machine 'server' crashes"
+    std::string machine;  // Empty: of none in particular.
+    std::string other;    // Where the link leads to that it befell; else empty.
+    Instant at;
+    std::optional<Instant> until;
+  };
+
+  static constexpr std::size_t kMostSteps = 200'000;
+  static constexpr std::size_t kMostDisturbances = 100'000;
+
+  // --- told by the run ---
+
+  void note(std::string_view machine, Trace kind, const CoroutineBase& coroutine,
+            std::uint64_t detail, Instant at, std::uint64_t step);
+  /// What is woken on this machine from now on is not the last step's doing.
+  void step_over(std::string_view machine);
+  void decided(const Decision& decision) override;
+  void befell(Disturbance disturbance);
+  /// Notes in which step it is sent.
+  Traffic::Id sent(std::string_view machine, Message message, const void* bytes = nullptr,
+                   std::size_t size = 0);
+  [[nodiscard]] Traffic& traffic() noexcept { return traffic_; }
+  void ended(Instant end, std::uint64_t trace_hash);
+
+  // --- the run ---
+
+  [[nodiscard]] const std::vector<Lane>& lanes() const noexcept { return lanes_; }
+  /// The last steps of the run, in its order.
+  [[nodiscard]] const std::deque<Step>& steps() const noexcept { return steps_; }
+  /// How many steps came before those.
+  [[nodiscard]] std::size_t forgotten() const noexcept { return forgotten_; }
+  [[nodiscard]] const std::vector<Turn>& turns() const noexcept { return turns_; }
+  [[nodiscard]] const std::deque<Disturbance>& disturbances() const noexcept {
+    return disturbances_;
+  }
+  [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
+  [[nodiscard]] Instant end() const noexcept { return end_; }
+  [[nodiscard]] std::uint64_t trace_hash() const noexcept { return trace_hash_; }
+
+ private:
+  /// The last step of a machine; `over` once it has given way.
+  struct Present {
+    std::size_t ordinal = 0;
+    bool over = false;
+  };
+
+  std::size_t lane_of(std::string_view machine, const CoroutineBase& coroutine);
+  /// The step whose doing it is what happens there now; null when it is nobody's.
+  [[nodiscard]] Step* present_step(std::string_view machine);
+  /// The same, until it has given way.
+  [[nodiscard]] Step* open_step(std::string_view machine, std::size_t lane);
+  void wake(std::string_view machine, std::size_t lane, WakeCause cause);
+  void begin(std::size_t lane, Instant at, std::uint64_t step);
+  void suspend(std::size_t lane, const CoroutineBase& coroutine);
+  void finish(std::size_t lane, const CoroutineBase& coroutine);
+  [[nodiscard]] std::optional<Suspended> suspended(std::uint64_t path) const;
+
+  std::vector<Lane> lanes_;
+  std::vector<Suspended> present_;  // Of each lane.
+  std::map<std::uint64_t, std::size_t> lane_by_path_;
+  std::deque<Step> steps_;
+  std::size_t forgotten_ = 0;
+  std::map<std::string, Present, std::less<>> present_steps_;  // By machine.
+  std::vector<Turn> turns_;
+  std::deque<Disturbance> disturbances_;
+  Traffic traffic_;
+  Instant end_;
+  std::uint64_t trace_hash_ = 0;
+};
+
+}  // namespace fermata::sim

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the audits of all nodes of one run write together.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fermata/core/assertions.hpp"
+#include "fermata/core/journal.hpp"
+#include "fermata/sim/record/catalogue.hpp"
+#include "fermata/sim/record/failure.hpp"
+
+namespace fermata::sim {
+class Decisions;
+}
+
+namespace fermata::sim::detail {
+
+class RunRecord {
+ public:
+  RunRecord() = default;
+  RunRecord(const RunRecord&) = delete;
+  RunRecord& operator=(const RunRecord&) = delete;
+
+  /// The run has failed: it ends when the present step does.
+  virtual void fail(Failure failure) = 0;
+
+  /// What it has failed with, for people; empty when it has not.
+  [[nodiscard]] virtual std::string why() const { return {}; }
+
+  /// Nothing that still happens counts: programs are being unwound.
+  [[nodiscard]] bool over() const noexcept { return hash.stopped(); }
+
+  /// Stopped when the run is over.
+  fermata::detail::TraceHash hash;
+  std::uint64_t steps = 0;
+  /// Of the last coroutine that came to run: `steps` + 1 then. As Failure::step counts.
+  std::uint64_t begun = 0;
+  std::vector<std::uint64_t> step_hashes;
+
+  /// Whose strategy wants to know of the steps; null: none does.
+  Decisions* told_of_steps = nullptr;
+  /// And what they have used.
+  bool wants_uses = false;
+  /// The program has promised to announce what its coroutines share.
+  bool sharing_announced = false;
+  /// Something has taken part that does not tell what is done with it.
+  bool sharing_unknown = false;
+
+  /// Of each site of the program, by its index; of all runs so far.
+  std::vector<AssertionCounts> assertions;
+  /// What must still come to hold, and what has.
+  fermata::detail::Pledge::List pledges;
+
+ protected:
+  ~RunRecord() = default;
+};
+
+}  // namespace fermata::sim::detail

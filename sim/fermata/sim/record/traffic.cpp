@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/record/traffic.hpp"
+
+#include <algorithm>
+
+namespace fermata::sim {
+
+// What an end does that is closed before anybody has taken its connect is of no effect.
+Traffic::Id Traffic::sent(Message message, const void* bytes, std::size_t size) {
+  const Way way{message.connection, message.from_client};
+  const bool ends = message.kind == Message::Kind::End || message.kind == Message::Kind::Reset;
+  if (ends && !sent_bytes_.contains(way)) return 0;
+  if (messages_.size() == kMostMessages) {
+    kept_bytes_ -= messages_.front().bytes.size();
+    messages_.pop_front();
+    ++forgotten_;
+  }
+  message.size = size;
+  if (const auto before = sent_bytes_.find(way); before != sent_bytes_.end()) {
+    message.offset = before->second;
+    before->second += size;
+  }
+  const std::size_t kept = std::min({size, kMostBytes, kMostInAll - kept_bytes_});
+  const auto* const first = static_cast<const std::byte*>(bytes);
+  if (kept > 0) message.bytes.assign(first, first + kept);
+  kept_bytes_ += kept;
+  const bool waits = message.fate == Message::Fate::UnderWay && message.arrival == Instant::never();
+  const bool is_on_connection = message.connection != 0 && message.kind != Message::Kind::Connect;
+  messages_.push_back(std::move(message));
+  const Id id = forgotten_ + messages_.size();
+  if (waits && is_on_connection) waiting_[way].push_back(id);
+  return id;
+}
+
+Message* Traffic::find(Id id) noexcept {
+  return id <= forgotten_ ? nullptr : &messages_[id - forgotten_ - 1];
+}
+
+void Traffic::became(Id id, Message::Fate fate, Instant arrival) {
+  Message* const message = find(id);
+  if (message == nullptr) return;
+  message->fate = fate;
+  message->arrival = arrival;
+  if (message->kind != Message::Kind::Connect || fate != Message::Fate::Delivered) return;
+  for (const bool from_client : {true, false}) {
+    sent_bytes_.try_emplace(Way{message->connection, from_client});
+  }
+}
+
+void Traffic::arrived(Id id, Instant when) {
+  const Message* const message = find(id);
+  if (message == nullptr) return;
+  const bool second = message->fate == Message::Fate::Duplicate;
+  became(id, second ? Message::Fate::Duplicate : Message::Fate::Delivered, when);
+}
+
+void Traffic::answered(Id id, Instant when) {
+  if (Message* const message = find(id)) message->answered = when;
+}
+
+void Traffic::left(Id id, Instant when) {
+  if (Message* const message = find(id)) message->sent = when;
+}
+
+void Traffic::resumed(std::uint64_t connection, bool from_client, Instant arrival) {
+  const auto found = waiting_.find(Way{connection, from_client});
+  if (found == waiting_.end() || found->second.empty()) return;
+  became(found->second.front(), Message::Fate::UnderWay, arrival);
+  found->second.pop_front();
+}
+
+void Traffic::given_up(std::uint64_t connection, bool from_client) {
+  const auto found = waiting_.find(Way{connection, from_client});
+  if (found == waiting_.end()) return;
+  for (const Id id : found->second) lose(id);
+  waiting_.erase(found);
+}
+
+void Traffic::cut_off(std::uint64_t connection, bool from_client, Instant now) {
+  for (Message& each : messages_) {
+    const bool is_there = each.connection == connection && each.from_client == from_client;
+    if (!is_there || each.fate != Message::Fate::UnderWay || each.arrival <= now) continue;
+    each.fate = Message::Fate::Lost;
+    each.arrival = Instant::never();
+  }
+  waiting_.erase(Way{connection, from_client});
+}
+
+void Traffic::finish(Instant end) {
+  for (Message& each : messages_) {
+    if (each.arrival > end) {
+      each.arrival = Instant::never();
+      const bool may_arrive =
+          each.fate == Message::Fate::Duplicate || each.fate == Message::Fate::Refused;
+      if (may_arrive) each.fate = Message::Fate::UnderWay;
+    } else if (each.fate == Message::Fate::UnderWay) {
+      each.fate = Message::Fate::Delivered;
+    }
+  }
+}
+
+std::string_view to_string(Message::Kind kind) noexcept {
+  switch (kind) {
+    case Message::Kind::Connect:
+      return "connect";
+    case Message::Kind::Data:
+      return "data";
+    case Message::Kind::End:
+      return "end";
+    case Message::Kind::Reset:
+      return "reset";
+    case Message::Kind::Datagram:
+      return "datagram";
+  }
+  return {};
+}
+
+std::string_view to_string(Message::Fate fate) noexcept {
+  switch (fate) {
+    case Message::Fate::UnderWay:
+      return "in flight";
+    case Message::Fate::Delivered:
+      return "delivered";
+    case Message::Fate::Lost:
+      return "lost";
+    case Message::Fate::Refused:
+      return "refused";
+    case Message::Fate::Duplicate:
+      return "duplicate";
+  }
+  return {};
+}
+
+}  // namespace fermata::sim

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/waits/wait_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "fermata/core/runtime.hpp"
+#include "fermata/sim/waits/references.hpp"
+#include "fermata/sim/waits/wait_history.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+using Certainty = WaitGraph::Certainty;
+
+std::string text_of(const SourcePlace* place) {
+  if (place == nullptr || place->line == 0) return {};
+  return fmt::format("{}:{}", place->file, place->line);
+}
+
+bool waits(const CoroutineBase& coroutine) noexcept {
+  return coroutine.waker().status == WakerStatus::Waiting;
+}
+
+/// What a coroutine does to a channel that one who wants the opposite waits for.
+std::uint64_t counterpart(const WaitHistory::Dealings& dealings, const std::string& wants) {
+  return wants == "send" ? dealings.received : dealings.sent;
+}
+
+class Builder {
+ public:
+  Builder(std::span<const WaitSource> sources, bool quiet, std::uint64_t steps)
+      : sources_(sources), quiet_(quiet) {
+    graph_.steps = steps;
+  }
+
+  WaitGraph build() {
+    for (const WaitSource& source : sources_) {
+      graph_.logged = graph_.logged || source.history != nullptr;
+      graph_.nodes.push_back({source.runtime->name(), source.paused});
+      each_coroutine(source, [&](const CoroutineBase& each) { add(source, each); });
+    }
+    for (const WaitSource& source : sources_) {
+      each_coroutine(source, [&](const CoroutineBase& each) { add_waits(source, each); });
+    }
+    for (std::size_t i = 0; i < asked_.size(); ++i) add_past(i);
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+      if (asked_[i].far_end != nullptr) {
+        add_users(i, *asked_[i].far_end, "the other end is with", "the other end was with");
+      }
+      for (const Stream& each : asked_[i].through) add_users(i, *each.event, each.how, nullptr);
+    }
+    for (std::size_t i = 0; i < asked_.size(); ++i) add_possible(i);
+    return std::move(graph_);
+  }
+
+ private:
+  class Answer;
+
+  struct Stream {
+    const Event* event;
+    const char* how;
+  };
+
+  /// What an object of the graph was made of.
+  struct Asked {
+    const Event* event;
+    const Event* far_end = nullptr;
+    std::vector<Stream> through = {};
+    std::string wants;
+    bool is_coroutine = false;
+  };
+
+  /// Of which source, and which number there.
+  using Key = std::pair<std::size_t, std::uint64_t>;
+
+  /// `runtime` may have gone: it is only compared.
+  [[nodiscard]] Key key(const Runtime* runtime, std::uint64_t number) const {
+    std::size_t source = 0;
+    while (source < sources_.size() && sources_[source].runtime != runtime) ++source;
+    return {source, number};
+  }
+
+  template <class F>
+  static void each_coroutine(const WaitSource& source, F visit) {
+    for (const CoroutineBase* each = source.runtime->registry().first(); each != nullptr;
+         each = each->next_registered()) {
+      visit(*each);
+    }
+  }
+
+  [[nodiscard]] const WaitHistory* history_of(const Event& event) const {
+    for (const WaitSource& source : sources_) {
+      if (source.runtime == &event.runtime()) return source.history;
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] std::string label(const Runtime& runtime, const std::string& name) const {
+    return sources_.size() > 1 ? fmt::format("{}/{}", runtime.name(), name) : name;
+  }
+
+  void add(const WaitSource& source, const CoroutineBase& coroutine) {
+    index_.emplace(key(source.runtime, coroutine.id()), graph_.coroutines.size());
+    WaitGraph::Coroutine& added = graph_.coroutines.emplace_back();
+    added.id = coroutine.id();
+    added.node = graph_.nodes.size() - 1;
+    added.name = label(*source.runtime, coroutine.label());
+    added.spawned = text_of(&coroutine.spawn_place());
+    added.suspended = text_of(coroutine.suspend_place());
+    added.info = coroutine.info();
+    added.main = coroutine.is_main();
+    added.zombie = coroutine.is_zombie();
+    if (waits(coroutine)) {
+      added.state = WaitGraph::State::Waiting;
+    } else if (source.runtime->current() == &coroutine) {
+      added.state = WaitGraph::State::Running;
+      added.suspended.clear();
+    }
+    if (source.history != nullptr) added.ready_since = source.history->ready_since(coroutine);
+  }
+
+  /// kNone when it has ended.
+  [[nodiscard]] std::size_t index_of(const Runtime& runtime, std::uint64_t id) const {
+    const auto found = index_.find(key(&runtime, id));
+    return found != index_.end() ? found->second : WaitGraph::kNone;
+  }
+
+  void add_waits(const WaitSource& source, const CoroutineBase& coroutine) {
+    const std::size_t index = index_of(*source.runtime, coroutine.id());
+    add_refusals(source, coroutine, index);
+    if (!waits(coroutine)) return;
+    for (const Registration* each = coroutine.waker().first(); each != nullptr;
+         each = each->next()) {
+      const Event& event = each->source();
+      const bool custom_timer =
+          each->rule() == WakeRule::Custom && event.kind() == EventKind::Timer;
+      WaitGraph::Wait wait;
+      wait.only_ends =
+          each->rule() == WakeRule::Token || each->rule() == WakeRule::Timeout || custom_timer;
+      wait.object = object_of(event, coroutine);
+      wait.wants = asked_[wait.object].wants;
+      if (!quiet_ && comes_by_itself(event)) graph_.coroutines[index].sleeps = true;
+      graph_.coroutines[index].waits.push_back(std::move(wait));
+    }
+  }
+
+  [[nodiscard]] static bool comes_by_itself(const Event& event) noexcept {
+    return event.counts_as_active() ||
+           (event.kind() == EventKind::Timer && event.hidden() && event.loop_ref_count() > 0);
+  }
+
+  void add_refusals(const WaitSource& source, const CoroutineBase& coroutine, std::size_t index) {
+    if (source.history == nullptr) return;
+    const Event* event = source.runtime->kernel().live_events.first();
+    for (; event != nullptr; event = event->next_live()) {
+      const WaitHistory::Object* past = source.history->find(*event);
+      if (past == nullptr) continue;
+      const auto dealings = past->by.find(coroutine.id());
+      if (dealings == past->by.end() || dealings->second.refused == 0) continue;
+      WaitGraph::Refusals refusals;
+      refusals.object = object_of(*event, coroutine);
+      refusals.times = dealings->second.refused;
+      for (const std::uint64_t id : dealings->second.overtaken_by) {
+        refusals.overtaken_by.push_back(label(*source.runtime, source.history->label(id)));
+      }
+      graph_.coroutines[index].refusals.push_back(std::move(refusals));
+    }
+  }
+
+  /// The object of the graph that stands for `event`, which `waiter` waits for.
+  std::size_t object_of(const Event& event, const CoroutineBase& waiter);
+  void ask(std::size_t object, const Event& event, const CoroutineBase& waiter);
+  void add_part(std::size_t object, const Event& part, const CoroutineBase& waiter) {
+    const std::size_t index = object_of(part, waiter);
+    auto& parts = graph_.objects[object].parts;
+    if (std::find(parts.begin(), parts.end(), index) == parts.end()) parts.push_back(index);
+  }
+
+  void hold(std::size_t object, const Runtime& runtime, std::uint64_t id, Certainty certainty,
+            std::string how, std::string since) {
+    const std::size_t by = index_of(runtime, id);
+    if (by != WaitGraph::kNone) {
+      graph_.objects[object].holds.push_back({by, certainty, std::move(how), std::move(since)});
+      return;
+    }
+    WaitGraph::Former former{{}, std::move(how), std::move(since), std::nullopt};
+    former.who = label(runtime, fmt::format("coroutine {}", id));
+    const WaitHistory* history = history_of(*asked_[object].event);
+    if (history != nullptr) {
+      former.who = label(runtime, history->label(id));
+      const WaitHistory::Person* person = history->find(id);
+      if (person != nullptr && person->end) former.end = deed(runtime, *history, *person->end);
+    }
+    graph_.objects[object].former.push_back(std::move(former));
+  }
+
+  [[nodiscard]] WaitGraph::Deed deed(const Runtime& runtime, const WaitHistory& history,
+                                     const WaitHistory::Deed& done) const {
+    WaitGraph::Deed deed;
+    deed.who = done.who != 0 ? label(runtime, history.label(done.who)) : "nobody";
+    deed.did = done.did;
+    deed.place = text_of(&done.place);
+    if (!done.exact && !deed.place.empty()) deed.place = "the step after " + deed.place;
+    if (done.woke != 0) deed.woke = label(runtime, history.label(done.woke));
+    deed.at = done.at;
+    deed.step = done.step;
+    return deed;
+  }
+
+  // --- what the history says ---
+
+  void add_past(std::size_t object) {
+    const Event& event = *asked_[object].event;
+    const WaitHistory* history = history_of(event);
+    const WaitHistory::Object* past = history != nullptr ? history->find(event) : nullptr;
+    if (past == nullptr) return;
+    WaitGraph::Object& node = graph_.objects[object];
+    const Runtime& runtime = event.runtime();
+    if (past->woken) node.woken = deed(runtime, *history, *past->woken);
+    if (past->ended) node.ended = deed(runtime, *history, *past->ended);
+    const bool is_channel = node.kind == "channel";
+    for (const auto& [id, dealings] : past->by) {
+      const std::string since = text_of(&dealings.last.place);
+      if (dealings.balance > 0) {
+        const bool one = dealings.balance == 1;
+        hold(object, runtime, id, Certainty::Likely,
+             one ? "held by" : fmt::format("held {} times by", dealings.balance), since);
+      }
+      if (is_channel && counterpart(dealings, asked_[object].wants) > 0) {
+        const char* role = asked_[object].wants == "send" ? "received by" : "sent to by";
+        hold(object, runtime, id, Certainty::Likely, role, {});
+      }
+      if (dealings.arrived > 0 && !waits_here(object, runtime, id)) {
+        hold(object, runtime, id, Certainty::Likely, "arrived at before by", since);
+      }
+    }
+  }
+
+  [[nodiscard]] bool waits_here(std::size_t object, const Runtime& runtime,
+                                std::uint64_t id) const {
+    const std::size_t index = index_of(runtime, id);
+    if (index == WaitGraph::kNone) return false;
+    const auto& waits = graph_.coroutines[index].waits;
+    return std::any_of(waits.begin(), waits.end(),
+                       [&](const WaitGraph::Wait& wait) { return wait.object == object; });
+  }
+
+  void hold_once(std::size_t object, std::size_t by, Certainty certainty, const char* how) {
+    auto& holds = graph_.objects[object].holds;
+    const bool known =
+        std::any_of(holds.begin(), holds.end(), [&](const auto& hold) { return hold.by == by; });
+    if (!known) holds.push_back({by, certainty, how, {}});
+  }
+
+  /// Whoever waits at `end`, one of a connection, or has used it; those who have ended only with
+  /// `formerly`.
+  void add_users(std::size_t object, const Event& end, const char* how, const char* formerly) {
+    for (std::size_t i = 0; i < graph_.coroutines.size(); ++i) {
+      for (const WaitGraph::Wait& wait : graph_.coroutines[i].waits) {
+        if (asked_[wait.object].event == &end) hold_once(object, i, Certainty::Known, how);
+      }
+    }
+    const WaitHistory* history = history_of(end);
+    const WaitHistory::Object* past = history != nullptr ? history->find(end) : nullptr;
+    if (past == nullptr) return;
+    for (const auto& [id, dealings] : past->by) {
+      const std::size_t by = index_of(end.runtime(), id);
+      if (by != WaitGraph::kNone) {
+        hold_once(object, by, Certainty::Likely, how);
+      } else if (formerly != nullptr) {
+        hold(object, end.runtime(), id, Certainty::Likely, formerly, {});
+      }
+    }
+  }
+
+  /// Somebody of any of the runtimes; one whose runtime has gone has gone with it.
+  void hold_by(std::size_t object, const WaitPerson& person, const char* how) {
+    const auto found = index_.find(key(person.runtime, person.coroutine));
+    if (found != index_.end()) {
+      hold_once(object, found->second, Certainty::Likely, how);
+    } else {
+      graph_.objects[object].former.push_back({person.label, how, {}, std::nullopt});
+    }
+  }
+
+  void hold_by_all_of(std::size_t object, const Runtime* run) {
+    for (const WaitSource& source : sources_) {
+      if (source.runtime != run) continue;
+      each_coroutine(source, [&](const CoroutineBase& each) {
+        hold_once(object, index_of(*run, each.id()), Certainty::Known, "the end of");
+      });
+    }
+  }
+
+  /// A channel whose other side nobody has ever used: those who wait for something else and could.
+  /// Who only joins others is asked last, and only about what is full.
+  void add_possible(std::size_t object) {
+    WaitGraph::Object& node = graph_.objects[object];
+    const bool known = !node.holds.empty() || !node.former.empty();
+    if (!node.kind.ends_with("channel") || known || !graph_.logged) return;
+    const bool full = asked_[object].wants == "send";
+    for (const bool joins : {false, true}) {
+      if (joins && (!full || !node.holds.empty())) return;
+      for (std::size_t i = 0; i < graph_.coroutines.size(); ++i) {
+        const WaitGraph::Coroutine& each = graph_.coroutines[i];
+        if (each.state != WaitGraph::State::Waiting || each.sleeps) continue;
+        if (joins_others(each) != joins || waits_for(each, object)) continue;
+        const char* how = full ? "could be received by" : "could be sent to by";
+        node.holds.push_back({i, Certainty::Possible, how, {}});
+      }
+    }
+  }
+
+  [[nodiscard]] static bool waits_for(const WaitGraph::Coroutine& coroutine, std::size_t object) {
+    return std::any_of(coroutine.waits.begin(), coroutine.waits.end(),
+                       [&](const WaitGraph::Wait& wait) { return wait.object == object; });
+  }
+  [[nodiscard]] bool joins_others(const WaitGraph::Coroutine& coroutine) const {
+    return std::any_of(
+        coroutine.waits.begin(), coroutine.waits.end(), [&](const WaitGraph::Wait& wait) {
+          return asked_[wait.object].is_coroutine || !graph_.objects[wait.object].parts.empty();
+        });
+  }
+
+  std::span<const WaitSource> sources_;
+  bool quiet_;
+  WaitGraph graph_;
+  std::vector<Asked> asked_;                                 // Beside graph_.objects.
+  std::map<Key, std::size_t> index_;                         // By id.
+  std::map<Key, std::size_t> object_index_;                  // By serial.
+  std::vector<std::pair<const void*, std::size_t>> shared_;  // By identity; only compared.
+};
+
+/// One object's answer, written into the graph.
+class Builder::Answer final : public WaitFacts {
+ public:
+  Answer(Builder& builder, std::size_t object, const CoroutineBase& waiter)
+      : builder_(builder), object_(object), waiter_(waiter) {}
+
+  void is(const char* kind, std::string_view name, const SourcePlace* made) override {
+    node().kind = kind;
+    node().name = name;
+    node().made = text_of(made);
+  }
+  void state(std::string text) override { node().state = std::move(text); }
+  void wanted(std::string_view what) override { asked().wants = what; }
+  void held_by(std::uint64_t coroutine, const SourcePlace* since) override {
+    const Runtime& runtime = asked().event->runtime();
+    if (builder_.index_of(runtime, coroutine) == WaitGraph::kNone) node().holder_ended = true;
+    builder_.hold(object_, runtime, coroutine, Certainty::Known, "held by", text_of(since));
+  }
+  void needs(const Event& part) override { builder_.add_part(object_, part, waiter_); }
+  void accepts(const Event& part) override {
+    node().any_part = true;
+    needs(part);
+  }
+  void across(const Event&, const Event& far_end) override {
+    asked().far_end = &far_end;
+    node().has_far_end = true;
+  }
+  void abandoned(const char* why) override { node().abandoned = why; }
+  void stopped() override { node().stopped = true; }
+  void stands_for(const void*) override { node().passive = true; }
+  void in_hands_of(const WaitPerson& person, const char* how) override {
+    builder_.hold_by(object_, person, how);
+  }
+  void ends_with(const Runtime* run) override { builder_.hold_by_all_of(object_, run); }
+  void through(const Event& stream, const char* how) override {
+    asked().through.push_back({&stream, how});
+  }
+  void outside(std::string_view whom) override { node().outside = whom; }
+
+ private:
+  [[nodiscard]] WaitGraph::Object& node() const { return builder_.graph_.objects[object_]; }
+  [[nodiscard]] Asked& asked() const { return builder_.asked_[object_]; }
+
+  Builder& builder_;
+  std::size_t object_;
+  const CoroutineBase& waiter_;
+};
+
+namespace {
+
+/// Finds out which object a request belongs to: both ends of a connection are one object each.
+class Identity final : public WaitFacts {
+ public:
+  explicit Identity(const Event& event) noexcept : event_(&event) {}
+  [[nodiscard]] const Event& event() const noexcept { return *event_; }
+  /// What it shares with others, or null.
+  [[nodiscard]] const void* shared() const noexcept { return shared_; }
+
+  void is(const char*, std::string_view, const SourcePlace*) override {}
+  void state(std::string) override {}
+  void wanted(std::string_view) override {}
+  void held_by(std::uint64_t, const SourcePlace*) override {}
+  void needs(const Event&) override {}
+  void accepts(const Event&) override {}
+  void across(const Event& near_end, const Event&) override { event_ = &near_end; }
+  void abandoned(const char*) override {}
+  void stopped() override {}
+  void stands_for(const void* shared) override { shared_ = shared; }
+  void in_hands_of(const WaitPerson&, const char*) override {}
+  void ends_with(const Runtime*) override {}
+  void through(const Event&, const char*) override {}
+  void outside(std::string_view) override {}
+
+ private:
+  const Event* event_;
+  const void* shared_ = nullptr;
+};
+
+}  // namespace
+
+std::size_t Builder::object_of(const Event& event, const CoroutineBase& waiter) {
+  Identity identity(event);
+  event.explain_wait(identity, waiter);
+  const Event& subject = identity.event();
+  const std::size_t next = graph_.objects.size();
+  std::size_t object = next;
+  if (identity.shared() != nullptr) {
+    const auto known = std::find_if(shared_.begin(), shared_.end(), [&](const auto& each) {
+      return each.first == identity.shared();
+    });
+    if (known != shared_.end()) {
+      object = known->second;
+    } else {
+      shared_.emplace_back(identity.shared(), next);
+    }
+  } else {
+    object = object_index_.emplace(key(&subject.runtime(), subject.serial()), next).first->second;
+  }
+  const bool fresh = object == next;
+  if (fresh) {
+    graph_.objects.emplace_back();
+    asked_.push_back({&subject, nullptr, {}, {}, event.kind() == EventKind::Coroutine});
+    ask(object, event, waiter);
+  }
+  return object;
+}
+
+void Builder::ask(std::size_t object, const Event& event, const CoroutineBase& waiter) {
+  {
+    WaitGraph::Object& node = graph_.objects[object];
+    node.info = event.info();
+    node.serial = event.serial();
+    node.kind = "event";
+    node.made = text_of(event.made_at());
+    node.passive = event.kind() == EventKind::Plain;
+    node.only_waiters_refer = only_waiters_refer_to(event);
+  }
+  if (event.kind() == EventKind::Coroutine) {
+    const auto& coroutine = static_cast<const CoroutineBase&>(event);
+    graph_.objects[object].kind = "join";
+    graph_.objects[object].name = label(event.runtime(), coroutine.label());
+    if (!coroutine.closed()) {
+      hold(object, event.runtime(), coroutine.id(), Certainty::Known, "the end of", {});
+    }
+    return;
+  }
+  Answer answer(*this, object, waiter);
+  event.explain_wait(answer, waiter);
+  if (event.kind() != EventKind::Plain) return;
+  for (const Event* each = event.runtime().kernel().live_events.first(); each != nullptr;
+       each = each->next_live()) {
+    if (each->answers_for(event)) add_part(object, *each, waiter);
+  }
+}
+
+}  // namespace
+
+std::string WaitGraph::Object::title() const {
+  if (!name.empty()) return fmt::format("{} '{}'", kind, name);
+  if (kind == "event" || kind == "timer") return fmt::format("{} #{}", kind, serial);
+  return made.empty() ? kind : fmt::format("{} made at {}", kind, made);
+}
+
+const char* to_string(WaitGraph::State state) noexcept {
+  switch (state) {
+    case WaitGraph::State::Ready:
+      return "ready";
+    case WaitGraph::State::Running:
+      return "running";
+    case WaitGraph::State::Waiting:
+      return "waiting";
+  }
+  return "ready";
+}
+
+WaitGraph make_wait_graph(std::span<const WaitSource> sources, bool quiet, std::uint64_t steps) {
+  return Builder(sources, quiet, steps).build();
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/waits/wait_history.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fermata/core/runtime.hpp"
+#include "fermata/sim/waits/subject.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr std::size_t kOvertakersKept = 8;
+
+/// Nobody waits for a fire of the others without a deed of somebody.
+bool is_fired_by_hand(const Event& event) noexcept { return event.kind() == EventKind::Plain; }
+
+/// Null when it has ended.
+const CoroutineBase* find_coroutine(const Runtime& runtime, std::uint64_t id) {
+  const CoroutineBase* each = runtime.registry().first();
+  while (each != nullptr && each->id() != id) each = each->next_registered();
+  return each;
+}
+
+}  // namespace
+
+void WaitHistory::begin(const Runtime& runtime, const std::uint64_t& steps) {
+  runtime_ = &runtime;
+  steps_ = &steps;
+  objects_.clear();
+  people_.clear();
+  resumed_at_.clear();
+  ready_since_.clear();
+}
+
+void WaitHistory::remember(const CoroutineBase& coroutine) {
+  Person& person = people_[coroutine.id()];
+  if (person.label.empty()) person.label = coroutine.label();
+}
+
+WaitHistory::Deed WaitHistory::present(const char* did) const {
+  Deed deed;
+  deed.did = did;
+  deed.at = runtime_->now();
+  deed.step = *steps_ + 1;
+  return deed;
+}
+
+WaitHistory::Deed WaitHistory::deed(const char* did, const SourcePlace* place) {
+  Deed deed = present(did);
+  const CoroutineBase* const doer = runtime_->current();
+  if (doer != nullptr) {
+    remember(*doer);
+    deed.who = doer->id();
+    const auto began = resumed_at_.find(doer->id());
+    deed.place = began != resumed_at_.end() ? began->second : doer->spawn_place();
+  }
+  deed.exact = place != nullptr;
+  if (place != nullptr) deed.place = *place;
+  return deed;
+}
+
+void WaitHistory::note(WaitAct act, const Event& event, const SourcePlace* place,
+                       std::uint64_t detail) {
+  const CoroutineBase* const doer = runtime_->current();
+  Object& object = objects_[event.serial()];
+  if (act == WaitAct::Dropped) {
+    object.ended = deed("dropped", place);
+    return;
+  }
+  if (act == WaitAct::Notified) {
+    object.woken = deed("notified", place);
+    object.woken->woke = detail;
+    if (const CoroutineBase* woken = find_coroutine(*runtime_, detail)) remember(*woken);
+    return;
+  }
+  if (doer == nullptr) return;
+  Dealings& dealings = object.by[doer->id()];
+  const auto amount = static_cast<std::int64_t>(detail);
+  switch (act) {
+    case WaitAct::Took:
+      dealings.balance += amount;
+      dealings.refused = 0;
+      dealings.overtaken_by.clear();
+      dealings.last = deed("took", place);
+      return;
+    case WaitAct::Gave:
+      dealings.balance -= amount;
+      object.woken = deed("released", place);
+      return;
+    case WaitAct::Sent:
+      ++dealings.sent;
+      dealings.last = deed("sent", place);
+      return;
+    case WaitAct::Received:
+      ++dealings.received;
+      dealings.last = deed("received", place);
+      return;
+    case WaitAct::Arrived:
+      ++dealings.arrived;
+      dealings.last = deed("arrived", place);
+      return;
+    case WaitAct::Used:
+      ++dealings.used;
+      dealings.last = deed("used", place);
+      return;
+    case WaitAct::Refused: {
+      ++dealings.refused;
+      dealings.last = deed("was refused", place);
+      auto& by = dealings.overtaken_by;
+      const bool known = std::find(by.begin(), by.end(), detail) != by.end();
+      if (detail == 0 || known || by.size() == kOvertakersKept) return;
+      by.push_back(detail);
+      if (const CoroutineBase* holder = find_coroutine(*runtime_, detail)) remember(*holder);
+      return;
+    }
+    case WaitAct::Notified:
+    case WaitAct::Dropped:
+      return;
+  }
+}
+
+void WaitHistory::note(Trace kind, const Event& subject, std::uint64_t detail) {
+  switch (kind) {
+    case Trace::EventFired:
+      if (is_fired_by_hand(subject)) objects_[subject.serial()].woken = deed("fired", nullptr);
+      return;
+    case Trace::EventStopped:
+      if (subject.kind() == EventKind::Timer && detail == 0) {
+        objects_[subject.serial()].ended = deed("stopped", nullptr);
+      }
+      return;
+    case Trace::EventClosed:
+      if (subject.kind() == EventKind::Timer) {
+        objects_[subject.serial()].ended = deed("closed", nullptr);
+      }
+      return;
+    case Trace::EventDestroyed:
+      objects_.erase(subject.serial());
+      return;
+    case Trace::Enqueued: {
+      const CoroutineBase& coroutine = as_coroutine(subject);
+      ready_since_.emplace(coroutine.id(), *steps_ + 1);
+      const SourcePlace* place = coroutine.suspend_place();
+      if (place != nullptr) resumed_at_[coroutine.id()] = *place;
+      return;
+    }
+    case Trace::Started:
+    case Trace::Entered:
+      ready_since_.erase(as_coroutine(subject).id());
+      return;
+    case Trace::Finished: {
+      const CoroutineBase& coroutine = as_coroutine(subject);
+      ready_since_.erase(coroutine.id());
+      resumed_at_.erase(coroutine.id());
+      if (!coroutine.name().empty()) remember(coroutine);
+      const auto known = people_.find(coroutine.id());
+      if (known == people_.end()) return;
+      known->second.end = present(coroutine.error() ? "failed" : "ended");
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+const WaitHistory::Object* WaitHistory::find(const Event& object) const {
+  const auto found = objects_.find(object.serial());
+  return found != objects_.end() ? &found->second : nullptr;
+}
+
+const WaitHistory::Person* WaitHistory::find(std::uint64_t coroutine) const {
+  const auto found = people_.find(coroutine);
+  return found != people_.end() ? &found->second : nullptr;
+}
+
+std::string WaitHistory::label(std::uint64_t coroutine) const {
+  const Person* person = find(coroutine);
+  return person != nullptr ? person->label : fmt::format("coroutine {}", coroutine);
+}
+
+std::uint64_t WaitHistory::ready_since(const CoroutineBase& coroutine) const {
+  const auto found = ready_since_.find(coroutine.id());
+  return found != ready_since_.end() ? found->second : 0;
+}
+
+}  // namespace fermata::sim::detail
