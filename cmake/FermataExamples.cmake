@@ -49,8 +49,9 @@ foreach(example IN LISTS examples)
       list(APPEND properties WILL_FAIL TRUE)
     endif()
     fermata_test(example_${name}_sim_test examples/${name}
-      SOURCES ${simulations} ${shared} LINK fermata_test_support fermata_loop fermata_sim_db fermata_sim_property
-        fermata_sim fmt::fmt
+      SOURCES ${simulations} ${shared}
+      LINK fermata_test_support fermata_loop fermata_sim fermata_sim_db fermata_sim_property
+        fmt::fmt
       PROPERTIES ${properties})
     target_compile_options(example_${name}_sim_test PRIVATE $<$<CONFIG:Release>:-O0>)
   endif()

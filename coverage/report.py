@@ -63,7 +63,7 @@ def read_lines(info):
 
 
 def folder_of(path):
-    """runtime/fermata/core/event.cpp belongs to runtime/core, sim/fermata/sim/tape/tape.cpp to sim."""
+    """runtime/fermata/core/event.cpp belongs to runtime/core, all below sim/ to sim."""
     parts = path.split("/")
     return f"runtime/{parts[2]}" if parts[0] == "runtime" and len(parts) > 3 else parts[0]
 

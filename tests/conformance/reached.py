@@ -5,7 +5,7 @@
 Usage: reached.py ROOT --binaries BUILD [--list]
        reached.py --self-test
 
-Takes the virtual functions that runtime/fermata/reactor and runtime/fermata/core/reactor.hpp declare, destructors
+Takes the virtual functions that runtime/reactor and runtime/core/reactor.hpp declare, destructors
 aside, and runs the conformance programs, once for each arm, with a breakpoint at every function
 that overrides one of them. Fails when an arm reaches no overrider of a function, unless the last
 table of docs/not_modelled.md says so, and when the arms have not the same number of cases. --list

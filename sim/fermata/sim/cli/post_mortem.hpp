@@ -19,8 +19,8 @@ namespace fermata::sim::cli {
                                                           const RunOptions& options);
 
 /// Has the test program put the run of `failure` on a tape and make it small
-/// (fermata/sim/run/autopsy.hpp); adds to the record what came of it. `scratch` is a path for its events.
-/// Calls `waiting` many times a second. Gives up when the tool is interrupted.
+/// (fermata/sim/run/autopsy.hpp); adds to the record what came of it. `scratch` is a path for its
+/// events. Calls `waiting` many times a second. Gives up when the tool is interrupted.
 void make_post_mortem(FailureRecord& failure, const RunOptions& options, const TestBinary& binary,
                       const std::string& scratch, const std::function<void()>& waiting);
 
