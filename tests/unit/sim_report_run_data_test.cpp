@@ -9,7 +9,7 @@
 
 #include "fermata/sim/report/failure_report.hpp"
 #include "fermata/sim/report/html_page.hpp"
-#include "fermata/sim/run/culprit.hpp"
+#include "fermata/sim/run/culprit_search.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "tests/support/watched_run.hpp"
 

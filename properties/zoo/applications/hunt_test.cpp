@@ -10,7 +10,7 @@
 #include <string>
 
 #include "fermata/sim/record/chronicle.hpp"
-#include "fermata/sim/run/culprit.hpp"
+#include "fermata/sim/run/culprit_search.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/shrinker.hpp"
 #include "properties/zoo/applications/expected.hpp"

@@ -14,19 +14,22 @@ namespace {
 
 FuzzDriver the_driver = nullptr;
 
-}  // namespace
-
-FuzzDriver fuzz_driver() noexcept { return the_driver; }
-void set_fuzz_driver(FuzzDriver driver) noexcept { the_driver = driver; }
-
-FuzzSession::FuzzSession(const Program& program, const Options& options, const std::string& test,
-                         const Aftermath& aftermath)
-    : program_(program), options_(options), test_(test), aftermath_(aftermath) {
-  make_target();
+void fuzz_with_driver(const FuzzedTest& test) {
+  FuzzSession session(test);
+  the_driver(session);
 }
 
+}  // namespace
+
+void register_fuzz_driver(FuzzDriver driver) noexcept {
+  the_driver = driver;
+  register_fuzzer(&fuzz_with_driver);
+}
+
+FuzzSession::FuzzSession(const FuzzedTest& test) : test_(test) { make_target(); }
+
 void FuzzSession::make_target() {
-  target_ = std::make_unique<FuzzTarget>(program_, world_options(options_));
+  target_ = std::make_unique<FuzzTarget>(test_.program, world_options(test_.options));
 }
 
 bool FuzzSession::run(std::span<const std::uint8_t> bytes) {
@@ -43,14 +46,14 @@ bool FuzzSession::run(std::span<const std::uint8_t> bytes) {
 // The run is made again as an exploration of one run: so it comes to the same tape and report.
 void FuzzSession::report(std::string strategy, std::uint64_t seed) {
   ExploreOptions options;
-  options.name = test_;
+  options.name = test_.name;
   options.runs = 1;
   options.seed = seed;
   options.strategy = std::move(strategy);
-  options.faults = options_.faults_text;
+  options.faults = test_.options.faults_text;
   options.check_determinism = 0;
-  options.world = world_options(options_);
-  ExploreResult result = explore(options, program_);
+  options.world = world_options(test_.options);
+  ExploreResult result = explore(options, test_.program);
   if (!result.found) {
     note_verdict(Verdict::Nondeterminism);
     ADD_FAILURE() << "nondeterminism: state leaks between runs: an input failed after others, and "
@@ -59,7 +62,7 @@ void FuzzSession::report(std::string strategy, std::uint64_t seed) {
     return;
   }
   const Reproduction reproduction{seed, 1, options.strategy};
-  aftermath_.of_exploration(std::move(*result.found), reproduction, 1);
+  test_.aftermath.of_exploration(std::move(*result.found), reproduction, 1);
 }
 
 }  // namespace fermata::sim::detail

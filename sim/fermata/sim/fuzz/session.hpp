@@ -10,16 +10,14 @@
 #include <string>
 
 #include "fermata/sim/fuzz/target.hpp"
-#include "fermata/sim/run/aftermath.hpp"
-#include "fermata/sim/run/environment.hpp"
+#include "fermata/sim/run/fuzzer.hpp"
 
 namespace fermata::sim::detail {
 
 class FuzzSession {
  public:
-  /// All must outlive this.
-  FuzzSession(const Program& program, const Options& options, const std::string& test,
-              const Aftermath& aftermath);
+  /// What `test` refers to must outlive this.
+  explicit FuzzSession(const FuzzedTest& test);
 
   /// Runs one input. False: it has failed; the failure was run again in a fresh process, made
   /// small, explained, written to a tape and reported, and the GoogleTest test has failed.
@@ -34,10 +32,7 @@ class FuzzSession {
   void make_target();
   void report(std::string strategy, std::uint64_t seed);
 
-  const Program& program_;
-  const Options& options_;
-  const std::string& test_;
-  const Aftermath& aftermath_;
+  FuzzedTest test_;
   void (*before_report_)() = nullptr;
   std::unique_ptr<FuzzTarget> target_;
 };
@@ -45,8 +40,7 @@ class FuzzSession {
 /// Brings inputs to a session until there are no more, or one has failed.
 using FuzzDriver = void (*)(FuzzSession& session);
 
-/// Null: this program has no fuzzer.
-[[nodiscard]] FuzzDriver fuzz_driver() noexcept;
-void set_fuzz_driver(FuzzDriver driver) noexcept;
+/// Makes this program one that can be fuzzed: with FERMATA_FUZZ `driver` brings the inputs.
+void register_fuzz_driver(FuzzDriver driver) noexcept;
 
 }  // namespace fermata::sim::detail

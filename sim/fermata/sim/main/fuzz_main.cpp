@@ -23,7 +23,7 @@ void drive_once(fermata::sim::detail::FuzzSession& session) {
 
 int fuzz(const std::string& test, int argc, char** argv) {
   fermata::sim::detail::take_arguments(argc, argv);
-  fermata::sim::detail::set_fuzz_driver(&drive_once);
+  fermata::sim::detail::register_fuzz_driver(&drive_once);
   std::vector<std::string> own = {argv[0], "--gtest_filter=" + test,
                                   "--gtest_also_run_disabled_tests", "--gtest_brief=1"};
   std::vector<char*> pointers;

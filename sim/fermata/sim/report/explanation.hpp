@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "fermata/sim/run/culprit.hpp"
-#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/record/culprit.hpp"
+#include "fermata/sim/record/found_failure.hpp"
 
 namespace fermata::sim {
 

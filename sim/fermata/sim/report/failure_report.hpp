@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
+#include "fermata/sim/record/found_failure.hpp"
+#include "fermata/sim/record/shrunk.hpp"
 #include "fermata/sim/report/explanation.hpp"
 #include "fermata/sim/report/run_report.hpp"
-#include "fermata/sim/run/explore.hpp"
-#include "fermata/sim/run/shrinker.hpp"
 
 namespace fermata::sim {
 

@@ -14,9 +14,8 @@
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/base/whole_file.hpp"
 #include "fermata/sim/report/report_file.hpp"
-#include "fermata/sim/run/culprit.hpp"
+#include "fermata/sim/run/culprit_search.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
-#include "fermata/sim/run/shrinker.hpp"
 #include "fermata/sim/run/verdicts.hpp"
 
 namespace fermata::sim::detail {

@@ -14,6 +14,7 @@
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "fermata/sim/run/runner.hpp"
+#include "fermata/sim/run/shrinker.hpp"
 
 namespace fermata::sim::detail {
 

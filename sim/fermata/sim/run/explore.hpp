@@ -7,13 +7,12 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fermata/base/time.hpp"
-#include "fermata/sim/record/failure.hpp"
+#include "fermata/sim/record/found_failure.hpp"
 #include "fermata/sim/run/behaviours.hpp"
 #include "fermata/sim/run/runner.hpp"
 #include "fermata/sim/tape/tape.hpp"
@@ -48,30 +47,6 @@ struct ExploreOptions {
   std::function<bool(std::uint64_t run, const ExploreResult& so_far)> on_run;
   /// Who is told of each decision of all runs, twins too; null: nobody.
   DecisionListener* listener = nullptr;
-};
-
-/// A run that failed, and all there is to tell about it.
-struct FoundFailure {
-  Failure failure;
-  /// Counted from 0, also in a part of an exploration.
-  std::uint64_t run = 0;
-  /// Whether its seed gave the same run again, in this process.
-  bool repeatable = true;
-  /// Its decisions, with names, and all that fixes it.
-  Tape tape;
-  std::uint64_t steps = 0;
-  Instant end;
-  /// The faults that the run had, a line each.
-  std::string faults;
-  /// What the run printed and what its runtimes logged, with virtual time and coroutine.
-  std::string output;
-  std::string arguments;
-  /// The trace hash after each step.
-  std::vector<std::uint64_t> step_hashes;
-  /// What happened, step by step.
-  std::shared_ptr<const Chronicle> chronicle;
-  /// What its Histories have recorded, each as a JSON object.
-  std::vector<std::string> histories;
 };
 
 /// A run that was executed twice and came to the same.

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/run/shrinker.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
 #include <utility>
 #include <vector>
 
-#include "fermata/sim/base/counted.hpp"
+#include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/tape/random.hpp"
 
 namespace fermata::sim {
@@ -295,17 +293,6 @@ class Shrinker {
 };
 
 }  // namespace
-
-std::string Shrunk::summary() const {
-  std::string text = fmt::format("shrunk: {} -> {}", counted(decisions_before, "decision"),
-                                 found.tape.decisions.size());
-  if (smaller_arguments > 0) {
-    text += fmt::format(", arguments {} times smaller", smaller_arguments);
-  }
-  text += fmt::format(" ({})", counted(runs, "run"));
-  if (!minimal) text += "; there was more to try (--shrink-runs)";
-  return text;
-}
 
 std::optional<SmallerTape> shrink(Trials& trials, const Program& program, const Tape& tape,
                                   const ShrinkLimits& limits) {

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/record/shrunk.hpp"
 #include "fermata/sim/run/runner.hpp"
 
 namespace fermata::sim {
@@ -33,20 +33,6 @@ struct ShrinkLimits {
   std::uint64_t steps_in_vain = 20'000'000;
   /// In all of its runs. More than a failing run has, or nothing is tried.
   std::uint64_t steps = 60'000'000;
-};
-
-struct Shrunk {
-  /// What is left; its tape and its picture are those of the smaller run.
-  FoundFailure found;
-  std::size_t decisions_before = 0;
-  /// How often the arguments were made smaller.
-  std::size_t smaller_arguments = 0;
-  std::uint64_t runs = 0;
-  /// Whether nothing was left untried: no single decision can be dropped.
-  bool minimal = false;
-
-  /// "shrunk: 412 decisions -> 2, arguments 7 times smaller (187 runs)".
-  [[nodiscard]] std::string summary() const;
 };
 
 /// Who makes the runs that the search wants to see: in this process, or where they may do worse

@@ -13,7 +13,6 @@
 #include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/seed.hpp"
-#include "fermata/sim/fuzz/session.hpp"
 #include "fermata/sim/run/aftermath.hpp"
 #include "fermata/sim/run/autopsy.hpp"
 #include "fermata/sim/run/board.hpp"
@@ -21,6 +20,7 @@
 #include "fermata/sim/run/events.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
+#include "fermata/sim/run/fuzzer.hpp"
 #include "fermata/sim/run/last_words.hpp"
 #include "fermata/sim/run/obligations.hpp"
 #include "fermata/sim/run/reanchor.hpp"
@@ -163,7 +163,7 @@ class SimTest {
   }
 
   void fuzz() const {
-    if (fuzz_driver() == nullptr) {
+    if (fuzzer() == nullptr) {
       throw UsageError(
           "FERMATA_FUZZ: this program has no fuzzer; expected one that is linked with "
           "fermata::fuzz_main (docs/guide/fuzzing.md)");
@@ -173,8 +173,8 @@ class SimTest {
     GuardOptions guard = options_.guard;
     guard.allowed.emplace_back("clock_gettime");
     set_guard(std::move(guard));
-    FuzzSession session(program_, options_, name_, aftermath_);
-    fuzz_driver()(session);
+    fuzzer()(FuzzedTest{
+        .program = program_, .options = options_, .name = name_, .aftermath = aftermath_});
   }
 
   void replay() {

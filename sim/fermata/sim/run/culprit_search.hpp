@@ -10,13 +10,10 @@
 //              where the failure cannot be avoided any more; it jumps at the decision that decides.
 //              (FoundationDB draws that curve over time, for a person to look at.)
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <vector>
 
+#include "fermata/sim/record/culprit.hpp"
 #include "fermata/sim/run/runner.hpp"
 #include "fermata/sim/tape/tape.hpp"
 
@@ -28,23 +25,6 @@ struct CulpritLimits {
   std::uint64_t steps = 20'000'000;
   /// In one run whose rest is drawn anew; one that goes on for longer has not failed.
   std::uint64_t steps_of_run = std::numeric_limits<std::uint64_t>::max();
-};
-
-/// How many of the runs failed in the same way.
-struct Share {
-  std::uint64_t failed = 0;
-  std::uint64_t runs = 0;
-};
-
-struct Culprit {
-  /// Of the tape's decisions; nothing when there are none.
-  std::optional<std::size_t> decision;
-  /// Entry j: the first j decisions are kept, the rest is drawn anew. Empty when there was no room
-  /// for as many runs.
-  std::vector<Share> reseeded;
-  /// The run with all decisions but that one; null when it fails as well.
-  std::shared_ptr<const Chronicle> passing;
-  std::uint64_t runs = 0;
 };
 
 /// `tape` is of a run of `program` in a world with `options` that failed.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/run/culprit.hpp"
+#include "fermata/sim/run/culprit_search.hpp"
 
 #include <algorithm>
 #include <utility>

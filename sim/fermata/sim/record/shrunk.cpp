@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/record/shrunk.hpp"
+
+#include <fmt/format.h>
+
+#include "fermata/sim/base/counted.hpp"
+
+namespace fermata::sim {
+
+std::string Shrunk::summary() const {
+  std::string text = fmt::format("shrunk: {} -> {}", counted(decisions_before, "decision"),
+                                 found.tape.decisions.size());
+  if (smaller_arguments > 0) {
+    text += fmt::format(", arguments {} times smaller", smaller_arguments);
+  }
+  text += fmt::format(" ({})", counted(runs, "run"));
+  if (!minimal) text += "; there was more to try (--shrink-runs)";
+  return text;
+}
+
+}  // namespace fermata::sim
