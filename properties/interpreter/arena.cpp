@@ -47,8 +47,8 @@ Arena::Ending Arena::run(Chooser* chooser, Observer& witness, sim::WakeListener*
   runtime_.kernel().chooser = chooser;
   runtime_.kernel().observer = &witness;
   sim::detail::AuditOptions options;
-  options.step_limit = 200'000;
-  options.instant_limit = 100'000;
+  options.limits.steps = 200'000;
+  options.limits.steps_at_instant = 100'000;
   options.allow_deadlock = true;
   options.wakes = wakes;
   audit_.begin_run(runtime_, options);

@@ -37,7 +37,7 @@ TEST(Environment, LeavesEverythingAtItsDefault) {
   EXPECT_FALSE(options.seed);
   EXPECT_FALSE(options.runs);
   EXPECT_EQ(options.strategy, "portfolio");
-  EXPECT_EQ(options.time_limit, 24h);
+  EXPECT_EQ(options.limits.time, 24h);
 }
 
 TEST(Environment, ReadsEveryVariable) {
@@ -57,9 +57,9 @@ TEST(Environment, ReadsEveryVariable) {
   EXPECT_EQ(options.replay_mode, ReplayMode::Best);
   EXPECT_TRUE(options.faults.has(Fault::Delay));
   EXPECT_FALSE(options.faults.has(Fault::Hung));
-  EXPECT_EQ(options.time_limit, 250ms);
-  EXPECT_EQ(options.step_limit, 99u);
-  EXPECT_EQ(options.instant_limit, 98u);
+  EXPECT_EQ(options.limits.time, 250ms);
+  EXPECT_EQ(options.limits.steps, 99u);
+  EXPECT_EQ(options.limits.steps_at_instant, 98u);
   EXPECT_EQ(options.check_determinism, 0u);
   EXPECT_TRUE(options.full_audit);
   EXPECT_EQ(options.out, "out");
@@ -99,9 +99,7 @@ TEST(Environment, DefaultsInTheTableAreTheDefaults) {
     Options options;
     variable.read(options, variable.default_text);
     EXPECT_EQ(options.strategy, untouched.strategy) << variable.name;
-    EXPECT_EQ(options.time_limit, untouched.time_limit) << variable.name;
-    EXPECT_EQ(options.step_limit, untouched.step_limit) << variable.name;
-    EXPECT_EQ(options.instant_limit, untouched.instant_limit) << variable.name;
+    EXPECT_EQ(options.limits, untouched.limits) << variable.name;
     EXPECT_EQ(options.check_determinism, untouched.check_determinism) << variable.name;
     EXPECT_EQ(options.out, untouched.out) << variable.name;
     EXPECT_EQ(options.trace, untouched.trace) << variable.name;

@@ -256,8 +256,8 @@ TEST(Explore, RefusesStrategiesAndFaultsThatThereAreNot) {
 
 TEST(Reproduce, FixesEverythingThatIsNotUsual) {
   Options options;
-  options.time_limit = 90s;
-  options.instant_limit = 77;
+  options.limits.time = 90s;
+  options.limits.steps_at_instant = 77;
   options.full_audit = true;
   options.check_determinism = 1;
   const detail::Reproduction reproduction{42, 3, "pct:2:k=9"};

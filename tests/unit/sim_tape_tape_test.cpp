@@ -21,9 +21,9 @@ Tape example() {
   tape.seed = 0xfeedface12345678;
   tape.strategy = "pct:3:k=57";
   tape.faults = "short-read,reset";
-  tape.time_limit = std::chrono::hours(24);
-  tape.step_limit = 1'000'000;
-  tape.instant_limit = 500'000;
+  tape.limits.time = std::chrono::hours(24);
+  tape.limits.steps = 1'000'000;
+  tape.limits.steps_at_instant = 500'000;
   tape.rapidcheck = "reproduce=BkSRdSLcvBjY";
   tape.signature = "safety: Expected # to be #";
   tape.trace_hash = 0xdeadbeef;
@@ -61,9 +61,9 @@ TEST(Tape, ReadsBackWhatItWrote) {
   EXPECT_EQ(tape.seed, 0xfeedface12345678u);
   EXPECT_EQ(tape.strategy, "pct:3:k=57");
   EXPECT_EQ(tape.faults, "short-read,reset");
-  EXPECT_EQ(tape.time_limit, std::chrono::hours(24));
-  EXPECT_EQ(tape.step_limit, 1'000'000u);
-  EXPECT_EQ(tape.instant_limit, 500'000u);
+  EXPECT_EQ(tape.limits.time, std::chrono::hours(24));
+  EXPECT_EQ(tape.limits.steps, 1'000'000u);
+  EXPECT_EQ(tape.limits.steps_at_instant, 500'000u);
   EXPECT_EQ(tape.rapidcheck, "reproduce=BkSRdSLcvBjY");
   EXPECT_EQ(tape.signature, "safety: Expected # to be #");
   EXPECT_EQ(tape.trace_hash, 0xdeadbeefu);

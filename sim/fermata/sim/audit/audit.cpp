@@ -49,7 +49,7 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
     note_only(watched_ ? kTold : kNoted);
   }
   const bool breaks = options.break_at > record_.steps + 1;
-  look_after_ = breaks ? options.break_at - 2 : options.step_limit;
+  look_after_ = breaks ? options.break_at - 2 : options.limits.steps;
   journal_.forget_all();
   counted_ = {};
   steps_since_recount_ = 0;
@@ -291,7 +291,7 @@ std::string Audit::busy_coroutine() const {
 
 // Between two steps; in one it is the coroutine that is busy.
 void Audit::note_timer(const Event& timer) {
-  if (running_ != nullptr || ++at_instant_ <= options_.instant_limit) return;
+  if (running_ != nullptr || ++at_instant_ <= options_.limits.steps_at_instant) return;
   report_standstill(&timer);
   throw AbandonRun{};
 }
@@ -309,14 +309,14 @@ void Audit::report_standstill(const Event* timer) {
   report_limit(
       fmt::format("livelock: more than {} steps and timers on '{}' while its time stands still, "
                   "most of late by {}",
-                  options_.instant_limit, runtime_->options().name, busy),
+                  options_.limits.steps_at_instant, runtime_->options().name, busy),
       std::move(moment), timers);
 }
 
 void Audit::break_or_report_livelock() {
   if (record_.steps + 1 == options_.break_at) break_here();
-  look_after_ = options_.step_limit;
-  if (record_.steps > options_.step_limit) report_livelock();
+  look_after_ = options_.limits.steps;
+  if (record_.steps > options_.limits.steps) report_livelock();
 }
 
 void Audit::report_livelock() {
@@ -324,7 +324,7 @@ void Audit::report_livelock() {
   moment.coroutine = busy_coroutine();
   std::string message =
       fmt::format("livelock: more than {} steps without an end, most of late by '{}'",
-                  options_.step_limit, moment.coroutine);
+                  options_.limits.steps, moment.coroutine);
   report_limit(std::move(message), std::move(moment));
 }
 

@@ -20,6 +20,7 @@
 #include "fermata/core/observer.hpp"
 #include "fermata/sim/audit/interrupter.hpp"
 #include "fermata/sim/audit/step_teller.hpp"
+#include "fermata/sim/base/run_limits.hpp"
 #include "fermata/sim/record/run_record.hpp"
 #include "fermata/sim/waits/explain.hpp"
 #include "fermata/sim/waits/stuck.hpp"
@@ -34,9 +35,7 @@ class WakeListener;
 namespace fermata::sim::detail {
 
 struct AuditOptions {
-  std::uint64_t step_limit = 0;
-  /// Steps, and timers that fire between two, while time stands still.
-  std::uint64_t instant_limit = 0;
+  RunLimits limits;                // That of time is the world's to watch.
   bool full = false;               // Recount everything after each step.
   bool record_steps = false;       // Keep the hash after each step.
   bool allow_deadlock = false;     // Somebody else judges deadlocks; the run goes on after one.

@@ -159,7 +159,7 @@ void Audit::end_step(Runtime& runtime) {
   }
   if (record_.steps > look_after_) [[unlikely]] {
     break_or_report_livelock();
-  } else if (++at_instant_ > options_.instant_limit) [[unlikely]] {
+  } else if (++at_instant_ > options_.limits.steps_at_instant) [[unlikely]] {
     report_standstill(nullptr);
   }
   if (!record_.pledges.empty()) [[unlikely]] {

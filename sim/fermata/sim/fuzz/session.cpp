@@ -8,6 +8,7 @@
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/verdicts.hpp"
+#include "fermata/sim/run/world_options.hpp"
 
 namespace fermata::sim::detail {
 namespace {

@@ -17,6 +17,7 @@
 #include "fermata/sim/run/culprit_search.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/run/verdicts.hpp"
+#include "fermata/sim/run/world_options.hpp"
 
 namespace fermata::sim::detail {
 namespace {
@@ -56,25 +57,6 @@ std::string path_of_shrunk(std::string path) {
   if (path.ends_with(kTape)) path.erase(path.size() - kTape.size());
   if (path.ends_with(kShrunk)) path.erase(path.size() - kShrunk.size());
   return path.append(kShrunk).append(kTape);
-}
-
-WorldOptions world_options(const Options& options) {
-  WorldOptions world;
-  world.time_limit = options.time_limit;
-  world.step_limit = options.step_limit;
-  world.instant_limit = options.instant_limit;
-  world.faults = options.faults;
-  world.full_audit = options.full_audit;
-  return world;
-}
-
-WorldOptions world_options(const Options& options, const Tape& tape) {
-  WorldOptions world = world_options(options);
-  world.faults = FaultSet::parse(tape.faults);
-  world.time_limit = tape.time_limit;
-  world.step_limit = tape.step_limit;
-  world.instant_limit = tape.instant_limit;
-  return world;
 }
 
 void Aftermath::of_exploration(FoundFailure found, const Reproduction& exploration,

@@ -18,11 +18,6 @@
 
 namespace fermata::sim::detail {
 
-/// What the process's options say of the world of a run.
-[[nodiscard]] WorldOptions world_options(const Options& options);
-/// The same for a run on a tape.
-[[nodiscard]] WorldOptions world_options(const Options& options, const Tape& tape);
-
 /// What the search for a smaller run may cost.
 [[nodiscard]] ShrinkLimits shrink_limits(const Options& options) noexcept;
 

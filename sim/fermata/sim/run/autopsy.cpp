@@ -21,6 +21,7 @@
 #include "fermata/sim/run/reproduce.hpp"
 #include "fermata/sim/run/shrinker.hpp"
 #include "fermata/sim/run/verdicts.hpp"
+#include "fermata/sim/run/world_options.hpp"
 
 namespace fermata::sim::detail {
 namespace {

@@ -166,7 +166,7 @@ constexpr std::array kVariables = {
              "More steps and timers than this on one machine while its time stands still are a "
              "livelock.",
              [](Options& options, std::string_view text) {
-               options.instant_limit = parse_positive(text);
+               options.limits.steps_at_instant = parse_positive(text);
              }},
     Variable{"FERMATA_JOBS", "",
              "How many processes explore at a time; as many as there are processors.", nullptr,
@@ -254,9 +254,10 @@ constexpr std::array kVariables = {
         [](Options& options, std::string_view text) {
           options.shrink_runs = parse_positive(text);
         }},
-    Variable{
-        "FERMATA_STEP_LIMIT", "1000000", "A run of more steps is a livelock.",
-        [](Options& options, std::string_view text) { options.step_limit = parse_positive(text); }},
+    Variable{"FERMATA_STEP_LIMIT", "1000000", "A run of more steps is a livelock.",
+             [](Options& options, std::string_view text) {
+               options.limits.steps = parse_positive(text);
+             }},
     Variable{
         "FERMATA_STRATEGY", "portfolio",
         "Who decides what runs next: `portfolio` (those that follow, by turns), `random`, "
@@ -270,11 +271,12 @@ constexpr std::array kVariables = {
         }},
     Variable{"FERMATA_TIME", "", "How long to explore, in real time; the end of it is a pass.",
              nullptr, Reader::Tool},
-    Variable{
-        "FERMATA_TIME_LIMIT", "24h",
-        "A run that takes longer, in virtual time, is a livelock. Units: ns, us, ms, s, min, "
-        "h.",
-        [](Options& options, std::string_view text) { options.time_limit = parse_duration(text); }},
+    Variable{"FERMATA_TIME_LIMIT", "24h",
+             "A run that takes longer, in virtual time, is a livelock. Units: ns, us, ms, s, min, "
+             "h.",
+             [](Options& options, std::string_view text) {
+               options.limits.time = parse_duration(text);
+             }},
     Variable{"FERMATA_TRACE", "off",
              "`steps`: the trace hash after each step of a failing run is written next to its "
              "tape.",

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "fermata/base/time.hpp"
+#include "fermata/sim/base/run_limits.hpp"
 #include "fermata/sim/guard/guard.hpp"
 #include "fermata/sim/machine/fault.hpp"
 #include "fermata/sim/report/report_format.hpp"
@@ -41,9 +42,7 @@ struct Options {
   ReplayMode replay_mode = ReplayMode::Strict;
   FaultSet faults = FaultSet::all();
   std::string faults_text = "all";
-  Duration time_limit = std::chrono::hours(24);
-  std::uint64_t step_limit = 1'000'000;
-  std::uint64_t instant_limit = 500'000;
+  RunLimits limits;
   /// Every how many runs one is executed twice; 0 for never.
   std::uint64_t check_determinism = 64;
   /// And then once more in another process, and in that of another build when its path is given.

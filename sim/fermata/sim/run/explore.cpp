@@ -173,9 +173,7 @@ Tape settings_tape(const ExploreOptions& options, std::string strategy, std::uin
   tape.seed = seed;
   tape.strategy = std::move(strategy);
   tape.faults = options.faults;
-  tape.time_limit = options.world.time_limit;
-  tape.step_limit = options.world.step_limit;
-  tape.instant_limit = options.world.instant_limit;
+  tape.limits = options.world.limits();
   return tape;
 }
 

@@ -17,14 +17,14 @@ Settings settings_of(const Reproduction& reproduction, const Options& options) {
   if (reproduction.first_run != 0) {
     settings.emplace_back("FERMATA_FIRST_RUN", std::to_string(reproduction.first_run));
   }
-  if (options.time_limit != usual.time_limit) {
-    settings.emplace_back("FERMATA_TIME_LIMIT", duration_text(options.time_limit));
+  if (options.limits.time != usual.limits.time) {
+    settings.emplace_back("FERMATA_TIME_LIMIT", duration_text(options.limits.time));
   }
-  if (options.step_limit != usual.step_limit) {
-    settings.emplace_back("FERMATA_STEP_LIMIT", std::to_string(options.step_limit));
+  if (options.limits.steps != usual.limits.steps) {
+    settings.emplace_back("FERMATA_STEP_LIMIT", std::to_string(options.limits.steps));
   }
-  if (options.instant_limit != usual.instant_limit) {
-    settings.emplace_back("FERMATA_INSTANT_LIMIT", std::to_string(options.instant_limit));
+  if (options.limits.steps_at_instant != usual.limits.steps_at_instant) {
+    settings.emplace_back("FERMATA_INSTANT_LIMIT", std::to_string(options.limits.steps_at_instant));
   }
   constexpr const char* kGuardModes[] = {"fail", "warn", "off"};
   if (options.guard.mode != usual.guard.mode) {

@@ -28,6 +28,7 @@
 #include "fermata/sim/run/twin_check.hpp"
 #include "fermata/sim/run/twin_task.hpp"
 #include "fermata/sim/run/verdicts.hpp"
+#include "fermata/sim/run/world_options.hpp"
 #include "fermata/sim/strategy/make_strategy.hpp"
 
 namespace fermata::sim::detail {

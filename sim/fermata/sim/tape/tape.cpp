@@ -86,11 +86,11 @@ class Reader {
     } else if (word == "faults") {
       tape_.faults = rest;
     } else if (word == "time-limit") {
-      tape_.time_limit = Duration(static_cast<std::int64_t>(only_number(rest)));
+      tape_.limits.time = Duration(static_cast<std::int64_t>(only_number(rest)));
     } else if (word == "step-limit") {
-      tape_.step_limit = only_number(rest);
+      tape_.limits.steps = only_number(rest);
     } else if (word == "instant-limit") {
-      tape_.instant_limit = only_number(rest);
+      tape_.limits.steps_at_instant = only_number(rest);
     } else if (word == "rapidcheck") {
       tape_.rapidcheck = rest;
     } else if (word == "signature") {
@@ -227,8 +227,8 @@ std::string to_text(const Tape& tape) {
   out += fmt::format("test {}\n", tape.test);
   if (!tape.program.empty()) out += fmt::format("program {}\n", one_line(tape.program));
   out += fmt::format("seed {:#x}\nstrategy {}\nfaults {}\n", tape.seed, tape.strategy, tape.faults);
-  out += fmt::format("time-limit {}\nstep-limit {}\ninstant-limit {}\n", tape.time_limit.count(),
-                     tape.step_limit, tape.instant_limit);
+  out += fmt::format("time-limit {}\nstep-limit {}\ninstant-limit {}\n", tape.limits.time.count(),
+                     tape.limits.steps, tape.limits.steps_at_instant);
   if (!tape.rapidcheck.empty()) out += fmt::format("rapidcheck {}\n", tape.rapidcheck);
   out += fmt::format("signature {}\n", one_line(tape.signature));
   out += fmt::format("trace {:#x}\ndraws {}\n", tape.trace_hash, tape.draws);

@@ -11,6 +11,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/base/time.hpp"
+#include "fermata/sim/base/run_limits.hpp"
 #include "fermata/sim/tape/decision.hpp"
 
 namespace fermata::sim {
@@ -32,9 +33,7 @@ struct Tape {
   std::uint64_t seed = 0;
   std::string strategy;
   std::string faults;
-  Duration time_limit{};
-  std::uint64_t step_limit = 0;
-  std::uint64_t instant_limit = 500'000;
+  RunLimits limits;
   /// How RapidCheck makes the arguments again; empty when the test takes none.
   std::string rapidcheck;
 

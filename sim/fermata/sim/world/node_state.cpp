@@ -280,9 +280,14 @@ void NodeState::program_context(fermata::detail::Context& self) noexcept {
 void NodeState::run_program() {
   if (life_ == 1 && !is_thread()) meet_clock_fault();
   const WorldOptions& options = world_.options();
-  audit_.begin_run(*runtime_, {options.step_limit, options.instant_limit, options.full_audit,
-                               options.record_steps, false, options.chronicle, options.log_waits,
-                               options.break_at, options.probe, options.wakes});
+  audit_.begin_run(*runtime_, {.limits = options.limits(),
+                               .full = options.full_audit,
+                               .record_steps = options.record_steps,
+                               .chronicle = options.chronicle,
+                               .log_waits = options.log_waits,
+                               .break_at = options.break_at,
+                               .probe = options.probe,
+                               .wakes = options.wakes});
   runtime_->scheduler().start_again();
   run_main();
   if (!down_) {

@@ -24,6 +24,7 @@
 #include "fermata/base/time.hpp"
 #include "fermata/context/context.hpp"
 #include "fermata/reactor/address.hpp"
+#include "fermata/sim/base/run_limits.hpp"
 #include "fermata/sim/machine/fault.hpp"
 #include "fermata/sim/net/link.hpp"
 #include "fermata/sim/net/terminal.hpp"
@@ -49,12 +50,12 @@ class NodeState;
 
 struct WorldOptions {
   /// A run that lasts longer, in virtual time, is a livelock; so is one of more steps.
-  Duration time_limit = std::chrono::hours(24);
-  std::uint64_t step_limit = 1'000'000;
+  Duration time_limit = RunLimits{}.time;
+  std::uint64_t step_limit = RunLimits{}.steps;
   /// And so is more than this on one machine while its time stands still: steps, and timers that
   /// fire between two of them; for world.at, rounds of actions. Yielding, or waiting for no time at
   /// all, again and again, keeps everything else from happening.
-  std::uint64_t instant_limit = 500'000;
+  std::uint64_t instant_limit = RunLimits{}.steps_at_instant;
   /// Kinds of faults that may occur; each run draws which of them do, and then how often.
   FaultSet faults = FaultSet::all();
   /// Recount everything after each step, instead of what it touched.
@@ -72,6 +73,16 @@ struct WorldOptions {
   /// Is told who wakes whom; null: nobody. Must outlive the run.
   WakeListener* wakes = nullptr;
   StackOptions stacks = {};
+
+  /// The three limits as one value.
+  [[nodiscard]] RunLimits limits() const noexcept {
+    return {.time = time_limit, .steps = step_limit, .steps_at_instant = instant_limit};
+  }
+  void set_limits(const RunLimits& limits) noexcept {
+    time_limit = limits.time;
+    step_limit = limits.steps;
+    instant_limit = limits.steps_at_instant;
+  }
 };
 
 /// One machine of a world.
