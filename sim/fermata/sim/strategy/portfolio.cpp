@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/strategy/portfolio.hpp"
-#include "fermata/sim/strategy/make_strategy.hpp"
+
+#include "fermata/sim/strategy/delay.hpp"
+#include "fermata/sim/strategy/fifo.hpp"
+#include "fermata/sim/strategy/pct.hpp"
+#include "fermata/sim/strategy/pos.hpp"
+#include "fermata/sim/strategy/random.hpp"
+#include "fermata/sim/strategy/urw.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -11,13 +17,15 @@ constexpr std::int64_t kWeightOfNews = 16;
 
 }  // namespace
 
-PortfolioStrategy::PortfolioStrategy() : random_(make_strategy("random")), turn_(random_.get()) {
-  constexpr std::array<const char*, 5> kSpecialists = {"urw", "pos", "pct:3", "delay:2", "fifo"};
-  shares_.push_back({.name = "random"});
-  for (std::size_t i = 0; i < kSpecialists.size(); ++i) {
-    specialists_[i].strategy = make_strategy(kSpecialists[i]);
-    shares_.push_back({.name = kSpecialists[i]});
-  }
+PortfolioStrategy::PortfolioStrategy()
+    : random_(std::make_unique<RandomStrategy>()), turn_(random_.get()) {
+  specialists_[0].strategy = std::make_unique<UrwStrategy>(UrwStrategy::Weights{});
+  specialists_[1].strategy = std::make_unique<PosStrategy>(0);
+  specialists_[2].strategy = std::make_unique<PctStrategy>(3, 0);
+  specialists_[3].strategy = std::make_unique<DelayStrategy>(2, 0);
+  specialists_[4].strategy = std::make_unique<FifoStrategy>();
+  shares_.push_back({.name = random_->name()});
+  for (const Specialist& each : specialists_) shares_.push_back({.name = each.strategy->name()});
 }
 
 std::string PortfolioStrategy::name() const { return began_ ? turn_->name() : "portfolio"; }

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "fermata/sim/waits/deadlock_rings.hpp"
-
 namespace fermata::sim::detail {
 
 namespace {

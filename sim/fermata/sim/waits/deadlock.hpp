@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/sim/waits/deadlock_rings.hpp"
 #include "fermata/sim/waits/wait_graph.hpp"
 
 namespace fermata::sim::detail {
@@ -31,14 +32,6 @@ enum class WaitClass : std::uint8_t {
 
 /// "cycle", "lost wake-up", "orphan", "cancelled timer", "starvation", "none".
 [[nodiscard]] const char* to_string(WaitClass kind) noexcept;
-
-/// A step of a ring: `coroutine` waits for the first of `objects`, each of which needs the next,
-/// and the last is in the hands of the coroutine of the next step.
-struct RingStep {
-  std::size_t coroutine = 0;
-  std::vector<std::size_t> objects;
-  WaitGraph::Hold hold;
-};
 
 struct Finding {
   WaitClass kind = WaitClass::None;
