@@ -54,6 +54,12 @@ add_compile_options(
   "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/="
   "$<$<CONFIG:Debug>:-fdebug-prefix-map=${PROJECT_BINARY_DIR}=${PROJECT_SOURCE_DIR}>")
 
+# A faster linker than the compiler's own, when there is one.
+find_program(FERMATA_LLD ld.lld)
+if(FERMATA_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
+
 find_program(FERMATA_CCACHE ccache)
 if(FERMATA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${FERMATA_CCACHE}")

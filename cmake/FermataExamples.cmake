@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # examples/<name>/: main.cpp is the program, *_sim_test.cpp its simulation; what else is there goes
-# to both.
+# to both. Under sanitizers only those that other tests run are built: the rest shows how the
+# libraries are used, and one build of it shows that.
 
 # Few sources each, and tests/examples_bugs.py compiles them anew.
 set(CMAKE_UNITY_BUILD OFF)
@@ -15,6 +16,9 @@ if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
   fermata_precompiled(examples)
   set(programs_precompiled examples)
 endif()
+
+set(sanitized_programs chat echo file_pieces operation_timeout reload)  # of tests/end_to_end
+set(sanitized_simulations box_office lost_update)                       # of tests/meta
 
 # Those whose simulated tests fail, since that is what they show.
 set(examples_of_failure lost_update transfer)
@@ -38,8 +42,18 @@ foreach(example IN LISTS examples)
     continue()
   endif()
 
-  if(EXISTS "${example}/main.cpp" AND TARGET fermata_uv)
-    fermata_program(example_${name} examples/${name} SOURCES "${example}/main.cpp" ${shared}
+  set(program "${example}/main.cpp")
+  if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
+    if(NOT name IN_LIST sanitized_programs)
+      set(program "")
+    endif()
+    if(NOT name IN_LIST sanitized_simulations)
+      set(simulations "")
+    endif()
+  endif()
+
+  if(EXISTS "${program}" AND TARGET fermata_uv)
+    fermata_program(example_${name} examples/${name} SOURCES "${program}" ${shared}
       LINK fermata_drivers fermata_uv fermata_host fermata_db_drivers fmt::fmt ${needed}
       PRECOMPILED ${programs_precompiled})
   endif()
