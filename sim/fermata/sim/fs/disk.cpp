@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "fermata/sim/base/key.hpp"
@@ -15,18 +16,18 @@ constexpr std::uint32_t kMask = 022;
 }  // namespace
 
 void Disk::format() {
-  nodes_.clear();
   name_changes_.clear();
   watchers_.clear();
   used_ = 0;
   now_ = {};
   next_ = kRoot + 1;
-  Node root;
-  root.type = FileType::Directory;
-  root.permissions = 0755;
-  root.named = true;
-  root.parent = kRoot;
-  nodes_.emplace(kRoot, std::move(root));
+  const auto root = nodes_.try_emplace(kRoot).first;
+  root->second = {};
+  root->second.type = FileType::Directory;
+  root->second.permissions = 0755;
+  root->second.named = true;
+  root->second.parent = kRoot;
+  nodes_.erase(std::next(root), nodes_.end());
 }
 
 // --- finding ---

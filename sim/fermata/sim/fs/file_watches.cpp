@@ -9,7 +9,7 @@
 
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
 
@@ -31,7 +31,7 @@ SimPlace::SimPlace(SimFileWatches& watches, FileWatch& watch, std::string name)
 
 int SimPlace::begin(const std::string& path) {
   key_ = key_of(watches_.key_, path);
-  Disk& disk = watches_.node_.disk();
+  Disk& disk = watches_.disk_;
   if (const int code = disk.watch(path, *this, inode_); code != 0) return code;
   if (is_root() || disk.status(inode_).type == FileType::Directory) return 0;
   disk.unwatch(inode_, *this);
@@ -39,11 +39,11 @@ int SimPlace::begin(const std::string& path) {
 }
 
 void SimPlace::end() noexcept {
-  NodeState& node = watches_.node_;
-  node.disk().unwatch(inode_, *this);
+  Machine& machine = watches_.machine_;
+  watches_.disk_.unwatch(inode_, *this);
   watches_.forget(*this);
-  node.agenda().schedule(acknowledgement_, node.now() + close_delay(node, key_),
-                         key_of(watches_.key_, "close"));
+  machine.agenda().schedule(acknowledgement_, machine.now() + close_delay(machine, key_),
+                            key_of(watches_.key_, "close"));
 }
 
 void SimPlace::disk_changed(DiskChange change, std::string_view name, bool is_directory) {
@@ -65,10 +65,12 @@ void SimPlace::tell(DiskChange change, std::string_view name, bool is_directory)
 
 // --- SimFileWatches ---
 
-SimFileWatches::SimFileWatches(fermata::detail::Attachment& attachment, NodeState& node)
+SimFileWatches::SimFileWatches(fermata::detail::Attachment& attachment, Machine& machine,
+                               Disk& disk)
     : FileWatches(attachment),
-      node_(node),
-      key_(key_of(node.key(), "file watches")),
+      machine_(machine),
+      disk_(disk),
+      key_(key_of(machine.key(), "file watches")),
       delivery_(*this, &SimFileWatches::deliver) {}
 
 std::unique_ptr<WatchedPlace> SimFileWatches::make_place(FileWatch& watch, std::string name) {
@@ -77,28 +79,29 @@ std::unique_ptr<WatchedPlace> SimFileWatches::make_place(FileWatch& watch, std::
 
 void SimFileWatches::enqueue(Report report) {
   const bool is_lost =
-      node_.faults().strikes(Fault::WatchOverflow, Stream::Disk, key_of_draw("overflow"));
+      machine_.faults().strikes(Fault::WatchOverflow, Stream::Disk, key_of_draw("overflow"));
   if (is_lost) {
     if (!queue_.empty() && queue_.back().place == nullptr) return;
     report = {};
   }
-  report.due = node_.time_of_tidings() + delay();
+  report.due = machine_.earliest_visible_time() + delay();
   if (!queue_.empty()) report.due = std::max(report.due, queue_.back().due);
   queue_.push_back(std::move(report));
   expect_delivery();
 }
 
 Duration SimFileWatches::delay() {
-  const std::uint64_t usual = node_.decisions().draw(Stream::Disk, key_of_draw("delay"), kDelays);
-  const std::uint64_t late = node_.faults().strength(Fault::WatchDelay, Stream::Disk,
-                                                     key_of_draw("lateness"), kLatenesses);
+  const std::uint64_t usual =
+      machine_.decisions().draw(Stream::Disk, key_of_draw("delay"), kDelays);
+  const std::uint64_t late = machine_.faults().strength(Fault::WatchDelay, Stream::Disk,
+                                                        key_of_draw("lateness"), kLatenesses);
   return kLeastDelay * (1 << usual) + (late == 0 ? Duration::zero() : kLeastLateness * (1 << late));
 }
 
 std::uint64_t SimFileWatches::key_of_draw(const char* draw) {
   const std::uint64_t key = key_of(key_, draw);
-  if (node_.decisions().naming()) {
-    node_.decisions().name(key, fmt::format("{} of a file watch of {}", draw, node_.name()));
+  if (machine_.decisions().naming()) {
+    machine_.decisions().name(key, fmt::format("{} of a file watch of {}", draw, machine_.name()));
   }
   return key;
 }
@@ -111,7 +114,7 @@ void SimFileWatches::forget(const SimPlace& place) noexcept {
 
 void SimFileWatches::expect_delivery() {
   if (queue_.empty() || delivery_.scheduled()) return;
-  node_.agenda().schedule(delivery_, queue_.front().due, key_);
+  machine_.agenda().schedule(delivery_, queue_.front().due, key_);
 }
 
 void SimFileWatches::deliver() {

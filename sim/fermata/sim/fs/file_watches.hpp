@@ -16,7 +16,7 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
 class SimFileWatches;
 
 class SimPlace final : public WatchedPlace, private DiskWatcher {
@@ -39,7 +39,7 @@ class SimPlace final : public WatchedPlace, private DiskWatcher {
 
 class SimFileWatches final : public FileWatches {
  public:
-  SimFileWatches(fermata::detail::Attachment& attachment, NodeState& node);
+  SimFileWatches(fermata::detail::Attachment& attachment, Machine& machine, Disk& disk);
 
  private:
   friend class SimPlace;
@@ -60,7 +60,8 @@ class SimFileWatches final : public FileWatches {
   [[nodiscard]] Duration delay();
   [[nodiscard]] std::uint64_t key_of_draw(const char* draw);
 
-  NodeState& node_;
+  Machine& machine_;
+  Disk& disk_;
   std::uint64_t key_;
   std::deque<Report> queue_;
   MemberHappening<SimFileWatches> delivery_;

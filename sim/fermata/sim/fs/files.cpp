@@ -13,7 +13,7 @@
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/descriptors.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
 
@@ -31,32 +31,31 @@ const std::string& path_of(const FileOperation& operation) {
 
 }  // namespace
 
-Disk& SimFiles::disk() noexcept { return node_.disk(); }
-
 // --- when ---
 
 int SimFiles::enqueue(FileOperation& operation) {
   const std::uint64_t key =
-      key_of(key_of(node_.key(), to_string(operation.call)), path_of(operation));
-  if (node_.decisions().naming()) {
-    node_.decisions().name(key,
-                           fmt::format("{} {}", to_string(operation.call), path_of(operation)));
+      key_of(key_of(machine_.key(), to_string(operation.call)), path_of(operation));
+  if (machine_.decisions().naming()) {
+    machine_.decisions().name(key,
+                              fmt::format("{} {}", to_string(operation.call), path_of(operation)));
   }
   jobs_.emplace_back(*this, operation, key);
   Job& job = jobs_.back();
   job.self = std::prev(jobs_.end());
   operation.job = &job;
   const bool closes = operation.call == FileCall::Close;
-  node_.agenda().schedule(job, node_.now() + (closes ? close_delay(node_, key) : latency(key)),
-                          key_of(key_of(node_.key(), "disk"), next_number_++));
+  machine_.agenda().schedule(job,
+                             machine_.now() + (closes ? close_delay(machine_, key) : latency(key)),
+                             key_of(key_of(machine_.key(), "disk"), next_number_++));
   return 0;
 }
 
 Duration SimFiles::latency(std::uint64_t key) {
   const std::uint64_t usual =
-      node_.decisions().draw(Stream::Disk, key_of_draw(key, "latency"), kLatencies);
-  const std::uint64_t slow = node_.faults().strength(Fault::SlowDisk, Stream::Disk,
-                                                     key_of_draw(key, "slowness"), kSlownesses);
+      machine_.decisions().draw(Stream::Disk, key_of_draw(key, "latency"), kLatencies);
+  const std::uint64_t slow = machine_.faults().strength(Fault::SlowDisk, Stream::Disk,
+                                                        key_of_draw(key, "slowness"), kSlownesses);
   return kLeastLatency * (1 << usual) +
          (slow == 0 ? Duration::zero() : kLeastSlowness * (1 << slow));
 }
@@ -65,7 +64,7 @@ void SimFiles::withdraw(FileOperation& operation) noexcept {
   Job& job = *static_cast<Job*>(operation.job);
   if (job.withdrawn) return;
   job.withdrawn =
-      node_.decisions().draw(Stream::Disk, key_of_draw(job.key, "withdrawn in time"), 2) != 0;
+      machine_.decisions().draw(Stream::Disk, key_of_draw(job.key, "withdrawn in time"), 2) != 0;
 }
 
 void SimFiles::end(Job& job) {
@@ -77,8 +76,8 @@ void SimFiles::end(Job& job) {
     close(operation.file);
     return finished(operation, 0);
   }
-  if (withdrawn || node_.cut()) return finished(operation, ECANCELED);
-  disk().set_time(attachment_.runtime().reactor().wall_clock());
+  if (withdrawn || machine_.over()) return finished(operation, ECANCELED);
+  disk_.set_time(attachment_.runtime().reactor().wall_clock());
   const Answer answer = perform(operation, key);
   finished(operation, answer.code, answer.moved);
 }
@@ -100,9 +99,9 @@ SimFiles::Answer SimFiles::perform_on(const OpenFile& file, FileOperation& opera
     case FileCall::Write:
       return write(file, operation, key);
     case FileCall::Truncate:
-      return {file.mode.write ? disk().truncate(file.inode, operation.length) : EINVAL, 0};
+      return {file.mode.write ? disk_.truncate(file.inode, operation.length) : EINVAL, 0};
     case FileCall::Status:
-      operation.status = disk().status(file.inode);
+      operation.status = disk_.status(file.inode);
       return {};
     default:
       return {sync(file, key), 0};
@@ -113,30 +112,30 @@ int SimFiles::perform_at_path(FileOperation& operation, std::uint64_t key) {
   const std::string& path = operation.path;
   switch (operation.call) {
     case FileCall::PathStatus:
-      return disk().status(path, operation.status);
+      return disk_.status(path, operation.status);
     case FileCall::Rename:
-      return disk().rename(path, operation.target);
+      return disk_.rename(path, operation.target);
     case FileCall::Remove:
-      return disk().remove(path);
+      return disk_.remove(path);
     case FileCall::MakeDirectory:
-      return is_full(path, key) ? ENOSPC : disk().make_directory(path, operation.mode.permissions);
+      return is_full(path, key) ? ENOSPC : disk_.make_directory(path, operation.mode.permissions);
     case FileCall::RemoveDirectory:
-      return disk().remove_directory(path);
+      return disk_.remove_directory(path);
     case FileCall::ListDirectory:
-      return disk().list(path, operation.entries);
+      return disk_.list(path, operation.entries);
     case FileCall::SyncDirectory:
       if (strikes(Fault::DiskError, key, "error")) return EIO;
-      return disk().sync_directory(path);
+      return disk_.sync_directory(path);
     default:
       return EBADF;
   }
 }
 
 SimFiles::Answer SimFiles::open(FileOperation& operation, std::uint64_t key) {
-  if (out_of_descriptors(node_, Stream::Disk, "file")) return {EMFILE, 0};
+  if (out_of_descriptors(machine_, Stream::Disk, "file")) return {EMFILE, 0};
   if (operation.mode.create && is_full(operation.path, key)) return {ENOSPC, 0};
   OpenFile opened{0, operation.mode};
-  const int code = disk().open(operation.path, operation.mode, opened.inode);
+  const int code = disk_.open(operation.path, operation.mode, opened.inode);
   if (code != 0) return {code, 0};
   const int file = open_.empty() ? kFirstFile : open_.rbegin()->first + 1;
   open_.emplace(file, opened);
@@ -145,20 +144,20 @@ SimFiles::Answer SimFiles::open(FileOperation& operation, std::uint64_t key) {
 
 void SimFiles::close(int file) {
   const auto closed = open_.find(file);
-  disk().release(closed->second.inode);
+  disk_.release(closed->second.inode);
   open_.erase(closed);
 }
 
 SimFiles::Answer SimFiles::read(const OpenFile& file, FileOperation& operation, std::uint64_t key) {
   if (!file.mode.read) return {EBADF, 0};
   if (strikes(Fault::DiskError, key, "error")) return {EIO, 0};
-  const std::uint64_t end = disk().image(file.inode).seen().size();
+  const std::uint64_t end = disk_.image(file.inode).seen().size();
   const std::uint64_t there = end - std::min(end, operation.offset);
   const std::size_t size =
       shortened(std::min<std::size_t>(operation.size, there), Fault::ShortRead, key, "short read");
   Answer answer;
   answer.code =
-      disk().read(file.inode, operation.offset, operation.rest().first(size), answer.moved);
+      disk_.read(file.inode, operation.offset, operation.rest().first(size), answer.moved);
   return answer;
 }
 
@@ -170,45 +169,45 @@ SimFiles::Answer SimFiles::write(const OpenFile& file, FileOperation& operation,
   if (!rest.empty() && strikes(Fault::DiskFull, key, "full")) return {ENOSPC, 0};
   const std::size_t size = shortened(rest.size(), Fault::ShortWrite, key, "short write");
   const std::uint64_t offset =
-      file.mode.append ? disk().image(file.inode).seen().size() : operation.offset;
+      file.mode.append ? disk_.image(file.inode).seen().size() : operation.offset;
   Answer answer;
-  answer.code = disk().write(file.inode, offset, rest.first(size), answer.moved);
+  answer.code = disk_.write(file.inode, offset, rest.first(size), answer.moved);
   return answer;
 }
 
 int SimFiles::sync(const OpenFile& file, std::uint64_t key) {
   enum Failure : std::uint64_t { None, MayBeTriedAgain, GivesUp, kCount };
   const std::uint64_t failure =
-      node_.faults().strength(Fault::DiskError, Stream::Disk, key_of_draw(key, "error"), kCount);
-  if (failure == GivesUp) disk().give_up_changes(file.inode);
+      machine_.faults().strength(Fault::DiskError, Stream::Disk, key_of_draw(key, "error"), kCount);
+  if (failure == GivesUp) disk_.give_up_changes(file.inode);
   if (failure != None) return EIO;
-  disk().sync(file.inode);
+  disk_.sync(file.inode);
   return 0;
 }
 
 // --- misfortune ---
 
 bool SimFiles::is_full(std::string_view path, std::uint64_t key) {
-  return !disk().exists(path) && strikes(Fault::DiskFull, key, "full");
+  return !disk_.exists(path) && strikes(Fault::DiskFull, key, "full");
 }
 
 bool SimFiles::strikes(Fault fault, std::uint64_t key, const char* draw) {
-  return node_.faults().strikes(fault, Stream::Disk, key_of_draw(key, draw));
+  return machine_.faults().strikes(fault, Stream::Disk, key_of_draw(key, draw));
 }
 
 std::size_t SimFiles::shortened(std::size_t size, Fault fault, std::uint64_t key,
                                 const char* draw) {
   if (size < 2) return size;
   const std::uint64_t part =
-      node_.faults().strength(fault, Stream::Disk, key_of_draw(key, draw), size);
+      machine_.faults().strength(fault, Stream::Disk, key_of_draw(key, draw), size);
   return part == 0 ? size : static_cast<std::size_t>(part);
 }
 
 std::uint64_t SimFiles::key_of_draw(std::uint64_t key, const char* draw) {
   const std::uint64_t drawn = key_of(key, draw);
-  const Names& names = node_.decisions().names();
-  if (const auto named = names.find(key); node_.decisions().naming() && named != names.end()) {
-    node_.decisions().name(drawn, fmt::format("{} of {}", draw, named->second));
+  const Names& names = machine_.decisions().names();
+  if (const auto named = names.find(key); machine_.decisions().naming() && named != names.end()) {
+    machine_.decisions().name(drawn, fmt::format("{} of {}", draw, named->second));
   }
   return drawn;
 }

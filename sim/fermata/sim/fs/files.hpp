@@ -15,12 +15,12 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
 
 class SimFiles final : public Files {
  public:
-  SimFiles(fermata::detail::Attachment& attachment, NodeState& node)
-      : Files(attachment), node_(node) {}
+  SimFiles(fermata::detail::Attachment& attachment, Machine& machine, Disk& disk)
+      : Files(attachment), machine_(machine), disk_(disk) {}
 
  private:
   struct Job final : Happening {
@@ -59,9 +59,9 @@ class SimFiles final : public Files {
   [[nodiscard]] std::size_t shortened(std::size_t size, Fault fault, std::uint64_t key,
                                       const char* draw);
   [[nodiscard]] std::uint64_t key_of_draw(std::uint64_t key, const char* draw);
-  [[nodiscard]] Disk& disk() noexcept;
 
-  NodeState& node_;
+  Machine& machine_;
+  Disk& disk_;
   std::list<Job> jobs_;
   std::uint64_t next_number_ = 0;
   std::map<int, OpenFile> open_;  // By number.

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "fermata/sim/machine/fault_plan.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
 
 /// How long the backend takes to let go of a handle, over and above until the next turn.
-inline Duration close_delay(NodeState& node, std::uint64_t key) {
+inline Duration close_delay(Machine& machine, std::uint64_t key) {
   const std::uint64_t slow =
-      node.faults().strength(Fault::SlowClose, Stream::Time, key_of(key, "close"), 12);
+      machine.faults().strength(Fault::SlowClose, Stream::Time, key_of(key, "close"), 12);
   return slow == 0 ? Duration::zero() : std::chrono::microseconds(10) * (1 << slow);
 }
 

@@ -6,17 +6,17 @@
 #include <string_view>
 
 #include "fermata/sim/machine/fault_plan.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
 
 /// Whether the process has no descriptor left for what it opens now, `what`: "connection", ...
-inline bool out_of_descriptors(NodeState& node, Stream stream, std::string_view what) {
-  const std::uint64_t key = key_of(key_of(node.key(), "descriptor"), what);
-  if (node.decisions().naming()) {
-    node.decisions().name(key, fmt::format("a descriptor for a {} on {}", what, node.name()));
+inline bool out_of_descriptors(Machine& machine, Stream stream, std::string_view what) {
+  const std::uint64_t key = key_of(key_of(machine.key(), "descriptor"), what);
+  if (machine.decisions().naming()) {
+    machine.decisions().name(key, fmt::format("a descriptor for a {} on {}", what, machine.name()));
   }
-  return node.faults().strikes(Fault::OutOfDescriptors, stream, key);
+  return machine.faults().strikes(Fault::OutOfDescriptors, stream, key);
 }
 
 }  // namespace fermata::sim::detail

@@ -5,10 +5,10 @@
 
 #include <utility>
 
+#include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/link_state.hpp"
 #include "fermata/sim/record/chronicle.hpp"
-#include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
 
@@ -18,9 +18,9 @@ Connection::Connection(std::uint64_t key, End client, End server, LinkState& the
       ends_{client, server},
       links_{&there, &back} {}
 
-Connection::Connection(std::uint64_t key, NodeState& node, std::string place)
+Connection::Connection(std::uint64_t key, Machine& machine, std::string place)
     : key_(key), delay_keys_{}, place_(std::move(place)) {
-  for (End& end : ends_) end.node = &node;
+  for (End& end : ends_) end.machine = &machine;
 }
 
 std::string Connection::text(Side from) const {
@@ -37,24 +37,24 @@ bool Connection::link_closed(Side from) const noexcept {
 }
 
 Instant Connection::arrival_from(Side from, std::size_t bytes) {
-  NodeState& node = *ends_[from].node;
-  if (local()) return node.now();
+  Machine& machine = *ends_[from].machine;
+  if (local()) return machine.now();
   const Instant arrival = links_[from]->arrival(bytes);
   if (arrival == Instant::never()) {
     if (ends_[from].endpoint != nullptr) ends_[from].endpoint->sent_into_the_void();
     return arrival;
   }
-  if (node.decisions().naming()) {
-    node.decisions().name(delay_keys_[from], "delay " + text(from));
+  if (machine.decisions().naming()) {
+    machine.decisions().name(delay_keys_[from], "delay " + text(from));
   }
-  return arrival + extra_delay(node, Fault::Delay, delay_keys_[from]);
+  return arrival + extra_delay(machine, Fault::Delay, delay_keys_[from]);
 }
 
 void Connection::send(Side from, std::span<const std::byte> bytes) {
   if (crashed(from)) return;
   const Side there = other(from);
   const Instant arrival = arrival_from(from, bytes.size());
-  if (ends_[there].silent && ends_[there].node->is_down()) {
+  if (ends_[there].silent && ends_[there].machine->is_down()) {
     note(from, Message::Kind::Data, Message::Fate::Lost, Instant::never(), bytes);
     return;
   }
@@ -103,7 +103,7 @@ void Connection::consumed(Side by, std::size_t bytes) {
   to(by).consume(bytes);
   End& sender = ends_[other(by)];
   if (was_full && sender.endpoint != nullptr) {
-    sender.endpoint->expect_room(ends_[by].node->now() + least_latency());
+    sender.endpoint->expect_room(ends_[by].machine->now() + least_latency());
   }
 }
 
@@ -124,9 +124,9 @@ void Connection::crash(Side side, bool silent) {
   if (here.closed) return;
   if (!silent) send_reset(side);
   if (Chronicle* const told = chronicle(side)) {
-    told->traffic().cut_off(key_, side == Server, here.node->time_of_tidings());
+    told->traffic().cut_off(key_, side == Server, here.machine->earliest_visible_time());
   }
-  here = {here.node, here.address, nullptr, true, silent};
+  here = {here.machine, here.address, nullptr, true, silent};
   crashed_[side] = true;
   Endpoint* const peer = ends_[other(side)].endpoint;
   if (peer != nullptr) peer->peer_crashed(silent);
@@ -160,7 +160,7 @@ void Connection::reopened(Side from, Instant when) {
 }
 
 Chronicle* Connection::chronicle(Side from) const noexcept {
-  return local() ? nullptr : ends_[from].node->chronicle();
+  return local() ? nullptr : ends_[from].machine->chronicle();
 }
 
 Traffic::Id Connection::note(Side from, Message::Kind kind, Message::Fate fate, Instant arrival,
@@ -172,15 +172,15 @@ Traffic::Id Connection::note(Side from, Message::Kind kind, Message::Fate fate, 
   Message message;
   message.kind = kind;
   message.fate = fate;
-  message.from = here.node->machine().name();
-  message.to = there.node->machine().name();
+  message.from = here.machine->host().name();
+  message.to = there.machine->host().name();
   message.source = here.address;
   message.destination = there.address;
-  message.sent = here.node->time_of_tidings();
+  message.sent = here.machine->earliest_visible_time();
   message.arrival = arrival;
   message.connection = key_;
   message.from_client = from == Client;
-  return told->sent(here.node->name(), std::move(message), bytes.data(), bytes.size());
+  return told->sent(here.machine->name(), std::move(message), bytes.data(), bytes.size());
 }
 
 void Connection::tell(Side side) {

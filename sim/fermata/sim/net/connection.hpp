@@ -25,7 +25,7 @@ class Chronicle;
 namespace fermata::sim::detail {
 
 class LinkState;
-class NodeState;
+class Machine;
 
 /// Somebody at an end of a connection.
 class Endpoint {
@@ -51,7 +51,7 @@ class Connection {
   static constexpr Side other(Side side) noexcept { return side == Client ? Server : Client; }
 
   struct End {
-    NodeState* node = nullptr;
+    Machine* machine = nullptr;
     Address address;
     Endpoint* endpoint = nullptr;  // Null before it is opened and after it was closed.
     bool closed = false;
@@ -60,8 +60,8 @@ class Connection {
 
   /// `there` leads from the client to the server, `back` the other way.
   Connection(std::uint64_t key, End client, End server, LinkState& there, LinkState& back);
-  /// Within `node`; `place` is what reports call it.
-  Connection(std::uint64_t key, NodeState& node, std::string place);
+  /// Within `machine`; `place` is what reports call it.
+  Connection(std::uint64_t key, Machine& machine, std::string place);
 
   [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
   /// Whether it goes through no network.

@@ -7,8 +7,8 @@
 #include <cerrno>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/link_table.hpp"
-#include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
 
@@ -19,31 +19,31 @@ void DatagramNetwork::reset() noexcept {
 
 // --- sockets ---
 
-Address DatagramNetwork::bind(NodeState& node, const Address& wanted, PacketReceiver& receiver,
+Address DatagramNetwork::bind(Machine& machine, const Address& wanted, PacketReceiver& receiver,
                               bool reuse_address) {
   const auto refuse = [&](int code) {
     throw InputOutputError(fmt::format("bind {}", wanted.text()), code);
   };
-  const bool is_own = wanted.ip() == 0 || wanted.is_loopback() || wanted.ip() == node.ip();
+  const bool is_own = wanted.ip() == 0 || wanted.is_loopback() || wanted.ip() == machine.ip();
   if (!is_own && !wanted.is_multicast()) refuse(EADDRNOTAVAIL);
   Address address = wanted;
   if (wanted.port() == 0) {
-    address = Address(wanted.ip(), free_ports_.next(node.ip(), [&](std::uint16_t port) {
-      return in_use(node, Address(0, port), false);
+    address = Address(wanted.ip(), free_ports_.next(machine.ip(), [&](std::uint16_t port) {
+      return in_use(machine, Address(0, port), false);
     }));
-  } else if (in_use(node, wanted, reuse_address)) {
+  } else if (in_use(machine, wanted, reuse_address)) {
     refuse(EADDRINUSE);
   }
-  bound_.push_back({&receiver, &node, address, reuse_address, {}});
+  bound_.push_back({&receiver, &machine, address, reuse_address, {}});
   return address;
 }
 
-bool DatagramNetwork::in_use(const NodeState& node, const Address& address,
+bool DatagramNetwork::in_use(const Machine& machine, const Address& address,
                              bool reuse_address) const {
   return std::any_of(bound_.begin(), bound_.end(), [&](const Bound& other) {
     const bool overlaps =
         other.address.ip() == 0 || address.ip() == 0 || other.address.ip() == address.ip();
-    return other.node == &node && other.address.port() == address.port() && overlaps &&
+    return other.machine == &machine && other.address.port() == address.port() && overlaps &&
            !(reuse_address && other.reuse_address);
   });
 }
@@ -72,24 +72,24 @@ int DatagramNetwork::leave(const PacketReceiver& receiver, const Address& group,
 
 // --- datagrams ---
 
-void DatagramNetwork::send(NodeState& from, Packet packet, Reach reach) {
-  if (from.cut()) return;
+void DatagramNetwork::send(Machine& from, Packet packet, Reach reach) {
+  if (from.over()) return;
   const auto sent = std::make_shared<const Packet>(std::move(packet));
   if (!sent->destination.is_multicast() && !sent->destination.is_broadcast()) {
-    NodeState* const machine = from.peer(sent->destination.ip());
+    Machine* const machine = from.peer(sent->destination.ip());
     if (machine != nullptr) return links_.between(from, *machine).datagrams().send(sent);
     note_datagram(from, from, *sent, Message::Fate::Lost);
     return;
   }
-  std::vector<NodeState*> machines;
+  std::vector<Machine*> machines;
   for (const Bound& each : bound_) {
-    const bool reached = each.node == &from ? reach.own_machine : reach.others;
+    const bool reached = each.machine == &from ? reach.own_machine : reach.others;
     if (!reached || !hears(each, *sent)) continue;
-    if (std::find(machines.begin(), machines.end(), each.node) == machines.end()) {
-      machines.push_back(each.node);
+    if (std::find(machines.begin(), machines.end(), each.machine) == machines.end()) {
+      machines.push_back(each.machine);
     }
   }
-  for (NodeState* const machine : machines) {
+  for (Machine* const machine : machines) {
     links_.between(from, *machine).datagrams().send(sent);
   }
 }
@@ -104,12 +104,12 @@ bool DatagramNetwork::hears(const Bound& bound, const Packet& packet) {
   return std::find(bound.groups.begin(), bound.groups.end(), needed) != bound.groups.end();
 }
 
-bool DatagramNetwork::arrived(const NodeState& machine, const PacketRef& packet) {
+bool DatagramNetwork::arrived(const Machine& machine, const PacketRef& packet) {
   const bool is_for_many = packet->destination.is_multicast() || packet->destination.is_broadcast();
   const Bound* only = nullptr;
   bool taken = false;
   for (const Bound& each : bound_) {
-    if (each.node != &machine || !hears(each, *packet)) continue;
+    if (each.machine != &machine || !hears(each, *packet)) continue;
     if (is_for_many) {
       taken = each.receiver->arrived(packet) || taken;
     } else if (only == nullptr || only->address.ip() == 0 || each.address.ip() != 0) {

@@ -17,7 +17,7 @@
 namespace fermata::sim::detail {
 
 class LinkTable;
-class NodeState;
+class Machine;
 
 /// A socket. Calls no user code.
 class PacketReceiver {
@@ -42,9 +42,9 @@ class DatagramNetwork {
   /// As new: nobody receives, nothing is under way.
   void reset() noexcept;
 
-  /// Binds `receiver` at `wanted` on `node`, port 0 for any, and returns the address. Throws
-  /// InputOutputError: the address is in use, or is no address of that node.
-  Address bind(NodeState& node, const Address& wanted, PacketReceiver& receiver,
+  /// Binds `receiver` at `wanted` on `machine`, port 0 for any, and returns the address. Throws
+  /// InputOutputError: the address is in use, or is no address of that machine.
+  Address bind(Machine& machine, const Address& wanted, PacketReceiver& receiver,
                bool reuse_address);
   void unbind(const PacketReceiver& receiver) noexcept;
 
@@ -52,10 +52,10 @@ class DatagramNetwork {
   int join(const PacketReceiver& receiver, const Address& group, bool by_loopback);
   int leave(const PacketReceiver& receiver, const Address& group, bool by_loopback);
 
-  void send(NodeState& from, Packet packet, Reach reach);
+  void send(Machine& from, Packet packet, Reach reach);
 
   /// `packet` has come to `machine`: those it is for get it. Returns whether there is one.
-  bool arrived(const NodeState& machine, const PacketRef& packet);
+  bool arrived(const Machine& machine, const PacketRef& packet);
 
  private:
   struct Membership {
@@ -65,13 +65,13 @@ class DatagramNetwork {
   };
   struct Bound {
     PacketReceiver* receiver;
-    NodeState* node;
+    Machine* machine;
     Address address;
     bool reuse_address;
     std::vector<Membership> groups;
   };
 
-  [[nodiscard]] bool in_use(const NodeState& node, const Address& address,
+  [[nodiscard]] bool in_use(const Machine& machine, const Address& address,
                             bool reuse_address) const;
   [[nodiscard]] Bound& bound(const PacketReceiver& receiver);
   [[nodiscard]] static bool hears(const Bound& bound, const Packet& packet);

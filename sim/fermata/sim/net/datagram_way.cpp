@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "fermata/sim/machine/fault_plan.hpp"
+#include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/datagram_network.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/link_state.hpp"
 #include "fermata/sim/record/chronicle.hpp"
-#include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
 
@@ -32,17 +32,17 @@ std::uint64_t DatagramWay::key(Fault fault) {
   return key;
 }
 
-Traffic::Id note_datagram(const NodeState& from, const NodeState& to, const Packet& packet,
+Traffic::Id note_datagram(const Machine& from, const Machine& to, const Packet& packet,
                           Message::Fate fate) {
   Chronicle* const told = from.chronicle();
   if (told == nullptr) return 0;
   Message message;
   message.fate = fate;
-  message.from = from.machine().name();
-  message.to = to.machine().name();
+  message.from = from.host().name();
+  message.to = to.host().name();
   message.source = packet.source;
   message.destination = packet.destination;
-  message.sent = from.time_of_tidings();
+  message.sent = from.earliest_visible_time();
   return told->sent(from.name(), std::move(message), packet.bytes.data(), packet.bytes.size());
 }
 

@@ -21,7 +21,7 @@ namespace fermata::sim::detail {
 
 class DatagramNetwork;
 class LinkState;
-class NodeState;
+class Machine;
 
 /// A datagram under way.
 struct Packet {
@@ -34,7 +34,7 @@ struct Packet {
 using PacketRef = std::shared_ptr<const Packet>;
 
 /// For people: `from` sends it to `to`. 0 when nobody is told.
-Traffic::Id note_datagram(const NodeState& from, const NodeState& to, const Packet& packet,
+Traffic::Id note_datagram(const Machine& from, const Machine& to, const Packet& packet,
                           Message::Fate fate);
 
 class DatagramWay {
@@ -65,8 +65,8 @@ class DatagramWay {
   [[nodiscard]] std::uint64_t key(Fault fault);
 
   LinkState& link_;
-  NodeState& from_;
-  NodeState& to_;
+  Machine& from_;
+  Machine& to_;
   DatagramNetwork& network_;
   std::uint64_t key_;
   std::vector<Waiting> waiting_;    // For the link to be opened.

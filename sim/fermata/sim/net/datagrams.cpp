@@ -9,9 +9,9 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
+#include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/network.hpp"
-#include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
 
@@ -28,18 +28,21 @@ std::size_t room_for(const Packet& packet) {
 Ref<DatagramHandle> SimDatagrams::open(const Address& address, const DatagramOptions& options) {
   const Address& interface = options.multicast_interface;
   const bool is_own =
-      interface.ip() == 0 || interface.is_loopback() || interface.ip() == node_.ip();
+      interface.ip() == 0 || interface.is_loopback() || interface.ip() == machine_.ip();
   if (!is_own) throw InputOutputError(fmt::format("bind {}", address.text()), EADDRNOTAVAIL);
-  return Ref<DatagramHandle>::adopt(*new SimDatagramSocket(attachment_, node_, address, options));
+  return Ref<DatagramHandle>::adopt(
+      *new SimDatagramSocket(attachment_, machine_, network_, address, options));
 }
 
-SimDatagramSocket::SimDatagramSocket(fermata::detail::Attachment& attachment, NodeState& node,
-                                     const Address& address, const DatagramOptions& options)
+SimDatagramSocket::SimDatagramSocket(fermata::detail::Attachment& attachment, Machine& machine,
+                                     Network& network, const Address& address,
+                                     const DatagramOptions& options)
     : DatagramHandle(attachment),
-      node_(node),
+      machine_(machine),
+      network_(network),
       options_(options),
-      address_(node.network().datagrams().bind(node, address, *this, options.reuse_address)),
-      key_(key_of(key_of(node.key(), "datagrams"), address_.port())),
+      address_(network.datagrams().bind(machine, address, *this, options.reuse_address)),
+      key_(key_of(key_of(machine.key(), "datagrams"), address_.port())),
       hand_over_(*this, &SimDatagramSocket::hand_over),
       room_(*this, &SimDatagramSocket::send_submitted),
       acknowledgement_(*this, &SimDatagramSocket::close_acknowledged) {}
@@ -63,7 +66,7 @@ int SimDatagramSocket::start_receiving() {
 
 void SimDatagramSocket::expect_hand_over() {
   if (!receiving_ || buffer_.empty() || hand_over_.scheduled()) return;
-  node_.agenda().schedule(hand_over_, node_.now(), key_);
+  machine_.agenda().schedule(hand_over_, machine_.now(), key_);
 }
 
 void SimDatagramSocket::hand_over() {
@@ -79,10 +82,10 @@ void SimDatagramSocket::hand_over() {
 
 bool SimDatagramSocket::would_block() {
   const std::uint64_t key = key_of(key_, "would block");
-  if (node_.decisions().naming()) {
-    node_.decisions().name(key, fmt::format("sending from {} has to wait", address_.text()));
+  if (machine_.decisions().naming()) {
+    machine_.decisions().name(key, fmt::format("sending from {} has to wait", address_.text()));
   }
-  return node_.faults().strikes(Fault::ShortWrite, Stream::Network, key);
+  return machine_.faults().strikes(Fault::ShortWrite, Stream::Network, key);
 }
 
 int SimDatagramSocket::send_now(std::span<const std::byte> data, const Address& peer) {
@@ -96,8 +99,8 @@ int SimDatagramSocket::submit_send(std::span<const std::byte> data, const Addres
   if (const int code = refusal(peer)) return code;
   submitted_ = data;
   submitted_to_ = peer;
-  const Duration wait = node_.network().links().between(node_, node_).least_latency();
-  node_.agenda().schedule(room_, node_.now() + wait, key_of(key_, "room"));
+  const Duration wait = network_.links().between(machine_, machine_).least_latency();
+  machine_.agenda().schedule(room_, machine_.now() + wait, key_of(key_, "room"));
   return 0;
 }
 
@@ -108,7 +111,7 @@ void SimDatagramSocket::send_submitted() {
 
 int SimDatagramSocket::refusal(const Address& peer) const {
   if (peer.is_broadcast() && !options_.broadcast) return EACCES;
-  const bool leaves = !sends_by_loopback(peer) && peer.ip() != node_.ip();
+  const bool leaves = !sends_by_loopback(peer) && peer.ip() != machine_.ip();
   return address_.is_loopback() && leaves ? EINVAL : 0;
 }
 
@@ -121,14 +124,14 @@ void SimDatagramSocket::transmit(std::span<const std::byte> data, Address peer) 
   const bool by_loopback = sends_by_loopback(peer);
   if (peer.ip() == 0) peer = Address(kLoopback, peer.port());
   std::uint32_t source = address_.ip();
-  if (source == 0 || address_.is_multicast()) source = by_loopback ? kLoopback : node_.ip();
+  if (source == 0 || address_.is_multicast()) source = by_loopback ? kLoopback : machine_.ip();
   Reach reach;
   if (peer.is_multicast()) {
     reach.own_machine = options_.multicast_loop || by_loopback;
     reach.others = !by_loopback && options_.multicast_ttl > 0;
   }
-  node_.network().datagrams().send(
-      node_, {Address(source, address_.port()), peer, {data.begin(), data.end()}, by_loopback},
+  network_.datagrams().send(
+      machine_, {Address(source, address_.port()), peer, {data.begin(), data.end()}, by_loopback},
       reach);
 }
 
@@ -152,7 +155,7 @@ int SimDatagramSocket::read_option(SocketOption option, int& value) const {
 }
 
 int SimDatagramSocket::set_membership(const Address& group, bool member) {
-  DatagramNetwork& network = node_.network().datagrams();
+  DatagramNetwork& network = network_.datagrams();
   const bool by_loopback = options_.multicast_interface.is_loopback();
   return member ? network.join(*this, group, by_loopback)
                 : network.leave(*this, group, by_loopback);
@@ -164,8 +167,8 @@ void SimDatagramSocket::close_backend() noexcept {
   buffer_.clear();
   hand_over_.cancel();
   room_.cancel();
-  node_.network().datagrams().unbind(*this);
-  node_.agenda().schedule(acknowledgement_, node_.now() + close_delay(node_, key_), key_);
+  network_.datagrams().unbind(*this);
+  machine_.agenda().schedule(acknowledgement_, machine_.now() + close_delay(machine_, key_), key_);
 }
 
 }  // namespace fermata::sim::detail

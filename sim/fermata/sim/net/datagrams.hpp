@@ -17,17 +17,19 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
+class Network;
 
 class SimDatagrams final : public Datagrams {
  public:
-  SimDatagrams(fermata::detail::Attachment& attachment, NodeState& node)
-      : Datagrams(attachment), node_(node) {}
+  SimDatagrams(fermata::detail::Attachment& attachment, Machine& machine, Network& network)
+      : Datagrams(attachment), machine_(machine), network_(network) {}
 
  private:
   Ref<DatagramHandle> open(const Address& address, const DatagramOptions& options) override;
 
-  NodeState& node_;
+  Machine& machine_;
+  Network& network_;
 };
 
 class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
@@ -38,7 +40,7 @@ class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
   static constexpr std::size_t kOverhead = 768;
 
   /// Throws InputOutputError.
-  SimDatagramSocket(fermata::detail::Attachment& attachment, NodeState& node,
+  SimDatagramSocket(fermata::detail::Attachment& attachment, Machine& machine, Network& network,
                     const Address& address, const DatagramOptions& options);
 
   [[nodiscard]] Address local_address() const override { return address_; }
@@ -64,7 +66,8 @@ class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
   [[nodiscard]] bool sends_by_loopback(const Address& peer) const;
   [[nodiscard]] bool would_block();
 
-  NodeState& node_;
+  Machine& machine_;
+  Network& network_;
   DatagramOptions options_;
   Address address_;
   std::uint64_t key_;

@@ -2,7 +2,7 @@
 #include "fermata/sim/net/latency.hpp"
 
 #include "fermata/sim/machine/fault_plan.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
 
@@ -13,8 +13,8 @@ constexpr std::uint64_t kDelays = 14;  // Each twice the one before.
 
 }  // namespace
 
-Duration extra_delay(NodeState& node, Fault fault, std::uint64_t key) {
-  const std::uint64_t delay = node.faults().strength(fault, Stream::Network, key, kDelays);
+Duration extra_delay(Machine& machine, Fault fault, std::uint64_t key) {
+  const std::uint64_t delay = machine.faults().strength(fault, Stream::Network, key, kDelays);
   return delay == 0 ? Duration::zero() : kLeastDelay * (1 << delay);
 }
 

@@ -10,10 +10,10 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
 
-/// What `fault` adds for something that `node` sends now, drawn under `key`: zero when it does not
-/// strike, else 20 us to 82 ms.
-[[nodiscard]] Duration extra_delay(NodeState& node, Fault fault, std::uint64_t key);
+/// What `fault` adds for something that `machine` sends now, drawn under `key`: zero when it does
+/// not strike, else 20 us to 82 ms.
+[[nodiscard]] Duration extra_delay(Machine& machine, Fault fault, std::uint64_t key);
 
 }  // namespace fermata::sim::detail

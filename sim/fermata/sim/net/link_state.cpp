@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "fermata/sim/machine/fault_plan.hpp"
+#include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/datagram_way.hpp"
 #include "fermata/sim/net/network.hpp"
-#include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
 
@@ -28,13 +28,13 @@ constexpr unsigned kTailDoublings = 16;
 enum class Split : std::uint64_t { BothWays, OneWay, WholeMachine };  // That which sends.
 constexpr std::uint64_t kSplits = 3;
 
-Latency default_latency(const NodeState& from, const NodeState& to) {
+Latency default_latency(const Machine& from, const Machine& to) {
   return Latency::fixed(&from == &to ? kWithinNode : kBetweenNodes);
 }
 
 }  // namespace
 
-LinkState::LinkState(Network& network, NodeState& from, NodeState& to)
+LinkState::LinkState(Network& network, Machine& from, Machine& to)
     : network_(network),
       from_(from),
       to_(to),
@@ -167,7 +167,7 @@ void LinkState::lose(Duration time) {
 }
 
 void LinkState::tell(const char* kind, const char* what, std::optional<Instant> until) {
-  if (from_.chronicle() != nullptr) from_.befell(kind, what, &to_, until);
+  if (from_.chronicle() != nullptr) from_.record_incident(kind, what, &to_, until);
 }
 
 void LinkState::heal() {

@@ -22,17 +22,17 @@ namespace fermata::sim::detail {
 
 class DatagramWay;
 class Network;
-class NodeState;
+class Machine;
 
 class LinkState {
  public:
-  LinkState(Network& network, NodeState& from, NodeState& to);
+  LinkState(Network& network, Machine& from, Machine& to);
   LinkState(const LinkState&) = delete;
   LinkState& operator=(const LinkState&) = delete;
   ~LinkState();
 
-  [[nodiscard]] NodeState& from() const noexcept { return from_; }
-  [[nodiscard]] NodeState& to() const noexcept { return to_; }
+  [[nodiscard]] Machine& from() const noexcept { return from_; }
+  [[nodiscard]] Machine& to() const noexcept { return to_; }
   /// Names this link in the keys of draws.
   [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
   [[nodiscard]] DatagramWay& datagrams();
@@ -79,8 +79,8 @@ class LinkState {
   [[nodiscard]] Duration drawn_latency();
 
   Network& network_;
-  NodeState& from_;
-  NodeState& to_;
+  Machine& from_;
+  Machine& to_;
   std::uint64_t key_;
   std::uint64_t clog_key_;
   std::uint64_t partition_key_;

@@ -14,7 +14,7 @@ class LinkTable {
  public:
   explicit LinkTable(Network& network) noexcept : network_(network) {}
 
-  [[nodiscard]] LinkState& between(NodeState& from, NodeState& to);
+  [[nodiscard]] LinkState& between(Machine& from, Machine& to);
 
   /// In the order of the machines they come from, then of those they go to.
   template <class F>

@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 
 #include "fermata/sim/machine/fault_plan.hpp"
+#include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/name_table.hpp"
-#include "fermata/sim/net/network.hpp"
-#include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
 
@@ -41,14 +40,14 @@ bool SimNames::answered_here(const NameQuery& query) const {
 void SimNames::enqueue(NameQuery& query) {
   Job& job = jobs_.emplace_back(*this, query);
   job.self = std::prev(jobs_.end());
-  const std::uint64_t key = key_of(key_of(node_.key(), "dns"), query.host);
+  const std::uint64_t key = key_of(key_of(machine_.key(), "dns"), query.host);
   Duration takes = Duration::zero();
   if (!answered_here(query)) {
-    const std::uint64_t slow =
-        node_.faults().strength(Fault::DnsDelay, Stream::Network, key_of(key, "delay"), kDnsDelays);
+    const std::uint64_t slow = machine_.faults().strength(Fault::DnsDelay, Stream::Network,
+                                                          key_of(key, "delay"), kDnsDelays);
     takes = kQuick + (slow == 0 ? Duration::zero() : kLeastDnsDelay * (1 << slow));
   }
-  node_.agenda().schedule(job, node_.now() + takes, key);
+  machine_.agenda().schedule(job, machine_.now() + takes, key);
 }
 
 void SimNames::answer(Job& job) {
@@ -59,8 +58,8 @@ void SimNames::answer(Job& job) {
 
 std::optional<NameFailure> SimNames::look_up(NameQuery& query) const {
   if (!answered_here(query)) {
-    const std::uint64_t key = key_of(key_of(node_.key(), "dns failure"), query.host);
-    if (node_.faults().strikes(Fault::DnsFailure, Stream::Network, key)) {
+    const std::uint64_t key = key_of(key_of(machine_.key(), "dns failure"), query.host);
+    if (machine_.faults().strikes(Fault::DnsFailure, Stream::Network, key)) {
       return NameFailure::TryAgain;
     }
   }
@@ -74,9 +73,9 @@ std::optional<NameFailure> SimNames::look_up(NameQuery& query) const {
     query.addresses = {Address(*figures, *port)};
   } else if (query.host == "localhost") {
     query.addresses = {Address(kLocalhost, *port)};
-  } else if (const auto* said = node_.network().names().find(query.host)) {
+  } else if (const auto* said = table_.find(query.host)) {
     for (const std::uint32_t ip : *said) query.addresses.emplace_back(ip, *port);
-  } else if (const NodeState* named = node_.peer(query.host)) {
+  } else if (const Machine* named = machine_.peer(query.host)) {
     query.addresses = {Address(named->ip(), *port)};
   }
   return query.addresses.empty() ? std::optional(NameFailure::NotFound) : std::nullopt;
@@ -87,9 +86,9 @@ void SimNames::look_up_reverse(NameQuery& query) const {
   query.name.service = NameTable::service_of(query.address.port());
   if (query.address.is_loopback()) {
     query.name.host = "localhost";
-  } else if (const NodeState* known = node_.peer(ip)) {
+  } else if (const Machine* known = machine_.peer(ip)) {
     query.name.host = known->name();
-  } else if (const std::string_view host = node_.network().names().host_of(ip); !host.empty()) {
+  } else if (const std::string_view host = table_.host_of(ip); !host.empty()) {
     query.name.host = host;
   } else {
     query.name.host = host_in_figures(query.address);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The name service of a simulated world: every node goes by its name, and more can be said with
+// The name service of a simulated world: every machine goes by its name, and more can be said with
 // World::set_addresses. Figures and "localhost" are answered by the machine itself.
 
 #include <list>
@@ -12,12 +12,13 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
+class NameTable;
 
 class SimNames final : public fermata::Names {
  public:
-  SimNames(fermata::detail::Attachment& attachment, NodeState& node)
-      : fermata::Names(attachment), node_(node) {}
+  SimNames(fermata::detail::Attachment& attachment, Machine& machine, const NameTable& table)
+      : fermata::Names(attachment), machine_(machine), table_(table) {}
 
  private:
   struct Job final : Happening {
@@ -36,7 +37,8 @@ class SimNames final : public fermata::Names {
   [[nodiscard]] std::optional<NameFailure> look_up(NameQuery& query) const;
   void look_up_reverse(NameQuery& query) const;
 
-  NodeState& node_;
+  Machine& machine_;
+  const NameTable& table_;
   std::list<Job> jobs_;
 };
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
 
@@ -31,42 +31,42 @@ void Network::reset() noexcept {
   links_.clear();
 }
 
-Address Network::bind(NodeState& node, const Address& wanted, Listening& listening) {
-  if (wanted.ip() != 0 && !wanted.is_loopback() && wanted.ip() != node.ip()) {
+Address Network::bind(Machine& machine, const Address& wanted, Listening& listening) {
+  if (wanted.ip() != 0 && !wanted.is_loopback() && wanted.ip() != machine.ip()) {
     refuse(wanted, EADDRNOTAVAIL);
   }
-  const std::uint16_t port = wanted.port() != 0 ? wanted.port() : free_port(node);
+  const std::uint16_t port = wanted.port() != 0 ? wanted.port() : free_port(machine);
   const Bound bound{&listening, wanted.is_loopback()};
-  if (!listeners_.emplace(Place{node.ip(), port}, bound).second) refuse(wanted, EADDRINUSE);
+  if (!listeners_.emplace(Place{machine.ip(), port}, bound).second) refuse(wanted, EADDRINUSE);
   return Address(wanted.ip(), port);
 }
 
-void Network::unbind(const NodeState& node, std::uint16_t port) noexcept {
-  listeners_.erase(Place{node.ip(), port});
+void Network::unbind(const Machine& machine, std::uint16_t port) noexcept {
+  listeners_.erase(Place{machine.ip(), port});
 }
 
-void Network::bind(const NodeState& node, const PipePath& path, Listening& listening) {
-  const LocalPlace place{node.ip(), path.text()};
+void Network::bind(const Machine& machine, const PipePath& path, Listening& listening) {
+  const LocalPlace place{machine.ip(), path.text()};
   if (!local_listeners_.emplace(place, &listening).second) refuse(path, EADDRINUSE);
 }
 
-void Network::unbind(const NodeState& node, const PipePath& path) noexcept {
-  local_listeners_.erase(LocalPlace{node.ip(), path.text()});
+void Network::unbind(const Machine& machine, const PipePath& path) noexcept {
+  local_listeners_.erase(LocalPlace{machine.ip(), path.text()});
 }
 
-Listening* Network::listening_at(const NodeState& node, const std::string& path) const noexcept {
-  const auto found = local_listeners_.find(LocalPlace{node.ip(), path});
+Listening* Network::listening_at(const Machine& machine, const std::string& path) const noexcept {
+  const auto found = local_listeners_.find(LocalPlace{machine.ip(), path});
   return found == local_listeners_.end() ? nullptr : found->second;
 }
 
-Listening* Network::listening_at(const NodeState& server, std::uint16_t port,
-                                 const NodeState& client) const noexcept {
+Listening* Network::listening_at(const Machine& server, std::uint16_t port,
+                                 const Machine& client) const noexcept {
   const auto found = listeners_.find(Place{server.ip(), port});
   if (found == listeners_.end()) return nullptr;
   return found->second.loopback_only && &server != &client ? nullptr : found->second.listening;
 }
 
-std::shared_ptr<Connection> Network::make_connection(NodeState& client, NodeState& server,
+std::shared_ptr<Connection> Network::make_connection(Machine& client, Machine& server,
                                                      const Address& peer) {
   LinkState& there = links_.between(client, server);
   const Address local(peer.is_loopback() ? peer.ip() : client.ip(), free_port(client));
@@ -75,11 +75,11 @@ std::shared_ptr<Connection> Network::make_connection(NodeState& client, NodeStat
       Connection::End{&server, peer}, there, links_.between(server, client)));
 }
 
-std::shared_ptr<Connection> Network::make_local_connection(NodeState& node,
+std::shared_ptr<Connection> Network::make_local_connection(Machine& machine,
                                                            const std::string& place) {
-  const std::uint64_t number = local_connections_[{node.ip(), place}]++;
-  const std::uint64_t key = key_of(key_of(node.key(), place), number);
-  return keep_in_sight(std::make_shared<Connection>(key, node, place));
+  const std::uint64_t number = local_connections_[{machine.ip(), place}]++;
+  const std::uint64_t key = key_of(key_of(machine.key(), place), number);
+  return keep_in_sight(std::make_shared<Connection>(key, machine, place));
 }
 
 const std::shared_ptr<Connection>& Network::keep_in_sight(
@@ -93,18 +93,18 @@ const std::shared_ptr<Connection>& Network::keep_in_sight(
 }
 
 template <class F>
-void Network::for_each_end(const NodeState& node, F visit) {
+void Network::for_each_end(const Machine& machine, F visit) {
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     const std::shared_ptr<Connection> connection = connections_[i].lock();
     if (connection == nullptr) continue;
     for (const auto side : {Connection::Client, Connection::Server}) {
-      if (connection->end(side).node == &node) visit(*connection, side);
+      if (connection->end(side).machine == &machine) visit(*connection, side);
     }
   }
 }
 
-void Network::crash(const NodeState& node, bool silent) {
-  for_each_end(node, [&](Connection& connection, Connection::Side side) {
+void Network::crash(const Machine& machine, bool silent) {
+  for_each_end(machine, [&](Connection& connection, Connection::Side side) {
     connection.crash(side, silent);
   });
 }
@@ -112,14 +112,14 @@ void Network::crash(const NodeState& node, bool silent) {
 void Network::reopened(LinkState& link, Instant when) {
   link.datagrams().reopened(when);
   for_each_end(link.from(), [&](Connection& connection, Connection::Side side) {
-    const NodeState* there = connection.end(Connection::other(side)).node;
+    const Machine* there = connection.end(Connection::other(side)).machine;
     if (there == &link.to() && !connection.local()) connection.reopened(side, when);
   });
 }
 
-std::uint16_t Network::free_port(const NodeState& node) {
-  return free_ports_.next(node.ip(), [&](std::uint16_t port) {
-    return listeners_.count(Place{node.ip(), port}) > 0;
+std::uint16_t Network::free_port(const Machine& machine) {
+  return free_ports_.next(machine.ip(), [&](std::uint16_t port) {
+    return listeners_.count(Place{machine.ip(), port}) > 0;
   });
 }
 

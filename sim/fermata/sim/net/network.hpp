@@ -21,7 +21,7 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
 
 /// Somebody who listens at an address.
 class Listening {
@@ -38,27 +38,27 @@ class Network {
   /// Numbers start again.
   void reset() noexcept;
 
-  /// Binds `listening` at `wanted` on `node`, port 0 for any, and returns the address. Throws
-  /// InputOutputError: the address is in use, or is no address of that node.
-  Address bind(NodeState& node, const Address& wanted, Listening& listening);
-  void unbind(const NodeState& node, std::uint16_t port) noexcept;
+  /// Binds `listening` at `wanted` on `machine`, port 0 for any, and returns the address. Throws
+  /// InputOutputError: the address is in use, or is no address of that machine.
+  Address bind(Machine& machine, const Address& wanted, Listening& listening);
+  void unbind(const Machine& machine, std::uint16_t port) noexcept;
   /// The same for a Unix socket.
-  void bind(const NodeState& node, const PipePath& path, Listening& listening);
-  void unbind(const NodeState& node, const PipePath& path) noexcept;
+  void bind(const Machine& machine, const PipePath& path, Listening& listening);
+  void unbind(const Machine& machine, const PipePath& path) noexcept;
   /// Who listens on the machine `server` at this port for connections from `client`, or null.
-  [[nodiscard]] Listening* listening_at(const NodeState& server, std::uint16_t port,
-                                        const NodeState& client) const noexcept;
-  [[nodiscard]] Listening* listening_at(const NodeState& node,
+  [[nodiscard]] Listening* listening_at(const Machine& server, std::uint16_t port,
+                                        const Machine& client) const noexcept;
+  [[nodiscard]] Listening* listening_at(const Machine& machine,
                                         const std::string& path) const noexcept;
 
   /// A connection from `client` to the machine `server`, not established yet.
-  std::shared_ptr<Connection> make_connection(NodeState& client, NodeState& server,
+  std::shared_ptr<Connection> make_connection(Machine& client, Machine& server,
                                               const Address& peer);
-  /// One within `node` that goes through no network.
-  std::shared_ptr<Connection> make_local_connection(NodeState& node, const std::string& place);
+  /// One within `machine` that goes through no network.
+  std::shared_ptr<Connection> make_local_connection(Machine& machine, const std::string& place);
 
-  /// `node` goes down: its connections end, and their peers are told, or not.
-  void crash(const NodeState& node, bool silent);
+  /// `machine` goes down: its connections end, and their peers are told, or not.
+  void crash(const Machine& machine, bool silent);
 
   /// What waits for this link leaves at `when`.
   void reopened(LinkState& link, Instant when);
@@ -71,11 +71,11 @@ class Network {
   [[nodiscard]] std::span<std::byte> spare() noexcept { return spare_; }
 
  private:
-  std::uint16_t free_port(const NodeState& node);
+  std::uint16_t free_port(const Machine& machine);
   const std::shared_ptr<Connection>& keep_in_sight(const std::shared_ptr<Connection>& connection);
-  /// Calls `visit` with each connection and each of its sides that is on `node`.
+  /// Calls `visit` with each connection and each of its sides that is on `machine`.
   template <class F>
-  void for_each_end(const NodeState& node, F visit);
+  void for_each_end(const Machine& machine, F visit);
 
   using Place = std::pair<std::uint32_t, std::uint16_t>;  // The machine's address and the port.
   struct Bound {
@@ -89,8 +89,8 @@ class Network {
   std::vector<std::byte> spare_ = std::vector<std::byte>(Pipe::kWindow);
   FreePorts free_ports_;
   std::map<LocalPlace, std::uint64_t> local_connections_;  // So far.
-  std::vector<std::weak_ptr<Connection>> connections_;  // In the order of their making.
-  std::size_t look_for_dead_at_ = 0;                    // How many, until the dead are dropped.
+  std::vector<std::weak_ptr<Connection>> connections_;     // In the order of their making.
+  std::size_t look_for_dead_at_ = 0;                       // How many, until the dead are dropped.
   LinkTable links_{*this};
   DatagramNetwork datagrams_{links_};
 };

@@ -12,9 +12,9 @@
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/descriptors.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
+#include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/tty.hpp"
 #include "fermata/sim/record/chronicle.hpp"
-#include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
 
@@ -26,8 +26,8 @@ constexpr Duration kFirstRetry = std::chrono::seconds(1);
 /// The same for what is not acknowledged on a connection: 15 repetitions.
 constexpr Duration kSendTimeout = std::chrono::milliseconds(924'600);
 
-void require_descriptor(NodeState& node, std::string_view peer) {
-  if (out_of_descriptors(node, Stream::Network, "connection")) {
+void require_descriptor(Machine& machine, std::string_view peer) {
+  if (out_of_descriptors(machine, Stream::Network, "connection")) {
     throw InputOutputError(fmt::format("connect to {}", peer), EMFILE);
   }
 }
@@ -36,44 +36,48 @@ void require_descriptor(NodeState& node, std::string_view peer) {
 
 Ref<ListenerHandle> SimStreams::open_listener(const Address& address,
                                               const ListenOptions& options) {
-  return Ref<ListenerHandle>::adopt(*new SimListener(attachment_, node_, address, options));
+  return Ref<ListenerHandle>::adopt(
+      *new SimListener(attachment_, machine_, network_, address, options));
 }
 
 Ref<ListenerHandle> SimStreams::open_listener(const PipePath& path, const ListenOptions& options) {
-  return Ref<ListenerHandle>::adopt(*new SimListener(attachment_, node_, path, options));
+  return Ref<ListenerHandle>::adopt(
+      *new SimListener(attachment_, machine_, network_, path, options));
 }
 
 Ref<StreamHandle> SimStreams::open_connection(const PipePath& peer) {
-  require_descriptor(node_, peer.text());
-  auto* stream = new SimStream(
-      attachment_, node_.network().make_local_connection(node_, peer.text()), Connection::Client);
+  require_descriptor(machine_, peer.text());
+  auto* stream =
+      new SimStream(attachment_, network_, network_.make_local_connection(machine_, peer.text()),
+                    Connection::Client);
   auto handle = Ref<StreamHandle>::adopt(*stream);
   stream->dial_locally();
   return handle;
 }
 
 PipeHandles SimStreams::open_pipe() {
-  if (out_of_descriptors(node_, Stream::Network, "pipe")) {
+  if (out_of_descriptors(machine_, Stream::Network, "pipe")) {
     throw InputOutputError("open a pipe", EMFILE);
   }
-  const auto connection = node_.network().make_local_connection(node_, "pipe");
+  const auto connection = network_.make_local_connection(machine_, "pipe");
   const auto end = [&](Connection::Side side, Direction direction) {
-    return Ref<StreamHandle>::adopt(*new SimStream(attachment_, connection, side, direction));
+    return Ref<StreamHandle>::adopt(
+        *new SimStream(attachment_, network_, connection, side, direction));
   };
   return {end(Connection::Server, Direction::In), end(Connection::Client, Direction::Out)};
 }
 
 Ref<StreamHandle> SimStreams::open_standard(StandardStream which) {
-  return Ref<StreamHandle>::adopt(*new SimTty(attachment_, node_, which));
+  return Ref<StreamHandle>::adopt(*new SimTty(attachment_, machine_, terminal_, which));
 }
 
 Ref<StreamHandle> SimStreams::open_connection(const Address& peer) {
-  require_descriptor(node_, peer.text());
-  NodeState* server = node_.peer(peer.ip());
+  require_descriptor(machine_, peer.text());
+  Machine* server = machine_.peer(peer.ip());
   if (server != nullptr && server->is_down()) server = nullptr;
   auto connection =
-      node_.network().make_connection(node_, server != nullptr ? *server : node_, peer);
-  auto* stream = new SimStream(attachment_, std::move(connection), Connection::Client);
+      network_.make_connection(machine_, server != nullptr ? *server : machine_, peer);
+  auto* stream = new SimStream(attachment_, network_, std::move(connection), Connection::Client);
   auto handle = Ref<StreamHandle>::adopt(*stream);
   if (server != nullptr) {
     stream->dial();
@@ -85,10 +89,11 @@ Ref<StreamHandle> SimStreams::open_connection(const Address& peer) {
 
 // --- a stream ---
 
-SimStream::SimStream(fermata::detail::Attachment& attachment,
+SimStream::SimStream(fermata::detail::Attachment& attachment, Network& network,
                      std::shared_ptr<Connection> connection, Connection::Side side,
                      Direction direction)
     : StreamHandle(attachment, connection->local() ? IoType::Pipe : IoType::Tcp, direction),
+      network_(network),
       connection_(std::move(connection)),
       side_(side),
       key_(key_of(connection_->key(), side)),
@@ -114,8 +119,8 @@ Address SimStream::peer_address() const {
 
 std::uint64_t SimStream::key(const char* draw) const {
   const std::uint64_t key = key_of(key_, draw);
-  if (node().decisions().naming()) {
-    node().decisions().name(key, fmt::format("{} at {}", draw, connection_->text(side_)));
+  if (machine().decisions().naming()) {
+    machine().decisions().name(key, fmt::format("{} at {}", draw, connection_->text(side_)));
   }
   return key;
 }
@@ -123,12 +128,12 @@ std::uint64_t SimStream::key(const char* draw) const {
 // --- establishing ---
 
 void SimStream::dial() {
-  dialled_ = node().now();
+  dialled_ = machine().now();
   retry_ = kFirstRetry;
-  if (node().faults().strikes(Fault::Hung, Stream::Network, key("hung"))) {
+  if (machine().faults().strikes(Fault::Hung, Stream::Network, key("hung"))) {
     connection_->note(side_, Message::Kind::Connect, Message::Fate::Lost, Instant::never());
     answer_code_ = ETIMEDOUT;
-    node().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
+    machine().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
     return;
   }
   knock();
@@ -136,7 +141,7 @@ void SimStream::dial() {
 
 // Nobody hears it on a closed link, or when the machine is down, and nobody answers.
 void SimStream::knock() {
-  NodeState& server = *connection_->end(Connection::Server).node;
+  Machine& server = *connection_->end(Connection::Server).machine;
   const Instant arrival = connection_->arrival_from(side_);
   const bool lost = arrival == Instant::never() || server.is_down();
   knock_noted_ = connection_->note(side_, Message::Kind::Connect,
@@ -147,35 +152,35 @@ void SimStream::knock() {
 }
 
 void SimStream::knock_again() {
-  const Instant again = node().now() + std::exchange(retry_, retry_ * 2);
-  if (again - dialled_ < kDialTimeout) return node().agenda().schedule(repetition_, again, key_);
+  const Instant again = machine().now() + std::exchange(retry_, retry_ * 2);
+  if (again - dialled_ < kDialTimeout) return machine().agenda().schedule(repetition_, again, key_);
   answer_code_ = ETIMEDOUT;
-  node().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
+  machine().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
 }
 
 void SimStream::dial_nobody() {
   connection_->note(side_, Message::Kind::Connect, Message::Fate::Lost, Instant::never());
   answer_code_ = EHOSTUNREACH;
-  node().agenda().schedule(answer_, node().now() + connection_->least_latency(), key_);
+  machine().agenda().schedule(answer_, machine().now() + connection_->least_latency(), key_);
 }
 
 void SimStream::dial_locally() {
-  Listening* listening = node().network().listening_at(node(), connection_->place());
+  Listening* listening = network_.listening_at(machine(), connection_->place());
   if (listening == nullptr) {
     answer_code_ = ENOENT;
   } else if (!listening->arrived(connection_)) {
     answer_code_ = EAGAIN;
   }
-  node().agenda().schedule(answer_, node().now(), key_);
+  machine().agenda().schedule(answer_, machine().now(), key_);
 }
 
 void SimStream::reach_server() {
   const Connection::End& server = connection_->end(Connection::Server);
-  if (node().faults().strikes(Fault::Refused, Stream::Network, key("refused"))) {
+  if (machine().faults().strikes(Fault::Refused, Stream::Network, key("refused"))) {
     knocked(Message::Fate::Refused);
     return answer(ECONNREFUSED);
   }
-  Listening* listening = node().network().listening_at(*server.node, server.address.port(), node());
+  Listening* listening = network_.listening_at(*server.machine, server.address.port(), machine());
   const bool unanswered = connection_->link_closed(Connection::Server);
   if (listening == nullptr && !unanswered) {
     knocked(Message::Fate::Refused);
@@ -186,25 +191,25 @@ void SimStream::reach_server() {
     return answer(0);
   }
   knocked(Message::Fate::Lost);
-  const Instant again = server.node->now() + std::exchange(retry_, retry_ * 2);
+  const Instant again = server.machine->now() + std::exchange(retry_, retry_ * 2);
   if (again - dialled_ >= kDialTimeout) return answer(ETIMEDOUT);
-  server.node->agenda().schedule(knock_, again, key_);
+  server.machine->agenda().schedule(knock_, again, key_);
 }
 
 void SimStream::answer(int code) {
   answer_code_ = code;
-  const Instant sent = connection_->end(Connection::Server).node->now();
+  const Instant sent = connection_->end(Connection::Server).machine->now();
   const Instant arrival = connection_->arrival_from(Connection::Server);
-  node().agenda().schedule(answer_, std::min(arrival, sent + kDialTimeout), key_);
-  Chronicle* const told = knock_noted_ != 0 ? node().chronicle() : nullptr;
+  machine().agenda().schedule(answer_, std::min(arrival, sent + kDialTimeout), key_);
+  Chronicle* const told = knock_noted_ != 0 ? machine().chronicle() : nullptr;
   if (told != nullptr && code != ETIMEDOUT) told->traffic().answered(knock_noted_, arrival);
 }
 
 void SimStream::knocked(Message::Fate fate) {
-  Chronicle* const told = knock_noted_ != 0 ? node().chronicle() : nullptr;
+  Chronicle* const told = knock_noted_ != 0 ? machine().chronicle() : nullptr;
   if (told == nullptr) return;
   const bool arrived = fate != Message::Fate::Lost;
-  const Instant now = connection_->end(Connection::Server).node->now();
+  const Instant now = connection_->end(Connection::Server).machine->now();
   told->traffic().became(knock_noted_, fate, arrived ? now : Instant::never());
 }
 
@@ -215,7 +220,7 @@ void SimStream::peer_crashed(bool silent) {
   knocked(Message::Fate::Lost);
   if (silent) return knock_again();
   answer_code_ = ECONNREFUSED;
-  node().agenda().schedule(answer_, node().now() + connection_->least_latency(), key_);
+  machine().agenda().schedule(answer_, machine().now() + connection_->least_latency(), key_);
 }
 
 void SimStream::answered() { connected(answer_code_); }
@@ -238,15 +243,15 @@ void SimStream::expect_arrival() {
   const Pipe& inbound = connection_->to(side_);
   const bool at_once =
       connection_->broken(side_) || (reading_ && (inbound.unread() > 0 || inbound.ended()));
-  const Instant when = at_once ? node().now() : inbound.next_arrival();
+  const Instant when = at_once ? machine().now() : inbound.next_arrival();
   if (arrival_.scheduled_at(when)) return;
   arrival_.cancel();
-  if (when != Instant::never()) node().agenda().schedule(arrival_, when, key_);
+  if (when != Instant::never()) machine().agenda().schedule(arrival_, when, key_);
 }
 
 void SimStream::arrived() {
   Pipe& inbound = connection_->to(side_);
-  inbound.arrive(node().now());
+  inbound.arrive(machine().now());
   if (connection_->broken(side_) && !submitted_.empty()) {
     submitted_ = {};
     write_done(connection_->local() ? EPIPE : connection_->broken_code(side_));
@@ -262,7 +267,7 @@ void SimStream::arrived() {
 
 bool SimStream::deliver() {
   const std::span<const std::byte> unread = connection_->to(side_).peek();
-  const std::span<std::byte> target = read_target(node().network().spare());
+  const std::span<std::byte> target = read_target(network_.spare());
   const std::size_t whole = std::min(target.size(), unread.size());
   const std::size_t drawn = drawn_part(whole, Fault::ShortRead, "short read");
   const std::size_t part = drawn == 0 ? whole : drawn;
@@ -275,7 +280,7 @@ bool SimStream::deliver() {
 // --- writing ---
 
 StreamHandle::Written SimStream::try_write(Buffers buffers) {
-  connection_->to(side_).arrive(node().now());  // A reset may have come while nobody read.
+  connection_->to(side_).arrive(machine().now());  // A reset may have come while nobody read.
   if (const int code = obstacle()) return {0, code};
   std::size_t accepted = 0;
   for (const std::span<const std::byte> each : buffers) {
@@ -296,13 +301,13 @@ int SimStream::obstacle() {
 int SimStream::submit_write(std::span<const std::byte> data) {
   submitted_ = data;
   expect_arrival();
-  expect_room(node().now());
+  expect_room(machine().now());
   return 0;
 }
 
 void SimStream::expect_room(Instant when) {
   if (submitted_.empty() || room_.scheduled()) return;
-  node().agenda().schedule(room_, when, key_of(key_, "room"));
+  machine().agenda().schedule(room_, when, key_of(key_, "room"));
 }
 
 void SimStream::drain() {
@@ -313,7 +318,7 @@ void SimStream::drain() {
   submitted_ = submitted_.subspan(accept(submitted_));
   if (submitted_.empty()) return write_done(0);
   const bool full = connection_->to(Connection::other(side_)).room() == 0;
-  if (!full) expect_room(node().now() + connection_->least_latency());
+  if (!full) expect_room(machine().now() + connection_->least_latency());
 }
 
 // A short write may take nothing at all, as when the system would block.
@@ -327,14 +332,14 @@ std::size_t SimStream::accept(std::span<const std::byte> data) {
 }
 
 std::size_t SimStream::drawn_part(std::size_t bound, Fault fault, const char* draw) {
-  if (bound < 2 || node().faults().is_absent(fault)) return 0;
+  if (bound < 2 || machine().faults().is_absent(fault)) return 0;
   return static_cast<std::size_t>(
-      node().faults().strength(fault, Stream::Network, key(draw), bound));
+      machine().faults().strength(fault, Stream::Network, key(draw), bound));
 }
 
 bool SimStream::breaks_down() {
-  if (node().faults().is_absent(Fault::Reset)) return false;
-  if (!node().faults().strikes(Fault::Reset, Stream::Network, key("reset"))) return false;
+  if (machine().faults().is_absent(Fault::Reset)) return false;
+  if (!machine().faults().strikes(Fault::Reset, Stream::Network, key("reset"))) return false;
   connection_->break_down(side_);
   expect_arrival();
   return true;
@@ -342,13 +347,13 @@ bool SimStream::breaks_down() {
 
 void SimStream::sent_into_the_void() {
   if (!give_up_.scheduled()) {
-    node().agenda().schedule(give_up_, node().now() + kSendTimeout, key_of(key_, "give up"));
+    machine().agenda().schedule(give_up_, machine().now() + kSendTimeout, key_of(key_, "give up"));
   }
 }
 
 void SimStream::sent_after_all() {
   give_up_.cancel();
-  expect_room(node().now());
+  expect_room(machine().now());
 }
 
 void SimStream::give_up() {
@@ -368,11 +373,11 @@ int SimStream::apply_option(SocketOption option, int value) {
   const Connection::Side there = Connection::other(side_);
   if (option == SocketOption::SendBuffer) {
     connection_->to(there).set_sender_buffer(static_cast<std::size_t>(value));
-    expect_room(node().now());
+    expect_room(machine().now());
   } else if (option == SocketOption::ReceiveBuffer) {
     connection_->to(side_).set_receiver_buffer(static_cast<std::size_t>(value));
     Endpoint* const sender = connection_->end(there).endpoint;
-    if (sender != nullptr) sender->expect_room(node().now() + connection_->least_latency());
+    if (sender != nullptr) sender->expect_room(machine().now() + connection_->least_latency());
   }
   return 0;
 }
@@ -396,27 +401,29 @@ void SimStream::close_backend() noexcept {
     connection_->send_reset(side_);
   }
   connection_->close(side_);
-  node().agenda().schedule(acknowledgement_, node().now() + close_delay(node(), key_), key_);
+  machine().agenda().schedule(acknowledgement_, machine().now() + close_delay(machine(), key_),
+                              key_);
 }
 
 // --- a listener ---
 
-SimListener::SimListener(fermata::detail::Attachment& attachment, NodeState& node,
-                         StreamPlace place, const ListenOptions& options)
+SimListener::SimListener(fermata::detail::Attachment& attachment, Machine& machine,
+                         Network& network, StreamPlace place, const ListenOptions& options)
     : ListenerHandle(attachment, options),
-      node_(node),
+      machine_(machine),
+      network_(network),
       place_(std::move(place)),
       backlog_(static_cast<std::size_t>(options.backlog)),
       accepts_per_turn_(options.accepts_per_turn),
       arrival_(*this, &SimListener::hand_over),
       acknowledgement_(*this, &SimListener::close_acknowledged),
-      key_(key_of(node.key(), "listener")) {
+      key_(key_of(machine.key(), "listener")) {
   if (auto* address = std::get_if<Address>(&place_)) {
-    *address = node.network().bind(node, *address, *this);
+    *address = network.bind(machine, *address, *this);
     key_ = key_of(key_, address->port());
   } else {
     const auto& path = std::get<PipePath>(place_);
-    node.network().bind(node, path, *this);
+    network.bind(machine, path, *this);
     key_ = key_of(key_, path.text());
   }
 }
@@ -436,19 +443,19 @@ bool SimListener::arrived(const std::shared_ptr<Connection>& connection) {
 void SimListener::resume_accepting() {
   accepting_ = true;
   if (queue_.empty() || arrival_.scheduled()) return;
-  node_.agenda().schedule(arrival_, node_.now(), key_);
+  machine_.agenda().schedule(arrival_, machine_.now(), key_);
 }
 
 void SimListener::hand_over() {
   for (int i = 0; accepting_ && !queue_.empty(); ++i) {
     if (i == accepts_per_turn_) return resume_accepting();
-    if (out_of_descriptors(node_, Stream::Network, "accepted connection")) {
+    if (out_of_descriptors(machine_, Stream::Network, "accepted connection")) {
       return accept_failed(EMFILE);
     }
     auto connection = std::move(queue_.front());
     queue_.pop_front();
     accepted(Ref<StreamHandle>::adopt(
-        *new SimStream(attachment(), std::move(connection), Connection::Server)));
+        *new SimStream(attachment(), network_, std::move(connection), Connection::Server)));
   }
 }
 
@@ -456,15 +463,15 @@ void SimListener::close_backend() noexcept {
   accepting_ = false;
   arrival_.cancel();
   if (const auto* address = std::get_if<Address>(&place_)) {
-    node_.network().unbind(node_, address->port());
+    network_.unbind(machine_, address->port());
   } else {
-    node_.network().unbind(node_, std::get<PipePath>(place_));
+    network_.unbind(machine_, std::get<PipePath>(place_));
   }
   for (const auto& connection : std::exchange(queue_, {})) {
     connection->send_reset(Connection::Server);
     connection->close(Connection::Server);
   }
-  node_.agenda().schedule(acknowledgement_, node_.now() + close_delay(node_, key_), key_);
+  machine_.agenda().schedule(acknowledgement_, machine_.now() + close_delay(machine_, key_), key_);
 }
 
 }  // namespace fermata::sim::detail

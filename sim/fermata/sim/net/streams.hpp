@@ -18,14 +18,19 @@
 #include "fermata/sim/net/connection.hpp"
 #include "fermata/sim/net/network.hpp"
 
+namespace fermata::sim {
+class Terminal;
+}
+
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
 
 class SimStreams final : public Streams {
  public:
-  SimStreams(fermata::detail::Attachment& attachment, NodeState& node)
-      : Streams(attachment), node_(node) {}
+  SimStreams(fermata::detail::Attachment& attachment, Machine& machine, Network& network,
+             Terminal& terminal)
+      : Streams(attachment), machine_(machine), network_(network), terminal_(terminal) {}
 
   [[nodiscard]] PipeHandles open_pipe() override;
   [[nodiscard]] Ref<StreamHandle> open_standard(StandardStream which) override;
@@ -36,14 +41,17 @@ class SimStreams final : public Streams {
   Ref<StreamHandle> open_connection(const Address& peer) override;
   Ref<StreamHandle> open_connection(const PipePath& peer) override;
 
-  NodeState& node_;
+  Machine& machine_;
+  Network& network_;
+  Terminal& terminal_;
 };
 
 /// One end of a connection.
 class SimStream final : public StreamHandle, public Endpoint {
  public:
-  SimStream(fermata::detail::Attachment& attachment, std::shared_ptr<Connection> connection,
-            Connection::Side side, Direction direction = Direction::Both);
+  SimStream(fermata::detail::Attachment& attachment, Network& network,
+            std::shared_ptr<Connection> connection, Connection::Side side,
+            Direction direction = Direction::Both);
 
   /// Begins to establish the connection.
   void dial();
@@ -90,9 +98,10 @@ class SimStream final : public StreamHandle, public Endpoint {
   [[nodiscard]] bool breaks_down();
   /// What a write meets now: an errno value, or 0.
   [[nodiscard]] int obstacle();
-  [[nodiscard]] NodeState& node() const noexcept { return *connection_->end(side_).node; }
+  [[nodiscard]] Machine& machine() const noexcept { return *connection_->end(side_).machine; }
   [[nodiscard]] std::uint64_t key(const char* draw) const;
 
+  Network& network_;
   std::shared_ptr<Connection> connection_;
   Connection::Side side_;
   std::uint64_t key_;
@@ -115,8 +124,8 @@ class SimStream final : public StreamHandle, public Endpoint {
 class SimListener final : public ListenerHandle, public Listening {
  public:
   /// Binds it. Throws InputOutputError.
-  SimListener(fermata::detail::Attachment& attachment, NodeState& node, StreamPlace place,
-              const ListenOptions& options);
+  SimListener(fermata::detail::Attachment& attachment, Machine& machine, Network& network,
+              StreamPlace place, const ListenOptions& options);
 
   [[nodiscard]] Address local_address() const override;
   bool arrived(const std::shared_ptr<Connection>& connection) override;
@@ -127,7 +136,8 @@ class SimListener final : public ListenerHandle, public Listening {
   void close_backend() noexcept override;
   void hand_over();
 
-  NodeState& node_;
+  Machine& machine_;
+  Network& network_;
   StreamPlace place_;  // Where it is bound.
   std::size_t backlog_;
   int accepts_per_turn_;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim {
 
@@ -45,7 +45,7 @@ void Terminal::type(char key) {
     input_ += key;
   } else if (key == kInterrupt) {
     line_.clear();
-    node_.signal(SIGINT);
+    machine_.signal(SIGINT);
   } else if (key == kEnd) {
     ended_ = ended_ || line_.empty();
     take_line();
@@ -108,7 +108,7 @@ void Terminal::resize(const WindowSize& size) {
                                  size.columns, size.rows, kSizeMax));
   }
   size_ = size;
-  node_.signal(SIGWINCH);
+  machine_.signal(SIGWINCH);
 }
 
 }  // namespace fermata::sim

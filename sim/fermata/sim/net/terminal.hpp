@@ -20,7 +20,7 @@
 namespace fermata::sim {
 
 namespace detail {
-class NodeState;
+class Machine;
 }
 
 class Terminal {
@@ -35,7 +35,7 @@ class Terminal {
     ~Reader() = default;
   };
 
-  explicit Terminal(detail::NodeState& node) noexcept : node_(node) {}
+  explicit Terminal(detail::Machine& machine) noexcept : machine_(machine) {}
 
   // --- the user's side ---
 
@@ -68,7 +68,7 @@ class Terminal {
   void take_line();
   void tell_readers();
 
-  detail::NodeState& node_;
+  detail::Machine& machine_;
   std::vector<Reader*> readers_;
   std::string line_;   // Not readable yet.
   std::string input_;  // Readable.

@@ -6,22 +6,22 @@
 #include <string_view>
 
 #include "fermata/sim/machine/close_delay.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
 
-SimTty::SimTty(fermata::detail::Attachment& attachment, NodeState& node, StandardStream which)
+SimTty::SimTty(fermata::detail::Attachment& attachment, Machine& machine, Terminal& terminal,
+               StandardStream which)
     : StreamHandle(attachment, IoType::Tty,
                    which == StandardStream::Input ? Direction::In : Direction::Out),
-      node_(node),
-      key_(key_of(node.key(), to_string(which))),
+      machine_(machine),
+      terminal_(terminal),
+      key_(key_of(machine.key(), to_string(which))),
       input_(*this, &SimTty::input_came),
       written_(*this, &SimTty::written),
       acknowledgement_(*this, &SimTty::close_acknowledged) {
-  terminal().add(*this);
+  terminal_.add(*this);
 }
-
-Terminal& SimTty::terminal() const noexcept { return node_.terminal(); }
 
 // --- reading ---
 
@@ -32,33 +32,35 @@ int SimTty::start_reading() {
 }
 
 void SimTty::expect_input() {
-  const bool there_is = terminal().readable() || terminal().ended() || terminal().dead();
+  const bool there_is = terminal_.readable() || terminal_.ended() || terminal_.dead();
   if (!reading_ || !there_is || input_.scheduled()) return;
-  node_.agenda().schedule(input_, node_.now(), key_);
+  machine_.agenda().schedule(input_, machine_.now(), key_);
 }
 
 void SimTty::input_came() {
-  while (reading_ && terminal().readable()) {
+  while (reading_ && terminal_.readable()) {
     std::array<std::byte, 4096> spare;
     const std::span<std::byte> target = read_target(spare);
-    received(target.first(terminal().read(target)));
+    received(target.first(terminal_.read(target)));
   }
-  if (reading_ && (terminal().dead() || terminal().ended())) received_end();
+  if (reading_ && (terminal_.dead() || terminal_.ended())) received_end();
 }
 
 // --- writing ---
 
 StreamHandle::Written SimTty::try_write(Buffers buffers) {
-  if (terminal().dead()) return {0, EIO};
+  if (terminal_.dead()) return {0, EIO};
   for (const std::span<const std::byte> each : buffers) {
-    if (!node_.cut()) terminal().print({reinterpret_cast<const char*>(each.data()), each.size()});
+    if (!machine_.over())
+      terminal_.print({reinterpret_cast<const char*>(each.data()), each.size()});
   }
   return {size_of(buffers), 0};
 }
 
 int SimTty::submit_write(std::span<const std::byte> data) {
   const Written written = try_write({&data, 1});
-  if (written.code == 0) node_.agenda().schedule(written_, node_.now(), key_of(key_, "written"));
+  if (written.code == 0)
+    machine_.agenda().schedule(written_, machine_.now(), key_of(key_, "written"));
   return written.code;
 }
 
@@ -67,13 +69,13 @@ void SimTty::written() { write_done(0); }
 // --- of a terminal, closing ---
 
 int SimTty::apply_mode(TerminalMode mode) {
-  terminal().set_mode(mode);
+  terminal_.set_mode(mode);
   changed_mode_ = mode != TerminalMode::Lines;
   return 0;
 }
 
 int SimTty::read_window_size(WindowSize& size) const {
-  size = terminal().size();
+  size = terminal_.size();
   return 0;
 }
 
@@ -81,9 +83,9 @@ void SimTty::close_backend() noexcept {
   reading_ = false;
   input_.cancel();
   written_.cancel();
-  terminal().remove(*this);
-  if (changed_mode_) terminal().set_mode(TerminalMode::Lines);
-  node_.agenda().schedule(acknowledgement_, node_.now() + close_delay(node_, key_), key_);
+  terminal_.remove(*this);
+  if (changed_mode_) terminal_.set_mode(TerminalMode::Lines);
+  machine_.agenda().schedule(acknowledgement_, machine_.now() + close_delay(machine_, key_), key_);
 }
 
 }  // namespace fermata::sim::detail

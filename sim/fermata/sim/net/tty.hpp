@@ -7,12 +7,13 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
 
 /// A standard stream of a program: its machine's terminal, which prints everything at once.
 class SimTty final : public StreamHandle, public Terminal::Reader {
  public:
-  SimTty(fermata::detail::Attachment& attachment, NodeState& node, StandardStream which);
+  SimTty(fermata::detail::Attachment& attachment, Machine& machine, Terminal& terminal,
+         StandardStream which);
 
   void expect_input() override;
 
@@ -28,9 +29,9 @@ class SimTty final : public StreamHandle, public Terminal::Reader {
 
   void input_came();
   void written();
-  [[nodiscard]] Terminal& terminal() const noexcept;
 
-  NodeState& node_;
+  Machine& machine_;
+  Terminal& terminal_;
   std::uint64_t key_;
   MemberHappening<SimTty> input_;
   MemberHappening<SimTty> written_;

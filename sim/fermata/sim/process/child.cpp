@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fermata/sim/machine/fault_plan.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
 
@@ -39,7 +39,7 @@ void ChildStream::expect_arrival() { child_.wake(); }
 std::span<const std::byte> ChildStream::readable() {
   if (!connection_) return {};
   Pipe& inbound = connection_->to(side_);
-  inbound.arrive(connection_->end(side_).node->now());
+  inbound.arrive(connection_->end(side_).machine->now());
   return inbound.peek();
 }
 
@@ -65,9 +65,9 @@ void ChildStream::close() noexcept {
 
 // --- a child ---
 
-SimChild::SimChild(NodeState& node, std::uint64_t key, std::string name, ScriptedProgram program,
+SimChild::SimChild(Machine& machine, std::uint64_t key, std::string name, ScriptedProgram program,
                    const ChildPipes& pipes)
-    : node_(node),
+    : machine_(machine),
       key_(key),
       name_(std::move(name)),
       program_(std::move(program)),
@@ -78,24 +78,24 @@ SimChild::SimChild(NodeState& node, std::uint64_t key, std::string name, Scripte
       death_(*this, &SimChild::die),
       close_(*this, &SimChild::close_streams),
       notice_(*this, &SimChild::notice) {
-  node_.agenda().schedule(step_, node_.now() + drawn("start"), key_);
+  machine_.agenda().schedule(step_, machine_.now() + drawn("start"), key_);
 }
 
 std::uint64_t SimChild::key(const char* draw) {
   const std::uint64_t key = key_of(key_, draw);
-  if (node_.decisions().naming()) {
-    node_.decisions().name(key, fmt::format("{} of process '{}'", draw, name_));
+  if (machine_.decisions().naming()) {
+    machine_.decisions().name(key, fmt::format("{} of process '{}'", draw, name_));
   }
   return key;
 }
 
 Duration SimChild::drawn(const char* draw) {
-  return kShortest * (1 << node_.decisions().draw(Stream::Time, key(draw), kLatencies));
+  return kShortest * (1 << machine_.decisions().draw(Stream::Time, key(draw), kLatencies));
 }
 
 void SimChild::wake() {
   if (!begun_ || resting_ || exit_ || deadly_ != 0 || step_.scheduled()) return;
-  node_.agenda().schedule(step_, node_.now(), key_);
+  machine_.agenda().schedule(step_, machine_.now(), key_);
 }
 
 void SimChild::go_on() {
@@ -135,7 +135,7 @@ bool SimChild::perform(const Step& step) {
 
 bool SimChild::take_time(Duration duration) {
   resting_ = !resting_;
-  if (resting_) node_.agenda().schedule(step_, node_.now() + duration, key_);
+  if (resting_) machine_.agenda().schedule(step_, machine_.now() + duration, key_);
   return !resting_;
 }
 
@@ -178,7 +178,8 @@ void SimChild::signal(int signum) {
   if (signum != SIGKILL && (ignored || deadly_ != 0)) return;
   deadly_ = signum;
   step_.cancel();
-  if (!death_.scheduled()) node_.agenda().schedule(death_, node_.now() + drawn("death"), key_);
+  if (!death_.scheduled())
+    machine_.agenda().schedule(death_, machine_.now() + drawn("death"), key_);
 }
 
 void SimChild::die() { end(ProcessExit::killed(deadly_)); }
@@ -187,15 +188,15 @@ void SimChild::end(ProcessExit exit) {
   exit_ = exit;
   death_.cancel();
   if (left_behind_ != nullptr) {
-    node_.agenda().schedule(close_, node_.now() + left_behind_->duration,
-                            key_of(key_, "left behind"));
+    machine_.agenda().schedule(close_, machine_.now() + left_behind_->duration,
+                               key_of(key_, "left behind"));
   } else {
     close_streams();
   }
   const std::uint64_t slow =
-      node_.faults().strength(Fault::SlowExit, Stream::Time, key("slow exit"), kSlownesses);
+      machine_.faults().strength(Fault::SlowExit, Stream::Time, key("slow exit"), kSlownesses);
   if (slow == 0) return notice();
-  node_.agenda().schedule(notice_, node_.now() + kLeastSlowness * (1 << slow), key_);
+  machine_.agenda().schedule(notice_, machine_.now() + kLeastSlowness * (1 << slow), key_);
 }
 
 void SimChild::close_streams() {
@@ -205,7 +206,7 @@ void SimChild::close_streams() {
 
 void SimChild::notice() {
   noticed_ = exit_;
-  node_.signal(SIGCHLD);
+  machine_.signal(SIGCHLD);
 }
 
 }  // namespace fermata::sim::detail

@@ -22,7 +22,7 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
 class SimChild;
 
 /// An end of a pipe that a child has.
@@ -66,7 +66,7 @@ struct ChildPipes {
 
 class SimChild {
  public:
-  SimChild(NodeState& node, std::uint64_t key, std::string name, ScriptedProgram program,
+  SimChild(Machine& machine, std::uint64_t key, std::string name, ScriptedProgram program,
            const ChildPipes& pipes);
   SimChild(const SimChild&) = delete;
   SimChild& operator=(const SimChild&) = delete;
@@ -102,7 +102,7 @@ class SimChild {
   std::uint64_t key(const char* draw);
   Duration drawn(const char* draw);
 
-  NodeState& node_;
+  Machine& machine_;
   std::uint64_t key_;
   std::string name_;
   ScriptedProgram program_;

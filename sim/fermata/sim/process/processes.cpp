@@ -10,10 +10,10 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/descriptors.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
+#include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/network.hpp"
 #include "fermata/sim/net/streams.hpp"
 #include "fermata/sim/process/program_table.hpp"
-#include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
 
@@ -27,14 +27,14 @@ bool stops(int signum) noexcept {
 
 Processes::Started SimProcesses::start(const ProcessOptions& options) {
   const std::string& name = options.program;
-  const std::uint64_t key = key_of(key_of(node_.key(), "process"), name);
-  if (node_.decisions().naming()) {
-    node_.decisions().name(key, fmt::format("whether process '{}' starts", name));
+  const std::uint64_t key = key_of(key_of(machine_.key(), "process"), name);
+  if (machine_.decisions().naming()) {
+    machine_.decisions().name(key, fmt::format("whether process '{}' starts", name));
   }
-  if (node_.faults().strikes(Fault::SpawnFailure, Stream::Fault, key)) {
+  if (machine_.faults().strikes(Fault::SpawnFailure, Stream::Fault, key)) {
     throw InputOutputError(description_of(options), EAGAIN);
   }
-  std::optional<ScriptedProgram> program = node_.program_table().find(options);
+  std::optional<ScriptedProgram> program = programs_.find(options);
   if (!program) throw InputOutputError(description_of(options), ENOENT);
 
   Started started{next_pid_++, {}, {}, {}};
@@ -42,19 +42,19 @@ Processes::Started SimProcesses::start(const ProcessOptions& options) {
   const auto open = [&](Stdio kind, const char* what, std::shared_ptr<Connection>& pipe,
                         Ref<StreamHandle>& ours, Connection::Side side) {
     if (kind != Stdio::Pipe) return;
-    if (out_of_descriptors(node_, Stream::Network, "pipe")) {
+    if (out_of_descriptors(machine_, Stream::Network, "pipe")) {
       throw InputOutputError("open a pipe", EMFILE);
     }
-    pipe = node_.network().make_local_connection(node_, fmt::format("{} of '{}'", what, name));
+    pipe = network_.make_local_connection(machine_, fmt::format("{} of '{}'", what, name));
     const auto direction = side == Connection::Client ? Direction::Out : Direction::In;
-    ours = Ref<StreamHandle>::adopt(*new SimStream(attachment_, pipe, side, direction));
+    ours = Ref<StreamHandle>::adopt(*new SimStream(attachment_, network_, pipe, side, direction));
   };
   open(options.input, "input", pipes.input, started.input, Connection::Client);
   open(options.output, "output", pipes.output, started.output, Connection::Server);
   open(options.errors, "errors", pipes.errors, started.errors, Connection::Server);
   std::erase_if(children_, [](const auto& each) { return each.second->gone(); });
   const auto number = static_cast<std::uint64_t>(started.pid);
-  children_.emplace(started.pid, std::make_unique<SimChild>(node_, key_of(key, number), name,
+  children_.emplace(started.pid, std::make_unique<SimChild>(machine_, key_of(key, number), name,
                                                             std::move(*program), pipes));
   return started;
 }

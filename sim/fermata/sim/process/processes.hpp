@@ -11,12 +11,19 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
+class Network;
+class ProgramTable;
 
 class SimProcesses final : public Processes {
  public:
-  SimProcesses(fermata::detail::Attachment& attachment, NodeState& node)
-      : Processes(attachment), attachment_(attachment), node_(node) {}
+  SimProcesses(fermata::detail::Attachment& attachment, Machine& machine, Network& network,
+               const ProgramTable& programs)
+      : Processes(attachment),
+        attachment_(attachment),
+        machine_(machine),
+        network_(network),
+        programs_(programs) {}
 
   /// The run is over: no child goes on.
   void stop_children() noexcept { children_.clear(); }
@@ -28,7 +35,9 @@ class SimProcesses final : public Processes {
   [[nodiscard]] SimChild* find(int pid) const noexcept;
 
   fermata::detail::Attachment& attachment_;
-  NodeState& node_;
+  Machine& machine_;
+  Network& network_;
+  const ProgramTable& programs_;
   std::map<int, std::unique_ptr<SimChild>> children_;
   int next_pid_ = 1000;
 };

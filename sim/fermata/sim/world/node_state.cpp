@@ -33,16 +33,11 @@ constexpr int kDrifts = 8;                      // Each twice the one before.
 }  // namespace
 
 NodeState::NodeState(WorldState& world, std::string_view name, NodeState* machine)
-    : name_(name),
+    : Program(name, world, world.faults(), world.decisions(), machine),
       handle_(*this),
-      audit_(world, clock_),
+      audit_(world, now_),
       context_(&world.contexts().acquire(&NodeState::program_context)),
-      world_(world),
-      faults_(world.faults()),
-      decisions_(world.decisions()),
-      network_(world.network()),
-      machine_(machine != nullptr ? machine : this),
-      key_(key_of(name)) {
+      world_(world) {
   context_->owner = this;
   make_runtime();
 }
@@ -50,7 +45,8 @@ NodeState::NodeState(WorldState& world, std::string_view name, NodeState* machin
 NodeState::~NodeState() { world_.contexts().release(*context_); }
 
 void NodeState::make_runtime() {
-  auto reactor = std::make_unique<SimReactor>(*this);
+  auto reactor = std::make_unique<SimReactor>(
+      *this, Surroundings{world_.network(), world_.program_table(), disk(), terminal()});
   reactor_ = reactor.get();
   RuntimeOptions options;
   options.name = name_;
@@ -62,17 +58,11 @@ void NodeState::make_runtime() {
   runtime_ = std::make_unique<Runtime>(std::move(reactor), std::move(options));
 }
 
-void NodeState::uses_unknown() noexcept { world_.sharing_unknown = true; }
-
 Instant NodeState::world_now() const noexcept { return world_.now(); }
-
-const ProgramTable& NodeState::program_table() const noexcept { return world_.program_table(); }
-
-bool NodeState::cut() const noexcept { return world_.over(); }
 
 NodeState* NodeState::peer(std::uint32_t ip) noexcept {
   const bool is_self = ip == 0 || (ip >> 24) == 127 || ip == ip_;
-  return is_self ? machine_ : world_.find_node(ip);
+  return is_self ? &machine() : world_.find_node(ip);
 }
 
 NodeState* NodeState::peer(std::string_view name) const noexcept { return world_.find_node(name); }
@@ -80,9 +70,9 @@ NodeState* NodeState::peer(std::string_view name) const noexcept { return world_
 // --- time ---
 
 bool NodeState::wait(Instant wake_by) {
-  machine_->count_wait();
+  machine().count_wait();
   const Instant until = std::min(wake_by, agenda_.earliest());
-  if (woken_ || until <= clock_) {
+  if (woken_ || until <= now_) {
     give_way();
   } else if (until != Instant::never() && !is_paused() && world_.alone_until(until)) {
     if (world_.within_time_limit(until)) advance(until);
@@ -103,7 +93,7 @@ void NodeState::wake() noexcept {
 void NodeState::earliest_changed() noexcept { world_.turns().changed(*this); }
 
 void NodeState::give_way() {
-  if (is_paused() || !world_.alone_until(clock_)) {
+  if (is_paused() || !world_.alone_until(now_)) {
     yield_to_world(Phase::Ready);
   }
   if (world_.over()) throw AbandonRun{};
@@ -114,28 +104,28 @@ void NodeState::give_way() {
 void NodeState::let_threads_in() noexcept {
   if (world_.over() || world_.running_node() != this) return;
   const Instant others = world_.earliest_beside(*this);
-  if (others > clock_) return;
+  if (others > now_) return;
   unsigned turns = 1;
-  if (others == clock_) {
+  if (others == now_) {
     const std::uint64_t key = key_of(key_, "threads");
     if (decisions().naming()) {
       decisions().name(key, fmt::format("turns of other threads before '{}'", name_));
     }
     turns = kTurnsOfOthers[decisions().draw(Stream::Offload, key, kTurnsOfOthers.size())];
   }
-  for (; turns > 0 && !world_.over() && world_.earliest_beside(*this) <= clock_; --turns) {
+  for (; turns > 0 && !world_.over() && world_.earliest_beside(*this) <= now_; --turns) {
     yield_to_world(Phase::Ready);
   }
 }
 
-Instant NodeState::time_of_tidings() const noexcept {
+Instant NodeState::earliest_visible_time() const noexcept {
   const NodeState* const other = world_.running_node();
-  return std::max(clock_, other != nullptr ? other->clock_ : world_.now());
+  return std::max(now_, other != nullptr ? other->now_ : world_.now());
 }
 
 void NodeState::advance(Instant to) {
-  if (to <= clock_) return;
-  clock_ = to;
+  if (to <= now_) return;
+  now_ = to;
   world_.turns().changed(*this);
   world_.time_is(to);
   if (runtime_->running()) {
@@ -148,9 +138,9 @@ Instant NodeState::next_action() const noexcept {
   if (is_paused()) return Instant::never();
   switch (phase_) {
     case Phase::Ready:
-      return clock_;
+      return now_;
     case Phase::Waiting:
-      return woken_ ? clock_ : std::max(clock_, std::min(wake_by_, agenda_.earliest()));
+      return woken_ ? now_ : std::max(now_, std::min(wake_by_, agenda_.earliest()));
     case Phase::Ended:
       break;
   }
@@ -168,15 +158,15 @@ void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::ui
   life_ = 0;
   may_crash_ = false;
   may_pause_ = false;
-  node_clock_.reset();
-  if (std::exchange(disk_used_, false)) disk_.format();
+  clock_.reset();
+  disk_.format();
   terminal_.reset();
   begin();
 }
 
 void NodeState::begin_thread(std::shared_ptr<fermata::detail::ThreadLink> link) {
   std::string name = name_ + "/" + link->name();
-  const std::uint64_t before = machine_->threads_started_[name]++;
+  const std::uint64_t before = machine().threads_started_[name]++;
   if (before > 0) name += fmt::format("#{}", before + 1);
   world_.add_thread(*this, name, std::move(link));
 }
@@ -189,12 +179,12 @@ void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
   ip_ = spawner.ip_;
   last_ran_ = 0;
   begin();
-  clock_ = spawner.clock_;
+  now_ = spawner.now_;
   const std::uint64_t key = key_of(key_, "start");
   if (decisions().naming()) decisions().name(key, fmt::format("start of thread '{}'", name_));
   if (const std::uint64_t late = decisions().draw(Stream::Offload, key, kStarts)) {
     phase_ = Phase::Waiting;
-    wake_by_ = clock_ + kShortestStart * (1 << late);
+    wake_by_ = now_ + kShortestStart * (1 << late);
   }
   world_.turns().changed(*this);
 }
@@ -202,7 +192,7 @@ void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
 void NodeState::begin() {
   if (std::exchange(distrusted_, false)) make_runtime();
   chronicle_ = world_.options().chronicle;
-  clock_ = world_.now();
+  now_ = world_.now();
   phase_ = Phase::Ready;
   suspended_ = context_;
   began_ = false;
@@ -266,7 +256,7 @@ void NodeState::go_down() {
 
 void NodeState::come_up() {
   begin();
-  befell("restart", "comes up again");
+  record_incident("restart", "comes up again");
 }
 
 void NodeState::program_context(fermata::detail::Context& self) noexcept {
@@ -334,9 +324,9 @@ void NodeState::meet_clock_fault() {
   if (drawn == 0) return;
   const int doublings = static_cast<int>(drawn / 2);
   const int sign = drawn % 2 == 0 ? 1 : -1;
-  befell("clock", "has a clock that is wrong and does not keep time");
-  node_clock_.step_wall(sign * kLeastSkew * (1 << doublings));
-  node_clock_.set_drift(sign * kLeastDrift * (1 << doublings % kDrifts), clock_);
+  record_incident("clock", "has a clock that is wrong and does not keep time");
+  clock_.step_wall(sign * kLeastSkew * (1 << doublings));
+  clock_.set_drift(sign * kLeastDrift * (1 << doublings % kDrifts), now_);
 }
 
 Failure NodeState::failure_of(const std::exception_ptr& error) const {
@@ -344,7 +334,7 @@ Failure NodeState::failure_of(const std::exception_ptr& error) const {
   failure.message = fermata::describe(error);
   const Audit::Moment& moment = audit_.decisive_moment();
   failure.coroutine = moment.coroutine;
-  failure.at = moment.step != 0 ? moment.at : clock_;
+  failure.at = moment.step != 0 ? moment.at : now_;
   failure.step = moment.step != 0 ? moment.step : world_.begun;
   try {
     std::rethrow_exception(error);
@@ -368,7 +358,7 @@ void NodeState::request_shutdown() noexcept {
 }
 
 void NodeState::signal(int signum) {
-  if (chronicle() != nullptr) befell("signal", fmt::format("gets signal {}", signum));
+  if (chronicle() != nullptr) record_incident("signal", fmt::format("gets signal {}", signum));
   reactor_->signals().raise(signum);
 }
 
@@ -397,7 +387,7 @@ void NodeState::note_course(bool cut) {
 }
 
 void NodeState::pause() {
-  befell("pause", "gets no processor time");
+  record_incident("pause", "gets no processor time");
   stop();
 }
 
@@ -408,7 +398,7 @@ void NodeState::stop() {
 
 void NodeState::pause_for(Duration time) {
   if (paused_) return;
-  befell("pause", "gets no processor time", nullptr, world_.now() + time);
+  record_incident("pause", "gets no processor time", nullptr, world_.now() + time);
   stop();
   world_.later(time, [this, life = life_] {
     if (life_ == life) unpause();
@@ -417,7 +407,7 @@ void NodeState::pause_for(Duration time) {
 
 void NodeState::unpause() {
   if (!std::exchange(paused_, false)) return;
-  befell("resume", "gets processor time again");
+  record_incident("resume", "gets processor time again");
   world_.for_each_program_of(*this, [&](NodeState& each) {
     each.advance(world_.now());
     world_.turns().changed(each);
@@ -427,39 +417,40 @@ void NodeState::unpause() {
 // Whoever waits has to find out anew for how long.
 void NodeState::set_drift(std::int32_t ppm) {
   if (chronicle() != nullptr) {
-    befell("clock", fmt::format("has a clock that gains {} millionths", ppm));
+    record_incident("clock", fmt::format("has a clock that gains {} millionths", ppm));
   }
-  clock().set_drift(ppm, std::max(clock_, world_.now()));
+  clock().set_drift(ppm, std::max(now_, world_.now()));
   world_.for_each_program_of(*this, [](NodeState& each) { each.wake(); });
 }
 
 void NodeState::step_wall_clock(Duration by) {
   if (chronicle() != nullptr) {
-    befell("clock", fmt::format("has its wall clock set ahead by {} ns", by.count()));
+    record_incident("clock", fmt::format("has its wall clock set ahead by {} ns", by.count()));
   }
   clock().step_wall(by);
 }
 
 void NodeState::wipe_disk() {
-  befell("disk", "has an empty disk");
+  record_incident("disk", "has an empty disk");
   disk().format();
 }
 
-void NodeState::befell(std::string_view kind, std::string_view what, const NodeState* other,
-                       std::optional<Instant> until) {
+void NodeState::record_incident(std::string_view kind, std::string_view what, const Machine* other,
+                                std::optional<Instant> until) {
   if (chronicle() == nullptr) return;
-  const std::string& name = machine_->name_;
+  const std::string& name = host().name();
   std::string text = other == nullptr ? fmt::format("machine '{}' {}", name, what)
-                                      : fmt::format("{} -> {}: {}", name, other->name_, what);
+                                      : fmt::format("{} -> {}: {}", name, other->name(), what);
   chronicle_->befell({std::string(kind), std::move(text), name,
-                      other != nullptr ? other->name_ : std::string(), time_of_tidings(), until});
+                      other != nullptr ? other->name() : std::string(), earliest_visible_time(),
+                      until});
 }
 
-void NodeState::die_of(int signum) {
+void NodeState::killed_by_signal(int signum) {
   world_.fail(Failure{Verdict::Safety,
                       fmt::format("signal {} kills '{}': nobody there expects it", signum, name_),
                       {},
-                      clock_,
+                      now_,
                       world_.begun,
                       {}});
   throw AbandonRun{};

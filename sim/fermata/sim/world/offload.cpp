@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "fermata/core/runtime.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
 
@@ -24,7 +24,7 @@ bool SimOffload::dequeue(Task& task) noexcept {
   Job& cancelled = *static_cast<Job*>(job(task));
   if (cancelled.stage != Stage::Queued) return false;
   cancelled.stage = Stage::Cancelled;
-  node_.agenda().schedule(cancelled, node_.now(), key_of(node_.key(), cancelled.number));
+  machine_.agenda().schedule(cancelled, machine_.now(), key_of(machine_.key(), cancelled.number));
   return true;
 }
 
@@ -35,15 +35,15 @@ void SimOffload::start_queued() {
     next.stage = Stage::Running;
     ++running_;
     const std::uint64_t length =
-        node_.decisions().draw(Stream::Offload, key_of(node_.key(), "work"), kWorkLengths);
-    node_.agenda().schedule(next, node_.now() + kShortestWork * (1 << length),
-                            key_of(node_.key(), next.number));
+        machine_.decisions().draw(Stream::Offload, key_of(machine_.key(), "work"), kWorkLengths);
+    machine_.agenda().schedule(next, machine_.now() + kShortestWork * (1 << length),
+                               key_of(machine_.key(), next.number));
   }
 }
 
 void SimOffload::end(Job& ended) {
   Task& task = ended.task;
-  const bool cancelled = ended.stage == Stage::Cancelled || node_.cut();
+  const bool cancelled = ended.stage == Stage::Cancelled || machine_.over();
   if (ended.stage == Stage::Running) --running_;
   jobs_.erase(ended.self);
   if (!cancelled) {

@@ -9,7 +9,7 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
 
 /// Work on virtual threads. It runs, at once and whole, on the only real thread, at the time when
 /// it is drawn to end; nobody can see it half done.
@@ -17,8 +17,8 @@ class SimOffload final : public Offload {
  public:
   static constexpr std::size_t kThreads = 4;
 
-  SimOffload(fermata::detail::Attachment& attachment, NodeState& node)
-      : Offload(attachment), node_(node) {}
+  SimOffload(fermata::detail::Attachment& attachment, Machine& machine)
+      : Offload(attachment), machine_(machine) {}
 
  private:
   enum class Stage : std::uint8_t { Queued, Running, Cancelled };
@@ -38,7 +38,7 @@ class SimOffload final : public Offload {
   void start_queued();
   void end(Job& job);
 
-  NodeState& node_;
+  Machine& machine_;
   std::list<Job> jobs_;  // In the order in which they were queued.
   std::size_t running_ = 0;
   std::uint64_t next_number_ = 0;

@@ -9,7 +9,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/wait_facts.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/world/program.hpp"
 
 namespace fermata::sim::detail {
 
@@ -20,19 +20,19 @@ constexpr Duration kLeastWait = std::chrono::microseconds(10);
 constexpr std::uint64_t kWaits = 12;  // Each twice the one before.
 
 /// Never() when the fault does not strike.
-Instant drawn_time(NodeState& node, Fault fault, std::uint64_t key) {
-  const std::uint64_t drawn = node.faults().strength(fault, Stream::Time, key, kWaits);
-  return drawn == 0 ? Instant::never() : node.now() + kLeastWait * (1 << drawn);
+Instant drawn_time(Program& program, Fault fault, std::uint64_t key) {
+  const std::uint64_t drawn = program.faults().strength(fault, Stream::Time, key, kWaits);
+  return drawn == 0 ? Instant::never() : program.now() + kLeastWait * (1 << drawn);
 }
 
 }  // namespace
 
 // --- SimPoll ---
 
-SimPoll::SimPoll(SimPolls& polls, NodeState& node, int descriptor)
+SimPoll::SimPoll(SimPolls& polls, Program& program, int descriptor)
     : Poll(polls, descriptor),
       polls_(polls),
-      node_(node),
+      program_(program),
       serial_(0),
       key_(0),
       report_(*this, &SimPoll::tell),
@@ -101,8 +101,8 @@ void SimPoll::look() {
     report_.cancel();
     set_tells_again(false);
   } else if (!report_.scheduled()) {
-    node_.agenda().schedule(report_, node_.time_of_tidings(), key_);
-    set_tells_again(told_at_ == node_.now());
+    program_.agenda().schedule(report_, program_.earliest_visible_time(), key_);
+    set_tells_again(told_at_ == program_.now());
   }
 }
 
@@ -113,20 +113,21 @@ void SimPoll::set_tells_again(bool value) noexcept {
 
 void SimPoll::tell() {
   set_tells_again(false);
-  told_at_ = node_.now();
+  told_at_ = program_.now();
   const auto keep = Ref<Poll>::share(*this);
   ready(readiness());
   look();
 }
 
 void SimPoll::plan_false_alarm() {
-  if (node_.faults().is_absent(Fault::SpuriousReadiness)) return;
+  if (program_.faults().is_absent(Fault::SpuriousReadiness)) return;
   const std::uint64_t key = key_of(key_, "spurious readiness");
-  if (node_.decisions().naming()) {
-    node_.decisions().name(key, fmt::format("spurious readiness of descriptor {}", descriptor()));
+  if (program_.decisions().naming()) {
+    program_.decisions().name(key,
+                              fmt::format("spurious readiness of descriptor {}", descriptor()));
   }
-  const Instant when = drawn_time(node_, Fault::SpuriousReadiness, key);
-  if (when != Instant::never()) node_.agenda().schedule(false_alarm_, when, key_);
+  const Instant when = drawn_time(program_, Fault::SpuriousReadiness, key);
+  if (when != Instant::never()) program_.agenda().schedule(false_alarm_, when, key_);
 }
 
 void SimPoll::tell_falsely() {
@@ -137,26 +138,26 @@ void SimPoll::tell_falsely() {
 
 // --- SimPolls ---
 
-SimPolls::SimPolls(fermata::detail::Attachment& attachment, NodeState& node)
+SimPolls::SimPolls(fermata::detail::Attachment& attachment, Program& program)
     : Polls(attachment),
-      node_(node),
-      wait_key_(key_of(node.key(), "interrupted wait")),
-      table_(node) {}
+      program_(program),
+      wait_key_(key_of(program.key(), "interrupted wait")),
+      table_(program) {}
 
 Ref<Poll> SimPolls::make(int descriptor) {
-  return Ref<Poll>::adopt(*new SimPoll(*this, node_, descriptor));
+  return Ref<Poll>::adopt(*new SimPoll(*this, program_, descriptor));
 }
 
 void SimPolls::begin_turn() {
-  if (telling_again_ > 0) node_.advance(node_.now() + kRound);
+  if (telling_again_ > 0) program_.advance(program_.now() + kRound);
 }
 
 Instant SimPolls::interruption() {
-  if (armed_ == 0 || node_.faults().is_absent(Fault::Interrupted)) return Instant::never();
-  if (node_.decisions().naming()) {
-    node_.decisions().name(wait_key_, fmt::format("interrupted wait of '{}'", node_.name()));
+  if (armed_ == 0 || program_.faults().is_absent(Fault::Interrupted)) return Instant::never();
+  if (program_.decisions().naming()) {
+    program_.decisions().name(wait_key_, fmt::format("interrupted wait of '{}'", program_.name()));
   }
-  return drawn_time(node_, Fault::Interrupted, wait_key_);
+  return drawn_time(program_, Fault::Interrupted, wait_key_);
 }
 
 }  // namespace fermata::sim::detail

@@ -11,17 +11,18 @@
 // Closing   A descriptor that is closed while somebody waits for it is told as gone in the next
 //           turn; its number may then mean another file, which is never mistaken for it.
 
-#include "fermata/sim/machine/descriptor_table.hpp"
 #include "fermata/sim/machine/member_happening.hpp"
+#include "fermata/sim/net/descriptor_table.hpp"
 
 namespace fermata::sim::detail {
 
+class Program;
 class SimPolls;
 
 class SimPoll final : public Poll, private FileWatcher {
  public:
   /// Throws PollError unless `descriptor` can be watched.
-  SimPoll(SimPolls& polls, NodeState& node, int descriptor);
+  SimPoll(SimPolls& polls, Program& program, int descriptor);
 
   [[nodiscard]] bool same_file() const noexcept override { return file() != nullptr; }
 
@@ -41,7 +42,7 @@ class SimPoll final : public Poll, private FileWatcher {
   void set_tells_again(bool value) noexcept;
 
   SimPolls& polls_;
-  NodeState& node_;
+  Program& program_;
   std::uint64_t serial_;
   std::uint64_t key_;
   PollMask wanted_ = PollMask::None;
@@ -53,7 +54,7 @@ class SimPoll final : public Poll, private FileWatcher {
 
 class SimPolls final : public Polls {
  public:
-  SimPolls(fermata::detail::Attachment& attachment, NodeState& node);
+  SimPolls(fermata::detail::Attachment& attachment, Program& program);
 
   [[nodiscard]] DescriptorCalls& calls() noexcept override { return table_; }
   [[nodiscard]] DescriptorTable& table() noexcept { return table_; }
@@ -68,7 +69,7 @@ class SimPolls final : public Polls {
 
   Ref<Poll> make(int descriptor) override;
 
-  NodeState& node_;
+  Program& program_;
   std::uint64_t wait_key_;
   DescriptorTable table_;
   std::size_t armed_ = 0;

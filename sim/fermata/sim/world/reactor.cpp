@@ -8,7 +8,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/world/program.hpp"
 
 namespace fermata::sim::detail {
 
@@ -22,37 +22,37 @@ constexpr std::uint64_t kPauses = 14;  // Likewise; the longest is 8 s.
 
 }  // namespace
 
-SimReactor::SimReactor(NodeState& node)
-    : node_(node),
-      lateness_key_(key_of(node.key(), "lateness")),
-      pause_key_(key_of(node.key(), "pause")),
-      order_key_(key_of(node.key(), "order")),
-      polls_(attachment_, node),
-      signals_(attachment_, node),
-      triggers_(attachment_, node),
-      streams_(attachment_, node),
-      datagrams_(attachment_, node),
-      files_(attachment_, node),
-      file_watches_(attachment_, node),
-      names_(attachment_, node),
-      threads_(attachment_, node),
-      processes_(attachment_, node),
-      offload_(attachment_, node) {}
+SimReactor::SimReactor(Program& program, const Surroundings& around)
+    : program_(program),
+      lateness_key_(key_of(program.key(), "lateness")),
+      pause_key_(key_of(program.key(), "pause")),
+      order_key_(key_of(program.key(), "order")),
+      polls_(attachment_, program),
+      signals_(attachment_, program),
+      triggers_(attachment_, program),
+      streams_(attachment_, program, around.network, around.terminal),
+      datagrams_(attachment_, program, around.network),
+      files_(attachment_, program, around.disk),
+      file_watches_(attachment_, program, around.disk),
+      names_(attachment_, program, around.network.names()),
+      threads_(attachment_, program),
+      processes_(attachment_, program, around.network, around.programs),
+      offload_(attachment_, program) {}
 
-Instant SimReactor::now() noexcept { return node_.clock().shown(node_.now()); }
+Instant SimReactor::now() noexcept { return program_.clock().shown(program_.now()); }
 
-WallTime SimReactor::wall_clock() noexcept { return node_.clock().wall(node_.now()); }
+WallTime SimReactor::wall_clock() noexcept { return program_.clock().wall(program_.now()); }
 
 void SimReactor::attach(Runtime& runtime) {
   attachment_.attach(runtime);
-  last_turn_ = node_.now();
+  last_turn_ = program_.now();
 }
 
 std::vector<std::string> SimReactor::detach() noexcept {
   threads_.quiesce();
   processes_.stop_children();
   std::vector<std::string> leaks = attachment_.close_all();
-  Agenda& agenda = node_.agenda();
+  Agenda& agenda = program_.agenda();
   while (agenda.earliest() != Instant::never()) agenda.run_due(agenda.earliest());
   processes_.look();
   processes_.end_run();
@@ -64,35 +64,36 @@ std::vector<std::string> SimReactor::detach() noexcept {
 }
 
 void SimReactor::meet_pause() {
-  if (node_.decisions().naming()) {
-    node_.decisions().name(pause_key_, fmt::format("pause of '{}'", node_.name()));
+  if (program_.decisions().naming()) {
+    program_.decisions().name(pause_key_, fmt::format("pause of '{}'", program_.name()));
   }
   const std::uint64_t length =
-      node_.faults().strength(Fault::Pause, Stream::Time, pause_key_, kPauses);
-  if (length != 0) node_.pause_for(kLeastPause * (1 << length));
+      program_.faults().strength(Fault::Pause, Stream::Time, pause_key_, kPauses);
+  if (length != 0) program_.pause_for(kLeastPause * (1 << length));
 }
 
 Duration SimReactor::lateness() {
-  if (node_.decisions().naming()) {
-    node_.decisions().name(lateness_key_, fmt::format("lateness of timers on '{}'", node_.name()));
+  if (program_.decisions().naming()) {
+    program_.decisions().name(lateness_key_,
+                              fmt::format("lateness of timers on '{}'", program_.name()));
   }
   const std::uint64_t late =
-      node_.faults().strength(Fault::TimerLate, Stream::Time, lateness_key_, kLatenesses);
+      program_.faults().strength(Fault::TimerLate, Stream::Time, lateness_key_, kLatenesses);
   return late == 0 ? Duration::zero() : kLeastLateness * (1 << late);
 }
 
 void SimReactor::turn(TurnMode mode, Instant wake_by) {
-  if (node_.can_pause()) meet_pause();
+  if (program_.can_pause()) meet_pause();
   polls_.begin_turn();
   if (mode == TurnMode::Block) {
-    wake_by = node_.clock().when_shown(wake_by);
+    wake_by = program_.clock().when_shown(wake_by);
     if (wake_by != Instant::never()) wake_by = wake_by + lateness();
     wake_by = std::min(wake_by, polls_.interruption());
-    if (node_.wait(wake_by)) attachment_.runtime().shutdown();
+    if (program_.wait(wake_by)) attachment_.runtime().shutdown();
   } else {
-    node_.give_way();
+    program_.give_way();
   }
-  last_turn_ = node_.now();
+  last_turn_ = program_.now();
   struct InTurn {
     bool& flag;
     ~InTurn() { flag = false; }
@@ -103,19 +104,19 @@ void SimReactor::turn(TurnMode mode, Instant wake_by) {
 
 void SimReactor::happen() {
   attachment_.runtime().fire_timers();
-  if (node_.agenda().earliest() <= node_.now()) {
-    node_.agenda().run_due(node_.now(), node_.decisions(), order_key_);
+  if (program_.agenda().earliest() <= program_.now()) {
+    program_.agenda().run_due(program_.now(), program_.decisions(), order_key_);
   }
   signals_.deliver_pending();
 }
 
 // What a turn does, it does to this runtime only.
 void SimReactor::let_threads_in() noexcept {
-  if (!in_turn_) node_.let_threads_in();
+  if (!in_turn_) program_.let_threads_in();
 }
 
 void SimReactor::require_main(const char* part) const {
-  if (node_.is_thread()) throw Unsupported(fmt::format("{} of threads", part), name());
+  if (program_.is_thread()) throw Unsupported(fmt::format("{} of threads", part), name());
 }
 
 SimPolls& SimReactor::polls() {
@@ -143,17 +144,17 @@ SimDatagrams& SimReactor::datagrams() {
   return datagrams_;
 }
 
-void SimReactor::wake() noexcept { node_.wake(); }
+void SimReactor::wake() noexcept { program_.wake(); }
 
 void SimReactor::watch_control_signals(std::span<const int> signums) { signals_.control(signums); }
 
-void SimReactor::announced(std::uint64_t key, bool written) { node_.announced(key, written); }
+void SimReactor::announced(std::uint64_t key, bool written) { program_.announced(key, written); }
 
 // Whoever asks for the time afterwards has been waiting for this step.
 void SimReactor::consume(Duration cost) {
-  node_.uses_unknown();
-  node_.advance(node_.now() + cost);
-  if (node_.now() - last_turn_ >= kPollInterval) {
+  program_.uses_unknown();
+  program_.advance(program_.now() + cost);
+  if (program_.now() - last_turn_ >= kPollInterval) {
     attachment_.runtime().scheduler().request_poll();
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The reactor of a simulated node: time is the node's clock, everything from outside is on the
-// node's agenda.
+// The reactor of a simulated program: time is the program's clock, everything from outside is on
+// the program's agenda.
 
 #include "fermata/core/reactor.hpp"
 #include "fermata/reactor/handle.hpp"
@@ -20,11 +20,21 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Network;
+class Program;
+class ProgramTable;
+
+/// What the parts of a reactor work on.
+struct Surroundings {
+  Network& network;
+  const ProgramTable& programs;
+  Disk& disk;
+  Terminal& terminal;
+};
 
 class SimReactor final : public Reactor {
  public:
-  explicit SimReactor(NodeState& node);
+  SimReactor(Program& program, const Surroundings& around);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "sim"; }
   [[nodiscard]] Instant now() noexcept override;
@@ -63,7 +73,7 @@ class SimReactor final : public Reactor {
   /// Throws Unsupported in a thread.
   void require_main(const char* part) const;
 
-  NodeState& node_;
+  Program& program_;
   std::uint64_t lateness_key_;
   std::uint64_t pause_key_;
   std::uint64_t order_key_;

@@ -8,7 +8,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/world/program.hpp"
 
 namespace fermata::sim::detail {
 
@@ -28,7 +28,7 @@ void SimSignals::raise(int signum) {
     throw UsageError(fmt::format("signal {}: expected a number from 1 to {}", signum, kSignals));
   }
   raised_ |= bit(signum);
-  node_.wake();
+  program_.wake();
 }
 
 void SimSignals::deliver_raised() {
@@ -36,7 +36,7 @@ void SimSignals::deliver_raised() {
   for (int signum = 1; due != 0 && signum <= kSignals; ++signum) {
     if ((due & bit(signum)) == 0) continue;
     if (((installed_ | control_) & bit(signum)) == 0 && !is_ignored_by_default(signum)) {
-      node_.die_of(signum);
+      program_.killed_by_signal(signum);
     }
     if ((control_ & bit(signum)) != 0) attachment_.runtime().on_control_signal(signum);
     if ((installed_ & bit(signum)) != 0) deliver(signum);

@@ -8,13 +8,13 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Program;
 
-/// Signals that a test sends to a node. One that comes again before it is seen is seen once.
+/// Signals that a test sends to a program. One that comes again before it is seen is seen once.
 class SimSignals final : public Signals {
  public:
-  SimSignals(fermata::detail::Attachment& attachment, NodeState& node)
-      : Signals(attachment), node_(node) {}
+  SimSignals(fermata::detail::Attachment& attachment, Program& program)
+      : Signals(attachment), program_(program) {}
 
   void raise(int signum);
   void deliver_pending() {
@@ -35,7 +35,7 @@ class SimSignals final : public Signals {
   void install(int signum) override { installed_ |= bit(signum); }
   void uninstall(int signum) noexcept override { installed_ &= ~bit(signum); }
 
-  NodeState& node_;
+  Program& program_;
   SignalOwners owners_;
   Set raised_ = 0;
   Set installed_ = 0;

@@ -2,20 +2,20 @@
 #include "fermata/sim/world/threads.hpp"
 
 #include "fermata/core/runtime.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/world/program.hpp"
 
 namespace fermata::sim::detail {
 
 void SimThreads::launch(const std::shared_ptr<fermata::detail::ThreadLink>& link) {
-  node_.begin_thread(link);
+  program_.begin_thread(link);
 }
 
 // What is over ends its threads itself, the youngest first.
 void SimThreads::join(const fermata::detail::ThreadLink& link) noexcept {
   try {
     while (link.stage() != ThreadStage::Done) {
-      node_.wait(Instant::never());
-      node_.agenda().run_due(node_.now());
+      program_.wait(Instant::never());
+      program_.agenda().run_due(program_.now());
     }
   } catch (const AbandonRun&) {
   }

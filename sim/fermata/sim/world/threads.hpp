@@ -7,15 +7,15 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Program;
 
 /// Threads of a simulated machine: each is a further program of that machine, with a runtime and a
 /// clock of its own. They take turns where they may touch what they share (let_threads_in), and
 /// where each of them waits.
 class SimThreads final : public Threads {
  public:
-  SimThreads(fermata::detail::Attachment& attachment, NodeState& node)
-      : Threads(attachment), node_(node) {}
+  SimThreads(fermata::detail::Attachment& attachment, Program& program)
+      : Threads(attachment), program_(program) {}
 
   static constexpr std::size_t kProcessors = 4;
   [[nodiscard]] std::size_t processors() const noexcept override { return kProcessors; }
@@ -28,7 +28,7 @@ class SimThreads final : public Threads {
   void launch(const std::shared_ptr<fermata::detail::ThreadLink>& link) override;
   void join(const fermata::detail::ThreadLink& link) noexcept override;
 
-  NodeState& node_;
+  Program& program_;
 };
 
 }  // namespace fermata::sim::detail

@@ -6,13 +6,13 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
 
-/// Triggers of a node. A fire is seen in the next turn.
+/// Triggers of a machine. A fire is seen in the next turn.
 class SimTriggers final : public Triggers {
  public:
-  SimTriggers(fermata::detail::Attachment& attachment, NodeState& node)
-      : Triggers(attachment), node_(node), delivery_(*this) {}
+  SimTriggers(fermata::detail::Attachment& attachment, Machine& machine)
+      : Triggers(attachment), machine_(machine), delivery_(*this) {}
 
  private:
   struct Delivery final : Happening {
@@ -23,7 +23,7 @@ class SimTriggers final : public Triggers {
 
   void request_delivery() noexcept override;
 
-  NodeState& node_;
+  Machine& machine_;
   Delivery delivery_;
 };
 

@@ -43,9 +43,9 @@ void WorldState::crash(NodeState& node) {
 void WorldState::crash_now(NodeState& node) {
   if (node.phase() == NodeState::Phase::Ended) return;
   node.note_course(true);
-  node.advance(node.time_of_tidings());  // It may have been idle for long.
+  node.advance(node.earliest_visible_time());  // It may have been idle for long.
   const bool silent = drawn_at_crash(node, Stream::Network, 0, "silence when '{}' crashes", 2) != 0;
-  node.befell("crash", silent ? "crashes, silently" : "crashes");
+  node.record_incident("crash", silent ? "crashes, silently" : "crashes");
   network_.crash(node, silent);
   hash.add(kCrash, 0, node.key());
   const auto so_far = hash;

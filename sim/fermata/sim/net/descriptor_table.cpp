@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/machine/descriptor_table.hpp"
+#include "fermata/sim/net/descriptor_table.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/descriptors.hpp"
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
 
@@ -51,22 +51,22 @@ DescriptorFile* DescriptorTable::find(int descriptor) const noexcept {
 }
 
 void DescriptorTable::looks_at(const DescriptorFile& file) const {
-  node_.announced(key_of(key_of(node_.key(), kTableKey), file.key), false);
+  machine_.announced(key_of(key_of(machine_.key(), kTableKey), file.key), false);
 }
 
 // Both ends of a pair are one thing that coroutines share.
 DescriptorFile* DescriptorTable::use(int descriptor) {
   DescriptorFile* const file = find(descriptor);
   if (file == nullptr) return nullptr;
-  const std::uint64_t table = key_of(node_.key(), kTableKey);
-  node_.announced(key_of(table, file->key), true);
-  if (file->peer != nullptr) node_.announced(key_of(table, file->peer->key), true);
+  const std::uint64_t table = key_of(machine_.key(), kTableKey);
+  machine_.announced(key_of(table, file->key), true);
+  if (file->peer != nullptr) machine_.announced(key_of(table, file->peer->key), true);
   return file;
 }
 
 void DescriptorTable::require_room(const char* operation, const char* what) {
-  node_.announced(key_of(node_.key(), kTableKey), true);
-  if (exhausted_ || out_of_descriptors(node_, Stream::Network, what)) {
+  machine_.announced(key_of(machine_.key(), kTableKey), true);
+  if (exhausted_ || out_of_descriptors(machine_, Stream::Network, what)) {
     throw InputOutputError(operation, EMFILE);
   }
 }
@@ -78,7 +78,7 @@ DescriptorFile& DescriptorTable::open(DescriptorFile::Kind kind, const SourcePla
   file->kind = kind;
   file->number = kFirstSimulatedDescriptor + static_cast<int>(lowest_free_);
   file->serial = ++files_made_;
-  file->key = key_of(key_of(node_.key(), "descriptor file"), file->serial);
+  file->key = key_of(key_of(machine_.key(), "descriptor file"), file->serial);
   file->made_at = place;
   return *file;
 }
@@ -105,7 +105,7 @@ int DescriptorTable::open_file(const SourcePlace& place) {
 }
 
 int DescriptorTable::close(int descriptor) {
-  node_.announced(key_of(node_.key(), kTableKey), true);
+  machine_.announced(key_of(machine_.key(), kTableKey), true);
   DescriptorFile* const file = use(descriptor);
   if (file == nullptr) return EBADF;
   const auto index = static_cast<std::size_t>(descriptor - kFirstSimulatedDescriptor);
@@ -138,22 +138,22 @@ void DescriptorTable::end_run(std::vector<std::string>& leaks) {
 
 std::uint64_t DescriptorTable::key(const DescriptorFile& file, const char* draw) const {
   const std::uint64_t key = key_of(file.key, draw);
-  if (node_.decisions().naming()) {
-    node_.decisions().name(key, fmt::format("{} at descriptor {}", draw, file.number));
+  if (machine_.decisions().naming()) {
+    machine_.decisions().name(key, fmt::format("{} at descriptor {}", draw, file.number));
   }
   return key;
 }
 
 bool DescriptorTable::strikes(Fault fault, const DescriptorFile& file, const char* draw) {
-  if (node_.faults().is_absent(fault)) return false;
-  return node_.faults().strikes(fault, Stream::Network, key(file, draw));
+  if (machine_.faults().is_absent(fault)) return false;
+  return machine_.faults().strikes(fault, Stream::Network, key(file, draw));
 }
 
 std::size_t DescriptorTable::drawn_part(Fault fault, const DescriptorFile& file, const char* draw,
                                         std::size_t bound) {
-  if (bound < 2 || node_.faults().is_absent(fault)) return 0;
+  if (bound < 2 || machine_.faults().is_absent(fault)) return 0;
   return static_cast<std::size_t>(
-      node_.faults().strength(fault, Stream::Network, key(file, draw), bound));
+      machine_.faults().strength(fault, Stream::Network, key(file, draw), bound));
 }
 
 void DescriptorTable::break_down(DescriptorFile& file) {
@@ -213,8 +213,8 @@ DescriptorTransfer DescriptorTable::write_stream(DescriptorFile& file,
   const std::size_t drawn = drawn_part(Fault::ShortWrite, file, "short write", whole + 1);
   const std::size_t part = drawn == 0 ? whole : drawn - 1;
   if (part == 0) return {0, data.empty() ? 0 : EAGAIN};
-  there.input.send(data.first(part), node_.now());
-  there.input.arrive(node_.now());
+  there.input.send(data.first(part), machine_.now());
+  there.input.arrive(machine_.now());
   changed(&there);
   return {part, 0};
 }

@@ -19,7 +19,7 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
+class Machine;
 
 /// Somebody who waits for readiness of a file.
 class FileWatcher {
@@ -55,7 +55,7 @@ struct DescriptorFile {
 
 class DescriptorTable final : public DescriptorCalls {
  public:
-  explicit DescriptorTable(NodeState& node) noexcept : node_(node) {}
+  explicit DescriptorTable(Machine& machine) noexcept : machine_(machine) {}
   DescriptorTable(const DescriptorTable&) = delete;
   DescriptorTable& operator=(const DescriptorTable&) = delete;
 
@@ -91,7 +91,7 @@ class DescriptorTable final : public DescriptorCalls {
   void break_down(DescriptorFile& file);
   void changed(const DescriptorFile* file) const;
 
-  NodeState& node_;
+  Machine& machine_;
   std::vector<std::unique_ptr<DescriptorFile>> files_;  // By number; null when it is free.
   std::size_t lowest_free_ = 0;                         // None below it is free.
   std::uint64_t files_made_ = 0;                        // In this run.

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A machine as the parts of its reactor see it: what time it is, what is going to happen, who
+// answers draws, and who is told. The world implements it.
+//
+// Threads  A thread of a program is a Machine of its own, with a clock and an agenda of its own.
+// Its
+//          host is the machine that it runs on.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fermata/base/time.hpp"
+#include "fermata/sim/base/key.hpp"
+#include "fermata/sim/machine/agenda.hpp"
+#include "fermata/sim/machine/node_clock.hpp"
+#include "fermata/sim/record/run_record.hpp"
+
+namespace fermata::sim {
+class Chronicle;
+}
+
+namespace fermata::sim::detail {
+
+class FaultPlan;
+
+class Machine : private AgendaOwner {
+ public:
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// Names this machine in the keys of draws.
+  [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
+  /// Counts the machines of the run, from 0.
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+  [[nodiscard]] std::uint32_t ip() const noexcept { return ip_; }
+  /// The machine that a thread runs on; any other machine is its own host.
+  [[nodiscard]] Machine& host() const noexcept { return *host_; }
+
+  /// The world's time, as far as this machine has come.
+  [[nodiscard]] Instant now() const noexcept { return now_; }
+  /// The latest time of any machine; while this one waits, its own time may be behind.
+  [[nodiscard]] virtual Instant world_now() const noexcept = 0;
+  /// The earliest time at which what happens outside, now, can be seen here.
+  [[nodiscard]] virtual Instant earliest_visible_time() const noexcept = 0;
+  /// What its clock shows, which is what its program calls the time.
+  [[nodiscard]] NodeClock& clock() noexcept { return host_->clock_; }
+  [[nodiscard]] Agenda& agenda() noexcept { return agenda_; }
+
+  [[nodiscard]] FaultPlan& faults() const noexcept { return faults_; }
+  [[nodiscard]] Decisions& decisions() const noexcept { return decisions_; }
+
+  /// The machine with this address, which may be this one; null when there is none.
+  [[nodiscard]] virtual Machine* peer(std::uint32_t ip) noexcept = 0;
+  /// The machine of this name; null when there is none.
+  [[nodiscard]] virtual Machine* peer(std::string_view name) const noexcept = 0;
+  /// It has crashed and is not up again.
+  [[nodiscard]] bool is_down() const noexcept { return host_->down_; }
+  /// The run is over: nothing that still happens here has any effect outside.
+  [[nodiscard]] bool over() const noexcept { return run_.over(); }
+
+  /// Its program gets a signal, in a later turn.
+  virtual void signal(int signum) = 0;
+  /// The step that runs uses what has a name with this key.
+  virtual void announced(std::uint64_t key, bool written) = 0;
+  /// From here on nobody knows what a step uses.
+  void uses_unknown() noexcept { run_.sharing_unknown = true; }
+
+  /// Who is told what it sends; null when nobody is, and while it is unwound.
+  [[nodiscard]] Chronicle* chronicle() const noexcept { return over() ? nullptr : chronicle_; }
+  /// Records what happens to this machine, or to the link from it to `other`; for people.
+  virtual void record_incident(std::string_view kind, std::string_view what,
+                               const Machine* other = nullptr,
+                               std::optional<Instant> until = {}) = 0;
+
+ protected:
+  /// With `host`: a thread of a program there. What else it is given must outlive it.
+  Machine(std::string_view name, RunRecord& run, FaultPlan& faults, Decisions& decisions,
+          Machine* host)
+      : name_(name),
+        key_(key_of(name)),
+        run_(run),
+        faults_(faults),
+        decisions_(decisions),
+        host_(host != nullptr ? host : this) {}
+  ~Machine() = default;
+
+  std::string name_;
+  std::uint64_t key_;
+  RunRecord& run_;
+  FaultPlan& faults_;
+  Decisions& decisions_;
+  Machine* host_;
+  Agenda agenda_{this};
+  Instant now_;
+  NodeClock clock_;  // Of a host.
+  Chronicle* chronicle_ = nullptr;
+  std::uint32_t number_ = 0;
+  std::uint32_t ip_ = 0;
+  bool down_ = false;
+};
+
+}  // namespace fermata::sim::detail
