@@ -130,14 +130,23 @@ PLANTED = [
     ("sim/fermata/sim/run/a.cpp", "std::thread worker;"),
     ("runtime/fermata/core/a.cpp", "volatile int x;"),
     ("runtime/fermata/core/a.cpp", "thread_local int x;"),
-    ("runtime/fermata/os/a.hpp", "int f() { static std::vector<int> all = find(); return all[0]; }"),
+    (
+        "runtime/fermata/os/a.hpp",
+        "int f() { static std::vector<int> all = find(); return all[0]; }",
+    ),
     ("runtime/fermata/os/a.cpp", 'void f() { g([] { static const Key<A<int>*> key("name"); }); }'),
-    ("runtime/fermata/os/a.cpp", "struct A { A() : b{1} { static std::map<int, int> all{}; } int b; };"),
+    (
+        "runtime/fermata/os/a.cpp",
+        "struct A { A() : b{1} { static std::map<int, int> all{}; } int b; };",
+    ),
 ]
 
 LEGAL = [
     ("runtime/fermata/uv/a.cpp", "#include <uv.h>\nauto t = std::chrono::system_clock::now();"),
-    ("runtime/fermata/os/a.cpp", "auto now = std::chrono::steady_clock::now(); std::thread worker;"),
+    (
+        "runtime/fermata/os/a.cpp",
+        "auto now = std::chrono::steady_clock::now(); std::thread worker;",
+    ),
     ("runtime/fermata/core/a.cpp", "// never a steady_clock, nor rand()\nauto s = \"getenv(x)\";"),
     ("runtime/fermata/core/a.cpp", "/* std::mt19937\n */ int grand(int); int big = 1'000'000;"),
     ("runtime/fermata/core/a.cpp", "volatile std::sig_atomic_t caught; // '\nint similar;"),
@@ -146,9 +155,18 @@ LEGAL = [
     ("runtime/fermata/core/runtime.hpp", "thread_local int x;"),
     ("sim/fermata/sim/run/environment.cpp", 'auto x = std::getenv("FERMATA_SEED");'),
     ("tests/unit/core_a_test.cpp", "std::mt19937 engine(1);"),
-    ("runtime/fermata/os/a.cpp", "A& f() { static auto* const a = new A; static int n = 0; return *a; }"),
-    ("runtime/fermata/os/a.hpp", "struct A { static A f(); static inline B b; static B g() { h(); } };"),
-    ("runtime/fermata/os/a.cpp", "void f() { static std::atomic<int> n{1}; static constexpr A kA = {}; }"),
+    (
+        "runtime/fermata/os/a.cpp",
+        "A& f() { static auto* const a = new A; static int n = 0; return *a; }",
+    ),
+    (
+        "runtime/fermata/os/a.hpp",
+        "struct A { static A f(); static inline B b; static B g() { h(); } };",
+    ),
+    (
+        "runtime/fermata/os/a.cpp",
+        "void f() { static std::atomic<int> n{1}; static constexpr A kA = {}; }",
+    ),
 ]
 
 
