@@ -48,7 +48,8 @@ inline WatchedRun watched_run(Body body,
   run.report.strategy = strategy;
   run.report.reproduce = "FERMATA_SEED=0x1 ./test";
   run.report.failure = run.result.failure;
-  run.report.runs.push_back({"run", runner.chronicle(), runner.decisions().names(), std::nullopt});
+  run.report.runs.push_back(
+      {"run", runner.chronicle(), runner.decisions().names().all(), std::nullopt});
   return run;
 }
 

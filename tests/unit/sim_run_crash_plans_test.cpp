@@ -124,7 +124,7 @@ TEST(CrashPlans, AreOnTheTape) {
   Runner runner(program, "random", {});
   for (std::uint64_t run = 0; run < 60; ++run) {
     const RunResult result = runner.run(run_seed(9, run));
-    const auto recorded = runner.decisions().recorded();
+    const auto recorded = runner.decisions().log().recorded();
     Replay replay({recorded.begin(), recorded.end()}, result.draws, {}, ReplayMode::Strict);
     Runner other(program, "calm", {});
     EXPECT_TRUE(other.replay({}, replay).same_run(result));

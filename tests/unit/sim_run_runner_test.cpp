@@ -100,7 +100,7 @@ TEST_F(RunnerTest, ListensAsBeforeWhenAProbedRunCannotBegin) {
     EXPECT_THROW(runner.steps_of(1, false, &probe), Error);
     EXPECT_THROW(runner.steps_of(1, true, &probe), Error);
   }
-  EXPECT_FALSE(runner.decisions().naming());
+  EXPECT_FALSE(runner.decisions().names().wanted());
   EXPECT_EQ(listener.runs, 1);
   refuses = false;
   EXPECT_FALSE(runner.twin(1, runner.run(1)));

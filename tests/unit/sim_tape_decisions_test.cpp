@@ -25,7 +25,7 @@ class Contrary final : public Strategy {
 };
 
 std::vector<Decision> copy_of(const Decisions& decisions) {
-  return {decisions.recorded().begin(), decisions.recorded().end()};
+  return {decisions.log().recorded().begin(), decisions.log().recorded().end()};
 }
 
 TEST(Decisions, RecordThePathOfTheCoroutineThatWasChosen) {
@@ -33,8 +33,8 @@ TEST(Decisions, RecordThePathOfTheCoroutineThatWasChosen) {
   Decisions decisions(strategy);
   decisions.begin(1);
   EXPECT_EQ(decisions.pick(Candidates(kBoth)), 1u);
-  ASSERT_EQ(decisions.recorded().size(), 1u);
-  const Decision& decision = decisions.recorded().front();
+  ASSERT_EQ(decisions.log().recorded().size(), 1u);
+  const Decision& decision = decisions.log().recorded().front();
   EXPECT_TRUE(decision.is_pick);
   EXPECT_EQ(decision.value, kWriter);
   EXPECT_EQ(decision.subject, kReader);
@@ -47,8 +47,8 @@ TEST(Decisions, DoNotRecordCalmAnswers) {
   decisions.pick(Candidates(kBoth));
   decisions.draw(Stream::Network, key_of("latency"), 100);
   EXPECT_FALSE(decisions.chance(Stream::Fault, key_of("reset"), Odds{1, 1}));
-  EXPECT_TRUE(decisions.recorded().empty());
-  EXPECT_EQ(decisions.draws(), 3u);
+  EXPECT_TRUE(decisions.log().recorded().empty());
+  EXPECT_EQ(decisions.log().draws(), 3u);
 }
 
 TEST(Decisions, GiveEveryDrawAKeyOfItsOwn) {
@@ -60,8 +60,8 @@ TEST(Decisions, GiveEveryDrawAKeyOfItsOwn) {
   decisions.draw(Stream::Time, key_of("loss"), 10);
   decisions.pick(Candidates(kBoth));
   decisions.pick(Candidates(kBoth));
-  for (const Decision& a : decisions.recorded()) {
-    for (const Decision& b : decisions.recorded()) {
+  for (const Decision& a : decisions.log().recorded()) {
+    for (const Decision& b : decisions.log().recorded()) {
       if (&a != &b) {
         EXPECT_NE(a.key, b.key);
       }
@@ -74,12 +74,12 @@ TEST(Decisions, GiveKeysThatOtherDrawsDoNotChange) {
   Decisions decisions(strategy);
   decisions.begin(1);
   decisions.draw(Stream::Network, key_of("loss"), 10);
-  const std::uint64_t alone = decisions.recorded().back().key;
+  const std::uint64_t alone = decisions.log().recorded().back().key;
   decisions.begin(1);
   decisions.draw(Stream::Network, key_of("latency"), 10);
   decisions.pick(Candidates(kBoth));
   decisions.draw(Stream::Network, key_of("loss"), 10);
-  EXPECT_EQ(decisions.recorded().back().key, alone);
+  EXPECT_EQ(decisions.log().recorded().back().key, alone);
 }
 
 TEST(Decisions, NeverLetOneStreamShiftAnother) {
@@ -131,25 +131,25 @@ TEST(Decisions, TellSiblingsOfTheSameNameApart) {
 TEST(Decisions, RememberWhereCoroutinesComeFromUnderAnyName) {
   const auto strategy = make_strategy("fifo");
   Decisions decisions(*strategy);
-  decisions.set_naming(true);
+  decisions.names().set_wanted(true);
   decisions.begin(1);
   const std::uint64_t main = decisions.spawn_path(0, "main");
   decisions.spawn_path(main, "reader");
   const std::uint64_t writer = decisions.spawn_path(main, "writer");
-  EXPECT_EQ(decisions.origins().at(writer), (Origin{main, 1}));
+  EXPECT_EQ(decisions.names().origins().at(writer), (Origin{main, 1}));
   decisions.begin(1);
-  EXPECT_TRUE(decisions.origins().empty());
+  EXPECT_TRUE(decisions.names().origins().empty());
 }
 
 TEST(Decisions, RememberCalmPicksToo) {
   const auto strategy = make_strategy("fifo");
   Decisions decisions(*strategy);
-  decisions.set_naming(true);
+  decisions.names().set_wanted(true);
   decisions.begin(1);
   decisions.draw(Stream::Network, key_of("latency"), 10);
   decisions.pick(Candidates(kBoth));
-  ASSERT_EQ(decisions.pick_records().size(), 1u);
-  const PickRecord& pick = decisions.pick_records().front();
+  ASSERT_EQ(decisions.log().pick_records().size(), 1u);
+  const PickRecord& pick = decisions.log().pick_records().front();
   EXPECT_EQ(pick.chosen, 0u);
   EXPECT_EQ(pick.candidates, std::vector<std::uint64_t>(std::begin(kBoth), std::end(kBoth)));
 }
@@ -161,7 +161,7 @@ TEST(Decisions, TellEachThatIsNotCalmAtOnce) {
   } listener;
   Contrary strategy;
   Decisions decisions(strategy);
-  decisions.set_listener(&listener);
+  decisions.log().set_listener(&listener);
   decisions.begin(1);
   decisions.pick(Candidates(kBoth));
   decisions.draw(Stream::Network, key_of("loss"), 10);
@@ -174,11 +174,11 @@ TEST(Decisions, KeepNamesOnlyWhenSomebodyReadsThem) {
   Decisions decisions(*strategy);
   decisions.begin(1);
   decisions.spawn_path(0, "silent");
-  EXPECT_TRUE(decisions.names().empty());
-  decisions.set_naming(true);
+  EXPECT_TRUE(decisions.names().all().empty());
+  decisions.names().set_wanted(true);
   decisions.begin(1);
   decisions.spawn_path(1, "worker");
-  EXPECT_EQ(name_of(decisions.spawn_path(1, "worker"), decisions.names()), "'worker #2'");
+  EXPECT_EQ(name_of(decisions.spawn_path(1, "worker"), decisions.names().all()), "'worker #2'");
 }
 
 // A program of two coroutines and a link, as far as the chooser can see.
@@ -198,7 +198,7 @@ struct Program {
 };
 
 Replay recorded_replay(const Decisions& decisions, ReplayMode mode) {
-  return Replay(copy_of(decisions), decisions.draws(), decisions.names(), mode);
+  return Replay(copy_of(decisions), decisions.log().draws(), decisions.names().all(), mode);
 }
 
 TEST(Replay, GivesTheSameAnswersAgain) {
@@ -209,7 +209,7 @@ TEST(Replay, GivesTheSameAnswersAgain) {
     const auto answers = Program{20}.run(decisions);
     const auto tape = copy_of(decisions);
     for (const ReplayMode mode : {ReplayMode::Strict, ReplayMode::Best}) {
-      Replay replay(tape, decisions.draws(), {}, mode);
+      Replay replay(tape, decisions.log().draws(), {}, mode);
       decisions.begin_replay(replay);
       EXPECT_EQ(Program{20}.run(decisions), answers);
       EXPECT_EQ(copy_of(decisions), tape);

@@ -6,7 +6,8 @@
 
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scope.hpp"
-#include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/base/key.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim::detail {
 

@@ -205,7 +205,7 @@ std::size_t SimFiles::shortened(std::size_t size, Fault fault, std::uint64_t key
 
 std::uint64_t SimFiles::key_of_draw(std::uint64_t key, const char* draw) {
   const std::uint64_t drawn = key_of(key, draw);
-  const Names& names = machine_.decisions().names();
+  const Names& names = machine_.decisions().names().all();
   if (const auto named = names.find(key); machine_.decisions().naming() && named != names.end()) {
     machine_.decisions().name(drawn, fmt::format("{} of {}", draw, named->second));
   }

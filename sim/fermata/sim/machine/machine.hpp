@@ -4,9 +4,8 @@
 // A machine as the parts of its reactor see it: what time it is, what is going to happen, who
 // answers draws, and who is told. The world implements it.
 //
-// Threads  A thread of a program is a Machine of its own, with a clock and an agenda of its own.
-// Its
-//          host is the machine that it runs on.
+// Threads  A thread of a program is a Machine of its own, with its own time and agenda. Its host is
+//          the machine that it runs on.
 
 #include <cstdint>
 #include <optional>

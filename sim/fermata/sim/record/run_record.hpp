@@ -13,7 +13,7 @@
 #include "fermata/sim/record/failure.hpp"
 
 namespace fermata::sim {
-class Decisions;
+class Strategy;
 }
 
 namespace fermata::sim::detail {
@@ -40,8 +40,8 @@ class RunRecord {
   std::uint64_t begun = 0;
   std::vector<std::uint64_t> step_hashes;
 
-  /// Whose strategy wants to know of the steps; null: none does.
-  Decisions* told_of_steps = nullptr;
+  /// The strategy that wants to know of the steps; null: none does.
+  Strategy* told_of_steps = nullptr;
   /// And what they have used.
   bool wants_uses = false;
   /// The program has promised to announce what its coroutines share.

@@ -78,7 +78,7 @@ class ForkedTrials final : public Trials {
     runner.watch_closely();
     Replay replay(decisions, 0, {}, ReplayMode::Best);
     static_cast<void>(runner.replay(Preparation{tape_.seed, rapidcheck}, replay));
-    return runner.decisions().pick_records();
+    return runner.decisions().log().pick_records();
   }
 
   /// How many steps can be made before the deadly one. Nothing when the first one is deadly, or
@@ -122,7 +122,7 @@ class ForkedTrials final : public Trials {
       runner.set_listener(&listener);
       if (naming) {
         runner.watch_closely();
-        listener.take_names(runner.decisions().names());
+        listener.take_names(runner.decisions().names().all());
       }
       Replay replay(decisions, 0, {}, ReplayMode::Best);
       static_cast<void>(runner.replay(Preparation{tape_.seed, rapidcheck}, replay));

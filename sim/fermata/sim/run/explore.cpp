@@ -184,8 +184,9 @@ FoundFailure describe_failure(const Runner& runner, const Program& program, Fail
   tape.signature = failure.signature();
   tape.trace_hash = result.trace_hash;
   tape.draws = result.draws;
-  tape.decisions.assign(decisions.recorded().begin(), decisions.recorded().end());
-  set_names(tape, decisions.names(), decisions.origins());
+  const auto recorded = decisions.log().recorded();
+  tape.decisions.assign(recorded.begin(), recorded.end());
+  set_names(tape, decisions.names().all(), decisions.names().origins());
 
   FoundFailure found;
   found.failure = std::move(failure);

@@ -42,7 +42,7 @@ class Reanchoring {
     steps_ += result.steps;
     if (runs_ == 1) matched_ = replay.matched();
     if (!result.failure || to_string(result.failure->verdict) != verdict_) return false;
-    const auto used = runner_.decisions().recorded();
+    const auto used = runner_.decisions().log().recorded();
     found_.assign(used.begin(), used.end());
     return true;
   }
@@ -50,7 +50,7 @@ class Reanchoring {
   bool by_key() {
     runner_.watch_closely();
     const bool found = fails(tape_.decisions);
-    origins_ = runner_.decisions().origins();
+    origins_ = runner_.decisions().names().origins();
     runner_.watch_no_more();
     return found;
   }

@@ -62,7 +62,7 @@ RunResult Runner::run_in(World& world, const WorldOptions& options,
   world.node("main", [this] { program_.body(*running_); });
   world.run();
   if (options.chronicle != nullptr) options.chronicle->ended(world.now(), world.trace_hash());
-  return RunResult{world.failure(), world.trace_hash(), world.steps(), decisions_.draws(),
+  return RunResult{world.failure(), world.trace_hash(), world.steps(), decisions_.log().draws(),
                    world.now()};
 }
 
@@ -112,8 +112,8 @@ std::vector<std::uint64_t> Runner::steps_of(std::uint64_t seed, bool shifted, St
     Runner& runner;
     ~Listening() { runner.listen_as_usual(); }
   } const listening{*this};
-  decisions_.set_naming(watching_ || probe != nullptr);
-  decisions_.set_listener(probe != nullptr ? probe : listener_);
+  decisions_.names().set_wanted(watching_ || probe != nullptr);
+  decisions_.log().set_listener(probe != nullptr ? probe : listener_);
   run_either(options, seed, shifted);
   return running_->step_hashes();
 }
@@ -121,7 +121,7 @@ std::vector<std::uint64_t> Runner::steps_of(std::uint64_t seed, bool shifted, St
 detail::StepAccount Runner::account_of(std::uint64_t seed, bool shifted, std::uint64_t step) {
   StepProbe probe(step, step);
   steps_of(seed, shifted, &probe);
-  return detail::StepAccount::of(probe.step(step), decisions_.names());
+  return detail::StepAccount::of(probe.step(step), decisions_.names().all());
 }
 
 // What depends on addresses need not depend on each heap, and may be another step whenever somebody
@@ -137,7 +137,7 @@ std::string Runner::first_difference(std::uint64_t seed) {
     const std::uint64_t step = detail::first_difference(first, steps_of(seed, true, &other));
     if (step == 0) continue;
     if (step >= from && step <= from + kSteps) {
-      const Names& names = decisions_.names();
+      const Names& names = decisions_.names().all();
       return detail::difference_text(step, detail::StepAccount::of(one.step(step), names),
                                      detail::StepAccount::of(other.step(step), names));
     }
@@ -153,7 +153,7 @@ Runner::Uncounted::~Uncounted() { world_.set_assertion_counts(std::move(before_)
 
 void Runner::watch_closely() {
   if (!watching_) uncounted_.emplace(world_);
-  decisions_.set_naming(true);
+  decisions_.names().set_wanted(true);
   options_.record_steps = true;
   options_.log_waits = true;
   watching_ = true;
@@ -161,7 +161,7 @@ void Runner::watch_closely() {
 
 void Runner::watch_no_more() {
   uncounted_.reset();
-  decisions_.set_naming(false);
+  decisions_.names().set_wanted(false);
   options_.record_steps = false;
   options_.log_waits = false;
   watching_ = false;
@@ -175,8 +175,8 @@ void Runner::start_chronicle() {
 }
 
 void Runner::listen_as_usual() {
-  decisions_.set_naming(watching_);
-  decisions_.set_listener(listener_ != nullptr ? listener_ : chronicle_.get());
+  decisions_.names().set_wanted(watching_);
+  decisions_.log().set_listener(listener_ != nullptr ? listener_ : chronicle_.get());
 }
 
 }  // namespace fermata::sim

@@ -25,7 +25,7 @@ class OwnTrials final : public Trials {
     return run(decisions, rapidcheck).signature() == tape_.signature;
   }
   [[nodiscard]] DecisionList decisions() const override {
-    const auto used = runner_.decisions().recorded();
+    const auto used = runner_.decisions().log().recorded();
     return {used.begin(), used.end()};
   }
   [[nodiscard]] std::uint64_t steps() const override { return runner_.world().steps(); }
@@ -34,7 +34,7 @@ class OwnTrials final : public Trials {
     runner_.watch_closely();
     run(decisions, rapidcheck);
     runner_.watch_no_more();
-    return runner_.decisions().pick_records();
+    return runner_.decisions().log().pick_records();
   }
 
  private:

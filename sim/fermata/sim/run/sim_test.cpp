@@ -235,7 +235,7 @@ class SimTest {
     } else {
       replayed.passing = RunReport{.test = name_, .seed = tape.seed, .strategy = tape.strategy};
       replayed.passing->runs.push_back(
-          {"run", runner.chronicle(), runner.decisions().names(), std::nullopt});
+          {"run", runner.chronicle(), runner.decisions().names().all(), std::nullopt});
     }
     return replayed;
   }

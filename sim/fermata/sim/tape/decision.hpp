@@ -34,6 +34,17 @@ struct Decision {
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
+/// A draw as it is asked for: a Decision without its answer.
+struct Draw {
+  std::uint64_t index = 0;
+  std::uint64_t key = 0;
+  std::uint64_t bound = 0;
+  std::uint64_t subject = 0;
+  std::uint32_t occurrence = 0;
+  Stream stream = Stream::Schedule;
+  bool is_pick = false;
+};
+
 /// What all picks have in common that find `head` first among their candidates.
 [[nodiscard]] constexpr std::uint64_t topic_of_pick(std::uint64_t head) noexcept {
   constexpr std::uint64_t kPick = key_of("pick");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The one source of every decision of a run. It asks a strategy, or a tape that is replayed, and
-// records what was not calm. The runtimes of all nodes of a world share one.
+// The one source of every decision of a run. It gives each draw its key, asks a strategy, or a tape
+// that is replayed (AnswerSource), and keeps what was not calm (DecisionLog) and, when somebody
+// wants to read them, names (DecisionNames). The runtimes of all nodes of a world share one.
 //
 // Keys    A caller names its draw by what it is about: key_of(path of the coroutine, "tcp.read"),
 //         key_of(link, "loss"). How often that key was drawn before is added here.
@@ -10,16 +11,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "fermata/base/time.hpp"
 #include "fermata/core/chooser.hpp"
 #include "fermata/sim/base/key.hpp"
+#include "fermata/sim/tape/answer_source.hpp"
 #include "fermata/sim/tape/decision.hpp"
+#include "fermata/sim/tape/decision_log.hpp"
+#include "fermata/sim/tape/decision_names.hpp"
 #include "fermata/sim/tape/occurrences.hpp"
 #include "fermata/sim/tape/replay.hpp"
 #include "fermata/sim/tape/strategy.hpp"
@@ -35,18 +35,10 @@ class FaultPoints {
   ~FaultPoints() = default;
 };
 
-/// A pick that could have been answered in several ways.
-struct PickRecord {
-  std::uint64_t index = 0;  // As Decision::index.
-  std::uint32_t occurrence = 0;
-  std::size_t chosen = 0;
-  std::vector<std::uint64_t> candidates;  // Their paths, in production's order.
-};
-
 class Decisions final : public Chooser {
  public:
   /// The strategy must outlive this.
-  explicit Decisions(Strategy& strategy) noexcept : strategy_(&strategy) {}
+  explicit Decisions(Strategy& strategy) noexcept : source_(strategy) {}
   Decisions(const Decisions&) = delete;
   Decisions& operator=(const Decisions&) = delete;
 
@@ -68,6 +60,7 @@ class Decisions final : public Chooser {
   std::size_t pick(const fermata::detail::ReadyQueue& ready) override {
     return pick(Candidates(ready));
   }
+  /// REQUIRES: at least two.
   std::size_t pick(const Candidates& candidates);
 
   std::uint64_t draw(Stream stream, std::uint64_t key, std::uint64_t bound) override;
@@ -86,23 +79,14 @@ class Decisions final : public Chooser {
 
   std::uint64_t spawn_path(std::uint64_t parent, std::string_view name) override;
 
-  /// This is how far its subject came in this run; the first one of each subject counts.
-  void came(const Course& course);
-
-  /// Whether end_step is to be called.
-  [[nodiscard]] bool wants_steps() const noexcept { return wants_steps_; }
-  /// And of what they have used.
-  [[nodiscard]] bool wants_uses() const noexcept { return wants_uses_; }
-  /// As Strategy::end_step. Only when it is wanted.
-  void end_step(std::uint64_t path, const Footprint& footprint) {
-    strategy_->end_step(path, footprint);
-  }
-
   bool fault_point(std::string_view name) override {
     return fault_points_ != nullptr && fault_points_->strikes(name);
   }
 
   // --- what the world tells ---
+
+  /// This is how far its subject came in this run; the first one of each subject counts.
+  void came(const Course& course) { source_.came(course); }
 
   /// Who answers fault_point(); null: no. Must outlive this, or be taken away.
   void set_fault_points(FaultPoints* points) noexcept { fault_points_ = points; }
@@ -110,80 +94,38 @@ class Decisions final : public Chooser {
   /// Who knows the time of a draw; null: all are at zero. Must outlive this.
   void set_whereabouts(const Whereabouts* whereabouts) noexcept { whereabouts_ = whereabouts; }
 
-  /// Null: nobody listens. Must outlive this, or be taken away.
-  void set_listener(DecisionListener* listener) noexcept { listener_ = listener; }
-
-  /// Whether somebody wants to read names; off while exploring.
-  [[nodiscard]] bool naming() const noexcept { return naming_; }
-  void set_naming(bool naming) noexcept { naming_ = naming; }
-  /// What `key`, or a coroutine's path, is called in reports. Only while naming().
-  void name(std::uint64_t key, std::string text);
-
-  // --- what the run was ---
-
-  /// The answers that were not calm, in the order in which they were given.
-  [[nodiscard]] std::span<const Decision> recorded() const noexcept { return recorded_; }
-  [[nodiscard]] std::uint64_t draws() const noexcept { return draws_; }
-  [[nodiscard]] std::uint64_t picks() const noexcept { return picks_; }
-  [[nodiscard]] const Names& names() const noexcept { return names_; }
-  /// The first of them, calm ones included, while naming().
-  [[nodiscard]] const std::vector<PickRecord>& pick_records() const noexcept {
-    return pick_records_;
+  [[nodiscard]] bool naming() const noexcept { return names_.wanted(); }
+  void name(std::uint64_t key, const std::string& text) {
+    names_.add(key, [&] { return text; });
   }
-  static constexpr std::size_t kMostPickRecords = 10'000;
-  /// Of every coroutine that was spawned while naming().
-  [[nodiscard]] const Origins& origins() const noexcept { return origins_; }
+
+  // --- the parts ---
+
+  /// The strategy, when it is to be told of the steps of this run; null: none is.
+  [[nodiscard]] Strategy* told_of_steps() const noexcept { return source_.told_of_steps(); }
+
+  /// What the run was.
+  [[nodiscard]] DecisionLog& log() noexcept { return log_; }
+  [[nodiscard]] const DecisionLog& log() const noexcept { return log_; }
+
+  /// What its draws are called.
+  [[nodiscard]] DecisionNames& names() noexcept { return names_; }
+  [[nodiscard]] const DecisionNames& names() const noexcept { return names_; }
 
  private:
-  struct Question {
-    Stream stream;
-    std::uint64_t key;
-    std::uint64_t bound;
-    std::uint64_t subject;
-    std::uint32_t occurrence;
-  };
+  void forget();
+  [[nodiscard]] Draw ask(Stream stream, std::uint64_t subject, std::uint64_t bound);
+  [[nodiscard]] Draw ask(const Candidates& candidates, std::uint64_t topic,
+                         std::uint32_t occurrence) const noexcept;
+  std::uint64_t answered(const Draw& draw, std::uint64_t value);
+  void record(const Draw& draw, std::uint64_t value);
 
-  void reset();
-  void begin_strategy(std::uint64_t seed);
-  [[nodiscard]] bool replaying() noexcept {
-    if (replay_ == nullptr) return false;
-    if (draws_ >= replayed_draws_) [[unlikely]] {
-      replay_ = nullptr;
-    }
-    return replay_ != nullptr;
-  }
-  [[nodiscard]] Question ask(Stream stream, std::uint64_t subject, std::uint64_t bound);
-  std::uint64_t answered(const Question& question, std::uint64_t value) {
-    if (value != 0) record(question, value, false);
-    ++draws_;
-    return value;
-  }
-  void record(const Question& question, std::uint64_t value, bool is_pick);
-  void keep_pick(std::uint32_t occurrence, std::size_t chosen, const Candidates& candidates);
-  void keep_origin(std::uint64_t path, std::uint64_t parent, std::string_view name,
-                   std::uint32_t occurrence);
-  [[nodiscard]] Draw as_draw(const Question& question) const noexcept;
-  [[nodiscard]] std::size_t replayed_pick(const Question& question, const Candidates& candidates);
-  [[nodiscard]] std::size_t wished_pick(const Candidates& candidates);
-
-  Strategy* strategy_;
-  Replay* replay_ = nullptr;
-  std::uint64_t replayed_draws_ = 0;
+  AnswerSource source_;
   Occurrences occurrences_;
-  std::vector<Decision> recorded_;
-  std::uint64_t draws_ = 0;
-  std::uint64_t picks_ = 0;
-  std::vector<Course> courses_;
+  DecisionLog log_;
+  DecisionNames names_;
   const Whereabouts* whereabouts_ = nullptr;
   FaultPoints* fault_points_ = nullptr;
-  DecisionListener* listener_ = nullptr;
-  bool naming_ = false;
-  bool wants_steps_ = false;
-  bool wants_uses_ = false;
-  Names names_;
-  std::vector<PickRecord> pick_records_;
-  Origins origins_;
-  std::map<std::uint64_t, std::uint32_t> children_;  // How many each path has spawned.
 };
 
 }  // namespace fermata::sim

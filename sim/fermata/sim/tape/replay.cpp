@@ -6,7 +6,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
+
+namespace {
+
+/// Whether the value of `decision` is one that `draw` can have.
+bool is_answer(const Decision& decision, const Draw& draw) noexcept {
+  return draw.is_pick || draw.bound == 0 || decision.value < draw.bound;
+}
+
+}  // namespace
 
 std::string Divergence::text() const {
   const std::string who = coroutine.empty() ? "in no coroutine" : "in '" + coroutine + "'";
@@ -41,18 +52,42 @@ bool Replay::wishes_for(std::uint64_t path) {
   return true;
 }
 
-const Decision* Replay::answer(const Draw& draw) {
-  const Decision* decision =
-      mode_ == ReplayMode::Strict ? answer_strictly(draw) : answer_by_key(draw);
+std::uint64_t Replay::answer(const Draw& draw) {
+  FERMATA_ASSERT(!draw.is_pick);
+  const Decision* decision = find(draw);
+  return decision != nullptr ? decision->value : 0;
+}
+
+std::size_t Replay::pick(const Draw& draw, const Candidates& candidates) {
+  FERMATA_ASSERT(draw.is_pick);
+  FERMATA_ASSERT(draw.bound == candidates.size());
+  const Decision* decision = find(draw);
+  if (decision == nullptr) return wished_pick(candidates);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates.path(i) == decision->value) return i;
+  }
+  reject(*decision, draw);
+  return 0;
+}
+
+std::size_t Replay::wished_pick(const Candidates& candidates) {
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    if (wishes_for(candidates.path(i))) return i;
+  }
+  return 0;
+}
+
+const Decision* Replay::find(const Draw& draw) {
+  const Decision* decision = mode_ == ReplayMode::Strict ? find_strictly(draw) : find_by_key(draw);
   if (decision != nullptr) ++matched_;
   return decision;
 }
 
-const Decision* Replay::answer_strictly(const Draw& draw) {
+const Decision* Replay::find_strictly(const Draw& draw) {
   if (divergence_ || next_ == decisions_.size()) return nullptr;
   const Decision& decision = decisions_[next_];
   if (draw.index < decision.index) return nullptr;
-  if (draw.key != decision.key || draw.bound != decision.bound) {
+  if (draw.key != decision.key || draw.bound != decision.bound || !is_answer(decision, draw)) {
     diverge(expectation(decision), question(draw));
     return nullptr;
   }
@@ -60,13 +95,12 @@ const Decision* Replay::answer_strictly(const Draw& draw) {
   return &decision;
 }
 
-const Decision* Replay::answer_by_key(const Draw& draw) const {
+const Decision* Replay::find_by_key(const Draw& draw) const {
   const auto found = std::lower_bound(
       by_key_.begin(), by_key_.end(), draw.key,
       [](const Decision* decision, std::uint64_t key) { return decision->key < key; });
   if (found == by_key_.end() || (*found)->key != draw.key) return nullptr;
-  const bool in_range = draw.is_pick || draw.bound == 0 || (*found)->value < draw.bound;
-  return in_range ? *found : nullptr;
+  return is_answer(**found, draw) ? *found : nullptr;
 }
 
 void Replay::reject(const Decision& decision, const Draw& draw) {

@@ -15,20 +15,11 @@
 #include <vector>
 
 #include "fermata/sim/tape/decision.hpp"
+#include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
 
 enum class ReplayMode : std::uint8_t { Strict, Best };
-
-/// A draw as it is asked for.
-struct Draw {
-  std::uint64_t index = 0;
-  std::uint64_t key = 0;
-  std::uint64_t bound = 0;
-  std::uint64_t subject = 0;
-  Stream stream = Stream::Schedule;
-  bool is_pick = false;
-};
 
 /// A decision that is not bound to a pick any more: let this coroutine run before its turn, after
 /// so many picks where that would have been possible, so many times.
@@ -59,16 +50,13 @@ class Replay {
   /// it. `whereabouts` may be null.
   void rewind(const Names& names, const Whereabouts* whereabouts);
 
-  /// The decision that answers `draw`; null for a calm answer.
-  const Decision* answer(const Draw& draw);
+  /// The answer to `draw`.
+  std::uint64_t answer(const Draw& draw);
+  /// The index of the candidate that runs next, where `draw` is a pick.
+  std::size_t pick(const Draw& draw, const Candidates& candidates);
 
   /// Beside the decisions, in the mode Best.
   void set_wishes(std::vector<Wish> wishes) { wishes_ = std::move(wishes); }
-  /// Whether the candidate `path` of a pick that no decision answers is to run.
-  bool wishes_for(std::uint64_t path);
-
-  /// The decision found last cannot be followed: its coroutine is no candidate.
-  void reject(const Decision& decision, const Draw& draw);
 
   /// The run has ended.
   void finish(std::uint64_t draws);
@@ -82,8 +70,15 @@ class Replay {
   [[nodiscard]] std::string summary() const;
 
  private:
-  const Decision* answer_strictly(const Draw& draw);
-  const Decision* answer_by_key(const Draw& draw) const;
+  /// The decision that answers `draw`; null for a calm answer.
+  const Decision* find(const Draw& draw);
+  const Decision* find_strictly(const Draw& draw);
+  const Decision* find_by_key(const Draw& draw) const;
+  /// The first candidate of a pick without a decision that is wished for; 0: none is.
+  std::size_t wished_pick(const Candidates& candidates);
+  bool wishes_for(std::uint64_t path);
+  /// The decision found last cannot be followed: its coroutine is no candidate.
+  void reject(const Decision& decision, const Draw& draw);
   void diverge(std::string expected, std::string got);
   [[nodiscard]] std::string expectation(const Decision& decision) const;
   [[nodiscard]] std::string question(const Draw& draw) const;

@@ -258,8 +258,8 @@ std::size_t WorldState::keep_history(std::optional<std::size_t> number, std::str
 
 void WorldState::run() {
   FERMATA_REQUIRE(!in_run_, "run: the world runs already");
-  told_of_steps = decisions_.wants_steps() ? &decisions_ : nullptr;
-  wants_uses = decisions_.wants_uses();
+  told_of_steps = decisions_.told_of_steps();
+  wants_uses = told_of_steps != nullptr && told_of_steps->news() == StepNews::Footprints;
   in_run_ = true;
   const Guarded guarded(*this);
   while (act()) {
@@ -420,7 +420,7 @@ void WorldState::struck(Fault fault, std::uint64_t key) {
   }
   const NodeState* const node = running_node_;
   options_.chronicle->befell({to_string(fault),
-                              name_of(key, decisions_.names()),
+                              name_of(key, decisions_.names().all()),
                               node != nullptr ? node->machine().name() : std::string(),
                               {},
                               node != nullptr ? node->now() : now_,

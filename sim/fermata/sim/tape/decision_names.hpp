@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the keys of a run's draws and the paths of its coroutines are called in reports. Names cost
+// memory and time, so they are kept only while somebody wants them.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "fermata/sim/tape/decision.hpp"
+
+namespace fermata::sim {
+
+/// Makes a name when it is wanted.
+template <class T>
+concept NameMaker = std::is_invocable_r_v<std::string, const T&>;
+
+class DecisionNames {
+ public:
+  DecisionNames() = default;
+  DecisionNames(const DecisionNames&) = delete;
+  DecisionNames& operator=(const DecisionNames&) = delete;
+
+  /// Whether somebody wants to read names; off while exploring.
+  [[nodiscard]] bool wanted() const noexcept { return wanted_; }
+  void set_wanted(bool wanted) noexcept { wanted_ = wanted; }
+
+  /// Forgets all names.
+  void clear();
+
+  /// `key` is called what `make` returns, which is called only when names are wanted.
+  template <NameMaker Make>
+  void add(std::uint64_t key, const Make& make) {
+    if (wanted_) [[unlikely]] {
+      set(key, make());
+    }
+  }
+
+  /// A coroutine called `name` was spawned by `parent` after so many others of this name.
+  void add_coroutine(std::uint64_t path, std::uint64_t parent, std::string_view name,
+                     std::uint32_t occurrence) {
+    if (wanted_) [[unlikely]] {
+      set_coroutine(path, parent, name, occurrence);
+    }
+  }
+
+  /// Of keys and of paths.
+  [[nodiscard]] const Names& all() const noexcept { return names_; }
+  /// Where each coroutine comes from that was spawned while names were wanted.
+  [[nodiscard]] const Origins& origins() const noexcept { return origins_; }
+
+ private:
+  void set(std::uint64_t key, std::string text);
+  void set_coroutine(std::uint64_t path, std::uint64_t parent, std::string_view name,
+                     std::uint32_t occurrence);
+
+  bool wanted_ = false;
+  Names names_;
+  Origins origins_;
+  std::map<std::uint64_t, std::uint32_t> children_;  // How many each path has spawned.
+};
+
+}  // namespace fermata::sim
