@@ -12,14 +12,13 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/stack_text.hpp"
 #include "fermata/sim/guard/guarded_functions.hpp"
-#include "fermata/sim/world/world_state.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using Stack = std::vector<const void*>;
 
-constinit thread_local detail::WorldState* guarded_world = nullptr;
+constinit thread_local detail::GuardedRun* guarded_run = nullptr;
 constinit thread_local int allowances = 0;
 
 GuardOptions& guard_options() {
@@ -70,32 +69,30 @@ AllowNondeterminism::~AllowNondeterminism() { --allowances; }
 
 namespace detail {
 
-Guarded::Guarded(WorldState& world) noexcept : outer_(std::exchange(guarded_world, &world)) {
+Guarded::Guarded(GuardedRun& run) noexcept : outer_(std::exchange(guarded_run, &run)) {
   find_guarded_functions();
 }
 
-Guarded::~Guarded() { guarded_world = outer_; }
+Guarded::~Guarded() { guarded_run = outer_; }
 
-bool is_guarded() noexcept { return guarded_world != nullptr && allowances == 0; }
+bool is_guarded() noexcept { return guarded_run != nullptr && allowances == 0; }
 
 // What this itself calls is no business of the guard.
 bool report_guarded(const char* function) {
   const AllowNondeterminism unguarded;
   const GuardOptions& options = guard_options();
   const auto& allowed = options.allowed;
-  if (options.mode == GuardMode::Off || guarded_world->over() ||
+  if (options.mode == GuardMode::Off || guarded_run->is_over() ||
       std::find(allowed.begin(), allowed.end(), function) != allowed.end()) {
     return true;
   }
   const Stack stack = present_stack();
-  const std::string who = guarded_world->current_coroutine();
+  std::string who = guarded_run->current_coroutine();
   if (options.mode == GuardMode::Warn) {
     warn(function, who, stack);
     return true;
   }
-  guarded_world->fail(
-      Failure{Verdict::Nondeterminism, fmt::format("simulated code calls {}", function), who,
-              guarded_world->now(), guarded_world->begun, "called in\n" + text_of(stack)});
+  guarded_run->fail_guarded(function, std::move(who), text_of(stack));
   return false;
 }
 

@@ -48,18 +48,31 @@ class AllowNondeterminism {
 
 namespace detail {
 
-class WorldState;
+/// A run whose code is guarded.
+class GuardedRun {
+ public:
+  /// The run is over: nothing that is still called counts.
+  [[nodiscard]] virtual bool is_over() const noexcept = 0;
+  /// Label of the coroutine whose code runs; empty when none does.
+  [[nodiscard]] virtual std::string current_coroutine() const = 0;
+  /// Code of `coroutine` has called `function`, on the stack `called_in`: the run fails.
+  virtual void fail_guarded(const char* function, std::string coroutine,
+                            const std::string& called_in) = 0;
 
-/// While it lives the code of this thread is simulated, in `world`.
+ protected:
+  ~GuardedRun() = default;
+};
+
+/// While it lives the code of this thread is simulated, in `run`.
 class Guarded {
  public:
-  explicit Guarded(WorldState& world) noexcept;
+  explicit Guarded(GuardedRun& run) noexcept;
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
   ~Guarded();
 
  private:
-  WorldState* outer_;
+  GuardedRun* outer_;
 };
 
 }  // namespace detail

@@ -9,7 +9,6 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/counted.hpp"
-#include "fermata/sim/guard/guard.hpp"
 #include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/waits/explain.hpp"
 
@@ -386,6 +385,12 @@ void WorldState::fail(Failure failure) {
   }
   hash.stop();
   faults_.stop();
+}
+
+void WorldState::fail_guarded(const char* function, std::string coroutine,
+                              const std::string& called_in) {
+  fail(Failure{Verdict::Nondeterminism, fmt::format("simulated code calls {}", function),
+               std::move(coroutine), now_, begun, "called in\n" + called_in});
 }
 
 // --- reports ---

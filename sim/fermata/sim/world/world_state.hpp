@@ -18,6 +18,7 @@
 
 #include "fermata/context/context_pool.hpp"
 #include "fermata/context/stack_fault.hpp"
+#include "fermata/sim/guard/guard.hpp"
 #include "fermata/sim/machine/agenda.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/net/network.hpp"
@@ -29,7 +30,7 @@
 
 namespace fermata::sim::detail {
 
-class WorldState final : public RunRecord, private FaultListener {
+class WorldState final : public RunRecord, private FaultListener, private GuardedRun {
  public:
   WorldState(Decisions& decisions, WorldOptions options);
   ~WorldState();
@@ -115,7 +116,7 @@ class WorldState final : public RunRecord, private FaultListener {
   [[nodiscard]] const std::vector<std::string>& log() const noexcept { return log_; }
   [[nodiscard]] const std::vector<std::string>& histories() const noexcept { return histories_; }
   std::size_t keep_history(std::optional<std::size_t> number, std::string json);
-  [[nodiscard]] std::string current_coroutine() const;
+  [[nodiscard]] std::string current_coroutine() const override;
   [[nodiscard]] bool in_run() const noexcept { return in_run_; }
   /// Whose program runs now; null when none does.
   [[nodiscard]] NodeState* running_node() const noexcept { return running_node_; }
@@ -138,6 +139,9 @@ class WorldState final : public RunRecord, private FaultListener {
   void plan(Duration delay, const NodeState* planner, std::function<void()>&& action);
 
   void struck(Fault fault, std::uint64_t key) override;
+  [[nodiscard]] bool is_over() const noexcept override { return over(); }
+  void fail_guarded(const char* function, std::string coroutine,
+                    const std::string& called_in) override;
   static void describe_node(void* owner, char* out, std::size_t size) noexcept;
   /// Lets whatever is earliest act. Returns false when the run is over.
   bool act();
