@@ -12,7 +12,6 @@
 #include "fermata/reactor/thread_link.hpp"
 #include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/world/reactor.hpp"
-#include "fermata/sim/world/world_state.hpp"
 
 namespace fermata::sim::detail {
 
@@ -24,6 +23,10 @@ constexpr std::uint32_t kFirstAddress = 0x0a000001;  // 10.0.0.1
 constexpr Duration kShortestStart = std::chrono::microseconds(5);
 constexpr std::uint64_t kStarts = 12;  // At once, or each twice the one before.
 constexpr std::array<unsigned, 8> kTurnsOfOthers = {0, 0, 0, 0, 1, 1, 2, 16};
+// Of a crash that is a fault. Where it strikes is a place on the machine's course, which is its
+// waits: so it hits a program where that is busy, however long it takes.
+constexpr Odds kFirstCrash = {7, 8};
+constexpr Odds kLaterCrash = {1, 2};  // Of a machine that has come up again.
 constexpr std::uint64_t kClockKey = key_of("clock");
 constexpr Duration kLeastSkew = std::chrono::milliseconds(1);
 constexpr std::uint64_t kClockFaults = 2 * 18;  // Ahead or behind; the most is 131 s.
@@ -32,40 +35,39 @@ constexpr int kDrifts = 8;                      // Each twice the one before.
 
 }  // namespace
 
-NodeState::NodeState(WorldState& world, std::string_view name, NodeState* machine)
-    : Program(name, world, world.faults(), world.decisions(), machine),
-      handle_(*this),
-      audit_(world, now_),
-      context_(&world.contexts().acquire(&NodeState::program_context)),
-      world_(world) {
+NodeState::NodeState(Stage& stage, std::string_view name, NodeState* machine)
+    : Program(name, stage, stage.faults(), stage.decisions(), machine),
+      audit_(stage, now_),
+      context_(&stage.contexts().acquire(&NodeState::program_context)),
+      stage_(stage) {
   context_->owner = this;
   make_runtime();
 }
 
-NodeState::~NodeState() { world_.contexts().release(*context_); }
+NodeState::~NodeState() { stage_.contexts().release(*context_); }
 
 void NodeState::make_runtime() {
   auto reactor = std::make_unique<SimReactor>(
-      *this, Surroundings{world_.network(), world_.program_table(), disk(), terminal()});
+      *this, Surroundings{stage_.network(), stage_.program_table(), disk(), terminal()});
   reactor_ = reactor.get();
   RuntimeOptions options;
   options.name = name_;
-  options.stacks = world_.options().stacks;
-  options.log = [this](std::string_view text) { world_.report(*this, text); };
-  options.chooser = &world_.decisions();
+  options.stacks = stage_.options().stacks;
+  options.log = [this](std::string_view text) { report(text); };
+  options.chooser = &stage_.decisions();
   options.observer = &audit_;
   options.handle_stop_signals = !is_thread();
   runtime_ = std::make_unique<Runtime>(std::move(reactor), std::move(options));
 }
 
-Instant NodeState::world_now() const noexcept { return world_.now(); }
+Instant NodeState::world_now() const noexcept { return stage_.now(); }
 
 NodeState* NodeState::peer(std::uint32_t ip) noexcept {
   const bool is_self = ip == 0 || (ip >> 24) == 127 || ip == ip_;
-  return is_self ? &machine() : world_.find_node(ip);
+  return is_self ? &machine() : stage_.find_node(ip);
 }
 
-NodeState* NodeState::peer(std::string_view name) const noexcept { return world_.find_node(name); }
+NodeState* NodeState::peer(std::string_view name) const noexcept { return stage_.find_node(name); }
 
 // --- time ---
 
@@ -74,36 +76,38 @@ bool NodeState::wait(Instant wake_by) {
   const Instant until = std::min(wake_by, agenda_.earliest());
   if (woken_ || until <= now_) {
     give_way();
-  } else if (until != Instant::never() && !is_paused() && world_.alone_until(until)) {
-    if (world_.within_time_limit(until)) advance(until);
+  } else if (until != Instant::never() && !is_paused() && stage_.alone_until(until)) {
+    if (stage_.within_time_limit(until)) advance(until);
   } else {
     wake_by_ = wake_by;
     yield_to_world(Phase::Waiting);
   }
-  if (world_.over()) throw AbandonRun{};
+  if (stage_.over()) throw AbandonRun{};
   woken_ = false;
   return std::exchange(shutdown_requested_, false);
 }
 
 void NodeState::wake() noexcept {
   woken_ = true;
-  world_.turns().changed(*this);
+  turn_changed();
 }
 
-void NodeState::earliest_changed() noexcept { world_.turns().changed(*this); }
+void NodeState::turn_changed() noexcept {
+  if (in_order()) stage_.turns().changed(*this, next_action());
+}
 
 void NodeState::give_way() {
-  if (is_paused() || !world_.alone_until(now_)) {
+  if (is_paused() || !stage_.alone_until(now_)) {
     yield_to_world(Phase::Ready);
   }
-  if (world_.over()) throw AbandonRun{};
+  if (stage_.over()) throw AbandonRun{};
 }
 
 // At the same time the others can do something that is seen here; those that are behind must. A
 // thread can do all there is to it while another one is between two lines.
 void NodeState::let_threads_in() noexcept {
-  if (world_.over() || world_.running_node() != this) return;
-  const Instant others = world_.earliest_beside(*this);
+  if (stage_.over() || stage_.running_node() != this) return;
+  const Instant others = earliest_beside();
   if (others > now_) return;
   unsigned turns = 1;
   if (others == now_) {
@@ -113,21 +117,40 @@ void NodeState::let_threads_in() noexcept {
     }
     turns = kTurnsOfOthers[decisions().draw(Stream::Offload, key, kTurnsOfOthers.size())];
   }
-  for (; turns > 0 && !world_.over() && world_.earliest_beside(*this) <= now_; --turns) {
+  for (; turns > 0 && !stage_.over() && earliest_beside() <= now_; --turns) {
     yield_to_world(Phase::Ready);
   }
 }
 
+Instant NodeState::earliest_beside() const noexcept {
+  if (stage_.threads().empty()) return Instant::never();
+  const NodeState& machine = this->machine();
+  Instant earliest = &machine != this ? machine.next_action() : Instant::never();
+  for (const NodeState* each : stage_.threads()) {
+    if (each == this || &each->machine() != &machine) continue;
+    earliest = std::min(earliest, each->next_action());
+  }
+  return earliest;
+}
+
+template <class F>
+void NodeState::for_each_program(F visit) {
+  visit(*this);
+  for (NodeState* thread : stage_.threads()) {
+    if (thread != this && &thread->machine() == this) visit(*thread);
+  }
+}
+
 Instant NodeState::earliest_visible_time() const noexcept {
-  const NodeState* const other = world_.running_node();
-  return std::max(now_, other != nullptr ? other->now_ : world_.now());
+  const NodeState* const other = stage_.running_node();
+  return std::max(now_, other != nullptr ? other->now_ : stage_.now());
 }
 
 void NodeState::advance(Instant to) {
   if (to <= now_) return;
   now_ = to;
-  world_.turns().changed(*this);
-  world_.time_is(to);
+  turn_changed();
+  stage_.time_is(to);
   if (runtime_->running()) {
     runtime_->kernel().trace(Trace::TimeAdvanced, nullptr,
                              static_cast<std::uint64_t>(to.nanoseconds));
@@ -168,7 +191,7 @@ void NodeState::begin_thread(std::shared_ptr<fermata::detail::ThreadLink> link) 
   std::string name = name_ + "/" + link->name();
   const std::uint64_t before = machine().threads_started_[name]++;
   if (before > 0) name += fmt::format("#{}", before + 1);
-  world_.add_thread(*this, name, std::move(link));
+  stage_.add_thread(*this, name, std::move(link));
 }
 
 void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
@@ -186,13 +209,13 @@ void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
     phase_ = Phase::Waiting;
     wake_by_ = now_ + kShortestStart * (1 << late);
   }
-  world_.turns().changed(*this);
+  turn_changed();
 }
 
 void NodeState::begin() {
   if (std::exchange(distrusted_, false)) make_runtime();
-  chronicle_ = world_.options().chronicle;
-  now_ = world_.now();
+  chronicle_ = stage_.options().chronicle;
+  now_ = stage_.now();
   phase_ = Phase::Ready;
   suspended_ = context_;
   began_ = false;
@@ -205,23 +228,23 @@ void NodeState::begin() {
   agenda_.clear();
   crash_in_ = 0;
   if (may_crash_) plan_crash();
-  world_.turns().add(*this);
-  world_.began(*this);
+  stage_.turns().add(*this, next_action(), last_ran_, number_);
+  stage_.began(*this);
 }
 
 void NodeState::resume() {
   began_ = true;
-  world_.turns().remove(*this);
-  if (!world_.over()) world_.hash.add(kTurnOfNode, 0, key_);
-  last_ran_ = world_.set_running(this, context_);
+  stage_.turns().remove(*this);
+  if (!stage_.over()) stage_.hash.add(kTurnOfNode, 0, key_);
+  last_ran_ = stage_.set_running(this, context_);
   Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
-  switch_context(world_.own_context(), *suspended_);
+  switch_context(stage_.own_context(), *suspended_);
   current_ = std::exchange(fermata::detail::current_runtime_pointer, outside);
-  world_.set_running(nullptr, nullptr);
+  stage_.set_running(nullptr, nullptr);
   if (phase_ != Phase::Ended) {
-    world_.turns().add(*this);
+    stage_.turns().add(*this, next_action(), last_ran_, number_);
   } else {
-    world_.ended(*this);
+    stage_.ended(*this);
   }
 }
 
@@ -229,14 +252,14 @@ void NodeState::yield_to_world(Phase phase) {
   phase_ = phase;
   const bool in_runtime = runtime_->running();
   suspended_ = in_runtime ? runtime_->scheduler().running_context() : context_;
-  switch_context(*suspended_, world_.own_context());
+  switch_context(*suspended_, stage_.own_context());
 }
 
 void NodeState::unwind() {
   if (!began_ && phase_ != Phase::Ended) {
     phase_ = Phase::Ended;
-    world_.turns().remove(*this);
-    world_.ended(*this);
+    stage_.turns().remove(*this);
+    stage_.ended(*this);
     if (thread_ != nullptr) std::exchange(thread_, nullptr)->end();
   }
   while (phase_ != Phase::Ended) resume();
@@ -269,7 +292,7 @@ void NodeState::program_context(fermata::detail::Context& self) noexcept {
 
 void NodeState::run_program() {
   if (life_ == 1 && !is_thread()) meet_clock_fault();
-  const WorldOptions& options = world_.options();
+  const WorldOptions& options = stage_.options();
   audit_.begin_run(*runtime_, {.limits = options.limits(),
                                .full = options.full_audit,
                                .record_steps = options.record_steps,
@@ -285,7 +308,7 @@ void NodeState::run_program() {
     note_course(false);
   }
   audit_.end_run();
-  distrusted_ = world_.failure().has_value();
+  distrusted_ = stage_.failure().has_value();
   if (!runtime_->kernel().live_events.empty()) {
     static_cast<void>(runtime_.release());  // What has leaked may still refer to it.
     make_runtime();
@@ -304,15 +327,15 @@ void NodeState::run_main() noexcept {
     }
   } catch (const AbandonRun&) {
   } catch (...) {
-    world_.fail(failure_of(std::current_exception()));
+    stage_.fail(failure_of(std::current_exception()));
   }
-  world_.drop_actions_of(*this);  // Those of its other coroutines, or of the thread.
+  stage_.drop_actions_of(*this);  // Those of its other coroutines, or of the thread.
 }
 
 void NodeState::run_body(const std::function<void()>& body) {
   struct End {
     NodeState& node;
-    ~End() { node.world_.drop_actions_of(node); }
+    ~End() { node.stage_.drop_actions_of(node); }
   } const end{*this};
   body();
 }
@@ -335,7 +358,7 @@ Failure NodeState::failure_of(const std::exception_ptr& error) const {
   const Audit::Moment& moment = audit_.decisive_moment();
   failure.coroutine = moment.coroutine;
   failure.at = moment.step != 0 ? moment.at : now_;
-  failure.step = moment.step != 0 ? moment.step : world_.begun;
+  failure.step = moment.step != 0 ? moment.step : stage_.begun;
   try {
     std::rethrow_exception(error);
   } catch (const DeadlockError&) {
@@ -346,6 +369,14 @@ Failure NodeState::failure_of(const std::exception_ptr& error) const {
     failure.verdict = Verdict::Safety;
   }
   return failure;
+}
+
+void NodeState::report(std::string_view text) const {
+  const CoroutineBase* current = runtime_->current();
+  const std::int64_t microseconds = now_.nanoseconds / 1000;
+  stage_.log_line(fmt::format("+{}.{:03} ms {}{}{}: {}", microseconds / 1000, microseconds % 1000,
+                              name_, current != nullptr ? "/" : "",
+                              current != nullptr ? current->label() : "", text));
 }
 
 // --- from outside ---
@@ -362,10 +393,6 @@ void NodeState::signal(int signum) {
   reactor_->signals().raise(signum);
 }
 
-void NodeState::crash() { world_.crash(*this); }
-
-void NodeState::restart() { world_.restart(*this); }
-
 void NodeState::may_crash() {
   if (std::exchange(may_crash_, true)) return;
   if (phase_ != Phase::Ended) plan_crash();
@@ -373,16 +400,21 @@ void NodeState::may_crash() {
 
 void NodeState::plan_crash() {
   waits_ = 0;
-  crash_in_ = world_.plan_crash(*this);
+  const std::uint64_t key = key_of(key_of(key_, "crash"), to_string(Fault::Crash));
+  if (decisions_.naming()) {
+    decisions_.name(key, fmt::format("the wait in which '{}' crashes", name_));
+  }
+  crash_in_ =
+      faults_.place(Fault::Crash, Stream::Fault, key, key_, life_ > 1 ? kLaterCrash : kFirstCrash);
 }
 
 void NodeState::count_wait() {
-  const bool comes = ++waits_ == crash_in_ && !world_.over();
-  if (comes && faults_.allows(Fault::Crash)) world_.meet_crash(*this);
+  const bool comes = ++waits_ == crash_in_ && !stage_.over();
+  if (comes && faults_.allows(Fault::Crash)) stage_.meet_crash(*this);
 }
 
 void NodeState::note_course(bool cut) {
-  const bool counts = may_crash_ && life_ == 1 && phase_ != Phase::Ended && !world_.over();
+  const bool counts = may_crash_ && life_ == 1 && phase_ != Phase::Ended && !stage_.over();
   if (counts && faults_.allows(Fault::Crash)) decisions_.came({key_, waits_, cut});
 }
 
@@ -393,14 +425,14 @@ void NodeState::pause() {
 
 void NodeState::stop() {
   paused_ = true;
-  world_.for_each_program_of(*this, [&](NodeState& each) { world_.turns().changed(each); });
+  for_each_program([&](NodeState& each) { each.turn_changed(); });
 }
 
 void NodeState::pause_for(Duration time) {
   if (paused_) return;
-  record_incident("pause", "gets no processor time", nullptr, world_.now() + time);
+  record_incident("pause", "gets no processor time", nullptr, stage_.now() + time);
   stop();
-  world_.later(time, [this, life = life_] {
+  stage_.later(time, [this, life = life_] {
     if (life_ == life) unpause();
   });
 }
@@ -408,9 +440,9 @@ void NodeState::pause_for(Duration time) {
 void NodeState::unpause() {
   if (!std::exchange(paused_, false)) return;
   record_incident("resume", "gets processor time again");
-  world_.for_each_program_of(*this, [&](NodeState& each) {
-    each.advance(world_.now());
-    world_.turns().changed(each);
+  for_each_program([&](NodeState& each) {
+    each.advance(stage_.now());
+    each.turn_changed();
   });
 }
 
@@ -419,8 +451,8 @@ void NodeState::set_drift(std::int32_t ppm) {
   if (chronicle() != nullptr) {
     record_incident("clock", fmt::format("has a clock that gains {} millionths", ppm));
   }
-  clock().set_drift(ppm, std::max(now_, world_.now()));
-  world_.for_each_program_of(*this, [](NodeState& each) { each.wake(); });
+  clock().set_drift(ppm, std::max(now_, stage_.now()));
+  for_each_program([](NodeState& each) { each.wake(); });
 }
 
 void NodeState::step_wall_clock(Duration by) {
@@ -447,11 +479,11 @@ void NodeState::record_incident(std::string_view kind, std::string_view what, co
 }
 
 void NodeState::killed_by_signal(int signum) {
-  world_.fail(Failure{Verdict::Safety,
+  stage_.fail(Failure{Verdict::Safety,
                       fmt::format("signal {} kills '{}': nobody there expects it", signum, name_),
                       {},
                       now_,
-                      world_.begun,
+                      stage_.begun,
                       {}});
   throw AbandonRun{};
 }

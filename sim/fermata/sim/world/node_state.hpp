@@ -5,7 +5,6 @@
 // Each thread of that program is one more of these, with a clock, an agenda and a runtime of its
 // own on the same machine. Kept from run to run.
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,25 +20,23 @@
 #include "fermata/sim/fs/disk.hpp"
 #include "fermata/sim/net/terminal.hpp"
 #include "fermata/sim/world/program.hpp"
+#include "fermata/sim/world/stage.hpp"
 #include "fermata/sim/world/turn_order.hpp"
-#include "fermata/sim/world/world.hpp"
 
 namespace fermata::sim::detail {
 
 class SimReactor;
-class WorldState;
 
-class NodeState final : public Program {
+class NodeState final : public Program, public TurnOrder::Member {
  public:
   /// With `machine`: for a thread of a program there.
-  NodeState(WorldState& world, std::string_view name, NodeState* machine = nullptr);
+  NodeState(Stage& stage, std::string_view name, NodeState* machine = nullptr);
   NodeState(const NodeState&) = delete;
   NodeState& operator=(const NodeState&) = delete;
   ~NodeState();
 
   /// Whose thread it is; itself when it is none.
   [[nodiscard]] NodeState& machine() const noexcept { return static_cast<NodeState&>(host()); }
-  [[nodiscard]] Node& handle() noexcept { return handle_; }
   [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
   /// Its file system, empty at the beginning of a run.
   [[nodiscard]] Disk& disk() noexcept { return machine().disk_; }
@@ -47,6 +44,8 @@ class NodeState final : public Program {
   [[nodiscard]] Terminal& terminal() noexcept { return machine().terminal_; }
   [[nodiscard]] Interrupter& interrupter() noexcept { return audit_.interrupter(); }
   [[nodiscard]] WaitSource wait_source() const noexcept { return audit_.wait_source(); }
+  /// Writes `text` into the log of the run, with who says it and when.
+  void report(std::string_view text) const;
 
   // --- as a Machine ---
 
@@ -90,14 +89,10 @@ class NodeState final : public Program {
   void come_up();
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
   [[nodiscard]] bool is_service() const noexcept { return is_service_; }
-  /// When it ran last, in the order of all nodes.
-  [[nodiscard]] std::uint64_t last_ran() const noexcept { return last_ran_; }
   /// When it could go on, as far as it knows; never() when nothing is going to happen to it.
   [[nodiscard]] Instant next_action() const noexcept;
   /// The program is to be shut down in its next turn. Idempotent.
   void request_shutdown() noexcept;
-  void crash();
-  void restart();
   /// Fault::Crash may strike from now on.
   void may_crash();
   /// Tells how far its first life has come while a crash could have struck; `cut`: it would have
@@ -116,13 +111,19 @@ class NodeState final : public Program {
   void wipe_disk();
 
  private:
-  friend class TurnOrder;
-
-  void earliest_changed() noexcept override;
+  void earliest_changed() noexcept override { turn_changed(); }
+  /// When it can go on may have changed.
+  void turn_changed() noexcept;
+  /// When the first of the other programs of its machine can go on.
+  [[nodiscard]] Instant earliest_beside() const noexcept;
+  /// Calls `visit` with a machine's program and its threads, or with one thread.
+  template <class F>
+  void for_each_program(F visit);
   void begin();
   void unwind();
   void stop();
   void meet_clock_fault();
+  /// Draws in which of its waits from now on it crashes, if in any.
   void plan_crash();
   void count_wait();
   static void program_context(fermata::detail::Context& self) noexcept;
@@ -134,7 +135,6 @@ class NodeState final : public Program {
   void make_runtime();
   [[nodiscard]] Failure failure_of(const std::exception_ptr& error) const;
 
-  Node handle_;
   Disk disk_;
   Terminal terminal_{*this};
   Audit audit_;
@@ -154,8 +154,7 @@ class NodeState final : public Program {
   bool may_pause_ = false;
 
   // What every turn looks at, side by side.
-  WorldState& world_;
-  std::size_t place_in_order_ = TurnOrder::kNowhere;
+  Stage& stage_;
   Instant wake_by_;
   std::uint64_t last_ran_ = 0;
   Phase phase_ = Phase::Ended;

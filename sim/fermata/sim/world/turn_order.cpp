@@ -3,23 +3,23 @@
 
 #include <utility>
 
-#include "fermata/sim/world/node_state.hpp"
+#include "fermata/base/assert.hpp"
 
 namespace fermata::sim::detail {
 
-void TurnOrder::add(NodeState& node) {
-  heap_.push({node.next_action(), node.last_ran(), node.number(), &node});
+void TurnOrder::add(Member& member, Instant when, std::uint64_t last_ran, std::uint32_t number) {
+  FERMATA_ASSERT(!member.in_order());
+  heap_.push({when, last_ran, number, &member});
 }
 
-void TurnOrder::remove(NodeState& node) noexcept {
-  const std::size_t place = std::exchange(node.place_in_order_, kNowhere);
+void TurnOrder::remove(Member& member) noexcept {
+  const std::size_t place = std::exchange(member.place_, kNowhere);
   if (place != kNowhere) heap_.remove(place);
 }
 
-void TurnOrder::changed(NodeState& node) noexcept {
-  const std::size_t place = node.place_in_order_;
-  if (place == kNowhere) return;
-  const Instant when = node.next_action();
+void TurnOrder::changed(Member& member, Instant when) noexcept {
+  FERMATA_ASSERT(member.in_order());
+  const std::size_t place = member.place_;
   if (when != std::exchange(heap_[place].when, when)) heap_.settle(place);
 }
 
@@ -33,7 +33,5 @@ bool TurnOrder::Entry::before(const Entry& other) const noexcept {
   if (last_ran != other.last_ran) return last_ran < other.last_ran;
   return number < other.number;
 }
-
-void TurnOrder::Entry::placed(std::size_t index) const noexcept { node->place_in_order_ = index; }
 
 }  // namespace fermata::sim::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which of the nodes that do not run acts next: the one that can go on first; of several the one
+// Which of the programs that do not run acts next: the one that can go on first; of several the one
 // that ran longest ago; of those that never ran, the one that was made first.
 
 #include <cstddef>
@@ -12,24 +12,30 @@
 
 namespace fermata::sim::detail {
 
-class NodeState;
-
 class TurnOrder {
  public:
-  /// The place of a node that runs or has ended.
-  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+  /// Somebody who takes turns.
+  class Member {
+   public:
+    /// Whether it waits for its turn; false while it runs and after its end.
+    [[nodiscard]] bool in_order() const noexcept { return place_ != kNowhere; }
 
-  /// REQUIRES: it is not in here.
-  void add(NodeState& node);
+   private:
+    friend class TurnOrder;
+    std::size_t place_ = kNowhere;
+  };
+
+  /// `when` it can go on, `last_ran` in the order of all members. REQUIRES: it is not in here.
+  void add(Member& member, Instant when, std::uint64_t last_ran, std::uint32_t number);
   /// Nothing happens when it is not in here.
-  void remove(NodeState& node) noexcept;
-  /// When `node`, if it is in here, can go on has changed.
-  void changed(NodeState& node) noexcept;
+  void remove(Member& member) noexcept;
+  /// From now on `member` can go on at `when`. REQUIRES: it is in here.
+  void changed(Member& member, Instant when) noexcept;
   void clear() noexcept;
 
   /// Null when nobody is in here.
-  [[nodiscard]] NodeState* first() const noexcept {
-    return heap_.empty() ? nullptr : heap_.front().node;
+  [[nodiscard]] Member* first() const noexcept {
+    return heap_.empty() ? nullptr : heap_.front().member;
   }
   /// When first() can go on.
   [[nodiscard]] Instant earliest() const noexcept {
@@ -37,14 +43,16 @@ class TurnOrder {
   }
 
  private:
+  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
   struct Entry {
     [[nodiscard]] bool before(const Entry& other) const noexcept;
-    void placed(std::size_t index) const noexcept;
+    void placed(std::size_t index) const noexcept { member->place_ = index; }
 
     Instant when;
     std::uint64_t last_ran;
     std::uint32_t number;
-    NodeState* node;
+    Member* member;
   };
 
   IndexedHeap<Entry> heap_;

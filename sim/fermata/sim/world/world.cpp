@@ -24,9 +24,9 @@ void Node::signal(int signum) { state_->signal(signum); }
 
 Terminal& Node::terminal() noexcept { return state_->terminal(); }
 
-void Node::crash() { state_->crash(); }
+void Node::crash() { world_->crash(*state_); }
 
-void Node::restart() { state_->restart(); }
+void Node::restart() { world_->restart(*state_); }
 
 Node& Node::may_crash() {
   state_->may_crash();
@@ -70,15 +70,22 @@ World::World(Decisions& decisions, WorldOptions options)
 
 World::~World() = default;
 
+Node& World::add_node(std::string_view name, std::function<void()>&& main, bool is_service) {
+  detail::NodeState& added = state_->add_node(name, std::move(main), is_service);
+  const Node node(*state_, added);
+  if (added.number() == nodes_.size()) return nodes_.emplace_back(node);
+  return nodes_[added.number()] = node;
+}
+
 Node& World::node(std::string_view name, std::function<void()> main) {
-  return state_->add_node(name, std::move(main), false).handle();
+  return add_node(name, std::move(main), false);
 }
 
 Node& World::service(std::string_view name, std::function<void()> main) {
-  return state_->add_node(name, std::move(main), true).handle();
+  return add_node(name, std::move(main), true);
 }
 
-Node& World::node(std::string_view name) { return state_->known_node(name).handle(); }
+Node& World::node(std::string_view name) { return nodes_[state_->known_node(name).number()]; }
 
 Link World::link(std::string_view one, std::string_view other) {
   return {state_->link(one, other), &state_->link(other, one)};

@@ -12,6 +12,7 @@
 // Nesting    The run begins on the thread's own stack, outside every node.
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -22,15 +23,14 @@
 #include <vector>
 
 #include "fermata/base/time.hpp"
-#include "fermata/context/context.hpp"
 #include "fermata/reactor/address.hpp"
-#include "fermata/sim/base/run_limits.hpp"
 #include "fermata/sim/machine/fault.hpp"
 #include "fermata/sim/net/link.hpp"
 #include "fermata/sim/net/terminal.hpp"
 #include "fermata/sim/process/program_table.hpp"
 #include "fermata/sim/record/catalogue.hpp"
 #include "fermata/sim/record/failure.hpp"
+#include "fermata/sim/world/world_options.hpp"
 
 namespace fermata {
 class Runtime;
@@ -38,52 +38,12 @@ class Runtime;
 
 namespace fermata::sim {
 
-class Chronicle;
-class StepProbe;
 class Decisions;
-class WakeListener;
 
 namespace detail {
 class WorldState;
 class NodeState;
 }  // namespace detail
-
-struct WorldOptions {
-  /// A run that lasts longer, in virtual time, is a livelock; so is one of more steps.
-  Duration time_limit = RunLimits{}.time;
-  std::uint64_t step_limit = RunLimits{}.steps;
-  /// And so is more than this on one machine while its time stands still: steps, and timers that
-  /// fire between two of them; for world.at, rounds of actions. Yielding, or waiting for no time at
-  /// all, again and again, keeps everything else from happening.
-  std::uint64_t instant_limit = RunLimits{}.steps_at_instant;
-  /// Kinds of faults that may occur; each run draws which of them do, and then how often.
-  FaultSet faults = FaultSet::all();
-  /// Recount everything after each step, instead of what it touched.
-  bool full_audit = false;
-  /// Keep the trace hash after every step, so that two runs can be compared step by step.
-  bool record_steps = false;
-  /// Who is told what happens; null: nobody. Must outlive the run.
-  Chronicle* chronicle = nullptr;
-  /// Keep a log of what is done to primitives: a deadlock is explained with who did what before.
-  bool log_waits = false;
-  /// Before this step, from 2 on, a debugger gets control (breakpoint.hpp); 0 for never.
-  std::uint64_t break_at = 0;
-  /// Is told what happens in one step of it.
-  StepProbe* probe = nullptr;
-  /// Is told who wakes whom; null: nobody. Must outlive the run.
-  WakeListener* wakes = nullptr;
-  StackOptions stacks = {};
-
-  /// The three limits as one value.
-  [[nodiscard]] RunLimits limits() const noexcept {
-    return {.time = time_limit, .steps = step_limit, .steps_at_instant = instant_limit};
-  }
-  void set_limits(const RunLimits& limits) noexcept {
-    time_limit = limits.time;
-    step_limit = limits.steps;
-    instant_limit = limits.steps_at_instant;
-  }
-};
 
 /// One machine of a world.
 class Node {
@@ -133,8 +93,11 @@ class Node {
   void set_clock_drift(std::int32_t ppm);
 
  private:
-  friend class detail::NodeState;
-  explicit Node(detail::NodeState& state) noexcept : state_(&state) {}
+  friend class World;
+  Node(detail::WorldState& world, detail::NodeState& state) noexcept
+      : world_(&world), state_(&state) {}
+
+  detail::WorldState* world_;
   detail::NodeState* state_;
 };
 
@@ -258,7 +221,10 @@ class World {
   [[nodiscard]] const WorldOptions& options() const noexcept;
 
  private:
+  Node& add_node(std::string_view name, std::function<void()>&& main, bool is_service);
+
   std::unique_ptr<detail::WorldState> state_;
+  std::deque<Node> nodes_;  // By their numbers; of earlier runs too.
 };
 
 /// The present step changes, or looks at, what coroutines share under this name: a variable, say,

@@ -17,13 +17,6 @@ namespace fermata::sim::detail {
 namespace {
 
 constexpr std::uint32_t kFirstThread = 1u << 31;  // Their numbers come after those of all nodes.
-constexpr std::size_t kProgramStackBytes = 1024 * 1024;
-
-StackOptions program_stacks(StackOptions stacks) {
-  stacks.stack_bytes = std::max(stacks.stack_bytes, kProgramStackBytes);
-  return stacks;
-}
-
 bool same(const StackOptions& a, const StackOptions& b) noexcept {
   return a.stack_bytes == b.stack_bytes && a.guards == b.guards;
 }
@@ -42,11 +35,7 @@ Explanation waits_of(const std::vector<NodeState*>& nodes, Ending ending, std::u
 }  // namespace
 
 WorldState::WorldState(Decisions& decisions, WorldOptions options)
-    : decisions_(decisions),
-      options_(options),
-      faults_(decisions),
-      contexts_(program_stacks(options.stacks)),
-      stack_fault_guard_(&running_context_, &WorldState::describe_node) {
+    : Stage(decisions, options), stack_fault_guard_(&running_context_, &WorldState::describe_node) {
   adopt_thread_stack(thread_context_);
   reset(options);
 }
@@ -81,17 +70,6 @@ void WorldState::add_thread(const NodeState& spawner, const std::string& name,
   if (thread == nullptr) thread = std::make_unique<NodeState>(*this, name, &spawner.machine());
   threads_.push_back(thread.get());
   thread->begin_run(std::move(link), spawner, kFirstThread + threads_begun_++);
-}
-
-Instant WorldState::earliest_beside(const NodeState& program) const noexcept {
-  if (threads_.empty()) return Instant::never();
-  const NodeState& machine = program.machine();
-  Instant earliest = &machine != &program ? machine.next_action() : Instant::never();
-  for (const NodeState* each : threads_) {
-    if (each == &program || &each->machine() != &machine) continue;
-    earliest = std::min(earliest, each->next_action());
-  }
-  return earliest;
 }
 
 std::vector<NodeState*> WorldState::programs() const {
@@ -156,8 +134,8 @@ void WorldState::drop_actions_of(const NodeState& program) {
     const std::function<void()> last = std::exchange(action.function, nullptr);
   }
   if (dropped == 0 || over() || !others_run()) return;
-  report(program,
-         fmt::format("{} of world.at() dropped: their program ends", counted(dropped, "action")));
+  program.report(
+      fmt::format("{} of world.at() dropped: their program ends", counted(dropped, "action")));
 }
 
 // --- links ---
@@ -275,7 +253,7 @@ bool WorldState::act() {
     }
     services_stopping_ = true;
   }
-  NodeState* const node = turns_.first();
+  auto* const node = static_cast<NodeState*>(turns_.first());
   const auto comes_up = [&](const NodeState* each) { return may_come_up(*each); };
   if (node == nullptr && std::none_of(nodes_.begin(), nodes_.end(), comes_up)) return false;
   const Instant node_acts = turns_.earliest();
@@ -394,14 +372,6 @@ void WorldState::fail_guarded(const char* function, std::string coroutine,
 }
 
 // --- reports ---
-
-void WorldState::report(const NodeState& node, std::string_view text) {
-  const CoroutineBase* current = node.runtime().current();
-  const std::int64_t microseconds = node.now().nanoseconds / 1000;
-  log_.push_back(fmt::format("+{}.{:03} ms {}{}{}: {}", microseconds / 1000, microseconds % 1000,
-                             node.name(), current != nullptr ? "/" : "",
-                             current != nullptr ? current->label() : "", text));
-}
 
 // What shows where it takes effect, or in the fate of a message, or is no more than slow, is not
 // told once more.

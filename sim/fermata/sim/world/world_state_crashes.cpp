@@ -16,11 +16,8 @@ namespace {
 /// In the trace, of no kind of traces: a node goes down.
 constexpr std::uint64_t kCrash = 0xfe;
 
-// Of a crash that is a fault. Where it strikes is a place on the machine's course, which is its
-// waits: so it hits a program where that is busy, however long it takes.
-constexpr Odds kFirstCrash = {7, 8};
-constexpr Odds kLaterCrash = {1, 2};  // Of a machine that has come up again.
-constexpr Odds kDelay = {1, 4};       // Between two waits instead of at one.
+// Of a crash that is a fault.
+constexpr Odds kDelay = {1, 4};  // Between two waits instead of at one.
 constexpr Duration kLeastTime = std::chrono::microseconds(100);
 constexpr std::uint64_t kTimes = 16;  // Each twice the one before; the longest is 3 s.
 
@@ -75,15 +72,6 @@ void WorldState::restart(NodeState& node) {
     }
     node.come_up();
   });
-}
-
-std::uint64_t WorldState::plan_crash(const NodeState& node) {
-  const std::uint64_t key = key_of(key_of(node.key(), "crash"), to_string(Fault::Crash));
-  if (decisions_.naming()) {
-    decisions_.name(key, fmt::format("the wait in which '{}' crashes", node.name()));
-  }
-  return faults_.place(Fault::Crash, Stream::Fault, key, node.key(),
-                       node.life() > 1 ? kLaterCrash : kFirstCrash);
 }
 
 void WorldState::meet_crash(NodeState& node) {
