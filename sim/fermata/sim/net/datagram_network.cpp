@@ -13,6 +13,7 @@
 namespace fermata::sim::detail {
 
 void DatagramNetwork::reset() noexcept {
+  ways_.clear();
   bound_.clear();
   free_ports_.reset();
 }
@@ -77,7 +78,7 @@ void DatagramNetwork::send(Machine& from, Packet packet, Reach reach) {
   const auto sent = std::make_shared<const Packet>(std::move(packet));
   if (!sent->destination.is_multicast() && !sent->destination.is_broadcast()) {
     Machine* const machine = from.peer(sent->destination.ip());
-    if (machine != nullptr) return links_.between(from, *machine).datagrams().send(sent);
+    if (machine != nullptr) return send_to(from, *machine, sent);
     note_datagram(from, from, *sent, Message::Fate::Lost);
     return;
   }
@@ -90,8 +91,29 @@ void DatagramNetwork::send(Machine& from, Packet packet, Reach reach) {
     }
   }
   for (Machine* const machine : machines) {
-    links_.between(from, *machine).datagrams().send(sent);
+    send_to(from, *machine, sent);
   }
+}
+
+std::unique_ptr<DatagramWay>& DatagramNetwork::way(const Machine& from, const Machine& to) {
+  if (from.number() >= ways_.size()) ways_.resize(from.number() + 1);
+  auto& ways = ways_[from.number()];
+  if (to.number() >= ways.size()) ways.resize(to.number() + 1);
+  return ways[to.number()];
+}
+
+void DatagramNetwork::send_to(Machine& from, Machine& to, const PacketRef& packet) {
+  auto& there = way(from, to);
+  if (there == nullptr) {
+    PacketSwitch& destination = *this;
+    there = std::make_unique<DatagramWay>(links_.between(from, to), destination);
+  }
+  there->send(packet);
+}
+
+void DatagramNetwork::reopened(const LinkState& link, Instant when) {
+  const auto& there = way(link.from(), link.to());
+  if (there != nullptr) there->reopened(when);
 }
 
 bool DatagramNetwork::hears(const Bound& bound, const Packet& packet) {

@@ -8,6 +8,7 @@
 //               it.
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "fermata/reactor/address.hpp"
@@ -35,9 +36,11 @@ struct Reach {
   bool others = true;
 };
 
-class DatagramNetwork {
+class DatagramNetwork final : private PacketSwitch {
  public:
   explicit DatagramNetwork(LinkTable& links) noexcept : links_(links) {}
+  DatagramNetwork(const DatagramNetwork&) = delete;
+  DatagramNetwork& operator=(const DatagramNetwork&) = delete;
 
   /// As new: nobody receives, nothing is under way.
   void reset() noexcept;
@@ -53,9 +56,8 @@ class DatagramNetwork {
   int leave(const PacketReceiver& receiver, const Address& group, bool by_loopback);
 
   void send(Machine& from, Packet packet, Reach reach);
-
-  /// `packet` has come to `machine`: those it is for get it. Returns whether there is one.
-  bool arrived(const Machine& machine, const PacketRef& packet);
+  /// What waits for this link leaves at `when`.
+  void reopened(const LinkState& link, Instant when);
 
  private:
   struct Membership {
@@ -71,13 +73,18 @@ class DatagramNetwork {
     std::vector<Membership> groups;
   };
 
+  bool arrived(const Machine& machine, const PacketRef& packet) override;
+  /// Where the way from one machine to another is kept; null until somebody sends there.
+  [[nodiscard]] std::unique_ptr<DatagramWay>& way(const Machine& from, const Machine& to);
+  void send_to(Machine& from, Machine& to, const PacketRef& packet);
   [[nodiscard]] bool in_use(const Machine& machine, const Address& address,
                             bool reuse_address) const;
   [[nodiscard]] Bound& bound(const PacketReceiver& receiver);
   [[nodiscard]] static bool hears(const Bound& bound, const Packet& packet);
 
   LinkTable& links_;
-  std::vector<Bound> bound_;  // In the order of binding.
+  std::vector<std::vector<std::unique_ptr<DatagramWay>>> ways_;  // By the machines' numbers.
+  std::vector<Bound> bound_;                                     // In the order of binding.
   FreePorts free_ports_;
 };
 

@@ -8,18 +8,17 @@
 
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
-#include "fermata/sim/net/datagram_network.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/link_state.hpp"
 #include "fermata/sim/record/chronicle.hpp"
 
 namespace fermata::sim::detail {
 
-DatagramWay::DatagramWay(LinkState& link, DatagramNetwork& network)
+DatagramWay::DatagramWay(LinkState& link, PacketSwitch& destination)
     : link_(link),
       from_(link.from()),
       to_(link.to()),
-      network_(network),
+      destination_(destination),
       key_(key_of(link.key(), "datagrams")),
       arrival_(*this, &DatagramWay::arrive) {}
 
@@ -109,7 +108,7 @@ void DatagramWay::arrive() {
   while (!under_way_.empty() && under_way_.front().arrival <= now) {
     const UnderWay next = std::move(under_way_.front());
     under_way_.pop_front();
-    const bool taken = network_.arrived(to_, next.packet);
+    const bool taken = destination_.arrived(to_, next.packet);
     if (next.noted != 0) note_arrival(next.noted, taken, now);
   }
   expect_next();

@@ -19,7 +19,6 @@
 
 namespace fermata::sim::detail {
 
-class DatagramNetwork;
 class LinkState;
 class Machine;
 
@@ -33,13 +32,23 @@ struct Packet {
 
 using PacketRef = std::shared_ptr<const Packet>;
 
+/// Hands datagrams to those whom they are for.
+class PacketSwitch {
+ public:
+  /// `packet` has come to `machine`. Returns whether anybody there takes it.
+  virtual bool arrived(const Machine& machine, const PacketRef& packet) = 0;
+
+ protected:
+  ~PacketSwitch() = default;
+};
+
 /// For people: `from` sends it to `to`. 0 when nobody is told.
 Traffic::Id note_datagram(const Machine& from, const Machine& to, const Packet& packet,
                           Message::Fate fate);
 
 class DatagramWay {
  public:
-  DatagramWay(LinkState& link, DatagramNetwork& network);
+  DatagramWay(LinkState& link, PacketSwitch& destination);
 
   void send(const PacketRef& packet);
   /// The link is open again: what waits leaves at `when`.
@@ -67,7 +76,7 @@ class DatagramWay {
   LinkState& link_;
   Machine& from_;
   Machine& to_;
-  DatagramNetwork& network_;
+  PacketSwitch& destination_;
   std::uint64_t key_;
   std::vector<Waiting> waiting_;    // For the link to be opened.
   std::deque<UnderWay> under_way_;  // By arrival; of equal ones, as they were sent.

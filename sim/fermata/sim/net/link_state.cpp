@@ -9,8 +9,6 @@
 
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
-#include "fermata/sim/net/datagram_way.hpp"
-#include "fermata/sim/net/network.hpp"
 
 namespace fermata::sim::detail {
 
@@ -34,8 +32,8 @@ Latency default_latency(const Machine& from, const Machine& to) {
 
 }  // namespace
 
-LinkState::LinkState(Network& network, Machine& from, Machine& to)
-    : network_(network),
+LinkState::LinkState(Links& links, Machine& from, Machine& to)
+    : links_(links),
       from_(from),
       to_(to),
       key_(key_of(from.key(), to.key())),
@@ -43,14 +41,6 @@ LinkState::LinkState(Network& network, Machine& from, Machine& to)
       partition_key_(key_of(key_, to_string(Fault::Partition))),
       latency_key_(key_of(key_, "latency")),
       latency_(default_latency(from, to)) {}
-
-LinkState::~LinkState() = default;
-
-DatagramWay& LinkState::datagrams() {
-  if (datagrams_ == nullptr)
-    datagrams_ = std::make_unique<DatagramWay>(*this, network_.datagrams());
-  return *datagrams_;
-}
 
 // --- what is sent now ---
 
@@ -123,11 +113,9 @@ void LinkState::partition(std::uint64_t drawn) {
   const Duration length = kShortestFault * (1 << (drawn / kSplits));
   switch (static_cast<Split>(drawn % kSplits)) {
     case Split::WholeMachine:
-      return network_.links().for_each([&](LinkState& link) {
-        if (&link.from_ == &from_ || &link.to_ == &from_) link.lose(length);
-      });
+      return links_.isolate(from_, length);
     case Split::BothWays:
-      network_.links().between(to_, from_).lose(length);
+      links_.between(to_, from_).lose(length);
       [[fallthrough]];
     case Split::OneWay:
       return lose(length);
@@ -143,7 +131,7 @@ void LinkState::cut() {
 void LinkState::mend() {
   if (!std::exchange(cut_, false)) return;
   tell("heal", "mended");
-  if (!held_) network_.reopened(*this, from_.world_now() + kRepetition);
+  if (!held_) links_.reopened(*this, from_.world_now() + kRepetition);
 }
 
 void LinkState::hold() {
@@ -153,7 +141,7 @@ void LinkState::hold() {
 void LinkState::release() {
   if (!std::exchange(held_, false)) return;
   tell("heal", "released");
-  if (!cut_) network_.reopened(*this, from_.world_now());
+  if (!cut_) links_.reopened(*this, from_.world_now());
 }
 
 void LinkState::clog(Duration time) {

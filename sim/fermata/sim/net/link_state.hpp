@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 
 #include "fermata/base/time.hpp"
@@ -20,22 +19,32 @@
 
 namespace fermata::sim::detail {
 
-class DatagramWay;
-class Network;
+class LinkState;
 class Machine;
+
+/// All links of a network, as one of them sees them.
+class Links {
+ public:
+  [[nodiscard]] virtual LinkState& between(Machine& from, Machine& to) = 0;
+  /// For this long nothing gets through that `machine` sends, or that is sent to it.
+  virtual void isolate(const Machine& machine, Duration time) = 0;
+  /// What waits for `link` leaves at `when`.
+  virtual void reopened(LinkState& link, Instant when) = 0;
+
+ protected:
+  ~Links() = default;
+};
 
 class LinkState {
  public:
-  LinkState(Network& network, Machine& from, Machine& to);
+  LinkState(Links& links, Machine& from, Machine& to);
   LinkState(const LinkState&) = delete;
   LinkState& operator=(const LinkState&) = delete;
-  ~LinkState();
 
   [[nodiscard]] Machine& from() const noexcept { return from_; }
   [[nodiscard]] Machine& to() const noexcept { return to_; }
   /// Names this link in the keys of draws.
   [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
-  [[nodiscard]] DatagramWay& datagrams();
   /// Counts the connections made on it.
   [[nodiscard]] std::uint64_t next_connection() noexcept { return connections_++; }
 
@@ -78,14 +87,13 @@ class LinkState {
   void partition(std::uint64_t drawn);
   [[nodiscard]] Duration drawn_latency();
 
-  Network& network_;
+  Links& links_;
   Machine& from_;
   Machine& to_;
   std::uint64_t key_;
   std::uint64_t clog_key_;
   std::uint64_t partition_key_;
   std::uint64_t latency_key_;
-  std::unique_ptr<DatagramWay> datagrams_;  // Made when it is asked for.
   std::uint64_t connections_ = 0;
 
   Latency latency_;

@@ -10,7 +10,7 @@ LinkState& LinkTable::between(Machine& from, Machine& to) {
   auto& links = links_[from.number()];
   if (to.number() >= links.size()) links.resize(to.number() + 1);
   auto& link = links[to.number()];
-  if (link == nullptr) link = std::make_unique<LinkState>(network_, from, to);
+  if (link == nullptr) link = std::make_unique<LinkState>(all_, from, to);
   return *link;
 }
 

@@ -12,7 +12,8 @@ namespace fermata::sim::detail {
 
 class LinkTable {
  public:
-  explicit LinkTable(Network& network) noexcept : network_(network) {}
+  /// Of the network whose links are `all`.
+  explicit LinkTable(Links& all) noexcept : all_(all) {}
 
   [[nodiscard]] LinkState& between(Machine& from, Machine& to);
 
@@ -29,7 +30,7 @@ class LinkTable {
   void clear() noexcept { links_.clear(); }
 
  private:
-  Network& network_;
+  Links& all_;
   std::vector<std::vector<std::unique_ptr<LinkState>>> links_;  // By the numbers of the machines.
 };
 

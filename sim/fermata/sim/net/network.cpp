@@ -109,8 +109,14 @@ void Network::crash(const Machine& machine, bool silent) {
   });
 }
 
+void Network::isolate(const Machine& machine, Duration time) {
+  links_.for_each([&](LinkState& link) {
+    if (&link.from() == &machine || &link.to() == &machine) link.lose(time);
+  });
+}
+
 void Network::reopened(LinkState& link, Instant when) {
-  link.datagrams().reopened(when);
+  datagrams_.reopened(link, when);
   for_each_end(link.from(), [&](Connection& connection, Connection::Side side) {
     const Machine* there = connection.end(Connection::other(side)).machine;
     if (there == &link.to() && !connection.local()) connection.reopened(side, when);

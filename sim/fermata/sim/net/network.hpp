@@ -33,8 +33,12 @@ class Listening {
   ~Listening() = default;
 };
 
-class Network {
+class Network final : private Links {
  public:
+  Network() = default;
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
   /// Numbers start again.
   void reset() noexcept;
 
@@ -60,9 +64,6 @@ class Network {
   /// `machine` goes down: its connections end, and their peers are told, or not.
   void crash(const Machine& machine, bool silent);
 
-  /// What waits for this link leaves at `when`.
-  void reopened(LinkState& link, Instant when);
-
   [[nodiscard]] LinkTable& links() noexcept { return links_; }
   [[nodiscard]] DatagramNetwork& datagrams() noexcept { return datagrams_; }
   [[nodiscard]] NameTable& names() noexcept { return names_; }
@@ -71,6 +72,12 @@ class Network {
   [[nodiscard]] std::span<std::byte> spare() noexcept { return spare_; }
 
  private:
+  [[nodiscard]] LinkState& between(Machine& from, Machine& to) override {
+    return links_.between(from, to);
+  }
+  void isolate(const Machine& machine, Duration time) override;
+  void reopened(LinkState& link, Instant when) override;
+
   std::uint16_t free_port(const Machine& machine);
   const std::shared_ptr<Connection>& keep_in_sight(const std::shared_ptr<Connection>& connection);
   /// Calls `visit` with each connection and each of its sides that is on `machine`.
