@@ -7,10 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 /// "1 run", "2 runs".
 [[nodiscard]] inline std::string counted(std::uint64_t number, std::string_view what) {
+  FERMATA_ASSERT(!what.empty());
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 

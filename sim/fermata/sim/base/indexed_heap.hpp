@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 template <class Entry>
@@ -15,7 +17,10 @@ class IndexedHeap {
  public:
   [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
   /// The first of all. REQUIRES: not empty.
-  [[nodiscard]] const Entry& front() const noexcept { return entries_.front(); }
+  [[nodiscard]] const Entry& front() const noexcept {
+    FERMATA_ASSERT(!entries_.empty());
+    return entries_.front();
+  }
   /// In no order.
   [[nodiscard]] auto begin() const noexcept { return entries_.begin(); }
   [[nodiscard]] auto end() const noexcept { return entries_.end(); }
@@ -26,10 +31,14 @@ class IndexedHeap {
   }
 
   /// Whoever changes it calls settle().
-  [[nodiscard]] Entry& operator[](std::size_t index) noexcept { return entries_[index]; }
+  [[nodiscard]] Entry& operator[](std::size_t index) noexcept {
+    FERMATA_ASSERT(index < entries_.size());
+    return entries_[index];
+  }
 
   /// What was there is not told so.
   void remove(std::size_t index) noexcept {
+    FERMATA_ASSERT(index < entries_.size());
     const Entry last = entries_.back();
     entries_.pop_back();
     if (index == entries_.size()) return;
@@ -39,6 +48,7 @@ class IndexedHeap {
 
   /// Moves what is there to where it belongs.
   void settle(std::size_t index) noexcept {
+    FERMATA_ASSERT(index < entries_.size());
     const Entry moved = entries_[index];
     while (index > 0) {
       const std::size_t parent = (index - 1) / 2;

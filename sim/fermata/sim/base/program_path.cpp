@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 std::string program_path() {
@@ -31,6 +33,7 @@ std::string shell_quoted(const std::string& word) {
       quoted += letter;
     }
   }
+  FERMATA_ASSERT(quoted.size() > word.size());
   return quoted + '\'';
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::sim {
@@ -17,7 +18,10 @@ bool is_hexadecimal(char c) noexcept {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) noexcept {
+  FERMATA_ASSERT(is_hexadecimal(c));
+  return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 }  // namespace
 
@@ -40,6 +44,10 @@ std::uint64_t parse_seed(std::string_view text) {
   return seed;
 }
 
-std::string seed_text(std::uint64_t seed) { return fmt::format("{:#x}", seed); }
+std::string seed_text(std::uint64_t seed) {
+  std::string text = fmt::format("{:#x}", seed);
+  FERMATA_ASSERT(parse_seed(text) == seed);
+  return text;
+}
 
 }  // namespace fermata::sim

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string_view>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/program_path.hpp"
 
 namespace fermata::sim {
@@ -39,10 +40,12 @@ std::string offset_of(const void* address) {
   constexpr std::uintptr_t kFixed = 0x400000;
   // The return address is behind the call.
   const auto at = reinterpret_cast<std::uintptr_t>(address) - 1;
+  FERMATA_ASSERT(at >= base);
   return fmt::format("{:#x}", base == kFixed ? at : at - base);
 }
 
 std::vector<Frame> symbolize(const std::string& offsets) {
+  FERMATA_ASSERT(!offsets.empty());
   const std::string command = fmt::format("addr2line -Cfie {} {} 2>/dev/null",
                                           detail::shell_quoted(detail::program_path()), offsets);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"),
@@ -117,6 +120,7 @@ std::vector<std::string> without_repetition(const std::vector<std::string>& line
     result.push_back(times == 1 ? *line : fmt::format("{} ({} times)", *line, times));
     line = end;
   }
+  FERMATA_ASSERT(result.size() <= lines.size());
   return result;
 }
 
@@ -125,6 +129,7 @@ std::vector<std::string> without_repetition(const std::vector<std::string>& line
 std::vector<const void*> present_stack() {
   std::array<void*, 64> frames;
   const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  FERMATA_ASSERT(static_cast<std::size_t>(count) <= frames.size());
   // In parentheses: braces would make a list of two out of the two pointers.
   return std::vector<const void*>(frames.begin(), frames.begin() + count);
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::sim {
@@ -18,6 +19,7 @@ int write_all(int file, std::string_view bytes) noexcept {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
     if (written >= 0) {
+      FERMATA_ASSERT(static_cast<std::size_t>(written) <= bytes.size());
       bytes.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno != EINTR) {
       return errno;
@@ -34,6 +36,7 @@ void write_whole_file(const std::string& path, std::string_view text, std::strin
   // Some file systems tell only now.
   if (file >= 0 && ::close(file) != 0 && error == 0 && errno != EINTR) error = errno;
   if (error == 0) return;
+  FERMATA_ASSERT(error > 0);
   std::error_code ignored;
   if (file >= 0 && std::filesystem::is_regular_file(path, ignored)) {
     std::filesystem::remove(path, ignored);

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/tape/random.hpp"
 
 namespace fermata::sim {
@@ -35,6 +36,7 @@ std::string describe(Instant at) {
 }
 
 std::string_view to_string(Stream stream) noexcept {
+  FERMATA_ASSERT(static_cast<std::size_t>(stream) < kStreamNames.size());
   return kStreamNames[static_cast<std::size_t>(stream)];
 }
 

@@ -21,6 +21,7 @@ void DecisionNames::set(std::uint64_t key, std::string text) {
 
 void DecisionNames::set_coroutine(std::uint64_t path, std::uint64_t parent, std::string_view name,
                                   std::uint32_t occurrence) {
+  FERMATA_ASSERT(path != parent);
   std::string text(name.empty() ? "coroutine" : name);
   if (occurrence > 0) text += " #" + std::to_string(occurrence + 1);
   set(path, std::move(text));

@@ -67,6 +67,7 @@ std::uint64_t Decisions::draw(Stream stream, std::uint64_t key, std::uint64_t bo
 std::uint64_t Decisions::draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound,
                                      Odds odds) {
   FERMATA_ASSERT(bound > 1);
+  FERMATA_ASSERT(odds.denominator > 0);
   if (source_.replay(log_.draws()) != nullptr) return draw(stream, key, bound);
   const Draw draw = ask(stream, key, bound);
   return answered(draw, source_.strategy().draw_rarely(stream, draw.key, bound, odds));
@@ -74,6 +75,7 @@ std::uint64_t Decisions::draw_rarely(Stream stream, std::uint64_t key, std::uint
 
 std::uint64_t Decisions::draw_place(Stream stream, std::uint64_t key, std::uint64_t subject,
                                     Odds odds) {
+  FERMATA_ASSERT(odds.denominator > 0);
   if (source_.replay(log_.draws()) != nullptr) return draw(stream, key, kPlaces);
   const Draw draw = ask(stream, key, kPlaces);
   return answered(draw, source_.strategy().draw_place(stream, draw.key, subject, kPlaces, odds));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 namespace {
 
@@ -15,13 +17,17 @@ class ByteReader {
   explicit ByteReader(std::span<const std::uint8_t> bytes) noexcept : bytes_(bytes) {}
 
   std::uint64_t number(std::size_t size) noexcept {
+    FERMATA_ASSERT(size <= sizeof(std::uint64_t));
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < size && at_ < bytes_.size(); ++i, ++at_) {
       value |= std::uint64_t{bytes_[at_]} << (8 * i);
     }
     return value;
   }
-  [[nodiscard]] std::size_t left() const noexcept { return bytes_.size() - at_; }
+  [[nodiscard]] std::size_t left() const noexcept {
+    FERMATA_ASSERT(at_ <= bytes_.size());
+    return bytes_.size() - at_;
+  }
 
  private:
   std::span<const std::uint8_t> bytes_;
@@ -29,6 +35,8 @@ class ByteReader {
 };
 
 void append(std::vector<std::uint8_t>& bytes, std::uint64_t value, std::size_t size) {
+  FERMATA_ASSERT(size <= sizeof(value));
+  FERMATA_ASSERT(size == sizeof(value) || value >> (8 * size) == 0);
   for (std::size_t i = 0; i < size; ++i) {
     bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
   }
@@ -44,6 +52,7 @@ FuzzInput FuzzInput::decode(std::span<const std::uint8_t> bytes) {
     noise.name = static_cast<std::uint16_t>(reader.number(2));
     noise.density = static_cast<std::uint8_t>(reader.number(1));
   }
+  FERMATA_ASSERT(bytes.size() < kHeaderBytes || reader.left() == bytes.size() - kHeaderBytes);
   while (reader.left() >= kAnswerBytes) {
     const std::uint64_t stream = reader.number(1);
     const auto value = static_cast<std::uint32_t>(reader.number(3));
@@ -72,6 +81,7 @@ std::vector<std::uint8_t> FuzzInput::encode() const {
     append(bytes, answer.value, 3);
     append(bytes, answer.key, 4);
   }
+  FERMATA_ASSERT(bytes.size() == kHeaderBytes + answers_.size() * kAnswerBytes);
   return bytes;
 }
 
@@ -82,6 +92,7 @@ const Answer* FuzzInput::find(Stream stream, std::uint32_t key) const noexcept {
 }
 
 void FuzzInput::set(const Answer& answer) {
+  FERMATA_ASSERT(answer.value < Answer::kValueBound);
   const auto place = std::lower_bound(answers_.begin(), answers_.end(), answer, in_order);
   if (place != answers_.end() && place->same_draw(answer)) {
     *place = answer;
@@ -91,6 +102,7 @@ void FuzzInput::set(const Answer& answer) {
 }
 
 void FuzzInput::erase(std::size_t index) {
+  FERMATA_ASSERT(index < answers_.size());
   answers_.erase(std::next(answers_.begin(), static_cast<std::ptrdiff_t>(index)));
 }
 
@@ -102,6 +114,7 @@ std::string to_hex(std::span<const std::uint8_t> bytes) {
     text += kDigits[byte >> 4];
     text += kDigits[byte & 15];
   }
+  FERMATA_ASSERT(text.size() == 2 * bytes.size());
   return text;
 }
 

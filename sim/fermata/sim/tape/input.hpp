@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/chooser.hpp"
 #include "fermata/sim/tape/random.hpp"
 
@@ -76,9 +77,11 @@ class FuzzInput {
   /// Of the run; arguments that RapidCheck generates follow from it.
   std::uint64_t seed = 0;
   [[nodiscard]] Noise& noise(Stream stream) noexcept {
+    FERMATA_ASSERT(static_cast<std::size_t>(stream) < kStreams);
     return noise_[static_cast<std::size_t>(stream)];
   }
   [[nodiscard]] const Noise& noise(Stream stream) const noexcept {
+    FERMATA_ASSERT(static_cast<std::size_t>(stream) < kStreams);
     return noise_[static_cast<std::size_t>(stream)];
   }
 

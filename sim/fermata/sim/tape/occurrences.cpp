@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 void Occurrences::clear() noexcept {
@@ -13,9 +15,11 @@ void Occurrences::clear() noexcept {
 }
 
 void Occurrences::grow() {
+  FERMATA_ASSERT(used_ <= mask_);
   std::vector<Slot> old(slots_.size() * 2);
   old.swap(slots_);
   mask_ = slots_.size() - 1;
+  FERMATA_ASSERT((slots_.size() & mask_) == 0);
   for (const Slot& slot : old) {
     if (slot.epoch == epoch_) find(slot.key) = slot;
   }

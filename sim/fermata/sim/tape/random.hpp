@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/chooser.hpp"
 #include "fermata/sim/base/key.hpp"
 
@@ -25,6 +26,7 @@ class Random {
 
   /// A number in [0, bound). REQUIRES: bound > 0.
   constexpr std::uint64_t below(std::uint64_t bound) noexcept {
+    FERMATA_ASSERT(bound > 0);
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>((static_cast<Wide>(next()) * bound) >> 64);
   }

@@ -48,6 +48,7 @@ bool Replay::wishes_for(std::uint64_t path) {
     --wish->skip;
     return false;
   }
+  FERMATA_ASSERT(wish->times > 0);
   if (--wish->times == 0) open_wishes_.erase(wish);
   return true;
 }
@@ -84,6 +85,8 @@ const Decision* Replay::find(const Draw& draw) {
 }
 
 const Decision* Replay::find_strictly(const Draw& draw) {
+  FERMATA_ASSERT(mode_ == ReplayMode::Strict);
+  FERMATA_ASSERT(next_ <= decisions_.size());
   if (divergence_ || next_ == decisions_.size()) return nullptr;
   const Decision& decision = decisions_[next_];
   if (draw.index < decision.index) return nullptr;
@@ -96,6 +99,7 @@ const Decision* Replay::find_strictly(const Draw& draw) {
 }
 
 const Decision* Replay::find_by_key(const Draw& draw) const {
+  FERMATA_ASSERT(mode_ == ReplayMode::Best);
   const auto found = std::lower_bound(
       by_key_.begin(), by_key_.end(), draw.key,
       [](const Decision* decision, std::uint64_t key) { return decision->key < key; });
@@ -104,6 +108,8 @@ const Decision* Replay::find_by_key(const Draw& draw) const {
 }
 
 void Replay::reject(const Decision& decision, const Draw& draw) {
+  FERMATA_ASSERT(draw.is_pick);
+  FERMATA_ASSERT(matched_ > 0);
   --matched_;
   if (mode_ == ReplayMode::Strict) {
     diverge(expectation(decision),
@@ -113,6 +119,7 @@ void Replay::reject(const Decision& decision, const Draw& draw) {
 
 void Replay::finish(std::uint64_t draws) {
   if (mode_ == ReplayMode::Best || divergence_) return;
+  FERMATA_ASSERT(matched_ == next_);
   if (next_ < decisions_.size()) {
     diverge(expectation(decisions_[next_]),
             fmt::format("the end of the run after {} draws", draws));
@@ -127,6 +134,7 @@ std::string Replay::summary() const {
 }
 
 void Replay::diverge(std::string expected, std::string got) {
+  FERMATA_ASSERT(!divergence_);
   divergence_ = Divergence{std::move(expected), std::move(got), Instant{}, 0, ""};
   if (whereabouts_ == nullptr) return;
   divergence_->at = whereabouts_->now();
@@ -139,6 +147,7 @@ std::string Replay::expectation(const Decision& decision) const {
 }
 
 std::string Replay::question(const Draw& draw) const {
+  FERMATA_ASSERT(run_names_ != nullptr);
   const std::string subject = name_of(draw.subject, *run_names_);
   if (draw.is_pick) {
     return fmt::format("draw {} (schedule: {} is first of {} candidates)", draw.index, subject,

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/chooser.hpp"
 #include "fermata/core/coroutine.hpp"
 #include "fermata/core/ready_queue.hpp"
@@ -114,6 +115,7 @@ class Strategy {
   virtual std::uint64_t draw_place(Stream stream, std::uint64_t key, std::uint64_t subject,
                                    std::uint64_t bound, Odds odds) {
     constexpr std::uint64_t kGuess = 64;
+    FERMATA_ASSERT(bound > 1);
     static_cast<void>(subject);
     return draw_rarely(stream, key, bound < kGuess ? bound : kGuess, odds);
   }

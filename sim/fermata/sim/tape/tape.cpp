@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/base/whole_file.hpp"
 
@@ -28,6 +29,7 @@ std::string one_line(std::string text) {
 }
 
 void append(std::string& out, const Decision& decision, const Names& names) {
+  FERMATA_ASSERT(decision.key == key_of(topic_of(decision), decision.occurrence));
   if (decision.is_pick) {
     out +=
         fmt::format("pick {} {:#x} {} {} {:#x} {}", decision.index, decision.subject,
@@ -63,6 +65,7 @@ class Reader {
 
  private:
   void read_version() {
+    FERMATA_ASSERT(position_ == 0);
     if (text_.substr(0, kMagic.size()) != kMagic) {
       line_ = 1;
       refuse("the line 'fermata-tape 2'");
@@ -114,6 +117,7 @@ class Reader {
   }
 
   void read_decision(bool is_pick, std::string_view rest) {
+    FERMATA_ASSERT(!at_end_);
     Decision decision;
     decision.is_pick = is_pick;
     decision.index = number(rest);
@@ -131,6 +135,7 @@ class Reader {
   }
 
   void read_end(std::string_view rest, std::size_t line_start) {
+    FERMATA_ASSERT(line_start < position_);
     const std::uint64_t decisions = number(rest);
     const std::uint64_t checksum = only_number(rest);
     if (decisions != tape_.decisions.size() || checksum != key_of(text_.substr(0, line_start))) {
@@ -140,6 +145,7 @@ class Reader {
   }
 
   std::string_view next_line() {
+    FERMATA_ASSERT(position_ <= text_.size());
     ++line_;
     const std::size_t end = text_.find('\n', position_);
     if (end == std::string_view::npos) {
@@ -193,6 +199,7 @@ class Reader {
   }
 
   [[noreturn]] void refuse(const std::string& expected) const {
+    FERMATA_ASSERT(line_ > 0);
     throw TapeError(fmt::format("{}:{}: expected {}", origin_, line_, expected));
   }
 
@@ -220,6 +227,8 @@ void set_names(Tape& tape, const Names& names, const Origins& origins) {
     take(decision.subject);
     if (decision.is_pick) take(decision.value);
   }
+  FERMATA_ASSERT(tape.names.size() <= names.size());
+  FERMATA_ASSERT(tape.origins.size() <= origins.size());
 }
 
 std::string to_text(const Tape& tape) {
