@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/strategy/bytes.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/tape/decision.hpp"
 #include "fermata/sim/tape/random.hpp"
@@ -19,6 +20,7 @@ bool is_calm(const Noise& noise, Random& random) noexcept {
 
 /// `value`, which is below Answer::kValueBound, as a number below `bound`; 0 stays 0.
 std::uint64_t scaled(std::uint32_t value, std::uint64_t bound) noexcept {
+  FERMATA_ASSERT(value < Answer::kValueBound);
   __extension__ using Wide = unsigned __int128;
   if (bound == 0) return mix(value);
   if (bound <= Answer::kValueBound) return value % bound;
@@ -41,7 +43,9 @@ const Answer* BytesStrategy::answer(Stream stream, std::uint64_t key, std::uint6
 std::size_t BytesStrategy::pick(const Candidates& candidates) {
   const std::uint64_t topic = topic_of_pick(candidates.path(0));
   const std::uint64_t key = key_of(topic, picks_.next(topic));
-  return static_cast<std::size_t>(draw(Stream::Schedule, key, candidates.size()));
+  const std::uint64_t chosen = draw(Stream::Schedule, key, candidates.size());
+  FERMATA_ASSERT(chosen < candidates.size());
+  return static_cast<std::size_t>(chosen);
 }
 
 std::uint64_t BytesStrategy::draw(Stream stream, std::uint64_t key, std::uint64_t bound) {
@@ -54,6 +58,7 @@ std::uint64_t BytesStrategy::draw(Stream stream, std::uint64_t key, std::uint64_
 
 std::uint64_t BytesStrategy::draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound,
                                          Odds odds) {
+  FERMATA_ASSERT(bound > 1);
   if (const Answer* const given = answer(stream, key, bound)) {
     return given->value == 0 ? 0 : 1 + scaled(given->value - 1, bound - 1);
   }

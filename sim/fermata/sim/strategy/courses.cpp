@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 std::uint64_t Courses::length_of(std::uint64_t subject) const noexcept {
@@ -15,6 +17,7 @@ std::uint64_t Courses::length_of(std::uint64_t subject) const noexcept {
 }
 
 void Courses::learn(std::span<const Course> courses) {
+  FERMATA_ASSERT(known_.size() <= kMost);
   for (const Course& each : courses) {
     const auto known = std::find_if(known_.begin(), known_.end(), [&](const Course& other) {
       return other.subject == each.subject;
@@ -31,6 +34,7 @@ void Courses::learn(std::span<const Course> courses) {
 std::string Courses::text() const {
   std::string text;
   for (const Course& each : known_) {
+    FERMATA_ASSERT(each.length > 0);
     text += fmt::format("{}{:x}.{}", text.empty() ? kMark : ",", each.subject, each.length);
   }
   return text;

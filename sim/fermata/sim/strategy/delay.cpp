@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 std::string DelayStrategy::order_name() const {
@@ -21,6 +23,7 @@ void DelayStrategy::begin_run(std::uint64_t seed) {
   for (std::uint64_t i = 0; i < delays_; ++i) {
     points_.push_back(schedule().below(length_.picks()));
   }
+  FERMATA_ASSERT(points_.size() == delays_);
   std::sort(points_.begin(), points_.end(), std::greater<>());
 }
 
@@ -31,10 +34,13 @@ std::size_t DelayStrategy::pick(const Candidates& candidates) {
     delayed_.push_back(Delayed{candidates.path(chosen), candidates.size() - 1});
     chosen = next(candidates);
   }
+  FERMATA_ASSERT(chosen < candidates.size());
   ++picked_;
   const std::uint64_t path = candidates.path(chosen);
-  std::erase_if(delayed_,
-                [&](Delayed& delayed) { return delayed.path == path || --delayed.behind == 0; });
+  std::erase_if(delayed_, [&](Delayed& delayed) {
+    FERMATA_ASSERT(delayed.behind > 0);
+    return delayed.path == path || --delayed.behind == 0;
+  });
   return chosen;
 }
 

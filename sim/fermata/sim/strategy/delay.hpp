@@ -12,6 +12,7 @@
 
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/strategy/run_length.hpp"
 #include "fermata/sim/strategy/seeded.hpp"
 
@@ -21,7 +22,10 @@ class DelayStrategy final : public SeededStrategy {
  public:
   /// `picks` is the length of the longest run so far; 0 when it is not known yet. REQUIRES: 1 <=
   /// delays <= kMost.
-  DelayStrategy(std::uint64_t delays, std::uint64_t picks) : delays_(delays), length_(picks) {}
+  DelayStrategy(std::uint64_t delays, std::uint64_t picks) : delays_(delays), length_(picks) {
+    FERMATA_ASSERT(delays >= 1);
+    FERMATA_ASSERT(delays <= kMost);
+  }
 
   void begin_run(std::uint64_t seed) override;
   std::size_t pick(const Candidates& candidates) override;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 DfsStrategy::DfsStrategy(std::uint64_t bound, std::vector<std::uint32_t> picks)
@@ -24,6 +26,7 @@ std::string DfsStrategy::name() const {
 }
 
 void DfsStrategy::begin_run(std::uint64_t /*seed*/) {
+  FERMATA_ASSERT(planned_ <= nodes_.size());
   began_ = true;
   nodes_.resize(planned_);
   picked_ = 0;
@@ -50,12 +53,14 @@ std::size_t DfsStrategy::pick(const Candidates& candidates) {
     return 0;
   }
   chosen = at < planned_ ? pick_again(candidates) : pick_anew(candidates);
+  FERMATA_ASSERT(chosen < candidates.size());
   picks_.push_back(static_cast<std::uint32_t>(chosen));
   deviations_ += chosen != 0;
   return chosen;
 }
 
 std::size_t DfsStrategy::pick_again(const Candidates& candidates) {
+  FERMATA_ASSERT(picked_ <= planned_);
   const Node& node = nodes_[picked_ - 1];
   bool same = node.candidates.size() == candidates.size();
   for (std::size_t i = 0; same && i < candidates.size(); ++i) {
@@ -68,11 +73,13 @@ std::size_t DfsStrategy::pick_again(const Candidates& candidates) {
   asleep_ = node.asleep;
   open_ = picked_ - 1;
   open_path_ = node.candidates[node.chosen];
+  FERMATA_ASSERT(node.chosen < candidates.size());
   return node.chosen;
 }
 
 std::size_t DfsStrategy::pick_anew(const Candidates& candidates) {
   if (repeats_ || diverged_) return 0;
+  FERMATA_ASSERT(nodes_.size() + 1 == picked_);
   Node node;
   node.deviations = deviations_;
   node.asleep = asleep_;
@@ -120,6 +127,7 @@ void DfsStrategy::end_step(std::uint64_t path, const Footprint& footprint) {
     steps_.emplace_back();
     steps_.back().path = path;
     steps_.back().pick = pick;
+    FERMATA_ASSERT(pick == Step::kNoPick || pick < nodes_.size());
     if (pick != Step::kNoPick) nodes_[pick].step = steps_.size() - 1;
   }
   Step& step = steps_.back();
@@ -146,12 +154,14 @@ void DfsStrategy::end_run(const RunSummary& /*run*/) {
     exhausted_ = true;
     return;
   }
+  FERMATA_ASSERT(began_);
   if (!repeats_) ++runs_;
   if (bound_ == kUnbounded) find_branches();
   exhausted_ = diverged_ || !next_schedule();
 }
 
 void DfsStrategy::find_branches() {
+  FERMATA_ASSERT(bound_ == kUnbounded);
   if (steps_.size() > kMostStepsToCompare) return want_all();
   for (const Step& step : steps_) {
     if (step.everything && step.pick != Step::kNoPick) {
@@ -174,6 +184,7 @@ void DfsStrategy::want_one_of(Node& node, const std::vector<std::uint64_t>& path
   for (const std::uint64_t path : paths) {
     const auto found = std::find(node.candidates.begin(), node.candidates.end(), path);
     last = static_cast<std::size_t>(found - node.candidates.begin());
+    FERMATA_ASSERT(last < node.candidates.size());
     const bool sleeps = std::any_of(node.asleep.begin(), node.asleep.end(),
                                     [&](const Asleep& each) { return each.path == path; });
     if (node.wanted[last] || sleeps) return;
@@ -199,6 +210,8 @@ bool DfsStrategy::next_schedule() {
 
 // What has been tried sleeps from now on. What used everything need not: the first step wakes it.
 bool DfsStrategy::advance(Node& node) {
+  FERMATA_ASSERT(node.wanted[node.chosen]);
+  FERMATA_ASSERT(!node.tried[node.chosen]);
   Asleep tried{node.candidates[node.chosen], {}};
   const bool known = node.step < steps_.size() && steps_[node.step].path == tried.path;
   if (known && !steps_[node.step].everything) {

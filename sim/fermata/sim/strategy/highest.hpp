@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
@@ -11,6 +12,7 @@ namespace fermata::sim {
 /// The index of the candidate for whose path `priority` gives most; of equal ones the first.
 template <class Priority>
 [[nodiscard]] std::size_t highest(const Candidates& candidates, Priority priority) {
+  FERMATA_ASSERT(candidates.size() > 0);
   std::size_t best = 0;
   std::uint64_t best_priority = priority(candidates.path(0));
   for (std::size_t i = 1; i < candidates.size(); ++i) {

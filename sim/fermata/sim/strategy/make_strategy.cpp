@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/strategy/bytes.hpp"
 #include "fermata/sim/strategy/calm.hpp"
@@ -51,6 +52,7 @@ struct Split {
   std::optional<std::string_view> after;
 };
 Split split(std::string_view text, std::string_view mark) {
+  FERMATA_ASSERT(!mark.empty());
   const std::size_t at = text.find(mark);
   if (at == std::string_view::npos) return {text, std::nullopt};
   return {text.substr(0, at), text.substr(at + mark.size())};
@@ -92,6 +94,7 @@ std::unique_ptr<Strategy> make_urw(std::string_view text) {
     weights.emplace_back(*path, *count);
     rest = item.after;
   }
+  FERMATA_ASSERT(!weights.empty());
   return std::make_unique<UrwStrategy>(std::move(weights));
 }
 
@@ -120,6 +123,7 @@ std::unique_ptr<Strategy> make_dfs(std::string_view text) {
 std::unique_ptr<Strategy> make_bytes(std::string_view text) {
   if (text.empty() || text.size() % 2 == 0) return nullptr;
   std::vector<std::uint8_t> bytes;
+  FERMATA_ASSERT(text.front() == ':');
   for (text.remove_prefix(1); !text.empty(); text.remove_prefix(2)) {
     const std::optional<std::uint64_t> byte = number(text.substr(0, 2), 16);
     if (!byte) return nullptr;
@@ -141,6 +145,7 @@ std::vector<Course> parse_courses(std::string_view text) {
     courses.push_back({*subject, *length});
     rest = item.after;
   }
+  FERMATA_ASSERT(courses.size() <= Courses::kMost);
   return courses;
 }
 
@@ -151,6 +156,7 @@ std::unique_ptr<Strategy> make_order(std::string_view name) {
   if (name == "calm") return std::make_unique<CalmStrategy>();
   const std::string_view kind = name.substr(0, name.find(':'));
   const std::string_view rest = name.substr(kind.size());
+  FERMATA_ASSERT(rest.empty() || rest.front() == ':');
   if (kind == "pos") return make_pos(rest);
   if (kind == "urw") return make_urw(rest);
   if (kind == "bytes") return make_bytes(rest);

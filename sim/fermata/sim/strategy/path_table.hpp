@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 /// `Value` has reset(), called when it is met for the first time in a run.
@@ -25,6 +27,7 @@ class PathTable {
     }
     slot->key = key;
     slot->epoch = epoch_;
+    FERMATA_ASSERT(used_ < slots_.size());
     slot->value.reset();
     return slot->value;
   }
@@ -57,6 +60,7 @@ class PathTable {
   void grow() {
     std::vector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
+    FERMATA_ASSERT((slots_.size() & (slots_.size() - 1)) == 0);
     for (Slot& slot : old) {
       if (slot.epoch == epoch_) find(slot.key) = std::move(slot);
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/strategy/highest.hpp"
 
 namespace fermata::sim {
@@ -19,6 +20,7 @@ void PctStrategy::begin() {
   for (std::uint64_t priority = 1; priority < depth_; ++priority) {
     change_points_.push_back(ChangePoint{schedule().below(length().picks()), priority});
   }
+  FERMATA_ASSERT(change_points_.size() + 1 == depth_);
   std::sort(change_points_.begin(), change_points_.end(),
             [](const ChangePoint& a, const ChangePoint& b) {
               return a.pick != b.pick ? a.pick < b.pick : a.priority < b.priority;
@@ -36,6 +38,8 @@ std::size_t PctStrategy::choose(const Candidates& candidates, std::uint64_t pick
     lowered_.push_back(Lowered{path, change_points_[next_change_++].priority});
     chosen = pick_highest();
   }
+  FERMATA_ASSERT(next_change_ <= change_points_.size());
+  FERMATA_ASSERT(lowered_.size() <= next_change_);
   return chosen;
 }
 

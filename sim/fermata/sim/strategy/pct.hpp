@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/strategy/unfair.hpp"
 
 namespace fermata::sim {
@@ -20,7 +21,10 @@ namespace fermata::sim {
 class PctStrategy final : public UnfairStrategy {
  public:
   /// `picks` is k; 0 when it is not known yet. REQUIRES: 1 <= depth <= kDeepest.
-  PctStrategy(std::uint64_t depth, std::uint64_t picks) : UnfairStrategy(picks), depth_(depth) {}
+  PctStrategy(std::uint64_t depth, std::uint64_t picks) : UnfairStrategy(picks), depth_(depth) {
+    FERMATA_ASSERT(depth >= 1);
+    FERMATA_ASSERT(depth <= kDeepest);
+  }
 
   static constexpr std::uint64_t kDeepest = 64;
 

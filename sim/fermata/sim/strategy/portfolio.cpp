@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/strategy/portfolio.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/strategy/delay.hpp"
 #include "fermata/sim/strategy/fifo.hpp"
 #include "fermata/sim/strategy/pct.hpp"
@@ -26,6 +27,7 @@ PortfolioStrategy::PortfolioStrategy()
   specialists_[4].strategy = std::make_unique<FifoStrategy>();
   shares_.push_back({.name = random_->name()});
   for (const Specialist& each : specialists_) shares_.push_back({.name = each.strategy->name()});
+  FERMATA_ASSERT(shares_.size() == specialists_.size() + 1);
 }
 
 std::string PortfolioStrategy::name() const { return began_ ? turn_->name() : "portfolio"; }
@@ -36,9 +38,11 @@ void PortfolioStrategy::begin_run(std::uint64_t seed) {
 }
 
 void PortfolioStrategy::end_run(const RunSummary& run) {
+  FERMATA_ASSERT(began_);
   turn_->end_run(run);
   const auto turn =
       last_ == nullptr ? 0 : static_cast<std::size_t>(last_ - specialists_.data()) + 1;
+  FERMATA_ASSERT(turn < shares_.size());
   ++shares_[turn].runs;
   shares_[turn].new_runs += run.is_new;
   shares_[turn].failures += run.failed;
@@ -57,6 +61,7 @@ void PortfolioStrategy::end_run(const RunSummary& run) {
 }
 
 std::int64_t PortfolioStrategy::Specialist::weight() const noexcept {
+  FERMATA_ASSERT(new_runs <= runs);
   return kLeastWeight + kWeightOfNews * (new_runs + 1) / (runs + 1);
 }
 
@@ -70,6 +75,7 @@ void PortfolioStrategy::deal() {
     sum += weight;
     if (each.credit > last_->credit) last_ = &each;
   }
+  FERMATA_ASSERT(last_->credit > 0);
   last_->credit -= sum;
   turn_ = last_->strategy.get();
 }

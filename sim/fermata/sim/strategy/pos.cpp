@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/strategy/pos.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/strategy/highest.hpp"
 
 namespace fermata::sim {
@@ -37,7 +38,9 @@ void PosStrategy::end_step(std::uint64_t path, const Footprint& footprint) {
 void PosStrategy::redraw(Users& users, bool written, std::uint64_t except) {
   std::erase_if(users.all, [&](const User& user) {
     Pending* pending = pending_.look_up(user.path);
-    if (user.path == except || pending == nullptr || pending->step != user.step) return true;
+    if (user.path == except || pending == nullptr) return true;
+    FERMATA_ASSERT(user.step <= pending->step);
+    if (pending->step != user.step) return true;
     if (written || user.writes) ++pending->draws;
     return false;
   });

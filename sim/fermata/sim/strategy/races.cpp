@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 bool in_conflict(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) noexcept {
@@ -34,6 +36,7 @@ void add_uses(Uses& uses, std::span<const std::uint64_t> more) {
       uses[kept++] = use;
     }
   }
+  FERMATA_ASSERT(kept <= uses.size());
   uses.resize(kept);
 }
 
@@ -59,6 +62,8 @@ Races::Races(std::span<const Step> steps)
 
 std::vector<std::uint64_t> Races::initials(std::size_t i, std::size_t j,
                                            std::span<const std::uint64_t> could_run) const {
+  FERMATA_ASSERT(i < j);
+  FERMATA_ASSERT(j < steps_.size());
   std::vector<std::size_t> others;  // What came up to j, and not because of i.
   bool made_possible =
       std::find(could_run.begin(), could_run.end(), steps_[j].path) != could_run.end();

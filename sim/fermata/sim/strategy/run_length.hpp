@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/tape/strategy.hpp"
 
 namespace fermata::sim {
@@ -35,6 +36,7 @@ class RunLength {
  private:
   void learn(std::uint64_t picks) noexcept {
     longest_ = std::max({longest_, picks, std::uint64_t{1}});
+    FERMATA_ASSERT(known());
   }
 
   static constexpr std::uint64_t kFirstGuess = 100;

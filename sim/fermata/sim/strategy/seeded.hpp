@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/strategy/courses.hpp"
 #include "fermata/sim/tape/random.hpp"
 #include "fermata/sim/tape/strategy.hpp"
@@ -22,7 +23,10 @@ class SeededStrategy : public Strategy {
     courses_.learn(run.courses);
   }
   /// As end_run() learns them.
-  void learn_courses(std::span<const Course> courses) { courses_.learn(courses); }
+  void learn_courses(std::span<const Course> courses) {
+    FERMATA_ASSERT(!courses.empty());
+    courses_.learn(courses);
+  }
 
   std::uint64_t draw(Stream stream, std::uint64_t /*key*/, std::uint64_t bound) override {
     Random& random = generators_[stream];
@@ -31,6 +35,7 @@ class SeededStrategy : public Strategy {
 
   std::uint64_t draw_rarely(Stream stream, std::uint64_t /*key*/, std::uint64_t bound,
                             Odds odds) override {
+    FERMATA_ASSERT(bound > 1);
     Random& random = generators_[stream];
     if (random.below(odds.denominator) >= odds.numerator) return 0;
     return 1 + random.below(bound - 1);
@@ -38,6 +43,7 @@ class SeededStrategy : public Strategy {
 
   std::uint64_t draw_place(Stream stream, std::uint64_t /*key*/, std::uint64_t subject,
                            std::uint64_t bound, Odds odds) override {
+    FERMATA_ASSERT(bound > 1);
     Random& random = generators_[stream];
     if (random.below(odds.denominator) >= odds.numerator) return 0;
     const std::uint64_t known = courses_.length_of(subject);

@@ -11,6 +11,7 @@
 
 #include <string>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/strategy/run_length.hpp"
 #include "fermata/sim/strategy/seeded.hpp"
 
@@ -23,7 +24,9 @@ class UnfairStrategy : public SeededStrategy {
     if (picked_ >= fair_from_) [[unlikely]] {
       return static_cast<std::size_t>(schedule().below(candidates.size()));
     }
-    return choose(candidates, picked_++);
+    const std::size_t chosen = choose(candidates, picked_++);
+    FERMATA_ASSERT(chosen < candidates.size());
+    return chosen;
   }
 
  protected:

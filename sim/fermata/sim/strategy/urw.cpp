@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 std::string UrwStrategy::order_name() const {
@@ -18,6 +20,7 @@ std::string UrwStrategy::order_name() const {
 }
 
 void UrwStrategy::begin_run(std::uint64_t seed) {
+  FERMATA_ASSERT(weights_.size() <= kMostRemembered);
   SeededStrategy::begin_run(seed);
   steps_.clear();
   spawned_.clear();
@@ -36,13 +39,16 @@ std::size_t UrwStrategy::pick(const Candidates& candidates) {
     weighed_.push_back(weight(candidates.path(i)));
     sum += weighed_.back();
   }
+  FERMATA_ASSERT(sum >= candidates.size());
   std::uint64_t drawn = schedule().below(sum);
   std::size_t chosen = 0;
   while (drawn >= weighed_[chosen]) drawn -= weighed_[chosen++];
+  FERMATA_ASSERT(chosen < candidates.size());
   return chosen;
 }
 
 void UrwStrategy::spawned(std::uint64_t parent, std::uint64_t child) {
+  FERMATA_ASSERT(parent != child);
   if (counting()) {
     spawned_.push_back(Spawned{parent, child});
     return;
