@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/counted.hpp"
 
@@ -17,6 +18,7 @@ constexpr std::array<std::string_view, 5> kKinds = {"always", "unreachable", "so
 }  // namespace
 
 std::string_view to_string(AssertionKind kind) noexcept {
+  FERMATA_ASSERT(static_cast<std::size_t>(kind) < kKinds.size());
   return kKinds[static_cast<std::size_t>(kind)];
 }
 
@@ -53,6 +55,7 @@ void Catalogue::add(const Claim& claim) {
   const auto [place, is_new] = claims_.try_emplace({claim.kind, claim.message}, claim);
   if (is_new) return;
   Claim& known = place->second;
+  FERMATA_ASSERT(known.message == claim.message);
   known.counts.add(claim.counts);
   known.numeric = known.numeric && claim.numeric;
   if (claim.place < known.place) {
@@ -74,6 +77,7 @@ std::vector<Claim> Catalogue::claims() const {
 std::vector<Claim> Catalogue::missed() const {
   std::vector<Claim> missed = claims();
   std::erase_if(missed, [](const Claim& claim) { return !claim.is_missed(); });
+  FERMATA_ASSERT(missed.size() <= obligations());
   return missed;
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/assertion_site.hpp"
 
 namespace fermata::sim {
@@ -38,6 +39,8 @@ struct AssertionCounts {
     if (holds) ++held;
     least = std::min(least, slack);
     most = std::max(most, slack);
+    FERMATA_ASSERT(held <= reached);
+    FERMATA_ASSERT(least <= most);
   }
   void add(const AssertionCounts& other) noexcept {
     reached += other.reached;

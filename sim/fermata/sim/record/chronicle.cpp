@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/coroutine.hpp"
 #include "fermata/core/runtime.hpp"
@@ -47,11 +48,13 @@ void Chronicle::step_over(std::string_view machine) {
 void Chronicle::wake(std::string_view machine, std::size_t lane, WakeCause cause) {
   Step* const step = present_step(machine);
   if (step == nullptr) return;
+  FERMATA_ASSERT(lane < lanes_.size());
   step->woken.push_back(Wake{lane, cause});
   if (cause == WakeCause::Spawn) lanes_[lane].parent = step->lane;
 }
 
 void Chronicle::decided(const Decision& decision) {
+  FERMATA_ASSERT(turns_.empty() || turns_.back().decision.index < decision.index);
   Turn turn;
   turn.decision = decision;
   turn.step = forgotten_ + steps_.size();
@@ -63,7 +66,9 @@ void Chronicle::decided(const Decision& decision) {
 }
 
 void Chronicle::befell(Disturbance disturbance) {
+  FERMATA_ASSERT(!disturbance.kind.empty());
   if (disturbances_.size() == kMostDisturbances) disturbances_.pop_front();
+  FERMATA_ASSERT(disturbances_.size() < kMostDisturbances);
   disturbances_.push_back(std::move(disturbance));
 }
 
@@ -82,7 +87,9 @@ void Chronicle::ended(Instant end, std::uint64_t trace_hash) {
 Chronicle::Step* Chronicle::present_step(std::string_view machine) {
   const auto found = present_steps_.find(machine);
   if (found == present_steps_.end() || found->second.ordinal < forgotten_) return nullptr;
-  return &steps_[found->second.ordinal - forgotten_];
+  const std::size_t place = found->second.ordinal - forgotten_;
+  FERMATA_ASSERT(place < steps_.size());
+  return &steps_[place];
 }
 
 Chronicle::Step* Chronicle::open_step(std::string_view machine, std::size_t lane) {
@@ -98,6 +105,8 @@ std::size_t Chronicle::lane_of(std::string_view machine, const CoroutineBase& co
         std::string(machine), coroutine.label(), coroutine.path(), coroutine.spawn_place(), {}});
     present_.push_back(Suspended{found->second, false, coroutine.spawn_place(), {}});
   }
+  FERMATA_ASSERT(present_.size() == lanes_.size());
+  FERMATA_ASSERT(found->second < lanes_.size());
   return found->second;
 }
 
@@ -106,6 +115,8 @@ void Chronicle::begin(std::size_t lane, Instant at, std::uint64_t step) {
     steps_.pop_front();
     ++forgotten_;
   }
+  FERMATA_ASSERT(steps_.size() < kMostSteps);
+  FERMATA_ASSERT(lane < present_.size());
   Step next;
   next.number = step;
   next.lane = lane;
@@ -116,6 +127,7 @@ void Chronicle::begin(std::size_t lane, Instant at, std::uint64_t step) {
 }
 
 void Chronicle::suspend(std::size_t lane, const CoroutineBase& coroutine) {
+  FERMATA_ASSERT(coroutine.suspend_place() != nullptr);
   present_[lane].place = *coroutine.suspend_place();
   present_[lane].stack = present_stack();
   Step* const step = open_step(lanes_[lane].machine, lane);

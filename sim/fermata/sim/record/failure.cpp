@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 const char* to_string(Verdict verdict) noexcept {
@@ -53,6 +55,8 @@ bool outweighs(Verdict a, Verdict b) noexcept {
   const auto rank = [](Verdict verdict) {
     return std::find(std::begin(kHeaviestFirst), std::end(kHeaviestFirst), verdict);
   };
+  FERMATA_ASSERT(rank(a) != std::end(kHeaviestFirst));
+  FERMATA_ASSERT(rank(b) != std::end(kHeaviestFirst));
   return rank(a) < rank(b);
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/coroutine.hpp"
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/base/stack_text.hpp"
@@ -59,6 +60,8 @@ std::uint64_t place_key(std::string_view machine, const Event& coroutine) {
 
 void StepProbe::note(std::string_view machine, Trace kind, const Event* subject,
                      std::uint64_t detail, Instant at, std::uint64_t step) {
+  FERMATA_ASSERT(static_cast<std::size_t>(kind) < kVerbs.size());
+  FERMATA_ASSERT(subject != nullptr || !is_of_coroutine(kind));
   if (kind == Trace::Left) {
     suspended_[place_key(machine, *subject)] =
         *static_cast<const CoroutineBase*>(subject)->suspend_place();
@@ -88,6 +91,7 @@ void StepProbe::note(std::string_view machine, Trace kind, const Event* subject,
 
 std::string StepProbe::who(std::string_view machine, const Event& coroutine, bool begins,
                            Instant at) const {
+  FERMATA_ASSERT(coroutine.kind() == EventKind::Coroutine);
   const auto& body = static_cast<const CoroutineBase&>(coroutine);
   const auto suspended = suspended_.find(place_key(machine, coroutine));
   const std::string name = fmt::format("{} '{}' of '{}', ", describe(at), body.label(), machine);
@@ -97,6 +101,7 @@ std::string StepProbe::who(std::string_view machine, const Event& coroutine, boo
 }
 
 void StepProbe::decided(const Decision& decision) {
+  FERMATA_ASSERT(decisions_.empty() || decisions_.back().index < decision.index);
   decisions_.push_back(decision);
   if (decisions_.size() > kDecisionsKept) decisions_.pop_front();
   if (!steps_.empty()) steps_.rbegin()->second.decisions = decisions_;

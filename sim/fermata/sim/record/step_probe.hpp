@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/source_place.hpp"
 #include "fermata/base/time.hpp"
 #include "fermata/core/observer.hpp"
@@ -22,7 +23,9 @@ class StepProbe final : public DecisionListener {
  public:
   /// The steps from `first` to `last`, as Failure::step counts. The one after the last of a run has
   /// what came after all steps.
-  StepProbe(std::uint64_t first, std::uint64_t last) noexcept : first_(first), last_(last) {}
+  StepProbe(std::uint64_t first, std::uint64_t last) noexcept : first_(first), last_(last) {
+    FERMATA_ASSERT(first <= last);
+  }
 
   struct Item {
     /// Equal for things that are the same in the trace hash.

@@ -3,14 +3,18 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 // What an end does that is closed before anybody has taken its connect is of no effect.
 Traffic::Id Traffic::sent(Message message, const void* bytes, std::size_t size) {
+  FERMATA_ASSERT(size == 0 || bytes != nullptr);
   const Way way{message.connection, message.from_client};
   const bool ends = message.kind == Message::Kind::End || message.kind == Message::Kind::Reset;
   if (ends && !sent_bytes_.contains(way)) return 0;
   if (messages_.size() == kMostMessages) {
+    FERMATA_ASSERT(messages_.front().bytes.size() <= kept_bytes_);
     kept_bytes_ -= messages_.front().bytes.size();
     messages_.pop_front();
     ++forgotten_;
@@ -24,6 +28,7 @@ Traffic::Id Traffic::sent(Message message, const void* bytes, std::size_t size) 
   const auto* const first = static_cast<const std::byte*>(bytes);
   if (kept > 0) message.bytes.assign(first, first + kept);
   kept_bytes_ += kept;
+  FERMATA_ASSERT(kept_bytes_ <= kMostInAll);
   const bool waits = message.fate == Message::Fate::UnderWay && message.arrival == Instant::never();
   const bool is_on_connection = message.connection != 0 && message.kind != Message::Kind::Connect;
   messages_.push_back(std::move(message));
@@ -33,6 +38,7 @@ Traffic::Id Traffic::sent(Message message, const void* bytes, std::size_t size) 
 }
 
 Message* Traffic::find(Id id) noexcept {
+  FERMATA_ASSERT(id <= forgotten_ + messages_.size());
   return id <= forgotten_ ? nullptr : &messages_[id - forgotten_ - 1];
 }
 
@@ -55,7 +61,10 @@ void Traffic::arrived(Id id, Instant when) {
 }
 
 void Traffic::answered(Id id, Instant when) {
-  if (Message* const message = find(id)) message->answered = when;
+  Message* const message = find(id);
+  if (message == nullptr) return;
+  FERMATA_ASSERT(message->kind == Message::Kind::Connect);
+  message->answered = when;
 }
 
 void Traffic::left(Id id, Instant when) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 namespace {
@@ -19,6 +21,7 @@ constexpr std::uint64_t kStepsOfPatience = 1'000;
 std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
 std::string list_of(const std::vector<std::string>& names) {
+  FERMATA_ASSERT(!names.empty());
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + quoted(name);
   return text;
@@ -58,9 +61,11 @@ class Diagnostician {
   }
 
   void add_cycle(std::vector<RingStep> ring) {
+    FERMATA_ASSERT(!ring.empty());
     Finding finding;
     finding.kind = WaitClass::Cycle;
     for (const RingStep& step : ring) {
+      FERMATA_ASSERT(!in_ring_[step.coroutine]);
       finding.waiters.push_back(step.coroutine);
       in_ring_[step.coroutine] = true;
     }
@@ -71,6 +76,8 @@ class Diagnostician {
   // --- those who wait for what is in nobody's hands ---
 
   void look_at(std::size_t waiter, std::size_t object) {
+    FERMATA_ASSERT(waiter < graph_.coroutines.size());
+    FERMATA_ASSERT(object < graph_.objects.size());
     const WaitGraph::Object& node = graph_.objects[object];
     if (!node.holds.empty()) return;
     if (!node.parts.empty()) {
@@ -92,6 +99,9 @@ class Diagnostician {
   }
 
   void judge(const WaitGraph::Object& node, Finding& finding) const {
+    FERMATA_ASSERT(finding.kind == WaitClass::None);
+    FERMATA_ASSERT(node.holds.empty());
+    FERMATA_ASSERT(node.parts.empty());
     const auto is = [&](WaitClass kind, std::string text, const std::optional<Deed>& culprit) {
       finding.kind = kind;
       finding.text = std::move(text);
@@ -141,6 +151,7 @@ class Diagnostician {
 
   /// Who had it in his hands has ended.
   static void judge_former(const WaitGraph::Object& node, Finding& finding) {
+    FERMATA_ASSERT(!node.former.empty());
     const auto ended_in = [](const WaitGraph::Former& each) {
       return each.end ? each.end->step : 0;
     };
@@ -169,6 +180,7 @@ class Diagnostician {
     const WaitGraph::Coroutine& each = graph_.coroutines[coroutine];
     for (const WaitGraph::Refusals& refusals : each.refusals) {
       if (refusals.times < kRefusals) continue;
+      FERMATA_ASSERT(refusals.object < graph_.objects.size());
       std::string text = fmt::format("{} was refused {} {} times in a row", quoted(each.name),
                                      graph_.objects[refusals.object].title(), refusals.times);
       if (!refusals.overtaken_by.empty()) {
@@ -188,6 +200,7 @@ class Diagnostician {
 
   void add_starvation(std::size_t coroutine, std::size_t object, std::string text,
                       const std::vector<std::string>& overtaken_by) {
+    FERMATA_ASSERT(!text.empty());
     Finding finding;
     finding.kind = WaitClass::Starvation;
     finding.object = object;

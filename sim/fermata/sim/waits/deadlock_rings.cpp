@@ -5,6 +5,8 @@
 #include <deque>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 namespace {
@@ -40,7 +42,11 @@ class RingSearch {
         if (shortest.empty() || ring.size() < shortest.size()) shortest = std::move(ring);
       }
       if (shortest.empty()) return;
-      for (const RingStep& step : shortest) taken_[step.coroutine] = true;
+      FERMATA_ASSERT(shortest.size() > length);
+      for (const RingStep& step : shortest) {
+        FERMATA_ASSERT(!taken_[step.coroutine]);
+        taken_[step.coroutine] = true;
+      }
       rings_.push_back(std::move(shortest));
     }
   }
@@ -50,6 +56,7 @@ class RingSearch {
   }
 
   std::vector<RingStep> ring_from(std::size_t start, std::size_t longer_than) const {
+    FERMATA_ASSERT(open(start));
     std::vector<RingStep> reached_by(graph_.coroutines.size());
     std::vector<bool> seen(graph_.coroutines.size());
     std::deque<std::size_t> queue = {start};
@@ -59,6 +66,7 @@ class RingSearch {
       queue.pop_front();
       for (RingStep& step : steps_of(at)) {
         const std::size_t next = step.hold.by;
+        FERMATA_ASSERT(next < seen.size());
         if (next == start) {
           if (at == start && longer_than > 0) continue;
           return closed(start, at, std::move(step), std::move(reached_by));
@@ -80,6 +88,8 @@ class RingSearch {
       at = ring.back().coroutine;
     }
     std::reverse(ring.begin(), ring.end());
+    FERMATA_ASSERT(ring.front().coroutine == start);
+    FERMATA_ASSERT(ring.back().coroutine == last);
     return ring;
   }
 
@@ -94,7 +104,9 @@ class RingSearch {
 
   void add_steps(std::size_t coroutine, std::vector<std::size_t> path, std::vector<bool>& seen,
                  std::vector<RingStep>& steps) const {
+    FERMATA_ASSERT(!path.empty());
     const std::size_t last = path.back();
+    FERMATA_ASSERT(last < seen.size());
     if (seen[last]) return;
     seen[last] = true;
     for (const WaitGraph::Hold& hold : graph_.objects[last].holds) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/waits/hopeless.hpp"
 #include "fermata/sim/waits/wait_report.hpp"
@@ -34,6 +35,7 @@ Explanation explain_waits(std::span<const WaitSource> sources, Ending ending, st
   if (ending != Ending::Endless) return explanation;
   const std::vector<std::size_t> hopeless = find_hopeless(graph);
   for (const std::size_t each : hopeless) {
+    FERMATA_ASSERT(graph.coroutines[each].state == WaitGraph::State::Waiting);
     explanation.hopeless += fmt::format("{}'{}'", explanation.hopeless.empty() ? "" : ", ",
                                         graph.coroutines[each].name);
   }
@@ -50,6 +52,8 @@ Explanation explain_waits(std::span<const WaitSource> sources, Ending ending, st
 }
 
 Failure limit_failure(std::string limit, Explanation waits) {
+  FERMATA_ASSERT(!limit.empty());
+  FERMATA_ASSERT(waits.reason.empty() || !waits.hopeless.empty());
   Failure failure;
   failure.by_limit = true;
   failure.verdict = Verdict::Liveness;

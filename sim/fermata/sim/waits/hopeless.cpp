@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 namespace {
@@ -37,6 +39,8 @@ class HopelessSearch {
   }
 
   [[nodiscard]] bool is_held_up(const WaitGraph::Coroutine& coroutine) {
+    FERMATA_ASSERT(!coroutine.waits.empty());
+    FERMATA_ASSERT(coroutine.state == WaitGraph::State::Waiting);
     return std::all_of(coroutine.waits.begin(), coroutine.waits.end(), [&](const auto& wait) {
       seen_.assign(graph_.objects.size(), false);
       return never_fires(wait.object);
@@ -44,6 +48,7 @@ class HopelessSearch {
   }
 
   [[nodiscard]] bool never_fires(std::size_t index) {
+    FERMATA_ASSERT(index < seen_.size());
     if (seen_[index]) return false;
     seen_[index] = true;
     const WaitGraph::Object& object = graph_.objects[index];
@@ -62,6 +67,7 @@ class HopelessSearch {
     bool is_held = false;
     for (const WaitGraph::Hold& hold : object.holds) {
       if (hold.certainty != WaitGraph::Certainty::Known) continue;
+      FERMATA_ASSERT(hold.by < hopeless_.size());
       if (!hopeless_[hold.by]) return false;
       is_held = true;
     }

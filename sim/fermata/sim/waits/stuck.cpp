@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/waits/references.hpp"
 
@@ -78,7 +79,9 @@ bool StuckSearch::has(const CoroutineBase& coroutine) const noexcept {
 }
 
 bool StuckSearch::is_held_up(const CoroutineBase& coroutine) {
+  FERMATA_ASSERT(coroutine.waker().first() != nullptr);
   const Event& event = coroutine.waker().first()->source();
+  FERMATA_ASSERT(may_be_hopeless(event));
   if (event.kind() == EventKind::Coroutine) {
     return has(static_cast<const CoroutineBase&>(event));
   }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/coroutine.hpp"
 
 namespace fermata::sim::detail {
 
 /// Of an event that is one.
 inline const CoroutineBase& as_coroutine(const Event& event) noexcept {
+  FERMATA_ASSERT(event.kind() == EventKind::Coroutine);
   return static_cast<const CoroutineBase&>(event);
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/waits/references.hpp"
 #include "fermata/sim/waits/wait_history.hpp"
@@ -47,6 +48,8 @@ class Builder {
     for (const WaitSource& source : sources_) {
       each_coroutine(source, [&](const CoroutineBase& each) { add_waits(source, each); });
     }
+    FERMATA_ASSERT(asked_.size() == graph_.objects.size());
+    FERMATA_ASSERT(index_.size() == graph_.coroutines.size());
     for (std::size_t i = 0; i < asked_.size(); ++i) add_past(i);
     for (std::size_t i = 0; i < asked_.size(); ++i) {
       if (asked_[i].far_end != nullptr) {
@@ -105,6 +108,7 @@ class Builder {
   }
 
   void add(const WaitSource& source, const CoroutineBase& coroutine) {
+    FERMATA_ASSERT(!graph_.nodes.empty());
     index_.emplace(key(source.runtime, coroutine.id()), graph_.coroutines.size());
     WaitGraph::Coroutine& added = graph_.coroutines.emplace_back();
     added.id = coroutine.id();
@@ -132,6 +136,7 @@ class Builder {
 
   void add_waits(const WaitSource& source, const CoroutineBase& coroutine) {
     const std::size_t index = index_of(*source.runtime, coroutine.id());
+    FERMATA_ASSERT(index != WaitGraph::kNone);
     add_refusals(source, coroutine, index);
     if (!waits(coroutine)) return;
     for (const Registration* each = coroutine.waker().first(); each != nullptr;
@@ -143,6 +148,7 @@ class Builder {
       wait.only_ends =
           each->rule() == WakeRule::Token || each->rule() == WakeRule::Timeout || custom_timer;
       wait.object = object_of(event, coroutine);
+      FERMATA_ASSERT(wait.object < asked_.size());
       wait.wants = asked_[wait.object].wants;
       if (!quiet_ && comes_by_itself(event)) graph_.coroutines[index].sleeps = true;
       graph_.coroutines[index].waits.push_back(std::move(wait));
@@ -168,6 +174,7 @@ class Builder {
       for (const std::uint64_t id : dealings->second.overtaken_by) {
         refusals.overtaken_by.push_back(label(*source.runtime, source.history->label(id)));
       }
+      FERMATA_ASSERT(index < graph_.coroutines.size());
       graph_.coroutines[index].refusals.push_back(std::move(refusals));
     }
   }
@@ -177,12 +184,14 @@ class Builder {
   void ask(std::size_t object, const Event& event, const CoroutineBase& waiter);
   void add_part(std::size_t object, const Event& part, const CoroutineBase& waiter) {
     const std::size_t index = object_of(part, waiter);
+    FERMATA_ASSERT(index < graph_.objects.size());
     auto& parts = graph_.objects[object].parts;
     if (std::find(parts.begin(), parts.end(), index) == parts.end()) parts.push_back(index);
   }
 
   void hold(std::size_t object, const Runtime& runtime, std::uint64_t id, Certainty certainty,
             std::string how, std::string since) {
+    FERMATA_ASSERT(object < graph_.objects.size());
     const std::size_t by = index_of(runtime, id);
     if (by != WaitGraph::kNone) {
       graph_.objects[object].holds.push_back({by, certainty, std::move(how), std::move(since)});
@@ -204,6 +213,7 @@ class Builder {
     WaitGraph::Deed deed;
     deed.who = done.who != 0 ? label(runtime, history.label(done.who)) : "nobody";
     deed.did = done.did;
+    FERMATA_ASSERT(!deed.did.empty());
     deed.place = text_of(&done.place);
     if (!done.exact && !deed.place.empty()) deed.place = "the step after " + deed.place;
     if (done.woke != 0) deed.woke = label(runtime, history.label(done.woke));
@@ -215,6 +225,7 @@ class Builder {
   // --- what the history says ---
 
   void add_past(std::size_t object) {
+    FERMATA_ASSERT(object < asked_.size());
     const Event& event = *asked_[object].event;
     const WaitHistory* history = history_of(event);
     const WaitHistory::Object* past = history != nullptr ? history->find(event) : nullptr;
@@ -251,6 +262,7 @@ class Builder {
   }
 
   void hold_once(std::size_t object, std::size_t by, Certainty certainty, const char* how) {
+    FERMATA_ASSERT(by < graph_.coroutines.size());
     auto& holds = graph_.objects[object].holds;
     const bool known =
         std::any_of(holds.begin(), holds.end(), [&](const auto& hold) { return hold.by == by; });
@@ -343,6 +355,7 @@ class Builder::Answer final : public WaitFacts {
       : builder_(builder), object_(object), waiter_(waiter) {}
 
   void is(const char* kind, std::string_view name, const SourcePlace* made) override {
+    FERMATA_ASSERT(kind[0] != '\0');
     node().kind = kind;
     node().name = name;
     node().made = text_of(made);
@@ -421,6 +434,7 @@ std::size_t Builder::object_of(const Event& event, const CoroutineBase& waiter) 
   event.explain_wait(identity, waiter);
   const Event& subject = identity.event();
   const std::size_t next = graph_.objects.size();
+  FERMATA_ASSERT(asked_.size() == next);
   std::size_t object = next;
   if (identity.shared() != nullptr) {
     const auto known = std::find_if(shared_.begin(), shared_.end(), [&](const auto& each) {
@@ -440,10 +454,12 @@ std::size_t Builder::object_of(const Event& event, const CoroutineBase& waiter) 
     asked_.push_back({&subject, nullptr, {}, {}, event.kind() == EventKind::Coroutine});
     ask(object, event, waiter);
   }
+  FERMATA_ASSERT(object < graph_.objects.size());
   return object;
 }
 
 void Builder::ask(std::size_t object, const Event& event, const CoroutineBase& waiter) {
+  FERMATA_ASSERT(object + 1 == graph_.objects.size());
   {
     WaitGraph::Object& node = graph_.objects[object];
     node.info = event.info();
@@ -474,6 +490,7 @@ void Builder::ask(std::size_t object, const Event& event, const CoroutineBase& w
 }  // namespace
 
 std::string WaitGraph::Object::title() const {
+  FERMATA_ASSERT(!kind.empty());
   if (!name.empty()) return fmt::format("{} '{}'", kind, name);
   if (kind == "event" || kind == "timer") return fmt::format("{} #{}", kind, serial);
   return made.empty() ? kind : fmt::format("{} made at {}", kind, made);

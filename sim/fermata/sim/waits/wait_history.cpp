@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/waits/subject.hpp"
 
@@ -38,9 +39,12 @@ void WaitHistory::begin(const Runtime& runtime, const std::uint64_t& steps) {
 void WaitHistory::remember(const CoroutineBase& coroutine) {
   Person& person = people_[coroutine.id()];
   if (person.label.empty()) person.label = coroutine.label();
+  FERMATA_ASSERT(!person.label.empty());
 }
 
 WaitHistory::Deed WaitHistory::present(const char* did) const {
+  FERMATA_ASSERT(runtime_ != nullptr);
+  FERMATA_ASSERT(did[0] != '\0');
   Deed deed;
   deed.did = did;
   deed.at = runtime_->now();
@@ -112,6 +116,7 @@ void WaitHistory::note(WaitAct act, const Event& event, const SourcePlace* place
       auto& by = dealings.overtaken_by;
       const bool known = std::find(by.begin(), by.end(), detail) != by.end();
       if (detail == 0 || known || by.size() == kOvertakersKept) return;
+      FERMATA_ASSERT(by.size() < kOvertakersKept);
       by.push_back(detail);
       if (const CoroutineBase* holder = find_coroutine(*runtime_, detail)) remember(*holder);
       return;
@@ -183,7 +188,9 @@ std::string WaitHistory::label(std::uint64_t coroutine) const {
 
 std::uint64_t WaitHistory::ready_since(const CoroutineBase& coroutine) const {
   const auto found = ready_since_.find(coroutine.id());
-  return found != ready_since_.end() ? found->second : 0;
+  if (found == ready_since_.end()) return 0;
+  FERMATA_ASSERT(found->second <= *steps_ + 1);
+  return found->second;
 }
 
 }  // namespace fermata::sim::detail

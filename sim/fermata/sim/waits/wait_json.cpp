@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/waits/wait_report.hpp"
 
 namespace fermata::sim::detail {
@@ -13,6 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json json_of(const WaitGraph::Deed& deed) {
+  FERMATA_ASSERT(!deed.did.empty());
   Json json = {{"who", deed.who}, {"did", deed.did}};
   if (!deed.place.empty()) json["at"] = deed.place;
   if (!deed.woke.empty()) json["woke"] = deed.woke;
@@ -36,6 +38,7 @@ const char* to_string(WaitGraph::Certainty certainty) {
 }
 
 Json json_of(const WaitGraph& graph, const RingStep& step) {
+  FERMATA_ASSERT(step.hold.by < graph.coroutines.size());
   Json json = {{"coroutine", graph.coroutines[step.coroutine].name}};
   for (const std::size_t object : step.objects) {
     json["waits_for"].push_back(graph.objects[object].title());
@@ -48,6 +51,7 @@ Json json_of(const WaitGraph& graph, const RingStep& step) {
 }
 
 Json json_of(const WaitGraph& graph, const Finding& finding) {
+  FERMATA_ASSERT(finding.kind != WaitClass::None);
   Json json = {{"class", to_string(finding.kind)}};
   for (const RingStep& step : finding.ring) json["cycle"].push_back(json_of(graph, step));
   if (finding.object != WaitGraph::kNone) {
@@ -62,6 +66,7 @@ Json json_of(const WaitGraph& graph, const Finding& finding) {
 }
 
 Json json_of(const WaitGraph& graph, const WaitGraph::Coroutine& coroutine) {
+  FERMATA_ASSERT(coroutine.node < graph.nodes.size());
   Json json = {{"name", coroutine.name},
                {"id", coroutine.id},
                {"node", graph.nodes[coroutine.node].name},

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/waits/wait_report.hpp"
 
 namespace fermata::sim::detail {
@@ -16,6 +17,7 @@ std::string name_of(const WaitGraph::Coroutine& coroutine) { return "'" + corout
 
 /// "mutex 'm' (held by 'b', taken at x.cpp:9)".
 std::string edge(const WaitGraph& graph, const RingStep& step) {
+  FERMATA_ASSERT(step.hold.by < graph.coroutines.size());
   const WaitGraph::Object& object = graph.objects[step.objects.back()];
   if (object.kind == "join") return "join";
   std::string what;
@@ -33,6 +35,7 @@ std::string edge(const WaitGraph& graph, const RingStep& step) {
 }
 
 std::string path(const WaitGraph& graph, const RingStep& step) {
+  FERMATA_ASSERT(!step.objects.empty());
   std::string text;
   for (std::size_t i = 0; i + 1 < step.objects.size(); ++i) {
     text += graph.objects[step.objects[i]].title() + ": ";
@@ -42,6 +45,7 @@ std::string path(const WaitGraph& graph, const RingStep& step) {
 
 /// Those in whose hands it is, but for what its own text says.
 std::string hands(const WaitGraph& graph, std::size_t index) {
+  FERMATA_ASSERT(index < graph.objects.size());
   const WaitGraph::Object& object = graph.objects[index];
   std::string text;
   const auto add = [&](const std::string& item) { text += (text.empty() ? "" : ", ") + item; };
@@ -64,6 +68,7 @@ std::string hands(const WaitGraph& graph, std::size_t index) {
 }
 
 std::string waiters(const WaitGraph& graph, const Finding& finding) {
+  FERMATA_ASSERT(!finding.waiters.empty());
   std::string text;
   for (const std::size_t each : finding.waiters) {
     text += (text.empty() ? "" : ", ") + name_of(graph.coroutines[each]);
@@ -72,6 +77,7 @@ std::string waiters(const WaitGraph& graph, const Finding& finding) {
 }
 
 void describe(const WaitGraph& graph, const WaitGraph::Coroutine& coroutine, std::string& text) {
+  FERMATA_ASSERT(coroutine.state == WaitGraph::State::Waiting);
   text += fmt::format("{} (coroutine {}) {}{}, suspended at {}\n", name_of(coroutine), coroutine.id,
                       coroutine.main ? "that the node began with" : "spawned at ",
                       coroutine.main ? "" : coroutine.spawned, coroutine.suspended);
@@ -93,6 +99,7 @@ void describe(const WaitGraph& graph, const WaitGraph::Coroutine& coroutine, std
 }  // namespace
 
 std::string ring_text(const WaitGraph& graph, const Finding& finding) {
+  FERMATA_ASSERT(!finding.ring.empty());
   std::string text;
   for (const RingStep& step : finding.ring) {
     text +=
@@ -102,6 +109,7 @@ std::string ring_text(const WaitGraph& graph, const Finding& finding) {
 }
 
 std::string finding_text(const WaitGraph& graph, const Finding& finding) {
+  FERMATA_ASSERT(finding.kind != WaitClass::None);
   const bool is_ring = finding.kind == WaitClass::Cycle;
   return fmt::format("{}: {}", to_string(finding.kind),
                      is_ring ? ring_text(graph, finding) : finding.text);
@@ -117,6 +125,7 @@ std::string wait_text(const WaitGraph& graph, const Diagnosis& diagnosis) {
   std::size_t told = WaitGraph::kNone;
   for (const WaitGraph::Coroutine& each : graph.coroutines) {
     if (each.state != WaitGraph::State::Waiting) continue;
+    FERMATA_ASSERT(each.node < graph.nodes.size());
     const WaitGraph::Node& node = graph.nodes[each.node];
     if (std::exchange(told, each.node) != each.node && (graph.nodes.size() > 1 || node.paused)) {
       text += fmt::format("on '{}'{}:\n", node.name, node.paused ? ", paused" : "");
