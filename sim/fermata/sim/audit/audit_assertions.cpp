@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/assertions.hpp"
 #include "fermata/core/runtime.hpp"
@@ -34,6 +35,7 @@ void Audit::reached(const AssertionSite& site, bool holds, std::int64_t slack) {
   if (site.index >= record_.assertions.size()) [[unlikely]] {
     record_.assertions.resize(assertion_site_count());
   }
+  FERMATA_ASSERT(site.index < record_.assertions.size());
   record_.assertions[site.index].add(holds, slack);
 }
 

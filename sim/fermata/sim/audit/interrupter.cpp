@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/audit/interrupter.hpp"
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 namespace {
@@ -14,6 +16,7 @@ Registration* find_timeout(const CoroutineBase& coroutine) noexcept {
 }  // namespace
 
 void Interrupter::arm(std::uint64_t first_id, Interruption how, std::uint64_t point) {
+  FERMATA_ASSERT(point > 0);
   disarm();
   armed_ = true;
   how_ = how;
@@ -50,6 +53,7 @@ void Interrupter::end_step(CoroutineBase* current) {
       return;
     case Interruption::Timeout: {
       Registration* const entry = find_timeout(*current);
+      FERMATA_ASSERT(entry != nullptr);
       fired_ = true;
       entry->add_ref();  // It drops itself from its waker.
       entry->run(entry->source(), {});
@@ -60,6 +64,7 @@ void Interrupter::end_step(CoroutineBase* current) {
 }
 
 void Interrupter::cancel(CoroutineBase& coroutine) {
+  FERMATA_ASSERT(armed_);
   fired_ = true;
   coroutine.cancel();
   awaited_.reset();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scope.hpp"
 #include "fermata/sim/base/key.hpp"
@@ -50,6 +51,7 @@ void StepTeller::end_step(const Runtime& runtime, std::span<const Event* const> 
   sorted_.clear();
   add_uses(sorted_, uses_);
   const bool everything = !record_.sharing_announced || record_.sharing_unknown;
+  FERMATA_ASSERT(record_.told_of_steps != nullptr);
   record_.told_of_steps->end_step(path_, Footprint{sorted_, everything});
   uses_.clear();
   path_ = 0;

@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 class ConfigurationSet {
@@ -21,6 +23,8 @@ class ConfigurationSet {
 
   /// Adds the pair and returns true, unless one with this key and a subset of `used` is there.
   bool insert(std::span<const std::uint64_t> key, std::span<const std::uint64_t> used) {
+    FERMATA_ASSERT(used.size() == words_of_set_);
+    FERMATA_ASSERT(older_.size() < kNone);
     Slot& slot = slot_of(key);
     for (std::uint32_t node = slot.newest; node != kNone; node = older_[node]) {
       if (is_subset(node, used)) return false;
@@ -46,11 +50,13 @@ class ConfigurationSet {
   };
 
   [[nodiscard]] std::span<const std::uint64_t> key_of(const Slot& slot) const noexcept {
+    FERMATA_ASSERT(slot.begin + slot.length <= key_words_.size());
     return {key_words_.data() + slot.begin, slot.length};
   }
 
   /// The slot of `key`, which is its own from now on.
   Slot& slot_of(std::span<const std::uint64_t> key) {
+    FERMATA_ASSERT(keys_ < slots_.size());
     const std::uint64_t hash = hash_of(key);
     const auto short_hash = static_cast<std::uint32_t>(hash >> 32U);
     for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
@@ -77,6 +83,7 @@ class ConfigurationSet {
 
   [[nodiscard]] bool is_subset(std::uint32_t node,
                                std::span<const std::uint64_t> used) const noexcept {
+    FERMATA_ASSERT(node < older_.size());
     const std::uint64_t* const kept = sets_.data() + node * words_of_set_;
     for (std::size_t i = 0; i < used.size(); ++i) {
       if ((kept[i] & ~used[i]) != 0) return false;
@@ -96,6 +103,7 @@ class ConfigurationSet {
   void grow() {
     std::vector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
+    FERMATA_ASSERT(keys_ * 2 <= slots_.size());
     for (const Slot& slot : old) {
       if (slot.newest == kNone) continue;
       std::size_t at = hash_of(key_of(slot)) & (slots_.size() - 1);

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 namespace {
 
@@ -17,6 +19,7 @@ constexpr std::size_t kMostAtOnce = 64;
 std::vector<OperationSpan> beginning(std::span<const OperationSpan> spans, std::uint32_t position) {
   std::vector<OperationSpan> result;
   for (OperationSpan span : spans) {
+    FERMATA_ASSERT(span.invoked < span.responded);
     if (span.invoked > position) continue;
     if (!span.is_loose() && span.responded > position) span.responded = OperationSpan::kNever;
     result.push_back(span);
@@ -60,6 +63,8 @@ class Reduction {
 
  private:
   void try_without(std::size_t from, std::size_t to) {
+    FERMATA_ASSERT(from < to);
+    FERMATA_ASSERT(to <= spans_.size());
     const std::vector<OperationSpan> before(spans_.begin() + static_cast<std::ptrdiff_t>(from),
                                             spans_.begin() + static_cast<std::ptrdiff_t>(to));
     if (!weaken(from, to)) return;
@@ -104,6 +109,7 @@ class Reduction {
 Counterexample find_counterexample(std::span<const OperationSpan> spans,
                                    const LinearizationSearch& search, Semantics& semantics,
                                    std::uint64_t limit) {
+  FERMATA_ASSERT(search.answer == Linearizability::No);
   const std::uint32_t last = search.unexplained;
   Reduction reduction(beginning(spans, last), semantics, limit);
   reduction.run(last);
@@ -112,6 +118,7 @@ Counterexample find_counterexample(std::span<const OperationSpan> spans,
   result.longest_order =
       find_linearization(reduction.demands(), semantics, search.configurations + kOneSearch).order;
   result.spans = reduction.kept(result.longest_order);
+  FERMATA_ASSERT(result.longest_order.size() < result.spans.size());
   std::sort(result.spans.begin(), result.spans.end(),
             [](const OperationSpan& a, const OperationSpan& b) { return a.invoked < b.invoked; });
   for (const OperationSpan& span : result.spans) {

@@ -33,6 +33,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/history/history_model.hpp"
 #include "fermata/sim/history/history_models.hpp"
 #include "fermata/sim/history/history_record.hpp"
@@ -88,7 +89,9 @@ class History final : public detail::HistoryRecord {
 
   Call invoke(std::string_view client, Operation operation) {
     entries_.push_back(Entry{std::move(operation), std::nullopt});
-    return Call(*this, note_invocation(client));
+    const std::size_t number = note_invocation(client);
+    FERMATA_ASSERT(number + 1 == entries_.size());
+    return Call(*this, number);
   }
 
   /// What `action` returns is the result, if anything. What it throws leaves the operation without
@@ -124,7 +127,9 @@ class History final : public detail::HistoryRecord {
   };
 
   void respond(std::size_t number, Result result) {
+    FERMATA_ASSERT(number < entries_.size());
     note_response(number);
+    FERMATA_ASSERT(!entries_[number].result.has_value());
     entries_[number].result = std::move(result);
   }
 
@@ -142,6 +147,7 @@ class History final : public detail::HistoryRecord {
   }
 
   [[nodiscard]] bool only_reads(std::size_t number) const override {
+    FERMATA_ASSERT(entries_[number].result.has_value());
     if constexpr (detail::KnowsReaders<M>) {
       return model_.only_reads(entries_[number].operation, *entries_[number].result);
     } else {
@@ -149,9 +155,11 @@ class History final : public detail::HistoryRecord {
     }
   }
   [[nodiscard]] std::string operation_text(std::size_t number) const override {
+    FERMATA_ASSERT(number < entries_.size());
     return model_.text(entries_[number].operation);
   }
   [[nodiscard]] std::string result_text(std::size_t number) const override {
+    FERMATA_ASSERT(entries_[number].result.has_value());
     return model_.text(*entries_[number].result);
   }
 

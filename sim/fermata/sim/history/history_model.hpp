@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/history/linearizability.hpp"
 
 namespace fermata::sim {
@@ -101,6 +102,7 @@ class StateTable {
   explicit StateTable(const M& model) : model_(model), slots_(64, kEmpty) {}
 
   std::uint32_t number_of(typename M::State state) {
+    FERMATA_ASSERT(entries_.size() < slots_.size());
     const std::uint64_t hash = spread(model_.hash(state));
     std::size_t at = hash & (slots_.size() - 1);
     for (; slots_[at] != kEmpty; at = (at + 1) & (slots_.size() - 1)) {
@@ -115,6 +117,7 @@ class StateTable {
   }
 
   [[nodiscard]] const typename M::State& operator[](std::uint32_t number) const {
+    FERMATA_ASSERT(number < entries_.size());
     return entries_[number].state;
   }
 
@@ -157,6 +160,7 @@ class ModelSemantics final : public Semantics {
   void expand(std::uint32_t number, bool loose, std::uint32_t from,
               std::vector<std::uint32_t>& to) override {
     const auto& [operation, result] = operations_[number];
+    FERMATA_ASSERT(loose || result.has_value());
     if constexpr (StepsOneWay<M>) {
       typename M::State state = states_[from];
       const typename M::Result answer = model_.step(state, operation);

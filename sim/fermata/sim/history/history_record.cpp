@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/json.hpp"
 #include "fermata/sim/history/counterexample.hpp"
@@ -43,11 +44,13 @@ std::size_t HistoryRecord::note_invocation(std::string_view client) {
   const auto found = std::find(clients_.begin(), clients_.end(), client);
   const auto number = static_cast<std::size_t>(found - clients_.begin());
   if (found == clients_.end()) clients_.emplace_back(client);
+  FERMATA_ASSERT(number < clients_.size());
   operations_.push_back(Operation{number, present(), std::nullopt, true});
   return operations_.size() - 1;
 }
 
 bool HistoryRecord::is_open(std::size_t operation) const noexcept {
+  FERMATA_ASSERT(operation < operations_.size());
   return operations_[operation].happened && !operations_[operation].responded;
 }
 
@@ -58,6 +61,7 @@ void HistoryRecord::note_response(std::size_t operation) {
                                  clients_[operations_[operation].client]));
   }
   operations_[operation].responded = present();
+  FERMATA_ASSERT(!is_open(operation));
 }
 
 void HistoryRecord::forget(std::size_t operation) {
@@ -71,6 +75,7 @@ bool HistoryRecord::run_goes_on() const noexcept { return world_ != nullptr && !
 
 std::vector<std::vector<OperationSpan>> HistoryRecord::spans_of(
     const std::vector<std::uint32_t>& partitions) const {
+  FERMATA_ASSERT(partitions.size() == operations_.size());
   std::vector<std::vector<OperationSpan>> spans;
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     const Operation& operation = operations_[i];
@@ -82,6 +87,7 @@ std::vector<std::vector<OperationSpan>> HistoryRecord::spans_of(
     if (operation.responded) {
       span.responded = operation.responded->position;
       span.only_reads = only_reads(i);
+      FERMATA_ASSERT(span.invoked < span.responded);
     }
     spans[partitions[i]].push_back(span);
   }
@@ -98,6 +104,8 @@ HistoryVerdict HistoryRecord::judge(const std::vector<std::uint32_t>& partitions
     if (search.answer == Linearizability::Undecided) verdict.answer = Linearizability::Undecided;
     if (search.answer != Linearizability::No) continue;
     const Counterexample found = find_counterexample(spans, search, semantics, limits.shrinking);
+    FERMATA_ASSERT(!found.spans.empty());
+    FERMATA_ASSERT(found.unexplained < operations_.size());
     verdict.answer = Linearizability::No;
     verdict.unexplained = found.unexplained;
     for (const OperationSpan& span : found.spans) {
@@ -123,6 +131,7 @@ void HistoryRecord::report(const HistoryVerdict& verdict,
   failure.at = world_->now();
   failure.step = world_->present_step();
   if (verdict.answer == Linearizability::No) {
+    FERMATA_ASSERT(verdict.unexplained.has_value());
     failure.message = fmt::format("history '{}' is not linearizable", name_);
     failure.explanation = text(verdict);
   } else {
@@ -144,6 +153,7 @@ void HistoryRecord::keep(const HistoryVerdict* verdict) const {
 // --- showing ---
 
 std::string HistoryRecord::sentence(std::size_t operation) const {
+  FERMATA_ASSERT(operation < operations_.size());
   const Operation& each = operations_[operation];
   const std::string end = each.responded ? result_text(operation) : std::string("no response");
   return fmt::format("{} by '{}': {}", operation_text(operation), clients_[each.client], end);
@@ -155,6 +165,7 @@ std::string HistoryRecord::table(const HistoryVerdict& verdict) const {
     std::size_t client;
     std::string text;
   };
+  FERMATA_ASSERT(operations_[*verdict.unexplained].responded.has_value());
   const std::uint32_t end = operations_[*verdict.unexplained].responded->position;
   std::vector<Cell> cells;
   for (const std::size_t i : verdict.counterexample) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/history/configuration_set.hpp"
 
 namespace fermata::sim {
@@ -30,11 +31,14 @@ class WindowedBits {
   explicit WindowedBits(std::size_t bits) : words_(bits / 64 + 1) {}
 
   void set(std::size_t bit) noexcept {
+    FERMATA_ASSERT(bit / 64 < words_.size());
+    FERMATA_ASSERT((words_[bit / 64] >> (bit % 64) & 1U) == 0);
     words_[bit / 64] |= std::uint64_t{1} << (bit % 64);
     end_ = std::max(end_, bit / 64 + 1);
     while (words_[begin_] == ~std::uint64_t{0}) ++begin_;
   }
   void clear(std::size_t bit) noexcept {
+    FERMATA_ASSERT((words_[bit / 64] >> (bit % 64) & 1U) != 0);
     words_[bit / 64] &= ~(std::uint64_t{1} << (bit % 64));
     begin_ = std::min(begin_, bit / 64);
     while (end_ > 0 && words_[end_ - 1] == 0) --end_;
@@ -69,6 +73,7 @@ class Searcher {
     };
     std::sort(answered_.begin(), answered_.end(), earlier);
     std::sort(loose_.begin(), loose_.end(), earlier);
+    FERMATA_ASSERT(answered_.size() + loose_.size() == spans.size());
     open_ = answered_.size();
     link_entries();
   }
@@ -82,6 +87,7 @@ class Searcher {
       if (!descend() && !back_up()) return result(Linearizability::No);
     }
     longest_ = order();
+    FERMATA_ASSERT(longest_.size() >= answered_.size());
     return result(Linearizability::Yes);
   }
 
@@ -122,6 +128,7 @@ class Searcher {
     std::sort(entries_.begin(), entries_.end(),
               [](const Entry& a, const Entry& b) { return a.position < b.position; });
     head_ = static_cast<std::uint32_t>(entries_.size());
+    FERMATA_ASSERT(head_ == 2 * answered_.size());
     entries_.emplace_back();
     ends_.resize(answered_.size());
     for (std::uint32_t i = 0; i <= head_; ++i) {
@@ -206,6 +213,7 @@ class Searcher {
     while (!frames_.empty()) {
       const Frame frame = frames_.back();
       frames_.pop_back();
+      FERMATA_ASSERT(frame.choices <= choices_.size());
       if (is_answered(frame.candidate)) relink(ends_[frame.candidate]);
       unmark(frame.candidate);
       state_ = frame.from;
@@ -225,6 +233,7 @@ class Searcher {
 
   void mark(std::uint32_t candidate) noexcept {
     if (is_answered(candidate)) {
+      FERMATA_ASSERT(open_ > 0);
       linearized_.set(candidate);
       --open_;
     } else {
@@ -233,6 +242,7 @@ class Searcher {
   }
   void unmark(std::uint32_t candidate) noexcept {
     if (is_answered(candidate)) {
+      FERMATA_ASSERT(open_ < answered_.size());
       linearized_.clear(candidate);
       ++open_;
     } else {
@@ -252,10 +262,12 @@ class Searcher {
     return (used_[loose / 64] >> (loose % 64) & 1U) != 0;
   }
   void flip_used(std::size_t loose) noexcept {
+    FERMATA_ASSERT(loose < loose_.size());
     used_[loose / 64] ^= std::uint64_t{1} << (loose % 64);
   }
 
   void unlink(const Ends& ends) noexcept {
+    FERMATA_ASSERT(ends.invocation < ends.response);
     for (const std::uint32_t at : {ends.invocation, ends.response}) {
       entries_[entries_[at].previous].next = entries_[at].next;
       entries_[entries_[at].next].previous = entries_[at].previous;
@@ -271,6 +283,7 @@ class Searcher {
   /// Without a loose operation, or going back, it goes no further.
   void note_stop() {
     furthest_ = std::max(furthest_, entries_[cursor_].position);
+    FERMATA_ASSERT(entries_[cursor_].response);
     const std::size_t placed = answered_.size() - open_;
     if (placed <= most_placed_) return;
     most_placed_ = placed;
@@ -316,7 +329,9 @@ class Searcher {
 
 LinearizationSearch find_linearization(std::span<const OperationSpan> spans, Semantics& semantics,
                                        std::uint64_t limit) {
-  return Searcher(spans, semantics, limit).run();
+  LinearizationSearch search = Searcher(spans, semantics, limit).run();
+  FERMATA_ASSERT(search.order.size() <= spans.size());
+  return search;
 }
 
 }  // namespace detail
