@@ -99,11 +99,9 @@ Duration SimFileWatches::delay() {
 }
 
 std::uint64_t SimFileWatches::key_of_draw(const char* draw) {
-  const std::uint64_t key = key_of(key_, draw);
-  if (machine_.decisions().naming()) {
-    machine_.decisions().name(key, fmt::format("{} of a file watch of {}", draw, machine_.name()));
-  }
-  return key;
+  return machine_.decisions().named(key_of(key_, draw), [&] {
+    return fmt::format("{} of a file watch of {}", draw, machine_.name());
+  });
 }
 
 void SimFileWatches::forget(const SimPlace& place) noexcept {

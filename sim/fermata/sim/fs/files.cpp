@@ -34,12 +34,10 @@ const std::string& path_of(const FileOperation& operation) {
 // --- when ---
 
 int SimFiles::enqueue(FileOperation& operation) {
+  const char* const call = to_string(operation.call);
   const std::uint64_t key =
-      key_of(key_of(machine_.key(), to_string(operation.call)), path_of(operation));
-  if (machine_.decisions().naming()) {
-    machine_.decisions().name(key,
-                              fmt::format("{} {}", to_string(operation.call), path_of(operation)));
-  }
+      machine_.decisions().named(key_of(key_of(machine_.key(), call), path_of(operation)),
+                                 [&] { return fmt::format("{} {}", call, path_of(operation)); });
   jobs_.emplace_back(*this, operation, key);
   Job& job = jobs_.back();
   job.self = std::prev(jobs_.end());
@@ -206,8 +204,8 @@ std::size_t SimFiles::shortened(std::size_t size, Fault fault, std::uint64_t key
 std::uint64_t SimFiles::key_of_draw(std::uint64_t key, const char* draw) {
   const std::uint64_t drawn = key_of(key, draw);
   const Names& names = machine_.decisions().names().all();
-  if (const auto named = names.find(key); machine_.decisions().naming() && named != names.end()) {
-    machine_.decisions().name(drawn, fmt::format("{} of {}", draw, named->second));
+  if (const auto known = names.find(key); known != names.end()) {
+    machine_.decisions().named(drawn, [&] { return fmt::format("{} of {}", draw, known->second); });
   }
   return drawn;
 }

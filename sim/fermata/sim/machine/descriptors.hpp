@@ -12,10 +12,9 @@ namespace fermata::sim::detail {
 
 /// Whether the process has no descriptor left for what it opens now, `what`: "connection", ...
 inline bool out_of_descriptors(Machine& machine, Stream stream, std::string_view what) {
-  const std::uint64_t key = key_of(key_of(machine.key(), "descriptor"), what);
-  if (machine.decisions().naming()) {
-    machine.decisions().name(key, fmt::format("a descriptor for a {} on {}", what, machine.name()));
-  }
+  const std::uint64_t key = machine.decisions().named(
+      key_of(key_of(machine.key(), "descriptor"), what),
+      [&] { return fmt::format("a descriptor for a {} on {}", what, machine.name()); });
   return machine.faults().strikes(Fault::OutOfDescriptors, stream, key);
 }
 

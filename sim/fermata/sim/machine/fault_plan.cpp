@@ -62,8 +62,8 @@ bool FaultPlan::strikes(std::string_view name) {
     decide(name, keys_of(name), allowed_.has(Fault::Point), point);
   }
   if (point.presence == Presence::Absent) return false;
-  const std::uint64_t key = key_of(key_of(to_string(Fault::Point)), name);
-  if (decisions_.naming()) decisions_.name(key, fmt::format("fault point '{}'", name));
+  const std::uint64_t key = decisions_.named(key_of(key_of(to_string(Fault::Point)), name),
+                                             [&] { return fmt::format("fault point '{}'", name); });
   if (!decisions_.chance(Stream::Fault, key, point.odds)) return false;
   ++point.struck;
   count(Fault::Point, key);
@@ -93,13 +93,13 @@ const FaultPlan::Keys& FaultPlan::keys_of(Fault fault) noexcept {
 void FaultPlan::decide(std::string_view name, const Keys& keys, bool allowed, Kind& kind) {
   kind.presence = Presence::Absent;
   if (!allowed) return;
-  if (decisions_.naming()) {
-    decisions_.name(keys.present, fmt::format("whether this run has '{}'", name));
-    decisions_.name(keys.odds, fmt::format("how often '{}' strikes", name));
-  }
-  if (decisions_.draw(Stream::Fault, keys.present, 2) == 0) return;
+  const std::uint64_t present = decisions_.named(
+      keys.present, [&] { return fmt::format("whether this run has '{}'", name); });
+  if (decisions_.draw(Stream::Fault, present, 2) == 0) return;
   kind.presence = Presence::Present;
-  kind.odds = kOdds[decisions_.draw(Stream::Fault, keys.odds, std::size(kOdds))];
+  const std::uint64_t odds =
+      decisions_.named(keys.odds, [&] { return fmt::format("how often '{}' strikes", name); });
+  kind.odds = kOdds[decisions_.draw(Stream::Fault, odds, std::size(kOdds))];
 }
 
 std::string FaultPlan::names_going() const {

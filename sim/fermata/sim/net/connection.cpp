@@ -44,10 +44,9 @@ Instant Connection::arrival_from(Side from, std::size_t bytes) {
     if (ends_[from].endpoint != nullptr) ends_[from].endpoint->sent_into_the_void();
     return arrival;
   }
-  if (machine.decisions().naming()) {
-    machine.decisions().name(delay_keys_[from], "delay " + text(from));
-  }
-  return arrival + extra_delay(machine, Fault::Delay, delay_keys_[from]);
+  const std::uint64_t key =
+      machine.decisions().named(delay_keys_[from], [&] { return "delay " + text(from); });
+  return arrival + extra_delay(machine, Fault::Delay, key);
 }
 
 void Connection::send(Side from, std::span<const std::byte> bytes) {

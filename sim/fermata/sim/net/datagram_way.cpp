@@ -23,12 +23,9 @@ DatagramWay::DatagramWay(LinkState& link, PacketSwitch& destination)
       arrival_(*this, &DatagramWay::arrive) {}
 
 std::uint64_t DatagramWay::key(Fault fault) {
-  const std::uint64_t key = key_of(key_, to_string(fault));
-  if (from_.decisions().naming()) {
-    from_.decisions().name(
-        key, fmt::format("{} of datagrams {} -> {}", to_string(fault), from_.name(), to_.name()));
-  }
-  return key;
+  return from_.decisions().named(key_of(key_, to_string(fault)), [&] {
+    return fmt::format("{} of datagrams {} -> {}", to_string(fault), from_.name(), to_.name());
+  });
 }
 
 Traffic::Id note_datagram(const Machine& from, const Machine& to, const Packet& packet,

@@ -81,10 +81,9 @@ void SimDatagramSocket::hand_over() {
 // --- sending ---
 
 bool SimDatagramSocket::would_block() {
-  const std::uint64_t key = key_of(key_, "would block");
-  if (machine_.decisions().naming()) {
-    machine_.decisions().name(key, fmt::format("sending from {} has to wait", address_.text()));
-  }
+  const std::uint64_t key = machine_.decisions().named(key_of(key_, "would block"), [&] {
+    return fmt::format("sending from {} has to wait", address_.text());
+  });
   return machine_.faults().strikes(Fault::ShortWrite, Stream::Network, key);
 }
 

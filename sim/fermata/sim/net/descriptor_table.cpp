@@ -137,11 +137,9 @@ void DescriptorTable::end_run(std::vector<std::string>& leaks) {
 // --- faults ---
 
 std::uint64_t DescriptorTable::key(const DescriptorFile& file, const char* draw) const {
-  const std::uint64_t key = key_of(file.key, draw);
-  if (machine_.decisions().naming()) {
-    machine_.decisions().name(key, fmt::format("{} at descriptor {}", draw, file.number));
-  }
-  return key;
+  return machine_.decisions().named(key_of(file.key, draw), [&] {
+    return fmt::format("{} at descriptor {}", draw, file.number);
+  });
 }
 
 bool DescriptorTable::strikes(Fault fault, const DescriptorFile& file, const char* draw) {

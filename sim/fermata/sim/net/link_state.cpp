@@ -72,11 +72,10 @@ Instant LinkState::carried(Instant when, std::size_t bytes) {
 
 Duration LinkState::drawn_latency() {
   if (latency_.shape_ == Latency::Shape::Fixed) return latency_.least_;
-  if (from_.decisions().naming()) {
-    from_.decisions().name(latency_key_, fmt::format("latency {} -> {}", from_.name(), to_.name()));
-  }
   const auto draw = [&](std::uint64_t bound) {
-    return from_.decisions().draw(Stream::Network, latency_key_, bound);
+    const std::uint64_t key = from_.decisions().named(
+        latency_key_, [&] { return fmt::format("latency {} -> {}", from_.name(), to_.name()); });
+    return from_.decisions().draw(Stream::Network, key, bound);
   };
   if (latency_.shape_ == Latency::Shape::Uniform) {
     const auto spread = static_cast<std::uint64_t>((latency_.most_ - latency_.least_).count());
@@ -92,19 +91,16 @@ void LinkState::meet_faults() {
   const Instant now = from_.now();
   if (&from_ == &to_ || clogged_until_ > now || losing_until_ > now) return;
   FaultPlan& faults = from_.faults();
-  const auto name = [&](std::uint64_t key, Fault fault) {
-    if (!from_.decisions().naming()) return;
-    from_.decisions().name(key,
-                           fmt::format("{} {} -> {}", to_string(fault), from_.name(), to_.name()));
+  const auto strength = [&](Fault fault, std::uint64_t key, std::uint64_t bound) {
+    from_.decisions().named(key, [&] {
+      return fmt::format("{} {} -> {}", to_string(fault), from_.name(), to_.name());
+    });
+    return faults.strength(fault, Stream::Network, key, bound);
   };
-  name(clog_key_, Fault::Clog);
-  name(partition_key_, Fault::Partition);
-  if (const auto length = faults.strength(Fault::Clog, Stream::Network, clog_key_, kFaultLengths)) {
+  if (const auto length = strength(Fault::Clog, clog_key_, kFaultLengths)) {
     clog(kShortestFault * (1 << length));
   }
-  const std::uint64_t kinds = kSplits * kFaultLengths;
-  if (const auto drawn =
-          faults.strength(Fault::Partition, Stream::Network, partition_key_, kinds)) {
+  if (const auto drawn = strength(Fault::Partition, partition_key_, kSplits * kFaultLengths)) {
     partition(drawn);
   }
 }

@@ -118,11 +118,8 @@ Address SimStream::peer_address() const {
 }
 
 std::uint64_t SimStream::key(const char* draw) const {
-  const std::uint64_t key = key_of(key_, draw);
-  if (machine().decisions().naming()) {
-    machine().decisions().name(key, fmt::format("{} at {}", draw, connection_->text(side_)));
-  }
-  return key;
+  return machine().decisions().named(
+      key_of(key_, draw), [&] { return fmt::format("{} at {}", draw, connection_->text(side_)); });
 }
 
 // --- establishing ---

@@ -82,11 +82,8 @@ SimChild::SimChild(Machine& machine, std::uint64_t key, std::string name, Script
 }
 
 std::uint64_t SimChild::key(const char* draw) {
-  const std::uint64_t key = key_of(key_, draw);
-  if (machine_.decisions().naming()) {
-    machine_.decisions().name(key, fmt::format("{} of process '{}'", draw, name_));
-  }
-  return key;
+  return machine_.decisions().named(key_of(key_, draw),
+                                    [&] { return fmt::format("{} of process '{}'", draw, name_); });
 }
 
 Duration SimChild::drawn(const char* draw) {

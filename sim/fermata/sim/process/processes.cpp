@@ -27,10 +27,9 @@ bool stops(int signum) noexcept {
 
 Processes::Started SimProcesses::start(const ProcessOptions& options) {
   const std::string& name = options.program;
-  const std::uint64_t key = key_of(key_of(machine_.key(), "process"), name);
-  if (machine_.decisions().naming()) {
-    machine_.decisions().name(key, fmt::format("whether process '{}' starts", name));
-  }
+  const std::uint64_t key =
+      machine_.decisions().named(key_of(key_of(machine_.key(), "process"), name),
+                                 [&] { return fmt::format("whether process '{}' starts", name); });
   if (machine_.faults().strikes(Fault::SpawnFailure, Stream::Fault, key)) {
     throw InputOutputError(description_of(options), EAGAIN);
   }

@@ -56,7 +56,7 @@ std::size_t Decisions::pick(const Candidates& candidates) {
 
 std::uint64_t Decisions::draw(Stream stream, std::uint64_t key, std::uint64_t bound) {
   if (stream == Stream::Workload && whereabouts_ != nullptr) {
-    names_.add(key, [&] { return "random() in " + whereabouts_->coroutine(); });
+    named(key, [&] { return "random() in " + whereabouts_->coroutine(); });
   }
   const Draw draw = ask(stream, key, bound);
   Replay* const replay = source_.replay(log_.draws());

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "fermata/core/chooser.hpp"
@@ -65,6 +64,15 @@ class Decisions final : public Chooser {
 
   std::uint64_t draw(Stream stream, std::uint64_t key, std::uint64_t bound) override;
 
+  /// Returns `key`, which reports call what `make` returns:
+  /// draw(stream, named(key, [&] { return "latency of " + link; }), bound). No name is made while
+  /// nobody wants to read it.
+  template <NameMaker Make>
+  std::uint64_t named(std::uint64_t key, const Make& make) {
+    names_.add(key, make);
+    return key;
+  }
+
   /// Calm except with `odds`: then uniform in [1, bound). REQUIRES: bound > 1.
   std::uint64_t draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound, Odds odds);
 
@@ -93,11 +101,6 @@ class Decisions final : public Chooser {
 
   /// Who knows the time of a draw; null: all are at zero. Must outlive this.
   void set_whereabouts(const Whereabouts* whereabouts) noexcept { whereabouts_ = whereabouts; }
-
-  [[nodiscard]] bool naming() const noexcept { return names_.wanted(); }
-  void name(std::uint64_t key, const std::string& text) {
-    names_.add(key, [&] { return text; });
-  }
 
   // --- the parts ---
 

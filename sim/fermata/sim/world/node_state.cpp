@@ -111,10 +111,9 @@ void NodeState::let_threads_in() noexcept {
   if (others > now_) return;
   unsigned turns = 1;
   if (others == now_) {
-    const std::uint64_t key = key_of(key_, "threads");
-    if (decisions().naming()) {
-      decisions().name(key, fmt::format("turns of other threads before '{}'", name_));
-    }
+    const std::uint64_t key = decisions().named(key_of(key_, "threads"), [&] {
+      return fmt::format("turns of other threads before '{}'", name_);
+    });
     turns = kTurnsOfOthers[decisions().draw(Stream::Offload, key, kTurnsOfOthers.size())];
   }
   for (; turns > 0 && !stage_.over() && earliest_beside() <= now_; --turns) {
@@ -203,8 +202,8 @@ void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
   last_ran_ = 0;
   begin();
   now_ = spawner.now_;
-  const std::uint64_t key = key_of(key_, "start");
-  if (decisions().naming()) decisions().name(key, fmt::format("start of thread '{}'", name_));
+  const std::uint64_t key = decisions().named(
+      key_of(key_, "start"), [&] { return fmt::format("start of thread '{}'", name_); });
   if (const std::uint64_t late = decisions().draw(Stream::Offload, key, kStarts)) {
     phase_ = Phase::Waiting;
     wake_by_ = now_ + kShortestStart * (1 << late);
@@ -341,8 +340,8 @@ void NodeState::run_body(const std::function<void()>& body) {
 }
 
 void NodeState::meet_clock_fault() {
-  const std::uint64_t key = key_of(key_, kClockKey);
-  if (decisions().naming()) decisions().name(key, fmt::format("the clock of '{}'", name_));
+  const std::uint64_t key = decisions().named(
+      key_of(key_, kClockKey), [&] { return fmt::format("the clock of '{}'", name_); });
   const std::uint64_t drawn = faults().strength(Fault::Clock, Stream::Time, key, kClockFaults);
   if (drawn == 0) return;
   const int doublings = static_cast<int>(drawn / 2);
@@ -400,10 +399,9 @@ void NodeState::may_crash() {
 
 void NodeState::plan_crash() {
   waits_ = 0;
-  const std::uint64_t key = key_of(key_of(key_, "crash"), to_string(Fault::Crash));
-  if (decisions_.naming()) {
-    decisions_.name(key, fmt::format("the wait in which '{}' crashes", name_));
-  }
+  const std::uint64_t key =
+      decisions_.named(key_of(key_of(key_, "crash"), to_string(Fault::Crash)),
+                       [&] { return fmt::format("the wait in which '{}' crashes", name_); });
   crash_in_ =
       faults_.place(Fault::Crash, Stream::Fault, key, key_, life_ > 1 ? kLaterCrash : kFirstCrash);
 }

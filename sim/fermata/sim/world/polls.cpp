@@ -121,11 +121,9 @@ void SimPoll::tell() {
 
 void SimPoll::plan_false_alarm() {
   if (program_.faults().is_absent(Fault::SpuriousReadiness)) return;
-  const std::uint64_t key = key_of(key_, "spurious readiness");
-  if (program_.decisions().naming()) {
-    program_.decisions().name(key,
-                              fmt::format("spurious readiness of descriptor {}", descriptor()));
-  }
+  const std::uint64_t key = program_.decisions().named(key_of(key_, "spurious readiness"), [&] {
+    return fmt::format("spurious readiness of descriptor {}", descriptor());
+  });
   const Instant when = drawn_time(program_, Fault::SpuriousReadiness, key);
   if (when != Instant::never()) program_.agenda().schedule(false_alarm_, when, key_);
 }
@@ -154,10 +152,9 @@ void SimPolls::begin_turn() {
 
 Instant SimPolls::interruption() {
   if (armed_ == 0 || program_.faults().is_absent(Fault::Interrupted)) return Instant::never();
-  if (program_.decisions().naming()) {
-    program_.decisions().name(wait_key_, fmt::format("interrupted wait of '{}'", program_.name()));
-  }
-  return drawn_time(program_, Fault::Interrupted, wait_key_);
+  const std::uint64_t key = program_.decisions().named(
+      wait_key_, [&] { return fmt::format("interrupted wait of '{}'", program_.name()); });
+  return drawn_time(program_, Fault::Interrupted, key);
 }
 
 }  // namespace fermata::sim::detail

@@ -64,21 +64,17 @@ std::vector<std::string> SimReactor::detach() noexcept {
 }
 
 void SimReactor::meet_pause() {
-  if (program_.decisions().naming()) {
-    program_.decisions().name(pause_key_, fmt::format("pause of '{}'", program_.name()));
-  }
-  const std::uint64_t length =
-      program_.faults().strength(Fault::Pause, Stream::Time, pause_key_, kPauses);
+  const std::uint64_t key = program_.decisions().named(
+      pause_key_, [&] { return fmt::format("pause of '{}'", program_.name()); });
+  const std::uint64_t length = program_.faults().strength(Fault::Pause, Stream::Time, key, kPauses);
   if (length != 0) program_.pause_for(kLeastPause * (1 << length));
 }
 
 Duration SimReactor::lateness() {
-  if (program_.decisions().naming()) {
-    program_.decisions().name(lateness_key_,
-                              fmt::format("lateness of timers on '{}'", program_.name()));
-  }
+  const std::uint64_t key = program_.decisions().named(
+      lateness_key_, [&] { return fmt::format("lateness of timers on '{}'", program_.name()); });
   const std::uint64_t late =
-      program_.faults().strength(Fault::TimerLate, Stream::Time, lateness_key_, kLatenesses);
+      program_.faults().strength(Fault::TimerLate, Stream::Time, key, kLatenesses);
   return late == 0 ? Duration::zero() : kLeastLateness * (1 << late);
 }
 

@@ -60,8 +60,9 @@ void WorldState::crash_now(NodeState& node) {
 
 std::uint64_t WorldState::drawn_at_crash(const NodeState& node, Stream stream, std::uint64_t part,
                                          const char* what, std::uint64_t bound) {
-  const std::uint64_t key = key_of(key_of(node.key(), "crash"), part);
-  if (decisions_.naming()) decisions_.name(key, fmt::format(fmt::runtime(what), node.name()));
+  const std::uint64_t key = decisions_.named(key_of(key_of(node.key(), "crash"), part), [&] {
+    return fmt::format(fmt::runtime(what), node.name());
+  });
   return decisions_.draw(stream, key, bound);
 }
 
@@ -75,10 +76,9 @@ void WorldState::restart(NodeState& node) {
 }
 
 void WorldState::meet_crash(NodeState& node) {
-  const std::uint64_t key = key_of(key_of(node.key(), "crash"), 2);
-  if (decisions_.naming()) {
-    decisions_.name(key, fmt::format("how long '{}' goes on before it crashes", node.name()));
-  }
+  const std::uint64_t key = decisions_.named(key_of(key_of(node.key(), "crash"), 2), [&] {
+    return fmt::format("how long '{}' goes on before it crashes", node.name());
+  });
   const std::uint64_t late = decisions_.draw_rarely(Stream::Fault, key, kTimes, kDelay);
   const Duration delay = late == 0 ? Duration::zero() : kLeastTime * (1 << late);
   later(delay, [this, &node, life = node.life(), key] {
