@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
 #include <vector>
 
 namespace fermata::sim {
@@ -181,6 +182,18 @@ TEST(Decisions, KeepNamesOnlyWhenSomebodyReadsThem) {
   EXPECT_EQ(name_of(decisions.spawn_path(1, "worker"), decisions.names().all()), "'worker #2'");
 }
 
+TEST(Decisions, MakeTheNameOfAKeyOnlyWhenSomebodyReadsIt) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  int made = 0;
+  const auto name = [&] { return "latency " + std::to_string(++made); };
+  EXPECT_EQ(decisions.named(5, name), 5u);
+  EXPECT_EQ(made, 0);
+  decisions.names().set_wanted(true);
+  EXPECT_EQ(decisions.named(5, name), 5u);
+  EXPECT_EQ(name_of(5, decisions.names().all()), "'latency 1'");
+}
+
 // A program of two coroutines and a link, as far as the chooser can see.
 struct Program {
   int draws = 3;
@@ -237,6 +250,21 @@ TEST(Replay, ReportsTheFirstDivergenceWhenStrict) {
   const std::string late = name_of(key_of("late"), {});
   EXPECT_EQ(replay.divergence()->expected, "draw 1 (network " + loss + " is 1, below 10)");
   EXPECT_EQ(replay.divergence()->got, "draw 1 (time " + late + ", below 7)");
+}
+
+TEST(Replay, DivergesAtAValueThatTheDrawCannotHave) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  std::vector<Decision> tape = copy_of(decisions);
+  tape.front().value = 10;
+  Replay replay(tape, 1, {}, ReplayMode::Strict);
+
+  decisions.begin_replay(replay);
+  EXPECT_EQ(decisions.draw(Stream::Network, key_of("loss"), 10), 0u);
+  EXPECT_TRUE(replay.divergence());
+  EXPECT_EQ(replay.matched(), 0u);
 }
 
 TEST(Replay, DivergesAtACoroutineThatIsNoCandidate) {
