@@ -19,7 +19,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/explore.hpp"
-#include "fermata/sim/run/watched.hpp"
+#include "fermata/sim/run/process/watched_exploration.hpp"
 #include "properties/laws/shrink.hpp"
 #include "properties/suite/entries.hpp"
 
@@ -136,7 +136,7 @@ void keep_only(std::vector<Entry>& all, std::string_view names) {
   all = std::move(kept);
 }
 
-int explore_all(const Choice& choice, const sim::Board& board) {
+int explore_all(const Choice& choice, const sim::SharedStatus& status) {
   Totals totals;
   Sum sum;
   auto all = entries(&totals);
@@ -155,9 +155,9 @@ int explore_all(const Choice& choice, const sim::Board& board) {
       options.strategy = strategy;
       options.seed = choice.seed;
       options.runs = chosen ? choice.runs : (choice.runs + i) / kStrategies.size();
-      board.name(fmt::format("{} --strategy {}", entry.name, strategy));
+      status.name(fmt::format("{} --strategy {}", entry.name, strategy));
       options.on_run = [&](std::uint64_t run, const sim::ExploreResult& /*so_far*/) {
-        board.page().run.store(run, std::memory_order_relaxed);
+        status.page().run.store(run, std::memory_order_relaxed);
         progress.run(before + run);
         return true;
       };
@@ -179,12 +179,13 @@ int explore_all(const Choice& choice, const sim::Board& board) {
 
 /// In a process of its own, but for a single run, which a debugger may want to see.
 int explore_watched(const Choice& choice) {
-  if (choice.runs == 1) return explore_all(choice, sim::Board::open({}));
-  return sim::explore_watched([&](const sim::Board& board) { return explore_all(choice, board); },
-                              [&](std::string_view name, std::uint64_t run) {
-                                return fmt::format("fermata_suite --only {} --seed {} --runs {}",
-                                                   name, sim::seed_text(choice.seed), run + 1);
-                              });
+  if (choice.runs == 1) return explore_all(choice, sim::SharedStatus::open({}));
+  return sim::explore_watched(
+      [&](const sim::SharedStatus& status) { return explore_all(choice, status); },
+      [&](std::string_view name, std::uint64_t run) {
+        return fmt::format("fermata_suite --only {} --seed {} --runs {}", name,
+                           sim::seed_text(choice.seed), run + 1);
+      });
 }
 
 int list() {

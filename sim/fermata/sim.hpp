@@ -8,7 +8,7 @@
 #include "fermata/sim/guard/guard.hpp"
 #include "fermata/sim/history/history.hpp"
 #include "fermata/sim/run/explore.hpp"
-#include "fermata/sim/run/program.hpp"
+#include "fermata/sim/run/sim_main.hpp"
 #include "fermata/sim/run/sim_test.hpp"
 #include "fermata/sim/waits/explain.hpp"
 #include "fermata/sim/world/world.hpp"

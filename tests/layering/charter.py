@@ -32,8 +32,10 @@ CHARTER = {
 }
 # Other processes, which make runs again, are not waited for without end.
 WAITS_FOR_PROCESSES = {
-    *("sim/fermata/sim/run/autopsy.cpp", "sim/fermata/sim/run/fresh_process.cpp"),
-    *("sim/fermata/sim/run/process_wait.cpp", "sim/fermata/sim/run/process_wait.hpp"),
+    *("sim/fermata/sim/run/forked_trials.cpp", "sim/fermata/sim/run/forked_trials.hpp"),
+    "sim/fermata/sim/run/fresh_process.cpp",
+    "sim/fermata/sim/run/process/process_wait.cpp",
+    "sim/fermata/sim/run/process/process_wait.hpp",
 }
 CHARTER_EXCEPTIONS = {
     "a random generator of its own": {"sim/fermata/sim/guard/guarded_functions.cpp"},
@@ -43,7 +45,7 @@ CHARTER_EXCEPTIONS = {
     # The one table of FERMATA_* variables; what malloc was asked to fill blocks with.
     # Which driver a program's loop has.
     "the environment": {
-        *("sim/fermata/sim/run/environment.cpp", "sim/fermata/sim/run/perturbation.cpp"),
+        *("sim/fermata/sim/run/environment.cpp", "sim/fermata/sim/run/heap_perturbation.cpp"),
         "runtime/fermata/drivers/factory.cpp",
     },
     # Which runtime is current; the bounds of the thread's own stack; where an overflow is caught;

@@ -53,13 +53,14 @@ MAY_INCLUDE = {
     | sim("base record waits audit machine net fs process guard"),
     "sim/history": runtime("base") | sim("base tape world"),
     "sim/report": runtime("base reactor") | sim("base tape record"),
+    "sim/run/process": runtime("base") | sim("record tape guard"),
     "sim/run": runtime("base")
-    | sim("base tape strategy record audit machine guard world report"),
+    | sim("base tape strategy record audit machine guard world report run/process"),
     "sim/fuzz": runtime("base") | sim("base tape strategy record run"),
     "sim/property": runtime("base") | sim("base run"),
     "sim/db": runtime("base core sync reactor io db"),
     "sim/main": runtime("base") | sim("run fuzz"),
-    "sim/cli": runtime("base") | sim("base tape record report run"),
+    "sim/cli": runtime("base") | sim("base tape record report run/process run"),
     "sim": runtime("core sync") | sim("waits guard world history run property"),
     "models": runtime("base"),
 }

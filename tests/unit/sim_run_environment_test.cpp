@@ -48,7 +48,7 @@ TEST(Environment, ReadsEveryVariable) {
        "FERMATA_CHECK_DETERMINISM=0", "FERMATA_AUDIT=full",       "FERMATA_OUT=out",
        "FERMATA_TRACE=steps",         "FERMATA_CONFIRM=answer",   "FERMATA_CHECKS_OUT=checks",
        "FERMATA_FIRST_RUN=96",        "FERMATA_KEEP_GOING=on",    "FERMATA_LIST=list",
-       "FERMATA_BOARD=board",         "FERMATA_EVENTS=events",    "FERMATA_JOBS=anything",
+       "FERMATA_BOARD=status",        "FERMATA_EVENTS=events",    "FERMATA_JOBS=anything",
        "FERMATA_ROOT=/usr",           "FERMATA_DIR=/usr/lib",     "FERMATA_LOOP=select"});
   EXPECT_EQ(options.seed, 42u);
   EXPECT_EQ(options.runs, 7u);
@@ -68,7 +68,7 @@ TEST(Environment, ReadsEveryVariable) {
   EXPECT_EQ(options.first_run, 96u);
   EXPECT_TRUE(options.keep_going);
   EXPECT_EQ(options.list, "list");
-  EXPECT_EQ(options.board, "board");
+  EXPECT_EQ(options.status, "status");
   EXPECT_EQ(options.events, "events");
 }
 

@@ -14,7 +14,7 @@
 #include "fermata/base/sanitizer.hpp"
 #include "fermata/runtime.hpp"
 #include "fermata/sim/base/program_path.hpp"
-#include "fermata/sim/run/behaviours.hpp"
+#include "fermata/sim/run/distinct_runs.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "tests/support/deposits.hpp"
 
@@ -161,7 +161,7 @@ TEST(Explore, CutIntoPartsIsTheSameExploration) {
   ExploreOptions options = runs_of(300);
   options.strategy = "random";  // Learns nothing from one run for the next.
   const ExploreResult whole = explore(options, program);
-  Behaviours behaviours;
+  DistinctRuns behaviours;
   std::uint64_t steps = 0;
   options.runs = 100;
   for (options.first_run = 0; options.first_run < 300; options.first_run += 100) {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "fermata/sim/run/expectations.hpp"
+#include "fermata/sim/run/test_failures.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 
 namespace fermata::properties::zoo {

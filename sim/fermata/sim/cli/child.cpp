@@ -15,7 +15,7 @@
 #include <csignal>
 
 #include "fermata/base/error.hpp"
-#include "fermata/sim/run/forked_runs.hpp"
+#include "fermata/sim/record/crash.hpp"
 
 namespace fermata::sim::cli {
 namespace {
@@ -95,11 +95,11 @@ Ending ending_of(int status, const rusage& usage) {
 
 }  // namespace
 
-std::string Ending::text() const { return sim::detail::ending_text(signal, code); }
+std::string Ending::text() const { return ending_text(signal, code); }
 
 Child::Child(const Command& command) {
   Words arguments = arguments_of(command);
-  Words environment = environment_of(command, household_.mark());
+  Words environment = environment_of(command, descendants_.mark());
   const Pipe output = make_pipe();
   const Pipe trouble = make_pipe();
   process_ = ::fork();
@@ -115,7 +115,7 @@ Child::Child(const Command& command) {
   ::close(trouble.read);
   output_ = output.read;
   if (error == 0) {
-    household_.move_in(process_);
+    descendants_.belong_to(process_);
     ::setpgid(process_, process_);
     ::fcntl(output_, F_SETFL, O_NONBLOCK);
     end_ = static_cast<int>(::syscall(SYS_pidfd_open, process_, 0));
@@ -162,7 +162,7 @@ bool Child::has_ended() {
   rusage usage{};
   if (::wait4(process_, &status, WNOHANG, &usage) != process_) return false;
   kill();  // What it has forked.
-  household_.leave();
+  descendants_.end();
   ended_ = true;
   ending_ = ending_of(status, usage);
   read_output();

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "fermata/sim/cli/captured_text.hpp"
-#include "fermata/sim/cli/orphans.hpp"
+#include "fermata/sim/cli/descendants.hpp"
 
 namespace fermata::sim::cli {
 
@@ -71,7 +71,7 @@ class Child {
  private:
   void close_output() noexcept;
 
-  Household household_;
+  Descendants descendants_;
   pid_t process_ = 0;
   int output_ = -1;
   int end_ = -1;

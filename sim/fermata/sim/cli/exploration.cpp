@@ -11,8 +11,8 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/sim/cli/corpus.hpp"
+#include "fermata/sim/cli/crash_analysis.hpp"
 #include "fermata/sim/cli/interrupts.hpp"
-#include "fermata/sim/cli/post_mortem.hpp"
 
 namespace fermata::sim::cli {
 namespace {
@@ -39,7 +39,7 @@ milliseconds Exploration::elapsed() const {
 
 std::uint64_t Exploration::resume() {
   std::uint64_t runs = 0;
-  for (TestExploration& test : tests_) runs += test.resume(folder_.pieces(test.name()));
+  for (TestExploration& test : tests_) runs += test.resume(folder_.ranges(test.name()));
   return runs;
 }
 
@@ -97,7 +97,7 @@ bool Exploration::start_one() {
 bool Exploration::start_one_of(std::size_t index) {
   TestExploration& test = tests_[index];
   State& state = states_[index];
-  Assignment assignment{.test = test.name(), .piece = {}, .tape = {}, .events = {}};
+  Assignment assignment{.test = test.name(), .range = {}, .tape = {}, .events = {}};
   if (!state.tapes.empty() && !test.unwanted(0)) {
     assignment.tape = state.tapes.back();
     state.tapes.pop_back();
@@ -105,10 +105,10 @@ bool Exploration::start_one_of(std::size_t index) {
     ++state.replays;
   } else {
     if (state.replays > 0) return false;
-    const std::optional<Piece> piece = test.next();
-    if (!piece) return false;
-    assignment.piece = *piece;
-    assignment.events = folder_.events_path(test.name(), piece->first);
+    const std::optional<RunRange> range = test.next();
+    if (!range) return false;
+    assignment.range = *range;
+    assignment.events = folder_.events_path(test.name(), range->first);
   }
   jobs_.push_back(std::make_unique<Job>(options_, binary_, std::move(assignment)));
   ++state.jobs;
@@ -151,27 +151,28 @@ void Exploration::finish(Job& job) {
   states_[index].spent += job.age();
   --states_[index].jobs;
   if (job.dropped()) {
-    tests_[index].dropped(assignment.piece);
-    remove_artifacts(job.told().failures, tests_[index]);
-    folder_.forget(assignment.test, assignment.piece.first);
+    tests_[index].dropped(assignment.range);
+    remove_artifacts(job.reported().failures, tests_[index]);
+    folder_.forget(assignment.test, assignment.range.first);
     return;
   }
-  Told told = job.told();
-  if (!told.error.empty()) throw UsageError(fmt::format("{}: {}", assignment.test, told.error));
+  ReportedEvents reported = job.reported();
+  if (!reported.error.empty())
+    throw UsageError(fmt::format("{}: {}", assignment.test, reported.error));
   if (!assignment.tape.empty()) {
     --states_[index].replays;
-    return finish_replay(job, std::move(told));
+    return finish_replay(job, std::move(reported));
   }
-  if (told.explored) {
-    note_memory_limit(told.explored->failures);
-    explored(index, job, std::move(*told.explored));
+  if (reported.explored) {
+    note_memory_limit(reported.explored->failures);
+    explored(index, job, std::move(*reported.explored));
   } else if (const std::string trouble = job.trouble(); !trouble.empty()) {
     throw UsageError(trouble);
   } else {
-    PieceRecord record = job.crash_record();
-    folder_.forget(assignment.test, assignment.piece.first);
+    RangeResult record = job.crash_record();
+    folder_.forget(assignment.test, assignment.range.first);
     write_crash(folder_.events_path(assignment.test, record.first_run), record);
-    tests_[index].died(assignment.piece, std::move(record));
+    tests_[index].died(assignment.range, std::move(record));
   }
   tidy_up(index);
 }
@@ -186,22 +187,22 @@ void Exploration::note_memory_limit(std::vector<FailureRecord>& failures) const 
   }
 }
 
-// A process that has told its end may still die of it.
-void Exploration::explored(std::size_t test, Job& job, PieceRecord record) {
+// A process that has reported its end may still die of it.
+void Exploration::explored(std::size_t test, Job& job, RangeResult record) {
   if (job.child().ending().signal != 0) {
     FailureRecord failure = job.crash_record().failures.front();
     failure.message += " after its last run";
     failure.signature += " after its last run";
     record.failures.push_back(std::move(failure));
   }
-  tests_[test].explored(job.assignment().piece, std::move(record));
+  tests_[test].explored(job.assignment().range, std::move(record));
 }
 
-void Exploration::finish_replay(Job& job, Told told) {
+void Exploration::finish_replay(Job& job, ReportedEvents reported) {
   const std::size_t index = index_of(job);
-  ReplayRecord record;
-  if (told.replayed) {
-    record = std::move(*told.replayed);
+  ReplayResult record;
+  if (reported.replayed) {
+    record = std::move(*reported.replayed);
   } else {
     record.failures = job.crash_record().failures;
     record.summary = record.failures.front().message;
@@ -216,20 +217,20 @@ void Exploration::drop_unwanted() {
   for (const auto& job : jobs_) {
     const bool explores = job->assignment().tape.empty();
     if (job->dropped() || !explores) continue;
-    if (tests_[index_of(*job)].unwanted(job->assignment().piece.first)) job->drop();
+    if (tests_[index_of(*job)].unwanted(job->assignment().range.first)) job->drop();
   }
 }
 
 void Exploration::tidy_up(std::size_t index) {
   TestExploration& test = tests_[index];
-  for (const PieceRecord& record : test.take_unwanted()) {
+  for (const RangeResult& record : test.take_unwanted()) {
     remove_artifacts(record.failures, test);
     folder_.forget(test.name(), record.first_run);
   }
   remove_artifacts(test.take_superseded(), test);
-  for (const PieceRecord& record : test.take_settled()) {
+  for (const RangeResult& record : test.take_settled()) {
     thin_out(folder_.events_path(test.name(), record.first_run), record,
-             test.tally().behaviours().level());
+             test.totals().behaviours().level());
   }
 }
 
@@ -239,7 +240,7 @@ void Exploration::remove_artifacts(const std::vector<FailureRecord>& failures,
   namespace fs = std::filesystem;
   for (const FailureRecord& failure : failures) {
     const fs::path tape = failure.tape;
-    const auto& kept = test.tally().failures();
+    const auto& kept = test.totals().failures();
     const bool needed = std::any_of(kept.begin(), kept.end(),
                                     [&](const auto& other) { return other.tape == failure.tape; });
     std::error_code error;
@@ -257,16 +258,17 @@ void Exploration::remove_artifacts(const std::vector<FailureRecord>& failures,
 /// processes explore. What comes of it is on disk, for those who merge.
 void Exploration::examine_crashes(std::size_t index) {
   TestExploration& test = tests_[index];
-  const std::vector<FailureRecord> failures = test.tally().failures();
+  const std::vector<FailureRecord> failures = test.totals().failures();
   for (FailureRecord failure : failures) {
     if (interrupts() > 0) return;
-    if (!wants_post_mortem(failure, options_)) continue;
+    if (!wants_crash_analysis(failure, options_)) continue;
     const std::string events = folder_.events_path(test.name(), failure.run);
-    if (listener_.post_mortem) listener_.post_mortem(failure, post_mortem_limit(failure, options_));
-    make_post_mortem(failure, options_, binary_, events + ".autopsy", [this] {
+    if (listener_.crash_analysis)
+      listener_.crash_analysis(failure, crash_analysis_limit(failure, options_));
+    analyse_crash(failure, options_, binary_, events + ".analysis", [this] {
       if (listener_.progress) listener_.progress(moment());
     });
-    PieceRecord record;
+    RangeResult record;
     record.first_run = failure.run;
     record.counts.runs = record.counts.failures = 1;
     record.failures.push_back(failure);
@@ -292,7 +294,7 @@ void Exploration::check_end() {
   if (interrupts() > 0) end_ = End::Interrupted;
   if (Clock::now() - ending_since_ < kGrace && interrupts() < 2) return;
   for (const auto& job : jobs_) {
-    if (!job->dropped() && job->board().phase.load() != BoardPage::Phase::Reporting) job->drop();
+    if (!job->dropped() && job->status().phase.load() != StatusPage::Phase::Reporting) job->drop();
   }
 }
 
@@ -316,16 +318,16 @@ Moment Exploration::moment() const {
                      options_.shard.count == 1;
   moment.runs_wanted = known ? options_.runs * tests_.size() : kNoEnd;
   for (std::size_t i = 0; i < tests_.size(); ++i) {
-    const Tally& tally = tests_[i].tally();
+    const TestTotals& totals = tests_[i].totals();
     moment.runs += tests_[i].runs_so_far();
-    moment.kinds += tally.behaviours().kinds();
-    moment.failures += tally.failures().size();
+    moment.kinds += totals.behaviours().kinds();
+    moment.failures += totals.failures().size();
     moment.tests_over += states_[i].over;
   }
   for (const auto& job : jobs_) {
-    moment.runs += job->board().done.load();
-    moment.kinds += job->board().kinds.load();
-    moment.failures += job->board().failures.load() > 0;
+    moment.runs += job->status().done.load();
+    moment.kinds += job->status().kinds.load();
+    moment.failures += job->status().failures.load() > 0;
     moment.test = job->assignment().test;
   }
   return moment;

@@ -39,7 +39,8 @@ class Exploration {
     std::function<void(const Moment& moment)> progress;
     /// Called when the run of a failure that has ended its process is about to be made again, which
     /// takes `limit` at most.
-    std::function<void(const FailureRecord& failure, std::chrono::milliseconds limit)> post_mortem;
+    std::function<void(const FailureRecord& failure, std::chrono::milliseconds limit)>
+        crash_analysis;
     /// Called once for each test that has come to its end.
     std::function<void(const TestExploration& test)> test_over;
   };
@@ -76,8 +77,8 @@ class Exploration {
   void wait();
   void finish(Job& job);
   void note_memory_limit(std::vector<FailureRecord>& failures) const;
-  void finish_replay(Job& job, Told told);
-  void explored(std::size_t test, Job& job, PieceRecord record);
+  void finish_replay(Job& job, ReportedEvents reported);
+  void explored(std::size_t test, Job& job, RangeResult record);
   void tidy_up(std::size_t test);
   void drop_unwanted();
   void examine_crashes(std::size_t test);

@@ -15,17 +15,17 @@ namespace fermata::sim::cli {
 namespace {
 
 using std::chrono::milliseconds;
-using Phase = BoardPage::Phase;
+using Phase = StatusPage::Phase;
 
 /// Looking closely at a failure takes more than a run does.
 constexpr milliseconds kReportLimit(300'000);
 constexpr milliseconds kConfirmLimit(10'000);
 
-std::string board_path(const Assignment& assignment) { return assignment.events + ".board"; }
+std::string status_path(const Assignment& assignment) { return assignment.events + ".status"; }
 
-Board fresh_board(const Assignment& assignment) {
+SharedStatus fresh_status(const Assignment& assignment) {
   ::unlink(assignment.events.c_str());
-  return Board::create(board_path(assignment));
+  return SharedStatus::create(status_path(assignment));
 }
 
 std::string size_text(std::uint64_t bytes) { return fmt::format("{} MiB", bytes >> 20); }
@@ -36,10 +36,10 @@ Job::Job(const RunOptions& options, const TestBinary& binary, Assignment assignm
     : options_(options),
       binary_(binary),
       assignment_(std::move(assignment)),
-      board_(fresh_board(assignment_)),
+      status_(fresh_status(assignment_)),
       child_(command()) {}
 
-Job::~Job() { ::unlink(board_path(assignment_).c_str()); }
+Job::~Job() { ::unlink(status_path(assignment_).c_str()); }
 
 milliseconds Job::age() const {
   return std::chrono::duration_cast<milliseconds>(Clock::now() - started_);
@@ -60,10 +60,10 @@ Command Job::command() const {
     command.settings.emplace_back("FERMATA_REPLAY_MODE", "best");
     return command;
   }
-  command.settings.emplace_back("FERMATA_BOARD", board_path(assignment_));
+  command.settings.emplace_back("FERMATA_BOARD", status_path(assignment_));
   command.settings.emplace_back("FERMATA_SEED", seed_text(options_.seed));
-  command.settings.emplace_back("FERMATA_RUNS", std::to_string(assignment_.piece.runs));
-  command.settings.emplace_back("FERMATA_FIRST_RUN", std::to_string(assignment_.piece.first));
+  command.settings.emplace_back("FERMATA_RUNS", std::to_string(assignment_.range.runs));
+  command.settings.emplace_back("FERMATA_FIRST_RUN", std::to_string(assignment_.range.first));
   const std::uint64_t all = options_.runs == kNoEnd ? 0 : options_.runs;
   command.settings.emplace_back("FERMATA_ALL_RUNS", std::to_string(all));
   command.settings.emplace_back("FERMATA_KEEP_GOING", options_.keep_going ? "on" : "off");
@@ -71,8 +71,8 @@ Command Job::command() const {
 }
 
 void Job::check_for_hang() {
-  const std::uint64_t run = board().run.load();
-  const Phase phase = board().phase.load();
+  const std::uint64_t run = status().run.load();
+  const Phase phase = status().phase.load();
   const auto now = Clock::now();
   if (run != run_seen_ || phase != phase_seen_) {
     run_seen_ = run;
@@ -90,7 +90,7 @@ void Job::check_for_hang() {
 std::string Job::trouble() const {
   // It has printed why, say a full disk.
   const bool plain = child_.ending().signal == 0 && !hung_;
-  if (!plain || board().phase.load() != Phase::Reporting) return {};
+  if (!plain || status().phase.load() != Phase::Reporting) return {};
   return fmt::format("the process that explored {} could not tell its result, and {}:\n{}",
                      assignment_.test, child_.ending().text(), child_.output());
 }
@@ -111,7 +111,7 @@ std::string Job::how_it_ended() const {
 }
 
 std::string Job::reproduce_line(std::uint64_t run, bool alone) const {
-  const std::uint64_t first = alone ? 0 : assignment_.piece.first;
+  const std::uint64_t first = alone ? 0 : assignment_.range.first;
   sim::detail::Settings all = options_.handed_on;
   all.emplace_back("FERMATA_SEED", seed_text(alone ? run_seed(options_.seed, run) : options_.seed));
   all.emplace_back("FERMATA_RUNS", std::to_string(alone ? 1 : run - first + 1));
@@ -142,15 +142,15 @@ bool Job::dies_alone(std::uint64_t run) const {
   // What hung has been seen to take longer than the limit.
   const milliseconds limit = hung_ ? options_.wall_limit / 2 : options_.wall_limit;
   const bool ended = run_to_end(child, std::min(limit, kConfirmLimit));
-  const bool told = read_events(events).explored.has_value();
+  const bool reported = read_events(events).explored.has_value();
   ::unlink(events.c_str());
   ::unlink((events + ".behaviours").c_str());
-  return hung_ ? !ended : ended && !told && child.ending().signal == child_.ending().signal;
+  return hung_ ? !ended : ended && !reported && child.ending().signal == child_.ending().signal;
 }
 
-PieceRecord Job::crash_record() const {
-  const bool begun = board().phase.load() != Phase::Starting;
-  const std::uint64_t run = begun ? board().run.load() : assignment_.piece.first;
+RangeResult Job::crash_record() const {
+  const bool begun = status().phase.load() != Phase::Starting;
+  const std::uint64_t run = begun ? status().run.load() : assignment_.range.first;
   const bool alone = dies_alone(run);
   FailureRecord failure;
   failure.test = assignment_.test;
@@ -160,7 +160,7 @@ PieceRecord Job::crash_record() const {
                       (hung_ ? std::string("wall limit") : child_.ending().text()) +
                       (begun ? "" : " before its first run");
   failure.run = run;
-  failure.first_run = alone ? run : assignment_.piece.first;
+  failure.first_run = alone ? run : assignment_.range.first;
   failure.seed = seed_text(run_seed(options_.seed, run));
   failure.strategy = options_.strategy;
   failure.reproduce = reproduce_line(run, alone);
@@ -170,7 +170,7 @@ PieceRecord Job::crash_record() const {
   if (const std::string output = child_.output(); !output.empty()) {
     failure.report += "output of the process:\n" + output + (output.ends_with('\n') ? "" : "\n");
   }
-  PieceRecord record;
+  RangeResult record;
   record.first_run = run;
   record.counts.runs = 1;
   record.counts.failures = 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One process that explores one piece, or replays one tape, and is watched: a run that does not end
-// is a hang, a process that ends without having told its result has crashed.
+// One process that explores one range, or replays one tape, and is watched: a run that does not end
+// is a hang, a process that ends without having reported its result has crashed.
 
 #include <chrono>
 #include <cstdint>
@@ -11,19 +11,19 @@
 #include <string>
 
 #include "fermata/sim/cli/child.hpp"
-#include "fermata/sim/cli/piece.hpp"
-#include "fermata/sim/cli/record.hpp"
+#include "fermata/sim/cli/event_reader.hpp"
 #include "fermata/sim/cli/run_options.hpp"
+#include "fermata/sim/cli/run_range.hpp"
 #include "fermata/sim/cli/test_binary.hpp"
-#include "fermata/sim/run/board.hpp"
+#include "fermata/sim/run/process/shared_status.hpp"
 
 namespace fermata::sim::cli {
 
 /// What a job is started with.
 struct Assignment {
   std::string test;
-  Piece piece;
-  /// Not empty: to be replayed, as well as it goes; `piece` means nothing then.
+  RunRange range;
+  /// Not empty: to be replayed, as well as it goes; `range` means nothing then.
   std::string tape;
   /// Where the process leaves what it has to tell.
   std::string events;
@@ -41,11 +41,11 @@ class Job {
 
   [[nodiscard]] const Assignment& assignment() const noexcept { return assignment_; }
   [[nodiscard]] Child& child() noexcept { return child_; }
-  [[nodiscard]] const BoardPage& board() const noexcept { return board_.page(); }
+  [[nodiscard]] const StatusPage& status() const noexcept { return status_.page(); }
   [[nodiscard]] std::chrono::milliseconds age() const;
 
   /// Asks the process to end after the run that it is in.
-  void stop() noexcept { board_.page().stop.store(1); }
+  void stop() noexcept { status_.page().stop.store(1); }
   /// Ends it at once; its result is not wanted.
   void drop() noexcept;
   [[nodiscard]] bool dropped() const noexcept { return dropped_; }
@@ -53,10 +53,10 @@ class Job {
   /// Kills the process when its run has gone on for too long.
   void check_for_hang();
 
-  /// What it has told. REQUIRES: the process has ended.
-  [[nodiscard]] Told told() const { return read_events(assignment_.events); }
-  /// The run that has killed it, when it has not told its end.
-  [[nodiscard]] PieceRecord crash_record() const;
+  /// What it has reported. REQUIRES: the process has ended.
+  [[nodiscard]] ReportedEvents reported() const { return read_events(assignment_.events); }
+  /// The run that has killed it, when it has not reported its end.
+  [[nodiscard]] RangeResult crash_record() const;
   /// What kept it from telling its result, when that was no run; empty otherwise.
   [[nodiscard]] std::string trouble() const;
 
@@ -69,12 +69,12 @@ class Job {
   const RunOptions& options_;
   const TestBinary& binary_;
   Assignment assignment_;
-  Board board_;
+  SharedStatus status_;
   Child child_;
   Clock::time_point started_ = Clock::now();
   Clock::time_point changed_ = started_;
   std::uint64_t run_seen_ = 0;
-  BoardPage::Phase phase_seen_ = BoardPage::Phase::Starting;
+  StatusPage::Phase phase_seen_ = StatusPage::Phase::Starting;
   bool hung_ = false;
   bool dropped_ = false;
 };

@@ -9,7 +9,7 @@
 
 #include "fermata/sim/cli/arguments.hpp"
 #include "fermata/sim/cli/commands.hpp"
-#include "fermata/sim/cli/orphans.hpp"
+#include "fermata/sim/cli/descendants.hpp"
 #include "fermata/sim/cli/verdict.hpp"
 
 namespace fermata::sim::cli {
@@ -22,7 +22,7 @@ constexpr std::pair<std::string_view, int (*)(const Arguments&)> kCommands[] = {
 
 int run_tool(int argc, const char* const* argv) {
   try {
-    adopt_orphans();
+    become_subreaper();
     const Arguments arguments = parse_arguments(argc, argv);
     for (const auto& [verb, command] : kCommands) {
       if (verb == arguments.verb) return command(arguments);

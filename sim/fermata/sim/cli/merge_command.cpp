@@ -51,22 +51,22 @@ Plan common_plan(const Folders& folders) {
 }
 
 TestOutcome merged(const std::string& test, const Plan& plan, const Folders& folders) {
-  std::vector<PieceRecord> pieces;
-  std::vector<ReplayRecord> replays;
+  std::vector<RangeResult> ranges;
+  std::vector<ReplayResult> replays;
   for (const auto& folder : folders) {
-    for (PieceRecord& record : folder->pieces(test)) pieces.push_back(std::move(record));
-    for (ReplayRecord& record : folder->replays(test)) replays.push_back(std::move(record));
+    for (RangeResult& record : folder->ranges(test)) ranges.push_back(std::move(record));
+    for (ReplayResult& record : folder->replays(test)) replays.push_back(std::move(record));
   }
-  std::sort(pieces.begin(), pieces.end(),
+  std::sort(ranges.begin(), ranges.end(),
             [](const auto& a, const auto& b) { return a.first_run < b.first_run; });
   std::sort(replays.begin(), replays.end(),
             [](const auto& a, const auto& b) { return a.tape < b.tape; });
-  TestOutcome outcome{test, Tally(plan.options.keep_going), {}};
-  for (ReplayRecord& replay : replays) outcome.tally.add(std::move(replay));
-  for (PieceRecord& piece : pieces) {
-    if (!outcome.tally.closed()) outcome.tally.add(std::move(piece));
+  TestOutcome outcome{test, TestTotals(plan.options.keep_going), {}};
+  for (ReplayResult& replay : replays) outcome.totals.add(std::move(replay));
+  for (RangeResult& range : ranges) {
+    if (!outcome.totals.closed()) outcome.totals.add(std::move(range));
   }
-  outcome.remark = outcome.tally.coverage();
+  outcome.remark = outcome.totals.coverage();
   return outcome;
 }
 

@@ -19,7 +19,7 @@ std::string asked_for(const RunOptions& options) {
 /// As a test program by itself has it (fermata/sim/run/obligations.hpp).
 std::string reason_not_to_judge(const Outcome& outcome) {
   const RunOptions& options = outcome.plan.options;
-  const auto failed = [](const TestOutcome& test) { return !test.tally.failures().empty(); };
+  const auto failed = [](const TestOutcome& test) { return !test.totals.failures().empty(); };
   if (outcome.interrupted) return "it was interrupted";
   if (asked_for(options) == "off") return "nobody asked (--obligations)";
   if (options.shard.count > 1) return "this is a shard; `fermata merge` judges";
@@ -35,9 +35,9 @@ Obligations obligations_of(const Outcome& outcome) {
   Obligations result;
   Catalogue together;
   for (const TestOutcome& test : outcome.tests) {
-    together.add(test.tally.assertions());
-    if (asked_for(outcome.plan.options) != "test" || test.tally.counts().runs < 2) continue;
-    for (const Claim& claim : test.tally.assertions().missed()) {
+    together.add(test.totals.assertions());
+    if (asked_for(outcome.plan.options) != "test" || test.totals.counts().runs < 2) continue;
+    for (const Claim& claim : test.totals.assertions().missed()) {
       const bool reached = claim.counts.reached > 0;
       if (reached) result.missed.push_back(fmt::format("by {}: {}", test.name, claim.text()));
     }

@@ -66,11 +66,11 @@ struct Longest {
 std::string longest_text(const Outcome& outcome) {
   std::vector<Longest> all;
   for (const TestOutcome& test : outcome.tests) {
-    for (const LongRunRecord& run : test.tally.longest()) all.push_back({&test, run});
+    for (const LongRunRecord& run : test.totals.longest()) all.push_back({&test, run});
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.run.steps > b.run.steps; });
-  if (all.size() > Tally::kLongest) all.resize(Tally::kLongest);
+  if (all.size() > TestTotals::kLongest) all.resize(TestTotals::kLongest);
   std::string text;
   for (const auto& [test, run] : all) {
     text += fmt::format("{}{} ({}, {})", text.empty() ? "" : ", ", run.seed, test->name,
@@ -91,26 +91,26 @@ std::string obligations_text(const Obligations& obligations) {
 
 int Outcome::exit_code() const {
   int code = obligations_of(*this).missed.empty() ? kPass : exit_code_of("obligation");
-  for (const TestOutcome& test : tests) code = heavier(code, test.tally.exit_code());
+  for (const TestOutcome& test : tests) code = heavier(code, test.totals.exit_code());
   return code;
 }
 
 std::string test_line(const TestOutcome& test) {
-  const Counts& counts = test.tally.counts();
-  const auto& failures = test.tally.failures();
+  const Counts& counts = test.totals.counts();
+  const auto& failures = test.totals.failures();
   std::string line =
       fmt::format("{} {}: {}, {} different, next new {}", failures.empty() ? "pass" : "FAIL",
-                  test.name, counted(counts.runs, "run"), test.tally.behaviours().kinds(),
-                  unseen(test.tally.behaviours(), counts.runs));
+                  test.name, counted(counts.runs, "run"), test.totals.behaviours().kinds(),
+                  unseen(test.totals.behaviours(), counts.runs));
   if (failures.size() > 1) line += fmt::format(", {} kinds of failures", failures.size());
-  const std::size_t replayed = test.tally.replays().size();
+  const std::size_t replayed = test.totals.replays().size();
   if (replayed > 0) line += fmt::format(", {} of the corpus replayed", replayed);
   if (!test.remark.empty()) line += fmt::format(" ({})", test.remark);
   return line;
 }
 
 std::string world_line(const TestOutcome& test) {
-  std::string faults = test.tally.first_world();
+  std::string faults = test.totals.first_world();
   while (faults.ends_with('\n')) faults.pop_back();
   for (std::size_t at = 0; (at = faults.find('\n', at)) != std::string::npos; at += 2) {
     faults.replace(at, 1, ", ");
@@ -121,12 +121,12 @@ std::string world_line(const TestOutcome& test) {
 
 std::string failure_text(const TestOutcome& test) {
   std::string text;
-  for (const ReplayRecord& replay : test.tally.replays()) {
+  for (const ReplayResult& replay : test.totals.replays()) {
     if (replay.stale()) {
       text += fmt::format("stale: re-record {}: {}\n", replay.tape, replay.summary);
     }
   }
-  for (const FailureRecord& failure : test.tally.failures()) {
+  for (const FailureRecord& failure : test.totals.failures()) {
     text += fmt::format("FAIL {}: {}", failure.test, failure.report);
     if (!text.ends_with('\n')) text += '\n';
   }
@@ -139,10 +139,10 @@ std::string statistics_text(const Outcome& outcome) {
   std::uint64_t once = 0;
   std::uint64_t signatures = 0;
   for (const TestOutcome& test : outcome.tests) {
-    all.add(test.tally.counts());
-    kinds += test.tally.behaviours().kinds();
-    once += test.tally.behaviours().once();
-    signatures += test.tally.failures().size();
+    all.add(test.totals.counts());
+    kinds += test.totals.behaviours().kinds();
+    once += test.totals.behaviours().once();
+    signatures += test.totals.failures().size();
   }
   const std::uint64_t runs = std::max(all.runs, std::uint64_t{1});
   std::string text = "statistics:\n";

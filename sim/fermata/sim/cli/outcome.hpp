@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "fermata/sim/cli/result_folder.hpp"
-#include "fermata/sim/cli/tally.hpp"
+#include "fermata/sim/cli/test_totals.hpp"
 
 namespace fermata::sim::cli {
 
 struct TestOutcome {
   std::string name;
-  Tally tally;
+  TestTotals totals;
   /// Why it ended before all runs were explored; empty when it did not.
   std::string remark;
 };

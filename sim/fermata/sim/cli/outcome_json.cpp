@@ -30,24 +30,24 @@ Json shares_of(const Counts& counts) {
 }
 
 Json test_line_of(const TestOutcome& test) {
-  const Counts& counts = test.tally.counts();
+  const Counts& counts = test.totals.counts();
   return {{"event", "test"},
           {"test", test.name},
-          {"passed", test.tally.failures().empty()},
-          {"exit_code", test.tally.exit_code()},
+          {"passed", test.totals.failures().empty()},
+          {"exit_code", test.totals.exit_code()},
           {"remark", test.remark},
           {"runs", counts.runs},
           {"failures", counts.failures},
           {"limit_stops", counts.limit_stops},
-          {"behaviours", test.tally.behaviours().kinds()},
-          {"behaviours_once", test.tally.behaviours().once()},
+          {"behaviours", test.totals.behaviours().kinds()},
+          {"behaviours_once", test.totals.behaviours().once()},
           {"steps", counts.steps},
           {"steps_min", counts.steps_min},
           {"steps_max", counts.steps_max},
           {"draws", counts.draws},
           {"virtual_ns", counts.virtual_ns},
           {"determinism_checks", counts.determinism_checks},
-          {"trace_hash", seed_text(test.tally.trace_hash())},
+          {"trace_hash", seed_text(test.totals.trace_hash())},
           {"faults", counts.faults},
           {"shares", shares_of(counts)}};
 }
@@ -57,7 +57,7 @@ Json test_line_of(const TestOutcome& test) {
 std::string json_lines(const Outcome& outcome) {
   std::string text = json_text(start_line(outcome.plan)) + '\n';
   for (const TestOutcome& test : outcome.tests) {
-    for (const FailureRecord& failure : test.tally.failures()) {
+    for (const FailureRecord& failure : test.totals.failures()) {
       text += json_text(json_of(failure)) + '\n';
     }
     text += json_text(test_line_of(test)) + '\n';

@@ -52,7 +52,7 @@ bool is_error(const FailureRecord& failure) {
 
 std::string case_text(const TestOutcome& test) {
   const std::size_t dot = test.name.find('.');
-  const Counts& counts = test.tally.counts();
+  const Counts& counts = test.totals.counts();
   std::string text =
       fmt::format("    <testcase classname=\"{}\" name=\"{}\">\n      <properties>\n",
                   escaped(test.name.substr(0, dot)), escaped(test.name.substr(dot + 1)));
@@ -60,11 +60,11 @@ std::string case_text(const TestOutcome& test) {
     text += fmt::format("        <property name=\"{}\" value=\"{}\"/>\n", name, escaped(value));
   };
   property("runs", std::to_string(counts.runs));
-  property("behaviours", std::to_string(test.tally.behaviours().kinds()));
+  property("behaviours", std::to_string(test.totals.behaviours().kinds()));
   property("steps", std::to_string(counts.steps));
-  property("trace_hash", seed_text(test.tally.trace_hash()));
+  property("trace_hash", seed_text(test.totals.trace_hash()));
   text += "      </properties>\n";
-  for (const FailureRecord& failure : test.tally.failures()) {
+  for (const FailureRecord& failure : test.totals.failures()) {
     const char* element = is_error(failure) ? "error" : "failure";
     text += fmt::format("      <{} type=\"{}\" message=\"{}\">{}</{}>\n", element,
                         escaped(failure.failure_class), escaped(failure.message),
@@ -77,7 +77,7 @@ std::string numbers(const std::vector<const TestOutcome*>& tests) {
   std::size_t failed = 0;
   std::size_t errors = 0;
   for (const TestOutcome* test : tests) {
-    const auto& failures = test->tally.failures();
+    const auto& failures = test->totals.failures();
     if (failures.empty()) continue;
     const bool error = std::any_of(failures.begin(), failures.end(), is_error);
     (error ? errors : failed) += 1;

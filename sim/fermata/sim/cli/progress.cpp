@@ -10,7 +10,7 @@
 #include <string>
 
 #include "fermata/sim/base/counted.hpp"
-#include "fermata/sim/cli/tally.hpp"
+#include "fermata/sim/cli/test_totals.hpp"
 
 namespace fermata::sim::cli {
 namespace {

@@ -10,11 +10,11 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/cli/child.hpp"
 #include "fermata/sim/cli/commands.hpp"
-#include "fermata/sim/cli/record.hpp"
+#include "fermata/sim/cli/event_reader.hpp"
 #include "fermata/sim/cli/test_binary.hpp"
 #include "fermata/sim/cli/verdict.hpp"
+#include "fermata/sim/record/crash.hpp"
 #include "fermata/sim/report/report_format.hpp"
-#include "fermata/sim/run/autopsy.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/tape/tape.hpp"
 
@@ -83,18 +83,18 @@ Command command_for_seed(const Arguments& arguments) {
   return command;
 }
 
-/// The heaviest of what the process has told, if it could do what it was asked; its exit code when
-/// it has told nothing. One that tells nothing and is content, or was to die, has not come to the
-/// end of the run.
-int verdict(const Told& told, const Ending& ending, bool deadly) {
-  if (!told.error.empty()) return kUsage;
-  const bool told_nothing = !told.replayed && !told.explored && told.failures.empty();
+/// The heaviest of what the process has reported, if it could do what it was asked; its exit code
+/// when it has reported nothing. One that tells nothing and is content, or was to die, has not come
+/// to the end of the run.
+int verdict(const ReportedEvents& reported, const Ending& ending, bool deadly) {
+  if (!reported.error.empty()) return kUsage;
+  const bool told_nothing = !reported.replayed && !reported.explored && reported.failures.empty();
   if (ending.signal != 0 || (told_nothing && (deadly || ending.code == kPass))) {
     fmt::print(stderr, "fermata: the test process {}\n", ending.text());
     return exit_code_of("crash");
   }
   int code = kPass;
-  for (const FailureRecord& failure : told.failures) {
+  for (const FailureRecord& failure : reported.failures) {
     code = heavier(code, exit_code_of(failure.failure_class));
   }
   return code == kPass ? ending.code : code;
@@ -121,8 +121,7 @@ int run_and_judge(Command command, const Arguments& arguments, bool deadly = fal
 int replay_command(const Arguments& arguments) {
   const std::string& path = arguments.operands.front();
   if (!is_tape(path)) return run_and_judge(command_for_seed(arguments), arguments);
-  return run_and_judge(command_for_tape(arguments), arguments,
-                       sim::detail::is_deadly(load_tape(path)));
+  return run_and_judge(command_for_tape(arguments), arguments, is_crash(load_tape(path).signature));
 }
 
 int shrink_command(const Arguments& arguments) {

@@ -169,29 +169,29 @@ std::string ResultFolder::replay_events_path(const std::string& test,
   return fmt::format("{}/{}{:016x}.events", folder_of(test), kReplay, key_of(tape));
 }
 
-std::vector<PieceRecord> ResultFolder::pieces(const std::string& test) const {
-  std::vector<PieceRecord> records;
+std::vector<RangeResult> ResultFolder::ranges(const std::string& test) const {
+  std::vector<RangeResult> records;
   for (const std::string& path : events_in(folder_of(test), false)) {
-    Told told = read_events(path);
-    if (told.explored && told.explored->counts.runs > 0) {
-      records.push_back(std::move(*told.explored));
+    ReportedEvents reported = read_events(path);
+    if (reported.explored && reported.explored->counts.runs > 0) {
+      records.push_back(std::move(*reported.explored));
     }
   }
   return records;
 }
 
-std::vector<ReplayRecord> ResultFolder::replays(const std::string& test) const {
-  std::vector<ReplayRecord> records;
+std::vector<ReplayResult> ResultFolder::replays(const std::string& test) const {
+  std::vector<ReplayResult> records;
   for (const std::string& path : events_in(folder_of(test), true)) {
-    Told told = read_events(path);
-    if (told.replayed) records.push_back(std::move(*told.replayed));
+    ReportedEvents reported = read_events(path);
+    if (reported.replayed) records.push_back(std::move(*reported.replayed));
   }
   return records;
 }
 
 void ResultFolder::forget(const std::string& test, std::uint64_t first) const {
   const std::string path = events_path(test, first);
-  for (const std::string& file : {path, path + ".behaviours", path + ".board"}) {
+  for (const std::string& file : {path, path + ".behaviours", path + ".status"}) {
     std::error_code ignored;
     fs::remove(file, ignored);
   }

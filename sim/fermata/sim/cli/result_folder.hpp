@@ -4,7 +4,7 @@
 // What an exploration leaves on disk, in the folder `exploration` of its output folder:
 //
 //   plan.json               what was to be explored, and whether that was done
-//   SUITE.NAME/RUN.events   what the process that began with this run has told
+//   SUITE.NAME/RUN.events   what the process that began with this run has reported
 //
 // An exploration that was interrupted goes on from it; those of several shards are merged from it.
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/sim/cli/record.hpp"
+#include "fermata/sim/cli/event_reader.hpp"
 #include "fermata/sim/cli/run_options.hpp"
 #include "fermata/sim/cli/test_binary.hpp"
 
@@ -30,7 +30,7 @@ struct Plan {
   [[nodiscard]] static Plan of(const RunOptions& options, const TestBinary& binary,
                                const std::vector<ListedTest>& tests);
 
-  /// Whether pieces of `other` are pieces of this, but for the shard.
+  /// Whether ranges of `other` are ranges of this, but for the shard.
   [[nodiscard]] bool same_exploration(const Plan& other) const;
 };
 
@@ -64,8 +64,8 @@ class ResultFolder {
   [[nodiscard]] std::string replay_events_path(const std::string& test,
                                                const std::string& tape) const;
 
-  [[nodiscard]] std::vector<PieceRecord> pieces(const std::string& test) const;
-  [[nodiscard]] std::vector<ReplayRecord> replays(const std::string& test) const;
+  [[nodiscard]] std::vector<RangeResult> ranges(const std::string& test) const;
+  [[nodiscard]] std::vector<ReplayResult> replays(const std::string& test) const;
   void forget(const std::string& test, std::uint64_t first) const;
 
  private:

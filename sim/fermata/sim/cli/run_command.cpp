@@ -69,7 +69,7 @@ bool goes_on(const Plan& plan, const ResultFolder& folder) {
 }
 
 TestOutcome outcome_of(const TestExploration& test) {
-  TestOutcome outcome{test.name(), test.tally(), test.tally().coverage()};
+  TestOutcome outcome{test.name(), test.totals(), test.totals().coverage()};
   if (test.stable()) outcome.remark = "stable";
   if (test.given_up()) outcome.remark = "given up after too many crashes";
   return outcome;
@@ -98,7 +98,7 @@ int run_command(const Arguments& arguments) {
   Progress progress(plan.tests.size());
   Exploration::Listener listener;
   listener.progress = [&](const Moment& moment) { progress.show(moment); };
-  listener.post_mortem = [&](const FailureRecord& failure, std::chrono::milliseconds limit) {
+  listener.crash_analysis = [&](const FailureRecord& failure, std::chrono::milliseconds limit) {
     progress.clear();
     fmt::print(
         "{} in run {} of {}: looking for its place and a smaller run, for {:.1f} s at most\n",

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "fermata/sim/cli/child.hpp"
-#include "fermata/sim/cli/piece.hpp"
+#include "fermata/sim/cli/run_range.hpp"
 #include "fermata/sim/cli/shard.hpp"
 
 namespace fermata::sim::cli {

@@ -7,8 +7,8 @@
 
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/explore.hpp"
-#include "fermata/sim/run/verdicts.hpp"
 #include "fermata/sim/run/world_options.hpp"
+#include "fermata/sim/run/worst_verdict.hpp"
 
 namespace fermata::sim::detail {
 namespace {
@@ -63,7 +63,7 @@ void FuzzSession::report(std::string strategy, std::uint64_t seed) {
     return;
   }
   const Reproduction reproduction{seed, 1, options.strategy};
-  test_.aftermath.of_exploration(std::move(*result.found), reproduction, 1);
+  test_.failures.explored(std::move(*result.found), reproduction, 1);
 }
 
 }  // namespace fermata::sim::detail

@@ -10,7 +10,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/fuzz/driver.hpp"
 #include "fermata/sim/run/environment.hpp"
-#include "fermata/sim/run/program.hpp"
+#include "fermata/sim/run/sim_main.hpp"
 
 namespace {
 

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fermata/base/time.hpp"
+#include "fermata/sim/record/crash.hpp"
 #include "fermata/sim/record/failure.hpp"
 #include "fermata/sim/tape/tape.hpp"
 
@@ -36,6 +38,18 @@ struct FoundFailure {
   std::shared_ptr<const Chronicle> chronicle;
   /// What its Histories have recorded, each as a JSON object.
   std::vector<std::string> histories;
+  /// Of a run that has ended its process, or hangs: then nothing is known of its end but this.
+  std::optional<Crash> crash;
+
+  /// The failure's; of a crash "crash: ..." or "hang: ...".
+  [[nodiscard]] std::string signature() const {
+    return crash ? crash->end.signature() : failure.signature();
+  }
+  /// The word for its verdict; or "crash", "hang".
+  [[nodiscard]] std::string failure_class() const {
+    if (!crash) return to_string(failure.verdict);
+    return crash->end.kind == ProcessEnd::Kind::Hang ? "hang" : "crash";
+  }
 };
 
 }  // namespace fermata::sim

@@ -13,8 +13,9 @@ std::string Shrunk::summary() const {
   if (smaller_arguments > 0) {
     text += fmt::format(", arguments {} times smaller", smaller_arguments);
   }
-  text += fmt::format(" ({})", counted(runs, "run"));
-  if (!minimal) text += "; there was more to try (--shrink-runs)";
+  text += fmt::format(" ({}{}{})", counted(runs, "run"), cost.empty() ? "" : " ", cost);
+  if (!minimal) text += "; there was more to try";
+  if (!minimal && cost.empty()) text += " (--shrink-runs)";
   return text;
 }
 

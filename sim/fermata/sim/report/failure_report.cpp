@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "fermata/sim/base/stack_text.hpp"
+
 namespace fermata::sim {
 namespace {
 
@@ -24,6 +26,27 @@ void add_section(std::string& report, std::string_view title, std::string_view t
   if (!text.empty()) report += fmt::format("{}:\n{}", title, indented(text));
 }
 
+/// Without the line for the signature: the tool has one of its own.
+std::string crash_report(const FoundFailure& found, const ReportContext& context) {
+  const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
+  const bool seen = shown.chronicle != nullptr;  // Up to the step that has ended the process.
+  std::string text;
+  if (seen) text += fmt::format("  in step {} of the run\n", shown.steps + 1);
+  for (const std::string& frame : stack_text(found.crash->stack)) text += "  in " + frame + '\n';
+  if (!found.crash->errors.empty()) text += "its last words:\n" + found.crash->errors;
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  if (!context.tape_path.empty()) text += fmt::format("tape: {}\n", context.tape_path);
+  text += context.shrunk ? context.shrunk->summary() : "not shrunk: " + context.not_shrunk;
+  text += '\n';
+  if (!context.shrunk_tape_path.empty()) {
+    text += fmt::format("shrunk tape: {}\n", context.shrunk_tape_path);
+  }
+  text += decisions_text(shown.tape);
+  if (!shown.arguments.empty()) text += "arguments:\n" + shown.arguments;
+  if (!shown.output.empty()) text += "output of the run until then:\n" + shown.output;
+  return text;
+}
+
 }  // namespace
 
 std::string decisions_text(const Tape& tape) {
@@ -41,6 +64,7 @@ std::string decisions_text(const Tape& tape) {
 }
 
 std::string failure_report(const FoundFailure& found, const ReportContext& context) {
+  if (found.crash) return crash_report(found, context);
   const Failure& failure = found.failure;
   const std::string where = failure.coroutine.empty()
                                 ? std::string()

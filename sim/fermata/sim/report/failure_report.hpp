@@ -24,6 +24,7 @@ struct ReportContext {
   std::string histories_path;  // Empty when nothing was recorded.
   std::string report_path;     // Empty when there is no other report than this.
   std::optional<Shrunk> shrunk;
+  std::string not_shrunk;  // Why a crash was not made small; empty when it was.
   std::string shrunk_tape_path;
   std::optional<Explanation> explanation;  // Of the smaller run, if there is one.
 };
@@ -33,7 +34,9 @@ struct ReportContext {
 
 /// Class and message, coroutine, virtual time, trace hash, signature, the one line that begins with
 /// "reproduce: "; then, of the smaller run if there is one, the faults that it had, what was
-/// decided otherwise than in production, why that fails, and what it printed.
+/// decided otherwise than in production, why that fails, and what it printed. Of a crash: the step,
+/// the stack and the last of what the process wrote, the tapes, what was decided, and what it had
+/// printed until then.
 [[nodiscard]] std::string failure_report(const FoundFailure& found, const ReportContext& context);
 
 /// The same to be shown otherwise; empty when the run was not watched.

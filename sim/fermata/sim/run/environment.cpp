@@ -81,7 +81,7 @@ constexpr std::array kVariables = {
              }},
     Variable{"FERMATA_BOARD", "",
              "Set by `fermata` for the processes it starts: the file that shows which run goes on.",
-             [](Options& options, std::string_view text) { options.board = parse_path(text); },
+             [](Options& options, std::string_view text) { options.status = parse_path(text); },
              Reader::Inner},
     Variable{"FERMATA_BREAK_AT", "",
              "The step of a replay, from 2 on, before which the debugger that the process runs "
@@ -198,7 +198,7 @@ constexpr std::array kVariables = {
              "Set by `fermata`: the last of the runs ends its process, or takes longer than this; "
              "it is made again in processes of its own, and made small.",
              [](Options& options, std::string_view text) {
-               options.post_mortem =
+               options.crash_limit =
                    std::chrono::duration_cast<std::chrono::milliseconds>(parse_duration(text));
              },
              Reader::Inner},

@@ -74,13 +74,13 @@ struct Options {
   std::string confirm;
   /// The last run of the exploration ends its process, or takes longer than this in real time: it
   /// is to be made small.
-  std::optional<std::chrono::milliseconds> post_mortem;
+  std::optional<std::chrono::milliseconds> crash_limit;
   /// How many runs this process and others make together; 0: unknown. Empty: it is alone.
   std::optional<std::uint64_t> all_runs;
   /// Where to list the simulated tests, instead of running any; empty: nowhere.
   std::string list;
-  /// The board to write the number of the run on, and the file for what happens; empty: none.
-  std::string board;
+  /// The files of the shared status and for what happens; empty: none.
+  std::string status;
   std::string events;
   /// The test that a program with a fuzzer fuzzes, instead of running any; empty: it does not.
   std::string fuzz;

@@ -13,7 +13,7 @@
 
 #include "fermata/base/time.hpp"
 #include "fermata/sim/record/found_failure.hpp"
-#include "fermata/sim/run/behaviours.hpp"
+#include "fermata/sim/run/distinct_runs.hpp"
 #include "fermata/sim/run/runner.hpp"
 #include "fermata/sim/tape/tape.hpp"
 #include "fermata/sim/world/world.hpp"
@@ -79,7 +79,7 @@ struct ExploreResult {
   std::vector<CheckedRun> checked;
   /// How many different trace hashes the runs had.
   std::uint64_t distinct_runs = 0;
-  Behaviours behaviours;
+  DistinctRuns behaviours;
   /// What a strategy that tries one schedule after the other has covered; else empty.
   std::string coverage;
   /// As Strategy has it.

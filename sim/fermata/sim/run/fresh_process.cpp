@@ -21,7 +21,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/whole_file.hpp"
-#include "fermata/sim/run/process_wait.hpp"
+#include "fermata/sim/run/process/process_wait.hpp"
 
 namespace fermata::sim::detail {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "fermata/sim/run/aftermath.hpp"
 #include "fermata/sim/run/environment.hpp"
+#include "fermata/sim/run/failure_pipeline.hpp"
 #include "fermata/sim/run/runner.hpp"
 
 namespace fermata::sim::detail {
@@ -17,7 +17,7 @@ struct FuzzedTest {
   const Program& program;
   const Options& options;
   const std::string& name;  // "Suite.Name"
-  const Aftermath& aftermath;
+  const FailurePipeline& failures;
 };
 
 /// Runs the test with its inputs until there are no more, or one has failed.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fermata/sim/record/chronicle.hpp"
-#include "fermata/sim/run/perturbation.hpp"
+#include "fermata/sim/run/heap_perturbation.hpp"
 #include "fermata/sim/strategy/make_strategy.hpp"
 
 namespace fermata::sim {
@@ -57,7 +57,7 @@ RunResult Runner::run_in(World& world, const WorldOptions& options,
   running_ = &world;
   world.reset(options);
   output_.clear();
-  expectations_.belong_to(world);
+  test_failures_.belong_to(world);
   if (program_.prepare) program_.prepare(preparation);
   world.node("main", [this] { program_.body(*running_); });
   world.run();

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "fermata/sim/record/failure.hpp"
-#include "fermata/sim/run/difference.hpp"
-#include "fermata/sim/run/expectations.hpp"
 #include "fermata/sim/run/output.hpp"
+#include "fermata/sim/run/step_difference.hpp"
+#include "fermata/sim/run/test_failures.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
 
@@ -166,7 +166,7 @@ class Runner final : private Whereabouts {
   DecisionListener* listener_ = nullptr;
   std::uint64_t twins_ = 0;
   detail::Output output_;
-  detail::Expectations expectations_;
+  detail::TestFailures test_failures_;
 };
 
 }  // namespace fermata::sim

@@ -7,45 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/in_process_trials.hpp"
 #include "fermata/sim/tape/random.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using DecisionList = std::vector<Decision>;
-
-/// With one runner in this process.
-class OwnTrials final : public Trials {
- public:
-  OwnTrials(const Program& program, const WorldOptions& options, const Tape& tape)
-      : tape_(tape), runner_(program, "calm", options) {}
-
-  bool fails(const DecisionList& decisions, const std::string& rapidcheck) override {
-    return run(decisions, rapidcheck).signature() == tape_.signature;
-  }
-  [[nodiscard]] DecisionList decisions() const override {
-    const auto used = runner_.decisions().log().recorded();
-    return {used.begin(), used.end()};
-  }
-  [[nodiscard]] std::uint64_t steps() const override { return runner_.world().steps(); }
-  std::vector<PickRecord> picks(const DecisionList& decisions,
-                                const std::string& rapidcheck) override {
-    runner_.watch_closely();
-    run(decisions, rapidcheck);
-    runner_.watch_no_more();
-    return runner_.decisions().log().pick_records();
-  }
-
- private:
-  RunResult run(const DecisionList& decisions, const std::string& rapidcheck) {
-    Replay replay(decisions, 0, {}, ReplayMode::Best);
-    return runner_.replay(Preparation{tape_.seed, rapidcheck}, replay);
-  }
-
-  const Tape& tape_;
-  Runner runner_;
-};
 
 class Shrinker {
  public:
@@ -67,8 +35,15 @@ class Shrinker {
     drop_single_ones();
   }
 
-  [[nodiscard]] SmallerTape result() && {
-    return {std::move(tape_), smaller_arguments_, runs_, !spent_};
+  /// What is left; `before` is the tape it began with. Not looked at closely yet.
+  [[nodiscard]] Shrunk result(const Tape& before) && {
+    Shrunk shrunk;
+    shrunk.found.tape = std::move(tape_);
+    shrunk.decisions_before = before.decisions.size();
+    shrunk.smaller_arguments = smaller_arguments_;
+    shrunk.runs = runs_;
+    shrunk.minimal = !spent_ && !trials_.ran_out_of_time();
+    return shrunk;
   }
 
  private:
@@ -294,26 +269,26 @@ class Shrinker {
 
 }  // namespace
 
-std::optional<SmallerTape> shrink(Trials& trials, const Program& program, const Tape& tape,
-                                  const ShrinkLimits& limits) {
+ShrinkAttempt shrink(Trials& trials, const Program& program, const Tape& tape,
+                     const ShrinkLimits& limits) {
+  if (!trials.comes_back_each_time()) {
+    return {{}, "its decisions, applied by key, do not lead there every time"};
+  }
   Shrinker shrinker(trials, program, tape, limits);
-  if (!shrinker.begin()) return std::nullopt;
+  if (!shrinker.begin()) return {{}, "there was no time for it"};
   shrinker.shrink();
-  return std::move(shrinker).result();
+  Shrunk shrunk = std::move(shrinker).result(tape);
+  std::optional<FoundFailure> found = trials.look_closely(shrunk.found.tape);
+  if (!found) return {{}, "what is left takes long, and comes to its end"};
+  shrunk.found = std::move(*found);
+  shrunk.cost = trials.cost();
+  return {std::move(shrunk), {}};
 }
 
 std::optional<Shrunk> shrink(const Program& program, const WorldOptions& options, const Tape& tape,
                              const ShrinkLimits& limits) {
-  std::optional<SmallerTape> smaller;
-  {
-    OwnTrials trials(program, options, tape);
-    smaller = shrink(trials, program, tape, limits);
-  }
-  if (!smaller) return std::nullopt;
-  std::optional<FoundFailure> found = replay_closely(program, options, smaller->tape);
-  if (!found) return std::nullopt;
-  return Shrunk{std::move(*found), tape.decisions.size(), smaller->smaller_arguments, smaller->runs,
-                smaller->minimal};
+  InProcessTrials trials(program, options, tape);
+  return shrink(trials, program, tape, limits).shrunk;
 }
 
 }  // namespace fermata::sim

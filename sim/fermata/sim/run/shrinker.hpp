@@ -15,14 +15,13 @@
 // Result   A run of its own, which replays strictly. When it is minimal no single decision can be
 //          left out: the run without it passes, or fails in another way.
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "fermata/sim/record/shrunk.hpp"
 #include "fermata/sim/run/runner.hpp"
+#include "fermata/sim/run/trials.hpp"
 
 namespace fermata::sim {
 
@@ -35,35 +34,15 @@ struct ShrinkLimits {
   std::uint64_t steps = 60'000'000;
 };
 
-/// Who makes the runs that the search wants to see: in this process, or where they may do worse
-/// than fail.
-class Trials {
- public:
-  /// Runs the program of the tape with these decisions, by key. Whether it fails as the tape says;
-  /// then decisions() are those that it has used, in the order of the run.
-  virtual bool fails(const std::vector<Decision>& decisions, const std::string& rapidcheck) = 0;
-  [[nodiscard]] virtual std::vector<Decision> decisions() const = 0;
-  /// Of the last run; 0 when it is not known.
-  [[nodiscard]] virtual std::uint64_t steps() const = 0;
-  /// The picks of another run, which need not fail.
-  virtual std::vector<PickRecord> picks(const std::vector<Decision>& decisions,
-                                        const std::string& rapidcheck) = 0;
-
- protected:
-  ~Trials() = default;
+/// What came of the search for a smaller run: one, or why there is none, in words.
+struct ShrinkAttempt {
+  std::optional<Shrunk> shrunk;
+  std::string why_not;
 };
 
-/// What is left of a tape, before anybody has looked at it closely.
-struct SmallerTape {
-  Tape tape;
-  std::size_t smaller_arguments = 0;
-  std::uint64_t runs = 0;
-  bool minimal = false;
-};
-
-/// Null when applying the tape's decisions by key does not give its failure again.
-[[nodiscard]] std::optional<SmallerTape> shrink(Trials& trials, const Program& program,
-                                                const Tape& tape, const ShrinkLimits& limits = {});
+/// Makes the run of `tape` small with the runs that `trials` makes, which are of the same tape.
+[[nodiscard]] ShrinkAttempt shrink(Trials& trials, const Program& program, const Tape& tape,
+                                   const ShrinkLimits& limits = {});
 
 /// `tape` is of a run of `program` in a world with `options` that failed. Null when applying its
 /// decisions by key does not give that failure again.

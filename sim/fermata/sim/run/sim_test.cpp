@@ -13,22 +13,21 @@
 #include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/seed.hpp"
-#include "fermata/sim/run/aftermath.hpp"
-#include "fermata/sim/run/autopsy.hpp"
-#include "fermata/sim/run/board.hpp"
 #include "fermata/sim/run/environment.hpp"
-#include "fermata/sim/run/events.hpp"
+#include "fermata/sim/run/event_writer.hpp"
 #include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/failure_pipeline.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/run/fuzzer.hpp"
-#include "fermata/sim/run/last_words.hpp"
 #include "fermata/sim/run/obligations.hpp"
+#include "fermata/sim/run/process/crash_reporter.hpp"
+#include "fermata/sim/run/process/shared_status.hpp"
 #include "fermata/sim/run/reanchor.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "fermata/sim/run/twin_check.hpp"
-#include "fermata/sim/run/twin_task.hpp"
-#include "fermata/sim/run/verdicts.hpp"
+#include "fermata/sim/run/twin_process.hpp"
 #include "fermata/sim/run/world_options.hpp"
+#include "fermata/sim/run/worst_verdict.hpp"
 #include "fermata/sim/strategy/make_strategy.hpp"
 
 namespace fermata::sim::detail {
@@ -54,13 +53,13 @@ class SimTest {
     if (!options_.confirm.empty()) {
       confirm();
     } else if (!options_.twin_task.empty()) {
-      do_twin_task(program_, world_options(options_), options_.twin_task);
+      run_as_twin(program_, world_options(options_), options_.twin_task);
     } else if (!options_.replay.empty()) {
       replay();
     } else if (!options_.fuzz.empty()) {
       fuzz();
-    } else if (options_.post_mortem) {
-      autopsy_.of_exploration(options_to_explore());
+    } else if (options_.crash_limit) {
+      failures_.explored_crash(options_to_explore());
     } else {
       explore();
     }
@@ -89,20 +88,20 @@ class SimTest {
                       "report beside the tape of each failure",
                       options_.report));
     }
-    const Board board = Board::open(options_.board);
-    board.name(name_);
-    LastWords last_words(command_to_explore(), options_.first_run);
+    const SharedStatus status = SharedStatus::open(options_.status);
+    status.name(name_);
+    CrashReporter crash_reporter(command_to_explore(), options_.first_run);
     ExploreOptions explore_options = options_to_explore();
     if (make_strategy(options_.strategy)->enumerates()) {
       fmt::print("{}: the world is held calm, without faults\n", options_.strategy);
     }
     explore_options.on_run = [&](std::uint64_t run, const ExploreResult& so_far) {
-      last_words.set_run(run);
-      return write_on(board.page(), run, so_far);
+      crash_reporter.set_run(run);
+      return write_on(status.page(), run, so_far);
     };
     ExploreResult result = sim::explore(explore_options, program_);
     if (!result.found) result.found = find_other_twin(program_, explore_options, result, options_);
-    board.page().phase.store(BoardPage::Phase::Reporting, std::memory_order_relaxed);
+    status.page().phase.store(StatusPage::Phase::Reporting, std::memory_order_relaxed);
     ::testing::Test::RecordProperty("schedules", std::to_string(result.runs));
     ::testing::Test::RecordProperty("trace_hash", seed_text(result.trace_hash));
     if (result.found) {
@@ -115,7 +114,7 @@ class SimTest {
     for (FoundFailure& found : result.others) fail(std::move(found));
     judge_assertions(result);
     events_.explored(explore_options, result);
-    board.page().phase.store(BoardPage::Phase::Over, std::memory_order_relaxed);
+    status.page().phase.store(StatusPage::Phase::Over, std::memory_order_relaxed);
   }
 
   void judge_assertions(const ExploreResult& result) const {
@@ -127,12 +126,12 @@ class SimTest {
   }
 
   /// The run `run` begins. Returns whether it may.
-  static bool write_on(BoardPage& page, std::uint64_t run, const ExploreResult& so_far) noexcept {
+  static bool write_on(StatusPage& page, std::uint64_t run, const ExploreResult& so_far) noexcept {
     page.done.store(so_far.runs, std::memory_order_relaxed);
     page.kinds.store(so_far.distinct_runs, std::memory_order_relaxed);
     page.failures.store(so_far.failures, std::memory_order_relaxed);
     page.run.store(run, std::memory_order_relaxed);
-    page.phase.store(BoardPage::Phase::Running, std::memory_order_relaxed);
+    page.phase.store(StatusPage::Phase::Running, std::memory_order_relaxed);
     return page.stop.load(std::memory_order_relaxed) == 0;
   }
 
@@ -151,7 +150,7 @@ class SimTest {
     const Reproduction exploration{base_seed(), found.run - options_.first_run + 1,
                                    options_.strategy, options_.first_run};
     const std::uint64_t runs = options_.all_runs.value_or(options_.first_run + runs_of(options_));
-    aftermath_.of_exploration(std::move(found), exploration, runs);
+    failures_.explored(std::move(found), exploration, runs);
   }
 
   /// One run for another process, which wants to know what becomes of it.
@@ -174,8 +173,8 @@ class SimTest {
     GuardOptions guard = options_.guard;
     guard.allowed.emplace_back("clock_gettime");
     set_guard(std::move(guard));
-    fuzzer()(FuzzedTest{
-        .program = program_, .options = options_, .name = name_, .aftermath = aftermath_});
+    fuzzer()(
+        FuzzedTest{.program = program_, .options = options_, .name = name_, .failures = failures_});
   }
 
   void replay() {
@@ -183,8 +182,8 @@ class SimTest {
     if (tape.test != name_) {
       GTEST_SKIP() << options_.replay << " is a tape of " << tape.test;
     }
-    if (is_deadly(tape) && options_.shrink == When::On) {
-      autopsy_.of_tape(tape, options_.replay);
+    if (is_crash(tape.signature) && options_.shrink == When::On) {
+      failures_.replayed_crash(tape);
       return;
     }
     Replayed replayed = run_tape(tape);
@@ -197,9 +196,9 @@ class SimTest {
     }
     events_.replayed(options_.replay, replayed.summary, replayed.matched, tape.decisions.size());
     if (replayed.found) {
-      aftermath_.of_replay(std::move(*replayed.found));
+      failures_.replayed(std::move(*replayed.found));
     } else if (replayed.passing) {
-      aftermath_.of_passing_replay(std::move(*replayed.passing));
+      failures_.replayed_passing(std::move(*replayed.passing));
     }
   }
 
@@ -253,7 +252,7 @@ class SimTest {
       failure.at = found->at;
       failure.step = found->step;
       failure.coroutine = found->coroutine;
-    } else if (is_deadly(tape)) {
+    } else if (is_crash(tape.signature)) {
       failure.message = fmt::format("expected '{}'; the run came to its end, with the same draws",
                                     tape.signature);
     } else if (result.trace_hash != tape.trace_hash) {
@@ -268,15 +267,14 @@ class SimTest {
   const Program& program_;
   const Options& options_;
   std::string name_;
-  Events events_;
-  Autopsy autopsy_{program_, options_, name_, events_};
-  Aftermath aftermath_{program_, options_, name_, events_};
+  EventWriter events_;
+  FailurePipeline failures_{program_, options_, name_, events_};
 };
 
 /// To the tool, if one listens and it is possible at all.
 void tell_error(const Error& error) {
   try {
-    Events(process_options().events).error(error.what());
+    EventWriter(process_options().events).error(error.what());
   } catch (const Error&) {
     note_verdict(Verdict::Safety);  // The tool sees that the end is missing.
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fermata/sim/run/reproduce.hpp"
-#include "fermata/sim/run/twin_task.hpp"
+#include "fermata/sim/run/twin_process.hpp"
 
 namespace fermata::sim::detail {
 namespace {

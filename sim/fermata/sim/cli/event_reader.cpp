@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/cli/event_reader.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/base/json.hpp"
+#include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/base/whole_file.hpp"
+#include "fermata/sim/record/catalogue_json.hpp"
+
+namespace fermata::sim::cli {
+namespace {
+
+std::uint64_t number_at(const Json& line, const char* name) {
+  return line.value(name, std::uint64_t{0});
+}
+std::string text(const Json& line, const char* name) { return line.value(name, std::string()); }
+
+FailureRecord failure_of(const Json& line) {
+  return {.test = text(line, "test"),
+          .failure_class = text(line, "class"),
+          .message = text(line, "message"),
+          .signature = text(line, "signature"),
+          .run = number_at(line, "run"),
+          .first_run = number_at(line, "first_run"),
+          .seed = text(line, "seed"),
+          .strategy = text(line, "strategy"),
+          .steps = number_at(line, "steps"),
+          .reproduce = text(line, "reproduce"),
+          .tape = text(line, "tape"),
+          .histories = text(line, "histories"),
+          .shrunk = text(line, "shrunk"),
+          .shrunk_tape = text(line, "shrunk_tape"),
+          .decides = text(line, "decides"),
+          .report = text(line, "report")};
+}
+
+DistinctRuns behaviours_of(const std::string& path, unsigned level) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::uint64_t> entries(bytes.size() / sizeof(std::uint64_t));
+  std::copy_n(bytes.data(), entries.size() * sizeof(std::uint64_t),
+              reinterpret_cast<char*>(entries.data()));
+  return DistinctRuns::restore(level, entries);
+}
+
+RangeResult range_result_of(const Json& line, const std::string& path) {
+  RangeResult record;
+  record.first_run = number_at(line, "first_run");
+  record.counts.runs = number_at(line, "runs");
+  record.counts.failures = number_at(line, "failures");
+  record.counts.limit_stops = number_at(line, "limit_stops");
+  record.counts.steps = number_at(line, "steps");
+  record.counts.steps_min = number_at(line, "steps_min");
+  record.counts.steps_max = number_at(line, "steps_max");
+  record.counts.draws = number_at(line, "draws");
+  record.counts.virtual_ns = number_at(line, "virtual_ns");
+  record.counts.determinism_checks = number_at(line, "determinism_checks");
+  record.counts.faults = line.value("faults", std::map<std::string, std::uint64_t>());
+  record.trace_hash = parse_seed(line.value("trace_hash", "0x0"));
+  for (const Json& one : line.value("longest", Json::array())) {
+    record.longest.push_back({number_at(one, "run"), text(one, "seed"), number_at(one, "steps")});
+  }
+  const Json shares = line.value("shares", Json::object());
+  for (const auto& [name, share] : shares.items()) {
+    record.counts.shares[name] = {number_at(share, "runs"), number_at(share, "new_runs"),
+                                  number_at(share, "failures")};
+  }
+  record.assertions = catalogue_of(line.value("assertions", Json::array()));
+  record.coverage = text(line, "coverage");
+  record.first_world = text(line, "first_world");
+  const auto level = static_cast<unsigned>(number_at(line, "behaviours_level"));
+  record.behaviours = behaviours_of(path + ".behaviours", level);
+  return record;
+}
+
+void take(const Json& line, const std::string& path, ReportedEvents& reported) {
+  const std::string event = text(line, "event");
+  if (event == "failure") {
+    reported.failures.push_back(failure_of(line));
+  } else if (event == "error") {
+    reported.error = text(line, "message");
+  } else if (event == "explored") {
+    reported.explored = range_result_of(line, path);
+  } else if (event == "replayed") {
+    reported.replayed = ReplayResult{.tape = text(line, "tape"),
+                                     .summary = text(line, "summary"),
+                                     .matched = number_at(line, "matched"),
+                                     .decisions = number_at(line, "decisions"),
+                                     .failures = {}};
+  }
+}
+
+}  // namespace
+
+Json json_of(const FailureRecord& failure) {
+  Json line = {{"event", "failure"},
+               {"test", failure.test},
+               {"class", failure.failure_class},
+               {"message", failure.message},
+               {"signature", failure.signature},
+               {"run", failure.run},
+               {"seed", failure.seed},
+               {"strategy", failure.strategy},
+               {"steps", failure.steps},
+               {"reproduce", failure.reproduce},
+               {"tape", failure.tape}};
+  const auto add = [&](const char* name, const std::string& text) {
+    if (!text.empty()) line[name] = text;
+  };
+  if (failure.first_run != 0) line["first_run"] = failure.first_run;
+  add("histories", failure.histories);
+  add("shrunk", failure.shrunk);
+  add("shrunk_tape", failure.shrunk_tape);
+  add("decides", failure.decides);
+  line["report"] = failure.report;
+  return line;
+}
+
+void Share::add(const Share& other) noexcept {
+  runs += other.runs;
+  new_runs += other.new_runs;
+  failures += other.failures;
+}
+
+void Counts::add(const Counts& other) {
+  if (other.runs == 0) return;
+  // Of a run that has crashed nobody knows them.
+  if (other.steps > 0)
+    steps_min = steps == 0 ? other.steps_min : std::min(steps_min, other.steps_min);
+  steps_max = std::max(steps_max, other.steps_max);
+  runs += other.runs;
+  failures += other.failures;
+  limit_stops += other.limit_stops;
+  steps += other.steps;
+  draws += other.draws;
+  virtual_ns += other.virtual_ns;
+  determinism_checks += other.determinism_checks;
+  for (const auto& [kind, count] : other.faults) faults[kind] += count;
+  for (const auto& [strategy, share] : other.shares) shares[strategy].add(share);
+}
+
+ReportedEvents read_events(const std::string& path) {
+  ReportedEvents reported;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const Json parsed = Json::parse(line, nullptr, false);
+    if (parsed.is_object()) take(parsed, path, reported);
+  }
+  if (reported.explored) reported.explored->failures = reported.failures;
+  if (reported.replayed) reported.replayed->failures = reported.failures;
+  return reported;
+}
+
+void write_crash(const std::string& path, const RangeResult& record) {
+  const FailureRecord& failure = record.failures.front();
+  const Json end = {{"event", "explored"},
+                    {"test", failure.test},
+                    {"first_run", record.first_run},
+                    {"runs", record.counts.runs},
+                    {"failures", record.counts.failures}};
+  write_whole_file(path, json_text(json_of(failure)) + '\n' + json_text(end) + '\n');
+}
+
+void thin_out(const std::string& path, const RangeResult& record, unsigned level) {
+  if (record.behaviours.level() >= level) return;
+  DistinctRuns kept = DistinctRuns::restore(level, {});
+  kept.add(record.behaviours);
+  const std::vector<std::uint64_t> entries = kept.entries();
+  write_whole_file(path + ".behaviours", {reinterpret_cast<const char*>(entries.data()),
+                                          entries.size() * sizeof(std::uint64_t)});
+}
+
+}  // namespace fermata::sim::cli

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What is known of a range of an exploration once it has been explored: read from the file that the
+// process has left (fermata/sim/run/event_writer.hpp).
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fermata/sim/record/catalogue.hpp"
+#include "fermata/sim/run/distinct_runs.hpp"
+
+namespace fermata::sim::cli {
+
+struct FailureRecord {
+  std::string test;
+  std::string failure_class;
+  std::string message;
+  std::string signature;
+  std::uint64_t run = 0;
+  /// The run from which on an exploration has to begin to come to it.
+  std::uint64_t first_run = 0;
+  std::string seed;
+  std::string strategy;
+  std::uint64_t steps = 0;
+  std::string reproduce;
+  std::string tape;
+  std::string histories;
+  std::string shrunk;  // In words: how many decisions are left.
+  std::string shrunk_tape;
+  std::string decides;
+  /// What people read.
+  std::string report;
+};
+
+/// As a line of a file of events, and of the result.
+[[nodiscard]] nlohmann::ordered_json json_of(const FailureRecord& failure);
+
+struct LongRunRecord {
+  std::uint64_t run = 0;
+  std::string seed;
+  std::uint64_t steps = 0;
+};
+
+/// What one strategy of several had, and found.
+struct Share {
+  std::uint64_t runs = 0;
+  std::uint64_t new_runs = 0;  // In its chunk.
+  std::uint64_t failures = 0;
+
+  void add(const Share& other) noexcept;
+};
+
+/// Sums over runs.
+struct Counts {
+  std::uint64_t runs = 0;
+  std::uint64_t failures = 0;
+  std::uint64_t limit_stops = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t steps_min = 0;
+  std::uint64_t steps_max = 0;
+  std::uint64_t draws = 0;
+  std::uint64_t virtual_ns = 0;
+  std::uint64_t determinism_checks = 0;
+  std::map<std::string, std::uint64_t> faults;
+  std::map<std::string, Share> shares;  // By strategy.
+
+  void add(const Counts& other);
+};
+
+struct RangeResult {
+  std::uint64_t first_run = 0;
+  Counts counts;
+  std::uint64_t trace_hash = 0;
+  std::vector<LongRunRecord> longest;
+  std::vector<FailureRecord> failures;
+  DistinctRuns behaviours;
+  Catalogue assertions;
+  /// What a search that tries one schedule after the other has covered; else empty.
+  std::string coverage;
+  /// The faults of its first run, a line each.
+  std::string first_world;
+
+  [[nodiscard]] std::uint64_t end() const noexcept { return first_run + counts.runs; }
+};
+
+/// A tape of the corpus, replayed.
+struct ReplayResult {
+  std::string tape;
+  std::string summary;
+  std::uint64_t matched = 0;
+  std::uint64_t decisions = 0;
+  std::vector<FailureRecord> failures;
+
+  /// Too little of the tape was applied for its result to mean anything.
+  [[nodiscard]] bool stale() const noexcept { return matched * 100 < decisions * 60; }
+};
+
+/// What a process has reported so far; an end that is missing, or cut, makes no difference.
+struct ReportedEvents {
+  std::optional<RangeResult> explored;
+  std::optional<ReplayResult> replayed;
+  std::vector<FailureRecord> failures;
+  std::string error;
+};
+
+[[nodiscard]] ReportedEvents read_events(const std::string& path);
+
+/// Writes what read_events() takes for a range that ended with `failure`. Throws InputOutputError.
+void write_crash(const std::string& path, const RangeResult& record);
+
+/// Writes the trace hashes of the range in `path` anew: only what is still needed when `level` is
+/// what is kept altogether.
+void thin_out(const std::string& path, const RangeResult& record, unsigned level);
+
+}  // namespace fermata::sim::cli

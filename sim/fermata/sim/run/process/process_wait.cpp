@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/run/process/process_wait.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "fermata/base/error.hpp"
+
+namespace fermata::sim::detail {
+
+bool ends_before(pid_t process, const std::function<bool()>& too_long) {
+  constexpr int kGlance_ms = 20;
+  const int end = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+  if (end < 0) throw InputOutputError("cannot watch a process", errno);
+  pollfd watched{end, POLLIN, 0};
+  int ready = 0;
+  while (ready <= 0 && !too_long()) ready = ::poll(&watched, 1, kGlance_ms);
+  ::close(end);
+  return ready > 0;
+}
+
+std::chrono::nanoseconds RunClock::on(std::uint64_t run) {
+  const auto now = std::chrono::steady_clock::now();
+  if (run != run_) {
+    longest_ = std::max<std::chrono::nanoseconds>(longest_, now - began_);
+    run_ = run;
+    began_ = now;
+  }
+  return now - began_;
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a test process and the tool write for each other: events and the shared status.
+
+#include "fermata/sim/run/event_writer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "fermata/base/error.hpp"
+#include "fermata/sim/run/process/shared_status.hpp"
+
+namespace fermata::sim {
+namespace {
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(SharedStatus, IsSeenFromBothSides) {
+  const std::string path = ::testing::TempDir() + "fermata_board";
+  const SharedStatus tool = SharedStatus::create(path);
+  const SharedStatus test = SharedStatus::open(path);
+  test.name("Suite.Name");
+  test.page().run.store(42);
+  tool.page().stop.store(1);
+  EXPECT_STREQ(tool.page().test, "Suite.Name");
+  EXPECT_EQ(tool.page().run.load(), 42u);
+  EXPECT_EQ(test.page().stop.load(), 1u);
+  test.name(std::string(1'000, 'x'));
+  EXPECT_EQ(std::string(tool.page().test).size(), 511u);
+  std::filesystem::remove(path);
+}
+
+TEST(SharedStatus, IsThereWithoutATool) {
+  const SharedStatus alone = SharedStatus::open("");
+  alone.page().run.store(7);
+  EXPECT_EQ(alone.page().stop.load(), 0u);
+}
+
+TEST(SharedStatus, OfAnotherKindIsRefused) {
+  const std::string path = ::testing::TempDir() + "fermata_no_board";
+  std::ofstream(path) << "short";
+  EXPECT_THROW(static_cast<void>(SharedStatus::open(path)), Error);
+  std::ofstream(path) << std::string(5'000, 'x');
+  EXPECT_THROW(static_cast<void>(SharedStatus::open(path)), Error);
+  EXPECT_THROW(static_cast<void>(SharedStatus::open("/nowhere/board")), InputOutputError);
+  EXPECT_THROW(static_cast<void>(SharedStatus::create("/nowhere/board")), InputOutputError);
+  std::filesystem::remove(path);
+}
+
+TEST(EventWriter, WritesLinesOfAFile) {
+  const std::string path = ::testing::TempDir() + "fermata_events";
+  std::filesystem::remove(path);
+  const detail::EventWriter events(path);
+  events.error("first");
+  events.replayed("a.tape", "3 of 4 decisions matched", 3, 4);
+  EXPECT_EQ(contents_of(path),
+            "{\"event\":\"error\",\"message\":\"first\"}\n"
+            "{\"event\":\"replayed\",\"tape\":\"a.tape\",\"summary\":\"3 of 4 decisions matched\","
+            "\"matched\":3,\"decisions\":4}\n");
+  std::filesystem::remove(path);
+  EXPECT_THROW(detail::EventWriter("/nowhere/events").error("first"), InputOutputError);
+  EXPECT_NO_THROW(detail::EventWriter("").error("first"));
+}
+
+}  // namespace
+}  // namespace fermata::sim
