@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
+#include <string>
 
 #include "fermata/loop/errors.hpp"
 #include "fermata/reactor/signal_owners.hpp"
@@ -15,8 +15,8 @@ class SignalClaim {
   SignalClaim(SignalOwners& owners, int signum, const void* loop)
       : owners_(owners), signum_(signum) {
     if (owners_.claim(signum_, loop)) return;
-    throw SignalInUse(
-        fmt::format("on_signal: signal {} has callbacks of another event loop", signum_));
+    throw SignalInUse("on_signal: signal " + std::to_string(signum_) +
+                      " has callbacks of another event loop");
   }
   SignalClaim(const SignalClaim&) = delete;
   SignalClaim& operator=(const SignalClaim&) = delete;

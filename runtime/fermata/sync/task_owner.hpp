@@ -3,8 +3,6 @@
 
 // The tasks of a group with their types, and what hands them to its core.
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -12,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "fermata/base/text_of.hpp"
 #include "fermata/sync/future.hpp"
 #include "fermata/sync/group_core.hpp"
 
@@ -36,7 +35,7 @@ class GroupTaskOf : public GroupTask {
 
  private:
   [[nodiscard]] bool has_value() const noexcept final { return value.has_value(); }
-  [[nodiscard]] std::string label() const final { return fmt::format("task {}", key); }
+  [[nodiscard]] std::string label() const final { return "task " + text_of(key); }
 };
 
 template <class T, class Key, class F>
@@ -88,13 +87,14 @@ class TaskOwner {
     put(key, std::forward<F>(body), options, place);
     return key;
   }
-  /// The same under a key of the caller's, which must be new (TG-16).
+  /// The same under a key of the caller's, which must be new (TG-16). In messages it is what
+  /// text_of makes of it.
   template <class F>
   void spawn_with_key(Key key, F&& body, const WaitOptions& options = {},
                       const SourcePlace& place = SourcePlace::current()) {
     core_->require_open();
     if (keys_->contains(key)) {
-      throw UsageError(fmt::format("Duplicate key \"{}\" in TaskGroup", key));
+      throw UsageError("Duplicate key \"" + text_of(key) + "\" in TaskGroup");
     }
     if constexpr (std::is_same_v<Key, std::uint64_t>) {
       if (key >= next_key_) next_key_ = key + 1;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
-
+#include <string>
 #include <string_view>
 
 #include "fermata/sim/machine/fault_plan.hpp"
@@ -12,9 +11,10 @@ namespace fermata::sim::detail {
 
 /// Whether the process has no descriptor left for what it opens now, `what`: "connection", ...
 inline bool out_of_descriptors(Machine& machine, Stream stream, std::string_view what) {
-  const std::uint64_t key = machine.decisions().named(
-      key_of(key_of(machine.key(), "descriptor"), what),
-      [&] { return fmt::format("a descriptor for a {} on {}", what, machine.name()); });
+  const std::uint64_t key =
+      machine.decisions().named(key_of(key_of(machine.key(), "descriptor"), what), [&] {
+        return "a descriptor for a " + std::string(what) + " on " + machine.name();
+      });
   return machine.faults().strikes(Fault::OutOfDescriptors, stream, key);
 }
 

@@ -2,6 +2,7 @@
 #include "fermata/sim/run/test_failures.hpp"
 
 #include <fmt/format.h>
+#include <gtest/gtest-spi.h>
 
 #include <string>
 #include <string_view>
@@ -28,11 +29,25 @@ std::string in_one_line(std::string_view text) {
 
 }  // namespace
 
-void TestFailures::ReportTestPartResult(const ::testing::TestPartResult& result) {
-  if (!result.failed() || world_ == nullptr) return;
-  const char* file = result.file_name() != nullptr ? result.file_name() : "unknown file";
-  world_->fail(Verdict::Safety,
-               fmt::format("{}:{}: {}", file, result.line_number(), in_one_line(result.message())));
-}
+// Reports a result to itself, instead of to whom GoogleTest would.
+class TestFailures::Interceptor final : private ::testing::TestPartResultArray,
+                                        public ::testing::ScopedFakeTestPartResultReporter {
+ public:
+  Interceptor() : ScopedFakeTestPartResultReporter(INTERCEPT_ONLY_CURRENT_THREAD, this) {}
+
+  void ReportTestPartResult(const ::testing::TestPartResult& result) override {
+    if (!result.failed() || world == nullptr) return;
+    const char* file = result.file_name() != nullptr ? result.file_name() : "unknown file";
+    world->fail(Verdict::Safety, fmt::format("{}:{}: {}", file, result.line_number(),
+                                             in_one_line(result.message())));
+  }
+
+  World* world = nullptr;
+};
+
+TestFailures::TestFailures() : interceptor_(std::make_unique<Interceptor>()) {}
+TestFailures::~TestFailures() = default;
+
+void TestFailures::belong_to(World& world) noexcept { interceptor_->world = &world; }
 
 }  // namespace fermata::sim::detail

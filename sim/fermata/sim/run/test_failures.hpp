@@ -4,7 +4,7 @@
 // EXPECT and ASSERT inside a run become failures of that run, instead of failures of the GoogleTest
 // test that explores: exploring a thousand schedules reports one failure, not thousands.
 
-#include <gtest/gtest-spi.h>
+#include <memory>
 
 namespace fermata::sim {
 
@@ -13,18 +13,19 @@ class World;
 namespace detail {
 
 /// While it lives it takes the results of this thread's assertions.
-class TestFailures final : private ::testing::TestPartResultArray,
-                           public ::testing::ScopedFakeTestPartResultReporter {
+class TestFailures final {
  public:
-  TestFailures() : ScopedFakeTestPartResultReporter(INTERCEPT_ONLY_CURRENT_THREAD, this) {}
+  TestFailures();
+  TestFailures(const TestFailures&) = delete;
+  TestFailures& operator=(const TestFailures&) = delete;
+  ~TestFailures();
 
   /// From now on failures are those of the run of `world`.
-  void belong_to(World& world) noexcept { world_ = &world; }
-
-  void ReportTestPartResult(const ::testing::TestPartResult& result) override;
+  void belong_to(World& world) noexcept;
 
  private:
-  World* world_ = nullptr;
+  class Interceptor;
+  std::unique_ptr<Interceptor> interceptor_;
 };
 
 }  // namespace detail
