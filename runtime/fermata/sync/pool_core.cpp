@@ -30,18 +30,13 @@ void require_valid(const PoolSettings& settings, const std::string& subject) {
 
 }  // namespace
 
-PoolCore::PoolCore(Name&& name, const PoolSettings& settings, const SourcePlace& place)
+PoolCore::PoolCore(Name&& name, PoolSettings&& settings, const SourcePlace& place)
     : Event(current_runtime(), EventKind::Plain),
       name_(std::move(name)),
       place_(place),
-      min_(settings.min),
-      filled_at_once_(settings.filled_at_once),
-      max_(settings.max),
-      interval_(settings.health_check_interval),
-      strategy_(settings.strategy),
-      probes_(settings.probes) {
-  require_valid(settings, subject());
-  if (strategy_ != nullptr) detours_ |= kStrategy;
+      settings_(std::move(settings)) {
+  require_valid(settings_, subject());
+  if (settings_.strategy != nullptr) detours_ |= kStrategy;
 }
 
 PoolCore::~PoolCore() {
@@ -56,12 +51,12 @@ void PoolCore::has_hook(Hook hook) noexcept {
 
 std::string PoolCore::info() const {
   return fmt::format("Pool(idle={}, active={}, reserved={}, max={})", idle_.size(), active_,
-                     line_.granted(), max_);
+                     line_.granted(), settings_.max);
 }
 
 void PoolCore::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
   facts.is("pool", name_.view(), &place_);
-  facts.state(fmt::format("{} of {} in use", active_, max_));
+  facts.state(fmt::format("{} of {} in use", active_, settings_.max));
 }
 
 std::string PoolCore::subject() const {

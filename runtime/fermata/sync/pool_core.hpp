@@ -65,6 +65,7 @@ class PoolSlot {
   State state_ = State::Busy;
 };
 
+/// What PoolOptions says of a pool of whatever kind.
 struct PoolSettings {
   std::int64_t min = 0;
   bool filled_at_once = true;
@@ -163,7 +164,7 @@ class PoolCore : public Event, public Circuit {
  protected:
   enum class Hook : std::uint8_t { BeforeAcquire, BeforeRelease, HealthCheck, Destructor };
 
-  PoolCore(Name&& name, const PoolSettings& settings, const SourcePlace& place);
+  PoolCore(Name&& name, PoolSettings&& settings, const SourcePlace& place);
   ~PoolCore() override;
 
   /// After the subclass knows its hooks: makes the first `min` resources, unless that is left to
@@ -201,7 +202,7 @@ class PoolCore : public Event, public Circuit {
     return (hooks_ >> static_cast<unsigned>(hook) & 1) != 0;
   }
   [[nodiscard]] std::int64_t free_places() const noexcept {
-    return max_ - active_ - static_cast<std::int64_t>(line_.granted());
+    return settings_.max - active_ - static_cast<std::int64_t>(line_.granted());
   }
   [[nodiscard]] std::int64_t total() const noexcept {
     return active_ + static_cast<std::int64_t>(idle_.size());
@@ -278,9 +279,7 @@ class PoolCore : public Event, public Circuit {
   SourcePlace place_;
   std::optional<SourcePlace> closed_at_;
   Outcome outcome_;  // Valid once closed.
-  std::int64_t min_;
-  bool filled_at_once_;
-  std::int64_t max_;
+  const PoolSettings settings_;
   std::int64_t active_ = 0;
   std::uint8_t detours_ = 0;
   std::uint8_t hooks_ = 0;  // A bit for each.
@@ -290,14 +289,11 @@ class PoolCore : public Event, public Circuit {
   All all_;
   std::uint64_t next_turn_ = 0;
 
-  Duration interval_;
   std::optional<Timer> clock_;
   Subscription ticks_;
   Coroutine<> check_;
 
   CircuitState state_ = CircuitState::Active;
-  std::shared_ptr<CircuitStrategy> strategy_;
-  std::int64_t probes_;          // At a time, while RECOVERING; 0 for any number.
   std::int64_t probes_out_ = 0;  // Let in since the last recover, without an outcome.
   std::uint64_t probation_ = 0;  // Counts the recoveries.
 };

@@ -12,9 +12,9 @@ namespace fermata::detail {
 
 template <class Call>
 void PoolCore::tell_strategy(Call&& call) noexcept {
-  if (strategy_ == nullptr) return;
+  if (settings_.strategy == nullptr) return;
   const NoSuspend guard(runtime());
-  if (const auto error = error_of([&] { call(*strategy_); })) {
+  if (const auto error = error_of([&] { call(*settings_.strategy); })) {
     log("An error of the circuit's strategy", error);
   }
 }
@@ -26,8 +26,8 @@ std::optional<std::uint64_t> PoolCore::admit() {
     if (ready && state_ == CircuitState::Inactive) recover();
   }
   if (state_ == CircuitState::Inactive) return std::nullopt;
-  if (state_ == CircuitState::Active || probes_ == 0) return 0;
-  if (probes_out_ >= probes_) return std::nullopt;
+  if (state_ == CircuitState::Active || settings_.probes == 0) return 0;
+  if (probes_out_ >= settings_.probes) return std::nullopt;
   ++probes_out_;
   return probation_;
 }

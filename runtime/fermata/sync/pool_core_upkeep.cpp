@@ -12,7 +12,7 @@ namespace fermata::detail {
 
 void PoolCore::open() {
   std::exception_ptr error;
-  while (filled_at_once_ && !error && total() < min_) error = refill();
+  while (settings_.filled_at_once && !error && total() < settings_.min) error = refill();
   if (!error) return watch_health();
   begin_close();
   std::rethrow_exception(both(error, sweep()));
@@ -30,8 +30,8 @@ std::exception_ptr PoolCore::refill() {
 }
 
 void PoolCore::watch_health() {
-  if (interval_ == Duration::zero()) return;
-  clock_.emplace(runtime(), interval_, TimerMode::Periodic);
+  if (settings_.health_check_interval == Duration::zero()) return;
+  clock_.emplace(runtime(), settings_.health_check_interval, TimerMode::Periodic);
   clock_->set_hidden(true);  // It neither keeps the loop alive nor hides a deadlock (POOL-15).
   ticks_ = subscribe(*clock_, [this](Event&, const Outcome&) { start_check(); });
   clock_->start();
@@ -55,7 +55,7 @@ void PoolCore::check_health() {
     return has(Hook::HealthCheck) && !closed() && surplus && idle_.first()->turn_ < end;
   };
   while (is_due()) check_oldest();
-  while (!closed() && total() < min_ && free_places() > 0) {
+  while (!closed() && total() < settings_.min && free_places() > 0) {
     const std::exception_ptr error = refill();
     if (is_stop(error)) std::rethrow_exception(error);
     if (!error) continue;
