@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/io/line_splitter.hpp"
 #include "fermata/io/process.hpp"
@@ -24,6 +25,7 @@ constexpr Duration kLeastGrace = std::chrono::milliseconds(1);
 class Reader {
  public:
   void open(PipeStream& stream) {
+    FERMATA_ASSERT(stream_ == nullptr);
     stream_ = &stream;
     buffer_.resize(kReadSize);
   }
@@ -31,6 +33,7 @@ class Reader {
 
   /// The read under way.
   [[nodiscard]] Event& next() {
+    FERMATA_ASSERT(is_open());
     if (!request_) request_.emplace(stream_->handle(), std::as_writable_bytes(std::span(buffer_)));
     return *request_;
   }
@@ -40,6 +43,7 @@ class Reader {
   void take_piece(const Take& take) {
     if (!request_ || !request_->completed()) return;
     const std::size_t size = request_->take();
+    FERMATA_ASSERT(size <= buffer_.size());
     request_.reset();
     if (size == 0) {
       stream_ = nullptr;
@@ -84,6 +88,7 @@ class Execution {
       output_.take_piece(take);
       errors_.take_piece([&](std::string_view piece) { result.errors += piece; });
     }
+    FERMATA_ASSERT(process_.ended());
     result.exit = process_.result();
     return result;
   }
@@ -97,6 +102,7 @@ class Execution {
     for (Reader* each : {&output_, &errors_}) {
       if (each->is_open()) events[count++] = &each->next();
     }
+    FERMATA_ASSERT(count > 0);
     const std::span<Event* const> items(events.data(), count);
     const WaitOptions left = deadline_.remaining();
     AwaitOptions options{.timeout = left.timeout, .token = left.token};
@@ -134,6 +140,29 @@ ExecResult execute(std::string_view command, const OutputSink& take, const ExecO
   return Execution(command, how, options).run(take, place);
 }
 
+/// `on_line` gets each line, without white space at its end; the last one is the result's text.
+template <class OnLine>
+ExecResult execute_by_lines(std::string_view command, const OutputSink& sink, const OnLine& on_line,
+                            const ExecOptions& how, const WaitOptions& options,
+                            const SourcePlace& place) {
+  detail::LineSplitter splitter;
+  std::string last;
+  const auto keep = [&](std::string line) {
+    on_line(line);
+    last = std::move(line);
+  };
+  const auto take = [&](std::string_view piece) {
+    splitter.feed(piece, keep);
+    if (sink) sink(piece);
+  };
+  ExecResult result = execute(command, take, how, options, place);
+  splitter.finish(keep);
+  result.text = std::move(last);
+  return result;
+}
+
+constexpr auto kIgnoreLine = [](const std::string&) {};
+
 void require_sink(const OutputSink& sink, const char* function) {
   if (!sink) throw UsageError(std::string(function) + ": expected a sink for the output");
 }
@@ -142,39 +171,19 @@ void require_sink(const OutputSink& sink, const char* function) {
 
 ExecResult exec(std::string_view command, const ExecOptions& how, const WaitOptions& options,
                 SourcePlace place) {
-  return system(
-      command, [](std::string_view) {}, how, options, place);
+  return execute_by_lines(command, nullptr, kIgnoreLine, how, options, place);
 }
 
 ExecResult exec_lines(std::string_view command, std::vector<std::string>& lines,
                       const ExecOptions& how, const WaitOptions& options, SourcePlace place) {
-  detail::LineSplitter splitter;
-  bool any = false;
-  const auto keep = [&](std::string line) {
-    lines.push_back(std::move(line));
-    any = true;
-  };
-  const auto take = [&](std::string_view piece) { splitter.feed(piece, keep); };
-  ExecResult result = execute(command, take, how, options, place);
-  splitter.finish(keep);
-  if (any) result.text = lines.back();
-  return result;
+  const auto keep = [&](const std::string& line) { lines.push_back(line); };
+  return execute_by_lines(command, nullptr, keep, how, options, place);
 }
 
 ExecResult system(std::string_view command, const OutputSink& sink, const ExecOptions& how,
                   const WaitOptions& options, SourcePlace place) {
   require_sink(sink, "system");
-  detail::LineSplitter splitter;
-  std::string last;
-  const auto keep = [&](std::string line) { last = std::move(line); };
-  const auto take = [&](std::string_view piece) {
-    splitter.feed(piece, keep);
-    sink(piece);
-  };
-  ExecResult result = execute(command, take, how, options, place);
-  splitter.finish(keep);
-  result.text = std::move(last);
-  return result;
+  return execute_by_lines(command, sink, kIgnoreLine, how, options, place);
 }
 
 ExecResult passthru(std::string_view command, const OutputSink& sink, const ExecOptions& how,
