@@ -19,21 +19,6 @@ using detail::FiberState;
 using detail::Machine;
 using detail::Signpost;
 
-/// Whether a stale ticket is an error rather than an answer.
-bool strict(const Machine* machine) {
-#ifdef NDEBUG
-  return machine != nullptr && machine->runtime.kernel().chooser != nullptr;
-#else
-  static_cast<void>(machine);
-  return true;
-#endif
-}
-
-bool refuse_stale(const Machine* machine, const char* what) {
-  if (strict(machine)) throw SuspensionError(what);
-  return false;
-}
-
 void schedule(const std::shared_ptr<Fiber>& fiber, Machine& machine, std::any value,
               std::exception_ptr error) {
   fiber->state = FiberState::Scheduled;
@@ -146,7 +131,7 @@ bool Suspension::answer(std::any value, std::exception_ptr error) const {
   if (fiber_->state == FiberState::Dead) return false;
   const auto machine = fiber_->machine.lock();
   if (machine == nullptr || fiber_->coroutine == nullptr) {
-    return refuse_stale(machine.get(), "resume: the callback that was suspended has returned");
+    throw SuspensionError("resume: the callback that was suspended has returned");
   }
   if (machine->closed()) return false;
   if (fiber_->state != FiberState::Pending) {
@@ -188,9 +173,7 @@ bool Ticket::answer(std::any value, std::exception_ptr error) const {
   const auto machine = fiber_->machine.lock();
   const bool early = fiber_->coroutine != nullptr && round_ > fiber_->round;
   if (early) throw SuspensionError("resume: not suspended: it must call suspend() first");
-  if (machine == nullptr || !valid()) {
-    return refuse_stale(machine.get(), "resume: the ticket is used up");
-  }
+  if (machine == nullptr || !valid()) throw SuspensionError("resume: the ticket is used up");
   if (machine->closed()) return false;
   schedule(fiber_, *machine, std::move(value), std::move(error));
   return true;

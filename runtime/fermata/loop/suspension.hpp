@@ -35,8 +35,8 @@ class Ticket {
  public:
   Ticket() noexcept = default;
 
-  /// False when the ticket is used up or its suspension is over; in simulation, and in builds
-  /// without NDEBUG, that throws SuspensionError.
+  /// False when the suspension or its loop is dead. Throws SuspensionError when the ticket is used
+  /// up.
   bool resume(std::any value = {}) const;
   bool fail(std::exception_ptr error) const;
 
@@ -71,11 +71,10 @@ class Suspension {
     return std::move(*typed);
   }
 
-  /// Returns true; false when it or its loop is dead, and for a stale one (which in simulation, and
-  /// in builds without NDEBUG, throws SuspensionError). Throws SuspensionError when it is not
-  /// pending.
+  /// Returns true; false when it or its loop is dead. Throws SuspensionError when it is stale, and
+  /// when it is not pending.
   bool resume(std::any value = {}) const;
-  /// `error` is thrown from suspend(). REQUIRES: not null.
+  /// `error` is thrown from suspend(). Throws UsageError when it is null.
   bool fail(std::exception_ptr error) const;
 
   /// A ticket for the next suspend(), or for the pending one.
