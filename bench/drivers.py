@@ -91,6 +91,10 @@ def loaded_bytes(file):
     return int(run.stdout.splitlines()[-1].split()[3])
 
 
+def archive(build, library):
+    return build / "runtime/fermata" / library / f"libfermata_{library}.a"
+
+
 def row(title, drivers, cell):
     return f"| {title} | " + " | ".join(cell(driver) or "-" for driver in drivers) + " |"
 
@@ -190,7 +194,7 @@ def text_of(table, servers, options):
         header("", drivers),
         row("the library", drivers, lambda d: kibibytes(size_of_library(LIBRARIES[d]))),
         row("what Fermata adds, TCP and all", drivers, lambda d: kibibytes(
-            loaded_bytes(options.build / f"libfermata_{'uv' if d == 'uv' else 'poll'}.a"))),
+            loaded_bytes(archive(options.build, "uv" if d == "uv" else "poll")))),
         "",
         "## Portability",
         "",

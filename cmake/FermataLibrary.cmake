@@ -3,14 +3,16 @@
 # How a library is made. Each has its CMakeLists.txt beside its sources, below one of the include
 # roots runtime/ and sim/, so that the path in an #include is a path in the tree.
 
-# fermata_library(<name> <include root> [<source>...]): static library fermata_<name>, alias
-# fermata::<name>; without sources, of those in this folder.
+# fermata_library(<name> <include root> [HEADERS <header>...] [SOURCES <source>...]): static library
+# fermata_<name>, alias fermata::<name>. HEADERS, from the include root, are those that users
+# include; they are installed together with the headers that they include. Without SOURCES it is
+# made of those in this folder.
 function(fermata_library name root)
-  set(sources ${ARGN})
-  if(NOT sources)
-    file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "HEADERS;SOURCES")
+  if(NOT arg_SOURCES)
+    file(GLOB arg_SOURCES CONFIGURE_DEPENDS *.cpp)
   endif()
-  add_library(fermata_${name} STATIC ${sources})
+  add_library(fermata_${name} STATIC ${arg_SOURCES})
   add_library(fermata::${name} ALIAS fermata_${name})
   set_target_properties(fermata_${name} PROPERTIES EXPORT_NAME ${name})
   target_compile_features(fermata_${name} PUBLIC cxx_std_20)
@@ -19,5 +21,6 @@ function(fermata_library name root)
   target_link_libraries(fermata_${name} PRIVATE fmt::fmt)
   fermata_unity_by_folder(fermata_${name})
   fermata_use_precompiled(fermata_${name} ${root})
-  set_property(GLOBAL APPEND PROPERTY FERMATA_LIBRARIES fermata_${name})
+  set_property(GLOBAL APPEND PROPERTY FERMATA_LIBRARIES ${name})
+  set_property(GLOBAL APPEND PROPERTY FERMATA_HEADERS ${arg_HEADERS})
 endfunction()

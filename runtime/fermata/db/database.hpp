@@ -40,10 +40,12 @@ namespace fermata::db {
 
 class Database {
  public:
-  /// Of a URL, see Target: sqlite, postgresql, mariadb or odbc. Connects to nothing. Throws
-  /// UsageError, which never shows the password.
+  /// The database at a URL, see Target: sqlite, postgresql, mariadb or odbc. Connects to nothing.
+  /// Throws UsageError, which never shows the password. It is in the library fermata::db_drivers,
+  /// which has every driver of this build; all else here is in fermata::db.
   [[nodiscard]] static Database connect(std::string_view url, DatabaseOptions options = {});
-  /// Of a driver of one's own.
+  /// The database of one driver: one's own, or what make_driver() of sqlite/driver.hpp ... returns,
+  /// from the library fermata::db_sqlite ...
   Database(std::unique_ptr<Driver> driver, Target target, DatabaseOptions options = {})
       : core_(std::make_shared<detail::DatabaseCore>(std::move(driver), std::move(target),
                                                      std::move(options))) {}

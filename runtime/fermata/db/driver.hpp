@@ -5,7 +5,7 @@
 // coroutines' claims, pools or transactions of others: one coroutine at a time uses a connection.
 //
 // Suspension   Everything may suspend but destructors and what is noexcept.
-// Errors       db::errors.hpp. A command that fails with QueryError or ParameterError leaves the
+// Errors       errors.hpp. A command that fails with QueryError or ParameterError leaves the
 //              connection in order; after ConnectionLost it is broken().
 // Cancellation A call that is interrupted, by whatever exception is not one of those, leaves the
 //              connection in the middle of a command: only interrupt() and the destructor may

@@ -8,3 +8,8 @@ SIM_TEST(Consumer, AwaitsWhatItSpawned) {
   });
   EXPECT_EQ(fermata::await(answer), 42);
 }
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
