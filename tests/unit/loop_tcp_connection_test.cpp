@@ -504,8 +504,10 @@ TYPED_TEST(LoopTcpConnection, AReconnectionThatWaitsEndsWithTheLoop) {
       client = TcpConnection::connect(loop, nowhere(), std::move(handlers));
       EXPECT_TRUE(loop.run().stopped);
       EXPECT_EQ(loop.timer_count(), 1u);
+      EXPECT_EQ(&client->loop(), &loop);
     }
     EXPECT_EQ(held.use_count(), 1);
+    EXPECT_THROW(static_cast<void>(client->loop()), UsageError);
     expect_over(*client);
   });
 }

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::loop::detail {
 
 /// Ids that grow and never come back, to what they name: neighbours in time are neighbours here,
@@ -25,6 +27,7 @@ class IdTable {
 
   /// REQUIRES: `id` is not 0, and not in the table.
   void insert(std::uint64_t id, T& value) {
+    FERMATA_ASSERT(id != 0 && find(id) == nullptr);
     if (2 * (size_ + 1) > slots_.size()) grow();
     place({id, &value});
     ++size_;
@@ -32,8 +35,12 @@ class IdTable {
 
   /// REQUIRES: it is in the table.
   void erase(std::uint64_t id) noexcept {
+    FERMATA_ASSERT(size_ > 0);
     std::size_t hole = home(id);
-    while (slots_[hole].id != id) hole = next(hole);
+    while (slots_[hole].id != id) {
+      FERMATA_ASSERT(slots_[hole].id != 0);
+      hole = next(hole);
+    }
     for (std::size_t at = next(hole); from_home(at) > 0; at = next(at)) {
       slots_[std::exchange(hole, at)] = slots_[at];
     }

@@ -133,10 +133,17 @@ CallbackId Machine::adopt(Source& source, const SourcePlace& place) {
 }
 
 void Machine::forget(Source& source, const SourcePlace* place) noexcept {
+  FERMATA_ASSERT(!source.cancelled && find(source.id) == &source);
   if (options.tracer != nullptr) options.tracer->ended(source.info(), place);
   deactivate(source);
-  if (source.enabled && source.referenced) --alive_;
-  if (source.timed()) --timers_;
+  if (source.enabled && source.referenced) {
+    FERMATA_ASSERT(alive_ > 0);
+    --alive_;
+  }
+  if (source.timed()) {
+    FERMATA_ASSERT(timers_ > 0);
+    --timers_;
+  }
   source.enabled = false;
   source.cancelled = true;
   table_.erase(source.id);
@@ -151,6 +158,7 @@ void Machine::forget(Source& source, const SourcePlace* place) noexcept {
 }
 
 void Machine::destroy(Source& source) noexcept {
+  FERMATA_ASSERT(source.calls == 0 && source.line == Line::None);
   switch (source.kind) {
     case CallbackKind::Delay:
     case CallbackKind::Repeat:
@@ -187,6 +195,7 @@ Source::Queue& Machine::queue_of(const Source& source) noexcept {
 }
 
 void Machine::push(Source& source, Line line) noexcept {
+  FERMATA_ASSERT(source.line == Line::None && line != Line::None);
   source.line = line;
   queue_of(source).push_back(source);
 }
@@ -223,6 +232,7 @@ void Machine::deactivate(Source& source) noexcept {
 }
 
 void Machine::activate(Source& source) {
+  FERMATA_ASSERT(source.enabled && !source.masked && !source.cancelled);
   source.line = Line::None;
   source.invokable = true;
   if (source.kind == CallbackKind::Defer) return push(source, Line::Ready);
@@ -294,6 +304,7 @@ void Machine::set_referenced(Source& source, bool referenced) noexcept {
 }
 
 void Machine::let_go() noexcept {
+  FERMATA_ASSERT(alive_ > 0);
   if (--alive_ == 0) poke();
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/loop/machine.hpp"
 
@@ -48,6 +49,7 @@ std::string Runner::text() const {
 /// has given to the loop dies in a frame.
 template <class Call>
 std::exception_ptr Machine::frame(Runner& me, Call&& call) {
+  FERMATA_ASSERT(!me.in_frame && !me.detached);
   me.in_frame = true;
   std::exception_ptr error;
   try {
@@ -66,6 +68,7 @@ std::exception_ptr Machine::frame(Runner& me, Call&& call) {
 }
 
 void Machine::end_frame(Runner& me) noexcept {
+  FERMATA_ASSERT(me.in_frame);
   me.in_frame = false;
   if (std::exchange(me.detached, false)) suspended_.remove(me);
 }
@@ -118,6 +121,7 @@ std::exception_ptr Machine::what_is_gone(const Source& source) noexcept {
 }
 
 void Machine::invoke(Runner& me, Source& source) {
+  FERMATA_ASSERT(source.line == Line::Ready && source.enabled);
   leave_line(source);
   me.frame = source.info();
   if (const std::exception_ptr gone = what_is_gone(source)) return refuse(me, source, gone);
@@ -139,6 +143,7 @@ void Machine::invoke(Runner& me, Source& source) {
     Runner& me;
     Source& source;
     ~Ended() {
+      FERMATA_ASSERT(source.calls > 0);
       me.source = nullptr;
       --source.calls;
       if (!source.cancelled) {
@@ -165,6 +170,7 @@ void Machine::refuse(Runner& me, Source& source, const std::exception_ptr& error
 // --- masks ---
 
 void Machine::mask(Source& source) noexcept {
+  FERMATA_ASSERT(source.calls > 0);
   source.masked = true;
   leave_line(source);
   if (source.kind == CallbackKind::Signal || source.kind == CallbackKind::Notice) return;

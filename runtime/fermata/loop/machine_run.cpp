@@ -123,6 +123,7 @@ void Machine::stop() noexcept {
 void Machine::enter(std::shared_ptr<Fiber> main, bool serving, const SourcePlace& place) {
   static_cast<void>(runtime.scheduler().require_suspendable("run"));
   if (!errors_.empty()) return;
+  FERMATA_ASSERT(!running_ && !closed_);
   running_ = true;
   serving_ = serving;
   stop_ = false;
@@ -143,6 +144,7 @@ void Machine::enter(std::shared_ptr<Fiber> main, bool serving, const SourcePlace
 }
 
 void Machine::finish() noexcept {
+  FERMATA_ASSERT(running_);
   running_ = false;
   driver_ = nullptr;
   park_polls();
@@ -181,6 +183,7 @@ void Machine::unpark_polls() {
 // --- runners ---
 
 void Machine::start_runner() {
+  FERMATA_ASSERT(running_ && driver_ == nullptr);
   auto runner = std::make_shared<Runner>(*this);
   Runner& me = *runner;
   driver_ = &me;
@@ -195,6 +198,7 @@ void Machine::start_runner() {
 }
 
 void Machine::appoint() {
+  FERMATA_ASSERT(running_ && driver_ == nullptr);
   Runner* const spare = idle_.first();
   if (spare == nullptr) return start_runner();
   idle_.remove(*spare);
@@ -239,6 +243,7 @@ void Machine::left(Runner& runner) {
     handback_.wake();
   }
   if (!runner.in_frame || runner.detached) return;
+  FERMATA_ASSERT(runner.coroutine != nullptr);
   runner.detached = true;
   suspended_.push_back(runner);
   if (runner.source != nullptr && !options.overlap) mask(*runner.source);

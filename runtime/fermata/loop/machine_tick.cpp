@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/loop/machine.hpp"
 
 namespace fermata::loop::detail {
@@ -49,6 +50,7 @@ bool Machine::interrupted() const noexcept {
 // Until `me` is not the driver any more: because the run has ended, or because its callback has
 // suspended.
 void Machine::drive(Runner& me) {
+  FERMATA_ASSERT(drives(me));
   for (;;) {
     if (!drain(me)) return;
     if (interrupted()) return finish();
@@ -95,10 +97,12 @@ bool Machine::drain(Runner& me) {
 
 // Activates what was registered or enabled; the defers among it are ready at once.
 void Machine::begin_tick() {
+  FERMATA_ASSERT(!polls_next_ && ready_.empty());
   idle_told_ = false;
   polls_next_ = true;
   for (std::size_t left = enabling_.size(); left > 0 && !enabling_.empty(); --left) {
     Source& source = *enabling_.first();
+    FERMATA_ASSERT(source.line == Line::Enabling);
     enabling_.remove(source);
     try {
       activate(source);
@@ -133,6 +137,7 @@ void Machine::turn() {
 
 // Nothing keeps the loop alive, but its host may register more at any time.
 void Machine::idle(Runner& me) {
+  FERMATA_ASSERT(serving_ && empty());
   if (!std::exchange(idle_told_, true) && on_idle) return call_on_idle(me);
   static constexpr SourcePlace kPlace = {"event loop without work", "", 0};
   park_polls();
@@ -149,7 +154,9 @@ void Machine::idle(Runner& me) {
 void Machine::sort_collected(Source::Queue& queue) {
   scratch_.clear();
   while (Source* const source = queue.first()) {
+    FERMATA_ASSERT(source->line == Line::Collected && source->invokable);
     queue.remove(*source);
+    source->line = Line::None;
     scratch_.push_back(source);
   }
   if (!std::is_sorted(scratch_.begin(), scratch_.end(), earlier)) {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::loop::detail {
 
 /// First in, first out; allocates when it grows only.
@@ -19,6 +21,7 @@ class TaskQueue {
 
   /// REQUIRES: not empty.
   T pop() noexcept {
+    FERMATA_ASSERT(size_ > 0);
     T task = std::exchange(slots_[first_], T());
     first_ = (first_ + 1) & (slots_.size() - 1);
     --size_;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/loop/tcp/at_exit.hpp"
 
@@ -53,6 +54,7 @@ Instant TcpConnection::now() const { return loop_.runtime().now(); }
 
 /// From now on the loop owns the connection and calls serve() after a notice.
 void TcpConnection::enter_loop() {
+  FERMATA_ASSERT(!loop_ended_ && notice_ == 0);
   notice_ = loop_.on_notice([self = shared_from_this()] { self->serve(); }, place_);
   if (!std::exchange(in_loop_, true)) loop_.add(*this);
   if (id_ == 0) id_ = notice_;

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/source_place.hpp"
 #include "fermata/loop/loop.hpp"
 #include "fermata/loop/member.hpp"
@@ -136,8 +137,11 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   [[nodiscard]] Instant last_received() const noexcept { return received_at_; }
   /// When the system last took a byte.
   [[nodiscard]] Instant last_sent() const noexcept { return sent_at_; }
-  /// REQUIRES: the loop has not ended.
-  [[nodiscard]] Loop& loop() const noexcept { return loop_; }
+  /// REQUIRES: the loop has not ended. Throws UsageError when that has closed this connection.
+  [[nodiscard]] Loop& loop() const {
+    FERMATA_REQUIRE(!loop_ended_, "loop: the event loop has ended");
+    return loop_;
+  }
 
   /// A graceful stop of the server waits for a busy connection.
   void set_busy(bool busy);

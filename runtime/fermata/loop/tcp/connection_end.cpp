@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/loop/tcp/at_exit.hpp"
 #include "fermata/loop/tcp/connection.hpp"
@@ -62,6 +63,7 @@ void TcpConnection::abandon() {
 /// The loop and the reactor serve it no more. It stays a member of the loop: its on_close, and a
 /// reconnection, are still to come.
 void TcpConnection::detach() noexcept {
+  FERMATA_ASSERT(!loop_ended_);
   cancel_timer(connect_timer_);
   cancel_timer(flush_timer_);
   cancel_timer(heart_timer_);
@@ -99,6 +101,7 @@ void TcpConnection::let_go() noexcept {
 }
 
 void TcpConnection::tell_close() {
+  FERMATA_ASSERT(!close_told_);
   const detail::AtExit done([this] {
     close_told_ = true;
     release_if_over();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/loop/tcp/connection.hpp"
 
 namespace fermata::loop {
@@ -15,6 +16,7 @@ constexpr std::size_t kDropBytes = 16'384;
 /// Closing, and everything is sent. The system still has some of it, which a reset would lose: so
 /// this waits for the peer's end.
 void TcpConnection::linger() {
+  FERMATA_ASSERT(state_ == TcpState::Closing && queue_.empty());
   if (ended_ || options_->linger_deadline == Duration::zero()) return destroy();
   if (std::exchange(lingers_, true)) return;
   cancel_timer(flush_timer_);

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/loop/tcp/connection.hpp"
 #include "fermata/reactor/keep_alive.hpp"
@@ -36,6 +37,7 @@ TcpConnectionPtr TcpConnection::adopt(Loop& loop, Ref<StreamHandle> stream,
 }
 
 void TcpConnection::begin_connecting() {
+  FERMATA_ASSERT(connects_to_ && !connect_ && !stream_);
   if (options_->framing) framing_ = options_->framing();
   connect_.emplace(loop_.runtime().reactor().streams(), *connects_to_);
   enter_loop();
@@ -55,6 +57,7 @@ void TcpConnection::begin_connecting() {
 }
 
 void TcpConnection::finish_connecting() {
+  FERMATA_ASSERT(connect_ && connect_->completed());
   cancel_timer(connect_timer_);
   const std::exception_ptr error = connect_->error();
   Ref<StreamHandle> stream = connect_->take();
@@ -65,6 +68,7 @@ void TcpConnection::finish_connecting() {
 }
 
 void TcpConnection::establish(Ref<StreamHandle> stream) {
+  FERMATA_ASSERT(stream && !stream_);
   stream_ = std::move(stream);
   stream_->set_made_at(place_);
   state_ = TcpState::Established;
@@ -88,6 +92,7 @@ void TcpConnection::establish(Ref<StreamHandle> stream) {
 
 /// Looks after the peer, and arms the one timer for the next time.
 void TcpConnection::beat() {
+  FERMATA_ASSERT(heartbeat_ && state_ == TcpState::Established);
   heart_timer_ = 0;
   while (true) {
     const Instant at = now();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/loop/tcp/connection.hpp"
 
@@ -33,6 +34,7 @@ void TcpConnection::receive() {
 
 /// False when there is nothing more to read.
 bool TcpConnection::take_read(std::size_t& budget) {
+  FERMATA_ASSERT(read_ && read_->completed());
   const std::exception_ptr error = read_->error();
   const std::size_t size = error ? 0 : read_->take();
   read_.reset();
@@ -52,6 +54,7 @@ bool TcpConnection::take_read(std::size_t& budget) {
 }
 
 void TcpConnection::ended() {
+  FERMATA_ASSERT(!ended_);
   ended_ = true;
   if (state_ != TcpState::Established) return;
   if (!options_->allow_half_open) return close();
@@ -65,6 +68,7 @@ void TcpConnection::deliver() {
     std::string_view message = received_.contents();
     if (framing_) {
       if (frame_length_ == 0 && !find_frame()) return;
+      FERMATA_ASSERT(frame_length_ <= options_->package_max);
       if (received_.size() < frame_length_) return;
       message = received_.contents().substr(0, frame_length_);
       received_.consume(std::exchange(frame_length_, 0));
@@ -96,6 +100,7 @@ void TcpConnection::fail_framing() {
 /// Asks the framing for the length of the frame that comes in; false while nobody knows it, and
 /// when this is the end of the connection.
 bool TcpConnection::find_frame() {
+  FERMATA_ASSERT(framing_ != nullptr && frame_length_ == 0);
   const std::size_t most = options_->package_max;
   std::string_view shown = received_.contents();
   if (shown.size() > most) shown = shown.substr(0, most + 1);

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/loop/tcp/connection.hpp"
 
@@ -45,6 +46,7 @@ SendResult TcpConnection::send_raw(std::string_view bytes) {
 
 /// Without a limit. REQUIRES: established, or connecting.
 SendResult TcpConnection::enqueue(std::string_view bytes) {
+  FERMATA_ASSERT(state_ == TcpState::Established || state_ == TcpState::Connecting);
   if (bytes.size() > kTransferMax) {
     throw UsageError(
         fmt::format("send: {} bytes, expected at most {} at once", bytes.size(), kTransferMax));
@@ -92,6 +94,7 @@ void TcpConnection::write_completed() {
 }
 
 void TcpConnection::finish_write() {
+  FERMATA_ASSERT(write_ && write_->completed());
   const std::exception_ptr error = write_->error();
   write_.reset();
   if (wrote(error)) submit();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::loop {
@@ -22,6 +23,13 @@ void HeartbeatOptions::check() const {
   if (pings != (ping != nullptr)) {
     throw UsageError("heartbeat: expected ping and ping_after to be set together");
   }
+}
+
+Heartbeat::Heartbeat(const HeartbeatOptions& options, Instant now) noexcept
+    : ping_after_(options.ping_after), dead_after_(options.dead_after), pinged_(now) {
+  FERMATA_ASSERT(options.on());
+  FERMATA_ASSERT(ping_after_ >= Duration::zero() && dead_after_ >= Duration::zero());
+  FERMATA_ASSERT(dead_after_ == Duration::zero() || ping_after_ < dead_after_);
 }
 
 Heartbeat::Verdict Heartbeat::ask(const Stamps& stamps, Instant now) noexcept {
@@ -42,6 +50,7 @@ Heartbeat::Verdict Heartbeat::ask(const Stamps& stamps, Instant now) noexcept {
     }
     next = std::min(next, ping);
   }
+  FERMATA_ASSERT(next > now);
   return {Action::Wait, next};
 }
 

@@ -47,8 +47,7 @@ class Heartbeat {
   };
 
   /// REQUIRES: the options are checked and on.
-  Heartbeat(const HeartbeatOptions& options, Instant now) noexcept
-      : ping_after_(options.ping_after), dead_after_(options.dead_after), pinged_(now) {}
+  Heartbeat(const HeartbeatOptions& options, Instant now) noexcept;
 
   [[nodiscard]] Verdict ask(const Stamps& stamps, Instant now) noexcept;
 

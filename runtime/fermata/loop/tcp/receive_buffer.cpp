@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::loop {
 
 std::span<std::byte> ReceiveBuffer::room(std::size_t least) {
@@ -21,6 +23,7 @@ std::span<std::byte> ReceiveBuffer::room(std::size_t least) {
     begin_ = 0;
     end_ = size;
   }
+  FERMATA_ASSERT(begin_ <= end_ && capacity_ - end_ >= least);
   return {bytes_.get() + end_, capacity_ - end_};
 }
 

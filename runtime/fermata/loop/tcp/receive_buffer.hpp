@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::loop {
 
 /// Bytes that came and are not cut into messages yet, in one piece. Bytes are received straight
@@ -16,7 +18,10 @@ class ReceiveBuffer {
   /// the contents, may lie elsewhere.
   [[nodiscard]] std::span<std::byte> room(std::size_t least);
   /// The first `count` bytes of the room are contents now.
-  void append(std::size_t count) noexcept { end_ += count; }
+  void append(std::size_t count) noexcept {
+    FERMATA_ASSERT(count <= capacity_ - end_);
+    end_ += count;
+  }
 
   [[nodiscard]] std::string_view contents() const noexcept {
     return {reinterpret_cast<const char*>(bytes_.get()) + begin_, end_ - begin_};
@@ -25,7 +30,10 @@ class ReceiveBuffer {
   [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
 
   /// Forgets the first `count` bytes; views of them stay good until the next room() or release().
-  void consume(std::size_t count) noexcept { begin_ += count; }
+  void consume(std::size_t count) noexcept {
+    FERMATA_ASSERT(count <= size());
+    begin_ += count;
+  }
   void clear() noexcept { begin_ = end_ = 0; }
   /// And gives the memory back.
   void release() noexcept;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::loop {
@@ -43,6 +44,7 @@ std::span<const std::span<const std::byte>> SendQueue::front(std::size_t most) {
 
 void SendQueue::take_front() {
   for (std::size_t left = front_.size(); left > 0; --left) {
+    FERMATA_ASSERT(!chunks_.empty() && chunks_.front().size() <= waiting_);
     waiting_ -= chunks_.front().size();
     in_flight_ += chunks_.front().size();
     chunks_.pop_front();

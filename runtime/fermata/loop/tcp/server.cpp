@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 
 namespace fermata::loop {
@@ -77,6 +78,7 @@ void TcpServer::accept() {
 }
 
 void TcpServer::take() {
+  FERMATA_ASSERT(request_ && request_->completed());
   const std::exception_ptr error = request_->error();
   Ref<StreamHandle> stream = request_->take();
   request_.reset();
