@@ -134,6 +134,11 @@ TEST(PollReactor, TakesABackendOfTheProgramsOwn) {
   });
 }
 
+TEST(PollReactor, RefusesToBeMadeWithoutABackend) {
+  EXPECT_EQ(thrown_by([] { (void)poll::make_reactor(nullptr); }),
+            "fermata::UsageError: make_reactor: expected a backend");
+}
+
 // --- time and waking ---
 
 TEST(PollReactor, IsNeverEarly) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/os/clock.hpp"
 #include "fermata/poll/reactor.hpp"
@@ -51,6 +52,7 @@ void Guest::run() noexcept {
 
 // The main coroutine: there for as long as the guest is, and the one activity of an idle one.
 void Guest::stay() {
+  FERMATA_ASSERT(!stays_);
   stays_ = true;
   const Ref<TriggerHandle> never = runtime_->reactor().triggers().make();
   never->set_name("the end of the guest");
@@ -65,6 +67,7 @@ void Guest::stay() {
 bool Guest::turn_is_over() const noexcept { return os::now() >= turn_ends_; }
 
 void Guest::leave(bool waits) noexcept {
+  FERMATA_ASSERT(inside());
   waits_ = waits;
   const bool running = runtime_->running();
   stack_->leave(running ? *runtime_->scheduler().running_context() : stack_->own());
@@ -73,6 +76,7 @@ void Guest::leave(bool waits) noexcept {
 // --- turns, outside ---
 
 void Guest::resume() {
+  FERMATA_ASSERT(!inside() && !ended());
   turn_ends_ = os::now() + options_.turn_limit;
   waits_ = false;
   Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
@@ -89,6 +93,7 @@ void Guest::pump() {
 
 // What a turn has changed that others want to know.
 void Guest::tell() {
+  FERMATA_ASSERT(!inside());
   const bool was_idle = idle_;
   const bool shutting_down = !ended() && runtime_->scheduler().shutting_down();
   idle_ = ended() || (waits_ && !shutting_down && runtime_->active_event_count() == 1);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/os/clock.hpp"
 
@@ -65,7 +66,8 @@ void HostingBackend::set_alarm(Instant at) noexcept {
   if (at != Instant::never()) {
     setting.it_value = os::to_timespec(std::max<std::int64_t>(at.nanoseconds, 1));
   }
-  ::timerfd_settime(timer_, TFD_TIMER_ABSTIME, &setting, nullptr);
+  const int code = ::timerfd_settime(timer_, TFD_TIMER_ABSTIME, &setting, nullptr);
+  FERMATA_ASSERT(code == 0);
 }
 
 void HostingBackend::wait(Instant wake_by, poll::Sink& sink) {

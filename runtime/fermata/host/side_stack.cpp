@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/context/switch.hpp"
 
 namespace fermata::host::detail {
@@ -27,6 +28,7 @@ SideStack::SideStack(const StackOptions& stacks, Body body, void* argument)
 }
 
 void SideStack::enter() {
+  FERMATA_ASSERT(!inside() && !ended_);
   adopt_thread_stack(outside_);
   own_.thread = outside_.thread;
   running_ = &own_;
@@ -36,6 +38,7 @@ void SideStack::enter() {
 }
 
 void SideStack::leave(fermata::detail::Context& from) noexcept {
+  FERMATA_ASSERT(inside());
   suspended_ = &from;
   switch_context(from, outside_);
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/os/clock.hpp"
 
@@ -20,10 +21,12 @@ Alarm::Alarm() : descriptor_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TF
 Alarm::~Alarm() { ::close(descriptor_); }
 
 void Alarm::set(Instant at) noexcept {
+  FERMATA_ASSERT(at.nanoseconds > 0);  // Zero would mean never to the system.
   if (std::exchange(at_, at) == at) return;
   itimerspec setting = {};
   if (at != Instant::never()) setting.it_value = to_timespec(at.nanoseconds);
-  ::timerfd_settime(descriptor_, TFD_TIMER_ABSTIME, &setting, nullptr);
+  const int code = ::timerfd_settime(descriptor_, TFD_TIMER_ABSTIME, &setting, nullptr);
+  FERMATA_ASSERT(code == 0);
 }
 
 void Alarm::acknowledge() noexcept {

@@ -17,7 +17,8 @@ class Alarm {
 
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
-  /// Not at all for never(). Costs a system call when it changes. REQUIRES: `at` is not the epoch.
+  /// Not at all for never(). Costs a system call when it changes. REQUIRES: `at` is after the
+  /// epoch.
   void set(Instant at) noexcept;
   /// Not readable any more, and not set.
   void acknowledge() noexcept;

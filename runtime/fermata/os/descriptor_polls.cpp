@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/os/clock.hpp"
 
@@ -53,6 +54,7 @@ bool DescriptorPoll::same_file() const noexcept {
 }
 
 void DescriptorPoll::arm_mask(PollMask mask) {
+  FERMATA_ASSERT(any(mask));
   if (!watch_again(mask)) {
     require_same_file();
     watch(mask);
@@ -87,14 +89,19 @@ DescriptorPoll* DescriptorPolls::armed(int descriptor) const noexcept {
 }
 
 void DescriptorPolls::set_armed(int descriptor, DescriptorPoll* poll) {
+  FERMATA_ASSERT(descriptor >= 0);
   const auto index = static_cast<std::size_t>(descriptor);
   if (index >= armed_.size()) armed_.resize(index + 1);
-  if (armed_[index] != nullptr) --armed_count_;
+  if (armed_[index] != nullptr) {
+    FERMATA_ASSERT(armed_count_ > 0);
+    --armed_count_;
+  }
   if (poll != nullptr) ++armed_count_;
   armed_[index] = poll;
 }
 
 DescriptorPoll& DescriptorPolls::next_to_check() noexcept {
+  FERMATA_ASSERT(armed_count_ > 0);
   do {
     last_checked_ = last_checked_ + 1 < armed_.size() ? last_checked_ + 1 : 0;
   } while (armed_[last_checked_] == nullptr);

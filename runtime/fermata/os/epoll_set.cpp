@@ -11,6 +11,7 @@
 #include <limits>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/os/wait_limit.hpp"
 
@@ -55,6 +56,7 @@ EpollSet::EpollSet() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
 EpollSet::~EpollSet() { ::close(epoll_); }
 
 int EpollSet::control(int operation, int descriptor) noexcept {
+  FERMATA_ASSERT(static_cast<std::size_t>(descriptor) < entries_.size());
   const Entry& entry = entries_[static_cast<std::size_t>(descriptor)];
   epoll_event event = {};
   event.events = to_native(entry.mask);
@@ -63,6 +65,7 @@ int EpollSet::control(int operation, int descriptor) noexcept {
 }
 
 void EpollSet::watch(int descriptor, PollMask mask) {
+  FERMATA_ASSERT(descriptor >= 0 && any(mask));
   const auto index = static_cast<std::size_t>(descriptor);
   if (index >= entries_.size()) entries_.resize(index + 1);
   Entry& entry = entries_[index];
@@ -141,6 +144,7 @@ EpollSet::Look EpollSet::look(Instant wake_by) noexcept {
 }
 
 bool EpollSet::holds(const Found& found) const noexcept {
+  FERMATA_ASSERT(static_cast<std::size_t>(found.descriptor) < entries_.size());
   const Entry& entry = entries_[static_cast<std::size_t>(found.descriptor)];
   return any(entry.mask) && entry.generation == found.generation;
 }

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/os/clock.hpp"
 
 namespace fermata::os {
 
 /// Not negative, whatever the instant; 0 when it is past. REQUIRES: not never().
 [[nodiscard]] inline std::int64_t nanoseconds_until(Instant wake_by) noexcept {
+  FERMATA_ASSERT(wake_by != Instant::never());
   if (wake_by.nanoseconds <= 0) return 0;
   return std::max<std::int64_t>((wake_by - now()).count(), 0);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/os/worker_pool.hpp"
 
 namespace fermata::poll::detail {
@@ -71,6 +72,7 @@ void Offload::enqueue(Task& task) {
 
 bool Offload::dequeue(Task& task) noexcept {
   auto* const entry = static_cast<Job*>(job(task));
+  FERMATA_ASSERT(entry != nullptr);
   if (!os::WorkerPool::of_process().withdraw(*entry)) return false;
   entry->cancel();
   entry->end();
@@ -85,6 +87,7 @@ void Offload::deliver() {
     jobs.swap(ended_->jobs);
   }
   for (const std::unique_ptr<Job>& job : jobs) {
+    FERMATA_ASSERT(in_flight_ > 0);
     --in_flight_;
     finish(job->task(), job->cancelled());
   }

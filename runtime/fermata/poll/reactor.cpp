@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/os/system_reactor.hpp"
 #include "fermata/poll/offload.hpp"
@@ -66,6 +67,7 @@ class PollReactor final : public os::SystemReactor<detail::Watches, detail::Poll
 }  // namespace
 
 std::unique_ptr<Reactor> make_reactor(std::unique_ptr<Backend> backend) {
+  FERMATA_REQUIRE(backend != nullptr, "make_reactor: expected a backend");
   return std::make_unique<PollReactor>(std::move(backend));
 }
 

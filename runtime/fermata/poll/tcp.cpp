@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/os/socket_address.hpp"
 
@@ -78,6 +79,7 @@ StreamHandle::Written TcpSocket::try_write(Buffers buffers) {
     message.msg_iovlen = batch.size();
     const ssize_t size = ::sendmsg(descriptor_, &message, MSG_NOSIGNAL);
     if (size < 0) return {accepted, would_block(errno) ? 0 : errno};
+    FERMATA_ASSERT(static_cast<std::size_t>(size) <= size_of(batch));
     accepted += static_cast<std::size_t>(size);
     if (static_cast<std::size_t>(size) < size_of(batch)) break;
     buffers = buffers.subspan(batch.size());
@@ -86,6 +88,7 @@ StreamHandle::Written TcpSocket::try_write(Buffers buffers) {
 }
 
 int TcpSocket::submit_write(std::span<const std::byte> data) {
+  FERMATA_ASSERT(unwritten_.empty());
   unwritten_ = data;
   return update_watch();
 }
@@ -132,6 +135,7 @@ void TcpSocket::on_ready(PollMask mask) noexcept {
 }
 
 void TcpSocket::finish_connect() noexcept {
+  FERMATA_ASSERT(connecting_);
   int code = 0;
   socklen_t size = sizeof code;
   if (::getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &code, &size) != 0) code = errno;
@@ -162,6 +166,7 @@ void TcpSocket::write_some() noexcept {
     const ssize_t size = ::send(descriptor_, unwritten_.data(), unwritten_.size(), MSG_NOSIGNAL);
     const int code = size < 0 ? errno : 0;
     if (would_block(code)) return;
+    FERMATA_ASSERT(size <= static_cast<ssize_t>(unwritten_.size()));
     if (size > 0) unwritten_ = unwritten_.subspan(static_cast<std::size_t>(size));
     if (code != 0) unwritten_ = {};
     if (unwritten_.empty()) write_done(code);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/os/epoll_set.hpp"
@@ -114,6 +115,7 @@ Watches::Aside& Watches::aside() {
 }
 
 void Watches::watch(Watcher& watcher, int descriptor, PollMask mask) {
+  FERMATA_ASSERT(descriptor >= 0 && any(mask));
   require_within_limit(descriptor);
   const auto index = static_cast<std::size_t>(descriptor);
   while (index >= slots_.size()) slots_.emplace_back();
@@ -134,6 +136,7 @@ void Watches::watch(Watcher& watcher, int descriptor, PollMask mask) {
 
 void Watches::unwatch(Watcher& watcher, int descriptor) noexcept {
   if (!any(watcher.watched_)) return;
+  FERMATA_ASSERT(static_cast<std::size_t>(descriptor) < slots_.size());
   Slot& slot = slots_[static_cast<std::size_t>(descriptor)];
   watcher.watched_ = PollMask::None;
   slot.watchers.remove(watcher);
@@ -170,6 +173,7 @@ bool Watches::tells_hang_ups() const noexcept {
 }
 
 void Watches::let_go(Slot& slot, int descriptor) noexcept {
+  FERMATA_ASSERT(!any(slot.aside) || aside_ != nullptr);
   if (any(std::exchange(slot.native, PollMask::None))) backend_->unwatch(descriptor);
   if (any(std::exchange(slot.aside, PollMask::None))) aside_->set().unwatch(descriptor);
 }
