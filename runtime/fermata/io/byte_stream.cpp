@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/io/file.hpp"
 #include "fermata/io/request_wait.hpp"
@@ -16,7 +17,9 @@ std::size_t ByteStream::read(std::span<std::byte> buffer, const WaitOptions& opt
   detail::check_token(options);
   ReadRequest request(handle(), buffer);
   detail::finish(request, options, place);
-  return request.take();
+  const std::size_t size = request.take();
+  FERMATA_ASSERT(size <= buffer.size());
+  return size;
 }
 
 void ByteStream::read_exact(std::span<std::byte> buffer, const WaitOptions& options,
@@ -29,13 +32,15 @@ void ByteStream::read_exact(std::span<std::byte> buffer, const WaitOptions& opti
     throw InputOutputError(
         fmt::format("Stream ended after {} of {} bytes", request.transferred(), buffer.size()));
   }
-  request.take();
+  const std::size_t size = request.take();
+  FERMATA_ASSERT(size == buffer.size());
 }
 
 void ByteStream::write(std::span<const std::byte> data, const WaitOptions& options,
                        SourcePlace place) {
   detail::check_token(options);
   if (const std::size_t written = handle().write_at_once(data)) {
+    FERMATA_ASSERT(written <= data.size());
     if (written == data.size()) return;
     data = data.subspan(written);
   }
@@ -44,6 +49,7 @@ void ByteStream::write(std::span<const std::byte> data, const WaitOptions& optio
     detail::check_token(options);
     WriteRequest request(handle(), data);
     detail::finish(request, deadline.remaining(), place);
+    FERMATA_ASSERT(request.transferred() <= data.size());
     data = data.subspan(request.transferred());
   } while (!data.empty());
 }
@@ -60,6 +66,7 @@ std::size_t ByteStream::write_some(std::span<const std::byte> data, const WaitOp
   if (const std::size_t written = handle().write_at_once(data)) return written;
   WriteRequest request(handle(), data, WriteMode::Some);
   detail::finish(request, options, place);
+  FERMATA_ASSERT(request.transferred() <= data.size());
   return request.transferred();
 }
 
@@ -78,6 +85,7 @@ std::uint64_t ByteStream::send_file(File& file, std::uint64_t offset, std::uint6
       if (sent == 0) throw;
       throw SendFileError(from->path(), sent + error.sent(), error.code());
     }
+    FERMATA_ASSERT(request.transferred() <= wanted);
     sent += request.transferred();
     if (sent == length || request.transferred() < wanted) return sent;
   }

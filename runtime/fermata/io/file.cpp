@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/io/file.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/io/request_wait.hpp"
 
@@ -14,7 +15,9 @@ std::size_t read_from(FileHandle& handle, std::span<std::byte> buffer,
   detail::check_token(options);
   FileReadRequest request(handle, buffer, offset);
   detail::finish(request, options, place);
-  return request.take();
+  const std::size_t size = request.take();
+  FERMATA_ASSERT(size <= buffer.size());
+  return size;
 }
 
 void write_all(FileHandle& handle, std::span<const std::byte> data,
@@ -26,6 +29,7 @@ void write_all(FileHandle& handle, std::span<const std::byte> data,
     detail::check_token(options);
     FileWriteRequest request(*file, data, offset);
     detail::finish(request, deadline.remaining(), place);
+    FERMATA_ASSERT(request.transferred() <= data.size());
     data = data.subspan(request.transferred());
     if (offset) *offset += request.transferred();
   } while (!data.empty());

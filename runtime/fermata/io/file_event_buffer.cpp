@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::detail {
@@ -95,11 +96,13 @@ Instant FileEventBuffer::due() const noexcept {
 }
 
 FileEvent FileEventBuffer::take() {
+  FERMATA_ASSERT(!empty());
   if (debounce_) return {std::exchange(held_, FileChange::None), {}};
   FileEvent taken;
   if (coalesce_) {
     taken.name = std::move(order_.front());
     order_.pop_front();
+    FERMATA_ASSERT(by_name_.size() == order_.size() + 1);
     taken.change = by_name_.extract(taken.name).mapped();
   } else {
     taken = std::move(events_.front());

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sync/operation.hpp"
 
@@ -26,6 +27,7 @@ Process::Process(Processes::Spawned spawned, const SourcePlace& place)
       input_(stream_on(std::move(spawned.input), place)),
       output_(stream_on(std::move(spawned.output), place)),
       errors_(stream_on(std::move(spawned.errors), place)) {
+  FERMATA_ASSERT(static_cast<bool>(handle_));
   handle_->set_made_at(place);
 }
 

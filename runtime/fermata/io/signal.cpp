@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sync/operation.hpp"
 
@@ -23,6 +24,7 @@ class SharedSignal final : public EventOwner {
 
   void add_ref() noexcept { ++references_; }
   void release() noexcept {
+    FERMATA_ASSERT(references_ > 0);
     if (--references_ == 0) delete this;
   }
   void add_owner_ref() noexcept override { add_ref(); }

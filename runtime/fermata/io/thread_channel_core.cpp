@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::detail {
@@ -57,6 +58,7 @@ bool ThreadChannelCore::has_slot() const {
 
 bool ThreadChannelCore::has_value() const {
   if (closed_ && size_ == 0) throw_closed();
+  FERMATA_ASSERT(size_ <= capacity_);
   return size_ > receivers_.granted();
 }
 
@@ -72,6 +74,7 @@ void ThreadChannelCore::await_value(Lock& held, const WaitOptions& options,
 
 void ThreadChannelCore::await(Lock& held, ThreadLine& line, const char* what,
                               const WaitOptions& options, const SourcePlace& place) {
+  FERMATA_ASSERT(held.owns_lock());
   try {
     const Side side(*this, &line == &senders_);
     if (line.wait(held, what, side, options, place) == ThreadLine::Turn::Failed) throw_closed();
@@ -108,12 +111,14 @@ void ThreadChannelCore::note(bool Dealings::*deed) {
 
 void ThreadChannelCore::stored() noexcept {
   note(&Dealings::sent);
+  FERMATA_ASSERT(size_ < capacity_);
   ++size_;
   keep_promises();
 }
 
 void ThreadChannelCore::taken() noexcept {
   note(&Dealings::received);
+  FERMATA_ASSERT(size_ > 0);
   --size_;
   keep_promises();
   if (closed_ && size_ == 0) receivers_.fail_waiting();

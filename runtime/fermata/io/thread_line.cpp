@@ -3,10 +3,13 @@
 
 #include <exception>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::detail {
 
 ThreadLine::Turn ThreadLine::wait(Lock& held, const char* what, const WaitSubject& subject,
                                   const WaitOptions& options, const SourcePlace& place) {
+  FERMATA_ASSERT(held.owns_lock());
   std::mutex& mutex = *held.mutex();
   const Ref<TriggerHandle> trigger = current_runtime().reactor().triggers().make();
   trigger->set_name(Name(std::string_view(what)));
@@ -28,6 +31,7 @@ ThreadLine::Turn ThreadLine::wait(Lock& held, const char* what, const WaitSubjec
   }
   held = lock_among_threads(mutex);
   leave(me);
+  FERMATA_ASSERT(given_up || me.state != Waiter::State::Waiting);
   if (me.state == Waiter::State::Waiting) std::rethrow_exception(given_up);
   return me.state == Waiter::State::Granted ? Turn::Granted : Turn::Failed;
 }
@@ -38,15 +42,18 @@ void ThreadLine::leave(Waiter& waiter) noexcept {
 }
 
 void ThreadLine::grant() noexcept {
+  FERMATA_ASSERT(!waiting_.empty());
   Waiter& oldest = *waiting_.first();
   waiting_.remove(oldest);
   granted_.push_back(oldest);
+  FERMATA_ASSERT(oldest.state == Waiter::State::Waiting);
   oldest.state = Waiter::State::Granted;
   oldest.trigger->fire();
 }
 
 void ThreadLine::fail(Line& line) noexcept {
   while (Waiter* const oldest = line.first()) {
+    FERMATA_ASSERT(oldest->state != Waiter::State::Failed);
     line.remove(*oldest);
     oldest->state = Waiter::State::Failed;
     oldest->trigger->fire();

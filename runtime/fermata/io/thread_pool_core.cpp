@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sync/await.hpp"
@@ -70,6 +71,7 @@ void ThreadPoolCore::start_worker(const std::shared_ptr<Generation>& generation,
 // A worker ends well when its queue is closed and empty, or with the run. All else is the end of
 // the pool: the next thread would fare no better.
 void ThreadPoolCore::worker_gone(Generation& generation, const Thread<void>& thread) {
+  FERMATA_ASSERT(live_ > 0 && generation.live > 0);
   --live_;
   const std::exception_ptr& error = thread.error();
   thread.event().mark_exception_caught();
@@ -187,6 +189,7 @@ void ThreadPoolCore::reload(const SourcePlace& place) {
   if (closed_ || reloads_served_ >= wanted) return;
   const std::uint64_t serves = reloads_asked_;
   newest_ = start_generation();
+  FERMATA_ASSERT(!generations_.empty() && generations_.back() == newest_);
   const std::vector<std::shared_ptr<Generation>> older(generations_.begin(),
                                                        generations_.end() - 1);
   for (const auto& generation : older) generation->queue.close();

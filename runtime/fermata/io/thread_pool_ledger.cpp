@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/io/thread_pool_ledger.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::detail {
@@ -22,12 +23,14 @@ void ThreadPoolLedger::submitted() {
 
 void ThreadPoolLedger::withdrawn() {
   const Lock held = lock();
+  FERMATA_ASSERT(counters_.submitted > 0 && counters_.pending > 0);
   --counters_.submitted;
   --counters_.pending;
 }
 
 void ThreadPoolLedger::dropped(Fate fate) {
   const Lock held = lock();
+  FERMATA_ASSERT(counters_.pending > 0);
   --counters_.pending;
   ++count(fate);
 }
@@ -35,6 +38,7 @@ void ThreadPoolLedger::dropped(Fate fate) {
 bool ThreadPoolLedger::begin(Running& running) {
   const Lock held = lock();
   if (cancelled_) return false;
+  FERMATA_ASSERT(counters_.pending > 0);
   --counters_.pending;
   ++counters_.running;
   running_.push_back(running);
@@ -43,6 +47,7 @@ bool ThreadPoolLedger::begin(Running& running) {
 
 void ThreadPoolLedger::end(Running& running, Fate fate) {
   const Lock held = lock();
+  FERMATA_ASSERT(counters_.running > 0);
   running_.remove(running);
   --counters_.running;
   ++count(fate);
