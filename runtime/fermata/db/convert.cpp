@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::db::detail {
 
 void throw_bad_column(const RowSource& source, std::size_t column, const Cell& cell,
@@ -17,6 +19,7 @@ void throw_bad_column(const RowSource& source, std::size_t column, const Cell& c
 }
 
 void throw_bad_width(const RowSource& source, std::size_t width, std::size_t expected) {
+  FERMATA_ASSERT(width != expected);
   throw ColumnError(*source.database, sqlstate::kBadColumn,
                     fmt::format("a row of {} columns: expected {}", width, expected));
 }

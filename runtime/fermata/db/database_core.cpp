@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/db/upkeep.hpp"
@@ -84,6 +85,7 @@ Lease<Pooled> DatabaseCore::acquire() {
   Lease<Pooled> lease = pool_.acquire({.timeout = template_->options.acquire_timeout});
   DatabaseMetrics& metrics = template_->metrics;
   const Duration waited = now() - begin;
+  FERMATA_ASSERT(lease && waited >= Duration::zero());
   ++metrics.acquired;
   metrics.waited += waited;
   metrics.longest_wait = std::max(metrics.longest_wait, waited);

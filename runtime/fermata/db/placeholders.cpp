@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::db {
 
 Placeholders replace_placeholders(std::string_view sql, PlaceholderStyle style,
@@ -32,6 +34,7 @@ Placeholders replace_placeholders(std::string_view sql, PlaceholderStyle style,
     result.count = std::max(result.count, number);
     sql.remove_prefix(static_cast<std::size_t>(parsed.ptr - sql.data()));
   }
+  FERMATA_ASSERT(result.order.empty() == (result.count == 0));
   return result;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::db::detail {
 
 std::unique_ptr<Prepared> StatementCache::take(std::string_view sql) {
@@ -15,9 +17,11 @@ std::unique_ptr<Prepared> StatementCache::take(std::string_view sql) {
 }
 
 void StatementCache::put(std::string sql, std::unique_ptr<Prepared> prepared) {
+  FERMATA_ASSERT(prepared != nullptr);
   if (limit_ == 0) return;
   entries_.push_front({std::move(sql), std::move(prepared)});
   if (entries_.size() > limit_) entries_.pop_back();
+  FERMATA_ASSERT(entries_.size() <= limit_);
 }
 
 bool StatementCache::is_asked_again(std::string_view sql) {

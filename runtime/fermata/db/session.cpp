@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/db/errors.hpp"
 #include "fermata/db/sql_text.hpp"
@@ -53,6 +54,7 @@ void Session::require_usable() const {
 
 // Once the connection has gone inside a transaction, that stays so until the rollback.
 void Session::see_state() noexcept {
+  FERMATA_ASSERT(static_cast<bool>(lease_));
   const Connection& connection = *lease_->connection;
   if (connection.broken()) {
     lost_ = in_transaction_ && !abandoned_;
@@ -102,6 +104,7 @@ void Session::fail(const ErrorState& state) noexcept {
 // has to be rolled back to. The command that was interrupted may have begun a transaction, of which
 // its coroutine does not know, or ended one.
 void Session::get_ready() {
+  FERMATA_ASSERT(lease_ && busy_);
   Connection& connection = *lease_->connection;
   if (lease_->interrupted) {
     protect([&] { lease_->interrupt(); });
@@ -130,6 +133,7 @@ auto Session::use(Call&& call) {
 }
 
 void Session::unbind() noexcept {
+  FERMATA_ASSERT(earlier_ <= savepoints_);
   if (owner_ != nullptr) std::exchange(owner_, nullptr)->unbind(coroutine_);
 }
 
@@ -165,6 +169,7 @@ std::unique_ptr<Answer> Session::execute(std::string_view sql, Parameters parame
 }
 
 std::unique_ptr<Answer> Session::execute_again(std::string_view sql, Parameters parameters) {
+  FERMATA_ASSERT(busy_ && !in_transaction_);
   Connection& connection = *lease_->connection;
   StatementCache& cache = lease_->statements;
   if (cache.limit() == 0) return connection.execute(sql, parameters, Fetch::All);
@@ -202,6 +207,7 @@ bool Session::next(Answer& answer, std::vector<Cell>& row) {
 }
 
 void Session::end_answer() {
+  FERMATA_ASSERT(lease_ && !busy_);
   const auto pin = shared_from_this();
   answering_ = false;
   if (answered_by_.prepared != nullptr) {
@@ -213,6 +219,7 @@ void Session::end_answer() {
 }
 
 void Session::abandon_answer() noexcept {
+  FERMATA_ASSERT(static_cast<bool>(lease_));
   answering_ = false;
   answered_by_.prepared.reset();
   lease_->interrupted = true;
@@ -235,6 +242,7 @@ std::unique_ptr<Prepared> Session::prepare_anew(const std::string& sql) {
 }
 
 void Session::let_go(std::string sql, std::unique_ptr<Prepared> prepared) noexcept {
+  FERMATA_ASSERT(lease_ && statements_ > 0);
   --statements_;
   if (prepared != nullptr && !lease_->connection->broken()) {
     lease_->statements.put(std::move(sql), std::move(prepared));
@@ -312,10 +320,12 @@ std::uint64_t Session::savepoint() {
 }
 
 void Session::release(std::uint64_t savepoint) {
+  FERMATA_ASSERT(savepoint > 0 && savepoint <= savepoints_);
   use([&](Connection& connection) { connection.run("RELEASE SAVEPOINT " + name_of(savepoint)); });
 }
 
 void Session::roll_back(std::uint64_t savepoint) {
+  FERMATA_ASSERT(savepoint > 0 && savepoint <= savepoints_);
   use([&](Connection& connection) {
     connection.run("ROLLBACK TO SAVEPOINT " + name_of(savepoint));
   });
@@ -323,6 +333,7 @@ void Session::roll_back(std::uint64_t savepoint) {
 }
 
 void Session::roll_back_later(std::uint64_t savepoint) noexcept {
+  FERMATA_ASSERT(savepoint > 0 && savepoint <= savepoints_);
   if (in_transaction_ && savepoint > earlier_) roll_back_to_ = savepoint;
 }
 

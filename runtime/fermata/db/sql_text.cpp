@@ -5,6 +5,8 @@
 #include <array>
 #include <string>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::db {
 
 namespace {
@@ -59,6 +61,7 @@ class Words {
 
  private:
   std::string take(std::size_t length) {
+    FERMATA_ASSERT(0 < length && length <= sql_.size());
     std::string word = capitals(sql_.substr(0, length));
     sql_.remove_prefix(length);
     return word == "#" ? std::string(kUnclear) : word;  // A comment, or an operator.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/db/statement.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/db/errors.hpp"
 
 namespace fermata::db {
@@ -19,6 +20,7 @@ std::unique_ptr<Answer> Statement::start(Parameters parameters) {
 void Statement::prepare_anew() {
   const std::uint64_t resets = session_->resets();
   prepared_ = session_->prepare_anew(sql_);
+  FERMATA_ASSERT(prepared_ != nullptr);
   made_after_ = resets;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/db/database_core.hpp"
@@ -15,6 +16,7 @@ namespace fermata::db::detail {
 namespace {
 
 void set_attributes(const Template& made_of, Pooled& pooled) {
+  FERMATA_ASSERT(pooled.attributes <= made_of.version);
   if (pooled.attributes == made_of.version) return;
   const std::uint64_t version = made_of.version;
   const auto attributes = made_of.attributes;  // Others may be set meanwhile.
@@ -23,6 +25,7 @@ void set_attributes(const Template& made_of, Pooled& pooled) {
 }
 
 void clean(Pooled& pooled) {
+  FERMATA_ASSERT(pooled.connection != nullptr);
   if (pooled.interrupted) pooled.interrupt();
   Connection& connection = *pooled.connection;
   if (connection.broken()) return;
@@ -33,6 +36,7 @@ void clean(Pooled& pooled) {
 /// Throws Timeout when `work` on a connection takes longer than `limit`.
 template <class Work>
 void in_time(Duration limit, Name name, Work&& work) {
+  FERMATA_ASSERT(limit > Duration::zero());
   SpawnOptions options;
   options.name = std::move(name);
   options.scope = &current_runtime().root_scope();
@@ -50,6 +54,7 @@ void in_time(Duration limit, Name name, Work&& work) {
 
 Pooled make_connection(Template& made_of) {
   std::unique_ptr<Connection> connection = made_of.driver->connect(made_of.target);
+  FERMATA_ASSERT(connection != nullptr);
   Pooled pooled(std::move(connection), made_of.options.statement_cache, now());
   ++made_of.metrics.connected;
   set_attributes(made_of, pooled);
@@ -98,6 +103,7 @@ Duration upkeep_interval(const Template& made_of) {
   Duration interval = Duration::zero();
   for (const Duration each :
        {options.health_check_interval, options.idle_limit, options.age_limit}) {
+    FERMATA_ASSERT(each >= Duration::zero());
     if (each == Duration::zero()) continue;
     interval = interval == Duration::zero() ? each : std::min(interval, each);
   }

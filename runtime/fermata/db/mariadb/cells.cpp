@@ -5,6 +5,8 @@
 #include <charconv>
 #include <type_traits>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::db::mariadb {
 
 namespace {
@@ -58,6 +60,7 @@ Columns::Columns(MYSQL_RES* result) {
 }
 
 Cell Columns::cell(std::size_t column, std::string_view text) const {
+  FERMATA_ASSERT(column < kinds_.size());
   switch (kinds_[column]) {
     case ColumnKind::Integer:
       return number_in_text<std::int64_t>(text);
@@ -77,6 +80,7 @@ Arguments::Arguments(Parameters parameters, const std::vector<std::size_t>& orde
   for (std::size_t i = 0; i < order.size(); ++i) {
     MYSQL_BIND& bind = binds_[i];
     bind = {};
+    FERMATA_ASSERT(0 < order[i] && order[i] <= values_.size());
     const auto put = [&](enum_field_types type, const void* data, std::size_t size) {
       lengths_[i] = size;
       bind.buffer_type = type;

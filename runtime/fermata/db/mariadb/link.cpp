@@ -9,6 +9,7 @@
 #include <array>
 #include <new>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/io/descriptor.hpp"
 
@@ -36,6 +37,7 @@ Link::~Link() {
 }
 
 int Link::wait(int status) {
+  FERMATA_ASSERT(status != 0);
   PollMask mask = PollMask::None;
   if ((status & MYSQL_WAIT_READ) != 0) mask = mask | PollMask::Readable;
   if ((status & MYSQL_WAIT_WRITE) != 0) mask = mask | PollMask::Writable;
@@ -67,6 +69,7 @@ int Link::wait(int status) {
 // --- commands ---
 
 void Link::ask(std::string sql) {
+  FERMATA_ASSERT(!asked_ && rows_ == nullptr);
   close_forgotten();
   const auto text = std::make_shared<std::string>(std::move(sql));
   keep(text);
@@ -82,6 +85,7 @@ void Link::ask(std::string sql) {
 }
 
 MYSQL_RES* Link::store() {
+  FERMATA_ASSERT(asked_);
   MYSQL_RES* const rows = drive<MYSQL_RES*>(
       [&](MYSQL_RES** result) { return mysql_store_result_start(result, handle_); },
       [this](MYSQL_RES** result, int status) {
@@ -93,6 +97,7 @@ MYSQL_RES* Link::store() {
 }
 
 MYSQL_RES* Link::use() {
+  FERMATA_ASSERT(asked_ && rows_ == nullptr);
   rows_ = mysql_use_result(handle_);
   asked_ = false;
   if (rows_ == nullptr && mysql_errno(handle_) != 0) fail();

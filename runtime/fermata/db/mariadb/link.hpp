@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/time.hpp"
 #include "fermata/db/errors.hpp"
 
@@ -36,6 +37,7 @@ class Link {
   /// Drives an operation to its end: `start` and `resume` are the two calls of the library for it.
   template <class Result, class Start, class Resume>
   Result drive(Start start, Resume resume) {
+    FERMATA_ASSERT(unfinished_ == nullptr);
     Result result{};
     int status = start(&result);
     while (status != 0) {

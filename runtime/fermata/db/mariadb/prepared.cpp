@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/db/mariadb/text_answer.hpp"
 
 namespace fermata::db::mariadb {
@@ -53,7 +54,10 @@ class PreparedCommand::Rows final : public Answer {
     return true;
   }
 
-  [[nodiscard]] const Effect& effect() const noexcept override { return effect_; }
+  [[nodiscard]] const Effect& effect() const noexcept override {
+    FERMATA_ASSERT(ended_);
+    return effect_;
+  }
 
  private:
   struct Field {

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::db::mariadb {
 
 TextAnswer::TextAnswer(Link& link, Fetch fetch)
@@ -30,7 +32,8 @@ MYSQL_ROW TextAnswer::fetch() {
 }
 
 bool TextAnswer::next(std::vector<Cell>& row) {
-  if (rows_ == nullptr) return false;
+  read_ = rows_ == nullptr;
+  if (read_) return false;
   const MYSQL_ROW values = fetch();
   if (values == nullptr) {
     if (stored_ == nullptr) {
@@ -42,6 +45,7 @@ bool TextAnswer::next(std::vector<Cell>& row) {
       if (failed) link_.fail();
       end();
     }
+    read_ = true;
     return false;
   }
   const unsigned long* const lengths = mysql_fetch_lengths(rows_);
@@ -54,6 +58,11 @@ bool TextAnswer::next(std::vector<Cell>& row) {
     }
   }
   return true;
+}
+
+const Effect& TextAnswer::effect() const noexcept {
+  FERMATA_ASSERT(read_);
+  return effect_;
 }
 
 Effect effect_of(MYSQL* connection, MYSQL_STMT* statement) {

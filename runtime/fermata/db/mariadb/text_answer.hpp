@@ -20,7 +20,7 @@ class TextAnswer final : public Answer {
     return columns_.names();
   }
   bool next(std::vector<Cell>& row) override;
-  [[nodiscard]] const Effect& effect() const noexcept override { return effect_; }
+  [[nodiscard]] const Effect& effect() const noexcept override;
 
  private:
   struct FreeRows {
@@ -34,6 +34,7 @@ class TextAnswer final : public Answer {
   std::unique_ptr<MYSQL_RES, FreeRows> stored_;  // All of them; null when they come one by one.
   MYSQL_RES* rows_;                              // Null when there are none, or no more.
   Columns columns_;
+  bool read_ = false;  // To the last row.
   Effect effect_;
 };
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::db::odbc {
 
 namespace {
@@ -124,6 +126,7 @@ std::optional<Value> read_number(SQLHSTMT statement, SQLUSMALLINT number) {
 }  // namespace
 
 std::optional<Column> describe_column(SQLHSTMT statement, SQLUSMALLINT number) {
+  FERMATA_ASSERT(number > 0);
   std::string name(128, '\0');
   SQLSMALLINT length = 0;
   SQLSMALLINT type = 0;
@@ -143,6 +146,7 @@ std::optional<Column> describe_column(SQLHSTMT statement, SQLUSMALLINT number) {
 }
 
 std::optional<Value> read_cell(SQLHSTMT statement, SQLUSMALLINT number, ColumnKind kind) {
+  FERMATA_ASSERT(number > 0);
   if (kind == ColumnKind::Number) return read_number(statement, number);
   const SQLSMALLINT c_type = kind == ColumnKind::Bytes ? SQL_C_BINARY : SQL_C_CHAR;
   std::optional<LongData> read = read_long(statement, number, c_type);

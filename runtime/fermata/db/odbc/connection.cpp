@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/db/errors.hpp"
 #include "fermata/db/odbc/attributes.hpp"
 #include "fermata/db/odbc/connection_string.hpp"
@@ -37,12 +38,16 @@ class OdbcAnswer final : public Answer {
       batch_ = connection_.fetch(statement_, fetch_);
       position_ = 0;
     }
+    FERMATA_ASSERT(batch_.cells.size() - position_ >= names_.size());
     row.resize(names_.size());
     for (Cell& cell : row) cell = view(batch_.cells[position_++]);
     return true;
   }
 
-  const Effect& effect() const noexcept override { return batch_.effect; }
+  const Effect& effect() const noexcept override {
+    FERMATA_ASSERT(batch_.last && position_ == batch_.cells.size());
+    return batch_.effect;
+  }
 
  private:
   OdbcConnection& connection_;

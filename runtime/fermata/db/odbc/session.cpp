@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/db/errors.hpp"
 #include "fermata/io/offload.hpp"
 
@@ -91,6 +92,7 @@ std::string Session::product() {
 
 Session::Running::Running(Session& session, SQLHSTMT statement) : session_(session) {
   const std::lock_guard lock(session_.running_mutex_);
+  FERMATA_ASSERT(session_.running_ == SQL_NULL_HSTMT);
   session_.running_ = statement;
 }
 
@@ -128,6 +130,7 @@ void Session::free_retired() noexcept {
 
 void Session::connect(const std::string& connection_string,
                       const std::vector<std::string>& passwords) {
+  FERMATA_ASSERT(!connected_ && connection_ == SQL_NULL_HDBC);
   if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &environment_))) {
     throw ConnectError(database_, sqlstate::kCannotConnect, "no memory for unixODBC");
   }
@@ -159,6 +162,7 @@ void Session::fail_to_connect(SQLSMALLINT handle_type, SQLHANDLE handle,
 }
 
 SQLHSTMT Session::allocate_statement() {
+  FERMATA_ASSERT(connected_);
   SQLHSTMT statement = SQL_NULL_HSTMT;
   if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, connection_, &statement))) {
     fail(SQL_HANDLE_DBC, connection_);
@@ -198,11 +202,13 @@ void Session::set_autocommit(bool on) {
 }
 
 void Session::begin() {
+  FERMATA_ASSERT(!manual_ && transaction_ == TransactionState::None);
   set_autocommit(false);
   transaction_ = TransactionState::Open;
 }
 
 void Session::end(bool commit) {
+  FERMATA_ASSERT(manual_);
   std::exception_ptr refused;
   if (commit && !SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, connection_, SQL_COMMIT))) {
     try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/db/odbc/statement.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/db/errors.hpp"
 
 namespace fermata::db::odbc {
@@ -61,6 +62,7 @@ Batch Statement::execute(BoundParameters& parameters, const TransactionWords& wo
 }
 
 SQLRETURN Statement::send() {
+  FERMATA_ASSERT(handle_ != SQL_NULL_HSTMT);
   return session_->call(handle_, [this] {
     if (prepared_) return SQLExecute(handle_);
     return SQLExecDirect(handle_, reinterpret_cast<SQLCHAR*>(sql_.data()),
@@ -80,6 +82,7 @@ void Statement::describe() {
 }
 
 Batch Statement::fetch(Fetch fetch) {
+  FERMATA_ASSERT(open_);
   Batch batch;
   std::size_t bytes = 0;
   for (std::size_t rows = 0; !columns_.empty(); ++rows) {

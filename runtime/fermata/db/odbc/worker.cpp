@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::db::odbc {
 
 namespace {
@@ -31,6 +33,7 @@ bool Worker::Progress::ended_after(Duration span) {
 }
 
 Ref<Task> Worker::start_stopping(std::function<void()> stop) {
+  FERMATA_ASSERT(busy());
   // What has begun with a call only after a stop needs another one.
   auto repeat = [progress = progress_, stop = std::move(stop)]() mutable {
     const std::function<void()> once = std::move(stop);

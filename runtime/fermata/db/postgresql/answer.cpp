@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::db::postgresql {
 
 namespace {
@@ -28,6 +30,7 @@ LibpqAnswer::LibpqAnswer(Link& link, Fetch fetch)
 }
 
 void LibpqAnswer::keep(ResultHandle result) {
+  FERMATA_ASSERT(result != nullptr);
   result_ = std::move(result);
   row_ = 0;
   rows_ = PQntuples(result_.get());
@@ -50,10 +53,16 @@ void LibpqAnswer::fetch_row() {
 }
 
 bool LibpqAnswer::next(std::vector<Cell>& row) {
+  FERMATA_ASSERT(row_ <= rows_);
   if (row_ == rows_ && one_by_one_) fetch_row();
   if (row_ == rows_) return false;
   decoder_.decode(*result_, row_++, row);
   return true;
+}
+
+const Effect& LibpqAnswer::effect() const noexcept {
+  FERMATA_ASSERT(row_ == rows_ && !one_by_one_);
+  return effect_;
 }
 
 }  // namespace fermata::db::postgresql

@@ -20,7 +20,7 @@ class LibpqAnswer final : public Answer {
     return decoder_.columns();
   }
   bool next(std::vector<Cell>& row) override;
-  [[nodiscard]] const Effect& effect() const noexcept override { return effect_; }
+  [[nodiscard]] const Effect& effect() const noexcept override;
 
  private:
   [[nodiscard]] ResultHandle first(Fetch fetch);

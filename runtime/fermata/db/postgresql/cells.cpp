@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/db/errors.hpp"
 
 namespace fermata::db::postgresql {
@@ -113,6 +114,7 @@ void Arguments::add(const Cell& cell) {
           constexpr Oid kType = std::is_same_v<Held, std::string_view> ? kUnknown
                                 : std::is_same_v<Held, double>         ? kFloat8
                                                                        : kInt8;
+          FERMATA_ASSERT(texts_.size() < texts_.capacity());  // Values refer to them.
           const std::string& text = texts_.emplace_back(fmt::format("{}", held));
           put(kType, text.c_str(), text.size(), 0);
         }
@@ -130,6 +132,7 @@ Decoder::Decoder(const PGresult& result) {
 }
 
 void Decoder::decode(const PGresult& result, int row, std::vector<Cell>& cells) {
+  FERMATA_ASSERT(0 <= row && row < PQntuples(&result));
   cells.resize(names_.size());
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const int column = static_cast<int>(i);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/db/driver.hpp"
 #include "fermata/db/value.hpp"
 
@@ -27,6 +28,7 @@ class Batch {
       chunks_.push_back(std::make_unique<char[]>(free_));
       next_ = chunks_.back().get();
     }
+    FERMATA_ASSERT(size <= free_);
     char* const copy = next_;
     if (size > 0) std::memcpy(copy, data, size);
     next_ += size;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/db/errors.hpp"
 #include "fermata/db/placeholders.hpp"
@@ -51,16 +52,21 @@ class SqliteAnswer final : public Answer {
   bool next(std::vector<Cell>& row) override {
     if (next_ == batch_.cells.size() && !batch_.last) fetch();
     if (next_ == batch_.cells.size()) return false;
+    FERMATA_ASSERT(batch_.cells.size() - next_ >= columns_.size());
     const auto first = batch_.cells.begin() + static_cast<std::ptrdiff_t>(next_);
     row.assign(first, first + static_cast<std::ptrdiff_t>(columns_.size()));
     next_ += columns_.size();
     return true;
   }
 
-  [[nodiscard]] const Effect& effect() const noexcept override { return batch_.effect; }
+  [[nodiscard]] const Effect& effect() const noexcept override {
+    FERMATA_ASSERT(batch_.last && next_ == batch_.cells.size());
+    return batch_.effect;
+  }
 
  private:
   void fetch() {
+    FERMATA_ASSERT(cursor_ != nullptr);
     batch_ = on_worker(handle_, [cursor = cursor_] { return cursor->read(kRowsOfBatch); });
     handle_->busy = !batch_.last;
     if (batch_.last) cursor_.reset();

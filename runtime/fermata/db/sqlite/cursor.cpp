@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/db/errors.hpp"
 #include "fermata/db/sql_text.hpp"
 
@@ -114,6 +115,7 @@ Batch Cursor::read(std::size_t rows) {
 }
 
 void Cursor::learn_columns() {
+  FERMATA_ASSERT(columns_.empty());
   const int count = sqlite3_column_count(statement_->get());
   for (int column = 0; column < count; ++column) {
     columns_.emplace_back(sqlite3_column_name(statement_->get(), column));
@@ -123,6 +125,7 @@ void Cursor::learn_columns() {
 void Cursor::read_row(Batch& batch) const {
   sqlite3_stmt* const statement = statement_->get();
   const int count = static_cast<int>(columns_.size());
+  FERMATA_ASSERT(count == sqlite3_data_count(statement));
   for (int column = 0; column < count; ++column) {
     switch (sqlite3_column_type(statement, column)) {
       case SQLITE_NULL:

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/db/errors.hpp"
 #include "fermata/db/sql_text.hpp"
 #include "fermata/db/sqlite/codes.hpp"
@@ -131,6 +132,7 @@ void Handle::require_in_order() const {
 }
 
 bool Handle::file_is_there() const noexcept {
+  FERMATA_ASSERT(!busy);
   if (location_.in_memory) return true;
   int moved = 0;
   const int code = sqlite3_file_control(database_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
@@ -138,6 +140,7 @@ bool Handle::file_is_there() const noexcept {
 }
 
 void Handle::discard(sqlite3_stmt* statement) noexcept {
+  FERMATA_ASSERT(statement != nullptr);
   const std::lock_guard lock(guard_);
   if (database_ != nullptr) discarded_.push_back(statement);
 }
@@ -164,6 +167,7 @@ void Handle::settle(std::uint64_t turn) {
 }
 
 sqlite3_stmt* Handle::prepare(std::string_view sql, bool persistent) {
+  FERMATA_ASSERT(database_ != nullptr);
   if (sql.find('\0') != std::string_view::npos) refuse(kSyntaxError, "a command with a NUL");
   const unsigned flags = persistent ? SQLITE_PREPARE_PERSISTENT : 0;
   for (;;) {
@@ -181,6 +185,7 @@ sqlite3_stmt* Handle::prepare(std::string_view sql, bool persistent) {
 }
 
 bool Handle::step(sqlite3_stmt* statement) {
+  FERMATA_ASSERT(statement != nullptr);
   for (;;) {
     const bool first = sqlite3_stmt_busy(statement) == 0;
     if (stopped()) refuse(kInterrupted, "interrupted");
@@ -215,6 +220,7 @@ void Handle::refuse(std::string_view sqlstate, std::string_view message) const {
 }
 
 void Handle::watch_changes() noexcept {
+  FERMATA_ASSERT(database_ != nullptr);
   changes_before_ = sqlite3_total_changes(database_);
   inserted_ = false;
 }
