@@ -41,7 +41,7 @@ Instant Connection::arrival_from(Side from, std::size_t bytes) {
   if (local()) return machine.now();
   const Instant arrival = links_[from]->arrival(bytes);
   if (arrival == Instant::never()) {
-    if (ends_[from].endpoint != nullptr) ends_[from].endpoint->sent_into_the_void();
+    if (ends_[from].endpoint != nullptr) ends_[from].endpoint->on_path_blocked();
     return arrival;
   }
   const std::uint64_t key =
@@ -155,7 +155,7 @@ void Connection::reopened(Side from, Instant when) {
     });
     tell(other(sender));
   }
-  if (ends_[from].endpoint != nullptr) ends_[from].endpoint->sent_after_all();
+  if (ends_[from].endpoint != nullptr) ends_[from].endpoint->on_path_restored();
 }
 
 Chronicle* Connection::chronicle(Side from) const noexcept {

@@ -37,9 +37,9 @@ class Endpoint {
   /// The machine at the other end has crashed; with `silent` nobody tells so.
   virtual void peer_crashed(bool silent) = 0;
   /// Nobody knows when what was sent from here arrives.
-  virtual void sent_into_the_void() = 0;
+  virtual void on_path_blocked() = 0;
   /// What was sent from here arrives after all.
-  virtual void sent_after_all() = 0;
+  virtual void on_path_restored() = 0;
 
  protected:
   ~Endpoint() = default;

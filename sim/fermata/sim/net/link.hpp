@@ -49,8 +49,8 @@ class Link {
   Link& bandwidth(std::uint64_t bytes_per_second);
 
   /// Nothing gets through: datagrams are lost; a connection sends its bytes again when the link is
-  /// mended, and ends with ETIMEDOUT after 924.6 s without; one that is being established knocks
-  /// again for 127 s.
+  /// mended, and ends with ETIMEDOUT after 924.6 s without; one that is being established sends its
+  /// SYN again for 127 s.
   Link& cut();
   Link& mend();
 

@@ -99,8 +99,8 @@ SimStream::SimStream(fermata::detail::Attachment& attachment, Network& network,
       key_(key_of(connection_->key(), side)),
       arrival_(*this, &SimStream::arrived),
       room_(*this, &SimStream::drain),
-      knock_(*this, &SimStream::reach_server),
-      repetition_(*this, &SimStream::knock),
+      syn_(*this, &SimStream::syn_arrived),
+      repetition_(*this, &SimStream::send_syn),
       answer_(*this, &SimStream::answered),
       give_up_(*this, &SimStream::give_up),
       acknowledgement_(*this, &SimStream::close_acknowledged) {
@@ -133,22 +133,22 @@ void SimStream::dial() {
     machine().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
     return;
   }
-  knock();
+  send_syn();
 }
 
 // Nobody hears it on a closed link, or when the machine is down, and nobody answers.
-void SimStream::knock() {
+void SimStream::send_syn() {
   Machine& server = *connection_->end(Connection::Server).machine;
   const Instant arrival = connection_->arrival_from(side_);
   const bool lost = arrival == Instant::never() || server.is_down();
-  knock_noted_ = connection_->note(side_, Message::Kind::Connect,
-                                   lost ? Message::Fate::Lost : Message::Fate::UnderWay,
-                                   lost ? Instant::never() : arrival);
-  if (lost) return knock_again();
-  server.agenda().schedule(knock_, arrival, key_);
+  syn_noted_ = connection_->note(side_, Message::Kind::Connect,
+                                 lost ? Message::Fate::Lost : Message::Fate::UnderWay,
+                                 lost ? Instant::never() : arrival);
+  if (lost) return retransmit_syn();
+  server.agenda().schedule(syn_, arrival, key_);
 }
 
-void SimStream::knock_again() {
+void SimStream::retransmit_syn() {
   const Instant again = machine().now() + std::exchange(retry_, retry_ * 2);
   if (again - dialled_ < kDialTimeout) return machine().agenda().schedule(repetition_, again, key_);
   answer_code_ = ETIMEDOUT;
@@ -171,26 +171,26 @@ void SimStream::dial_locally() {
   machine().agenda().schedule(answer_, machine().now(), key_);
 }
 
-void SimStream::reach_server() {
+void SimStream::syn_arrived() {
   const Connection::End& server = connection_->end(Connection::Server);
   if (machine().faults().strikes(Fault::Refused, Stream::Network, key("refused"))) {
-    knocked(Message::Fate::Refused);
+    record_syn(Message::Fate::Refused);
     return answer(ECONNREFUSED);
   }
   Listening* listening = network_.listening_at(*server.machine, server.address.port(), machine());
   const bool unanswered = connection_->link_closed(Connection::Server);
   if (listening == nullptr && !unanswered) {
-    knocked(Message::Fate::Refused);
+    record_syn(Message::Fate::Refused);
     return answer(ECONNREFUSED);
   }
   if (!unanswered && listening->arrived(connection_)) {
-    knocked(Message::Fate::Delivered);
+    record_syn(Message::Fate::Delivered);
     return answer(0);
   }
-  knocked(Message::Fate::Lost);
+  record_syn(Message::Fate::Lost);
   const Instant again = server.machine->now() + std::exchange(retry_, retry_ * 2);
   if (again - dialled_ >= kDialTimeout) return answer(ETIMEDOUT);
-  server.machine->agenda().schedule(knock_, again, key_);
+  server.machine->agenda().schedule(syn_, again, key_);
 }
 
 void SimStream::answer(int code) {
@@ -198,24 +198,24 @@ void SimStream::answer(int code) {
   const Instant sent = connection_->end(Connection::Server).machine->now();
   const Instant arrival = connection_->arrival_from(Connection::Server);
   machine().agenda().schedule(answer_, std::min(arrival, sent + kDialTimeout), key_);
-  Chronicle* const told = knock_noted_ != 0 ? machine().chronicle() : nullptr;
-  if (told != nullptr && code != ETIMEDOUT) told->traffic().answered(knock_noted_, arrival);
+  Chronicle* const told = syn_noted_ != 0 ? machine().chronicle() : nullptr;
+  if (told != nullptr && code != ETIMEDOUT) told->traffic().answered(syn_noted_, arrival);
 }
 
-void SimStream::knocked(Message::Fate fate) {
-  Chronicle* const told = knock_noted_ != 0 ? machine().chronicle() : nullptr;
+void SimStream::record_syn(Message::Fate fate) {
+  Chronicle* const told = syn_noted_ != 0 ? machine().chronicle() : nullptr;
   if (told == nullptr) return;
   const bool arrived = fate != Message::Fate::Lost;
   const Instant now = connection_->end(Connection::Server).machine->now();
-  told->traffic().became(knock_noted_, fate, arrived ? now : Instant::never());
+  told->traffic().became(syn_noted_, fate, arrived ? now : Instant::never());
 }
 
-// Whoever has no answer yet knocks again, or learns that nobody listens.
+// Whoever has no answer yet sends its SYN again, or learns that nobody listens.
 void SimStream::peer_crashed(bool silent) {
-  if (!knock_.scheduled()) return;
-  knock_.cancel();
-  knocked(Message::Fate::Lost);
-  if (silent) return knock_again();
+  if (!syn_.scheduled()) return;
+  syn_.cancel();
+  record_syn(Message::Fate::Lost);
+  if (silent) return retransmit_syn();
   answer_code_ = ECONNREFUSED;
   machine().agenda().schedule(answer_, machine().now() + connection_->least_latency(), key_);
 }
@@ -342,13 +342,13 @@ bool SimStream::breaks_down() {
   return true;
 }
 
-void SimStream::sent_into_the_void() {
+void SimStream::on_path_blocked() {
   if (!give_up_.scheduled()) {
     machine().agenda().schedule(give_up_, machine().now() + kSendTimeout, key_of(key_, "give up"));
   }
 }
 
-void SimStream::sent_after_all() {
+void SimStream::on_path_restored() {
   give_up_.cancel();
   expect_room(machine().now());
 }
@@ -390,7 +390,7 @@ void SimStream::close_backend() noexcept {
   submitted_ = {};
   arrival_.cancel();
   room_.cancel();
-  knock_.cancel();
+  syn_.cancel();
   repetition_.cancel();
   answer_.cancel();
   give_up_.cancel();

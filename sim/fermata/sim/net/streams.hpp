@@ -67,8 +67,8 @@ class SimStream final : public StreamHandle, public Endpoint {
   void expect_arrival() override;
   void expect_room(Instant when) override;
   void peer_crashed(bool silent) override;
-  void sent_into_the_void() override;
-  void sent_after_all() override;
+  void on_path_blocked() override;
+  void on_path_restored() override;
 
  private:
   int start_reading() override;
@@ -80,12 +80,12 @@ class SimStream final : public StreamHandle, public Endpoint {
   int read_option(SocketOption option, int& value) const override;
   void close_backend() noexcept override;
 
-  void knock();
-  void knock_again();
-  void reach_server();
+  void send_syn();
+  void retransmit_syn();
+  void syn_arrived();
   void answer(int code);
-  /// For people: the knock comes to this, on the server's side.
-  void knocked(Message::Fate fate);
+  /// For people: the SYN comes to this, on the side of the server.
+  void record_syn(Message::Fate fate);
   void answered();
   void give_up();
   void arrived();
@@ -107,7 +107,7 @@ class SimStream final : public StreamHandle, public Endpoint {
   std::uint64_t key_;
   MemberHappening<SimStream> arrival_;
   MemberHappening<SimStream> room_;
-  MemberHappening<SimStream> knock_;  // On the server's agenda.
+  MemberHappening<SimStream> syn_;  // On the server's agenda.
   MemberHappening<SimStream> repetition_;
   MemberHappening<SimStream> answer_;
   MemberHappening<SimStream> give_up_;
@@ -116,7 +116,7 @@ class SimStream final : public StreamHandle, public Endpoint {
   Duration retry_ = Duration::zero();
   Instant dialled_;
   int answer_code_ = 0;
-  Traffic::Id knock_noted_ = 0;
+  Traffic::Id syn_noted_ = 0;
   bool reading_ = false;
   std::array<int, kSocketOptionCount> options_ = {1, 0, Pipe::kBuffer, Pipe::kBuffer, 0};
 };

@@ -65,7 +65,7 @@ void Chronicle::decided(const Decision& decision) {
   turns_.push_back(std::move(turn));
 }
 
-void Chronicle::befell(Disturbance disturbance) {
+void Chronicle::record_incident(Disturbance disturbance) {
   FERMATA_ASSERT(!disturbance.kind.empty());
   if (disturbances_.size() == kMostDisturbances) disturbances_.pop_front();
   FERMATA_ASSERT(disturbances_.size() < kMostDisturbances);

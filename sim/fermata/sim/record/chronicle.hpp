@@ -2,8 +2,8 @@
 #pragma once
 
 // What happened in one run, step by step, for people: who ran, why it gave way and where, whom it
-// woke, where the run was not calm, what the machines sent each other and what befell them. Written
-// only in runs that are watched closely, and of no effect on what they do.
+// woke, where the run was not calm, what the machines sent each other and what happened to them.
+// Written only in runs that are watched closely, and of no effect on what they do.
 //
 // Memory   The last kMostSteps steps and the last kMostDisturbances are kept.
 
@@ -79,14 +79,14 @@ class Chronicle final : public DecisionListener {
     std::optional<Suspended> passed_over;
   };
 
-  /// Something that befell a machine, a link or the world.
+  /// Something that happened to a machine, a link or the world.
   struct Disturbance {
     /// "crash", "restart", "pause", "resume", "partition", "hold", "clog", "heal", "clock", "disk",
     /// "signal", or the name of a Fault.
     std::string kind;
     std::string text;     // "machine 'server' crashes"
     std::string machine;  // Empty: of none in particular.
-    std::string other;    // Where the link leads to that it befell; else empty.
+    std::string other;    // Where the link leads to that it happened to; else empty.
     Instant at;
     std::optional<Instant> until;
   };
@@ -101,7 +101,7 @@ class Chronicle final : public DecisionListener {
   /// What is woken on this machine from now on is not the last step's doing.
   void step_over(std::string_view machine);
   void decided(const Decision& decision) override;
-  void befell(Disturbance disturbance);
+  void record_incident(Disturbance disturbance);
   /// Notes in which step it is sent.
   Traffic::Id sent(std::string_view machine, Message message, const void* bytes = nullptr,
                    std::size_t size = 0);

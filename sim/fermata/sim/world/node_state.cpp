@@ -471,9 +471,9 @@ void NodeState::record_incident(std::string_view kind, std::string_view what, co
   const std::string& name = host().name();
   std::string text = other == nullptr ? fmt::format("machine '{}' {}", name, what)
                                       : fmt::format("{} -> {}: {}", name, other->name(), what);
-  chronicle_->befell({std::string(kind), std::move(text), name,
-                      other != nullptr ? other->name() : std::string(), earliest_visible_time(),
-                      until});
+  chronicle_->record_incident({std::string(kind), std::move(text), name,
+                               other != nullptr ? other->name() : std::string(),
+                               earliest_visible_time(), until});
 }
 
 void NodeState::killed_by_signal(int signum) {

@@ -163,7 +163,7 @@ void WorldState::heal() {
   for (NodeState* node : nodes_) node->note_course(false);
   faults_.stop();
   if (options_.chronicle != nullptr && !over()) {
-    options_.chronicle->befell({"heal", "all links are mended", {}, {}, now_, {}});
+    options_.chronicle->record_incident({"heal", "all links are mended", {}, {}, now_, {}});
   }
   network_.links().for_each([](LinkState& link) { link.heal(); });
 }
@@ -394,12 +394,12 @@ void WorldState::struck(Fault fault, std::uint64_t key) {
       return;
   }
   const NodeState* const node = running_node_;
-  options_.chronicle->befell({to_string(fault),
-                              name_of(key, decisions_.names().all()),
-                              node != nullptr ? node->machine().name() : std::string(),
-                              {},
-                              node != nullptr ? node->now() : now_,
-                              {}});
+  options_.chronicle->record_incident({to_string(fault),
+                                       name_of(key, decisions_.names().all()),
+                                       node != nullptr ? node->machine().name() : std::string(),
+                                       {},
+                                       node != nullptr ? node->now() : now_,
+                                       {}});
 }
 
 std::string WorldState::current_coroutine() const {
