@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/key.hpp"
 
 namespace fermata::sim {
@@ -28,6 +29,7 @@ void Disk::format() {
   root->second.named = true;
   root->second.parent = kRoot;
   nodes_.erase(std::next(root), nodes_.end());
+  FERMATA_ASSERT(room() == capacity_);
 }
 
 // --- finding ---
@@ -49,6 +51,7 @@ int Disk::walk(std::string_view path, Place& place) const {
       place.name = part;
     }
   }
+  FERMATA_ASSERT(is_directory(place.directory));
   return 0;
 }
 
@@ -62,6 +65,7 @@ int Disk::descend(Place& place) const {
 }
 
 Disk::Inode Disk::find_in(const Place& place) const {
+  FERMATA_ASSERT(is_directory(place.directory));
   if (place.name.empty()) return place.directory;
   const Names& names = at(place.directory).names;
   const auto found = names.find(place.name);
@@ -112,6 +116,7 @@ int Disk::open(std::string_view path, const OpenMode& mode, Inode& opened) {
     if (!mode.create) return ENOENT;
     opened = create(place, FileType::Regular, mode.permissions);
   } else {
+    FERMATA_ASSERT(at(opened).named);
     if (mode.exclusive) return EEXIST;
     if (is_directory(opened) && mode.write) return EISDIR;
     if (!is_directory(opened) && place.must_be_directory) return ENOTDIR;
@@ -122,6 +127,7 @@ int Disk::open(std::string_view path, const OpenMode& mode, Inode& opened) {
 }
 
 void Disk::release(Inode inode) {
+  FERMATA_ASSERT(at(inode).opens > 0);
   --at(inode).opens;
   forget_if_unused(inode);
 }
@@ -136,6 +142,8 @@ int Disk::make_directory(std::string_view path, std::uint32_t permissions) {
 }
 
 Disk::Inode Disk::create(const Place& place, FileType type, std::uint32_t permissions) {
+  FERMATA_ASSERT(!place.name.empty());
+  FERMATA_ASSERT(find_in(place) == 0);
   const Inode inode = next_++;
   Node node;
   node.type = type;
@@ -145,6 +153,7 @@ Disk::Inode Disk::create(const Place& place, FileType type, std::uint32_t permis
   node.named = true;
   nodes_.emplace(inode, std::move(node));
   change_names({inode, std::nullopt, place, false});
+  FERMATA_ASSERT(find_in(place) == inode);
   return inode;
 }
 
@@ -156,6 +165,7 @@ int Disk::remove(std::string_view path) {
   if (is_directory(inode)) return EISDIR;
   if (place.must_be_directory) return ENOTDIR;
   change_names({inode, place, std::nullopt, false});
+  FERMATA_ASSERT(find_in(place) == 0);
   at(inode).named = false;
   forget_if_unused(inode);
   return 0;
@@ -171,6 +181,7 @@ int Disk::remove_directory(std::string_view path) {
   if (place.name.empty()) return EINVAL;
   if (!at(inode).names.empty()) return ENOTEMPTY;
   change_names({inode, place, std::nullopt, false});
+  FERMATA_ASSERT(find_in(place) == 0);
   at(inode).named = false;
   watchers_.tell(inode, DiskChange::Gone, {}, true);
   return 0;
@@ -195,6 +206,8 @@ int Disk::rename(std::string_view from, std::string_view to) {
     at(replaced).named = false;
   }
   change_names({moved, source, destination, is_directory(moved)});
+  FERMATA_ASSERT(find_in(source) == 0);
+  FERMATA_ASSERT(find_in(destination) == moved);
   watchers_.tell(moved, DiskChange::Gone, {}, is_directory(moved));
   if (replaced != 0 && is_directory(replaced)) {
     watchers_.tell(replaced, DiskChange::Gone, {}, true);
@@ -205,11 +218,13 @@ int Disk::rename(std::string_view from, std::string_view to) {
 }
 
 bool Disk::is_inside(Inode directory, Inode of) const {
+  FERMATA_ASSERT(is_directory(directory));
   while (directory != of && directory != kRoot) directory = at(directory).parent;
   return directory == of;
 }
 
 int Disk::may_replace(Inode moved, Inode replaced) const {
+  FERMATA_ASSERT(moved != replaced);
   if (!is_directory(moved)) return is_directory(replaced) ? EISDIR : 0;
   if (!is_directory(replaced)) return ENOTDIR;
   return at(replaced).names.empty() ? 0 : ENOTEMPTY;
@@ -235,6 +250,7 @@ void Disk::forget_if_unused(Inode inode) {
   Node& node = at(inode);
   if (node.named || node.opens > 0) return;
   watchers_.tell(inode, DiskChange::Gone, {}, false);
+  FERMATA_ASSERT(used_ >= node.image.seen().size());
   used_ -= node.image.seen().size();
   node.image.forget_seen();
 }
@@ -275,6 +291,7 @@ int Disk::read(Inode inode, std::uint64_t offset, std::span<std::byte> to,
 
 int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> bytes,
                 std::size_t& moved) {
+  FERMATA_ASSERT(!is_directory(inode));
   Node& node = at(inode);
   const std::uint64_t before = node.image.seen().size();
   const std::uint64_t limit = before + room();
@@ -296,8 +313,10 @@ int Disk::truncate(Inode inode, std::uint64_t size) {
 
 void Disk::resize(Inode inode, std::uint64_t size) {
   Node& node = at(inode);
+  FERMATA_ASSERT(used_ >= node.image.seen().size());
   used_ = used_ - node.image.seen().size() + size;
   node.image.resize(size);
+  FERMATA_ASSERT(node.image.seen().size() == size);
   node.modified = now_;
   tell_of_contents(inode);
 }
@@ -338,6 +357,7 @@ void Disk::sync(Inode inode) {
 }
 
 void Disk::sync_names(Inode directory) {
+  FERMATA_ASSERT(is_directory(directory));
   Ties synced;
   std::vector<NameChange> durable;
   std::vector<NameChange> rest;
@@ -379,6 +399,7 @@ void Disk::crash(const CrashDraw& draw) {
 }
 
 void Disk::see_names_of(Inode directory) {
+  FERMATA_ASSERT(is_directory(directory));
   for (const auto& [name, inode] : at(directory).names) {
     Node& node = at(inode);
     node.named = true;

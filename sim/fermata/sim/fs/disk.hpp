@@ -24,6 +24,7 @@
 #include <tuple>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/reactor/file_operation.hpp"
 #include "fermata/sim/fs/disk_watchers.hpp"
 #include "fermata/sim/fs/image.hpp"
@@ -127,8 +128,13 @@ class Disk {
 
   static constexpr Inode kRoot = 1;
 
-  [[nodiscard]] Node& at(Inode inode) { return nodes_.find(inode)->second; }
-  [[nodiscard]] const Node& at(Inode inode) const { return nodes_.find(inode)->second; }
+  /// REQUIRES: there is such a file or directory.
+  [[nodiscard]] const Node& at(Inode inode) const {
+    const auto found = nodes_.find(inode);
+    FERMATA_ASSERT(found != nodes_.end());
+    return found->second;
+  }
+  [[nodiscard]] Node& at(Inode inode) { return const_cast<Node&>(std::as_const(*this).at(inode)); }
   [[nodiscard]] bool is_directory(Inode inode) const {
     return at(inode).type == FileType::Directory;
   }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
@@ -33,6 +34,7 @@ int SimPlace::begin(const std::string& path) {
   key_ = key_of(watches_.key_, path);
   Disk& disk = watches_.disk_;
   if (const int code = disk.watch(path, *this, inode_); code != 0) return code;
+  FERMATA_ASSERT(inode_ != 0);
   if (is_root() || disk.status(inode_).type == FileType::Directory) return 0;
   disk.unwatch(inode_, *this);
   return ENOTDIR;
@@ -86,6 +88,7 @@ void SimFileWatches::enqueue(Report report) {
   }
   report.due = machine_.earliest_visible_time() + delay();
   if (!queue_.empty()) report.due = std::max(report.due, queue_.back().due);
+  FERMATA_ASSERT(report.due >= machine_.now());
   queue_.push_back(std::move(report));
   expect_delivery();
 }
@@ -116,6 +119,7 @@ void SimFileWatches::expect_delivery() {
 }
 
 void SimFileWatches::deliver() {
+  FERMATA_ASSERT(!queue_.empty());
   const Report report = std::move(queue_.front());
   queue_.pop_front();
   if (report.place == nullptr) {

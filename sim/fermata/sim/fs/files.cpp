@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/reactor/file.hpp"
 #include "fermata/sim/machine/close_delay.hpp"
@@ -60,6 +61,7 @@ Duration SimFiles::latency(std::uint64_t key) {
 
 void SimFiles::withdraw(FileOperation& operation) noexcept {
   Job& job = *static_cast<Job*>(operation.job);
+  FERMATA_ASSERT(&job.operation == &operation);
   if (job.withdrawn) return;
   job.withdrawn =
       machine_.decisions().draw(Stream::Disk, key_of_draw(job.key, "withdrawn in time"), 2) != 0;
@@ -67,6 +69,7 @@ void SimFiles::withdraw(FileOperation& operation) noexcept {
 
 void SimFiles::end(Job& job) {
   FileOperation& operation = job.operation;
+  FERMATA_ASSERT(operation.job == &job);
   const std::uint64_t key = job.key;
   const bool withdrawn = job.withdrawn;
   jobs_.erase(job.self);
@@ -136,12 +139,15 @@ SimFiles::Answer SimFiles::open(FileOperation& operation, std::uint64_t key) {
   const int code = disk_.open(operation.path, operation.mode, opened.inode);
   if (code != 0) return {code, 0};
   const int file = open_.empty() ? kFirstFile : open_.rbegin()->first + 1;
-  open_.emplace(file, opened);
+  FERMATA_ASSERT(opened.inode != 0);
+  const bool is_new = open_.emplace(file, opened).second;
+  FERMATA_ASSERT(is_new);
   return {0, static_cast<std::size_t>(file)};
 }
 
 void SimFiles::close(int file) {
   const auto closed = open_.find(file);
+  FERMATA_ASSERT(closed != open_.end());
   disk_.release(closed->second.inode);
   open_.erase(closed);
 }
@@ -153,9 +159,11 @@ SimFiles::Answer SimFiles::read(const OpenFile& file, FileOperation& operation, 
   const std::uint64_t there = end - std::min(end, operation.offset);
   const std::size_t size =
       shortened(std::min<std::size_t>(operation.size, there), Fault::ShortRead, key, "short read");
+  FERMATA_ASSERT(size <= operation.rest().size());
   Answer answer;
   answer.code =
       disk_.read(file.inode, operation.offset, operation.rest().first(size), answer.moved);
+  FERMATA_ASSERT(answer.moved <= size);
   return answer;
 }
 
@@ -170,6 +178,7 @@ SimFiles::Answer SimFiles::write(const OpenFile& file, FileOperation& operation,
       file.mode.append ? disk_.image(file.inode).seen().size() : operation.offset;
   Answer answer;
   answer.code = disk_.write(file.inode, offset, rest.first(size), answer.moved);
+  FERMATA_ASSERT(answer.moved <= size);
   return answer;
 }
 
@@ -198,6 +207,7 @@ std::size_t SimFiles::shortened(std::size_t size, Fault fault, std::uint64_t key
   if (size < 2) return size;
   const std::uint64_t part =
       machine_.faults().strength(fault, Stream::Disk, key_of_draw(key, draw), size);
+  FERMATA_ASSERT(part < size);
   return part == 0 ? size : static_cast<std::size_t>(part);
 }
 

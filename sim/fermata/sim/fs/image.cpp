@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/key.hpp"
 
 namespace fermata::sim {
@@ -19,6 +20,7 @@ std::size_t FileImage::read(std::uint64_t offset, std::span<std::byte> to) const
 void FileImage::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   apply(seen_, offset, bytes);
+  FERMATA_ASSERT(seen_.size() >= offset + bytes.size());
   changes_.push_back({offset, {bytes.begin(), bytes.end()}, false});
 }
 
@@ -29,6 +31,7 @@ void FileImage::resize(std::uint64_t size) {
 }
 
 void FileImage::apply(Bytes& to, std::uint64_t offset, std::span<const std::byte> bytes) {
+  FERMATA_ASSERT(offset + bytes.size() >= offset);
   if (offset + bytes.size() > to.size()) to.resize(offset + bytes.size());
   std::copy(bytes.begin(), bytes.end(), to.begin() + static_cast<std::ptrdiff_t>(offset));
 }
@@ -55,8 +58,10 @@ void FileImage::crash(const CrashDraw& draw, std::uint64_t key) {
     const std::size_t size = change.bytes.size();
     const std::uint64_t fate = draw(key_of(key, "fate"), size > 1 ? 3 : 2);
     if (fate == Lost) continue;
-    if (fate == Torn && size > 2) change.bytes.resize(1 + draw(key_of(key, "torn"), size - 1));
-    if (fate == Torn && size == 2) change.bytes.resize(1);
+    if (fate == Torn && size > 1) {
+      change.bytes.resize(size > 2 ? 1 + draw(key_of(key, "torn"), size - 1) : 1);
+      FERMATA_ASSERT(change.bytes.size() < size);
+    }
     survivors.push_back(std::move(change));
   }
   changes_ = std::move(survivors);

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/stack_text.hpp"
 #include "fermata/sim/guard/guarded_functions.hpp"
@@ -34,10 +35,12 @@ const std::string& text_of(const Stack& stack) {
     for (const std::string& line : stack_text(stack)) place->second += "  " + line + '\n';
     if (place->second.empty()) place->second = "  a program without names; build it with -g\n";
   }
+  FERMATA_ASSERT(!place->second.empty());
   return place->second;
 }
 
 void warn(const char* function, const std::string& who, const Stack& stack) {
+  FERMATA_ASSERT(guard_options().mode == GuardMode::Warn);
   static std::set<std::pair<std::string, std::string>> warned;
   if (!warned.emplace(function, who).second) return;
   std::fprintf(stderr, "fermata: simulated code calls %s%s%s\n%s", function,
@@ -64,21 +67,32 @@ std::vector<std::string> GuardOptions::parse_allowed(std::string_view text) {
 
 void set_guard(GuardOptions options) { guard_options() = std::move(options); }
 
-AllowNondeterminism::AllowNondeterminism() noexcept { ++allowances; }
-AllowNondeterminism::~AllowNondeterminism() { --allowances; }
+AllowNondeterminism::AllowNondeterminism() noexcept {
+  FERMATA_ASSERT(allowances >= 0);
+  ++allowances;
+}
+AllowNondeterminism::~AllowNondeterminism() {
+  FERMATA_ASSERT(allowances > 0);
+  --allowances;
+}
 
 namespace detail {
 
-Guarded::Guarded(GuardedRun& run) noexcept : outer_(std::exchange(guarded_run, &run)) {
+Guarded::Guarded(GuardedRun& run) noexcept : run_(run), outer_(std::exchange(guarded_run, &run)) {
+  FERMATA_ASSERT(outer_ != &run_);  // No run is made inside itself.
   find_guarded_functions();
 }
 
-Guarded::~Guarded() { guarded_run = outer_; }
+Guarded::~Guarded() {
+  FERMATA_ASSERT(guarded_run == &run_);
+  guarded_run = outer_;
+}
 
 bool is_guarded() noexcept { return guarded_run != nullptr && allowances == 0; }
 
 // What this itself calls is no business of the guard.
 bool report_guarded(const char* function) {
+  FERMATA_ASSERT(is_guarded());
   const AllowNondeterminism unguarded;
   const GuardOptions& options = guard_options();
   const auto& allowed = options.allowed;
@@ -86,6 +100,7 @@ bool report_guarded(const char* function) {
       std::find(allowed.begin(), allowed.end(), function) != allowed.end()) {
     return true;
   }
+  FERMATA_ASSERT(std::count(kGuardedFunctions.begin(), kGuardedFunctions.end(), function) == 1);
   const Stack stack = present_stack();
   std::string who = guarded_run->current_coroutine();
   if (options.mode == GuardMode::Warn) {

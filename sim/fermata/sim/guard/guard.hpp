@@ -72,6 +72,7 @@ class Guarded {
   ~Guarded();
 
  private:
+  GuardedRun& run_;
   GuardedRun* outer_;
 };
 

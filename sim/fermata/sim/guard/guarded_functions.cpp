@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/guard/guard.hpp"
 
 using fermata::sim::detail::is_guarded;
@@ -43,7 +44,7 @@ class Real {
   [[nodiscard]] Function* get() noexcept {
     find();
     Function* const function = function_.load(std::memory_order_relaxed);
-    if (function == nullptr) std::abort();
+    FERMATA_ASSERT(function != nullptr);
     return function;
   }
 

@@ -4,18 +4,23 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 void Happening::cancel() noexcept {
   if (agenda_ != nullptr) agenda_->remove(*this);
+  FERMATA_ASSERT(!scheduled());
 }
 
 void Agenda::schedule(Happening& happening, Instant when, std::uint64_t source) {
+  FERMATA_ASSERT(!happening.scheduled());
   happening.agenda_ = this;
   happening.when_ = when;
   happening.source_ = source;
   happening.in_batch_ = false;
   heap_.push({when, next_sequence_++, &happening});
+  FERMATA_ASSERT(earliest() <= when);
   if (happening.index_ == 0) tell_owner();
 }
 
@@ -46,6 +51,7 @@ void Agenda::collect_due(Instant now) {
   while (earliest() <= now) {
     Happening& due = *heap_.front().happening;
     remove(due);
+    FERMATA_ASSERT(due.when_ <= now);
     due.agenda_ = this;
     due.in_batch_ = true;
     due.index_ = batch_.size();
@@ -66,7 +72,10 @@ void Agenda::find_choices() {
 }
 
 Happening* Agenda::take(std::size_t at) noexcept {
+  FERMATA_ASSERT(at < batch_.size());
   Happening* const taken = std::exchange(batch_[at], nullptr);
+  FERMATA_ASSERT(taken != nullptr);
+  FERMATA_ASSERT(taken->in_batch_);
   taken->agenda_ = nullptr;
   return taken;
 }
@@ -82,8 +91,10 @@ void Agenda::clear() noexcept {
 }
 
 void Agenda::remove(Happening& happening) noexcept {
+  FERMATA_ASSERT(happening.agenda_ == this);
   happening.agenda_ = nullptr;
   if (happening.in_batch_) {
+    FERMATA_ASSERT(batch_[happening.index_] == &happening);
     batch_[happening.index_] = nullptr;
     return;
   }

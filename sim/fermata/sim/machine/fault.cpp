@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::sim {
@@ -53,7 +54,11 @@ std::optional<Fault> fault_of(std::string_view name) {
 
 }  // namespace
 
-const char* to_string(Fault fault) noexcept { return kNames[static_cast<std::size_t>(fault)]; }
+const char* to_string(Fault fault) noexcept {
+  const auto index = static_cast<std::size_t>(fault);
+  FERMATA_ASSERT(index < kNames.size());
+  return kNames[index];
+}
 
 FaultSet FaultSet::parse(std::string_view text) {
   if (text == "all") return all();

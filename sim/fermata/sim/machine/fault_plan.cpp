@@ -5,6 +5,7 @@
 
 #include <iterator>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/counted.hpp"
 
 namespace fermata::sim::detail {
@@ -35,12 +36,15 @@ void FaultPlan::stop() noexcept {
 
 std::uint64_t FaultPlan::drawn_strength(Fault fault, Stream stream, std::uint64_t key,
                                         std::uint64_t bound) {
+  FERMATA_ASSERT(bound > 1);
   Kind& kind = kinds_[static_cast<std::size_t>(fault)];
   if (kind.presence == Presence::Undecided) {
     decide(to_string(fault), keys_of(fault), allowed_.has(fault), kind);
   }
   if (kind.presence == Presence::Absent) return 0;
+  FERMATA_ASSERT(!stopped_);
   const std::uint64_t drawn = decisions_.draw_rarely(stream, key, bound, kind.odds);
+  FERMATA_ASSERT(drawn < bound);
   if (drawn != 0) count(fault, key);
   return drawn;
 }
@@ -49,8 +53,11 @@ std::uint64_t FaultPlan::place(Fault fault, Stream stream, std::uint64_t key, st
                                Odds odds) {
   if (!allows(fault)) return 0;
   Kind& kind = kinds_[static_cast<std::size_t>(fault)];
+  FERMATA_ASSERT(kind.presence == Presence::Undecided);
   if (kind.odds.numerator == 0) kind.odds = odds;
-  return decisions_.draw_place(stream, key, subject, odds);
+  const std::uint64_t placed = decisions_.draw_place(stream, key, subject, odds);
+  FERMATA_ASSERT(placed < Decisions::kPlaces);
+  return placed;
 }
 
 bool FaultPlan::strikes(std::string_view name) {
@@ -91,6 +98,7 @@ const FaultPlan::Keys& FaultPlan::keys_of(Fault fault) noexcept {
 }
 
 void FaultPlan::decide(std::string_view name, const Keys& keys, bool allowed, Kind& kind) {
+  FERMATA_ASSERT(kind.presence == Presence::Undecided);
   kind.presence = Presence::Absent;
   if (!allowed) return;
   const std::uint64_t present = decisions_.named(
@@ -100,6 +108,7 @@ void FaultPlan::decide(std::string_view name, const Keys& keys, bool allowed, Ki
   const std::uint64_t odds =
       decisions_.named(keys.odds, [&] { return fmt::format("how often '{}' strikes", name); });
   kind.odds = kOdds[decisions_.draw(Stream::Fault, odds, std::size(kOdds))];
+  FERMATA_ASSERT(kind.odds.numerator > 0);
 }
 
 std::string FaultPlan::names_going() const {

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/fault.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 
@@ -64,7 +65,10 @@ class FaultPlan final : private FaultPoints {
   std::uint64_t place(Fault fault, Stream stream, std::uint64_t key, std::uint64_t subject,
                       Odds odds);
   /// What was planned by place() has come to pass.
-  void struck_as_planned(Fault fault, std::uint64_t key) { count(fault, key); }
+  void struck_as_planned(Fault fault, std::uint64_t key) {
+    FERMATA_ASSERT(allows(fault));
+    count(fault, key);
+  }
 
   [[nodiscard]] const FaultCounts& counts() const noexcept { return counts_; }
   /// The kinds and the names that this run has had, a line each: how often they were to strike, and

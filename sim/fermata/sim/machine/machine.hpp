@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/time.hpp"
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/machine/agenda.hpp"
@@ -85,7 +86,9 @@ class Machine : private AgendaOwner {
         run_(run),
         faults_(faults),
         decisions_(decisions),
-        host_(host != nullptr ? host : this) {}
+        host_(host != nullptr ? host : this) {
+    FERMATA_ASSERT(host_->host_ == host_);  // A thread is no host.
+  }
   ~Machine() = default;
 
   std::string name_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/machine/node_clock.hpp"
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 namespace {
@@ -11,6 +13,8 @@ constexpr std::int64_t kMillion = 1'000'000;
 /// `value` * `numerator` / `denominator`, which are positive, rounded up or down; without overflow
 /// on the way.
 std::int64_t scaled(std::int64_t value, std::int64_t numerator, std::int64_t denominator, bool up) {
+  FERMATA_ASSERT(numerator > 0);
+  FERMATA_ASSERT(denominator > 0);
   const std::int64_t whole = value / denominator;
   const std::int64_t rest = value % denominator * numerator;
   std::int64_t product = 0;
@@ -21,9 +25,12 @@ std::int64_t scaled(std::int64_t value, std::int64_t numerator, std::int64_t den
 }  // namespace
 
 void NodeClock::set_drift(std::int32_t ppm, Instant now) noexcept {
+  FERMATA_ASSERT(ppm >= -kMostDrift);
+  FERMATA_ASSERT(ppm <= kMostDrift);
   base_ = shown(now);
   since_ = now;
   ppm_ = ppm;
+  FERMATA_ASSERT(shown(now) == base_);
 }
 
 Instant NodeClock::shown(Instant when) const noexcept {
@@ -36,6 +43,7 @@ Instant NodeClock::when_shown(Instant shown) const noexcept {
   if (shown <= base_) return since_;
   if (shown == Instant::never()) return shown;
   const std::int64_t passes = shown.nanoseconds - base_.nanoseconds;
+  FERMATA_ASSERT(passes > 0);
   if (ppm_ == 0) return since_ + Duration(passes);
   return since_ + Duration(scaled(passes, kMillion, kMillion + ppm_, true));
 }

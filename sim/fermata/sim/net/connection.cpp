@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/link_state.hpp"
@@ -16,10 +17,16 @@ Connection::Connection(std::uint64_t key, End client, End server, LinkState& the
     : key_(key),
       delay_keys_{key_of(key_of(key, Client), "delay"), key_of(key_of(key, Server), "delay")},
       ends_{client, server},
-      links_{&there, &back} {}
+      links_{&there, &back} {
+  FERMATA_ASSERT(&there.from() == ends_[Client].machine);
+  FERMATA_ASSERT(&there.to() == ends_[Server].machine);
+  FERMATA_ASSERT(&back.from() == &there.to());
+  FERMATA_ASSERT(&back.to() == &there.from());
+}
 
 Connection::Connection(std::uint64_t key, Machine& machine, std::string place)
     : key_(key), delay_keys_{}, place_(std::move(place)) {
+  FERMATA_ASSERT(local());
   for (End& end : ends_) end.machine = &machine;
 }
 
@@ -44,12 +51,14 @@ Instant Connection::arrival_from(Side from, std::size_t bytes) {
     if (ends_[from].endpoint != nullptr) ends_[from].endpoint->on_path_blocked();
     return arrival;
   }
+  FERMATA_ASSERT(arrival >= machine.now());
   const std::uint64_t key =
       machine.decisions().named(delay_keys_[from], [&] { return "delay " + text(from); });
   return arrival + extra_delay(machine, Fault::Delay, key);
 }
 
 void Connection::send(Side from, std::span<const std::byte> bytes) {
+  FERMATA_ASSERT(!bytes.empty());
   if (crashed(from)) return;
   const Side there = other(from);
   const Instant arrival = arrival_from(from, bytes.size());
@@ -70,6 +79,7 @@ void Connection::send(Side from, std::span<const std::byte> bytes) {
 }
 
 void Connection::refuse(Side there, Instant when) {
+  FERMATA_ASSERT(ends_[there].closed);
   Pipe& back = to(other(there));
   back.lose_unsent();
   if (!back.send_reset(when + least_latency())) return;
@@ -121,6 +131,7 @@ void Connection::close(Side side) {
 void Connection::crash(Side side, bool silent) {
   End& here = ends_[side];
   if (here.closed) return;
+  FERMATA_ASSERT(!crashed_[side]);
   if (!silent) send_reset(side);
   if (Chronicle* const told = chronicle(side)) {
     told->traffic().cut_off(key_, side == Server, here.machine->earliest_visible_time());
@@ -132,17 +143,21 @@ void Connection::crash(Side side, bool silent) {
 }
 
 void Connection::break_down(Side here) {
+  FERMATA_ASSERT(!broken(here));
   broken_here_[here] = true;
   send_reset(here);
 }
 
 void Connection::give_up(Side here) {
+  FERMATA_ASSERT(!local());
   if (Chronicle* const told = chronicle(here)) told->traffic().given_up(key_, here == Client);
   broken_here_[here] = true;
   broken_codes_[here] = ETIMEDOUT;
 }
 
 void Connection::reopened(Side from, Instant when) {
+  FERMATA_ASSERT(!local());
+  FERMATA_ASSERT(!link_closed(from));
   // What the other side sends back may have waited for what is sent from here.
   for (const Side sender : {from, other(from)}) {
     if (link_closed(sender) || gave_up(sender)) continue;

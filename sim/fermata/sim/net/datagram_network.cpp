@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/link_table.hpp"
@@ -36,6 +37,7 @@ Address DatagramNetwork::bind(Machine& machine, const Address& wanted, PacketRec
     refuse(EADDRINUSE);
   }
   bound_.push_back({&receiver, &machine, address, reuse_address, {}});
+  FERMATA_ASSERT(address.port() != 0);
   return address;
 }
 
@@ -54,8 +56,10 @@ void DatagramNetwork::unbind(const PacketReceiver& receiver) noexcept {
 }
 
 DatagramNetwork::Bound& DatagramNetwork::bound(const PacketReceiver& receiver) {
-  return *std::find_if(bound_.begin(), bound_.end(),
-                       [&](const Bound& each) { return each.receiver == &receiver; });
+  const auto found = std::find_if(bound_.begin(), bound_.end(),
+                                  [&](const Bound& each) { return each.receiver == &receiver; });
+  FERMATA_ASSERT(found != bound_.end());
+  return *found;
 }
 
 int DatagramNetwork::join(const PacketReceiver& receiver, const Address& group, bool by_loopback) {
@@ -76,6 +80,8 @@ int DatagramNetwork::leave(const PacketReceiver& receiver, const Address& group,
 void DatagramNetwork::send(Machine& from, Packet packet, Reach reach) {
   if (from.over()) return;
   const auto sent = std::make_shared<const Packet>(std::move(packet));
+  FERMATA_ASSERT(sent->source.port() != 0);
+  FERMATA_ASSERT(sent->source.ip() != 0);
   if (!sent->destination.is_multicast() && !sent->destination.is_broadcast()) {
     Machine* const machine = from.peer(sent->destination.ip());
     if (machine != nullptr) return send_to(from, *machine, sent);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/latency.hpp"
@@ -49,6 +50,7 @@ void DatagramWay::send(const PacketRef& packet) {
   }
   const LinkState::Passage passage = link_.passage(packet->bytes.size());
   if (passage.lost) return note_loss(sent.noted);
+  FERMATA_ASSERT(passage.arrival >= from_.now());
   if (passage.arrival != Instant::never()) {
     send_on(sent, passage.arrival);
   } else {
@@ -57,14 +59,17 @@ void DatagramWay::send(const PacketRef& packet) {
 }
 
 void DatagramWay::reopened(Instant when) {
+  FERMATA_ASSERT(!link_.closed());
   for (const Waiting& sent : std::exchange(waiting_, {})) {
     send_on(sent, link_.carried(when, sent.packet->bytes.size()));
   }
 }
 
 void DatagramWay::send_on(const Waiting& sent, Instant arrival) {
+  FERMATA_ASSERT(arrival != Instant::never());
   const Duration delay = extra_delay(from_, Fault::Delay, key(Fault::Delay));
   last_arrival_ = std::max(arrival + delay, last_arrival_);
+  FERMATA_ASSERT(last_arrival_ >= arrival);
   const Duration held_up = extra_delay(from_, Fault::DatagramReorder, key(Fault::DatagramReorder));
   put_under_way(sent, last_arrival_ + held_up);
   const Duration again =
@@ -77,6 +82,7 @@ void DatagramWay::send_on(const Waiting& sent, Instant arrival) {
 }
 
 void DatagramWay::put_under_way(const Waiting& sent, Instant arrival) {
+  FERMATA_ASSERT(arrival >= last_arrival_);  // The fault holds up; it never hurries.
   const auto later =
       std::upper_bound(under_way_.begin(), under_way_.end(), arrival,
                        [](Instant when, const UnderWay& other) { return when < other.arrival; });
@@ -85,6 +91,7 @@ void DatagramWay::put_under_way(const Waiting& sent, Instant arrival) {
 
 // A duplicate stays one.
 void DatagramWay::note_arrival(Traffic::Id noted, bool taken, Instant now) const {
+  FERMATA_ASSERT(noted != 0);
   if (!taken) return note_loss(noted);
   if (Chronicle* const told = to_.chronicle()) told->traffic().arrived(noted, now);
 }
@@ -100,6 +107,7 @@ void DatagramWay::expect_next() {
 }
 
 void DatagramWay::arrive() {
+  FERMATA_ASSERT(!under_way_.empty());
   // A machine that ends lets everything happen at once: its clock stands still then.
   const Instant now = std::max(to_.now(), under_way_.front().arrival);
   while (!under_way_.empty() && under_way_.front().arrival <= now) {

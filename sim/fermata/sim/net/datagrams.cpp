@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
@@ -45,7 +46,9 @@ SimDatagramSocket::SimDatagramSocket(fermata::detail::Attachment& attachment, Ma
       key_(key_of(key_of(machine.key(), "datagrams"), address_.port())),
       hand_over_(*this, &SimDatagramSocket::hand_over),
       room_(*this, &SimDatagramSocket::send_submitted),
-      acknowledgement_(*this, &SimDatagramSocket::close_acknowledged) {}
+      acknowledgement_(*this, &SimDatagramSocket::close_acknowledged) {
+  FERMATA_ASSERT(address_.port() != 0);
+}
 
 // --- receiving ---
 
@@ -73,6 +76,7 @@ void SimDatagramSocket::hand_over() {
   while (receiving_ && !buffer_.empty()) {
     const PacketRef packet = std::move(buffer_.front());
     buffer_.pop_front();
+    FERMATA_ASSERT(buffered_ >= room_for(*packet));
     buffered_ -= room_for(*packet);
     received(packet->bytes, packet->source);
   }
@@ -96,6 +100,7 @@ int SimDatagramSocket::send_now(std::span<const std::byte> data, const Address& 
 
 int SimDatagramSocket::submit_send(std::span<const std::byte> data, const Address& peer) {
   if (const int code = refusal(peer)) return code;
+  FERMATA_ASSERT(!room_.scheduled());
   submitted_ = data;
   submitted_to_ = peer;
   const Duration wait = network_.links().between(machine_, machine_).least_latency();
@@ -124,6 +129,7 @@ void SimDatagramSocket::transmit(std::span<const std::byte> data, Address peer) 
   if (peer.ip() == 0) peer = Address(kLoopback, peer.port());
   std::uint32_t source = address_.ip();
   if (source == 0 || address_.is_multicast()) source = by_loopback ? kLoopback : machine_.ip();
+  FERMATA_ASSERT(source != 0);
   Reach reach;
   if (peer.is_multicast()) {
     reach.own_machine = options_.multicast_loop || by_loopback;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/descriptors.hpp"
 #include "fermata/sim/machine/machine.hpp"
@@ -24,6 +25,7 @@ constexpr std::uint64_t kTableKey = key_of("descriptors");
 
 PollMask DescriptorFile::readiness(PollMask wanted) const noexcept {
   constexpr PollMask kBoth = PollMask::Readable | PollMask::Writable;
+  FERMATA_ASSERT(kind != Kind::Regular);
   if (kind == Kind::Refused) return (wanted & kBoth) | PollMask::Disconnect;
   const bool input_ended = peer == nullptr || peer->shut || broken;
   const bool hung_up = peer == nullptr || broken || (shut && input_ended);
@@ -74,12 +76,14 @@ void DescriptorTable::require_room(const char* operation, const char* what) {
 DescriptorFile& DescriptorTable::open(DescriptorFile::Kind kind, const SourcePlace& place) {
   while (lowest_free_ < files_.size() && files_[lowest_free_] != nullptr) ++lowest_free_;
   if (lowest_free_ == files_.size()) files_.emplace_back();
+  FERMATA_ASSERT(lowest_free_ < files_.size());
   auto& file = files_[lowest_free_] = std::make_unique<DescriptorFile>();
   file->kind = kind;
   file->number = kFirstSimulatedDescriptor + static_cast<int>(lowest_free_);
   file->serial = ++files_made_;
   file->key = key_of(key_of(machine_.key(), "descriptor file"), file->serial);
   file->made_at = place;
+  FERMATA_ASSERT(find(file->number) == file.get());
   return *file;
 }
 
@@ -89,6 +93,8 @@ DescriptorPair DescriptorTable::open_pair(const SourcePlace& place) {
   DescriptorFile& second = open(DescriptorFile::Kind::Stream, place);
   first.peer = &second;
   second.peer = &first;
+  FERMATA_ASSERT(first.number != second.number);
+  FERMATA_ASSERT(first.peer->peer == &first);
   return {first.number, second.number};
 }
 
@@ -112,6 +118,7 @@ int DescriptorTable::close(int descriptor) {
   const auto closed = std::move(files_[index]);
   lowest_free_ = std::min(lowest_free_, index);
   if (DescriptorFile* const peer = closed->peer) {
+    FERMATA_ASSERT(peer->peer == closed.get());
     peer->peer = nullptr;
     if (closed->input.unread() > 0) peer->error = ECONNRESET;
     changed(peer);
@@ -155,6 +162,8 @@ std::size_t DescriptorTable::drawn_part(Fault fault, const DescriptorFile& file,
 }
 
 void DescriptorTable::break_down(DescriptorFile& file) {
+  FERMATA_ASSERT(file.peer != nullptr);
+  FERMATA_ASSERT(!file.broken);
   for (DescriptorFile* const end : {&file, file.peer}) {
     end->broken = true;
     end->error = ECONNRESET;
@@ -184,6 +193,7 @@ DescriptorTransfer DescriptorTable::read(int descriptor, std::span<std::byte> bu
   const std::size_t whole = std::min(buffer.size(), unread.size());
   const std::size_t drawn = drawn_part(Fault::ShortRead, *file, "short read", whole);
   const std::size_t part = drawn == 0 ? whole : drawn;
+  FERMATA_ASSERT(part <= whole);
   if (part > 0) std::memcpy(buffer.data(), unread.data(), part);
   file->input.consume(part);
   changed(file->peer);
@@ -206,13 +216,17 @@ DescriptorTransfer DescriptorTable::write(int descriptor, std::span<const std::b
 
 DescriptorTransfer DescriptorTable::write_stream(DescriptorFile& file,
                                                  std::span<const std::byte> data) {
+  FERMATA_ASSERT(file.peer != nullptr);
+  FERMATA_ASSERT(!file.shut);
   DescriptorFile& there = *file.peer;
   const std::size_t whole = std::min(data.size(), there.input.room());
   const std::size_t drawn = drawn_part(Fault::ShortWrite, file, "short write", whole + 1);
   const std::size_t part = drawn == 0 ? whole : drawn - 1;
+  FERMATA_ASSERT(part <= whole);
   if (part == 0) return {0, data.empty() ? 0 : EAGAIN};
   there.input.send(data.first(part), machine_.now());
   there.input.arrive(machine_.now());
+  FERMATA_ASSERT(there.input.under_way() == 0);
   changed(&there);
   return {part, 0};
 }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 /// Ports that the system chooses, one after the other on each machine.
@@ -16,6 +18,7 @@ class FreePorts {
     do {
       if (++port < kFirst) port = kFirst;
     } while (taken(port));
+    FERMATA_ASSERT(port >= kFirst);
     return port;
   }
 

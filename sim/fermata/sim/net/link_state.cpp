@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
 
@@ -67,7 +68,9 @@ Instant LinkState::carried(Instant when, std::size_t bytes) {
     line_free_ = std::max(line_free_, when) + Duration(on_the_line);
     when = line_free_;
   }
-  return when + drawn_latency();
+  const Duration latency = drawn_latency();
+  FERMATA_ASSERT(latency >= least_latency());
+  return when + latency;
 }
 
 Duration LinkState::drawn_latency() {
@@ -78,6 +81,7 @@ Duration LinkState::drawn_latency() {
     return from_.decisions().draw(Stream::Network, key, bound);
   };
   if (latency_.shape_ == Latency::Shape::Uniform) {
+    FERMATA_ASSERT(latency_.most_ >= latency_.least_);
     const auto spread = static_cast<std::uint64_t>((latency_.most_ - latency_.least_).count());
     return latency_.least_ + Duration(draw(spread + 1));
   }
@@ -106,6 +110,8 @@ void LinkState::meet_faults() {
 }
 
 void LinkState::partition(std::uint64_t drawn) {
+  FERMATA_ASSERT(drawn != 0);
+  FERMATA_ASSERT(&from_ != &to_);
   const Duration length = kShortestFault * (1 << (drawn / kSplits));
   switch (static_cast<Split>(drawn % kSplits)) {
     case Split::WholeMachine:
@@ -141,11 +147,13 @@ void LinkState::release() {
 }
 
 void LinkState::clog(Duration time) {
+  FERMATA_ASSERT(time >= Duration::zero());
   clogged_until_ = std::max(clogged_until_, from_.world_now() + time);
   tell("clog", "keeps what is sent for a while", clogged_until_);
 }
 
 void LinkState::lose(Duration time) {
+  FERMATA_ASSERT(time > Duration::zero());
   losing_until_ = std::max(losing_until_, from_.world_now() + time);
   tell("partition", "nothing gets through for a while", losing_until_);
 }
@@ -158,6 +166,7 @@ void LinkState::heal() {
   clogged_until_ = losing_until_ = {};
   release();
   mend();
+  FERMATA_ASSERT(!closed());
 }
 
 }  // namespace fermata::sim::detail

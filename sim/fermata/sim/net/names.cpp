@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/name_table.hpp"
@@ -27,7 +28,9 @@ std::optional<std::uint32_t> in_figures(const std::string& host) {
 
 std::string host_in_figures(const Address& address) {
   const std::string text = address.text();
-  return text.substr(0, text.find(':'));
+  const std::size_t colon = text.find(':');
+  FERMATA_ASSERT(colon != std::string::npos);
+  return text.substr(0, colon);
 }
 
 }  // namespace
@@ -52,6 +55,7 @@ void SimNames::enqueue(NameQuery& query) {
 
 void SimNames::answer(Job& job) {
   NameQuery& query = job.query;
+  FERMATA_ASSERT(&*job.self == &job);
   jobs_.erase(job.self);
   finished(query, look_up(query));
 }
@@ -93,6 +97,8 @@ void SimNames::look_up_reverse(NameQuery& query) const {
   } else {
     query.name.host = host_in_figures(query.address);
   }
+  FERMATA_ASSERT(!query.name.host.empty());
+  FERMATA_ASSERT(!query.name.service.empty());
 }
 
 }  // namespace fermata::sim::detail

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/machine.hpp"
 
@@ -36,13 +37,15 @@ Address Network::bind(Machine& machine, const Address& wanted, Listening& listen
     refuse(wanted, EADDRNOTAVAIL);
   }
   const std::uint16_t port = wanted.port() != 0 ? wanted.port() : free_port(machine);
+  FERMATA_ASSERT(port != 0);
   const Bound bound{&listening, wanted.is_loopback()};
   if (!listeners_.emplace(Place{machine.ip(), port}, bound).second) refuse(wanted, EADDRINUSE);
   return Address(wanted.ip(), port);
 }
 
 void Network::unbind(const Machine& machine, std::uint16_t port) noexcept {
-  listeners_.erase(Place{machine.ip(), port});
+  const std::size_t erased = listeners_.erase(Place{machine.ip(), port});
+  FERMATA_ASSERT(erased == 1);
 }
 
 void Network::bind(const Machine& machine, const PipePath& path, Listening& listening) {
@@ -51,7 +54,8 @@ void Network::bind(const Machine& machine, const PipePath& path, Listening& list
 }
 
 void Network::unbind(const Machine& machine, const PipePath& path) noexcept {
-  local_listeners_.erase(LocalPlace{machine.ip(), path.text()});
+  const std::size_t erased = local_listeners_.erase(LocalPlace{machine.ip(), path.text()});
+  FERMATA_ASSERT(erased == 1);
 }
 
 Listening* Network::listening_at(const Machine& machine, const std::string& path) const noexcept {
@@ -70,6 +74,7 @@ std::shared_ptr<Connection> Network::make_connection(Machine& client, Machine& s
                                                      const Address& peer) {
   LinkState& there = links_.between(client, server);
   const Address local(peer.is_loopback() ? peer.ip() : client.ip(), free_port(client));
+  FERMATA_ASSERT(local.port() != 0);
   return keep_in_sight(std::make_shared<Connection>(
       key_of(there.key(), there.next_connection()), Connection::End{&client, local},
       Connection::End{&server, peer}, there, links_.between(server, client)));
@@ -89,6 +94,7 @@ const std::shared_ptr<Connection>& Network::keep_in_sight(
     look_for_dead_at_ = 2 * connections_.size() + kConnectionsAtFirst;
   }
   connections_.push_back(connection);
+  FERMATA_ASSERT(connections_.size() <= look_for_dead_at_);
   return connection;
 }
 
@@ -116,6 +122,7 @@ void Network::isolate(const Machine& machine, Duration time) {
 }
 
 void Network::reopened(LinkState& link, Instant when) {
+  FERMATA_ASSERT(!link.closed());
   datagrams_.reopened(link, when);
   for_each_end(link.from(), [&](Connection& connection, Connection::Side side) {
     const Machine* there = connection.end(Connection::other(side)).machine;

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 bool Pipe::send(std::span<const std::byte> bytes, Instant arrival) {
+  FERMATA_ASSERT(bytes.size() <= room());
   if (!push({arrival, Kind::Bytes, bytes.size()})) return false;
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   return true;
@@ -28,6 +31,7 @@ void Pipe::lose_unsent() {
   std::size_t lost = bytes_.size() - kept;
   bytes_.resize(kept);
   arrived_ = std::min(arrived_, kept);
+  FERMATA_ASSERT(read_ <= arrived_);
   ended_ = false;
   std::erase_if(under_way_, [](const Segment& segment) { return segment.kind == Kind::End; });
   for (auto segment = under_way_.rbegin(); segment != under_way_.rend(); ++segment) {
@@ -49,6 +53,7 @@ void Pipe::arrive(Instant now) {
   while (next_arrival() <= now) {
     const Segment& segment = under_way_.front();
     arrived_ += segment.size;
+    FERMATA_ASSERT(arrived_ <= bytes_.size());
     ended_ = ended_ || segment.kind == Kind::End;
     broken_ = broken_ || segment.kind == Kind::Reset;
     under_way_.pop_front();
@@ -56,6 +61,7 @@ void Pipe::arrive(Instant now) {
 }
 
 void Pipe::consume(std::size_t bytes) noexcept {
+  FERMATA_ASSERT(bytes <= unread());
   read_ += bytes;
   if (read_ <= bytes_.size() / 2) return;
   bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(read_));

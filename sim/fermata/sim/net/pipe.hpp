@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/time.hpp"
 
 namespace fermata::sim::detail {
@@ -49,6 +50,7 @@ class Pipe {
   void resume(F when) {
     for (Segment& segment : under_way_) {
       if (segment.arrival == Instant::never()) segment.arrival = when(segment.size);
+      FERMATA_ASSERT(segment.arrival != Instant::never());
     }
     if (!under_way_.empty()) last_arrival_ = under_way_.back().arrival;
   }

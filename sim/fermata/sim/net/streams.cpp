@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/descriptors.hpp"
@@ -104,6 +105,7 @@ SimStream::SimStream(fermata::detail::Attachment& attachment, Network& network,
       answer_(*this, &SimStream::answered),
       give_up_(*this, &SimStream::give_up),
       acknowledgement_(*this, &SimStream::close_acknowledged) {
+  FERMATA_ASSERT(connection_->end(side_).endpoint == nullptr);
   connection_->end(side_).endpoint = this;
 }
 
@@ -125,6 +127,8 @@ std::uint64_t SimStream::key(const char* draw) const {
 // --- establishing ---
 
 void SimStream::dial() {
+  FERMATA_ASSERT(side_ == Connection::Client);
+  FERMATA_ASSERT(!connection_->local());
   dialled_ = machine().now();
   retry_ = kFirstRetry;
   if (machine().faults().strikes(Fault::Hung, Stream::Network, key("hung"))) {
@@ -138,6 +142,9 @@ void SimStream::dial() {
 
 // Nobody hears it on a closed link, or when the machine is down, and nobody answers.
 void SimStream::send_syn() {
+  FERMATA_ASSERT(!syn_.scheduled());
+  FERMATA_ASSERT(!answer_.scheduled());
+  FERMATA_ASSERT(retry_ > Duration::zero());
   Machine& server = *connection_->end(Connection::Server).machine;
   const Instant arrival = connection_->arrival_from(side_);
   const bool lost = arrival == Instant::never() || server.is_down();
@@ -149,6 +156,8 @@ void SimStream::send_syn() {
 }
 
 void SimStream::retransmit_syn() {
+  FERMATA_ASSERT(!syn_.scheduled());
+  FERMATA_ASSERT(!repetition_.scheduled());
   const Instant again = machine().now() + std::exchange(retry_, retry_ * 2);
   if (again - dialled_ < kDialTimeout) return machine().agenda().schedule(repetition_, again, key_);
   answer_code_ = ETIMEDOUT;
@@ -156,12 +165,14 @@ void SimStream::retransmit_syn() {
 }
 
 void SimStream::dial_nobody() {
+  FERMATA_ASSERT(side_ == Connection::Client);
   connection_->note(side_, Message::Kind::Connect, Message::Fate::Lost, Instant::never());
   answer_code_ = EHOSTUNREACH;
   machine().agenda().schedule(answer_, machine().now() + connection_->least_latency(), key_);
 }
 
 void SimStream::dial_locally() {
+  FERMATA_ASSERT(connection_->local());
   Listening* listening = network_.listening_at(machine(), connection_->place());
   if (listening == nullptr) {
     answer_code_ = ENOENT;
@@ -172,6 +183,7 @@ void SimStream::dial_locally() {
 }
 
 void SimStream::syn_arrived() {
+  FERMATA_ASSERT(!answer_.scheduled());
   const Connection::End& server = connection_->end(Connection::Server);
   if (machine().faults().strikes(Fault::Refused, Stream::Network, key("refused"))) {
     record_syn(Message::Fate::Refused);
@@ -194,6 +206,8 @@ void SimStream::syn_arrived() {
 }
 
 void SimStream::answer(int code) {
+  FERMATA_ASSERT(!syn_.scheduled());
+  FERMATA_ASSERT(!answer_.scheduled());
   answer_code_ = code;
   const Instant sent = connection_->end(Connection::Server).machine->now();
   const Instant arrival = connection_->arrival_from(Connection::Server);
@@ -213,6 +227,7 @@ void SimStream::record_syn(Message::Fate fate) {
 // Whoever has no answer yet sends its SYN again, or learns that nobody listens.
 void SimStream::peer_crashed(bool silent) {
   if (!syn_.scheduled()) return;
+  FERMATA_ASSERT(side_ == Connection::Client);
   syn_.cancel();
   record_syn(Message::Fate::Lost);
   if (silent) return retransmit_syn();
@@ -265,9 +280,12 @@ void SimStream::arrived() {
 bool SimStream::deliver() {
   const std::span<const std::byte> unread = connection_->to(side_).peek();
   const std::span<std::byte> target = read_target(network_.spare());
+  FERMATA_ASSERT(!unread.empty());
+  FERMATA_ASSERT(!target.empty());
   const std::size_t whole = std::min(target.size(), unread.size());
   const std::size_t drawn = drawn_part(whole, Fault::ShortRead, "short read");
   const std::size_t part = drawn == 0 ? whole : drawn;
+  FERMATA_ASSERT(part <= whole);
   std::memcpy(target.data(), unread.data(), part);
   connection_->consumed(side_, part);
   received(target.first(part));
@@ -296,6 +314,7 @@ int SimStream::obstacle() {
 }
 
 int SimStream::submit_write(std::span<const std::byte> data) {
+  FERMATA_ASSERT(submitted_.empty());
   submitted_ = data;
   expect_arrival();
   expect_room(machine().now());
@@ -324,6 +343,7 @@ std::size_t SimStream::accept(std::span<const std::byte> data) {
   const std::size_t whole = std::min(data.size(), room);
   const std::size_t drawn = drawn_part(whole + 1, Fault::ShortWrite, "short write");
   const std::size_t part = drawn == 0 ? whole : drawn - 1;
+  FERMATA_ASSERT(part <= whole);
   if (part > 0) connection_->send(side_, data.first(part));
   return part;
 }
@@ -338,6 +358,7 @@ bool SimStream::breaks_down() {
   if (machine().faults().is_absent(Fault::Reset)) return false;
   if (!machine().faults().strikes(Fault::Reset, Stream::Network, key("reset"))) return false;
   connection_->break_down(side_);
+  FERMATA_ASSERT(connection_->broken(side_));
   expect_arrival();
   return true;
 }
@@ -354,6 +375,7 @@ void SimStream::on_path_restored() {
 }
 
 void SimStream::give_up() {
+  FERMATA_ASSERT(!connection_->local());
   connection_->give_up(side_);
   expect_arrival();
 }
@@ -366,6 +388,7 @@ void SimStream::submit_shutdown() noexcept {
 
 int SimStream::apply_option(SocketOption option, int value) {
   if (connection_->local()) return ENOPROTOOPT;
+  FERMATA_ASSERT(static_cast<std::size_t>(option) < options_.size());
   options_[static_cast<std::size_t>(option)] = value;
   const Connection::Side there = Connection::other(side_);
   if (option == SocketOption::SendBuffer) {
@@ -381,6 +404,7 @@ int SimStream::apply_option(SocketOption option, int value) {
 
 int SimStream::read_option(SocketOption option, int& value) const {
   if (connection_->local()) return ENOPROTOOPT;
+  FERMATA_ASSERT(static_cast<std::size_t>(option) < options_.size());
   value = options_[static_cast<std::size_t>(option)];
   return 0;
 }
@@ -398,6 +422,7 @@ void SimStream::close_backend() noexcept {
     connection_->send_reset(side_);
   }
   connection_->close(side_);
+  FERMATA_ASSERT(connection_->end(side_).closed);
   machine().agenda().schedule(acknowledgement_, machine().now() + close_delay(machine(), key_),
                               key_);
 }
@@ -417,6 +442,7 @@ SimListener::SimListener(fermata::detail::Attachment& attachment, Machine& machi
       key_(key_of(machine.key(), "listener")) {
   if (auto* address = std::get_if<Address>(&place_)) {
     *address = network.bind(machine, *address, *this);
+    FERMATA_ASSERT(address->port() != 0);
     key_ = key_of(key_, address->port());
   } else {
     const auto& path = std::get<PipePath>(place_);
@@ -432,6 +458,8 @@ Address SimListener::local_address() const {
 
 bool SimListener::arrived(const std::shared_ptr<Connection>& connection) {
   if (queue_.size() == backlog_) return false;
+  FERMATA_ASSERT(queue_.size() < backlog_);
+  FERMATA_ASSERT(connection->end(Connection::Server).endpoint == nullptr);
   queue_.push_back(connection);
   if (accepting_) resume_accepting();
   return true;

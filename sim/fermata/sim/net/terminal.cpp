@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/machine.hpp"
 
@@ -73,11 +74,14 @@ void Terminal::tell_readers() {
 }
 
 std::size_t Terminal::read(std::span<std::byte> buffer) {
+  FERMATA_ASSERT(readable());
+  FERMATA_ASSERT(!buffer.empty());
   std::size_t size = std::min(buffer.size(), input_.size());
   if (mode_ == TerminalMode::Lines) {
     const std::size_t newline = input_.find('\n');
     if (newline != std::string::npos) size = std::min(size, newline + 1);
   }
+  FERMATA_ASSERT(size > 0);
   std::memcpy(buffer.data(), input_.data(), size);
   input_.erase(0, size);
   return size;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/machine.hpp"
 
@@ -58,6 +59,7 @@ StreamHandle::Written SimTty::try_write(Buffers buffers) {
 }
 
 int SimTty::submit_write(std::span<const std::byte> data) {
+  FERMATA_ASSERT(!written_.scheduled());
   const Written written = try_write({&data, 1});
   if (written.code == 0)
     machine_.agenda().schedule(written_, machine_.now(), key_of(key_, "written"));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
 
@@ -31,7 +32,10 @@ bool is_harmless(int signum) noexcept {
 ChildStream::ChildStream(SimChild& child, std::shared_ptr<Connection> connection,
                          Connection::Side side)
     : child_(child), connection_(std::move(connection)), side_(side) {
-  if (connection_) connection_->end(side_).endpoint = this;
+  if (!connection_) return;
+  FERMATA_ASSERT(connection_->local());
+  FERMATA_ASSERT(connection_->end(side_).endpoint == nullptr);
+  connection_->end(side_).endpoint = this;
 }
 
 void ChildStream::expect_arrival() { child_.wake(); }
@@ -40,6 +44,7 @@ std::span<const std::byte> ChildStream::readable() {
   if (!connection_) return {};
   Pipe& inbound = connection_->to(side_);
   inbound.arrive(connection_->end(side_).machine->now());
+  FERMATA_ASSERT(inbound.under_way() == 0);
   return inbound.peek();
 }
 
@@ -96,6 +101,8 @@ void SimChild::wake() {
 }
 
 void SimChild::go_on() {
+  FERMATA_ASSERT(!exit_);
+  FERMATA_ASSERT(deadly_ == 0);
   begun_ = true;
   for (; at_ < program_.steps().size(); ++at_) {
     if (!perform(program_.steps()[at_])) return;
@@ -137,6 +144,7 @@ bool SimChild::take_time(Duration duration) {
 }
 
 bool SimChild::write(const Step& step) {
+  FERMATA_ASSERT(written_ <= step.text.size());
   ChildStream& stream = step.number == 1 ? output_ : errors_;
   if (stream.broken()) {
     end(ProcessExit::killed(SIGPIPE));
@@ -155,6 +163,7 @@ bool SimChild::copy_input() {
       return false;
     }
     const std::size_t size = output_.write(there);
+    FERMATA_ASSERT(size <= there.size());
     if (size == 0) return false;
     input_.take(size);
   }
@@ -179,9 +188,14 @@ void SimChild::signal(int signum) {
     machine_.agenda().schedule(death_, machine_.now() + drawn("death"), key_);
 }
 
-void SimChild::die() { end(ProcessExit::killed(deadly_)); }
+void SimChild::die() {
+  FERMATA_ASSERT(deadly_ != 0);
+  end(ProcessExit::killed(deadly_));
+}
 
 void SimChild::end(ProcessExit exit) {
+  FERMATA_ASSERT(!exit_);
+  FERMATA_ASSERT(!step_.scheduled());
   exit_ = exit;
   death_.cancel();
   if (left_behind_ != nullptr) {
@@ -202,6 +216,8 @@ void SimChild::close_streams() {
 }
 
 void SimChild::notice() {
+  FERMATA_ASSERT(exit_);
+  FERMATA_ASSERT(!noticed_);
   noticed_ = exit_;
   machine_.signal(SIGCHLD);
 }

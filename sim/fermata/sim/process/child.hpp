@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/reactor/process.hpp"
 #include "fermata/sim/machine/member_happening.hpp"
 #include "fermata/sim/net/connection.hpp"
@@ -41,7 +42,10 @@ class ChildStream final : public Endpoint {
 
   /// What can be read now.
   [[nodiscard]] std::span<const std::byte> readable();
-  void take(std::size_t size) { connection_->consumed(side_, size); }
+  void take(std::size_t size) {
+    FERMATA_ASSERT(size <= readable().size());
+    connection_->consumed(side_, size);
+  }
   [[nodiscard]] bool at_end() const noexcept;
 
   /// Takes what there is room for; everything when there is no stream.
@@ -73,6 +77,7 @@ class SimChild {
 
   /// How it ended, absent until that is noticed. Nobody is to ask again.
   std::optional<ProcessExit> reap() noexcept {
+    FERMATA_ASSERT(!reaped_);
     reaped_ = noticed_.has_value();
     return noticed_;
   }

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/descriptors.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
@@ -53,8 +54,10 @@ Processes::Started SimProcesses::start(const ProcessOptions& options) {
   open(options.errors, "errors", pipes.errors, started.errors, Connection::Server);
   std::erase_if(children_, [](const auto& each) { return each.second->gone(); });
   const auto number = static_cast<std::uint64_t>(started.pid);
-  children_.emplace(started.pid, std::make_unique<SimChild>(machine_, key_of(key, number), name,
-                                                            std::move(*program), pipes));
+  auto child =
+      std::make_unique<SimChild>(machine_, key_of(key, number), name, std::move(*program), pipes);
+  const bool is_new = children_.emplace(started.pid, std::move(child)).second;
+  FERMATA_ASSERT(is_new);
   return started;
 }
 
@@ -72,6 +75,7 @@ int SimProcesses::send(int pid, int signum) {
   SimChild* const child = find(pid);
   if (child == nullptr) return ESRCH;
   if (stops(signum)) throw Unsupported("stopping of processes", "sim");
+  FERMATA_ASSERT(!child->reaped());
   child->signal(signum);
   return 0;
 }

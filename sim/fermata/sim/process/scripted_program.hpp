@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/time.hpp"
 
 namespace fermata::sim {
@@ -60,6 +61,8 @@ class ScriptedProgram {
     return *this;
   }
   ScriptedProgram& write(int stream, std::string text) {
+    FERMATA_ASSERT(stream >= 1);
+    FERMATA_ASSERT(stream <= 2);
     return add({Step::Kind::Write, stream, Duration::zero(), std::move(text)});
   }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/context/switch.hpp"
 #include "fermata/reactor/thread_link.hpp"
@@ -72,6 +73,8 @@ NodeState* NodeState::peer(std::string_view name) const noexcept { return stage_
 // --- time ---
 
 bool NodeState::wait(Instant wake_by) {
+  FERMATA_ASSERT(stage_.running_node() == this);
+  FERMATA_ASSERT(!in_order());
   machine().count_wait();
   const Instant until = std::min(wake_by, agenda_.earliest());
   if (woken_ || until <= now_) {
@@ -97,6 +100,7 @@ void NodeState::turn_changed() noexcept {
 }
 
 void NodeState::give_way() {
+  FERMATA_ASSERT(stage_.running_node() == this);
   if (is_paused() || !stage_.alone_until(now_)) {
     yield_to_world(Phase::Ready);
   }
@@ -172,6 +176,7 @@ Instant NodeState::next_action() const noexcept {
 // --- life ---
 
 void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::uint32_t number) {
+  FERMATA_ASSERT(!is_thread());
   main_ = std::move(main);
   is_service_ = is_service;
   number_ = number;
@@ -195,7 +200,10 @@ void NodeState::begin_thread(std::shared_ptr<fermata::detail::ThreadLink> link) 
 
 void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
                           const NodeState& spawner, std::uint32_t number) {
+  FERMATA_ASSERT(is_thread());
+  FERMATA_ASSERT(&spawner.machine() == &machine());
   thread_ = std::move(link);
+  FERMATA_ASSERT(thread_ != nullptr);
   is_service_ = spawner.is_service_;
   number_ = number;
   ip_ = spawner.ip_;
@@ -232,6 +240,8 @@ void NodeState::begin() {
 }
 
 void NodeState::resume() {
+  FERMATA_ASSERT(phase_ != Phase::Ended);
+  FERMATA_ASSERT(suspended_ != nullptr);
   began_ = true;
   stage_.turns().remove(*this);
   if (!stage_.over()) stage_.hash.add(kTurnOfNode, 0, key_);
@@ -239,6 +249,7 @@ void NodeState::resume() {
   Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
   switch_context(stage_.own_context(), *suspended_);
   current_ = std::exchange(fermata::detail::current_runtime_pointer, outside);
+  FERMATA_ASSERT(stage_.running_node() == this);
   stage_.set_running(nullptr, nullptr);
   if (phase_ != Phase::Ended) {
     stage_.turns().add(*this, next_action(), last_ran_, number_);
@@ -248,6 +259,7 @@ void NodeState::resume() {
 }
 
 void NodeState::yield_to_world(Phase phase) {
+  FERMATA_ASSERT(stage_.running_node() == this);
   phase_ = phase;
   const bool in_runtime = runtime_->running();
   suspended_ = in_runtime ? runtime_->scheduler().running_context() : context_;
@@ -255,6 +267,7 @@ void NodeState::yield_to_world(Phase phase) {
 }
 
 void NodeState::unwind() {
+  FERMATA_ASSERT(stage_.running_node() == nullptr);
   if (!began_ && phase_ != Phase::Ended) {
     phase_ = Phase::Ended;
     stage_.turns().remove(*this);
@@ -272,11 +285,15 @@ void NodeState::abandon() {
 void NodeState::go_down() {
   down_ = true;
   unwind();
+  FERMATA_ASSERT(phase_ == Phase::Ended);
+  FERMATA_ASSERT(!in_order());
   distrusted_ = true;
   agenda_.clear();
 }
 
 void NodeState::come_up() {
+  FERMATA_ASSERT(down_);
+  FERMATA_ASSERT(phase_ == Phase::Ended);
   begin();
   record_incident("restart", "comes up again");
 }
@@ -290,6 +307,7 @@ void NodeState::program_context(fermata::detail::Context& self) noexcept {
 }
 
 void NodeState::run_program() {
+  FERMATA_ASSERT(phase_ != Phase::Ended);
   if (life_ == 1 && !is_thread()) meet_clock_fault();
   const WorldOptions& options = stage_.options();
   audit_.begin_run(*runtime_, {.limits = options.limits(),
@@ -340,10 +358,12 @@ void NodeState::run_body(const std::function<void()>& body) {
 }
 
 void NodeState::meet_clock_fault() {
+  FERMATA_ASSERT(!is_thread());
   const std::uint64_t key = decisions().named(
       key_of(key_, kClockKey), [&] { return fmt::format("the clock of '{}'", name_); });
   const std::uint64_t drawn = faults().strength(Fault::Clock, Stream::Time, key, kClockFaults);
   if (drawn == 0) return;
+  FERMATA_ASSERT(drawn < kClockFaults);
   const int doublings = static_cast<int>(drawn / 2);
   const int sign = drawn % 2 == 0 ? 1 : -1;
   record_incident("clock", "has a clock that is wrong and does not keep time");
@@ -398,6 +418,7 @@ void NodeState::may_crash() {
 }
 
 void NodeState::plan_crash() {
+  FERMATA_ASSERT(may_crash_);
   waits_ = 0;
   const std::uint64_t key =
       decisions_.named(key_of(key_of(key_, "crash"), to_string(Fault::Crash)),
@@ -407,6 +428,7 @@ void NodeState::plan_crash() {
 }
 
 void NodeState::count_wait() {
+  FERMATA_ASSERT(!is_thread());
   const bool comes = ++waits_ == crash_in_ && !stage_.over();
   if (comes && faults_.allows(Fault::Crash)) stage_.meet_crash(*this);
 }
@@ -427,6 +449,7 @@ void NodeState::stop() {
 }
 
 void NodeState::pause_for(Duration time) {
+  FERMATA_ASSERT(time > Duration::zero());
   if (paused_) return;
   record_incident("pause", "gets no processor time", nullptr, stage_.now() + time);
   stop();
@@ -446,6 +469,7 @@ void NodeState::unpause() {
 
 // Whoever waits has to find out anew for how long.
 void NodeState::set_drift(std::int32_t ppm) {
+  FERMATA_ASSERT(!is_thread());
   if (chronicle() != nullptr) {
     record_incident("clock", fmt::format("has a clock that gains {} millionths", ppm));
   }
@@ -461,6 +485,7 @@ void NodeState::step_wall_clock(Duration by) {
 }
 
 void NodeState::wipe_disk() {
+  FERMATA_ASSERT(is_down());
   record_incident("disk", "has an empty disk");
   disk().format();
 }
@@ -477,6 +502,7 @@ void NodeState::record_incident(std::string_view kind, std::string_view what, co
 }
 
 void NodeState::killed_by_signal(int signum) {
+  FERMATA_ASSERT(signum > 0);
   stage_.fail(Failure{Verdict::Safety,
                       fmt::format("signal {} kills '{}': nobody there expects it", signum, name_),
                       {},

@@ -83,7 +83,7 @@ class NodeState final : public Program, public TurnOrder::Member {
   void resume();
   /// Ends the program, unwinding what has begun; it has no effect outside any more.
   void abandon();
-  /// The same, and it may be begun again. REQUIRES: it has not ended.
+  /// The same, and it may be begun again.
   void go_down();
   /// Begins the program again. REQUIRES: it is down.
   void come_up();

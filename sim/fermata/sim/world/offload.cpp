@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/machine/machine.hpp"
 
@@ -22,6 +23,7 @@ void SimOffload::enqueue(Task& task) {
 
 bool SimOffload::dequeue(Task& task) noexcept {
   Job& cancelled = *static_cast<Job*>(job(task));
+  FERMATA_ASSERT(&cancelled.task == &task);
   if (cancelled.stage != Stage::Queued) return false;
   cancelled.stage = Stage::Cancelled;
   machine_.agenda().schedule(cancelled, machine_.now(), key_of(machine_.key(), cancelled.number));
@@ -29,6 +31,7 @@ bool SimOffload::dequeue(Task& task) noexcept {
 }
 
 void SimOffload::start_queued() {
+  FERMATA_ASSERT(running_ <= kThreads);
   for (Job& next : jobs_) {
     if (running_ == kThreads) return;
     if (next.stage != Stage::Queued) continue;
@@ -42,9 +45,13 @@ void SimOffload::start_queued() {
 }
 
 void SimOffload::end(Job& ended) {
+  FERMATA_ASSERT(ended.stage != Stage::Queued);
   Task& task = ended.task;
   const bool cancelled = ended.stage == Stage::Cancelled || machine_.over();
-  if (ended.stage == Stage::Running) --running_;
+  if (ended.stage == Stage::Running) {
+    FERMATA_ASSERT(running_ > 0);
+    --running_;
+  }
   jobs_.erase(ended.self);
   if (!cancelled) {
     Runtime* const here = std::exchange(fermata::detail::current_runtime_pointer, nullptr);

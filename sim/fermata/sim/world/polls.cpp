@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/wait_facts.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
@@ -22,6 +23,7 @@ constexpr std::uint64_t kWaits = 12;  // Each twice the one before.
 /// Never() when the fault does not strike.
 Instant drawn_time(Program& program, Fault fault, std::uint64_t key) {
   const std::uint64_t drawn = program.faults().strength(fault, Stream::Time, key, kWaits);
+  FERMATA_ASSERT(drawn < kWaits);
   return drawn == 0 ? Instant::never() : program.now() + kLeastWait * (1 << drawn);
 }
 
@@ -68,6 +70,7 @@ void SimPoll::arm_mask(PollMask mask) {
 
 void SimPoll::disarm_mask() noexcept {
   if (std::exchange(wanted_, PollMask::None) == PollMask::None) return;
+  FERMATA_ASSERT(polls_.armed_ > 0);
   --polls_.armed_;
   if (DescriptorFile* const watched = file()) watched->watcher = nullptr;
   report_.cancel();
@@ -108,7 +111,12 @@ void SimPoll::look() {
 
 void SimPoll::set_tells_again(bool value) noexcept {
   if (std::exchange(tells_again_, value) == value) return;
-  polls_.telling_again_ += value ? 1 : static_cast<std::size_t>(-1);
+  if (value) {
+    ++polls_.telling_again_;
+  } else {
+    FERMATA_ASSERT(polls_.telling_again_ > 0);
+    --polls_.telling_again_;
+  }
 }
 
 void SimPoll::tell() {
@@ -120,6 +128,7 @@ void SimPoll::tell() {
 }
 
 void SimPoll::plan_false_alarm() {
+  FERMATA_ASSERT(!false_alarm_.scheduled());
   if (program_.faults().is_absent(Fault::SpuriousReadiness)) return;
   const std::uint64_t key = program_.decisions().named(key_of(key_, "spurious readiness"), [&] {
     return fmt::format("spurious readiness of descriptor {}", descriptor());
@@ -147,6 +156,7 @@ Ref<Poll> SimPolls::make(int descriptor) {
 }
 
 void SimPolls::begin_turn() {
+  FERMATA_ASSERT(telling_again_ <= armed_);
   if (telling_again_ > 0) program_.advance(program_.now() + kRound);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
@@ -67,6 +68,7 @@ void SimReactor::meet_pause() {
   const std::uint64_t key = program_.decisions().named(
       pause_key_, [&] { return fmt::format("pause of '{}'", program_.name()); });
   const std::uint64_t length = program_.faults().strength(Fault::Pause, Stream::Time, key, kPauses);
+  FERMATA_ASSERT(length < kPauses);
   if (length != 0) program_.pause_for(kLeastPause * (1 << length));
 }
 
@@ -75,6 +77,7 @@ Duration SimReactor::lateness() {
       lateness_key_, [&] { return fmt::format("lateness of timers on '{}'", program_.name()); });
   const std::uint64_t late =
       program_.faults().strength(Fault::TimerLate, Stream::Time, key, kLatenesses);
+  FERMATA_ASSERT(late < kLatenesses);
   return late == 0 ? Duration::zero() : kLeastLateness * (1 << late);
 }
 
@@ -148,6 +151,7 @@ void SimReactor::announced(std::uint64_t key, bool written) { program_.announced
 
 // Whoever asks for the time afterwards has been waiting for this step.
 void SimReactor::consume(Duration cost) {
+  FERMATA_ASSERT(cost >= Duration::zero());
   program_.uses_unknown();
   program_.advance(program_.now() + cost);
   if (program_.now() - last_turn_ >= kPollInterval) {

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/world/program.hpp"
@@ -33,6 +34,7 @@ void SimSignals::raise(int signum) {
 
 void SimSignals::deliver_raised() {
   const Set due = std::exchange(raised_, 0);
+  FERMATA_ASSERT(due != 0);
   for (int signum = 1; due != 0 && signum <= kSignals; ++signum) {
     if ((due & bit(signum)) == 0) continue;
     if (((installed_ | control_) & bit(signum)) == 0 && !is_ignored_by_default(signum)) {

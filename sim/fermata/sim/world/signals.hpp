@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/reactor/signal.hpp"
 
 namespace fermata::sim::detail {
@@ -30,7 +31,11 @@ class SimSignals final : public Signals {
 
   /// A bit for each signal.
   using Set = std::uint64_t;
-  static constexpr Set bit(int signum) noexcept { return Set{1} << (signum - 1); }
+  static constexpr Set bit(int signum) noexcept {
+    FERMATA_ASSERT(signum >= 1);
+    FERMATA_ASSERT(signum <= 64);
+    return Set{1} << (signum - 1);
+  }
 
   void install(int signum) override { installed_ |= bit(signum); }
   void uninstall(int signum) noexcept override { installed_ &= ~bit(signum); }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/context/context_pool.hpp"
 #include "fermata/sim/machine/agenda.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
@@ -60,6 +61,8 @@ class Stage : public RunRecord {
   [[nodiscard]] fermata::detail::ContextPool& contexts() noexcept { return contexts_; }
   /// `node` runs now, on `context`; both null when none does. Returns a number that grows.
   std::uint64_t set_running(NodeState* node, fermata::detail::Context* context) noexcept {
+    FERMATA_ASSERT((node == nullptr) == (context == nullptr));
+    FERMATA_ASSERT((node == nullptr) != (running_node_ == nullptr));  // One after the other.
     running_node_ = node;
     running_context_ = context;
     return ++switches_;
@@ -72,8 +75,7 @@ class Stage : public RunRecord {
   /// The machine of this name, or with this address; null when there is none.
   [[nodiscard]] virtual NodeState* find_node(std::string_view name) const noexcept = 0;
   [[nodiscard]] virtual NodeState* find_node(std::uint32_t ip) const noexcept = 0;
-  /// Begins a thread of the program `spawner`, called `name`. REQUIRES: no other one of the name
-  /// runs.
+  /// Begins a thread of the program `spawner`, called `name`, as which no other one runs.
   virtual void add_thread(const NodeState& spawner, const std::string& name,
                           std::shared_ptr<fermata::detail::ThreadLink> link) = 0;
   /// Of this run, in order of creation; some may have ended.

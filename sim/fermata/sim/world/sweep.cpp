@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
@@ -38,6 +39,7 @@ class Sweep {
 
   /// Runs the program once; returns whether it came as far as the point.
   bool run(const std::function<void()>& program, Interruption how, std::uint64_t point) {
+    FERMATA_ASSERT(point > 0);
     how_ = how;
     point_ = point;
     const auto swept = spawn("swept", program);
@@ -84,6 +86,7 @@ class Sweep {
   void count() {
     ++counts.runs;
     if (!interrupter_.fired()) return;
+    FERMATA_ASSERT(interrupter_.reached());
     switch (how_) {
       case Interruption::Cancel:
         ++counts.cancellations;

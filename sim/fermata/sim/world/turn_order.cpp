@@ -10,16 +10,21 @@ namespace fermata::sim::detail {
 void TurnOrder::add(Member& member, Instant when, std::uint64_t last_ran, std::uint32_t number) {
   FERMATA_ASSERT(!member.in_order());
   heap_.push({when, last_ran, number, &member});
+  FERMATA_ASSERT(member.in_order());
+  FERMATA_ASSERT(earliest() <= when);
 }
 
 void TurnOrder::remove(Member& member) noexcept {
   const std::size_t place = std::exchange(member.place_, kNowhere);
-  if (place != kNowhere) heap_.remove(place);
+  if (place == kNowhere) return;
+  FERMATA_ASSERT(heap_[place].member == &member);
+  heap_.remove(place);
 }
 
 void TurnOrder::changed(Member& member, Instant when) noexcept {
   FERMATA_ASSERT(member.in_order());
   const std::size_t place = member.place_;
+  FERMATA_ASSERT(heap_[place].member == &member);
   if (when != std::exchange(heap_[place].when, when)) heap_.settle(place);
 }
 

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/io/trigger.hpp"
@@ -72,6 +73,7 @@ World::~World() = default;
 
 Node& World::add_node(std::string_view name, std::function<void()>&& main, bool is_service) {
   detail::NodeState& added = state_->add_node(name, std::move(main), is_service);
+  FERMATA_ASSERT(added.number() <= nodes_.size());
   const Node node(*state_, added);
   if (added.number() == nodes_.size()) return nodes_.emplace_back(node);
   return nodes_[added.number()] = node;
@@ -85,7 +87,11 @@ Node& World::service(std::string_view name, std::function<void()> main) {
   return add_node(name, std::move(main), true);
 }
 
-Node& World::node(std::string_view name) { return nodes_[state_->known_node(name).number()]; }
+Node& World::node(std::string_view name) {
+  const std::uint32_t number = state_->known_node(name).number();
+  FERMATA_ASSERT(number < nodes_.size());
+  return nodes_[number];
+}
 
 Link World::link(std::string_view one, std::string_view other) {
   return {state_->link(one, other), &state_->link(other, one)};

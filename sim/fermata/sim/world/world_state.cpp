@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/record/chronicle.hpp"
@@ -59,6 +60,9 @@ NodeState& WorldState::add_node(std::string_view name, std::function<void()>&& m
   nodes_.push_back(node);
   sharing_unknown = sharing_unknown || nodes_.size() > 1;
   node->begin_run(std::move(main), is_service, static_cast<std::uint32_t>(nodes_.size() - 1));
+  FERMATA_ASSERT(find_node(name) == node);
+  FERMATA_ASSERT(find_node(node->ip()) == node);
+  FERMATA_ASSERT(node->number() + 1 == nodes_.size());
   return *node;
 }
 
@@ -68,6 +72,8 @@ void WorldState::add_thread(const NodeState& spawner, const std::string& name,
                 [](const NodeState* thread) { return thread->phase() == NodeState::Phase::Ended; });
   std::unique_ptr<NodeState>& thread = known_threads_[name];
   if (thread == nullptr) thread = std::make_unique<NodeState>(*this, name, &spawner.machine());
+  FERMATA_ASSERT(thread->phase() == NodeState::Phase::Ended);
+  FERMATA_ASSERT(&thread->machine() == &spawner.machine());
   threads_.push_back(thread.get());
   thread->begin_run(std::move(link), spawner, kFirstThread + threads_begun_++);
 }
@@ -119,6 +125,7 @@ void WorldState::plan(Duration delay, const NodeState* planner, std::function<vo
 
 // It may crash the very machine that has planned it, and is then not destroyed under its own feet.
 void WorldState::Action::happen() {
+  FERMATA_ASSERT(!is_orphan());
   const std::function<void()> action = std::exchange(function, nullptr);
   world.acting_ = this;
   action();
@@ -172,18 +179,22 @@ void WorldState::heal() {
 
 void WorldState::tell_of_ends(std::function<void()> told) {
   FERMATA_REQUIRE(!told || !on_end_, "run: somebody waits for the other nodes already");
+  FERMATA_ASSERT(running_node_ != nullptr);
   on_end_ = std::move(told);
   on_end_node_ = running_node_;
 }
 
 // For whoever is told it is not earlier than for whoever has ended.
 void WorldState::tell_of_end() {
+  FERMATA_ASSERT(running_node_ == nullptr);
   if (!on_end_) return;
+  FERMATA_ASSERT(on_end_node_ != nullptr);
   on_end_node_->advance(now_);
   on_end_();
 }
 
 bool WorldState::others_run() const noexcept {
+  FERMATA_ASSERT(running_node_ != nullptr);
   return std::any_of(nodes_.begin(), nodes_.end(), [&](const NodeState* node) {
     const bool runs = node->phase() != NodeState::Phase::Ended || may_come_up(*node);
     return node != &running_node_->machine() && !node->is_service() && runs;
@@ -192,6 +203,7 @@ bool WorldState::others_run() const noexcept {
 
 void WorldState::reset(const WorldOptions& options) {
   FERMATA_REQUIRE(!in_run_, "reset: the world runs");
+  FERMATA_ASSERT(running_node_ == nullptr);
   nodes_.clear();
   threads_.clear();
   threads_begun_ = 0;
@@ -227,6 +239,7 @@ std::size_t WorldState::keep_history(std::optional<std::size_t> number, std::str
     number = histories_.size();
     histories_.emplace_back();
   }
+  FERMATA_ASSERT(*number < histories_.size());
   histories_[*number] = std::move(json);
   return *number;
 }
@@ -246,6 +259,7 @@ void WorldState::run() {
 }
 
 bool WorldState::act() {
+  FERMATA_ASSERT(running_node_ == nullptr);
   if (over()) return false;
   if (only_services_left()) {
     for (NodeState* node : nodes_) {
@@ -268,6 +282,7 @@ bool WorldState::act() {
       run_actions();
       tell_of_end();
     } else {
+      FERMATA_ASSERT(node != nullptr);
       node->advance(next);
       node->resume();
       if (node->phase() == NodeState::Phase::Ended) tell_of_end();
@@ -277,6 +292,7 @@ bool WorldState::act() {
 }
 
 void WorldState::run_actions() {
+  FERMATA_ASSERT(acting_ == nullptr);
   try {
     action_agenda_.run_due(now_);
   } catch (...) {
@@ -310,7 +326,9 @@ void WorldState::began(NodeState& node) noexcept {
 }
 
 void WorldState::ended(const NodeState& node) noexcept {
-  if (!node.is_service()) --programs_left_;
+  if (node.is_service()) return;
+  FERMATA_ASSERT(programs_left_ > 0);
+  --programs_left_;
 }
 
 bool WorldState::end_by_time_limit() {
@@ -328,6 +346,8 @@ void WorldState::stop_by_limit(std::string message) {
 }
 
 void WorldState::stall() {
+  FERMATA_ASSERT(turns_.earliest() == Instant::never());
+  FERMATA_ASSERT(action_agenda_.earliest() == Instant::never());
   std::size_t waiting = 0;
   for (const NodeState* node : programs()) {
     if (node->phase() != NodeState::Phase::Ended) waiting += node->runtime().registry().size();
@@ -346,6 +366,7 @@ void WorldState::stall() {
 
 void WorldState::unwind_rest() {
   hash.stop();
+  FERMATA_ASSERT(over());
   faults_.stop();
   for (auto thread = threads_.rbegin(); thread != threads_.rend(); ++thread) (*thread)->abandon();
   for (NodeState* node : nodes_) node->abandon();
@@ -363,10 +384,12 @@ void WorldState::fail(Failure failure) {
   }
   hash.stop();
   faults_.stop();
+  FERMATA_ASSERT(over());
 }
 
 void WorldState::fail_guarded(const char* function, std::string coroutine,
                               const std::string& called_in) {
+  FERMATA_ASSERT(in_run_);
   fail(Failure{Verdict::Nondeterminism, fmt::format("simulated code calls {}", function),
                std::move(coroutine), now_, begun, "called in\n" + called_in});
 }
@@ -376,6 +399,7 @@ void WorldState::fail_guarded(const char* function, std::string coroutine,
 // What shows where it takes effect, or in the fate of a message, or is no more than slow, is not
 // told once more.
 void WorldState::struck(Fault fault, std::uint64_t key) {
+  FERMATA_ASSERT(options_.chronicle != nullptr);
   switch (fault) {
     case Fault::Reset:
     case Fault::Refused:

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/world/world_state.hpp"
 
@@ -39,6 +40,8 @@ void WorldState::crash(NodeState& node) {
 // What the program does while it is unwound happens in a run that is over.
 void WorldState::crash_now(NodeState& node) {
   if (node.phase() == NodeState::Phase::Ended) return;
+  FERMATA_ASSERT(running_node_ == nullptr);
+  FERMATA_ASSERT(!node.is_thread());
   node.note_course(true);
   node.advance(node.earliest_visible_time());  // It may have been idle for long.
   const bool silent = drawn_at_crash(node, Stream::Network, 0, "silence when '{}' crashes", 2) != 0;
@@ -52,6 +55,8 @@ void WorldState::crash_now(NodeState& node) {
   }
   node.go_down();
   hash = so_far;
+  FERMATA_ASSERT(node.is_down());
+  FERMATA_ASSERT(node.phase() == NodeState::Phase::Ended);
   node.disk().crash([&](std::uint64_t key, std::uint64_t bound) {
     return drawn_at_crash(node, Stream::Disk, key, "what is left of a change when '{}' crashes",
                           bound);
@@ -76,10 +81,12 @@ void WorldState::restart(NodeState& node) {
 }
 
 void WorldState::meet_crash(NodeState& node) {
+  FERMATA_ASSERT(!over());
   const std::uint64_t key = decisions_.named(key_of(key_of(node.key(), "crash"), 2), [&] {
     return fmt::format("how long '{}' goes on before it crashes", node.name());
   });
   const std::uint64_t late = decisions_.draw_rarely(Stream::Fault, key, kTimes, kDelay);
+  FERMATA_ASSERT(late < kTimes);
   const Duration delay = late == 0 ? Duration::zero() : kLeastTime * (1 << late);
   later(delay, [this, &node, life = node.life(), key] {
     const bool overtaken = node.life() != life || node.phase() == NodeState::Phase::Ended;
