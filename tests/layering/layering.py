@@ -12,7 +12,7 @@ import sys
 
 from graph import cycles, layers
 from sources import line_of, read_sources
-from staircase import KNOWN_CIRCLES, KNOWN_UPWARD, LIBRARIES, MAY_INCLUDE, ROOMS_IN_A_CIRCLE
+from staircase import KNOWN_CIRCLES, LIBRARIES, MAY_INCLUDE, ROOMS_IN_A_CIRCLE
 
 # Whose folders have rows.
 TREES = ("runtime/", "sim/", "properties/models/")
@@ -68,7 +68,7 @@ def check_include(path, quote, include):
         return f"{include}: nothing includes tests"
     needed = folder_of(target)
     allowed = MAY_INCLUDE.get(folder)
-    if allowed is None or needed in allowed | {folder} or (folder, needed) in KNOWN_UPWARD:
+    if allowed is None or needed in allowed | {folder}:
         return None
     return f"{include}: {folder} may not include {needed}"
 
@@ -116,9 +116,6 @@ def check_table(graph):
                 yield f"{folder}: its row names {needed}, which has no earlier row"
             if needed not in graph[folder]:
                 yield f"{folder}: its row names {needed}, which it does not include"
-    for folder, needed in sorted(KNOWN_UPWARD):
-        if needed not in graph.get(folder, ()):
-            yield f"{folder}: no longer includes {needed}: take that from KNOWN_UPWARD"
 
 
 def upward(graph):
@@ -133,10 +130,8 @@ def upward(graph):
 
 
 def check_folder_cycles(graph):
-    known = {folder for edge in KNOWN_UPWARD for folder in edge}
     for cycle in cycles(graph):
-        if not set(cycle) <= known:
-            yield f"folders include each other in a circle: {', '.join(cycle)}"
+        yield f"folders include each other in a circle: {', '.join(cycle)}"
 
 
 def check_room_cycles(rooms):
