@@ -9,11 +9,13 @@ Usage: invariants_check.py TABLE FOLDER            compare TABLE with what a run
        invariants_check.py --self-test
 
 TABLE (invariants.tsv) has the columns id, status, rule. FOLDER is FERMATA_CHECKS_OUT of the run:
-files with lines of id, test and count, written by FERMATA_CHECKS as it is executed. PAGE
-(docs/invariants.md) shows both: each rule, the tests that checked it, and how often.
+files with lines of id, test and count, written when an assertion is executed behind
+FERMATA_CHECKS; the count 0 says that none was. PAGE (docs/invariants.md) shows both: each rule, the
+tests that checked it, and how often.
 
 Status: `required` must have been checked; `when-checked` is counted; `later: SUBJECT` waits for its
-subject. An id that the table does not know is an error.
+subject. An id that the table does not know is an error, and so is a claim with no assertion behind
+it.
 """
 
 import collections
@@ -74,6 +76,13 @@ def compare(rows, checked):
     """Complaints, and a sentence for each kind of status."""
     complaints = [f"unknown id checked: {name}" for name in sorted(checked.keys() - rows.keys())]
     complaints += [
+        f"claimed, with no assertion behind it: {name} in {test}"
+        for name in sorted(checked)
+        for test, count in checked[name].items()
+        if count == 0
+    ]
+    checked = {name: tests for name, tests in checked.items() if any(tests.values())}
+    complaints += [
         f"required, not checked: {name}"
         for name, (status, _) in rows.items()
         if status == "required" and name not in checked
@@ -127,6 +136,10 @@ def self_test():
     ], summary
     checked = {"A-01": one, "A-02": {"S.T": 1, "S.U": 2}}
     assert compare(rows, checked)[0] == []
+    assert compare(rows, {"A-01": one, "A-02": {"S.V a.cpp:7": 0}})[0] == [
+        "claimed, with no assertion behind it: A-02 in S.V a.cpp:7",
+        "required, not checked: A-02",
+    ]
     shown = page(rows, checked)
     assert "| A-02 | a\\|b | `S.T`, `S.U` | 3 |" in shown, shown
     assert compare_page(rows, shown) == []

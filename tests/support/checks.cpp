@@ -5,12 +5,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -25,16 +29,19 @@ class Register {
   Register& operator=(const Register&) = delete;
   ~Register() {
     if (pid_ != ::getpid()) return;
-    for (const auto& [what, more] : noted_) {
+    for (const auto& [what, more] : checked_) {
       if (more > 0) static_cast<void>(append(what + '\t' + std::to_string(more) + '\n'));
+    }
+    for (const auto& [what, place] : only_claimed_) {
+      if (!checked_.contains(what)) static_cast<void>(append(what + ' ' + place + "\t0\n"));
     }
   }
 
-  void note(const char* id) {
+  void note_checked(std::string_view id) {
     const std::lock_guard lock(mutex_);
     restart_after_fork();
-    const std::string what = std::string(id) + '\t' + current_test();
-    const auto [entry, first] = noted_.try_emplace(what, 0);
+    const std::string what = by_current_test(id);
+    const auto [entry, first] = checked_.try_emplace(what, 0);
     if (!first) {
       ++entry->second;
     } else if (const int error = append(what + "\t1\n"); error != 0) {
@@ -42,17 +49,25 @@ class Register {
     }
   }
 
+  void note_only_claimed(std::string_view id, const std::string& place) {
+    const std::lock_guard lock(mutex_);
+    restart_after_fork();
+    only_claimed_.emplace(by_current_test(id), place);
+  }
+
  private:
   void restart_after_fork() {
     if (pid_ == ::getpid()) return;
     pid_ = ::getpid();
-    noted_.clear();
+    checked_.clear();
+    only_claimed_.clear();
   }
 
-  static std::string current_test() {
+  static std::string by_current_test(std::string_view id) {
     const ::testing::TestInfo* const test = ::testing::UnitTest::GetInstance()->current_test_info();
-    if (test == nullptr) return "outside of a test";
-    return std::string(test->test_suite_name()) + '.' + test->name();
+    std::string what(id);
+    if (test == nullptr) return what + "\toutside of a test";
+    return what + '\t' + test->test_suite_name() + '.' + test->name();
   }
 
   /// Returns an errno value, 0 when the line has been written.
@@ -68,17 +83,73 @@ class Register {
 
   std::mutex mutex_;
   std::string folder_;
-  std::map<std::string, std::uint64_t> noted_;  // Times after the first one, by id and test.
+  std::map<std::string, std::uint64_t> checked_;     // Times after the first one, by id and test.
+  std::map<std::string, std::string> only_claimed_;  // Places, by id and test.
   pid_t pid_ = 0;
 };
 
+/// Returns null when nothing is to be noted.
+Register* the_register() {
+  static const char* const folder = std::getenv("FERMATA_CHECKS_OUT");
+  if (folder == nullptr) return nullptr;
+  static Register checks{folder};
+  return &checks;
+}
+
+// Claims whose block is not over, and how many of them do not hold yet.
+std::mutex claims_mutex;
+std::vector<Claim*> claims;
+std::atomic<int> claims_without_assertion = 0;
+
+/// Whether the running test need not assert what it claims.
+bool test_ends_early() {
+  return ::testing::Test::IsSkipped() || ::testing::Test::HasFailure() ||
+         std::uncaught_exceptions() > 0;
+}
+
 }  // namespace
 
-void note_checks(std::initializer_list<const char*> ids) {
-  static const char* const folder = std::getenv("FERMATA_CHECKS_OUT");
-  if (folder == nullptr) return;
-  static Register checks{folder};
-  for (const char* id : ids) checks.note(id);
+void note_checked(std::string_view id) {
+  if (Register* const checks = the_register(); checks != nullptr) checks->note_checked(id);
+}
+
+int note_assertion(const char* file) noexcept {
+  if (claims_without_assertion.load(std::memory_order_relaxed) == 0) return 0;
+  const std::lock_guard lock(claims_mutex);
+  for (Claim* const each : claims) {
+    if (each->holds_ || std::string_view(each->file_) != file) continue;
+    each->holds_ = true;
+    --claims_without_assertion;
+  }
+  return 0;
+}
+
+Claim::Claim(const char* file, int line, std::initializer_list<const char*> ids)
+    : file_(file), line_(line) {
+  if (the_register() == nullptr) return;
+  ids_ = ids;
+  const std::lock_guard lock(claims_mutex);
+  claims.push_back(this);
+  ++claims_without_assertion;
+}
+
+Claim::~Claim() {
+  Register* const checks = the_register();
+  if (checks == nullptr) return;
+  {
+    const std::lock_guard lock(claims_mutex);
+    std::erase(claims, this);
+    if (!holds_) --claims_without_assertion;
+  }
+  if (!holds_ && test_ends_early()) return;
+  const std::string place = std::string(file_) + ':' + std::to_string(line_);
+  for (const char* const id : ids_) {
+    if (holds_) {
+      checks->note_checked(id);
+    } else {
+      checks->note_only_claimed(id, place);
+    }
+  }
 }
 
 }  // namespace fermata::testing
