@@ -1,22 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The guide's tours in the simulator: each ends well under every schedule.
+// The guide's tours in the simulator: each ends well under every schedule, and has printed what its
+// page says it does, whatever the order.
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <fermata/sim.hpp>
+#include <string>
+#include <vector>
 
 #include "examples/guide/whole_tour.hpp"
 
-SIM_TEST(Guide, CoroutinesEndWell) { guide::coroutines::tour(); }
-SIM_TEST(Guide, ScopesEndWell) { guide::scopes::tour(); }
-SIM_TEST(Guide, CancellationEndWell) { guide::cancellation::tour(); }
-SIM_TEST(Guide, ChannelsEndWell) { guide::channels::tour(); }
-SIM_TEST(Guide, PoolsEndWell) { guide::pools::tour(); }
-SIM_TEST(Guide, TaskGroupsEndWell) { guide::task_groups::tour(); }
-SIM_TEST(Guide, LocksEndWell) { guide::locks::tour(); }
-SIM_TEST(Guide, FuturesEndWell) { guide::futures::tour(); }
-SIM_TEST(Guide, UdpEndWell) { guide::udp::tour(); }
-SIM_TEST(Guide, FilesEndWell) { guide::files::tour(); }
-SIM_TEST(Guide, ThreadsEndWell) { guide::threads::tour(); }
+namespace {
+
+/// What is printed as long as this lives.
+class PrintedText {
+ public:
+  PrintedText() { stdout = file_; }
+  PrintedText(const PrintedText&) = delete;
+  PrintedText& operator=(const PrintedText&) = delete;
+  ~PrintedText() {
+    stdout = before_;
+    std::fclose(file_);
+    std::free(text_);
+  }
+
+  /// What has been printed, after a line break.
+  [[nodiscard]] std::string text() const {
+    std::fflush(file_);
+    return '\n' + std::string(text_, size_);
+  }
+
+ private:
+  char* text_ = nullptr;
+  std::size_t size_ = 0;
+  std::FILE* file_ = ::open_memstream(&text_, &size_);
+  std::FILE* before_ = stdout;
+};
+
+/// `tour` comes to its end, and has printed `lines`.
+void expect_lines(void (*tour)(), const std::vector<std::string>& lines) {
+  const PrintedText printed;
+  tour();
+  const std::string text = printed.text();
+  for (const std::string& line : lines) {
+    EXPECT_NE(text.find('\n' + line + '\n'), std::string::npos)
+        << "no line '" << line << "' in" << text;
+  }
+}
+
+}  // namespace
+
+SIM_TEST(Guide, CoroutinesEndWell) {
+  expect_lines(guide::coroutines::tour, {"the answer is 42", "parser failed: line 3: no colon",
+                                         "job has ended", "10 primes below 30"});
+}
+
+SIM_TEST(Guide, ScopesEndWell) {
+  expect_lines(guide::scopes::tour,
+               {"all sessions have ended", "no poller is left", "parser failed: line 3: no colon",
+                "request is over", "for ada"});
+}
+
+SIM_TEST(Guide, CancellationEndWell) {
+  expect_lines(guide::cancellation::tour,
+               {"gave up; slow goes on", "head, body", "east answers", "west: west is down",
+                "far, after 1 error", "100 pages, the last is page 99"});
+}
+
+SIM_TEST(Guide, ChannelsEndWell) {
+  expect_lines(guide::channels::tour, {"tie", "slur", "fermata", "got 7", "still mine: 1",
+                                       "3 numbers", "the price is 42", "left: 1"});
+}
+
+SIM_TEST(Guide, PoolsEndWell) {
+  expect_lines(guide::pools::tour, {"select: done", "not now", "a healthy one: yes",
+                                    "0 connections left", "the circuit is Up", "last: done"});
+}
+
+SIM_TEST(Guide, TaskGroupsEndWell) {
+  expect_lines(guide::task_groups::tour, {"the sum is 30", "from nearby", "job 0 failed: disk full",
+                                          "got 1", "got 4", "got 9"});
+}
+
+SIM_TEST(Guide, LocksEndWell) {
+  expect_lines(guide::locks::tour, {"balance 20", "the ledger is busy", "2 lanes are free", "got 7",
+                                    "made 1 time", "a round is over\na round is over"});
+}
+
+SIM_TEST(Guide, FuturesEndWell) {
+  expect_lines(
+      guide::futures::tour,
+      {"it is 21 degrees", "the reply was looked at", "5 letters", "no meal: the kitchen is closed",
+       "nobody wants the answer any more", "nobody is left to answer", "the sum is 42"});
+}
+
+SIM_TEST(Guide, UdpEndWell) { expect_lines(guide::udp::tour, {"is anybody there?"}); }
+
+SIM_TEST(Guide, FilesEndWell) {
+  const PrintedText printed;
+  guide::files::tour();
+  const auto& faults = world.fault_counts();
+  if (std::any_of(faults.begin(), faults.end(), [](auto count) { return count > 0; })) return;
+  EXPECT_NE(printed.text().find("\nload everything, once\n"), std::string::npos);
+}
+
+SIM_TEST(Guide, ThreadsEndWell) {
+  expect_lines(guide::threads::tour,
+               {"the sum is 6", "it was cancelled", "11 letters", "42, and 3 squares", "1 of 1"});
+}
 
 SIM_TEST(Guide, TerminalsHaveTheTestAsTheirUser) {
   fermata::sim::Terminal& terminal = world.node("main").terminal();
@@ -28,7 +122,8 @@ SIM_TEST(Guide, TerminalsHaveTheTestAsTheirUser) {
 
 SIM_TEST(Guide, NetworkEndsWell) {
   try {
-    guide::network::tour();
+    expect_lines(guide::network::tour,
+                 {"the client is slow", "4 bytes", "length: 5", "bytes", "length: 17"});
   } catch (const fermata::InputOutputError&) {  // The network may break what it carries.
   } catch (const fermata::Timeout&) {           // And hang a connect.
   }
@@ -43,7 +138,8 @@ SIM_TEST(Guide, ProcessesEndWell) {
   world.program("sleep", ScriptedProgram().takes(std::chrono::minutes(1)));
   world.program("tr", ScriptedProgram().copies_input());
   try {
-    guide::processes::tour();
+    expect_lines(guide::processes::tour, {"it says hello", "line: one", "line: two",
+                                          "straight through", "it was told to end", "LOUD"});
   } catch (const fermata::InputOutputError&) {  // There is no room for another process.
   }
 }

@@ -94,7 +94,12 @@ TYPED_TEST(NamesTest, AQuestionThatWasGivenUpIsAnsweredToNobody) {
 
 TYPED_TEST(NamesTest, AQuestionInFlightDoesNotOutliveTheRun) {
   FERMATA_CHECKS("DNS-02");
-  TypeParam::run([] { NameRequest(names(), "127.0.0.1", "80"); });
+  int told = 0;
+  TypeParam::run([&] {
+    NameRequest request(names(), "127.0.0.1", "80");
+    const Subscription subscription = subscribe(request, [&](Event&, const Outcome&) { ++told; });
+  });
+  EXPECT_EQ(told, 0);
 }
 
 TYPED_TEST(NamesTest, WhatCannotBeAHostIsTheCallersMistake) {

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "fermata/core/suspend.hpp"
 #include "fermata/core/timer.hpp"
@@ -218,11 +219,17 @@ TEST(Guest, SurvivesDescriptorsThatAreClosedBehindItsBack) {
 
 TEST(Guest, LivesInsideAnotherGuest) {
   PollingHost outer;
-  outer.run([] {
+  std::vector<std::string> ended;
+  outer.run([&] {
     PollingHost inner;
-    inner.run([] { delay(1ms); });
+    inner.run([&] {
+      delay(1ms);
+      ended.emplace_back("inner");
+    });
+    delay(1ms);
+    ended.emplace_back("outer");
   });
-  EXPECT_TRUE(true);
+  EXPECT_EQ(ended, (std::vector<std::string>{"inner", "outer"}));
 }
 
 TEST(Guest, LeavesNoDescriptorBehind) {

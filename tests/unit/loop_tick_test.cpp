@@ -154,11 +154,14 @@ TYPED_TEST(LoopTickTest, IsKeptAliveByAGuard) {
 TYPED_TEST(LoopTickTest, AGuardMayOutliveItsRuntime) {
   KeepAlive guard;
   KeepAlive other;
+  const auto held = std::make_shared<int>();
   TypeParam::run([&] {
     Loop loop;
+    loop.delay(1h, [held] {});
     guard = loop.keep_alive();
     other = loop.keep_alive();
   });
+  EXPECT_EQ(held.use_count(), 1) << "a guard keeps callbacks alive";
   guard.release();
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -31,9 +32,14 @@ class Log {
     const std::lock_guard lock(mutex_);
     return text_;
   }
-  /// Busy until `part` has been logged: a step that goes on.
-  void wait_for(std::string_view part) const {
-    while (text().find(part) == std::string::npos) std::this_thread::yield();
+  /// Busy until `part` has been logged: a step that goes on. Returns whether it was, in 10 s.
+  [[nodiscard]] bool comes(std::string_view part) const {
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    while (text().find(part) == std::string::npos) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::yield();
+    }
+    return true;
   }
 
  private:
@@ -57,15 +63,15 @@ class WatchdogOf : public ::testing::Test {
 TEST_F(WatchdogOf, ReportsAStepWhileItGoesOn) {
   run(5ms, [&] {
     await(spawn("busy", [&] {
-      log.wait_for("slow step: coroutine 2 spawned at ");
-      log.wait_for("os_watchdog_test.cpp:");
-      log.wait_for(" has been running for more than 5 ms and goes on\n");
+      EXPECT_TRUE(log.comes("slow step: coroutine 2 spawned at "));
+      EXPECT_TRUE(log.comes("os_watchdog_test.cpp:"));
+      EXPECT_TRUE(log.comes(" has been running for more than 5 ms and goes on\n"));
     }));
   });
 }
 
 TEST_F(WatchdogOf, ReportsTheFirstStepOfMainToo) {
-  run(5ms, [&] { log.wait_for("slow step: coroutine 1 "); });
+  run(5ms, [&] { EXPECT_TRUE(log.comes("slow step: coroutine 1 ")); });
 }
 
 TEST_F(WatchdogOf, ReportsAStepOnce) {

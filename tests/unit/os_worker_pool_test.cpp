@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <functional>
@@ -14,6 +15,8 @@
 
 namespace fermata::os {
 namespace {
+
+using namespace std::chrono_literals;
 
 WorkerPool& pool() { return WorkerPool::of_process(); }
 
@@ -47,13 +50,21 @@ TEST(WorkerPool, RunsAsMuchAtATimeAsItHasThreads) {
   std::promise<void> all;
   const std::shared_future<void> all_run = all.get_future().share();
   std::atomic<std::size_t> running = 0;
+  std::atomic<std::size_t> most = 0;
+  std::atomic<std::size_t> met = 0;
   std::list<Action> works;
-  for (std::size_t i = 0; i < WorkerPool::kThreads; ++i) {
+  for (std::size_t i = 0; i < WorkerPool::kThreads + 1; ++i) {
     works.emplace_back([&, all_run] {
-      if (++running == WorkerPool::kThreads) all.set_value();
-      all_run.wait();
+      const std::size_t now = ++running;
+      if (now > most) most = now;
+      if (now == WorkerPool::kThreads && met == 0) all.set_value();
+      if (all_run.wait_for(10s) == std::future_status::ready) ++met;
+      --running;
     });
   }
+  works.clear();
+  EXPECT_EQ(met, WorkerPool::kThreads + 1);
+  EXPECT_EQ(most, WorkerPool::kThreads);
 }
 
 TEST(WorkerPool, GivesBackWhatNoThreadHasBegunWith) {

@@ -178,7 +178,7 @@ TEST(PollReactor, IsWokenByASignalHandlerWhileItWaits) {
   PollArm::run([] {
     SignalWatch watch(SIGUSR1);
     std::thread sender([self = ::pthread_self()] { ::pthread_kill(self, SIGUSR1); });
-    watch.wait({.timeout = 1h});
+    EXPECT_NO_THROW(watch.wait({.timeout = 10s}));
     sender.join();
   });
 }

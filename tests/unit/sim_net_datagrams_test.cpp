@@ -241,15 +241,25 @@ TEST_F(SimDatagramsTest, NobodyAndNoMachineAreSilence) {
 
 TEST_F(SimDatagramsTest, AMachineMayEndWhileDatagramsAreUnderWayToIt) {
   begin();
-  const Address address = world_.node("short", [] { delay(1ms); }).address(53);
+  std::vector<std::string> steps;
+  const auto brief = [&] {
+    auto socket = UdpSocket::bind({"0.0.0.0", 53});
+    std::array<std::byte, 1> buffer;
+    EXPECT_THROW(static_cast<void>(socket.receive(buffer, {.timeout = 1ms})), Timeout);
+    steps.emplace_back("ends");
+  };
+  const Address address = world_.node("brief", brief).address(53);
   world_.node("main", [&] {
-    delay(900us);
+    delay(990us);
     auto socket = UdpSocket::bind({"0.0.0.0", 0});
     socket.send_to("x", address);
+    steps.emplace_back("sent");
     delay(1s);
     socket.send_to("x", address);
+    steps.emplace_back("sent to nobody");
   });
   finish();
+  EXPECT_EQ(steps, (std::vector<std::string>{"sent", "ends", "sent to nobody"}));
 }
 
 TEST_F(SimDatagramsTest, LoopbackDoesNotLeaveTheMachine) {

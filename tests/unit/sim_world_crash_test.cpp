@@ -273,7 +273,12 @@ TEST_F(CrashTest, AProgramThatWaitsForAnotherWaitsForItToComeUpAgain) {
 
 TEST_F(CrashTest, AServiceThatComesUpWhenTheOthersHaveEndedIsShutDown) {
   begin(1);
-  Node& down = world_->service("down", echo);
+  int starts = 0;
+  bool came_up = false;
+  Node& down = world_->service("down", [&] {
+    ++starts;
+    echo();
+  });
   world_->service("slow", [] {
     protect([] { delay(1s); });
     delay(1h);
@@ -282,8 +287,14 @@ TEST_F(CrashTest, AServiceThatComesUpWhenTheOthersHaveEndedIsShutDown) {
     delay(1ms);
     down.crash();
   });
-  world_->at(10ms, [&] { down.restart(); });
+  world_->at(10ms, [&] {
+    down.restart();
+    came_up = down.is_up();
+  });
   run();
+  EXPECT_TRUE(came_up);
+  EXPECT_FALSE(down.is_up());
+  EXPECT_EQ(starts, 1) << "it is shut down before it begins";
 }
 
 TEST_F(CrashTest, OnlyWhatIsUpCanCrashAndOnlyWhatCrashedCanComeUp) {

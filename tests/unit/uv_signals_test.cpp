@@ -81,11 +81,17 @@ TEST(UvSignals, RuntimesComeAndGoUnderAStormOfSignals) {
   std::thread storm([&] {
     while (!stop) kill(getpid(), SIGUSR1);
   });
+  int told = 0;
   for (int i = 0; i < 50; ++i) {
-    UvArm::run([] { wait_signal(SIGUSR1); });
+    UvArm::run([&] {
+      wait_signal(SIGUSR1);
+      ++told;
+    });
+    EXPECT_EQ(disposition(SIGUSR1), &own_handler) << "run " << i;
   }
   stop = true;
   storm.join();
+  EXPECT_EQ(told, 50);
   std::signal(SIGUSR1, SIG_DFL);
 }
 
