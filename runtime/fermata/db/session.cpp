@@ -133,7 +133,6 @@ auto Session::use(Call&& call) {
 }
 
 void Session::unbind() noexcept {
-  FERMATA_ASSERT(earlier_ <= savepoints_);
   if (owner_ != nullptr) std::exchange(owner_, nullptr)->unbind(coroutine_);
 }
 

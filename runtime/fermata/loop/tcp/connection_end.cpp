@@ -17,6 +17,7 @@ void TcpConnection::close(std::optional<std::string_view> last) {
   if (last && !shut_wanted_) {
     encoded_.clear();
     framing_ ? framing_->encode(*last, encoded_) : void(encoded_ = *last);
+    if (state_ != TcpState::Established) return;  // The framing has ended it.
     enqueue(encoded_);
     if (state_ != TcpState::Established) return;
   }
@@ -101,7 +102,6 @@ void TcpConnection::let_go() noexcept {
 }
 
 void TcpConnection::tell_close() {
-  FERMATA_ASSERT(!close_told_);
   const detail::AtExit done([this] {
     close_told_ = true;
     release_if_over();

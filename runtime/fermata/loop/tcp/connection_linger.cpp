@@ -16,9 +16,9 @@ constexpr std::size_t kDropBytes = 16'384;
 /// Closing, and everything is sent. The system still has some of it, which a reset would lose: so
 /// this waits for the peer's end.
 void TcpConnection::linger() {
-  FERMATA_ASSERT(state_ == TcpState::Closing && queue_.empty());
   if (ended_ || options_->linger_deadline == Duration::zero()) return destroy();
   if (std::exchange(lingers_, true)) return;
+  FERMATA_ASSERT(state_ == TcpState::Closing && queue_.empty());
   cancel_timer(flush_timer_);
   if (!std::exchange(shut_, true)) stream_->shutdown_write();
   flush_timer_ = loop_.delay(
