@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/db/errors.hpp"
@@ -114,7 +115,10 @@ class DatabaseAnswer final : public db::Answer {
     });
   }
 
-  [[nodiscard]] const db::Effect& effect() const noexcept override { return effect_; }
+  [[nodiscard]] const db::Effect& effect() const noexcept override {
+    FERMATA_ASSERT(ended_ && frames_.empty() && rows_left_ == 0);
+    return effect_;
+  }
 
  private:
   void receive() {
