@@ -50,7 +50,9 @@ void Chronicle::wake(std::string_view machine, std::size_t lane, WakeCause cause
   if (step == nullptr) return;
   FERMATA_ASSERT(lane < lanes_.size());
   step->woken.push_back(Wake{lane, cause});
-  if (cause == WakeCause::Spawn) lanes_[lane].parent = step->lane;
+  if (cause != WakeCause::Spawn) return;
+  FERMATA_ASSERT(step->lane != lane);
+  lanes_[lane].parent = step->lane;
 }
 
 void Chronicle::decided(const Decision& decision) {
@@ -147,7 +149,10 @@ void Chronicle::finish(std::size_t lane, const CoroutineBase& coroutine) {
 
 std::optional<Chronicle::Suspended> Chronicle::suspended(std::uint64_t path) const {
   const auto found = lane_by_path_.find(path);
-  return found == lane_by_path_.end() ? std::nullopt : std::optional(present_[found->second]);
+  if (found == lane_by_path_.end()) return std::nullopt;
+  const Suspended& known = present_[found->second];
+  FERMATA_ASSERT(known.lane == found->second);
+  return known;
 }
 
 }  // namespace fermata::sim

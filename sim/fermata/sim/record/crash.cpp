@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 std::string ending_text(int signal, int code) {
@@ -13,8 +15,12 @@ std::string ending_text(int signal, int code) {
 }
 
 std::string ProcessEnd::signature() const {
-  if (kind == Kind::Hang) return "hang: wall limit";
-  return "crash: " + ending_text(kind == Kind::Signal ? number : 0, number);
+  FERMATA_ASSERT(kind != Kind::None);
+  std::string text = kind == Kind::Hang
+                         ? std::string("hang: wall limit")
+                         : "crash: " + ending_text(kind == Kind::Signal ? number : 0, number);
+  FERMATA_ASSERT(is_crash(text));
+  return text;
 }
 
 bool is_crash(std::string_view signature) noexcept {
