@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/record/crash.hpp"
 
@@ -26,6 +27,7 @@ class Words {
   explicit Words(std::vector<std::string> words) : words_(std::move(words)) {
     for (std::string& word : words_) pointers_.push_back(word.data());
     pointers_.push_back(nullptr);
+    FERMATA_ASSERT(pointers_.size() == words_.size() + 1);
   }
   [[nodiscard]] char* const* pointers() { return pointers_.data(); }
 
@@ -35,6 +37,7 @@ class Words {
 };
 
 Words arguments_of(const Command& command) {
+  FERMATA_ASSERT(!command.program.empty());
   std::vector<std::string> words = {command.program};
   words.insert(words.end(), command.arguments.begin(), command.arguments.end());
   return Words(std::move(words));
@@ -59,6 +62,8 @@ struct Pipe {
 Pipe make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw InputOutputError("cannot make a pipe", errno);
+  FERMATA_ASSERT(ends[0] >= 0);
+  FERMATA_ASSERT(ends[1] >= 0);
   return {ends[0], ends[1]};
 }
 
@@ -69,6 +74,7 @@ void limit_memory(std::uint64_t bytes) {
 }
 
 Ending ending_of(int status, const rusage& usage) {
+  FERMATA_ASSERT(WIFSIGNALED(status) || WIFEXITED(status));
   Ending ending;
   ending.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   ending.code = ending.signal != 0 ? 128 + ending.signal : WEXITSTATUS(status);
@@ -115,6 +121,7 @@ Child::Child(const Command& command) {
   ::close(trouble.read);
   output_ = output.read;
   if (error == 0) {
+    FERMATA_ASSERT(process_ > 0);
     descendants_.belong_to(process_);
     ::setpgid(process_, process_);
     ::fcntl(output_, F_SETFL, O_NONBLOCK);
@@ -169,13 +176,17 @@ bool Child::has_ended() {
   return true;
 }
 
-void Child::kill() const noexcept { ::kill(-process_, SIGKILL); }
+void Child::kill() const noexcept {
+  FERMATA_ASSERT(process_ > 0);
+  ::kill(-process_, SIGKILL);
+}
 
 bool run_to_end(Child& child, std::chrono::milliseconds limit,
                 const std::function<bool()>& unwanted) {
   using Clock = std::chrono::steady_clock;
   constexpr int kPatience_ms = 20;
   const auto end = Clock::now() + limit;
+  FERMATA_ASSERT(limit.count() > 0);
   while (!child.has_ended()) {
     std::array<pollfd, 2> watched = {
         {{child.descriptor(), POLLIN, 0}, {child.end_descriptor(), POLLIN, 0}}};

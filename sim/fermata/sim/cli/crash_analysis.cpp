@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/cli/child.hpp"
 #include "fermata/sim/cli/interrupts.hpp"
@@ -20,6 +21,7 @@ bool dies_alone(const FailureRecord& failure) { return failure.first_run == fail
 
 Command command_for(const FailureRecord& failure, const RunOptions& options,
                     const TestBinary& binary) {
+  FERMATA_ASSERT(failure.run >= failure.first_run);
   const bool alone = dies_alone(failure);
   Command command = binary.command_for(failure.test);
   command.memory_limit = options.memory_limit;
@@ -66,6 +68,8 @@ std::chrono::milliseconds crash_analysis_limit(const FailureRecord& failure,
 
 void analyse_crash(FailureRecord& failure, const RunOptions& options, const TestBinary& binary,
                    const std::string& scratch, const std::function<void()>& waiting) {
+  FERMATA_ASSERT(!scratch.empty());
+  FERMATA_ASSERT(waiting != nullptr);
   Command command = command_for(failure, options, binary);
   command.settings.emplace_back("FERMATA_EVENTS", scratch);
   Child child(command);

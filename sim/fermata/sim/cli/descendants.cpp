@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::cli {
 namespace {
 
@@ -41,6 +43,7 @@ bool is_test_process(pid_t process) {
 
 /// Whether the test process that it is from lives.
 bool belongs_to_somebody(pid_t process) {
+  FERMATA_ASSERT(process > 0);
   std::ifstream file(fmt::format("/proc/{}/environ", process));
   for (std::string entry; std::getline(file, entry, '\0');) {
     if (std::any_of(living().begin(), living().end(),

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/json.hpp"
 #include "fermata/sim/base/seed.hpp"
@@ -156,6 +157,7 @@ ReportedEvents read_events(const std::string& path) {
 }
 
 void write_crash(const std::string& path, const RangeResult& record) {
+  FERMATA_ASSERT(!record.failures.empty());
   const FailureRecord& failure = record.failures.front();
   const Json end = {{"event", "explored"},
                     {"test", failure.test},

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/cli/corpus.hpp"
 #include "fermata/sim/cli/crash_analysis.hpp"
@@ -142,6 +143,7 @@ std::size_t Exploration::index_of(const Job& job) const {
   const auto found = std::find_if(tests_.begin(), tests_.end(), [&](const auto& test) {
     return test.name() == job.assignment().test;
   });
+  FERMATA_ASSERT(found != tests_.end());
   return static_cast<std::size_t>(found - tests_.begin());
 }
 
@@ -149,6 +151,7 @@ void Exploration::finish(Job& job) {
   const std::size_t index = index_of(job);
   const Assignment& assignment = job.assignment();
   states_[index].spent += job.age();
+  FERMATA_ASSERT(states_[index].jobs > 0);
   --states_[index].jobs;
   if (job.dropped()) {
     tests_[index].dropped(assignment.range);
@@ -157,9 +160,11 @@ void Exploration::finish(Job& job) {
     return;
   }
   ReportedEvents reported = job.reported();
-  if (!reported.error.empty())
+  if (!reported.error.empty()) {
     throw UsageError(fmt::format("{}: {}", assignment.test, reported.error));
+  }
   if (!assignment.tape.empty()) {
+    FERMATA_ASSERT(states_[index].replays > 0);
     --states_[index].replays;
     return finish_replay(job, std::move(reported));
   }
@@ -208,6 +213,7 @@ void Exploration::finish_replay(Job& job, ReportedEvents reported) {
     record.summary = record.failures.front().message;
   }
   record.tape = job.assignment().tape;
+  FERMATA_ASSERT(!record.tape.empty());
   for (FailureRecord& failure : record.failures) failure.tape = record.tape;
   if (record.stale()) record.failures.clear();
   tests_[index].replayed(std::move(record));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/reproduce.hpp"
@@ -24,6 +25,7 @@ constexpr milliseconds kConfirmLimit(10'000);
 std::string status_path(const Assignment& assignment) { return assignment.events + ".status"; }
 
 SharedStatus fresh_status(const Assignment& assignment) {
+  FERMATA_ASSERT(!assignment.events.empty());
   ::unlink(assignment.events.c_str());
   return SharedStatus::create(status_path(assignment));
 }
@@ -45,12 +47,18 @@ milliseconds Job::age() const {
   return std::chrono::duration_cast<milliseconds>(Clock::now() - started_);
 }
 
+ReportedEvents Job::reported() const {
+  FERMATA_ASSERT(child_.ended());
+  return read_events(assignment_.events);
+}
+
 void Job::drop() noexcept {
   dropped_ = true;
   child_.kill();
 }
 
 Command Job::command() const {
+  FERMATA_ASSERT(!assignment_.test.empty());
   Command command = binary_.command_for(assignment_.test);
   command.memory_limit = options_.memory_limit;
   command.settings = settings_of_tests(options_);
@@ -88,6 +96,7 @@ void Job::check_for_hang() {
 }
 
 std::string Job::trouble() const {
+  FERMATA_ASSERT(child_.ended());
   // It has printed why, say a full disk.
   const bool plain = child_.ending().signal == 0 && !hung_;
   if (!plain || status().phase.load() != Phase::Reporting) return {};
@@ -96,6 +105,7 @@ std::string Job::trouble() const {
 }
 
 std::string Job::how_it_ended() const {
+  FERMATA_ASSERT(hung_ || child_.ended());
   if (hung_) {
     return fmt::format("a run took longer than {} s of real time (--wall-limit)",
                        static_cast<double>(options_.wall_limit.count()) / 1000.0);
@@ -112,6 +122,7 @@ std::string Job::how_it_ended() const {
 
 std::string Job::reproduce_line(std::uint64_t run, bool alone) const {
   const std::uint64_t first = alone ? 0 : assignment_.range.first;
+  FERMATA_ASSERT(run >= first);
   sim::detail::Settings all = options_.handed_on;
   all.emplace_back("FERMATA_SEED", seed_text(alone ? run_seed(options_.seed, run) : options_.seed));
   all.emplace_back("FERMATA_RUNS", std::to_string(alone ? 1 : run - first + 1));
@@ -149,6 +160,7 @@ bool Job::dies_alone(std::uint64_t run) const {
 }
 
 RangeResult Job::crash_record() const {
+  FERMATA_ASSERT(child_.ended());
   const bool begun = status().phase.load() != Phase::Starting;
   const std::uint64_t run = begun ? status().run.load() : assignment_.range.first;
   const bool alone = dies_alone(run);

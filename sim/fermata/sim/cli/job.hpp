@@ -54,7 +54,7 @@ class Job {
   void check_for_hang();
 
   /// What it has reported. REQUIRES: the process has ended.
-  [[nodiscard]] ReportedEvents reported() const { return read_events(assignment_.events); }
+  [[nodiscard]] ReportedEvents reported() const;
   /// The run that has killed it, when it has not reported its end.
   [[nodiscard]] RangeResult crash_record() const;
   /// What kept it from telling its result, when that was no run; empty otherwise.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::cli {
 
 TestExploration::TestExploration(std::string name, std::uint64_t number, const RunOptions& options)
@@ -21,6 +23,7 @@ RunRange TestExploration::own_chunk(std::uint64_t index) const {
 
 std::uint64_t TestExploration::resume(std::vector<RangeResult> records) {
   if (in_one_range()) return 0;
+  FERMATA_ASSERT(under_way_.empty());
   std::sort(records.begin(), records.end(),
             [](const auto& a, const auto& b) { return a.first_run < b.first_run; });
   const std::uint64_t end = records.empty() ? 0 : records.back().end();
@@ -43,6 +46,7 @@ std::optional<RunRange> TestExploration::next() {
   if (given_up()) return std::nullopt;
   if (!to_do_.empty()) {
     const auto [first, end] = *to_do_.begin();
+    FERMATA_ASSERT(first < end);
     to_do_.erase(to_do_.begin());
     under_way_.push_back(first);
     return RunRange{first, end - first};
@@ -69,6 +73,8 @@ void TestExploration::died(const RunRange& range, RangeResult record) {
   finished(range);
   ++crashes_;
   const std::uint64_t run = record.first_run;
+  FERMATA_ASSERT(run >= range.first);
+  FERMATA_ASSERT(run < range.end());
   to_do(range.first, run);
   if (options_.keep_going && !in_one_range()) to_do(run + 1, range.end());
   keep(std::move(record));
@@ -76,13 +82,17 @@ void TestExploration::died(const RunRange& range, RangeResult record) {
 }
 
 void TestExploration::replayed(ReplayResult record) {
+  FERMATA_ASSERT(!record.tape.empty());
   totals_.add(std::move(record));
   if (totals_.closed()) cut_at(0);
 }
 
 void TestExploration::dropped(const RunRange& range) { finished(range); }
 
-void TestExploration::finished(const RunRange& range) { std::erase(under_way_, range.first); }
+void TestExploration::finished(const RunRange& range) {
+  const auto gone = std::erase(under_way_, range.first);
+  FERMATA_ASSERT(gone == 1);
+}
 
 void TestExploration::to_do(std::uint64_t first, std::uint64_t end) {
   if (first < end && !unwanted(first)) to_do_[first] = end;
@@ -101,6 +111,7 @@ void TestExploration::keep(RangeResult record) {
 
 void TestExploration::cut_at(std::uint64_t run) {
   cut_ = std::min(cut_, run);
+  FERMATA_ASSERT(cut_ <= run);
   to_do_.erase(to_do_.lower_bound(cut_), to_do_.end());
   for (auto late = explored_.lower_bound(cut_); late != explored_.end();) {
     unwanted_.push_back(std::move(late->second));
@@ -126,6 +137,7 @@ void TestExploration::settle(bool at_the_end) {
 
 void TestExploration::take_in(RangeResult record) {
   const std::uint64_t end = record.end();
+  FERMATA_ASSERT(record.first_run <= cut_);
   settled_.push_back(record);
   totals_.add(std::move(record));
   if (options_.until_stable_ppm == 0 || totals_.counts().runs < kStableRuns) return;

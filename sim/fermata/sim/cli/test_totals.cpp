@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/cli/verdict.hpp"
 
 namespace fermata::sim::cli {
 
 void TestTotals::add(RangeResult record) {
+  FERMATA_ASSERT(record.first_run >= last_first_run_);
+  last_first_run_ = record.first_run;
   const std::uint64_t kinds_before = behaviours_.kinds();
   counts_.add(record.counts);
   behaviours_.add(record.behaviours);
@@ -24,6 +27,7 @@ void TestTotals::add(RangeResult record) {
   std::stable_sort(longest_.begin(), longest_.end(),
                    [](const auto& a, const auto& b) { return a.steps > b.steps; });
   if (longest_.size() > kLongest) longest_.resize(kLongest);
+  FERMATA_ASSERT(longest_.size() <= kLongest);
   for (FailureRecord& failure : record.failures) keep(std::move(failure));
 }
 
@@ -33,6 +37,7 @@ void TestTotals::add(ReplayResult record) {
 }
 
 void TestTotals::keep(FailureRecord failure) {
+  FERMATA_ASSERT(!failure.signature.empty());
   const auto known = std::find_if(
       failures_.begin(), failures_.end(),
       [&](const FailureRecord& other) { return other.signature == failure.signature; });

@@ -73,6 +73,7 @@ class TestTotals {
   std::vector<ReplayResult> replays_;
   std::vector<LongRunRecord> longest_;
   std::uint64_t trace_hash_ = 0;
+  std::uint64_t last_first_run_ = 0;  // Of the record that was added last.
   std::uint64_t stable_ppm_ = 0;
   std::uint64_t stable_ranges_ = 0;
 };

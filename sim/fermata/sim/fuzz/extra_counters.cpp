@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/key.hpp"
 
 namespace fermata::sim {
@@ -36,6 +37,8 @@ void ExtraCounters::end_run(std::span<const AssertionCounts> counts) {
     const AssertionCounts& now = counts[i];
     const AssertionCounts& then = before_[i];
     if (now.reached == then.reached) continue;
+    FERMATA_ASSERT(now.reached > then.reached);
+    FERMATA_ASSERT(now.held >= then.held);
     count(at(all.marks, 2 * i), now.reached - then.reached);
     count(at(all.marks, 2 * i + 1), now.held - then.held);
     const auto best = [&](std::int64_t slack) {
@@ -45,6 +48,7 @@ void ExtraCounters::end_run(std::span<const AssertionCounts> counts) {
     if (now.least < then.least) best(now.least);
   }
   before_.assign(counts.begin(), counts.end());
+  FERMATA_ASSERT(before_.size() == counts.size());
 }
 
 const CounterTables& ExtraCounters::tables() noexcept { return all; }

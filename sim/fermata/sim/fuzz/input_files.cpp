@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::sim {
@@ -20,6 +21,7 @@ std::vector<std::string> input_files(const std::vector<std::string>& paths) {
       files.push_back(path);
       continue;
     }
+    FERMATA_ASSERT(!path.empty());
     const auto first = static_cast<std::ptrdiff_t>(files.size());
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
       if (entry.is_regular_file()) files.push_back(entry.path().string());

@@ -5,12 +5,15 @@
 #include <array>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 namespace {
 
 constexpr std::array<std::uint8_t, 5> kDensities = {0, 16, 64, 160, Noise::kEverywhere};
 
 std::size_t index_below(std::size_t bound, Random& random) {
+  FERMATA_ASSERT(bound > 0);
   return static_cast<std::size_t>(random.below(bound));
 }
 
@@ -40,10 +43,12 @@ class Mutation {
         random_.below(static_cast<std::uint64_t>(std::count(present.begin(), present.end(), true)));
     std::size_t stream = 0;
     while (!present[stream] || left-- > 0) ++stream;
+    FERMATA_ASSERT(stream < kStreams);
     return static_cast<Stream>(stream);
   }
 
   [[nodiscard]] const AskedDraw& some_draw() {
+    FERMATA_ASSERT(!asked_.empty());
     const Stream stream = some_stream();
     std::size_t at = index_below(asked_.size(), random_);
     while (asked_[at].stream != stream) at = (at + 1) % asked_.size();
@@ -54,6 +59,7 @@ class Mutation {
     constexpr std::uint64_t kFew = 4;
     const std::uint64_t most =
         bound == 0 ? Answer::kValueBound : std::min<std::uint64_t>(bound, Answer::kValueBound);
+    FERMATA_ASSERT(most > 0);
     const bool small = random_.below(2) == 0;
     return static_cast<std::uint32_t>(random_.below(small ? std::min(most, kFew) : most));
   }
@@ -67,6 +73,7 @@ class Mutation {
     std::uint32_t value = some_value(draw.bound);
     const bool calm_anyway = is_new && input_.noise(draw.stream).density == 0;
     if (value == 0 && calm_anyway) value = 1;
+    FERMATA_ASSERT(value < Answer::kValueBound);
     input_.set(Answer{draw.stream, draw.key, value});
   }
 
@@ -94,6 +101,7 @@ class Mutation {
       default:
         answer.value = some_value(0);
     }
+    FERMATA_ASSERT(answer.value < Answer::kValueBound);
     input_.set(answer);
   }
 
@@ -118,6 +126,7 @@ void keep_within(FuzzInput& input, const MutationLimits& limits, Random& random)
   while (input.answers().size() > limits.answers) {
     input.erase(index_below(input.answers().size(), random));
   }
+  FERMATA_ASSERT(input.answers().size() <= limits.answers);
 }
 
 /// Whether `input` says anything about `stream`.
@@ -130,6 +139,7 @@ bool speaks_of(const FuzzInput& input, Stream stream) noexcept {
 
 /// The answers of `from` to draws of `stream`; where `into` has one that stays, unless `wins`.
 void take_answers(FuzzInput& into, const FuzzInput& from, Stream stream, bool wins) {
+  FERMATA_ASSERT(&into != &from);
   for (const Answer& answer : from.answers()) {
     if (answer.stream != stream) continue;
     if (wins || into.find(stream, answer.key) == nullptr) into.set(answer);
@@ -175,6 +185,7 @@ FuzzInput cross_over(const FuzzInput& one, const FuzzInput& other, const Mutatio
     }
   }
   keep_within(child, limits, random);
+  FERMATA_ASSERT(child.answers().size() <= limits.answers);
   return child;
 }
 

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/world_options.hpp"
@@ -16,6 +17,7 @@ namespace {
 FuzzDriver the_driver = nullptr;
 
 void fuzz_with_driver(const FuzzedTest& test) {
+  FERMATA_ASSERT(the_driver != nullptr);
   FuzzSession session(test);
   the_driver(session);
 }
@@ -23,6 +25,7 @@ void fuzz_with_driver(const FuzzedTest& test) {
 }  // namespace
 
 void register_fuzz_driver(FuzzDriver driver) noexcept {
+  FERMATA_ASSERT(driver != nullptr);
   the_driver = driver;
   register_fuzzer(&fuzz_with_driver);
 }
@@ -34,6 +37,7 @@ void FuzzSession::make_target() {
 }
 
 bool FuzzSession::run(std::span<const std::uint8_t> bytes) {
+  FERMATA_ASSERT(target_ != nullptr);
   if (!target_->run(bytes).failure) return true;
   if (before_report_ != nullptr) before_report_();
   std::string strategy = target_->strategy();
@@ -46,6 +50,7 @@ bool FuzzSession::run(std::span<const std::uint8_t> bytes) {
 
 // The run is made again as an exploration of one run: so it comes to the same tape and report.
 void FuzzSession::report(std::string strategy, std::uint64_t seed) {
+  FERMATA_ASSERT(target_ == nullptr);
   ExploreOptions options;
   options.name = test_.name;
   options.runs = 1;
@@ -62,6 +67,7 @@ void FuzzSession::report(std::string strategy, std::uint64_t seed) {
                   << seed_text(seed) << " FERMATA_STRATEGY=" << options.strategy;
     return;
   }
+  FERMATA_ASSERT(result.found->run == 0);
   const Reproduction reproduction{seed, 1, options.strategy};
   test_.failures.explored(std::move(*result.found), reproduction, 1);
 }

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 namespace {
 
@@ -15,6 +17,7 @@ WorldOptions telling(WorldOptions options, WakeListener& wakes) {
 
 std::vector<std::uint8_t> cut(std::vector<std::uint8_t> bytes, std::size_t room) {
   bytes.resize(std::min(bytes.size(), room));
+  FERMATA_ASSERT(bytes.size() <= room);
   return bytes;
 }
 

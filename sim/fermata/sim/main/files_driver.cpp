@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/fuzz/driver.hpp"
 #include "fermata/sim/fuzz/input_files.hpp"
@@ -35,6 +36,7 @@ void drive(FuzzSession& session) {
     ++failed;
     fmt::print(stderr, "{}: failed\n", file);
   }
+  FERMATA_ASSERT(failed <= files.size());
   fmt::print(stderr, "replayed {} inputs, {} failed\n", files.size(), failed);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/fuzz/driver.hpp"
 #include "fermata/sim/run/environment.hpp"
@@ -17,11 +18,14 @@ namespace {
 bool driven = false;
 
 void drive_once(fermata::sim::detail::FuzzSession& session) {
+  FERMATA_ASSERT(!driven);
   driven = true;
   fermata::sim::detail::drive(session);
 }
 
 int fuzz(const std::string& test, int argc, char** argv) {
+  FERMATA_ASSERT(!test.empty());
+  FERMATA_ASSERT(argc > 0);
   fermata::sim::detail::take_arguments(argc, argv);
   fermata::sim::detail::register_fuzz_driver(&drive_once);
   std::vector<std::string> own = {argv[0], "--gtest_filter=" + test,

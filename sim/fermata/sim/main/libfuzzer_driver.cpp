@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/fuzz/driver.hpp"
 
 extern "C" int LLVMFuzzerRunDriver(int* argc, char*** argv,
@@ -29,6 +30,7 @@ void stop_alarms() {
 }
 
 int run_one(const std::uint8_t* data, std::size_t size) {
+  FERMATA_ASSERT(fuzzed != nullptr);
   if (fuzzed->run({data, size})) return 0;
   std::fflush(nullptr);
   std::abort();
@@ -47,6 +49,7 @@ void take_arguments(int argc, char** argv) {
 }
 
 void drive(FuzzSession& session) {
+  FERMATA_ASSERT(argument_texts != nullptr);
   fuzzed = &session;
   session.call_before_report(&stop_alarms);
   LLVMFuzzerRunDriver(&argument_count, &argument_texts, &run_one);
@@ -54,6 +57,7 @@ void drive(FuzzSession& session) {
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t room, unsigned seed) {
+  FERMATA_ASSERT(size <= room);
   return copy(fuzzed->target().mutated({data, size}, room, seed), data);
 }
 

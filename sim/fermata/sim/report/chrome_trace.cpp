@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/report/run_data.hpp"
 #include "fermata/sim/report/step_table.hpp"
@@ -43,16 +44,18 @@ class Trace {
  private:
   /// In microseconds, as the format has it.
   static double time_of(std::int64_t nanoseconds) {
+    FERMATA_ASSERT(nanoseconds >= 0);
     return static_cast<double>(nanoseconds) / 1000.0;
   }
 
   // Numbers of processes and threads begin at 1.
   [[nodiscard]] std::size_t process_of(const std::string& machine) const {
-    return static_cast<std::size_t>(std::find(machines_.begin(), machines_.end(), machine) -
-                                    machines_.begin()) +
-           1;
+    const auto found = std::find(machines_.begin(), machines_.end(), machine);
+    FERMATA_ASSERT(found != machines_.end());
+    return static_cast<std::size_t>(found - machines_.begin()) + 1;
   }
   [[nodiscard]] std::size_t network_of(std::size_t process) const {
+    FERMATA_ASSERT(process > 0);
     return chronicle_.lanes().size() + process;
   }
 
@@ -86,6 +89,7 @@ class Trace {
       times_.push_back(latest);
       end = begin + kWidth;
     }
+    FERMATA_ASSERT(begins_.size() == times_.size());
     steps_of_.resize(chronicle_.lanes().size());
     for (std::size_t i = 0; i < chronicle_.steps().size(); ++i) {
       steps_of_[chronicle_.steps()[i].lane].push_back(i);
@@ -96,16 +100,20 @@ class Trace {
   [[nodiscard]] std::int64_t place_of(Instant when) const {
     const auto later = std::lower_bound(times_.begin(), times_.end(), when.nanoseconds);
     const auto before = static_cast<std::size_t>(later - times_.begin());
+    FERMATA_ASSERT(before <= begins_.size());
     const std::int64_t end = before == 0 ? 0 : begins_[before - 1] + kWidth;
     return std::max(when.nanoseconds, end);
   }
 
   [[nodiscard]] Spot spot_of(std::size_t step) const {
+    FERMATA_ASSERT(step < begins_.size());
     const std::size_t lane = chronicle_.steps()[step].lane;
     return {process_of(chronicle_.lanes()[lane].machine), lane + 1, begins_[step]};
   }
 
   void add_slice(const Spot& spot, const std::string& title, Json arguments) {
+    FERMATA_ASSERT(spot.process > 0);
+    FERMATA_ASSERT(spot.thread > 0);
     events_.push_back({{"ph", "X"},
                        {"name", title},
                        {"pid", spot.process},
@@ -116,6 +124,8 @@ class Trace {
   }
 
   void add_arrow(const Spot& from, const Spot& to, const char* kind) {
+    FERMATA_ASSERT(from.process > 0);
+    FERMATA_ASSERT(to.process > 0);
     const auto end = [&](const char* phase, const Spot& spot) {
       Json json = {{"ph", phase},
                    {"cat", kind},
@@ -160,6 +170,7 @@ class Trace {
   void add_wakes() {
     for (std::size_t i = 0; i < chronicle_.steps().size(); ++i) {
       for (const Chronicle::Wake& wake : chronicle_.steps()[i].woken) {
+        FERMATA_ASSERT(wake.lane < steps_of_.size());
         const std::vector<std::size_t>& own = steps_of_[wake.lane];
         const auto next = std::upper_bound(own.begin(), own.end(), i);
         if (wake.cause == WakeCause::Yield || next == own.end()) continue;
@@ -195,6 +206,7 @@ class Trace {
     for (const Parcel& parcel : parcels) {
       const Message& message = messages[parcel.message];
       const std::size_t process = process_of(parcel.arrives ? message.to : message.from);
+      FERMATA_ASSERT(process < free.size());
       const Spot spot{process, network_of(process), std::max(parcel.begin, free[process])};
       free[process] = spot.begin + kWidth;
       add_slice(spot, fmt::format("{} {}", parcel.arrives ? "gets" : "sends", text_of(message)),
@@ -262,6 +274,7 @@ class Trace {
 }  // namespace
 
 std::string chrome_trace(const RunReport& report) {
+  FERMATA_REQUIRE(!report.runs.empty(), "a report shows a run");
   const Json json = {{"displayTimeUnit", "ns"},
                      {"otherData",
                       {{"fermata", FERMATA_VERSION},

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/stack_text.hpp"
 #include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/report/step_table.hpp"
@@ -11,6 +12,7 @@ namespace fermata::sim {
 namespace {
 
 Party party(const Chronicle& chronicle, const Chronicle::Suspended& suspended, bool with_stack) {
+  FERMATA_ASSERT(suspended.lane < chronicle.lanes().size());
   Party party;
   party.coroutine = chronicle.lanes()[suspended.lane].name;
   party.place = fmt::format("{}:{}", suspended.place.file, suspended.place.line);
@@ -20,6 +22,7 @@ Party party(const Chronicle& chronicle, const Chronicle::Suspended& suspended, b
 }
 
 std::string text_of(const Party& party) {
+  FERMATA_ASSERT(!party.place.empty());
   std::string text =
       fmt::format("'{}' {} {}\n", party.coroutine,
                   party.begun ? "was suspended at" : "had not begun; spawned at", party.place);
@@ -28,10 +31,13 @@ std::string text_of(const Party& party) {
 }
 
 std::string percent(const Share& share) {
+  FERMATA_ASSERT(share.failed <= share.runs);
   return fmt::format("{} of {}", share.failed, share.runs);
 }
 
 std::string verdict_of(const Culprit& culprit, const Tape& tape) {
+  FERMATA_ASSERT(culprit.decision.has_value());
+  FERMATA_ASSERT(*culprit.decision < tape.decisions.size());
   const std::size_t at = *culprit.decision;
   std::string text = fmt::format("decides: {} {}\n", describe(tape.decisions[at].at),
                                  describe(tape.decisions[at], tape.names));

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/stack_text.hpp"
 
 namespace fermata::sim {
@@ -23,11 +24,13 @@ std::string indented(std::string_view text) {
 }
 
 void add_section(std::string& report, std::string_view title, std::string_view text) {
+  FERMATA_ASSERT(!title.empty());
   if (!text.empty()) report += fmt::format("{}:\n{}", title, indented(text));
 }
 
 /// Without the line for the signature: the tool has one of its own.
 std::string crash_report(const FoundFailure& found, const ReportContext& context) {
+  FERMATA_ASSERT(found.crash.has_value());
   const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
   const bool seen = shown.chronicle != nullptr;  // Up to the step that has ended the process.
   std::string text;
@@ -65,6 +68,7 @@ std::string decisions_text(const Tape& tape) {
 
 std::string failure_report(const FoundFailure& found, const ReportContext& context) {
   if (found.crash) return crash_report(found, context);
+  FERMATA_ASSERT(context.not_shrunk.empty());
   const Failure& failure = found.failure;
   const std::string where = failure.coroutine.empty()
                                 ? std::string()

@@ -34,6 +34,7 @@ std::string html_page(const RunReport& report) {
   page += empty.substr(0, begin);
   append_escaped(page, data);
   page += empty.substr(begin);
+  FERMATA_ASSERT(page.size() >= empty.size() + data.size());
   return page;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/report/ip_packet.hpp"
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 namespace {
 
@@ -32,10 +34,12 @@ std::uint32_t sum_of(const std::string& bytes) {
     sum += i % 2 == 0 ? byte << 8 : byte;
     sum = (sum & 0xffff) + (sum >> 16);
   }
+  FERMATA_ASSERT(sum <= 0xffff);
   return sum;
 }
 
 void put_checksum(std::string& packet, std::size_t at, std::uint32_t sum) {
+  FERMATA_ASSERT(at + 1 < packet.size());
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
   const std::uint32_t checksum = ~sum & 0xffff;
   packet[at] = static_cast<char>(checksum >> 8);
@@ -54,6 +58,7 @@ std::string ip_header(const PacketEnds& ends, std::uint8_t protocol, std::size_t
   append_short(header, 0);
   append_long(header, ends.source.ip());
   append_long(header, ends.destination.ip());
+  FERMATA_ASSERT(header.size() == kIpHeader);
   put_checksum(header, 10, sum_of(header));
   return header;
 }
@@ -61,6 +66,8 @@ std::string ip_header(const PacketEnds& ends, std::uint8_t protocol, std::size_t
 /// `body` has its own header and zero for its checksum, which is `at` there.
 std::string packet_of(const PacketEnds& ends, std::uint8_t protocol, std::string body,
                       std::size_t at, std::size_t missing) {
+  FERMATA_ASSERT(protocol == kTcp || protocol == kUdp);
+  FERMATA_ASSERT(at < body.size());
   if (missing == 0) {
     std::string pseudo;
     append_long(pseudo, ends.source.ip());
@@ -92,6 +99,7 @@ std::string tcp_packet(const TcpSegment& segment, std::span<const std::byte> byt
   append_short(body, (segment.flags & TcpSegment::Reset) != 0 ? 0 : kWindow);
   append_short(body, 0);
   append_short(body, 0);
+  FERMATA_ASSERT(body.size() == kTcpHeader);
   append(body, bytes);
   return packet_of(segment.ends, kTcp, std::move(body), 16, missing);
 }
@@ -103,6 +111,7 @@ std::string udp_packet(const PacketEnds& ends, std::span<const std::byte> bytes,
   append_short(body, ends.destination.port());
   append_short(body, static_cast<std::uint32_t>(kUdpHeader + bytes.size() + missing));
   append_short(body, 0);
+  FERMATA_ASSERT(body.size() == kUdpHeader);
   append(body, bytes);
   return packet_of(ends, kUdp, std::move(body), 6, missing);
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/report/ip_packet.hpp"
 
@@ -72,6 +73,7 @@ class Capture {
   }
 
   void add(const Occasion& occasion) {
+    FERMATA_ASSERT(occasion.message != nullptr);
     const Message& message = *occasion.message;
     if (message.kind == Message::Kind::Datagram) {
       if (occasion.kind == Occasion::Kind::IsSent) add_datagram(message);
@@ -100,6 +102,8 @@ class Capture {
   }
 
   void add_packet(Instant when, const std::string& packet, std::size_t missing) {
+    FERMATA_ASSERT(when.nanoseconds >= 0);
+    FERMATA_ASSERT(!packet.empty());
     constexpr std::int64_t kSecond = 1'000'000'000;
     append(static_cast<std::uint32_t>(when.nanoseconds / kSecond));
     append(static_cast<std::uint32_t>(when.nanoseconds % kSecond));
@@ -109,6 +113,7 @@ class Capture {
   }
 
   void add_datagram(const Message& message) {
+    FERMATA_ASSERT(message.bytes.size() <= message.size);
     const std::size_t missing = message.size - message.bytes.size();
     add_packet(message.sent,
                udp_packet({message.source, message.destination}, message.bytes, missing), missing);
@@ -120,6 +125,7 @@ class Capture {
   }
 
   Connection& connection(const Message& message) {
+    FERMATA_ASSERT(message.connection != 0);
     const auto [found, is_new] = connections_.try_emplace(message.connection);
     if (is_new) {
       found->second.from_client.first = static_cast<std::uint32_t>(message.connection);
@@ -131,6 +137,7 @@ class Capture {
   /// One from the side that has sent `message`, or from the other one; `offset` is counted from
   /// that side's first number.
   TcpSegment segment(const Message& message, bool from_sender, Flags flags, std::uint32_t offset) {
+    FERMATA_ASSERT(message.kind != Message::Kind::Datagram);
     const bool of_client = message.from_client == from_sender;
     Connection& both = connection(message);
     const Way& own = both.way(of_client);
@@ -145,6 +152,7 @@ class Capture {
   }
 
   void add_answer(const Message& message) {
+    FERMATA_ASSERT(message.kind == Message::Kind::Connect);
     const bool refused = message.fate == Message::Fate::Refused;
     const int flags = Flags::Ack | (refused ? Flags::Reset : Flags::Synchronize);
     TcpSegment answer = segment(message, false, static_cast<Flags>(flags), 0);
@@ -153,6 +161,7 @@ class Capture {
   }
 
   void note_arrival(const Message& message) {
+    FERMATA_ASSERT(message.kind != Message::Kind::Connect);
     const bool taken =
         message.fate == Message::Fate::Delivered && message.kind != Message::Kind::Reset;
     if (!taken) return;
@@ -184,12 +193,14 @@ class Capture {
   }
 
   void add_data(const Message& message, std::uint32_t begin) {
+    FERMATA_ASSERT(message.kind == Message::Kind::Data);
     const std::span<const std::byte> kept(message.bytes);
     constexpr auto kFlags = static_cast<Flags>(Flags::Ack | Flags::Push);
     for (std::size_t at = 0; at < message.size; at += kMostInPacket) {
       const std::size_t size = std::min<std::size_t>(kMostInPacket, message.size - at);
       const auto bytes = kept.subspan(std::min(at, kept.size()),
                                       std::min(size, kept.size() - std::min(at, kept.size())));
+      FERMATA_ASSERT(bytes.size() <= size);
       const auto offset = begin + static_cast<std::uint32_t>(at);
       add(message.sent, segment(message, true, kFlags, offset), bytes, size - bytes.size());
     }
@@ -202,6 +213,7 @@ class Capture {
 }  // namespace
 
 std::string pcap(const RunReport& report) {
+  FERMATA_REQUIRE(!report.runs.empty(), "a report shows a run");
   Capture capture;
   for (const Occasion& occasion : occasions_of(*report.runs.front().chronicle)) {
     capture.add(occasion);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/whole_file.hpp"
 #include "fermata/sim/report/chrome_trace.hpp"
 #include "fermata/sim/report/html_page.hpp"
@@ -25,6 +26,7 @@ std::string report_text(const RunReport& report, ReportFormat format) {
 }
 
 void write_report(const RunReport& report, ReportFormat format, const std::string& path) {
+  FERMATA_REQUIRE(!path.empty(), "a report needs a path");
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   write_whole_file(path, report_text(report, format), "the report ");

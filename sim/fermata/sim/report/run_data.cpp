@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/report/step_table.hpp"
@@ -69,6 +70,7 @@ std::string preview_of(const Message& message) {
     const char letter = static_cast<char>(each);
     text += letter >= ' ' && letter <= '~' ? letter : '.';
   }
+  FERMATA_ASSERT(text.size() <= kPreview);
   return text;
 }
 
@@ -102,8 +104,9 @@ class RunJson {
   }
 
   [[nodiscard]] std::size_t machine(const std::string& name) const {
-    return static_cast<std::size_t>(std::find(machines_.begin(), machines_.end(), name) -
-                                    machines_.begin());
+    const auto found = std::find(machines_.begin(), machines_.end(), name);
+    FERMATA_ASSERT(found != machines_.end());
+    return static_cast<std::size_t>(found - machines_.begin());
   }
 
   /// A step counted from the run's first one; those that were forgotten are the first one kept.
@@ -119,6 +122,7 @@ class RunJson {
   }
 
   [[nodiscard]] Json json_of(const Chronicle::Step& step) const {
+    FERMATA_ASSERT(step.lane < chronicle_.lanes().size());
     Json json = {{"n", step.number},
                  {"lane", step.lane},
                  {"at", step.at.nanoseconds},
@@ -134,6 +138,7 @@ class RunJson {
   }
 
   [[nodiscard]] Json json_of(const Chronicle::Turn& turn) const {
+    FERMATA_ASSERT(index_of(turn.step) <= chronicle_.steps().size());
     Json json = {{"step", index_of(turn.step)}, {"text", describe(turn.decision, run_.names)}};
     if (turn.chosen) json["chosen"] = turn.chosen->lane;
     if (turn.passed_over) json["passed"] = turn.passed_over->lane;
@@ -142,6 +147,7 @@ class RunJson {
   }
 
   [[nodiscard]] Json json_of(const Message& message) const {
+    FERMATA_ASSERT(message.bytes.size() <= message.size);
     Json json = {{"kind", to_string(message.kind)},
                  {"from", machine(message.from)},
                  {"to", machine(message.to)},
@@ -180,6 +186,7 @@ Json json_of(const Failure& failure) {
 }
 
 Json json_of(const Party& party) {
+  FERMATA_ASSERT(!party.place.empty());
   return {{"coroutine", party.coroutine},
           {"place", party.place},
           {"begun", party.begun},
@@ -196,6 +203,7 @@ void add_explanation(Json& json, const Explanation& explanation) {
 }  // namespace
 
 std::string run_data(const RunReport& report) {
+  FERMATA_REQUIRE(!report.runs.empty(), "a report shows a run");
   Json json = {{"format", kFormat}, {"fermata", FERMATA_VERSION}, {"test", report.test}};
   add(json, "program", report.program);
   json["seed"] = seed_text(report.seed);

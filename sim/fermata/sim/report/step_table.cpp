@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/counted.hpp"
 
 namespace fermata::sim {
@@ -33,6 +34,7 @@ class Table {
 
   std::string text() {
     choose_steps();
+    FERMATA_ASSERT(shown_.size() == chronicle_.steps().size());
     choose_columns();
     if (in_columns()) add_heading();
     for (std::size_t i = 0; i < shown_.size(); ++i) {
@@ -44,6 +46,7 @@ class Table {
       add_step(chronicle_.steps()[i]);
     }
     add_turns_before(shown_.size());
+    FERMATA_ASSERT(next_turn_ == chronicle_.turns().size());
     return std::move(text_);
   }
 
@@ -66,6 +69,7 @@ class Table {
     std::fill_n(shown_.begin(), from, false);
     auto left = static_cast<std::size_t>(std::count(shown_.begin(), shown_.end(), true));
     for (std::size_t i = 0; left > options_.most; ++i) {
+      FERMATA_ASSERT(i < count);
       if (!shown_[i]) continue;
       shown_[i] = false;
       --left;
@@ -73,12 +77,15 @@ class Table {
   }
 
   void show(std::size_t begin, std::size_t end) {
+    FERMATA_ASSERT(begin <= end);
+    FERMATA_ASSERT(end <= shown_.size());
     for (std::size_t i = begin; i < end; ++i) shown_[i] = true;
   }
 
   void choose_columns() {
     for (std::size_t i = 0; i < shown_.size(); ++i) {
       const std::size_t lane = chronicle_.steps()[i].lane;
+      FERMATA_ASSERT(lane < chronicle_.lanes().size());
       if (shown_[i] && column_of(lane) == columns_.size()) columns_.push_back(lane);
     }
   }
@@ -111,6 +118,7 @@ class Table {
   }
 
   void add_step(const Chronicle::Step& step) {
+    FERMATA_ASSERT(!in_columns() || column_of(step.lane) < columns_.size());
     say_skipped();
     for (const std::string& cell : cells(step)) {
       text_ += fmt::format("{:<{}}", time_of(step), kTimeWidth);
@@ -187,6 +195,7 @@ std::string step_table(const Chronicle& chronicle, const Names& names,
 
 std::string lane_text(const Chronicle& chronicle, std::size_t lane) {
   const std::vector<Chronicle::Lane>& lanes = chronicle.lanes();
+  FERMATA_ASSERT(lane < lanes.size());
   const bool one_machine = std::all_of(lanes.begin(), lanes.end(), [&](const auto& each) {
     return each.machine == lanes.front().machine;
   });

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/world_options.hpp"
@@ -15,6 +16,7 @@ namespace {
 FoundFailure found_crash(Tape tape, Crash crash) {
   FoundFailure found;
   const std::string signature = crash.end.signature();
+  FERMATA_ASSERT(is_crash(signature));
   found.failure.message = signature.substr(signature.find(": ") + 2);
   found.tape = std::move(tape);
   found.crash = std::move(crash);
@@ -29,6 +31,7 @@ std::chrono::milliseconds CrashReproducer::run_limit() const noexcept {
 }
 
 std::optional<FoundFailure> CrashReproducer::find(ExploreOptions exploration) const {
+  FERMATA_ASSERT(exploration.runs > 0);
   const std::uint64_t last = exploration.first_run + exploration.runs - 1;
   exploration.check_determinism = 0;
   // It has been seen to take longer; where there are runs before it, one of those may be slow.
@@ -50,6 +53,7 @@ std::optional<FoundFailure> CrashReproducer::find(ExploreOptions exploration) co
 }
 
 FoundFailure CrashReproducer::find(const Tape& tape, const std::string& path) const {
+  FERMATA_ASSERT(is_crash(tape.signature));
   ForkedRuns runs(run_limit());
   ForkedRun run = replay_in_fork(runs, program_, world_options(options_, tape), tape);
   const ProcessEnd& end = run.crash.end;

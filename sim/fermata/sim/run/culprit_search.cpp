@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 namespace {
 
@@ -22,6 +24,7 @@ class Search {
     reseed();
     culprit_.decision = most_decisive();
     flip();
+    FERMATA_ASSERT(culprit_.runs > 0);
     return std::move(culprit_);
   }
 
@@ -46,12 +49,14 @@ class Search {
         ++share.runs;
       }
       if (share.runs < seeds) return culprit_.reseeded.clear();
+      FERMATA_ASSERT(share.failed <= share.runs);
       culprit_.reseeded.push_back(share);
     }
   }
 
   /// Whether a run fails that keeps the first `kept` decisions and all that was calm before them.
   bool fails_after(std::size_t kept, std::uint64_t variant) {
+    FERMATA_ASSERT(kept <= tape_.decisions.size());
     const std::uint64_t draws = kept == 0 ? 0 : tape_.decisions[kept - 1].index + 1;
     Replay replay(tape_.decisions, 0, {}, ReplayMode::Best);
     const RunResult result =
@@ -62,6 +67,7 @@ class Search {
 
   /// The one after which the share of failures has risen most; of equal ones the last.
   [[nodiscard]] std::size_t most_decisive() const {
+    FERMATA_ASSERT(!tape_.decisions.empty());
     std::size_t best = tape_.decisions.size() - 1;
     std::uint64_t best_rise = 0;
     for (std::size_t i = culprit_.reseeded.size(); i-- > 1;) {
@@ -71,10 +77,12 @@ class Search {
       best_rise = after - before;
       best = i - 1;
     }
+    FERMATA_ASSERT(best < tape_.decisions.size());
     return best;
   }
 
   void flip() {
+    FERMATA_ASSERT(culprit_.decision.has_value());
     std::vector<Decision> rest = tape_.decisions;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(*culprit_.decision));
     Replay replay(std::move(rest), 0, {}, ReplayMode::Best);

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 void DistinctRuns::add(const DistinctRuns& other) {
   if (other.level_ > level_) raise_level_to(other.level_);
+  FERMATA_ASSERT(level_ >= other.level_);
   for (const std::uint64_t entry : other.slots_) {
     if (entry != 0 && entry <= limit_) insert(entry, (entry & kAgain) != 0);
   }
@@ -18,6 +21,7 @@ std::vector<std::uint64_t> DistinctRuns::entries() const {
   for (const std::uint64_t entry : slots_) {
     if (entry != 0) result.push_back(entry);
   }
+  FERMATA_ASSERT(result.size() == kept_);
   std::sort(result.begin(), result.end());
   return result;
 }
@@ -38,12 +42,15 @@ void DistinctRuns::make_room() {
 }
 
 void DistinctRuns::raise_level_to(unsigned level) {
+  FERMATA_ASSERT(level >= level_);
+  FERMATA_ASSERT(level < 64);
   level_ = level;
   limit_ = ~std::uint64_t{0} >> level;
   rebuild(slots_.size());
 }
 
 void DistinctRuns::rebuild(std::size_t slots) {
+  FERMATA_ASSERT((slots & (slots - 1)) == 0);
   std::vector<std::uint64_t> old(slots);
   old.swap(slots_);
   kept_ = 0;

@@ -15,6 +15,8 @@
 #include <span>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 class DistinctRuns {
@@ -44,6 +46,7 @@ class DistinctRuns {
   static constexpr std::uint64_t kAgain = 1;
 
   void insert(std::uint64_t hash, bool again) {
+    FERMATA_ASSERT(kept_ < slots_.size());
     std::uint64_t entry = hash & ~kAgain;
     if (entry == 0) entry = 2;
     const std::size_t mask = slots_.size() - 1;
@@ -58,6 +61,7 @@ class DistinctRuns {
     }
     slots_[at] = entry | static_cast<std::uint64_t>(again);
     once_ += !again;
+    FERMATA_ASSERT(once_ <= kept_ + 1);
     if (++kept_ * 2 > slots_.size()) make_room();
   }
 

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/audit/breakpoint.hpp"
 #include "fermata/sim/base/seed.hpp"
@@ -342,6 +343,7 @@ constexpr std::array<Unit, 6> kUnits = {
 std::span<const Variable> variables() noexcept { return kVariables; }
 
 Options read_environment(const char* const* environment) {
+  FERMATA_ASSERT(environment != nullptr);
   Options options;
   for (; *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
@@ -398,6 +400,7 @@ Duration parse_duration(std::string_view text) {
     throw UsageError(fmt::format(
         "'{}' is no span of time; expected a positive number and ns, us, ms, s, min or h", text));
   }
+  FERMATA_ASSERT(nanoseconds > 0);
   return Duration(nanoseconds);
 }
 
@@ -405,6 +408,7 @@ std::string duration_text(Duration duration) {
   const auto* unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& u) {
     return duration.count() % u.nanoseconds == 0;
   });
+  FERMATA_ASSERT(unit != kUnits.end());
   return fmt::format("{}{}", duration.count() / unit->nanoseconds, unit->name);
 }
 

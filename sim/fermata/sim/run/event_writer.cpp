@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/json.hpp"
 #include "fermata/sim/base/seed.hpp"
@@ -72,6 +73,7 @@ void add_to(Json& line, const Explanation& explanation) {
 }  // namespace
 
 void EventWriter::write(std::string_view line) const {
+  FERMATA_ASSERT(line.find('\n') == std::string_view::npos);
   if (!path_.empty()) append(path_, std::string(line) + '\n');
 }
 
@@ -118,6 +120,8 @@ void EventWriter::error(std::string_view message) const {
 
 void EventWriter::explored(const ExploreOptions& options, const ExploreResult& result) const {
   if (path_.empty()) return;
+  FERMATA_ASSERT(result.failures <= result.runs);
+  FERMATA_ASSERT(result.limit_stops <= result.failures);
   write_behaviours(result.behaviours);
   write(json_text({{"event", "explored"},
                    {"test", options.name},
@@ -142,6 +146,7 @@ void EventWriter::explored(const ExploreOptions& options, const ExploreResult& r
 }
 
 void EventWriter::write_behaviours(const DistinctRuns& behaviours) const {
+  FERMATA_ASSERT(!path_.empty());
   const std::vector<std::uint64_t> entries = behaviours.entries();
   const std::string path = path_ + ".behaviours";
   ::unlink(path.c_str());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/seed.hpp"
 
 namespace fermata::sim {
@@ -44,6 +45,7 @@ class Exploration {
   }
 
   void explore_one(std::uint64_t run) {
+    FERMATA_ASSERT(run >= options_.first_run);
     const std::uint64_t seed = enumerates_ ? options_.seed : run_seed(options_.seed, run);
     const RunResult one = runner_.run(seed);
     if (result_.runs == 0) result_.first_world = runner_.world().faults();
@@ -67,6 +69,7 @@ class Exploration {
   void count(const RunResult& one, std::uint64_t run) {
     result_.steps_min = result_.runs == 0 ? one.steps : std::min(result_.steps_min, one.steps);
     result_.steps_max = std::max(result_.steps_max, one.steps);
+    FERMATA_ASSERT(result_.steps_min <= result_.steps_max);
     if (one.steps > result_.longest.back().steps) note_long_run({run, one.steps});
     ++result_.runs;
     result_.steps += one.steps;
@@ -84,6 +87,7 @@ class Exploration {
                               [&](const LongRun& other) { return long_run.steps > other.steps; });
     std::move_backward(place, result_.longest.end() - 1, result_.longest.end());
     *place = long_run;
+    FERMATA_ASSERT(result_.longest.front().steps >= long_run.steps);
   }
 
   /// Of its signature the run is kept that is the shortest.
@@ -105,9 +109,11 @@ class Exploration {
     } else {
       result_.others.push_back(std::move(found));
     }
+    FERMATA_ASSERT(signatures_.size() == result_.others.size() + 1);
   }
 
   FoundFailure& kept_at(std::vector<std::string>::iterator signature) {
+    FERMATA_ASSERT(result_.found.has_value());
     if (signature == signatures_.begin()) return *result_.found;
     return result_.others[static_cast<std::size_t>(signature - signatures_.begin()) - 1];
   }
@@ -168,6 +174,7 @@ std::optional<FoundFailure> replay_closely(const Program& program, const WorldOp
 }
 
 Tape settings_tape(const ExploreOptions& options, std::string strategy, std::uint64_t seed) {
+  FERMATA_ASSERT(!strategy.empty());
   Tape tape;
   tape.test = options.name;
   tape.seed = seed;
@@ -188,6 +195,7 @@ FoundFailure describe_failure(const Runner& runner, const Program& program, Fail
   tape.decisions.assign(recorded.begin(), recorded.end());
   set_names(tape, decisions.names().all(), decisions.names().origins());
 
+  FERMATA_ASSERT(tape.decisions.size() <= tape.draws);
   FoundFailure found;
   found.failure = std::move(failure);
   found.tape = std::move(tape);

@@ -6,6 +6,7 @@
 
 #include <string_view>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/base/seed.hpp"
@@ -41,10 +42,12 @@ std::string name_of(const FoundFailure& found, const Options& options) {
 }  // namespace
 
 std::string artifact_stem(const FoundFailure& found, const Options& options) {
+  FERMATA_ASSERT(!found.tape.test.empty());
   return fmt::format("{}/{}/{}", options.out, found.tape.test, name_of(found, options));
 }
 
 std::string path_of_shrunk(std::string path) {
+  FERMATA_ASSERT(!path.empty());
   constexpr std::string_view kTape = ".tape";
   constexpr std::string_view kShrunk = ".shrunk";
   if (path.ends_with(kTape)) path.erase(path.size() - kTape.size());
@@ -53,11 +56,13 @@ std::string path_of_shrunk(std::string path) {
 }
 
 std::string written_tape(const Tape& tape, const std::string& path) {
+  FERMATA_ASSERT(!tape.signature.empty());
   return written(path, [&] { save_tape(tape, path); });
 }
 
 void write_beside_tape(const FoundFailure& found, const std::string& stem, const Options& options,
                        ReportContext& context) {
+  FERMATA_ASSERT(!stem.empty());
   if (const auto report = options.reports ? run_report(found, context) : std::nullopt) {
     const ReportFormat format = options.report_format.value_or(ReportFormat::Html);
     const std::string path = stem + std::string(extension_of(format));

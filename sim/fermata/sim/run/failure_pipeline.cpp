@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/report/report_file.hpp"
@@ -44,6 +45,7 @@ ShrinkLimits shrink_limits(const Options& options) noexcept {
 
 void FailurePipeline::explored(FoundFailure found, const Reproduction& exploration,
                                std::uint64_t runs) const {
+  FERMATA_ASSERT(!found.crash);
   found.tape.program = path_to_type();
   Reproduction reproduction{.seed = found.tape.seed, .strategy = found.tape.strategy};
   const bool alone = found.repeatable && comes_back(found, reproduction);
@@ -64,6 +66,7 @@ void FailurePipeline::explored(FoundFailure found, const Reproduction& explorati
 
 // What is known before the search is told at once: a tape, and the stack of the end.
 void FailurePipeline::explored_crash(const ExploreOptions& exploration) const {
+  FERMATA_ASSERT(options_.crash_limit.has_value());
   std::optional<FoundFailure> found = crashes_.find(exploration);
   if (!found) return;
   found->tape.program = path_to_type();
@@ -77,6 +80,8 @@ void FailurePipeline::explored_crash(const ExploreOptions& exploration) const {
 }
 
 void FailurePipeline::replayed(FoundFailure found) const {
+  FERMATA_ASSERT(!found.crash);
+  FERMATA_ASSERT(!options_.replay.empty());
   found.tape.program = path_to_type();
   ReportContext context;
   context.reproduce = command_to_replay();
@@ -90,6 +95,7 @@ void FailurePipeline::replayed(FoundFailure found) const {
 }
 
 void FailurePipeline::replayed_crash(const Tape& tape) const {
+  FERMATA_ASSERT(is_crash(tape.signature));
   const FoundFailure found = crashes_.find(tape, options_.replay);
   ReportContext context;
   shrink(found, path_of_shrunk(options_.replay), context);
@@ -97,12 +103,14 @@ void FailurePipeline::replayed_crash(const Tape& tape) const {
 }
 
 void FailurePipeline::replayed_passing(RunReport report) const {
+  FERMATA_ASSERT(!report.failure);
   report.program = path_to_type();
   report.reproduce = command_to_replay();
   show(report);
 }
 
 void FailurePipeline::show(const RunReport& report) const {
+  FERMATA_ASSERT(!report.runs.empty());
   if (options_.report.empty()) return;
   write_report(report, format_of_report(), options_.report);
   fmt::print("report: {}\n", options_.report);
@@ -113,6 +121,7 @@ ReportFormat FailurePipeline::format_of_report() const {
 }
 
 std::string FailurePipeline::command_to_replay() const {
+  FERMATA_ASSERT(!options_.replay.empty());
   Settings settings = {{"FERMATA_REPLAY", options_.replay}};
   if (options_.replay_mode == ReplayMode::Best) {
     settings.emplace_back("FERMATA_REPLAY_MODE", "best");
@@ -122,6 +131,7 @@ std::string FailurePipeline::command_to_replay() const {
 
 /// Whether the failure is the same in a fresh process; when not it becomes another one.
 bool FailurePipeline::comes_back(FoundFailure& found, const Reproduction& reproduction) const {
+  FERMATA_ASSERT(found.repeatable);
   Failure& failure = found.failure;
   if (failure.verdict == Verdict::Nondeterminism) return true;
   const Fingerprint here{failure.signature(), found.tape.trace_hash, found.steps,
@@ -145,6 +155,7 @@ bool FailurePipeline::comes_back(FoundFailure& found, const Reproduction& reprod
 /// written is an error.
 void FailurePipeline::shrink(const FoundFailure& found, const std::string& path,
                              ReportContext& context) const {
+  FERMATA_ASSERT(!path.empty());
   const auto keep = [&](const Tape& smaller) {
     if (!options_.replay.empty()) save_tape(smaller, path);
     context.shrunk_tape_path = options_.replay.empty() ? written_tape(smaller, path) : path;
@@ -153,6 +164,7 @@ void FailurePipeline::shrink(const FoundFailure& found, const std::string& path,
   if (attempt.shrunk) keep(attempt.shrunk->found.tape);
   if (found.crash) context.not_shrunk = std::move(attempt.why_not);
   context.shrunk = std::move(attempt.shrunk);
+  FERMATA_ASSERT(!context.shrunk || !context.shrunk_tape_path.empty());
 }
 
 ShrinkAttempt FailurePipeline::attempt_to_shrink(const FoundFailure& found,
@@ -181,6 +193,7 @@ void FailurePipeline::report(const FoundFailure& found, const ReportContext& con
   events_.failure(found, context, text);
   if (found.crash) text.insert(0, found.signature() + '\n');
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  FERMATA_ASSERT(test != nullptr);
   ADD_FAILURE_AT(test->file(), test->line()) << text;
 }
 

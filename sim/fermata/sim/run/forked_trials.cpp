@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/run/explore.hpp"
 
 namespace fermata::sim::detail {
@@ -53,7 +54,10 @@ ForkedTrials::ForkedTrials(const Program& program, const WorldOptions& options,
       run_limit_(run_limit),
       trial_limit_(trial_limit(end_.kind, run_limit)),
       keep_(std::move(keep)),
-      runs_(trial_limit_) {}
+      runs_(trial_limit_) {
+  FERMATA_ASSERT(end_.early());
+  FERMATA_ASSERT(keep_ != nullptr);
+}
 
 Tape ForkedTrials::with(const std::vector<Decision>& decisions,
                         const std::string& rapidcheck) const {
@@ -71,6 +75,7 @@ bool ForkedTrials::dies(const Tape& tape) {
 
 // A run that depends on more than its decisions, such as addresses, would be tried in vain.
 bool ForkedTrials::comes_back_each_time() {
+  FERMATA_ASSERT(deadline_ == Clock::time_point::max());
   if (!dies(tape_) || !dies(tape_)) return false;
   deadline_ = Clock::now() + search_limit(end_.kind, run_limit_);
   return true;
@@ -99,6 +104,7 @@ std::string ForkedTrials::cost() const {
 
 /// A run of the search was not waited for as long as one that hangs has to take.
 bool ForkedTrials::still_hangs(const Tape& tape) {
+  FERMATA_ASSERT(end_.kind == ProcessEnd::Kind::Hang);
   runs_.set_limit(run_limit_ / 2);
   const bool hangs = dies(tape);
   runs_.set_limit(trial_limit_);
@@ -122,6 +128,7 @@ std::optional<std::uint64_t> ForkedTrials::steps_alive(const Tape& tape) {
     const std::uint64_t middle = alive + (deadly - alive) / 2;
     (dies_in(middle) ? deadly : alive) = middle;
   }
+  FERMATA_ASSERT(alive < deadly);
   if (alive == 0) return std::nullopt;  // A limit of none would not keep the first from running.
   return alive;
 }

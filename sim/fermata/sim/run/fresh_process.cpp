@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/whole_file.hpp"
@@ -30,6 +31,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> result;
   for (std::string& text : texts) result.push_back(text.data());
   result.push_back(nullptr);
+  FERMATA_ASSERT(result.size() == texts.size() + 1);
   return result;
 }
 
@@ -45,6 +47,7 @@ std::vector<std::string> environment_with(const Settings& settings) {
     if (!ours) result.emplace_back(text);
   }
   for (const auto& [name, value] : settings) result.push_back(name + '=' + value);
+  FERMATA_ASSERT(result.size() >= settings.size());
   return result;
 }
 
@@ -70,6 +73,8 @@ std::chrono::milliseconds patience_with_repetition() {
 
 bool run_silently(std::vector<std::string> arguments, std::vector<std::string> environment,
                   std::chrono::milliseconds limit) {
+  FERMATA_ASSERT(!arguments.empty());
+  FERMATA_ASSERT(limit.count() > 0);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
@@ -94,6 +99,7 @@ std::string Fingerprint::text() const {
 }
 
 std::optional<Fingerprint> run_in_fresh_process(const Settings& settings, const std::string& test) {
+  FERMATA_ASSERT(!test.empty());
   const TemporaryFile answer;
   Settings all = settings;
   all.emplace_back("FERMATA_CONFIRM", answer.path());
@@ -110,6 +116,8 @@ std::optional<Fingerprint> run_in_fresh_process(const Settings& settings, const 
 }
 
 void leave_fingerprint(const Fingerprint& fingerprint, const std::string& path) {
+  FERMATA_ASSERT(!path.empty());
+  FERMATA_ASSERT(!fingerprint.signature.empty());
   write_whole_file(path, fmt::format("{} {} {}\n{}\n", fingerprint.trace_hash, fingerprint.steps,
                                      fingerprint.end, fingerprint.signature));
 }

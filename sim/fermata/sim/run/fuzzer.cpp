@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/run/fuzzer.hpp"
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 namespace {
 
@@ -9,6 +11,9 @@ Fuzzer registered_fuzzer = nullptr;
 }  // namespace
 
 Fuzzer fuzzer() noexcept { return registered_fuzzer; }
-void register_fuzzer(Fuzzer fuzzer) noexcept { registered_fuzzer = fuzzer; }
+void register_fuzzer(Fuzzer fuzzer) noexcept {
+  FERMATA_ASSERT(fuzzer != nullptr);
+  registered_fuzzer = fuzzer;
+}
 
 }  // namespace fermata::sim::detail

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/tape/random.hpp"
 
 namespace fermata::sim::detail {
@@ -31,6 +32,7 @@ HeapPerturbation::HeapPerturbation(std::uint64_t variant) {
   for (int i = 0; i < kBlocks; ++i) {
     blocks_.push_back(std::make_unique_for_overwrite<char[]>(1 + random.below(kLargest)));
   }
+  FERMATA_ASSERT(blocks_.size() == std::size_t{kBlocks});
   for (std::size_t i = 0; i < blocks_.size(); i += 2) blocks_[i].reset();
   ::mallopt(M_PERTURB, kFill);
 }

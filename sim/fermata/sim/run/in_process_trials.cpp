@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/run/in_process_trials.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/run/explore.hpp"
 
 namespace fermata::sim {
@@ -21,11 +22,15 @@ bool InProcessTrials::fails(const std::vector<Decision>& decisions, const std::s
 }
 
 std::vector<Decision> InProcessTrials::decisions() const {
+  FERMATA_ASSERT(runner_.has_value());
   const auto used = runner_->decisions().log().recorded();
   return {used.begin(), used.end()};
 }
 
-std::uint64_t InProcessTrials::steps() const { return runner_->world().steps(); }
+std::uint64_t InProcessTrials::steps() const {
+  FERMATA_ASSERT(runner_.has_value());
+  return runner_->world().steps();
+}
 
 std::vector<PickRecord> InProcessTrials::picks(const std::vector<Decision>& decisions,
                                                const std::string& rapidcheck) {

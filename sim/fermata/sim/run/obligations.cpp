@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/counted.hpp"
 
 namespace fermata::sim::detail {
@@ -68,6 +69,7 @@ bool judge_obligations(const Options& options) {
     return false;
   }
   const std::vector<Claim> missed = all.catalogue.missed();
+  FERMATA_ASSERT(missed.size() <= obligations);
   if (missed.empty()) {
     fmt::print("obligations: all {} met in {} of {}\n", obligations, counted(all.runs, "run"),
                counted(all.tests, "test"));

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <iostream>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::sim::detail {
@@ -19,6 +20,7 @@ Output::Output(const Whereabouts& whereabouts) : whereabouts_(whereabouts) {
   std::fflush(stdout);
   saved_stdout_ = stdout;
   stdout = stream_;
+  FERMATA_ASSERT(saved_stdout_ != stream_);
   saved_cout_ = std::cout.rdbuf(&buffer_);
   saved_cerr_ = std::cerr.rdbuf(&buffer_);
   saved_clog_ = std::clog.rdbuf(&buffer_);
@@ -40,16 +42,19 @@ Output::Buffer::int_type Output::Buffer::overflow(int_type letter) {
 }
 
 std::streamsize Output::Buffer::xsputn(const char* letters, std::streamsize count) {
+  FERMATA_ASSERT(count >= 0);
   output_.append(letters, static_cast<std::size_t>(count));
   return count;
 }
 
 ssize_t Output::write_cookie(void* cookie, const char* letters, std::size_t count) {
+  FERMATA_ASSERT(cookie != nullptr);
   static_cast<Output*>(cookie)->append(letters, count);
   return static_cast<ssize_t>(count);
 }
 
 void Output::append(const char* letters, std::size_t count) {
+  FERMATA_ASSERT(letters != nullptr || count == 0);
   for (std::size_t i = 0; i < count; ++i) {
     if (at_line_start_) {
       const std::string who = whereabouts_.coroutine();

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 namespace {
 
@@ -19,6 +21,7 @@ class Reanchoring {
               const ReanchorLimits& limits)
       : limits_(limits), tape_(tape), runner_(program, "calm", options) {
     verdict_ = std::string_view(tape.signature).substr(0, tape.signature.find(':'));
+    FERMATA_ASSERT(!verdict_.empty());
   }
 
   bool find() { return by_key() || by_origin() || shifted() || wished(); }
@@ -28,6 +31,7 @@ class Reanchoring {
   [[nodiscard]] std::size_t matched() const noexcept { return matched_; }
   [[nodiscard]] std::uint64_t runs() const noexcept { return runs_; }
   [[nodiscard]] std::string summary() const {
+    FERMATA_ASSERT(runs_ > 0);
     return fmt::format("{} of {} decisions matched{}", matched_, tape_.decisions.size(), how_);
   }
 
@@ -41,6 +45,7 @@ class Reanchoring {
     ++runs_;
     steps_ += result.steps;
     if (runs_ == 1) matched_ = replay.matched();
+    FERMATA_ASSERT(matched_ <= tape_.decisions.size());
     if (!result.failure || to_string(result.failure->verdict) != verdict_) return false;
     const auto used = runner_.decisions().log().recorded();
     found_.assign(used.begin(), used.end());
@@ -66,6 +71,7 @@ class Reanchoring {
       decision.value = present_path(decision.value);
       decision.key = key_of(topic_of(decision), decision.occurrence);
     }
+    FERMATA_ASSERT(renamed_.size() == tape_.decisions.size());
     if (renamed_ == tape_.decisions || !fails(renamed_)) return false;
     how_ = "; found again with renamed coroutines";
     return true;
@@ -96,6 +102,8 @@ class Reanchoring {
   }
 
   [[nodiscard]] DecisionList shifted_from(std::size_t from, std::int64_t by) const {
+    FERMATA_ASSERT(from < renamed_.size());
+    FERMATA_ASSERT(by != 0);
     DecisionList shifted = renamed_;
     const std::uint64_t topic = topic_of(renamed_[from]);
     for (std::size_t i = from; i < shifted.size(); ++i) {
@@ -138,6 +146,9 @@ class Reanchoring {
 
   /// With these instead of the decisions `i` and `j`, which may be one.
   bool fails_with(std::vector<Wish> wishes, std::size_t i, std::size_t j) {
+    FERMATA_ASSERT(!wishes.empty());
+    FERMATA_ASSERT(i <= j);
+    FERMATA_ASSERT(j < renamed_.size());
     if (spent()) return false;
     DecisionList rest;
     for (std::size_t k = 0; k < renamed_.size(); ++k) {

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/seed.hpp"
 
 namespace fermata::sim::detail {
 
 Settings settings_of(const Reproduction& reproduction, const Options& options) {
+  FERMATA_ASSERT(reproduction.runs > 0);
+  FERMATA_ASSERT(!reproduction.strategy.empty());
   const Options usual;
   Settings settings = {{"FERMATA_SEED", seed_text(reproduction.seed)},
                        {"FERMATA_RUNS", std::to_string(reproduction.runs)},
@@ -53,6 +56,7 @@ std::string command_line(const Settings& settings, const std::string& test) {
 }
 
 std::vector<std::string> arguments_for(const std::string& test) {
+  FERMATA_ASSERT(!test.empty());
   std::vector<std::string> arguments = {"--gtest_filter=" + test};
   if (test.find("DISABLED_") != std::string::npos) {
     arguments.emplace_back("--gtest_also_run_disabled_tests");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/run/heap_perturbation.hpp"
 #include "fermata/sim/strategy/make_strategy.hpp"
@@ -29,6 +30,7 @@ Runner::Runner(const Program& program, std::unique_ptr<Strategy> strategy,
       world_(decisions_, options_),
       output_(*this) {
   decisions_.set_whereabouts(this);
+  FERMATA_ASSERT(strategy_ != nullptr);
 }
 
 RunResult Runner::run(std::uint64_t seed) {
@@ -54,6 +56,7 @@ RunResult Runner::replay_then_explore(const Preparation& preparation, Replay& re
 
 RunResult Runner::run_in(World& world, const WorldOptions& options,
                          const Preparation& preparation) {
+  FERMATA_ASSERT(program_.body != nullptr);
   running_ = &world;
   world.reset(options);
   output_.clear();
@@ -67,6 +70,7 @@ RunResult Runner::run_in(World& world, const WorldOptions& options,
 }
 
 std::optional<Failure> Runner::twin(std::uint64_t seed, const RunResult& before) {
+  FERMATA_ASSERT(!watching_);
   ++twins_;
   const RunResult after = run_in_other_world(options_, seed);
   if (after.same_run(before) && after.signature() == before.signature()) return std::nullopt;
@@ -119,6 +123,7 @@ std::vector<std::uint64_t> Runner::steps_of(std::uint64_t seed, bool shifted, St
 }
 
 detail::StepAccount Runner::account_of(std::uint64_t seed, bool shifted, std::uint64_t step) {
+  FERMATA_ASSERT(step > 0);
   StepProbe probe(step, step);
   steps_of(seed, shifted, &probe);
   return detail::StepAccount::of(probe.step(step), decisions_.names().all());
@@ -149,10 +154,14 @@ std::string Runner::first_difference(std::uint64_t seed) {
 Runner::Uncounted::Uncounted(World& world)
     : world_(world), before_(world.assertion_counts().begin(), world.assertion_counts().end()) {}
 
-Runner::Uncounted::~Uncounted() { world_.set_assertion_counts(std::move(before_)); }
+Runner::Uncounted::~Uncounted() {
+  FERMATA_ASSERT(before_.size() <= world_.assertion_counts().size());
+  world_.set_assertion_counts(std::move(before_));
+}
 
 void Runner::watch_closely() {
   if (!watching_) uncounted_.emplace(world_);
+  FERMATA_ASSERT(uncounted_.has_value());
   decisions_.names().set_wanted(true);
   options_.record_steps = true;
   options_.log_waits = true;
@@ -160,6 +169,7 @@ void Runner::watch_closely() {
 }
 
 void Runner::watch_no_more() {
+  FERMATA_ASSERT(watching_);
   uncounted_.reset();
   decisions_.names().set_wanted(false);
   options_.record_steps = false;
@@ -171,6 +181,7 @@ void Runner::watch_no_more() {
 void Runner::start_chronicle() {
   chronicle_ = watching_ ? std::make_shared<Chronicle>() : nullptr;
   listen_as_usual();
+  FERMATA_ASSERT((chronicle_ != nullptr) == watching_);
   options_.chronicle = chronicle_.get();
 }
 

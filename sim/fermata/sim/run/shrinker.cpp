@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/run/in_process_trials.hpp"
 #include "fermata/sim/tape/random.hpp"
 
@@ -43,6 +44,7 @@ class Shrinker {
     shrunk.smaller_arguments = smaller_arguments_;
     shrunk.runs = runs_;
     shrunk.minimal = !spent_ && !trials_.ran_out_of_time();
+    FERMATA_ASSERT(shrunk.found.tape.decisions.size() <= before.decisions.size());
     return shrunk;
   }
 
@@ -55,6 +57,7 @@ class Shrinker {
     steps_ += trials_.steps();
     if (!failed) return false;
     runs_at_gain_ = runs_;
+    FERMATA_ASSERT(steps_at_gain_ <= steps_);
     steps_at_gain_ = steps_;
     tape_.decisions = trials_.decisions();
     tape_.rapidcheck = rapidcheck;
@@ -69,6 +72,8 @@ class Shrinker {
   }
 
   bool fails_without(std::size_t begin, std::size_t end) {
+    FERMATA_ASSERT(begin < end);
+    FERMATA_ASSERT(end <= tape_.decisions.size());
     DecisionList rest = tape_.decisions;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(begin),
                rest.begin() + static_cast<std::ptrdiff_t>(end));
@@ -89,6 +94,7 @@ class Shrinker {
   /// short write what becomes of the second piece can become of the whole. Each later draw that is
   /// not the first on its topic comes one earlier: all of them, or all but those on one topic.
   bool fails_met_sooner(const DecisionList& rest, std::size_t begin) {
+    FERMATA_ASSERT(begin <= rest.size());
     constexpr std::size_t kMostTopics = 4;
     std::vector<std::uint64_t> kept = {0};  // No topic's key.
     for (std::size_t i = begin; i < rest.size(); ++i) {
@@ -103,6 +109,7 @@ class Shrinker {
   }
 
   static DecisionList met_sooner(DecisionList rest, std::size_t begin, std::uint64_t kept) {
+    FERMATA_ASSERT(begin < rest.size());
     for (std::size_t i = begin; i < rest.size(); ++i) {
       Decision& each = rest[i];
       if (each.is_pick || each.occurrence == 0 || topic_of(each) == kept) continue;
@@ -148,6 +155,7 @@ class Shrinker {
 
   /// Tries to drop each part of `size` decisions, from the last one on. Returns whether any went.
   bool drop_each(std::size_t size) {
+    FERMATA_ASSERT(size > 0);
     bool any = false;
     for (std::size_t end = tape_.decisions.size(); end > 0 && !spent_;) {
       const std::size_t begin = end - std::min(size, end);
@@ -170,6 +178,7 @@ class Shrinker {
       DecisionList lower = tape_.decisions;
       const bool first = too_low == 0;
       const std::uint64_t value = first ? 1 : too_low + (lower[i].value - too_low) / 2;
+      FERMATA_ASSERT(value < lower[i].value);
       lower[i].value = value;
       if (!fails(lower, tape_.rapidcheck)) too_low = value;
       if (spent_) return;
@@ -215,6 +224,7 @@ class Shrinker {
   /// Takes one pick, the last that will do and not before draw number `from`, instead of the
   /// decisions `which`. Returns whether one will do.
   bool replace(std::initializer_list<std::size_t> which, std::uint64_t from) {
+    FERMATA_ASSERT(which.size() > 0);
     constexpr std::uint64_t kMostTries = 120;
     if (!has_room()) return false;
     DecisionList rest = tape_.decisions;
@@ -243,6 +253,8 @@ class Shrinker {
 
   static DecisionList with_pick(DecisionList decisions, const PickRecord& pick,
                                 std::size_t candidate) {
+    FERMATA_ASSERT(candidate > 0);
+    FERMATA_ASSERT(candidate < pick.candidates.size());
     Decision decision;
     decision.is_pick = true;
     decision.index = pick.index;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/run/environment.hpp"
 #include "fermata/sim/run/obligations.hpp"
@@ -31,6 +32,7 @@ bool has_test(const std::string& name) {
 }
 
 void select_test_of_tape(const std::string& path) {
+  FERMATA_ASSERT(!path.empty());
   const sim::Tape tape = sim::load_tape(path);
   if (!has_test(tape.test)) {
     throw UsageError(path + " is a tape of " + tape.test + ", which this program does not have");
@@ -39,6 +41,7 @@ void select_test_of_tape(const std::string& path) {
 }
 
 int usage(const char* program, const char* message) {
+  FERMATA_ASSERT(message != nullptr);
   std::fprintf(stderr, "%s: %s\n", program, message);
   return kUsage;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/base/program_path.hpp"
@@ -127,6 +128,8 @@ class SimTest {
 
   /// The run `run` begins. Returns whether it may.
   static bool write_on(StatusPage& page, std::uint64_t run, const ExploreResult& so_far) noexcept {
+    FERMATA_ASSERT(so_far.runs <= run);
+    FERMATA_ASSERT(so_far.failures <= so_far.runs);
     page.done.store(so_far.runs, std::memory_order_relaxed);
     page.kinds.store(so_far.distinct_runs, std::memory_order_relaxed);
     page.failures.store(so_far.failures, std::memory_order_relaxed);
@@ -147,6 +150,7 @@ class SimTest {
   std::uint64_t base_seed() const { return options_.seed.value_or(Options::kDefaultSeed); }
 
   void fail(FoundFailure found) const {
+    FERMATA_ASSERT(found.run >= options_.first_run);
     const Reproduction exploration{base_seed(), found.run - options_.first_run + 1,
                                    options_.strategy, options_.first_run};
     const std::uint64_t runs = options_.all_runs.value_or(options_.first_run + runs_of(options_));
@@ -155,6 +159,7 @@ class SimTest {
 
   /// One run for another process, which wants to know what becomes of it.
   void confirm() const {
+    FERMATA_ASSERT(!options_.confirm.empty());
     Runner runner(program_, options_.strategy, world_options(options_));
     const RunResult result = runner.run(base_seed());
     leave_fingerprint(
@@ -236,6 +241,7 @@ class SimTest {
       replayed.passing->runs.push_back(
           {"run", runner.chronicle(), runner.decisions().names().all(), std::nullopt});
     }
+    FERMATA_ASSERT(replayed.found.has_value() != replayed.passing.has_value());
     return replayed;
   }
 
@@ -284,10 +290,12 @@ void tell_error(const Error& error) {
 
 std::string current_test_name() {
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  FERMATA_ASSERT(test != nullptr);
   return fmt::format("{}.{}", test->test_suite_name(), test->name());
 }
 
 void run_sim_test(const Program& program) {
+  FERMATA_REQUIRE(program.body != nullptr, "a simulated test needs a body");
   try {
     set_guard(process_options().guard);
     SimTest(program, process_options()).run();
@@ -298,6 +306,7 @@ void run_sim_test(const Program& program) {
 }
 
 void run_sim_test(void (*body)(World& world)) {
+  FERMATA_ASSERT(body != nullptr);
   Program program;
   program.body = body;
   run_sim_test(program);

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/stack_text.hpp"
 
 namespace fermata::sim::detail {
@@ -16,6 +17,7 @@ namespace {
 constexpr std::size_t kItemsWithStacks = 24;
 
 std::string side_text(std::string_view title, const StepAccount& side, std::size_t at) {
+  FERMATA_ASSERT(at <= side.items.size());
   std::string text = fmt::format("{}: {}\n", title, side.who.empty() ? "nobody runs" : side.who);
   if (at == side.items.size()) return text + "  nothing more happens in this step\n";
   const StepAccount::Item& item = side.items[at];
@@ -37,6 +39,7 @@ StepAccount StepAccount::of(const StepProbe::Step& step, const Names& names) {
   for (const Decision& decision : step.decisions) {
     account.decisions.push_back(describe(decision.at) + ' ' + describe(decision, names));
   }
+  FERMATA_ASSERT(account.items.size() == step.items.size());
   return account;
 }
 
@@ -81,6 +84,7 @@ std::uint64_t first_difference(std::span<const std::uint64_t> first,
 
 std::string difference_text(std::uint64_t step, const StepAccount& first,
                             const StepAccount& second) {
+  FERMATA_ASSERT(step > 0);
   std::string text = fmt::format("the first step that differs is step {}\n", step);
   const auto [a, b] = std::mismatch(
       first.items.begin(), first.items.end(), second.items.begin(), second.items.end(),

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/whole_file.hpp"
 #include "fermata/sim/run/environment.hpp"
@@ -32,17 +33,23 @@ class Lister final : public ::testing::EmptyTestEventListener {
 };
 
 void write_list(const std::string& path) {
+  FERMATA_ASSERT(!path.empty());
   std::string text = "fermata-tests 1\n";
   for (const SimulatedTest& test : simulated_tests()) {
     text += fmt::format("{}:{} {}.{}\n", test.file, test.line, test.suite, test.name);
   }
   const auto all = static_cast<std::size_t>(::testing::UnitTest::GetInstance()->total_test_count());
+  FERMATA_ASSERT(all >= simulated_tests().size());
   write_whole_file(path, text + fmt::format("end {}\n", all - simulated_tests().size()));
 }
 
 }  // namespace
 
 bool register_simulated_test(const char* suite, const char* name, const char* file, int line) {
+  FERMATA_ASSERT(suite != nullptr);
+  FERMATA_ASSERT(name != nullptr);
+  FERMATA_ASSERT(file != nullptr);
+  FERMATA_ASSERT(line > 0);
   if (simulated_tests().empty()) {
     ::testing::UnitTest::GetInstance()->listeners().Append(new Lister);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/run/reproduce.hpp"
 #include "fermata/sim/run/twin_process.hpp"
 
@@ -52,6 +53,7 @@ class TwinCheck {
     std::vector<TwinRun> runs;
     for (const CheckedRun& run : checked_) runs.push_back(twin_run(run));
     const std::vector<Fingerprint> there = twin(circumstances).results_of(runs);
+    FERMATA_ASSERT(there.size() <= checked_.size());
     for (std::size_t i = 0; i < checked_.size(); ++i) {
       if (i == there.size()) return tell(checked_[i], circumstances, std::nullopt);
       if (there[i] == print_of(checked_[i].result)) continue;
@@ -76,6 +78,7 @@ class TwinCheck {
   std::optional<Fingerprint> result_in(const Circumstances& circumstances,
                                        const CheckedRun& run) const {
     const std::vector<Fingerprint> there = twin(circumstances).results_of({twin_run(run)});
+    FERMATA_ASSERT(there.size() <= 1);
     return there.empty() ? std::nullopt : std::optional(there.front());
   }
 

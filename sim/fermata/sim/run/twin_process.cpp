@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/whole_file.hpp"
@@ -62,6 +63,7 @@ std::vector<std::string> other_environment(std::vector<std::string> environment)
     std::erase_if(environment, [&](const auto& entry) { return entry.starts_with(prefix); });
     environment.push_back(prefix + std::string(value));
   }
+  FERMATA_ASSERT(environment.size() >= kOtherVariables.size());
   std::reverse(environment.begin(), environment.end());
   return environment;
 }
@@ -104,6 +106,7 @@ void answer(const Task& task, const TwinRun& run, Runner& runner, std::ostream& 
   } else if (task.what == kAccount) {
     runner.account_of(run.seed, shifted, task.step).write(out);
   } else {
+    FERMATA_ASSERT(task.what == kRuns);
     const RunResult result =
         shifted ? runner.run_shifted(run.seed, task.variant) : runner.run(run.seed);
     out << result.trace_hash << ' ' << result.steps << ' ' << result.end.nanoseconds << ' '
@@ -128,6 +131,8 @@ Twin::Twin(std::string test, Settings settings, Circumstances circumstances)
       circumstances_(std::move(circumstances)) {}
 
 std::string Twin::ask(const std::string& what, const std::vector<TwinRun>& runs) const {
+  FERMATA_ASSERT(!runs.empty());
+  FERMATA_ASSERT(!test_.empty());
   const TemporaryFile task;
   const TemporaryFile answers;
   std::string order =
@@ -162,6 +167,7 @@ std::vector<Fingerprint> Twin::results_of(const std::vector<TwinRun>& runs) cons
          std::getline(in, result.signature)) {
     results.push_back(result);
   }
+  FERMATA_ASSERT(results.size() <= runs.size());
   return results;
 }
 
@@ -174,6 +180,7 @@ std::vector<std::uint64_t> Twin::steps_of(const TwinRun& run) const {
 }
 
 StepAccount Twin::account_of(const TwinRun& run, std::uint64_t step) const {
+  FERMATA_ASSERT(step > 0);
   std::istringstream in(ask(fmt::format("{} {}", kAccount, step), {run}));
   return StepAccount::read(in);
 }

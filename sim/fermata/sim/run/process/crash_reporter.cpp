@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 namespace {
 
@@ -32,6 +34,7 @@ void say(std::uint64_t number) noexcept {
 
 CrashReporter::CrashReporter(std::string command, std::uint64_t first_run)
     : command_(std::move(command)), first_run_(first_run) {
+  FERMATA_ASSERT(speaker == nullptr);
   speaker = this;
   struct sigaction action {};
   action.sa_handler = &CrashReporter::on_signal;

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 /// While it lives a fatal signal first writes "killed in run N" and a line `reproduce: ...` to the
@@ -23,7 +25,10 @@ class CrashReporter {
   ~CrashReporter();
 
   /// The run that begins now, counted from 0.
-  void set_run(std::uint64_t run) noexcept { run_.store(run, std::memory_order_relaxed); }
+  void set_run(std::uint64_t run) noexcept {
+    FERMATA_ASSERT(run >= first_run_);
+    run_.store(run, std::memory_order_relaxed);
+  }
 
  private:
   static constexpr std::array<int, 5> kFatal = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};

@@ -23,6 +23,7 @@
 #include <new>
 #include <optional>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/guard/guarded_functions.hpp"
 #include "fermata/sim/run/process/process_wait.hpp"
@@ -57,10 +58,12 @@ class ForkedRuns::Page {
     std::memcpy(names.data() + letters, &key, sizeof key);
     std::memcpy(names.data() + letters + sizeof key, name.c_str(), name.size() + 1);
     letters += size;
+    FERMATA_ASSERT(letters <= kMostLetters);
   }
 
   [[nodiscard]] Names noted_names() const {
     Names result;
+    FERMATA_ASSERT(letters <= kMostLetters);
     for (std::size_t at = 0; at < letters;) {
       std::uint64_t key = 0;
       std::memcpy(&key, names.data() + at, sizeof key);
@@ -87,6 +90,7 @@ class ForkedRuns::Recorder final : public ForkListener {
   void decided(const Decision& decision) override {
     page_.too_many = page_.too_many || page_.count == Page::kMostDecisions;
     if (page_.too_many) return;
+    FERMATA_ASSERT(page_.count < Page::kMostDecisions);
     page_.decisions[page_.count++] = decision;
     if (names_ == nullptr) return;
     note_name(decision.subject);
@@ -149,6 +153,7 @@ std::size_t threads_of_this_process() {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
     count += entry.is_directory();
   }
+  FERMATA_ASSERT(count > 0);
   return count;
 }
 
@@ -171,6 +176,7 @@ void keep_short(int file) {
 
 /// Has a process that hangs note its stack, and ends it.
 void end_hanging(pid_t process, const std::atomic<int>& frames) {
+  FERMATA_ASSERT(process > 0);
   constexpr int kTries = 200;
   ::kill(process, SIGABRT);  // Its handler returns, and the process goes on.
   for (int i = 0; i < kTries && frames.load() == 0; ++i) {
@@ -234,6 +240,8 @@ std::string ForkedRuns::end_of_errors() const {
 }
 
 ForkedRun ForkedRuns::run(const std::function<void(ForkListener& listener)>& body) {
+  FERMATA_ASSERT(body != nullptr);
+  FERMATA_ASSERT(limit_.count() > 0);
   page_->finished = page_->exits = page_->too_many = false;
   page_->count = page_->letters = 0;
   page_->frames.store(0);
@@ -264,6 +272,7 @@ ForkedRun ForkedRuns::run(const std::function<void(ForkListener& listener)>& bod
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
+  FERMATA_ASSERT(page_->frames <= Page::kMostFrames);
   Crash& crash = result.crash;
   crash.stack.assign(page_->stack.begin(), page_->stack.begin() + page_->frames);
   const std::uint64_t place = place_of(crash.stack, !page_->exits);

@@ -8,11 +8,14 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::sim::detail {
 
 bool ends_before(pid_t process, const std::function<bool()>& too_long) {
+  FERMATA_ASSERT(process > 0);
+  FERMATA_ASSERT(too_long != nullptr);
   constexpr int kGlance_ms = 20;
   const int end = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
   if (end < 0) throw InputOutputError("cannot watch a process", errno);
@@ -30,6 +33,7 @@ std::chrono::nanoseconds RunClock::on(std::uint64_t run) {
     run_ = run;
     began_ = now;
   }
+  FERMATA_ASSERT(now >= began_);
   return now - began_;
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <new>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::sim {
@@ -32,6 +33,7 @@ class Descriptor {
 };
 
 std::shared_ptr<StatusPage> mapped(const Descriptor& file, const std::string& path) {
+  FERMATA_ASSERT(file.number() >= 0);
   void* memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
   if (memory == MAP_FAILED) throw InputOutputError("cannot map " + path, errno);
   return {static_cast<StatusPage*>(memory), [](StatusPage* page) { ::munmap(page, kBytes); }};
@@ -40,6 +42,7 @@ std::shared_ptr<StatusPage> mapped(const Descriptor& file, const std::string& pa
 }  // namespace
 
 SharedStatus SharedStatus::create(const std::string& path) {
+  FERMATA_ASSERT(!path.empty());
   const Descriptor file(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC);
   // Without room a store into the page would be a SIGBUS.
   const int error = ::posix_fallocate(file.number(), 0, kBytes);
@@ -62,6 +65,7 @@ SharedStatus SharedStatus::open(const std::string& path) {
 
 void SharedStatus::name(std::string_view test) const noexcept {
   const std::size_t length = std::min(test.size(), sizeof page_->test - 1);
+  FERMATA_ASSERT(length < sizeof page_->test);
   std::copy_n(test.data(), length, page_->test);
   page_->test[length] = '\0';
 }

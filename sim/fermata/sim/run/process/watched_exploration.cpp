@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/record/crash.hpp"
 #include "fermata/sim/run/process/process_wait.hpp"
@@ -60,6 +61,7 @@ pid_t start(const WatchedExploration& explore, const SharedStatus& status) {
 }
 
 void report(const StatusPage& page, const std::string& ending, const ReproduceLine& reproduce) {
+  FERMATA_ASSERT(!ending.empty());
   const std::uint64_t run = page.run.load();
   fmt::print(stderr, "\n{}: run {}: {}\nreproduce: {}\n", page.test, run + 1, ending,
              reproduce(page.test, run));
@@ -69,6 +71,8 @@ void report(const StatusPage& page, const std::string& ending, const ReproduceLi
 
 int explore_watched(const WatchedExploration& explore, const ReproduceLine& reproduce,
                     WatchLimits limits) {
+  FERMATA_REQUIRE(explore != nullptr, "an exploration is needed");
+  FERMATA_REQUIRE(reproduce != nullptr, "a line that repeats a run is needed");
   const StatusFile file;
   const pid_t process = start(explore, file.status());
   detail::RunClock clock;
