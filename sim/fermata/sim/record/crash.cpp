@@ -10,6 +10,7 @@
 namespace fermata::sim {
 
 std::string ending_text(int signal, int code) {
+  FERMATA_ASSERT(signal >= 0);
   if (signal == 0) return fmt::format("exited with code {}", code);
   return fmt::format("was killed by signal {} ({})", signal, ::strsignal(signal));
 }

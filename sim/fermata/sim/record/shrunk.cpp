@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/counted.hpp"
 
 namespace fermata::sim {
 
 std::string Shrunk::summary() const {
+  FERMATA_ASSERT(found.tape.decisions.size() <= decisions_before);
   std::string text = fmt::format("shrunk: {} -> {}", counted(decisions_before, "decision"),
                                  found.tape.decisions.size());
   if (smaller_arguments > 0) {
