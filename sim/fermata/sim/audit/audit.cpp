@@ -364,12 +364,11 @@ void Audit::report(Failure failure, Moment moment) {
 
 void Audit::complain(std::string_view invariant, const std::string& what) {
   Moment moment = present();
-  record_.fail(Failure{Verdict::Safety,
-                       fmt::format("{}: {}", invariant, what),
-                       std::move(moment.coroutine),
-                       moment.at,
-                       moment.step,
-                       {}});
+  record_.fail(Failure{.verdict = Verdict::Safety,
+                       .message = fmt::format("{}: {}", invariant, what),
+                       .coroutine = std::move(moment.coroutine),
+                       .at = moment.at,
+                       .step = moment.step});
 }
 
 }  // namespace fermata::sim::detail

@@ -42,9 +42,12 @@ void Audit::reached(const AssertionSite& site, bool holds, std::int64_t slack) {
 bool Audit::violated(const AssertionSite& site, const std::string& details) {
   if (record_.over()) return false;
   Moment moment = present();
-  record_.fail(
-      Failure{Verdict::Safety, fmt::format("{}: {}", sim::to_string(site.kind), site.message),
-              std::move(moment.coroutine), moment.at, moment.step, place_of(site, details)});
+  record_.fail(Failure{.verdict = Verdict::Safety,
+                       .message = fmt::format("{}: {}", sim::to_string(site.kind), site.message),
+                       .coroutine = std::move(moment.coroutine),
+                       .at = moment.at,
+                       .step = moment.step,
+                       .explanation = place_of(site, details)});
   return true;
 }
 
@@ -97,11 +100,14 @@ void Audit::report_broken(Pledge& pledge) {
   const WaitSource source = wait_source();
   Explanation waits = explain_waits({&source, 1}, Ending::Going, record_.steps);
   Moment moment = present();
-  record_.fail(
-      Failure{Verdict::Liveness, fmt::format("{}: {}", sim::to_string(site.kind), site.message),
-              std::move(moment.coroutine), moment.at, moment.step,
-              fmt::format("did not come to hold {}\n{}{}", when, place_of(site, {}), waits.text),
-              std::move(waits.json)});
+  record_.fail(Failure{.verdict = Verdict::Liveness,
+                       .message = fmt::format("{}: {}", sim::to_string(site.kind), site.message),
+                       .coroutine = std::move(moment.coroutine),
+                       .at = moment.at,
+                       .step = moment.step,
+                       .explanation = fmt::format("did not come to hold {}\n{}{}", when,
+                                                  place_of(site, {}), waits.text),
+                       .wait_graph = std::move(waits.json)});
 }
 
 }  // namespace fermata::sim::detail

@@ -78,7 +78,7 @@ int merge_command(const Arguments& arguments) {
   for (const std::string& path : arguments.operands) {
     folders.push_back(std::make_unique<ResultFolder>(path));
   }
-  Outcome outcome{common_plan(folders), {}, {}, false};
+  Outcome outcome{.plan = common_plan(folders), .interrupted = false};
   outcome.plan.options.shard = {};
   fmt::print("sim: seed={} strategy={} tests={} merged from {} shards\n",
              seed_text(outcome.plan.options.seed), outcome.plan.options.strategy,

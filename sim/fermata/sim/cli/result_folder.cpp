@@ -60,7 +60,10 @@ std::vector<std::string> events_in(const std::string& folder, bool of_replays) {
 
 Plan Plan::of(const RunOptions& options, const TestBinary& binary,
               const std::vector<ListedTest>& tests) {
-  Plan plan{binary.path(), binary.build(), {}, false, options};
+  Plan plan{.program = binary.path(),
+            .build = binary.build(),
+            .whole_program = false,
+            .options = options};
   std::size_t enabled = 0;
   for (const ListedTest& test : tests) {
     plan.tests.push_back(test.name);

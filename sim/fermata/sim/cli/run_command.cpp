@@ -120,7 +120,9 @@ int run_command(const Arguments& arguments) {
   const Exploration::End end = exploration.run();
   progress.clear();
 
-  Outcome outcome{plan, {}, exploration.elapsed(), end == Exploration::End::Interrupted};
+  Outcome outcome{.plan = plan,
+                  .elapsed = exploration.elapsed(),
+                  .interrupted = end == Exploration::End::Interrupted};
   for (const TestExploration& test : exploration.tests()) outcome.tests.push_back(outcome_of(test));
   fmt::print("{}", statistics_text(outcome));
   write_reports(outcome, options.json, options.junit);

@@ -343,7 +343,9 @@ bool Session::has_read_what_changes(const Session& writer) const noexcept {
   const auto meant = [this](const Read& read, const std::optional<Row>& row) {
     if (!row) return false;
     try {
-      return holds(read.where, {read.parameters, id_, read.table.get(), &*row});
+      return holds(
+          read.where,
+          {.parameters = read.parameters, .session = id_, .table = read.table.get(), .row = &*row});
     } catch (const SqlError&) {
       return true;
     }

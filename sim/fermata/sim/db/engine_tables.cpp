@@ -76,7 +76,10 @@ std::vector<Session::Found> Session::find_rows(const std::shared_ptr<Table>& tab
                                                const std::optional<Expression>& where,
                                                const Call& call) {
   const auto meant = [&](const std::optional<Row>& row) {
-    return row && holds(where, {call.parameters, id_, table.get(), &*row});
+    return row &&
+           holds(
+               where,
+               {.parameters = call.parameters, .session = id_, .table = table.get(), .row = &*row});
   };
   std::vector<Found> found;
   for (const auto& [number, row] : table->rows) {
@@ -237,7 +240,10 @@ Result Session::select(const Select& select, const Call& call) {
         db::Value sum;
         for (const Found& each : found) {
           const db::Value part =
-              evaluate(item.expression.operands[0], {call.parameters, id_, from.get(), each.row});
+              evaluate(item.expression.operands[0], {.parameters = call.parameters,
+                                                     .session = id_,
+                                                     .table = from.get(),
+                                                     .row = each.row});
           if (part.index() == 0) continue;
           sum = add(sum.index() == 0 ? db::Value(std::int64_t{0}) : sum, part);
         }
@@ -259,7 +265,9 @@ Result Session::select(const Select& select, const Call& call) {
     }
     Row row;
     for (const SelectItem& item : select.items) {
-      row.push_back(evaluate(item.expression, {call.parameters, id_, from.get(), each.row}));
+      row.push_back(evaluate(
+          item.expression,
+          {.parameters = call.parameters, .session = id_, .table = from.get(), .row = each.row}));
     }
     result.rows.push_back(std::move(row));
   }
@@ -283,8 +291,9 @@ Result Session::update(const Update& update, const Call& call) {
   for (const Found& each : found) {
     Row row = *each.row;
     for (std::size_t i = 0; i < places.size(); ++i) {
-      row[places[i]] =
-          evaluate(update.changes[i].second, {call.parameters, id_, changed.get(), each.row});
+      row[places[i]] = evaluate(
+          update.changes[i].second,
+          {.parameters = call.parameters, .session = id_, .table = changed.get(), .row = each.row});
     }
     require_no_missing(*changed, row);
     if (changes_key) require_free_key(changed, row, each.number);

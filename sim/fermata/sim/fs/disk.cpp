@@ -87,7 +87,10 @@ bool Disk::exists(std::string_view path) const {
 
 FileStatus Disk::status(Inode inode) const {
   const Node& node = at(inode);
-  return {node.type, node.image.seen().size(), node.permissions, node.modified};
+  return {.type = node.type,
+          .size = node.image.seen().size(),
+          .permissions = node.permissions,
+          .modified = node.modified};
 }
 
 int Disk::status(std::string_view path, FileStatus& answer) const {
@@ -152,7 +155,7 @@ Disk::Inode Disk::create(const Place& place, FileType type, std::uint32_t permis
   node.key = key_of(at(place.directory).key, place.name);
   node.named = true;
   nodes_.emplace(inode, std::move(node));
-  change_names({inode, std::nullopt, place, false});
+  change_names({.inode = inode, .removed = std::nullopt, .added = place, .moves_directory = false});
   FERMATA_ASSERT(find_in(place) == inode);
   return inode;
 }
@@ -164,7 +167,7 @@ int Disk::remove(std::string_view path) {
   if (inode == 0) return ENOENT;
   if (is_directory(inode)) return EISDIR;
   if (place.must_be_directory) return ENOTDIR;
-  change_names({inode, place, std::nullopt, false});
+  change_names({.inode = inode, .removed = place, .added = std::nullopt, .moves_directory = false});
   FERMATA_ASSERT(find_in(place) == 0);
   at(inode).named = false;
   forget_if_unused(inode);
@@ -180,7 +183,7 @@ int Disk::remove_directory(std::string_view path) {
   if (inode == kRoot) return EBUSY;
   if (place.name.empty()) return EINVAL;
   if (!at(inode).names.empty()) return ENOTEMPTY;
-  change_names({inode, place, std::nullopt, false});
+  change_names({.inode = inode, .removed = place, .added = std::nullopt, .moves_directory = false});
   FERMATA_ASSERT(find_in(place) == 0);
   at(inode).named = false;
   watchers_.tell(inode, DiskChange::Gone, {}, true);
@@ -205,7 +208,10 @@ int Disk::rename(std::string_view from, std::string_view to) {
     if (const int code = may_replace(moved, replaced); code != 0) return code;
     at(replaced).named = false;
   }
-  change_names({moved, source, destination, is_directory(moved)});
+  change_names({.inode = moved,
+                .removed = source,
+                .added = destination,
+                .moves_directory = is_directory(moved)});
   FERMATA_ASSERT(find_in(source) == 0);
   FERMATA_ASSERT(find_in(destination) == moved);
   watchers_.tell(moved, DiskChange::Gone, {}, is_directory(moved));

@@ -49,7 +49,8 @@ void SimPlace::end() noexcept {
 }
 
 void SimPlace::disk_changed(DiskChange change, std::string_view name, bool is_directory) {
-  watches_.enqueue({this, change, std::string(name), is_directory, {}});
+  watches_.enqueue(
+      {.place = this, .change = change, .name = std::string(name), .is_directory = is_directory});
 }
 
 void SimPlace::tell(DiskChange change, std::string_view name, bool is_directory) {

@@ -45,7 +45,8 @@ std::size_t HistoryRecord::note_invocation(std::string_view client) {
   const auto number = static_cast<std::size_t>(found - clients_.begin());
   if (found == clients_.end()) clients_.emplace_back(client);
   FERMATA_ASSERT(number < clients_.size());
-  operations_.push_back(Operation{number, present(), std::nullopt, true});
+  operations_.push_back(Operation{
+      .client = number, .invoked = present(), .responded = std::nullopt, .happened = true});
   return operations_.size() - 1;
 }
 

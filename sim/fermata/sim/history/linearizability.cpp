@@ -122,8 +122,16 @@ class Searcher {
 
   void link_entries() {
     for (std::uint32_t i = 0; i < answered_.size(); ++i) {
-      entries_.push_back(Entry{answered_[i].invoked, i, false, 0, 0});
-      entries_.push_back(Entry{answered_[i].responded, i, true, 0, 0});
+      entries_.push_back(Entry{.position = answered_[i].invoked,
+                               .candidate = i,
+                               .response = false,
+                               .next = 0,
+                               .previous = 0});
+      entries_.push_back(Entry{.position = answered_[i].responded,
+                               .candidate = i,
+                               .response = true,
+                               .next = 0,
+                               .previous = 0});
     }
     std::sort(entries_.begin(), entries_.end(),
               [](const Entry& a, const Entry& b) { return a.position < b.position; });
@@ -185,7 +193,12 @@ class Searcher {
   }
 
   Frame frame_of(std::uint32_t candidate) {
-    const Frame frame{candidate, state_, choices_.size(), cursor_, loose_cursor_, false};
+    const Frame frame{.candidate = candidate,
+                      .from = state_,
+                      .choices = choices_.size(),
+                      .cursor = cursor_,
+                      .loose_cursor = loose_cursor_,
+                      .committed = false};
     semantics_.expand(span_of(candidate).operation, !is_answered(candidate), state_, choices_);
     return frame;
   }
@@ -298,7 +311,10 @@ class Searcher {
   }
 
   LinearizationSearch result(Linearizability answer) {
-    return LinearizationSearch{answer, visited_.size(), std::move(longest_), furthest_};
+    return LinearizationSearch{.answer = answer,
+                               .configurations = visited_.size(),
+                               .order = std::move(longest_),
+                               .unexplained = furthest_};
   }
 
   Semantics& semantics_;

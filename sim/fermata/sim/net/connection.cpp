@@ -136,7 +136,11 @@ void Connection::crash(Side side, bool silent) {
   if (Chronicle* const told = chronicle(side)) {
     told->traffic().cut_off(key_, side == Server, here.machine->earliest_visible_time());
   }
-  here = {here.machine, here.address, nullptr, true, silent};
+  here = {.machine = here.machine,
+          .address = here.address,
+          .endpoint = nullptr,
+          .closed = true,
+          .silent = silent};
   crashed_[side] = true;
   Endpoint* const peer = ends_[other(side)].endpoint;
   if (peer != nullptr) peer->peer_crashed(silent);

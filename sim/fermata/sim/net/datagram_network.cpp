@@ -36,7 +36,10 @@ Address DatagramNetwork::bind(Machine& machine, const Address& wanted, PacketRec
   } else if (in_use(machine, wanted, reuse_address)) {
     refuse(EADDRINUSE);
   }
-  bound_.push_back({&receiver, &machine, address, reuse_address, {}});
+  bound_.push_back({.receiver = &receiver,
+                    .machine = &machine,
+                    .address = address,
+                    .reuse_address = reuse_address});
   FERMATA_ASSERT(address.port() != 0);
   return address;
 }

@@ -135,9 +135,12 @@ void SimDatagramSocket::transmit(std::span<const std::byte> data, Address peer) 
     reach.own_machine = options_.multicast_loop || by_loopback;
     reach.others = !by_loopback && options_.multicast_ttl > 0;
   }
-  network_.datagrams().send(
-      machine_, {Address(source, address_.port()), peer, {data.begin(), data.end()}, by_loopback},
-      reach);
+  network_.datagrams().send(machine_,
+                            {.source = Address(source, address_.port()),
+                             .destination = peer,
+                             .bytes = {data.begin(), data.end()},
+                             .by_loopback = by_loopback},
+                            reach);
 }
 
 // --- options, groups, closing ---

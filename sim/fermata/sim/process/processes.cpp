@@ -37,7 +37,7 @@ Processes::Started SimProcesses::start(const ProcessOptions& options) {
   std::optional<ScriptedProgram> program = programs_.find(options);
   if (!program) throw InputOutputError(description_of(options), ENOENT);
 
-  Started started{next_pid_++, {}, {}, {}};
+  Started started{.pid = next_pid_++};
   ChildPipes pipes;
   const auto open = [&](Stdio kind, const char* what, std::shared_ptr<Connection>& pipe,
                         Ref<StreamHandle>& ours, Connection::Side side) {

@@ -48,7 +48,10 @@ class ScriptedProgram {
   /// A child of its own, which has its streams: when it ends they stay open for `duration`, and
   /// then, if somebody reads, `text` is the last that comes from its output.
   ScriptedProgram& leaves_behind(Duration duration, std::string text = {}) {
-    return add({Step::Kind::LeaveBehind, 0, duration, std::move(text)});
+    return add({.kind = Step::Kind::LeaveBehind,
+                .number = 0,
+                .duration = duration,
+                .text = std::move(text)});
   }
   ScriptedProgram& exits(int code) { return add({Step::Kind::Exit, code}); }
   ScriptedProgram& dies_of(int signum) { return add({Step::Kind::Die, signum}); }
@@ -63,7 +66,10 @@ class ScriptedProgram {
   ScriptedProgram& write(int stream, std::string text) {
     FERMATA_ASSERT(stream >= 1);
     FERMATA_ASSERT(stream <= 2);
-    return add({Step::Kind::Write, stream, Duration::zero(), std::move(text)});
+    return add({.kind = Step::Kind::Write,
+                .number = stream,
+                .duration = Duration::zero(),
+                .text = std::move(text)});
   }
 
   std::vector<Step> steps_;

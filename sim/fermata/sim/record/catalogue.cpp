@@ -44,9 +44,13 @@ std::string Claim::text() const {
 Catalogue Catalogue::of_program(std::span<const AssertionCounts> counts) {
   Catalogue catalogue;
   for (const AssertionSite* site = assertion_sites(); site != nullptr; site = site->next) {
-    catalogue.add(Claim{site->kind, site->numeric, site->message,
-                        fmt::format("{}:{}", site->file, site->line), site->condition,
-                        site->index < counts.size() ? counts[site->index] : AssertionCounts()});
+    catalogue.add(
+        Claim{.kind = site->kind,
+              .numeric = site->numeric,
+              .message = site->message,
+              .place = fmt::format("{}:{}", site->file, site->line),
+              .condition = site->condition,
+              .counts = site->index < counts.size() ? counts[site->index] : AssertionCounts()});
   }
   return catalogue;
 }

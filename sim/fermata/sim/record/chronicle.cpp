@@ -103,9 +103,12 @@ Chronicle::Step* Chronicle::open_step(std::string_view machine, std::size_t lane
 std::size_t Chronicle::lane_of(std::string_view machine, const CoroutineBase& coroutine) {
   const auto [found, is_new] = lane_by_path_.emplace(coroutine.path(), lanes_.size());
   if (is_new) {
-    lanes_.push_back(Lane{
-        std::string(machine), coroutine.label(), coroutine.path(), coroutine.spawn_place(), {}});
-    present_.push_back(Suspended{found->second, false, coroutine.spawn_place(), {}});
+    lanes_.push_back(Lane{.machine = std::string(machine),
+                          .name = coroutine.label(),
+                          .path = coroutine.path(),
+                          .spawned = coroutine.spawn_place()});
+    present_.push_back(
+        Suspended{.lane = found->second, .begun = false, .place = coroutine.spawn_place()});
   }
   FERMATA_ASSERT(present_.size() == lanes_.size());
   FERMATA_ASSERT(found->second < lanes_.size());

@@ -17,12 +17,17 @@ std::optional<RunReport> run_report(const FoundFailure& found, const ReportConte
   report.failure = shown.failure;
   if (context.shrunk) report.shrink = context.shrunk->summary();
   report.explanation = context.explanation;
-  report.runs.push_back({"failing run", shown.chronicle, shown.tape.names, std::nullopt});
+  report.runs.push_back({.title = "failing run",
+                         .chronicle = shown.chronicle,
+                         .names = shown.tape.names,
+                         .decisive = std::nullopt});
   if (!context.explanation) return report;
   report.runs.front().decisive = context.explanation->decisive;
   if (context.explanation->passing != nullptr) {
-    report.runs.push_back(
-        {"nearest passing run", context.explanation->passing, shown.tape.names, std::nullopt});
+    report.runs.push_back({.title = "nearest passing run",
+                           .chronicle = context.explanation->passing,
+                           .names = shown.tape.names,
+                           .decisive = std::nullopt});
   }
   return report;
 }

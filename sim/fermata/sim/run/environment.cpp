@@ -69,241 +69,380 @@ When parse_when(std::string_view text) {
 }
 
 constexpr std::array kVariables = {
-    Variable{"FERMATA_ALL_RUNS", "",
-             "Set by `fermata` for the processes it starts: how many runs all of them are to make "
-             "together; 0 when nobody knows.",
-             [](Options& options, std::string_view text) { options.all_runs = parse_count(text); },
-             Reader::Inner},
-    Variable{"FERMATA_AUDIT", "touched",
-             "What the audit recounts after each step: `touched`, what the step touched, with "
-             "everything now and then; or `full`, everything.",
-             [](Options& options, std::string_view text) {
-               options.full_audit = parse_either(text, "touched", "full");
-             }},
-    Variable{"FERMATA_BOARD", "",
-             "Set by `fermata` for the processes it starts: the file that shows which run goes on.",
-             [](Options& options, std::string_view text) { options.status = parse_path(text); },
-             Reader::Inner},
-    Variable{"FERMATA_BREAK_AT", "",
-             "The step of a replay, from 2 on, before which the debugger that the process runs "
-             "under gets control.",
-             [](Options& options, std::string_view text) {
-               options.break_at = parse_count(text);
-               if (options.break_at < 2) {
-                 throw UsageError(fmt::format(
-                     "'{}' is too small; expected a step from 2 on: the first begins with the "
-                     "program, where a breakpoint can be",
-                     text));
-               }
-             }},
     Variable{
-        "FERMATA_CHECKS_OUT", "",
-        "A folder in which each test process leaves the ids of the invariants that it checked.",
-        nullptr},
-    Variable{"FERMATA_CHECK_DETERMINISM", "64",
-             "Every how many runs one is executed twice, the second time with a shifted heap and "
-             "other stacks, and compared step by step; 0 for never. `twin` or `twin:N`: those runs "
-             "are then repeated in a process with another layout of memory, environment and "
-             "locale.",
-             read_check_determinism},
-    Variable{"FERMATA_CONFIRM", "",
-             "Set by a test process for the fresh one in which it runs a failure again: the file "
-             "for what came of it.",
-             [](Options& options, std::string_view text) { options.confirm = parse_path(text); },
-             Reader::Inner},
-    Variable{"FERMATA_CORPUS", "",
-             "A folder of tapes; those of each test are replayed before it is explored.", nullptr,
-             Reader::Tool},
-    Variable{"FERMATA_DISABLED", "off",
-             "`on`: tests whose names begin with `DISABLED_` are run as well.", nullptr,
-             Reader::Tool},
-    Variable{"FERMATA_EVENTS", "",
-             "Set by `fermata` for the processes it starts: the file for what they have to tell.",
-             [](Options& options, std::string_view text) { options.events = parse_path(text); },
-             Reader::Inner},
-    Variable{"FERMATA_EXPLAIN", "auto",
-             "Whether a failing run is explained: its steps, the decision that decides, the "
-             "nearest run that passes. `auto`: when it was found by exploring. `on`: also in a "
-             "replay, with the functions that were suspended. Or `off`.",
-             [](Options& options, std::string_view text) { options.explain = parse_when(text); }},
-    Variable{"FERMATA_FAULTS", "all",
-             "Which faults the simulated world may have: `all`, `none`, or kinds with commas "
-             "between, such as `delay,reset`.",
-             [](Options& options, std::string_view text) {
-               options.faults = FaultSet::parse(text);
-               options.faults_text = text;
-             }},
+        .name = "FERMATA_ALL_RUNS",
+        .default_text = "",
+        .meaning =
+            "Set by `fermata` for the processes it starts: how many runs all of them are to make "
+            "together; 0 when nobody knows.",
+        .read = [](Options& options,
+                   std::string_view text) { options.all_runs = parse_count(text); },
+        .reader = Reader::Inner},
+    Variable{.name = "FERMATA_AUDIT",
+             .default_text = "touched",
+             .meaning =
+                 "What the audit recounts after each step: `touched`, what the step touched, with "
+                 "everything now and then; or `full`, everything.",
+             .read =
+                 [](Options& options, std::string_view text) {
+                   options.full_audit = parse_either(text, "touched", "full");
+                 }},
     Variable{
-        "FERMATA_FILTER", "*",
-        "Which tests, as GoogleTest's filters have it: `*` and `?`, `:` between patterns, those "
-        "after `-` are left out.",
-        nullptr, Reader::Tool},
+        .name = "FERMATA_BOARD",
+        .default_text = "",
+        .meaning =
+            "Set by `fermata` for the processes it starts: the file that shows which run goes on.",
+        .read = [](Options& options, std::string_view text) { options.status = parse_path(text); },
+        .reader = Reader::Inner},
+    Variable{.name = "FERMATA_BREAK_AT",
+             .default_text = "",
+             .meaning =
+                 "The step of a replay, from 2 on, before which the debugger that the process runs "
+                 "under gets control.",
+             .read =
+                 [](Options& options, std::string_view text) {
+                   options.break_at = parse_count(text);
+                   if (options.break_at < 2) {
+                     throw UsageError(fmt::format(
+                         "'{}' is too small; expected a step from 2 on: the first begins with the "
+                         "program, where a breakpoint can be",
+                         text));
+                   }
+                 }},
     Variable{
-        "FERMATA_FIRST_RUN", "0",
-        "The number of the first run, counted from 0: a part of an exploration.",
-        [](Options& options, std::string_view text) { options.first_run = parse_count(text); }},
-    Variable{"FERMATA_FUZZ", "",
-             "`Suite.Name`: a program that is linked with the fuzzer fuzzes this test, and takes "
-             "the fuzzer's arguments; one without refuses.",
-             [](Options& options, std::string_view text) {
-               if (text.empty()) throw UsageError("expected Suite.Name");
-               options.fuzz = text;
-             }},
-    Variable{"FERMATA_GUARD", "fail",
-             "What simulated code is answered that asks the real world for the time, random "
-             "numbers, a thread or a sleep: `fail`, the run fails; `warn`, a line on the standard "
-             "error stream; `off`, nothing.",
-             [](Options& options, std::string_view text) {
-               constexpr std::array<std::string_view, 3> kChoices = {"fail", "warn", "off"};
-               options.guard.mode = static_cast<GuardMode>(parse_choice(text, kChoices));
-             }},
-    Variable{"FERMATA_GUARD_ALLOW", "",
-             "Functions, with commas between, that simulated code may call all the same, such as "
-             "`clock_gettime,time`.",
-             [](Options& options, std::string_view text) {
-               options.guard.allowed = GuardOptions::parse_allowed(text);
-             }},
-    Variable{"FERMATA_INSTANT_LIMIT", "500000",
-             "More steps and timers than this on one machine while its time stands still are a "
-             "livelock.",
-             [](Options& options, std::string_view text) {
-               options.limits.steps_at_instant = parse_positive(text);
-             }},
-    Variable{"FERMATA_JOBS", "",
-             "How many processes explore at a time; as many as there are processors.", nullptr,
-             Reader::Tool},
-    Variable{"FERMATA_JSON", "", "A file for the result as JSON lines.", nullptr, Reader::Tool},
-    Variable{"FERMATA_JUNIT", "", "A file for the result as JUnit XML.", nullptr, Reader::Tool},
+        .name = "FERMATA_CHECKS_OUT",
+        .default_text = "",
+        .meaning =
+            "A folder in which each test process leaves the ids of the invariants that it checked.",
+        .read = nullptr},
     Variable{
-        "FERMATA_KEEP_GOING", "off",
-        "`on`: explore on after a failure, and keep of each signature the run of fewest steps.",
-        [](Options& options, std::string_view text) { options.keep_going = parse_switch(text); }},
-    Variable{"FERMATA_LIST", "",
-             "Set by `fermata`: the file for the list of simulated tests; none is run.",
-             [](Options& options, std::string_view text) { options.list = parse_path(text); },
-             Reader::Inner},
-    Variable{"FERMATA_MEMORY_LIMIT", "",
-             "How much address space each process may have, such as `512M` or `2G`.", nullptr,
-             Reader::Tool},
-    Variable{"FERMATA_OBLIGATIONS", "program",
-             "Who must see each FERMATA_SOMETIMES hold and come to each FERMATA_REACHABLE: "
-             "`program`, all of its simulated tests together, judged when all of them are run; "
-             "`test`, also each test what it comes by; `off`, nobody.",
-             [](Options& options, std::string_view text) {
-               constexpr std::array<std::string_view, 3> kChoices = {"program", "test", "off"};
-               options.obligations = static_cast<Obligations>(parse_choice(text, kChoices));
-             }},
-    Variable{"FERMATA_OUT", "fermata-out", "The folder for the tapes of failing runs.",
-             [](Options& options, std::string_view text) { options.out = parse_path(text); }},
-    Variable{"FERMATA_POST_MORTEM", "",
-             "Set by `fermata`: the last of the runs ends its process, or takes longer than this; "
-             "it is made again in processes of its own, and made small.",
-             [](Options& options, std::string_view text) {
-               options.crash_limit =
-                   std::chrono::duration_cast<std::chrono::milliseconds>(parse_duration(text));
-             },
-             Reader::Inner},
-    Variable{"FERMATA_PROGRAM", "",
-             "The test program to replay a tape with, instead of the one that the tape names.",
-             nullptr, Reader::Tool},
-    Variable{"FERMATA_REPLAY", "", "A tape to replay, instead of exploring.",
-             [](Options& options, std::string_view text) { options.replay = parse_path(text); }},
-    Variable{"FERMATA_REPLAY_MODE", "strict",
-             "`strict`: the first draw that is not the tape's is an error. `best`: what matches is "
-             "applied, the rest is calm.",
-             [](Options& options, std::string_view text) {
-               const bool best = parse_either(text, "strict", "best");
-               options.replay_mode = best ? ReplayMode::Best : ReplayMode::Strict;
-             }},
-    Variable{"FERMATA_REPORT", "auto",
-             "A file for the report of a replay: a page that shows the run, or what "
-             "FERMATA_REPORT_FORMAT says. `auto`: only of a failure that was found by exploring, "
-             "beside its tape. `off`: none.",
-             [](Options& options, std::string_view text) {
-               options.reports = text != "off";
-               options.report = text == "off" || text == "auto" ? "" : parse_path(text);
-             }},
-    Variable{"FERMATA_REPORT_FORMAT", "",
-             "`html`, `chrome` (a trace for Perfetto), `pcap` (what the machines sent each other) "
-             "or `json`; as the name of the file has it, and `html` beside a tape.",
-             [](Options& options, std::string_view text) {
-               options.report_format = parse_report_format(text);
-             }},
-    Variable{"FERMATA_RESUME", "off",
-             "`on`: go on with the exploration that was interrupted in the output folder.", nullptr,
-             Reader::Tool},
-    Variable{"FERMATA_RUNS", "1000",
-             "How many schedules each test explores; 1 when only FERMATA_SEED is set.",
-             [](Options& options, std::string_view text) { options.runs = parse_positive(text); }},
-    Variable{"FERMATA_SEED", "1",
-             "Decimal digits, `0x` hex or exactly 40 hex digits (a commit). Alone: exactly this "
-             "run. With FERMATA_RUNS: the base of as many.",
-             [](Options& options, std::string_view text) { options.seed = parse_seed(text); }},
-    Variable{"FERMATA_SHARD", "", "`i/n`: explore the i-th of n parts.", nullptr, Reader::Tool},
-    Variable{"FERMATA_SHARDS", "",
-             "How many shards there are, where JOB_COMPLETION_INDEX says which one this is.",
-             nullptr, Reader::Tool},
-    Variable{"FERMATA_SHRINK", "auto",
-             "Whether a failing run is made small, with the same signature. `auto`: when it was "
-             "found by exploring. `on`: also in a replay, which writes the smaller tape beside "
-             "the one it replays. Or `off`.",
-             [](Options& options, std::string_view text) { options.shrink = parse_when(text); }},
+        .name = "FERMATA_CHECK_DETERMINISM",
+        .default_text = "64",
+        .meaning =
+            "Every how many runs one is executed twice, the second time with a shifted heap and "
+            "other stacks, and compared step by step; 0 for never. `twin` or `twin:N`: those runs "
+            "are then repeated in a process with another layout of memory, environment and "
+            "locale.",
+        .read = read_check_determinism},
     Variable{
-        "FERMATA_SHRINK_RUNS", "500",
-        "How many runs in a row have to be in vain before the search for a smaller failing run "
-        "ends.",
-        [](Options& options, std::string_view text) {
-          options.shrink_runs = parse_positive(text);
-        }},
-    Variable{"FERMATA_STEP_LIMIT", "1000000", "A run of more steps is a livelock.",
-             [](Options& options, std::string_view text) {
-               options.limits.steps = parse_positive(text);
-             }},
+        .name = "FERMATA_CONFIRM",
+        .default_text = "",
+        .meaning =
+            "Set by a test process for the fresh one in which it runs a failure again: the file "
+            "for what came of it.",
+        .read = [](Options& options, std::string_view text) { options.confirm = parse_path(text); },
+        .reader = Reader::Inner},
+    Variable{.name = "FERMATA_CORPUS",
+             .default_text = "",
+             .meaning = "A folder of tapes; those of each test are replayed before it is explored.",
+             .read = nullptr,
+             .reader = Reader::Tool},
+    Variable{.name = "FERMATA_DISABLED",
+             .default_text = "off",
+             .meaning = "`on`: tests whose names begin with `DISABLED_` are run as well.",
+             .read = nullptr,
+             .reader = Reader::Tool},
     Variable{
-        "FERMATA_STRATEGY", "portfolio",
-        "Who decides what runs next: `portfolio` (those that follow, by turns), `random`, "
-        "`urw` (every interleaving as likely as any other), `pos` (every order of what is "
-        "dependent), `pct:D` (priorities with D-1 changes), `delay:D` (production's order with D "
-        "delays), `fifo` (production's order; only the outside world varies), `dfs` (every "
-        "schedule, in a calm world), `dfs:N` (those with at most N picks unlike production's), "
-        "`calm` (nothing varies), `bytes:HEX` (an input that a fuzzer has found).",
-        [](Options& options, std::string_view text) {
-          options.strategy = make_strategy(text)->name();
-        }},
-    Variable{"FERMATA_TIME", "", "How long to explore, in real time; the end of it is a pass.",
-             nullptr, Reader::Tool},
-    Variable{"FERMATA_TIME_LIMIT", "24h",
-             "A run that takes longer, in virtual time, is a livelock. Units: ns, us, ms, s, min, "
-             "h.",
-             [](Options& options, std::string_view text) {
-               options.limits.time = parse_duration(text);
-             }},
-    Variable{"FERMATA_TRACE", "off",
-             "`steps`: the trace hash after each step of a failing run is written next to its "
-             "tape.",
-             [](Options& options, std::string_view text) {
-               options.trace = parse_either(text, "off", "steps");
-             }},
+        .name = "FERMATA_EVENTS",
+        .default_text = "",
+        .meaning =
+            "Set by `fermata` for the processes it starts: the file for what they have to tell.",
+        .read = [](Options& options, std::string_view text) { options.events = parse_path(text); },
+        .reader = Reader::Inner},
+    Variable{.name = "FERMATA_EXPLAIN",
+             .default_text = "auto",
+             .meaning =
+                 "Whether a failing run is explained: its steps, the decision that decides, the "
+                 "nearest run that passes. `auto`: when it was found by exploring. `on`: also in a "
+                 "replay, with the functions that were suspended. Or `off`.",
+             .read = [](Options& options,
+                        std::string_view text) { options.explain = parse_when(text); }},
+    Variable{.name = "FERMATA_FAULTS",
+             .default_text = "all",
+             .meaning =
+                 "Which faults the simulated world may have: `all`, `none`, or kinds with commas "
+                 "between, such as `delay,reset`.",
+             .read =
+                 [](Options& options, std::string_view text) {
+                   options.faults = FaultSet::parse(text);
+                   options.faults_text = text;
+                 }},
+    Variable{.name = "FERMATA_FILTER",
+             .default_text = "*",
+             .meaning = "Which tests, as GoogleTest's filters have it: `*` and `?`, `:` between "
+                        "patterns, those "
+                        "after `-` are left out.",
+             .read = nullptr,
+             .reader = Reader::Tool},
+    Variable{.name = "FERMATA_FIRST_RUN",
+             .default_text = "0",
+             .meaning = "The number of the first run, counted from 0: a part of an exploration.",
+             .read = [](Options& options,
+                        std::string_view text) { options.first_run = parse_count(text); }},
     Variable{
-        "FERMATA_TWIN", "",
-        "With FERMATA_CHECK_DETERMINISM=twin: the same test program, built by another "
-        "compiler or with other options, to be compared with as well.",
-        [](Options& options, std::string_view text) { options.twin_program = parse_path(text); }},
+        .name = "FERMATA_FUZZ",
+        .default_text = "",
+        .meaning =
+            "`Suite.Name`: a program that is linked with the fuzzer fuzzes this test, and takes "
+            "the fuzzer's arguments; one without refuses.",
+        .read =
+            [](Options& options, std::string_view text) {
+              if (text.empty()) throw UsageError("expected Suite.Name");
+              options.fuzz = text;
+            }},
     Variable{
-        "FERMATA_TWIN_TASK", "",
-        "Set by a test process for its twin: the files for what to do and for what came of it.",
-        [](Options& options, std::string_view text) { options.twin_task = parse_path(text); },
-        Reader::Inner},
-    Variable{"FERMATA_UNTIL_STABLE", "",
-             "Stop exploring a test when less than this share of its runs, such as `1%`, is new.",
-             nullptr, Reader::Tool},
-    Variable{"FERMATA_VERBOSE", "off",
-             "`on`: the first lines also say which program, faults and limits, and each test which "
-             "faults its first run had.",
-             nullptr, Reader::Tool},
-    Variable{"FERMATA_WALL_LIMIT", "60s",
-             "A run that takes longer, in real time, hangs: its process is killed.", nullptr,
-             Reader::Tool},
+        .name = "FERMATA_GUARD",
+        .default_text = "fail",
+        .meaning =
+            "What simulated code is answered that asks the real world for the time, random "
+            "numbers, a thread or a sleep: `fail`, the run fails; `warn`, a line on the standard "
+            "error stream; `off`, nothing.",
+        .read =
+            [](Options& options, std::string_view text) {
+              constexpr std::array<std::string_view, 3> kChoices = {"fail", "warn", "off"};
+              options.guard.mode = static_cast<GuardMode>(parse_choice(text, kChoices));
+            }},
+    Variable{
+        .name = "FERMATA_GUARD_ALLOW",
+        .default_text = "",
+        .meaning =
+            "Functions, with commas between, that simulated code may call all the same, such as "
+            "`clock_gettime,time`.",
+        .read =
+            [](Options& options, std::string_view text) {
+              options.guard.allowed = GuardOptions::parse_allowed(text);
+            }},
+    Variable{.name = "FERMATA_INSTANT_LIMIT",
+             .default_text = "500000",
+             .meaning =
+                 "More steps and timers than this on one machine while its time stands still are a "
+                 "livelock.",
+             .read =
+                 [](Options& options, std::string_view text) {
+                   options.limits.steps_at_instant = parse_positive(text);
+                 }},
+    Variable{.name = "FERMATA_JOBS",
+             .default_text = "",
+             .meaning = "How many processes explore at a time; as many as there are processors.",
+             .read = nullptr,
+             .reader = Reader::Tool},
+    Variable{.name = "FERMATA_JSON",
+             .default_text = "",
+             .meaning = "A file for the result as JSON lines.",
+             .read = nullptr,
+             .reader = Reader::Tool},
+    Variable{.name = "FERMATA_JUNIT",
+             .default_text = "",
+             .meaning = "A file for the result as JUnit XML.",
+             .read = nullptr,
+             .reader = Reader::Tool},
+    Variable{
+        .name = "FERMATA_KEEP_GOING",
+        .default_text = "off",
+        .meaning =
+            "`on`: explore on after a failure, and keep of each signature the run of fewest steps.",
+        .read = [](Options& options,
+                   std::string_view text) { options.keep_going = parse_switch(text); }},
+    Variable{
+        .name = "FERMATA_LIST",
+        .default_text = "",
+        .meaning = "Set by `fermata`: the file for the list of simulated tests; none is run.",
+        .read = [](Options& options, std::string_view text) { options.list = parse_path(text); },
+        .reader = Reader::Inner},
+    Variable{.name = "FERMATA_MEMORY_LIMIT",
+             .default_text = "",
+             .meaning = "How much address space each process may have, such as `512M` or `2G`.",
+             .read = nullptr,
+             .reader = Reader::Tool},
+    Variable{.name = "FERMATA_OBLIGATIONS",
+             .default_text = "program",
+             .meaning =
+                 "Who must see each FERMATA_SOMETIMES hold and come to each FERMATA_REACHABLE: "
+                 "`program`, all of its simulated tests together, judged when all of them are run; "
+                 "`test`, also each test what it comes by; `off`, nobody.",
+             .read =
+                 [](Options& options, std::string_view text) {
+                   constexpr std::array<std::string_view, 3> kChoices = {"program", "test", "off"};
+                   options.obligations = static_cast<Obligations>(parse_choice(text, kChoices));
+                 }},
+    Variable{
+        .name = "FERMATA_OUT",
+        .default_text = "fermata-out",
+        .meaning = "The folder for the tapes of failing runs.",
+        .read = [](Options& options, std::string_view text) { options.out = parse_path(text); }},
+    Variable{
+        .name = "FERMATA_POST_MORTEM",
+        .default_text = "",
+        .meaning =
+            "Set by `fermata`: the last of the runs ends its process, or takes longer than this; "
+            "it is made again in processes of its own, and made small.",
+        .read =
+            [](Options& options, std::string_view text) {
+              options.crash_limit =
+                  std::chrono::duration_cast<std::chrono::milliseconds>(parse_duration(text));
+            },
+        .reader = Reader::Inner},
+    Variable{.name = "FERMATA_PROGRAM",
+             .default_text = "",
+             .meaning =
+                 "The test program to replay a tape with, instead of the one that the tape names.",
+             .read = nullptr,
+             .reader = Reader::Tool},
+    Variable{
+        .name = "FERMATA_REPLAY",
+        .default_text = "",
+        .meaning = "A tape to replay, instead of exploring.",
+        .read = [](Options& options, std::string_view text) { options.replay = parse_path(text); }},
+    Variable{
+        .name = "FERMATA_REPLAY_MODE",
+        .default_text = "strict",
+        .meaning =
+            "`strict`: the first draw that is not the tape's is an error. `best`: what matches is "
+            "applied, the rest is calm.",
+        .read =
+            [](Options& options, std::string_view text) {
+              const bool best = parse_either(text, "strict", "best");
+              options.replay_mode = best ? ReplayMode::Best : ReplayMode::Strict;
+            }},
+    Variable{
+        .name = "FERMATA_REPORT",
+        .default_text = "auto",
+        .meaning =
+            "A file for the report of a replay: a page that shows the run, or what "
+            "FERMATA_REPORT_FORMAT says. `auto`: only of a failure that was found by exploring, "
+            "beside its tape. `off`: none.",
+        .read =
+            [](Options& options, std::string_view text) {
+              options.reports = text != "off";
+              options.report = text == "off" || text == "auto" ? "" : parse_path(text);
+            }},
+    Variable{
+        .name = "FERMATA_REPORT_FORMAT",
+        .default_text = "",
+        .meaning =
+            "`html`, `chrome` (a trace for Perfetto), `pcap` (what the machines sent each other) "
+            "or `json`; as the name of the file has it, and `html` beside a tape.",
+        .read = [](Options& options,
+                   std::string_view text) { options.report_format = parse_report_format(text); }},
+    Variable{
+        .name = "FERMATA_RESUME",
+        .default_text = "off",
+        .meaning = "`on`: go on with the exploration that was interrupted in the output folder.",
+        .read = nullptr,
+        .reader = Reader::Tool},
+    Variable{.name = "FERMATA_RUNS",
+             .default_text = "1000",
+             .meaning = "How many schedules each test explores; 1 when only FERMATA_SEED is set.",
+             .read = [](Options& options,
+                        std::string_view text) { options.runs = parse_positive(text); }},
+    Variable{
+        .name = "FERMATA_SEED",
+        .default_text = "1",
+        .meaning =
+            "Decimal digits, `0x` hex or exactly 40 hex digits (a commit). Alone: exactly this "
+            "run. With FERMATA_RUNS: the base of as many.",
+        .read = [](Options& options, std::string_view text) { options.seed = parse_seed(text); }},
+    Variable{.name = "FERMATA_SHARD",
+             .default_text = "",
+             .meaning = "`i/n`: explore the i-th of n parts.",
+             .read = nullptr,
+             .reader = Reader::Tool},
+    Variable{
+        .name = "FERMATA_SHARDS",
+        .default_text = "",
+        .meaning = "How many shards there are, where JOB_COMPLETION_INDEX says which one this is.",
+        .read = nullptr,
+        .reader = Reader::Tool},
+    Variable{
+        .name = "FERMATA_SHRINK",
+        .default_text = "auto",
+        .meaning =
+            "Whether a failing run is made small, with the same signature. `auto`: when it was "
+            "found by exploring. `on`: also in a replay, which writes the smaller tape beside "
+            "the one it replays. Or `off`.",
+        .read = [](Options& options, std::string_view text) { options.shrink = parse_when(text); }},
+    Variable{
+        .name = "FERMATA_SHRINK_RUNS",
+        .default_text = "500",
+        .meaning =
+            "How many runs in a row have to be in vain before the search for a smaller failing run "
+            "ends.",
+        .read = [](Options& options,
+                   std::string_view text) { options.shrink_runs = parse_positive(text); }},
+    Variable{.name = "FERMATA_STEP_LIMIT",
+             .default_text = "1000000",
+             .meaning = "A run of more steps is a livelock.",
+             .read = [](Options& options,
+                        std::string_view text) { options.limits.steps = parse_positive(text); }},
+    Variable{
+        .name = "FERMATA_STRATEGY",
+        .default_text = "portfolio",
+        .meaning =
+            "Who decides what runs next: `portfolio` (those that follow, by turns), `random`, "
+            "`urw` (every interleaving as likely as any other), `pos` (every order of what is "
+            "dependent), `pct:D` (priorities with D-1 changes), `delay:D` (production's order with "
+            "D "
+            "delays), `fifo` (production's order; only the outside world varies), `dfs` (every "
+            "schedule, in a calm world), `dfs:N` (those with at most N picks unlike production's), "
+            "`calm` (nothing varies), `bytes:HEX` (an input that a fuzzer has found).",
+        .read = [](Options& options,
+                   std::string_view text) { options.strategy = make_strategy(text)->name(); }},
+    Variable{.name = "FERMATA_TIME",
+             .default_text = "",
+             .meaning = "How long to explore, in real time; the end of it is a pass.",
+             .read = nullptr,
+             .reader = Reader::Tool},
+    Variable{
+        .name = "FERMATA_TIME_LIMIT",
+        .default_text = "24h",
+        .meaning =
+            "A run that takes longer, in virtual time, is a livelock. Units: ns, us, ms, s, min, "
+            "h.",
+        .read = [](Options& options,
+                   std::string_view text) { options.limits.time = parse_duration(text); }},
+    Variable{
+        .name = "FERMATA_TRACE",
+        .default_text = "off",
+        .meaning =
+            "`steps`: the trace hash after each step of a failing run is written next to its "
+            "tape.",
+        .read = [](Options& options,
+                   std::string_view text) { options.trace = parse_either(text, "off", "steps"); }},
+    Variable{.name = "FERMATA_TWIN",
+             .default_text = "",
+             .meaning =
+                 "With FERMATA_CHECK_DETERMINISM=twin: the same test program, built by another "
+                 "compiler or with other options, to be compared with as well.",
+             .read = [](Options& options,
+                        std::string_view text) { options.twin_program = parse_path(text); }},
+    Variable{
+        .name = "FERMATA_TWIN_TASK",
+        .default_text = "",
+        .meaning =
+            "Set by a test process for its twin: the files for what to do and for what came of it.",
+        .read = [](Options& options,
+                   std::string_view text) { options.twin_task = parse_path(text); },
+        .reader = Reader::Inner},
+    Variable{
+        .name = "FERMATA_UNTIL_STABLE",
+        .default_text = "",
+        .meaning =
+            "Stop exploring a test when less than this share of its runs, such as `1%`, is new.",
+        .read = nullptr,
+        .reader = Reader::Tool},
+    Variable{
+        .name = "FERMATA_VERBOSE",
+        .default_text = "off",
+        .meaning =
+            "`on`: the first lines also say which program, faults and limits, and each test which "
+            "faults its first run had.",
+        .read = nullptr,
+        .reader = Reader::Tool},
+    Variable{.name = "FERMATA_WALL_LIMIT",
+             .default_text = "60s",
+             .meaning = "A run that takes longer, in real time, hangs: its process is killed.",
+             .read = nullptr,
+             .reader = Reader::Tool},
 };
 
 /// CMake's, for find_package; and the runtime's own (fermata/drivers/factory.hpp).

@@ -58,7 +58,8 @@ class Exploration {
       if (auto mismatch = runner_.twin(seed, one)) {
         failure = std::move(mismatch);
       } else if (options_.keep_checked) {
-        result_.checked.push_back(CheckedRun{run, seed, runner_.strategy(), one});
+        result_.checked.push_back(
+            CheckedRun{.run = run, .seed = seed, .strategy = runner_.strategy(), .result = one});
       }
     }
     const bool failed = failure.has_value();

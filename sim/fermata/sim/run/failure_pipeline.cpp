@@ -134,8 +134,10 @@ bool FailurePipeline::comes_back(FoundFailure& found, const Reproduction& reprod
   FERMATA_ASSERT(found.repeatable);
   Failure& failure = found.failure;
   if (failure.verdict == Verdict::Nondeterminism) return true;
-  const Fingerprint here{failure.signature(), found.tape.trace_hash, found.steps,
-                         found.end.nanoseconds};
+  const Fingerprint here{.signature = failure.signature(),
+                         .trace_hash = found.tape.trace_hash,
+                         .steps = found.steps,
+                         .end = found.end.nanoseconds};
   try {
     const std::optional<Fingerprint> there =
         run_in_fresh_process(settings_of(reproduction, options_), test_);

@@ -65,8 +65,11 @@ RunResult Runner::run_in(World& world, const WorldOptions& options,
   world.node("main", [this] { program_.body(*running_); });
   world.run();
   if (options.chronicle != nullptr) options.chronicle->ended(world.now(), world.trace_hash());
-  return RunResult{world.failure(), world.trace_hash(), world.steps(), decisions_.log().draws(),
-                   world.now()};
+  return RunResult{.failure = world.failure(),
+                   .trace_hash = world.trace_hash(),
+                   .steps = world.steps(),
+                   .draws = decisions_.log().draws(),
+                   .end = world.now()};
 }
 
 std::optional<Failure> Runner::twin(std::uint64_t seed, const RunResult& before) {

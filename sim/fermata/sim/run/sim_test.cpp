@@ -151,8 +151,10 @@ class SimTest {
 
   void fail(FoundFailure found) const {
     FERMATA_ASSERT(found.run >= options_.first_run);
-    const Reproduction exploration{base_seed(), found.run - options_.first_run + 1,
-                                   options_.strategy, options_.first_run};
+    const Reproduction exploration{.seed = base_seed(),
+                                   .runs = found.run - options_.first_run + 1,
+                                   .strategy = options_.strategy,
+                                   .first_run = options_.first_run};
     const std::uint64_t runs = options_.all_runs.value_or(options_.first_run + runs_of(options_));
     failures_.explored(std::move(found), exploration, runs);
   }
@@ -162,9 +164,11 @@ class SimTest {
     FERMATA_ASSERT(!options_.confirm.empty());
     Runner runner(program_, options_.strategy, world_options(options_));
     const RunResult result = runner.run(base_seed());
-    leave_fingerprint(
-        Fingerprint{result.signature(), result.trace_hash, result.steps, result.end.nanoseconds},
-        options_.confirm);
+    leave_fingerprint(Fingerprint{.signature = result.signature(),
+                                  .trace_hash = result.trace_hash,
+                                  .steps = result.steps,
+                                  .end = result.end.nanoseconds},
+                      options_.confirm);
   }
 
   void fuzz() const {
@@ -238,8 +242,10 @@ class SimTest {
       replayed.found = describe_failure(runner, program_, std::move(*failure), result, tape);
     } else {
       replayed.passing = RunReport{.test = name_, .seed = tape.seed, .strategy = tape.strategy};
-      replayed.passing->runs.push_back(
-          {"run", runner.chronicle(), runner.decisions().names().all(), std::nullopt});
+      replayed.passing->runs.push_back({.title = "run",
+                                        .chronicle = runner.chronicle(),
+                                        .names = runner.decisions().names().all(),
+                                        .decisive = std::nullopt});
     }
     FERMATA_ASSERT(replayed.found.has_value() != replayed.passing.has_value());
     return replayed;

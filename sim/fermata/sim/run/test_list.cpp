@@ -53,7 +53,7 @@ bool register_simulated_test(const char* suite, const char* name, const char* fi
   if (simulated_tests().empty()) {
     ::testing::UnitTest::GetInstance()->listeners().Append(new Lister);
   }
-  simulated_tests().push_back({suite, name, file, line});
+  simulated_tests().push_back({.suite = suite, .name = name, .file = file, .line = line});
   return true;
 }
 

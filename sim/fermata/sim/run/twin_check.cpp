@@ -23,7 +23,10 @@ const std::array<Circumstances, 3> kEach = {
     Circumstances{.memory = false, .environment = false, .locale = true, .program = {}}};
 
 Fingerprint print_of(const RunResult& result) {
-  return {result.signature(), result.trace_hash, result.steps, result.end.nanoseconds};
+  return {.signature = result.signature(),
+          .trace_hash = result.trace_hash,
+          .steps = result.steps,
+          .end = result.end.nanoseconds};
 }
 
 TwinRun twin_run(const CheckedRun& run) { return {run.seed, run.strategy}; }

@@ -35,7 +35,8 @@ void AnswerSource::end(std::uint64_t draws, std::uint64_t picks, bool is_new, bo
   if (replay_ != nullptr) {
     replay_->finish(draws);
   } else {
-    strategy_.end_run(RunSummary{picks, is_new, failed, courses_});
+    strategy_.end_run(
+        RunSummary{.picks = picks, .is_new = is_new, .failed = failed, .courses = courses_});
   }
 }
 

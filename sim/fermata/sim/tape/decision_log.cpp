@@ -34,8 +34,8 @@ void DecisionLog::add(const Draw& draw, std::uint64_t value, Instant at) {
 void DecisionLog::add_pick(const Draw& draw, std::size_t chosen, const Candidates& candidates) {
   FERMATA_ASSERT(chosen < candidates.size());
   if (pick_records_.size() == kMostPickRecords) return;
-  PickRecord& pick =
-      pick_records_.emplace_back(PickRecord{draw.index, draw.occurrence, chosen, {}});
+  PickRecord& pick = pick_records_.emplace_back(
+      PickRecord{.index = draw.index, .occurrence = draw.occurrence, .chosen = chosen});
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     pick.candidates.push_back(candidates.path(i));
   }

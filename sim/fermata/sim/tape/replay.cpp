@@ -135,7 +135,11 @@ std::string Replay::summary() const {
 
 void Replay::diverge(std::string expected, std::string got) {
   FERMATA_ASSERT(!divergence_);
-  divergence_ = Divergence{std::move(expected), std::move(got), Instant{}, 0, ""};
+  divergence_ = Divergence{.expected = std::move(expected),
+                           .got = std::move(got),
+                           .at = Instant{},
+                           .step = 0,
+                           .coroutine = ""};
   if (whereabouts_ == nullptr) return;
   divergence_->at = whereabouts_->now();
   divergence_->step = whereabouts_->step();

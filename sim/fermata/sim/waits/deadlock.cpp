@@ -169,9 +169,11 @@ class Diagnostician {
     if (last->end) text += fmt::format(", the last one in step {}", last->end->step);
     finding.kind = is_channel ? WaitClass::Orphan : WaitClass::LostWakeUp;
     finding.text = std::move(text);
-    finding.culprit =
-        Deed{last->who, last->end ? last->end->did : "ended",  last->since,
-             {},        last->end ? last->end->at : Instant{}, last->end ? last->end->step : 0};
+    finding.culprit = Deed{.who = last->who,
+                           .did = last->end ? last->end->did : "ended",
+                           .place = last->since,
+                           .at = last->end ? last->end->at : Instant{},
+                           .step = last->end ? last->end->step : 0};
   }
 
   // --- those who could go on and do not come to it ---
@@ -207,7 +209,7 @@ class Diagnostician {
     finding.waiters.push_back(coroutine);
     finding.text = std::move(text);
     if (!overtaken_by.empty()) {
-      finding.culprit = Deed{overtaken_by.front(), "overtook", {}, {}, {}, 0};
+      finding.culprit = Deed{.who = overtaken_by.front(), .did = "overtook", .step = 0};
     }
     diagnosis_.findings.push_back(std::move(finding));
   }

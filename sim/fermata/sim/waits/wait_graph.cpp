@@ -194,10 +194,11 @@ class Builder {
     FERMATA_ASSERT(object < graph_.objects.size());
     const std::size_t by = index_of(runtime, id);
     if (by != WaitGraph::kNone) {
-      graph_.objects[object].holds.push_back({by, certainty, std::move(how), std::move(since)});
+      graph_.objects[object].holds.push_back(
+          {.by = by, .certainty = certainty, .how = std::move(how), .since = std::move(since)});
       return;
     }
-    WaitGraph::Former former{{}, std::move(how), std::move(since), std::nullopt};
+    WaitGraph::Former former{.how = std::move(how), .since = std::move(since), .end = std::nullopt};
     former.who = label(runtime, fmt::format("coroutine {}", id));
     const WaitHistory* history = history_of(*asked_[object].event);
     if (history != nullptr) {
@@ -266,7 +267,7 @@ class Builder {
     auto& holds = graph_.objects[object].holds;
     const bool known =
         std::any_of(holds.begin(), holds.end(), [&](const auto& hold) { return hold.by == by; });
-    if (!known) holds.push_back({by, certainty, how, {}});
+    if (!known) holds.push_back({.by = by, .certainty = certainty, .how = how});
   }
 
   /// Whoever waits at `end`, one of a connection, or has used it; those who have ended only with
@@ -296,7 +297,8 @@ class Builder {
     if (found != index_.end()) {
       hold_once(object, found->second, Certainty::Likely, how);
     } else {
-      graph_.objects[object].former.push_back({person.label, how, {}, std::nullopt});
+      graph_.objects[object].former.push_back(
+          {.who = person.label, .how = how, .end = std::nullopt});
     }
   }
 
@@ -323,7 +325,7 @@ class Builder {
         if (each.state != WaitGraph::State::Waiting || each.sleeps) continue;
         if (joins_others(each) != joins || waits_for(each, object)) continue;
         const char* how = full ? "could be received by" : "could be sent to by";
-        node.holds.push_back({i, Certainty::Possible, how, {}});
+        node.holds.push_back({.by = i, .certainty = Certainty::Possible, .how = how});
       }
     }
   }
@@ -451,7 +453,9 @@ std::size_t Builder::object_of(const Event& event, const CoroutineBase& waiter) 
   const bool fresh = object == next;
   if (fresh) {
     graph_.objects.emplace_back();
-    asked_.push_back({&subject, nullptr, {}, {}, event.kind() == EventKind::Coroutine});
+    asked_.push_back({.event = &subject,
+                      .far_end = nullptr,
+                      .is_coroutine = event.kind() == EventKind::Coroutine});
     ask(object, event, waiter);
   }
   FERMATA_ASSERT(object < graph_.objects.size());

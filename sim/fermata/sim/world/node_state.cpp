@@ -48,8 +48,11 @@ NodeState::NodeState(Stage& stage, std::string_view name, NodeState* machine)
 NodeState::~NodeState() { stage_.contexts().release(*context_); }
 
 void NodeState::make_runtime() {
-  auto reactor = std::make_unique<SimReactor>(
-      *this, Surroundings{stage_.network(), stage_.program_table(), disk(), terminal()});
+  auto reactor =
+      std::make_unique<SimReactor>(*this, Surroundings{.network = stage_.network(),
+                                                       .programs = stage_.program_table(),
+                                                       .disk = disk(),
+                                                       .terminal = terminal()});
   reactor_ = reactor.get();
   RuntimeOptions options;
   options.name = name_;
@@ -496,19 +499,21 @@ void NodeState::record_incident(std::string_view kind, std::string_view what, co
   const std::string& name = host().name();
   std::string text = other == nullptr ? fmt::format("machine '{}' {}", name, what)
                                       : fmt::format("{} -> {}: {}", name, other->name(), what);
-  chronicle_->record_incident({std::string(kind), std::move(text), name,
-                               other != nullptr ? other->name() : std::string(),
-                               earliest_visible_time(), until});
+  chronicle_->record_incident({.kind = std::string(kind),
+                               .text = std::move(text),
+                               .machine = name,
+                               .other = other != nullptr ? other->name() : std::string(),
+                               .at = earliest_visible_time(),
+                               .until = until});
 }
 
 void NodeState::killed_by_signal(int signum) {
   FERMATA_ASSERT(signum > 0);
-  stage_.fail(Failure{Verdict::Safety,
-                      fmt::format("signal {} kills '{}': nobody there expects it", signum, name_),
-                      {},
-                      now_,
-                      stage_.begun,
-                      {}});
+  stage_.fail(Failure{
+      .verdict = Verdict::Safety,
+      .message = fmt::format("signal {} kills '{}': nobody there expects it", signum, name_),
+      .at = now_,
+      .step = stage_.begun});
   throw AbandonRun{};
 }
 

@@ -9,7 +9,7 @@ namespace fermata::sim::detail {
 
 void TurnOrder::add(Member& member, Instant when, std::uint64_t last_ran, std::uint32_t number) {
   FERMATA_ASSERT(!member.in_order());
-  heap_.push({when, last_ran, number, &member});
+  heap_.push({.when = when, .last_ran = last_ran, .number = number, .member = &member});
   FERMATA_ASSERT(member.in_order());
   FERMATA_ASSERT(earliest() <= when);
 }

@@ -140,8 +140,11 @@ void World::run() {
 }
 
 void World::fail(Verdict verdict, std::string message) {
-  state_->fail(
-      Failure{verdict, std::move(message), current_coroutine(), now(), present_step(), {}});
+  state_->fail(Failure{.verdict = verdict,
+                       .message = std::move(message),
+                       .coroutine = current_coroutine(),
+                       .at = now(),
+                       .step = present_step()});
 }
 
 void World::fail(Failure failure) { state_->fail(std::move(failure)); }

@@ -170,7 +170,8 @@ void WorldState::heal() {
   for (NodeState* node : nodes_) node->note_course(false);
   faults_.stop();
   if (options_.chronicle != nullptr && !over()) {
-    options_.chronicle->record_incident({"heal", "all links are mended", {}, {}, now_, {}});
+    options_.chronicle->record_incident(
+        {.kind = "heal", .text = "all links are mended", .at = now_});
   }
   network_.links().for_each([](LinkState& link) { link.heal(); });
 }
@@ -296,8 +297,10 @@ void WorldState::run_actions() {
   try {
     action_agenda_.run_due(now_);
   } catch (...) {
-    fail(
-        Failure{Verdict::Safety, fermata::describe(std::current_exception()), {}, now_, begun, {}});
+    fail(Failure{.verdict = Verdict::Safety,
+                 .message = fermata::describe(std::current_exception()),
+                 .at = now_,
+                 .step = begun});
   }
   acting_ = nullptr;
 }
@@ -390,8 +393,12 @@ void WorldState::fail(Failure failure) {
 void WorldState::fail_guarded(const char* function, std::string coroutine,
                               const std::string& called_in) {
   FERMATA_ASSERT(in_run_);
-  fail(Failure{Verdict::Nondeterminism, fmt::format("simulated code calls {}", function),
-               std::move(coroutine), now_, begun, "called in\n" + called_in});
+  fail(Failure{.verdict = Verdict::Nondeterminism,
+               .message = fmt::format("simulated code calls {}", function),
+               .coroutine = std::move(coroutine),
+               .at = now_,
+               .step = begun,
+               .explanation = "called in\n" + called_in});
 }
 
 // --- reports ---
@@ -418,12 +425,11 @@ void WorldState::struck(Fault fault, std::uint64_t key) {
       return;
   }
   const NodeState* const node = running_node_;
-  options_.chronicle->record_incident({to_string(fault),
-                                       name_of(key, decisions_.names().all()),
-                                       node != nullptr ? node->machine().name() : std::string(),
-                                       {},
-                                       node != nullptr ? node->now() : now_,
-                                       {}});
+  options_.chronicle->record_incident(
+      {.kind = to_string(fault),
+       .text = name_of(key, decisions_.names().all()),
+       .machine = node != nullptr ? node->machine().name() : std::string(),
+       .at = node != nullptr ? node->now() : now_});
 }
 
 std::string WorldState::current_coroutine() const {
