@@ -49,11 +49,10 @@ std::vector<rc::detail::Reproduce> smaller_than(const rc::Gen<T>& generator,
   return result;
 }
 
-template <class... Arguments>
-void run_sim_property(void (*body)(World& world, Arguments...)) {
-  using Values = std::tuple<std::decay_t<Arguments>...>;
+/// Calls `play(world, values)` in each run, with a tuple that `generator` makes for it.
+template <class Values, class Play>
+void run_sim_property(const rc::Gen<Values>& generator, const Play& play) {
   const std::string test = current_test_name();
-  const auto generator = rc::gen::arbitrary<Values>();
   rc::detail::Reproduce reproduction;
   std::optional<Values> values;
 
@@ -62,9 +61,7 @@ void run_sim_property(void (*body)(World& world, Arguments...)) {
     reproduction = reproduction_for(preparation, test);
     values = shrinkable(generator, reproduction).value();
   };
-  program.body = [&](World& world) {
-    std::apply([&](const auto&... value) { body(world, value...); }, *values);
-  };
+  program.body = [&](World& world) { play(world, std::as_const(*values)); };
   program.arguments = [&] { return rc::toString(*values); };
   program.rapidcheck = [&] { return reproduction_text(reproduction, test); };
   program.smaller_arguments = [&](std::string_view rapidcheck) {
@@ -76,6 +73,14 @@ void run_sim_property(void (*body)(World& world, Arguments...)) {
     return texts;
   };
   run_sim_test(program);
+}
+
+template <class... Arguments>
+void run_sim_property(void (*body)(World& world, Arguments...)) {
+  using Values = std::tuple<std::decay_t<Arguments>...>;
+  run_sim_property(rc::gen::arbitrary<Values>(), [body](World& world, const Values& values) {
+    std::apply([&](const auto&... value) { body(world, value...); }, values);
+  });
 }
 
 }  // namespace fermata::sim::detail
