@@ -8,29 +8,36 @@
 #include <cstdio>
 #include <fermata/sim.hpp>
 #include <string>
+#include <string_view>
 
 #include "fuzz/drawn_program.hpp"
-#include "properties/laws/law.hpp"
+#include "properties/interpreter/machine.hpp"
+#include "properties/program/law.hpp"
 
 namespace fermata::fuzz {
 namespace {
 
-using properties::Law;
+struct Kind {
+  const properties::Law& law;
+  const properties::Profile& profile;
+};
 
-constexpr std::array<const Law*, 4> kLaws = {
-    &properties::kReferenceCounts, &properties::kCallbackDeletion, &properties::kGracefulShutdown,
-    &properties::kDeadlock};
+constexpr std::array<Kind, 4> kKinds = {
+    {{properties::kReferenceCounts, properties::kReferenceCountsProfile},
+     {properties::kCallbackDeletion, properties::kCallbackDeletionProfile},
+     {properties::kGracefulShutdown, properties::kGracefulShutdownProfile},
+     {properties::kDeadlock, properties::kDeadlockProfile}}};
 
 SIM_TEST(CoreLaws, HoldForEveryProgram) {
   static properties::Machine machine;
   Chooser& chooser = *current_runtime().kernel().chooser;
-  const std::uint64_t number = chooser.draw(Stream::Workload, sim::key_of("law"), kLaws.size());
-  const properties::Program program = drawn_program(chooser, kLaws[number]->profile);
-  properties::play(machine, program, world);
+  const std::uint64_t number = chooser.draw(Stream::Workload, sim::key_of("law"), kKinds.size());
+  const properties::Program program = drawn_program(chooser, kKinds[number].profile);
+  machine.play(program, world);
   if (!world.failure()) return;
   const std::string text = to_text(program);
-  std::printf("%.*s\n%s", static_cast<int>(kLaws[number]->sentence.size()),
-              kLaws[number]->sentence.data(), text.c_str());
+  const std::string_view sentence = kKinds[number].law.sentence;
+  std::printf("%.*s\n%s", static_cast<int>(sentence.size()), sentence.data(), text.c_str());
 }
 
 }  // namespace

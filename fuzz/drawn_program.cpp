@@ -6,9 +6,9 @@
 namespace fermata::fuzz {
 namespace {
 
-using properties::Ops;
 using properties::Program;
-using properties::Script;
+using properties::Steps;
+using properties::Weights;
 using sim::key_of;
 
 class Drawer {
@@ -19,13 +19,14 @@ class Drawer {
     return chooser_.draw(Stream::Workload, key, bound);
   }
 
-  Script script(std::uint64_t place, const Ops& ops, std::uint64_t most) {
-    Script script(below(key_of(place, "steps"), most + 1));
-    for (std::size_t i = 0; i < script.size(); ++i) {
-      const std::uint64_t number = below(key_of(place, i), properties::step_choices(ops));
-      script[i] = properties::step_of(ops, static_cast<unsigned>(number));
+  Steps steps(std::uint64_t place, const Weights& ops, std::uint64_t most) {
+    const properties::Vocabulary vocabulary = properties::program_steps(ops);
+    Steps steps(below(key_of(place, "steps"), most + 1));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const std::uint64_t number = below(key_of(place, i), vocabulary.size());
+      steps[i] = vocabulary.step(static_cast<unsigned>(number));
     }
-    return script;
+    return steps;
   }
 
  private:
@@ -43,16 +44,17 @@ properties::Program drawn_program(Chooser& chooser, const properties::Profile& p
   program.events.resize(1 + drawer.below(kEvents, 4));
   for (std::size_t i = 0; i < program.events.size(); ++i) {
     const std::uint64_t number = drawer.below(key_of(kEvents, i), profile.events.total());
-    program.events[i] = profile.events.choose(static_cast<unsigned>(number));
+    const auto event = profile.events.choose(static_cast<unsigned>(number));
+    program.events[i] = static_cast<properties::ProgramEvent>(event);
   }
   program.bodies.resize(1 + 3 + drawer.below(kBodies, 8));
   for (std::size_t i = 0; i < program.bodies.size(); ++i) {
     program.bodies[i] =
-        drawer.script(key_of(kBodies, i), i == 0 ? profile.main : profile.body, i == 0 ? 40 : 16);
+        drawer.steps(key_of(kBodies, i), i == 0 ? profile.main : profile.body, i == 0 ? 40 : 16);
   }
   program.callbacks.resize(1 + drawer.below(kCallbacks, 4));
   for (std::size_t i = 0; i < program.callbacks.size(); ++i) {
-    program.callbacks[i] = drawer.script(key_of(kCallbacks, i), profile.callback, 8);
+    program.callbacks[i] = drawer.steps(key_of(kCallbacks, i), profile.callback, 8);
   }
   return program;
 }

@@ -6,8 +6,7 @@
 // draws give a program that does nothing.
 
 #include "fermata/core/chooser.hpp"
-#include "properties/program/generate.hpp"
-#include "properties/program/program.hpp"
+#include "properties/program/law.hpp"
 
 namespace fermata::fuzz {
 

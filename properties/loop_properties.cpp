@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fermata/sim.hpp>
 #include <map>
 #include <ostream>
 #include <string>
@@ -11,8 +12,8 @@
 
 #include "fermata/core/suspend.hpp"
 #include "fermata/loop/loop.hpp"
-#include "properties/laws/expect_law.hpp"
-#include "properties/loop/laws.hpp"
+#include "properties/laws/holds.hpp"
+#include "properties/loop/ledger.hpp"
 #include "properties/loop/play.hpp"
 #include "properties/loop/script.hpp"
 #include "properties/models/loop_model.hpp"
@@ -135,10 +136,11 @@ unsigned play_all(const ArmKind& kind, const LoopRules& rules, const LoopScriptO
   return played;
 }
 
+SIM_TEST(LoopTcp, KeepsTheLedgerOfEveryByte) { keep_ledger(world); }
+
 TEST(Loop, HoldsUnderEveryStrategy) {
-  for (const LoopLaw* law : loop_laws()) {
-    expect_under_other_strategies(law->name, law->exploration());
-  }
+  EXPECT_TRUE(holds_under_other_strategies(kLoopModel));
+  EXPECT_TRUE(holds_under_other_strategies(kLoopLedger));
 }
 
 class LoopOnArm : public ::testing::TestWithParam<ArmKind> {};

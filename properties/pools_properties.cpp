@@ -3,31 +3,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fermata/sim_property.hpp>
+#include <fermata/sim.hpp>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fermata/runtime.hpp"
-#include "properties/laws/expect_law.hpp"
-#include "properties/scripts/law.hpp"
 #include "tests/support/checks.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
-
-SIM_PROPERTY(Pools, LendEachResourceToOneAtATime, (const ScriptOf<kPools> script)) {
-  play(kPools, script, world);
-}
-
-TEST(Pools, HoldUnderEveryStrategy) {
-  FERMATA_CHECKS("CORE-GL-08", "G-05");
-  FERMATA_CHECKS("POOL-01", "POOL-02", "POOL-03", "POOL-04", "POOL-05", "POOL-07", "POOL-10",
-                 "POOL-11", "POOL-12", "POOL-14", "POOL-15", "POOL-16", "POOL-17", "POOL-19",
-                 "POOL-20", "POOL-21", "POOL-22", "G-03");
-  expect_under_other_strategies(kPools.name, exploration_of(kPools));
-}
 
 /// Three users share a pool in which everything suspends; resources are counted.
 class PoolLedger {
@@ -88,4 +74,4 @@ SIM_TEST(Pools, LoseNothingWhereverTheyAreInterrupted) {
 }
 
 }  // namespace
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

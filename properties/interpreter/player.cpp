@@ -26,15 +26,15 @@ struct Footprint {
 
 class ScriptTask final : public Microtask {
  public:
-  ScriptTask(Stage& stage, Player& player, std::size_t number)
-      : stage_(stage), player_(player), number_(number) {}
+  ScriptTask(ProgramState& state, Player& player, std::size_t number)
+      : state_(state), player_(player), number_(number) {}
   void run() override {
-    ++stage_.microtasks_run;
+    ++state_.microtasks_run;
     player_.play_callback(number_, nullptr);
   }
 
  private:
-  Stage& stage_;
+  ProgramState& state_;
   Player& player_;
   std::size_t number_;
 };
@@ -50,21 +50,21 @@ void wake_when_closed(Registration& registration, Event& event, const Outcome& o
 // --- what it plays with
 // ---------------------------------------------------------------------------
 
-Stage::~Stage() {
+ProgramState::~ProgramState() {
   for (Listener* listener : listeners) {
     if (Event* event = listener->event()) event->remove_callback(*listener);
     listener->release();
   }
 }
 
-SharedEvent* Stage::shared(std::uint64_t serial) noexcept {
+SharedEvent* ProgramState::shared(std::uint64_t serial) noexcept {
   for (SharedEvent& each : events) {
     if (each.serial == serial) return &each;
   }
   return nullptr;
 }
 
-Task* Stage::task(std::uint64_t serial) noexcept {
+Task* ProgramState::task(std::uint64_t serial) noexcept {
   for (Task& each : tasks) {
     if (each.serial == serial) return &each;
   }
@@ -73,14 +73,14 @@ Task* Stage::task(std::uint64_t serial) noexcept {
 
 void Listener::run(Event& event, const Outcome&) {
   ++calls_;
-  stage_.turn = 0;  // It is this one that was called, and no waiter.
+  state_.turn = 0;  // It is this one that was called, and no waiter.
   if (role_ == Role::End) {
-    stage_.tasks[number_].life.observed_end();
+    state_.tasks[number_].life.observed_end();
     return;
   }
   if (replaying) return player_.play_callback(number_, nullptr);
-  SharedEvent* shared = stage_.shared(event.serial());
-  stage_.complain(shared->callbacks.call(id_));
+  SharedEvent* shared = state_.shared(event.serial());
+  state_.complain(shared->callbacks.call(id_));
   struct Returned {
     SharedEvent& event;
     ~Returned() { event.callbacks.returned(); }
@@ -89,64 +89,64 @@ void Listener::run(Event& event, const Outcome&) {
     if (shared->fires >= kPeriodicFires) event.close();
     return;
   }
-  if (shared->subject == Subject::Once && !event.closed()) {
-    stage_.complain("CORE-EV-06 (ONCE): a one-shot is not closed when its subscribers run");
+  if (shared->kind == ProgramEvent::Once && !event.closed()) {
+    state_.complain("CORE-EV-06 (ONCE): a one-shot is not closed when its subscribers run");
   }
-  const detail::NoSuspend guard(stage_.runtime());
+  const detail::NoSuspend guard(state_.runtime());
   player_.play_callback(number_, shared);
 }
 
 void Player::create_events() {
-  Runtime& runtime = stage_.runtime();
-  for (const Subject subject : stage_.program.events) {
-    SharedEvent& shared = stage_.events.emplace_back();
-    shared.subject = subject;
-    const Duration span = std::chrono::milliseconds(1 + stage_.events.size());
+  Runtime& runtime = state_.runtime();
+  for (const ProgramEvent kind : state_.program.events) {
+    SharedEvent& shared = state_.events.emplace_back();
+    shared.kind = kind;
+    const Duration span = std::chrono::milliseconds(1 + state_.events.size());
     Ref<Event> event;
-    switch (subject) {
-      case Subject::Signal:
-      case Subject::Promise:
-        event = Ref<Event>::adopt(*new PlainEvent(runtime, subject == Subject::Promise));
+    switch (kind) {
+      case ProgramEvent::Signal:
+      case ProgramEvent::Promise:
+        event = Ref<Event>::adopt(*new PlainEvent(runtime, kind == ProgramEvent::Promise));
         break;
-      case Subject::Once:
+      case ProgramEvent::Once:
         event = Ref<Event>::adopt(*make_timer(runtime, span).detach());
         break;
-      case Subject::Periodic:
+      case ProgramEvent::Periodic:
         event = Ref<Event>::adopt(*make_timer(runtime, span, TimerMode::Periodic).detach());
         break;
-      case Subject::Multishot:
-      case Subject::Hidden:
+      case ProgramEvent::Multishot:
+      case ProgramEvent::Hidden:
         event = Ref<Event>::adopt(*make_timer(runtime, span, TimerMode::Multishot).detach());
-        event->set_hidden(subject == Subject::Hidden);
+        event->set_hidden(kind == ProgramEvent::Hidden);
         break;
     }
     shared.event = event.get();
     shared.serial = event->serial();
     shared.holders.hold();
     shared.references.push_back(std::move(event));
-    if (subject == Subject::Periodic) {
+    if (kind == ProgramEvent::Periodic) {
       subscribe(*shared.event, Listener::Role::Janitor, 0, &shared);
     }
   }
 }
 
 SharedEvent* Player::usable(std::uint8_t subject) {
-  SharedEvent& shared = stage_.events[subject % stage_.events.size()];
+  SharedEvent& shared = state_.events[subject % state_.events.size()];
   return shared.usable() ? &shared : nullptr;
 }
 
 Listener& Player::subscribe(Event& event, Listener::Role role, std::size_t number,
                             SharedEvent* shared) {
-  const auto id = static_cast<std::uint32_t>(stage_.listeners.size());
-  auto* listener = new Listener(stage_, *this, role, id, number);
+  const auto id = static_cast<std::uint32_t>(state_.listeners.size());
+  auto* listener = new Listener(state_, *this, role, id, number);
   listener->add_ref();
-  stage_.listeners.push_back(listener);
+  state_.listeners.push_back(listener);
   if (shared != nullptr && event.closed()) {
     const bool replays = event.replay() != nullptr;
     listener->replaying = true;
     const bool kept = event.add_callback(*listener);
     if (kept || listener->calls() != (replays ? 1 : 0)) {
-      stage_.complain("CORE-EV-08 (WAKE): a subscription to a closed event was kept, or not told");
+      state_.complain("CORE-EV-08 (WAKE): a subscription to a closed event was kept, or not told");
     }
     return *listener;
   }
@@ -160,7 +160,7 @@ Listener& Player::subscribe(Event& event, Listener::Role role, std::size_t numbe
 
 void Player::play_main() {
   create_events();
-  Task& main = stage_.tasks.emplace_back();
+  Task& main = state_.tasks.emplace_back();
   CoroutineBase& self = current_coroutine();
   main.serial = self.serial();
   main.at_end = &subscribe(self, Listener::Role::End, 0, nullptr);
@@ -168,21 +168,21 @@ void Player::play_main() {
 }
 
 void Player::play_body(Task& me) {
-  stage_.complain(me, me.life.entered());
-  const Script& script = stage_.program.bodies[me.body];
-  play(me, script, 0, script.size());
+  state_.complain(me, me.life.entered());
+  const Steps& steps = state_.program.bodies[me.body];
+  play(me, steps, 0, steps.size());
 }
 
-void Player::play(Task& me, const Script& script, std::size_t from, std::size_t to) {
+void Player::play(Task& me, const Steps& steps, std::size_t from, std::size_t to) {
   for (std::size_t at = from; at < to; ++at) {
-    if (++stage_.actions > kActionLimit) return;
-    const Step& step = script[at];
-    if (step.op == Op::Protect || step.op == Op::Catch) {
+    if (++state_.actions > kActionLimit) return;
+    const Step& step = steps[at];
+    if (op_of(step) == Op::Protect || op_of(step) == Op::Catch) {
       const std::size_t end = std::min(to, at + 1 + step.number);
-      if (step.op == Op::Protect) {
-        protect_steps(me, script, at + 1, end);
+      if (op_of(step) == Op::Protect) {
+        protect_steps(me, steps, at + 1, end);
       } else {
-        catch_steps(me, script, at + 1, end, step.subject % 2 == 1);
+        catch_steps(me, steps, at + 1, end, step.subject % 2 == 1);
       }
       at = end - 1;
     } else {
@@ -191,7 +191,7 @@ void Player::play(Task& me, const Script& script, std::size_t from, std::size_t 
   }
 }
 
-void Player::protect_steps(Task& me, const Script& script, std::size_t from, std::size_t to) {
+void Player::protect_steps(Task& me, const Steps& steps, std::size_t from, std::size_t to) {
   bool ended = false;
   const auto leave = [&] {
     --me.protect_depth;
@@ -202,7 +202,7 @@ void Player::protect_steps(Task& me, const Script& script, std::size_t from, std
     const bool expected = std::exchange(me.deferred, false);
     me.protection_cleared = false;
     if (expected && !thrown) {
-      stage_.complain(me,
+      state_.complain(me,
                       "CORE-CO-06 (CANC): the cancellation that waited for the end of a "
                       "protected region was not thrown there");
     }
@@ -211,7 +211,7 @@ void Player::protect_steps(Task& me, const Script& script, std::size_t from, std
   try {
     protect([&] {
       try {
-        play(me, script, from, to);
+        play(me, steps, from, to);
       } catch (...) {
         leave();
         throw;
@@ -229,7 +229,7 @@ void Player::protect_steps(Task& me, const Script& script, std::size_t from, std
   check(false);
 }
 
-void Player::catch_steps(Task& me, const Script& script, std::size_t from, std::size_t to,
+void Player::catch_steps(Task& me, const Steps& steps, std::size_t from, std::size_t to,
                          bool suspends) {
   const auto suspend_inside = [&] {
     const std::exception_ptr before = std::current_exception();
@@ -239,13 +239,13 @@ void Player::catch_steps(Task& me, const Script& script, std::size_t from, std::
     expected.suspends = true;
     attempt(me, expected, [] { suspend(); });
     if (std::current_exception() != before) {
-      stage_.complain(me,
+      state_.complain(me,
                       "CORE-WK-14 (ERR): another exception is current after a suspension "
                       "inside a catch block");
     }
   };
   try {
-    play(me, script, from, to);
+    play(me, steps, from, to);
   } catch (const Cancellation&) {
     suspend_inside();
   } catch (const Error&) {
@@ -254,22 +254,22 @@ void Player::catch_steps(Task& me, const Script& script, std::size_t from, std::
 }
 
 void Player::play_callback(std::size_t number, SharedEvent* event, bool may_suspend) {
-  const auto& callbacks = stage_.program.callbacks;
+  const auto& callbacks = state_.program.callbacks;
   for (const Step& step : callbacks[number % callbacks.size()]) {
-    if (++stage_.actions > kActionLimit) return;
-    if (step.op == Op::Throw) {
+    if (++state_.actions > kActionLimit) return;
+    if (op_of(step) == Op::Throw) {
       if (event == nullptr || event->is_timer()) continue;
       ++event->thrown;
       throw_step();
     }
-    if (step.op == Op::Suspend) {
+    if (op_of(step) == Op::Suspend) {
       if (may_suspend) {
         suspend();
         continue;
       }
       try {
         suspend();
-        stage_.complain("CORE-SC-19 (ONCE): a callback could suspend");
+        state_.complain("CORE-SC-19 (ONCE): a callback could suspend");
       } catch (const UsageError&) {
       }
       continue;
@@ -284,7 +284,7 @@ void Player::play_callback(std::size_t number, SharedEvent* event, bool may_susp
 void Player::play_step(Task& me, const Step& step) {
   Expectation expected;
   expected.suspends = true;
-  switch (step.op) {
+  switch (op_of(step)) {
     case Op::Suspend:
       attempt(me, expected, [] { suspend(); });
       return;
@@ -302,7 +302,7 @@ void Player::play_step(Task& me, const Step& step) {
     case Op::Finally:
       return finally_step(me, step);
     case Op::Consume:
-      return stage_.arena.clock().advance(ms(step.number));
+      return state_.arena.clock().advance(ms(step.number));
     default:
       play_anywhere(step);
   }
@@ -310,7 +310,7 @@ void Player::play_step(Task& me, const Step& step) {
 
 /// Steps that never suspend. Returns whether it was one.
 bool Player::play_anywhere(const Step& step) {
-  switch (step.op) {
+  switch (op_of(step)) {
     case Op::Spawn:
       spawn_step(step);
       return true;
@@ -327,14 +327,14 @@ bool Player::play_anywhere(const Step& step) {
       microtask_step(step);
       return true;
     case Op::Shutdown:
-      stage_.runtime().shutdown();
+      state_.runtime().shutdown();
       return true;
     default:
       break;
   }
   SharedEvent* shared = usable(step.subject);
   if (shared == nullptr) return false;
-  switch (step.op) {
+  switch (op_of(step)) {
     case Op::Notify:
       fire_step(*shared, false);
       return true;
@@ -363,29 +363,29 @@ bool Player::play_anywhere(const Step& step) {
 }
 
 void Player::spawn_step(const Step& step) {
-  const std::size_t bodies = stage_.program.bodies.size();
-  if (bodies < 2 || stage_.tasks.size() >= kTaskLimit) return;
+  const std::size_t bodies = state_.program.bodies.size();
+  if (bodies < 2 || state_.tasks.size() >= kTaskLimit) return;
   if (!current_scope().is_open()) return expect_refused_spawn();
-  Task& task = stage_.tasks.emplace_back();
-  task.index = static_cast<std::uint32_t>(stage_.tasks.size() - 1);
+  Task& task = state_.tasks.emplace_back();
+  task.index = static_cast<std::uint32_t>(state_.tasks.size() - 1);
   task.body = 1 + step.subject % (bodies - 1);
-  stage_.spawning = &task;
+  state_.spawning = &task;
   SpawnOptions options;
   options.name = Name("c" + std::to_string(task.index));
   options.priority = step.number == 7 ? Priority::High : Priority::Normal;
   const bool doomed = current_runtime().scheduler().shutting_down();
   task.handle = spawn(std::move(options), [this, &task, doomed] {
-    if (doomed) stage_.complain(task, "CORE-SC-13 (SHUT): spawned in a shutdown, it has started");
+    if (doomed) state_.complain(task, "CORE-SC-13 (SHUT): spawned in a shutdown, it has started");
     try {
       play_body(task);
     } catch (const PlannedError& error) {
       task.failed = true;
       task.error_number = error.number;
-      stage_.errors[error.number].escaped = true;
+      state_.errors[error.number].escaped = true;
       throw;
     }
   });
-  if (task.life.is_started()) stage_.complain("CORE-CO-17 (ORDER): spawn ran the body at once");
+  if (task.life.is_started()) state_.complain("CORE-CO-17 (ORDER): spawn ran the body at once");
   task.at_end = &subscribe(*task.handle, Listener::Role::End, task.index, nullptr);
 }
 
@@ -395,12 +395,12 @@ void Player::expect_refused_spawn() {
   } catch (const UsageError&) {
     return;
   }
-  stage_.complain("CORE-SP-07 (SHUT): a scope that is not open has taken a member");
+  state_.complain("CORE-SP-07 (SHUT): a scope that is not open has taken a member");
 }
 
 void Player::cancel_step(const Step& step) {
-  if (stage_.tasks.size() < 2) return;
-  Task& target = stage_.tasks[1 + step.subject % (stage_.tasks.size() - 1)];
+  if (state_.tasks.size() < 2) return;
+  Task& target = state_.tasks[1 + step.subject % (state_.tasks.size() - 1)];
   if (!target.handle) return;
   CoroutineBase& coroutine = *target.handle;
   const bool finished = coroutine.closed();
@@ -412,47 +412,47 @@ void Player::cancel_step(const Step& step) {
   coroutine.cancel();
   if (step.number == 7) coroutine.cancel();
   if (finished && coroutine.error() != before) {
-    stage_.complain(target,
+    state_.complain(target,
                     "CORE-CO-04 (CANC): cancel changed the outcome of a finished coroutine");
   }
 }
 
 void Player::subscribe_step(const Step& step) {
   SharedEvent* shared = usable(step.subject);
-  if (shared == nullptr || stage_.listeners.size() >= kListenerLimit) return;
-  subscribe(*shared->event, Listener::Role::Steps, step.number, shared);
+  if (shared == nullptr || state_.listeners.size() >= kListenerLimit) return;
+  subscribe(*shared->event, Listener::Role::Scripted, step.number, shared);
 }
 
 void Player::unsubscribe_step(const Step& step) {
   std::vector<std::pair<SharedEvent*, std::uint32_t>> subscribed;
-  for (SharedEvent& shared : stage_.events) {
+  for (SharedEvent& shared : state_.events) {
     if (!shared.usable()) continue;
     for (const std::uint32_t id : shared.callbacks.subscribed()) {
-      if (stage_.listeners[id]->role() == Listener::Role::Steps) {
+      if (state_.listeners[id]->role() == Listener::Role::Scripted) {
         subscribed.emplace_back(&shared, id);
       }
     }
   }
   if (subscribed.empty()) return;
   const auto [shared, id] = subscribed[step.subject % subscribed.size()];
-  Listener& listener = *stage_.listeners[id];
+  Listener& listener = *state_.listeners[id];
   shared->callbacks.remove(id);
-  stage_.removing = true;
+  state_.removing = true;
   const bool removed = shared->event->remove_callback(listener);
   const bool again = shared->event->remove_callback(listener);
-  stage_.removing = false;
+  state_.removing = false;
   if (!removed || again) {
-    stage_.complain("CORE-CB-12 (REF): removing a callback gives true, doing so again false");
+    state_.complain("CORE-CB-12 (REF): removing a callback gives true, doing so again false");
   }
 }
 
 void Player::fire_step(SharedEvent& shared, bool close) {
   if (shared.is_timer() || shared.event->closed()) return;
-  if (!close && shared.subject == Subject::Promise) return;
+  if (!close && shared.kind == ProgramEvent::Promise) return;
   auto& event = static_cast<PlainEvent&>(*shared.event);
   const auto keep = Ref<Event>::share(event);
   ++shared.notified;
-  for (Task& task : stage_.tasks) task.wait.fired(shared.serial, close);
+  for (Task& task : state_.tasks) task.wait.fired(shared.serial, close);
   const std::uint32_t thrown_before = shared.thrown;
   const bool outermost = !event.callbacks().in_pass();
   bool surfaced = false;
@@ -463,10 +463,10 @@ void Player::fire_step(SharedEvent& shared, bool close) {
     delivered(std::current_exception());
   }
   if (!outermost) return;
-  stage_.turn = 0;
-  stage_.complain(shared.callbacks.end_pass());
+  state_.turn = 0;
+  state_.complain(shared.callbacks.end_pass());
   if (shared.thrown > thrown_before && !surfaced) {
-    stage_.complain("CORE-CB-09 (ERR): what a callback threw did not surface");
+    state_.complain("CORE-CB-09 (ERR): what a callback threw did not surface");
   }
 }
 
@@ -482,10 +482,10 @@ void Player::stop_step(SharedEvent& shared) {
     --shared.starts;
     event.stop();
   } else if (event.loop_ref_count() == 0) {
-    const std::size_t active = stage_.runtime().active_event_count();
+    const std::size_t active = state_.runtime().active_event_count();
     event.stop();
-    if (stage_.runtime().active_event_count() != active) {
-      stage_.complain("CORE-EV-04 (STOP): stopping a stopped event changed what is active");
+    if (state_.runtime().active_event_count() != active) {
+      state_.complain("CORE-EV-04 (STOP): stopping a stopped event changed what is active");
     }
   }
 }
@@ -498,8 +498,8 @@ void Player::rearm_step(SharedEvent& shared, Duration timeout) {
   if (stopped) {
     ++shared.starts;
   } else {
-    stage_.timers.disarm(shared.serial);
-    stage_.timers.arm(shared.serial, stage_.runtime().now() + timeout);
+    state_.timers.disarm(shared.serial);
+    state_.timers.arm(shared.serial, state_.runtime().now() + timeout);
   }
 }
 
@@ -514,22 +514,22 @@ void Player::finally_step(Task& me, const Step& step) {
   me.life.register_finally();
   const bool suspends = step.subject % 2 == 1;
   current_coroutine().finally([this, &me, position, step, suspends](CoroutineBase&) {
-    stage_.complain(me, me.life.ran_finally(position));
+    state_.complain(me, me.life.ran_finally(position));
     play_callback(step.number, nullptr, true);
     if (suspends) suspend();
   });
 }
 
 void Player::microtask_step(const Step& step) {
-  auto* task = new ScriptTask(stage_, *this, step.number);
-  ++stage_.microtasks_queued;
-  stage_.runtime().queue_microtask(*task);
+  auto* task = new ScriptTask(state_, *this, step.number);
+  ++state_.microtasks_queued;
+  state_.runtime().queue_microtask(*task);
   task->release();
 }
 
 void Player::throw_step() {
-  const std::uint32_t number = stage_.next_error++;
-  stage_.errors[number];
+  const std::uint32_t number = state_.next_error++;
+  state_.errors[number];
   throw PlannedError(number);
 }
 
@@ -541,7 +541,7 @@ void Player::delivered(const std::exception_ptr& error) {
     try {
       std::rethrow_exception(each);
     } catch (const PlannedError& planned) {
-      ++stage_.errors[planned.number].delivered;
+      ++state_.errors[planned.number].delivered;
     } catch (...) {
     }
   }
@@ -550,7 +550,7 @@ void Player::delivered(const std::exception_ptr& error) {
 void Player::check_clean(Task& me) {
   const Waker& waker = current_coroutine().waker();
   if (waker.status != WakerStatus::None || !waker.empty() || waker.error || waker.result) {
-    stage_.complain(me, std::string("CORE-WK-09 (ONCE): a wait is over, but its waker is ") +
+    state_.complain(me, std::string("CORE-WK-09 (ONCE): a wait is over, but its waker is ") +
                             to_string(waker.status) +
                             (waker.empty() ? "" : " and still subscribed"));
   }
@@ -562,17 +562,17 @@ void Player::told(Task& me, const Expectation& expected) {
   check_clean(me);
   if (expected.awaited != nullptr && expected.awaited->error() == error) {
     const bool may_be_its_own = me.must_end;  // A shutdown gives everybody the same reason.
-    return stage_.complain(me, me.life.told_of_another(may_be_its_own));
+    return state_.complain(me, me.life.told_of_another(may_be_its_own));
   }
   if (me.protect_depth > 0 && !me.protection_cleared && !me.must_end) {
-    stage_.complain(me, "CORE-CO-06 (CANC): cancelled inside a protected region");
+    state_.complain(me, "CORE-CO-06 (CANC): cancelled inside a protected region");
   }
-  stage_.complain(me, me.life.told(me.must_end));
+  state_.complain(me, me.life.told(me.must_end));
 }
 
 template <class Wait>
 Player::End Player::attempt(Task& me, const Expectation& expected, Wait wait) {
-  const Footprint before(stage_.runtime().metrics());
+  const Footprint before(state_.runtime().metrics());
   const int uncaught = std::uncaught_exceptions();
   const bool must_throw =
       expected.suspends && me.life.must_throw() && (me.protect_depth == 0 || me.protection_cleared);
@@ -581,12 +581,12 @@ Player::End Player::attempt(Task& me, const Expectation& expected, Wait wait) {
   try {
     wait();
   } catch (const ForcedUnwind&) {
-    stage_.unwound = true;
+    state_.unwound = true;
     throw;
   } catch (const OperationCanceled&) {
     end = End::TokenFired;
-    stage_.complain(me, me.life.told_of_another(false));
-    if (!expected.has_token) stage_.complain(me, "CORE-CN-02 (CANC): a token that is not there");
+    state_.complain(me, me.life.told_of_another(false));
+    if (!expected.has_token) state_.complain(me, "CORE-CN-02 (CANC): a token that is not there");
   } catch (const Cancellation&) {
     me.wait.end();
     told(me, expected);
@@ -596,22 +596,22 @@ Player::End Player::attempt(Task& me, const Expectation& expected, Wait wait) {
     end = End::TimedOut;
   } catch (const PlannedError& error) {
     end = End::Failed;
-    stage_.errors[error.number].taken = true;
+    state_.errors[error.number].taken = true;
     delivered(std::current_exception());
   } catch (const UsageError&) {
     end = End::Refused;
   }
   me.wait.end();
-  stage_.complain(me, me.life.went_on());
+  state_.complain(me, me.life.went_on());
   if (must_throw) {
-    stage_.complain(me, "CORE-CO-14 (CANC): it cancelled itself, and its next wait went on");
+    state_.complain(me, "CORE-CO-14 (CANC): it cancelled itself, and its next wait went on");
   }
   check_clean(me);
   if (std::uncaught_exceptions() != uncaught) {
-    stage_.complain(me, "CORE-GL-14 (ERR): a suspension changed the exceptions in flight");
+    state_.complain(me, "CORE-GL-14 (ERR): a suspension changed the exceptions in flight");
   }
-  if (expected.already_closed && !(before == Footprint(stage_.runtime().metrics()))) {
-    stage_.complain(me, "CORE-EV-13 (WAKE): a wait for a closed event has suspended");
+  if (expected.already_closed && !(before == Footprint(state_.runtime().metrics()))) {
+    state_.complain(me, "CORE-EV-13 (WAKE): a wait for a closed event has suspended");
   }
   return end;
 }
@@ -621,7 +621,7 @@ void Player::delay_step(Task& me, Duration span) {
   Expectation expected;
   expected.suspends = true;
   attempt(me, expected, [span] { delay(span); });
-  if (now() < due) stage_.complain(me, "TMR-01 (TIME): a delay was shorter than asked for");
+  if (now() < due) state_.complain(me, "TMR-01 (TIME): a delay was shorter than asked for");
 }
 
 void Player::wait_for(Task& me, Event& event, const Step& step, Expectation expected) {
@@ -645,19 +645,19 @@ void Player::wait_for(Task& me, Event& event, const Step& step, Expectation expe
   const End end = attempt(me, expected, [&] { wait(event, options); });
   const bool refused = end == End::Refused;
   if (refused && !(expected.already_closed && !replays)) {
-    stage_.complain(me, "CORE-EV-13 (ERR): a wait for an open event was refused");
+    state_.complain(me, "CORE-EV-13 (ERR): a wait for an open event was refused");
   }
   if (expected.already_closed && !replays && !refused) {
-    stage_.complain(me, "CORE-EV-13 (ERR): a wait for a closed event that keeps nothing went on");
+    state_.complain(me, "CORE-EV-13 (ERR): a wait for a closed event that keeps nothing went on");
   }
   if (end == End::TimedOut && now() < due) {
-    stage_.complain(me, "TMR-01 (TIME): a wait timed out early");
+    state_.complain(me, "TMR-01 (TIME): a wait timed out early");
   }
 }
 
 void Player::await_step(Task& me, const Step& step) {
-  if (stage_.tasks.size() < 2) return;
-  Task& target = stage_.tasks[1 + step.subject % (stage_.tasks.size() - 1)];
+  if (state_.tasks.size() < 2) return;
+  Task& target = state_.tasks[1 + step.subject % (state_.tasks.size() - 1)];
   if (&target == &me || !target.handle) return;
   Expectation expected;
   expected.events = {target.serial};
@@ -685,7 +685,7 @@ void Player::wait_closed_step(Task& me, const Step& step) {
     Waker& waker = current_coroutine().waker();
     waker.clear();
     waker.resume_when(*shared->event, WakeRule::Custom, false, &wake_when_closed);
-    stage_.runtime().scheduler().suspend(SourcePlace::current());
+    state_.runtime().scheduler().suspend(SourcePlace::current());
     waker.clear();
   });
 }

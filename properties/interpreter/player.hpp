@@ -9,13 +9,13 @@
 #include <optional>
 #include <vector>
 
-#include "properties/interpreter/stage.hpp"
+#include "properties/interpreter/state.hpp"
 
 namespace fermata::properties {
 
 class Player {
  public:
-  explicit Player(Stage& stage) noexcept : stage_(stage) {}
+  explicit Player(ProgramState& state) noexcept : state_(state) {}
   Player(const Player&) = delete;
   Player& operator=(const Player&) = delete;
 
@@ -41,9 +41,9 @@ class Player {
 
   void create_events();
   void play_body(Task& me);
-  void play(Task& me, const Script& script, std::size_t from, std::size_t to);
-  void protect_steps(Task& me, const Script& script, std::size_t from, std::size_t to);
-  void catch_steps(Task& me, const Script& script, std::size_t from, std::size_t to, bool suspends);
+  void play(Task& me, const Steps& steps, std::size_t from, std::size_t to);
+  void protect_steps(Task& me, const Steps& steps, std::size_t from, std::size_t to);
+  void catch_steps(Task& me, const Steps& steps, std::size_t from, std::size_t to, bool suspends);
   void play_step(Task& me, const Step& step);
   bool play_anywhere(const Step& step);
 
@@ -75,7 +75,7 @@ class Player {
   Listener& subscribe(Event& event, Listener::Role role, std::size_t number, SharedEvent* shared);
   SharedEvent* usable(std::uint8_t subject);
 
-  Stage& stage_;
+  ProgramState& state_;
 };
 
 }  // namespace fermata::properties

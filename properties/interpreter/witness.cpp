@@ -30,7 +30,7 @@ void for_each_registration(const Runtime& runtime, const Event& event, Visit vis
 }  // namespace
 
 void Witness::note(Trace kind, const Event* subject, std::uint64_t detail) {
-  stage_.arena.audit().trace(kind, subject, detail);
+  state_.arena.audit().trace(kind, subject, detail);
   switch (kind) {
     case Trace::EventStarted:
       return started(*subject);
@@ -41,26 +41,26 @@ void Witness::note(Trace kind, const Event* subject, std::uint64_t detail) {
     case Trace::EventFired:
       return fired(*subject);
     case Trace::EventDestroyed:
-      if (SharedEvent* shared = stage_.shared(subject->serial())) {
+      if (SharedEvent* shared = state_.shared(subject->serial())) {
         shared->holders.died();
         shared->callbacks.clear();
         shared->event = nullptr;
       }
       return;
     case Trace::CallbackCalled:
-      stage_.turn = subject->serial();
+      state_.turn = subject->serial();
       return;
     case Trace::CallbackRemoved:
       return left_by_callback(*subject);
     case Trace::Spawned:
-      if (stage_.spawning != nullptr) stage_.spawning->serial = subject->serial();
-      stage_.spawning = nullptr;
+      if (state_.spawning != nullptr) state_.spawning->serial = subject->serial();
+      state_.spawning = nullptr;
       return;
     case Trace::Enqueued:
       return enqueued(*subject, detail);
     case Trace::Finished:
-      if (Task* task = stage_.task(subject->serial()))
-        stage_.complain(*task, task->life.finished());
+      if (Task* task = state_.task(subject->serial()))
+        state_.complain(*task, task->life.finished());
       return;
     case Trace::Cancelled:
       return cancelled(*subject, detail);
@@ -69,8 +69,8 @@ void Witness::note(Trace kind, const Event* subject, std::uint64_t detail) {
     case Trace::DeadlockReported:
       return deadlock(detail);
     case Trace::ShutdownStarted:
-      if (++stage_.shutdowns > 1) stage_.complain("CORE-SC-13 (SHUT): it was shut down twice");
-      stage_.shutdown_began = stage_.runtime().now();
+      if (++state_.shutdowns > 1) state_.complain("CORE-SC-13 (SHUT): it was shut down twice");
+      state_.shutdown_began = state_.runtime().now();
       return;
     default:
       return;
@@ -78,74 +78,74 @@ void Witness::note(Trace kind, const Event* subject, std::uint64_t detail) {
 }
 
 void Witness::started(const Event& event) {
-  const bool first = stage_.activity.references(event.serial()) == 0;
-  stage_.activity.start(event.serial(), !event.hidden() && event.kind() != EventKind::Io);
+  const bool first = state_.activity.references(event.serial()) == 0;
+  state_.activity.start(event.serial(), !event.hidden() && event.kind() != EventKind::Io);
   if (first && event.kind() == EventKind::Timer) {
     const Duration timeout = static_cast<const Timer&>(event).timeout();
-    stage_.timers.arm(event.serial(), stage_.runtime().now() + timeout);
+    state_.timers.arm(event.serial(), state_.runtime().now() + timeout);
   }
 }
 
 void Witness::stopped(const Event& event) {
-  stage_.activity.stop(event.serial());
-  if (stage_.activity.references(event.serial()) == 0) stage_.timers.disarm(event.serial());
+  state_.activity.stop(event.serial());
+  if (state_.activity.references(event.serial()) == 0) state_.timers.disarm(event.serial());
 }
 
 void Witness::closed(const Event& event) {
-  stage_.activity.leave(event.serial());
-  stage_.timers.close(event.serial());
-  if (SharedEvent* shared = stage_.shared(event.serial())) shared->starts = 0;
+  state_.activity.leave(event.serial());
+  state_.timers.close(event.serial());
+  if (SharedEvent* shared = state_.shared(event.serial())) shared->starts = 0;
 }
 
 void Witness::fired(const Event& event) {
   const std::uint64_t serial = event.serial();
   if (event.kind() == EventKind::Timer) {
     const auto& timer = static_cast<const Timer&>(event);
-    stage_.complain(stage_.timers.fire(serial, stage_.runtime().now()));
+    state_.complain(state_.timers.fire(serial, state_.runtime().now()));
     if (timer.mode() == TimerMode::Periodic) {
-      stage_.timers.arm(serial, stage_.runtime().now() + timer.timeout());
+      state_.timers.arm(serial, state_.runtime().now() + timer.timeout());
     } else {
-      stage_.activity.leave(serial);
+      state_.activity.leave(serial);
     }
   }
-  for (Task& task : stage_.tasks) task.wait.fired(serial, event.closed());
-  if (SharedEvent* shared = stage_.shared(serial)) {
+  for (Task& task : state_.tasks) task.wait.fired(serial, event.closed());
+  if (SharedEvent* shared = state_.shared(serial)) {
     ++shared->fires;
     if (shared->is_multishot()) shared->starts = 0;
-    stage_.complain(shared->callbacks.begin_pass());
+    state_.complain(shared->callbacks.begin_pass());
   }
 }
 
 void Witness::left_by_callback(const Event& event) {
-  if (stage_.turn == event.serial()) {
-    stage_.turn = 0;  // A waiter that was called and is answered.
-  } else if (!stage_.removing) {
-    if (SharedEvent* shared = stage_.shared(event.serial())) shared->callbacks.stranger_left();
+  if (state_.turn == event.serial()) {
+    state_.turn = 0;  // A waiter that was called and is answered.
+  } else if (!state_.removing) {
+    if (SharedEvent* shared = state_.shared(event.serial())) shared->callbacks.stranger_left();
   }
 }
 
 void Witness::enqueued(const Event& event, std::uint64_t cause) {
   if (cause > static_cast<std::uint64_t>(WakeCause::Shutdown)) {
-    stage_.complain("CORE-GL-06 (ONCE): a coroutine was queued without a cause");
+    state_.complain("CORE-GL-06 (ONCE): a coroutine was queued without a cause");
   }
-  const detail::ReadyQueue& ready = stage_.runtime().scheduler().ready();
+  const detail::ReadyQueue& ready = state_.runtime().scheduler().ready();
   std::vector<std::uint64_t> serials(ready.size());
   for (std::size_t i = 0; i < ready.size(); ++i) serials[i] = ready[i].serial();
   const auto times = std::count(serials.begin(), serials.end(), event.serial());
   if (times != 1) {
-    stage_.complain("CORE-WK-02 (ONCE): " + event.info() + " is in the ready queue " +
+    state_.complain("CORE-WK-02 (ONCE): " + event.info() + " is in the ready queue " +
                     count(static_cast<std::size_t>(times), "times"));
   }
   const bool at_head = as_coroutine(event).priority() == Priority::High &&
                        static_cast<WakeCause>(cause) != WakeCause::Yield;
-  stage_.complain(stage_.ready.queued(event.serial(), at_head, serials));
+  state_.complain(state_.ready.queued(event.serial(), at_head, serials));
 }
 
 void Witness::cancelled(const Event& event, std::uint64_t cause) {
-  Task* task = stage_.task(event.serial());
+  Task* task = state_.task(event.serial());
   if (task == nullptr) return;
   const CoroutineBase& coroutine = as_coroutine(event);
-  const bool itself = stage_.runtime().current() == &coroutine &&
+  const bool itself = state_.runtime().current() == &coroutine &&
                       coroutine.waker().status != WakerStatus::Waiting &&
                       coroutine.waker().status != WakerStatus::Queued;
   task->life.cancelled(itself ? models::LifecycleModel::By::Itself
@@ -159,31 +159,31 @@ void Witness::cancelled(const Event& event, std::uint64_t cause) {
 }
 
 void Witness::polled(bool may_block) {
-  stage_.timers.turn();
+  state_.timers.turn();
   if (!may_block) return;
-  const detail::Scheduler& scheduler = stage_.runtime().scheduler();
+  const detail::Scheduler& scheduler = state_.runtime().scheduler();
   if (!scheduler.ready().empty() || !scheduler.microtasks().empty()) {
-    stage_.complain("CORE-SC-08 (WAKE): the loop may block while there is something to run");
+    state_.complain("CORE-SC-08 (WAKE): the loop may block while there is something to run");
   }
-  if (stage_.activity.active() == 0) {
-    stage_.complain("CORE-SC-08 (DL-): the loop may block though nothing is active");
+  if (state_.activity.active() == 0) {
+    state_.complain("CORE-SC-08 (DL-): the loop may block though nothing is active");
   }
 }
 
 void Witness::deadlock(std::uint64_t waiting) {
-  ++stage_.deadlocks;
+  ++state_.deadlocks;
   std::vector<const models::WaitModel*> waits;
-  for (const Task& task : stage_.tasks) {
+  for (const Task& task : state_.tasks) {
     if (!task.life.is_finished()) waits.push_back(&task.wait);
   }
-  stage_.complain(models::judge_deadlock(waits, stage_.activity.active()));
-  if (waiting != stage_.runtime().registry().size() || waiting < waits.size()) {
-    stage_.complain("CORE-SC-12 (ERR): the deadlock names " + count(waiting, "coroutines, but ") +
+  state_.complain(models::judge_deadlock(waits, state_.activity.active()));
+  if (waiting != state_.runtime().registry().size() || waiting < waits.size()) {
+    state_.complain("CORE-SC-12 (ERR): the deadlock names " + count(waiting, "coroutines, but ") +
                     count(waits.size(), "of the program's wait"));
   }
-  for (const Task& task : stage_.tasks) {
-    if (task.deadlock_cancels >= stage_.deadlocks) {
-      stage_.complain(task, "CORE-SC-11 (CANC): more than one cancellation for each deadlock");
+  for (const Task& task : state_.tasks) {
+    if (task.deadlock_cancels >= state_.deadlocks) {
+      state_.complain(task, "CORE-SC-11 (CANC): more than one cancellation for each deadlock");
     }
   }
 }
@@ -192,58 +192,58 @@ void Witness::deadlock(std::uint64_t waiting) {
 // --------------------------------------------------------------------------------------
 
 void Witness::end_step(Runtime& runtime) {
-  stage_.turn = 0;
-  for (SharedEvent& shared : stage_.events) {
-    stage_.complain(shared.callbacks.end_pass());
+  state_.turn = 0;
+  for (SharedEvent& shared : state_.events) {
+    state_.complain(shared.callbacks.end_pass());
     compare_event(shared);
   }
-  if (runtime.active_event_count() != stage_.activity.active()) {
-    stage_.complain("CORE-EV-01 (STOP): " + count(stage_.activity.active(), "events are active, ") +
+  if (runtime.active_event_count() != state_.activity.active()) {
+    state_.complain("CORE-EV-01 (STOP): " + count(state_.activity.active(), "events are active, ") +
                     count(runtime.active_event_count(), "are counted"));
   }
-  for (Task& task : stage_.tasks) compare_task(task);
-  for (const Listener* listener : stage_.listeners) {
+  for (Task& task : state_.tasks) compare_task(task);
+  for (const Listener* listener : state_.listeners) {
     if (listener->ref_count() != (listener->event() != nullptr ? 2u : 1u)) {
-      stage_.complain("CORE-CB-06 (REF): a callback counts " +
+      state_.complain("CORE-CB-06 (REF): a callback counts " +
                       count(listener->ref_count(), "holders at rest"));
     }
   }
-  stage_.arena.audit().end_step(runtime);
-  if (stage_.arena.findings().any()) throw AbandonRun{};
+  state_.arena.audit().end_step(runtime);
+  if (state_.arena.findings().any()) throw AbandonRun{};
 }
 
 void Witness::compare_event(SharedEvent& shared) {
   std::uint32_t waits = 0;
   std::uint32_t started = 0;
   if (shared.event != nullptr) {
-    for_each_registration(stage_.runtime(), *shared.event, [&](const Registration& entry) {
+    for_each_registration(state_.runtime(), *shared.event, [&](const Registration& entry) {
       ++waits;
       started += entry.started() ? 1 : 0;
     });
   }
-  stage_.complain(shared.holders.compare_life(waits));
+  state_.complain(shared.holders.compare_life(waits));
   if (shared.event == nullptr) return;
   const Event& event = *shared.event;
   if (!shared.is_timer() && shared.fires != shared.notified) {
-    stage_.complain("CORE-CB-10 (WAKE): " + event.info() + " was notified " +
+    state_.complain("CORE-CB-10 (WAKE): " + event.info() + " was notified " +
                     count(shared.notified, "times, it told its subscribers ") +
                     count(shared.fires, "times"));
   }
-  stage_.complain(shared.holders.compare(waits, event.ref_count()));
+  state_.complain(shared.holders.compare(waits, event.ref_count()));
   const std::uint32_t references = event.loop_ref_count();
   if (references != shared.starts + started) {
-    stage_.complain("CORE-EV-02 (STOP): " + event.info() + " has " +
+    state_.complain("CORE-EV-02 (STOP): " + event.info() + " has " +
                     count(references, "loop references, expected ") +
                     count(shared.starts, "of the program and ") + count(started, "of waits"));
   }
   if (event.closed() && references != 0) {
-    stage_.complain("CORE-EV-05 (STOP): a closed event has loop references");
+    state_.complain("CORE-EV-05 (STOP): a closed event has loop references");
   }
   const CallbackVector& vector = event.callbacks();
   const std::size_t expected = shared.callbacks.size() + (event.closed() ? 0 : waits);
   if (vector.size() < shared.callbacks.size() || (!event.closed() && vector.size() != expected) ||
       vector.size() > vector.capacity()) {
-    stage_.complain("CORE-CB-04 (REF): " + event.info() + " has " +
+    state_.complain("CORE-CB-04 (REF): " + event.info() + " has " +
                     count(vector.size(), "subscribers, expected ") +
                     count(expected, "of the program and of waits"));
   }
@@ -252,12 +252,12 @@ void Witness::compare_event(SharedEvent& shared) {
 void Witness::compare_task(Task& task) {
   if (task.life.is_finished() || task.serial == 0 || !task.wait.answered()) return;
   const CoroutineBase* coroutine = nullptr;
-  for (const CoroutineBase* each = stage_.runtime().registry().first(); each != nullptr;
+  for (const CoroutineBase* each = state_.runtime().registry().first(); each != nullptr;
        each = each->next_registered()) {
     if (each->serial() == task.serial) coroutine = each;
   }
   if (coroutine != nullptr && coroutine->waker().status == WakerStatus::Waiting) {
-    stage_.complain(task, "CORE-GL-01 (WAKE): what it waits for has happened, and it sleeps on");
+    state_.complain(task, "CORE-GL-01 (WAKE): what it waits for has happened, and it sleeps on");
   }
 }
 

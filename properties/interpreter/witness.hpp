@@ -7,13 +7,13 @@
 #include <cstdint>
 
 #include "fermata/core/observer.hpp"
-#include "properties/interpreter/stage.hpp"
+#include "properties/interpreter/state.hpp"
 
 namespace fermata::properties {
 
 class Witness final : public Observer {
  public:
-  explicit Witness(Stage& stage) noexcept : Observer(TraceKinds::all()), stage_(stage) {}
+  explicit Witness(ProgramState& state) noexcept : Observer(TraceKinds::all()), state_(state) {}
 
   void end_step(Runtime& runtime) override;
 
@@ -32,7 +32,7 @@ class Witness final : public Observer {
   void compare_event(SharedEvent& shared);
   void compare_task(Task& task);
 
-  Stage& stage_;
+  ProgramState& state_;
 };
 
 }  // namespace fermata::properties

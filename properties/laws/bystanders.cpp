@@ -3,34 +3,39 @@
 
 #include <rapidcheck.h>
 
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "fermata/sim/world/world.hpp"
-#include "properties/interpreter/stage.hpp"
+#include "fermata/runtime.hpp"
+#include "properties/interpreter/state.hpp"
+#include "properties/models/complaint.hpp"
 
 namespace fermata::properties {
 namespace {
 
-std::uint64_t step(std::uint64_t sum, std::uint8_t number) { return sum * 31 + number; }
+using Work = std::vector<std::uint8_t>;  // Of one bystander.
+using Works = std::vector<Work>;
+using Running = std::vector<Coroutine<std::uint64_t>>;  // They go with the run.
 
-}  // namespace
-
-void Bystanders::prepare(std::uint64_t seed) {
+rc::Gen<Works> some_works() {
   const auto numbers = rc::gen::inRange<std::uint8_t>(0, 40);
-  const auto works = rc::gen::mapcat(rc::gen::inRange(3, 11), [numbers](int count) {
+  return rc::gen::mapcat(rc::gen::inRange(3, 11), [numbers](int count) {
     const auto work = rc::gen::resize(8, rc::gen::container<Work>(numbers));
-    return rc::gen::container<std::vector<Work>>(static_cast<std::size_t>(count), work);
+    return rc::gen::container<Works>(static_cast<std::size_t>(count), work);
   });
-  works_ = works(rc::Random(seed)).value();
 }
 
-std::uint64_t Bystanders::expected(const Work& work) {
+std::uint64_t step(std::uint64_t sum, std::uint8_t number) { return sum * 31 + number; }
+
+std::uint64_t expected(const Work& work) {
   std::uint64_t sum = 0;
   for (const std::uint8_t number : work) sum = step(sum, number);
   return sum;
 }
 
-std::uint64_t Bystanders::carry_out(const Work& work) {
+std::uint64_t carry_out(const Work& work) {
   std::uint64_t sum = 0;
   for (const std::uint8_t number : work) {
     switch (number % 5) {
@@ -63,22 +68,42 @@ std::uint64_t Bystanders::carry_out(const Work& work) {
   return sum;
 }
 
-Bystanders::Running Bystanders::spawn_all() const {
+Running spawn_all(const Works& works) {
   Running running;
-  for (const Work& work : works_) {
+  for (const Work& work : works) {
     running.push_back(spawn("bystander", [&work] { return carry_out(work); }));
   }
   return running;
 }
 
-models::Complaint Bystanders::join(const Running& running) const {
+void join(const Running& running, const Works& works, sim::World& world) {
   models::Complaint complaint;
   for (std::size_t i = 0; i < running.size(); ++i) {
-    if (await(running[i]) != expected(works_[i])) {
+    if (await(running[i]) != expected(works[i])) {
       complaint = "CORE-GL-12 (LIN): bystander " + std::to_string(i) + " has another result";
     }
   }
-  return complaint;
+  if (!complaint.empty()) world.fail(sim::Verdict::Safety, complaint);
 }
+
+}  // namespace
+
+rc::Gen<Scenario> among_bystanders(std::function<void(sim::World&)> body) {
+  return rc::gen::map(some_works(), [body = std::move(body)](Works made) {
+    const auto works = std::make_shared<const Works>(std::move(made));
+    const auto play = [works, body](sim::World& world) {
+      const Running running = spawn_all(*works);
+      body(world);
+      join(running, *works, world);
+      return Tally{};
+    };
+    return Scenario{play, [works] { return std::to_string(works->size()) + " bystanders"; }};
+  });
+}
+
+constinit const Law kChoiceIndependence = {
+    "choice_independence", "what does not race has one result under every schedule", {}, [] {
+      return among_bystanders([](sim::World&) {});
+    }};
 
 }  // namespace fermata::properties

@@ -1,68 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/laws/law.hpp"
 
+#include <algorithm>
 #include <array>
-#include <string>
-
-#include "fermata/runtime.hpp"
-#include "fermata/sim/world/world.hpp"
-#include "properties/laws/bystanders.hpp"
+#include <memory>
+#include <ostream>
+#include <utility>
 
 namespace fermata::properties {
 
+Tally& Tally::operator+=(const Tally& other) noexcept {
+  steps += other.steps;
+  coroutines += other.coroutines;
+  deadlocks += other.deadlocks;
+  shutdowns += other.shutdowns;
+  return *this;
+}
+
+std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
+  return out << "\n" << scenario.text();
+}
+
 std::span<const Law* const> laws() {
-  static const std::array all = {&kReferenceCounts, &kCallbackDeletion, &kGracefulShutdown,
-                                 &kDeadlock,        &kWakers,           &kLifecycle,
-                                 &kTimers};
-  return all;
+  static constexpr std::array kAll = {&kReferenceCounts,
+                                      &kCallbackDeletion,
+                                      &kGracefulShutdown,
+                                      &kDeadlock,
+                                      &kWakers,
+                                      &kLifecycle,
+                                      &kTimers,
+                                      &kAwaitFamily,
+                                      &kChannels,
+                                      &kCrashes,
+                                      &kDatabases,
+                                      &kDatagrams,
+                                      &kDescriptors,
+                                      &kFiles,
+                                      &kFutures,
+                                      &kIteration,
+                                      &kLocks,
+                                      &kNames,
+                                      &kOffload,
+                                      &kPolls,
+                                      &kPools,
+                                      &kProcesses,
+                                      &kRecovery,
+                                      &kScopes,
+                                      &kStreams,
+                                      &kTaskGroups,
+                                      &kThreadChannels,
+                                      &kThreadPools,
+                                      &kThreads,
+                                      &kTriggers,
+                                      &kWaitLines,
+                                      &kWatches,
+                                      &kLoopModel,
+                                      &kLoopLedger,
+                                      &kChoiceIndependence};
+  return kAll;
 }
 
-void play(Machine& machine, const Program& program, sim::World& world) {
-  detail::Kernel& kernel = current_runtime().kernel();
-  const models::Complaint complaint = machine.run(kernel.chooser, program, world.options().wakes);
-  kernel.trace(Trace::TimeAdvanced, nullptr, machine.tally().trace_hash);
-  sim::consume(machine.tally().virtual_time);
-  if (!complaint.empty()) world.fail(sim::Verdict::Safety, complaint);
+const Law* find_law(std::string_view name) {
+  const auto all = laws();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Law* law) { return law->name == name; });
+  return found == all.end() ? nullptr : *found;
 }
 
-sim::Program exploration_of(const Law& law, Totals* totals) {
-  struct State {
-    Machine machine;
-    Program program;
+SeededScenarios seeded(rc::Gen<Scenario> scenarios) {
+  constexpr int kSize = 100;
+  return [scenarios = std::move(scenarios)](std::uint64_t seed) {
+    return scenarios(rc::Random(seed), kSize);
   };
-  const auto state = std::make_shared<State>();
+}
+
+SeededScenarios seeded(const Law& law) {
+  if (law.from_seed == nullptr) return seeded(law.scenarios());
+  return [make = law.from_seed](std::uint64_t seed) { return rc::shrinkable::just(make(seed)); };
+}
+
+sim::Program exploration_of(SeededScenarios scenarios, Tally* total) {
+  const auto scenario = std::make_shared<Scenario>();
   sim::Program exploration;
-  exploration.prepare = [state, &law](const sim::Preparation& preparation) {
-    state->program = shrinkable_program(law.profile, preparation.seed).value();
+  exploration.prepare = [scenario,
+                         scenarios = std::move(scenarios)](const sim::Preparation& preparation) {
+    *scenario = scenarios(preparation.seed).value();
   };
-  exploration.body = [state, totals](sim::World& world) {
-    play(state->machine, state->program, world);
-    if (totals == nullptr) return;
-    const Tally& tally = state->machine.tally();
-    totals->steps += tally.steps;
-    totals->coroutines += tally.coroutines;
-    totals->deadlocks += tally.deadlocks;
-    totals->shutdowns += tally.shutdowns;
+  exploration.body = [scenario, total](sim::World& world) {
+    const Tally tally = scenario->play(world);
+    if (total != nullptr) *total += tally;
   };
-  exploration.arguments = [state] { return to_text(state->program); };
+  exploration.arguments = [scenario] { return scenario->text(); };
   return exploration;
 }
 
-sim::Program exploration_of_bystanders() {
-  const auto bystanders = std::make_shared<Bystanders>();
-  sim::Program exploration;
-  exploration.prepare = [bystanders](const sim::Preparation& preparation) {
-    bystanders->prepare(preparation.seed);
-  };
-  exploration.body = [bystanders](sim::World& world) {
-    const auto running = bystanders->spawn_all();
-    const models::Complaint complaint = bystanders->join(running);
-    if (!complaint.empty()) world.fail(sim::Verdict::Safety, complaint);
-  };
-  exploration.arguments = [bystanders] {
-    return std::to_string(bystanders->count()) + " bystanders";
-  };
-  return exploration;
+sim::Program exploration_of(const Law& law, Tally* total) {
+  return exploration_of(seeded(law), total);
 }
 
 }  // namespace fermata::properties

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/loop/laws.hpp"
 
-#include <array>
+// Laws over a loop of callbacks.
+
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "fermata/sim/world/world.hpp"
+#include "properties/laws/law.hpp"
 #include "properties/loop/ledger.hpp"
 #include "properties/loop/play.hpp"
 #include "properties/loop/script.hpp"
@@ -30,33 +31,34 @@ void play_beside_model(const LoopScript& script, sim::World& world) {
   if (!complaint.empty()) world.fail(sim::Verdict::Safety, complaint);
 }
 
-sim::Program explore_model() {
-  const auto script = std::make_shared<LoopScript>();
-  sim::Program exploration;
-  exploration.prepare = [script](const sim::Preparation& preparation) {
-    *script = make_loop_script(preparation.seed, {.spans = false, .descriptors = false});
+Scenario beside_model(std::uint64_t seed) {
+  const auto script = std::make_shared<const LoopScript>(
+      make_loop_script(seed, {.spans = false, .descriptors = false}));
+  const auto play = [script](sim::World& world) {
+    play_beside_model(*script, world);
+    return Tally{};
   };
-  exploration.body = [script](sim::World& world) { play_beside_model(*script, world); };
-  exploration.arguments = [script] { return script->text(); };
-  return exploration;
+  return {play, [script] { return script->text(); }};
 }
 
-sim::Program explore_ledger() {
-  sim::Program exploration;
-  exploration.body = &keep_ledger;
-  return exploration;
+Scenario with_ledger(std::uint64_t) {
+  return {[](sim::World& world) {
+    keep_ledger(world);
+    return Tally{};
+  }};
 }
 
 }  // namespace
 
-constinit const LoopLaw kLoopModel = {
-    "loop_model", "a loop of callbacks does what its model does, tick by tick", &explore_model};
-constinit const LoopLaw kLoopLedger = {
-    "loop_tcp", "what is sent on a connection of a loop comes once and in order", &explore_ledger};
-
-std::span<const LoopLaw* const> loop_laws() {
-  static constexpr std::array kAll = {&kLoopModel, &kLoopLedger};
-  return kAll;
-}
+constinit const Law kLoopModel = {
+    .name = "loop_model",
+    .sentence = "a loop of callbacks does what its model does, tick by tick",
+    .invariants = {},
+    .from_seed = &beside_model};
+constinit const Law kLoopLedger = {
+    .name = "loop_tcp",
+    .sentence = "what is sent on a connection of a loop comes once and in order",
+    .invariants = {},
+    .from_seed = &with_ledger};
 
 }  // namespace fermata::properties

@@ -10,19 +10,19 @@
 namespace fermata::properties {
 namespace {
 
-std::string_view name_of(Subject subject) {
-  switch (subject) {
-    case Subject::Signal:
+std::string_view name_of(ProgramEvent event) {
+  switch (event) {
+    case ProgramEvent::Signal:
       return "signal";
-    case Subject::Promise:
+    case ProgramEvent::Promise:
       return "promise";
-    case Subject::Once:
+    case ProgramEvent::Once:
       return "timer";
-    case Subject::Periodic:
+    case ProgramEvent::Periodic:
       return "periodic timer";
-    case Subject::Multishot:
+    case ProgramEvent::Multishot:
       return "multishot timer";
-    case Subject::Hidden:
+    case ProgramEvent::Hidden:
       return "hidden timer";
   }
   return "?";
@@ -45,7 +45,7 @@ std::string patience(std::uint8_t number) {
 std::string text_of(const Step& step) {
   const unsigned subject = step.subject;
   const unsigned number = step.number;
-  switch (step.op) {
+  switch (op_of(step)) {
     case Op::Suspend:
       return "suspend";
     case Op::Delay:
@@ -96,10 +96,10 @@ std::string text_of(const Step& step) {
   return "?";
 }
 
-void append(std::string& text, const char* what, std::size_t index, const Script& script) {
-  if (script.empty()) return;
+void append(std::string& text, const char* what, std::size_t index, const Steps& steps) {
+  if (steps.empty()) return;
   text += fmt::format("{} {}:\n", what, index);
-  for (const Step& step : script) text += "  " + text_of(step) + "\n";
+  for (const Step& step : steps) text += "  " + text_of(step) + "\n";
 }
 
 }  // namespace

@@ -3,17 +3,17 @@
 
 // A program for the runtime as plain data: what RapidCheck makes and shrinks, what the interpreter
 // runs, and what a failing law prints as short pseudo-code.
-//
-// Every number is taken modulo what there is, so that each list of steps is a valid program and
-// stays one when it is shrunk.
 
 #include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>
 
+#include "properties/scripts/step.hpp"
+
 namespace fermata::properties {
 
+/// What a step does; `subject` and `number` are from 0 to 7.
 enum class Op : std::uint8_t {
   Suspend,
   Delay,        // number: milliseconds
@@ -39,17 +39,9 @@ enum class Op : std::uint8_t {
   Microtask,    // number: callback to run
   Shutdown,     //
 };
-inline constexpr int kOpCount = 23;
+[[nodiscard]] constexpr Op op_of(const Step& step) noexcept { return static_cast<Op>(step.what); }
 
-struct Step {
-  Op op = Op::Suspend;
-  std::uint8_t subject = 0;
-  std::uint8_t number = 0;
-};
-
-using Script = std::vector<Step>;
-
-enum class Subject : std::uint8_t {
+enum class ProgramEvent : std::uint8_t {
   Signal,     // fired by the program, keeps nothing
   Promise,    // fired by the program, keeps its outcome
   Once,       // a timer
@@ -57,7 +49,6 @@ enum class Subject : std::uint8_t {
   Multishot,  // a timer
   Hidden,     // a multishot timer that nobody is kept alive for
 };
-inline constexpr int kSubjectCount = 6;
 
 /// How long a wait lasts at most: the number of a step, from 0 to 7.
 enum class Patience : std::uint8_t { ForEver, Never, Briefly, WithToken };
@@ -68,10 +59,10 @@ enum class Patience : std::uint8_t { ForEver, Never, Briefly, WithToken };
 }
 
 struct Program {
-  std::vector<Subject> events;
+  std::vector<ProgramEvent> events;
   /// The first one is the main coroutine's; the others are spawned.
-  std::vector<Script> bodies;
-  std::vector<Script> callbacks;
+  std::vector<Steps> bodies;
+  std::vector<Steps> callbacks;
 };
 
 /// Several lines.

@@ -1,58 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A law over one primitive: what holds for every script under every schedule.
+// Laws over one primitive, which several actors use.
 
 #include <memory>
 #include <span>
-#include <string_view>
 
-#include "fermata/sim/run/runner.hpp"
-#include "properties/scripts/play.hpp"
+#include "properties/laws/law.hpp"
 #include "properties/scripts/script.hpp"
+#include "properties/scripts/stage.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 
-struct Law {
-  std::string_view name;
-  std::string_view sentence;
-  std::span<const Operation> operations;
-  std::unique_ptr<Subject> (*make)(Stage& stage);
-};
-
-extern const Law kAwaitFamily;
-extern const Law kChannels;
-extern const Law kCrashes;
-extern const Law kDatabases;
-extern const Law kDatagrams;
-extern const Law kDescriptors;
-extern const Law kFiles;
-extern const Law kFutures;
-extern const Law kIteration;
-extern const Law kLocks;
-extern const Law kNames;
-extern const Law kOffload;
-extern const Law kPolls;
-extern const Law kPools;
-extern const Law kProcesses;
-extern const Law kRecovery;
-extern const Law kScopes;
-extern const Law kStreams;
-extern const Law kTaskGroups;
-extern const Law kThreadChannels;
-extern const Law kThreadPools;
-extern const Law kThreads;
-extern const Law kTriggers;
-extern const Law kWaitLines;
-extern const Law kWatches;
-
-[[nodiscard]] std::span<const Law* const> laws();
+using MakeSubject = std::unique_ptr<Subject> (*)(Stage& stage);
 
 /// Runs `script` inside the node of a world.
-void play(const Law& law, const Script& script, sim::World& world);
+void play(const Script& script, MakeSubject make, sim::World& world);
 
-/// The law as something to explore: another script for each seed.
-[[nodiscard]] sim::Program exploration_of(const Law& law);
+[[nodiscard]] rc::Gen<Scenario> actor_scenarios(std::span<const Operation> operations,
+                                                MakeSubject make);
 
 /// Makes a subject of a type.
 template <class S>
@@ -60,23 +26,10 @@ std::unique_ptr<Subject> make_subject(Stage& stage) {
   return std::make_unique<S>(stage);
 }
 
-/// An argument for SIM_PROPERTY.
-template <const Law& law>
-struct ScriptOf : Script {};
-
-template <const Law& law>
-std::ostream& operator<<(std::ostream& out, const ScriptOf<law>& script) {
-  return out << "\n" << to_text(script, law.operations);
+/// Scripts over a subject of a type, with its operations.
+template <class S, const auto& operations>
+rc::Gen<Scenario> scripts_over() {
+  return actor_scenarios(operations, &make_subject<S>);
 }
 
-}  // namespace fermata::properties::scripts
-
-template <const fermata::properties::scripts::Law& law>
-struct rc::Arbitrary<fermata::properties::scripts::ScriptOf<law>> {
-  static rc::Gen<fermata::properties::scripts::ScriptOf<law>> arbitrary() {
-    return rc::gen::map(fermata::properties::scripts::scripts(law.operations),
-                        [](fermata::properties::scripts::Script script) {
-                          return fermata::properties::scripts::ScriptOf<law>{std::move(script)};
-                        });
-  }
-};
+}  // namespace fermata::properties

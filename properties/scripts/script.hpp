@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A generated program over one primitive: 2 to 8 actors, each with a list of steps, as plain data
-// that RapidCheck makes and shrinks. Numbers mean what the subject makes of them, modulo what there
-// is, so that every script is valid and stays valid when it is shrunk.
-
-#include <rapidcheck.h>
+// A generated program over one primitive: 2 to 8 actors, each with a list of steps.
 
 #include <array>
 #include <cstdint>
@@ -15,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
-namespace fermata::properties::scripts {
+#include "properties/scripts/step.hpp"
+
+namespace fermata::properties {
 
 /// What every actor can do, whatever the subject.
 enum class Common : std::uint8_t {
@@ -33,30 +31,26 @@ struct Operation {
   std::uint8_t weight;
 };
 
-/// A common thing when below kCommonCount, else an operation of the subject.
-struct Step {
-  std::uint8_t what = 0;
-  std::uint8_t number = 0;  // 0 to 15
-
-  [[nodiscard]] bool is_common() const noexcept { return what < kCommonCount; }
-  /// Index among the subject's operations. REQUIRES: not common.
-  [[nodiscard]] std::size_t operation() const noexcept { return what - kCommonCount; }
-};
+/// A step's `what` is a common thing when below kCommonCount, else an operation of the subject; its
+/// number is from 0 to 15.
+[[nodiscard]] constexpr bool is_common(const Step& step) noexcept {
+  return step.what < kCommonCount;
+}
+/// Index among the subject's operations. REQUIRES: not common.
+[[nodiscard]] constexpr std::size_t operation_of(const Step& step) noexcept {
+  return step.what - kCommonCount;
+}
 
 struct Script {
   /// How the subject is made: four numbers from 0 to 7.
   std::array<std::uint8_t, 4> shape{};
-  std::vector<std::vector<Step>> actors;
+  std::vector<Steps> actors;
 };
 
 /// Scripts of up to 12 steps for each actor. `operations` must outlive the generator.
 [[nodiscard]] rc::Gen<Script> scripts(std::span<const Operation> operations);
 
-/// The script that `seed` stands for, with all that is smaller; the same with every compiler.
-[[nodiscard]] rc::Shrinkable<Script> shrinkable_script(std::span<const Operation> operations,
-                                                       std::uint64_t seed);
-
 /// A line for each actor.
 [[nodiscard]] std::string to_text(const Script& script, std::span<const Operation> operations);
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

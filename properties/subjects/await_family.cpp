@@ -12,7 +12,7 @@
 #include "properties/models/joint_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace await_family {
 
@@ -63,7 +63,7 @@ class AwaitFamily final : public Subject {
     const WaitOptions patience = stage.patience(step.number);
     const AwaitOptions options{
         .timeout = patience.timeout, .token = patience.token, .preserve_order = step.number >= 8};
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kSucceed:
         return open_gate(step.number, false);
       case kFail:
@@ -264,6 +264,8 @@ class AwaitFamily final : public Subject {
 constinit const Law kAwaitFamily = {
     "await_family",
     "a wait for several things settles once, on what had ended by then, and leaves nothing behind",
-    await_family::kOperations, &make_subject<await_family::AwaitFamily>};
+    {"CORE-AW-01", "CORE-AW-02", "CORE-AW-03", "CORE-AW-04", "CORE-AW-05", "CORE-AW-08",
+     "CORE-AW-09", "CORE-AW-11", "CORE-AW-12", "CORE-CN-02"},
+    &scripts_over<await_family::AwaitFamily, await_family::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

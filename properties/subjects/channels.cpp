@@ -13,7 +13,7 @@
 #include "properties/models/channel_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace channels {
 
@@ -60,7 +60,7 @@ class Channels final : public Subject {
 
   void perform(std::size_t actor, const Step& step) override {
     try {
-      switch (step.operation()) {
+      switch (operation_of(step)) {
         case kSend:
           send(actor, stage.patience(step.number));
           break;
@@ -296,6 +296,9 @@ class Channels final : public Subject {
 constinit const Law kChannels = {
     "channels",
     "every accepted value arrives once and in order, and nobody sleeps beside what it waits for",
-    channels::kOperations, &make_subject<channels::Channels>};
+    {"CORE-GL-08", "G-03", "G-04", "G-06", "CHAN-01", "CHAN-02", "CHAN-03", "CHAN-04", "CHAN-07",
+     "CHAN-08", "CHAN-09", "CHAN-11", "CHAN-12", "CHAN-13", "CHAN-14", "CHAN-15", "CHAN-16",
+     "CHAN-17", "CHAN-20"},
+    &scripts_over<channels::Channels, channels::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

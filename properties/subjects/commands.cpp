@@ -10,7 +10,7 @@
 #include "properties/models/text_model.hpp"
 #include "properties/subjects/scripted.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 
 using std::chrono::milliseconds;
@@ -146,4 +146,4 @@ void Commands::check_text(const std::string& output, const Outcome& outcome) {
   if (!right) stage_.complain("EXE-01, EXE-05 (VAL): a command's output is not what it wrote");
 }
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -10,9 +10,9 @@
 
 #include "fermata/runtime.hpp"
 #include "properties/models/child_model.hpp"
-#include "properties/scripts/play.hpp"
+#include "properties/scripts/stage.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 
 class Commands {
  public:
@@ -52,4 +52,4 @@ class Commands {
 /// Complains of an error at the start of a process unless a fault explains it.
 void check_spawn_error(Stage& stage, const std::string& program, const InputOutputError& error);
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -20,7 +20,7 @@
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/disk.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace crashes {
 
@@ -152,7 +152,7 @@ class Crashes final : public Subject {
 
   void perform(std::size_t actor, const Step& step) override {
     if (ended_) return;
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kCrash:
         return crash();
       case kRestart:
@@ -161,12 +161,10 @@ class Crashes final : public Subject {
         break;
     }
     const std::size_t place = (actor * 5 + step.number) % 16 * kPlaces;
-    machine_->ask({static_cast<std::uint8_t>(step.operation()), place,
+    machine_->ask({static_cast<std::uint8_t>(operation_of(step)), place,
                    kSizes[(actor + step.number) % kSizes.size()]});
     delay(milliseconds(step.number % 4));
   }
-
-  void at_rest() override {}
 
   void let_go() override {
     ended_ = true;
@@ -178,8 +176,6 @@ class Crashes final : public Subject {
     machine_->end();
     stage.world().run();
   }
-
-  void at_end() override {}
 
  private:
   // By the time they take effect it may have done the same by itself.
@@ -207,6 +203,7 @@ class Crashes final : public Subject {
 constinit const Law kCrashes = {
     "crashes",
     "what was synced is there after a crash, and nothing is there that was never written",
-    crashes::kOperations, &make_subject<crashes::Crashes>};
+    {"G-05", "G-09", "IO-10"},
+    &scripts_over<crashes::Crashes, crashes::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

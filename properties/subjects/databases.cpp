@@ -19,7 +19,7 @@
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/vault.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace databases {
 
@@ -154,7 +154,7 @@ class Databases final : public Subject {
   }
 
   void carry_out(std::size_t actor, const Step& step) {
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kAsk:
         return ask(actor);
       case kTransfer:
@@ -362,9 +362,15 @@ class Databases final : public Subject {
 }  // namespace databases
 }  // namespace
 
+std::unique_ptr<Subject> make_databases(Stage& stage) {
+  return make_subject<databases::Databases>(stage);
+}
+
 constinit const Law kDatabases = {
     "databases",
     "each coroutine has a connection as its own: nobody else's transaction, settings or answers",
-    databases::kOperations, &make_subject<databases::Databases>};
+    {"DB-02", "DB-03", "DB-04", "DB-05", "DB-06", "DB-07", "DB-09", "DB-11", "DB-13", "DB-15",
+     "G-03", "G-05"},
+    &scripts_over<databases::Databases, databases::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -15,7 +15,7 @@
 #include "properties/models/line_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace datagrams {
 
@@ -66,11 +66,11 @@ class Datagrams final : public Subject {
     const std::size_t here = (actor + step.number / 4u) % sockets_.size();
     const std::size_t size = kSizes[(actor + step.number) % kSizes.size()];
     try {
-      switch (step.operation()) {
+      switch (operation_of(step)) {
         case kSend:
         case kTrySend:
           return send(here, (actor + step.number) % (sockets_.size() + 1), size,
-                      step.operation() == kSend, options);
+                      operation_of(step) == kSend, options);
         case kReceive:
           return receive(actor, here, step.number % 3 == 0 ? 8 : 2'000, options);
         case kClose:
@@ -105,8 +105,6 @@ class Datagrams final : public Subject {
       close(here);
     }
   }
-
-  void at_end() override {}
 
  private:
   /// To a socket, or to the mirror behind the last of them, and back.
@@ -184,7 +182,9 @@ class Datagrams final : public Subject {
 }  // namespace
 
 constinit const Law kDatagrams = {
-    "datagrams", "a datagram arrives whole, once and in order, but for what the network does to it",
-    datagrams::kOperations, &make_subject<datagrams::Datagrams>};
+    "datagrams",
+    "a datagram arrives whole, once and in order, but for what the network does to it",
+    {"G-05", "IO-06", "IO-09", "IO-13"},
+    &scripts_over<datagrams::Datagrams, datagrams::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

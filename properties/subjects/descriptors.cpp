@@ -12,7 +12,7 @@
 #include "fermata/runtime.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace descriptors {
 
@@ -36,13 +36,13 @@ class Descriptors final : public Subject {
 
   void perform(std::size_t actor, const Step& step) override {
     if (ending_) return;
-    if (step.operation() == kReplace) {
+    if (operation_of(step) == kReplace) {
       close();
       return open();
     }
     if (!open_) return;
     const std::size_t end = actor % 2;
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kWrite:
         return write(end, step.number * kBytesEach);
       case kRead:
@@ -186,6 +186,7 @@ class Descriptors final : public Subject {
 constinit const Law kDescriptors = {
     "descriptors",
     "what is written to a descriptor is read once and in order, and whoever waits for it is told",
-    descriptors::kOperations, &make_subject<descriptors::Descriptors>};
+    {"G-05", "POLL-02", "POLL-03", "POLL-04"},
+    &scripts_over<descriptors::Descriptors, descriptors::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -8,7 +8,7 @@
 
 #include "fermata/runtime.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 
 /// What `action` comes to when it is tried again and again: the disk's whims strike every second
 /// time at most. Suspends.
@@ -37,4 +37,4 @@ auto insist(Action action) {
   return all;
 }
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -8,7 +8,7 @@
 
 #include "fermata/runtime.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 
 /// Calls `action` in the main coroutine of a new thread; throws what it throws. Suspends until the
 /// thread has ended: a caller that is cancelled cancels it.
@@ -32,4 +32,4 @@ void elsewhere(Action action) {
   }
 }
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

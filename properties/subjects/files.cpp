@@ -19,7 +19,7 @@
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/disk.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace files {
 
@@ -63,7 +63,7 @@ class Files final : public Subject {
     const std::size_t place = (actor * 3 + step.number) % 16 * kPlaces;
     const WaitOptions options = stage.patience(step.number);
     try {
-      switch (step.operation()) {
+      switch (operation_of(step)) {
         case kWriteAt:
           return write_at(place, size, options);
         case kReadAt:
@@ -77,7 +77,7 @@ class Files final : public Subject {
         case kTapeWrite:
         case kTapeRead:
         case kTapeSeek:
-          return use_tape(step.operation(), place, size, options);
+          return use_tape(operation_of(step), place, size, options);
         case kClose:
           return close(step.number);
       }
@@ -230,7 +230,9 @@ class Files final : public Subject {
 }  // namespace
 
 constinit const Law kFiles = {
-    "files", "files have what was written to them, in the order of the calls, and nothing else",
-    files::kOperations, &make_subject<files::Files>};
+    "files",
+    "files have what was written to them, in the order of the calls, and nothing else",
+    {"G-05", "IO-01", "IO-05", "IO-08", "IO-10"},
+    &scripts_over<files::Files, files::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

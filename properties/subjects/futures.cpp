@@ -15,7 +15,7 @@
 #include "properties/models/future_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace futures {
 
@@ -98,7 +98,7 @@ class Futures final : public Subject {
   void perform(std::size_t, const Step& step) override {
     const std::size_t any = (step.number + ++performed_) % futures_.size();
     const std::size_t source = step.number % promises_.size();
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kAwait:
         return wait_for(any, stage.patience(step.number));
       case kComplete:
@@ -247,9 +247,9 @@ class Futures final : public Subject {
 
   void grow(std::size_t source, const Step& step) {
     const Future<std::uint32_t> from = futures_[source];
-    const Kind kind = step.operation() == kMap     ? Kind::Map
-                      : step.operation() == kCatch ? Kind::Catch
-                                                   : Kind::Finally;
+    const Kind kind = operation_of(step) == kMap     ? Kind::Map
+                      : operation_of(step) == kCatch ? Kind::Catch
+                                                     : Kind::Finally;
     const std::size_t child = model_.attach(kind, source);
     const std::uint8_t plan = step.number;
     switch (kind) {
@@ -295,6 +295,8 @@ class Futures final : public Subject {
 constinit const Law kFutures = {
     "futures",
     "a future ends once, tells everybody the same, and each handler runs once and in its turn",
-    futures::kOperations, &make_subject<futures::Futures>};
+    {"FUT-01", "FUT-02", "FUT-03", "FUT-04", "FUT-05", "FUT-06", "FUT-09", "FUT-10", "FUT-12",
+     "FUT-13", "FUT-15"},
+    &scripts_over<futures::Futures, futures::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -8,7 +8,7 @@
 
 #include "properties/subjects/disk.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 
 using models::WatchModel;
@@ -161,4 +161,4 @@ bool Hand::try_rename(const std::string& from, const std::string& to) {
   return true;
 }
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -14,7 +14,7 @@
 #include "properties/models/tree_model.hpp"
 #include "properties/models/watch_model.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 
 class Hand {
  public:
@@ -80,4 +80,4 @@ class Hand {
   std::vector<Coroutine<>> begun_;
 };
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

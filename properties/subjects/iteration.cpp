@@ -11,7 +11,7 @@
 #include "properties/models/iteration_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace iteration {
 
@@ -109,8 +109,8 @@ class Iterations final : public Subject {
     const std::size_t count = 1 + step.number % 7u;
     const IterateOptions options{.concurrency = static_cast<std::ptrdiff_t>(limit),
                                  .cancel_pending = step.number % 2 == 0};
-    const auto run =
-        std::make_shared<Run>(Run{stage, {count, limit}, count, step.operation(), step.number, 0});
+    const auto run = std::make_shared<Run>(
+        Run{stage, {count, limit}, count, operation_of(step), step.number, 0});
     try {
       iterate_over(run, options);
       finish(*run, run->model.returned(false));
@@ -121,10 +121,6 @@ class Iterations final : public Subject {
       throw;
     }
   }
-
-  void at_rest() override {}
-  void let_go() override {}
-  void at_end() override {}
 
  private:
   void finish(const Run& run, const models::Complaint& complaint) {
@@ -141,6 +137,8 @@ constinit const Law kIteration = {
     "iteration",
     "each element is handed out once and in order, to no more callbacks than allowed, and nothing "
     "of an iteration is left when it returns",
-    iteration::kOperations, &make_subject<iteration::Iterations>};
+    {"CORE-IT-01", "CORE-IT-02", "CORE-IT-04", "CORE-IT-05", "CORE-IT-06", "CORE-IT-07",
+     "CORE-IT-10"},
+    &scripts_over<iteration::Iterations, iteration::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

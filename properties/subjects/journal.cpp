@@ -10,7 +10,7 @@
 
 #include "properties/subjects/disk.hpp"
 
-namespace fermata::properties::scripts::journal {
+namespace fermata::properties::journal {
 namespace {
 
 using std::chrono::milliseconds;
@@ -164,4 +164,4 @@ void serve(const std::function<void(const Address&)>& hanging_up) {
   }
 }
 
-}  // namespace fermata::properties::scripts::journal
+}  // namespace fermata::properties::journal

@@ -13,7 +13,7 @@
 
 #include "fermata/runtime.hpp"
 
-namespace fermata::properties::scripts::journal {
+namespace fermata::properties::journal {
 
 enum class What : std::uint32_t { Append, Read };
 
@@ -35,4 +35,4 @@ constexpr std::uint16_t kPort = 4000;
 /// client's address before it ends that connection of its own accord.
 void serve(const std::function<void(const Address&)>& hanging_up);
 
-}  // namespace fermata::properties::scripts::journal
+}  // namespace fermata::properties::journal

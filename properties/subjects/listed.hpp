@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 
 /// Somebody is in a list as long as this lives.
 class Listed {
@@ -22,4 +22,4 @@ class Listed {
   std::size_t who_;
 };
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -11,7 +11,7 @@
 #include "properties/models/lock_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace locks {
 
@@ -38,7 +38,7 @@ class Locks final : public Subject {
 
   void perform(std::size_t actor, const Step& step) override {
     const WaitOptions options = stage.patience(step.number);
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kLock:
         return lock(actor, step, options);
       case kAcquire:
@@ -240,7 +240,9 @@ class Locks final : public Subject {
 }  // namespace
 
 constinit const Law kLocks = {
-    "locks", "locks exclude, serve in the order of arrival, lose no permit and leave nobody asleep",
-    locks::kOperations, &make_subject<locks::Locks>};
+    "locks",
+    "locks exclude, serve in the order of arrival, lose no permit and leave nobody asleep",
+    {"CORE-GL-07", "CORE-GL-08"},
+    &scripts_over<locks::Locks, locks::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -13,7 +13,7 @@
 #include "fermata/runtime.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace names {
 
@@ -31,7 +31,7 @@ class Names final : public Subject {
     const WaitOptions options = stage.patience(step.number);
     const std::string_view host = kHosts[(actor + step.number) % kHosts.size()];
     try {
-      switch (step.operation()) {
+      switch (operation_of(step)) {
         case kResolve:
           return check(host, resolve(host, step.number % 2 == 0 ? "80" : "http", options));
         case kReverse:
@@ -52,9 +52,6 @@ class Names final : public Subject {
       stage.complain("DNS-02 (REF): nobody asks any more, and a question is in flight");
     }
   }
-
-  void let_go() override {}
-  void at_end() override {}
 
  private:
   void move(std::uint8_t number) {
@@ -97,7 +94,9 @@ class Names final : public Subject {
 }  // namespace names
 }  // namespace
 
-constinit const Law kNames = {"names", "each question has one outcome, and it is the right one",
-                              names::kOperations, &make_subject<names::Names>};
+constinit const Law kNames = {"names",
+                              "each question has one outcome, and it is the right one",
+                              {"G-05", "DNS-01", "DNS-02"},
+                              &scripts_over<names::Names, names::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

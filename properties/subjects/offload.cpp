@@ -13,7 +13,7 @@
 #include "fermata/runtime.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace offloaded {
 
@@ -64,10 +64,10 @@ class Offloads final : public Subject {
   using Subject::Subject;
 
   void perform(std::size_t, const Step& step) override {
-    if (step.operation() == kShare) return share();
+    if (operation_of(step) == kShare) return share();
     const auto work = std::make_shared<Work>(Work{works_.size()});
     works_.push_back(work);
-    const bool fails = step.operation() == kFail;
+    const bool fails = operation_of(step) == kFail;
     const Instant start = now();
     try {
       const std::size_t result = offload(
@@ -103,9 +103,6 @@ class Offloads final : public Subject {
     }
   }
 
-  void let_go() override {}
-  void at_end() override {}
-
  private:
   void share() {
     if (!owner_ || owner_->task() == nullptr) owner_ = std::make_shared<Owner>(++shared_);
@@ -132,7 +129,9 @@ class Offloads final : public Subject {
 }  // namespace
 
 constinit const Law kOffload = {
-    "offload", "work runs once, is told once to whoever still waits, and leaves nothing behind",
-    offloaded::kOperations, &make_subject<offloaded::Offloads>};
+    "offload",
+    "work runs once, is told once to whoever still waits, and leaves nothing behind",
+    {"G-05", "THR-01", "THR-02"},
+    &scripts_over<offloaded::Offloads, offloaded::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

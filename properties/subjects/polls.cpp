@@ -9,7 +9,7 @@
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/fake_poll.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace polls {
 
@@ -27,7 +27,7 @@ class PollSubject final : public Subject {
 
   void perform(std::size_t actor, const Step& step) override {
     check_watched();
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kWait:
         return wait_for(actor, kMasks[(actor + step.number) % kMasks.size()],
                         stage.patience(step.number));
@@ -100,7 +100,9 @@ class PollSubject final : public Subject {
 }  // namespace
 
 constinit const Law kPolls = {
-    "polls", "whoever waits for a descriptor is told when it is ready, and of its end in any case",
-    polls::kOperations, &make_subject<polls::PollSubject>};
+    "polls",
+    "whoever waits for a descriptor is told when it is ready, and of its end in any case",
+    {"G-05", "POLL-01", "POLL-02", "POLL-03", "POLL-04"},
+    &scripts_over<polls::PollSubject, polls::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -18,7 +18,7 @@
 #include "properties/models/pool_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace pools {
 
@@ -200,7 +200,7 @@ class Pools final : public Subject {
   void perform(std::size_t actor, const Step& step) override {
     desk_->begin();
     recount();
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kUse:
         return use(acquire(actor, stage.patience(step.number)), step.number);
       case kTake:
@@ -408,6 +408,9 @@ class Pools final : public Subject {
 constinit const Law kPools = {
     "pools",
     "resources are in one place each, never more than max, and served in the order of arrival",
-    pools::kOperations, &make_subject<pools::Pools>};
+    {"CORE-GL-08", "G-05",    "POOL-01", "POOL-02", "POOL-03", "POOL-04", "POOL-05",
+     "POOL-07",    "POOL-10", "POOL-11", "POOL-12", "POOL-14", "POOL-15", "POOL-16",
+     "POOL-17",    "POOL-19", "POOL-20", "POOL-21", "POOL-22", "G-03"},
+    &scripts_over<pools::Pools, pools::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -23,7 +23,7 @@
 #include "properties/subjects/listed.hpp"
 #include "properties/subjects/scripted.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace processes {
 
@@ -89,11 +89,11 @@ class ProcessesLaw final : public Subject {
   void perform(std::size_t actor, const Step& step) override {
     if (ending_) return;
     const WaitOptions options = stage.patience(step.number);
-    if (step.operation() == kCommand) return commands_.run(actor, step.number);
+    if (operation_of(step) == kCommand) return commands_.run(actor, step.number);
     const std::shared_ptr<Child> child = child_for(actor, step.number);
-    if (step.operation() == kStart || !child) return start(actor, step.number);
+    if (operation_of(step) == kStart || !child) return start(actor, step.number);
     const std::size_t size = kSizes[(actor + step.number) % kSizes.size()];
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kRead:
         return read(actor, *child, kStreams[step.number % 4 == 0 ? 2 : 1], size, options);
       case kWrite:
@@ -395,6 +395,7 @@ class ProcessesLaw final : public Subject {
 constinit const Law kProcesses = {
     "processes",
     "a child's output comes whole and in order, its end is told once, and nothing of it is left",
-    processes::kOperations, &make_subject<processes::ProcessesLaw>};
+    {"G-05", "PROC-01", "PROC-03", "EXE-01", "EXE-02", "EXE-03", "EXE-05"},
+    &scripts_over<processes::ProcessesLaw, processes::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -22,7 +22,7 @@
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/journal.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace recovery {
 
@@ -171,7 +171,7 @@ class Recovery final : public Subject {
 
   void perform(std::size_t actor, const Step& step) override {
     if (ended_) return;
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kCrashServer:
         crash(*server_, milliseconds(step.number * 3));
         break;
@@ -180,12 +180,10 @@ class Recovery final : public Subject {
         break;
       default:
         clients_[actor].program->ask(
-            {step.operation(), kSizes[(actor + step.number) % kSizes.size()]});
+            {operation_of(step), kSizes[(actor + step.number) % kSizes.size()]});
     }
     delay(milliseconds(step.number % 4));
   }
-
-  void at_rest() override {}
 
   // When all is well again everybody gets an answer; and once more after a last crash.
   void let_go() override {
@@ -201,8 +199,6 @@ class Recovery final : public Subject {
     for (const Peer& client : clients_) client.program->end();
     stage.world().run();
   }
-
-  void at_end() override {}
 
  private:
   struct Peer {
@@ -234,6 +230,7 @@ class Recovery final : public Subject {
 constinit const Law kRecovery = {
     "recovery",
     "what a machine has confirmed survives its crashes, and its peers see a reset or silence",
-    recovery::kOperations, &make_subject<recovery::Recovery>};
+    {"G-05", "G-09"},
+    &scripts_over<recovery::Recovery, recovery::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -11,7 +11,7 @@
 #include "properties/models/scope_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace scopes {
 
@@ -57,7 +57,7 @@ class Scopes final : public Subject {
   void perform(std::size_t, const Step& step) override {
     const std::size_t index = step.number % scopes_.size();
     ScopeBase& scope = *scopes_[index];
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kSpawn:
         return spawn_into(index, step);
       case kCancel:
@@ -181,10 +181,13 @@ class Scopes final : public Subject {
 }  // namespace scopes
 }  // namespace
 
-const Law kScopes = {"scopes",
-                     "In a tree of scopes nobody begins in a cancelled one, a hard cancellation "
-                     "misses nobody and a safe one nobody who has begun, an await ends when its "
-                     "scope is complete, and scopes end from the bottom up.",
-                     scopes::kOperations, &make_subject<scopes::Scopes>};
+constinit const Law kScopes = {
+    "scopes",
+    "In a tree of scopes nobody begins in a cancelled one, a hard cancellation "
+    "misses nobody and a safe one nobody who has begun, an await ends when its "
+    "scope is complete, and scopes end from the bottom up.",
+    {"G-08", "CORE-SP-01", "CORE-SP-03", "CORE-SP-04", "CORE-SP-05", "CORE-SP-07", "CORE-SP-08",
+     "CORE-SP-10", "CORE-SP-11", "CORE-SP-13", "CORE-SP-14", "CORE-GL-10"},
+    &scripts_over<scopes::Scopes, scopes::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

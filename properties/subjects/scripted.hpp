@@ -13,7 +13,7 @@
 #include "fermata/sim/process/scripted_program.hpp"
 #include "properties/models/child_model.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 
 /// Lines, long and short and empty, some with white space at their end.
 [[nodiscard]] inline std::string some_text(std::uint64_t number, std::size_t size) {
@@ -111,4 +111,4 @@ inline constexpr std::size_t kManners = 9;
   return model;
 }
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

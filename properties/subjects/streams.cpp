@@ -20,7 +20,7 @@
 #include "properties/models/line_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace streams {
 
@@ -126,7 +126,7 @@ class Streams final : public Subject {
   void perform(std::size_t actor, const Step& step) override {
     if (ending_) return;
     const WaitOptions options = stage.patience(step.number);
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kAccept:
         return accept(actor, options);
       case kConnect:
@@ -139,7 +139,7 @@ class Streams final : public Subject {
     const std::shared_ptr<End> end = end_for(actor, step.number);
     if (!end) return actor % 2 == 0 ? connect(options) : accept(actor, options);
     const std::size_t size = kSizes[(actor + step.number + operations_++) % kSizes.size()];
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kRead:
         return read(actor, *end, size, options);
       case kReadExact:
@@ -147,7 +147,7 @@ class Streams final : public Subject {
       case kWrite:
       case kWriteSome:
       case kWriteMany:
-        return write(actor, *end, step.operation(), size, options);
+        return write(actor, *end, operation_of(step), size, options);
       case kShutDown:
         return shut_down(*end);
       case kClose:
@@ -535,6 +535,8 @@ class Streams final : public Subject {
 constinit const Law kStreams = {
     "streams",
     "bytes that were accepted arrive once and in order, or both ends learn that they do not",
-    streams::kOperations, &make_subject<streams::Streams>};
+    {"G-05", "IO-01", "IO-02", "IO-03", "IO-04", "IO-06", "IO-08", "IO-09", "IO-15", "G-03",
+     "LIS-01", "LIS-02", "LIS-03", "LIS-04"},
+    &scripts_over<streams::Streams, streams::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -11,7 +11,7 @@
 #include "properties/models/group_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace task_groups {
 
@@ -32,7 +32,7 @@ class TaskGroups final : public Subject {
 
   void perform(std::size_t, const Step& step) override {
     const WaitOptions options = stage.patience(step.number);
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kSpawn:
         return spawn_into(set_, set_model_, step, options);
       case kNext:
@@ -148,7 +148,9 @@ class TaskGroups final : public Subject {
 }  // namespace
 
 constinit const Law kTaskGroups = {
-    "task_groups", "tasks run within their limit, each settles once, and goes to one consumer",
-    task_groups::kOperations, &make_subject<task_groups::TaskGroups>};
+    "task_groups",
+    "tasks run within their limit, each settles once, and goes to one consumer",
+    {"G-03", "G-07", "TG-01", "TG-02", "TG-03", "TG-04", "TG-05", "TG-09", "TG-15"},
+    &scripts_over<task_groups::TaskGroups, task_groups::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

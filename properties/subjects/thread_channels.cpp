@@ -15,7 +15,7 @@
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/elsewhere.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace thread_channels {
 
@@ -37,7 +37,7 @@ class Desk {
   void use(const Step& step, const WaitOptions& options) {
     const int times = 1 + step.number % 4;
     try {
-      switch (step.operation()) {
+      switch (operation_of(step)) {
         case kSend:
           for (int i = 0; i < times; ++i) send(options);
           return;
@@ -192,6 +192,7 @@ class ThreadChannels final : public Subject {
 constinit const Law kThreadChannels = {
     "thread_channels",
     "what a channel between threads accepts arrives once and in order, and nobody is passed over",
-    thread_channels::kOperations, &make_subject<thread_channels::ThreadChannels>};
+    {"G-03", "TC-01", "TC-02", "TC-03", "TC-04"},
+    &scripts_over<thread_channels::ThreadChannels, thread_channels::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

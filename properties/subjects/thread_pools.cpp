@@ -18,7 +18,7 @@
 #include "properties/models/thread_pool_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace thread_pools {
 
@@ -134,7 +134,7 @@ class ThreadPools final : public Subject {
   void perform(std::size_t actor, const Step& step) override {
     const unsigned number = static_cast<unsigned>(actor) + step.number;
     look();
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kSubmit:
         return refusable([&] { submit(number * 7 % 32); });
       case kMap:
@@ -153,7 +153,7 @@ class ThreadPools final : public Subject {
     if (orders_.empty()) return;
     const std::size_t index = number % orders_.size();
     const Order order = orders_[index];
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kAwait:
         return take(order, stage.patience(step.number));
       case kWithdraw:
@@ -347,6 +347,7 @@ class ThreadPools final : public Subject {
 constinit const Law kThreadPools = {
     "thread_pools",
     "an accepted task runs once or is told why not, on threads that are there, and no more at once",
-    thread_pools::kOperations, &make_subject<thread_pools::ThreadPools>};
+    {"TP-01", "TP-02", "TP-03", "TP-04", "TP-05", "TP-06", "TP-07", "TP-08"},
+    &scripts_over<thread_pools::ThreadPools, thread_pools::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -17,7 +17,7 @@
 #include "properties/models/thread_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace threads {
 
@@ -156,7 +156,7 @@ class Threads final : public Subject {
 
   void perform(std::size_t actor, const Step& step) override {
     const std::size_t number = actor + step.number;
-    if (step.operation() == kStart) {
+    if (operation_of(step) == kStart) {
       if (ending_) return;
       const Life::Plan plan = kPlans[step.number % kPlans.size()];
       return handles_.push_back(
@@ -165,7 +165,7 @@ class Threads final : public Subject {
     if (handles_.empty()) return;
     const std::size_t index = number % handles_.size();
     const Census::Handle handle = handles_[index];
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kAwait:
         return await_end(handle, stage.patience(step.number));
       case kCancel:
@@ -281,7 +281,9 @@ class Threads final : public Subject {
 }  // namespace
 
 constinit const Law kThreads = {
-    "threads", "a thread ends once, with all that belongs to it, and everybody is told how",
-    threads::kOperations, &make_subject<threads::Threads>};
+    "threads",
+    "a thread ends once, with all that belongs to it, and everybody is told how",
+    {"THR-05", "THR-06", "THR-07"},
+    &scripts_over<threads::Threads, threads::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -13,7 +13,7 @@
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/elsewhere.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace triggers {
 
@@ -43,7 +43,7 @@ class Triggers final : public Subject {
   ~Triggers() override { take_away(); }
 
   void perform(std::size_t, const Step& step) override {
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kPut:
         return box_->put();
       case kPutElsewhere:
@@ -127,6 +127,7 @@ class Triggers final : public Subject {
 
 constinit const Law kTriggers = {"triggers",
                                  "whoever looks when a trigger tells misses nothing that was put",
-                                 triggers::kOperations, &make_subject<triggers::Triggers>};
+                                 {"THR-03", "THR-04"},
+                                 &scripts_over<triggers::Triggers, triggers::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -9,7 +9,7 @@
 #include "fermata/core/suspend.hpp"
 #include "fermata/db/errors.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 
 using db::TransactionState;
@@ -306,4 +306,4 @@ std::unique_ptr<db::Driver> make_vault_driver(std::shared_ptr<Vault> vault) {
   return std::make_unique<VaultDriver>(std::move(vault));
 }
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

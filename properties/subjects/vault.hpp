@@ -20,9 +20,9 @@
 #include "fermata/db/driver.hpp"
 #include "properties/models/connections_model.hpp"
 #include "properties/models/transfers_model.hpp"
-#include "properties/scripts/play.hpp"
+#include "properties/scripts/stage.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 
 /// All that the connections share. They may be closed after the subject: then nobody listens.
 class Vault {
@@ -94,4 +94,4 @@ class VaultSession {
 
 [[nodiscard]] std::unique_ptr<db::Driver> make_vault_driver(std::shared_ptr<Vault> vault);
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -10,7 +10,7 @@
 #include "properties/models/line_model.hpp"
 #include "properties/scripts/law.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace wait_lines {
 
@@ -23,7 +23,7 @@ class WaitLines final : public Subject {
       : Subject(on), event_(Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), false))) {}
 
   void perform(std::size_t actor, const Step& step) override {
-    step.operation() == kTake ? take(actor, stage.patience(step.number)) : give();
+    operation_of(step) == kTake ? take(actor, stage.patience(step.number)) : give();
   }
 
   void at_rest() override { check_counts(); }
@@ -84,6 +84,7 @@ class WaitLines final : public Subject {
 constinit const Law kWaitLines = {
     "wait_lines",
     "turns are taken in the order of arrival, and none is lost with a waiter that leaves",
-    wait_lines::kOperations, &make_subject<wait_lines::WaitLines>};
+    {"CORE-GL-07", "CORE-GL-08", "CORE-WK-13"},
+    &scripts_over<wait_lines::WaitLines, wait_lines::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -21,7 +21,7 @@
 #include "properties/subjects/hand.hpp"
 #include "properties/subjects/listed.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 namespace watches {
 
@@ -83,12 +83,12 @@ class Watches final : public Subject, private Hand::Witness {
     if (ending_) return;
     const WaitOptions options = stage.patience(step.number);
     const std::size_t a = actor * 5 + step.number;
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kWrite:
       case kMakeDirectory:
       case kRemove:
       case kRename:
-        hand_.begin({static_cast<Hand::What>(step.operation()), a, jobs_++});
+        hand_.begin({static_cast<Hand::What>(operation_of(step)), a, jobs_++});
         return delay(milliseconds(step.number % 4));
       case kOpen:
         return watches_.size() < kMost ? open(a + jobs_++, options) : void();
@@ -97,7 +97,7 @@ class Watches final : public Subject, private Hand::Witness {
     }
     if (watches_.empty()) return;
     const std::shared_ptr<Watch> watch = watches_[a % watches_.size()];
-    switch (step.operation()) {
+    switch (operation_of(step)) {
       case kNext:
         next(actor, *watch, options);
         return;
@@ -355,6 +355,7 @@ class Watches final : public Subject, private Hand::Witness {
 constinit const Law kWatches = {
     "watches",
     "what changes in a watched place is told, or a rescan asked for, and nothing else is",
-    watches::kOperations, &make_subject<watches::Watches>};
+    {"G-05", "FS-01", "FS-02", "FS-03", "FS-04", "FS-05", "FS-06"},
+    &scripts_over<watches::Watches, watches::kOperations>};
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -20,7 +20,7 @@
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/process/watched_exploration.hpp"
-#include "properties/laws/shrink.hpp"
+#include "properties/laws/law.hpp"
 #include "properties/suite/entries.hpp"
 
 namespace fermata::properties::suite {
@@ -82,14 +82,14 @@ struct Sum {
   }
 };
 
-void print_statistics(const Sum& sum, const Totals& totals, double seconds) {
+void print_statistics(const Sum& sum, const Tally& total, double seconds) {
   fmt::print("\n");
   fmt::print("schedules             {}\n", sum.runs);
   fmt::print("distinct trace hashes {}\n", sum.distinct);
-  fmt::print("steps                 {}\n", sum.steps + totals.steps);
-  fmt::print("coroutines in laws    {}\n", totals.coroutines);
-  fmt::print("deadlocks in laws     {} (each expected by the model)\n", totals.deadlocks);
-  fmt::print("shutdowns in laws     {}\n", totals.shutdowns);
+  fmt::print("steps                 {}\n", sum.steps + total.steps);
+  fmt::print("coroutines in laws    {}\n", total.coroutines);
+  fmt::print("deadlocks in laws     {} (each expected by the model)\n", total.deadlocks);
+  fmt::print("shutdowns in laws     {}\n", total.shutdowns);
   fmt::print("virtual time          {:.1f} s\n",
              std::chrono::duration<double>(sum.virtual_time).count());
   fmt::print("schedules/s           {:.0f}\n", static_cast<double>(sum.runs) / seconds);
@@ -110,7 +110,8 @@ int report(const Entry& entry, const char* strategy, const sim::FoundFailure& fo
   fmt::print("reproduce: fermata_suite --only {} --strategy {} --seed {} --runs 1\n", entry.name,
              found.tape.strategy, sim::seed_text(found.tape.seed));
   fmt::print("{}\n", found.failure.explanation);
-  const std::string small = entry.shrunk ? entry.shrunk(strategy, found.tape.seed) : std::string();
+  const std::string small =
+      entry.law != nullptr ? shrunk(*entry.law, strategy, found.tape.seed) : std::string();
   if (!small.empty()) fmt::print("as small as it gets: {}\n", small);
   fmt::print("{}{}\n", found.arguments, found.output);
   return sim::exit_code(found.failure.verdict);
@@ -137,9 +138,9 @@ void keep_only(std::vector<Entry>& all, std::string_view names) {
 }
 
 int explore_all(const Choice& choice, const sim::SharedStatus& status) {
-  Totals totals;
+  Tally total;
   Sum sum;
-  auto all = entries(&totals);
+  auto all = entries(&total);
   if (!choice.only.empty()) keep_only(all, choice.only);
   Progress progress(all.size(), choice.runs);
   const auto start = std::chrono::steady_clock::now();
@@ -170,10 +171,10 @@ int explore_all(const Choice& choice, const sim::SharedStatus& status) {
       if (chosen) break;
     }
     progress.passed(of_entry);
-    sum.laws += entry.is_law ? 1 : 0;
+    sum.laws += entry.law != nullptr ? 1 : 0;
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  print_statistics(sum, totals, took.count());
+  print_statistics(sum, total, took.count());
   return 0;
 }
 

@@ -5,24 +5,20 @@
 #include <initializer_list>
 
 #include "properties/scripts/law.hpp"
+#include "properties/subjects/databases.hpp"
 #include "properties/zoo/workload.hpp"
 
 namespace fermata::properties::zoo {
 namespace {
 
-using scripts::Common;
-using scripts::Step;
-
-constexpr Step common(Common what, std::uint8_t number) {
-  return {.what = static_cast<std::uint8_t>(what), .number = number};
-}
+constexpr Step common(Common what, std::uint8_t number) { return {what, 0, number}; }
 /// Of milliseconds.
 constexpr Step nap(std::uint8_t span) { return common(Common::Nap, span); }
 constexpr Step cancel(std::uint8_t actor) { return common(Common::Cancel, actor); }
 /// An operation of the law, by its place in the list. Who is cancelled in it ends if `number` is
 /// odd.
 constexpr Step step(std::uint8_t operation, std::uint8_t number) {
-  return {.what = static_cast<std::uint8_t>(scripts::kCommonCount + operation), .number = number};
+  return {kCommonCount + operation, 0, number};
 }
 
 constexpr std::uint8_t kAsk = 0;
@@ -33,8 +29,8 @@ constexpr std::uint8_t kDrop = 7;
 /// `connections` at most, each answer on its way for up to two milliseconds.
 void play(sim::World& world, std::uint8_t connections,
           std::initializer_list<std::vector<Step>> actors) {
-  const scripts::Script script{{static_cast<std::uint8_t>(connections - 1), 0, 3, 0}, actors};
-  scripts::play(scripts::kDatabases, script, world);
+  const Script script{{static_cast<std::uint8_t>(connections - 1), 0, 3, 0}, actors};
+  properties::play(script, &make_databases, world);
 }
 
 void transaction_left_by_sql(sim::World& world) {

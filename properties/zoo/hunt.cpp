@@ -18,8 +18,6 @@
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "properties/laws/law.hpp"
-#include "properties/loop/laws.hpp"
-#include "properties/scripts/law.hpp"
 #include "properties/zoo/workload.hpp"
 
 namespace fermata::properties::zoo {
@@ -37,16 +35,9 @@ const Workload* find_workload(std::string_view name) {
   return nullptr;
 }
 
-std::optional<sim::Program> exploration_of_law(std::string_view name) {
-  for (const Law* law : laws()) {
-    if (law->name == name) return exploration_of(*law);
-  }
-  for (const scripts::Law* law : scripts::laws()) {
-    if (law->name == name) return exploration_of(*law);
-  }
-  for (const LoopLaw* law : loop_laws()) {
-    if (law->name == name) return law->exploration();
-  }
+std::optional<sim::Program> exploration_of(std::string_view what) {
+  if (const Workload* workload = find_workload(what)) return exploration_of(*workload);
+  if (const Law* law = find_law(what)) return properties::exploration_of(*law);
   return std::nullopt;
 }
 
@@ -55,17 +46,13 @@ int list() {
     fmt::print("{{\"mutant\": {}, \"title\": {}, \"depth\": {}}}\n", json_text(workload.mutant),
                json_text(workload.title), workload.depth);
   }
-  const auto print = [](const auto& law) { fmt::print("{{\"law\": {}}}\n", json_text(law->name)); };
-  for (const Law* law : laws()) print(law);
-  for (const scripts::Law* law : scripts::laws()) print(law);
-  for (const LoopLaw* law : loop_laws()) print(law);
+  for (const Law* law : laws()) fmt::print("{{\"law\": {}}}\n", json_text(law->name));
   return 0;
 }
 
 int hunt(std::string_view what, const sim::ExploreOptions& options) {
   const Workload* workload = find_workload(what);
-  const std::optional<sim::Program> known =
-      workload != nullptr ? exploration_of(*workload) : exploration_of_law(what);
+  const std::optional<sim::Program> known = exploration_of(what);
   if (!known) {
     fmt::print(stderr, "zoo_hunt: '{}' is no entry of the zoo and no law\n", what);
     return 1;

@@ -126,9 +126,9 @@ void closed_under_a_reader(sim::World& world) {
 
 // A read that is given up before the disk has answered.
 void impatient_read(sim::World& world) {
-  File file = scripts::open("/file", OpenMode::updating());
+  File file = properties::open("/file", OpenMode::updating());
   const std::vector<std::byte> full(100, std::byte{1});
-  scripts::insist([&] { file.write(full); });
+  insist([&] { file.write(full); });
   std::vector<std::byte> buffer(100);
   std::vector<std::byte> as_it_was;
   await(spawn("reader", [&] {
@@ -234,7 +234,7 @@ void number_used_again(sim::World& world) {
 // Two watch a process that a third one has started.
 void two_watchers(sim::World& world) {
   world.program("child", sim::ScriptedProgram().takes(seconds(10)).exits(3));
-  const Process child = scripts::insist([] { return Process::spawn({.program = "child"}); });
+  const Process child = insist([] { return Process::spawn({.program = "child"}); });
   std::vector<Coroutine<>> watchers;
   for (int i = 0; i < 2; ++i) {
     watchers.push_back(spawn("watcher", [&] {

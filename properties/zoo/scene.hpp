@@ -8,7 +8,7 @@
 
 #include "fermata/runtime.hpp"
 #include "fermata/sim/world/world.hpp"
-#include "properties/interpreter/stage.hpp"
+#include "properties/interpreter/state.hpp"
 
 namespace fermata::properties::zoo {
 

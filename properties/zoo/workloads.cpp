@@ -39,21 +39,7 @@ std::span<const Workload> workloads() {
 }
 
 sim::Program exploration_of(const Workload& workload) {
-  const auto bystanders = std::make_shared<Bystanders>();
-  sim::Program exploration;
-  exploration.prepare = [bystanders](const sim::Preparation& preparation) {
-    bystanders->prepare(preparation.seed);
-  };
-  exploration.body = [bystanders, &workload](sim::World& world) {
-    const auto running = bystanders->spawn_all();
-    workload.body(world);
-    const models::Complaint complaint = bystanders->join(running);
-    if (!complaint.empty()) world.fail(sim::Verdict::Safety, complaint);
-  };
-  exploration.arguments = [bystanders] {
-    return std::to_string(bystanders->count()) + " bystanders";
-  };
-  return exploration;
+  return exploration_of(seeded(among_bystanders(workload.body)));
 }
 
 bool is_about(const Workload& workload, std::string_view message) {

@@ -55,7 +55,7 @@ class PlainEvent final : public Event {
 };
 
 struct SharedEvent {
-  Subject subject = Subject::Signal;
+  ProgramEvent kind = ProgramEvent::Signal;
   Event* event = nullptr;  // Null once it is destroyed.
   std::uint64_t serial = 0;
   std::vector<Ref<Event>> references;  // The program's own.
@@ -67,9 +67,9 @@ struct SharedEvent {
   std::uint32_t thrown = 0;    // By its subscribers.
 
   [[nodiscard]] bool usable() const noexcept { return !references.empty(); }
-  [[nodiscard]] bool is_timer() const noexcept { return subject >= Subject::Once; }
+  [[nodiscard]] bool is_timer() const noexcept { return kind >= ProgramEvent::Once; }
   [[nodiscard]] bool is_multishot() const noexcept {
-    return subject == Subject::Multishot || subject == Subject::Hidden;
+    return kind == ProgramEvent::Multishot || kind == ProgramEvent::Hidden;
   }
 };
 
@@ -98,11 +98,12 @@ struct Fate {
   std::uint32_t delivered = 0;
 };
 
-struct Stage {
-  Stage(Arena& the_arena, const Program& the_program) : arena(the_arena), program(the_program) {}
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
-  ~Stage();
+struct ProgramState {
+  ProgramState(Arena& the_arena, const Program& the_program)
+      : arena(the_arena), program(the_program) {}
+  ProgramState(const ProgramState&) = delete;
+  ProgramState& operator=(const ProgramState&) = delete;
+  ~ProgramState();
 
   Arena& arena;
   const Program& program;
@@ -144,9 +145,9 @@ struct Stage {
 /// A subscription of the program: counted by the runtime and by the model alike.
 class Listener final : public Callback {
  public:
-  enum class Role : std::uint8_t { Steps, Janitor, End };
-  Listener(Stage& stage, Player& player, Role role, std::uint32_t id, std::size_t number)
-      : stage_(stage), player_(player), role_(role), id_(id), number_(number) {}
+  enum class Role : std::uint8_t { Scripted, Janitor, End };
+  Listener(ProgramState& state, Player& player, Role role, std::uint32_t id, std::size_t number)
+      : state_(state), player_(player), role_(role), id_(id), number_(number) {}
   void run(Event& event, const Outcome& outcome) override;
   [[nodiscard]] Role role() const noexcept { return role_; }
   [[nodiscard]] std::uint32_t calls() const noexcept { return calls_; }
@@ -154,7 +155,7 @@ class Listener final : public Callback {
 
  private:
   void destroy() noexcept override { delete this; }
-  Stage& stage_;
+  ProgramState& state_;
   Player& player_;
   Role role_;
   std::uint32_t id_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/scripts/play.hpp"
+#include "properties/scripts/stage.hpp"
 
 #include <fmt/format.h>
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 namespace {
 
 using std::chrono::milliseconds;
@@ -63,7 +63,7 @@ void Stage::act(Subject& subject, std::size_t index) {
 bool Stage::take(Subject& subject, std::size_t index, const Step& step) {
   Actor& me = actors_[index];
   try {
-    if (step.is_common()) {
+    if (is_common(step)) {
       perform_common(step);
     } else {
       subject.perform(index, step);
@@ -145,4 +145,4 @@ void Stage::complain(const models::Complaint& complaint) {
   if (!complaint.empty()) world_.fail(sim::Verdict::Safety, complaint);
 }
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

@@ -13,11 +13,11 @@
 
 #include "fermata/runtime.hpp"
 #include "fermata/sim/world/world.hpp"
-#include "properties/interpreter/stage.hpp"
+#include "properties/interpreter/state.hpp"
 #include "properties/models/complaint.hpp"
 #include "properties/scripts/script.hpp"
 
-namespace fermata::properties::scripts {
+namespace fermata::properties {
 
 class Stage;
 
@@ -34,13 +34,13 @@ class Subject {
   virtual void perform(std::size_t actor, const Step& step) = 0;
 
   /// Nothing can happen any more: whoever waits must have reason to.
-  virtual void at_rest() = 0;
+  virtual void at_rest() {}
 
   /// Lets everybody go who still waits, as closing does. May suspend.
-  virtual void let_go() = 0;
+  virtual void let_go() {}
 
   /// Every actor has ended.
-  virtual void at_end() = 0;
+  virtual void at_end() {}
 
  protected:
   Stage& stage;
@@ -102,4 +102,4 @@ class Stage {
   std::vector<Ref<PlainEvent>> tokens_;  // The last one is shared now; others have fired.
 };
 
-}  // namespace fermata::properties::scripts
+}  // namespace fermata::properties

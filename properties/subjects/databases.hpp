@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "properties/scripts/stage.hpp"
+
+namespace fermata::properties {
+
+/// A database that the actors of a script share. Shape: connections at most, less one; what they
+/// do about broken ones; how long an answer takes; what is checked before a lease.
+[[nodiscard]] std::unique_ptr<Subject> make_databases(Stage& stage);
+
+}  // namespace fermata::properties
