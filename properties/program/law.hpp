@@ -10,6 +10,10 @@
 
 namespace fermata::properties {
 
+/// A weight is written as a factor: 10 * Op::Spawn.
+constexpr Weight operator*(std::uint8_t weight, Op op) { return {op, weight}; }
+constexpr Weight operator*(std::uint8_t weight, ProgramEvent event) { return {event, weight}; }
+
 /// How often each step occurs.
 struct Profile {
   Weights main;      // Of Op. The main coroutine spawns and stirs.

@@ -10,8 +10,8 @@ namespace fermata::properties {
 namespace {
 
 constexpr int kSteps = 12;
-constexpr std::array<Operation, 5> kCommon = {
-    {{"pause", 4}, {"nap", 3}, {"cancel", 1}, {"throw", 1}, {"fire", 1}}};
+constexpr std::array kCommon = {4 * "pause"_op, 3 * "nap"_op, 1 * "cancel"_op, 1 * "throw"_op,
+                                1 * "fire"_op};
 
 Vocabulary vocabulary(std::span<const Operation> operations) {
   Vocabulary all{.numbers = 16};

@@ -31,6 +31,17 @@ struct Operation {
   std::uint8_t weight;
 };
 
+struct OperationName {
+  std::string_view text;
+};
+constexpr OperationName operator""_op(const char* text, std::size_t size) noexcept {
+  return {{text, size}};
+}
+/// A weight is written as a factor: 10 * "send"_op.
+constexpr Operation operator*(std::uint8_t weight, OperationName name) noexcept {
+  return {name.text, weight};
+}
+
 /// A step's `what` is a common thing when below kCommonCount, else an operation of the subject; its
 /// number is from 0 to 15.
 [[nodiscard]] constexpr bool is_common(const Step& step) noexcept {

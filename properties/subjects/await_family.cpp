@@ -17,14 +17,10 @@ namespace {
 namespace await_family {
 
 enum Operations : std::uint8_t { kSucceed, kFail, kAll, kAllOrFail, kAny, kTwo, kFirst, kRace };
-constexpr std::array<Operation, 8> kOperations = {{{"let an item succeed", 6},
-                                                   {"let an item fail", 3},
-                                                   {"await all", 3},
-                                                   {"await all or fail", 3},
-                                                   {"await any or fail", 2},
-                                                   {"await any two", 3},
-                                                   {"await the first success", 2},
-                                                   {"race, and cancel the rest", 1}}};
+constexpr std::array kOperations = {
+    6 * "let an item succeed"_op,     3 * "let an item fail"_op,         3 * "await all"_op,
+    3 * "await all or fail"_op,       2 * "await any or fail"_op,        3 * "await any two"_op,
+    2 * "await the first success"_op, 1 * "race, and cancel the rest"_op};
 
 constexpr std::string_view kRaceIsOver = "The wait for it has ended";
 

@@ -29,14 +29,14 @@ enum Operations : std::uint8_t {
   kDropFuture,
   kClose,
 };
-constexpr std::array<Operation, 8> kOperations = {{{"send", 10},
-                                                   {"receive", 10},
-                                                   {"try to send", 2},
-                                                   {"try to receive", 2},
-                                                   {"receive into a future", 3},
-                                                   {"take the future", 3},
-                                                   {"drop the future", 2},
-                                                   {"close", 1}}};
+constexpr std::array kOperations = {10 * "send"_op,
+                                    10 * "receive"_op,
+                                    2 * "try to send"_op,
+                                    2 * "try to receive"_op,
+                                    3 * "receive into a future"_op,
+                                    3 * "take the future"_op,
+                                    2 * "drop the future"_op,
+                                    1 * "close"_op};
 
 constexpr std::array<std::size_t, 8> kCapacities = {0, 0, 0, 1, 1, 2, 3, 5};
 

@@ -28,8 +28,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 enum Operations : std::uint8_t { kWrite, kSync, kRead, kCrash, kRestart };
-constexpr std::array<Operation, 5> kOperations = {
-    {{"write", 10}, {"sync", 6}, {"read", 3}, {"crash", 2}, {"restart", 4}}};
+constexpr std::array kOperations = {10 * "write"_op, 6 * "sync"_op, 3 * "read"_op, 2 * "crash"_op,
+                                    4 * "restart"_op};
 
 constexpr const char* kPath = "/file";
 constexpr std::array<std::size_t, 4> kSizes = {1, 20, 300, 3'000};

@@ -39,17 +39,17 @@ enum Operations : std::uint8_t {
   kReset,
   kClose
 };
-constexpr std::array<Operation, 11> kOperations = {{{"ask", 6},
-                                                    {"transfer", 6},
-                                                    {"begin or end a transaction", 4},
-                                                    {"change the session", 2},
-                                                    {"look at the session", 3},
-                                                    {"prepare a statement", 3},
-                                                    {"run one's statement", 2},
-                                                    {"drop anybody's statement", 2},
-                                                    {"read a stream", 3},
-                                                    {"reset the session", 1},
-                                                    {"close", 1}}};
+constexpr std::array kOperations = {6 * "ask"_op,
+                                    6 * "transfer"_op,
+                                    4 * "begin or end a transaction"_op,
+                                    2 * "change the session"_op,
+                                    3 * "look at the session"_op,
+                                    3 * "prepare a statement"_op,
+                                    2 * "run one's statement"_op,
+                                    2 * "drop anybody's statement"_op,
+                                    3 * "read a stream"_op,
+                                    1 * "reset the session"_op,
+                                    1 * "close"_op};
 
 constexpr milliseconds kPatience{15};
 

@@ -23,8 +23,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 enum Operations : std::uint8_t { kSend, kTrySend, kReceive, kClose };
-constexpr std::array<Operation, 4> kOperations = {
-    {{"send", 10}, {"try to send", 3}, {"receive", 10}, {"close", 1}}};
+constexpr std::array kOperations = {10 * "send"_op, 3 * "try to send"_op, 10 * "receive"_op,
+                                    1 * "close"_op};
 
 constexpr std::uint16_t kFirstPort = 5000;
 constexpr std::uint16_t kMirrorPort = 7;

@@ -17,12 +17,12 @@ namespace {
 namespace descriptors {
 
 enum Operations : std::uint8_t { kWrite, kRead, kWaitReadable, kWaitWritable, kShut, kReplace };
-constexpr std::array<Operation, 6> kOperations = {{{"write", 10},
-                                                   {"read", 10},
-                                                   {"wait readable", 10},
-                                                   {"wait writable", 6},
-                                                   {"shut down writing", 1},
-                                                   {"replace", 2}}};
+constexpr std::array kOperations = {10 * "write"_op,
+                                    10 * "read"_op,
+                                    10 * "wait readable"_op,
+                                    6 * "wait writable"_op,
+                                    1 * "shut down writing"_op,
+                                    2 * "replace"_op};
 
 constexpr std::size_t kBytesEach = 3000;
 constexpr std::size_t kSurelyRoom = 1000;

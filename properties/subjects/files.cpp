@@ -36,15 +36,9 @@ enum Operations : std::uint8_t {
   kTapeSeek,
   kClose,
 };
-constexpr std::array<Operation, 9> kOperations = {{{"write at", 8},
-                                                   {"read at", 8},
-                                                   {"size", 3},
-                                                   {"sync", 2},
-                                                   {"append", 6},
-                                                   {"write on", 5},
-                                                   {"read on", 4},
-                                                   {"seek", 2},
-                                                   {"close", 1}}};
+constexpr std::array kOperations = {8 * "write at"_op, 8 * "read at"_op, 3 * "size"_op,
+                                    2 * "sync"_op,     6 * "append"_op,  5 * "write on"_op,
+                                    4 * "read on"_op,  2 * "seek"_op,    1 * "close"_op};
 
 constexpr OpenMode kAppending{.read = true, .write = true, .create = true, .append = true};
 constexpr std::array<std::size_t, 5> kSizes = {1, 3, 40, 700, 5'000};

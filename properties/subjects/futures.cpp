@@ -36,16 +36,9 @@ enum Operations : std::uint8_t {
   kListen,
   kLetGo,
 };
-constexpr std::array<Operation, 10> kOperations = {{{"await", 8},
-                                                    {"complete", 3},
-                                                    {"fail", 2},
-                                                    {"map", 3},
-                                                    {"catch", 2},
-                                                    {"finally", 3},
-                                                    {"cancel", 1},
-                                                    {"drop", 1},
-                                                    {"listen", 2},
-                                                    {"let go", 1}}};
+constexpr std::array kOperations = {
+    8 * "await"_op,   3 * "complete"_op, 2 * "fail"_op, 3 * "map"_op,    2 * "catch"_op,
+    3 * "finally"_op, 1 * "cancel"_op,   1 * "drop"_op, 2 * "listen"_op, 1 * "let go"_op};
 constexpr const char* kCancelled = "Future has been cancelled";
 
 End end_of(const std::exception_ptr& error) {

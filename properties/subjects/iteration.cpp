@@ -18,11 +18,9 @@ namespace iteration {
 using std::chrono::milliseconds;
 
 enum Operations : std::uint8_t { kRange, kSource, kFailing, kStopping, kSpawning };
-constexpr std::array<Operation, 5> kOperations = {{{"iterate over a range", 3},
-                                                   {"iterate over a source", 3},
-                                                   {"iterate, and fail", 3},
-                                                   {"iterate, and stop", 2},
-                                                   {"iterate, and spawn", 2}}};
+constexpr std::array kOperations = {3 * "iterate over a range"_op, 3 * "iterate over a source"_op,
+                                    3 * "iterate, and fail"_op, 2 * "iterate, and stop"_op,
+                                    2 * "iterate, and spawn"_op};
 
 /// One iteration. Its callbacks outlive the actor when the run ends by force, so they share it.
 struct Run {

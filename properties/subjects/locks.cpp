@@ -18,13 +18,9 @@ namespace locks {
 using std::chrono::milliseconds;
 
 enum Operations : std::uint8_t { kLock, kAcquire, kProduce, kConsume, kOnce, kArrive, kReset };
-constexpr std::array<Operation, 7> kOperations = {{{"lock", 6},
-                                                   {"acquire", 6},
-                                                   {"produce", 4},
-                                                   {"consume", 4},
-                                                   {"do once", 3},
-                                                   {"arrive", 3},
-                                                   {"reset", 1}}};
+constexpr std::array kOperations = {6 * "lock"_op,    6 * "acquire"_op, 4 * "produce"_op,
+                                    4 * "consume"_op, 3 * "do once"_op, 3 * "arrive"_op,
+                                    1 * "reset"_op};
 
 /// What an actor does while it has something.
 void spend_time(const Step& step) {

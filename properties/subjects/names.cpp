@@ -18,7 +18,7 @@ namespace {
 namespace names {
 
 enum Operations : std::uint8_t { kResolve, kReverse, kMove };
-constexpr std::array<Operation, 3> kOperations = {{{"resolve", 10}, {"reverse", 4}, {"move", 2}}};
+constexpr std::array kOperations = {10 * "resolve"_op, 4 * "reverse"_op, 2 * "move"_op};
 
 constexpr std::array<std::string_view, 5> kHosts = {"store.example", "10.9.8.7", "localhost",
                                                     "nobody.example", "main"};

@@ -18,7 +18,7 @@ namespace {
 namespace offloaded {
 
 enum Operations : std::uint8_t { kCompute, kFail, kShare };
-constexpr std::array<Operation, 3> kOperations = {{{"compute", 10}, {"fail", 3}, {"share", 4}}};
+constexpr std::array kOperations = {10 * "compute"_op, 3 * "fail"_op, 4 * "share"_op};
 
 /// More than all work of a script takes, one after the other.
 constexpr Duration kLongest = std::chrono::seconds(10);

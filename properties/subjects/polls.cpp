@@ -14,7 +14,7 @@ namespace {
 namespace polls {
 
 enum Operations : std::uint8_t { kWait, kReady, kBreak };
-constexpr std::array<Operation, 3> kOperations = {{{"wait", 10}, {"ready", 4}, {"break", 2}}};
+constexpr std::array kOperations = {10 * "wait"_op, 4 * "ready"_op, 2 * "break"_op};
 
 constexpr std::array<PollMask, 4> kMasks = {PollMask::Readable, PollMask::Writable,
                                             PollMask::Readable | PollMask::Writable,

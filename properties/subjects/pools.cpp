@@ -26,13 +26,10 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 enum Operations : std::uint8_t { kUse, kTake, kGive, kTry, kCheck, kSwitch, kClose };
-constexpr std::array<Operation, 7> kOperations = {{{"use a resource", 8},
-                                                   {"take a resource", 4},
-                                                   {"give one back", 4},
-                                                   {"try to use", 2},
-                                                   {"check health", 2},
-                                                   {"switch the circuit", 1},
-                                                   {"close", 1}}};
+constexpr std::array kOperations = {8 * "use a resource"_op, 4 * "take a resource"_op,
+                                    4 * "give one back"_op,  2 * "try to use"_op,
+                                    2 * "check health"_op,   1 * "switch the circuit"_op,
+                                    1 * "close"_op};
 
 /// What a factory, a hook or a destructor throws.
 class ServiceError final : public Linkable<ServiceError> {

@@ -43,16 +43,10 @@ enum Operations : std::uint8_t {
   kSignal,
   kCommand,
 };
-constexpr std::array<Operation, 10> kOperations = {{{"start", 6},
-                                                    {"read", 10},
-                                                    {"write", 6},
-                                                    {"close", 2},
-                                                    {"wait", 8},
-                                                    {"watch", 3},
-                                                    {"kill", 3},
-                                                    {"drop", 1},
-                                                    {"wait for the signal", 2},
-                                                    {"command", 8}}};
+constexpr std::array kOperations = {6 * "start"_op,  10 * "read"_op, 6 * "write"_op,
+                                    2 * "close"_op,  8 * "wait"_op,  3 * "watch"_op,
+                                    3 * "kill"_op,   1 * "drop"_op,  2 * "wait for the signal"_op,
+                                    8 * "command"_op};
 
 constexpr std::array<std::size_t, 5> kSizes = {1, 9, 300, 7'000, 80'000};
 constexpr std::array<int, 4> kSignals = {0, SIGTERM, SIGKILL, SIGUSR1};

@@ -32,8 +32,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 enum Operations : std::uint8_t { kAppend, kTry, kRead, kCrashServer, kCrashClient };
-constexpr std::array<Operation, 5> kOperations = {
-    {{"append", 10}, {"append once", 3}, {"read", 5}, {"crash the server", 1}, {"crash", 1}}};
+constexpr std::array kOperations = {10 * "append"_op, 3 * "append once"_op, 5 * "read"_op,
+                                    1 * "crash the server"_op, 1 * "crash"_op};
 
 constexpr std::array<std::size_t, 4> kSizes = {1, 20, 300, 3'000};
 constexpr Duration kPatience = milliseconds(500);

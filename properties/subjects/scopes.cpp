@@ -26,13 +26,10 @@ enum Operations : std::uint8_t {
   kAwaitAfterCancellation,
   kDrop,
 };
-constexpr std::array<Operation, 7> kOperations = {{{"spawn", 20},
-                                                   {"cancel", 2},
-                                                   {"cancel hard", 1},
-                                                   {"dispose safely", 1},
-                                                   {"await completion", 5},
-                                                   {"await after cancellation", 3},
-                                                   {"drop the handle", 1}}};
+constexpr std::array kOperations = {20 * "spawn"_op,           2 * "cancel"_op,
+                                    1 * "cancel hard"_op,      1 * "dispose safely"_op,
+                                    5 * "await completion"_op, 3 * "await after cancellation"_op,
+                                    1 * "drop the handle"_op};
 
 constexpr const char* kReason = "reason of the scope";
 

@@ -39,16 +39,10 @@ enum Operations : std::uint8_t {
   kConnect,
   kCloseListener,
 };
-constexpr std::array<Operation, 10> kOperations = {{{"read", 10},
-                                                    {"read exactly", 3},
-                                                    {"write", 10},
-                                                    {"write some", 2},
-                                                    {"write many", 2},
-                                                    {"shut down", 1},
-                                                    {"close", 1},
-                                                    {"accept", 4},
-                                                    {"connect", 4},
-                                                    {"close the listener", 1}}};
+constexpr std::array kOperations = {
+    10 * "read"_op,      3 * "read exactly"_op,      10 * "write"_op, 2 * "write some"_op,
+    2 * "write many"_op, 1 * "shut down"_op,         1 * "close"_op,  4 * "accept"_op,
+    4 * "connect"_op,    1 * "close the listener"_op};
 
 enum class Way : std::uint8_t { Tcp, Unix, Machine };
 constexpr std::array<Way, 8> kWays = {Way::Tcp,  Way::Tcp,  Way::Tcp,     Way::Unix,

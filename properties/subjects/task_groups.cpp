@@ -18,13 +18,9 @@ namespace task_groups {
 using std::chrono::milliseconds;
 
 enum Operations : std::uint8_t { kSpawn, kNext, kAny, kGroupSpawn, kAll, kClose, kCancel };
-constexpr std::array<Operation, 7> kOperations = {{{"spawn", 10},
-                                                   {"next", 6},
-                                                   {"any", 2},
-                                                   {"spawn in the group", 4},
-                                                   {"all of the group", 3},
-                                                   {"close", 1},
-                                                   {"cancel", 1}}};
+constexpr std::array kOperations = {
+    10 * "spawn"_op,           6 * "next"_op,  2 * "any"_op,   4 * "spawn in the group"_op,
+    3 * "all of the group"_op, 1 * "close"_op, 1 * "cancel"_op};
 
 class TaskGroups final : public Subject {
  public:

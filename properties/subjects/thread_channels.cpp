@@ -20,8 +20,8 @@ namespace {
 namespace thread_channels {
 
 enum Operations : std::uint8_t { kSend, kReceive, kTrySend, kTryReceive, kClose };
-constexpr std::array<Operation, 5> kOperations = {
-    {{"send", 12}, {"receive", 12}, {"try to send", 3}, {"try to receive", 3}, {"close", 1}}};
+constexpr std::array kOperations = {12 * "send"_op, 12 * "receive"_op, 3 * "try to send"_op,
+                                    3 * "try to receive"_op, 1 * "close"_op};
 
 constexpr std::array<std::size_t, 8> kCapacities = {1, 1, 1, 1, 2, 2, 3, 5};
 

@@ -37,16 +37,16 @@ enum Operations : std::uint8_t {
   kClose,
   kCancel,
 };
-constexpr std::array<Operation, 10> kOperations = {{{"submit", 14},
-                                                    {"await", 8},
-                                                    {"cancel a future", 3},
-                                                    {"forget a future", 2},
-                                                    {"map", 2},
-                                                    {"reload", 2},
-                                                    {"look", 2},
-                                                    {"join", 1},
-                                                    {"close", 1},
-                                                    {"cancel the pool", 1}}};
+constexpr std::array kOperations = {14 * "submit"_op,
+                                    8 * "await"_op,
+                                    3 * "cancel a future"_op,
+                                    2 * "forget a future"_op,
+                                    2 * "map"_op,
+                                    2 * "reload"_op,
+                                    2 * "look"_op,
+                                    1 * "join"_op,
+                                    1 * "close"_op,
+                                    1 * "cancel the pool"_op};
 
 /// Which worker a thread is.
 const ContextKey<std::size_t> kWorker("worker");

@@ -25,12 +25,9 @@ using std::chrono::microseconds;
 using Life = models::ThreadModel;
 
 enum Operations : std::uint8_t { kStart, kAwait, kCancel, kFinally, kLook, kForget };
-constexpr std::array<Operation, 6> kOperations = {{{"start a thread", 10},
-                                                   {"await", 10},
-                                                   {"cancel a thread", 4},
-                                                   {"add a handler", 3},
-                                                   {"look", 2},
-                                                   {"forget", 2}}};
+constexpr std::array kOperations = {
+    10 * "start a thread"_op, 10 * "await"_op, 4 * "cancel a thread"_op,
+    3 * "add a handler"_op,   2 * "look"_op,   2 * "forget"_op};
 
 constexpr std::array<Life::Plan, 8> kPlans = {
     Life::Plan::Return, Life::Plan::Return, Life::Plan::Return,   Life::Plan::Throw,

@@ -18,8 +18,8 @@ namespace {
 namespace triggers {
 
 enum Operations : std::uint8_t { kPut, kPutElsewhere, kCollect, kReplace };
-constexpr std::array<Operation, 4> kOperations = {
-    {{"put", 3}, {"put from a thread", 10}, {"collect", 10}, {"replace the trigger", 1}}};
+constexpr std::array kOperations = {3 * "put"_op, 10 * "put from a thread"_op, 10 * "collect"_op,
+                                    1 * "replace the trigger"_op};
 
 /// What the threads share.
 struct Box {

@@ -15,7 +15,7 @@ namespace {
 namespace wait_lines {
 
 enum Operations : std::uint8_t { kTake, kGive };
-constexpr std::array<Operation, 2> kOperations = {{{"take a turn", 8}, {"give a turn", 8}}};
+constexpr std::array kOperations = {8 * "take a turn"_op, 8 * "give a turn"_op};
 
 class WaitLines final : public Subject {
  public:

@@ -40,14 +40,9 @@ enum Operations : std::uint8_t {
   kOpen,
   kClose,
 };
-constexpr std::array<Operation, 8> kOperations = {{{"write", 10},
-                                                   {"make a directory", 5},
-                                                   {"remove", 4},
-                                                   {"rename", 5},
-                                                   {"next", 8},
-                                                   {"take all", 3},
-                                                   {"open", 2},
-                                                   {"close", 1}}};
+constexpr std::array kOperations = {
+    10 * "write"_op, 5 * "make a directory"_op, 4 * "remove"_op, 5 * "rename"_op,
+    8 * "next"_op,   3 * "take all"_op,         2 * "open"_op,   1 * "close"_op};
 
 constexpr std::size_t kMost = 4;  // Watches.
 constexpr const char* kSingleFile = "/s/one.conf";
