@@ -7,15 +7,11 @@
 # Few sources each, and tests/examples_bugs.py compiles them anew.
 set(CMAKE_UNITY_BUILD OFF)
 
-# What takes long is in the libraries: simulations are compiled quickly, as all tests are, and under
-# sanitizers so are the programs.
+# What takes long is in the libraries: programs and simulations are compiled quickly, as all tests
+# are.
 set(FERMATA_TESTS_PRECOMPILED tests)
-set(programs_precompiled runtime)
-if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
-  add_compile_options(-O0)
-  fermata_precompiled(examples)
-  set(programs_precompiled examples)
-endif()
+add_compile_options(${FERMATA_QUICK_OPTIONS})
+fermata_precompiled(examples)
 
 set(sanitized_programs chat echo file_pieces operation_timeout reload)  # of tests/end_to_end
 set(sanitized_simulations box_office lost_update)                       # of tests/meta
@@ -56,7 +52,7 @@ foreach(example IN LISTS examples)
   if(EXISTS "${program}" AND TARGET fermata_uv)
     fermata_program(example_${name} examples/${name} SOURCES "${program}" ${shared}
       LINK fermata_drivers fermata_uv fermata_host fermata_db_drivers fmt::fmt ${needed}
-      PRECOMPILED ${programs_precompiled})
+      PRECOMPILED examples)
   endif()
   if(simulations AND BUILD_TESTING AND TARGET fermata_sim)
     set(properties ${FERMATA_SIMULATION_PROPERTIES})
@@ -68,7 +64,6 @@ foreach(example IN LISTS examples)
       LINK fermata_test_support fermata_loop fermata_sim fermata_sim_db fermata_sim_property
         fmt::fmt
       PROPERTIES ${properties})
-    target_compile_options(example_${name}_sim_test PRIVATE $<$<CONFIG:Release>:-O0>)
   endif()
 endforeach()
 

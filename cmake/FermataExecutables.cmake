@@ -12,6 +12,15 @@ if(CMAKE_BUILD_TYPE MATCHES "Sanitize|Coverage")
   set(FERMATA_SIMULATION_PROPERTIES ENVIRONMENT FERMATA_RUNS=100)
 endif()
 
+# What tests run, as far as it is built: `./dev test` builds no more. And what `./dev check` runs,
+# a program of tests on each line of quick_tests.txt.
+add_custom_target(fermata_tested)
+if(TARGET fermata_installed)
+  add_dependencies(fermata_tested fermata_installed)
+endif()
+add_custom_target(fermata_quick)
+set(FERMATA_UNTESTED "^(fermata_bench|fermata_loop_bench|bench_.*|zoo_hunt)$")
+
 # fermata_program(<name> <folder> SOURCES ... [LINK ...] [PRECOMPILED <name>]): an executable in
 # <build>/<folder>, which sees the repository's root and links those of LINK that this build has.
 function(fermata_program name folder)
@@ -27,6 +36,9 @@ function(fermata_program name folder)
   endforeach()
   if(arg_PRECOMPILED)
     fermata_use_precompiled(${name} ${arg_PRECOMPILED})
+  endif()
+  if(NOT name MATCHES "${FERMATA_UNTESTED}")
+    add_dependencies(fermata_tested ${name})
   endif()
 endfunction()
 
@@ -46,6 +58,10 @@ function(fermata_test name folder)
   endif()
   target_compile_definitions(${name} PRIVATE
     FERMATA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FERMATA_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if(folder MATCHES "^tests/(unit|conformance)$")
+    add_dependencies(fermata_quick ${name})
+    set_property(GLOBAL APPEND PROPERTY FERMATA_QUICK_TESTS "$<TARGET_FILE:${name}>")
+  endif()
   if(arg_RUN_BY_SCRIPT)
     return()
   endif()

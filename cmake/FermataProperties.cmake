@@ -8,13 +8,13 @@ if(NOT TARGET fermata_sim_property)
   return()
 endif()
 
-# Laws explore much, and are optimised for it. Under sanitizers, where they explore little, they are
-# compiled quickly, as tests are.
+# Laws explore much, and are optimised for it; the tests that start them are not. Under sanitizers,
+# where they explore little, all are compiled quickly, as tests are.
 set(FERMATA_TESTS_PRECOMPILED sim)
 set(laws_options "")
 if(CMAKE_BUILD_TYPE STREQUAL "Sanitize" AND NOT FERMATA_FUZZER)
   set(FERMATA_TESTS_PRECOMPILED tests)
-  set(laws_options -O0)
+  set(laws_options ${FERMATA_QUICK_OPTIONS})
 endif()
 
 file(GLOB_RECURSE laws_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/*.cpp")
@@ -26,21 +26,23 @@ if(laws_sources)
     fermata_sim_property fermata_loop fermata_db fermata_test_support fmt::fmt)
   fermata_use_precompiled(fermata_laws ${FERMATA_TESTS_PRECOMPILED})
   fermata_unity_by_folder(fermata_laws)
-  # A group of all subjects would still be compiled when everything else is.
   file(GLOB subjects CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/subjects/*.cpp")
-  set(number 0)
-  foreach(subject IN LISTS subjects)
-    math(EXPR group "${number} / 7")
-    math(EXPR number "${number} + 1")
-    set_source_files_properties("${subject}" PROPERTIES UNITY_GROUP "subjects_${group}")
-  endforeach()
+  fermata_unity_in_groups(subjects 7 ${subjects})
 endif()
 
 set(laws_link fermata_laws fermata_test_support fermata_uv fermata_sim fmt::fmt)
 
 file(GLOB properties_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/*_properties.cpp")
+set(precompiled ${FERMATA_TESTS_PRECOMPILED})
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(FERMATA_TESTS_PRECOMPILED tests)
+endif()
 fermata_test(properties_test properties SOURCES ${properties_sources}
   LINK fermata_loop_arms ${laws_link} PROPERTIES ${FERMATA_SIMULATION_PROPERTIES})
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(properties_test PRIVATE ${FERMATA_QUICK_OPTIONS})
+endif()
+set(FERMATA_TESTS_PRECOMPILED ${precompiled})
 
 file(GLOB suite_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/suite/*.cpp")
 if(suite_sources)

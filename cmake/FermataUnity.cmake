@@ -15,3 +15,14 @@ function(fermata_unity_by_folder target)
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
   endforeach()
 endfunction()
+
+# fermata_unity_in_groups(<name> <size> <source>...): no more than <size> of these in one group, for
+# a folder that takes long: a change of one source then costs less, and two processors share it.
+function(fermata_unity_in_groups name size)
+  set(number 0)
+  foreach(source IN LISTS ARGN)
+    math(EXPR group "${number} / ${size}")
+    math(EXPR number "${number} + 1")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${name}_${group}")
+  endforeach()
+endfunction()

@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <functional>
 #include <regex>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "fermata/base/function_ref.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/core/timer.hpp"
@@ -46,7 +46,7 @@ class Bomb {
 template <class Arm>
 class CallbackErrors : public ::testing::Test {
  protected:
-  static void expect_boom(const std::function<void()>& body) {
+  static void expect_boom(detail::FunctionRef<void()> body) {
     EXPECT_NE(Arm::error_of(body).find("boom"), std::string::npos);
     EXPECT_EQ(Bomb::told, 1);
   }
@@ -100,7 +100,7 @@ std::string without_serial(const std::string& info) {
 }
 
 /// What `act` waits for, as a dump shows it meanwhile.
-std::string shown_while(const std::function<void()>& act) {
+std::string shown_while(detail::FunctionRef<void()> act) {
   const auto waiter = spawn("waiter", act);
   suspend();
   const std::vector<std::string> events = waiter->awaiting();

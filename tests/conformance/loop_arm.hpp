@@ -5,13 +5,13 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "fermata/base/function_ref.hpp"
 #include "fermata/base/time.hpp"
 #include "fermata/loop/loop.hpp"
 
@@ -33,7 +33,7 @@ class LoopArm {
   virtual ~LoopArm() = default;
 
   /// Runs `body` as a program's main coroutine, which may use the rest; throws what ends it.
-  virtual void run(const std::function<void()>& body) = 0;
+  virtual void run(detail::FunctionRef<void()> body) = 0;
 
   // --- inside of run ---
 
@@ -74,7 +74,7 @@ class LoopArm {
 
  protected:
   /// Calls `body`, in a coroutine, with a loop.
-  void with_loop(const loop::LoopOptions& options, const std::function<void()>& body);
+  void with_loop(const loop::LoopOptions& options, detail::FunctionRef<void()> body);
 
  private:
   void close_all() noexcept;

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/base/function_ref.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/loop/loop.hpp"
@@ -114,7 +115,7 @@ struct Planned : std::runtime_error {
 
 /// The text of the E that `action` throws; fails the test when it throws nothing or something else.
 template <class E>
-std::string text_of(const std::function<void()>& action) {
+std::string text_of(detail::FunctionRef<void()> action) {
   try {
     action();
   } catch (const E& error) {
@@ -129,7 +130,7 @@ std::string text_of(const std::function<void()>& action) {
 
 /// The text of the E that came out of a callback, and then, wrapped, of `action`.
 template <class E>
-std::string uncaught_in(const std::function<void()>& action) {
+std::string uncaught_in(detail::FunctionRef<void()> action) {
   try {
     action();
   } catch (const loop::UncaughtError& error) {

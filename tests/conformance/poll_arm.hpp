@@ -5,9 +5,9 @@
 
 #include <csignal>
 #include <exception>
-#include <functional>
 #include <string>
 
+#include "fermata/base/function_ref.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/poll/backends.hpp"
 #include "fermata/poll/reactor.hpp"
@@ -19,12 +19,12 @@ struct PollArm {
   static constexpr bool kReal = true;
 
   /// Runs `body` as the main coroutine on each of them; throws what ended one.
-  static void run(const std::function<void()>& body) {
+  static void run(detail::FunctionRef<void()> body) {
     on_each([&](Runtime& runtime) { EXPECT_EQ(runtime.run(body), 0); });
   }
 
   /// Runs `body` on each of them and says what ended the last run; empty when nothing did.
-  static std::string error_of(const std::function<void()>& body) {
+  static std::string error_of(detail::FunctionRef<void()> body) {
     std::string text;
     on_each([&](Runtime& runtime) {
       text.clear();

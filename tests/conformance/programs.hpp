@@ -7,6 +7,7 @@
 #include <csignal>
 #include <string>
 
+#include "fermata/base/function_ref.hpp"
 #include "tests/conformance/arms.hpp"
 
 namespace fermata::conformance {
@@ -34,7 +35,7 @@ inline constexpr const char* kWritesForEver = "exec cat /dev/zero";
 struct ProgramsOnUv : UvArm {};
 
 struct ProgramsOnSim : SimArm {
-  static void run(const std::function<void()>& body) { SimArm::run(body, write_scripts); }
+  static void run(detail::FunctionRef<void()> body) { SimArm::run(body, write_scripts); }
 
  private:
   static std::string value_of(const char* name, const ProcessOptions& options) {

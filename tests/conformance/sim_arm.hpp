@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "fermata/base/function_ref.hpp"
 #include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
@@ -22,13 +23,13 @@ struct SimArm {
   using Prepare = std::function<void(sim::World&)>;
 
   /// Runs `body` as the main coroutine of a node; what the world finds fails the test.
-  static void run(const std::function<void()>& body, const Prepare& prepare = nullptr) {
+  static void run(detail::FunctionRef<void()> body, const Prepare& prepare = nullptr) {
     const auto failure = failure_of(body, prepare);
     if (failure) ADD_FAILURE() << failure->message << "\n" << failure->explanation;
   }
 
   /// Runs `body` and says what ended the run; empty when nothing did.
-  static std::string error_of(const std::function<void()>& body) {
+  static std::string error_of(detail::FunctionRef<void()> body) {
     const auto failure = failure_of(body, nullptr);
     return failure ? failure->message : std::string();
   }
@@ -40,7 +41,7 @@ struct SimArm {
   static sim::Terminal& terminal() { return node_->terminal(); }
 
  private:
-  static std::optional<sim::Failure> failure_of(const std::function<void()>& body,
+  static std::optional<sim::Failure> failure_of(detail::FunctionRef<void()> body,
                                                 const Prepare& prepare) {
     const auto strategy = sim::make_strategy("fifo");
     sim::Decisions decisions(*strategy);

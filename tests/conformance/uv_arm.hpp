@@ -6,10 +6,10 @@
 #include <csignal>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <string>
 
+#include "fermata/base/function_ref.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/uv/reactor.hpp"
 
@@ -21,13 +21,13 @@ struct UvArmOf {
   static constexpr bool kReal = true;
 
   /// Runs `body` as the main coroutine; throws what ended it.
-  static void run(const std::function<void()>& body) {
+  static void run(detail::FunctionRef<void()> body) {
     Runtime runtime(Make::reactor(), {.handle_stop_signals = false});
     EXPECT_EQ(runtime.run(body), 0);
   }
 
   /// Runs `body` and says what ended the run; empty when nothing did.
-  static std::string error_of(const std::function<void()>& body) {
+  static std::string error_of(detail::FunctionRef<void()> body) {
     Runtime runtime(Make::reactor(), {.handle_stop_signals = false});
     try {
       runtime.run(body);

@@ -8,10 +8,10 @@
 #include <uv.h>
 
 #include <exception>
-#include <functional>
 #include <memory>
 #include <utility>
 
+#include "fermata/base/function_ref.hpp"
 #include "fermata/host/guest.hpp"
 #include "fermata/uv/guest.hpp"
 #ifdef FERMATA_HAS_ASIO
@@ -36,7 +36,7 @@ class TestHost {
 
   /// Runs `body` as a coroutine of the guest, turns the host until it has ended, and throws what it
   /// has thrown, or what has ended the guest.
-  void run(const std::function<void()>& body) {
+  void run(detail::FunctionRef<void()> body) {
     bool done = false;
     std::exception_ptr error;
     guest().spawn("main", [&] {

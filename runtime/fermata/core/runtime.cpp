@@ -51,10 +51,10 @@ Runtime::~Runtime() {
   std::abort();
 }
 
-void Runtime::run_main(MainBody body) {
+void Runtime::run_main(detail::FunctionRef<void()> body) {
   const detail::Current current(*this);
   const auto main = Ref<CoroutineBase>::adopt(
-      detail::make_coroutine(*this, "main", SourcePlace{}, std::move(body)));
+      detail::make_coroutine(*this, "main", SourcePlace{}, body));
   scheduler_.run(*main);
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "fermata/base/block_pool.hpp"
+#include "fermata/base/function_ref.hpp"
 #include "fermata/base/time.hpp"
 #include "fermata/context/context_pool.hpp"
 #include "fermata/core/chooser.hpp"
@@ -77,13 +78,13 @@ class Runtime {
   template <class Body>
   int run(Body&& body) {
     int code = 0;
-    run_main(MainBody([&] {
+    run_main([&] {
       if constexpr (std::is_same_v<std::invoke_result_t<Body&>, int>) {
         code = body();
       } else {
         body();
       }
-    }));
+    });
     return scheduler_.exit_code().value_or(code);
   }
 
@@ -151,9 +152,8 @@ class Runtime {
  private:
   friend class detail::Scheduler;
   friend struct detail::DebuggerLayout;
-  using MainBody = std::function<void()>;
 
-  void run_main(MainBody body);
+  void run_main(detail::FunctionRef<void()> body);
 
   RuntimeOptions options_;
   std::unique_ptr<Reactor> reactor_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fermata/base/function_ref.hpp"
 #include "tests/conformance/loop_arms/hosts.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ namespace {
 template <class Host>
 class HostedArm final : public RealArm {
  public:
-  void run(const std::function<void()>& body) override {
+  void run(detail::FunctionRef<void()> body) override {
     host_.run([&] {
       with_loop({.hosted = true, .host_can_be_turned = host_.guest().can_turn_host()}, body);
     });

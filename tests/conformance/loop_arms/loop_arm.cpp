@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fermata/base/function_ref.hpp"
 #include "tests/conformance/loop_arm.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +40,7 @@ int LoopArm::keep(int descriptor) {
   return descriptor;
 }
 
-void LoopArm::with_loop(const loop::LoopOptions& options, const std::function<void()>& body) {
+void LoopArm::with_loop(const loop::LoopOptions& options, detail::FunctionRef<void()> body) {
   const auto closing = [this](LoopArm*) { close_all(); };
   const std::unique_ptr<LoopArm, decltype(closing)> close_after(this, closing);
   loop::Loop loop(options);

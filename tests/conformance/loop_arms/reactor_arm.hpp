@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "fermata/base/function_ref.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/drivers/factory.hpp"
 #include "tests/conformance/loop_arms/real_arm.hpp"
@@ -13,7 +14,7 @@ class ReactorArm : public RealArm {
   explicit ReactorArm(std::string_view driver, loop::LoopOptions options = {})
       : driver_(driver), options_(options) {}
 
-  void run(const std::function<void()>& body) override {
+  void run(detail::FunctionRef<void()> body) override {
     Runtime runtime(loop::make_reactor(driver_), {.handle_stop_signals = false});
     runtime.run([&] { with_loop(options_, body); });
   }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fermata/base/function_ref.hpp"
 #include "tests/conformance/loop_arms/sim_arm.hpp"
 
 namespace fermata::conformance {
@@ -11,7 +12,7 @@ namespace fermata::conformance {
 /// orders, one after the other: its body must begin anew each time.
 class ShuffleArm final : public SimLoopArm {
  public:
-  void run(const std::function<void()>& body) override {
+  void run(detail::FunctionRef<void()> body) override {
     for (std::uint64_t seed = 1; seed <= kOrders; ++seed) {
       SCOPED_TRACE(::testing::Message() << "order " << seed);
       run_in_world(seed, {.ties = loop::TieOrder::Drawn}, body);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fermata/base/function_ref.hpp"
 #include "tests/conformance/loop_arms/sim_arm.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 namespace fermata::conformance {
 
 void SimLoopArm::run_in_world(std::uint64_t seed, const loop::LoopOptions& loop_options,
-                              const std::function<void()>& body) {
+                              detail::FunctionRef<void()> body) {
   const auto strategy = sim::make_strategy("fifo");
   sim::Decisions decisions(*strategy);
   decisions.begin(seed);

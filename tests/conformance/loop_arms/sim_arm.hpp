@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fermata/base/function_ref.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "tests/conformance/loop_arm.hpp"
 
@@ -11,7 +12,7 @@ namespace fermata::conformance {
 /// A loop in a world without faults, audited in full after every step.
 class SimLoopArm : public LoopArm {
  public:
-  void run(const std::function<void()>& body) override { run_in_world(0, {}, body); }
+  void run(detail::FunctionRef<void()> body) override { run_in_world(0, {}, body); }
 
   void block_for(Duration span) override { sim::consume(span); }
   void raise(int signum) override { node_->signal(signum); }
@@ -21,7 +22,7 @@ class SimLoopArm : public LoopArm {
  protected:
   /// `seed` decides whatever is drawn.
   void run_in_world(std::uint64_t seed, const loop::LoopOptions& options,
-                    const std::function<void()>& body);
+                    detail::FunctionRef<void()> body);
 
  private:
   sim::Node* node_ = nullptr;

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -43,7 +43,7 @@ concept StepsOneWay = requires(const M& model, typename M::State& state,
 template <class M>
 concept StepsSomeWay = requires(const M& model, const typename M::State& state,
                                 const typename M::Operation& operation) {
-  { model.outcomes(state, operation) } -> std::ranges::range;
+  std::begin(model.outcomes(state, operation));  // Less to include than <ranges>.
 };
 
 template <class M>
