@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/process/program_table.hpp"
 
+#include <utility>
+
 namespace fermata::sim::detail {
 
 namespace {
@@ -13,6 +15,12 @@ bool runs_a_command(const ProcessOptions& options) {
 }
 
 }  // namespace
+
+void ProgramTable::reset() noexcept { makers_.clear(); }
+
+void ProgramTable::set(std::string_view name, ProgramMaker maker) {
+  makers_.insert_or_assign(std::string(name), std::move(maker));
+}
 
 std::optional<ScriptedProgram> ProgramTable::find(const ProcessOptions& options) const {
   const bool shell = runs_a_command(options);

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "fermata/reactor/process.hpp"
 #include "fermata/sim/process/scripted_program.hpp"
@@ -22,11 +21,9 @@ namespace detail {
 
 class ProgramTable {
  public:
-  void reset() noexcept { makers_.clear(); }
+  void reset() noexcept;
 
-  void set(std::string_view name, ProgramMaker maker) {
-    makers_.insert_or_assign(std::string(name), std::move(maker));
-  }
+  void set(std::string_view name, ProgramMaker maker);
 
   /// What starts with `options`; absent when there is no such program. A shell is always there:
   /// what it is to run is looked up as a whole, and it says so when there is no such command.

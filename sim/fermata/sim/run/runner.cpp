@@ -9,6 +9,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/record/chronicle.hpp"
 #include "fermata/sim/run/heap_perturbation.hpp"
+#include "fermata/sim/run/step_difference.hpp"
 #include "fermata/sim/strategy/make_strategy.hpp"
 
 namespace fermata::sim {

@@ -14,7 +14,6 @@
 
 #include "fermata/sim/record/failure.hpp"
 #include "fermata/sim/run/output.hpp"
-#include "fermata/sim/run/step_difference.hpp"
 #include "fermata/sim/run/test_failures.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
@@ -22,6 +21,10 @@
 namespace fermata::sim {
 
 class Chronicle;
+
+namespace detail {
+struct StepAccount;
+}
 
 /// What the arguments of a run are made from.
 struct Preparation {
