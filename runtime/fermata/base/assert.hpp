@@ -8,16 +8,17 @@
 
 namespace fermata::detail {
 
-[[noreturn]] void fail_assertion(const char* condition, const char* file, int line) noexcept;
-[[noreturn]] void fail_requirement(const char* message);
+[[noreturn, gnu::cold]] void fail_assertion(const char* condition, const char* file,
+                                            int line) noexcept;
+[[noreturn, gnu::cold]] void fail_requirement(const char* message);
 
 }  // namespace fermata::detail
 
-#define FERMATA_ASSERT(condition)     \
-  (__builtin_expect(!(condition), 0)  \
+#define FERMATA_ASSERT(condition)                                          \
+  (__builtin_expect(!(condition), 0)                                       \
        ? ::fermata::detail::fail_assertion(#condition, __FILE__, __LINE__) \
        : static_cast<void>(0))
 
-#define FERMATA_REQUIRE(condition, message) \
+#define FERMATA_REQUIRE(condition, message)                                         \
   (__builtin_expect(!(condition), 0) ? ::fermata::detail::fail_requirement(message) \
                                      : static_cast<void>(0))

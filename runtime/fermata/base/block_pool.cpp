@@ -65,6 +65,7 @@ void BlockPool::check(const Free& block, std::size_t bytes) noexcept {
 }
 
 void* BlockPool::carve(std::size_t size_class) {
+  FERMATA_ASSERT(size_class < kClasses);
   const std::size_t bytes = (size_class + 1) * kUnit;
   if (static_cast<std::size_t>(fresh_end_ - fresh_) < bytes) {
     chunks_.reserve(chunks_.size() + 1);
@@ -72,6 +73,7 @@ void* BlockPool::carve(std::size_t size_class) {
     fresh_end_ = fresh_ + kChunkBytes;
     chunks_.emplace_back(fresh_);
   }
+  FERMATA_ASSERT(static_cast<std::size_t>(fresh_end_ - fresh_) >= bytes);
   return std::exchange(fresh_, fresh_ + bytes);
 }
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/sanitizer.hpp"
 
 namespace fermata::detail {
@@ -41,6 +42,7 @@ class BlockPool {
   /// REQUIRES: `block` came from allocate(bytes).
   void release(void* block, std::size_t bytes) noexcept {
     const std::size_t size_class = (bytes - 1) / kUnit;
+    FERMATA_ASSERT(in_use_ > 0);
     --in_use_;
     if (size_class >= kClasses) return release_large(block);
     auto* free = static_cast<Free*>(block);
@@ -52,7 +54,10 @@ class BlockPool {
 
   /// From now on freed blocks are filled, and checked when they are given again: one that was
   /// written to meanwhile ends the process with a message. REQUIRES: none was freed before.
-  void fill_freed_blocks() noexcept { fills_ = true; }
+  void fill_freed_blocks() noexcept {
+    FERMATA_ASSERT(chunks_.empty());
+    fills_ = true;
+  }
 
   [[nodiscard]] std::size_t blocks_in_use() const noexcept { return in_use_; }
 

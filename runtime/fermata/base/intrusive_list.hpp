@@ -6,6 +6,8 @@
 
 #include <cstddef>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::detail {
 
 template <class T>
@@ -28,6 +30,7 @@ class IntrusiveList {
 
   /// REQUIRES: `next` is in this list.
   void insert_before(T& next, T& element) noexcept {
+    FERMATA_ASSERT(is_linked(next));
     Link<T>& link = element.*kLink;
     link.before = (next.*kLink).before;
     link.after = &next;
@@ -38,6 +41,7 @@ class IntrusiveList {
 
   /// REQUIRES: `element` is in this list.
   void remove(T& element) noexcept {
+    FERMATA_ASSERT(is_linked(element));
     Link<T>& link = element.*kLink;
     (link.before != nullptr ? (link.before->*kLink).after : first_) = link.after;
     (link.after != nullptr ? (link.after->*kLink).before : last_) = link.before;
@@ -53,6 +57,12 @@ class IntrusiveList {
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
  private:
+  /// Whether its neighbour, or the list when it has none, knows it.
+  [[nodiscard]] bool is_linked(const T& element) const noexcept {
+    const T* const before = (element.*kLink).before;
+    return (before != nullptr ? (before->*kLink).after : first_) == &element;
+  }
+
   T* first_ = nullptr;
   T* last_ = nullptr;
   std::size_t size_ = 0;

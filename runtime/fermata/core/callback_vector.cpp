@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata {
 
 void CallbackVector::fill_hole(std::uint32_t hole) noexcept {
+  FERMATA_ASSERT(hole < size_);
+  FERMATA_ASSERT(pass_ == nullptr || hole < pass_->kept || hole >= pass_->cursor);
   if (pass_ != nullptr && hole < pass_->kept) {
     place(hole, entries_[--pass_->kept]);
     return;
@@ -33,12 +36,16 @@ void CallbackVector::clear() noexcept {
   pass.limit = size_;
   if (running != nullptr) let_go(*running);
   while (pass.cursor < pass.limit) let_go(*entries_[pass.cursor++]);
+  FERMATA_ASSERT(pass.cursor == pass.limit);
+  FERMATA_ASSERT(pass.running == nullptr);
   if (outer == nullptr) close_gap(pass);
   pass_ = outer;
 }
 
 void CallbackVector::grow() {
+  FERMATA_ASSERT(size_ == capacity_);
   const std::uint32_t capacity = capacity_ * 2;
+  FERMATA_ASSERT(capacity > capacity_);
   auto** entries = new Callback*[capacity];
   std::copy(entries_, entries_ + size_, entries);
   if (entries_ != inline_) delete[] entries_;

@@ -22,6 +22,7 @@ class CallbackVector {
   CallbackVector(const CallbackVector&) = delete;
   CallbackVector& operator=(const CallbackVector&) = delete;
   ~CallbackVector() {
+    FERMATA_ASSERT(pass_ == nullptr);
     if (entries_ != inline_) delete[] entries_;
   }
 
@@ -42,6 +43,7 @@ class CallbackVector {
     if (pass_ != nullptr && pass_->running == &callback) {
       pass_->running = nullptr;  // It stands in the gap: nothing to move.
     } else {
+      FERMATA_ASSERT(entries_[callback.slot_] == &callback);
       fill_hole(callback.slot_);
     }
     let_go(callback);
@@ -58,6 +60,7 @@ class CallbackVector {
   template <class Before>
   [[gnu::always_inline]] std::exception_ptr run_pass(Event& event, const Outcome& outcome,
                                                      Before before) {
+    FERMATA_ASSERT(pass_ == nullptr);
     Pass pass{0, 0, size_, nullptr};
     pass_ = &pass;
     std::exception_ptr first_error;
@@ -115,6 +118,7 @@ class CallbackVector {
   }
 
   void settle(Pass& pass, Callback& callback) noexcept {
+    FERMATA_ASSERT(pass.kept < pass.cursor || pass.running == nullptr);
     if (pass.running == &callback) place(pass.kept++, &callback);
     pass.running = nullptr;
     callback.release();
@@ -122,6 +126,8 @@ class CallbackVector {
 
   void close_gap(const Pass& pass) noexcept {
     if (pass.kept == pass.cursor) return;
+    FERMATA_ASSERT(pass.kept < pass.cursor);
+    FERMATA_ASSERT(pass.cursor <= size_);
     std::uint32_t to = pass.kept;
     for (std::uint32_t from = pass.cursor; from < size_; ++from) place(to++, entries_[from]);
     size_ = to;

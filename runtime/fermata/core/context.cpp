@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/core/context.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scope.hpp"
@@ -44,6 +45,7 @@ Context ScopeBase::context() {
   if (context_ == nullptr) {
     context_ = std::make_shared<detail::ScopeContext>(detail::ScopeContext{{}, this});
   }
+  FERMATA_ASSERT(context_->scope == this);
   return Context(context_);
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 
 namespace fermata {
@@ -14,6 +15,7 @@ CoroutineBase::CoroutineBase(Runtime& runtime, std::size_t block_bytes, Name&& n
       spawn_place_(place),
       waker_(*this),
       block_bytes_(static_cast<std::uint32_t>(block_bytes)) {
+  FERMATA_ASSERT(block_bytes_ == block_bytes);
   promise_to_tell();
 }
 
@@ -76,6 +78,7 @@ std::string CoroutineBase::info() const {
   } else if (!is_started()) {
     text += ", not started";
   } else if (is_suspended()) {
+    FERMATA_ASSERT(waker_.place != nullptr);
     text += ", suspended at " + waker_.place->text();
   } else {
     text += ", running";
@@ -92,6 +95,8 @@ std::vector<std::string> CoroutineBase::awaiting() const {
 }
 
 void CoroutineBase::dispose() noexcept {
+  FERMATA_ASSERT(scope_ == nullptr);
+  FERMATA_ASSERT(!has(kOrphaned) || outcome_.error != nullptr);
   Runtime& owner = runtime();
   if (has(kOrphaned) && !exception_caught()) owner.report_unhandled(outcome_.error);
   const std::size_t bytes = block_bytes_;

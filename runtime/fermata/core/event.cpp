@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 
@@ -21,6 +22,7 @@ struct Event::QueuedNotifies {
   std::vector<Outcome> later;
 
   void push(const Outcome& outcome) {
+    FERMATA_ASSERT(first || later.empty());
     if (!first) {
       first = outcome;
     } else {
@@ -33,6 +35,7 @@ struct Event::QueuedNotifies {
       first = std::move(later.front());
       later.erase(later.begin());
     }
+    FERMATA_ASSERT(first || later.empty());
     return next;
   }
 };
@@ -81,6 +84,8 @@ Event::Event(Runtime& runtime, EventKind kind) noexcept
 
 Event::~Event() {
   if (!closed() || callbacks_.size() > 0 || references_ != nullptr) shut();
+  FERMATA_ASSERT(loop_ref_count_ == 0);
+  FERMATA_ASSERT(references_ == nullptr);
   runtime_->kernel().trace(Trace::EventDestroyed, this, 0);
   runtime_->kernel().live_events.remove(*this);
 }
@@ -96,6 +101,7 @@ bool Event::add_callback(Callback& callback) {
 }
 
 void Event::replay_to(Callback& callback) {
+  FERMATA_ASSERT(closed());
   FERMATA_REQUIRE(callback.event() == nullptr, "a callback can be subscribed only once at a time");
   const Outcome* outcome = replay();
   if (outcome == nullptr) return;
@@ -120,6 +126,7 @@ void Event::start() {
   if (loop_ref_count_ == 0) {
     arm();
     if (closed()) return disarm();  // It has fired for good at once.
+    FERMATA_ASSERT(loop_ref_count_ == 0);
     if (counts_when_started()) ++runtime_->kernel().active_events;
   }
   ++loop_ref_count_;
@@ -137,10 +144,15 @@ void Event::stop() noexcept {
 }
 
 void Event::leave_loop() noexcept {
+  FERMATA_ASSERT(loop_ref_count_ > 0);
   loop_ref_count_ = 0;
   ++round_;
-  if (counts_when_started()) --runtime_->kernel().active_events;
+  if (counts_when_started()) {
+    FERMATA_ASSERT(runtime_->kernel().active_events > 0);
+    --runtime_->kernel().active_events;
+  }
   disarm();
+  FERMATA_ASSERT(loop_ref_count_ == 0);
 }
 
 void Event::set_hidden(bool hidden) {
@@ -149,12 +161,14 @@ void Event::set_hidden(bool hidden) {
 }
 
 void Event::close_now() noexcept {
+  FERMATA_ASSERT(!has(kClosed));
   flags_ |= kClosed;
   if (loop_ref_count_ > 0) leave_loop();
   runtime_->kernel().trace(Trace::EventClosed, this, 0);
 }
 
 bool Event::transform(const Outcome& outcome) {
+  FERMATA_ASSERT(notify_handler_ != nullptr);
   const auto guard = Ref<Event>::share(*this);
   notify_handler_(*this, outcome);
   return exception_handled();
@@ -188,6 +202,7 @@ bool Event::notify_from_handler(const Outcome& outcome) {
   if (queued) [[unlikely]] {
     error = run_queued(*queued, std::move(error));
   }
+  FERMATA_ASSERT(queued_ == &queued);
   queued_ = nullptr;
   if (error) [[unlikely]] {
     std::rethrow_exception(std::move(error));
@@ -197,6 +212,8 @@ bool Event::notify_from_handler(const Outcome& outcome) {
 
 // Handled is what any of the passes says.
 std::exception_ptr Event::run_queued(QueuedNotifies& queued, std::exception_ptr error) {
+  FERMATA_ASSERT(queued.first.has_value());
+  FERMATA_ASSERT(!callbacks_.in_pass());
   bool handled = exception_handled();
   std::uint32_t chained = 0;
   while (std::optional<Outcome> next = queued.pop()) {
@@ -226,6 +243,8 @@ void Event::shut() noexcept {
     references_ = reference->after_;
     reference->event_ = nullptr;
   }
+  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(callbacks_.size() == 0);
 }
 
 std::string Event::info_with_place() const {
@@ -242,6 +261,8 @@ EventRef::EventRef(Event& event) noexcept : event_(&event), after_(event.referen
 
 EventRef::~EventRef() {
   if (event_ == nullptr) return;
+  FERMATA_ASSERT(before_ != nullptr || event_->references_ == this);
+  FERMATA_ASSERT(after_ == nullptr || after_->before_ == this);
   (before_ != nullptr ? before_->after_ : event_->references_) = after_;
   if (after_ != nullptr) after_->before_ = before_;
 }
@@ -249,6 +270,7 @@ EventRef::~EventRef() {
 void Subscription::cancel() noexcept {
   Callback* callback = std::exchange(callback_, nullptr);
   if (callback == nullptr) return;
+  FERMATA_ASSERT(callback->ref_count() > 0);
   if (Event* event = callback->event()) event->remove_callback(*callback);
   callback->release();
 }

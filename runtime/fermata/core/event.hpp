@@ -84,7 +84,10 @@ class Event {
   [[nodiscard]] std::uint32_t ref_count() const noexcept { return ref_count_; }
 
   /// From now on add_ref and release go to `owner`. REQUIRES: no owner yet.
-  void set_owner(EventOwner& owner) noexcept { owner_ = &owner; }
+  void set_owner(EventOwner& owner) noexcept {
+    FERMATA_ASSERT(owner_ == nullptr);
+    owner_ = &owner;
+  }
   [[nodiscard]] EventOwner* owner() const noexcept { return owner_; }
 
   // --- subscribers ---

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::detail {
 
 namespace {
@@ -11,9 +13,12 @@ constexpr std::size_t kFirstRoom = 64;
 
 // Objects mostly go in the order of their creation, or against it: both ends are near.
 void Journal::forget(const Event& event) noexcept {
+  FERMATA_ASSERT(event.audit_mark().has(Event::AuditMark::kTouched));
+  FERMATA_ASSERT(begin_ < end_);
   const Event** front = begin_;
   const Event** back = end_ - 1;
   while (*front != &event && *back != &event) {
+    FERMATA_ASSERT(front < end_);  // It is in here.
     ++front;
     --back;
   }
@@ -23,6 +28,7 @@ void Journal::forget(const Event& event) noexcept {
 }
 
 void Journal::make_room() {
+  FERMATA_ASSERT(end_ == limit_);
   const auto used = static_cast<std::size_t>(end_ - touched_.get());
   const std::size_t room = std::max(kFirstRoom, 2 * used);
   auto larger = std::make_unique<const Event*[]>(room);
@@ -31,6 +37,7 @@ void Journal::make_room() {
   begin_ = larger.get();
   limit_ = larger.get() + room;
   touched_ = std::move(larger);
+  FERMATA_ASSERT(end_ < limit_);
 }
 
 }  // namespace fermata::detail

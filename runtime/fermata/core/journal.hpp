@@ -60,7 +60,7 @@ class Journal {
 
   /// Events that were touched since the last forget_all(), each once; null when destroyed since.
   [[nodiscard]] std::span<const Event* const> touched() const noexcept { return {begin_, end_}; }
-  /// REQUIRES: the mark of each event says that it is not touched any more.
+  /// Forgets all of them; the caller resets the marks of those that are left.
   void forget_all() noexcept { begin_ = end_ = touched_.get(); }
   /// REQUIRES: the event's mark says that it is touched.
   void forget(const Event& event) noexcept;

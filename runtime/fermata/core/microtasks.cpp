@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/core/microtasks.hpp"
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::detail {
 
 namespace {
@@ -13,12 +15,14 @@ struct ReleaseTask {
 }  // namespace
 
 void MicrotaskQueue::push(Microtask& task) {
+  FERMATA_ASSERT(task.ref_count() > 0);
   if (task.cancelled()) return;
   tasks_.push_back(&task);
   task.add_ref();
 }
 
 void MicrotaskQueue::run_first() {
+  FERMATA_ASSERT(!tasks_.empty());
   Microtask& task = *tasks_.front();
   tasks_.pop_front();
   const ReleaseTask release{task};

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <deque>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata {
 
 /// Reference counted: its creator and each queued entry hold one reference.
@@ -28,6 +30,7 @@ class Microtask {
 
   void add_ref() noexcept { ++ref_count_; }
   void release() noexcept {
+    FERMATA_ASSERT(ref_count_ > 0);
     if (--ref_count_ == 0) destroy();
   }
   [[nodiscard]] std::uint32_t ref_count() const noexcept { return ref_count_; }

@@ -40,6 +40,7 @@ class ReadyQueue {
 
   /// REQUIRES: not empty.
   CoroutineBase& pop_front() noexcept {
+    FERMATA_ASSERT(size_ > 0);
     CoroutineBase* coroutine = slots_[head_];
     head_ = (head_ + 1) & (capacity_ - 1);
     --size_;
@@ -48,6 +49,7 @@ class ReadyQueue {
 
   /// push_back and pop_front in one. REQUIRES: not empty.
   void replace_front(CoroutineBase& coroutine) noexcept {
+    FERMATA_ASSERT(size_ > 0);
     slots_[(head_ + size_) & (capacity_ - 1)] = &coroutine;
     head_ = (head_ + 1) & (capacity_ - 1);
   }
@@ -68,6 +70,7 @@ class ReadyQueue {
 
   /// The candidate at `index`, 0 being the head.
   [[nodiscard]] CoroutineBase& operator[](std::size_t index) const noexcept {
+    FERMATA_ASSERT(index < size_);
     return *slots_[(head_ + index) & (capacity_ - 1)];
   }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -90,6 +93,7 @@ class ReadyQueue {
   }
 
   [[gnu::noinline, gnu::cold]] void grow() {
+    FERMATA_ASSERT(size_ == capacity_);
     const std::size_t capacity = capacity_ * 2;
     auto slots = std::make_unique<CoroutineBase*[]>(capacity);
     for (std::size_t i = 0; i < size_; ++i) slots[i] = slot(i);
@@ -97,6 +101,7 @@ class ReadyQueue {
     slots_ = grown_.get();
     capacity_ = capacity;
     head_ = 0;
+    FERMATA_ASSERT((capacity_ & (capacity_ - 1)) == 0);
   }
 
   CoroutineBase** slots_ = first_;

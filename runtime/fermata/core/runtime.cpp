@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/debugger.hpp"
 #include "fermata/core/spawn.hpp"
@@ -96,6 +97,7 @@ void Runtime::fire_timers() {
   scheduler_.on_turn(time);
   const std::uint64_t armed_before = timers_.next_sequence();
   while (Timer* timer = timers_.pop_due(time, armed_before)) {
+    FERMATA_ASSERT(!timer->closed());
     ++scheduler_.metrics().timers_fired;
     try {
       timer->fire();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 
@@ -36,6 +37,7 @@ std::exception_ptr make_cancellation(const char* what) {
 }
 
 [[gnu::noinline]] void Scheduler::cancel_at_birth(CoroutineBase& coroutine) {
+  FERMATA_ASSERT(phase_ != Phase::Running);
   cancel(coroutine, make_cancellation("Graceful shutdown"), false);
 }
 
@@ -50,6 +52,7 @@ void Scheduler::enlist(CoroutineBase& coroutine, Priority priority, ScopeBase& s
 }
 
 void Scheduler::enroll(CoroutineBase& coroutine, ScopeBase& scope) {
+  FERMATA_ASSERT(coroutine.id_ == 0);
   coroutine.id_ = next_id_++;
   coroutine.scope_ = &scope;
   kernel_.trace(Trace::Spawned, &coroutine, coroutine.id_);
@@ -77,6 +80,9 @@ void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool
 
 void Scheduler::become_zombie(CoroutineBase& coroutine) noexcept {
   if (coroutine.is_zombie()) return;
+  FERMATA_ASSERT(coroutine.is_started());
+  FERMATA_ASSERT(coroutine.scope_ != nullptr);
+  FERMATA_ASSERT(active_coroutines_ > 0);
   coroutine.set(CoroutineBase::kZombie);
   --active_coroutines_;
   coroutine.scope_->member_became_zombie();
@@ -108,6 +114,8 @@ bool Scheduler::waits_in_destructor(const CoroutineBase& coroutine) const noexce
 void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::exception_ptr& reason,
                                      WakeCause cause) {
   Waker& waker = coroutine.waker_;
+  FERMATA_ASSERT(reason != nullptr);
+  FERMATA_ASSERT(!coroutine.closed());
   coroutine.set(CoroutineBase::kCancelled);
   kernel_.trace(Trace::Cancelled, &coroutine, static_cast<std::uint64_t>(cause));
   if (runs(coroutine) || waits_in_destructor(coroutine)) {
@@ -116,6 +124,7 @@ void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::except
   }
   waker.cancel(reason);
   if (!coroutine.is_started()) {
+    FERMATA_ASSERT(coroutine.is_queued());
     waker.status = WakerStatus::Ignored;
   } else if (waker.status == WakerStatus::Waiting) {
     waker.unsubscribe();
@@ -130,10 +139,13 @@ void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::except
 void Scheduler::enter_protected() {
   CoroutineBase& me = require_suspendable("protect");
   ++me.protect_depth_;
+  FERMATA_ASSERT(me.protect_depth_ > 0);
 }
 
 std::exception_ptr Scheduler::leave_protected() noexcept {
+  FERMATA_ASSERT(current_ != nullptr);
   CoroutineBase& me = *current_;
+  FERMATA_ASSERT(me.protect_depth_ > 0);
   if (--me.protect_depth_ > 0) return nullptr;
   me.unset(CoroutineBase::kProtectionCleared);
   if (me.extras_ == nullptr || !me.extras_->deferred_cancellation) return nullptr;
@@ -146,7 +158,9 @@ std::exception_ptr Scheduler::leave_protected() noexcept {
 }
 
 void Scheduler::enter_destructor() {
-  ++require_suspendable("protect_in_destructor").destructor_depth_;
+  CoroutineBase& me = require_suspendable("protect_in_destructor");
+  ++me.destructor_depth_;
+  FERMATA_ASSERT(me.destructor_depth_ > 0);
 }
 
 void Scheduler::clear_protection(CoroutineBase& coroutine) noexcept {

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/base/source_place.hpp"
 #include "fermata/base/time.hpp"
@@ -104,7 +105,10 @@ class Scheduler {
   /// destructor it stays pending.
   [[nodiscard]] std::exception_ptr leave_protected() noexcept;
   void enter_destructor();
-  void leave_destructor() noexcept { --current_->destructor_depth_; }
+  void leave_destructor() noexcept {
+    FERMATA_ASSERT(current_->destructor_depth_ > 0);
+    --current_->destructor_depth_;
+  }
   /// Whether the coroutine that runs is in a destructor, as far as anybody knows: one that an
   /// exception has called, or one that says so. What is thrown there may end the program.
   [[nodiscard]] static bool in_destructor(const CoroutineBase& running) noexcept {
@@ -190,6 +194,8 @@ class Scheduler {
   /// Coroutines and events are numbered from 1 again, and the ready queue is small again: a
   /// simulated run must not depend on the runs before it. REQUIRES: none is left.
   void start_again() noexcept {
+    FERMATA_ASSERT(registry_.empty());
+    FERMATA_ASSERT(kernel_.live_events.empty());
     next_id_ = 1;
     kernel_.next_serial = 1;
     ready_.start_again();

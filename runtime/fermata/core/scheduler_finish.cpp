@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scheduler.hpp"
@@ -25,6 +26,8 @@ bool is_exit_unwind(const std::exception_ptr& error) {
 
 // The order of the steps matters; no step may keep a later one from happening (CORE-CO-19).
 void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
+  FERMATA_ASSERT(!coroutine.closed());
+  FERMATA_ASSERT(coroutine.scope_ != nullptr);
   in_scheduler_context_ = true;
   if (step_limited_) [[unlikely]] {
     time_step();
@@ -56,6 +59,7 @@ void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
     leave_scope(coroutine);
   }
   registry_.remove(coroutine);
+  FERMATA_ASSERT(active_coroutines_ > 0 || coroutine.is_zombie());
   if (!coroutine.is_zombie()) --active_coroutines_;
   ++metrics_.finished;
   coroutine.context_ = nullptr;
@@ -63,6 +67,7 @@ void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
 }
 
 void Scheduler::finalize_unstarted(CoroutineBase& coroutine) {
+  FERMATA_ASSERT(!coroutine.is_started());
   CoroutineBase* const caller = std::exchange(current_, &coroutine);
   std::exception_ptr error = std::move(coroutine.waker_.error);
   coroutine.waker_.status = WakerStatus::Result;
@@ -80,11 +85,14 @@ std::exception_ptr Scheduler::final_error(CoroutineBase& coroutine, std::excepti
 }
 
 void Scheduler::end_switch_handlers(CoroutineBase& coroutine) {
+  FERMATA_ASSERT(coroutine.closed());
   call_switch_handlers(coroutine, SwitchMoment::Finish);
   coroutine.extras_->switch_handlers = {};
 }
 
 void Scheduler::launch_finally(CoroutineBase& coroutine) {
+  FERMATA_ASSERT(coroutine.extras_ != nullptr);
+  FERMATA_ASSERT(coroutine.scope_ != nullptr);
   coroutine.extras_->slots.clear();
   auto handlers = std::exchange(coroutine.extras_->finally_handlers, {});
   if (handlers.empty() || abandoned_ || coroutine.has(CoroutineBase::kUnwinding)) return;
@@ -99,6 +107,7 @@ void Scheduler::launch_finally(CoroutineBase& coroutine) {
 
 // The error passes through the scopes while the coroutine is still a member.
 void Scheduler::leave_scope_failed(CoroutineBase& coroutine) {
+  FERMATA_ASSERT(coroutine.outcome_.error != nullptr);
   const std::exception_ptr unhandled = unhandled_error(coroutine);
   leave_scope(coroutine);
   if (unhandled) settle_error(coroutine, unhandled);
@@ -106,6 +115,8 @@ void Scheduler::leave_scope_failed(CoroutineBase& coroutine) {
 
 // What neither an awaiter nor a subscriber nor a scope has taken, or null.
 std::exception_ptr Scheduler::unhandled_error(CoroutineBase& coroutine) {
+  FERMATA_ASSERT(coroutine.closed());
+  FERMATA_ASSERT(coroutine.scope_ != nullptr);
   const std::exception_ptr& error = coroutine.outcome_.error;
   if (coroutine.exception_caught() || is_cancellation(error)) return nullptr;
   if (is_owed(coroutine)) {
@@ -120,6 +131,8 @@ std::exception_ptr Scheduler::unhandled_error(CoroutineBase& coroutine) {
 
 // A handle may still take the coroutine's own error; what a handler has thrown instead, nobody.
 void Scheduler::settle_error(CoroutineBase& coroutine, const std::exception_ptr& unhandled) {
+  FERMATA_ASSERT(unhandled != nullptr);
+  FERMATA_ASSERT(coroutine.scope_ == nullptr);
   const bool held_by_nobody = coroutine.ref_count() == 1;  // The runtime's own.
   if (held_by_nobody || coroutine.is_main() || unhandled != coroutine.outcome_.error) {
     coroutine.mark_exception_caught();
@@ -131,6 +144,7 @@ void Scheduler::settle_error(CoroutineBase& coroutine, const std::exception_ptr&
 
 // Whether somebody will get the coroutine's error, if nothing intervenes.
 bool Scheduler::is_owed(const CoroutineBase& failed) const noexcept {
+  FERMATA_ASSERT(failed.closed());
   if (failed.exception_owed()) return true;
   for (const CoroutineBase* each = registry_.first(); each != nullptr;
        each = CoroutineBase::Registry::after(*each)) {

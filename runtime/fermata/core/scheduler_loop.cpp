@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scheduler.hpp"
@@ -18,6 +19,7 @@ constexpr std::size_t kMicrotaskDrainLimit = 100'000;  // In simulation; then it
 }  // namespace
 
 void Scheduler::time_step() {
+  FERMATA_ASSERT(step_limited_);
   const Instant now = runtime_.now();
   const Duration took = now - step_began_;
   step_began_ = now;
@@ -29,6 +31,7 @@ void Scheduler::time_step() {
 }
 
 void Scheduler::end_step() {
+  FERMATA_ASSERT(watched_);
   if (step_limited_) time_step();
   if (kernel_.observer == nullptr || abandoned_) return;
   try {
@@ -59,9 +62,11 @@ void Scheduler::drain_microtasks() {
     const auto errors = std::exchange(reported_errors_, {});
     for (const std::exception_ptr& error : errors) handle_loop_exception(error);
   }
+  FERMATA_ASSERT(reported_errors_.empty());
 }
 
 void Scheduler::poll(TurnMode mode) {
+  FERMATA_ASSERT(mode == TurnMode::NoWait || ready_.empty());
   if (step_limited_) time_step();  // What the reactor takes is not the coroutine's.
   if (watchdog_ != nullptr) watchdog_->begin(nullptr);
   ++metrics_.polls;
@@ -78,6 +83,7 @@ void Scheduler::poll(TurnMode mode) {
   } else {
     poll_budget_ = std::min(kTicksBetweenPolls, poll_budget_ * 2);
   }
+  FERMATA_ASSERT(poll_budget_ - 1 < kTicksBetweenPolls);
   poll_at_ = metrics_.ticks + poll_budget_;
   last_poll_ = turned_at_;
   if (step_limited_) step_began_ = runtime_.now();
@@ -89,6 +95,8 @@ void Scheduler::loop() {
     current_ = nullptr;
     // Control comes back when the tick of a coroutine has found nobody.
     if (CoroutineBase* const next = tick_for_loop()) enter_from_loop(*next);
+    FERMATA_ASSERT(in_scheduler_context_);
+    FERMATA_ASSERT(running_ == scheduler_context_);
     if (abandoned_) break;
     if (!ready_.empty() || has_native_work()) continue;
     if (phase_ == Phase::Final) {
@@ -118,6 +126,7 @@ bool Scheduler::close_scopes() noexcept {
 }
 
 void Scheduler::run_body(CoroutineBase& coroutine) {
+  FERMATA_ASSERT(!coroutine.is_started());
   in_scheduler_context_ = false;
   coroutine.set(CoroutineBase::kStarted);
   kernel_.trace(Trace::Started, &coroutine, 0);
@@ -136,10 +145,12 @@ void Scheduler::run_body(CoroutineBase& coroutine) {
       error = std::current_exception();
     }
   }
+  FERMATA_ASSERT(current_ == &coroutine);  // Control has come back to whom it left.
   finalize(coroutine, std::move(error));
 }
 
 void Scheduler::call_switch_handlers(CoroutineBase& coroutine, SwitchMoment moment) {
+  FERMATA_ASSERT(coroutine.extras_ != nullptr);
   const NoSuspend guard(runtime_);
   try {
     coroutine.extras_->switch_handlers.call(coroutine, moment);

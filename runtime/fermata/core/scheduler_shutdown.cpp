@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <span>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/escape_report.hpp"
 #include "fermata/core/runtime.hpp"
@@ -56,6 +57,7 @@ Scheduler::~Scheduler() = default;
 
 void Scheduler::run(CoroutineBase& main) {
   begin_run();
+  FERMATA_ASSERT(current_ == nullptr);
   adopt_thread_stack(thread_context_);
   running_ = &thread_context_;
   main.context_ = &thread_context_;
@@ -71,6 +73,8 @@ void Scheduler::run(CoroutineBase& main) {
 
   thread_context_.owner = nullptr;
   switch_to_scheduler();  // Comes back when the loop has ended.
+  FERMATA_ASSERT(running_ == &thread_context_);
+  FERMATA_ASSERT(main.closed());
   drop_thread_stack(thread_context_);
   if (main.has(CoroutineBase::kOrphaned) && !main.exception_caught()) {
     main.mark_exception_caught();
@@ -81,6 +85,9 @@ void Scheduler::run(CoroutineBase& main) {
 
 void Scheduler::begin_run() {
   FERMATA_REQUIRE(!active_, "run: the runtime is running already");
+  FERMATA_ASSERT(registry_.empty());
+  FERMATA_ASSERT(ready_.empty());
+  FERMATA_ASSERT(active_coroutines_ == 0);
   if (!stack_fault_guard_) stack_fault_guard_.emplace(&running_, &describe_owner);
   scheduler_context_ = &contexts_.acquire(&Scheduler::scheduler_context);
   runtime_.reactor().attach(runtime_);
@@ -120,6 +127,9 @@ void Scheduler::watch_control_signals() {
 void Scheduler::end_run() {
   FERMATA_ASSERT(registry_.empty());
   FERMATA_ASSERT(ready_.empty());
+  FERMATA_ASSERT(active_coroutines_ == 0);
+  FERMATA_ASSERT(current_ == nullptr);
+  FERMATA_ASSERT(scheduler_context_ == nullptr);
   watchdog_.reset();
   scopes_.fell();
   drop_deadline();
@@ -138,6 +148,7 @@ void Scheduler::end_run() {
 }
 
 void Scheduler::report_unhandled(std::exception_ptr error) {
+  FERMATA_ASSERT(error != nullptr);
   if (active_) {
     reported_errors_.push_back(std::move(error));
     call_for_attention();
@@ -147,6 +158,7 @@ void Scheduler::report_unhandled(std::exception_ptr error) {
 }
 
 void Scheduler::handle_loop_exception(std::exception_ptr error) {
+  FERMATA_ASSERT(error != nullptr);
   try {
     std::rethrow_exception(error);
   } catch (const AbandonRun&) {
@@ -168,6 +180,7 @@ void Scheduler::start_shutdown(std::exception_ptr reason) {
   if (phase_ != Phase::Running) return;
   FERMATA_REQUIRE(!reason || is_cancellation(reason),
                   "shutdown: the reason must be a Cancellation");
+  FERMATA_ASSERT(deadline_.get() == nullptr);
   phase_ = Phase::Graceful;
   kernel_.trace(Trace::ShutdownStarted, nullptr, 0);
   deadline_ = make_timer(runtime_, runtime_.options().shutdown_deadline);
@@ -185,6 +198,7 @@ void Scheduler::start_shutdown(std::exception_ptr reason) {
 void Scheduler::finish_shutdown(std::exception_ptr reason) {
   if (phase_ == Phase::Running) start_shutdown(reason);
   if (phase_ == Phase::Final) return;
+  FERMATA_ASSERT(phase_ == Phase::Graceful);
   enter_final_phase();
   for (CoroutineBase* each = registry_.first(); each != nullptr;
        each = CoroutineBase::Registry::after(*each)) {
@@ -206,6 +220,7 @@ void Scheduler::drop_deadline() noexcept {
 
 void Scheduler::request_exit(int code) {
   require_suspendable("exit");
+  FERMATA_ASSERT(current_ != nullptr);
   exit_code_ = code;
   start_shutdown(nullptr);
   current_->stored_error_ = nullptr;
@@ -229,6 +244,7 @@ void Scheduler::cancel_all(const std::exception_ptr& reason, WakeCause cause) {
        each = CoroutineBase::Registry::after(*each)) {
     everybody.push_back(Ref<CoroutineBase>::share(*each));
   }
+  FERMATA_ASSERT(everybody.size() == registry_.size());
   for (const auto& coroutine : everybody) {
     if (coroutine->closed() || coroutine->waits_to_clean_up()) continue;
     clear_protection(*coroutine);
@@ -251,6 +267,9 @@ bool Scheduler::resolve_softly() {
 
 void Scheduler::resolve_deadlock() {
   const std::size_t waiting = registry_.size();
+  FERMATA_ASSERT(waiting > 0);
+  FERMATA_ASSERT(ready_.empty());
+  FERMATA_ASSERT(kernel_.active_events == 0);
   const std::string headline =
       fmt::format("Deadlock detected: no active coroutines, {} coroutines in waiting", waiting);
   kernel_.trace(Trace::DeadlockReported, nullptr, waiting);
@@ -285,6 +304,7 @@ void Scheduler::resolve_deadlock() {
 // answered, and is answered with nothing when nobody is left who could.
 void Scheduler::unwind_all() {
   const EscapeReport report;
+  FERMATA_ASSERT(!unwinding_);
   unwinding_ = true;
   call_for_attention();
   enter_final_phase();
@@ -294,6 +314,7 @@ void Scheduler::unwind_all() {
     if (!unwind_next()) resume_destructor(++turns);
     if (registry_.size() != std::exchange(left, registry_.size())) turns = 0;
   }
+  FERMATA_ASSERT(active_coroutines_ == 0);
   unwinding_ = false;
   unwound_.clear();
   for (const std::exception_ptr& error : std::exchange(reported_errors_, {})) {
@@ -303,6 +324,7 @@ void Scheduler::unwind_all() {
 
 // Begins with the last coroutine that is not being unwound yet; false when there is none.
 bool Scheduler::unwind_next() {
+  FERMATA_ASSERT(unwinding_);
   CoroutineBase* next = registry_.last();
   while (next != nullptr && next->has(CoroutineBase::kUnwinding)) {
     next = CoroutineBase::Registry::before(*next);
@@ -321,6 +343,8 @@ bool Scheduler::unwind_next() {
 
 // Everybody is in a destructor or a handler now, and waits there or lets the others go first.
 void Scheduler::resume_destructor(std::size_t turns) {
+  FERMATA_ASSERT(unwinding_);
+  FERMATA_ASSERT(!registry_.empty());
   const std::size_t limit = kTurnsOfDestructors * registry_.size();
   CoroutineBase* next = ready_.empty() ? nullptr : &ready_[0];
   for (CoroutineBase* each = registry_.first(); each != nullptr && next == nullptr;
@@ -340,6 +364,8 @@ void Scheduler::resume_destructor(std::size_t turns) {
 }
 
 void Scheduler::throw_into(CoroutineBase& coroutine) {
+  FERMATA_ASSERT(coroutine.is_started());
+  FERMATA_ASSERT(!coroutine.closed());
   coroutine.set(CoroutineBase::kToldToUnwind);
   if (coroutine.waker_.place != nullptr) note_unwound(coroutine, *coroutine.waker_.place);
   coroutine.waker_.clear();
@@ -370,6 +396,8 @@ std::string Scheduler::describe_escape() const {
 }
 
 void Scheduler::enter_to_unwind(CoroutineBase& coroutine) {
+  FERMATA_ASSERT(coroutine.context_ != nullptr);
+  FERMATA_ASSERT(in_scheduler_context_);
   drop_from_ready(coroutine);
   coroutine.waker_.status = WakerStatus::Result;
   enter_from_loop(coroutine);

@@ -6,13 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/context/switch.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scheduler.hpp"
-
-#define FERMATA_HOT [[gnu::always_inline]] inline
-#define FERMATA_COLD [[gnu::noinline, gnu::cold]]
 
 namespace fermata::detail {
 
@@ -50,6 +49,7 @@ FERMATA_HOT CoroutineBase* Scheduler::take_head() {
   if (head.waker_.status == WakerStatus::Ignored) [[unlikely]] {
     return pick();
   }
+  FERMATA_ASSERT(head.waker_.status == WakerStatus::Queued);
   ready_.pop_front();
   head.waker_.status = WakerStatus::Result;
   return &head;
@@ -57,6 +57,7 @@ FERMATA_HOT CoroutineBase* Scheduler::take_head() {
 
 // The long way of a tick.
 CoroutineBase* Scheduler::attend(CoroutineBase* leaving) {
+  FERMATA_ASSERT(in_scheduler_context_);
   microtasks_paused_ = false;
   if (has_native_work()) drain_microtasks();
   if (metrics_.ticks >= poll_at_) poll(TurnMode::NoWait);
@@ -82,6 +83,7 @@ CoroutineBase* Scheduler::pick() {
       finalize_unstarted(coroutine);
       continue;
     }
+    FERMATA_ASSERT(coroutine.waker_.status == WakerStatus::Queued);
     coroutine.waker_.status = WakerStatus::Result;
     return &coroutine;
   }
@@ -95,6 +97,8 @@ FERMATA_HOT CoroutineBase* Scheduler::with_context(CoroutineBase* next) {
 
 // Without a stack the coroutine fails, and the others go on.
 bool Scheduler::give_context(CoroutineBase& coroutine) {
+  FERMATA_ASSERT(coroutine.context_ == nullptr);
+  FERMATA_ASSERT(!coroutine.is_started());
   try {
     coroutine.context_ = &contexts_.acquire(&Scheduler::coroutine_context);
     coroutine.context_->owner = &coroutine;
@@ -131,6 +135,8 @@ FERMATA_HOT void Scheduler::switch_to(CoroutineBase& next) {
 }
 
 void Scheduler::switch_to_scheduler() {
+  FERMATA_ASSERT(scheduler_context_ != nullptr);
+  FERMATA_ASSERT(running_ != scheduler_context_);
   Context& from = *running_;
   current_ = nullptr;
   running_ = scheduler_context_;
@@ -155,6 +161,7 @@ FERMATA_HOT void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
 }
 
 FERMATA_HOT void Scheduler::resumed(CoroutineBase& me) {
+  FERMATA_ASSERT(current_ == &me);
   in_scheduler_context_ = false;
   me.waker_.place = nullptr;
   kernel_.trace(Trace::Entered, &me, 0);
@@ -169,6 +176,7 @@ FERMATA_HOT void Scheduler::resumed(CoroutineBase& me) {
 // A yield at its shortest: the head of the queue runs, `me` is its new tail. Nobody watches.
 FERMATA_HOT void Scheduler::change_places(CoroutineBase& me, CoroutineBase& next,
                                           const SourcePlace& place) {
+  FERMATA_ASSERT(&next != &me);
   ++metrics_.ticks;
   ready_.replace_front(me);
   me.waker_.status = WakerStatus::Queued;
@@ -206,6 +214,8 @@ void Scheduler::yield(const SourcePlace& place) {
 }
 
 void Scheduler::start_events(CoroutineBase& me) {
+  FERMATA_ASSERT(current_ == &me);
+  FERMATA_ASSERT(me.waker_.status == WakerStatus::Waiting);
   in_scheduler_context_ = true;  // What fires now answers without a trip through the queue.
   try {
     me.waker_.start_events();
@@ -235,6 +245,7 @@ FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, bool start,
   } else if (me.waker_.error) {
     throw_wait_error(me);
   }
+  FERMATA_ASSERT(me.waker_.status == WakerStatus::Result);
 }
 
 void Scheduler::suspend(const SourcePlace& place) {
@@ -247,6 +258,7 @@ void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
   CoroutineBase& me = suspendable("wait");
   FERMATA_REQUIRE(&event != &me, "a coroutine cannot await itself");
   FERMATA_REQUIRE(me.waker_.empty(), "wait: the coroutine has registered other events already");
+  FERMATA_ASSERT(!event.closed());
   event.mark_result_used();
   me.waker_.add(event, WakeRule::Resolve);
   wait_until_answered(me, event.startable(), place);
@@ -261,6 +273,7 @@ void Scheduler::enter_from_loop(CoroutineBase& next) { switch_to(next); }
 
 // Until somebody needs a context again, and has made a coroutine of its own current.
 FERMATA_HOT void Scheduler::rest(Context& self, CoroutineBase* next) {
+  FERMATA_ASSERT(running_ == &self);
   current_ = next;
   running_ = next != nullptr ? next->context_ : scheduler_context_;
   ++metrics_.switches;
@@ -271,6 +284,7 @@ FERMATA_HOT void Scheduler::rest(Context& self, CoroutineBase* next) {
 void Scheduler::coroutine_context(Context& self) noexcept {
   Scheduler& scheduler = current_runtime_pointer->scheduler();
   for (;;) {
+    FERMATA_ASSERT(scheduler.current_->context_ == &self);
     scheduler.run_body(*scheduler.current_);
     begin_afresh(self);
     scheduler.current_ = nullptr;
@@ -288,6 +302,8 @@ void Scheduler::coroutine_context(Context& self) noexcept {
 void Scheduler::scheduler_context(Context& self) noexcept {
   Scheduler& scheduler = current_runtime_pointer->scheduler();
   scheduler.loop();
+  FERMATA_ASSERT(scheduler.registry_.empty());
+  FERMATA_ASSERT(scheduler.running_ == &self);
   scheduler.current_ = nullptr;
   scheduler.running_ = &scheduler.thread_context_;
   scheduler.scheduler_context_ = nullptr;
@@ -298,6 +314,7 @@ void Scheduler::scheduler_context(Context& self) noexcept {
 // In a destructor it stays pending. Who has been told to unwind is told once: a handler may let the
 // others go first.
 FERMATA_COLD void Scheduler::raise_pending(CoroutineBase& me, const SourcePlace& place) {
+  FERMATA_ASSERT(me.has_pending());
   if (in_destructor(me) || me.has(CoroutineBase::kToldToUnwind)) return;
   if (me.has(CoroutineBase::kUnwinding)) refuse_wait(me, place);
   me.waker_.clear();
@@ -310,6 +327,7 @@ FERMATA_COLD void Scheduler::raise_pending(CoroutineBase& me, const SourcePlace&
 
 // Who is unwound by force waits in destructors only: one that throws would end the program.
 FERMATA_COLD void Scheduler::refuse_wait(CoroutineBase& me, const SourcePlace& place) {
+  FERMATA_ASSERT(me.has(CoroutineBase::kUnwinding));
   if (in_destructor(me)) return;
   me.set(CoroutineBase::kToldToUnwind);
   note_unwound(me, place);
@@ -318,6 +336,7 @@ FERMATA_COLD void Scheduler::refuse_wait(CoroutineBase& me, const SourcePlace& p
 }
 
 FERMATA_COLD void Scheduler::throw_wait_error(CoroutineBase& me) {
+  FERMATA_ASSERT(me.waker_.error != nullptr);
   std::rethrow_exception(me.waker_.take_error());
 }
 

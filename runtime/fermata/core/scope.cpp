@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/context.hpp"
 #include "fermata/core/runtime.hpp"
@@ -33,12 +34,17 @@ ScopeBase::ScopeBase(Runtime& runtime, Name&& name, ScopeBase* parent, const Sou
       name_(std::move(name)),
       place_(place) {
   if (parent == nullptr) return;
+  FERMATA_ASSERT(&parent->runtime() == &runtime);
   safe_ = parent->safe_;
   request_ = parent->request_;
   parent->children_.push_back(*this);
 }
 
-ScopeBase::~ScopeBase() { FERMATA_ASSERT(members_.empty() && children_.empty()); }
+ScopeBase::~ScopeBase() {
+  FERMATA_ASSERT(members_.empty());
+  FERMATA_ASSERT(children_.empty());
+  FERMATA_ASSERT(stage_ == Stage::Gone);
+}
 
 Ref<ScopeBase> ScopeBase::create(Runtime& runtime, Name&& name, ScopeBase* parent,
                                  const SourcePlace& place) {
@@ -115,10 +121,14 @@ void ScopeBase::refuse(const char* operation) const {
 bool ScopeBase::refresh() noexcept {
   const bool busy = active_ + busy_children_ > 0;
   const bool live = members_.size() + live_children_ > 0;
+  FERMATA_ASSERT(active_ <= members_.size());
+  FERMATA_ASSERT(live || !busy);
   if (busy == busy_ && live == live_) return false;
   if (parent_ != nullptr) {
     parent_->busy_children_ += static_cast<std::size_t>(busy) - static_cast<std::size_t>(busy_);
     parent_->live_children_ += static_cast<std::size_t>(live) - static_cast<std::size_t>(live_);
+    FERMATA_ASSERT(parent_->busy_children_ <= parent_->live_children_);
+    FERMATA_ASSERT(parent_->live_children_ <= parent_->children_.size());
   }
   has_news_ = (busy_ && !busy) || (live_ && !live);
   busy_ = busy;
@@ -159,6 +169,8 @@ bool ScopeBase::tell(const Outcome& outcome) noexcept {
 // --- all of them ---
 
 void detail::ScopeForest::plant(Runtime& runtime) {
+  FERMATA_ASSERT(root_.get() == nullptr);
+  FERMATA_ASSERT(detached_.empty());
   root_ = Ref<ScopeBase>::adopt(*new ScopeBase(runtime, "root", nullptr, SourcePlace::current()));
   root_->add_ref();  // The tree's.
   root_->root_ = true;
@@ -166,17 +178,21 @@ void detail::ScopeForest::plant(Runtime& runtime) {
 }
 
 void detail::ScopeForest::close_all() noexcept {
+  FERMATA_ASSERT(root_.get() != nullptr);
   std::vector<Ref<ScopeBase>> open;
   for (auto* each = detached_.first(); each != nullptr; each = detached_.after(*each)) {
     if (each->stage_ == ScopeBase::Stage::Open) open.push_back(Ref<ScopeBase>::share(*each));
   }
-  for (const auto& scope : open) scope->begin_disposal();
+  for (const auto& scope : open) {  // The end of one may be that of another.
+    if (scope->stage_ == ScopeBase::Stage::Open) scope->begin_disposal();
+  }
   if (detached_.empty() && root_->stage_ == ScopeBase::Stage::Open) root_->begin_disposal();
 }
 
 void detail::ScopeForest::fell() noexcept {
   while (ScopeBase* each = detached_.first()) each->abandon();
   root_->abandon();
+  FERMATA_ASSERT(root_->stage_ == ScopeBase::Stage::Gone);
   root_.reset();
 }
 

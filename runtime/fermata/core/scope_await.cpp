@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scope.hpp"
@@ -67,6 +68,7 @@ class ScopeBase::Watch {
   /// Suspends until the scope has news. Throws what the wait ended with otherwise.
   void wait(const SourcePlace& place) {
     Waker& waker = waiter_.waker();
+    FERMATA_ASSERT(waker.empty());
     std::optional<Timer> timer;
     Runtime& runtime = scope_->runtime();
     if (options_.token != nullptr && options_.token->closed()) throw_cancelled();
@@ -94,6 +96,7 @@ class ScopeBase::Watch {
 
   /// Says how long the whole wait was to be, not its last part.
   [[nodiscard]] std::exception_ptr timeout_error() const {
+    FERMATA_ASSERT(options_.timeout.has_value());
     return Timer(scope_->runtime(), *options_.timeout).timeout_error();
   }
 
@@ -108,6 +111,7 @@ class ScopeBase::Watch {
   }
 
   [[noreturn]] void throw_cancelled() const {
+    FERMATA_ASSERT(options_.token != nullptr);
     OperationCanceled cancelled;
     const Outcome* outcome = options_.token->replay();
     if (outcome != nullptr && outcome->error) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scope.hpp"
@@ -61,6 +62,7 @@ void ScopeBase::require_cancellable(const char* operation, const std::exception_
 void ScopeBase::cancel_with(const char* operation, std::exception_ptr reason, Wave wave) {
   require_cancellable(operation, reason);
   if (!reason) reason = std::make_exception_ptr(Cancellation("Scope was cancelled"));
+  FERMATA_ASSERT(wave != Wave::None);
   cancel_tree(reason, wave);
 }
 
@@ -76,6 +78,10 @@ void ScopeBase::cancel_tree(const std::exception_ptr& reason, Wave wave) {
 // Whatever empties meanwhile, this scope is not disposed before its sweep is over.
 void ScopeBase::strike(const std::exception_ptr& for_children,
                        const std::exception_ptr& for_members, Wave wave) {
+  FERMATA_ASSERT(!root_);
+  FERMATA_ASSERT(is_news(wave));
+  FERMATA_ASSERT(for_children != nullptr);
+  FERMATA_ASSERT(for_members != nullptr);
   open_ = false;
   wave_ = wave;
   if (!reason_) reason_ = for_children;
@@ -91,6 +97,8 @@ void ScopeBase::strike(const std::exception_ptr& for_children,
   for (const auto& member : members) {
     scheduler.cancel_member(*member, for_members, wave == Wave::Safe);
   }
+  FERMATA_ASSERT(wave_ >= wave);
+  FERMATA_ASSERT(sweeps_ > 0);
   --sweeps_;
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/context.hpp"
 #include "fermata/core/runtime.hpp"
@@ -15,6 +16,7 @@
 namespace fermata {
 
 void ScopeBase::handle_gone() {
+  FERMATA_ASSERT(has_handle_);
   has_handle_ = false;
   const auto self = Ref<ScopeBase>::share(*this);
   try_to_dispose();
@@ -53,6 +55,7 @@ void ScopeBase::try_to_dispose() noexcept {
 
 // The stage comes first: the last child to leave asks whether this scope may go on.
 void ScopeBase::begin_disposal() noexcept {
+  FERMATA_ASSERT(stage_ == Stage::Open);
   const auto self = Ref<ScopeBase>::share(*this);
   stage_ = Stage::Disposing;
   open_ = false;
@@ -72,6 +75,9 @@ void ScopeBase::advance_disposal() noexcept {
 }
 
 void ScopeBase::shut_down() noexcept {
+  FERMATA_ASSERT(stage_ == Stage::Disposing);
+  FERMATA_ASSERT(members_.empty());
+  FERMATA_ASSERT(children_.empty());
   stage_ = Stage::Closed;
   open_ = false;
   deadline_watch_.cancel();
@@ -82,6 +88,7 @@ void ScopeBase::shut_down() noexcept {
 
 // Their scope is a child of this one, which goes on when that is gone.
 bool ScopeBase::launch_finally() noexcept {
+  FERMATA_ASSERT(stage_ == Stage::Closed);
   detail::Scheduler& scheduler = runtime().scheduler();
   auto handlers = std::exchange(finally_handlers_, {});
   if (handlers.empty() || scheduler.ends_by_force()) return false;
@@ -105,6 +112,9 @@ ScopeBase& ScopeBase::make_cleanup_scope(const std::string& name) {
 }
 
 void ScopeBase::leave_tree() noexcept {
+  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(members_.empty());
+  FERMATA_ASSERT(children_.empty());
   stage_ = Stage::Gone;
   ScopeBase* const parent = std::exchange(parent_, nullptr);
   if (parent != nullptr) {

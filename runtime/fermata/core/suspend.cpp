@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/timer.hpp"
 
@@ -30,6 +31,7 @@ void detail::require_valid_span(Duration span) {
 }
 
 void detail::throw_canceled_by(Event& token) {
+  FERMATA_ASSERT(token.closed());
   OperationCanceled canceled;
   if (const Outcome* outcome = token.replay(); outcome != nullptr && outcome->error) {
     token.mark_exception_caught();

@@ -23,6 +23,7 @@ bool SwitchHandlers::remove(const SwitchHandler& handler) {
 }
 
 void SwitchHandlers::call(CoroutineBase& coroutine, SwitchMoment moment) {
+  FERMATA_ASSERT(!running_);
   running_ = true;
   std::exception_ptr error;
   std::erase_if(handlers_, [&](const std::shared_ptr<SwitchHandler>& handler) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 
@@ -37,7 +38,10 @@ Timer::Timer(Runtime& runtime, Duration timeout, TimerMode mode)
   require_valid(timeout, mode);
 }
 
-Timer::~Timer() { shut(); }
+Timer::~Timer() {
+  shut();
+  FERMATA_ASSERT(!queued_);
+}
 
 void Timer::rearm(Duration timeout) {
   FERMATA_REQUIRE(mode_ == TimerMode::Multishot, "rearm: only a multishot timer can be rearmed");
@@ -47,6 +51,7 @@ void Timer::rearm(Duration timeout) {
   if (loop_ref_count() == 0) return start();
   disarm();
   arm();
+  FERMATA_ASSERT(queued_);
 }
 
 std::string Timer::info() const {
@@ -67,6 +72,7 @@ std::exception_ptr Timer::timeout_error() const {
 void Timer::arm() { arm_until(runtime().now() + timeout_); }
 
 void Timer::arm_until(Instant deadline) {
+  FERMATA_ASSERT(!queued_);
   runtime().timers().push(*this, deadline);
   queued_ = true;
 }
@@ -77,6 +83,9 @@ void Timer::disarm() noexcept {
 }
 
 void Timer::fire() {
+  FERMATA_ASSERT(queued_);
+  FERMATA_ASSERT(loop_ref_count() > 0);
+  FERMATA_ASSERT(!closed());
   queued_ = false;
   switch (mode_) {
     case TimerMode::Once:

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/core/timer.hpp"
-
-// An entry on its way stays in registers: one that is stored and read again at once stalls.
-#define FERMATA_INLINE [[gnu::always_inline]] inline
 
 namespace fermata::detail {
 
@@ -14,12 +13,13 @@ bool TimerQueue::earlier(const Entry& a, const Entry& b) noexcept {
   return a.deadline != b.deadline ? a.deadline < b.deadline : a.sequence < b.sequence;
 }
 
-FERMATA_INLINE void TimerQueue::settle(std::size_t index, const Entry& entry) noexcept {
+// An entry on its way stays in registers: one that is stored and read again at once stalls.
+FERMATA_HOT void TimerQueue::settle(std::size_t index, const Entry& entry) noexcept {
   heap_[index] = entry;
   entry.timer->queue_index_ = static_cast<std::uint32_t>(index);
 }
 
-FERMATA_INLINE void TimerQueue::sift_up(std::size_t index, const Entry& entry) noexcept {
+FERMATA_HOT void TimerQueue::sift_up(std::size_t index, const Entry& entry) noexcept {
   while (index > 0) {
     const std::size_t parent = (index - 1) / kArity;
     if (!earlier(entry, heap_[parent])) break;
@@ -29,7 +29,7 @@ FERMATA_INLINE void TimerQueue::sift_up(std::size_t index, const Entry& entry) n
   settle(index, entry);
 }
 
-FERMATA_INLINE void TimerQueue::sift_down(std::size_t index, const Entry& entry) noexcept {
+FERMATA_HOT void TimerQueue::sift_down(std::size_t index, const Entry& entry) noexcept {
   Entry* const heap = heap_.data();
   const std::size_t size = heap_.size();
   for (;;) {
@@ -44,16 +44,20 @@ FERMATA_INLINE void TimerQueue::sift_down(std::size_t index, const Entry& entry)
     settle(index, *least);
     index = static_cast<std::size_t>(least - heap);
   }
+  FERMATA_ASSERT(index < size);
   settle(index, entry);
 }
 
 void TimerQueue::push(Timer& timer, Instant deadline) {
+  FERMATA_ASSERT(timer.queue_index_ >= heap_.size() || heap_[timer.queue_index_].timer != &timer);
   heap_.emplace_back();
   sift_up(heap_.size() - 1, Entry{deadline, next_sequence_++, &timer});
 }
 
 void TimerQueue::remove(Timer& timer) noexcept {
   const std::size_t hole = timer.queue_index_;
+  FERMATA_ASSERT(hole < heap_.size());
+  FERMATA_ASSERT(heap_[hole].timer == &timer);
   const Entry last = heap_.back();
   heap_.pop_back();
   if (hole == heap_.size()) return;
@@ -69,6 +73,7 @@ Timer* TimerQueue::pop_due(Instant now, std::uint64_t armed_before) noexcept {
   const Entry& top = heap_.front();
   if (top.deadline > now || top.sequence >= armed_before) return nullptr;
   Timer* timer = top.timer;
+  FERMATA_ASSERT(timer->queue_index_ == 0);
   remove(*timer);
   if (!heap_.empty()) __builtin_prefetch(heap_.front().timer);
   return timer;

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/coroutine.hpp"
 #include "fermata/core/event.hpp"
@@ -66,7 +67,9 @@ void Registration::destroy() noexcept {
   if (slot_ == kOnHeap) {
     delete this;
   } else {
+    FERMATA_ASSERT(slot_ < Waker::kSlots);
     std::uint8_t& in_use = coroutine_->waker().slots_in_use_;
+    FERMATA_ASSERT((in_use >> slot_ & 1) != 0);
     in_use = static_cast<std::uint8_t>(in_use & ~(1u << slot_));
   }
 }
@@ -112,6 +115,7 @@ void Registration::resolve(Event& event, const Outcome& outcome) {
 }
 
 [[gnu::flatten]] void Registration::run(Event& event, const Outcome& outcome) {
+  FERMATA_ASSERT(&event == source_);
   CoroutineBase& waiter = *coroutine_;
   detail::Scheduler& scheduler = event.runtime().scheduler();
   switch (rule_) {
@@ -129,6 +133,7 @@ void Registration::resolve(Event& event, const Outcome& outcome) {
                      WakeCause::Event);
       return;
     case WakeRule::Custom:
+      FERMATA_ASSERT(handler_ != nullptr);
       handler_(*this, event, outcome);
       return;
   }
@@ -140,6 +145,7 @@ void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler 
   FERMATA_REQUIRE(!event.closed() || stored != nullptr, kTerminated);
   FERMATA_REQUIRE(status == WakerStatus::None || status == WakerStatus::Waiting,
                   "resume_when: the coroutine is already on its way back from its wait");
+  FERMATA_ASSERT((rule == WakeRule::Custom) == (handler != nullptr));
   Registration& registration = append_registration();
   registration.source_ = &event;
   registration.rule_ = rule;
@@ -165,6 +171,8 @@ void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler 
 }
 
 void Waker::fail(const std::exception_ptr& answer) noexcept {
+  FERMATA_ASSERT(answer != nullptr);
+  FERMATA_ASSERT(!holds_failed_);
   error = answer;
   if (triggered == nullptr || !triggered->reports_error()) return;
   triggered->add_ref();
@@ -172,12 +180,16 @@ void Waker::fail(const std::exception_ptr& answer) noexcept {
 }
 
 void Waker::cancel(const std::exception_ptr& reason) {
+  FERMATA_ASSERT(reason != nullptr);
   if (!cancelled_) error = link_previous(reason, error);
   cancelled_ = true;
   result = nullptr;
+  FERMATA_ASSERT(error != nullptr);
 }
 
 std::exception_ptr Waker::take_error() noexcept {
+  FERMATA_ASSERT(error != nullptr);
+  FERMATA_ASSERT(!holds_failed_ || triggered != nullptr);
   if (holds_failed_ && !cancelled_) triggered->mark_exception_caught();
   std::exception_ptr taken = error;
   clear();
@@ -185,12 +197,15 @@ std::exception_ptr Waker::take_error() noexcept {
 }
 
 void Waker::drop_error() noexcept {
+  FERMATA_ASSERT(error != nullptr);
+  FERMATA_ASSERT(!holds_failed_ || triggered != nullptr);
   error = nullptr;
   cancelled_ = false;
   if (std::exchange(holds_failed_, false)) std::exchange(triggered, nullptr)->release();
 }
 
 void Waker::start_events() {
+  FERMATA_ASSERT(status == WakerStatus::Waiting);
   Registration* entry = first_;
   while (entry != nullptr) {
     Event& event = *entry->source_;
@@ -209,6 +224,8 @@ void Waker::start_events() {
 }
 
 void Waker::start(Registration& entry) {
+  FERMATA_ASSERT(!entry.started_);
+  FERMATA_ASSERT(status == WakerStatus::Waiting);
   const auto event = Ref<Event>::share(*entry.source_);
   event->start();
   if (status == WakerStatus::Waiting) {
@@ -220,12 +237,15 @@ void Waker::start(Registration& entry) {
 }
 
 [[gnu::flatten]] void Waker::drop_first() noexcept {
+  FERMATA_ASSERT(first_ != nullptr);
   Registration* entry = first_;
   first_ = entry->next_;
   let_go(*entry);
 }
 
 void Waker::drop_last() noexcept {
+  FERMATA_ASSERT(first_ != nullptr);
+  FERMATA_ASSERT(last_->next_ == nullptr);
   Registration* const entry = last_;
   Registration** link = &first_;
   for (; *link != entry; link = &(*link)->next_) last_ = *link;
@@ -243,6 +263,7 @@ void Waker::let_go(Registration& registration) noexcept {
 }
 
 Registration& Waker::other_registration() {
+  FERMATA_ASSERT((slots_in_use_ & 1) != 0);
   for (std::uint8_t slot = 0; slot < kSlots; ++slot) {
     if ((slots_in_use_ >> slot & 1) == 0) return in_slot(slot);
   }
