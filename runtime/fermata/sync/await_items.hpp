@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sync/awaitable.hpp"
 #include "fermata/sync/joint_wait.hpp"
 #include "fermata/sync/keyed.hpp"
@@ -162,12 +163,18 @@ class Batch {
       return;
     } else if constexpr (kKeyed) {
       Keyed<Key, Value> values;
-      for_each([&](const JointItem& item) { values.add(key_of(item), value_of(item)); });
+      for_each([&](const JointItem& item) {
+        FERMATA_ASSERT(item.state() == JointItem::State::Succeeded);
+        values.add(key_of(item), value_of(item));
+      });
       return values;
     } else {
       std::vector<Value> values;
       values.reserve(handles_.size());
-      for_each([&](const JointItem& item) { values.push_back(value_of(item)); });
+      for_each([&](const JointItem& item) {
+        FERMATA_ASSERT(item.state() == JointItem::State::Succeeded);
+        values.push_back(value_of(item));
+      });
       return values;
     }
   }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata {
 
 Barrier::Barrier(GivenName name, std::size_t parties, Completion completion,
@@ -24,6 +26,7 @@ void Barrier::arrive_and_wait(const WaitOptions& options, const SourcePlace& pla
   if (broken_) std::rethrow_exception(broken_);
   require_parties();
   log_wait(WaitAct::Arrived, &place);
+  FERMATA_ASSERT(pending_ > 0);
   if (--pending_ == 0) return complete();
   detail::Waiter me(line_);
   wait_turn(me, options, place, [this, round = round_](bool granted) {
@@ -36,6 +39,7 @@ void Barrier::arrive_and_wait(const WaitOptions& options, const SourcePlace& pla
 void Barrier::arrive_and_drop() {
   touched();
   require_parties();
+  FERMATA_ASSERT(pending_ <= parties_);
   --parties_;
   if (broken_) {
     pending_ = parties_;
@@ -45,6 +49,7 @@ void Barrier::arrive_and_drop() {
 }
 
 void Barrier::complete() {
+  FERMATA_ASSERT(pending_ == 0);
   if (completion_) {
     try {
       const detail::NoSuspend guard(runtime());
@@ -68,6 +73,7 @@ void Barrier::break_up(const std::string& why, const std::exception_ptr& cause) 
   ++round_;
   pending_ = parties_;
   line_.fail_all(broken_, false);
+  FERMATA_ASSERT(line_.waiting() == 0);
 }
 
 void Barrier::reset() {

@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/core/scope.hpp"
 
 namespace fermata::detail {
@@ -30,6 +32,7 @@ ChannelCore::ChannelCore(Runtime& runtime, Name&& name, std::size_t capacity,
       logged_(runtime.kernel().wait_log != nullptr),
       name_(std::move(name)),
       place_(place) {
+  FERMATA_ASSERT(value_bytes > 0);
   const std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / value_bytes;
   if (capacity > limit) {
     throw UsageError(fmt::format("{}: capacity {}: expected at most {}", label(), capacity, limit));
@@ -92,10 +95,14 @@ void ChannelCore::close_because(CloseReason reason, const SourcePlace* place) {
   receivers_.fail_all(outcome_.error, false);
   delivering_.fail_all(outcome_.error, false);
   senders_.fail_all(outcome_.error, true);
+  FERMATA_ASSERT(receivers_.waiting() == 0);
+  FERMATA_ASSERT(delivering_.waiting() == 0);
+  FERMATA_ASSERT(senders_.empty());
   notify(outcome_);
 }
 
 void ChannelCore::close_for_want_of_handles() noexcept {
+  FERMATA_ASSERT(handles_ == 0);
   const auto keep = Ref<Event>::share(*this);
   try {
     close_because(CloseReason::Disposed);
@@ -104,12 +111,13 @@ void ChannelCore::close_for_want_of_handles() noexcept {
   }
 }
 
-void ChannelCore::throw_closed() const { std::rethrow_exception(outcome_.error); }
+void ChannelCore::throw_closed() const {
+  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(outcome_.error != nullptr);
+  std::rethrow_exception(outcome_.error);
+}
 
 // --- waiting ---
-
-#define FERMATA_HOT [[gnu::always_inline]] inline
-#define FERMATA_COLD [[gnu::noinline, gnu::cold]]
 
 FERMATA_HOT void ChannelCore::await_slot(const WaitOptions& options, const SourcePlace& place) {
   if (closed()) [[unlikely]] {
@@ -124,11 +132,14 @@ FERMATA_HOT void ChannelCore::await_slot(const WaitOptions& options, const Sourc
     slot_forfeited(self);
     throw;
   }
+  FERMATA_ASSERT(stored_ + delivering_.waiting() < slots_);
   touched();
 }
 
 FERMATA_HOT void ChannelCore::await_taker(void* value, const WaitOptions& options,
                                           const SourcePlace& place) {
+  FERMATA_ASSERT(is_rendezvous());
+  FERMATA_ASSERT(count() == 0);
   Waiter self(delivering_);
   delivery_ = value;
   starvation_changed(false);
@@ -142,6 +153,7 @@ FERMATA_HOT void ChannelCore::await_taker(void* value, const WaitOptions& option
 }
 
 bool ChannelCore::offer(void* value, const WaitOptions& options, const SourcePlace& place) {
+  FERMATA_ASSERT(value != nullptr);
   const auto keep = Ref<Event>::share(*this);
   if (!waits_plainly(options)) [[unlikely]] {
     return offer_patiently(value, options, place);
@@ -179,6 +191,7 @@ Ref<Event> ChannelCore::await_value(const WaitOptions& options, const SourcePlac
     value_forfeited(self);
     throw;
   }
+  FERMATA_ASSERT(stored_ > 0);
   touched();
   return keep;
 }
@@ -204,9 +217,6 @@ FERMATA_COLD void ChannelCore::delivery_forfeited(Waiter& waiter) {
   starvation_changed(false);
 }
 
-#undef FERMATA_HOT
-#undef FERMATA_COLD
-
 // --- promises ---
 
 void ChannelCore::wake_receivers() {
@@ -219,19 +229,26 @@ void ChannelCore::wake_senders() {
 
 // Who waits for a future is told, and may let go of the channel.
 void ChannelCore::after_store() {
+  FERMATA_ASSERT(stored_ > 0);
   runtime().kernel().log_wait(WaitAct::Sent, *this, nullptr);
   const auto keep = Ref<Event>::share(*this);
   wake_receivers();
+  FERMATA_ASSERT(receivers_.granted() <= stored_);
   starvation_changed(true);
 }
 
 void ChannelCore::after_take() {
+  FERMATA_ASSERT(stored_ < slots_);
   runtime().kernel().log_wait(WaitAct::Received, *this, nullptr);
   wake_senders();
+  FERMATA_ASSERT(stored_ + delivering_.waiting() + senders_.granted() <= slots_);
   starvation_changed(true);
 }
 
 void* ChannelCore::accept_delivery() {
+  FERMATA_ASSERT(stored_ == 0);
+  FERMATA_ASSERT(delivery_ != nullptr);
+  FERMATA_ASSERT(delivering_.can_grant());
   delivering_.grant();
   return std::exchange(delivery_, nullptr);
 }

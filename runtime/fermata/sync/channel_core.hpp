@@ -21,6 +21,7 @@
 #include <memory>
 #include <string>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/name.hpp"
 #include "fermata/base/source_place.hpp"
 #include "fermata/core/suspend.hpp"
@@ -39,6 +40,7 @@ class ChannelCore : public Event {
   /// The last one closes the channel: Disposed.
   void drop_handle() noexcept {
     if (!closed()) touched();
+    FERMATA_ASSERT(handles_ > 0);
     if (--handles_ == 0) close_for_want_of_handles();
   }
 
@@ -55,7 +57,10 @@ class ChannelCore : public Event {
   [[nodiscard]] std::size_t reserved_receivers() const noexcept { return receivers_.granted(); }
   [[nodiscard]] std::size_t reserved_senders() const noexcept { return senders_.granted(); }
   /// REQUIRES: it is closed.
-  [[nodiscard]] CloseReason reason() const noexcept { return reason_; }
+  [[nodiscard]] CloseReason reason() const noexcept {
+    FERMATA_ASSERT(closed());
+    return reason_;
+  }
   /// "channel 'jobs' created at file:line (function)".
   [[nodiscard]] std::string label() const;
   /// "Channel(capacity=C, receivers=R, senders=S, reserved=RR/RS)".
@@ -116,6 +121,7 @@ class ChannelCore : public Event {
 
   /// One has been stored: it is promised to the oldest receiver.
   void value_stored() {
+    FERMATA_ASSERT(stored_ < slots_);
     ++stored_;
     if (receivers_.waiting() > 0 || guard_ != nullptr || logged_) [[unlikely]] {
       after_store();
@@ -123,6 +129,7 @@ class ChannelCore : public Event {
   }
   /// One has left the store: its slot is promised to the oldest sender.
   void value_taken() {
+    FERMATA_ASSERT(stored_ > 0);
     --stored_;
     if (senders_.waiting() > 0 || guard_ != nullptr || logged_) [[unlikely]] {
       after_take();

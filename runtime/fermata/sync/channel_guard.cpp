@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sync/channel_guard.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sync/channel_core.hpp"
 
@@ -16,6 +17,7 @@ ChannelGuard::ChannelGuard(ChannelCore& channel, const ChannelOptions& options)
 
 ChannelGuard::~ChannelGuard() {
   disarm();
+  FERMATA_ASSERT(!listed_);
   timer_.remove_callback(*this);
 }
 
@@ -45,17 +47,21 @@ void ChannelGuard::update(Starving starving, bool progress) {
 void ChannelGuard::disarm() noexcept {
   starving_ = Starving::Nobody;
   timer_.stop();
+  FERMATA_ASSERT(timer_.loop_ref_count() == 0);
   if (!listed_) return;
   listed_ = false;
   channel_.runtime().scheduler().remove_soft_resolver(*this);
 }
 
 void ChannelGuard::run(Event& /*timer*/, const Outcome& /*outcome*/) {
+  FERMATA_ASSERT(starving_ != Starving::Nobody);
   channel_.close_because(starving_ == Starving::Receivers ? CloseReason::NoProducers
                                                           : CloseReason::NoConsumers);
 }
 
 void ChannelGuard::resolve() {
+  FERMATA_ASSERT(listed_);
+  FERMATA_ASSERT(starving_ != Starving::Nobody);
   listed_ = false;
   channel_.close_because(CloseReason::Deadlock);
 }

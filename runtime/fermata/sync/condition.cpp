@@ -5,6 +5,8 @@
 
 #include <exception>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata {
 
 namespace {
@@ -35,6 +37,7 @@ void Condition::wait(Mutex& mutex, const WaitOptions& options, const SourcePlace
   };
   std::exception_ptr end;
   mutex.unlock();
+  FERMATA_ASSERT(!mutex.held_by_caller());
   try {
     me.park(*this, options, place);
   } catch (...) {
@@ -42,6 +45,7 @@ void Condition::wait(Mutex& mutex, const WaitOptions& options, const SourcePlace
     pass_on();
   }
   if (!is_forced_unwind(end)) end = combined(end, lock_again(mutex, place));
+  FERMATA_ASSERT(end != nullptr || mutex.held_by_caller());
   if (!end) return;
   pass_on();
   std::rethrow_exception(end);

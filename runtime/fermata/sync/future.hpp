@@ -72,6 +72,7 @@ class FutureCore final : public FutureBase {
   /// REQUIRES: it is pending.
   template <class... Value>
   void complete(const SourcePlace& place, Value&&... value) {
+    FERMATA_ASSERT(!completed());
     resolve({store(std::forward<Value>(value)...), nullptr}, place);
   }
 

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 
 namespace fermata::detail {
@@ -38,11 +39,15 @@ void FutureBase::require_transferable() const {
 }
 
 void FutureBase::give_away(std::unique_ptr<WriterElsewhere> writer) noexcept {
+  FERMATA_ASSERT(!completed());
+  FERMATA_ASSERT(!has(kGivenAway));
+  FERMATA_ASSERT(writer != nullptr);
   elsewhere_ = std::move(writer);
   set(kGivenAway);
 }
 
 void FutureBase::resolve(const Outcome& outcome, const SourcePlace& place, ChainWalk* walk) {
+  FERMATA_ASSERT(!completed());
   const auto guard = Ref<FutureBase>::share(*this);
   outcome_.result = outcome.result;
   if (outcome.error) outcome_.error = outcome.error;
@@ -56,6 +61,7 @@ void FutureBase::resolve(const Outcome& outcome, const SourcePlace& place, Chain
   }
   if (!chain_.empty()) hand_over_chain(walk);
   drop_subscribers();
+  FERMATA_ASSERT(closed());
   if (outcome_.error && exception_handled()) mark_exception_caught();
   if (elsewhere_ != nullptr) dismiss_writer(is_cancelled());
   if (thrown) std::rethrow_exception(thrown);
@@ -72,6 +78,7 @@ void FutureBase::settle(const Outcome& outcome, const SourcePlace& place,
 }
 
 void FutureBase::inherit(FutureBase& source, const SourcePlace& place, ChainWalk* walk) noexcept {
+  FERMATA_ASSERT(source.completed());
   if (completed()) return;
   answer_for(source);
   settle(source.outcome_, place, walk);
@@ -79,22 +86,27 @@ void FutureBase::inherit(FutureBase& source, const SourcePlace& place, ChainWalk
 
 // A value is kept alive where it is; who only passed it on is not.
 void FutureBase::answer_for(FutureBase& source) noexcept {
+  FERMATA_ASSERT(&source != this);
   if (completed()) return;
   source_ =
       !source.outcome_.error && source.source_ ? source.source_ : Ref<FutureBase>::share(source);
 }
 
 void FutureBase::hand_over_chain(ChainWalk* walk) noexcept {
+  FERMATA_ASSERT(completed());
+  FERMATA_ASSERT(!chain_.empty());
   ChainLinks links(std::move(chain_));
   for (ChainLink* link = links.first(); link != nullptr; link = link->next_) {
     link->source_ = Ref<FutureBase>::share(*this);
   }
   ChainWalk::start(std::move(links), walk);
+  FERMATA_ASSERT(chain_.empty());
   release();  // The chain's.
 }
 
 void FutureBase::attach(ChainLink& link) {
   mark_result_used();
+  FERMATA_ASSERT(link.scope_.get() == nullptr);
   link.scope_ = Ref<ScopeBase>::share(runtime().scheduler().current_scope());
   if (chain_.empty()) add_ref();
   chain_.push_back(link);
@@ -126,12 +138,14 @@ bool FutureBase::answers_for(const Event& other) const noexcept {
 }
 
 void FutureBase::lose_writers() noexcept {
+  FERMATA_ASSERT(!completed());
   set(kAbandoned);
   runtime().kernel().log_wait(WaitAct::Dropped, *this, nullptr);
   if (has_listeners() || !chain_.empty()) break_promise();
 }
 
 void FutureBase::break_promise() noexcept {
+  FERMATA_ASSERT(has(kAbandoned));
   if (!has(kBreaks)) return abandon_chain();
   settle({nullptr, std::make_exception_ptr(BrokenPromise(
                        "Promise was dropped before it was completed: " + identity()))},
@@ -152,12 +166,14 @@ void FutureBase::abandon_chain() noexcept {
 }
 
 void FutureBase::dismiss_writer(bool cancel) noexcept {
+  FERMATA_ASSERT(elsewhere_ != nullptr);
   const auto writer = std::move(elsewhere_);
   writer->dismiss(cancel);
 }
 
 void FutureBase::dispose() noexcept {
   for (FutureBase* dying = this; dying != nullptr;) {
+    FERMATA_ASSERT(dying->chain_.empty());
     if (dying->elsewhere_ != nullptr) {
       dying->dismiss_writer(dying->result_used() && !dying->ignored());
     }

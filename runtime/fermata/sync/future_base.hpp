@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/base/name.hpp"
 #include "fermata/base/source_place.hpp"
@@ -79,6 +80,7 @@ class FutureBase : public Event {
   /// The last one breaks the promise when somebody waits; one that has been given away is not the
   /// callers' to break.
   void drop_writer() noexcept {
+    FERMATA_ASSERT(writers_ > 0);
     --writers_;
     if (completed()) return;
     touched();

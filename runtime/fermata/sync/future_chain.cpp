@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sync/future_chain.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
@@ -15,6 +16,7 @@ bool ChainLink::is_for(const std::exception_ptr& error) const noexcept {
 }
 
 void ChainLink::run(ChainWalk& walk) {
+  FERMATA_ASSERT(source_->completed());
   if (is_for(source_->outcome().error)) {
     handle(walk);
   } else {
@@ -23,6 +25,7 @@ void ChainLink::run(ChainWalk& walk) {
 }
 
 void ChainLink::handle(ChainWalk& walk) {
+  FERMATA_ASSERT(is_for(source_->outcome().error));
   if (kind_ == Kind::Catch) source_->mark_exception_caught();
   void* value = nullptr;
   try {
@@ -41,6 +44,7 @@ void ChainLink::handle(ChainWalk& walk) {
 
 // What a clean-up threw stands before what it cleaned up after, and answers for it (FUT-07).
 void ChainLink::settle_failed(std::exception_ptr thrown, ChainWalk& walk) {
+  FERMATA_ASSERT(thrown != nullptr);
   const std::exception_ptr& error = source_->outcome().error;
   if (kind_ == Kind::Finally && error) {
     child().answer_for(*source_);
@@ -50,10 +54,12 @@ void ChainLink::settle_failed(std::exception_ptr thrown, ChainWalk& walk) {
 }
 
 void ChainLink::reject(const std::exception_ptr& error, ChainWalk& walk) noexcept {
+  FERMATA_ASSERT(error != nullptr);
   child().settle({nullptr, error}, place_, &walk);
 }
 
 void ChainLinks::push_back(ChainLink& link) noexcept {
+  FERMATA_ASSERT(link.next_ == nullptr);
   (first_ != nullptr ? last_->next_ : first_) = &link;
   last_ = &link;
 }
@@ -80,6 +86,7 @@ void ChainWalk::start(ChainLinks links, ChainWalk* walk) noexcept {
 
 // When there can be no coroutine any more, the walk ends here.
 void ChainWalk::spawn() {
+  FERMATA_ASSERT(!links_.empty());
   const ChainLink& first = *links_.first();
   Runtime& runtime = first.child().runtime();
   const SourcePlace place = first.place_;
@@ -96,6 +103,7 @@ void ChainWalk::operator()() {
   while (ChainLink* link = links_.first()) {
     if (!scope_->is_open() || me.is_cancellation_requested()) return;
     link->run(*this);
+    FERMATA_ASSERT(links_.first() == link);
     links_.pop_front();
     link->destroy();
   }

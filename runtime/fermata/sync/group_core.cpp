@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::detail {
 
 namespace {
@@ -29,6 +31,8 @@ constexpr const char* kOver = "Cannot spawn tasks on a completed TaskGroup";
 // --- a task ---
 
 void GroupTask::run(Event& coroutine, const Outcome& outcome) {
+  FERMATA_ASSERT(group_ != nullptr);
+  FERMATA_ASSERT(state_ == State::Running);
   coroutine.mark_exception_handled();
   group_->ended(*this, outcome.error);
 }
@@ -59,6 +63,8 @@ GroupCore::GroupCore(Name&& name, const TaskGroupOptions& options, const SourceP
 }
 
 GroupCore::~GroupCore() {
+  FERMATA_ASSERT(active_ == 0);
+  FERMATA_ASSERT(pending_.empty());
   while (GroupTask* task = tasks_.first()) {
     tasks_.remove(*task);
     task->release();
@@ -113,10 +119,13 @@ void GroupCore::wait_for_room(const WaitOptions& options, const SourcePlace& pla
     if (me.leave()) advance();
     throw;
   }
+  FERMATA_ASSERT(me.granted());
   me.leave();
 }
 
 void GroupCore::accept(GroupTask& task, const SourcePlace& place) {
+  FERMATA_ASSERT(!closed_to_new_);
+  FERMATA_ASSERT(task.group_ == nullptr);
   task.group_ = this;
   task.place_ = place;
   task.index_ = next_index_++;
@@ -128,6 +137,8 @@ void GroupCore::accept(GroupTask& task, const SourcePlace& place) {
 
 // The task fails when the scope takes no more.
 void GroupCore::start(GroupTask& task) {
+  FERMATA_ASSERT(task.state_ == GroupTask::State::Pending);
+  FERMATA_ASSERT(has_slot());
   try {
     std::string name = task.label();
     if (!name_.empty()) name = fmt::format("{} {}", name_.view(), name);
@@ -146,6 +157,8 @@ void GroupCore::start(GroupTask& task) {
 
 void GroupCore::ended(GroupTask& task, const std::exception_ptr& error) {
   const auto keep = Ref<GroupCore>::adopt(*this);
+  FERMATA_ASSERT(active_ > 0);
+  FERMATA_ASSERT(task.group_ == this);
   --active_;
   task.coroutine_.reset();
   task.drop_body();
@@ -155,6 +168,8 @@ void GroupCore::ended(GroupTask& task, const std::exception_ptr& error) {
 }
 
 void GroupCore::settle(GroupTask& task, const std::exception_ptr& error) {
+  FERMATA_ASSERT(task.sequence_ == 0);
+  FERMATA_ASSERT(!task.coroutine_);
   task.state_ = error ? GroupTask::State::Failed : GroupTask::State::Done;
   task.error_ = error;
   task.sequence_ = ++last_sequence_;
@@ -171,6 +186,7 @@ void GroupCore::advance() {
     start(next);
   }
   while (!closed_to_new_ && room_line_.can_grant() && has_room()) room_line_.grant();
+  FERMATA_ASSERT(concurrency_ == 0 || active_ <= concurrency_);
   advancing_ = false;
   serve_joiners();
   resolve_waiters();
@@ -184,6 +200,7 @@ void GroupCore::advance() {
 void GroupCore::stop_spawning() {
   closed_to_new_ = true;
   room_line_.fail_all(usage_error(kNoMoreTasks), true);
+  FERMATA_ASSERT(room_line_.empty());
 }
 
 void GroupCore::close() {
@@ -218,6 +235,7 @@ void GroupCore::cancel_tasks(const std::exception_ptr& reason) {
 }
 
 void GroupCore::abandon() noexcept {
+  FERMATA_ASSERT(!abandoned_);
   abandoned_ = true;
   if (closed()) {
     report_unhandled();
@@ -232,6 +250,9 @@ void GroupCore::abandon() noexcept {
 
 // Whoever stands in line is served before all are told: that would wake it without a grant.
 void GroupCore::complete() {
+  FERMATA_ASSERT(closed_to_new_);
+  FERMATA_ASSERT(is_settled());
+  FERMATA_ASSERT(!closed());
   Event::close();
   serve_joiners();
   notify(outcome_);
@@ -346,6 +367,7 @@ bool GroupCore::can_satisfy(Join kind) const noexcept {
 
 // REQUIRES: it can be satisfied.
 std::vector<GroupTask*> GroupCore::take(Join kind) noexcept {
+  FERMATA_ASSERT(can_satisfy(kind));
   std::vector<GroupTask*> taken;
   const auto grab = [&](GroupTask& task) {
     settled_.remove(task);
@@ -369,6 +391,7 @@ std::vector<GroupTask*> GroupCore::take(Join kind) noexcept {
 // Everything goes back to its old place.
 void GroupCore::give_back(const std::vector<GroupTask*>& tasks) noexcept {
   for (GroupTask* task : tasks) {
+    FERMATA_ASSERT(task->sequence_ != 0);
     GroupTask* later = settled_.first();
     while (later != nullptr && later->sequence_ < task->sequence_) {
       later = GroupTask::Order::after(*later);
@@ -408,6 +431,7 @@ std::vector<GroupTask*> GroupCore::join(Join kind, const WaitOptions& options,
     serve_joiners();
     throw;
   }
+  FERMATA_ASSERT(me.granted());
   me.leave();
   return std::move(me.taken);
 }

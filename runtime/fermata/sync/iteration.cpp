@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/sync/joint_wait.hpp"
@@ -80,6 +81,7 @@ void Iteration::expect_another() {
 }
 
 void Iteration::run() {
+  FERMATA_ASSERT(queued_);
   queued_ = false;
   if (finished_ || moving_ || workers_ >= limit_ || !scope_->is_open() || !may_have_more()) return;
   try {
@@ -90,6 +92,7 @@ void Iteration::run() {
 }
 
 void Iteration::spawn_worker() {
+  FERMATA_ASSERT(workers_ < limit_);
   spawn_in(scope_->runtime(), Name("iterate.worker"), place_, priority_, &*scope_,
            [seat = Seat(*this)] { seat.work(); });
 }
@@ -107,6 +110,7 @@ void Iteration::work() {
 }
 
 void Iteration::fail(const std::exception_ptr& error) {
+  FERMATA_ASSERT(error != nullptr);
   if (!is_cancellation(error)) {
     error_ = link_previous(error_, error);
   } else if (!finished_) {
@@ -117,6 +121,7 @@ void Iteration::fail(const std::exception_ptr& error) {
 }
 
 void Iteration::worker_left() noexcept {
+  FERMATA_ASSERT(workers_ > 0);
   if (--workers_ == 0) done_->notify({});
 }
 
@@ -161,6 +166,8 @@ std::exception_ptr Iteration::wait_for_all() {
 }
 
 void Iteration::run_to_end() {
+  FERMATA_ASSERT(workers_ == 0);
+  FERMATA_ASSERT(!finished_);
   spawn_worker();
   const std::exception_ptr interrupted = wait_for_all();
   cancel();

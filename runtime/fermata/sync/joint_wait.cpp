@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::detail {
@@ -51,7 +52,10 @@ bool is_limit(const std::exception_ptr& error) noexcept {
 
 }  // namespace
 
-void JointItem::run(Event&, const Outcome& outcome) { wait_->ended(*this, outcome); }
+void JointItem::run(Event& event, const Outcome& outcome) {
+  FERMATA_ASSERT(&event == event_.get());
+  wait_->ended(*this, outcome);
+}
 
 JointWait::JointWait(const JointRule& rule, const AwaitOptions& options)
     : Event(current_runtime(), EventKind::Joint),
@@ -68,6 +72,7 @@ void JointWait::reserve(std::size_t count) {
   blocks_.push_back(std::make_unique<JointItem[]>(count));
   next_free_ = blocks_.back().get();
   room_ = count;
+  FERMATA_ASSERT(room_ > 0);
 }
 
 void JointWait::add(Event* event) {
@@ -79,6 +84,8 @@ void JointWait::add(Event* event) {
   if (event == waiter_) refuse("is the current coroutine, which cannot await itself");
   if (event->closed() && event->replay() == nullptr) refuse("is closed and keeps no outcome");
   if (room_ == 0) reserve(total_ == 0 ? kFirstBlock : total_);
+  FERMATA_ASSERT(!sealed_);
+  FERMATA_ASSERT(room_ > 0);
   JointItem& item = *next_free_++;
   --room_;
   item.wait_ = this;
@@ -102,6 +109,8 @@ void JointWait::seal() {
 }
 
 void JointWait::feed(std::function<bool()> pull, const SourcePlace& place) {
+  FERMATA_ASSERT(!source_);
+  FERMATA_ASSERT(!sealed_);
   room_for_more_ = Ref<Event>::adopt(*new Room(runtime()));
   source_ = spawn(
       Name(std::string(rule_.operation) + ".source"),
@@ -149,6 +158,8 @@ void JointWait::disarm() noexcept {
 }
 
 void JointWait::start(JointItem& item) {
+  FERMATA_ASSERT(item.state_ == JointItem::State::Pending);
+  FERMATA_ASSERT(!item.started_);
   Event& event = item.event();
   if (!event.startable()) return;
   event.start();
@@ -161,10 +172,12 @@ void JointWait::start(JointItem& item) {
 }
 
 void JointWait::let_go(JointItem& item) noexcept {
+  FERMATA_ASSERT(item.state_ == JointItem::State::Pending);
   Event& event = item.event();
   const bool started = std::exchange(item.started_, false);
   if (started && item.round_ == event.round()) event.stop();
   event.remove_callback(item);
+  FERMATA_ASSERT(item.Callback::event() == nullptr);
 }
 
 void JointWait::answer_if_closed(JointItem& item) {
@@ -174,6 +187,9 @@ void JointWait::answer_if_closed(JointItem& item) {
 }
 
 void JointWait::ended(JointItem& item, const Outcome& outcome) {
+  FERMATA_ASSERT(item.wait_ == this);
+  FERMATA_ASSERT(item.state_ == JointItem::State::Pending);
+  FERMATA_ASSERT(pending_ > 0);
   runtime().kernel().trace(Trace::CallbackCalled, this, 0);
   Event& event = item.event();
   let_go(item);
@@ -201,6 +217,8 @@ void JointWait::ended(JointItem& item, const Outcome& outcome) {
 }
 
 void JointWait::settle_if_satisfied() {
+  FERMATA_ASSERT(pending_ <= total_);
+  FERMATA_ASSERT(succeeded_ <= total_ - pending_);
   if (settled_) return;
   const std::size_t count = rule_.ignore_errors ? succeeded_ : total_ - pending_;
   const bool enough = !joining_ && count >= rule_.needed;
@@ -219,6 +237,7 @@ void JointWait::wait_for_settlement(const WaitOptions& options, const SourcePlac
     answer_if_closed(*item);
   }
   if (!settled_) wait_with(*this, options, place);
+  FERMATA_ASSERT(settled_);
 }
 
 void JointWait::run(const SourcePlace& place) {
@@ -262,6 +281,7 @@ std::exception_ptr JointWait::stop_source(std::exception_ptr&& interrupted,
 }
 
 void JointWait::fail() {
+  FERMATA_ASSERT(error_ != nullptr);
   if (failed_ != nullptr) failed_->event().mark_exception_caught();
   std::rethrow_exception(error_);
 }
@@ -287,6 +307,7 @@ void JointWait::leave(std::exception_ptr&& interrupted, const SourcePlace& place
 }
 
 std::exception_ptr JointWait::join(const WaitOptions& limits, const SourcePlace& place) {
+  FERMATA_ASSERT(!joining_);
   joining_ = true;
   sealed_ = true;
   settled_ = false;
@@ -297,6 +318,7 @@ void JointWait::cancel_pending() {
   const auto reason = std::make_exception_ptr(Cancellation("The wait for it has ended"));
   for (JointItem* item = first_; item != nullptr; item = item->next_) {
     if (item->state_ != JointItem::State::Pending || item->event().request_cancel(reason)) continue;
+    FERMATA_ASSERT(pending_ > 0);
     item->state_ = JointItem::State::Left;
     --pending_;
   }

@@ -5,6 +5,8 @@
 
 #include <exception>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata {
 
 void Mutex::lock_in_turn(const CoroutineBase& me, const WaitOptions& options,
@@ -21,16 +23,19 @@ void Mutex::lock_in_turn(const CoroutineBase& me, const WaitOptions& options,
       if (granted) line_.grant();
     });
   }
+  FERMATA_ASSERT(holder_.nobody());
   holder_.set(me, place);
 }
 
 void Mutex::pass_on() {
+  FERMATA_ASSERT(holder_.nobody());
   touched();
   if (line_.waiting() > 0) line_.grant();
 }
 
 // While an exception is on its way a throw would end the program: then it is the run's.
 void Mutex::refuse_unlock(const CoroutineBase& me) const {
+  FERMATA_ASSERT(!holder_.is(me));
   if (detail::unwinding(&me)) return;
   const UsageError error = misuse(
       fmt::format("unlock by '{}': expected its holder, {}", me.label(), holder_.info(runtime())));

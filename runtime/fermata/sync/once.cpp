@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata {
 
 bool Once::begin(const WaitOptions& options, const SourcePlace& place) {
@@ -19,11 +21,15 @@ bool Once::begin(const WaitOptions& options, const SourcePlace& place) {
     });
     if (done_) return false;
   }
+  FERMATA_ASSERT(runner_.nobody());
+  FERMATA_ASSERT(!done_);
   runner_.set(me, place);
   return true;
 }
 
 void Once::end(bool success) {
+  FERMATA_ASSERT(!runner_.nobody());
+  FERMATA_ASSERT(!done_);
   touched();
   runner_.clear();
   done_ = success;

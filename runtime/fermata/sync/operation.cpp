@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/timer.hpp"
 
 namespace fermata::detail {
@@ -27,6 +28,7 @@ WaitOptions Deadline::remaining() const {
 }
 
 void Deadline::throw_timeout() const {
+  FERMATA_ASSERT(options_.timeout.has_value());
   std::rethrow_exception(Timer(current_runtime(), *options_.timeout).timeout_error());
 }
 

@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/sync/pool_core.hpp"
@@ -28,6 +29,7 @@ class PoolCore::Claim {
   Claim& operator=(const Claim&) = delete;
   ~Claim() {
     if (pool_ == nullptr) return;
+    FERMATA_ASSERT(pool_->active_ > 0);
     --pool_->active_;
     pool_->wake_waiters();
   }

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/sweep.hpp"
 #include "fermata/sync/operation.hpp"
@@ -41,10 +42,13 @@ PoolCore::PoolCore(Name&& name, PoolSettings&& settings, const SourcePlace& plac
 
 PoolCore::~PoolCore() {
   FERMATA_ASSERT(all_.empty());
+  FERMATA_ASSERT(active_ == 0);
   shut();
 }
 
 void PoolCore::has_hook(Hook hook) noexcept {
+  FERMATA_ASSERT(all_.empty());
+  FERMATA_ASSERT(!has(hook));
   hooks_ = static_cast<std::uint8_t>(hooks_ | 1u << static_cast<unsigned>(hook));
   if (hook == Hook::BeforeAcquire || hook == Hook::BeforeRelease) detours_ |= kHooks;
 }
@@ -114,11 +118,15 @@ void PoolCore::stand_in_line(const WaitOptions& options, const SourcePlace& plac
     if (me.leave()) wake_waiters();
     throw;
   }
+  FERMATA_ASSERT(me.granted());
   me.leave();
+  FERMATA_ASSERT(free_places() > 0);
   ++active_;
 }
 
 PoolSlot* PoolCore::use_place(Probe& probe) {
+  FERMATA_ASSERT(active_ > 0);
+  FERMATA_ASSERT(active_ <= settings_.max);
   Claim claim(*this);
   PoolSlot* const slot = obtain(probe.probation());
   if (slot == nullptr) return nullptr;
@@ -144,9 +152,12 @@ PoolSlot* PoolCore::obtain(std::uint64_t probation) {
 }
 
 PoolSlot* PoolCore::create(std::uint64_t probation) {
+  FERMATA_ASSERT(active_ > 0);
+  FERMATA_ASSERT(active_ <= settings_.max);
   std::unique_ptr<PoolSlot> made;
   const std::exception_ptr error = error_of([&] { made = make(); });
   if (made != nullptr) {
+    FERMATA_ASSERT(made->state_ == PoolSlot::State::Busy);
     all_.push_back(*made);
     return made.release();
   }
@@ -173,6 +184,7 @@ void PoolCore::discard(PoolSlot& slot, std::exception_ptr error) {
 }
 
 void PoolCore::give_back_the_long_way(PoolSlot& slot, const Verdict* known) {
+  FERMATA_ASSERT(slot.state_ != PoolSlot::State::Idle);
   const bool in_flight = std::uncaught_exceptions() > 0;
   const auto pin = Ref<PoolCore>::share(*this);
   slot.state_ = PoolSlot::State::Busy;
@@ -184,6 +196,7 @@ void PoolCore::give_back_the_long_way(PoolSlot& slot, const Verdict* known) {
 }
 
 void PoolCore::settle(PoolSlot& slot, const Verdict* known) {
+  FERMATA_ASSERT(slot.state_ == PoolSlot::State::Busy);
   const Claim claim(*this);
   const std::uint64_t probation = std::exchange(slot.probation_, 0);
   const Verdict verdict = known != nullptr ? *known : consult(Hook::BeforeRelease, slot);
@@ -201,6 +214,8 @@ void PoolCore::settle(PoolSlot& slot, const Verdict* known) {
 
 // The resource counts until its destructor has ended (POOL-19), and is gone even when that throws.
 void PoolCore::destroy(PoolSlot& slot) {
+  FERMATA_ASSERT(slot.state_ == PoolSlot::State::Busy);
+  FERMATA_ASSERT(active_ > 0);
   std::exception_ptr error;
   if (has(Hook::Destructor)) error = error_of([&] { call_destructor(slot); });
   all_.remove(slot);
@@ -215,7 +230,10 @@ void PoolCore::destroy_shielded(PoolSlot& slot, const std::exception_ptr& stop) 
   if (error) std::rethrow_exception(error);
 }
 
-void PoolCore::detach(PoolSlot& slot) noexcept { slot.state_ = PoolSlot::State::Detached; }
+void PoolCore::detach(PoolSlot& slot) noexcept {
+  FERMATA_ASSERT(slot.state_ == PoolSlot::State::Leased);
+  slot.state_ = PoolSlot::State::Detached;
+}
 
 PoolSlot& PoolCore::detached(const void* resource) const {
   PoolSlot* slot = all_.first();
@@ -291,6 +309,7 @@ void PoolCore::end_in_background(PoolSlot* slot) noexcept {
 void PoolCore::wake_waiters() {
   if (closed() || state_ == CircuitState::Inactive) return;
   while (free_places() > 0 && line_.grant()) continue;
+  FERMATA_ASSERT(free_places() >= 0);
 }
 
 }  // namespace fermata::detail

@@ -24,6 +24,7 @@
 #include <optional>
 #include <string>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/base/intrusive_list.hpp"
 #include "fermata/base/name.hpp"
@@ -228,16 +229,19 @@ class PoolCore : public Event, public Circuit {
   void wake_waiters();
   PoolSlot& take_idle() noexcept {
     PoolSlot& slot = *idle_.first();
+    FERMATA_ASSERT(slot.state_ == PoolSlot::State::Idle);
     idle_.remove(slot);
     slot.state_ = PoolSlot::State::Busy;
     return slot;
   }
   void push_idle(PoolSlot& slot) noexcept {
+    FERMATA_ASSERT(slot.state_ != PoolSlot::State::Idle);
     slot.state_ = PoolSlot::State::Idle;
     slot.turn_ = next_turn_++;
     idle_.push_back(slot);
   }
   static PoolSlot& lease(PoolSlot& slot) noexcept {
+    FERMATA_ASSERT(slot.state_ == PoolSlot::State::Busy);
     slot.state_ = PoolSlot::State::Leased;
     return slot;
   }
@@ -262,7 +266,9 @@ class PoolCore : public Event, public Circuit {
   void report_failure(std::uint64_t probation, const std::exception_ptr& error);
   /// A probe ends without an outcome: another one may take its turn.
   void return_probe(std::uint64_t probation) noexcept {
-    if (on_probation(probation)) --probes_out_;
+    if (!on_probation(probation)) return;
+    FERMATA_ASSERT(probes_out_ > 0);
+    --probes_out_;
   }
   template <class Call>
   void tell_strategy(Call&& call) noexcept;

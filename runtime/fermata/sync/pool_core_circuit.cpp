@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sync/pool_claim.hpp"
 #include "fermata/sync/pool_core.hpp"
@@ -29,6 +30,7 @@ std::optional<std::uint64_t> PoolCore::admit() {
   if (state_ == CircuitState::Active || settings_.probes == 0) return 0;
   if (probes_out_ >= settings_.probes) return std::nullopt;
   ++probes_out_;
+  FERMATA_ASSERT(probes_out_ <= settings_.probes);
   return probation_;
 }
 
@@ -49,6 +51,7 @@ void PoolCore::enter(CircuitState state) {
   } else {
     detours_ |= kCircuit;
   }
+  FERMATA_ASSERT(((detours_ & kCircuit) == 0) == (state_ == CircuitState::Active));
   if (state == CircuitState::Inactive) {
     line_.fail_all(std::make_exception_ptr(about(ServiceUnavailable(kServiceIsUnavailable))), true);
   } else {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sync/pool_claim.hpp"
 #include "fermata/sync/pool_core.hpp"
@@ -20,6 +21,8 @@ void PoolCore::open() {
 
 // One more idle resource. Returns what went wrong.
 std::exception_ptr PoolCore::refill() {
+  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(total() < settings_.min);
   ++active_;
   const Claim claim(*this);
   return error_of([&] {
@@ -30,6 +33,7 @@ std::exception_ptr PoolCore::refill() {
 }
 
 void PoolCore::watch_health() {
+  FERMATA_ASSERT(!clock_.has_value());
   if (settings_.health_check_interval == Duration::zero()) return;
   clock_.emplace(runtime(), settings_.health_check_interval, TimerMode::Periodic);
   clock_->set_hidden(true);  // It neither keeps the loop alive nor hides a deadlock (POOL-15).
@@ -66,6 +70,8 @@ void PoolCore::check_health() {
 }
 
 void PoolCore::check_oldest() {
+  FERMATA_ASSERT(!idle_.empty());
+  FERMATA_ASSERT(active_ < settings_.max);
   PoolSlot& slot = take_idle();  // Nobody else gets it from here on.
   ++active_;
   const Claim claim(*this);
@@ -100,12 +106,15 @@ void PoolCore::close_quietly() noexcept {
 
 // The doomed count as active until they are destroyed.
 void PoolCore::begin_close() {
+  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(doomed_.empty());
   outcome_.error = std::make_exception_ptr(about(PoolError(kPoolIsClosed)));
   close();
   detours_ |= kClosed;
   ticks_.cancel();
   if (clock_) clock_->close();
   line_.fail_all(outcome_.error, true);
+  FERMATA_ASSERT(line_.empty());
   while (!idle_.empty()) {
     doomed_.push_back(take_idle());
     ++active_;
@@ -119,6 +128,8 @@ void PoolCore::begin_close() {
 
 // All of them, whatever their destructors throw: the last error, with the others as its previous.
 std::exception_ptr PoolCore::sweep() {
+  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(idle_.empty());
   std::exception_ptr errors;
   while (PoolSlot* const slot = doomed_.first()) {
     doomed_.remove(*slot);

@@ -22,12 +22,16 @@ class Ring {
   /// REQUIRES: slots > 0.
   explicit Ring(std::size_t slots)
       : slots_(std::allocator<T>().allocate(slots)), end_(slots_ + slots), head_(slots_) {
+    FERMATA_ASSERT(slots > 0);
     tail_ = slots_;
   }
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
   /// REQUIRES: it is empty.
-  ~Ring() { std::allocator<T>().deallocate(slots_, static_cast<std::size_t>(end_ - slots_)); }
+  ~Ring() {
+    FERMATA_ASSERT(head_ == tail_);
+    std::allocator<T>().deallocate(slots_, static_cast<std::size_t>(end_ - slots_));
+  }
 
   /// REQUIRES: it is not full.
   void push(T&& value) noexcept {

@@ -5,11 +5,15 @@
 
 #include <limits>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata {
 
 class Semaphore::Request final : public detail::Waiter {
  public:
-  Request(detail::WaitQueue& line, std::size_t wanted) : Waiter(line), count(wanted) {}
+  Request(detail::WaitQueue& line, std::size_t wanted) : Waiter(line), count(wanted) {
+    FERMATA_ASSERT(count > 0);
+  }
   const std::size_t count;
 };
 
@@ -56,6 +60,7 @@ void Semaphore::require_some(const char* operation, std::size_t count) const {
 void Semaphore::serve() {
   for (;;) {
     const auto* next = static_cast<const Request*>(line_.oldest());
+    FERMATA_ASSERT(next == nullptr || next->count > 0);
     if (next == nullptr || next->count > available_) return;
     available_ -= next->count;
     line_.grant();

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 
@@ -27,6 +28,7 @@ TimeoutEvent::TimeoutEvent(Runtime& runtime, Duration span)
 void TimeoutEvent::cancel(std::exception_ptr reason) {
   FERMATA_REQUIRE(!reason || is_cancellation(reason), "cancel: the reason must be a Cancellation");
   if (closed()) return;
+  FERMATA_ASSERT(!cancelled_);
   if (!reason) reason = std::make_exception_ptr(Cancellation("Timeout has been cancelled"));
   cancelled_ = true;
   outcome_.error = std::move(reason);
@@ -55,6 +57,7 @@ void TimeoutEvent::arm() {
 void TimeoutEvent::turn_into_error(Event& event, const Outcome&) {
   auto& self = static_cast<TimeoutEvent&>(event);
   if (!self.cancelled_) self.outcome_.error = self.timeout_error();
+  FERMATA_ASSERT(self.outcome_.error != nullptr);
   self.notify_from_handler(self.outcome_);
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sync/debugger_names.hpp"
 
@@ -27,12 +28,15 @@ void Waiter::throw_failure() const {
 }
 
 void Waiter::wait_again() noexcept {
+  FERMATA_ASSERT(state_ != State::Waiting);
   if (state_ == State::Granted) queue_->granted_.remove(*this);
   state_ = State::Waiting;
   queue_->rejoin(*this);
 }
 
 void Waiter::settle(State state, const std::exception_ptr& error) {
+  FERMATA_ASSERT(in_line());
+  FERMATA_ASSERT((state == State::Failed) == (error != nullptr));
   const State before = state_;
   queue_->line_of(before).remove(*this);
   if (serve_ != nullptr) {
@@ -63,6 +67,7 @@ void WaitQueue::rejoin(Waiter& waiter) noexcept {
 }
 
 void WaitQueue::fail_all(const std::exception_ptr& error, bool granted_too) {
+  FERMATA_ASSERT(error != nullptr);
   while (Waiter* oldest = waiting_.first()) oldest->settle(Waiter::State::Failed, error);
   if (!granted_too) return;
   while (Waiter* oldest = granted_.first()) oldest->settle(Waiter::State::Failed, error);
