@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/wait_facts.hpp"
 #include "fermata/reactor/closed_error.hpp"
@@ -79,6 +80,7 @@ SendRequest::~SendRequest() {
 // --- receiving ---
 
 void DatagramHandle::receive(ReceiveRequest& request) {
+  FERMATA_ASSERT(readers_.empty() || held_.empty());
   if (closed()) return request.fail(detail::closed_error("Cannot read from closed IO handle"));
   if (held_.empty() && pending_code_ != 0) return request.fail(std::exchange(pending_code_, 0));
   readers_.push_back(request);
@@ -87,6 +89,7 @@ void DatagramHandle::receive(ReceiveRequest& request) {
     held_.pop_front();
     give_to_reader(next.bytes, next.peer);
   } else if (!receiving_) {
+    FERMATA_ASSERT(!receiving_);
     const int code = start_receiving();
     receiving_ = code == 0;
     if (code != 0) receive_failed(code);
@@ -97,6 +100,8 @@ void DatagramHandle::receive(ReceiveRequest& request) {
 bool DatagramHandle::give_to_reader(std::span<const std::byte> data, const Address& peer) {
   ReceiveRequest* const reader = readers_.first();
   if (reader == nullptr) return false;
+  FERMATA_ASSERT(!reader->untaken_);
+  FERMATA_ASSERT(!reader->completed());
   readers_.remove(*reader);
   const std::size_t size = std::min(reader->buffer_.size(), data.size());
   std::copy_n(data.begin(), size, reader->buffer_.begin());
@@ -109,11 +114,13 @@ bool DatagramHandle::give_to_reader(std::span<const std::byte> data, const Addre
 
 void DatagramHandle::received(std::span<const std::byte> data, const Address& peer) {
   if (closed() || give_to_reader(data, peer)) return;
+  FERMATA_ASSERT(readers_.empty());
   held_.push_back({{data.begin(), data.end()}, peer});
   if (held_.size() >= kHeldMax) stop_armed_receiving();
 }
 
 void DatagramHandle::receive_failed(int code) {
+  FERMATA_ASSERT(code > 0);
   if (closed()) return;
   if (ReceiveRequest* const reader = readers_.first()) {
     readers_.remove(*reader);
@@ -130,6 +137,7 @@ void DatagramHandle::stop_armed_receiving() noexcept {
 
 void DatagramHandle::give_back(Held datagram) {
   if (closed() || give_to_reader(datagram.bytes, datagram.peer)) return;
+  FERMATA_ASSERT(readers_.empty());
   held_.push_front(std::move(datagram));
 }
 
@@ -139,6 +147,7 @@ bool DatagramHandle::try_send(std::span<const std::byte> data, const Address& pe
   check_sendable(data, peer);
   if (closed()) throw InputOutputError("Cannot write to closed IO handle");
   if (!sends_.empty()) return false;
+  FERMATA_ASSERT(sends_.empty());
   const int code = send_now(data, peer);
   if (code != 0 && code != EAGAIN) throw send_error(peer, code);
   return code == 0;
@@ -158,12 +167,15 @@ void DatagramHandle::send(SendRequest& request, std::span<const std::byte> data,
 }
 
 void DatagramHandle::submit_next_send() {
+  FERMATA_ASSERT(!sends_.empty());
   const int code = submit_send(sends_.front().data(), sends_.front().peer);
   if (code != 0) send_done(code);
 }
 
 void DatagramHandle::send_done(int code) {
   if (closed()) return;  // The bytes go with the handle.
+  FERMATA_ASSERT(!sends_.empty());
+  FERMATA_ASSERT(code >= 0);
   const PendingSend done = std::move(sends_.front());
   sends_.pop_front();
   if (!sends_.empty()) submit_next_send();
@@ -202,6 +214,7 @@ void DatagramHandle::change_membership(const char* operation, const Address& gro
 }
 
 void DatagramHandle::fail_parked() {
+  FERMATA_ASSERT(closed());
   const std::exception_ptr error = detail::closed_error("Stream was closed");
   receiving_ = false;
   held_.clear();

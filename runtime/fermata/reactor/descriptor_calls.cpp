@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata {
@@ -117,6 +118,7 @@ class SystemDescriptorCalls final : public DescriptorCalls {
 
   // The limit only keeps this short: whoever polls may not have more descriptors than it says.
   void fill() {
+    FERMATA_ASSERT(fillers_.empty());
     rlimit limit = {};
     checked(::getrlimit(RLIMIT_NOFILE, &limit), "find the limit of descriptors");
     limit_ = limit.rlim_cur;
@@ -129,6 +131,7 @@ class SystemDescriptorCalls final : public DescriptorCalls {
   }
 
   void drain() {
+    FERMATA_ASSERT(limit_.has_value());
     for (const int each : fillers_) ::close(each);
     fillers_.clear();
     rlimit limit = {};

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::detail {
 
 /// Membership of an element in a DispatchList.
@@ -31,6 +33,7 @@ class DispatchList {
   /// REQUIRES: `element` is in the list.
   void remove(T& element) noexcept {
     DispatchLink<T>& link = element.*kLink;
+    FERMATA_ASSERT((link.before != nullptr ? (link.before->*kLink).after : first_) == &element);
     if (next_ == &element) next_ = link.after;
     (link.before != nullptr ? (link.before->*kLink).after : first_) = link.after;
     (link.after != nullptr ? (link.after->*kLink).before : last_) = link.before;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/reactor/closed_error.hpp"
 #include "fermata/reactor/stream.hpp"
@@ -66,6 +67,7 @@ std::size_t FileReadRequest::take() noexcept {
 }
 
 void FileReadRequest::succeeded(FileOperation& operation) {
+  FERMATA_ASSERT(operation.done <= buffer_.size());
   std::memcpy(buffer_.data(), operation.bytes.get(), operation.done);
   complete(operation.done);
 }
@@ -105,6 +107,7 @@ FileHandle::FileHandle(Files& files, std::string_view path, const OpenMode& mode
 }
 
 void FileHandle::submit(std::unique_ptr<FileOperation> operation) {
+  FERMATA_ASSERT(!operation->begun);
   if (closed()) return refuse(*operation, closed_error(operation->call));
   if (!operation->in_line && opened()) return begin(std::move(operation));
   line_.push_back(std::move(operation));
@@ -113,6 +116,8 @@ void FileHandle::submit(std::unique_ptr<FileOperation> operation) {
 
 /// Tells whoever wanted `operation` that it will not be done.
 void FileHandle::refuse(FileOperation& operation, const std::exception_ptr& error) noexcept {
+  FERMATA_ASSERT(error != nullptr);
+  FERMATA_ASSERT(operation.sink || operation.request != nullptr);
   if (const Ref<StreamHandle> sink = std::move(operation.sink)) {
     sink->file_read(operation, EBADF);
   } else {
@@ -130,6 +135,10 @@ void FileHandle::begin_next() noexcept {
 
 void FileHandle::begin(std::unique_ptr<FileOperation> operation) noexcept {
   FileOperation& begun = *operation;
+  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(opened() == (begun.call != FileCall::Open));
+  FERMATA_ASSERT(!begun.in_line || head_ == nullptr);
+  FERMATA_ASSERT(!begun.in_line || untaken_ == nullptr);
   if (begun.at_position) begun.offset = position_;
   begun.seeks = seeks_;
   begun.file = file_;
@@ -140,6 +149,7 @@ void FileHandle::begin(std::unique_ptr<FileOperation> operation) noexcept {
 }
 
 void FileHandle::abandon(FileOperation& operation) noexcept {
+  FERMATA_ASSERT(operation.request == nullptr);
   if (operation.begun) {
     if (operation.done == 0) files_.withdraw(operation);
     return;
@@ -149,6 +159,8 @@ void FileHandle::abandon(FileOperation& operation) noexcept {
 
 void FileHandle::ended(std::unique_ptr<FileOperation> operation, int code,
                        std::size_t moved) noexcept {
+  FERMATA_ASSERT(operation->begun);
+  FERMATA_ASSERT(code >= 0);
   std::erase(running_, operation.get());
   if (head_ == operation.get()) head_ = nullptr;
   const bool was_closed = closed();
@@ -180,10 +192,12 @@ void FileHandle::ended(std::unique_ptr<FileOperation> operation, int code,
 bool FileHandle::written(std::unique_ptr<FileOperation>& operation, int& code,
                          std::size_t moved) noexcept {
   operation->done += moved;
+  FERMATA_ASSERT(operation->done <= operation->size);
   operation->offset += moved;
   const bool stuck = moved == 0 && !operation->rest().empty();
   if (code == 0 && stuck) code = EIO;
   if (code == 0 && !operation->rest().empty()) {
+    FERMATA_ASSERT(head_ == nullptr);
     running_.push_back(operation.get());
     head_ = operation.get();
     files_.submit(std::move(operation));
@@ -195,6 +209,7 @@ bool FileHandle::written(std::unique_ptr<FileOperation>& operation, int& code,
 
 void FileHandle::opening_ended(std::unique_ptr<FileOperation> operation, int code,
                                std::size_t file) noexcept {
+  FERMATA_ASSERT(!opened());
   if (code == 0) file_ = static_cast<int>(file);
   FileRequest* const request = operation->request;
   if (code == 0) {
@@ -227,6 +242,8 @@ void FileHandle::move_position(const FileOperation& operation) noexcept {
 
 void FileHandle::settle(FileReadRequest& reader, std::size_t accepted) noexcept {
   if (untaken_ != &reader) return;
+  FERMATA_ASSERT(accepted <= reader.transferred());
+  FERMATA_ASSERT(head_ == nullptr);
   untaken_ = nullptr;
   if (untaken_seeks_ == seeks_) position_ += accepted;
   begin_next();
@@ -235,6 +252,7 @@ void FileHandle::settle(FileReadRequest& reader, std::size_t accepted) noexcept 
 // --- closing ---
 
 void FileHandle::fail_parked() {
+  FERMATA_ASSERT(closed());
   const auto error = detail::closed_error("Stream was closed");
   untaken_ = nullptr;
   for (FileOperation* operation : running_) {
@@ -252,6 +270,8 @@ void FileHandle::fail_waiting(const std::exception_ptr& error) noexcept {
 }
 
 void FileHandle::close_backend() noexcept {
+  FERMATA_ASSERT(line_.empty());
+  FERMATA_ASSERT(untaken_ == nullptr);
   for (FileOperation* operation : running_) {
     if (operation->done == 0) files_.withdraw(*operation);
   }
@@ -259,6 +279,8 @@ void FileHandle::close_backend() noexcept {
 }
 
 void FileHandle::close_file() noexcept {
+  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(running_.empty());
   if (!opened()) return close_acknowledged();
   auto closing = std::make_unique<FileOperation>(FileCall::Close);
   closing->file = file_;
@@ -268,6 +290,8 @@ void FileHandle::close_file() noexcept {
 
 void FileHandle::ended_after_close(const FileOperation& operation, int code,
                                    std::size_t file) noexcept {
+  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(operation.call != FileCall::Close || running_.empty());
   if (operation.call == FileCall::Close) return close_acknowledged();
   if (operation.call == FileCall::Open && code == 0) file_ = static_cast<int>(file);
   if (running_.empty()) close_file();

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/wait_facts.hpp"
@@ -104,9 +105,15 @@ FileWatch::FileWatch(FileWatches& watches, std::string path, bool recursive)
   watches_.open_.push_back(*this);
 }
 
-FileWatch::~FileWatch() { shut(); }
+FileWatch::~FileWatch() {
+  shut();
+  FERMATA_ASSERT(unended_ == 0);
+  FERMATA_ASSERT(awaiting_walk_.empty());
+  FERMATA_ASSERT(awaiting_news_.empty());
+}
 
 void FileWatch::await(FileWatchRequest& request) {
+  FERMATA_ASSERT(!request.completed());
   if (request.goal_ == FileWatchGoal::News) {
     if (ended()) return request.complete(0);
     awaiting_news_.push_back(request);
@@ -129,6 +136,7 @@ std::exception_ptr FileWatch::closed_error() const {
 }
 
 void FileWatch::close_backend() noexcept {
+  FERMATA_ASSERT(!closing_);
   watches_.open_.remove(*this);
   stop();
   closing_ = true;
@@ -137,10 +145,12 @@ void FileWatch::close_backend() noexcept {
 
 void FileWatch::place_ended(WatchedPlace& place) noexcept {
   const std::unique_ptr<WatchedPlace> gone(&place);
+  FERMATA_ASSERT(unended_ > places_.size());
   if (--unended_ == 0 && closing_) close_acknowledged();
 }
 
 void FileWatch::stop() noexcept {
+  FERMATA_ASSERT(places_.size() <= unended_);
   listing_.reset();
   unlisted_.clear();
   while (!places_.empty()) {
@@ -151,10 +161,12 @@ void FileWatch::stop() noexcept {
 }
 
 void FileWatch::fail(int code) {
+  FERMATA_ASSERT(code > 0);
   fail(std::make_exception_ptr(InputOutputError("watch " + path_, code)));
 }
 
 void FileWatch::fail(std::exception_ptr error) {
+  FERMATA_ASSERT(error != nullptr);
   if (ended()) return;
   error_ = std::move(error);
   stop();
@@ -183,6 +195,8 @@ std::string FileWatch::full_path(const std::string& name) const {
 }
 
 int FileWatch::begin_place(const std::string& name) {
+  FERMATA_ASSERT(!places_.contains(name));
+  FERMATA_ASSERT(!ended());
   std::unique_ptr<WatchedPlace> place = watches_.make_place(*this, name);
   if (const int code = place->begin(full_path(name)); code != 0) return code;
   places_.emplace(name, place.release());
@@ -224,6 +238,7 @@ void FileWatch::explore(const std::string& name, bool is_new) {
 }
 
 void FileWatch::list_next() {
+  FERMATA_ASSERT(recursive_);
   while (!listing_ && !unlisted_.empty()) {
     Unlisted next = std::move(unlisted_.front());
     unlisted_.pop_front();
@@ -236,6 +251,7 @@ void FileWatch::list_next() {
 }
 
 void FileWatch::listing_ended(const std::exception_ptr& error) {
+  FERMATA_ASSERT(listing_ != nullptr);
   last_listing_ = std::move(listing_);
   try {
     if (error) std::rethrow_exception(error);
@@ -259,6 +275,8 @@ void FileWatch::listed(const Unlisted& directory, const std::vector<DirectoryEnt
 }
 
 void FileWatch::walk_ended() {
+  FERMATA_ASSERT(unlisted_.empty());
+  FERMATA_ASSERT(listing_ == nullptr);
   walked_ = true;
   if (std::exchange(rescan_due_, false)) emit(rescan_event());
   complete_all(awaiting_walk_);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/wait_facts.hpp"
 #include "fermata/reactor/file.hpp"
@@ -39,6 +40,7 @@ FileRequest::FileRequest(FileHandle& handle, FileCall call) : FileRequest(handle
 
 FileRequest::~FileRequest() {
   if (completed() || unsubmitted_) return;
+  FERMATA_ASSERT(operation_ != nullptr);
   operation_->request = nullptr;
   if (handle_) {
     handle_->abandon(*operation_);
@@ -59,6 +61,7 @@ void FileRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
 }
 
 void FileRequest::submit() {
+  FERMATA_ASSERT(unsubmitted_ != nullptr);
   if (handle_) {
     handle_->submit(std::move(unsubmitted_));
   } else {
@@ -67,6 +70,8 @@ void FileRequest::submit() {
 }
 
 void FileRequest::ended(FileOperation& operation, int code) noexcept {
+  FERMATA_ASSERT(operation_ == &operation);
+  FERMATA_ASSERT(code >= 0);
   if (code != 0) {
     return ended(
         std::make_exception_ptr(InputOutputError(description(operation, handle_.get()), code)));
@@ -76,6 +81,7 @@ void FileRequest::ended(FileOperation& operation, int code) noexcept {
 }
 
 void FileRequest::ended(std::exception_ptr error) noexcept {
+  FERMATA_ASSERT(error != nullptr);
   operation_ = nullptr;
   fail(std::move(error));
 }
@@ -124,6 +130,8 @@ void Files::submit(std::unique_ptr<FileOperation> operation) noexcept {
 }
 
 void Files::finished(FileOperation& operation, int code, std::size_t moved) noexcept {
+  FERMATA_ASSERT(operation.begun);
+  FERMATA_ASSERT(in_flight_ > 0);
   std::unique_ptr<FileOperation> done(&operation);
   --in_flight_;
   if (const Ref<FileHandle> handle = done->handle) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/wait_facts.hpp"
 
@@ -14,6 +15,7 @@ Handle::Handle(detail::Attachment& attachment, EventKind kind)
 }
 
 Handle::~Handle() {
+  FERMATA_ASSERT(phase_ != Phase::Closing);
   if (phase_ != Phase::Closed) attachment_.handles_.remove(*this);  // It never opened.
 }
 
@@ -22,18 +24,23 @@ void Handle::close() noexcept {
   phase_ = Phase::Closing;
   add_ref();  // The backend's.
   Event::close();
+  FERMATA_ASSERT(loop_ref_count() == 0);
   fail_parked();
+  FERMATA_ASSERT(phase_ == Phase::Closing);  // It closes once.
   close_backend();
 }
 
 void Handle::close_acknowledged() noexcept {
   FERMATA_ASSERT(phase_ == Phase::Closing);
+  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(ref_count() > 0);
   phase_ = Phase::Closed;
   attachment_.handles_.remove(*this);
   release();
 }
 
 void Handle::dispose() noexcept {
+  FERMATA_ASSERT(phase_ != Phase::Closing);
   if (phase_ == Phase::Open) {
     close();
   } else {

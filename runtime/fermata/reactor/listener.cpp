@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/wait_facts.hpp"
 #include "fermata/reactor/closed_error.hpp"
@@ -48,6 +49,7 @@ ListenerHandle::ListenerHandle(detail::Attachment& attachment, const ListenOptio
     : Handle(attachment, EventKind::Listener),
       backlog_(static_cast<std::size_t>(options.backlog)),
       retry_(runtime(), kRetryDelay, TimerMode::Multishot) {
+  FERMATA_ASSERT(options.backlog > 0);
   retry_.set_hidden(true);
   on_retry_ = subscribe(retry_, [this](Event&, const Outcome&) {
     retrying_ = false;
@@ -56,6 +58,7 @@ ListenerHandle::ListenerHandle(detail::Attachment& attachment, const ListenOptio
 }
 
 void ListenerHandle::accept(AcceptRequest& request) {
+  FERMATA_ASSERT(acceptors_.empty() || connections_.empty());
   if (closed()) {
     return request.fail(detail::closed_error("Cannot accept from closed IO handle"));
   }
@@ -72,6 +75,7 @@ void ListenerHandle::accept(AcceptRequest& request) {
 }
 
 void ListenerHandle::accepted(Ref<StreamHandle> connection) {
+  FERMATA_ASSERT(connection.get() != nullptr);
   if (closed()) return;
   if (AcceptRequest* acceptor = acceptors_.first()) {
     acceptors_.remove(*acceptor);
@@ -84,6 +88,7 @@ void ListenerHandle::accepted(Ref<StreamHandle> connection) {
 }
 
 void ListenerHandle::accept_failed(int code) {
+  FERMATA_ASSERT(code > 0);
   if (closed() || is_transient(code)) return;
   if (is_shortage(code)) {
     retrying_ = true;
@@ -98,6 +103,7 @@ void ListenerHandle::accept_failed(int code) {
 }
 
 void ListenerHandle::give_back(Ref<StreamHandle> connection) {
+  FERMATA_ASSERT(connection.get() != nullptr);
   if (closed()) return;
   if (acceptors_.empty()) {
     connections_.push_front(std::move(connection));
@@ -121,6 +127,8 @@ void ListenerHandle::update_accepting() {
 void ListenerHandle::fail_parked() {
   retry_.stop();
   update_accepting();
+  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(!accepting_);
   connections_.clear();
   const auto error = std::make_exception_ptr(InputOutputError("Listener was closed"));
   while (AcceptRequest* acceptor = acceptors_.first()) {

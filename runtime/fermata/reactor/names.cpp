@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/wait_facts.hpp"
 
 namespace fermata {
@@ -83,11 +84,14 @@ void NameRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
 
 NameRequest::~NameRequest() {
   if (query_ == nullptr) return;
+  FERMATA_ASSERT(!completed());
+  FERMATA_ASSERT(query_->request == this);
   query_->request = nullptr;
   names_.withdraw(*query_);
 }
 
 void NameRequest::ask(std::unique_ptr<NameQuery> query) {
+  FERMATA_ASSERT(query_ == nullptr);
   query->request = this;
   try {
     names_.enqueue(*query);
@@ -100,9 +104,11 @@ void NameRequest::ask(std::unique_ptr<NameQuery> query) {
 
 void Names::finished(NameQuery& query, std::optional<NameFailure> failure) noexcept {
   const std::unique_ptr<NameQuery> ended(&query);
+  FERMATA_ASSERT(in_flight_ > 0);
   --in_flight_;
   NameRequest* const request = query.request;
   if (request == nullptr) return;
+  FERMATA_ASSERT(request->query_ == &query);
   request->query_ = nullptr;
   if (failure) {
     return request->fail(std::make_exception_ptr(DnsError(subject_of(query), *failure)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/reactor/offload.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/wait_facts.hpp"
@@ -11,6 +12,7 @@ Task::Task(Offload& offload)
     : Event(offload.attachment_.runtime(), EventKind::Task), offload_(offload) {}
 
 void Task::arm() {
+  FERMATA_ASSERT(!closed());
   if (queued_) return;
   offload_.enqueue(*this);
   queued_ = true;
@@ -25,6 +27,7 @@ void Task::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
 bool Task::cancel() { return queued_ && !closed() && offload_.dequeue(*this); }
 
 void Offload::run(Task& task) noexcept {
+  FERMATA_ASSERT(task.error_ == nullptr);
   try {
     task.work();
   } catch (...) {
@@ -33,6 +36,8 @@ void Offload::run(Task& task) noexcept {
 }
 
 void Offload::finish(Task& task, bool cancelled) {
+  FERMATA_ASSERT(task.queued_);
+  FERMATA_ASSERT(!task.closed());
   const auto worker = Ref<Task>::adopt(task);
   if (cancelled) {
     task.error_ = std::make_exception_ptr(Error("Thread pool task was cancelled"));

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/wait_facts.hpp"
@@ -74,6 +75,7 @@ PollMask Poll::wanted() const noexcept {
 }
 
 void Poll::set_armed(PollMask mask) {
+  FERMATA_ASSERT(any(mask));
   if (mask == armed_) return;
   arm_mask(mask);
   armed_ = mask;
@@ -85,6 +87,7 @@ void Poll::require_same_file() const {
 }
 
 void Poll::retire() {
+  FERMATA_ASSERT(!retired_);
   leave_table();
   retired_ = true;
   ready(PollMask::Disconnect);
@@ -101,6 +104,7 @@ void Poll::join(PollProxy& proxy) {
     proxies_.remove(proxy);
     throw;
   }
+  FERMATA_ASSERT(loop_ref_count() == 1);
 }
 
 void Poll::leave(PollProxy& proxy) noexcept {
@@ -115,6 +119,7 @@ void Poll::leave(PollProxy& proxy) noexcept {
 }
 
 void Poll::disarm() noexcept {
+  FERMATA_ASSERT(loop_ref_count() == 0);
   if (std::exchange(armed_, PollMask::None) != PollMask::None) disarm_mask();
 }
 
@@ -122,6 +127,7 @@ void Poll::ready(PollMask mask, std::exception_ptr error) {
   const auto keep = Ref<Poll>::share(*this);
   const bool terminal = any(mask & PollMask::Disconnect) || error;
   while (terminal && loop_ref_count() > 0) stop();
+  FERMATA_ASSERT(!terminal || armed_ == PollMask::None);
   const Outcome outcome{this, std::move(error)};
   proxies_.dispatch([&](PollProxy& proxy) {
     const PollMask triggered = terminal ? mask : mask & proxy.events_;
@@ -136,10 +142,15 @@ void Poll::ready(PollMask mask, std::exception_ptr error) {
 }
 
 void Poll::leave_table() noexcept {
-  if (!retired_) polls_.by_descriptor_.erase(descriptor_);
+  if (retired_) return;
+  const auto found = polls_.by_descriptor_.find(descriptor_);
+  FERMATA_ASSERT(found != polls_.by_descriptor_.end());
+  FERMATA_ASSERT(found->second == this);
+  polls_.by_descriptor_.erase(found);
 }
 
 void Poll::fail_parked() {
+  FERMATA_ASSERT(closed());
   leave_table();
   ready(PollMask::Disconnect, std::make_exception_ptr(PollError(fmt::format(
                                   "descriptor {}: its watch was closed", descriptor_))));
@@ -154,6 +165,7 @@ Ref<Poll> Polls::open(int descriptor) {
     found->second->retire();
   }
   Ref<Poll> poll = make(descriptor);
+  FERMATA_ASSERT(poll->descriptor() == descriptor);
   by_descriptor_.emplace(descriptor, poll.get());
   return poll;
 }

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/wait_facts.hpp"
@@ -46,6 +47,7 @@ bool ProcessHandle::kill(int signum) {
 }
 
 void ProcessHandle::arm() {
+  FERMATA_ASSERT(!ended_);
   processes_.expect_ends();
   waited_for_ = true;
   processes_.ask_after(*this);
@@ -58,12 +60,14 @@ void ProcessHandle::disarm() noexcept {
 
 // Who holds no reference is not parked on it.
 void ProcessHandle::fail_parked() {
+  FERMATA_ASSERT(closed());
   if (ended_ || ref_count() == 1) return;
   outcome_.error = std::make_exception_ptr(InputOutputError("Process was closed"));
   notify(outcome_);
 }
 
 void ProcessHandle::close_backend() noexcept {
+  FERMATA_ASSERT(closed());
   processes_.drop(*this);
   close_acknowledged();
 }

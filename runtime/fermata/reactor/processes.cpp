@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/reactor/signal.hpp"
@@ -49,6 +50,7 @@ Processes::Spawned Processes::spawn(const ProcessOptions& options) {
   expect_ends();
   try {
     Started started = start(options);
+    FERMATA_ASSERT(started.pid > 0);
     auto process = Ref<ProcessHandle>::adopt(*new ProcessHandle(
         *this, started.pid, ProcessHandle::Origin::StartedHere, options.terminate_when_dropped));
     process->program_ = options.program;
@@ -88,6 +90,7 @@ void Processes::expect_ends() {
     subscription_ = subscribe(*child_signal_, [this](Event&, const Outcome&) { look(); });
   }
   if (child_signal_->loop_ref_count() == 0) child_signal_->start();
+  FERMATA_ASSERT(child_signal_->loop_ref_count() > 0);
 }
 
 void Processes::update_expectation() noexcept {
@@ -109,6 +112,7 @@ void Processes::look() noexcept {
 
 void Processes::ask_after(ProcessHandle& process) noexcept {
   if (process.closed() || !process.tracked()) return;
+  FERMATA_ASSERT(!process.ended_);
   const std::optional<ProcessExit> exit = collect(process.pid_);
   if (!exit) return;
   forget(process);
@@ -129,6 +133,7 @@ void Processes::forget(const ProcessHandle& process) noexcept {
 }
 
 void Processes::drop(ProcessHandle& process) noexcept {
+  FERMATA_ASSERT(process.closed());
   if (!process.ended_) {
     forget(process);
     if (process.origin_ == ProcessHandle::Origin::StartedHere) {
@@ -140,6 +145,7 @@ void Processes::drop(ProcessHandle& process) noexcept {
 }
 
 void Processes::kill_terminated() noexcept {
+  FERMATA_ASSERT(open_.empty());
   for (const Orphan& each : orphans_) {
     if (each.terminated) send(each.pid, SIGKILL);
   }

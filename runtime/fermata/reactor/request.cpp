@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 
@@ -17,15 +18,19 @@ void Request::complete(std::size_t transferred) noexcept {
 
 void Request::fail(std::exception_ptr error) noexcept {
   FERMATA_ASSERT(!completed());
+  FERMATA_ASSERT(error != nullptr);
   outcome_.error = std::move(error);
   finish();
 }
 
 void Request::fail(int code) noexcept {
+  FERMATA_ASSERT(code > 0);
   fail(std::make_exception_ptr(InputOutputError(operation_, code)));
 }
 
 void Request::finish() noexcept {
+  FERMATA_ASSERT((outcome_.error == nullptr) == (outcome_.result == this));
+  FERMATA_ASSERT(loop_ref_count() > 0);
   try {
     notify_and_close(outcome_);
   } catch (...) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/reactor/file_part.hpp"
 
@@ -36,6 +37,7 @@ WriteRequest::WriteRequest(StreamHandle& stream, FileHandle& file, std::uint64_t
 }
 
 void StreamHandle::send_file(WriteRequest& request, std::unique_ptr<FilePart> part) {
+  FERMATA_ASSERT(part != nullptr);
   if (closed()) {
     return request.fail(
         std::make_exception_ptr(InputOutputError("Cannot write to closed IO handle")));
@@ -47,7 +49,10 @@ void StreamHandle::send_file(WriteRequest& request, std::unique_ptr<FilePart> pa
 }
 
 void StreamHandle::read_file() {
+  FERMATA_ASSERT(!reading_file_);
+  FERMATA_ASSERT(writes_.front().part != nullptr);
   const FilePart& part = *writes_.front().part;
+  FERMATA_ASSERT(part.left > 0);
   auto step = std::make_unique<FileOperation>(FileCall::Read);
   step->offset = part.offset;
   step->length = std::min(part.left, kStep);
@@ -60,8 +65,12 @@ void StreamHandle::read_file() {
 }
 
 void StreamHandle::file_read(FileOperation& operation, int code) {
+  FERMATA_ASSERT(reading_file_);
   reading_file_ = false;
   if (closed()) return file_target_free();
+  FERMATA_ASSERT(!writes_.empty());
+  FERMATA_ASSERT(writes_.front().part != nullptr);
+  FERMATA_ASSERT(operation.done <= operation.size);
   PendingWrite& write = writes_.front();
   FilePart& part = *write.part;
   part.advance(operation.sent);
@@ -77,6 +86,7 @@ void StreamHandle::file_read(FileOperation& operation, int code) {
 }
 
 void StreamHandle::file_part_written() {
+  FERMATA_ASSERT(!reading_file_);
   PendingWrite& write = writes_.front();
   write.part->advance(std::exchange(write.size, 0));
   if (write.part->left == 0) return end_file_part(nullptr);
@@ -84,6 +94,7 @@ void StreamHandle::file_part_written() {
 }
 
 void StreamHandle::end_file_part(std::exception_ptr error) {
+  FERMATA_ASSERT(writes_.front().part != nullptr);
   const bool nobody_is_told = error != nullptr && writes_.front().request == nullptr;
   if (nobody_is_told) return fail_writes(ECANCELED);
   const PendingWrite ended = end_write();

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/wait_facts.hpp"
@@ -79,6 +80,7 @@ void Signals::add(SignalEvent& event) {
 
 void Signals::remove(SignalEvent& event) noexcept {
   SignalEvent::List& list = started_[event.signum_];
+  FERMATA_ASSERT(!list.empty());
   list.remove(event);
   if (list.empty()) uninstall(event.signum_);
 }

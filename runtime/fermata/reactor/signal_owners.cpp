@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/reactor/signal_owners.hpp"
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata {
 
 bool SignalOwners::claim(int signum, const void* owner) {
@@ -14,7 +16,9 @@ bool SignalOwners::claim(int signum, const void* owner) {
 
 void SignalOwners::release(int signum) noexcept {
   const std::lock_guard lock(mutex_);
-  --claims_[signum].count;
+  Claim& claim = claims_[signum];
+  FERMATA_ASSERT(claim.count > 0);
+  --claim.count;
 }
 
 }  // namespace fermata

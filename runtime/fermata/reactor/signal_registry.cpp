@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <mutex>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::detail {
@@ -84,6 +85,8 @@ SignalMailbox::~SignalMailbox() {
 void SignalMailbox::watch(int signum) {
   const auto index = static_cast<std::size_t>(signum);
   const std::lock_guard lock(table_mutex);
+  FERMATA_ASSERT(index < watched_.size());
+  FERMATA_ASSERT(!watched_[index].load());
   Disposition& disposition = dispositions[index];
   watched_[index].store(true);
   if (disposition.watchers == 0) {
@@ -102,7 +105,10 @@ void SignalMailbox::watch(int signum) {
 void SignalMailbox::unwatch(int signum) noexcept {
   const auto index = static_cast<std::size_t>(signum);
   const std::lock_guard lock(table_mutex);
+  FERMATA_ASSERT(index < watched_.size());
+  FERMATA_ASSERT(watched_[index].load());
   Disposition& disposition = dispositions[index];
+  FERMATA_ASSERT(disposition.watchers > 0);
   watched_[index].store(false);
   raised_[index].store(false);
   if (--disposition.watchers == 0) sigaction(signum, &disposition.before, nullptr);

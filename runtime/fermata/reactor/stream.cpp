@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/reactor/closed_error.hpp"
@@ -22,6 +23,7 @@ constexpr const char* kCannotWrite = "Cannot write to closed IO handle";
 
 /// What follows the first `skipped` of the `total` bytes.
 std::unique_ptr<std::byte[]> copy_of_rest(Buffers buffers, std::size_t skipped, std::size_t total) {
+  FERMATA_ASSERT(skipped < total);
   auto rest = std::make_unique<std::byte[]>(total - skipped);
   std::byte* to = rest.get();
   for (std::span<const std::byte> each : buffers) {
@@ -155,6 +157,7 @@ void StreamHandle::serve_readers() {
     } else if (reading_) {
       return;
     } else {
+      FERMATA_ASSERT(!reading_);
       read_code_ = start_reading();
       reading_ = read_code_ == 0;
     }
@@ -163,11 +166,15 @@ void StreamHandle::serve_readers() {
 
 /// Moves bytes to the first reader, which becomes the untaken one when it has what it wants.
 std::size_t StreamHandle::fill_reader(std::span<const std::byte> data) noexcept {
+  FERMATA_ASSERT(may_serve());
+  FERMATA_ASSERT(!data.empty());
   ReadRequest& reader = *readers_.first();
   const std::span<std::byte> to = reader.rest();
+  FERMATA_ASSERT(!to.empty());
   const std::size_t size = std::min(to.size(), data.size());
   if (to.data() != data.data()) std::memcpy(to.data(), data.data(), size);
   reader.filled_ += size;
+  FERMATA_ASSERT(reader.filled_ <= reader.buffer_.size());
   if (reader.satisfied()) {
     readers_.remove(reader);
     untaken_ = &reader;
@@ -176,11 +183,15 @@ std::size_t StreamHandle::fill_reader(std::span<const std::byte> data) noexcept 
 }
 
 void StreamHandle::tell_satisfied_reader() noexcept {
+  FERMATA_ASSERT(untaken_ == nullptr || untaken_->satisfied());
   if (untaken_ != nullptr) untaken_->complete(untaken_->filled_);
 }
 
 /// Nothing follows for the first reader: it fails, or gets what it has at the end of the stream.
 void StreamHandle::end_reader() {
+  FERMATA_ASSERT(held().empty());
+  FERMATA_ASSERT(ended_ || read_code_ != 0);
+  FERMATA_ASSERT(untaken_ == nullptr);
   ReadRequest& reader = *readers_.first();
   readers_.remove(reader);
   if (ended_) {
@@ -208,6 +219,7 @@ void StreamHandle::received_end() {
 }
 
 void StreamHandle::receive_failed(int code) {
+  FERMATA_ASSERT(code > 0);
   read_code_ = code;
   stop_armed_reading();
   serve_readers();
@@ -225,6 +237,7 @@ std::span<std::byte> StreamHandle::read_target(std::span<std::byte> spare) noexc
 
 /// The next reader gets them.
 void StreamHandle::give_back(std::span<const std::byte> bytes) {
+  FERMATA_ASSERT(!bytes.empty());
   std::vector<std::byte> whole(bytes.begin(), bytes.end());
   whole.insert(whole.end(), held().begin(), held().end());
   held_ = std::move(whole);
@@ -242,6 +255,7 @@ void StreamHandle::write(WriteRequest& request, Buffers buffers, WriteMode mode)
   Written written;
   if (writes_.empty()) {
     written = try_write(buffers);
+    FERMATA_ASSERT(written.accepted <= total);
     if (written.code != 0) {
       write_code_ = written.code;
       return request.fail(written.code);
@@ -255,6 +269,8 @@ void StreamHandle::write(WriteRequest& request, Buffers buffers, WriteMode mode)
 }
 
 void StreamHandle::submit(PendingWrite write) {
+  FERMATA_ASSERT(write.request != nullptr);
+  FERMATA_ASSERT(!write_shut_);
   writes_.push_back(std::move(write));
   if (writes_.size() == 1) submit_next_write();
 }
@@ -263,15 +279,20 @@ std::size_t StreamHandle::write_at_once(std::span<const std::byte> data) {
   if (closed() || write_shut_ || write_code_ != 0 || !writes_.empty()) return 0;
   if (data.empty() || !writable()) return 0;
   data = data.first(std::min(data.size(), kTransferMax));
+  FERMATA_ASSERT(writes_.empty());
   runtime().kernel().log_wait(WaitAct::Used, *this, nullptr);
   const Written written = try_write({&data, 1});
+  FERMATA_ASSERT(written.accepted <= data.size());
   write_code_ = written.code;
   return written.accepted;
 }
 
 void StreamHandle::submit_next_write() {
+  FERMATA_ASSERT(!writes_.empty());
+  FERMATA_ASSERT(!reading_file_);
   const PendingWrite& next = writes_.front();
   if (next.part && next.size == 0) return read_file();
+  FERMATA_ASSERT(next.size > 0);
   const int code = submit_write({next.bytes.get(), next.size});
   if (code != 0) fail_writes(code);
 }
@@ -279,6 +300,7 @@ void StreamHandle::submit_next_write() {
 void StreamHandle::write_done(int code) {
   if (closed()) return;  // The bytes go with the handle.
   if (code != 0) return fail_writes(code);
+  FERMATA_ASSERT(!writes_.empty());
   if (writes_.front().part) return file_part_written();
   const PendingWrite done = end_write();
   if (done.request != nullptr) done.request->complete(done.total);
@@ -286,17 +308,20 @@ void StreamHandle::write_done(int code) {
 
 /// The first write has ended; the next one begins.
 StreamHandle::PendingWrite StreamHandle::end_write() {
+  FERMATA_ASSERT(!writes_.empty());
   PendingWrite ended = std::move(writes_.front());
   writes_.pop_front();
   if (!writes_.empty()) {
     submit_next_write();
   } else if (write_shut_) {
+    FERMATA_ASSERT(write_code_ == 0);
     submit_shutdown();
   }
   return ended;
 }
 
 void StreamHandle::fail_writes(int code) {
+  FERMATA_ASSERT(code > 0);
   write_code_ = code;
   while (!writes_.empty()) {
     const PendingWrite write = std::move(writes_.front());
@@ -342,10 +367,12 @@ WindowSize StreamHandle::window_size() const {
 // --- connecting and closing ---
 
 void StreamHandle::connected(int code) {
+  FERMATA_ASSERT(code >= 0);
   if (connecting_ != nullptr) std::exchange(connecting_, nullptr)->established(code);
 }
 
 void StreamHandle::fail_parked() {
+  FERMATA_ASSERT(closed());
   const std::exception_ptr error = detail::closed_error("Stream was closed");
   reading_ = false;
   if (connecting_ != nullptr) std::exchange(connecting_, nullptr)->fail(error);

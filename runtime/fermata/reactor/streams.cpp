@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/wait_facts.hpp"
 
@@ -30,10 +31,14 @@ void ConnectRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const 
 }
 
 ConnectRequest::~ConnectRequest() {
-  if (!completed()) stream_->connecting_ = nullptr;
+  if (completed()) return;
+  FERMATA_ASSERT(stream_->connecting_ == this);
+  stream_->connecting_ = nullptr;
 }
 
 void ConnectRequest::established(int code) noexcept {
+  FERMATA_ASSERT(code >= 0);
+  FERMATA_ASSERT(stream_.get() != nullptr);
   if (code == 0) return complete(0);
   stream_.reset();
   fail(std::make_exception_ptr(InputOutputError("connect to " + to_string(peer_), code)));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::detail {
 
 namespace {
@@ -17,6 +19,7 @@ std::exception_ptr for_spawner(const std::exception_ptr& error) {
 // --- the thread's side ---
 
 void ThreadLink::run(Runtime& runtime) {
+  FERMATA_ASSERT(stage_.load() == ThreadStage::Starting);
   error_ = std::make_exception_ptr(Cancellation("The thread was unwound by force"));
   try {
     runtime.run([&] { run_main(runtime); });
@@ -56,6 +59,8 @@ void ThreadLink::call_work(Runtime& runtime) {
 }
 
 void ThreadLink::open_to_requests(Runtime& runtime) {
+  FERMATA_ASSERT(main_ == nullptr);
+  FERMATA_ASSERT(requested_.get() == nullptr);
   main_ = runtime.current();
   requested_ = runtime.reactor().triggers().make();
   requested_->set_keeper(this);
@@ -74,6 +79,8 @@ void ThreadLink::serve() noexcept {
     const Lock held(mutex_);
     asked = request_;
   }
+  FERMATA_ASSERT(asked != ThreadRequest::None);
+  FERMATA_ASSERT(requested_.get() != nullptr);
   Runtime& runtime = requested_->runtime();
   if (asked == ThreadRequest::ShutDown) {
     if (runtime.running()) runtime.shutdown();
@@ -83,6 +90,7 @@ void ThreadLink::serve() noexcept {
 }
 
 void ThreadLink::before_close() noexcept {
+  FERMATA_ASSERT(requested_.get() != nullptr);
   {
     const Lock held(mutex_);
     thread_ = nullptr;
@@ -93,6 +101,9 @@ void ThreadLink::before_close() noexcept {
 
 void ThreadLink::end() noexcept {
   const Lock held(mutex_);
+  FERMATA_ASSERT(stage_.load() != ThreadStage::Done);
+  FERMATA_ASSERT(thread_ == nullptr);
+  FERMATA_ASSERT(main_ == nullptr);
   runtime_.store(nullptr);
   stage_.store(ThreadStage::Done);
   if (spawner_ != nullptr) spawner_->fire();
@@ -113,6 +124,7 @@ void ThreadLink::request(ThreadRequest request) noexcept {
 }
 
 Outcome ThreadLink::outcome() const noexcept {
+  FERMATA_ASSERT(stage_.load() == ThreadStage::Done);
   return {error_ ? nullptr : work_->result_address(), error_};
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/sweep.hpp"
 #include "fermata/core/wait_facts.hpp"
@@ -71,6 +72,7 @@ void ThreadEvent::settle() noexcept {
   } catch (...) {
     runtime().report_unhandled(std::current_exception());
   }
+  FERMATA_ASSERT(closed());
 }
 
 void ThreadEvent::run_handlers() {
@@ -140,6 +142,7 @@ void Threads::shut_down() noexcept {
 void Threads::quiesce() noexcept {
   tell_run_ends();
   shut_down();
+  FERMATA_ASSERT(end_with_run_.empty());
   while (!live_.empty()) {
     const auto thread = live_.back();
     live_.pop_back();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/wait_facts.hpp"
 
@@ -22,6 +23,7 @@ void TriggerHandle::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) 
 }
 
 void TriggerHandle::close_backend() noexcept {
+  FERMATA_ASSERT(open_.load());
   if (keeper_ != nullptr) std::exchange(keeper_, nullptr)->before_close();
   open_.store(false);
   triggers_.forget(*this);
@@ -48,6 +50,7 @@ void Triggers::collect() {
 }
 
 void Triggers::forget(const TriggerHandle& trigger) {
+  FERMATA_ASSERT(!trigger.open_.load());
   collect();
   std::replace(ready_.begin(), ready_.end(), const_cast<TriggerHandle*>(&trigger),
                static_cast<TriggerHandle*>(nullptr));
@@ -60,6 +63,7 @@ void Triggers::deliver() {
   for (std::size_t i = 0; i < count; ++i) {
     TriggerHandle* trigger = std::exchange(ready_[i], nullptr);
     if (trigger == nullptr) continue;
+    FERMATA_ASSERT(trigger->open_.load());
     trigger->posted_.exchange(false);  // Takes over what the producer wrote before its fire.
     try {
       trigger->notify({trigger, nullptr});
@@ -67,6 +71,7 @@ void Triggers::deliver() {
       attachment_.runtime().report_unhandled(std::current_exception());
     }
   }
+  FERMATA_ASSERT(ready_.size() >= count);
   ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
