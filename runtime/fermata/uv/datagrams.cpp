@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/os/socket_address.hpp"
 #include "fermata/uv/buffer.hpp"
@@ -64,6 +65,7 @@ int DatagramSocket::read_option(SocketOption option, int& value) const {
 
 void DatagramSocket::provide_buffer(uv_handle_t* handle, std::size_t, uv_buf_t* buffer) noexcept {
   DatagramSocket& socket = self(handle->data);
+  FERMATA_ASSERT(!socket.providing_);
   socket.providing_ = true;
   socket.loop_.begin_callback();
   socket.providing_ = false;
@@ -80,6 +82,8 @@ void DatagramSocket::on_receive(uv_udp_t* handle, ssize_t size, const uv_buf_t* 
   } else if (size < 0) {
     socket.receive_failed(static_cast<int>(-size));
   } else if (peer != nullptr) {  // Else there was nothing to read.
+    FERMATA_ASSERT(static_cast<std::size_t>(size) <= buffer->len);
+    FERMATA_ASSERT(peer->sa_family == AF_INET);
     socket.received(
         {reinterpret_cast<const std::byte*>(buffer->base), static_cast<std::size_t>(size)},
         os::from_native(*reinterpret_cast<const sockaddr_in*>(peer)));
@@ -87,6 +91,7 @@ void DatagramSocket::on_receive(uv_udp_t* handle, ssize_t size, const uv_buf_t* 
 }
 
 int DatagramSocket::start_receiving() {
+  FERMATA_ASSERT(!closed());
   loop_.watch(*this);
   return -uv_udp_recv_start(&udp_, provide_buffer, on_receive);
 }
@@ -106,6 +111,7 @@ int DatagramSocket::send_now(std::span<const std::byte> data, const Address& pee
 }
 
 int DatagramSocket::submit_send(std::span<const std::byte> data, const Address& peer) {
+  FERMATA_ASSERT(!closed());
   const uv_buf_t buffer = buffer_of(data);
   const sockaddr_in native = os::to_native(peer);
   return -uv_udp_send(&send_, &udp_, &buffer, 1, reinterpret_cast<const sockaddr*>(&native),
@@ -127,6 +133,8 @@ int DatagramSocket::set_membership(const Address& group, bool member) {
 
 void DatagramSocket::close_backend() noexcept {
   if (providing_) return;  // on_receive follows at once and comes back here.
+  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(uv_is_closing(reinterpret_cast<uv_handle_t*>(&udp_)) == 0);
   loop_.unwatch(*this);
   uv_close(reinterpret_cast<uv_handle_t*>(&udp_), [](uv_handle_t* handle) noexcept {
     DatagramSocket& socket = self(handle->data);

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::uv::detail {
 
 namespace {
@@ -27,6 +29,7 @@ int InotifyPlace::begin(const std::string& path) {
   const int watched = watches_.watch(*this, path);
   if (watched < 0) return -watched;
   descriptor_ = watched;
+  FERMATA_ASSERT(descriptor_ > 0);
   return 0;
 }
 
@@ -63,6 +66,7 @@ std::unique_ptr<WatchedPlace> FileWatches::make_place(FileWatch& watch, std::str
 
 int FileWatches::open_queue() {
   if (inotify_ >= 0) return 0;
+  FERMATA_ASSERT(readable_ == nullptr);
   const int queue = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (queue < 0) return errno;
   auto readable = std::make_unique<uv_poll_t>();
@@ -105,6 +109,7 @@ void FileWatches::unwatch(InotifyPlace& place) noexcept {
 }
 
 void FileWatches::collect() noexcept {
+  FERMATA_ASSERT(inotify_ >= 0);
   const std::span<std::byte> buffer = loop_.spare_buffer();
   const ssize_t size = ::read(inotify_, buffer.data(), buffer.size());
   std::size_t at = 0;
@@ -113,6 +118,7 @@ void FileWatches::collect() noexcept {
     std::memcpy(&event, buffer.data() + at, sizeof event);
     const char* const name = reinterpret_cast<const char*>(buffer.data() + at + sizeof event);
     at += sizeof event + event.len;
+    FERMATA_ASSERT(at <= static_cast<std::size_t>(size));
     if ((event.mask & IN_Q_OVERFLOW) != 0) {
       lost();
     } else {

@@ -11,6 +11,8 @@
 #include <memory>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::uv::detail {
 
 namespace {
@@ -73,6 +75,7 @@ int send_and_read(FileOperation& operation, std::size_t& moved) {
     if (sent == 0) return 0;  // The end of the file.
     if (sent > 0) {
       operation.sent += static_cast<std::uint64_t>(sent);
+      FERMATA_ASSERT(operation.sent <= operation.length);
     } else if (errno != EINTR) {
       // Whatever else is wrong with the target, its own write will tell.
       if (errno != EAGAIN) next = operation.size;
@@ -85,6 +88,7 @@ int send_and_read(FileOperation& operation, std::size_t& moved) {
   const ssize_t read = ::pread(operation.file, operation.bytes.get(), size, offset);
   if (read < 0) return errno;
   moved = static_cast<std::size_t>(read);
+  FERMATA_ASSERT(moved <= operation.size);
   return 0;
 }
 
@@ -141,6 +145,7 @@ int Files::Job::begin() {
   const auto permissions = static_cast<int>(op.mode.permissions);
   const auto offset = static_cast<std::int64_t>(op.offset);
   const std::span<std::byte> rest = op.rest();
+  FERMATA_ASSERT(rest.size() <= kTransferMax);
   const uv_buf_t buffer =
       uv_buf_init(reinterpret_cast<char*>(rest.data()), static_cast<unsigned>(rest.size()));
   switch (op.call) {
@@ -190,6 +195,8 @@ void Files::Job::collect() {
 }
 
 void Files::Job::end(int code, std::size_t moved) {
+  FERMATA_ASSERT(operation.job == this);
+  FERMATA_ASSERT(code >= 0);
   const std::unique_ptr<Job> self(this);
   if (!is_work()) uv_fs_req_cleanup(&fs);
   files.finished(operation, code, moved);
@@ -205,6 +212,7 @@ int Files::enqueue(FileOperation& operation) {
 }
 
 void Files::withdraw(FileOperation& operation) noexcept {
+  FERMATA_ASSERT(operation.job != nullptr);
   uv_cancel(static_cast<Job*>(operation.job)->request());
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::uv {
@@ -39,6 +40,7 @@ Guest::~Guest() {
 }
 
 void Guest::keep_host(bool keep) noexcept {
+  FERMATA_ASSERT(uv_is_closing(handle(watch_)) == 0);
   keep ? uv_ref(handle(watch_)) : uv_unref(handle(watch_));
 }
 

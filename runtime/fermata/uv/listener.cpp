@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/os/socket_address.hpp"
 #include "fermata/uv/stream.hpp"
 
@@ -40,6 +41,7 @@ int Listener::poll() noexcept {
 }
 
 void Listener::resume_accepting() {
+  FERMATA_ASSERT(!closed());
   check(poll(), "watch a listener");
   loop_.watch(*this);
 }
@@ -50,6 +52,8 @@ void Listener::pause_accepting() noexcept {
 }
 
 void Listener::close_backend() noexcept {
+  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(uv_is_closing(reinterpret_cast<uv_handle_t*>(&poll_)) == 0);
   before_close();
   loop_.unwatch(*this);
   uv_close(reinterpret_cast<uv_handle_t*>(&poll_), [](uv_handle_t* handle) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/uv/loop.hpp"
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/os/clock.hpp"
@@ -67,6 +68,7 @@ void Loop::end_turn() noexcept {
 }
 
 void Loop::fire_timers() noexcept {
+  FERMATA_ASSERT(attachment_.attached());
   timers_fired_ = true;
   attachment_.runtime().fire_timers();
 }

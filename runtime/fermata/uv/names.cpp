@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/os/socket_address.hpp"
 
 namespace fermata::uv::detail {
@@ -67,6 +68,7 @@ template <class Job>
 void Names::finish(Job* job, int status) noexcept {
   job->names.loop_.complete([job, status] {
     const std::unique_ptr<Job> ended(job);
+    FERMATA_ASSERT(job->query.job == &job->request);
     job->names.finished(job->query, failure_of(status));
   });
 }
@@ -96,6 +98,9 @@ void Names::enqueue(NameQuery& query) {
   if (status != 0) throw DnsError(query.host, NameFailure::Failed);
 }
 
-void Names::withdraw(NameQuery& query) noexcept { uv_cancel(static_cast<uv_req_t*>(query.job)); }
+void Names::withdraw(NameQuery& query) noexcept {
+  FERMATA_ASSERT(query.job != nullptr);
+  uv_cancel(static_cast<uv_req_t*>(query.job));
+}
 
 }  // namespace fermata::uv::detail

@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::uv::detail {
 
 struct Offload::Job {
@@ -16,6 +18,7 @@ struct Offload::Job {
     auto* const job = static_cast<Job*>(request->data);
     job->offload.loop_.complete([job, status] {
       const std::unique_ptr<Job> ended(job);
+      FERMATA_ASSERT(job->offload.in_flight_ > 0);
       --job->offload.in_flight_;
       finish(job->task, status == UV_ECANCELED);
     });
@@ -23,6 +26,7 @@ struct Offload::Job {
 };
 
 void Offload::enqueue(Task& task) {
+  FERMATA_ASSERT(job(task) == nullptr);
   auto entry = std::unique_ptr<Job>(new Job{{}, *this, task});
   entry->request.data = entry.get();
   check(uv_queue_work(loop_.get(), &entry->request, &Job::work, &Job::done), "queue a task");
@@ -32,6 +36,7 @@ void Offload::enqueue(Task& task) {
 
 bool Offload::dequeue(Task& task) noexcept {
   auto* entry = static_cast<Job*>(job(task));
+  FERMATA_ASSERT(entry != nullptr);
   return uv_cancel(reinterpret_cast<uv_req_t*>(&entry->request)) == 0;
 }
 

@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::uv::detail {
 
 class Polls::WatchedPoll final : public os::DescriptorPoll {
@@ -54,7 +56,10 @@ void Polls::collect() noexcept {
       std::swap(found[i], found[i + reorder->draw(found.size() - i)]);
       if (reorder->passes_over()) continue;
     }
-    if (set_.holds(found[i])) armed(found[i].descriptor)->dispatch(found[i].mask);
+    if (!set_.holds(found[i])) continue;
+    os::DescriptorPoll* const poll = armed(found[i].descriptor);
+    FERMATA_ASSERT(poll != nullptr);
+    poll->dispatch(found[i].mask);
   }
   if (!set_.must_be_rebuilt()) return;
   uv_poll_stop(watch_);

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/uv/spawning.hpp"
 #include "fermata/uv/stream.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 constexpr int kFirstFree = 3;
 
 OwnedDescriptor above_standard_streams(OwnedDescriptor descriptor) {
+  FERMATA_ASSERT(descriptor.get() >= 0);
   if (descriptor.get() >= kFirstFree) return descriptor;
   OwnedDescriptor higher(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kFirstFree));
   if (higher.get() < 0) throw InputOutputError("open a pipe", errno);
@@ -82,10 +84,12 @@ Processes::Started Processes::start(const ProcessOptions& options) {
   if (const int code = spawn_native(options, actions, started.pid)) {
     throw InputOutputError(description_of(options), code);
   }
+  FERMATA_ASSERT(started.pid > 0);
   return started;
 }
 
 std::optional<ProcessExit> Processes::collect(int pid) noexcept {
+  FERMATA_ASSERT(pid > 0);
   int status = 0;
   pid_t found = 0;
   do {
@@ -93,10 +97,14 @@ std::optional<ProcessExit> Processes::collect(int pid) noexcept {
   } while (found < 0 && errno == EINTR);
   if (found == 0) return std::nullopt;
   if (found < 0) return ProcessExit();
+  FERMATA_ASSERT(found == pid);
   return WIFSIGNALED(status) ? ProcessExit::killed(WTERMSIG(status))
                              : ProcessExit::exited(WEXITSTATUS(status));
 }
 
-int Processes::send(int pid, int signum) { return ::kill(pid, signum) == 0 ? 0 : errno; }
+int Processes::send(int pid, int signum) {
+  FERMATA_ASSERT(pid > 0);  // Others stand for groups of processes.
+  return ::kill(pid, signum) == 0 ? 0 : errno;
+}
 
 }  // namespace fermata::uv::detail

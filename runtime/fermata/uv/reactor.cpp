@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/os/system_reactor.hpp"
 #include "fermata/uv/datagrams.hpp"
 #include "fermata/uv/file_watches.hpp"
@@ -35,6 +36,7 @@ class UvReactor final : public os::SystemReactor<detail::Loop, detail::Polls> {
     require_same_process();
     signals_.watch_control({});
     threads_.quiesce();
+    FERMATA_ASSERT(threads_.live() == 0);
     std::vector<std::string> leaks = loop_.attachment().close_all();
     processes_.kill_terminated();
     processes_.look();

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::uv::detail {
 
 namespace {
@@ -12,6 +14,7 @@ constexpr Duration kLatenessMax = std::chrono::microseconds(500);
 
 // splitmix64
 std::uint64_t Reorder::draw(std::uint64_t bound) noexcept {
+  FERMATA_ASSERT(bound > 0);
   state_ += 0x9e3779b97f4a7c15;
   std::uint64_t mixed = state_;
   mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
@@ -33,6 +36,7 @@ bool Reorder::hold_some() noexcept {
   for (auto* source = sources_.first(); source != nullptr;
        source = ReadySource::List::after(*source)) {
     if (draw(3) != 0) continue;
+    FERMATA_ASSERT(!source->held_);
     source->held_ = held_some_ = true;
     source->hold();
   }
@@ -48,6 +52,7 @@ void Reorder::release_all() noexcept {
 }
 
 void Reorder::defer(std::function<void()> completion) {
+  FERMATA_ASSERT(completion != nullptr);
   deferred_.push_back({std::move(completion)});
 }
 
@@ -56,6 +61,8 @@ void Reorder::run_some() {
   for (std::size_t left = batch.size(); left > 0; --left) {
     std::swap(batch[left - 1], batch[draw(left)]);
     Deferred& next = batch[left - 1];
+    FERMATA_ASSERT(next.completion != nullptr);
+    FERMATA_ASSERT(next.turns <= kTurnsMax);
     if (next.turns < kTurnsMax && draw(3) == 0) {
       ++next.turns;
       deferred_.push_back(std::move(next));

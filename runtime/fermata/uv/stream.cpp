@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/os/socket_address.hpp"
 #include "fermata/uv/buffer.hpp"
 
@@ -29,16 +30,19 @@ Stream::Stream(Loop& loop, IoType type, Direction direction, uv_stream_t* stream
 }
 
 void Stream::on_connected(uv_connect_t* request, int status) noexcept {
+  FERMATA_ASSERT(status <= 0);
   Stream& stream = self(request->data);
   stream.loop_.complete([keep = Ref<Stream>::share(stream), status] { keep->connected(-status); });
 }
 
 void Stream::provide_buffer(uv_handle_t* handle, std::size_t, uv_buf_t* buffer) noexcept {
   Stream& stream = self(handle->data);
+  FERMATA_ASSERT(!stream.providing_);
   stream.providing_ = true;
   stream.loop_.begin_callback();
   stream.providing_ = false;
   *buffer = buffer_of(stream.read_target(stream.loop_.spare_buffer()));
+  FERMATA_ASSERT(buffer->len > 0);
 }
 
 void Stream::on_read(uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) noexcept {
@@ -47,6 +51,7 @@ void Stream::on_read(uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) 
   if (stream.closed()) {
     if (uv_is_closing(reinterpret_cast<uv_handle_t*>(handle)) == 0) stream.close_backend();
   } else if (size > 0) {
+    FERMATA_ASSERT(static_cast<std::size_t>(size) <= buffer->len);
     stream.received(
         {reinterpret_cast<const std::byte*>(buffer->base), static_cast<std::size_t>(size)});
   } else if (size == UV_EOF) {
@@ -57,6 +62,8 @@ void Stream::on_read(uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) 
 }
 
 int Stream::start_reading() {
+  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(readable());
   loop_.watch(*this);
   return -uv_read_start(stream_, provide_buffer, on_read);
 }
@@ -74,6 +81,7 @@ StreamHandle::Written Stream::try_write(Buffers buffers) {
     std::transform(batch.begin(), batch.end(), vectors.begin(), buffer_of);
     const int size = uv_try_write(stream_, vectors.data(), static_cast<unsigned>(batch.size()));
     if (size < 0) return {accepted, size == UV_EAGAIN ? 0 : -size};
+    FERMATA_ASSERT(static_cast<std::size_t>(size) <= size_of(batch));
     accepted += static_cast<std::size_t>(size);
     if (static_cast<std::size_t>(size) < size_of(batch)) break;
     buffers = buffers.subspan(batch.size());
@@ -82,6 +90,8 @@ StreamHandle::Written Stream::try_write(Buffers buffers) {
 }
 
 int Stream::submit_write(std::span<const std::byte> data) {
+  FERMATA_ASSERT(!data.empty());
+  FERMATA_ASSERT(!closed());
   const uv_buf_t buffer = buffer_of(data);
   return -uv_write(&write_, stream_, &buffer, 1, [](uv_write_t* request, int status) noexcept {
     Stream& stream = self(request->data);
@@ -91,6 +101,7 @@ int Stream::submit_write(std::span<const std::byte> data) {
 }
 
 void Stream::submit_shutdown() noexcept {
+  FERMATA_ASSERT(!closed());
   uv_shutdown(&shutdown_, stream_, [](uv_shutdown_t* request, int) noexcept {
     self(request->data).loop_.begin_callback();
   });
@@ -105,6 +116,8 @@ int Stream::descriptor() const noexcept {
 void Stream::close_backend() noexcept {
   // Each comes back here: on_read, at once, and file_target_free.
   if (providing_ || file_target_in_use()) return;
+  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(uv_is_closing(reinterpret_cast<uv_handle_t*>(stream_)) == 0);
   loop_.unwatch(*this);
   before_close();
   uv_close(reinterpret_cast<uv_handle_t*>(stream_), [](uv_handle_t* handle) noexcept {
@@ -122,6 +135,7 @@ TcpSocket::TcpSocket(Loop& loop)
 }
 
 void TcpSocket::adopt(int descriptor) {
+  FERMATA_ASSERT(descriptor >= 0);
   os::set_option(descriptor, SocketOption::NoDelay, 1);
   check(uv_tcp_open(&tcp_, descriptor), "adopt a socket");
 }
@@ -159,6 +173,7 @@ void Pipe::submit_shutdown() noexcept {
   if (readable()) return Stream::submit_shutdown();
   // The end of an anonymous pipe is closed; libuv keeps its number, for something that does no
   // harm.
+  FERMATA_ASSERT(descriptor() >= 0);
   before_close();
   const int any = uv_backend_fd(loop().get());
   ::epoll_ctl(any, EPOLL_CTL_DEL, descriptor(), nullptr);
@@ -170,6 +185,8 @@ void Pipe::connect(const PipePath& peer) noexcept {
 }
 
 Ref<StreamHandle> adopt_end_of_pipe(Loop& loop, int descriptor, Direction direction) {
+  FERMATA_ASSERT(descriptor >= 0);
+  FERMATA_ASSERT(direction != Direction::Both);
   try {
     auto end = Ref<Pipe>::adopt(*new Pipe(loop, direction));
     end->adopt(descriptor);

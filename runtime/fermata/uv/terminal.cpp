@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
 namespace fermata::uv::detail {
@@ -52,6 +53,7 @@ Terminal::Terminal(Loop& loop, int descriptor, Direction direction)
     : Stream(loop, IoType::Tty, direction, reinterpret_cast<uv_stream_t*>(&tty_)) {
   check(uv_tty_init(loop.get(), &tty_, descriptor, 0), "adopt a terminal");
   tty_.data = static_cast<Stream*>(this);
+  FERMATA_ASSERT(this->descriptor() >= 0);
   // libuv opens the terminal anew where it can, and then does not keep this one.
   if (this->descriptor() != descriptor) ::close(descriptor);
 }

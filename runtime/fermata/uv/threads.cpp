@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/uv/reactor.hpp"
@@ -28,6 +29,7 @@ void run(fermata::detail::ThreadLink& link, RuntimeOptions options) noexcept {
 
 // Stop signals are the business of the runtime that started it all.
 void Threads::launch(const std::shared_ptr<fermata::detail::ThreadLink>& link) {
+  FERMATA_ASSERT(link->stage() == ThreadStage::Starting);
   RuntimeOptions options = attachment_.runtime().options();
   options.name = link->name();
   options.handle_stop_signals = false;
@@ -49,6 +51,8 @@ std::size_t Threads::processors() const noexcept {
 void Threads::join(const fermata::detail::ThreadLink& link) noexcept {
   const auto entry = std::find_if(threads_.begin(), threads_.end(),
                                   [&](const Entry& each) { return each.link == &link; });
+  FERMATA_ASSERT(entry != threads_.end());
+  FERMATA_ASSERT(entry->thread.joinable());
   entry->thread.join();
   std::swap(*entry, threads_.back());
   threads_.pop_back();
