@@ -28,9 +28,9 @@ ID = re.compile(r"[A-Z]+(-[A-Z]+)?-\d{2}")
 SHOWN_TESTS = 4  # For each rule, on the page.
 PAGE_HEAD = """# Invariants
 
-What is always true, which tests say so, and how often they said it in one run of `./dev test`,
-which writes this page to `build/invariants.md`. A test under simulation counts once however many
-schedules it explores, unless it counts each.
+What is always true, which tests have asserted it, and how often they did in one run of
+`./dev test`, which writes this page to `build/invariants.md`. A test under simulation counts once
+however many schedules it explores, unless it counts each.
 
 | id | rule | checked by | times |
 |---|---|---|---|"""

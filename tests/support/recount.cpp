@@ -2,11 +2,25 @@
 #include "tests/support/recount.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 
 #include "fermata/core/coroutine.hpp"
 #include "fermata/core/waker.hpp"
+#include "tests/support/checks.hpp"
 
 namespace fermata::test {
+
+Recount::~Recount() {
+  if (!complaints_.empty()) return;
+  for (std::string_view ids : checked_) {
+    for (ids = ids.substr(0, ids.find(':')); !ids.empty();) {
+      const std::size_t end = std::min(ids.find(' '), ids.size());
+      testing::note_checked(ids.substr(0, end));
+      ids.remove_prefix(std::min(end + 1, ids.size()));
+    }
+  }
+}
 
 void Recount::note(Trace kind, const Event* subject, std::uint64_t detail) {
   for (const std::uint64_t part :
@@ -19,7 +33,7 @@ void Recount::note(Trace kind, const Event* subject, std::uint64_t detail) {
 void Recount::note_switch(Trace kind, const Event& subject) {
   switch (kind) {
     case Trace::Enqueued:
-      check(queued_.insert(&subject).second, "CORE-GL-06: queued once", &subject);
+      check(queued_.insert(&subject).second, "CORE-GL-06 EVT-08: queued once", &subject);
       return;
     case Trace::Started:
     case Trace::Entered:
@@ -66,20 +80,22 @@ void Recount::check_coroutine(const Runtime& runtime, const CoroutineBase& corou
   for (std::size_t i = 0; i < ready.size(); ++i) entries += &ready[i] == &coroutine ? 1 : 0;
   check(entries == (coroutine.is_queued() ? 1u : 0u), "CORE-WK-02: in the ring once", &coroutine);
   check(!coroutine.is_completed(), "CORE-CO-01: registered and finished", &coroutine);
+  check(coroutine.waker().status != WakerStatus::None,
+        "CORE-GL-01 CORE-CO-02: neither queued, waiting nor running", &coroutine);
   switch (coroutine.waker().status) {
     case WakerStatus::Waiting:
       check_waiting(coroutine);
       return;
     case WakerStatus::Queued:
     case WakerStatus::Ignored:
-      check(coroutine.waker().empty(), "CORE-WK-03: subscribed after the wake", &coroutine);
+      check(coroutine.waker().empty(), "CORE-WK-03 G-01: subscribed after the wake", &coroutine);
       return;
     case WakerStatus::Result:  // Answered in its own tick.
       check(runtime.current() == &coroutine, "CORE-GL-01: lost", &coroutine);
-      check(coroutine.waker().empty(), "CORE-WK-03: subscribed after the wake", &coroutine);
+      check(coroutine.waker().empty(), "CORE-WK-03 G-01: subscribed after the wake", &coroutine);
       return;
     case WakerStatus::None:
-      check(false, "CORE-GL-01: neither queued, waiting nor running", &coroutine);
+      return;
   }
 }
 
@@ -161,13 +177,14 @@ void Recount::check_events(const Runtime& runtime) {
             "CORE-GL-02: subscriber does not wait", each);
     });
   }
-  check(active == runtime.active_event_count(), "CORE-EV-01: active events", nullptr);
+  check(active == runtime.active_event_count(), "CORE-EV-01 CORE-GL-04 G-02: active events",
+        nullptr);
 }
 
-void Recount::check(bool holds, const char* invariant, const Event* subject) {
+void Recount::check(bool holds, const char* what, const Event* subject) {
+  checked_.insert(what);
   if (holds) return;
-  complaints_.push_back(std::string(invariant) +
-                        (subject != nullptr ? ": " + subject->info() : ""));
+  complaints_.push_back(std::string(what) + (subject != nullptr ? ": " + subject->info() : ""));
 }
 
 }  // namespace fermata::test

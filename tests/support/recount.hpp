@@ -2,7 +2,8 @@
 #pragma once
 
 // An observer that believes no counter: after each step it recounts everything from the objects, by
-// the plainest of loops, and keeps a hash of all it was told.
+// the plainest of loops, and keeps a hash of all it was told. At its end it notes the invariants
+// that it has checked (tests/support/checks.hpp), unless it complains.
 
 #include <cstdint>
 #include <map>
@@ -18,17 +19,19 @@ namespace fermata::test {
 class Recount final : public Observer {
  public:
   Recount() noexcept : Observer(TraceKinds::all()) {}
+  ~Recount() override;
 
   void end_step(Runtime& runtime) override;
 
-  /// What did not agree, each with the invariant it breaks.
+  /// What did not agree, each with the invariants it breaks.
   [[nodiscard]] const std::vector<std::string>& complaints() const noexcept { return complaints_; }
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
 
  private:
   void note(Trace kind, const Event* subject, std::uint64_t detail) override;
-  void check(bool holds, const char* invariant, const Event* subject);
+  /// `what` is ids of invariants, a colon and what does not hold. It outlives this.
+  void check(bool holds, const char* what, const Event* subject);
   void check_coroutine(const Runtime& runtime, const CoroutineBase& coroutine);
   void check_waiting(const CoroutineBase& coroutine);
   void check_events(const Runtime& runtime);
@@ -42,6 +45,7 @@ class Recount final : public Observer {
   void note_switch(Trace kind, const Event& subject);
 
   std::vector<std::string> complaints_;
+  std::set<const char*> checked_;  // `what` of each check.
   std::uint64_t hash_ = 0xcbf29ce484222325ULL;
   std::uint64_t steps_ = 0;
   const Event* running_ = nullptr;
