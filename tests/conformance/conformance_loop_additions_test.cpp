@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(Arms, LoopAdditions, every_arm(), arm_name);
 class LoopOrderAdditions : public LoopCase {};
 INSTANTIATE_TEST_SUITE_P(Arms, LoopOrderAdditions, canonical_arms(), arm_name);
 
-TEST_P(LoopAdditions, X06OnlyMicrotasksRunAndTheLoopEnds) {
+TEST_P(LoopAdditions, OnlyMicrotasksRunAndTheLoopEnds) {
   on_arm([](LoopArm& arm) {
     int calls = 0;
     arm.loop().queue([&] { arm.loop().queue([&] { ++calls; }); });
@@ -27,7 +27,7 @@ TEST_P(LoopAdditions, X06OnlyMicrotasksRunAndTheLoopEnds) {
   });
 }
 
-TEST_P(LoopAdditions, X07AMicrotaskMayKeepTheLoopAlive) {
+TEST_P(LoopAdditions, AMicrotaskMayKeepTheLoopAlive) {
   on_arm([](LoopArm& arm) {
     int calls = 0;
     arm.loop().queue([&] { arm.loop().delay(2ms, [&] { ++calls; }); });
@@ -36,7 +36,7 @@ TEST_P(LoopAdditions, X07AMicrotaskMayKeepTheLoopAlive) {
   });
 }
 
-TEST_P(LoopAdditions, X08ADeferMayEndTheLoopBeforeItWouldWait) {
+TEST_P(LoopAdditions, ADeferMayEndTheLoopBeforeItWouldWait) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     loop.delay(1ms, [] {});
@@ -50,7 +50,7 @@ TEST_P(LoopAdditions, X08ADeferMayEndTheLoopBeforeItWouldWait) {
   });
 }
 
-TEST_P(LoopAdditions, X09WhatIsReadyWhenTheLoopIsStoppedStillRuns) {
+TEST_P(LoopAdditions, WhatIsReadyWhenTheLoopIsStoppedStillRuns) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     std::string order;
@@ -67,7 +67,7 @@ TEST_P(LoopAdditions, X09WhatIsReadyWhenTheLoopIsStoppedStillRuns) {
   });
 }
 
-TEST_P(LoopAdditions, X10StopBeforeRunHasNoEffect) {
+TEST_P(LoopAdditions, StopBeforeRunHasNoEffect) {
   on_arm([](LoopArm& arm) {
     int calls = 0;
     arm.loop().stop();
@@ -78,7 +78,7 @@ TEST_P(LoopAdditions, X10StopBeforeRunHasNoEffect) {
   });
 }
 
-TEST_P(LoopAdditions, X11ATimerMayDisableOneThatIsDueWithIt) {
+TEST_P(LoopAdditions, ATimerMayDisableOneThatIsDueWithIt) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -92,7 +92,7 @@ TEST_P(LoopAdditions, X11ATimerMayDisableOneThatIsDueWithIt) {
   });
 }
 
-TEST_P(LoopAdditions, X12ARepeatThatCancelsItselfIsDone) {
+TEST_P(LoopAdditions, ARepeatThatCancelsItselfIsDone) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -107,7 +107,7 @@ TEST_P(LoopAdditions, X12ARepeatThatCancelsItselfIsDone) {
   });
 }
 
-TEST_P(LoopOrderAdditions, X17EqualDeadlinesFireInArmingOrder) {
+TEST_P(LoopOrderAdditions, EqualDeadlinesFireInArmingOrder) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     std::vector<int> order;
@@ -122,7 +122,7 @@ TEST_P(LoopOrderAdditions, X17EqualDeadlinesFireInArmingOrder) {
   });
 }
 
-TEST_P(LoopAdditions, X18ATimerIsNeverEarly) {
+TEST_P(LoopAdditions, ATimerIsNeverEarly) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     test::SplitMix random(18);
@@ -141,7 +141,7 @@ TEST_P(LoopAdditions, X18ATimerIsNeverEarly) {
   });
 }
 
-TEST_P(LoopAdditions, X19ARepeatThatWasHeldUpIsCalledOnceAndThenOnTime) {
+TEST_P(LoopAdditions, ARepeatThatWasHeldUpIsCalledOnceAndThenOnTime) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     std::vector<Instant> calls;
@@ -161,7 +161,7 @@ TEST_P(LoopAdditions, X19ARepeatThatWasHeldUpIsCalledOnceAndThenOnTime) {
   });
 }
 
-TEST_P(LoopAdditions, X20AChainOfZeroDelaysLetsADescriptorIn) {
+TEST_P(LoopAdditions, AChainOfZeroDelaysLetsADescriptorIn) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     const StreamPair pair = arm.stream_pair();
@@ -233,7 +233,7 @@ class TimerScript {
   int actions_left_ = 200;
 };
 
-TEST_P(LoopAdditions, X21TimersFireAsASortedModelSays) {
+TEST_P(LoopAdditions, TimersFireAsASortedModelSays) {
   on_arm([](LoopArm& arm) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       TimerScript script(arm.loop(), seed);

@@ -51,7 +51,7 @@ class GoingOn {
   int ticks_ = 0;
 };
 
-TEST_P(LoopCaptures, X43CapturesThatWaitWhenTheyDieDoNotHoldUpTheLoop) {
+TEST_P(LoopCaptures, CapturesThatWaitWhenTheyDieDoNotHoldUpTheLoop) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     GoingOn going_on(arm);
@@ -78,7 +78,7 @@ TEST_P(LoopCaptures, X43CapturesThatWaitWhenTheyDieDoNotHoldUpTheLoop) {
   });
 }
 
-TEST_P(LoopCaptures, X44NorDoThoseOfWhatCouldNotBeCalled) {
+TEST_P(LoopCaptures, CapturesOfWhatCouldNotBeCalledDoNotHoldUpTheLoop) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     GoingOn going_on(arm);
@@ -139,7 +139,7 @@ class Registering {
   std::shared_ptr<int> held_;
 };
 
-TEST_P(LoopCaptures, X45WhatDestructorsRegisterWhileTheLoopEndsIsReleased) {
+TEST_P(LoopCaptures, WhatDestructorsRegisterWhileTheLoopEndsIsReleased) {
   on_arm([](LoopArm& arm) {
     const auto held = std::make_shared<int>(0);
     const int stream = arm.stream_pair().near;

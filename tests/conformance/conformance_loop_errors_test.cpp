@@ -10,14 +10,14 @@ namespace {
 class LoopErrors : public LoopCase {};
 INSTANTIATE_TEST_SUITE_P(Arms, LoopErrors, every_arm(), arm_name);
 
-TEST_P(LoopErrors, testLoopAllowsExceptionToBubbleUpDuringStart) {
+TEST_P(LoopErrors, WhatACallbackThrowsEndsTheRun) {
   on_arm([](LoopArm& arm) {
     arm.loop().defer([] { throw Planned("from a defer"); });
     EXPECT_EQ(uncaught_in<Planned>([&] { arm.drive(); }), "from a defer");
   });
 }
 
-TEST_P(LoopErrors, testLoopAllowsExceptionToBubbleUpFromRepeatingAlarmDuringStart) {
+TEST_P(LoopErrors, WhatARepeatThrowsEndsTheRun) {
   on_arm([](LoopArm& arm) {
     const CallbackId id = arm.loop().repeat(1ms, [] { throw Planned("from a repeat"); });
     EXPECT_EQ(uncaught_in<Planned>([&] { arm.drive(); }), "from a repeat");
@@ -25,7 +25,7 @@ TEST_P(LoopErrors, testLoopAllowsExceptionToBubbleUpFromRepeatingAlarmDuringStar
   });
 }
 
-TEST_P(LoopErrors, testErrorHandlerCapturesUncaughtException) {
+TEST_P(LoopErrors, AnErrorHandlerIsGivenWhatACallbackThrows) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     EXPECT_FALSE(loop.error_handler());
@@ -47,7 +47,7 @@ TEST_P(LoopErrors, testErrorHandlerCapturesUncaughtException) {
   });
 }
 
-TEST_P(LoopErrors, testLoopException) {
+TEST_P(LoopErrors, AnUncaughtErrorNamesItsCallbackAndItsCause) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     CallbackId second = 0;
@@ -59,7 +59,7 @@ TEST_P(LoopErrors, testLoopException) {
   });
 }
 
-TEST_P(LoopErrors, testUncaughtThrowableInstanceIsRethrownAsIsFromErrorHandler) {
+TEST_P(LoopErrors, AnUncaughtErrorOfTheHandlerIsNotWrappedAgain) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     const auto mine = std::make_exception_ptr(
@@ -75,14 +75,14 @@ TEST_P(LoopErrors, testUncaughtThrowableInstanceIsRethrownAsIsFromErrorHandler) 
   });
 }
 
-TEST_P(LoopErrors, testStreamDoesntSwallowExceptions) {
+TEST_P(LoopErrors, WhatAStreamsFunctionThrowsEndsTheRun) {
   on_arm([](LoopArm& arm) {
     arm.loop().on_writable(arm.always_writable(), [] { throw Planned("from a writable"); });
     EXPECT_EQ(uncaught_in<Planned>([&] { arm.drive(); }), "from a writable");
   });
 }
 
-TEST_P(LoopErrors, testRethrowsFromCallbacks) {
+TEST_P(LoopErrors, WhatAnyKindOfCallbackThrowsEndsTheRun) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     for (const CallbackKind kind : kEveryKind) {
@@ -98,7 +98,7 @@ TEST_P(LoopErrors, testRethrowsFromCallbacks) {
   });
 }
 
-TEST_P(LoopErrors, X26WhatWasReadyWhenOneThrewRunsInTheNextRun) {
+TEST_P(LoopErrors, WhatWasReadyWhenOneThrewRunsInTheNextRun) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     std::vector<int> order;

@@ -53,7 +53,7 @@ class Oldest {
   const ArmKind* last_ = nullptr;
 } oldest;
 
-TEST_P(LoopAtExit, X42AnOlderStaticObjectMayRunALoopWhenItDies) {
+TEST_P(LoopAtExit, AnOlderStaticObjectMayRunALoopWhenItDies) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // A process that has run nothing else.
   const ArmKind& kind = GetParam();
   EXPECT_EXIT(

@@ -19,7 +19,7 @@ INSTANTIATE_TEST_SUITE_P(Arms, LoopFacade, every_arm(), arm_name);
 class LoopOrderFacade : public LoopCase {};
 INSTANTIATE_TEST_SUITE_P(Arms, LoopOrderFacade, canonical_arms(), arm_name);
 
-TEST_P(LoopFacade, X01OffDelayIsTrueOnce) {
+TEST_P(LoopFacade, OffDelayIsTrueOnce) {
   on_arm([](LoopArm& arm) {
     EventInterface events(arm.loop());
     int calls = 0;
@@ -33,7 +33,7 @@ TEST_P(LoopFacade, X01OffDelayIsTrueOnce) {
   });
 }
 
-TEST_P(LoopFacade, X02TheTimerCountIsOfLiveTimers) {
+TEST_P(LoopFacade, TheTimerCountIsOfLiveTimers) {
   on_arm([](LoopArm& arm) {
     EventInterface events(arm.loop());
     EXPECT_EQ(events.get_timer_count(), 0u);
@@ -62,7 +62,7 @@ TEST_P(LoopFacade, X02TheTimerCountIsOfLiveTimers) {
   });
 }
 
-TEST_P(LoopOrderFacade, X03ASecondHandlerOfADescriptorReplacesTheFirst) {
+TEST_P(LoopOrderFacade, ASecondHandlerOfADescriptorReplacesTheFirst) {
   on_arm([](LoopArm& arm) {
     EventInterface events(arm.loop());
     const StreamPair other = arm.stream_pair();
@@ -87,7 +87,7 @@ TEST_P(LoopOrderFacade, X03ASecondHandlerOfADescriptorReplacesTheFirst) {
   });
 }
 
-TEST_P(LoopFacade, X04TimerIdsArePositiveAndOfOneSpace) {
+TEST_P(LoopFacade, TimerIdsArePositiveAndOfOneSpace) {
   on_arm([](LoopArm& arm) {
     EventInterface events(arm.loop());
     std::set<TimerId> ids;
@@ -105,7 +105,7 @@ TEST_P(LoopFacade, X04TimerIdsArePositiveAndOfOneSpace) {
   });
 }
 
-TEST_P(LoopFacade, X05ASecondHandlerOfASignalReplacesTheFirst) {
+TEST_P(LoopFacade, ASecondHandlerOfASignalReplacesTheFirst) {
   on_arm([](LoopArm& arm) {
     EventInterface events(arm.loop());
     std::string order;

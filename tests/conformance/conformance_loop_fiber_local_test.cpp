@@ -16,7 +16,7 @@ using loop::Suspension;
 class LoopFiberLocal : public LoopCase {};
 INSTANTIATE_TEST_SUITE_P(Arms, LoopFiberLocal, every_arm(), arm_name);
 
-TEST_P(LoopFiberLocal, testBasic) {
+TEST_P(LoopFiberLocal, EachFiberHasAValueOfItsOwn) {
   on_arm([](LoopArm& arm) {
     int made = 0;
     FiberLocal<int> local([&] { return ++made; });
@@ -30,7 +30,7 @@ TEST_P(LoopFiberLocal, testBasic) {
   });
 }
 
-TEST_P(LoopFiberLocal, testManualClear) {
+TEST_P(LoopFiberLocal, AFiberMayUnsetItsValue) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     FiberLocal<std::string> local([] { return std::string("initial"); });
@@ -57,7 +57,7 @@ TEST_P(LoopFiberLocal, testManualClear) {
   });
 }
 
-TEST_P(LoopFiberLocal, testCallbackFiberClear) {
+TEST_P(LoopFiberLocal, AReusedFiberStartsAnewInEachCallback) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     FiberLocal<int> local([] { return 0; });
@@ -77,7 +77,7 @@ TEST_P(LoopFiberLocal, testCallbackFiberClear) {
   });
 }
 
-TEST_P(LoopFiberLocal, testMicrotaskFiberClear) {
+TEST_P(LoopFiberLocal, AReusedFiberStartsAnewInEachMicrotask) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     FiberLocal<int> local([] { return 0; });
@@ -89,7 +89,7 @@ TEST_P(LoopFiberLocal, testMicrotaskFiberClear) {
   });
 }
 
-TEST_P(LoopFiberLocal, testInitializeWithNull) {
+TEST_P(LoopFiberLocal, AnEmptyValueIsMadeOnce) {
   on_arm([](LoopArm& arm) {
     int made = 0;
     FiberLocal<std::optional<int>> local([&] {

@@ -49,7 +49,7 @@ ForkedEnd end_of_fork(Child child) {
   return end;
 }
 
-TEST_P(LoopFork, X47AChildThatGoesOnInTheLoopIsStoppedAtOnceAndTheParentGoesOn) {
+TEST_P(LoopFork, AChildThatGoesOnInTheLoopIsStoppedAtOnceAndTheParentGoesOn) {
   bool is_child = false;
   int calls = 0;
   ForkedEnd end;
@@ -65,7 +65,7 @@ TEST_P(LoopFork, X47AChildThatGoesOnInTheLoopIsStoppedAtOnceAndTheParentGoesOn) 
   EXPECT_NE(end.said.find("call exec or _exit in the child"), std::string::npos) << end.said;
 }
 
-TEST_P(LoopFork, X48AChildThatCallsExitLeavesTheParentsLoopAlone) {
+TEST_P(LoopFork, AChildThatCallsExitLeavesTheParentsLoopAlone) {
   int calls = 0;
   on_arm([&](LoopArm& arm) {
     arm.loop().delay(1ms, [&] { EXPECT_EQ(end_of_fork([] { ::_exit(0); }).status, 0); });
@@ -82,7 +82,7 @@ TEST_P(LoopFork, X48AChildThatCallsExitLeavesTheParentsLoopAlone) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_P(LoopFork, X49ALoopThatIsMadeInTheChildWorks) {
+TEST_P(LoopFork, ALoopThatIsMadeInTheChildWorks) {
   const auto run_one = [] {
     int calls = 0;
     on_arm([&](LoopArm& arm) {

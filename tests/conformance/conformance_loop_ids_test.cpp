@@ -19,7 +19,7 @@ bool lists(const Loop& loop, CallbackId id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-TEST_P(LoopIds, testExceptionOnEnableNonexistentCallback) {
+TEST_P(LoopIds, EnablingWhatIsNotThereThrows) {
   on_arm([](LoopArm& arm) {
     try {
       arm.loop().enable(kUnknown);
@@ -30,19 +30,19 @@ TEST_P(LoopIds, testExceptionOnEnableNonexistentCallback) {
   });
 }
 
-TEST_P(LoopIds, testSuccessOnDisableNonexistentCallback) {
+TEST_P(LoopIds, DisablingWhatIsNotThereDoesNothing) {
   on_arm([](LoopArm& arm) { EXPECT_NO_THROW(arm.loop().disable(kUnknown)); });
 }
 
-TEST_P(LoopIds, testSuccessOnCancelNonexistentCallback) {
+TEST_P(LoopIds, CancellingWhatIsNotThereDoesNothing) {
   on_arm([](LoopArm& arm) { EXPECT_NO_THROW(arm.loop().cancel(kUnknown)); });
 }
 
-TEST_P(LoopIds, testSuccessOnUnreferenceNonexistentCallback) {
+TEST_P(LoopIds, UnreferencingWhatIsNotThereDoesNothing) {
   on_arm([](LoopArm& arm) { EXPECT_NO_THROW(arm.loop().unreference(kUnknown)); });
 }
 
-TEST_P(LoopIds, testInvalidityOnDefer) {
+TEST_P(LoopIds, ADeferThatRunsIsNoLongerValid) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     const CallbackId id = loop.defer([&](CallbackId self) { loop.enable(self); });
@@ -51,7 +51,7 @@ TEST_P(LoopIds, testInvalidityOnDefer) {
   });
 }
 
-TEST_P(LoopIds, testCallbackRegistrationAndCancellationInfo) {
+TEST_P(LoopIds, ItIsKnownWhatIsListedAndEnabled) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     for (const CallbackKind kind : kEveryKind) {
@@ -74,7 +74,7 @@ TEST_P(LoopIds, testCallbackRegistrationAndCancellationInfo) {
   });
 }
 
-TEST_P(LoopIds, testCallbackReferenceInfo) {
+TEST_P(LoopIds, ItIsKnownWhatIsReferenced) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     for (const CallbackKind kind : kEveryKind) {
@@ -108,7 +108,7 @@ TEST_P(LoopIds, testCallbackReferenceInfo) {
   });
 }
 
-TEST_P(LoopIds, testReflection) {
+TEST_P(LoopIds, EveryKindIsListedInOrderOfRegistration) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     std::vector<CallbackId> expected;

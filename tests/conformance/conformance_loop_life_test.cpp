@@ -19,7 +19,7 @@ void ends_without(LoopArm& arm, CallbackId id, const int& calls) {
   EXPECT_EQ(calls, 0);
 }
 
-TEST_P(LoopLife, testCallbackUnrefRerefRunResult) {
+TEST_P(LoopLife, WhatIsReferencedAgainIsWaitedFor) {
   on_arm([](LoopArm& arm) {
     int calls = 0;
     const CallbackId id = arm.loop().defer([&] { ++calls; });
@@ -31,35 +31,35 @@ TEST_P(LoopLife, testCallbackUnrefRerefRunResult) {
   });
 }
 
-TEST_P(LoopLife, testDeferCallbackUnrefRunResult) {
+TEST_P(LoopLife, AnUnreferencedDeferDoesNotKeepTheLoopAlive) {
   on_arm([](LoopArm& arm) {
     int calls = 0;
     ends_without(arm, arm.loop().defer([&] { ++calls; }), calls);
   });
 }
 
-TEST_P(LoopLife, testDelayCallbackUnrefRunResult) {
+TEST_P(LoopLife, AnUnreferencedDelayDoesNotKeepTheLoopAlive) {
   on_arm([](LoopArm& arm) {
     int calls = 0;
     ends_without(arm, arm.loop().delay(2s, [&] { ++calls; }), calls);
   });
 }
 
-TEST_P(LoopLife, testRepeatCallbackUnrefRunResult) {
+TEST_P(LoopLife, AnUnreferencedRepeatDoesNotKeepTheLoopAlive) {
   on_arm([](LoopArm& arm) {
     int calls = 0;
     ends_without(arm, arm.loop().repeat(2s, [&] { ++calls; }), calls);
   });
 }
 
-TEST_P(LoopLife, testOnReadableCallbackUnrefRunResult) {
+TEST_P(LoopLife, AnUnreferencedReaderDoesNotKeepTheLoopAlive) {
   on_arm([](LoopArm& arm) {
     int calls = 0;
     ends_without(arm, arm.loop().on_readable(arm.never_readable(), [&] { ++calls; }), calls);
   });
 }
 
-TEST_P(LoopLife, testOnWritableCallbackKeepAliveRunResult) {
+TEST_P(LoopLife, AnUnreferencedWriterDoesNotKeepTheLoopAlive) {
   on_arm([](LoopArm& arm) {
     int calls = 0;
     ends_without(arm, arm.loop().on_writable(arm.always_writable(), [&] { ++calls; }), calls);
@@ -86,7 +86,7 @@ struct ThreeAndFour {
   }
 };
 
-TEST_P(LoopLife, testReactorRunsUntilNoCallbacksRemain) {
+TEST_P(LoopLife, RunGoesOnWhileCallbacksAreLeft) {
   on_arm([](LoopArm& arm) {
     ThreeAndFour script;
     script.start(arm);
@@ -95,7 +95,7 @@ TEST_P(LoopLife, testReactorRunsUntilNoCallbacksRemain) {
   });
 }
 
-TEST_P(LoopLife, testReactorRunsUntilNoCallbacksRemainWhenStartedDeferred) {
+TEST_P(LoopLife, RunGoesOnForWhatADeferRegisters) {
   on_arm([](LoopArm& arm) {
     ThreeAndFour script;
     arm.loop().defer([&] { script.start(arm); });
@@ -104,7 +104,7 @@ TEST_P(LoopLife, testReactorRunsUntilNoCallbacksRemainWhenStartedDeferred) {
   });
 }
 
-TEST_P(LoopLife, testRun) {
+TEST_P(LoopLife, RunCallsWhatWasDeferred) {
   on_arm([](LoopArm& arm) {
     int calls = 0;
     arm.loop().defer([&] { ++calls; });

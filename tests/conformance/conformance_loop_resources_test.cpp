@@ -54,7 +54,7 @@ void create_and_run(LoopArm& arm, const StreamPair& pair, CallbackKind kind, int
 }
 
 // The second round must not need more than the first one has left behind.
-TEST_P(LoopMemory, testNoMemoryLeak) {
+TEST_P(LoopMemory, CallbacksThatComeAndGoLeaveNoMemoryBehind) {
   on_arm([](LoopArm& arm) {
     const StreamPair pair = arm.stream_pair();
     arm.write(pair.far, "x");
@@ -78,7 +78,7 @@ TEST_P(LoopMemory, testNoMemoryLeak) {
   });
 }
 
-TEST_P(LoopResources, testHandle) {
+TEST_P(LoopResources, TheDriverGivesItsNativeHandleIfItHasOne) {
   on_arm([](LoopArm& arm) {
     Reactor& reactor = arm.loop().runtime().reactor();
     bool has_handle = false;
@@ -89,7 +89,7 @@ TEST_P(LoopResources, testHandle) {
   });
 }
 
-TEST_P(LoopResources, testSupported) {
+TEST_P(LoopResources, ADriverSaysWhatItCanDo) {
   const std::string_view name = GetParam().driver;
   EXPECT_EQ(loop::supports(name), !name.empty());
   if (name.empty()) return;
@@ -133,7 +133,7 @@ void calls_back(std::unique_ptr<Reactor> reactor) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_P(LoopResources, testGet) {
+TEST_P(LoopResources, TheFactoryMakesADriverThatCallsBack) {
   const std::string driver(GetParam().driver);
   const Variable variable(nullptr);
   calls_back(driver.empty() ? loop::make_reactor() : loop::make_reactor(driver));
@@ -147,7 +147,7 @@ std::vector<loop::Driver> named(std::initializer_list<std::string_view> names) {
   return found;
 }
 
-TEST_P(LoopResources, X36TheFactoryPrefersUvEvEventSelectUnlessItIsTold) {
+TEST_P(LoopResources, TheFactoryPrefersUvEvEventSelectUnlessItIsTold) {
   using loop::detail::choose;
   EXPECT_EQ(choose(named({"uv", "ev", "event", "select"}), nullptr).name, "uv");
   EXPECT_EQ(choose(named({"ev", "event", "select"}), nullptr).name, "ev");

@@ -17,7 +17,7 @@ void suspend_and_resume(LoopArm& arm) {
   EXPECT_EQ(main.suspend_for<int>(), 42);
 }
 
-TEST_P(LoopRun, testRunExecutesEventsUntilExplicitlyStopped) {
+TEST_P(LoopRun, RunGoesOnUntilItIsStopped) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -29,7 +29,7 @@ TEST_P(LoopRun, testRunExecutesEventsUntilExplicitlyStopped) {
   });
 }
 
-TEST_P(LoopRun, testLoopStopPreventsTimerExecution) {
+TEST_P(LoopRun, StopKeepsALaterTimerFromFiring) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -44,7 +44,7 @@ TEST_P(LoopRun, testLoopStopPreventsTimerExecution) {
   });
 }
 
-TEST_P(LoopRun, testRunInFiber) {
+TEST_P(LoopRun, RunInsideACallbackIsRefused) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     bool refused = false;
@@ -61,7 +61,7 @@ TEST_P(LoopRun, testRunInFiber) {
   });
 }
 
-TEST_P(LoopRun, testRunAfterSuspension) {
+TEST_P(LoopRun, RunWorksAfterASuspension) {
   on_arm([](LoopArm& arm) {
     if (arm.refuses_to_suspend_main()) return;
     suspend_and_resume(arm);
@@ -72,7 +72,7 @@ TEST_P(LoopRun, testRunAfterSuspension) {
   });
 }
 
-TEST_P(LoopRun, testSuspensionAfterRun) {
+TEST_P(LoopRun, ASuspensionWorksAfterARun) {
   on_arm([](LoopArm& arm) {
     int calls = 0;
     arm.loop().defer([&] { ++calls; });

@@ -16,7 +16,7 @@ INSTANTIATE_TEST_SUITE_P(Arms, LoopSignals, every_arm(), arm_name);
 class LoopRealSignals : public LoopCase {};
 INSTANTIATE_TEST_SUITE_P(Arms, LoopRealSignals, real_arms(), arm_name);
 
-TEST_P(LoopSignals, testOnSignalCallback) {
+TEST_P(LoopSignals, ASignalIsToldWithItsNumber) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -31,7 +31,7 @@ TEST_P(LoopSignals, testOnSignalCallback) {
   });
 }
 
-TEST_P(LoopSignals, testSignalExecutionOrder) {
+TEST_P(LoopSignals, HandlersOfASignalAreCalledInOrderOfRegistration) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     std::vector<int> order;
@@ -58,7 +58,7 @@ TEST_P(LoopSignals, testSignalExecutionOrder) {
   });
 }
 
-TEST_P(LoopSignals, testAsyncSignals) {
+TEST_P(LoopSignals, ASignalIsDeliveredWhileTheLoopIsBusy) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int ticks = 0;
@@ -85,7 +85,7 @@ TEST_P(LoopSignals, testAsyncSignals) {
 }
 
 // The defers of a tick are the last of the program's code before its poll.
-TEST_P(LoopSignals, X22ASignalRightBeforeTheOnlyPollIsNotLost) {
+TEST_P(LoopSignals, ASignalRightBeforeTheOnlyPollIsNotLost) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -99,7 +99,7 @@ TEST_P(LoopSignals, X22ASignalRightBeforeTheOnlyPollIsNotLost) {
   });
 }
 
-TEST_P(LoopSignals, X23ManyRaisesBeforeATickAreOneCallOfEach) {
+TEST_P(LoopSignals, ManyRaisesBeforeATickAreOneCallOfEach) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     std::vector<int> order;
@@ -120,7 +120,7 @@ TEST_P(LoopSignals, X23ManyRaisesBeforeATickAreOneCallOfEach) {
 
 void disposition_of_before(int) {}
 
-TEST_P(LoopRealSignals, X24TheDispositionFoundBeforeIsRestored) {
+TEST_P(LoopRealSignals, TheDispositionFoundBeforeIsRestored) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     struct sigaction mine = {};
@@ -146,7 +146,7 @@ TEST_P(LoopRealSignals, X24TheDispositionFoundBeforeIsRestored) {
   });
 }
 
-TEST_P(LoopSignals, X25ASignalThatNobodyCanHandleIsRefusedAtTheCall) {
+TEST_P(LoopSignals, ASignalThatNobodyCanHandleIsRefusedAtTheCall) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;

@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(Arms, LoopStreams, every_arm(), arm_name);
 class LoopRealStreams : public LoopCase {};
 INSTANTIATE_TEST_SUITE_P(Arms, LoopRealStreams, real_arms(), arm_name);
 
-TEST_P(LoopStreams, testOnWritableOfDriver) {
+TEST_P(LoopStreams, AWritableDescriptorIsTold) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -36,7 +36,7 @@ TEST_P(LoopStreams, testOnWritableOfDriver) {
   });
 }
 
-TEST_P(LoopStreams, testInitiallyDisabledWrite) {
+TEST_P(LoopStreams, ADisabledWriterIsNotCalled) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -47,7 +47,7 @@ TEST_P(LoopStreams, testInitiallyDisabledWrite) {
   });
 }
 
-TEST_P(LoopStreams, testInitiallyDisabledWriteIsTriggeredOnceEnabled) {
+TEST_P(LoopStreams, AWriterIsCalledOnceItIsEnabled) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -83,15 +83,15 @@ void resumed_once(LoopArm& arm, bool readable) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_P(LoopStreams, testOnReadableOfLoop) {
+TEST_P(LoopStreams, AReaderMayResumeMain) {
   on_arm([](LoopArm& arm) { resumed_once(arm, true); });
 }
 
-TEST_P(LoopStreams, testOnWritableOfLoop) {
+TEST_P(LoopStreams, AWriterMayResumeMain) {
   on_arm([](LoopArm& arm) { resumed_once(arm, false); });
 }
 
-TEST_P(LoopStreams, testStreamWritableIfConnectFails) {
+TEST_P(LoopStreams, AFailedConnectIsWritable) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     const int socket = arm.keep(descriptor_calls().open_refused());
@@ -135,7 +135,7 @@ class ManyDescriptors {
   std::vector<int> open_;
 };
 
-TEST_P(LoopRealStreams, testTooLargeFileDescriptorSet) {
+TEST_P(LoopRealStreams, MoreDescriptorsThanSelectTakesAreRefusedOrServed) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     const ManyDescriptors many;
@@ -162,7 +162,7 @@ TEST_P(LoopRealStreams, testTooLargeFileDescriptorSet) {
   });
 }
 
-TEST_P(LoopStreams, X13AHandlerMayCancelItselfAndUseItsCaptures) {
+TEST_P(LoopStreams, AHandlerMayCancelItselfAndUseItsCaptures) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     for (const CallbackKind kind : kEveryKind) {
@@ -182,7 +182,7 @@ TEST_P(LoopStreams, X13AHandlerMayCancelItselfAndUseItsCaptures) {
   });
 }
 
-TEST_P(LoopStreams, X14AnOldHandlerNeverSeesTheNextDescriptorOfItsNumber) {
+TEST_P(LoopStreams, AnOldHandlerNeverSeesTheNextDescriptorOfItsNumber) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     const StreamPair old = arm.stream_pair();
@@ -247,7 +247,7 @@ class ClosedTooEarly {
 
 void must_not_be_called(CallbackId) { ADD_FAILURE() << "its descriptor was closed"; }
 
-TEST_P(LoopStreams, X37WhatWasNotCancelledIsNotCalledForTheNextDescriptorOfItsNumber) {
+TEST_P(LoopStreams, WhatWasNotCancelledIsNotCalledForTheNextDescriptorOfItsNumber) {
   on_arm([](LoopArm& arm) {
     ClosedTooEarly closed(arm);
     const StreamPair old = arm.stream_pair();
@@ -259,7 +259,7 @@ TEST_P(LoopStreams, X37WhatWasNotCancelledIsNotCalledForTheNextDescriptorOfItsNu
   });
 }
 
-TEST_P(LoopStreams, X38WhatIsReadyIsNotCalledWhenItsDescriptorIsClosedInThatTick) {
+TEST_P(LoopStreams, WhatIsReadyIsNotCalledWhenItsDescriptorIsClosedInThatTick) {
   on_arm([](LoopArm& arm) {
     for (const bool reused : {false, true}) {
       SCOPED_TRACE(reused);
@@ -282,7 +282,7 @@ TEST_P(LoopStreams, X38WhatIsReadyIsNotCalledWhenItsDescriptorIsClosedInThatTick
   });
 }
 
-TEST_P(LoopStreams, X39WhatANumberMeansNowIsWatchedBesideWhatItMeantBefore) {
+TEST_P(LoopStreams, WhatANumberMeansNowIsWatchedBesideWhatItMeantBefore) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     for (const CallbackKind kind : {CallbackKind::Readable, CallbackKind::Writable}) {
@@ -304,7 +304,7 @@ TEST_P(LoopStreams, X39WhatANumberMeansNowIsWatchedBesideWhatItMeantBefore) {
   });
 }
 
-TEST_P(LoopStreams, X15ARegularFileIsRefusedAtTheCall) {
+TEST_P(LoopStreams, ARegularFileIsRefusedAtTheCall) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     const int file = arm.keep(descriptor_calls().open_file());
@@ -319,7 +319,7 @@ TEST_P(LoopStreams, X15ARegularFileIsRefusedAtTheCall) {
   });
 }
 
-TEST_P(LoopStreams, X16TheEndOfThePeerIsReadableAndHangUpIsWritableToo) {
+TEST_P(LoopStreams, TheEndOfThePeerIsReadableAndHangUpIsWritableToo) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     const StreamPair pair = arm.stream_pair();

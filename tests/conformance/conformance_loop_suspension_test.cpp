@@ -39,7 +39,7 @@ class Waiting {
   std::string value_;
 };
 
-TEST_P(LoopSuspension, testSuspensionWithinFiber) {
+TEST_P(LoopSuspension, AMicrotaskMaySuspend) {
   on_arm([](LoopArm& arm) {
     Waiting waiting(arm.loop());
     arm.loop().queue([&] { waiting(); });
@@ -48,7 +48,7 @@ TEST_P(LoopSuspension, testSuspensionWithinFiber) {
   });
 }
 
-TEST_P(LoopSuspension, testDoubleResumeWithinFiber) {
+TEST_P(LoopSuspension, ASecondResumeIsAnError) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int resumed = 0;
@@ -72,7 +72,7 @@ TEST_P(LoopSuspension, testDoubleResumeWithinFiber) {
   });
 }
 
-TEST_P(LoopSuspension, testSuspensionWithinCallback) {
+TEST_P(LoopSuspension, ACallbackMaySuspend) {
   on_arm([](LoopArm& arm) {
     Waiting waiting(arm.loop());
     arm.loop().defer([&] { waiting(); });
@@ -82,7 +82,7 @@ TEST_P(LoopSuspension, testSuspensionWithinCallback) {
 }
 
 // Memory is looked at after a tenth of the way, and must be the same at its end.
-TEST_P(LoopSuspensionMemory, testSuspensionWithinCallbackGarbageCollection) {
+TEST_P(LoopSuspensionMemory, SuspensionsOfACallbackLeaveNoMemoryBehind) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     constexpr int kSuspensions = 10'000;
@@ -102,7 +102,7 @@ TEST_P(LoopSuspensionMemory, testSuspensionWithinCallbackGarbageCollection) {
   });
 }
 
-TEST_P(LoopSuspension, testSuspensionWithinQueue) {
+TEST_P(LoopSuspension, AMicrotaskOfACallbackMaySuspend) {
   on_arm([](LoopArm& arm) {
     Waiting waiting(arm.loop());
     arm.loop().defer([&] { arm.loop().queue([&] { waiting(); }); });
@@ -111,7 +111,7 @@ TEST_P(LoopSuspension, testSuspensionWithinQueue) {
   });
 }
 
-TEST_P(LoopSuspension, testSuspensionThrowingErrorViaInterrupt) {
+TEST_P(LoopSuspension, AnErrorInterruptsASuspendedMain) {
   on_arm([](LoopArm& arm) {
     if (arm.refuses_to_suspend_main()) return;
     Loop& loop = arm.loop();
@@ -128,7 +128,7 @@ TEST_P(LoopSuspension, testSuspensionThrowingErrorViaInterrupt) {
   });
 }
 
-TEST_P(LoopSuspension, testFiberReuse) {
+TEST_P(LoopSuspension, CallbacksOfATickShareAFiber) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     std::vector<CoroutineBase*> fibers;
@@ -140,7 +140,7 @@ TEST_P(LoopSuspension, testFiberReuse) {
   });
 }
 
-TEST_P(LoopSuspension, X27TheResumerGoesOnBeforeTheResumed) {
+TEST_P(LoopSuspension, TheResumerGoesOnBeforeTheResumed) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     std::string order;
@@ -160,7 +160,7 @@ TEST_P(LoopSuspension, X27TheResumerGoesOnBeforeTheResumed) {
   });
 }
 
-TEST_P(LoopSuspension, X28ResumptionsAndMicrotasksAreOneLine) {
+TEST_P(LoopSuspension, ResumptionsAndMicrotasksAreOneLine) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     std::string order;
@@ -185,7 +185,7 @@ TEST_P(LoopSuspension, X28ResumptionsAndMicrotasksAreOneLine) {
   });
 }
 
-TEST_P(LoopSuspension, X29TheLoopEndsUnderASuspendedMain) {
+TEST_P(LoopSuspension, TheLoopEndsUnderASuspendedMain) {
   on_arm([](LoopArm& arm) {
     if (arm.refuses_to_suspend_main()) return;
     Loop& loop = arm.loop();
@@ -220,7 +220,7 @@ TEST_P(LoopSuspension, X29TheLoopEndsUnderASuspendedMain) {
   });
 }
 
-TEST_P(LoopSuspension, X30StopUnderASuspendedMain) {
+TEST_P(LoopSuspension, StopUnderASuspendedMain) {
   on_arm([](LoopArm& arm) {
     if (arm.refuses_to_suspend_main()) return;
     Loop& loop = arm.loop();
@@ -235,7 +235,7 @@ TEST_P(LoopSuspension, X30StopUnderASuspendedMain) {
   });
 }
 
-TEST_P(LoopSuspension, X31WhatWasReadyWhenMainWasResumedComesFirst) {
+TEST_P(LoopSuspension, WhatWasReadyWhenMainWasResumedComesFirst) {
   on_arm([](LoopArm& arm) {
     if (arm.refuses_to_suspend_main()) return;
     Loop& loop = arm.loop();

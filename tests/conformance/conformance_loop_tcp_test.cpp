@@ -42,7 +42,7 @@ class OneConnection {
   TcpServer server_;
 };
 
-TEST_P(LoopTcp, X32FullOnceForEachCrossingAndDrainOnceAtTheLowMark) {
+TEST_P(LoopTcp, FullOnceForEachCrossingAndDrainOnceAtTheLowMark) {
   on_arm([](LoopArm& arm) {
     std::string order;
     const std::string chunk(64 * 1024, 'x');
@@ -69,7 +69,7 @@ TEST_P(LoopTcp, X32FullOnceForEachCrossingAndDrainOnceAtTheLowMark) {
   });
 }
 
-TEST_P(LoopTcp, X33CloseSendsWhatIsQueuedAndRefusesTheRest) {
+TEST_P(LoopTcp, CloseSendsWhatIsQueuedAndRefusesTheRest) {
   on_arm([](LoopArm& arm) {
     constexpr std::size_t kBytes = std::size_t{5} << 20;
     std::size_t received = 0;
@@ -95,7 +95,7 @@ TEST_P(LoopTcp, X33CloseSendsWhatIsQueuedAndRefusesTheRest) {
   });
 }
 
-TEST_P(LoopTcp, X46APeerThatGoesOnSendingGetsAllThatWasQueuedBeforeTheClose) {
+TEST_P(LoopTcp, APeerThatGoesOnSendingGetsAllThatWasQueuedBeforeTheClose) {
   on_arm([](LoopArm& arm) {
     constexpr std::size_t kBytes = std::size_t{512} << 10;
     std::string order;
@@ -165,7 +165,7 @@ std::string header(std::uint32_t length) {
   return bytes;
 }
 
-TEST_P(LoopTcp, X34AFrameThatIsNoneBreaksTheConnection) {
+TEST_P(LoopTcp, AFrameThatIsNoneBreaksTheConnection) {
   on_arm([](LoopArm& arm) {
     const auto by_length = [] { return std::make_unique<LengthFraming>(); };
     for (const std::uint32_t length : {0u, 1u, 2u, 3u, 1001u, 0xffff'ffffu}) {
@@ -181,7 +181,7 @@ TEST_P(LoopTcp, X34AFrameThatIsNoneBreaksTheConnection) {
   });
 }
 
-TEST_P(LoopTcp, X35ASilentPeerIsPingedAndThenTakenForDead) {
+TEST_P(LoopTcp, ASilentPeerIsPingedAndThenTakenForDead) {
   on_arm([](LoopArm& arm) {
     std::string order;
     Instant established;
@@ -216,7 +216,7 @@ TEST_P(LoopTcp, X35ASilentPeerIsPingedAndThenTakenForDead) {
 const std::array<std::function<void()>, 3> kThrowers = {
     [] { throw Planned("planned"); }, [] { throw 42; }, [] { throw Cancellation("planned"); }};
 
-TEST_P(LoopTcp, X40WhateverAHandlerThrowsEndsItsConnectionOrIsTheLoops) {
+TEST_P(LoopTcp, WhateverAHandlerThrowsEndsItsConnectionOrIsTheLoops) {
   on_arm([](LoopArm& arm) {
     const CallbackId too_long = arm.loop().delay(5s, [&] {
       ADD_FAILURE() << "a connection has come to a standstill";
@@ -276,7 +276,7 @@ class ThrowingFraming final : public Framing {
   bool in_header_;
 };
 
-TEST_P(LoopTcp, X41WhateverAFramingThrowsBreaksTheConnection) {
+TEST_P(LoopTcp, WhateverAFramingThrowsBreaksTheConnection) {
   on_arm([](LoopArm& arm) {
     for (const bool in_header : {true, false}) {
       breaks(

@@ -22,7 +22,7 @@ auto note(Order& order, std::string name) {
 
 // Tick 1: the defers that are enabled. Tick 2: what they registered, and only now the timers that
 // are due; the later ones of those each in a tick of its own, as its deadline has it.
-TEST_P(LoopTicks, testExecutionOrderGuarantees) {
+TEST_P(LoopTicks, ATickCallsWhatIsDueInTheOrderOfTheContract) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     Order order;
@@ -59,7 +59,7 @@ TEST_P(LoopTicks, testExecutionOrderGuarantees) {
   });
 }
 
-TEST_P(LoopTicks, testDisabledDeferReenableInSubsequentTick) {
+TEST_P(LoopTicks, ADisabledDeferRunsInTheTickAfterItIsEnabled) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     Order order;
@@ -76,7 +76,7 @@ TEST_P(LoopTicks, testDisabledDeferReenableInSubsequentTick) {
   });
 }
 
-TEST_P(LoopTicks, testEnablingAllowsSubsequentInvocation) {
+TEST_P(LoopTicks, WhatIsEnabledAgainIsCalled) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -90,7 +90,7 @@ TEST_P(LoopTicks, testEnablingAllowsSubsequentInvocation) {
   });
 }
 
-TEST_P(LoopTicks, testDisablingPreventsSubsequentInvocation) {
+TEST_P(LoopTicks, WhatIsDisabledIsNotCalled) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -101,7 +101,7 @@ TEST_P(LoopTicks, testDisablingPreventsSubsequentInvocation) {
   });
 }
 
-TEST_P(LoopTicks, testImmediateExecution) {
+TEST_P(LoopTicks, ADeferRunsInTheNextTick) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -112,7 +112,7 @@ TEST_P(LoopTicks, testImmediateExecution) {
   });
 }
 
-TEST_P(LoopTicks, testImmediatelyCallbacksDoNotRecurseInSameTick) {
+TEST_P(LoopTicks, ADeferOfADeferWaitsForTheNextTick) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int outer = 0;
@@ -128,7 +128,7 @@ TEST_P(LoopTicks, testImmediatelyCallbacksDoNotRecurseInSameTick) {
   });
 }
 
-TEST_P(LoopTicks, testCancelRemovesCallback) {
+TEST_P(LoopTicks, WhatIsCancelledIsNotCalled) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -140,7 +140,7 @@ TEST_P(LoopTicks, testCancelRemovesCallback) {
   });
 }
 
-TEST_P(LoopTicks, testMicrotaskExecutedImmediatelyAfterCallback) {
+TEST_P(LoopTicks, AMicrotaskRunsRightAfterTheCallbackThatQueuedIt) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     Order order;
@@ -165,7 +165,7 @@ TEST_P(LoopTicks, testMicrotaskExecutedImmediatelyAfterCallback) {
 }
 
 // What a task was given dies as soon as the task lets go of it, and not with the queue.
-TEST_P(LoopTicks, testMicrotaskExecutionDoesNotKeepReferenceToArgs) {
+TEST_P(LoopTicks, AMicrotaskLetsGoOfWhatItHasCaptured) {
   on_arm([](LoopArm& arm) {
     auto argument = std::make_shared<int>(1);
     const std::weak_ptr<int> watched = argument;
@@ -181,7 +181,7 @@ TEST_P(LoopTicks, testMicrotaskExecutionDoesNotKeepReferenceToArgs) {
   });
 }
 
-TEST_P(LoopTicks, testTimerParameterOrder) {
+TEST_P(LoopTicks, ATimersFunctionIsGivenItsIdentifier) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     std::vector<CallbackId> given;
@@ -197,7 +197,7 @@ TEST_P(LoopTicks, testTimerParameterOrder) {
   });
 }
 
-TEST_P(LoopTicks, testStreamParameterOrder) {
+TEST_P(LoopTicks, AStreamsFunctionIsGivenItsIdentifierAndDescriptor) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     const int stream = arm.always_writable();
@@ -214,7 +214,7 @@ TEST_P(LoopTicks, testStreamParameterOrder) {
   });
 }
 
-TEST_P(LoopTicks, testOptionalCallbackDataPassedOnInvocation) {
+TEST_P(LoopTicks, AFunctionKeepsWhatItHasCaptured) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     Order order;

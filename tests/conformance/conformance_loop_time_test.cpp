@@ -13,7 +13,7 @@ namespace {
 class LoopTime : public LoopCase {};
 INSTANTIATE_TEST_SUITE_P(Arms, LoopTime, every_arm(), arm_name);
 
-TEST_P(LoopTime, testCorrectTimeoutIfBlockingBeforeActivate) {
+TEST_P(LoopTime, ATimerCountsFromItsCallAndNotFromItsTick) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     Instant created;
@@ -29,7 +29,7 @@ TEST_P(LoopTime, testCorrectTimeoutIfBlockingBeforeActivate) {
   });
 }
 
-TEST_P(LoopTime, testLoopDoesNotBlockOnNegativeTimerExpiration) {
+TEST_P(LoopTime, ATimerThatIsOverdueIsNotWaitedFor) {
   on_arm([](LoopArm& arm) {
     int calls = 0;
     arm.loop().delay(1ms, [&] { ++calls; });
@@ -41,7 +41,7 @@ TEST_P(LoopTime, testLoopDoesNotBlockOnNegativeTimerExpiration) {
   });
 }
 
-TEST_P(LoopTime, testShortTimerDoesNotBlockOtherTimers) {
+TEST_P(LoopTime, AShortRepeatLetsOtherTimersFire) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     const Instant began = now();
@@ -59,7 +59,7 @@ TEST_P(LoopTime, testShortTimerDoesNotBlockOtherTimers) {
 
 constexpr Duration kMax = std::chrono::nanoseconds::max();
 
-TEST_P(LoopTime, testLargeDelayTimer) {
+TEST_P(LoopTime, AnEndlessDelayNeverFires) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -71,7 +71,7 @@ TEST_P(LoopTime, testLargeDelayTimer) {
   });
 }
 
-TEST_P(LoopTime, testLargeRepeatTimer) {
+TEST_P(LoopTime, AnEndlessRepeatNeverFires) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     int calls = 0;
@@ -84,7 +84,7 @@ TEST_P(LoopTime, testLargeRepeatTimer) {
 }
 
 // The queue is the runtime's and hidden, so the order in which it gives timers up is looked at.
-TEST_P(LoopTime, testHeapOrder) {
+TEST_P(LoopTime, TimersFireInTheOrderOfTheirDeadlines) {
   on_arm([](LoopArm& arm) {
     Loop& loop = arm.loop();
     const std::vector<int> values = {9, 2, 4,  1, 13, 2, 6, 6, 12, 1, 3,  11, 8, 7,
@@ -105,7 +105,7 @@ TEST_P(LoopTime, testHeapOrder) {
   });
 }
 
-TEST_P(LoopTime, testDelayWithNegativeDelay) {
+TEST_P(LoopTime, ANegativeDelayIsRefused) {
   on_arm([](LoopArm& arm) {
     EXPECT_THROW(arm.loop().delay(-1ns, [] {}), UsageError);
     EXPECT_THROW(arm.loop().delay(-0.5, [] {}), UsageError);
@@ -114,7 +114,7 @@ TEST_P(LoopTime, testDelayWithNegativeDelay) {
   });
 }
 
-TEST_P(LoopTime, testRepeatWithNegativeInterval) {
+TEST_P(LoopTime, ANegativeIntervalIsRefused) {
   on_arm([](LoopArm& arm) {
     EXPECT_THROW(arm.loop().repeat(-1ns, [] {}), UsageError);
     EXPECT_THROW(arm.loop().repeat(-0.5, [] {}), UsageError);

@@ -2,7 +2,7 @@
 #pragma once
 
 // What the cases of the callback loop's conformance list are made of. Each runs on every arm that
-// has it, as Arms/Suite.name/arm; the names are the list's.
+// has it, as Arms/Suite.name/arm; loop_cases.tsv has their names in the list.
 
 #include <gtest/gtest.h>
 
