@@ -4,7 +4,7 @@
 # one: most of a source's time goes to what it includes. So names in the anonymous namespaces of a
 # folder differ. Each source includes what it uses all the same: `debug` compiles them one by one.
 
-# fermata_unity_by_folder(<target>)
+# fermata_unity_by_folder(<target> [<size>]): with a size, so many sources of a folder at a time.
 function(fermata_unity_by_folder target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
@@ -12,6 +12,12 @@ function(fermata_unity_by_folder target)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
     string(MAKE_C_IDENTIFIER "${folder}" group)
+    if(ARGC GREATER 1)
+      math(EXPR number "${number_of_${group}} + 0")
+      math(EXPR number_of_${group} "${number} + 1")
+      math(EXPR part "${number} / ${ARGV1}")
+      string(APPEND group "_${part}")
+    endif()
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
   endforeach()
 endfunction()

@@ -156,7 +156,7 @@ LEGAL = [
     ("runtime/fermata/base/a.hpp", "#if defined(__SIMD__) || defined(__SANITIZE_ADDRESS__)"),
     ("runtime/fermata/core/runtime.hpp", "thread_local int x;"),
     ("sim/fermata/sim/run/environment.cpp", 'auto x = std::getenv("FERMATA_SEED");'),
-    ("tests/unit/core_a_test.cpp", "std::mt19937 engine(1);"),
+    ("tests/unit/core/a_test.cpp", "std::mt19937 engine(1);"),
     (
         "runtime/fermata/os/a.cpp",
         "A& f() { static auto* const a = new A; static int n = 0; return *a; }",

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace fermata::sim {
+namespace {
+
+constexpr std::uint64_t kReader = 11;
+constexpr std::uint64_t kWriter = 22;
+constexpr std::array<std::uint64_t, 2> kBoth = {kReader, kWriter};
+
+/// Answers everything with 1.
+class Contrary final : public Strategy {
+ public:
+  std::string name() const override { return "contrary"; }
+  void begin_run(std::uint64_t) override {}
+  std::size_t pick(const Candidates&) override { return 1; }
+  std::uint64_t draw(Stream, std::uint64_t, std::uint64_t) override { return 1; }
+  std::uint64_t draw_rarely(Stream, std::uint64_t, std::uint64_t, Odds) override { return 1; }
+};
+
+std::vector<Decision> copy_of(const Decisions& decisions) {
+  return {decisions.log().recorded().begin(), decisions.log().recorded().end()};
+}
+
+TEST(Decisions, RecordThePathOfTheCoroutineThatWasChosen) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  EXPECT_EQ(decisions.pick(Candidates(kBoth)), 1u);
+  ASSERT_EQ(decisions.log().recorded().size(), 1u);
+  const Decision& decision = decisions.log().recorded().front();
+  EXPECT_TRUE(decision.is_pick);
+  EXPECT_EQ(decision.value, kWriter);
+  EXPECT_EQ(decision.subject, kReader);
+}
+
+TEST(Decisions, DoNotRecordCalmAnswers) {
+  const auto strategy = make_strategy("calm");
+  Decisions decisions(*strategy);
+  decisions.begin(1);
+  decisions.pick(Candidates(kBoth));
+  decisions.draw(Stream::Network, key_of("latency"), 100);
+  EXPECT_FALSE(decisions.chance(Stream::Fault, key_of("reset"), Odds{1, 1}));
+  EXPECT_TRUE(decisions.log().recorded().empty());
+  EXPECT_EQ(decisions.log().draws(), 3u);
+}
+
+TEST(Decisions, GiveEveryDrawAKeyOfItsOwn) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  decisions.draw(Stream::Time, key_of("loss"), 10);
+  decisions.pick(Candidates(kBoth));
+  decisions.pick(Candidates(kBoth));
+  for (const Decision& a : decisions.log().recorded()) {
+    for (const Decision& b : decisions.log().recorded()) {
+      if (&a != &b) {
+        EXPECT_NE(a.key, b.key);
+      }
+    }
+  }
+}
+
+TEST(Decisions, GiveKeysThatOtherDrawsDoNotChange) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  const std::uint64_t alone = decisions.log().recorded().back().key;
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("latency"), 10);
+  decisions.pick(Candidates(kBoth));
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  EXPECT_EQ(decisions.log().recorded().back().key, alone);
+}
+
+TEST(Decisions, NeverLetOneStreamShiftAnother) {
+  const auto strategy = make_strategy("random");
+  Decisions decisions(*strategy);
+  const auto network = [&](bool with_time) {
+    decisions.begin(7);
+    std::vector<std::uint64_t> values;
+    for (int i = 0; i < 100; ++i) {
+      if (with_time) decisions.draw(Stream::Time, key_of("late"), 1'000);
+      values.push_back(decisions.draw(Stream::Network, key_of("latency"), 1'000'000));
+    }
+    return values;
+  };
+  EXPECT_EQ(network(false), network(true));
+}
+
+TEST(Decisions, BeginEveryRunAfresh) {
+  const auto strategy = make_strategy("random");
+  Decisions decisions(*strategy);
+  const auto run = [&](std::uint64_t seed) {
+    decisions.begin(seed);
+    const std::uint64_t path = decisions.spawn_path(0, "main");
+    for (int i = 0; i < 50; ++i) {
+      decisions.pick(Candidates(kBoth));
+      decisions.draw(Stream::Fault, path, 3);
+    }
+    return copy_of(decisions);
+  };
+  const std::vector<Decision> first = run(5);
+  EXPECT_NE(run(6), first);
+  EXPECT_EQ(run(5), first);
+}
+
+TEST(Decisions, TellSiblingsOfTheSameNameApart) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  decisions.begin(1);
+  const std::uint64_t first = decisions.spawn_path(1, "worker");
+  const std::uint64_t second = decisions.spawn_path(1, "worker");
+  EXPECT_NE(first, second);
+  decisions.begin(1);
+  decisions.spawn_path(2, "worker");
+  decisions.spawn_path(1, "other");
+  EXPECT_EQ(decisions.spawn_path(1, "worker"), first);
+  EXPECT_EQ(decisions.spawn_path(1, "worker"), second);
+}
+
+TEST(Decisions, RememberWhereCoroutinesComeFromUnderAnyName) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  decisions.names().set_wanted(true);
+  decisions.begin(1);
+  const std::uint64_t main = decisions.spawn_path(0, "main");
+  decisions.spawn_path(main, "reader");
+  const std::uint64_t writer = decisions.spawn_path(main, "writer");
+  EXPECT_EQ(decisions.names().origins().at(writer), (Origin{main, 1}));
+  decisions.begin(1);
+  EXPECT_TRUE(decisions.names().origins().empty());
+}
+
+TEST(Decisions, RememberCalmPicksToo) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  decisions.names().set_wanted(true);
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("latency"), 10);
+  decisions.pick(Candidates(kBoth));
+  ASSERT_EQ(decisions.log().pick_records().size(), 1u);
+  const PickRecord& pick = decisions.log().pick_records().front();
+  EXPECT_EQ(pick.chosen, 0u);
+  EXPECT_EQ(pick.candidates, std::vector<std::uint64_t>(std::begin(kBoth), std::end(kBoth)));
+}
+
+TEST(Decisions, TellEachThatIsNotCalmAtOnce) {
+  struct Listener final : DecisionListener {
+    std::vector<Decision> heard;
+    void decided(const Decision& decision) override { heard.push_back(decision); }
+  } listener;
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.log().set_listener(&listener);
+  decisions.begin(1);
+  decisions.pick(Candidates(kBoth));
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  EXPECT_EQ(listener.heard, copy_of(decisions));
+  EXPECT_EQ(listener.heard.size(), 2u);
+}
+
+TEST(Decisions, KeepNamesOnlyWhenSomebodyReadsThem) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  decisions.begin(1);
+  decisions.spawn_path(0, "silent");
+  EXPECT_TRUE(decisions.names().all().empty());
+  decisions.names().set_wanted(true);
+  decisions.begin(1);
+  decisions.spawn_path(1, "worker");
+  EXPECT_EQ(name_of(decisions.spawn_path(1, "worker"), decisions.names().all()), "'worker #2'");
+}
+
+TEST(Decisions, MakeTheNameOfAKeyOnlyWhenSomebodyReadsIt) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  int made = 0;
+  const auto name = [&] { return "latency " + std::to_string(++made); };
+  EXPECT_EQ(decisions.named(5, name), 5u);
+  EXPECT_EQ(made, 0);
+  decisions.names().set_wanted(true);
+  EXPECT_EQ(decisions.named(5, name), 5u);
+  EXPECT_EQ(name_of(5, decisions.names().all()), "'latency 1'");
+}
+
+// A program of two coroutines and a link, as far as the chooser can see.
+struct Program {
+  int draws = 3;
+
+  std::vector<std::uint64_t> run(Decisions& decisions) const {
+    std::vector<std::uint64_t> answers;
+    for (int i = 0; i < draws; ++i) {
+      answers.push_back(decisions.pick(Candidates(kBoth)));
+      answers.push_back(decisions.draw(Stream::Network, key_of("latency"), 10));
+      answers.push_back(decisions.draw_rarely(Stream::Fault, key_of("reset"), 4, Odds{1, 2}));
+    }
+    decisions.end();
+    return answers;
+  }
+};
+
+Replay recorded_replay(const Decisions& decisions, ReplayMode mode) {
+  return Replay(copy_of(decisions), decisions.log().draws(), decisions.names().all(), mode);
+}
+
+TEST(Replay, GivesTheSameAnswersAgain) {
+  const auto strategy = make_strategy("random");
+  Decisions decisions(*strategy);
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    decisions.begin(seed);
+    const auto answers = Program{20}.run(decisions);
+    const auto tape = copy_of(decisions);
+    for (const ReplayMode mode : {ReplayMode::Strict, ReplayMode::Best}) {
+      Replay replay(tape, decisions.log().draws(), {}, mode);
+      decisions.begin_replay(replay);
+      EXPECT_EQ(Program{20}.run(decisions), answers);
+      EXPECT_EQ(copy_of(decisions), tape);
+      EXPECT_FALSE(replay.divergence());
+      EXPECT_EQ(replay.matched(), tape.size());
+    }
+  }
+}
+
+TEST(Replay, ReportsTheFirstDivergenceWhenStrict) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("latency"), 10);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  Replay replay = recorded_replay(decisions, ReplayMode::Strict);
+
+  decisions.begin_replay(replay);
+  EXPECT_EQ(decisions.draw(Stream::Network, key_of("latency"), 10), 1u);
+  EXPECT_EQ(decisions.draw(Stream::Time, key_of("late"), 7), 0u);
+  EXPECT_EQ(decisions.draw(Stream::Network, key_of("loss"), 10), 0u);
+  decisions.end();
+  ASSERT_TRUE(replay.divergence());
+  const std::string loss = name_of(key_of("loss"), {});
+  const std::string late = name_of(key_of("late"), {});
+  EXPECT_EQ(replay.divergence()->expected, "draw 1 (network " + loss + " is 1, below 10)");
+  EXPECT_EQ(replay.divergence()->got, "draw 1 (time " + late + ", below 7)");
+}
+
+TEST(Replay, DivergesAtAValueThatTheDrawCannotHave) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  std::vector<Decision> tape = copy_of(decisions);
+  tape.front().value = 10;
+  Replay replay(tape, 1, {}, ReplayMode::Strict);
+
+  decisions.begin_replay(replay);
+  EXPECT_EQ(decisions.draw(Stream::Network, key_of("loss"), 10), 0u);
+  EXPECT_TRUE(replay.divergence());
+  EXPECT_EQ(replay.matched(), 0u);
+}
+
+TEST(Replay, DivergesAtACoroutineThatIsNoCandidate) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.pick(Candidates(kBoth));
+  Replay replay = recorded_replay(decisions, ReplayMode::Strict);
+
+  decisions.begin_replay(replay);
+  constexpr std::array<std::uint64_t, 2> kOthers = {kReader, 33};
+  EXPECT_EQ(decisions.pick(Candidates(kOthers)), 0u);
+  ASSERT_TRUE(replay.divergence());
+  EXPECT_NE(replay.divergence()->got.find("0x16 is no candidate"), std::string::npos)
+      << replay.divergence()->text();
+}
+
+TEST(Replay, DivergesWhenTheRunEndsTooEarlyOrTooLate) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  Program{3}.run(decisions);
+  Replay replay = recorded_replay(decisions, ReplayMode::Strict);
+
+  decisions.begin_replay(replay);
+  Program{2}.run(decisions);
+  ASSERT_TRUE(replay.divergence());
+  EXPECT_EQ(replay.divergence()->got, "the end of the run after 6 draws");
+
+  decisions.begin_replay(replay);
+  Program{4}.run(decisions);
+  ASSERT_TRUE(replay.divergence());
+  EXPECT_EQ(replay.divergence()->expected, "the end of the run after 9 draws");
+}
+
+TEST(Replay, TakesWhatMatchesWhenBest) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.draw(Stream::Network, key_of("latency"), 10);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  decisions.draw(Stream::Network, key_of("loss"), 10);
+  Replay replay = recorded_replay(decisions, ReplayMode::Best);
+
+  decisions.begin_replay(replay);
+  EXPECT_EQ(decisions.draw(Stream::Time, key_of("new"), 10), 0u);
+  EXPECT_EQ(decisions.draw(Stream::Network, key_of("loss"), 10), 1u);
+  EXPECT_EQ(decisions.draw(Stream::Network, key_of("latency"), 10), 1u);
+  decisions.end();
+  EXPECT_EQ(replay.summary(), "2 of 3 decisions matched");
+  EXPECT_FALSE(replay.divergence());
+}
+
+TEST(Replay, GrantsAWishOnceAndNotBeforeItsTime) {
+  const auto strategy = make_strategy("calm");
+  Decisions decisions(*strategy);
+  Replay replay({}, 0, {}, ReplayMode::Best);
+  replay.set_wishes({Wish{kWriter, 2}});
+  for (int run = 0; run < 2; ++run) {
+    decisions.begin_replay(replay);
+    std::vector<std::size_t> picks;
+    for (int i = 0; i < 5; ++i) picks.push_back(decisions.pick(Candidates(kBoth)));
+    EXPECT_EQ(picks, (std::vector<std::size_t>{0, 0, 1, 0, 0}));
+  }
+}
+
+TEST(Replay, LeavesTheRestToTheStrategy) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  Replay replay({}, 0, {}, ReplayMode::Best);
+  decisions.begin_replay(replay, 3, 7);
+  std::vector<std::uint64_t> answers;
+  for (int i = 0; i < 5; ++i) {
+    answers.push_back(decisions.draw(Stream::Network, key_of("loss"), 10));
+  }
+  EXPECT_EQ(answers, (std::vector<std::uint64_t>{0, 0, 0, 1, 1}));
+  EXPECT_FALSE(replay.divergence());
+}
+
+}  // namespace
+}  // namespace fermata::sim
