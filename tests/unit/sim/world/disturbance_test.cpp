@@ -274,7 +274,7 @@ TEST_F(DisturbanceTest, ACrashDoesTheSameInAWorldThatHasRunBefore) {
     world_->at(3ms, [&] { machine.crash(); });
     world_->at(5ms, [&] { machine.restart(); });
     run();
-    return std::pair(world_->trace_hash(), decisions_->draws());
+    return std::pair(world_->trace_hash(), decisions_->log().draws());
   };
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     begin(seed, only(Fault::Pause));
