@@ -12,6 +12,7 @@ limit too, against raw: a lame one would flatter.
 import argparse
 import collections
 import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 
+import building
 import drivers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -63,6 +65,7 @@ LIMITS = {
     "idle_connection/15000": 1.3,
     "processes/2": 1.9,
     "linearizability/10000": 20.0,
+    **building.LIMITS,
     "cancelled_timers": 1.5,  # beside the queue of timers alone
     "loop_timers_uv/1000": 1.2,
     "loop_pipes_uv/1": 2.0,
@@ -275,6 +278,13 @@ class Processes:
             yield Sample("processes/2", contestant, rate, "/s")
 
 
+class Building(building.Building):
+    """Compilers instead of contestants."""
+
+    def samples(self):
+        return itertools.starmap(Sample, super().samples())
+
+
 class Programs:
     """Programs that do one thing with sockets, files or databases and print one number."""
 
@@ -449,6 +459,7 @@ def main():
             Echo(options.build, wanted),
             Programs(options.build, wanted, cleanup),
             Processes(options.build, wanted),
+            Building(wanted),
         ]
         table = measure(contestants, options.rounds)
     rows = [*judged(table), *growth(table), *missing(table, wanted)]

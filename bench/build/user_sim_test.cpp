@@ -2,11 +2,9 @@
 
 // A small simulated test, as a user of the library writes it: what does it cost to compile?
 
-#include <chrono>
+#include <fermata/sim.hpp>
 
-#include "fermata/core/spawn.hpp"
-#include "fermata/core/suspend.hpp"
-#include "fermata/sim/run/sim_test.hpp"
+#include <chrono>
 
 SIM_TEST(User, AddsUp) {
   int sum = 0;
