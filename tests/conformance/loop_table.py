@@ -6,8 +6,9 @@ Usage: loop_table.py --binaries BUILD --arms ARM,ARM,...
        loop_table.py --self-test
 
 Runs conformance_loop_test of a build, once for each arm, and prints a table of the cases in
-loop_cases.tsv against the arms. A case has a name in the list, and that of the test that is it. Fails when a case fails, is missing on an arm that its row
-does not leave out, or is not in the list, and when there are other arms than those that are named.
+loop_cases.tsv against the arms. A case has a name in the list, and that of the test that is it.
+Fails when a case fails, is missing on an arm that its row does not leave out, or is not in the
+list, and when there are other arms than those that are named.
 """
 
 import argparse
