@@ -16,7 +16,6 @@ void DecisionLog::begin() {
 void DecisionLog::add(const Draw& draw, std::uint64_t value, Instant at) {
   FERMATA_ASSERT(draw.is_pick || value != 0);
   FERMATA_ASSERT(draw.index == draws_);
-  FERMATA_ASSERT(recorded_.empty() || recorded_.back().index < draw.index);
   recorded_.push_back(Decision{.index = draw.index,
                                .key = draw.key,
                                .bound = draw.bound,
