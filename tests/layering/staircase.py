@@ -88,7 +88,7 @@ LIBRARIES = {
     "uv.h": ("runtime/uv", "tests", "examples", "bench"),
     "ev.h": ("runtime/poll", "bench"),
     "event2/": ("runtime/poll", "bench"),
-    "gtest/": ("sim/run", "sim/fuzz", "laws", "tests", "examples"),
+    "gtest/": ("sim/run", "sim/fuzz", "laws", "tests", "examples", "bench"),
     "rapidcheck": ("sim/property", "laws", "tests"),
     "benchmark/": ("bench",),
 }
