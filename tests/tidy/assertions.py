@@ -30,6 +30,7 @@ CHECK = re.compile(r"\b(FERMATA_(?:ASSERT|REQUIRE|VERIFY)|complain|broken)\s*(\(
 INVARIANT = re.compile(r'\s*"[A-Z0-9-]+"')
 CONSTANT = re.compile(r"[\s\d()!=<>&|+*-]*(?:(?:true|false|nullptr)[\s\d()!=<>&|+*-]*)*")
 NULL_TEST_OF_REFERENCE = re.compile(r"(?:&\s*\w+|this)\s*!=\s*nullptr")
+DRIVERS = re.compile(r"runtime/fermata/db/\w+/")
 REQUIRES = re.compile(r"\bREQUIRES?:")
 
 
@@ -188,11 +189,13 @@ def write(path, counts, rows):
 
 
 def draw(sources, number, seed):
+    """No complaints of the audit, which the zoo trips; no drivers, whose tests need servers."""
     def rank(assertion):
         return hashlib.sha256(f"{seed} {assertion.key()}".encode()).hexdigest()
 
-    drawn = sorted((each for source in sources for each in source.assertions), key=rank)[:number]
-    for each in drawn:
+    known = [each for source in sources for each in source.assertions
+             if not each.condition.startswith('"') and not DRIVERS.match(each.path)]
+    for each in sorted(known, key=rank)[:number]:
         print(f"{each.path}:{each.line}: {each.function}: {each.condition}")
 
 

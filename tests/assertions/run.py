@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Do the assertions of runtime/ and sim/ catch what they are there for?
+
+mutants.toml has assertions that were drawn by seed, each with a change of one line that makes it
+fail, and the test that reaches it. `--check` looks whether all of them still fit the sources.
+Without it each change is compiled, linked with its test, and run: the test has to end with the
+assertion's own words, and to pass without the change.
+
+Usage: run.py --check
+       run.py [--build DIR] [--json FILE] [--only NUMBER]...
+       run.py --self-test
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / "tidy"))
+
+import assertions  # noqa: E402
+
+WALL_LIMIT = 120  # Seconds, of one test.
+UNITY = ".cxx"  # Of a file that includes the sources which are compiled as one.
+LEAST = 12
+
+
+class Mutant:
+    """A row of mutants.toml."""
+
+    def __init__(self, number, row):
+        self.number = number
+        self.file = row["file"]
+        self.function = row["function"]
+        self.condition = row["assertion"]
+        self.before, self.after = row["before"], row["after"]
+        self.changed = row.get("changed", self.file)
+        self.through = row.get("through", self.changed)  # A source, when a header is changed.
+        self.program, self.filter = row["program"], row["filter"]
+        self.says = row.get("says")
+
+    def expected(self):
+        """What the test prints when the assertion fails."""
+        return self.says or f"assertion '{self.condition}' failed at .*{self.file}:"
+
+    def is_caught(self, printed):
+        """Whether the assertion, no other one, has spoken."""
+        if self.says:
+            return self.says in printed
+        said = f"assertion '{self.condition}' failed at "
+        return any(said in line and f"{self.file}:" in line for line in printed.splitlines())
+
+    def applied_to(self, text):
+        """The text of the changed file; or None when the line is not there once."""
+        return text.replace(self.before, self.after) if text.count(self.before) == 1 else None
+
+    def complaints(self, root):
+        """What does not fit the sources."""
+        source = assertions.Source(self.file, (root / self.file).read_text(encoding="utf-8"))
+        if not any(each.function.endswith(self.function) and each.condition == self.condition
+                   for each in source.assertions):
+            yield f"{self.file}: {self.function} does not assert '{self.condition}'"
+        if self.applied_to((root / self.changed).read_text(encoding="utf-8")) is None:
+            yield f"{self.changed}: expected once: '{self.before.strip()}'"
+        if "\n" in self.before.strip() + self.after.strip() or self.before == self.after:
+            yield f"{self.function}: expected a change of one line"
+
+
+def mutants_of(path):
+    rows = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
+    return [Mutant(number, row) for number, row in enumerate(rows, start=1)]
+
+
+def run(command, **options):
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+class Builder:
+    """Builds tests with one source changed, against what is built already."""
+
+    def __init__(self, build):
+        self.build = build
+        text = (build / "compile_commands.json").read_text(encoding="utf-8")
+        self.entries = json.loads(text)
+
+    def objects_of(self, source):
+        """(entry, object) of each library that `source` is compiled into."""
+        for entry in self.entries:
+            found = re.search(r"-o (\S*CMakeFiles/fermata_\w+\.dir/\S+)", entry["command"])
+            if found and str(ROOT / source) in self.sources_of(pathlib.Path(entry["file"])):
+                yield entry, found[1]
+
+    @staticmethod
+    def sources_of(file):
+        if file.suffix != UNITY:
+            return [str(file)]
+        return re.findall(r'^#include "(/[^"]+)"', file.read_text(encoding="utf-8"), re.M)
+
+    def compile(self, entry, name, source, folder):
+        """The object of `entry` with what `folder` has of the sources; raises what went wrong."""
+        file = pathlib.Path(entry["file"])
+        compiled = folder / source if (folder / source).exists() else file
+        if file.suffix == UNITY:
+            text = file.read_text(encoding="utf-8")
+            if compiled != file:
+                text = text.replace(f'"{ROOT / source}"', f'"{compiled}"')
+            compiled = folder / file.name
+            compiled.write_text(text, encoding="utf-8")
+        output = folder / (file.name + ".o")
+        command = entry["command"].replace(f"-o {name}", f"-o {output}")
+        command = command.replace(f"-c {file}", f"-c {compiled}").replace(" -O2 ", " -O1 ")
+        command = command.replace(" -I", f" -I{folder}/runtime -I{folder}/sim -I", 1)
+        command = re.sub(r"-M[FT] \S+|-MD|-Werror|-Winvalid-pch", "", command)
+        done = run(command, shell=True, cwd=self.build)
+        if done.returncode != 0:
+            raise RuntimeError(f"does not compile:\n{done.stderr}")
+        return output
+
+    def link(self, program, objects, folder):
+        """The program with `objects` in place of what its libraries have."""
+        link, output = self.link_of(program)
+        extra = shlex.join(map(str, objects))
+        link = link.replace(f" -o {output} ", f" {extra} -o {folder / program} ")
+        linked = run(link, shell=True, cwd=self.build)
+        if linked.returncode != 0:
+            raise RuntimeError(f"does not link:\n{linked.stderr}")
+        return folder / program
+
+    def link_of(self, program):
+        """The command that links it, and where it puts it."""
+        commands = run(["ninja", "-t", "commands", program], cwd=self.build).stdout.splitlines()
+        for command in reversed(commands):
+            if found := re.search(rf" -o (\S*\b{program}) ", command):
+                return command, found[1]
+        raise RuntimeError(f"there is no program {program}")
+
+    def program(self, name):
+        return self.build / self.link_of(name)[1]
+
+    def make(self, mutant):
+        folder = self.build / "assertions" / f"{mutant.number:02}"
+        shutil.rmtree(folder, ignore_errors=True)
+        source = folder / mutant.changed
+        source.parent.mkdir(parents=True)
+        text = (ROOT / mutant.changed).read_text(encoding="utf-8")
+        source.write_text(mutant.applied_to(text), encoding="utf-8")
+        objects = [self.compile(entry, name, mutant.through, folder)
+                   for entry, name in self.objects_of(mutant.through)]
+        if not objects:
+            raise RuntimeError(f"{mutant.through} is compiled into no library")
+        return self.link(mutant.program, objects, folder)
+
+
+def outcome(binary, mutant):
+    """Whether the test passed, and what it printed."""
+    try:
+        done = run([str(binary), f"--gtest_filter={mutant.filter}"], timeout=WALL_LIMIT,
+                   cwd=binary.parent)
+    except subprocess.TimeoutExpired:
+        return False, "took too long"
+    ran = re.search(r"\[==========\] [1-9]\d* tests? from", done.stdout)
+    return done.returncode == 0 and ran is not None, done.stdout + done.stderr
+
+
+def verdict_on(mutant, builder):
+    """Empty when the mutant is caught as it should be."""
+    try:
+        passed, printed = outcome(builder.program(mutant.program), mutant)
+        if not passed:
+            return f"fails without the change:\n{printed}"
+        passed, printed = outcome(builder.make(mutant), mutant)
+    except RuntimeError as error:
+        return str(error)
+    if mutant.is_caught(printed) and not passed:
+        return ""
+    return f"expected \"{mutant.expected()}\":\n{printed[-2000:]}"
+
+
+def check(mutants):
+    complaints = [each for mutant in mutants for each in mutant.complaints(ROOT)]
+    if len({(each.file, each.function, each.condition) for each in mutants}) < LEAST:
+        complaints.append(f"expected mutants of at least {LEAST} assertions")
+    print("\n".join([*complaints, f"mutants: {len(mutants)}, {len(complaints)} complaints"]))
+    return 1 if complaints else 0
+
+
+def try_all(mutants, options):
+    builder, rows, failed = Builder(options.build.resolve()), [], 0
+    for mutant in mutants:
+        if options.only and mutant.number not in options.only:
+            continue
+        complaint = verdict_on(mutant, builder)
+        failed += bool(complaint)
+        print(f"{mutant.number:02} {mutant.function}: {mutant.condition}: {complaint or 'trips'}",
+              flush=True)
+        rows.append({"name": f"assertions/{mutant.number:02}", "value": 0 if complaint else 1,
+                     "unit": "trips", "ratio": None, "limit": 1, "ok": not complaint})
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    print(f"mutants: {len(rows)}, {failed} not caught")
+    return 1 if failed or not rows else 0
+
+
+def self_test():
+    row = {"file": "a.cpp", "function": "f", "assertion": "x > 0", "before": "a();",
+           "after": "b();", "program": "p", "filter": "F.*"}
+    mutant = Mutant(1, row)
+    assert mutant.applied_to("{ a(); }") == "{ b(); }"
+    assert mutant.applied_to("{ a(); a(); }") is None
+    assert mutant.is_caught("fermata: assertion 'x > 0' failed at build/01/a.cpp:7")
+    assert not mutant.is_caught("fermata: assertion 'x > 1' failed at build/01/a.cpp:7")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Do the assertions catch their mutants?")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--only", action="append", type=int, metavar="NUMBER")
+    options = parser.parse_args()
+    if options.self_test:
+        self_test()
+        return 0
+    mutants = mutants_of(HERE / "mutants.toml")
+    return check(mutants) if options.check else try_all(mutants, options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
