@@ -96,7 +96,6 @@ std::vector<std::string> CoroutineBase::awaiting() const {
 
 void CoroutineBase::dispose() noexcept {
   FERMATA_ASSERT(scope_ == nullptr);
-  FERMATA_ASSERT(!has(kOrphaned) || outcome_.error != nullptr);
   Runtime& owner = runtime();
   if (has(kOrphaned) && !exception_caught()) owner.report_unhandled(outcome_.error);
   const std::size_t bytes = block_bytes_;

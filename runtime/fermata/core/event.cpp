@@ -85,7 +85,6 @@ Event::Event(Runtime& runtime, EventKind kind) noexcept
 Event::~Event() {
   if (!closed() || callbacks_.size() > 0 || references_ != nullptr) shut();
   FERMATA_ASSERT(loop_ref_count_ == 0);
-  FERMATA_ASSERT(references_ == nullptr);
   runtime_->kernel().trace(Trace::EventDestroyed, this, 0);
   runtime_->kernel().live_events.remove(*this);
 }
@@ -161,7 +160,6 @@ void Event::set_hidden(bool hidden) {
 }
 
 void Event::close_now() noexcept {
-  FERMATA_ASSERT(!has(kClosed));
   flags_ |= kClosed;
   if (loop_ref_count_ > 0) leave_loop();
   runtime_->kernel().trace(Trace::EventClosed, this, 0);

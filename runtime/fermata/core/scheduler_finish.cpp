@@ -27,7 +27,6 @@ bool is_exit_unwind(const std::exception_ptr& error) {
 // The order of the steps matters; no step may keep a later one from happening (CORE-CO-19).
 void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
   FERMATA_ASSERT(!coroutine.closed());
-  FERMATA_ASSERT(coroutine.scope_ != nullptr);
   in_scheduler_context_ = true;
   if (step_limited_) [[unlikely]] {
     time_step();

@@ -98,7 +98,6 @@ FERMATA_HOT CoroutineBase* Scheduler::with_context(CoroutineBase* next) {
 // Without a stack the coroutine fails, and the others go on.
 bool Scheduler::give_context(CoroutineBase& coroutine) {
   FERMATA_ASSERT(coroutine.context_ == nullptr);
-  FERMATA_ASSERT(!coroutine.is_started());
   try {
     coroutine.context_ = &contexts_.acquire(&Scheduler::coroutine_context);
     coroutine.context_->owner = &coroutine;
