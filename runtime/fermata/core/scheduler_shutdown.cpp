@@ -192,6 +192,7 @@ void Scheduler::start_shutdown(std::exception_ptr reason) {
   deadline_->start();
   runtime_.reactor().shutdown_began();
   cancel_all(reason ? reason : cancellation("Graceful shutdown"), WakeCause::Shutdown);
+  FERMATA_ASSERT(phase_ != Phase::Running);
   launch_finalizers();
 }
 

@@ -35,6 +35,7 @@ void Sweep::start_driver() {
   driver->add_switch_handler(shared_from_this());
   scheduler_.enlist(*driver, Priority::High, scope_);
   driver_id_ = driver->id();
+  FERMATA_ASSERT(driver_id_ != 0);
   ++drivers_;
 }
 

@@ -34,6 +34,7 @@ void SwitchHandlers::call(CoroutineBase& coroutine, SwitchMoment moment) {
       return false;
     }
   });
+  FERMATA_ASSERT(running_);
   running_ = false;
   if (error) std::rethrow_exception(error);
 }
