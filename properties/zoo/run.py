@@ -35,7 +35,6 @@ WALL_LIMIT = 300  # Seconds, of one hunt.
 WORKERS = 2
 PATCHED = ("runtime", "sim")
 UNITY = ".cxx"  # Of a file that includes the sources which are compiled as one.
-LINKED_TARGETS = ("fermata_runtime", "fermata_sim", "fermata_laws", "zoo_hunt")
 
 
 def run(command, **options):
@@ -67,7 +66,6 @@ class Mutant:
                       cwd=self.folder)
         if applied.returncode != 0:
             sys.exit(f"zoo: {self.patch.name} no longer applies:\n{applied.stdout}{applied.stderr}")
-        self.link_headers()
         touched = re.findall(r"^\+\+\+ b/(\S+)", self.patch.read_text(encoding="utf-8"), re.M)
         commands = self.compile_commands(touched)
         with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
@@ -76,22 +74,16 @@ class Mutant:
                     sys.exit(f"zoo: {self.name} does not compile:\n{result.stderr}")
         self.link([output for output, _ in commands])
 
-    def link_headers(self):
-        include = self.folder / "include" / "fermata"
-        include.mkdir(parents=True)
-        for part in PATCHED:
-            (include / part).symlink_to(self.folder / part)
-            (include / f"{part}.hpp").symlink_to(self.folder / part / f"{part}.hpp")
-
     def compile_commands(self, touched):
         """What must be compiled again: (object, command) for each source concerned."""
         entries = json.loads((self.build / "compile_commands.json").read_text(encoding="utf-8"))
         headers = {file for file in touched if file.endswith(".hpp")}
         dependents = self.dependents_of(headers) if headers else set()
+        linked = self.link_command()
         commands = []
         for entry in entries:
-            target = re.search(r"-o (CMakeFiles/(\w+)\.dir/\S+)", entry["command"])
-            if not target or target[2] not in LINKED_TARGETS:
+            target = re.search(r"-o ((?:\S+/)?CMakeFiles/(\w+)\.dir/\S+)", entry["command"])
+            if not target or (f"lib{target[2]}.a" not in linked and target[1] not in linked):
                 continue
             sources = sources_of(pathlib.Path(entry["file"]))
             if not sources & set(touched) and target[1] not in dependents:
@@ -99,8 +91,8 @@ class Mutant:
             output = self.folder / "objects" / target[1]
             output.parent.mkdir(parents=True, exist_ok=True)
             command = entry["command"].replace(f"-o {target[1]}", f"-o {output}")
-            command = command.replace(
-                f"-I{self.build}/include", f"-I{self.folder}/include -I{self.build}/include")
+            for part in PATCHED:
+                command = command.replace(f"-I{ROOT / part} ", f"-I{self.folder / part} ")
             command = re.sub(r"-M[FT] \S+|-MD|-Werror", "", command)
             command = command.replace(entry["file"], str(self.patched(pathlib.Path(entry["file"]))))
             commands.append((target[1], command))
@@ -129,9 +121,14 @@ class Mutant:
                 found.add(current)
         return found
 
+    def link_command(self):
+        commands = run(["ninja", "-t", "commands", "zoo_hunt"], cwd=self.build).stdout
+        return commands.strip().splitlines()[-1]
+
     def link(self, objects):
-        command = run(["ninja", "-t", "commands", "zoo_hunt"], cwd=self.build).stdout
-        command = command.strip().splitlines()[-1]
+        if not objects:
+            sys.exit(f"zoo: nothing that zoo_hunt is linked from has {self.name}")
+        command = self.link_command()
         extra = []
         for name in objects:
             mutated = str(self.folder / "objects" / name)
