@@ -62,7 +62,7 @@ class Search {
   DeviatingStrategy strategy_;
   sim::Decisions decisions_{strategy_};
   sim::World world_{decisions_};
-  sim::detail::Expectations expectations_;
+  sim::detail::TestFailures expectations_;
   SearchResult result_;
 };
 
