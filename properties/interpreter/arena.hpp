@@ -12,13 +12,13 @@
 
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/audit/audit.hpp"
-#include "fermata/sim/record/run_record.hpp"
+#include "fermata/sim/record/run_state.hpp"
 #include "properties/models/complaint.hpp"
 
 namespace fermata::properties {
 
 /// What is wrong with a run; the first finding counts.
-class Findings final : public sim::detail::RunRecord {
+class Findings final : public sim::detail::RunState {
  public:
   Findings() = default;
   void add(const models::Complaint& complaint) {

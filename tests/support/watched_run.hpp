@@ -17,7 +17,7 @@
 #include "fermata/core/suspend.hpp"
 #include "fermata/io/tcp.hpp"
 #include "fermata/io/udp.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/report/run_report.hpp"
 #include "fermata/sim/run/runner.hpp"
 #include "tests/support/bytes.hpp"
@@ -29,7 +29,7 @@ using Body = std::function<void(sim::World& world)>;
 struct WatchedRun {
   sim::RunResult result;
   sim::RunReport report;  // Its names are those of the run.
-  std::shared_ptr<const sim::Chronicle> chronicle;
+  std::shared_ptr<const sim::RunLog> run_log;
 };
 
 /// One run of `body`, calm and without faults unless told otherwise.
@@ -42,14 +42,14 @@ inline WatchedRun watched_run(Body body,
   runner.watch_closely();
   WatchedRun run;
   run.result = runner.run(seed);
-  run.chronicle = runner.chronicle();
+  run.run_log = runner.run_log();
   run.report.test = "Suite.Name";
   run.report.seed = seed;
   run.report.strategy = strategy;
   run.report.reproduce = "FERMATA_SEED=0x1 ./test";
   run.report.failure = run.result.failure;
   run.report.runs.push_back(
-      {"run", runner.chronicle(), runner.decisions().names().all(), std::nullopt});
+      {"run", runner.run_log(), runner.decisions().names().all(), std::nullopt});
   return run;
 }
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/run/culprit_search.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/shrinker.hpp"
@@ -46,29 +46,29 @@ class Pair {
       : expected_(expected), source_(source_of(expected.name)) {}
 
   /// Whether this turn of a failing run is it.
-  [[nodiscard]] bool is(const sim::Chronicle& chronicle, std::size_t turn,
+  [[nodiscard]] bool is(const sim::RunLog& run_log, std::size_t turn,
                         const sim::Names& names) const {
-    const sim::Chronicle::Turn& it = chronicle.turns().at(turn);
+    const sim::RunLog::Turn& it = run_log.turns().at(turn);
     if (expected_.is_decision()) {
       return has_one_of(describe(it.decision, names), expected_.against_line);
     }
     if (!it.chosen || !it.passed_over) return false;
-    return (is_one(chronicle, *it.chosen) && is_other(chronicle, *it.passed_over)) ||
-           (is_one(chronicle, *it.passed_over) && is_other(chronicle, *it.chosen));
+    return (is_one(run_log, *it.chosen) && is_other(run_log, *it.passed_over)) ||
+           (is_one(run_log, *it.passed_over) && is_other(run_log, *it.chosen));
   }
 
  private:
-  using Suspended = sim::Chronicle::Suspended;
+  using Suspended = sim::RunLog::Suspended;
 
-  [[nodiscard]] bool is_one(const sim::Chronicle& chronicle, const Suspended& who) const {
-    return is_at(chronicle, who, expected_.coroutine, expected_.line);
+  [[nodiscard]] bool is_one(const sim::RunLog& run_log, const Suspended& who) const {
+    return is_at(run_log, who, expected_.coroutine, expected_.line);
   }
-  [[nodiscard]] bool is_other(const sim::Chronicle& chronicle, const Suspended& who) const {
-    return is_at(chronicle, who, expected_.against, expected_.against_line);
+  [[nodiscard]] bool is_other(const sim::RunLog& run_log, const Suspended& who) const {
+    return is_at(run_log, who, expected_.against, expected_.against_line);
   }
-  [[nodiscard]] bool is_at(const sim::Chronicle& chronicle, const Suspended& who,
+  [[nodiscard]] bool is_at(const sim::RunLog& run_log, const Suspended& who,
                            const std::string& coroutines, const std::string& line) const {
-    return is_one_of(chronicle.lanes()[who.lane].name, coroutines) &&
+    return is_one_of(run_log.lanes()[who.lane].name, coroutines) &&
            line_of_source(static_cast<std::size_t>(who.place.line)).find(line) != std::string::npos;
   }
   [[nodiscard]] std::string line_of_source(std::size_t number) const {
@@ -106,7 +106,7 @@ TEST(Hunt, FindsShrinksAndExplains) {
       ++hunts;
       const sim::Culprit culprit = sim::find_culprit(program, {}, tape);
       ASSERT_TRUE(culprit.decision);
-      if (pair.is(*shrunk->found.chronicle, *culprit.decision, tape.names)) continue;
+      if (pair.is(*shrunk->found.run_log, *culprit.decision, tape.names)) continue;
       ++others;
       other_pairs += expected.name + ", seed " + std::to_string(seed) + ": " +
                      describe(tape.decisions[*culprit.decision], tape.names) + "\n";

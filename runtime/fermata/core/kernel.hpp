@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "fermata/core/event.hpp"
-#include "fermata/core/journal.hpp"
 #include "fermata/core/observer.hpp"
+#include "fermata/core/trace_log.hpp"
 #include "fermata/core/wait_facts.hpp"
 
 namespace fermata {
@@ -16,7 +16,7 @@ namespace fermata {
 class Chooser;
 
 inline void Observer::trace(Trace kind, const Event* subject, std::uint64_t detail) {
-  if (journal_ != nullptr && !journal_->write(kind, subject, detail)) [[unlikely]] {
+  if (trace_log_ != nullptr && !trace_log_->write(kind, subject, detail)) [[unlikely]] {
     return;
   }
   if (noted_.has(kind)) note(kind, subject, detail);
@@ -28,7 +28,7 @@ struct Kernel {
   Chooser* chooser = nullptr;    // Null in production.
   Observer* observer = nullptr;  // Null in production.
   WaitLog* wait_log = nullptr;   // Null unless somebody wants to explain what comes.
-  Journal* uses = nullptr;       // Null unless somebody asks what each step has used.
+  TraceLog* uses = nullptr;      // Null unless somebody asks what each step has used.
 
   std::size_t active_events = 0;  // CORE-EV-01.
   std::uint64_t next_serial = 1;

@@ -15,7 +15,7 @@ class Runtime;
 struct AssertionSite;
 
 namespace detail {
-class Journal;
+class TraceLog;
 class Pledge;
 }  // namespace detail
 
@@ -116,10 +116,10 @@ class Observer {
   }
 
  protected:
-  /// Every trace goes to `journal`, if there is one; those of `noted` kinds to note() as well.
-  /// `journal` must outlive this.
-  explicit Observer(TraceKinds noted, detail::Journal* journal = nullptr) noexcept
-      : journal_(journal), noted_(noted) {}
+  /// Every trace goes to `trace_log`, if there is one; those of `noted` kinds to note() as well.
+  /// `trace_log` must outlive this.
+  explicit Observer(TraceKinds noted, detail::TraceLog* trace_log = nullptr) noexcept
+      : trace_log_(trace_log), noted_(noted) {}
 
   void note_only(TraceKinds noted) noexcept { noted_ = noted; }
 
@@ -127,7 +127,7 @@ class Observer {
   /// Throws nothing; only of a timer that fires between two steps, AbandonRun.
   virtual void note(Trace kind, const Event* subject, std::uint64_t detail) = 0;
 
-  detail::Journal* journal_;
+  detail::TraceLog* trace_log_;
   TraceKinds noted_;
 };
 

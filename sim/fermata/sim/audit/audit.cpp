@@ -8,7 +8,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/audit/breakpoint.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/record/step_probe.hpp"
 #include "fermata/sim/record/wake_listener.hpp"
 #include "fermata/sim/waits/explain.hpp"
@@ -23,7 +23,7 @@ using Mark = Event::AuditMark;
 constexpr TraceKinds kNoted(Trace::EventFired, Trace::EventDestroyed, Trace::Started,
                             Trace::Entered, Trace::Left, Trace::Finished, Trace::Polled,
                             Trace::TimeAdvanced, Trace::DeadlockReported, Trace::ShutdownStarted);
-/// The same, and what a chronicle and the history of waits are made of.
+/// The same, and what a run log and the history of waits are made of.
 constexpr TraceKinds kTold(Trace::EventFired, Trace::EventDestroyed, Trace::Started, Trace::Entered,
                            Trace::Left, Trace::Finished, Trace::Polled, Trace::TimeAdvanced,
                            Trace::DeadlockReported, Trace::ShutdownStarted, Trace::EventStopped,
@@ -31,17 +31,17 @@ constexpr TraceKinds kTold(Trace::EventFired, Trace::EventDestroyed, Trace::Star
 
 }  // namespace
 
-Audit::Audit(RunRecord& record, const Instant& clock) noexcept
-    : Observer(kNoted, &journal_),
+Audit::Audit(RunState& record, const Instant& clock) noexcept
+    : Observer(kNoted, &trace_log_),
       record_(record),
       clock_(clock),
-      journal_(record.hash),
+      trace_log_(record.hash),
       teller_(record) {}
 
 void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   runtime_ = &runtime;
   options_ = options;
-  watched_ = options.chronicle != nullptr || options.log_waits || options.probe != nullptr ||
+  watched_ = options.run_log != nullptr || options.log_waits || options.probe != nullptr ||
              options.wakes != nullptr;
   if (options.probe != nullptr) {
     note_only(TraceKinds::all());
@@ -50,7 +50,7 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   }
   const bool breaks = options.break_at > record_.steps + 1;
   look_after_ = breaks ? options.break_at - 2 : options.limits.steps;
-  journal_.forget_all();
+  trace_log_.forget_all();
   counted_ = {};
   steps_since_recount_ = 0;
   idle_rounds_ = 0;
@@ -63,7 +63,7 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   if (options.log_waits) history_.begin(runtime, record_.steps);
   telling_ = record_.told_of_steps != nullptr ? &teller_ : nullptr;
   if (telling_ != nullptr) telling_->begin_run(runtime);
-  runtime.kernel().uses = record_.wants_uses ? &journal_ : nullptr;
+  runtime.kernel().uses = record_.wants_uses ? &trace_log_ : nullptr;
   if (failed_coroutine_.step != 0) failed_coroutine_ = {};
 }
 
@@ -124,8 +124,8 @@ void Audit::note_in_words(Trace kind, const Event* subject, std::uint64_t detail
                          record_.steps + 1);
   }
   if (subject != nullptr && kTold.has(kind)) tell(kind, *subject, detail);
-  const bool looks_outside = kind == Trace::Polled && options_.chronicle != nullptr;
-  if (looks_outside) options_.chronicle->step_over(runtime_->options().name);
+  const bool looks_outside = kind == Trace::Polled && options_.run_log != nullptr;
+  if (looks_outside) options_.run_log->step_over(runtime_->options().name);
 }
 
 void Audit::tell(Trace kind, const Event& subject, std::uint64_t detail) {
@@ -135,9 +135,9 @@ void Audit::tell(Trace kind, const Event& subject, std::uint64_t detail) {
                           as_coroutine(subject).path(), static_cast<WakeCause>(detail));
   }
   const bool is_coroutine = subject.kind() == EventKind::Coroutine && kind != Trace::EventDestroyed;
-  if (options_.chronicle == nullptr || !is_coroutine) return;
-  options_.chronicle->note(runtime_->options().name, kind, as_coroutine(subject), detail,
-                           runtime_->now(), record_.steps + 1);
+  if (options_.run_log == nullptr || !is_coroutine) return;
+  options_.run_log->note(runtime_->options().name, kind, as_coroutine(subject), detail,
+                         runtime_->now(), record_.steps + 1);
 }
 
 void Audit::check_poll() {
@@ -185,7 +185,7 @@ void Audit::forget(const Event& event) noexcept {
   const Mark mark = event.audit_mark();
   if (mark.has(Mark::kCountedActive)) --counted_.active;
   if (mark.has(Mark::kCountedQueued)) --counted_.queued;
-  if (mark.has(Mark::kTouched)) journal_.forget(event);
+  if (mark.has(Mark::kTouched)) trace_log_.forget(event);
   if (telling_ != nullptr) [[unlikely]] {
     telling_->destroyed(event);
   }

@@ -16,18 +16,18 @@
 
 #include "fermata/base/time.hpp"
 #include "fermata/core/coroutine.hpp"
-#include "fermata/core/journal.hpp"
 #include "fermata/core/observer.hpp"
+#include "fermata/core/trace_log.hpp"
 #include "fermata/sim/audit/interrupter.hpp"
 #include "fermata/sim/audit/step_teller.hpp"
 #include "fermata/sim/base/run_limits.hpp"
-#include "fermata/sim/record/run_record.hpp"
+#include "fermata/sim/record/run_state.hpp"
+#include "fermata/sim/waits/bounded_wait_log.hpp"
 #include "fermata/sim/waits/explain.hpp"
 #include "fermata/sim/waits/stuck.hpp"
-#include "fermata/sim/waits/wait_history.hpp"
 
 namespace fermata::sim {
-class Chronicle;
+class RunLog;
 class StepProbe;
 class WakeListener;
 }  // namespace fermata::sim
@@ -35,21 +35,21 @@ class WakeListener;
 namespace fermata::sim::detail {
 
 struct AuditOptions {
-  RunLimits limits;                // That of time is the world's to watch.
-  bool full = false;               // Recount everything after each step.
-  bool record_steps = false;       // Keep the hash after each step.
-  bool allow_deadlock = false;     // Somebody else judges deadlocks; the run goes on after one.
-  Chronicle* chronicle = nullptr;  // Is told what happens.
-  bool log_waits = false;          // Keep a log of what is done to primitives.
-  std::uint64_t break_at = 0;      // The step before which a debugger gets control; 0 for none.
-  StepProbe* probe = nullptr;      // And in one step each detail.
-  WakeListener* wakes = nullptr;   // And who wakes whom.
+  RunLimits limits;               // That of time is the world's to watch.
+  bool full = false;              // Recount everything after each step.
+  bool record_steps = false;      // Keep the hash after each step.
+  bool allow_deadlock = false;    // Somebody else judges deadlocks; the run goes on after one.
+  RunLog* run_log = nullptr;      // Is told what happens.
+  bool log_waits = false;         // Keep a log of what is done to primitives.
+  std::uint64_t break_at = 0;     // The step before which a debugger gets control; 0 for none.
+  StepProbe* probe = nullptr;     // And in one step each detail.
+  WakeListener* wakes = nullptr;  // And who wakes whom.
 };
 
 class Audit final : public Observer {
  public:
   /// `clock` is the time of the machine that it watches, without what its clock shows wrong.
-  Audit(RunRecord& record, const Instant& clock) noexcept;
+  Audit(RunState& record, const Instant& clock) noexcept;
 
   void begin_run(Runtime& runtime, const AuditOptions& options);
 
@@ -151,11 +151,11 @@ class Audit final : public Observer {
                             std::size_t counted);
   void complain(std::string_view invariant, const std::string& what);
 
-  RunRecord& record_;
+  RunState& record_;
   const Instant& clock_;
   Runtime* runtime_ = nullptr;
   AuditOptions options_;
-  fermata::detail::Journal journal_;
+  fermata::detail::TraceLog trace_log_;
   Tally counted_;
   std::size_t steps_since_recount_ = 0;
   std::uint32_t idle_rounds_ = 0;
@@ -171,7 +171,7 @@ class Audit final : public Observer {
   bool ran_since_poll_ = false;          // A coroutine has.
   Interrupter interrupter_;
   StuckSearch stuck_;
-  WaitHistory history_;
+  BoundedWaitLog history_;
   Moment failed_coroutine_;
   StepTeller teller_;
 };

@@ -114,13 +114,13 @@ Audit::Tally Audit::count_kept() const noexcept {
 
 [[gnu::always_inline]] inline void Audit::check_touched() {
   Tally tally = counted_;
-  for (const Event* event : journal_.touched()) {
+  for (const Event* event : trace_log_.touched()) {
     if (event == nullptr) continue;
     check(*event, tally);
     if (event->callbacks().size() <= kFewSubscribers) check_subscribers(*event);
   }
   counted_ = tally;
-  journal_.forget_all();
+  trace_log_.forget_all();
   check_counters();
 }
 
@@ -142,10 +142,10 @@ void Audit::end_step(Runtime& runtime) {
   if (record_.over()) [[unlikely]] {
     throw AbandonRun{};
   }
-  if (journal_.touched().empty()) return note_idle_round();
+  if (trace_log_.touched().empty()) return note_idle_round();
   idle_rounds_ = 0;
   if (telling_ != nullptr) [[unlikely]] {
-    telling_->end_step(runtime, journal_.touched());
+    telling_->end_step(runtime, trace_log_.touched());
   }
   ++record_.steps;
   if (options_.record_steps) record_.step_hashes.push_back(record_.hash.value());
@@ -173,7 +173,7 @@ void Audit::end_step(Runtime& runtime) {
 
 void Audit::recount() {
   steps_since_recount_ = 0;
-  journal_.forget_all();
+  trace_log_.forget_all();
   Tally tally = counted_;
   for (const Event* event = runtime_->kernel().live_events.first(); event != nullptr;
        event = event->next_live()) {

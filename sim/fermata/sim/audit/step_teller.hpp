@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "fermata/sim/record/run_record.hpp"
+#include "fermata/sim/record/run_state.hpp"
 #include "fermata/sim/strategy/races.hpp"
 
 namespace fermata {
@@ -20,7 +20,7 @@ namespace fermata::sim::detail {
 
 class StepTeller {
  public:
-  explicit StepTeller(RunRecord& record) noexcept : record_(record) {}
+  explicit StepTeller(RunState& record) noexcept : record_(record) {}
 
   void begin_run(const Runtime& runtime);
   /// The coroutine `path` has gained control.
@@ -34,7 +34,7 @@ class StepTeller {
  private:
   void use(const Event& event, bool gone);
 
-  RunRecord& record_;
+  RunState& record_;
   std::uint64_t salt_ = 0;         // Tells the objects of one runtime from those of others.
   std::uint64_t first_fresh_ = 0;  // Number of the first object that this step makes.
   std::uint64_t path_ = 0;         // Who has had control in this step; 0: nobody.

@@ -147,7 +147,7 @@ void HistoryRecord::report(const HistoryVerdict& verdict,
 void HistoryRecord::leave_unjudged() const { keep(nullptr); }
 
 void HistoryRecord::keep(const HistoryVerdict* verdict) const {
-  if (world_ == nullptr || world_->options().chronicle == nullptr) return;
+  if (world_ == nullptr || world_->options().run_log == nullptr) return;
   kept_ = world_->keep_history(kept_, json_text(verdict));
 }
 

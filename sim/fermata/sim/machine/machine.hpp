@@ -17,10 +17,10 @@
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/machine/agenda.hpp"
 #include "fermata/sim/machine/node_clock.hpp"
-#include "fermata/sim/record/run_record.hpp"
+#include "fermata/sim/record/run_state.hpp"
 
 namespace fermata::sim {
-class Chronicle;
+class RunLog;
 }
 
 namespace fermata::sim::detail {
@@ -71,7 +71,7 @@ class Machine : private AgendaOwner {
   void uses_unknown() noexcept { run_.sharing_unknown = true; }
 
   /// Who is told what it sends; null when nobody is, and while it is unwound.
-  [[nodiscard]] Chronicle* chronicle() const noexcept { return over() ? nullptr : chronicle_; }
+  [[nodiscard]] RunLog* run_log() const noexcept { return over() ? nullptr : run_log_; }
   /// Records what happens to this machine, or to the link from it to `other`; for people.
   virtual void record_incident(std::string_view kind, std::string_view what,
                                const Machine* other = nullptr,
@@ -79,7 +79,7 @@ class Machine : private AgendaOwner {
 
  protected:
   /// With `host`: a thread of a program there. What else it is given must outlive it.
-  Machine(std::string_view name, RunRecord& run, FaultPlan& faults, Decisions& decisions,
+  Machine(std::string_view name, RunState& run, FaultPlan& faults, Decisions& decisions,
           Machine* host)
       : name_(name),
         key_(key_of(name)),
@@ -93,14 +93,14 @@ class Machine : private AgendaOwner {
 
   std::string name_;
   std::uint64_t key_;
-  RunRecord& run_;
+  RunState& run_;
   FaultPlan& faults_;
   Decisions& decisions_;
   Machine* host_;
   Agenda agenda_{this};
   Instant now_;
   NodeClock clock_;  // Of a host.
-  Chronicle* chronicle_ = nullptr;
+  RunLog* run_log_ = nullptr;
   std::uint32_t number_ = 0;
   std::uint32_t ip_ = 0;
   bool down_ = false;

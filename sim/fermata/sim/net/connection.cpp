@@ -9,7 +9,7 @@
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/link_state.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim::detail {
 
@@ -83,9 +83,9 @@ void Connection::refuse(Side there, Instant when) {
   Pipe& back = to(other(there));
   back.lose_unsent();
   if (!back.send_reset(when + least_latency())) return;
-  const Traffic::Id id =
+  const MessageLog::Id id =
       note(there, Message::Kind::Reset, Message::Fate::UnderWay, back.last_arrival());
-  if (id != 0) chronicle(there)->traffic().left(id, when);
+  if (id != 0) run_log(there)->message_log().left(id, when);
 }
 
 void Connection::send_end(Side from) {
@@ -133,8 +133,8 @@ void Connection::crash(Side side, bool silent) {
   if (here.closed) return;
   FERMATA_ASSERT(!crashed_[side]);
   if (!silent) send_reset(side);
-  if (Chronicle* const told = chronicle(side)) {
-    told->traffic().cut_off(key_, side == Server, here.machine->earliest_visible_time());
+  if (RunLog* const told = run_log(side)) {
+    told->message_log().cut_off(key_, side == Server, here.machine->earliest_visible_time());
   }
   here = {.machine = here.machine,
           .address = here.address,
@@ -154,7 +154,7 @@ void Connection::break_down(Side here) {
 
 void Connection::give_up(Side here) {
   FERMATA_ASSERT(!local());
-  if (Chronicle* const told = chronicle(here)) told->traffic().given_up(key_, here == Client);
+  if (RunLog* const told = run_log(here)) told->message_log().given_up(key_, here == Client);
   broken_here_[here] = true;
   broken_codes_[here] = ETIMEDOUT;
 }
@@ -167,8 +167,8 @@ void Connection::reopened(Side from, Instant when) {
     if (link_closed(sender) || gave_up(sender)) continue;
     to(other(sender)).resume([&](std::size_t bytes) {
       const Instant arrival = links_[sender]->carried(when, bytes);
-      if (Chronicle* const told = chronicle(sender)) {
-        told->traffic().resumed(key_, sender == Client, arrival);
+      if (RunLog* const told = run_log(sender)) {
+        told->message_log().resumed(key_, sender == Client, arrival);
       }
       return arrival;
     });
@@ -177,13 +177,13 @@ void Connection::reopened(Side from, Instant when) {
   if (ends_[from].endpoint != nullptr) ends_[from].endpoint->on_path_restored();
 }
 
-Chronicle* Connection::chronicle(Side from) const noexcept {
-  return local() ? nullptr : ends_[from].machine->chronicle();
+RunLog* Connection::run_log(Side from) const noexcept {
+  return local() ? nullptr : ends_[from].machine->run_log();
 }
 
-Traffic::Id Connection::note(Side from, Message::Kind kind, Message::Fate fate, Instant arrival,
-                             std::span<const std::byte> bytes) const {
-  Chronicle* const told = chronicle(from);
+MessageLog::Id Connection::note(Side from, Message::Kind kind, Message::Fate fate, Instant arrival,
+                                std::span<const std::byte> bytes) const {
+  RunLog* const told = run_log(from);
   if (told == nullptr) return 0;
   const End& here = ends_[from];
   const End& there = ends_[other(from)];

@@ -16,10 +16,10 @@
 
 #include "fermata/reactor/address.hpp"
 #include "fermata/sim/net/pipe.hpp"
-#include "fermata/sim/record/traffic.hpp"
+#include "fermata/sim/record/message_log.hpp"
 
 namespace fermata::sim {
-class Chronicle;
+class RunLog;
 }
 
 namespace fermata::sim::detail {
@@ -97,8 +97,8 @@ class Connection {
   void give_up(Side here);
   /// For people: `from` sends a message of this kind now, which arrives then. 0 when nobody is
   /// told.
-  Traffic::Id note(Side from, Message::Kind kind, Message::Fate fate, Instant arrival,
-                   std::span<const std::byte> bytes = {}) const;
+  MessageLog::Id note(Side from, Message::Kind kind, Message::Fate fate, Instant arrival,
+                      std::span<const std::byte> bytes = {}) const;
   /// The link that leads away from this side is open again: what waits leaves at `when`.
   void reopened(Side from, Instant when);
   /// Whether this end knows that the connection is broken.
@@ -115,7 +115,7 @@ class Connection {
   /// Nobody is at `there`: what arrives there then is answered with a reset.
   void refuse(Side there, Instant when);
   /// Who is told what this side sends; null when nobody is.
-  [[nodiscard]] Chronicle* chronicle(Side from) const noexcept;
+  [[nodiscard]] RunLog* run_log(Side from) const noexcept;
 
   std::uint64_t key_;
   std::array<std::uint64_t, 2> delay_keys_;  // By who sends.

@@ -11,7 +11,7 @@
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/link_state.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim::detail {
 
@@ -29,9 +29,9 @@ std::uint64_t DatagramWay::key(Fault fault) {
   });
 }
 
-Traffic::Id note_datagram(const Machine& from, const Machine& to, const Packet& packet,
-                          Message::Fate fate) {
-  Chronicle* const told = from.chronicle();
+MessageLog::Id note_datagram(const Machine& from, const Machine& to, const Packet& packet,
+                             Message::Fate fate) {
+  RunLog* const told = from.run_log();
   if (told == nullptr) return 0;
   Message message;
   message.fate = fate;
@@ -75,7 +75,7 @@ void DatagramWay::send_on(const Waiting& sent, Instant arrival) {
   const Duration again =
       extra_delay(from_, Fault::DatagramDuplicate, key(Fault::DatagramDuplicate));
   if (again > Duration::zero()) {
-    const Traffic::Id noted = note_datagram(from_, to_, *sent.packet, Message::Fate::Duplicate);
+    const MessageLog::Id noted = note_datagram(from_, to_, *sent.packet, Message::Fate::Duplicate);
     put_under_way({sent.packet, noted}, last_arrival_ + held_up + again);
   }
   expect_next();
@@ -90,15 +90,15 @@ void DatagramWay::put_under_way(const Waiting& sent, Instant arrival) {
 }
 
 // A duplicate stays one.
-void DatagramWay::note_arrival(Traffic::Id noted, bool taken, Instant now) const {
+void DatagramWay::note_arrival(MessageLog::Id noted, bool taken, Instant now) const {
   FERMATA_ASSERT(noted != 0);
   if (!taken) return note_loss(noted);
-  if (Chronicle* const told = to_.chronicle()) told->traffic().arrived(noted, now);
+  if (RunLog* const told = to_.run_log()) told->message_log().arrived(noted, now);
 }
 
-void DatagramWay::note_loss(Traffic::Id noted) const {
-  Chronicle* const told = noted != 0 ? to_.chronicle() : nullptr;
-  if (told != nullptr) told->traffic().became(noted, Message::Fate::Lost, Instant::never());
+void DatagramWay::note_loss(MessageLog::Id noted) const {
+  RunLog* const told = noted != 0 ? to_.run_log() : nullptr;
+  if (told != nullptr) told->message_log().became(noted, Message::Fate::Lost, Instant::never());
 }
 
 void DatagramWay::expect_next() {

@@ -15,7 +15,7 @@
 #include "fermata/reactor/address.hpp"
 #include "fermata/sim/machine/fault.hpp"
 #include "fermata/sim/machine/member_happening.hpp"
-#include "fermata/sim/record/traffic.hpp"
+#include "fermata/sim/record/message_log.hpp"
 
 namespace fermata::sim::detail {
 
@@ -43,8 +43,8 @@ class PacketSwitch {
 };
 
 /// For people: `from` sends it to `to`. 0 when nobody is told.
-Traffic::Id note_datagram(const Machine& from, const Machine& to, const Packet& packet,
-                          Message::Fate fate);
+MessageLog::Id note_datagram(const Machine& from, const Machine& to, const Packet& packet,
+                             Message::Fate fate);
 
 class DatagramWay {
  public:
@@ -57,18 +57,18 @@ class DatagramWay {
  private:
   struct Waiting {
     PacketRef packet;
-    Traffic::Id noted;
+    MessageLog::Id noted;
   };
   struct UnderWay {
     Instant arrival;
     PacketRef packet;
-    Traffic::Id noted;
+    MessageLog::Id noted;
   };
 
   void send_on(const Waiting& sent, Instant arrival);
   void put_under_way(const Waiting& sent, Instant arrival);
-  void note_loss(Traffic::Id noted) const;
-  void note_arrival(Traffic::Id noted, bool taken, Instant now) const;
+  void note_loss(MessageLog::Id noted) const;
+  void note_arrival(MessageLog::Id noted, bool taken, Instant now) const;
   void expect_next();
   void arrive();
   [[nodiscard]] std::uint64_t key(Fault fault);

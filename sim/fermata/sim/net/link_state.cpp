@@ -159,7 +159,7 @@ void LinkState::lose(Duration time) {
 }
 
 void LinkState::tell(const char* kind, const char* what, std::optional<Instant> until) {
-  if (from_.chronicle() != nullptr) from_.record_incident(kind, what, &to_, until);
+  if (from_.run_log() != nullptr) from_.record_incident(kind, what, &to_, until);
 }
 
 void LinkState::heal() {

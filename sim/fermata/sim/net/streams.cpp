@@ -15,7 +15,7 @@
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/tty.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim::detail {
 
@@ -212,16 +212,16 @@ void SimStream::answer(int code) {
   const Instant sent = connection_->end(Connection::Server).machine->now();
   const Instant arrival = connection_->arrival_from(Connection::Server);
   machine().agenda().schedule(answer_, std::min(arrival, sent + kDialTimeout), key_);
-  Chronicle* const told = syn_noted_ != 0 ? machine().chronicle() : nullptr;
-  if (told != nullptr && code != ETIMEDOUT) told->traffic().answered(syn_noted_, arrival);
+  RunLog* const told = syn_noted_ != 0 ? machine().run_log() : nullptr;
+  if (told != nullptr && code != ETIMEDOUT) told->message_log().answered(syn_noted_, arrival);
 }
 
 void SimStream::record_syn(Message::Fate fate) {
-  Chronicle* const told = syn_noted_ != 0 ? machine().chronicle() : nullptr;
+  RunLog* const told = syn_noted_ != 0 ? machine().run_log() : nullptr;
   if (told == nullptr) return;
   const bool arrived = fate != Message::Fate::Lost;
   const Instant now = connection_->end(Connection::Server).machine->now();
-  told->traffic().became(syn_noted_, fate, arrived ? now : Instant::never());
+  told->message_log().became(syn_noted_, fate, arrived ? now : Instant::never());
 }
 
 // Whoever has no answer yet sends its SYN again, or learns that nobody listens.

@@ -116,7 +116,7 @@ class SimStream final : public StreamHandle, public Endpoint {
   Duration retry_ = Duration::zero();
   Instant dialled_;
   int answer_code_ = 0;
-  Traffic::Id syn_noted_ = 0;
+  MessageLog::Id syn_noted_ = 0;
   bool reading_ = false;
   std::array<int, kSocketOptionCount> options_ = {1, 0, Pipe::kBuffer, Pipe::kBuffer, 0};
 };

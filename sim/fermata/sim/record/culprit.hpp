@@ -9,7 +9,7 @@
 
 namespace fermata::sim {
 
-class Chronicle;
+class RunLog;
 
 /// How many of the runs failed in the same way.
 struct Share {
@@ -25,7 +25,7 @@ struct Culprit {
   /// for as many runs.
   std::vector<Share> reseeded;
   /// The run with all decisions but that one; null when it fails as well.
-  std::shared_ptr<const Chronicle> passing;
+  std::shared_ptr<const RunLog> passing;
   std::uint64_t runs = 0;
 };
 

@@ -14,7 +14,7 @@
 
 namespace fermata::sim {
 
-class Chronicle;
+class RunLog;
 
 /// A run that failed, and all there is to tell about it.
 struct FoundFailure {
@@ -35,7 +35,7 @@ struct FoundFailure {
   /// The trace hash after each step.
   std::vector<std::uint64_t> step_hashes;
   /// What happened, step by step.
-  std::shared_ptr<const Chronicle> chronicle;
+  std::shared_ptr<const RunLog> run_log;
   /// What its Histories have recorded, each as a JSON object.
   std::vector<std::string> histories;
   /// Of a run that has ended its process, or hangs: then nothing is known of its end but this.

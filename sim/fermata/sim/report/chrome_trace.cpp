@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fermata/base/assert.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/report/run_data.hpp"
 #include "fermata/sim/report/step_table.hpp"
 
@@ -28,7 +28,7 @@ struct Spot {
 class Trace {
  public:
   explicit Trace(const RunReport::Run& run)
-      : run_(run), chronicle_(*run.chronicle), machines_(machines_of(chronicle_)) {}
+      : run_(run), run_log_(*run.run_log), machines_(machines_of(run_log_)) {}
 
   Json events() {
     name_threads();
@@ -56,7 +56,7 @@ class Trace {
   }
   [[nodiscard]] std::size_t network_of(std::size_t process) const {
     FERMATA_ASSERT(process > 0);
-    return chronicle_.lanes().size() + process;
+    return run_log_.lanes().size() + process;
   }
 
   void name(const char* what, std::size_t process, std::size_t thread, const std::string& text) {
@@ -73,8 +73,8 @@ class Trace {
       name("process_name", process, 0, machine);
       name("thread_name", process, network_of(process), "network");
     }
-    for (std::size_t lane = 0; lane < chronicle_.lanes().size(); ++lane) {
-      const Chronicle::Lane& each = chronicle_.lanes()[lane];
+    for (std::size_t lane = 0; lane < run_log_.lanes().size(); ++lane) {
+      const RunLog::Lane& each = run_log_.lanes()[lane];
       name("thread_name", process_of(each.machine), lane + 1, each.name);
     }
   }
@@ -82,7 +82,7 @@ class Trace {
   void place_steps() {
     std::int64_t end = 0;
     std::int64_t latest = 0;
-    for (const Chronicle::Step& step : chronicle_.steps()) {
+    for (const RunLog::Step& step : run_log_.steps()) {
       latest = std::max(latest, step.at.nanoseconds);
       const std::int64_t begin = std::max(end, step.at.nanoseconds);
       begins_.push_back(begin);
@@ -90,9 +90,9 @@ class Trace {
       end = begin + kWidth;
     }
     FERMATA_ASSERT(begins_.size() == times_.size());
-    steps_of_.resize(chronicle_.lanes().size());
-    for (std::size_t i = 0; i < chronicle_.steps().size(); ++i) {
-      steps_of_[chronicle_.steps()[i].lane].push_back(i);
+    steps_of_.resize(run_log_.lanes().size());
+    for (std::size_t i = 0; i < run_log_.steps().size(); ++i) {
+      steps_of_[run_log_.steps()[i].lane].push_back(i);
     }
   }
 
@@ -107,8 +107,8 @@ class Trace {
 
   [[nodiscard]] Spot spot_of(std::size_t step) const {
     FERMATA_ASSERT(step < begins_.size());
-    const std::size_t lane = chronicle_.steps()[step].lane;
-    return {process_of(chronicle_.lanes()[lane].machine), lane + 1, begins_[step]};
+    const std::size_t lane = run_log_.steps()[step].lane;
+    return {process_of(run_log_.lanes()[lane].machine), lane + 1, begins_[step]};
   }
 
   void add_slice(const Spot& spot, const std::string& title, Json arguments) {
@@ -143,33 +143,33 @@ class Trace {
   }
 
   void add_steps() {
-    for (std::size_t i = 0; i < chronicle_.steps().size(); ++i) {
-      const Chronicle::Step& step = chronicle_.steps()[i];
+    for (std::size_t i = 0; i < run_log_.steps().size(); ++i) {
+      const RunLog::Step& step = run_log_.steps()[i];
       Json arguments = {{"step", step.number}, {"at_ns", step.at.nanoseconds}};
       if (!step.reason.empty()) arguments["why"] = step.reason;
       add_slice(spot_of(i), title_of(step), std::move(arguments));
     }
   }
 
-  static std::string title_of(const Chronicle::Step& step) {
+  static std::string title_of(const RunLog::Step& step) {
     switch (step.ending) {
-      case Chronicle::Ending::Yields:
+      case RunLog::Ending::Yields:
         return fmt::format("yields {}", short_place(step.place));
-      case Chronicle::Ending::Waits:
+      case RunLog::Ending::Waits:
         return fmt::format("waits {}", short_place(step.place));
-      case Chronicle::Ending::Ends:
+      case RunLog::Ending::Ends:
         return "ends";
-      case Chronicle::Ending::Fails:
+      case RunLog::Ending::Fails:
         return "fails";
-      case Chronicle::Ending::Runs:
+      case RunLog::Ending::Runs:
         break;
     }
     return "is running when the run ends";
   }
 
   void add_wakes() {
-    for (std::size_t i = 0; i < chronicle_.steps().size(); ++i) {
-      for (const Chronicle::Wake& wake : chronicle_.steps()[i].woken) {
+    for (std::size_t i = 0; i < run_log_.steps().size(); ++i) {
+      for (const RunLog::Wake& wake : run_log_.steps()[i].woken) {
         FERMATA_ASSERT(wake.lane < steps_of_.size());
         const std::vector<std::size_t>& own = steps_of_[wake.lane];
         const auto next = std::upper_bound(own.begin(), own.end(), i);
@@ -187,7 +187,7 @@ class Trace {
   };
 
   void add_messages() {
-    const auto& messages = chronicle_.traffic().messages();
+    const auto& messages = run_log_.message_log().messages();
     std::vector<Parcel> parcels;
     for (std::size_t i = 0; i < messages.size(); ++i) {
       const Message& message = messages[i];
@@ -201,7 +201,7 @@ class Trace {
     std::vector<std::int64_t> free(machines_.size() + 1);
     std::vector<Spot> sent(messages.size());
     for (std::size_t i = 0; i < messages.size(); ++i) {
-      if (has_step(messages[i])) sent[i] = spot_of(*messages[i].step - chronicle_.forgotten());
+      if (has_step(messages[i])) sent[i] = spot_of(*messages[i].step - run_log_.forgotten());
     }
     for (const Parcel& parcel : parcels) {
       const Message& message = messages[parcel.message];
@@ -222,7 +222,7 @@ class Trace {
   }
 
   [[nodiscard]] bool has_step(const Message& message) const {
-    return message.step && *message.step >= chronicle_.forgotten();
+    return message.step && *message.step >= run_log_.forgotten();
   }
 
   static std::string text_of(const Message& message) {
@@ -244,9 +244,9 @@ class Trace {
   }
 
   void add_turns() {
-    for (std::size_t i = 0; i < chronicle_.turns().size(); ++i) {
-      const Chronicle::Turn& turn = chronicle_.turns()[i];
-      const std::size_t step = turn.step - std::min(turn.step, chronicle_.forgotten());
+    for (std::size_t i = 0; i < run_log_.turns().size(); ++i) {
+      const RunLog::Turn& turn = run_log_.turns()[i];
+      const std::size_t step = turn.step - std::min(turn.step, run_log_.forgotten());
       const std::int64_t end = begins_.empty() ? 0 : begins_.back() + kWidth;
       const std::int64_t when = step < begins_.size() ? begins_[step] : end;
       const char* decides = run_.decisive == i ? " (this decides)" : "";
@@ -255,14 +255,14 @@ class Trace {
   }
 
   void add_faults() {
-    for (const Chronicle::Disturbance& fault : chronicle_.disturbances()) {
+    for (const RunLog::Disturbance& fault : run_log_.disturbances()) {
       add_instant(place_of(fault.at), fault.text, "fault",
                   fault.machine.empty() ? std::nullopt : std::optional(process_of(fault.machine)));
     }
   }
 
   const RunReport::Run& run_;
-  const Chronicle& chronicle_;
+  const RunLog& run_log_;
   std::vector<std::string> machines_;
   std::vector<std::int64_t> begins_;                // Of the steps, as they are drawn,
   std::vector<std::int64_t> times_;                 // and as they were; never less than before.

@@ -5,16 +5,16 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/stack_text.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/report/step_table.hpp"
 
 namespace fermata::sim {
 namespace {
 
-Party party(const Chronicle& chronicle, const Chronicle::Suspended& suspended, bool with_stack) {
-  FERMATA_ASSERT(suspended.lane < chronicle.lanes().size());
+Party party(const RunLog& run_log, const RunLog::Suspended& suspended, bool with_stack) {
+  FERMATA_ASSERT(suspended.lane < run_log.lanes().size());
   Party party;
-  party.coroutine = chronicle.lanes()[suspended.lane].name;
+  party.coroutine = run_log.lanes()[suspended.lane].name;
   party.place = fmt::format("{}:{}", suspended.place.file, suspended.place.line);
   party.begun = suspended.begun;
   if (with_stack) party.stack = stack_text(suspended.stack);
@@ -62,20 +62,20 @@ std::string Explanation::text() const {
 
 Explanation explain(const FoundFailure& found, const Culprit& culprit, bool with_stacks) {
   Explanation explanation;
-  if (found.chronicle == nullptr) return explanation;
-  const Chronicle& chronicle = *found.chronicle;
+  if (found.run_log == nullptr) return explanation;
+  const RunLog& run_log = *found.run_log;
   TableOptions options;
   options.decisive = culprit.decision;
   explanation.decisive = culprit.decision;
   explanation.passing = culprit.passing;
-  explanation.table = step_table(chronicle, found.tape.names, options);
+  explanation.table = step_table(run_log, found.tape.names, options);
   if (!culprit.decision) return explanation;
   explanation.verdict = verdict_of(culprit, found.tape);
-  if (*culprit.decision >= chronicle.turns().size()) return explanation;
-  const Chronicle::Turn& turn = chronicle.turns()[*culprit.decision];
-  if (turn.chosen) explanation.first = party(chronicle, *turn.chosen, with_stacks);
+  if (*culprit.decision >= run_log.turns().size()) return explanation;
+  const RunLog::Turn& turn = run_log.turns()[*culprit.decision];
+  if (turn.chosen) explanation.first = party(run_log, *turn.chosen, with_stacks);
   if (turn.passed_over) {
-    explanation.second = party(chronicle, *turn.passed_over, with_stacks);
+    explanation.second = party(run_log, *turn.passed_over, with_stacks);
   }
   if (culprit.passing != nullptr) {
     TableOptions rest;

@@ -36,7 +36,7 @@ struct Explanation {
   /// How the nearest passing run goes on from there; empty when there is none.
   std::string passing_table;
   /// That run; null when there is none.
-  std::shared_ptr<const Chronicle> passing;
+  std::shared_ptr<const RunLog> passing;
   /// Which of the run's turns decides.
   std::optional<std::size_t> decisive;
 

@@ -32,7 +32,7 @@ void add_section(std::string& report, std::string_view title, std::string_view t
 std::string crash_report(const FoundFailure& found, const ReportContext& context) {
   FERMATA_ASSERT(found.crash.has_value());
   const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
-  const bool seen = shown.chronicle != nullptr;  // Up to the step that has ended the process.
+  const bool seen = shown.run_log != nullptr;  // Up to the step that has ended the process.
   std::string text;
   if (seen) text += fmt::format("  in step {} of the run\n", shown.steps + 1);
   for (const std::string& frame : stack_text(found.crash->stack)) text += "  in " + frame + '\n';

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fermata/base/assert.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/report/ip_packet.hpp"
 
 namespace fermata::sim {
@@ -41,16 +41,16 @@ struct Occasion {
   const Message* message;
 };
 
-std::vector<Occasion> occasions_of(const Chronicle& chronicle) {
+std::vector<Occasion> occasions_of(const RunLog& run_log) {
   using Kind = Occasion::Kind;
   std::vector<Occasion> all;
-  for (const Message& message : chronicle.traffic().messages()) {
+  for (const Message& message : run_log.message_log().messages()) {
     all.push_back({message.sent, Kind::IsSent, &message});
     if (message.arrival == Instant::never()) continue;
     const bool is_connect = message.kind == Message::Kind::Connect;
     all.push_back({message.arrival, is_connect ? Kind::Answers : Kind::Arrives, &message});
     const bool confirmed = is_connect && message.fate == Message::Fate::Delivered;
-    if (confirmed && message.answered <= chronicle.end()) {
+    if (confirmed && message.answered <= run_log.end()) {
       all.push_back({message.answered, Kind::Confirms, &message});
     }
   }
@@ -215,7 +215,7 @@ class Capture {
 std::string pcap(const RunReport& report) {
   FERMATA_REQUIRE(!report.runs.empty(), "a report shows a run");
   Capture capture;
-  for (const Occasion& occasion : occasions_of(*report.runs.front().chronicle)) {
+  for (const Occasion& occasion : occasions_of(*report.runs.front().run_log)) {
     capture.add(occasion);
   }
   return capture.take();

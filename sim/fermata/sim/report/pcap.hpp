@@ -12,7 +12,7 @@
 //           packets; every packet acknowledges what had arrived at its sender; pure
 //           acknowledgements, and what TCP repeats by itself, are left out. What is more than
 //           kMostInPacket bytes is several packets.
-// Cut off   Bytes that were not kept (Traffic::kMostInAll) are missing from their packets, whose
+// Cut off   Bytes that were not kept (MessageLog::kMostInAll) are missing from their packets, whose
 //           checksum is zero.
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/seed.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/report/step_table.hpp"
 
 namespace fermata::sim {
@@ -23,17 +23,17 @@ void add(Json& json, const char* name, const std::string& text) {
   if (!text.empty()) json[name] = text;
 }
 
-const char* to_string(Chronicle::Ending ending) noexcept {
+const char* to_string(RunLog::Ending ending) noexcept {
   switch (ending) {
-    case Chronicle::Ending::Runs:
+    case RunLog::Ending::Runs:
       return "runs";
-    case Chronicle::Ending::Yields:
+    case RunLog::Ending::Yields:
       return "yields";
-    case Chronicle::Ending::Waits:
+    case RunLog::Ending::Waits:
       return "waits";
-    case Chronicle::Ending::Ends:
+    case RunLog::Ending::Ends:
       return "ends";
-    case Chronicle::Ending::Fails:
+    case RunLog::Ending::Fails:
       return "fails";
   }
   return "runs";
@@ -78,20 +78,20 @@ std::string preview_of(const Message& message) {
 class RunJson {
  public:
   explicit RunJson(const RunReport::Run& run)
-      : run_(run), chronicle_(*run.chronicle), machines_(machines_of(chronicle_)) {}
+      : run_(run), run_log_(*run.run_log), machines_(machines_of(run_log_)) {}
 
   Json json() {
     Json json = {{"title", run_.title},
-                 {"hash", fmt::format("{:016x}", chronicle_.trace_hash())},
-                 {"end", chronicle_.end().nanoseconds},
-                 {"forgotten", chronicle_.forgotten()}};
+                 {"hash", fmt::format("{:016x}", run_log_.trace_hash())},
+                 {"end", run_log_.end().nanoseconds},
+                 {"forgotten", run_log_.forgotten()}};
     if (run_.decisive) json["decisive"] = *run_.decisive;
     json["machines"] = machines_;
-    json["lanes"] = list(chronicle_.lanes());
-    json["steps"] = list(chronicle_.steps());
-    json["turns"] = list(chronicle_.turns());
-    json["messages"] = list(chronicle_.traffic().messages());
-    json["faults"] = list(chronicle_.disturbances());
+    json["lanes"] = list(run_log_.lanes());
+    json["steps"] = list(run_log_.steps());
+    json["turns"] = list(run_log_.turns());
+    json["messages"] = list(run_log_.message_log().messages());
+    json["faults"] = list(run_log_.disturbances());
     return json;
   }
 
@@ -111,34 +111,34 @@ class RunJson {
 
   /// A step counted from the run's first one; those that were forgotten are the first one kept.
   [[nodiscard]] std::size_t index_of(std::size_t step) const {
-    return step - std::min(step, chronicle_.forgotten());
+    return step - std::min(step, run_log_.forgotten());
   }
 
-  [[nodiscard]] Json json_of(const Chronicle::Lane& lane) const {
+  [[nodiscard]] Json json_of(const RunLog::Lane& lane) const {
     Json json = {{"machine", machine(lane.machine)}, {"name", lane.name}};
     if (lane.spawned.line != 0) json["spawned"] = long_place(lane.spawned);
     if (lane.parent) json["parent"] = *lane.parent;
     return json;
   }
 
-  [[nodiscard]] Json json_of(const Chronicle::Step& step) const {
-    FERMATA_ASSERT(step.lane < chronicle_.lanes().size());
+  [[nodiscard]] Json json_of(const RunLog::Step& step) const {
+    FERMATA_ASSERT(step.lane < run_log_.lanes().size());
     Json json = {{"n", step.number},
                  {"lane", step.lane},
                  {"at", step.at.nanoseconds},
                  {"end", to_string(step.ending)}};
     add(json, "why", step.reason);
     const bool suspends =
-        step.ending == Chronicle::Ending::Waits || step.ending == Chronicle::Ending::Yields;
+        step.ending == RunLog::Ending::Waits || step.ending == RunLog::Ending::Yields;
     if (suspends) json["place"] = short_place(step.place);
-    for (const Chronicle::Wake& wake : step.woken) {
+    for (const RunLog::Wake& wake : step.woken) {
       json["wakes"].push_back(Json::array({wake.lane, to_string(wake.cause)}));
     }
     return json;
   }
 
-  [[nodiscard]] Json json_of(const Chronicle::Turn& turn) const {
-    FERMATA_ASSERT(index_of(turn.step) <= chronicle_.steps().size());
+  [[nodiscard]] Json json_of(const RunLog::Turn& turn) const {
+    FERMATA_ASSERT(index_of(turn.step) <= run_log_.steps().size());
     Json json = {{"step", index_of(turn.step)}, {"text", describe(turn.decision, run_.names)}};
     if (turn.chosen) json["chosen"] = turn.chosen->lane;
     if (turn.passed_over) json["passed"] = turn.passed_over->lane;
@@ -155,7 +155,7 @@ class RunJson {
     if (message.arrival != Instant::never()) json["arrived"] = message.arrival.nanoseconds;
     json["fate"] = to_string(message.fate);
     json["bytes"] = message.size;
-    if (message.step && *message.step >= chronicle_.forgotten()) {
+    if (message.step && *message.step >= run_log_.forgotten()) {
       json["step"] = index_of(*message.step);
     }
     json["what"] = message_text(message);
@@ -163,7 +163,7 @@ class RunJson {
     return json;
   }
 
-  [[nodiscard]] Json json_of(const Chronicle::Disturbance& fault) const {
+  [[nodiscard]] Json json_of(const RunLog::Disturbance& fault) const {
     Json json = {{"at", fault.at.nanoseconds}, {"kind", fault.kind}};
     if (!fault.machine.empty()) json["machine"] = machine(fault.machine);
     if (!fault.other.empty()) json["other"] = machine(fault.other);
@@ -173,7 +173,7 @@ class RunJson {
   }
 
   const RunReport::Run& run_;
-  const Chronicle& chronicle_;
+  const RunLog& run_log_;
   std::vector<std::string> machines_;
 };
 
@@ -220,18 +220,18 @@ std::string run_data(const RunReport& report) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::vector<std::string> machines_of(const Chronicle& chronicle) {
+std::vector<std::string> machines_of(const RunLog& run_log) {
   std::vector<std::string> machines;
   const auto add_machine = [&](const std::string& name) {
     const bool known = std::find(machines.begin(), machines.end(), name) != machines.end();
     if (!known && !name.empty()) machines.push_back(name);
   };
-  for (const Chronicle::Lane& lane : chronicle.lanes()) add_machine(lane.machine);
-  for (const Message& message : chronicle.traffic().messages()) {
+  for (const RunLog::Lane& lane : run_log.lanes()) add_machine(lane.machine);
+  for (const Message& message : run_log.message_log().messages()) {
     add_machine(message.from);
     add_machine(message.to);
   }
-  for (const Chronicle::Disturbance& fault : chronicle.disturbances()) {
+  for (const RunLog::Disturbance& fault : run_log.disturbances()) {
     add_machine(fault.machine);
     add_machine(fault.other);
   }

@@ -18,7 +18,7 @@ struct Message;
 
 /// The machines that a run speaks of, in the order in which it first does; a thread of a program is
 /// one of its own.
-[[nodiscard]] std::vector<std::string> machines_of(const Chronicle& chronicle);
+[[nodiscard]] std::vector<std::string> machines_of(const RunLog& run_log);
 
 /// "tcp main:40001 -> server:80".
 [[nodiscard]] std::string message_text(const Message& message);

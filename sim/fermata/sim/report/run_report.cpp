@@ -7,7 +7,7 @@ namespace fermata::sim {
 
 std::optional<RunReport> run_report(const FoundFailure& found, const ReportContext& context) {
   const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
-  if (shown.chronicle == nullptr) return std::nullopt;
+  if (shown.run_log == nullptr) return std::nullopt;
   RunReport report;
   report.test = found.tape.test;
   report.program = found.tape.program;
@@ -18,14 +18,14 @@ std::optional<RunReport> run_report(const FoundFailure& found, const ReportConte
   if (context.shrunk) report.shrink = context.shrunk->summary();
   report.explanation = context.explanation;
   report.runs.push_back({.title = "failing run",
-                         .chronicle = shown.chronicle,
+                         .run_log = shown.run_log,
                          .names = shown.tape.names,
                          .decisive = std::nullopt});
   if (!context.explanation) return report;
   report.runs.front().decisive = context.explanation->decisive;
   if (context.explanation->passing != nullptr) {
     report.runs.push_back({.title = "nearest passing run",
-                           .chronicle = context.explanation->passing,
+                           .run_log = context.explanation->passing,
                            .names = shown.tape.names,
                            .decisive = std::nullopt});
   }

@@ -16,13 +16,13 @@
 
 namespace fermata::sim {
 
-class Chronicle;
+class RunLog;
 
 struct RunReport {
   struct Run {
     std::string title;
-    std::shared_ptr<const Chronicle> chronicle;  // Never null.
-    Names names;                                 // Of what its decisions speak of.
+    std::shared_ptr<const RunLog> run_log;  // Never null.
+    Names names;                            // Of what its decisions speak of.
     /// Which of its turns is the one that decides.
     std::optional<std::size_t> decisive;
   };

@@ -29,12 +29,12 @@ std::string in_short(std::string_view event) {
 
 class Table {
  public:
-  Table(const Chronicle& chronicle, const Names& names, const TableOptions& options)
-      : chronicle_(chronicle), names_(names), options_(options) {}
+  Table(const RunLog& run_log, const Names& names, const TableOptions& options)
+      : run_log_(run_log), names_(names), options_(options) {}
 
   std::string text() {
     choose_steps();
-    FERMATA_ASSERT(shown_.size() == chronicle_.steps().size());
+    FERMATA_ASSERT(shown_.size() == run_log_.steps().size());
     choose_columns();
     if (in_columns()) add_heading();
     for (std::size_t i = 0; i < shown_.size(); ++i) {
@@ -43,24 +43,24 @@ class Table {
         continue;
       }
       add_turns_before(i);
-      add_step(chronicle_.steps()[i]);
+      add_step(run_log_.steps()[i]);
     }
     add_turns_before(shown_.size());
-    FERMATA_ASSERT(next_turn_ == chronicle_.turns().size());
+    FERMATA_ASSERT(next_turn_ == run_log_.turns().size());
     return std::move(text_);
   }
 
  private:
   /// A turn's step is counted from the beginning of the run.
   [[nodiscard]] std::size_t index_of(std::size_t step) const {
-    return step - std::min(step, chronicle_.forgotten());
+    return step - std::min(step, run_log_.forgotten());
   }
 
   void choose_steps() {
-    const std::size_t count = chronicle_.steps().size();
+    const std::size_t count = run_log_.steps().size();
     shown_.assign(count, false);
     show(count - std::min(count, options_.last), count);
-    for (const Chronicle::Turn& turn : chronicle_.turns()) {
+    for (const RunLog::Turn& turn : run_log_.turns()) {
       const std::size_t at = index_of(turn.step);
       show(at - std::min(at, options_.around), std::min(count, at + options_.around));
     }
@@ -84,8 +84,8 @@ class Table {
 
   void choose_columns() {
     for (std::size_t i = 0; i < shown_.size(); ++i) {
-      const std::size_t lane = chronicle_.steps()[i].lane;
-      FERMATA_ASSERT(lane < chronicle_.lanes().size());
+      const std::size_t lane = run_log_.steps()[i].lane;
+      FERMATA_ASSERT(lane < run_log_.lanes().size());
       if (shown_[i] && column_of(lane) == columns_.size()) columns_.push_back(lane);
     }
   }
@@ -100,14 +100,14 @@ class Table {
   void add_heading() {
     text_ += fmt::format("{:<{}}", "time", kTimeWidth);
     for (const std::size_t lane : columns_) {
-      text_ += fmt::format("{:<{}}", lane_text(chronicle_, lane), kColumnWidth);
+      text_ += fmt::format("{:<{}}", lane_text(run_log_, lane), kColumnWidth);
     }
     end_line();
   }
 
   void add_turns_before(std::size_t step) {
-    for (; next_turn_ < chronicle_.turns().size(); ++next_turn_) {
-      const Chronicle::Turn& turn = chronicle_.turns()[next_turn_];
+    for (; next_turn_ < run_log_.turns().size(); ++next_turn_) {
+      const RunLog::Turn& turn = run_log_.turns()[next_turn_];
       if (index_of(turn.step) > step) return;
       if (turn.step < options_.from) continue;
       say_skipped();
@@ -117,13 +117,13 @@ class Table {
     }
   }
 
-  void add_step(const Chronicle::Step& step) {
+  void add_step(const RunLog::Step& step) {
     FERMATA_ASSERT(!in_columns() || column_of(step.lane) < columns_.size());
     say_skipped();
     for (const std::string& cell : cells(step)) {
       text_ += fmt::format("{:<{}}", time_of(step), kTimeWidth);
       text_ += in_columns() ? std::string(column_of(step.lane) * kColumnWidth, ' ')
-                            : lane_text(chronicle_, step.lane) + " ";
+                            : lane_text(run_log_, step.lane) + " ";
       text_ += cell;
       end_line();
     }
@@ -136,35 +136,35 @@ class Table {
   }
 
   /// Empty when it is that of the line before.
-  std::string time_of(const Chronicle::Step& step) {
+  std::string time_of(const RunLog::Step& step) {
     if (step.at.nanoseconds == last_time_) return {};
     last_time_ = step.at.nanoseconds;
     return describe(step.at);
   }
 
-  [[nodiscard]] std::vector<std::string> cells(const Chronicle::Step& step) const {
+  [[nodiscard]] std::vector<std::string> cells(const RunLog::Step& step) const {
     std::vector<std::string> cells;
-    for (const Chronicle::Wake& wake : step.woken) {
+    for (const RunLog::Wake& wake : step.woken) {
       if (wake.cause == WakeCause::Yield) continue;
       const bool spawned = wake.cause == WakeCause::Spawn;
       cells.push_back(
-          fmt::format("{} {}", spawned ? "spawns" : "wakes", lane_text(chronicle_, wake.lane)));
+          fmt::format("{} {}", spawned ? "spawns" : "wakes", lane_text(run_log_, wake.lane)));
     }
     cells.push_back(ending(step));
     return cells;
   }
 
-  [[nodiscard]] static std::string ending(const Chronicle::Step& step) {
+  [[nodiscard]] static std::string ending(const RunLog::Step& step) {
     switch (step.ending) {
-      case Chronicle::Ending::Runs:
+      case RunLog::Ending::Runs:
         return "is running when the run ends";
-      case Chronicle::Ending::Yields:
+      case RunLog::Ending::Yields:
         return fmt::format("yields {}", short_place(step.place));
-      case Chronicle::Ending::Waits:
+      case RunLog::Ending::Waits:
         return fmt::format("waits {} for {}", short_place(step.place), in_short(step.reason));
-      case Chronicle::Ending::Ends:
+      case RunLog::Ending::Ends:
         return "ends";
-      case Chronicle::Ending::Fails:
+      case RunLog::Ending::Fails:
         return fmt::format("fails: {}", step.reason.substr(0, step.reason.find('\n')));
     }
     return {};
@@ -175,10 +175,10 @@ class Table {
     text_ += '\n';
   }
 
-  const Chronicle& chronicle_;
+  const RunLog& run_log_;
   const Names& names_;
   TableOptions options_;
-  std::vector<bool> shown_;           // Of the chronicle's steps.
+  std::vector<bool> shown_;           // Of the run log's steps.
   std::vector<std::size_t> columns_;  // Lanes, in the order of their first step.
   std::size_t next_turn_ = 0;
   std::size_t skipped_ = 0;
@@ -188,18 +188,17 @@ class Table {
 
 }  // namespace
 
-std::string step_table(const Chronicle& chronicle, const Names& names,
-                       const TableOptions& options) {
-  return Table(chronicle, names, options).text();
+std::string step_table(const RunLog& run_log, const Names& names, const TableOptions& options) {
+  return Table(run_log, names, options).text();
 }
 
-std::string lane_text(const Chronicle& chronicle, std::size_t lane) {
-  const std::vector<Chronicle::Lane>& lanes = chronicle.lanes();
+std::string lane_text(const RunLog& run_log, std::size_t lane) {
+  const std::vector<RunLog::Lane>& lanes = run_log.lanes();
   FERMATA_ASSERT(lane < lanes.size());
   const bool one_machine = std::all_of(lanes.begin(), lanes.end(), [&](const auto& each) {
     return each.machine == lanes.front().machine;
   });
-  const Chronicle::Lane& it = lanes[lane];
+  const RunLog::Lane& it = lanes[lane];
   return one_machine || it.machine == it.name ? fmt::format("'{}'", it.name)
                                               : fmt::format("'{}/{}'", it.machine, it.name);
 }

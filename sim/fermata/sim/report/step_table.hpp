@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim {
 
@@ -17,7 +17,7 @@ struct TableOptions {
   std::size_t last = 8;
   /// ... and so many before and after each turn that was not calm.
   std::size_t around = 2;
-  /// No step before this one is shown, and so many from there on; counted as Chronicle::Turn::step.
+  /// No step before this one is shown, and so many from there on; counted as RunLog::Turn::step.
   std::size_t from = 0;
   std::size_t first = 0;
   /// No more steps than this.
@@ -27,11 +27,11 @@ struct TableOptions {
 };
 
 /// `names` are those of the run's decisions.
-[[nodiscard]] std::string step_table(const Chronicle& chronicle, const Names& names,
+[[nodiscard]] std::string step_table(const RunLog& run_log, const Names& names,
                                      const TableOptions& options = {});
 
 /// "'writer'", with the machine's name before it when there are several machines.
-[[nodiscard]] std::string lane_text(const Chronicle& chronicle, std::size_t lane);
+[[nodiscard]] std::string lane_text(const RunLog& run_log, std::size_t lane);
 
 /// "file.cpp:12".
 [[nodiscard]] std::string short_place(const SourcePlace& place);

@@ -90,7 +90,7 @@ class Search {
     to_the_end.watch_closely();
     const RunResult result = to_the_end.replay(preparation(), replay);
     note(result);
-    if (!result.failure) culprit_.passing = to_the_end.chronicle();
+    if (!result.failure) culprit_.passing = to_the_end.run_log();
   }
 
   void note(const RunResult& result) noexcept {

@@ -207,7 +207,7 @@ FoundFailure describe_failure(const Runner& runner, const Program& program, Fail
   for (const std::string& line : runner.world().log()) found.output += line + '\n';
   if (program.arguments) found.arguments = program.arguments();
   found.step_hashes = runner.world().step_hashes();
-  found.chronicle = runner.chronicle();
+  found.run_log = runner.run_log();
   found.histories = runner.world().histories();
   return found;
 }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/run/heap_perturbation.hpp"
 #include "fermata/sim/run/step_difference.hpp"
 #include "fermata/sim/strategy/make_strategy.hpp"
@@ -35,13 +35,13 @@ Runner::Runner(const Program& program, std::unique_ptr<Strategy> strategy,
 }
 
 RunResult Runner::run(std::uint64_t seed) {
-  start_chronicle();
+  start_run_log();
   decisions_.begin(seed);
   return run_in(world_, options_, Preparation{seed, {}});
 }
 
 RunResult Runner::replay(const Preparation& preparation, Replay& replay) {
-  start_chronicle();
+  start_run_log();
   decisions_.begin_replay(replay);
   const RunResult result = run_in(world_, options_, preparation);
   decisions_.end();
@@ -50,7 +50,7 @@ RunResult Runner::replay(const Preparation& preparation, Replay& replay) {
 
 RunResult Runner::replay_then_explore(const Preparation& preparation, Replay& replay,
                                       std::uint64_t draws, std::uint64_t seed) {
-  start_chronicle();
+  start_run_log();
   decisions_.begin_replay(replay, draws, seed);
   return run_in(world_, options_, preparation);
 }
@@ -65,7 +65,7 @@ RunResult Runner::run_in(World& world, const WorldOptions& options,
   if (program_.prepare) program_.prepare(preparation);
   world.node("main", [this] { program_.body(*running_); });
   world.run();
-  if (options.chronicle != nullptr) options.chronicle->ended(world.now(), world.trace_hash());
+  if (options.run_log != nullptr) options.run_log->ended(world.now(), world.trace_hash());
   return RunResult{.failure = world.failure(),
                    .trace_hash = world.trace_hash(),
                    .steps = world.steps(),
@@ -113,7 +113,7 @@ RunResult Runner::run_either(const WorldOptions& options, std::uint64_t seed, bo
 std::vector<std::uint64_t> Runner::steps_of(std::uint64_t seed, bool shifted, StepProbe* probe) {
   WorldOptions options = options_;
   options.record_steps = true;
-  options.chronicle = nullptr;
+  options.run_log = nullptr;
   options.probe = probe;
   const Uncounted uncounted(world_);
   struct Listening {
@@ -182,16 +182,16 @@ void Runner::watch_no_more() {
 }
 
 // The last run's may be somebody else's by now.
-void Runner::start_chronicle() {
-  chronicle_ = watching_ ? std::make_shared<Chronicle>() : nullptr;
+void Runner::start_run_log() {
+  run_log_ = watching_ ? std::make_shared<RunLog>() : nullptr;
   listen_as_usual();
-  FERMATA_ASSERT((chronicle_ != nullptr) == watching_);
-  options_.chronicle = chronicle_.get();
+  FERMATA_ASSERT((run_log_ != nullptr) == watching_);
+  options_.run_log = run_log_.get();
 }
 
 void Runner::listen_as_usual() {
   decisions_.names().set_wanted(watching_);
-  decisions_.log().set_listener(listener_ != nullptr ? listener_ : chronicle_.get());
+  decisions_.log().set_listener(listener_ != nullptr ? listener_ : run_log_.get());
 }
 
 }  // namespace fermata::sim

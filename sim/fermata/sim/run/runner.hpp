@@ -20,7 +20,7 @@
 
 namespace fermata::sim {
 
-class Chronicle;
+class RunLog;
 
 namespace detail {
 struct StepAccount;
@@ -97,19 +97,19 @@ class Runner final : private Whereabouts {
   std::optional<Failure> twin(std::uint64_t seed, const RunResult& before);
 
   /// The trace hash after each step of the run of `seed`; with `shifted` on the other heap. It has
-  /// no chronicle. `probe`, if there is one, looks at it.
+  /// no run log. `probe`, if there is one, looks at it.
   std::vector<std::uint64_t> steps_of(std::uint64_t seed, bool shifted, StepProbe* probe = nullptr);
   /// What happens in one of them.
   detail::StepAccount account_of(std::uint64_t seed, bool shifted, std::uint64_t step);
   /// A run on a shifted heap and other stacks; others for each `variant`.
   RunResult run_shifted(std::uint64_t seed, std::uint64_t variant);
 
-  /// The runs from now on keep names of draws, the trace hash after each step, and a chronicle.
+  /// The runs from now on keep names of draws, the trace hash after each step, and a run log.
   void watch_closely();
   /// And from now on they do not.
   void watch_no_more();
 
-  /// Who is told of each decision of the runs from now on, instead of their chronicles; null:
+  /// Who is told of each decision of the runs from now on, instead of their run logs; null:
   /// nobody else. Must outlive this.
   void set_listener(DecisionListener* listener) noexcept { listener_ = listener; }
 
@@ -125,7 +125,7 @@ class Runner final : private Whereabouts {
   [[nodiscard]] const World& world() const noexcept { return *running_; }
   [[nodiscard]] const std::string& output() const noexcept { return output_.text(); }
   /// Null unless it was watched closely.
-  [[nodiscard]] std::shared_ptr<const Chronicle> chronicle() const noexcept { return chronicle_; }
+  [[nodiscard]] std::shared_ptr<const RunLog> run_log() const noexcept { return run_log_; }
   /// The strategy's name with all that it knew when the run began.
   [[nodiscard]] std::string strategy() const { return strategy_->name(); }
 
@@ -149,7 +149,7 @@ class Runner final : private Whereabouts {
 
   RunResult run_in(World& world, const WorldOptions& options, const Preparation& preparation);
   /// Of a run that is not a twin; null unless it is watched closely.
-  void start_chronicle();
+  void start_run_log();
   void listen_as_usual();
   /// In the other world, on the other heap.
   RunResult run_in_other_world(WorldOptions options, std::uint64_t seed);
@@ -164,8 +164,8 @@ class Runner final : private Whereabouts {
   std::unique_ptr<World> other_world_;  // With other stacks.
   World* running_ = &world_;
   bool watching_ = false;
-  std::optional<Uncounted> uncounted_;    // While watching.
-  std::shared_ptr<Chronicle> chronicle_;  // Of the last run.
+  std::optional<Uncounted> uncounted_;  // While watching.
+  std::shared_ptr<RunLog> run_log_;     // Of the last run.
   DecisionListener* listener_ = nullptr;
   std::uint64_t twins_ = 0;
   detail::Output output_;

@@ -243,7 +243,7 @@ class SimTest {
     } else {
       replayed.passing = RunReport{.test = name_, .seed = tape.seed, .strategy = tape.strategy};
       replayed.passing->runs.push_back({.title = "run",
-                                        .chronicle = runner.chronicle(),
+                                        .run_log = runner.run_log(),
                                         .names = runner.decisions().names().all(),
                                         .decisive = std::nullopt});
     }

@@ -9,8 +9,8 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
+#include "fermata/sim/waits/bounded_wait_log.hpp"
 #include "fermata/sim/waits/references.hpp"
-#include "fermata/sim/waits/wait_history.hpp"
 
 namespace fermata::sim::detail {
 
@@ -28,7 +28,7 @@ bool waits(const CoroutineBase& coroutine) noexcept {
 }
 
 /// What a coroutine does to a channel that one who wants the opposite waits for.
-std::uint64_t counterpart(const WaitHistory::Dealings& dealings, const std::string& wants) {
+std::uint64_t counterpart(const BoundedWaitLog::Dealings& dealings, const std::string& wants) {
   return wants == "send" ? dealings.received : dealings.sent;
 }
 
@@ -96,7 +96,7 @@ class Builder {
     }
   }
 
-  [[nodiscard]] const WaitHistory* history_of(const Event& event) const {
+  [[nodiscard]] const BoundedWaitLog* history_of(const Event& event) const {
     for (const WaitSource& source : sources_) {
       if (source.runtime == &event.runtime()) return source.history;
     }
@@ -164,7 +164,7 @@ class Builder {
     if (source.history == nullptr) return;
     const Event* event = source.runtime->kernel().live_events.first();
     for (; event != nullptr; event = event->next_live()) {
-      const WaitHistory::Object* past = source.history->find(*event);
+      const BoundedWaitLog::Object* past = source.history->find(*event);
       if (past == nullptr) continue;
       const auto dealings = past->by.find(coroutine.id());
       if (dealings == past->by.end() || dealings->second.refused == 0) continue;
@@ -200,17 +200,17 @@ class Builder {
     }
     WaitGraph::Former former{.how = std::move(how), .since = std::move(since), .end = std::nullopt};
     former.who = label(runtime, fmt::format("coroutine {}", id));
-    const WaitHistory* history = history_of(*asked_[object].event);
+    const BoundedWaitLog* history = history_of(*asked_[object].event);
     if (history != nullptr) {
       former.who = label(runtime, history->label(id));
-      const WaitHistory::Person* person = history->find(id);
+      const BoundedWaitLog::Person* person = history->find(id);
       if (person != nullptr && person->end) former.end = deed(runtime, *history, *person->end);
     }
     graph_.objects[object].former.push_back(std::move(former));
   }
 
-  [[nodiscard]] WaitGraph::Deed deed(const Runtime& runtime, const WaitHistory& history,
-                                     const WaitHistory::Deed& done) const {
+  [[nodiscard]] WaitGraph::Deed deed(const Runtime& runtime, const BoundedWaitLog& history,
+                                     const BoundedWaitLog::Deed& done) const {
     WaitGraph::Deed deed;
     deed.who = done.who != 0 ? label(runtime, history.label(done.who)) : "nobody";
     deed.did = done.did;
@@ -228,8 +228,8 @@ class Builder {
   void add_past(std::size_t object) {
     FERMATA_ASSERT(object < asked_.size());
     const Event& event = *asked_[object].event;
-    const WaitHistory* history = history_of(event);
-    const WaitHistory::Object* past = history != nullptr ? history->find(event) : nullptr;
+    const BoundedWaitLog* history = history_of(event);
+    const BoundedWaitLog::Object* past = history != nullptr ? history->find(event) : nullptr;
     if (past == nullptr) return;
     WaitGraph::Object& node = graph_.objects[object];
     const Runtime& runtime = event.runtime();
@@ -278,8 +278,8 @@ class Builder {
         if (asked_[wait.object].event == &end) hold_once(object, i, Certainty::Known, how);
       }
     }
-    const WaitHistory* history = history_of(end);
-    const WaitHistory::Object* past = history != nullptr ? history->find(end) : nullptr;
+    const BoundedWaitLog* history = history_of(end);
+    const BoundedWaitLog::Object* past = history != nullptr ? history->find(end) : nullptr;
     if (past == nullptr) return;
     for (const auto& [id, dealings] : past->by) {
       const std::size_t by = index_of(end.runtime(), id);

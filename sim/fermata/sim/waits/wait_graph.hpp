@@ -26,12 +26,12 @@ class Runtime;
 
 namespace fermata::sim::detail {
 
-class WaitHistory;
+class BoundedWaitLog;
 
 /// One runtime to look at; its history may be null.
 struct WaitSource {
   const Runtime* runtime = nullptr;
-  const WaitHistory* history = nullptr;
+  const BoundedWaitLog* history = nullptr;
   bool paused = false;  // Its machine is.
 };
 

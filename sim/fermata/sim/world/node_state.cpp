@@ -11,7 +11,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/context/switch.hpp"
 #include "fermata/reactor/thread_link.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/world/reactor.hpp"
 
 namespace fermata::sim::detail {
@@ -224,7 +224,7 @@ void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
 
 void NodeState::begin() {
   if (std::exchange(distrusted_, false)) make_runtime();
-  chronicle_ = stage_.options().chronicle;
+  run_log_ = stage_.options().run_log;
   now_ = stage_.now();
   phase_ = Phase::Ready;
   suspended_ = context_;
@@ -316,7 +316,7 @@ void NodeState::run_program() {
   audit_.begin_run(*runtime_, {.limits = options.limits(),
                                .full = options.full_audit,
                                .record_steps = options.record_steps,
-                               .chronicle = options.chronicle,
+                               .run_log = options.run_log,
                                .log_waits = options.log_waits,
                                .break_at = options.break_at,
                                .probe = options.probe,
@@ -411,7 +411,7 @@ void NodeState::request_shutdown() noexcept {
 }
 
 void NodeState::signal(int signum) {
-  if (chronicle() != nullptr) record_incident("signal", fmt::format("gets signal {}", signum));
+  if (run_log() != nullptr) record_incident("signal", fmt::format("gets signal {}", signum));
   reactor_->signals().raise(signum);
 }
 
@@ -473,7 +473,7 @@ void NodeState::unpause() {
 // Whoever waits has to find out anew for how long.
 void NodeState::set_drift(std::int32_t ppm) {
   FERMATA_ASSERT(!is_thread());
-  if (chronicle() != nullptr) {
+  if (run_log() != nullptr) {
     record_incident("clock", fmt::format("has a clock that gains {} millionths", ppm));
   }
   clock().set_drift(ppm, std::max(now_, stage_.now()));
@@ -481,7 +481,7 @@ void NodeState::set_drift(std::int32_t ppm) {
 }
 
 void NodeState::step_wall_clock(Duration by) {
-  if (chronicle() != nullptr) {
+  if (run_log() != nullptr) {
     record_incident("clock", fmt::format("has its wall clock set ahead by {} ns", by.count()));
   }
   clock().step_wall(by);
@@ -495,16 +495,16 @@ void NodeState::wipe_disk() {
 
 void NodeState::record_incident(std::string_view kind, std::string_view what, const Machine* other,
                                 std::optional<Instant> until) {
-  if (chronicle() == nullptr) return;
+  if (run_log() == nullptr) return;
   const std::string& name = host().name();
   std::string text = other == nullptr ? fmt::format("machine '{}' {}", name, what)
                                       : fmt::format("{} -> {}: {}", name, other->name(), what);
-  chronicle_->record_incident({.kind = std::string(kind),
-                               .text = std::move(text),
-                               .machine = name,
-                               .other = other != nullptr ? other->name() : std::string(),
-                               .at = earliest_visible_time(),
-                               .until = until});
+  run_log_->record_incident({.kind = std::string(kind),
+                             .text = std::move(text),
+                             .machine = name,
+                             .other = other != nullptr ? other->name() : std::string(),
+                             .at = earliest_visible_time(),
+                             .until = until});
 }
 
 void NodeState::killed_by_signal(int signum) {

@@ -20,7 +20,7 @@
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/net/network.hpp"
 #include "fermata/sim/process/program_table.hpp"
-#include "fermata/sim/record/run_record.hpp"
+#include "fermata/sim/record/run_state.hpp"
 #include "fermata/sim/world/turn_order.hpp"
 #include "fermata/sim/world/world_options.hpp"
 
@@ -32,7 +32,7 @@ namespace fermata::sim::detail {
 
 class NodeState;
 
-class Stage : public RunRecord {
+class Stage : public RunState {
  public:
   [[nodiscard]] const WorldOptions& options() const noexcept { return options_; }
   [[nodiscard]] Decisions& decisions() noexcept { return decisions_; }

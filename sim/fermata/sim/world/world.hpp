@@ -214,7 +214,7 @@ class World {
   [[nodiscard]] std::string faults() const;
   /// What the runtimes reported, a line each, with virtual time, node and coroutine.
   [[nodiscard]] const std::vector<std::string>& log() const noexcept;
-  /// What History objects have recorded, each as a JSON object; only of a run with a chronicle.
+  /// What History objects have recorded, each as a JSON object; only of a run with a run log.
   [[nodiscard]] const std::vector<std::string>& histories() const noexcept;
   /// For them: keeps `json`, in place of what the call that returned `number` kept.
   std::size_t keep_history(std::optional<std::size_t> number, std::string json);

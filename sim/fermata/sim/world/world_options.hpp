@@ -10,7 +10,7 @@
 
 namespace fermata::sim {
 
-class Chronicle;
+class RunLog;
 class StepProbe;
 class WakeListener;
 
@@ -29,7 +29,7 @@ struct WorldOptions {
   /// Keep the trace hash after every step, so that two runs can be compared step by step.
   bool record_steps = false;
   /// Who is told what happens; null: nobody. Must outlive the run.
-  Chronicle* chronicle = nullptr;
+  RunLog* run_log = nullptr;
   /// Keep a log of what is done to primitives: a deadlock is explained with who did what before.
   bool log_waits = false;
   /// Before this step, from 2 on, a debugger gets control (breakpoint.hpp); 0 for never.

@@ -10,7 +10,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/counted.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/waits/explain.hpp"
 
 namespace fermata::sim::detail {
@@ -169,9 +169,8 @@ void WorldState::partition(std::span<const std::string_view> group) {
 void WorldState::heal() {
   for (NodeState* node : nodes_) node->note_course(false);
   faults_.stop();
-  if (options_.chronicle != nullptr && !over()) {
-    options_.chronicle->record_incident(
-        {.kind = "heal", .text = "all links are mended", .at = now_});
+  if (options_.run_log != nullptr && !over()) {
+    options_.run_log->record_incident({.kind = "heal", .text = "all links are mended", .at = now_});
   }
   network_.links().for_each([](LinkState& link) { link.heal(); });
 }
@@ -215,7 +214,7 @@ void WorldState::reset(const WorldOptions& options) {
     known_nodes_.clear();
   }
   options_ = options;
-  faults_.begin(options.faults, options.chronicle != nullptr ? this : nullptr);
+  faults_.begin(options.faults, options.run_log != nullptr ? this : nullptr);
   network_.reset();
   program_table_.reset();
   action_agenda_.clear();
@@ -406,7 +405,7 @@ void WorldState::fail_guarded(const char* function, std::string coroutine,
 // What shows where it takes effect, or in the fate of a message, or is no more than slow, is not
 // told once more.
 void WorldState::struck(Fault fault, std::uint64_t key) {
-  FERMATA_ASSERT(options_.chronicle != nullptr);
+  FERMATA_ASSERT(options_.run_log != nullptr);
   switch (fault) {
     case Fault::Reset:
     case Fault::Refused:
@@ -425,7 +424,7 @@ void WorldState::struck(Fault fault, std::uint64_t key) {
       return;
   }
   const NodeState* const node = running_node_;
-  options_.chronicle->record_incident(
+  options_.run_log->record_incident(
       {.kind = to_string(fault),
        .text = name_of(key, decisions_.names().all()),
        .machine = node != nullptr ? node->machine().name() : std::string(),

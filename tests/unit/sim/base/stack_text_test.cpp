@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/run/runner.hpp"
 
 namespace fermata::sim {
@@ -52,7 +52,7 @@ TEST(StackText, OfASuspendedCoroutineNamesWhereItIs) {
   std::vector<std::string> lines;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     runner.run(seed);
-    for (const Chronicle::Turn& turn : runner.chronicle()->turns()) {
+    for (const RunLog::Turn& turn : runner.run_log()->turns()) {
       if (!turn.chosen || !turn.chosen->begun) continue;
       for (const std::string& line : stack_text(turn.chosen->stack)) lines.push_back(line);
     }

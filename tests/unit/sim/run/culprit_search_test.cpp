@@ -7,7 +7,7 @@
 #include <fermata/runtime.hpp>
 
 #include "examples/lost_update/lost_update.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/report/explanation.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/shrinker.hpp"
@@ -43,7 +43,7 @@ TEST(Culprit, HasTheRunWithoutItBesideIt) {
   const Culprit culprit = find_culprit(program, {}, found.tape);
   ASSERT_NE(culprit.passing, nullptr);
   EXPECT_TRUE(culprit.passing->turns().empty());
-  EXPECT_EQ(culprit.passing->steps().back().ending, Chronicle::Ending::Ends);
+  EXPECT_EQ(culprit.passing->steps().back().ending, RunLog::Ending::Ends);
 }
 
 TEST(Culprit, IsNobodyWhereProductionFails) {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "fermata/sim/record/catalogue.hpp"
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/record/step_probe.hpp"
 
 namespace fermata::sim {
@@ -78,15 +78,15 @@ TEST_F(RunnerTest, LooksAtStepsWithoutTellingTheLastRunsChronicle) {
   Runner runner(program, "random", WorldOptions{});
   runner.watch_closely();
   runner.run(1);
-  const auto chronicle = runner.chronicle();
-  const std::size_t steps = chronicle->steps().size();
-  const std::size_t turns = chronicle->turns().size();
+  const auto run_log = runner.run_log();
+  const std::size_t steps = run_log->steps().size();
+  const std::size_t turns = run_log->turns().size();
   EXPECT_GT(turns, 0u);
   StepProbe probe(1, 3);
   EXPECT_EQ(runner.steps_of(1, false, &probe), runner.steps_of(1, true));
   EXPECT_FALSE(probe.step(2).items.empty());
-  EXPECT_EQ(chronicle->steps().size(), steps);
-  EXPECT_EQ(chronicle->turns().size(), turns);
+  EXPECT_EQ(run_log->steps().size(), steps);
+  EXPECT_EQ(run_log->turns().size(), turns);
 }
 
 TEST_F(RunnerTest, ListensAsBeforeWhenAProbedRunCannotBegin) {

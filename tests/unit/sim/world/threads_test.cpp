@@ -303,7 +303,7 @@ TEST(ThreadExploration, FindsWhatIsNotedOfAThreadThatHasEnded) {
 // --- channels ---
 
 /// Who sends what, and what has become of it.
-struct Traffic {
+struct MessageLog {
   static constexpr int kSenders = 2;
   static constexpr int kEach = 4;
 
@@ -339,17 +339,17 @@ struct Traffic {
 TEST(ThreadChannelExploration, LosesAndDoublesNothing) {
   FERMATA_CHECKS("TC-01", "TC-02", "TC-03", "TC-04");
   expect_sound(500, [](World&) {
-    Traffic traffic;
+    MessageLog message_log;
     const ThreadChannel<int> channel(1 + random(2));
     std::vector<Thread<void>> senders;
     std::vector<Thread<void>> receivers;
-    for (int i = 0; i < Traffic::kSenders; ++i) {
-      senders.push_back(spawn_thread([&traffic, channel, i] { traffic.send_all(channel, i); },
-                                     {.name = "sender"}));
+    for (int i = 0; i < MessageLog::kSenders; ++i) {
+      senders.push_back(spawn_thread(
+          [&message_log, channel, i] { message_log.send_all(channel, i); }, {.name = "sender"}));
     }
     for (std::size_t i = 0; i < 2; ++i) {
-      receivers.push_back(spawn_thread([&traffic, channel, i] { traffic.receive(channel, i); },
-                                       {.name = "receiver"}));
+      receivers.push_back(spawn_thread(
+          [&message_log, channel, i] { message_log.receive(channel, i); }, {.name = "receiver"}));
     }
     const auto ended = [](const Thread<void>& thread) {
       try {
@@ -376,8 +376,8 @@ TEST(ThreadChannelExploration, LosesAndDoublesNothing) {
     for (const auto& sender : senders) ended(sender);
     channel.close();
     for (const auto& receiver : receivers) ended(receiver);
-    while (const auto left = channel.next()) traffic.received.insert(*left);
-    EXPECT_EQ(traffic.sent, traffic.received);
+    while (const auto left = channel.next()) message_log.received.insert(*left);
+    EXPECT_EQ(message_log.sent, message_log.received);
   });
 }
 

@@ -20,7 +20,7 @@
 #include "fermata/base/source_place.hpp"
 #include "fermata/base/time.hpp"
 #include "fermata/core/observer.hpp"
-#include "fermata/sim/record/traffic.hpp"
+#include "fermata/sim/record/message_log.hpp"
 #include "fermata/sim/tape/decision.hpp"
 
 namespace fermata {
@@ -29,7 +29,7 @@ class CoroutineBase;
 
 namespace fermata::sim {
 
-class Chronicle final : public DecisionListener {
+class RunLog final : public DecisionListener {
  public:
   /// One coroutine of one machine.
   struct Lane {
@@ -103,9 +103,9 @@ class Chronicle final : public DecisionListener {
   void decided(const Decision& decision) override;
   void record_incident(Disturbance disturbance);
   /// Notes in which step it is sent.
-  Traffic::Id sent(std::string_view machine, Message message, const void* bytes = nullptr,
-                   std::size_t size = 0);
-  [[nodiscard]] Traffic& traffic() noexcept { return traffic_; }
+  MessageLog::Id sent(std::string_view machine, Message message, const void* bytes = nullptr,
+                      std::size_t size = 0);
+  [[nodiscard]] MessageLog& message_log() noexcept { return message_log_; }
   void ended(Instant end, std::uint64_t trace_hash);
 
   // --- the run ---
@@ -119,7 +119,7 @@ class Chronicle final : public DecisionListener {
   [[nodiscard]] const std::deque<Disturbance>& disturbances() const noexcept {
     return disturbances_;
   }
-  [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
+  [[nodiscard]] const MessageLog& message_log() const noexcept { return message_log_; }
   [[nodiscard]] Instant end() const noexcept { return end_; }
   [[nodiscard]] std::uint64_t trace_hash() const noexcept { return trace_hash_; }
 
@@ -149,7 +149,7 @@ class Chronicle final : public DecisionListener {
   std::map<std::string, Present, std::less<>> present_steps_;  // By machine.
   std::vector<Turn> turns_;
   std::deque<Disturbance> disturbances_;
-  Traffic traffic_;
+  MessageLog message_log_;
   Instant end_;
   std::uint64_t trace_hash_ = 0;
 };

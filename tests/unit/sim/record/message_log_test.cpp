@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/record/traffic.hpp"
+#include "fermata/sim/record/message_log.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,9 +19,9 @@ using test::watched_run;
 using Fate = Message::Fate;
 using Kind = Message::Kind;
 
-std::vector<Message> of_kind(const Chronicle& chronicle, Kind kind) {
+std::vector<Message> of_kind(const RunLog& run_log, Kind kind) {
   std::vector<Message> found;
-  for (const Message& each : chronicle.traffic().messages()) {
+  for (const Message& each : run_log.message_log().messages()) {
     if (each.kind == kind) found.push_back(each);
   }
   return found;
@@ -31,16 +31,16 @@ std::string text_of(const Message& message) {
   return {reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size()};
 }
 
-bool befell(const Chronicle& chronicle, const std::string& kind, const std::string& machine) {
+bool befell(const RunLog& run_log, const std::string& kind, const std::string& machine) {
   return std::any_of(
-      chronicle.disturbances().begin(), chronicle.disturbances().end(),
+      run_log.disturbances().begin(), run_log.disturbances().end(),
       [&](const auto& each) { return each.kind == kind && each.machine == machine; });
 }
 
-TEST(Traffic, HasWhatWentOverAConnection) {
+TEST(MessageLog, HasWhatWentOverAConnection) {
   const auto run = watched_run(test::greet);
   ASSERT_FALSE(run.result.failure) << run.result.failure->message;
-  const auto connects = of_kind(*run.chronicle, Kind::Connect);
+  const auto connects = of_kind(*run.run_log, Kind::Connect);
   ASSERT_EQ(connects.size(), 1u);
   EXPECT_EQ(connects[0].from, "main");
   EXPECT_EQ(connects[0].to, "server");
@@ -49,37 +49,37 @@ TEST(Traffic, HasWhatWentOverAConnection) {
   EXPECT_EQ(connects[0].sent.nanoseconds, 1'000'000);
   EXPECT_EQ(connects[0].arrival - connects[0].sent, 250us);
   EXPECT_EQ(connects[0].answered - connects[0].arrival, 250us);
-  const auto data = of_kind(*run.chronicle, Kind::Data);
+  const auto data = of_kind(*run.run_log, Kind::Data);
   ASSERT_EQ(data.size(), 2u);
   EXPECT_EQ(text_of(data[0]), "hello");
   EXPECT_EQ(text_of(data[1]), "welcome");
   EXPECT_EQ(data[1].from, "server");
   EXPECT_FALSE(data[1].from_client);
-  EXPECT_EQ(of_kind(*run.chronicle, Kind::End).size(), 2u);
-  for (const Message& each : run.chronicle->traffic().messages()) {
+  EXPECT_EQ(of_kind(*run.run_log, Kind::End).size(), 2u);
+  for (const Message& each : run.run_log->message_log().messages()) {
     EXPECT_EQ(each.connection, connects[0].connection);
   }
 }
 
-TEST(Traffic, SaysInWhichStepItWasSent) {
+TEST(MessageLog, SaysInWhichStepItWasSent) {
   const auto run = watched_run(test::greet);
-  const auto data = of_kind(*run.chronicle, Kind::Data);
+  const auto data = of_kind(*run.run_log, Kind::Data);
   ASSERT_TRUE(data[0].step);
-  const Chronicle::Step& step = run.chronicle->steps()[*data[0].step];
-  EXPECT_EQ(run.chronicle->lanes()[step.lane].machine, "main");
+  const RunLog::Step& step = run.run_log->steps()[*data[0].step];
+  EXPECT_EQ(run.run_log->lanes()[step.lane].machine, "main");
   EXPECT_EQ(step.at, data[0].sent);
 }
 
-TEST(Traffic, AConnectThatNobodyTakesIsRefused) {
+TEST(MessageLog, AConnectThatNobodyTakesIsRefused) {
   const auto run = watched_run(test::be_refused);
-  const auto connects = of_kind(*run.chronicle, Kind::Connect);
+  const auto connects = of_kind(*run.run_log, Kind::Connect);
   ASSERT_EQ(connects.size(), 1u);
   EXPECT_EQ(connects[0].fate, Fate::Refused);
-  EXPECT_EQ(run.chronicle->traffic().messages().size(), 1u);
+  EXPECT_EQ(run.run_log->message_log().messages().size(), 1u);
   EXPECT_NE(connects[0].arrival, Instant::never());
 }
 
-TEST(Traffic, WhatACutLinkKeepsArrivesLater) {
+TEST(MessageLog, WhatACutLinkKeepsArrivesLater) {
   const auto run = watched_run([](World& world) {
     world.node("server", test::serve);
     delay(1ms);
@@ -94,14 +94,14 @@ TEST(Traffic, WhatACutLinkKeepsArrivesLater) {
     world.run();
   });
   ASSERT_FALSE(run.result.failure) << run.result.failure->message;
-  const Message hello = of_kind(*run.chronicle, Kind::Data).front();
+  const Message hello = of_kind(*run.run_log, Kind::Data).front();
   EXPECT_EQ(hello.fate, Fate::Delivered);
   EXPECT_GT(hello.arrival - hello.sent, 1s);
-  EXPECT_TRUE(befell(*run.chronicle, "partition", "main"));
-  EXPECT_TRUE(befell(*run.chronicle, "heal", "server"));
+  EXPECT_TRUE(befell(*run.run_log, "partition", "main"));
+  EXPECT_TRUE(befell(*run.run_log, "heal", "server"));
 }
 
-TEST(Traffic, WhatIsUnderWayToAMachineThatCrashesIsLost) {
+TEST(MessageLog, WhatIsUnderWayToAMachineThatCrashesIsLost) {
   const auto run = watched_run([](World& world) {
     Node& server = world.node("server", test::serve);
     delay(1ms);
@@ -114,17 +114,17 @@ TEST(Traffic, WhatIsUnderWayToAMachineThatCrashesIsLost) {
     stream.close();
     server.crash();
   });
-  const Message hello = of_kind(*run.chronicle, Kind::Data).front();
+  const Message hello = of_kind(*run.run_log, Kind::Data).front();
   EXPECT_EQ(hello.fate, Fate::Lost);
   EXPECT_EQ(hello.arrival, Instant::never());
-  EXPECT_TRUE(befell(*run.chronicle, "crash", "server"));
-  EXPECT_TRUE(befell(*run.chronicle, "restart", "server"));
+  EXPECT_TRUE(befell(*run.run_log, "crash", "server"));
+  EXPECT_TRUE(befell(*run.run_log, "restart", "server"));
 }
 
-TEST(Traffic, DatagramsArriveOrAreLost) {
+TEST(MessageLog, DatagramsArriveOrAreLost) {
   const auto run = watched_run(test::scatter);
   ASSERT_FALSE(run.result.failure) << run.result.failure->message;
-  const auto sent = of_kind(*run.chronicle, Kind::Datagram);
+  const auto sent = of_kind(*run.run_log, Kind::Datagram);
   ASSERT_EQ(sent.size(), 3u);
   EXPECT_EQ(sent[0].fate, Fate::Delivered);
   EXPECT_EQ(sent[0].arrival - sent[0].sent, 250us);
@@ -133,7 +133,7 @@ TEST(Traffic, DatagramsArriveOrAreLost) {
   EXPECT_EQ(sent[2].fate, Fate::Lost);
 }
 
-TEST(Traffic, KnowsWhatTheFaultsOfDatagramsDid) {
+TEST(MessageLog, KnowsWhatTheFaultsOfDatagramsDid) {
   WorldOptions options;
   options.faults = FaultSet::parse("datagram-loss,datagram-duplicate");
   std::size_t lost = 0;
@@ -152,7 +152,7 @@ TEST(Traffic, KnowsWhatTheFaultsOfDatagramsDid) {
           world.run();
         },
         options, seed);
-    for (const Message& each : of_kind(*run.chronicle, Kind::Datagram)) {
+    for (const Message& each : of_kind(*run.run_log, Kind::Datagram)) {
       lost += each.fate == Fate::Lost ? 1 : 0;
       doubled += each.fate == Fate::Duplicate ? 1 : 0;
     }
@@ -161,7 +161,7 @@ TEST(Traffic, KnowsWhatTheFaultsOfDatagramsDid) {
   EXPECT_GT(doubled, 0u);
 }
 
-TEST(Traffic, WatchingChangesNothing) {
+TEST(MessageLog, WatchingChangesNothing) {
   Program program;
   program.body = test::greet;
   for (const char* strategy : {"random", "pct:3", "fifo"}) {
@@ -175,7 +175,7 @@ TEST(Traffic, WatchingChangesNothing) {
   }
 }
 
-TEST(Traffic, TellsOfPausesAndClocks) {
+TEST(MessageLog, TellsOfPausesAndClocks) {
   const auto run = watched_run([](World& world) {
     Node& other = world.node("other", [] { delay(1s); });
     other.pause();
@@ -186,35 +186,35 @@ TEST(Traffic, TellsOfPausesAndClocks) {
     world.run();
   });
   for (const char* kind : {"pause", "resume", "clock"}) {
-    EXPECT_TRUE(befell(*run.chronicle, kind, "other")) << kind;
+    EXPECT_TRUE(befell(*run.run_log, kind, "other")) << kind;
   }
 }
 
-TEST(Traffic, ForgetsTheOldestMessages) {
-  Traffic traffic;
-  for (std::size_t i = 0; i < Traffic::kMostMessages + 3; ++i) traffic.sent(Message());
-  EXPECT_EQ(traffic.messages().size(), Traffic::kMostMessages);
-  EXPECT_EQ(traffic.forgotten(), 3u);
-  traffic.became(1, Fate::Lost, Instant::never());
-  EXPECT_EQ(traffic.messages().front().fate, Fate::UnderWay);
-  traffic.became(4, Fate::Lost, Instant::never());
-  EXPECT_EQ(traffic.messages().front().fate, Fate::Lost);
+TEST(MessageLog, ForgetsTheOldestMessages) {
+  MessageLog message_log;
+  for (std::size_t i = 0; i < MessageLog::kMostMessages + 3; ++i) message_log.sent(Message());
+  EXPECT_EQ(message_log.messages().size(), MessageLog::kMostMessages);
+  EXPECT_EQ(message_log.forgotten(), 3u);
+  message_log.became(1, Fate::Lost, Instant::never());
+  EXPECT_EQ(message_log.messages().front().fate, Fate::UnderWay);
+  message_log.became(4, Fate::Lost, Instant::never());
+  EXPECT_EQ(message_log.messages().front().fate, Fate::Lost);
 }
 
-TEST(Traffic, KeepsABoundedPartOfTheBytes) {
-  Traffic traffic;
-  const std::vector<std::byte> bytes(2 * Traffic::kMostBytes);
+TEST(MessageLog, KeepsABoundedPartOfTheBytes) {
+  MessageLog message_log;
+  const std::vector<std::byte> bytes(2 * MessageLog::kMostBytes);
   Message message;
   message.connection = 7;
   message.kind = Kind::Connect;
-  traffic.became(traffic.sent(message), Fate::Delivered, Instant());
+  message_log.became(message_log.sent(message), Fate::Delivered, Instant());
   message.kind = Kind::Data;
-  constexpr std::size_t kCount = Traffic::kMostInAll / Traffic::kMostBytes + 2;
-  for (std::size_t i = 0; i < kCount; ++i) traffic.sent(message, bytes.data(), bytes.size());
-  EXPECT_EQ(traffic.messages()[1].bytes.size(), Traffic::kMostBytes);
-  EXPECT_EQ(traffic.messages().back().bytes.size(), 0u);
-  EXPECT_EQ(traffic.messages().back().size, bytes.size());
-  EXPECT_EQ(traffic.messages().back().offset, (kCount - 1) * bytes.size());
+  constexpr std::size_t kCount = MessageLog::kMostInAll / MessageLog::kMostBytes + 2;
+  for (std::size_t i = 0; i < kCount; ++i) message_log.sent(message, bytes.data(), bytes.size());
+  EXPECT_EQ(message_log.messages()[1].bytes.size(), MessageLog::kMostBytes);
+  EXPECT_EQ(message_log.messages().back().bytes.size(), 0u);
+  EXPECT_EQ(message_log.messages().back().size, bytes.size());
+  EXPECT_EQ(message_log.messages().back().offset, (kCount - 1) * bytes.size());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 
 #include <utility>
 
@@ -22,8 +22,8 @@ std::string what_it_waits_for(const CoroutineBase& coroutine) {
 
 }  // namespace
 
-void Chronicle::note(std::string_view machine, Trace kind, const CoroutineBase& coroutine,
-                     std::uint64_t detail, Instant at, std::uint64_t step) {
+void RunLog::note(std::string_view machine, Trace kind, const CoroutineBase& coroutine,
+                  std::uint64_t detail, Instant at, std::uint64_t step) {
   const std::size_t lane = lane_of(machine, coroutine);
   switch (kind) {
     case Trace::Started:
@@ -40,12 +40,12 @@ void Chronicle::note(std::string_view machine, Trace kind, const CoroutineBase& 
   }
 }
 
-void Chronicle::step_over(std::string_view machine) {
+void RunLog::step_over(std::string_view machine) {
   const auto found = present_steps_.find(machine);
   if (found != present_steps_.end()) present_steps_.erase(found);
 }
 
-void Chronicle::wake(std::string_view machine, std::size_t lane, WakeCause cause) {
+void RunLog::wake(std::string_view machine, std::size_t lane, WakeCause cause) {
   Step* const step = present_step(machine);
   if (step == nullptr) return;
   FERMATA_ASSERT(lane < lanes_.size());
@@ -55,7 +55,7 @@ void Chronicle::wake(std::string_view machine, std::size_t lane, WakeCause cause
   lanes_[lane].parent = step->lane;
 }
 
-void Chronicle::decided(const Decision& decision) {
+void RunLog::decided(const Decision& decision) {
   FERMATA_ASSERT(turns_.empty() || turns_.back().decision.index < decision.index);
   Turn turn;
   turn.decision = decision;
@@ -67,26 +67,26 @@ void Chronicle::decided(const Decision& decision) {
   turns_.push_back(std::move(turn));
 }
 
-void Chronicle::record_incident(Disturbance disturbance) {
+void RunLog::record_incident(Disturbance disturbance) {
   FERMATA_ASSERT(!disturbance.kind.empty());
   if (disturbances_.size() == kMostDisturbances) disturbances_.pop_front();
   FERMATA_ASSERT(disturbances_.size() < kMostDisturbances);
   disturbances_.push_back(std::move(disturbance));
 }
 
-Traffic::Id Chronicle::sent(std::string_view machine, Message message, const void* bytes,
+MessageLog::Id RunLog::sent(std::string_view machine, Message message, const void* bytes,
                             std::size_t size) {
   if (present_step(machine) != nullptr) message.step = present_steps_.find(machine)->second.ordinal;
-  return traffic_.sent(std::move(message), bytes, size);
+  return message_log_.sent(std::move(message), bytes, size);
 }
 
-void Chronicle::ended(Instant end, std::uint64_t trace_hash) {
+void RunLog::ended(Instant end, std::uint64_t trace_hash) {
   end_ = end;
   trace_hash_ = trace_hash;
-  traffic_.finish(end);
+  message_log_.finish(end);
 }
 
-Chronicle::Step* Chronicle::present_step(std::string_view machine) {
+RunLog::Step* RunLog::present_step(std::string_view machine) {
   const auto found = present_steps_.find(machine);
   if (found == present_steps_.end() || found->second.ordinal < forgotten_) return nullptr;
   const std::size_t place = found->second.ordinal - forgotten_;
@@ -94,13 +94,13 @@ Chronicle::Step* Chronicle::present_step(std::string_view machine) {
   return &steps_[place];
 }
 
-Chronicle::Step* Chronicle::open_step(std::string_view machine, std::size_t lane) {
+RunLog::Step* RunLog::open_step(std::string_view machine, std::size_t lane) {
   Step* const step = present_step(machine);
   if (step == nullptr || step->lane != lane) return nullptr;
   return std::exchange(present_steps_.find(machine)->second.over, true) ? nullptr : step;
 }
 
-std::size_t Chronicle::lane_of(std::string_view machine, const CoroutineBase& coroutine) {
+std::size_t RunLog::lane_of(std::string_view machine, const CoroutineBase& coroutine) {
   const auto [found, is_new] = lane_by_path_.emplace(coroutine.path(), lanes_.size());
   if (is_new) {
     lanes_.push_back(Lane{.machine = std::string(machine),
@@ -115,7 +115,7 @@ std::size_t Chronicle::lane_of(std::string_view machine, const CoroutineBase& co
   return found->second;
 }
 
-void Chronicle::begin(std::size_t lane, Instant at, std::uint64_t step) {
+void RunLog::begin(std::size_t lane, Instant at, std::uint64_t step) {
   if (steps_.size() == kMostSteps) {
     steps_.pop_front();
     ++forgotten_;
@@ -131,7 +131,7 @@ void Chronicle::begin(std::size_t lane, Instant at, std::uint64_t step) {
   present_[lane].begun = true;
 }
 
-void Chronicle::suspend(std::size_t lane, const CoroutineBase& coroutine) {
+void RunLog::suspend(std::size_t lane, const CoroutineBase& coroutine) {
   FERMATA_ASSERT(coroutine.suspend_place() != nullptr);
   present_[lane].place = *coroutine.suspend_place();
   present_[lane].stack = present_stack();
@@ -142,7 +142,7 @@ void Chronicle::suspend(std::size_t lane, const CoroutineBase& coroutine) {
   step->ending = coroutine.waker().empty() ? Ending::Yields : Ending::Waits;
 }
 
-void Chronicle::finish(std::size_t lane, const CoroutineBase& coroutine) {
+void RunLog::finish(std::size_t lane, const CoroutineBase& coroutine) {
   Step* const step = open_step(lanes_[lane].machine, lane);
   if (step == nullptr) return;
   const bool failed = coroutine.error() && !is_cancellation(coroutine.error());
@@ -150,7 +150,7 @@ void Chronicle::finish(std::size_t lane, const CoroutineBase& coroutine) {
   if (coroutine.error()) step->reason = fermata::describe(coroutine.error());
 }
 
-std::optional<Chronicle::Suspended> Chronicle::suspended(std::uint64_t path) const {
+std::optional<RunLog::Suspended> RunLog::suspended(std::uint64_t path) const {
   const auto found = lane_by_path_.find(path);
   if (found == lane_by_path_.end()) return std::nullopt;
   const Suspended& known = present_[found->second];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/core/journal.hpp"
+#include "fermata/core/trace_log.hpp"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ constexpr std::size_t kFirstRoom = 64;
 }
 
 // Objects mostly go in the order of their creation, or against it: both ends are near.
-void Journal::forget(const Event& event) noexcept {
+void TraceLog::forget(const Event& event) noexcept {
   FERMATA_ASSERT(event.audit_mark().has(Event::AuditMark::kTouched));
   FERMATA_ASSERT(begin_ < end_);
   const Event** front = begin_;
@@ -27,7 +27,7 @@ void Journal::forget(const Event& event) noexcept {
   while (begin_ < end_ && *begin_ == nullptr) ++begin_;
 }
 
-void Journal::make_room() {
+void TraceLog::make_room() {
   FERMATA_ASSERT(end_ == limit_);
   const auto used = static_cast<std::size_t>(end_ - touched_.get());
   const std::size_t room = std::max(kFirstRoom, 2 * used);

@@ -45,11 +45,11 @@ struct Message {
   std::uint64_t connection = 0;
   bool from_client = true;
   std::uint64_t offset = 0;  // How many bytes this side had sent before.
-  /// In which step of the chronicle, counted from the run's first one; empty outside of all.
+  /// In which step of the run log, counted from the run's first one; empty outside of all.
   std::optional<std::size_t> step;
 };
 
-class Traffic {
+class MessageLog {
  public:
   /// Names a message; 0 names none.
   using Id = std::uint64_t;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fermata/core/assertions.hpp"
-#include "fermata/core/journal.hpp"
+#include "fermata/core/trace_log.hpp"
 #include "fermata/sim/record/catalogue.hpp"
 #include "fermata/sim/record/failure.hpp"
 
@@ -18,11 +18,11 @@ class Strategy;
 
 namespace fermata::sim::detail {
 
-class RunRecord {
+class RunState {
  public:
-  RunRecord() = default;
-  RunRecord(const RunRecord&) = delete;
-  RunRecord& operator=(const RunRecord&) = delete;
+  RunState() = default;
+  RunState(const RunState&) = delete;
+  RunState& operator=(const RunState&) = delete;
 
   /// The run has failed: it ends when the present step does.
   virtual void fail(Failure failure) = 0;
@@ -55,7 +55,7 @@ class RunRecord {
   fermata::detail::Pledge::List pledges;
 
  protected:
-  ~RunRecord() = default;
+  ~RunState() = default;
 };
 
 }  // namespace fermata::sim::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/record/traffic.hpp"
+#include "fermata/sim/record/message_log.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace fermata::sim {
 
 // What an end does that is closed before anybody has taken its connect is of no effect.
-Traffic::Id Traffic::sent(Message message, const void* bytes, std::size_t size) {
+MessageLog::Id MessageLog::sent(Message message, const void* bytes, std::size_t size) {
   FERMATA_ASSERT(size == 0 || bytes != nullptr);
   const Way way{message.connection, message.from_client};
   const bool ends = message.kind == Message::Kind::End || message.kind == Message::Kind::Reset;
@@ -37,12 +37,12 @@ Traffic::Id Traffic::sent(Message message, const void* bytes, std::size_t size) 
   return id;
 }
 
-Message* Traffic::find(Id id) noexcept {
+Message* MessageLog::find(Id id) noexcept {
   FERMATA_ASSERT(id <= forgotten_ + messages_.size());
   return id <= forgotten_ ? nullptr : &messages_[id - forgotten_ - 1];
 }
 
-void Traffic::became(Id id, Message::Fate fate, Instant arrival) {
+void MessageLog::became(Id id, Message::Fate fate, Instant arrival) {
   Message* const message = find(id);
   if (message == nullptr) return;
   message->fate = fate;
@@ -53,39 +53,39 @@ void Traffic::became(Id id, Message::Fate fate, Instant arrival) {
   }
 }
 
-void Traffic::arrived(Id id, Instant when) {
+void MessageLog::arrived(Id id, Instant when) {
   const Message* const message = find(id);
   if (message == nullptr) return;
   const bool second = message->fate == Message::Fate::Duplicate;
   became(id, second ? Message::Fate::Duplicate : Message::Fate::Delivered, when);
 }
 
-void Traffic::answered(Id id, Instant when) {
+void MessageLog::answered(Id id, Instant when) {
   Message* const message = find(id);
   if (message == nullptr) return;
   FERMATA_ASSERT(message->kind == Message::Kind::Connect);
   message->answered = when;
 }
 
-void Traffic::left(Id id, Instant when) {
+void MessageLog::left(Id id, Instant when) {
   if (Message* const message = find(id)) message->sent = when;
 }
 
-void Traffic::resumed(std::uint64_t connection, bool from_client, Instant arrival) {
+void MessageLog::resumed(std::uint64_t connection, bool from_client, Instant arrival) {
   const auto found = waiting_.find(Way{connection, from_client});
   if (found == waiting_.end() || found->second.empty()) return;
   became(found->second.front(), Message::Fate::UnderWay, arrival);
   found->second.pop_front();
 }
 
-void Traffic::given_up(std::uint64_t connection, bool from_client) {
+void MessageLog::given_up(std::uint64_t connection, bool from_client) {
   const auto found = waiting_.find(Way{connection, from_client});
   if (found == waiting_.end()) return;
   for (const Id id : found->second) lose(id);
   waiting_.erase(found);
 }
 
-void Traffic::cut_off(std::uint64_t connection, bool from_client, Instant now) {
+void MessageLog::cut_off(std::uint64_t connection, bool from_client, Instant now) {
   for (Message& each : messages_) {
     const bool is_there = each.connection == connection && each.from_client == from_client;
     if (!is_there || each.fate != Message::Fate::UnderWay || each.arrival <= now) continue;
@@ -95,7 +95,7 @@ void Traffic::cut_off(std::uint64_t connection, bool from_client, Instant now) {
   waiting_.erase(Way{connection, from_client});
 }
 
-void Traffic::finish(Instant end) {
+void MessageLog::finish(Instant end) {
   for (Message& each : messages_) {
     if (each.arrival > end) {
       each.arrival = Instant::never();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/waits/wait_history.hpp"
+#include "fermata/sim/waits/bounded_wait_log.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ const CoroutineBase* find_coroutine(const Runtime& runtime, std::uint64_t id) {
 
 }  // namespace
 
-void WaitHistory::begin(const Runtime& runtime, const std::uint64_t& steps) {
+void BoundedWaitLog::begin(const Runtime& runtime, const std::uint64_t& steps) {
   runtime_ = &runtime;
   steps_ = &steps;
   objects_.clear();
@@ -36,13 +36,13 @@ void WaitHistory::begin(const Runtime& runtime, const std::uint64_t& steps) {
   ready_since_.clear();
 }
 
-void WaitHistory::remember(const CoroutineBase& coroutine) {
+void BoundedWaitLog::remember(const CoroutineBase& coroutine) {
   Person& person = people_[coroutine.id()];
   if (person.label.empty()) person.label = coroutine.label();
   FERMATA_ASSERT(!person.label.empty());
 }
 
-WaitHistory::Deed WaitHistory::present(const char* did) const {
+BoundedWaitLog::Deed BoundedWaitLog::present(const char* did) const {
   FERMATA_ASSERT(runtime_ != nullptr);
   FERMATA_ASSERT(did[0] != '\0');
   Deed deed;
@@ -52,7 +52,7 @@ WaitHistory::Deed WaitHistory::present(const char* did) const {
   return deed;
 }
 
-WaitHistory::Deed WaitHistory::deed(const char* did, const SourcePlace* place) {
+BoundedWaitLog::Deed BoundedWaitLog::deed(const char* did, const SourcePlace* place) {
   Deed deed = present(did);
   const CoroutineBase* const doer = runtime_->current();
   if (doer != nullptr) {
@@ -66,8 +66,8 @@ WaitHistory::Deed WaitHistory::deed(const char* did, const SourcePlace* place) {
   return deed;
 }
 
-void WaitHistory::note(WaitAct act, const Event& event, const SourcePlace* place,
-                       std::uint64_t detail) {
+void BoundedWaitLog::note(WaitAct act, const Event& event, const SourcePlace* place,
+                          std::uint64_t detail) {
   const CoroutineBase* const doer = runtime_->current();
   Object& object = objects_[event.serial()];
   if (act == WaitAct::Dropped) {
@@ -127,7 +127,7 @@ void WaitHistory::note(WaitAct act, const Event& event, const SourcePlace* place
   }
 }
 
-void WaitHistory::note(Trace kind, const Event& subject, std::uint64_t detail) {
+void BoundedWaitLog::note(Trace kind, const Event& subject, std::uint64_t detail) {
   switch (kind) {
     case Trace::EventFired:
       if (is_fired_by_hand(subject)) objects_[subject.serial()].woken = deed("fired", nullptr);
@@ -171,22 +171,22 @@ void WaitHistory::note(Trace kind, const Event& subject, std::uint64_t detail) {
   }
 }
 
-const WaitHistory::Object* WaitHistory::find(const Event& object) const {
+const BoundedWaitLog::Object* BoundedWaitLog::find(const Event& object) const {
   const auto found = objects_.find(object.serial());
   return found != objects_.end() ? &found->second : nullptr;
 }
 
-const WaitHistory::Person* WaitHistory::find(std::uint64_t coroutine) const {
+const BoundedWaitLog::Person* BoundedWaitLog::find(std::uint64_t coroutine) const {
   const auto found = people_.find(coroutine);
   return found != people_.end() ? &found->second : nullptr;
 }
 
-std::string WaitHistory::label(std::uint64_t coroutine) const {
+std::string BoundedWaitLog::label(std::uint64_t coroutine) const {
   const Person* person = find(coroutine);
   return person != nullptr ? person->label : fmt::format("coroutine {}", coroutine);
 }
 
-std::uint64_t WaitHistory::ready_since(const CoroutineBase& coroutine) const {
+std::uint64_t BoundedWaitLog::ready_since(const CoroutineBase& coroutine) const {
   const auto found = ready_since_.find(coroutine.id());
   if (found == ready_since_.end()) return 0;
   FERMATA_ASSERT(found->second <= *steps_ + 1);

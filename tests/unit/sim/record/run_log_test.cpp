@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/record/chronicle.hpp"
+#include "fermata/sim/record/run_log.hpp"
 
 #include <gtest/gtest.h>
 #include <fermata/runtime.hpp>
@@ -18,41 +18,41 @@ namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
-using Ending = Chronicle::Ending;
+using Ending = RunLog::Ending;
 
-std::shared_ptr<const Chronicle> chronicle_of(std::function<void(World& world)> body,
-                                              std::vector<Decision> decisions = {}) {
+std::shared_ptr<const RunLog> chronicle_of(std::function<void(World& world)> body,
+                                           std::vector<Decision> decisions = {}) {
   Program program;
   program.body = std::move(body);
   Runner runner(program, "calm", WorldOptions{});
   runner.watch_closely();
   Replay replay(std::move(decisions), 0, {}, ReplayMode::Best);
   runner.replay(Preparation{}, replay);
-  return runner.chronicle();
+  return runner.run_log();
 }
 
-/// The step of the failure, and the last one that the chronicle has.
+/// The step of the failure, and the last one that the run log has.
 struct LastSteps {
   std::uint64_t failure = 0;
-  std::uint64_t chronicle = 0;
+  std::uint64_t run_log = 0;
 };
 
 LastSteps last_steps_of(std::function<void(World& world)> body, WorldOptions options = {}) {
   const test::WatchedRun run = test::watched_run(std::move(body), options);
   if (!run.result.failure) throw Error("expected a failure");
-  return {run.result.failure->step, run.chronicle->steps().back().number};
+  return {run.result.failure->step, run.run_log->steps().back().number};
 }
 
-const Chronicle::Step& last_step_of(const Chronicle& chronicle, const std::string& name) {
-  const Chronicle::Step* found = nullptr;
-  for (const Chronicle::Step& step : chronicle.steps()) {
-    if (chronicle.lanes()[step.lane].name == name) found = &step;
+const RunLog::Step& last_step_of(const RunLog& run_log, const std::string& name) {
+  const RunLog::Step* found = nullptr;
+  for (const RunLog::Step& step : run_log.steps()) {
+    if (run_log.lanes()[step.lane].name == name) found = &step;
   }
   if (found == nullptr) throw Error("no step of " + name);
   return *found;
 }
 
-TEST(Chronicle, EndsWithTheStepThatTheFailureNames) {
+TEST(RunLog, EndsWithTheStepThatTheFailureNames) {
   using Body = std::function<void(World & world)>;
   const auto yield = [] {
     for (int i = 0; i < 5; ++i) suspend();
@@ -106,13 +106,13 @@ TEST(Chronicle, EndsWithTheStepThatTheFailureNames) {
   options.time_limit = 1h;
   for (const auto& [what, body] : programs) {
     const LastSteps last = last_steps_of(body, options);
-    EXPECT_EQ(last.failure, last.chronicle) << what;
+    EXPECT_EQ(last.failure, last.run_log) << what;
     EXPECT_GT(last.failure, 0u) << what;
   }
 }
 
-TEST(Chronicle, SaysWhyEachStepEnded) {
-  const auto chronicle = chronicle_of([](World&) {
+TEST(RunLog, SaysWhyEachStepEnded) {
+  const auto run_log = chronicle_of([](World&) {
     auto yields = spawn("yields", [] { suspend(); });
     auto fails = spawn("fails", [] { throw Error("as planned"); });
     Mutex mutex("door");
@@ -123,14 +123,14 @@ TEST(Chronicle, SaysWhyEachStepEnded) {
     waits.cancel();
     EXPECT_THROW(await(waits), Cancellation);
   });
-  EXPECT_EQ(last_step_of(*chronicle, "yields").ending, Ending::Ends);
-  EXPECT_EQ(last_step_of(*chronicle, "fails").ending, Ending::Fails);
-  EXPECT_NE(last_step_of(*chronicle, "fails").reason.find("as planned"), std::string::npos);
-  EXPECT_EQ(last_step_of(*chronicle, "main").ending, Ending::Ends);
+  EXPECT_EQ(last_step_of(*run_log, "yields").ending, Ending::Ends);
+  EXPECT_EQ(last_step_of(*run_log, "fails").ending, Ending::Fails);
+  EXPECT_NE(last_step_of(*run_log, "fails").reason.find("as planned"), std::string::npos);
+  EXPECT_EQ(last_step_of(*run_log, "main").ending, Ending::Ends);
   bool waited = false;
   bool yielded = false;
-  for (const Chronicle::Step& step : chronicle->steps()) {
-    const std::string& name = chronicle->lanes()[step.lane].name;
+  for (const RunLog::Step& step : run_log->steps()) {
+    const std::string& name = run_log->lanes()[step.lane].name;
     yielded |= name == "yields" && step.ending == Ending::Yields;
     waited |= name == "waits" && step.ending == Ending::Waits &&
               step.reason.find("door") != std::string::npos;
@@ -139,8 +139,8 @@ TEST(Chronicle, SaysWhyEachStepEnded) {
   EXPECT_TRUE(waited);
 }
 
-TEST(Chronicle, SaysWhomAStepWokeAndSpawned) {
-  const auto chronicle = chronicle_of([](World&) {
+TEST(RunLog, SaysWhomAStepWokeAndSpawned) {
+  const auto run_log = chronicle_of([](World&) {
     Promise<int> promise;
     auto future = promise.future();
     auto child = spawn("child", [&] {
@@ -150,69 +150,69 @@ TEST(Chronicle, SaysWhomAStepWokeAndSpawned) {
     EXPECT_EQ(await(future), 1);
     await(child);
   });
-  const Chronicle::Step& first = chronicle->steps().front();
+  const RunLog::Step& first = run_log->steps().front();
   ASSERT_EQ(first.woken.size(), 1u);
-  EXPECT_EQ(chronicle->lanes()[first.woken[0].lane].name, "child");
+  EXPECT_EQ(run_log->lanes()[first.woken[0].lane].name, "child");
   EXPECT_EQ(first.woken[0].cause, WakeCause::Spawn);
-  const Chronicle::Step& child = chronicle->steps()[1];
+  const RunLog::Step& child = run_log->steps()[1];
   ASSERT_FALSE(child.woken.empty());
-  EXPECT_EQ(chronicle->lanes()[child.woken[0].lane].name, "main");
+  EXPECT_EQ(run_log->lanes()[child.woken[0].lane].name, "main");
   EXPECT_EQ(child.woken[0].cause, WakeCause::Event);
 }
 
-TEST(Chronicle, SaysWhomTheEndOfACoroutineWakes) {
-  const auto chronicle = chronicle_of([](World&) {
+TEST(RunLog, SaysWhomTheEndOfACoroutineWakes) {
+  const auto run_log = chronicle_of([](World&) {
     auto child = spawn("child", [] { suspend(); });
     await(child);
   });
-  const Chronicle::Step& end = last_step_of(*chronicle, "child");
+  const RunLog::Step& end = last_step_of(*run_log, "child");
   EXPECT_EQ(end.ending, Ending::Ends);
   ASSERT_EQ(end.woken.size(), 1u);
-  EXPECT_EQ(chronicle->lanes()[end.woken[0].lane].name, "main");
-  EXPECT_EQ(chronicle->lanes()[end.lane].parent, 0u);
+  EXPECT_EQ(run_log->lanes()[end.woken[0].lane].name, "main");
+  EXPECT_EQ(run_log->lanes()[end.lane].parent, 0u);
 }
 
-TEST(Chronicle, WhatATimerWakesIsNoStepsDoing) {
-  const auto chronicle = chronicle_of([](World&) {
+TEST(RunLog, WhatATimerWakesIsNoStepsDoing) {
+  const auto run_log = chronicle_of([](World&) {
     auto sleeper = spawn("sleeper", [] { delay(1ms); });
     spawn("last", [] {});
     await(sleeper);
   });
-  for (const Chronicle::Step& step : chronicle->steps()) {
-    for (const Chronicle::Wake& wake : step.woken) {
+  for (const RunLog::Step& step : run_log->steps()) {
+    for (const RunLog::Wake& wake : step.woken) {
       const bool by_timer =
-          chronicle->lanes()[wake.lane].name == "sleeper" && wake.cause != WakeCause::Spawn;
+          run_log->lanes()[wake.lane].name == "sleeper" && wake.cause != WakeCause::Spawn;
       EXPECT_FALSE(by_timer) << step.number;
     }
   }
 }
 
-TEST(Chronicle, TellsThreadsOfOneMachineApart) {
-  const auto chronicle = chronicle_of([](World&) {
+TEST(RunLog, TellsThreadsOfOneMachineApart) {
+  const auto run_log = chronicle_of([](World&) {
     auto thread = spawn_thread([] {
       suspend();
       return 1;
     });
     EXPECT_EQ(await(thread), 1);
   });
-  for (const Chronicle::Step& step : chronicle->steps()) EXPECT_NE(step.ending, Ending::Runs);
+  for (const RunLog::Step& step : run_log->steps()) EXPECT_NE(step.ending, Ending::Runs);
 }
 
-TEST(Chronicle, CountsStepsAsFailuresDo) {
-  const auto chronicle = chronicle_of([](World&) {
+TEST(RunLog, CountsStepsAsFailuresDo) {
+  const auto run_log = chronicle_of([](World&) {
     for (int i = 0; i < 5; ++i) suspend();
   });
   std::uint64_t expected = 1;
-  for (const Chronicle::Step& step : chronicle->steps()) EXPECT_EQ(step.number, expected++);
+  for (const RunLog::Step& step : run_log->steps()) EXPECT_EQ(step.number, expected++);
 }
 
-TEST(Chronicle, NamesTheMachines) {
-  const auto chronicle = chronicle_of([](World& world) {
+TEST(RunLog, NamesTheMachines) {
+  const auto run_log = chronicle_of([](World& world) {
     world.node("other", [] { delay(1ms); });
     world.run();
   });
   std::set<std::string> machines;
-  for (const Chronicle::Lane& lane : chronicle->lanes()) machines.insert(lane.machine);
+  for (const RunLog::Lane& lane : run_log->lanes()) machines.insert(lane.machine);
   EXPECT_EQ(machines, (std::set<std::string>{"main", "other"}));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/core/journal.hpp"
+#include "fermata/core/trace_log.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 namespace fermata::test {
 namespace {
 
-using detail::Journal;
 using detail::TraceHash;
+using detail::TraceLog;
 
 TEST(TraceHash, DependsOnEverythingAndOnTheOrder) {
   const auto hash = [](std::vector<std::array<std::uint64_t, 3>> items) {
@@ -33,52 +33,52 @@ TEST(TraceHash, DependsOnEverythingAndOnTheOrder) {
 
 class JournalTest : public ::testing::Test {
  protected:
-  void touch(const Event& event) { journal.write(Trace::EventFired, &event, 0); }
+  void touch(const Event& event) { trace_log.write(Trace::EventFired, &event, 0); }
 
   /// Those touched that are left.
   std::vector<const Event*> touched() const {
     std::vector<const Event*> left;
-    for (const Event* event : journal.touched()) {
+    for (const Event* event : trace_log.touched()) {
       if (event != nullptr) left.push_back(event);
     }
     return left;
   }
 
   void forget(const Event& event) {
-    journal.forget(event);
+    trace_log.forget(event);
     event.audit_mark().unset(Event::AuditMark::kTouched);
   }
 
   TestRuntime fixture;
   TraceHash hash;
-  Journal journal{hash};
+  TraceLog trace_log{hash};
 };
 
 TEST_F(JournalTest, KeepsEachTouchedEventOnce) {
   const auto a = make_event<PlainEvent>(fixture.runtime);
   const auto b = make_event<PlainEvent>(fixture.runtime);
-  EXPECT_TRUE(journal.touched().empty());
+  EXPECT_TRUE(trace_log.touched().empty());
   touch(*a);
   touch(*b);
   touch(*a);
-  journal.write(Trace::MicrotaskRun, nullptr, 0);
+  trace_log.write(Trace::MicrotaskRun, nullptr, 0);
   EXPECT_EQ(touched(), (std::vector<const Event*>{a.get(), b.get()}));
-  journal.forget_all();
-  EXPECT_TRUE(journal.touched().empty());
+  trace_log.forget_all();
+  EXPECT_TRUE(trace_log.touched().empty());
 }
 
 TEST_F(JournalTest, NotesAUseThatLeavesNoTrace) {
   const auto used = make_event<PlainEvent>(fixture.runtime);
   const std::uint64_t before = hash.value();
-  journal.note_use(*used);
-  journal.note_use(*used);
+  trace_log.note_use(*used);
+  trace_log.note_use(*used);
   EXPECT_EQ(hash.value(), before);
   EXPECT_EQ(touched(), (std::vector<const Event*>{used.get()}));
-  journal.forget_all();
+  trace_log.forget_all();
   used->audit_mark().unset(Event::AuditMark::kTouched);
   hash.stop();
-  journal.note_use(*used);
-  EXPECT_TRUE(journal.touched().empty());
+  trace_log.note_use(*used);
+  EXPECT_TRUE(trace_log.touched().empty());
 }
 
 TEST_F(JournalTest, ForgetsInAnyOrder) {
@@ -94,7 +94,7 @@ TEST_F(JournalTest, ForgetsInAnyOrder) {
       left.erase(std::find(left.begin(), left.end(), events[index].get()));
       ASSERT_EQ(touched(), left);
     }
-    ASSERT_TRUE(journal.touched().empty()) << "nothing is left to look at";
+    ASSERT_TRUE(trace_log.touched().empty()) << "nothing is left to look at";
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
@@ -117,11 +117,11 @@ TEST_F(JournalTest, WritesNothingOnceTheHashIsStopped) {
   const auto event = make_event<PlainEvent>(fixture.runtime);
   hash.stop();
   const std::uint64_t before = hash.value();
-  EXPECT_FALSE(journal.write(Trace::EventFired, event.get(), 1));
+  EXPECT_FALSE(trace_log.write(Trace::EventFired, event.get(), 1));
   EXPECT_EQ(hash.value(), before);
-  EXPECT_TRUE(journal.touched().empty());
+  EXPECT_TRUE(trace_log.touched().empty());
   hash.reset();
-  EXPECT_TRUE(journal.write(Trace::EventFired, event.get(), 1));
+  EXPECT_TRUE(trace_log.write(Trace::EventFired, event.get(), 1));
   EXPECT_NE(hash.value(), before);
 }
 

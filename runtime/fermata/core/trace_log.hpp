@@ -35,12 +35,12 @@ class TraceHash {
   bool stopped_ = false;
 };
 
-class Journal {
+class TraceLog {
  public:
-  /// `hash`, which several journals may share, must outlive this.
-  explicit Journal(TraceHash& hash) noexcept : hash_(&hash) {}
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
+  /// `hash`, which several trace logs may share, must outlive this.
+  explicit TraceLog(TraceHash& hash) noexcept : hash_(&hash) {}
+  TraceLog(const TraceLog&) = delete;
+  TraceLog& operator=(const TraceLog&) = delete;
 
   /// False, and nothing is written, once the hash has been stopped.
   bool write(Trace kind, const Event* subject, std::uint64_t detail) {

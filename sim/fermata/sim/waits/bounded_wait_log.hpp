@@ -25,7 +25,7 @@ class Runtime;
 
 namespace fermata::sim::detail {
 
-class WaitHistory final : public WaitLog {
+class BoundedWaitLog final : public WaitLog {
  public:
   /// What was done, once.
   struct Deed {
