@@ -173,7 +173,6 @@ void Runner::watch_closely() {
 }
 
 void Runner::watch_no_more() {
-  FERMATA_ASSERT(watching_);
   uncounted_.reset();
   decisions_.names().set_wanted(false);
   options_.record_steps = false;

@@ -29,7 +29,6 @@ std::string one_line(std::string text) {
 }
 
 void append(std::string& out, const Decision& decision, const Names& names) {
-  FERMATA_ASSERT(decision.key == key_of(topic_of(decision), decision.occurrence));
   if (decision.is_pick) {
     out +=
         fmt::format("pick {} {:#x} {} {} {:#x} {}", decision.index, decision.subject,
