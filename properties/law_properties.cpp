@@ -8,10 +8,10 @@
 #include <array>
 #include <fermata/sim_property.hpp>
 #include <functional>
-#include <source_location>
 #include <tuple>
 #include <utility>
 
+#include "fermata/base/source_place.hpp"
 #include "properties/laws/holds.hpp"
 #include "properties/laws/law.hpp"
 #include "tests/support/checks.hpp"
@@ -22,8 +22,7 @@ namespace {
 /// The names that the tests of a law have.
 struct Row {
   constexpr Row(const Law& its_law, const char* its_suite, const char* its_property,
-                const char* its_strategies,
-                std::source_location its_place = std::source_location::current())
+                const char* its_strategies, SourcePlace its_place = SourcePlace::current())
       : law(its_law),
         suite(its_suite),
         property(its_property),
@@ -34,7 +33,7 @@ struct Row {
   const char* suite;
   const char* property;
   const char* strategies;
-  std::source_location place;
+  SourcePlace place;
 };
 
 constexpr std::array kRows = std::to_array<Row>({
@@ -99,16 +98,16 @@ void expect_other_strategies(const Law& law) {
 }
 
 void add_test(const Row& row, const char* name, void (*body)(const Law&)) {
-  const int line = static_cast<int>(row.place.line());
+  const int line = static_cast<int>(row.place.line);
   ::testing::RegisterTest(
-      row.suite, name, nullptr, nullptr, row.place.file_name(), line,
+      row.suite, name, nullptr, nullptr, row.place.file, line,
       [&law = row.law, body]() -> ::testing::Test* { return new LawTest(law, body); });
 }
 
 [[maybe_unused]] const bool kAdded = [] {
   for (const Row& row : kRows) {
-    sim::detail::register_simulated_test(row.suite, row.property, row.place.file_name(),
-                                         static_cast<int>(row.place.line()));
+    sim::detail::register_simulated_test(row.suite, row.property, row.place.file,
+                                         static_cast<int>(row.place.line));
     add_test(row, row.property, &expect_property);
     add_test(row, row.strategies, &expect_other_strategies);
   }
