@@ -173,6 +173,7 @@ void Runner::watch_closely() {
 }
 
 void Runner::watch_no_more() {
+  FERMATA_ASSERT(uncounted_.has_value() == watching_);
   uncounted_.reset();
   decisions_.names().set_wanted(false);
   options_.record_steps = false;

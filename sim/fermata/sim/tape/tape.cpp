@@ -29,6 +29,7 @@ std::string one_line(std::string text) {
 }
 
 void append(std::string& out, const Decision& decision, const Names& names) {
+  FERMATA_ASSERT(out.ends_with('\n'));
   if (decision.is_pick) {
     out +=
         fmt::format("pick {} {:#x} {} {} {:#x} {}", decision.index, decision.subject,
