@@ -49,7 +49,6 @@ FERMATA_HOT CoroutineBase* Scheduler::take_head() {
   if (head.waker_.status == WakerStatus::Ignored) [[unlikely]] {
     return pick();
   }
-  FERMATA_ASSERT(head.waker_.status == WakerStatus::Queued);
   ready_.pop_front();
   head.waker_.status = WakerStatus::Result;
   return &head;
@@ -160,7 +159,6 @@ FERMATA_HOT void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
 }
 
 FERMATA_HOT void Scheduler::resumed(CoroutineBase& me) {
-  FERMATA_ASSERT(current_ == &me);
   in_scheduler_context_ = false;
   me.waker_.place = nullptr;
   kernel_.trace(Trace::Entered, &me, 0);
@@ -175,7 +173,6 @@ FERMATA_HOT void Scheduler::resumed(CoroutineBase& me) {
 // A yield at its shortest: the head of the queue runs, `me` is its new tail. Nobody watches.
 FERMATA_HOT void Scheduler::change_places(CoroutineBase& me, CoroutineBase& next,
                                           const SourcePlace& place) {
-  FERMATA_ASSERT(&next != &me);
   ++metrics_.ticks;
   ready_.replace_front(me);
   me.waker_.status = WakerStatus::Queued;
@@ -244,7 +241,6 @@ FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, bool start,
   } else if (me.waker_.error) {
     throw_wait_error(me);
   }
-  FERMATA_ASSERT(me.waker_.status == WakerStatus::Result);
 }
 
 void Scheduler::suspend(const SourcePlace& place) {

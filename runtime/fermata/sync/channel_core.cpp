@@ -233,7 +233,6 @@ void ChannelCore::after_store() {
   runtime().kernel().log_wait(WaitAct::Sent, *this, nullptr);
   const auto keep = Ref<Event>::share(*this);
   wake_receivers();
-  FERMATA_ASSERT(receivers_.granted() <= stored_);
   starvation_changed(true);
 }
 
@@ -241,7 +240,6 @@ void ChannelCore::after_take() {
   FERMATA_ASSERT(stored_ < slots_);
   runtime().kernel().log_wait(WaitAct::Received, *this, nullptr);
   wake_senders();
-  FERMATA_ASSERT(stored_ + delivering_.waiting() + senders_.granted() <= slots_);
   starvation_changed(true);
 }
 
