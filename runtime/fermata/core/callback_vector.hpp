@@ -22,7 +22,6 @@ class CallbackVector {
   CallbackVector(const CallbackVector&) = delete;
   CallbackVector& operator=(const CallbackVector&) = delete;
   ~CallbackVector() {
-    FERMATA_ASSERT(pass_ == nullptr);
     if (entries_ != inline_) delete[] entries_;
   }
 

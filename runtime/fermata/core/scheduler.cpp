@@ -145,7 +145,6 @@ void Scheduler::enter_protected() {
 std::exception_ptr Scheduler::leave_protected() noexcept {
   FERMATA_ASSERT(current_ != nullptr);
   CoroutineBase& me = *current_;
-  FERMATA_ASSERT(me.protect_depth_ > 0);
   if (--me.protect_depth_ > 0) return nullptr;
   me.unset(CoroutineBase::kProtectionCleared);
   if (me.extras_ == nullptr || !me.extras_->deferred_cancellation) return nullptr;

@@ -83,9 +83,6 @@ void Timer::disarm() noexcept {
 }
 
 void Timer::fire() {
-  FERMATA_ASSERT(queued_);
-  FERMATA_ASSERT(loop_ref_count() > 0);
-  FERMATA_ASSERT(!closed());
   queued_ = false;
   switch (mode_) {
     case TimerMode::Once:

@@ -42,7 +42,6 @@ PoolCore::PoolCore(Name&& name, PoolSettings&& settings, const SourcePlace& plac
 
 PoolCore::~PoolCore() {
   FERMATA_ASSERT(all_.empty());
-  FERMATA_ASSERT(active_ == 0);
   shut();
 }
 
