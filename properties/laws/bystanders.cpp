@@ -15,7 +15,7 @@
 namespace fermata::properties {
 namespace {
 
-using Work = std::vector<std::uint8_t>;  // Of one bystander.
+using Work = std::vector<std::uint8_t>;  // What one bystander does.
 using Works = std::vector<Work>;
 using Running = std::vector<Coroutine<std::uint64_t>>;  // They go with the run.
 

@@ -16,10 +16,10 @@ constexpr Weight operator*(std::uint8_t weight, ProgramEvent event) { return {ev
 
 /// How often each step occurs.
 struct Profile {
-  Weights main;      // Of Op. The main coroutine spawns and stirs.
-  Weights body;      // Of Op. What the spawned ones do.
-  Weights callback;  // Of Op. From inside callbacks, finally handlers and microtasks.
-  Weights events;    // Of ProgramEvent.
+  Weights main;      // Weights of Op in the main coroutine, which spawns and stirs.
+  Weights body;      // Weights of Op in spawned coroutines.
+  Weights callback;  // Weights of Op in callbacks, finally handlers and microtasks.
+  Weights events;    // Weights of ProgramEvent.
 };
 
 /// The steps that weights of Op give.

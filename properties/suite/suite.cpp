@@ -118,7 +118,7 @@ int report(const Entry& entry, const char* strategy, const sim::FoundFailure& fo
 }
 
 struct Choice {
-  std::uint64_t runs = 4'000;  // Of each entry.
+  std::uint64_t runs = 4'000;  // Schedules explored for each entry.
   std::uint64_t seed = 1;
   std::string only;      // Names with commas between; empty: all.
   std::string strategy;  // Empty: each in turn.
