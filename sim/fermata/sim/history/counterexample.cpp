@@ -21,10 +21,35 @@ std::vector<OperationSpan> beginning(std::span<const OperationSpan> spans, std::
   for (OperationSpan span : spans) {
     FERMATA_ASSERT(span.invoked < span.responded);
     if (span.invoked > position) continue;
-    if (!span.is_loose() && span.responded > position) span.responded = OperationSpan::kNever;
+    if (!span.is_loose() && span.responded > position) {
+      span.responded = OperationSpan::kNever;
+      span.only_reads = false;  // With another result it may have changed something.
+    }
     result.push_back(span);
   }
   return result;
+}
+
+/// The position of the first response that nothing explains. All before `search.furthest` can be
+/// explained, and the whole cannot; so can that response when what is under way then may still have
+/// another result than it had in the end.
+std::uint32_t first_unexplained(std::span<const OperationSpan> spans,
+                                const LinearizationSearch& search, Semantics& semantics) {
+  std::vector<std::uint32_t> responses;
+  for (const OperationSpan& span : spans) {
+    if (!span.is_loose() && span.responded >= search.furthest) {
+      responses.push_back(span.responded);
+    }
+  }
+  std::sort(responses.begin(), responses.end());
+  FERMATA_ASSERT(!responses.empty());
+  const std::uint64_t limit = search.configurations + kOneSearch;
+  const auto may_be_explained = [&](std::uint32_t position) {
+    return find_linearization(beginning(spans, position), semantics, limit).answer !=
+           Linearizability::No;
+  };
+  if (responses.size() == 1 || !may_be_explained(responses.front())) return responses.front();
+  return *std::partition_point(responses.begin() + 1, responses.end() - 1, may_be_explained);
 }
 
 class Reduction {
@@ -110,7 +135,7 @@ Counterexample find_counterexample(std::span<const OperationSpan> spans,
                                    const LinearizationSearch& search, Semantics& semantics,
                                    std::uint64_t limit) {
   FERMATA_ASSERT(search.answer == Linearizability::No);
-  const std::uint32_t last = search.unexplained;
+  const std::uint32_t last = first_unexplained(spans, search, semantics);
   Reduction reduction(beginning(spans, last), semantics, limit);
   reduction.run(last);
 

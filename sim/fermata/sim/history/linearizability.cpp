@@ -314,7 +314,7 @@ class Searcher {
     return LinearizationSearch{.answer = answer,
                                .configurations = visited_.size(),
                                .order = std::move(longest_),
-                               .unexplained = furthest_};
+                               .furthest = furthest_};
   }
 
   Semantics& semantics_;

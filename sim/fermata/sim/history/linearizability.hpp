@@ -66,9 +66,9 @@ struct LinearizationSearch {
   std::uint64_t configurations = 0;
   /// The operations of the explanation in order; when there is none, of the longest one found.
   std::vector<std::uint32_t> order;
-  /// When the answer is No, the position of the first response that nothing explains: what was
-  /// noted before it can be explained.
-  std::uint32_t unexplained = 0;
+  /// When the answer is No, the position of the first response that no order went past. All before
+  /// it can be explained.
+  std::uint32_t furthest = 0;
 };
 
 /// Undecided when more than `limit` configurations would have to be visited.

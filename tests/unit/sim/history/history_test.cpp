@@ -124,6 +124,17 @@ TEST(History, ShowsTheOperationsThatMatterAndNoOthers) {
             "  read() by 'Bob': 1\n");
 }
 
+TEST(History, NamesAWrongResponseAfterOneThatItsOperationExplains) {
+  History<IntRegister> history("register");
+  const auto swap = history.invoke("Ada", CompareAndSet{0, 3});
+  history.invoke("Bob", Read{}).responds(3);
+  swap.responds(false);
+  const HistoryVerdict verdict = history.check();
+  EXPECT_EQ(verdict.answer, Linearizability::No);
+  EXPECT_EQ(verdict.unexplained, 0u);
+  EXPECT_EQ(verdict.counterexample, Numbers{0});
+}
+
 TEST(History, IsToldAsJson) {
   History<Map<std::string, std::string>> history("map");
   (void)history.invoke("A\"da", Put<std::string, std::string>{"k", "v\n"});

@@ -55,6 +55,28 @@ Recorded<M> history_of(const std::vector<std::uint8_t>& bytes, MakeOperation ope
   return history;
 }
 
+/// What was known of `history` before `end`.
+template <class M>
+Recorded<M> beginning(const Recorded<M>& history, std::size_t end) {
+  Recorded<M> known;
+  for (auto operation : history) {
+    if (operation.invoked >= end) continue;
+    if (operation.responded >= end) operation.result.reset();
+    known.push_back(std::move(operation));
+  }
+  return known;
+}
+
+/// Whether an order explains all that came before the response of `operation`, and none explains
+/// that response.
+template <class M>
+bool is_first_unexplained(const Recorded<M>& history, std::size_t operation) {
+  const std::size_t end = history[operation].responded;
+  const Recorded<M> before = beginning<M>(history, end);
+  const Recorded<M> with = beginning<M>(history, end + 1);
+  return BruteForce<M>(before).explains() && !BruteForce<M>(with).explains();
+}
+
 /// Judges a few thousand histories both ways.
 template <class M, class MakeOperation, class MakeResult>
 void compare_with_brute_force(MakeOperation operation, MakeResult result) {
@@ -66,8 +88,9 @@ void compare_with_brute_force(MakeOperation operation, MakeResult result) {
       const Recorded<M> history = history_of<M>(bytes, operation, result);
       const bool explained = BruteForce<M>(history).explains();
       ++seen[explained ? 1 : 0];
-      RC_ASSERT(judged<M>(history).answer ==
-                (explained ? Linearizability::Yes : Linearizability::No));
+      const HistoryVerdict verdict = judged<M>(history);
+      RC_ASSERT(verdict.answer == (explained ? Linearizability::Yes : Linearizability::No));
+      RC_ASSERT(explained || is_first_unexplained<M>(history, *verdict.unexplained));
     }
   });
   EXPECT_TRUE(agreed);
