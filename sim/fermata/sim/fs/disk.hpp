@@ -43,8 +43,10 @@ class Disk {
   void format();
   /// What changes from now on was modified then.
   void set_time(WallTime now) noexcept { now_ = now; }
-  /// In bytes, until writes fail.
-  [[nodiscard]] std::uint64_t room() const noexcept { return capacity_ - used_; }
+  /// In bytes, until writes fail. 0 too when a crash brought back more than the disk holds.
+  [[nodiscard]] std::uint64_t room() const noexcept {
+    return used_ < capacity_ ? capacity_ - used_ : 0;
+  }
 
   // --- names ---
 

@@ -141,6 +141,20 @@ TEST_F(DiskTest, IsFullOnceItsSpaceIsUsed) {
   EXPECT_EQ(disk_.room(), 990u);
 }
 
+TEST_F(DiskTest, HasNoRoomWhenACrashBringsBackMoreThanItHolds) {
+  const auto first = make("/first", std::string(600, 'x'));
+  disk_.sync_directory("/");
+  EXPECT_EQ(disk_.truncate(first, 0), 0);
+  const auto second = make("/second", std::string(600, 'y'));
+  disk_.sync_directory("/");
+  disk_.crash(lose_all);
+  EXPECT_EQ(contents("/first").size() + contents("/second").size(), 1200u);
+  EXPECT_EQ(disk_.room(), 0u);
+  std::size_t moved = 0;
+  EXPECT_EQ(disk_.write(second, 600, bytes_of("z"), moved), ENOSPC);
+  EXPECT_EQ(write(second, "z", 599), 1u);
+}
+
 // --- what lasts ---
 
 TEST_F(DiskTest, KeepsAllInACalmCrash) {
