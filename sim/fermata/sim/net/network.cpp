@@ -117,7 +117,8 @@ void Network::crash(const Machine& machine, bool silent) {
 
 void Network::isolate(const Machine& machine, Duration time) {
   links_.for_each([&](LinkState& link) {
-    if (&link.from() == &machine || &link.to() == &machine) link.lose(time);
+    const bool leads_away = &link.from() != &link.to();
+    if (leads_away && (&link.from() == &machine || &link.to() == &machine)) link.lose(time);
   });
 }
 

@@ -279,6 +279,31 @@ TEST_F(LinkTest, APartitionSeparatesAGroupFromAllOthersUntilTheWorldHeals) {
   run();
 }
 
+TEST_F(LinkTest, NoDrawnPartitionSeparatesAMachineFromItself) {
+  FaultSet faults = FaultSet::none();
+  faults.add(Fault::Partition);
+  std::uint64_t struck = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    begin(seed, faults);
+    serve_datagrams();
+    client([this] {
+      delay(1ms);
+      UdpSocket socket = UdpSocket::bind({"0.0.0.0", 7});
+      std::array<std::byte, 64> buffer;
+      for (int i = 0; i < 20; ++i) {
+        socket.send_to(kMessage, world_->node("server").address(7));
+        socket.send_to(kMessage, world_->node("client").address(7));
+        EXPECT_EQ(socket.receive(buffer, {.timeout = 1s}).size, kMessage.size());
+      }
+      world_->heal();
+      socket.send_to("", world_->node("server").address(7));
+    });
+    run();
+    struck += world_->fault_counts()[static_cast<std::size_t>(Fault::Partition)];
+  }
+  EXPECT_GT(struck, 0u);
+}
+
 TEST_F(LinkTest, DrawnPartitionsAndClogsEndByThemselves) {
   FaultSet faults = FaultSet::none();
   faults.add(Fault::Clog);
