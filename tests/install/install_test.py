@@ -159,7 +159,7 @@ def link_with_pkg_config(place, prefix, compiler, name):
 
 def check_partial(source, place, prefix, compiler, libraries):
     """Without libuv, GoogleTest and RapidCheck there is the rest, and errors name them."""
-    told = run("cmake", "-S", source / "partial", "-B", place / "partial",
+    told = run("cmake", "-G", "Ninja", "-S", source / "partial", "-B", place / "partial",
                f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={compiler}",
                "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON", f"-DLIBRARIES={';'.join(libraries)}",
                "-DCOMPONENTS=runtime;uv;sim_main;nonsense",
