@@ -30,7 +30,7 @@ import assertions  # noqa: E402
 
 WALL_LIMIT = 120  # Seconds, of one test.
 UNITY = ".cxx"  # Of a file that includes the sources which are compiled as one.
-LEAST = 17
+LEAST = 20
 
 
 class Mutant:
