@@ -59,26 +59,10 @@ void cancelled_while_connecting(sim::World& world) {
 
 std::vector<Workload> database_workloads() {
   return {
-      {"Z-DB-01",
-       "connection returned with a transaction open",
-       2,
-       {"ISO", "LIN", "DB-05"},
-       &transaction_left_by_sql},
-      {"Z-DB-02",
-       "cancelled query leaves its answer in the pipe",
-       2,
-       {"ISO", "VAL", "DB-11"},
-       &cancelled_at_the_answer},
-      {"Z-DB-04",
-       "two owners release one connection",
-       2,
-       {"CAP", "ISO", "DB-04"},
-       &statement_dropped_in_a_transaction},
-      {"Z-DB-05",
-       "cancelled between acquire and first use",
-       1,
-       {"REF", "CAP", "WAKE", "DB-06"},
-       &cancelled_while_connecting},
+      {"Z-DB-01", 2, {"ISO", "LIN", "DB-05"}, &transaction_left_by_sql},
+      {"Z-DB-02", 2, {"ISO", "VAL", "DB-11"}, &cancelled_at_the_answer},
+      {"Z-DB-04", 2, {"CAP", "ISO", "DB-04"}, &statement_dropped_in_a_transaction},
+      {"Z-DB-05", 1, {"REF", "CAP", "WAKE", "DB-06"}, &cancelled_while_connecting},
   };
 }
 

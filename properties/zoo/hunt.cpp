@@ -43,8 +43,7 @@ std::optional<sim::Program> exploration_of(std::string_view what) {
 
 int list() {
   for (const Workload& workload : workloads()) {
-    fmt::print("{{\"mutant\": {}, \"title\": {}, \"depth\": {}}}\n", json_text(workload.mutant),
-               json_text(workload.title), workload.depth);
+    fmt::print("{{\"mutant\": {}, \"depth\": {}}}\n", json_text(workload.mutant), workload.depth);
   }
   for (const Law* law : laws()) fmt::print("{{\"law\": {}}}\n", json_text(law->name));
   return 0;

@@ -40,11 +40,7 @@ void cancelled_head_of_line(sim::World& world) {
 
 std::vector<Workload> lock_workloads() {
   return {
-      {"Z-CN-07",
-       "a cancelled waiter at the head of the queue strands those behind it",
-       3,
-       {"WAKE", "FIFO", "CORE-GL-08"},
-       &cancelled_head_of_line},
+      {"Z-CN-07", 3, {"WAKE", "FIFO", "CORE-GL-08"}, &cancelled_head_of_line},
   };
 }
 

@@ -55,6 +55,7 @@ class Mutant:
     def __init__(self, patch, build):
         self.patch, self.build = patch, build
         self.name = patch.stem
+        self.title = patch.read_text(encoding="utf-8").splitlines()[0]  # "Z-CB-01: what is wrong."
         self.folder = build / "zoo" / self.name
         self.binary = self.folder / "zoo_hunt"
 
@@ -233,7 +234,7 @@ class Trial:
 
     def show(self):
         entry, limit = self.entry, self.options.limit
-        print(f"{entry['mutant']}  {entry['title']} (depth {entry['depth']})")
+        print(f"{self.mutant.title} (depth {entry['depth']})")
         shown = ", ".join(f"{strategy} {'not found' if median >= limit else f'{median:g}'}"
                           for strategy, median in self.medians.items())
         print(f"  {'FOUND' if self.ok() else 'NOT FOUND'}: median schedules over "

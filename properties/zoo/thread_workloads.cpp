@@ -124,31 +124,11 @@ void submit_to_what_is_closing(sim::World& world) {
 
 std::vector<Workload> thread_workloads() {
   return {
-      {"Z-TP-01",
-       "cancelled waiter frees the task a worker is still running",
-       2,
-       {"UAF", "THR-01"},
-       &impatient_waiter},
-      {"Z-TP-02",
-       "pending flag cleared after the queue was read",
-       3,
-       {"WAKE", "THR-03"},
-       &two_posts},
-      {"Z-TP-04",
-       "record registered after the thread was started",
-       2,
-       {"UAF", "SHUT", "THR-07"},
-       &instant_failure},
-      {"Z-TP-05",
-       "completion before anybody subscribed",
-       1,
-       {"WAKE", "ERR", "THR-05"},
-       &late_await},
-      {"Z-TP-06",
-       "task accepted by a pool that is closing is never run",
-       2,
-       {"WAKE", "VAL", "ONCE", "TP-06"},
-       &submit_to_what_is_closing},
+      {"Z-TP-01", 2, {"UAF", "THR-01"}, &impatient_waiter},
+      {"Z-TP-02", 3, {"WAKE", "THR-03"}, &two_posts},
+      {"Z-TP-04", 2, {"UAF", "SHUT", "THR-07"}, &instant_failure},
+      {"Z-TP-05", 1, {"WAKE", "ERR", "THR-05"}, &late_await},
+      {"Z-TP-06", 2, {"WAKE", "VAL", "ONCE", "TP-06"}, &submit_to_what_is_closing},
   };
 }
 

@@ -136,30 +136,16 @@ void clean_up_after_cancel(sim::World& world) {
 std::vector<Workload> waker_workloads() {
   return {
       {"Z-WK-01",
-       "double stop of a shared event kills the siblings' wait",
        2,
        {"STOP", "WAKE", "DL-", "CORE-EV-02", "CORE-EV-01", "CORE-WK-06"},
        &shared_event},
-      {"Z-WK-02",
-       "condition already satisfied by replay, yet the coroutine parks",
-       1,
-       {"WAKE", "DL+", "CORE-EV-13", "CORE-WK-03", "CORE-GL-01"},
-       &any_of_two},
-      {"Z-WK-02b",
-       "completed item of a multi-await is skipped without being counted",
-       1,
-       {"WAKE", "DL+", "CORE-AW-11"},
-       &all_of_two},
+      {"Z-WK-02", 1, {"WAKE", "DL+", "CORE-EV-13", "CORE-WK-03", "CORE-GL-01"}, &any_of_two},
+      {"Z-WK-02b", 1, {"WAKE", "DL+", "CORE-AW-11"}, &all_of_two},
       {"Z-WK-04",
-       "error path of suspend forgets to clean the waker",
        2,
        {"ONCE", "UAF", "CORE-WK-09", "CORE-WK-03", "CORE-GL-02"},
        &clean_up_after_cancel},
-      {"Z-WK-05",
-       "a path that resumes coroutines leaves them subscribed",
-       2,
-       {"ONCE", "STOP", "CORE-WK-03", "CORE-GL-02"},
-       &answered_by_a_microtask},
+      {"Z-WK-05", 2, {"ONCE", "STOP", "CORE-WK-03", "CORE-GL-02"}, &answered_by_a_microtask},
   };
 }
 

@@ -4,9 +4,6 @@
 // The smallest program in which one bug of the zoo shows, among bystanders. It says itself what is
 // wrong, by the invariant that the bug breaks: a crash or an unexplained hang does not count.
 
-#include <cstdint>
-#include <initializer_list>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -17,9 +14,8 @@
 namespace fermata::properties::zoo {
 
 struct Workload {
-  /// The entry of the zoo, "Z-CB-01".
+  /// The entry of the zoo, "Z-CB-01"; its patch says what the bug is.
   std::string_view mutant;
-  std::string_view title;
   /// How many orderings must hold at once; from 2 on the calm run must not show the bug.
   int depth = 1;
   /// Found when the failure's message has one of these: what the entry breaks, and the ids of the
