@@ -7,7 +7,6 @@
 #include <chrono>
 #include <fermata/sim.hpp>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "fermata/runtime.hpp"

@@ -7,9 +7,7 @@
 
 #include <array>
 #include <fermata/sim_property.hpp>
-#include <functional>
 #include <tuple>
-#include <utility>
 
 #include "fermata/base/source_place.hpp"
 #include "properties/laws/holds.hpp"

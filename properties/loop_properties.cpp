@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <fermata/sim.hpp>
 #include <map>
-#include <ostream>
 #include <string>
 #include <tuple>
 #include <vector>

@@ -4,7 +4,6 @@
 // connections. Usage as that of plain_database.c, and
 //   stream_memory URL ROWS   bytes by which the most memory in use grows while rows are read
 
-#include <array>
 #include <cstdlib>
 #include <string>
 #include <string_view>

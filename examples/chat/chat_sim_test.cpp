@@ -3,7 +3,6 @@
 // The chat, unchanged, in a simulated network that delays, cuts up, refuses and breaks, with guests
 // who read slowly, end their side early and come back.
 
-#include <algorithm>
 #include <cstdio>
 #include <fermata/sim.hpp>
 #include <memory>

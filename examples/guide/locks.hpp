@@ -8,7 +8,6 @@
 #include <deque>
 #include <fermata/runtime.hpp>
 #include <mutex>
-#include <string>
 #include <vector>
 
 namespace guide::locks {

@@ -10,7 +10,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace guide::network {
 

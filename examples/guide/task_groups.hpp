@@ -4,7 +4,6 @@
 // The code of docs/guide/task_groups.md, so that what the page shows is compiled and run.
 
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <fermata/runtime.hpp>
 #include <stdexcept>

@@ -5,7 +5,6 @@
 // are answered, and recorded, by the run's chooser. A program may deadlock or fail here; in a node
 // that would be the verdict on the run, in an arena it is for the law to judge.
 
-#include <cstdint>
 #include <exception>
 #include <functional>
 #include <string>

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <exception>
-#include <optional>
 #include <vector>
 
 #include "properties/interpreter/state.hpp"

@@ -4,9 +4,7 @@
 // Datagrams of one world: each is sent once, and arrives whole, as often as the network's faults
 // allow. An empty one cannot say which it is.
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>

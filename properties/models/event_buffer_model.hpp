@@ -5,7 +5,6 @@
 // came. Of a watch whose first events nobody saw, it knows the rest only when it was empty once.
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>

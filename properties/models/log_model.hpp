@@ -6,7 +6,6 @@
 // part.
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>

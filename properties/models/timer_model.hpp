@@ -5,7 +5,6 @@
 // in the order of arming; and none in the turn in which it is armed, or nothing else would happen.
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -9,7 +9,6 @@
 //                    told while it was there; that the directory has come is enough then: what is
 //                    in it is told, too.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>

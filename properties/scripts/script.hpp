@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <iosfwd>
 #include <span>
 #include <string>
 #include <string_view>

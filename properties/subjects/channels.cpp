@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <map>
 #include <optional>
-#include <vector>
 
 #include "properties/models/channel_model.hpp"
 #include "properties/scripts/law.hpp"

@@ -5,11 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

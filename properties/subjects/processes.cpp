@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <map>

@@ -3,9 +3,6 @@
 // Threads that end in every way, with coroutines and threads of their own, awaited early, late, by
 // several or by nobody, and cancelled at any time.
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>

@@ -11,7 +11,6 @@
 #include <array>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

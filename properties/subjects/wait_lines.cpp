@@ -3,8 +3,6 @@
 // The line that all primitives stand on: a counter of turns, each of which one waiter takes.
 
 #include <array>
-#include <optional>
-#include <vector>
 
 #include "fermata/sync/wait_queue.hpp"
 #include "properties/models/line_model.hpp"

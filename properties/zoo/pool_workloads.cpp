@@ -2,7 +2,6 @@
 
 // Pools (Z-PL), and the timer of their health check (Z-DL-05).
 
-#include <algorithm>
 #include <optional>
 
 #include "fermata/runtime.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/zoo/workload.hpp"
 
-#include <memory>
-#include <string>
 #include <utility>
 
 #include "properties/laws/bystanders.hpp"

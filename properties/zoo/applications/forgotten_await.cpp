@@ -3,8 +3,6 @@
 // What a request has to say is flushed by a coroutine that nobody waits for. The request is
 // answered, and the file closed, whether or not that has been done. (Z-AP-05)
 
-#include <optional>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

@@ -3,8 +3,6 @@
 // Settings are written to a new file, which then takes the name of the old one. The name is durable
 // before the contents are: after a crash the file may be there, and empty.
 
-#include <string>
-
 #include "properties/zoo/applications/application.hpp"
 
 namespace fermata::properties::zoo {

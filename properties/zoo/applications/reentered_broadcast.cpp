@@ -3,7 +3,6 @@
 // A message goes to the members of a room one by one, and each takes its time. When one leaves
 // meanwhile, those behind it move up, and one of them is passed over. (reentrancy)
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
