@@ -12,24 +12,28 @@
 
 namespace fermata::properties {
 
-using MakeSubject = std::unique_ptr<Subject> (*)(Stage& stage);
+/// What a law's scripts are about.
+struct SubjectKind {
+  std::span<const Operation> operations;
+  std::unique_ptr<Subject> (*make)(Stage& stage);
+};
 
-/// Runs `script` inside the node of a world.
-void play(const Script& script, MakeSubject make, sim::World& world);
-
-[[nodiscard]] rc::Gen<Scenario> actor_scenarios(std::span<const Operation> operations,
-                                                MakeSubject make);
-
-/// Makes a subject of a type.
+/// A type of subjects: S::operations() is what actors do with one.
 template <class S>
-std::unique_ptr<Subject> make_subject(Stage& stage) {
-  return std::make_unique<S>(stage);
+SubjectKind kind_of() {
+  static constexpr auto kOperations = S::operations();
+  return {kOperations,
+          [](Stage& stage) -> std::unique_ptr<Subject> { return std::make_unique<S>(stage); }};
 }
 
-/// Scripts over a subject of a type, with its operations.
-template <class S, const auto& operations>
+/// Runs `script` inside the node of a world.
+void play(const Script& script, const SubjectKind& kind, sim::World& world);
+
+[[nodiscard]] rc::Gen<Scenario> scripts_over(const SubjectKind& kind);
+
+template <class S>
 rc::Gen<Scenario> scripts_over() {
-  return actor_scenarios(operations, &make_subject<S>);
+  return scripts_over(kind_of<S>());
 }
 
 }  // namespace fermata::properties

@@ -10,20 +10,24 @@ namespace fermata::properties {
 namespace {
 
 constexpr int kSteps = 12;
-constexpr std::array kCommon = {4 * "pause"_op, 3 * "nap"_op, 1 * "cancel"_op, 1 * "throw"_op,
-                                1 * "fire"_op};
+constexpr std::array<std::string_view, kCommonCount> kCommonNames = {"pause", "nap", "cancel",
+                                                                     "throw", "fire"};
 
 Vocabulary vocabulary(std::span<const Operation> operations) {
-  Vocabulary all{.numbers = 16};
-  std::size_t what = 0;
-  for (const Operation& each : kCommon) all.weights.set({what++, each.weight});
+  Vocabulary all{.weights = {{Common::Pause, 4},
+                             {Common::Nap, 3},
+                             {Common::Cancel, 1},
+                             {Common::Throw, 1},
+                             {Common::Fire, 1}},
+                 .numbers = 16};
+  std::size_t what = kCommonCount;
   for (const Operation& each : operations) all.weights.set({what++, each.weight});
   return all;
 }
 
 std::string text_of(const Step& step, std::span<const Operation> operations) {
   const std::string_view name =
-      is_common(step) ? kCommon[step.what].name : operations[operation_of(step)].name;
+      is_common(step) ? kCommonNames[step.what] : operations[operation_of(step)].name;
   return fmt::format("{} {}", name, step.number);
 }
 

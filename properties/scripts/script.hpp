@@ -24,22 +24,15 @@ enum class Common : std::uint8_t {
 };
 inline constexpr std::uint8_t kCommonCount = 5;
 
+class Subject;
+struct Cue;
+
 /// Something that actors do with the subject; how often, where common things weigh 10 together.
 struct Operation {
-  std::string_view name;
   std::uint8_t weight;
+  std::string_view name;
+  void (*carry_out)(Subject& subject, const Cue& cue);
 };
-
-struct OperationName {
-  std::string_view text;
-};
-constexpr OperationName operator""_op(const char* text, std::size_t size) noexcept {
-  return {{text, size}};
-}
-/// A weight is written as a factor: 10 * "send"_op.
-constexpr Operation operator*(std::uint8_t weight, OperationName name) noexcept {
-  return {name.text, weight};
-}
 
 /// A step's `what` is a common thing when below kCommonCount, else an operation of the subject; its
 /// number is from 0 to 15.

@@ -66,7 +66,7 @@ bool Stage::take(Subject& subject, std::size_t index, const Step& step) {
     if (is_common(step)) {
       perform_common(step);
     } else {
-      subject.perform(index, step);
+      subject.perform(operations_[operation_of(step)], {index, step.number, patience(step.number)});
     }
   } catch (const PlannedError&) {
     return false;

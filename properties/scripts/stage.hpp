@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,17 @@ namespace fermata::properties {
 
 class Stage;
 
-/// A primitive under test beside its model; made for each run, inside it.
+/// One step of an actor.
+struct Cue {
+  std::size_t actor;
+  std::uint8_t number;
+  /// How long it waits at most: half of all numbers mean for ever, two a few milliseconds, one not
+  /// at all, one until the shared token fires.
+  WaitOptions patience;
+};
+
+/// A primitive under test beside its model; made for each run, inside it. Its operations() are what
+/// actors do with it.
 class Subject {
  public:
   explicit Subject(Stage& on) : stage(on) {}
@@ -29,9 +40,11 @@ class Subject {
   Subject& operator=(const Subject&) = delete;
   virtual ~Subject() = default;
 
-  /// Carries out an operation in the coroutine of `actor`. It tells the model how the operation
+  /// Carries out an operation in the coroutine of the actor. It tells the model how the operation
   /// ended and then lets the exception go on. May suspend.
-  virtual void perform(std::size_t actor, const Step& step) = 0;
+  virtual void perform(const Operation& operation, const Cue& cue) {
+    operation.carry_out(*this, cue);
+  }
 
   /// Nothing can happen any more: whoever waits must have reason to.
   virtual void at_rest() {}
@@ -46,9 +59,26 @@ class Subject {
   Stage& stage;
 };
 
+/// An operation that is a member function of the subject. It takes nothing; or the cue; or the cue
+/// and `constants`; or the cue and what choose(cue, use) of the subject calls `use` with.
+template <auto action, auto... constants>
+void does(Subject& subject, const Cue& cue) {
+  [&]<class S, class... Arguments>(void (S::*)(Arguments...)) {
+    S& it = static_cast<S&>(subject);
+    if constexpr (sizeof...(Arguments) == 0) {
+      (it.*action)();
+    } else if constexpr (sizeof...(Arguments) == 1 + sizeof...(constants)) {
+      (it.*action)(cue, constants...);
+    } else {
+      it.choose(cue, [&](auto&... chosen) { (it.*action)(cue, chosen...); });
+    }
+  }(action);
+}
+
 class Stage {
  public:
-  Stage(const Script& script, sim::World& world) : script_(script), world_(world) {}
+  Stage(const Script& script, std::span<const Operation> operations, sim::World& world)
+      : script_(script), operations_(operations), world_(world) {}
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
@@ -77,10 +107,6 @@ class Stage {
     return world_.fault_counts()[static_cast<std::size_t>(fault)] > 0;
   }
 
-  /// How long an operation waits at most: half of all numbers mean for ever, two a few
-  /// milliseconds, one not at all, one until the shared token fires.
-  [[nodiscard]] WaitOptions patience(std::uint8_t number) const;
-
  private:
   struct Actor {
     Coroutine<> coroutine;
@@ -94,9 +120,11 @@ class Stage {
   bool take(Subject& subject, std::size_t index, const Step& step);
   void perform_common(const Step& step);
   void nap(Duration span);
+  [[nodiscard]] WaitOptions patience(std::uint8_t number) const;
   [[nodiscard]] std::string sleepers() const;
 
   const Script& script_;
+  std::span<const Operation> operations_;
   sim::World& world_;
   std::vector<Actor> actors_;
   std::vector<Ref<PlainEvent>> tokens_;  // The last one is shared now; others have fired.

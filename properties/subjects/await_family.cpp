@@ -16,12 +16,6 @@ namespace fermata::properties {
 namespace {
 namespace await_family {
 
-enum Operations : std::uint8_t { kSucceed, kFail, kAll, kAllOrFail, kAny, kTwo, kFirst, kRace };
-constexpr std::array kOperations = {
-    6 * "let an item succeed"_op,     3 * "let an item fail"_op,         3 * "await all"_op,
-    3 * "await all or fail"_op,       2 * "await any or fail"_op,        3 * "await any two"_op,
-    2 * "await the first success"_op, 1 * "race, and cancel the rest"_op};
-
 constexpr std::string_view kRaceIsOver = "The wait for it has ended";
 
 struct Item {
@@ -48,47 +42,41 @@ std::vector<std::size_t> keys_of(const Keyed<std::size_t, V>& keyed) {
 
 class AwaitFamily final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {6, "let an item succeed", does<&AwaitFamily::let_end, false>},
+        {3, "let an item fail", does<&AwaitFamily::let_end, true>},
+        {3, "await all", does<&AwaitFamily::all>},
+        {3, "await all or fail", does<&AwaitFamily::all_or_fail>},
+        {2, "await any or fail", does<&AwaitFamily::any>},
+        {3, "await any two", does<&AwaitFamily::any_two>},
+        {2, "await the first success", does<&AwaitFamily::first_success>},
+        {1, "race, and cancel the rest", does<&AwaitFamily::race>},
+    });
+  }
+
   explicit AwaitFamily(Stage& on) : Subject(on), items_(2 + on.script().shape[0] % 5) {
     for (std::size_t index = 0; index < items_.size(); ++index) begin(index);
   }
 
-  void perform(std::size_t actor, const Step& step) override {
-    const std::vector<std::size_t> keys = chosen(actor, step.number);
+  /// What an actor waits for, and how.
+  struct Choice {
+    std::vector<std::size_t> keys;
     std::vector<Coroutine<int>> items;
-    for (const std::size_t index : keys) items.push_back(items_[index].coroutine);
-    const WaitOptions patience = stage.patience(step.number);
-    const AwaitOptions options{
-        .timeout = patience.timeout, .token = patience.token, .preserve_order = step.number >= 8};
-    switch (operation_of(step)) {
-      case kSucceed:
-        return open_gate(step.number, false);
-      case kFail:
-        return open_gate(step.number, true);
-      case kAll:
-        return observe(actor, {keys.size(), true}, keys, [&](const auto& model) {
-          return both(model, await_all(items, options), options);
-        });
-      case kTwo:
-        return observe(actor, {2, true}, keys, [&](const auto& model) {
-          return both(model, await_any_of(2, items, options), options);
-        });
-      case kAllOrFail:
-        return observe(actor, {keys.size(), false}, keys, [&](const auto& model) {
-          return all_values(model, keys, await_all_or_fail(items, options));
-        });
-      case kAny:
-        return observe(actor, {1, false}, keys, [&](const auto& model) {
-          return one_value(model, await_any_or_fail(items, options));
-        });
-      case kFirst:
-        return observe(actor, {1, true}, keys, [&](const auto& model) {
-          const auto first = await_first_success(items, options);
-          note_delivered(model, first.errors);
-          return one_value(model, first.value);
-        });
-      default:
-        return race(actor, keys, items, options);
-    }
+    AwaitOptions options;
+  };
+
+  /// Some of the items, in some order, now and then one of them twice.
+  template <class Use>
+  void choose(const Cue& cue, Use use) const {
+    Choice made{.options = {.timeout = cue.patience.timeout,
+                            .token = cue.patience.token,
+                            .preserve_order = cue.number >= 8}};
+    const std::size_t count = 1 + (cue.actor + cue.number) % items_.size();
+    for (std::size_t i = 0; i < count; ++i) made.keys.push_back((cue.number + i) % items_.size());
+    if (cue.number % 5 == 4) made.keys.push_back(made.keys.front());
+    for (const std::size_t index : made.keys) made.items.push_back(items_[index].coroutine);
+    use(made);
   }
 
   void at_rest() override {
@@ -140,13 +128,34 @@ class AwaitFamily final : public Subject {
     item.gate->complete();
   }
 
-  /// Some of the items, in some order, now and then one of them twice.
-  [[nodiscard]] std::vector<std::size_t> chosen(std::size_t actor, std::uint8_t number) const {
-    std::vector<std::size_t> keys;
-    const std::size_t count = 1 + (actor + number) % items_.size();
-    for (std::size_t i = 0; i < count; ++i) keys.push_back((number + i) % items_.size());
-    if (number % 5 == 4) keys.push_back(keys.front());
-    return keys;
+  void let_end(const Cue& cue, bool fails) { open_gate(cue.number, fails); }
+
+  void all(const Cue& cue, const Choice& it) {
+    observe(cue.actor, {it.keys.size(), true}, it.keys, [&](const auto& model) {
+      return both(model, await_all(it.items, it.options), it.options);
+    });
+  }
+  void any_two(const Cue& cue, const Choice& it) {
+    observe(cue.actor, {2, true}, it.keys, [&](const auto& model) {
+      return both(model, await_any_of(2, it.items, it.options), it.options);
+    });
+  }
+  void all_or_fail(const Cue& cue, const Choice& it) {
+    observe(cue.actor, {it.keys.size(), false}, it.keys, [&](const auto& model) {
+      return all_values(model, it.keys, await_all_or_fail(it.items, it.options));
+    });
+  }
+  void any(const Cue& cue, const Choice& it) {
+    observe(cue.actor, {1, false}, it.keys, [&](const auto& model) {
+      return one_value(model, await_any_or_fail(it.items, it.options));
+    });
+  }
+  void first_success(const Cue& cue, const Choice& it) {
+    observe(cue.actor, {1, true}, it.keys, [&](const auto& model) {
+      const auto first = await_first_success(it.items, it.options);
+      note_delivered(model, first.errors);
+      return one_value(model, first.value);
+    });
   }
 
   /// `call` waits, and says what is wrong with what it got.
@@ -210,19 +219,18 @@ class AwaitFamily final : public Subject {
     return "CORE-AW-01 (VAL): the value is not that of the first item to succeed";
   }
 
-  void race(std::size_t actor, const std::vector<std::size_t>& keys,
-            const std::vector<Coroutine<int>>& items, AwaitOptions options) {
-    if (options.token != nullptr && options.token->closed()) return;
-    options.on_exit = ExitPolicy::CancelAndJoin;
+  void race(const Cue& cue, Choice& it) {
+    if (cue.patience.token != nullptr && cue.patience.token->closed()) return;
+    it.options.on_exit = ExitPolicy::CancelAndJoin;
     const auto expect_ended = [&] {
-      for (const auto& item : items) {
+      for (const auto& item : it.items) {
         if (item->closed()) continue;
         stage.complain("CORE-AW-12 (DL-): the race has ended, and one of its items runs on");
       }
     };
     try {
-      observe(actor, {1, true}, keys, [&](const auto& model) -> models::Complaint {
-        const auto results = await_any_of(1, items, options);
+      observe(cue.actor, {1, true}, it.keys, [&](const auto& model) -> models::Complaint {
+        const auto results = await_any_of(1, it.items, it.options);
         note_delivered(model, results.errors);
         if (!model.settled()) return model.returned({}, {}, false);
         return {};
@@ -262,6 +270,6 @@ constinit const Law kAwaitFamily = {
     "a wait for several things settles once, on what had ended by then, and leaves nothing behind",
     {"CORE-AW-01", "CORE-AW-02", "CORE-AW-03", "CORE-AW-04", "CORE-AW-05", "CORE-AW-08",
      "CORE-AW-09", "CORE-AW-11", "CORE-AW-12", "CORE-CN-02"},
-    &scripts_over<await_family::AwaitFamily, await_family::kOperations>};
+    &scripts_over<await_family::AwaitFamily>};
 
 }  // namespace fermata::properties

@@ -18,25 +18,6 @@ namespace channels {
 
 using std::chrono::milliseconds;
 
-enum Operations : std::uint8_t {
-  kSend,
-  kReceive,
-  kTrySend,
-  kTryReceive,
-  kReceiveLater,
-  kTakeFuture,
-  kDropFuture,
-  kClose,
-};
-constexpr std::array kOperations = {10 * "send"_op,
-                                    10 * "receive"_op,
-                                    2 * "try to send"_op,
-                                    2 * "try to receive"_op,
-                                    3 * "receive into a future"_op,
-                                    3 * "take the future"_op,
-                                    2 * "drop the future"_op,
-                                    1 * "close"_op};
-
 constexpr std::array<std::size_t, 8> kCapacities = {0, 0, 0, 1, 1, 2, 3, 5};
 
 ChannelOptions guards(std::uint8_t number) {
@@ -49,6 +30,19 @@ ChannelOptions guards(std::uint8_t number) {
 
 class Channels final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {10, "send", does<&Channels::send>},
+        {10, "receive", does<&Channels::receive>},
+        {2, "try to send", does<&Channels::try_send>},
+        {2, "try to receive", does<&Channels::try_receive>},
+        {3, "receive into a future", does<&Channels::receive_later>},
+        {3, "take the future", does<&Channels::take_future>},
+        {2, "drop the future", does<&Channels::drop_future>},
+        {1, "close", does<&Channels::close>},
+    });
+  }
+
   explicit Channels(Stage& on)
       : Subject(on),
         channel_("subject", kCapacities[on.script().shape[0] % kCapacities.size()],
@@ -57,34 +51,9 @@ class Channels final : public Subject {
                           [this](Event&, const Outcome& end) { reason_ = reason_of(end.error); })) {
   }
 
-  void perform(std::size_t actor, const Step& step) override {
+  void perform(const Operation& operation, const Cue& cue) override {
     try {
-      switch (operation_of(step)) {
-        case kSend:
-          send(actor, stage.patience(step.number));
-          break;
-        case kReceive:
-          receive(actor, stage.patience(step.number), step.number % 2 == 0);
-          break;
-        case kTrySend:
-          try_send(actor, step.number % 2 == 0);
-          break;
-        case kTryReceive:
-          try_receive(actor);
-          break;
-        case kReceiveLater:
-          receive_later(actor);
-          break;
-        case kTakeFuture:
-          take_future(actor, stage.patience(step.number));
-          break;
-        case kDropFuture:
-          drop_future(actor);
-          break;
-        case kClose:
-          channel_.close(step.number == 0 ? CloseReason::Deadlock : CloseReason::Explicit);
-          break;
-      }
+      Subject::perform(operation, cue);
     } catch (const ChannelError& error) {
       check_end(error);
     }
@@ -139,35 +108,35 @@ class Channels final : public Subject {
 
   // --- senders ---
 
-  void send(std::size_t actor, const WaitOptions& options) {
-    const int tag = model_.offered(actor);
-    model_.senders.arrived(actor);
+  void send(const Cue& cue) {
+    const int tag = model_.offered(cue.actor);
+    model_.senders.arrived(cue.actor);
     try {
-      channel_.send(tag, options);
+      channel_.send(tag, cue.patience);
     } catch (const OperationCanceled&) {
-      refused(actor, tag, false);
+      refused(cue.actor, tag, false);
       throw;
     } catch (const Cancellation&) {
-      refused(actor, tag, true);
+      refused(cue.actor, tag, true);
       throw;
     } catch (...) {
-      refused(actor, tag, false);
+      refused(cue.actor, tag, false);
       throw;
     }
-    accepted(actor, tag);
+    accepted(cue.actor, tag);
   }
 
-  void try_send(std::size_t actor, bool quietly) {
-    const int tag = model_.offered(actor);
-    model_.senders.arrived(actor);
+  void try_send(const Cue& cue) {
+    const int tag = model_.offered(cue.actor);
+    model_.senders.arrived(cue.actor);
     bool kept = false;
     try {
-      kept = quietly ? channel_.send_async(tag) : channel_.try_send(tag);
+      kept = cue.number % 2 == 0 ? channel_.send_async(tag) : channel_.try_send(tag);
     } catch (const ChannelError&) {
-      refused(actor, tag, false);
+      refused(cue.actor, tag, false);
       throw;
     }
-    kept ? accepted(actor, tag) : refused(actor, tag, false);
+    kept ? accepted(cue.actor, tag) : refused(cue.actor, tag, false);
   }
 
   void accepted(std::size_t actor, int tag) {
@@ -181,42 +150,42 @@ class Channels final : public Subject {
 
   // --- receivers ---
 
-  void receive(std::size_t actor, const WaitOptions& options, bool or_end) {
-    model_.receivers.arrived(actor);
+  void receive(const Cue& cue) {
+    model_.receivers.arrived(cue.actor);
     std::optional<int> tag;
     try {
-      tag = or_end ? channel_.next(options) : channel_.recv(options);
+      tag = cue.number % 2 == 0 ? channel_.next(cue.patience) : channel_.recv(cue.patience);
     } catch (...) {
-      model_.receivers.left(actor);
+      model_.receivers.left(cue.actor);
       throw;
     }
     if (tag) {
-      stage.complain(served(model_.receivers, actor));
+      stage.complain(served(model_.receivers, cue.actor));
       return received(*tag);
     }
-    model_.receivers.left(actor);
+    model_.receivers.left(cue.actor);
     if (reason_ != CloseReason::Explicit) {
       stage.complain("CHAN-20 (ERR): an iteration ends in silence, and nobody has closed");
     }
   }
 
-  void try_receive(std::size_t actor) {
-    model_.receivers.arrived(actor);
+  void try_receive(const Cue& cue) {
+    model_.receivers.arrived(cue.actor);
     std::optional<int> tag;
     try {
       tag = channel_.try_recv();
     } catch (const ChannelError&) {
-      model_.receivers.left(actor);
+      model_.receivers.left(cue.actor);
       throw;
     }
-    if (!tag) return model_.receivers.left(actor);
-    stage.complain(served(model_.receivers, actor));
+    if (!tag) return model_.receivers.left(cue.actor);
+    stage.complain(served(model_.receivers, cue.actor));
     received(*tag);
   }
 
-  void receive_later(std::size_t actor) {
-    drop_future(actor);
-    Order& order = orders_[actor];
+  void receive_later(const Cue& cue) {
+    drop_future(cue);
+    Order& order = orders_[cue.actor];
     order.place = kFirstPlace + places_++;
     model_.receivers.arrived(order.place);
     order.future = channel_.recv_async();
@@ -229,15 +198,15 @@ class Channels final : public Subject {
         });
   }
 
-  void take_future(std::size_t actor, const WaitOptions& options) {
-    const auto order = orders_.find(actor);
+  void take_future(const Cue& cue) {
+    const auto order = orders_.find(cue.actor);
     if (order == orders_.end()) return;
     const Future<int> future = order->second.future;
-    await(future, options);
+    await(future, cue.patience);
   }
 
-  void drop_future(std::size_t actor) {
-    const auto order = orders_.find(actor);
+  void drop_future(const Cue& cue) {
+    const auto order = orders_.find(cue.actor);
     if (order == orders_.end()) return;
     const bool pending = !order->second.future.is_completed();
     const std::size_t place = order->second.place;
@@ -253,6 +222,10 @@ class Channels final : public Subject {
   }
 
   // --- both ---
+
+  void close(const Cue& cue) {
+    channel_.close(cue.number == 0 ? CloseReason::Deadlock : CloseReason::Explicit);
+  }
 
   [[nodiscard]] models::Complaint served(models::LineModel& line, std::size_t place) {
     const models::Complaint complaint =
@@ -298,6 +271,6 @@ constinit const Law kChannels = {
     {"CORE-GL-08", "G-03", "G-04", "G-06", "CHAN-01", "CHAN-02", "CHAN-03", "CHAN-04", "CHAN-07",
      "CHAN-08", "CHAN-09", "CHAN-11", "CHAN-12", "CHAN-13", "CHAN-14", "CHAN-15", "CHAN-16",
      "CHAN-17", "CHAN-20"},
-    &scripts_over<channels::Channels, channels::kOperations>};
+    &scripts_over<channels::Channels>};
 
 }  // namespace fermata::properties

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "properties/models/text_model.hpp"
+#include "properties/subjects/listed.hpp"
 #include "properties/subjects/scripted.hpp"
 
 namespace fermata::properties {
@@ -30,29 +31,26 @@ void check_spawn_error(Stage& stage, const std::string& program, const InputOutp
   }
 }
 
-void Commands::run(std::size_t actor, std::uint8_t number) {
+void Commands::run(const Cue& cue) {
   const std::uint64_t id = ++count_;
   constexpr std::array<Duration, 3> kGraces = {milliseconds(0), milliseconds(20),
                                                milliseconds(1'000)};
   Outcome outcome{.command = fmt::format("command {}", id),
-                  .way = static_cast<Way>((actor + id) % kWays),
-                  .how = {.capture_errors = number % 2 == 0, .grace = kGraces[id % 3]}};
-  const models::ScriptModel script = add(outcome.command, (actor + number) % (kManners + 1));
+                  .way = static_cast<Way>((cue.actor + id) % kWays),
+                  .how = {.capture_errors = cue.number % 2 == 0, .grace = kGraces[id % 3]}};
+  const models::ScriptModel script =
+      add(outcome.command, (cue.actor + cue.number) % (kManners + 1));
   const bool sink_fails = id % 5 == 0;
   const OutputSink sink = [&](std::string_view piece) {
     if (sink_fails) throw PlannedError(static_cast<std::uint32_t>(id));
     if (id % 3 == 0) suspend();
     outcome.sunk += piece;
   };
-  WaitOptions options = stage_.patience(number);
+  WaitOptions options = cue.patience;
   if (script.takes >= models::ChildModel::kForEver && !options.timeout) {
     options.timeout = milliseconds(20);
   }
-  struct Running {
-    std::size_t& count;
-    explicit Running(std::size_t& c) : count(c) { ++count; }
-    ~Running() { --count; }
-  } const running{running_};
+  const Counted counted(running_);
   try {
     execute(outcome, sink, options);
   } catch (const PlannedError& error) {

@@ -19,7 +19,7 @@ class Commands {
   explicit Commands(Stage& stage) : stage_(stage) {}
 
   /// Runs a command in one of the ways there are. Suspends.
-  void run(std::size_t actor, std::uint8_t number);
+  void run(const Cue& cue);
 
   [[nodiscard]] bool idle() const { return running_ == 0; }
 

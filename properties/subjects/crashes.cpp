@@ -27,10 +27,6 @@ namespace crashes {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-enum Operations : std::uint8_t { kWrite, kSync, kRead, kCrash, kRestart };
-constexpr std::array kOperations = {10 * "write"_op, 6 * "sync"_op, 3 * "read"_op, 2 * "crash"_op,
-                                    4 * "restart"_op};
-
 constexpr const char* kPath = "/file";
 constexpr std::array<std::size_t, 4> kSizes = {1, 20, 300, 3'000};
 constexpr std::size_t kPlaces = 200;
@@ -38,8 +34,9 @@ constexpr std::size_t kPlaces = 200;
 /// What the machine's program and those who use it share. It knows no runtime.
 class Machine {
  public:
+  enum class Task : std::uint8_t { Write, Sync, Read };
   struct Job {
-    std::uint8_t what;
+    Task task;
     std::size_t place;
     std::size_t size;
   };
@@ -84,12 +81,12 @@ class Machine {
   }
 
   void carry_out(File& file, const Job& job) {
-    switch (job.what) {
-      case kWrite:
+    switch (job.task) {
+      case Task::Write:
         return write(file, job);
-      case kSync:
+      case Task::Sync:
         return sync(file);
-      default: {
+      case Task::Read: {
         const auto moment = model_.now();
         std::vector<std::byte> buffer(job.size);
         const std::size_t count = file.read_at(job.place, buffer);
@@ -143,6 +140,16 @@ class Machine {
 
 class Crashes final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {10, "write", does<&Crashes::ask, Machine::Task::Write>},
+        {6, "sync", does<&Crashes::ask, Machine::Task::Sync>},
+        {3, "read", does<&Crashes::ask, Machine::Task::Read>},
+        {2, "crash", does<&Crashes::crash>},
+        {4, "restart", does<&Crashes::restart>},
+    });
+  }
+
   explicit Crashes(Stage& on)
       : Subject(on),
         machine_(std::make_shared<Machine>(on.world())),
@@ -150,20 +157,8 @@ class Crashes final : public Subject {
     node_.may_crash().may_pause();
   }
 
-  void perform(std::size_t actor, const Step& step) override {
-    if (ended_) return;
-    switch (operation_of(step)) {
-      case kCrash:
-        return crash();
-      case kRestart:
-        return restart();
-      default:
-        break;
-    }
-    const std::size_t place = (actor * 5 + step.number) % 16 * kPlaces;
-    machine_->ask({static_cast<std::uint8_t>(operation_of(step)), place,
-                   kSizes[(actor + step.number) % kSizes.size()]});
-    delay(milliseconds(step.number % 4));
+  void perform(const Operation& operation, const Cue& cue) override {
+    if (!ended_) Subject::perform(operation, cue);
   }
 
   void let_go() override {
@@ -178,6 +173,12 @@ class Crashes final : public Subject {
   }
 
  private:
+  void ask(const Cue& cue, Machine::Task task) {
+    const std::size_t place = (cue.actor * 5 + cue.number) % 16 * kPlaces;
+    machine_->ask({task, place, kSizes[(cue.actor + cue.number) % kSizes.size()]});
+    delay(milliseconds(cue.number % 4));
+  }
+
   // By the time they take effect it may have done the same by itself.
   void crash() {
     stage.world().at(Duration::zero(), [&node = node_] {
@@ -204,6 +205,6 @@ constinit const Law kCrashes = {
     "crashes",
     "what was synced is there after a crash, and nothing is there that was never written",
     {"G-05", "G-09", "IO-10"},
-    &scripts_over<crashes::Crashes, crashes::kOperations>};
+    &scripts_over<crashes::Crashes>};
 
 }  // namespace fermata::properties

@@ -25,35 +25,26 @@ namespace databases {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-enum Operations : std::uint8_t {
-  kAsk,
-  kTransfer,
-  kStep,
-  kSet,
-  kLook,
-  kPrepare,
-  kRun,
-  kDrop,
-  kStream,
-  kReset,
-  kClose
-};
-constexpr std::array kOperations = {6 * "ask"_op,
-                                    6 * "transfer"_op,
-                                    4 * "begin or end a transaction"_op,
-                                    2 * "change the session"_op,
-                                    3 * "look at the session"_op,
-                                    3 * "prepare a statement"_op,
-                                    2 * "run one's statement"_op,
-                                    2 * "drop anybody's statement"_op,
-                                    3 * "read a stream"_op,
-                                    1 * "reset the session"_op,
-                                    1 * "close"_op};
-
 constexpr milliseconds kPatience{15};
 
 class Databases final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {6, "ask", does<&Databases::ask_something>},
+        {6, "transfer", does<&Databases::transfer>},
+        {4, "begin or end a transaction", does<&Databases::step_transaction>},
+        {2, "change the session", does<&Databases::change>},
+        {3, "look at the session", does<&Databases::look>},
+        {3, "prepare a statement", does<&Databases::prepare>},
+        {2, "run one's statement", does<&Databases::run>},
+        {2, "drop anybody's statement", does<&Databases::drop>},
+        {3, "read a stream", does<&Databases::read>},
+        {1, "reset the session", does<&Databases::reset>},
+        {1, "close", does<&Databases::close_early>},
+    });
+  }
+
   explicit Databases(Stage& on)
       : Subject(on),
         vault_(std::make_shared<Vault>(on)),
@@ -64,22 +55,22 @@ class Databases final : public Subject {
     vault_->leave();
   }
 
-  void perform(std::size_t actor, const Step& step) override {
+  void perform(const Operation& operation, const Cue& cue) override {
     recount();
-    const AtEnd at_end{*this, actor};
+    const AtEnd at_end{*this, cue.actor};
     try {
-      carry_out(actor, step);
+      Subject::perform(operation, cue);
     } catch (const db::TransactionLost&) {
       if (!vault_->fails()) throw;
-      users_[actor].mark.reset();
-      if (step.number % 2 == 0) database_.rollback();
+      users_[cue.actor].mark.reset();
+      if (cue.number % 2 == 0) database_.rollback();
     } catch (const db::DatabaseError&) {
       if (!vault_->fails()) throw;
-      users_[actor].mark.reset();
+      users_[cue.actor].mark.reset();
     } catch (const PoolError&) {
       if (!closed_) throw;
     } catch (...) {
-      users_[actor].mark.reset();
+      users_[cue.actor].mark.reset();
       throw;
     }
   }
@@ -152,40 +143,9 @@ class Databases final : public Subject {
     return options;
   }
 
-  void carry_out(std::size_t actor, const Step& step) {
-    switch (operation_of(step)) {
-      case kAsk:
-        return ask(actor);
-      case kTransfer:
-        return database_.in_transaction() ? ask(actor) : transfer(actor, step.number);
-      case kStep:
-        return database_.in_transaction() ? end_transaction(actor, step.number)
-                                          : begin_transaction(actor, step.number);
-      case kSet:
-        return change(actor);
-      case kLook:
-        return look(actor);
-      case kPrepare:
-        return prepare(actor, step.number);
-      case kRun:
-        return run(actor);
-      case kDrop:
-        if (!statements_.empty()) {
-          const auto which = static_cast<std::ptrdiff_t>(step.number % statements_.size());
-          statements_.erase(statements_.begin() + which);
-        }
-        return;
-      case kStream:
-        return read(actor, step.number);
-      case kReset:
-        return reset(actor);
-      case kClose:
-        return step.number < 4 ? close() : void();
-    }
-  }
-
   // --- commands ---
 
+  void ask_something(const Cue& cue) { ask(cue.actor); }
   void ask(std::size_t actor) {
     const std::int64_t number = ++last_number_;
     expect(actor, number, database_.query_one<std::int64_t>(fmt::format("SELECT {}", number)));
@@ -211,34 +171,36 @@ class Databases final : public Subject {
     users_[actor].home = vault_->connections.last_used_by(actor);
   }
 
-  void read(std::size_t actor, std::uint8_t number) {
+  void read(const Cue& cue) {
     constexpr int kRows = 5;
     const std::int64_t first = last_number_ + 1;
     last_number_ += kRows;
     auto stream = database_.stream<std::int64_t>(fmt::format("SELECT {} FROM {}", kRows, first));
-    for (int i = 0; i < number % (kRows + 2); ++i) {
+    for (int i = 0; i < cue.number % (kRows + 2); ++i) {
       const std::optional<std::int64_t> row = stream.next();
-      if (i < kRows) expect(actor, first + i, row.value_or(0));
+      if (i < kRows) expect(cue.actor, first + i, row.value_or(0));
       if (i == kRows && row) stage.complain("DB-11 (VAL): a stream goes on after its end");
     }
-    stay(actor);
+    stay(cue.actor);
   }
 
   // --- transactions ---
 
-  void transfer(std::size_t actor, std::uint8_t number) {
+  void transfer(const Cue& cue) {
+    const std::size_t actor = cue.actor;
+    if (database_.in_transaction()) return ask(actor);
     models::TransfersModel& transfers = vault_->transfers;
     const std::int64_t id = transfers.begun();
     try {
       db::Transaction around = database_.transaction();
       settle_in(actor);
       move(actor, id, -10);
-      if (number % 4 == 1) {
+      if (cue.number % 4 == 1) {
         const db::Savepoint undone = around.savepoint();
         move(actor, id, 5);
       }
-      if (number % 2 == 1) delay(milliseconds(number));
-      if (number == 15) throw PlannedError(number);
+      if (cue.number % 2 == 1) delay(milliseconds(cue.number));
+      if (cue.number == 15) throw PlannedError(cue.number);
       move(actor, id, 10);
       transfers.asked_for(id);
       around.commit();
@@ -254,16 +216,19 @@ class Databases final : public Subject {
     stay(actor);
   }
 
-  void begin_transaction(std::size_t actor, std::uint8_t number) {
-    if (number % 2 == 0) {
+  void step_transaction(const Cue& cue) {
+    database_.in_transaction() ? end_transaction(cue) : begin_transaction(cue);
+  }
+  void begin_transaction(const Cue& cue) {
+    if (cue.number % 2 == 0) {
       database_.begin();
     } else {
       database_.execute("BEGIN");
     }
-    settle_in(actor);
+    settle_in(cue.actor);
   }
-  void end_transaction(std::size_t actor, std::uint8_t number) {
-    switch (number % 4) {
+  void end_transaction(const Cue& cue) {
+    switch (cue.number % 4) {
       case 0:
         database_.rollback();
         break;
@@ -273,56 +238,61 @@ class Databases final : public Subject {
       default:
         database_.commit();
     }
-    stay(actor);
+    stay(cue.actor);
   }
 
   // --- the session ---
 
-  void change(std::size_t actor) {
-    User& user = users_[actor];
+  void change(const Cue& cue) {
+    User& user = users_[cue.actor];
     const std::int64_t mark = ++last_number_;
     user.marks.insert(mark);
     database_.execute(fmt::format("SET mark = {}", mark));
     user.mark = mark;
-    stay(actor);
+    stay(cue.actor);
   }
-  void look(std::size_t actor) {
-    const User& user = users_[actor];
+  void look(const Cue& cue) {
+    const User& user = users_[cue.actor];
     const auto mark = database_.query_one<std::int64_t>("SELECT mark");
     if (user.marks.count(mark) == 0) {
-      stage.complain(
-          fmt::format("DB-13 (ISO): actor {} sees the setting {} of somebody else", actor, mark));
+      stage.complain(fmt::format("DB-13 (ISO): cue.actor {} sees the setting {} of somebody else",
+                                 cue.actor, mark));
     } else if (user.mark && mark != *user.mark) {
-      stage.complain(
-          fmt::format("DB-13 (VAL): actor {} has set {} and sees {}", actor, *user.mark, mark));
+      stage.complain(fmt::format("DB-13 (VAL): cue.actor {} has set {} and sees {}", cue.actor,
+                                 *user.mark, mark));
     }
-    stay(actor);
+    stay(cue.actor);
   }
-  void reset(std::size_t actor) {
+  void reset(const Cue& cue) {
     if (database_.in_transaction()) return;
     database_.reset_session();
-    users_[actor].mark = 0;
+    users_[cue.actor].mark = 0;
   }
 
   // --- statements ---
 
-  void prepare(std::size_t actor, std::uint8_t number) {
+  void prepare(const Cue& cue) {
     const std::int64_t asked = ++last_number_;
     auto statement =
         std::make_shared<db::Statement>(database_.prepare(fmt::format("SELECT {}", asked)));
-    stay(actor);
-    if (number % 2 == 0) expect(actor, asked, statement->query_one<std::int64_t>());
-    if (number % 4 == 3 || leaving_) return;
-    const int connection = vault_->connections.last_used_by(actor);
-    statements_.push_back({std::move(statement), asked, actor, connection});
+    stay(cue.actor);
+    if (cue.number % 2 == 0) expect(cue.actor, asked, statement->query_one<std::int64_t>());
+    if (cue.number % 4 == 3 || leaving_) return;
+    const int connection = vault_->connections.last_used_by(cue.actor);
+    statements_.push_back({std::move(statement), asked, cue.actor, connection});
   }
-  void run(std::size_t actor) {
+  void run(const Cue& cue) {
     const auto mine = std::find_if(statements_.begin(), statements_.end(), [&](const Kept& kept) {
-      return kept.owner == actor && !kept.abandoned;
+      return kept.owner == cue.actor && !kept.abandoned;
     });
     if (mine == statements_.end()) return;
     const Kept kept = *mine;  // Others may drop theirs meanwhile.
-    expect(actor, kept.number, kept.statement->query_one<std::int64_t>());
+    expect(cue.actor, kept.number, kept.statement->query_one<std::int64_t>());
+  }
+  void drop(const Cue& cue) {
+    if (statements_.empty()) return;
+    const auto which = static_cast<std::ptrdiff_t>(cue.number % statements_.size());
+    statements_.erase(statements_.begin() + which);
   }
   /// Connections that statements keep.
   [[nodiscard]] std::size_t pinned() const {
@@ -333,6 +303,9 @@ class Databases final : public Subject {
 
   // --- the rest ---
 
+  void close_early(const Cue& cue) {
+    if (cue.number < 4) close();
+  }
   void close() {
     closed_ = true;
     database_.close();
@@ -361,15 +334,13 @@ class Databases final : public Subject {
 }  // namespace databases
 }  // namespace
 
-std::unique_ptr<Subject> make_databases(Stage& stage) {
-  return make_subject<databases::Databases>(stage);
-}
+SubjectKind database_subject() { return kind_of<databases::Databases>(); }
 
 constinit const Law kDatabases = {
     "databases",
     "each coroutine has a connection as its own: nobody else's transaction, settings or answers",
     {"DB-02", "DB-03", "DB-04", "DB-05", "DB-06", "DB-07", "DB-09", "DB-11", "DB-13", "DB-15",
      "G-03", "G-05"},
-    &scripts_over<databases::Databases, databases::kOperations>};
+    &scripts_over<databases::Databases>};
 
 }  // namespace fermata::properties

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-
-#include "properties/scripts/stage.hpp"
+#include "properties/scripts/law.hpp"
 
 namespace fermata::properties {
 
 /// A database that the actors of a script share. Shape: connections at most, less one; what they
 /// do about broken ones; how long an answer takes; what is checked before a lease.
-[[nodiscard]] std::unique_ptr<Subject> make_databases(Stage& stage);
+[[nodiscard]] SubjectKind database_subject();
 
 }  // namespace fermata::properties

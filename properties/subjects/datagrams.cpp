@@ -22,10 +22,6 @@ namespace datagrams {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-enum Operations : std::uint8_t { kSend, kTrySend, kReceive, kClose };
-constexpr std::array kOperations = {10 * "send"_op, 3 * "try to send"_op, 10 * "receive"_op,
-                                    1 * "close"_op};
-
 constexpr std::uint16_t kFirstPort = 5000;
 constexpr std::uint16_t kMirrorPort = 7;
 constexpr std::array<std::size_t, 5> kSizes = {2, 0, 11, 300, 1400};
@@ -50,6 +46,15 @@ struct Socket {
 
 class Datagrams final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {10, "send", does<&Datagrams::send, true>},
+        {3, "try to send", does<&Datagrams::send, false>},
+        {10, "receive", does<&Datagrams::receive>},
+        {1, "close", does<&Datagrams::close_early>},
+    });
+  }
+
   explicit Datagrams(Stage& on)
       : Subject(on),
         mirror_(on.world().service("mirror", &mirror).may_pause().address(kMirrorPort)) {
@@ -60,24 +65,12 @@ class Datagrams final : public Subject {
     delay(milliseconds(1));
   }
 
-  void perform(std::size_t actor, const Step& step) override {
+  void perform(const Operation& operation, const Cue& cue) override {
     if (ending_) return;
-    const WaitOptions options = stage.patience(step.number);
-    const std::size_t here = (actor + step.number / 4u) % sockets_.size();
-    const std::size_t size = kSizes[(actor + step.number) % kSizes.size()];
     try {
-      switch (operation_of(step)) {
-        case kSend:
-        case kTrySend:
-          return send(here, (actor + step.number) % (sockets_.size() + 1), size,
-                      operation_of(step) == kSend, options);
-        case kReceive:
-          return receive(actor, here, step.number % 3 == 0 ? 8 : 2'000, options);
-        case kClose:
-          return step.number % 4 == 0 ? close(here) : void();
-      }
+      Subject::perform(operation, cue);
     } catch (const InputOutputError& error) {
-      if (sockets_[here].socket.is_open()) {
+      if (sockets_[place_of(cue)].socket.is_open()) {
         stage.complain(fmt::format("ERR: an open socket says {}", error.what()));
       }
     }
@@ -107,9 +100,16 @@ class Datagrams final : public Subject {
   }
 
  private:
+  /// Which socket is used.
+  [[nodiscard]] std::size_t place_of(const Cue& cue) const {
+    return (cue.actor + cue.number / 4u) % sockets_.size();
+  }
+
   /// To a socket, or to the mirror behind the last of them, and back.
-  void send(std::size_t here, std::size_t there, std::size_t size, bool waits,
-            const WaitOptions& options) {
+  void send(const Cue& cue, bool waits) {
+    const std::size_t here = place_of(cue);
+    const std::size_t there = (cue.actor + cue.number) % (sockets_.size() + 1);
+    const std::size_t size = kSizes[(cue.actor + cue.number) % kSizes.size()];
     UdpSocket& socket = sockets_[here].socket;
     const bool reflected = there == sockets_.size();
     const std::size_t number = model_.begin(here, reflected ? here : there, size);
@@ -117,7 +117,7 @@ class Datagrams final : public Subject {
         reflected ? mirror_ : Address("127.0.0.1", static_cast<std::uint16_t>(kFirstPort + there));
     const std::vector<std::byte> bytes = model_.bytes_of(number);
     try {
-      if (waits) return socket.send_to(bytes, peer, options);
+      if (waits) return socket.send_to(bytes, peer, cue.patience);
       if (!socket.try_send_to(bytes, peer)) model_.refused(number);
     } catch (...) {
       model_.unsure(number);  // One that waits goes on, unless the socket is closed before.
@@ -125,21 +125,22 @@ class Datagrams final : public Subject {
     }
   }
 
-  void receive(std::size_t actor, std::size_t here, std::size_t size, const WaitOptions& options) {
+  void receive(const Cue& cue) {
+    const std::size_t here = place_of(cue);
     Socket& at = sockets_[here];
-    std::vector<std::byte> buffer(size);
+    std::vector<std::byte> buffer(cue.number % 3 == 0 ? 8 : 2'000);
     if (!at.readers.line().empty()) at.one_at_a_time = false;
-    at.readers.arrived(actor);
+    at.readers.arrived(cue.actor);
     Datagram got;
     try {
-      got = at.socket.receive(buffer, options);
+      got = at.socket.receive(buffer, cue.patience);
     } catch (...) {
       at.one_at_a_time = false;
-      at.readers.left(actor);
+      at.readers.left(cue.actor);
       throw;
     }
     const models::Complaint complaint =
-        at.readers.served(actor, [this](std::size_t other) { return stage.parked(other); });
+        at.readers.served(cue.actor, [this](std::size_t other) { return stage.parked(other); });
     if (!complaint.empty()) stage.complain("IO-09, " + complaint);
     took(here, got, std::span(buffer).first(got.size));
   }
@@ -165,6 +166,9 @@ class Datagrams final : public Subject {
     }
   }
 
+  void close_early(const Cue& cue) {
+    if (cue.number % 4 == 0) close(place_of(cue));
+  }
   void close(std::size_t here) {
     sockets_[here].socket.close();
     for (const std::size_t reader : sockets_[here].readers.line()) {
@@ -185,6 +189,6 @@ constinit const Law kDatagrams = {
     "datagrams",
     "a datagram arrives whole, once and in order, but for what the network does to it",
     {"G-05", "IO-06", "IO-09", "IO-13"},
-    &scripts_over<datagrams::Datagrams, datagrams::kOperations>};
+    &scripts_over<datagrams::Datagrams>};
 
 }  // namespace fermata::properties

@@ -16,14 +16,6 @@ namespace fermata::properties {
 namespace {
 namespace descriptors {
 
-enum Operations : std::uint8_t { kWrite, kRead, kWaitReadable, kWaitWritable, kShut, kReplace };
-constexpr std::array kOperations = {10 * "write"_op,
-                                    10 * "read"_op,
-                                    10 * "wait readable"_op,
-                                    6 * "wait writable"_op,
-                                    1 * "shut down writing"_op,
-                                    2 * "replace"_op};
-
 constexpr std::size_t kBytesEach = 3000;
 constexpr std::size_t kSurelyRoom = 1000;
 
@@ -31,29 +23,29 @@ std::byte byte_at(std::size_t position) { return static_cast<std::byte>(position
 
 class Descriptors final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {10, "write", does<&Descriptors::write>},
+        {10, "read", does<&Descriptors::read>},
+        {10, "wait readable", does<&Descriptors::wait_readable>},
+        {6, "wait writable", does<&Descriptors::wait_writable>},
+        {1, "shut down writing", does<&Descriptors::shut>},
+        {2, "replace", does<&Descriptors::replace>},
+    });
+  }
+
   explicit Descriptors(Stage& on) : Subject(on), calls_(descriptor_calls()) { open(); }
   ~Descriptors() override { close(); }
 
-  void perform(std::size_t actor, const Step& step) override {
-    if (ending_) return;
-    if (operation_of(step) == kReplace) {
-      close();
-      return open();
-    }
-    if (!open_) return;
-    const std::size_t end = actor % 2;
-    switch (operation_of(step)) {
-      case kWrite:
-        return write(end, step.number * kBytesEach);
-      case kRead:
-        return read(end, 1 + step.number * kBytesEach);
-      case kWaitReadable:
-        return wait_for(actor, end, PollMask::Readable, stage.patience(step.number));
-      case kWaitWritable:
-        return wait_for(actor, end, PollMask::Writable, stage.patience(step.number));
-      case kShut:
-        ways_[end].shut = calls_.shut_down_writing(ends_[end]) == 0;
-    }
+  void perform(const Operation& operation, const Cue& cue) override {
+    if (!ending_) Subject::perform(operation, cue);
+  }
+
+  /// The actor's end, when there is one.
+  template <class Use>
+  void choose(const Cue& cue, Use use) {
+    const std::size_t end = cue.actor % 2;
+    if (open_) use(end);
   }
 
   void at_rest() override {
@@ -106,6 +98,11 @@ class Descriptors final : public Subject {
     for (const int end : ends_) calls_.close(end);
   }
 
+  void replace() {
+    close();
+    open();
+  }
+
   [[nodiscard]] bool is_ready(const Waiter& waiter) const {
     if (!open_ || broken_ || waiter.generation != generation_) return true;
     const Way& in = ways_[1 - waiter.end];
@@ -115,7 +112,10 @@ class Descriptors final : public Subject {
     return out.shut || out.sent - out.received < kSurelyRoom;
   }
 
-  void write(std::size_t end, std::size_t size) {
+  // --- by an actor at its end ---
+
+  void write(const Cue& cue, std::size_t end) {
+    const std::size_t size = cue.number * kBytesEach;
     Way& way = ways_[end];
     std::vector<std::byte> bytes(size);
     for (std::size_t i = 0; i < size; ++i) bytes[i] = byte_at(way.sent + i);
@@ -127,7 +127,8 @@ class Descriptors final : public Subject {
     }
   }
 
-  void read(std::size_t end, std::size_t size) {
+  void read(const Cue& cue, std::size_t end) {
+    const std::size_t size = 1 + cue.number * kBytesEach;
     Way& way = ways_[1 - end];
     std::vector<std::byte> bytes(size);
     const DescriptorTransfer read = calls_.read(ends_[end], bytes);
@@ -152,16 +153,22 @@ class Descriptors final : public Subject {
     if (!legal) stage.complain("POLL (ONCE): an error of nobody: " + std::to_string(code));
   }
 
-  void wait_for(std::size_t actor, std::size_t end, PollMask mask, const WaitOptions& options) {
+  void shut(const Cue&, std::size_t end) {
+    ways_[end].shut = calls_.shut_down_writing(ends_[end]) == 0;
+  }
+
+  void wait_readable(const Cue& cue, std::size_t end) { wait_for(cue, end, PollMask::Readable); }
+  void wait_writable(const Cue& cue, std::size_t end) { wait_for(cue, end, PollMask::Writable); }
+  void wait_for(const Cue& cue, std::size_t end, PollMask mask) {
     const std::uint64_t watched = generation_;
-    const auto me = waiters_.insert(waiters_.end(), {actor, end, mask, watched});
+    const auto me = waiters_.insert(waiters_.end(), {cue.actor, end, mask, watched});
     struct Leave {
       std::list<Waiter>& waiters;
       std::list<Waiter>::iterator me;
       ~Leave() { waiters.erase(me); }
     } const leave{waiters_, me};
     try {
-      const PollMask ready = Descriptor(ends_[end]).wait(mask, options);
+      const PollMask ready = Descriptor(ends_[end]).wait(mask, cue.patience);
       if (!any(ready & (mask | PollMask::Disconnect))) {
         stage.complain("POLL-02 (ONCE): a waiter was told of what it had not asked for");
       }
@@ -187,6 +194,6 @@ constinit const Law kDescriptors = {
     "descriptors",
     "what is written to a descriptor is read once and in order, and whoever waits for it is told",
     {"G-05", "POLL-02", "POLL-03", "POLL-04"},
-    &scripts_over<descriptors::Descriptors, descriptors::kOperations>};
+    &scripts_over<descriptors::Descriptors>};
 
 }  // namespace fermata::properties

@@ -15,6 +15,7 @@
 #include "properties/models/log_model.hpp"
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/disk.hpp"
+#include "properties/subjects/listed.hpp"
 
 namespace fermata::properties {
 namespace {
@@ -22,56 +23,35 @@ namespace files {
 
 using std::chrono::seconds;
 
-enum Operations : std::uint8_t {
-  kWriteAt,
-  kReadAt,
-  kSize,
-  kSync,
-  kAppend,
-  kTapeWrite,
-  kTapeRead,
-  kTapeSeek,
-  kClose,
-};
-constexpr std::array kOperations = {8 * "write at"_op, 8 * "read at"_op, 3 * "size"_op,
-                                    2 * "sync"_op,     6 * "append"_op,  5 * "write on"_op,
-                                    4 * "read on"_op,  2 * "seek"_op,    1 * "close"_op};
-
 constexpr OpenMode kAppending{.read = true, .write = true, .create = true, .append = true};
 constexpr std::array<std::size_t, 5> kSizes = {1, 3, 40, 700, 5'000};
 constexpr std::size_t kPlaces = 300;  // Apart: writes of 700 and more overlap.
 
 class Files final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {8, "write at", does<&Files::write_at>},
+        {8, "read at", does<&Files::read_at>},
+        {3, "size", does<&Files::tell_size>},
+        {2, "sync", does<&Files::sync>},
+        {6, "append", does<&Files::append>},
+        {5, "write on", does<&Files::write_on>},
+        {4, "read on", does<&Files::read_on>},
+        {2, "seek", does<&Files::seek_to>},
+        {1, "close", does<&Files::close>},
+    });
+  }
+
   explicit Files(Stage& on)
       : Subject(on),
         data_(open("/data", OpenMode::updating())),
         log_(open("/log", kAppending)),
         tape_(open("/tape", OpenMode::updating())) {}
 
-  void perform(std::size_t actor, const Step& step) override {
-    const std::size_t size = kSizes[(actor + step.number) % kSizes.size()];
-    const std::size_t place = (actor * 3 + step.number) % 16 * kPlaces;
-    const WaitOptions options = stage.patience(step.number);
+  void perform(const Operation& operation, const Cue& cue) override {
     try {
-      switch (operation_of(step)) {
-        case kWriteAt:
-          return write_at(place, size, options);
-        case kReadAt:
-          return read_at(place, size, options);
-        case kSize:
-          return tell_size(options);
-        case kSync:
-          return (step.number % 2 == 0 ? data_ : log_).sync(SyncMode::All, options);
-        case kAppend:
-          return append(size, options);
-        case kTapeWrite:
-        case kTapeRead:
-        case kTapeSeek:
-          return use_tape(operation_of(step), place, size, options);
-        case kClose:
-          return close(step.number);
-      }
+      Subject::perform(operation, cue);
     } catch (const InputOutputError& error) {
       check_reason(error);
     }
@@ -102,60 +82,75 @@ class Files final : public Subject {
  private:
   using Buffer = std::vector<std::byte>;
 
+  [[nodiscard]] static std::size_t size_of(const Cue& cue) {
+    return kSizes[(cue.actor + cue.number) % kSizes.size()];
+  }
+  [[nodiscard]] static std::size_t place_of(const Cue& cue) {
+    return (cue.actor * 3 + cue.number) % 16 * kPlaces;
+  }
+
   // --- the file with places ---
 
-  void write_at(std::size_t place, std::size_t size, const WaitOptions& options) {
-    const auto write = data_model_.begin(place, size);
+  void write_at(const Cue& cue) {
+    const auto write = data_model_.begin(place_of(cue), size_of(cue));
     const Buffer bytes = data_model_.bytes_of(write);
-    data_.write_at(place, bytes, options);
+    data_.write_at(place_of(cue), bytes, cue.patience);
     data_model_.done(write);
   }
 
-  void read_at(std::size_t place, std::size_t size, const WaitOptions& options) {
+  void read_at(const Cue& cue) {
     const auto moment = data_model_.now();
-    Buffer buffer(size);
-    const std::size_t count = read(buffer, [&] { return data_.read_at(place, buffer, options); });
+    const std::size_t place = place_of(cue);
+    Buffer buffer(size_of(cue));
+    const std::size_t count =
+        read(buffer, [&] { return data_.read_at(place, buffer, cue.patience); });
     stage.complain(data_model_.read_aside(moment, place, std::span(buffer).first(count)));
   }
 
-  void tell_size(const WaitOptions& options) {
+  void tell_size(const Cue& cue) {
     const auto moment = data_model_.now();
-    stage.complain(data_model_.size_told(moment, data_.size(options)));
+    stage.complain(data_model_.size_told(moment, data_.size(cue.patience)));
+  }
+
+  void sync(const Cue& cue) {
+    (cue.number % 2 == 0 ? data_ : log_).sync(SyncMode::All, cue.patience);
   }
 
   // --- the one that grows ---
 
-  void append(std::size_t size, const WaitOptions& options) {
-    const auto record = log_model_.begin(size);
+  void append(const Cue& cue) {
+    const auto record = log_model_.begin(size_of(cue));
     const Buffer bytes = log_model_.bytes_of(record);
-    log_.write(bytes, options);
+    log_.write(bytes, cue.patience);
     log_model_.done(record);
   }
 
   // --- the one that is used at its position ---
 
   /// By one at a time.
-  void use_tape(std::size_t how, std::size_t place, std::size_t size, const WaitOptions& options) {
-    if (tape_in_use_ || !tape_.is_open()) return;
+  template <class Use>
+  void use_tape(Use use) {
+    if (tape_users_ > 0 || !tape_.is_open()) return;
     if (tape_.position() != position_) {
       stage.complain(
           fmt::format("IO-10 (VAL): the position is {}, expected {}", tape_.position(), position_));
     }
-    struct Use {
-      bool& flag;
-      explicit Use(bool& f) : flag(f) { flag = true; }
-      ~Use() { flag = false; }
-    } const use{tape_in_use_};
-    if (how == kTapeSeek) return seek(place);
-    return how == kTapeWrite ? write_on(size, options) : read_on(size, options);
+    const Counted counted(tape_users_);
+    use();
   }
 
+  void seek_to(const Cue& cue) {
+    use_tape([&] { seek(place_of(cue)); });
+  }
   void seek(std::size_t place) {
     tape_.seek(place);
     position_ = place;
   }
 
-  void write_on(std::size_t size, const WaitOptions& options) {
+  void write_on(const Cue& cue) {
+    use_tape([&] { write_tape(size_of(cue), cue.patience); });
+  }
+  void write_tape(std::size_t size, const WaitOptions& options) {
     const auto write = tape_model_.begin(position_, size);
     const Buffer bytes = tape_model_.bytes_of(write);
     try {
@@ -174,7 +169,10 @@ class Files final : public Subject {
     position_ += size;
   }
 
-  void read_on(std::size_t size, const WaitOptions& options) {
+  void read_on(const Cue& cue) {
+    use_tape([&] { read_tape(size_of(cue), cue.patience); });
+  }
+  void read_tape(std::size_t size, const WaitOptions& options) {
     const auto moment = tape_model_.now();
     Buffer buffer(size);
     const std::size_t count = read(buffer, [&] { return tape_.read(buffer, options); });
@@ -198,9 +196,9 @@ class Files final : public Subject {
     }
   }
 
-  void close(std::uint8_t number) {
-    if (number >= 6) return;
-    (number < 2 ? data_ : number < 4 ? log_ : tape_).close();
+  void close(const Cue& cue) {
+    if (cue.number >= 6) return;
+    (cue.number < 2 ? data_ : cue.number < 4 ? log_ : tape_).close();
   }
 
   void check_reason(const InputOutputError& error) {
@@ -213,7 +211,7 @@ class Files final : public Subject {
   models::FileModel data_model_, tape_model_;
   models::LogModel log_model_;
   std::size_t position_ = 0;  // Of the tape.
-  bool tape_in_use_ = false;
+  std::size_t tape_users_ = 0;
   std::vector<std::pair<Buffer, Buffer>> abandoned_;  // And what was in them.
 };
 
@@ -224,6 +222,6 @@ constinit const Law kFiles = {
     "files",
     "files have what was written to them, in the order of the calls, and nothing else",
     {"G-05", "IO-01", "IO-05", "IO-08", "IO-10"},
-    &scripts_over<files::Files, files::kOperations>};
+    &scripts_over<files::Files>};
 
 }  // namespace fermata::properties

@@ -24,21 +24,6 @@ using End = FutureModel::End;
 using Kind = FutureModel::Kind;
 using What = End::What;
 
-enum Operations : std::uint8_t {
-  kAwait,
-  kComplete,
-  kFail,
-  kMap,
-  kCatch,
-  kFinally,
-  kCancel,
-  kDrop,
-  kListen,
-  kLetGo,
-};
-constexpr std::array kOperations = {
-    8 * "await"_op,   3 * "complete"_op, 2 * "fail"_op, 3 * "map"_op,    2 * "catch"_op,
-    3 * "finally"_op, 1 * "cancel"_op,   1 * "drop"_op, 2 * "listen"_op, 1 * "let go"_op};
 constexpr const char* kCancelled = "Future has been cancelled";
 
 End end_of(const std::exception_ptr& error) {
@@ -80,6 +65,21 @@ class Listener final : public Callback {
 
 class Futures final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {8, "await", does<&Futures::wait_for_any>},
+        {3, "complete", does<&Futures::complete, What::Value>},
+        {2, "fail", does<&Futures::complete, What::Error>},
+        {3, "map", does<&Futures::map>},
+        {2, "catch", does<&Futures::catch_error>},
+        {3, "finally", does<&Futures::add_finally>},
+        {1, "cancel", does<&Futures::cancel>},
+        {1, "drop", does<&Futures::drop_one>},
+        {2, "listen", does<&Futures::listen>},
+        {1, "let go", does<&Futures::let_go_inside>},
+    });
+  }
+
   explicit Futures(Stage& on) : Subject(on) {
     const std::size_t sources = 1 + stage.script().shape[0] % 3;
     for (std::size_t i = 0; i < sources; ++i) {
@@ -88,27 +88,9 @@ class Futures final : public Subject {
     }
   }
 
-  void perform(std::size_t, const Step& step) override {
-    const std::size_t any = (step.number + ++performed_) % futures_.size();
-    const std::size_t source = step.number % promises_.size();
-    switch (operation_of(step)) {
-      case kAwait:
-        return wait_for(any, stage.patience(step.number));
-      case kComplete:
-        return complete(source, {What::Value, ++numbers_}, step.number % 4 < 2);
-      case kFail:
-        return complete(source, {What::Error, ++numbers_}, step.number % 4 < 2);
-      case kCancel:
-        return cancel(any);
-      case kDrop:
-        return drop(source);
-      case kListen:
-        return listen(any);
-      case kLetGo:
-        return let_go_inside();
-      default:
-        return grow(any, step);
-    }
+  void perform(const Operation& operation, const Cue& cue) override {
+    ++performed_;
+    Subject::perform(operation, cue);
   }
 
   void at_rest() override {
@@ -135,6 +117,13 @@ class Futures final : public Subject {
   }
 
  private:
+  [[nodiscard]] std::size_t any(const Cue& cue) const {
+    return (cue.number + performed_) % futures_.size();
+  }
+  [[nodiscard]] std::size_t source_of(const Cue& cue) const {
+    return cue.number % promises_.size();
+  }
+
   void watch(std::size_t cell, Future<std::uint32_t> future) {
     future.event().add_callback(listeners_.emplace_back([this, cell](const Outcome& outcome) {
       stage.complain(model_.settled(cell, end_of(outcome)));
@@ -142,13 +131,14 @@ class Futures final : public Subject {
     futures_.push_back(std::move(future));
   }
 
-  void wait_for(std::size_t cell, const WaitOptions& options) {
+  void wait_for_any(const Cue& cue) {
+    const std::size_t cell = any(cue);
     const Future<std::uint32_t> future = futures_[cell];
     const bool at_once = model_.completed(cell);
     const std::uint64_t ticks = current_runtime().metrics().ticks;
     std::optional<End> got;
     try {
-      got = End{What::Value, await(future, options)};
+      got = End{What::Value, await(future, cue.patience)};
     } catch (const OperationCanceled&) {
       throw;
     } catch (const Timeout&) {
@@ -170,7 +160,10 @@ class Futures final : public Subject {
     if (future.error() != got) stage.complain("FUT-03 (ERR): an awaiter got an error of its own");
   }
 
-  void complete(std::size_t source, End end, bool tries) {
+  void complete(const Cue& cue, What what) {
+    const std::size_t source = source_of(cue);
+    const End end{what, ++numbers_};
+    const bool tries = cue.number % 4 < 2;
     std::optional<Promise<std::uint32_t>>& promise = promises_[source];
     if (!promise) return;
     const bool completed = model_.completed(source);
@@ -193,7 +186,8 @@ class Futures final : public Subject {
     return true;
   }
 
-  void cancel(std::size_t cell) {
+  void cancel(const Cue& cue) {
+    const std::size_t cell = any(cue);
     const bool completed = model_.completed(cell);
     if (!completed) model_.call_begins(cell, {What::Cancelled});
     futures_[cell].cancel();
@@ -203,6 +197,7 @@ class Futures final : public Subject {
     }
   }
 
+  void drop_one(const Cue& cue) { drop(source_of(cue)); }
   // It is waited for by this subject's own subscription, if by nobody else.
   void drop(std::size_t source) {
     if (!promises_[source]) return;
@@ -213,11 +208,11 @@ class Futures final : public Subject {
   }
 
   // Who has stopped listening hears no more.
-  void listen(std::size_t cell) {
+  void listen(const Cue& cue) {
     const auto listens = std::make_shared<bool>(true);
     {
       const Subscription subscription =
-          subscribe(futures_[cell].event(), [this, listens](Event&, const Outcome&) {
+          subscribe(futures_[any(cue)].event(), [this, listens](Event&, const Outcome&) {
             if (!*listens) stage.complain("EVT-04 (UAF): who has stopped listening is told");
           });
     }
@@ -238,27 +233,27 @@ class Futures final : public Subject {
     if (heard != error) stage.complain("CORE-CB-07 (ERR): an error was lost with its owner");
   }
 
-  void grow(std::size_t source, const Step& step) {
-    const Future<std::uint32_t> from = futures_[source];
-    const Kind kind = operation_of(step) == kMap     ? Kind::Map
-                      : operation_of(step) == kCatch ? Kind::Catch
-                                                     : Kind::Finally;
-    const std::size_t child = model_.attach(kind, source);
-    const std::uint8_t plan = step.number;
-    switch (kind) {
-      case Kind::Catch:
-        return watch(child, from.catch_error([=, this](const std::exception_ptr& error) {
-          return handle(child, end_of(error), plan, true);
-        }));
-      case Kind::Finally:
-        return watch(child, from.finally([=, this](const Outcome& outcome) {
-          handle(child, end_of(outcome), plan, false);
-        }));
-      default:
-        return watch(child, from.map([=, this](std::uint32_t value) {
-          return handle(child, {What::Value, value}, plan, true);
-        }));
-    }
+  void map(const Cue& cue) {
+    const std::size_t source = any(cue);
+    const std::size_t child = model_.attach(Kind::Map, source);
+    watch(child, futures_[source].map([=, this, plan = cue.number](std::uint32_t value) {
+      return handle(child, {What::Value, value}, plan, true);
+    }));
+  }
+  void catch_error(const Cue& cue) {
+    const std::size_t source = any(cue);
+    const std::size_t child = model_.attach(Kind::Catch, source);
+    watch(child, futures_[source].catch_error(
+                     [=, this, plan = cue.number](const std::exception_ptr& error) {
+                       return handle(child, end_of(error), plan, true);
+                     }));
+  }
+  void add_finally(const Cue& cue) {
+    const std::size_t source = any(cue);
+    const std::size_t child = model_.attach(Kind::Finally, source);
+    watch(child, futures_[source].finally([=, this, plan = cue.number](const Outcome& outcome) {
+      handle(child, end_of(outcome), plan, false);
+    }));
   }
 
   // A quarter of the handlers suspend, a quarter throw. The value counts for map and catch only.
@@ -290,6 +285,6 @@ constinit const Law kFutures = {
     "a future ends once, tells everybody the same, and each handler runs once and in its turn",
     {"FUT-01", "FUT-02", "FUT-03", "FUT-04", "FUT-05", "FUT-06", "FUT-09", "FUT-10", "FUT-12",
      "FUT-13", "FUT-15"},
-    &scripts_over<futures::Futures, futures::kOperations>};
+    &scripts_over<futures::Futures>};
 
 }  // namespace fermata::properties

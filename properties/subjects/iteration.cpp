@@ -17,17 +17,14 @@ namespace iteration {
 
 using std::chrono::milliseconds;
 
-enum Operations : std::uint8_t { kRange, kSource, kFailing, kStopping, kSpawning };
-constexpr std::array kOperations = {3 * "iterate over a range"_op, 3 * "iterate over a source"_op,
-                                    3 * "iterate, and fail"_op, 2 * "iterate, and stop"_op,
-                                    2 * "iterate, and spawn"_op};
+enum class Manner : std::uint8_t { OverARange, OverASource, Failing, Stopping, Spawning };
 
 /// One iteration. Its callbacks outlive the actor when the run ends by force, so they share it.
 struct Run {
   Stage& stage;
   models::IterationModel model;
   std::size_t count;  // Of elements.
-  std::size_t operation;
+  Manner manner;
   std::size_t taste;    // What the callbacks do.
   std::size_t spawned;  // By callbacks, and not ended.
 };
@@ -60,14 +57,14 @@ bool call(const std::shared_ptr<Run>& run, std::size_t element) {
   } ended{*run};
   dawdle(element + run->taste);
   if ((element + run->taste) % 4 != 3) return true;
-  switch (run->operation) {
-    case kFailing:
+  switch (run->manner) {
+    case Manner::Failing:
       run->model.failed(element);
       throw PlannedError(static_cast<std::uint32_t>(element));
-    case kStopping:
+    case Manner::Stopping:
       run->model.stopped();
       return false;
-    case kSpawning:
+    case Manner::Spawning:
       spawn("spawned", [counted = Counted(run)] { delay(milliseconds(3)); });
       return true;
     default:
@@ -89,7 +86,7 @@ std::optional<std::size_t> pull(Run& run, std::size_t& next) {
 
 void iterate_over(const std::shared_ptr<Run>& run, const IterateOptions& options) {
   const auto callback = [run](std::size_t element) { return call(run, element); };
-  if (run->operation == kSource) {
+  if (run->manner == Manner::OverASource) {
     return iterate([run, next = std::size_t{0}]() mutable { return pull(*run, next); }, callback,
                    options);
   }
@@ -100,15 +97,26 @@ void iterate_over(const std::shared_ptr<Run>& run, const IterateOptions& options
 
 class Iterations final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {3, "iterate over a range", does<&Iterations::run, Manner::OverARange>},
+        {3, "iterate over a source", does<&Iterations::run, Manner::OverASource>},
+        {3, "iterate, and fail", does<&Iterations::run, Manner::Failing>},
+        {2, "iterate, and stop", does<&Iterations::run, Manner::Stopping>},
+        {2, "iterate, and spawn", does<&Iterations::run, Manner::Spawning>},
+    });
+  }
+
   using Subject::Subject;
 
-  void perform(std::size_t, const Step& step) override {
+ private:
+  void run(const Cue& cue, Manner manner) {
     const std::size_t limit = stage.script().shape[1] % 4u;
-    const std::size_t count = 1 + step.number % 7u;
+    const std::size_t count = 1 + cue.number % 7u;
     const IterateOptions options{.concurrency = static_cast<std::ptrdiff_t>(limit),
-                                 .cancel_pending = step.number % 2 == 0};
-    const auto run = std::make_shared<Run>(
-        Run{stage, {count, limit}, count, operation_of(step), step.number, 0});
+                                 .cancel_pending = cue.number % 2 == 0};
+    const auto run =
+        std::make_shared<Run>(Run{stage, {count, limit}, count, manner, cue.number, 0});
     try {
       iterate_over(run, options);
       finish(*run, run->model.returned(false));
@@ -120,7 +128,6 @@ class Iterations final : public Subject {
     }
   }
 
- private:
   void finish(const Run& run, const models::Complaint& complaint) {
     stage.complain(complaint);
     if (run.spawned == 0) return;
@@ -137,6 +144,6 @@ constinit const Law kIteration = {
     "of an iteration is left when it returns",
     {"CORE-IT-01", "CORE-IT-02", "CORE-IT-04", "CORE-IT-05", "CORE-IT-06", "CORE-IT-07",
      "CORE-IT-10"},
-    &scripts_over<iteration::Iterations, iteration::kOperations>};
+    &scripts_over<iteration::Iterations>};
 
 }  // namespace fermata::properties

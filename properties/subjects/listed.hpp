@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+// What is so for as long as somebody is in a call, however that ends.
+
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
 namespace fermata::properties {
+
+/// Counts one more as long as this lives.
+class Counted {
+ public:
+  explicit Counted(std::size_t& count) : count_(count) { ++count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { --count_; }
+
+ private:
+  std::size_t& count_;
+};
 
 /// Somebody is in a list as long as this lives.
 class Listed {

@@ -10,6 +10,7 @@
 #include "properties/models/line_model.hpp"
 #include "properties/models/lock_model.hpp"
 #include "properties/scripts/law.hpp"
+#include "properties/subjects/listed.hpp"
 
 namespace fermata::properties {
 namespace {
@@ -17,40 +18,27 @@ namespace locks {
 
 using std::chrono::milliseconds;
 
-enum Operations : std::uint8_t { kLock, kAcquire, kProduce, kConsume, kOnce, kArrive, kReset };
-constexpr std::array kOperations = {6 * "lock"_op,    6 * "acquire"_op, 4 * "produce"_op,
-                                    4 * "consume"_op, 3 * "do once"_op, 3 * "arrive"_op,
-                                    1 * "reset"_op};
-
 /// What an actor does while it has something.
-void spend_time(const Step& step) {
-  if (step.number % 3 == 1) suspend();
-  if (step.number % 3 == 2) delay(milliseconds(step.number));
+void spend_time(const Cue& cue) {
+  if (cue.number % 3 == 1) suspend();
+  if (cue.number % 3 == 2) delay(milliseconds(cue.number));
 }
 
 class Locks final : public Subject {
  public:
-  explicit Locks(Stage& on) : Subject(on) {}
-
-  void perform(std::size_t actor, const Step& step) override {
-    const WaitOptions options = stage.patience(step.number);
-    switch (operation_of(step)) {
-      case kLock:
-        return lock(actor, step, options);
-      case kAcquire:
-        return acquire(actor, step, options);
-      case kProduce:
-        return produce(actor);
-      case kConsume:
-        return consume(options);
-      case kOnce:
-        return do_once(step, options);
-      case kArrive:
-        return arrive(options);
-      case kReset:
-        return reset();
-    }
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {6, "lock", does<&Locks::lock>},
+        {6, "acquire", does<&Locks::acquire>},
+        {4, "produce", does<&Locks::produce>},
+        {4, "consume", does<&Locks::consume>},
+        {3, "do once", does<&Locks::do_once>},
+        {3, "arrive", does<&Locks::arrive>},
+        {1, "reset", does<&Locks::reset>},
+    });
   }
+
+  explicit Locks(Stage& on) : Subject(on) {}
 
   void at_rest() override {
     if (mutex_.is_locked() || !mutex_line_.line().empty()) {
@@ -99,21 +87,21 @@ class Locks final : public Subject {
     stage.complain(line.served(actor, sleeping()));
   }
 
-  void lock(std::size_t actor, const Step& step, const WaitOptions& options) {
-    if (step.number == 15) {
+  void lock(const Cue& cue) {
+    if (cue.number == 15) {
       if (!mutex_.try_lock()) return;
     } else {
-      in_turn(mutex_line_, actor, [&] { mutex_.lock(options); });
+      in_turn(mutex_line_, cue.actor, [&] { mutex_.lock(cue.patience); });
     }
     const std::unique_lock guard(mutex_, std::adopt_lock);
-    const Inside inside(*this, actor);
-    spend_time(step);
+    const Inside inside(*this, cue.actor);
+    spend_time(cue);
   }
 
-  void acquire(std::size_t actor, const Step& step, const WaitOptions& options) {
-    const std::size_t count = 1 + step.number % permits_;
-    in_turn(semaphore_line_, actor, [&] { semaphore_.acquire(count, options); });
-    stage.complain(permits_model_.taken(actor, count));
+  void acquire(const Cue& cue) {
+    const std::size_t count = 1 + cue.number % permits_;
+    in_turn(semaphore_line_, cue.actor, [&] { semaphore_.acquire(count, cue.patience); });
+    stage.complain(permits_model_.taken(cue.actor, count));
     struct Back {
       ~Back() {
         locks.permits_model_.given_back(count);
@@ -122,26 +110,26 @@ class Locks final : public Subject {
       Locks& locks;
       std::size_t count;
     } const back{*this, count};
-    spend_time(step);
+    spend_time(cue);
   }
 
-  void produce(std::size_t actor) {
+  void produce(const Cue& cue) {
     const Mutex::Guard guard(mutex_);
-    const Inside inside(*this, actor);
+    const Inside inside(*this, cue.actor);
     ++items_;
     not_empty_.notify_one();
   }
 
-  void consume(const WaitOptions& options) {
+  void consume(const Cue& cue) {
     const Mutex::Guard guard(mutex_);
     const Counted counted(consumers_);
     not_empty_.wait(
-        mutex_, [this] { return items_ > 0 || closing_; }, options);
+        mutex_, [this] { return items_ > 0 || closing_; }, cue.patience);
     if (!mutex_.held_by_caller()) stage.complain("CAP: a wait has ended without its mutex");
     if (items_ > 0) --items_;
   }
 
-  void do_once(const Step& step, const WaitOptions& options) {
+  void do_once(const Cue& cue) {
     const Counted counted(once_callers_);
     once_.call(
         [&] {
@@ -151,19 +139,19 @@ class Locks final : public Subject {
             models::OnceModel& model;
             bool success = false;
           } end{once_model_};
-          spend_time(step);
-          if (step.number % 4 == 3) throw PlannedError(step.number);
+          spend_time(cue);
+          if (cue.number % 4 == 3) throw PlannedError(cue.number);
           end.success = true;
         },
-        options);
+        cue.patience);
     stage.complain(once_model_.returned());
   }
 
-  void arrive(const WaitOptions& options) {
+  void arrive(const Cue& cue) {
     if (closing_) return;
     if (barrier_model_.broken()) {
       try {
-        barrier_.arrive_and_wait(options);
+        barrier_.arrive_and_wait(cue.patience);
         stage.complain("BARRIER: a party has arrived at a broken one");
       } catch (const BrokenBarrier&) {
       }
@@ -172,7 +160,7 @@ class Locks final : public Subject {
     const Counted counted(at_barrier_);
     const std::size_t round = barrier_model_.arrived();
     try {
-      barrier_.arrive_and_wait(options);
+      barrier_.arrive_and_wait(cue.patience);
     } catch (const BrokenBarrier&) {
       return stage.complain(barrier_model_.refused(round));
     } catch (...) {
@@ -199,12 +187,6 @@ class Locks final : public Subject {
     Inside(const Inside&) = delete;
     ~Inside() { locks.mutex_model_.given_back(1); }
     Locks& locks;
-  };
-  struct Counted {
-    explicit Counted(std::size_t& counter) : count(++counter) {}
-    Counted(const Counted&) = delete;
-    ~Counted() { --count; }
-    std::size_t& count;
   };
 
   const std::size_t permits_ = 1 + stage.script().shape[0] % 4u;
@@ -239,6 +221,6 @@ constinit const Law kLocks = {
     "locks",
     "locks exclude, serve in the order of arrival, lose no permit and leave nobody asleep",
     {"CORE-GL-07", "CORE-GL-08"},
-    &scripts_over<locks::Locks, locks::kOperations>};
+    &scripts_over<locks::Locks>};
 
 }  // namespace fermata::properties

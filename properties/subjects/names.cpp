@@ -16,30 +16,26 @@ namespace fermata::properties {
 namespace {
 namespace names {
 
-enum Operations : std::uint8_t { kResolve, kReverse, kMove };
-constexpr std::array kOperations = {10 * "resolve"_op, 4 * "reverse"_op, 2 * "move"_op};
-
 constexpr std::array<std::string_view, 5> kHosts = {"store.example", "10.9.8.7", "localhost",
                                                     "nobody.example", "main"};
 
 class Names final : public Subject {
  public:
-  explicit Names(Stage& on) : Subject(on) { move(0); }
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {10, "resolve", does<&Names::resolve_one>},
+        {4, "reverse", does<&Names::reverse>},
+        {2, "move", does<&Names::move>},
+    });
+  }
 
-  void perform(std::size_t actor, const Step& step) override {
-    const WaitOptions options = stage.patience(step.number);
-    const std::string_view host = kHosts[(actor + step.number) % kHosts.size()];
+  explicit Names(Stage& on) : Subject(on) { move({}); }
+
+  void perform(const Operation& operation, const Cue& cue) override {
     try {
-      switch (operation_of(step)) {
-        case kResolve:
-          return check(host, resolve(host, step.number % 2 == 0 ? "80" : "http", options));
-        case kReverse:
-          return check(reverse_resolve(Address("127.0.0.1", 80), options));
-        case kMove:
-          return move(step.number);
-      }
+      Subject::perform(operation, cue);
     } catch (const DnsError& error) {
-      check(host, error);
+      check(host_for(cue), error);
     }
   }
 
@@ -53,9 +49,18 @@ class Names final : public Subject {
   }
 
  private:
-  void move(std::uint8_t number) {
+  [[nodiscard]] static std::string_view host_for(const Cue& cue) {
+    return kHosts[(cue.actor + cue.number) % kHosts.size()];
+  }
+
+  void resolve_one(const Cue& cue) {
+    const std::string_view host = host_for(cue);
+    check(host, resolve(host, cue.number % 2 == 0 ? "80" : "http", cue.patience));
+  }
+  void reverse(const Cue& cue) { check(reverse_resolve(Address("127.0.0.1", 80), cue.patience)); }
+  void move(const Cue& cue) {
     addresses_.push_back(Address(fmt::format("10.0.0.{}", addresses_.size() + 1), 0));
-    const std::array<Address, 2> both = {addresses_.back(), Address("10.1.1.1", number)};
+    const std::array<Address, 2> both = {addresses_.back(), Address("10.1.1.1", cue.number)};
     stage.world().set_addresses(kHosts[0], both);
   }
 
@@ -96,6 +101,6 @@ class Names final : public Subject {
 constinit const Law kNames = {"names",
                               "each question has one outcome, and it is the right one",
                               {"G-05", "DNS-01", "DNS-02"},
-                              &scripts_over<names::Names, names::kOperations>};
+                              &scripts_over<names::Names>};
 
 }  // namespace fermata::properties

@@ -17,9 +17,6 @@ namespace fermata::properties {
 namespace {
 namespace offloaded {
 
-enum Operations : std::uint8_t { kCompute, kFail, kShare };
-constexpr std::array kOperations = {10 * "compute"_op, 3 * "fail"_op, 4 * "share"_op};
-
 /// More than all work of a script takes, one after the other.
 constexpr Duration kLongest = std::chrono::seconds(10);
 
@@ -61,13 +58,29 @@ class Owner {
 
 class Offloads final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {10, "compute", does<&Offloads::carry_out, false>},
+        {3, "fail", does<&Offloads::carry_out, true>},
+        {4, "share", does<&Offloads::share>},
+    });
+  }
+
   using Subject::Subject;
 
-  void perform(std::size_t, const Step& step) override {
-    if (operation_of(step) == kShare) return share();
+  void at_rest() override {
+    for (std::size_t actor = 0; actor < stage.actor_count(); ++actor) {
+      if (stage.parked(actor)) stage.complain("THR-02 (WAKE): somebody waits for work still");
+    }
+    for (const std::weak_ptr<Work>& work : works_) {
+      if (!work.expired()) stage.complain("THR-01 (REF): what work had captured is still there");
+    }
+  }
+
+ private:
+  void carry_out(const Cue& cue, bool fails) {
     const auto work = std::make_shared<Work>(Work{works_.size()});
     works_.push_back(work);
-    const bool fails = operation_of(step) == kFail;
     const Instant start = now();
     try {
       const std::size_t result = offload(
@@ -80,7 +93,7 @@ class Offloads final : public Subject {
             if (fails) throw PlannedError(static_cast<std::uint32_t>(work->number));
             return work->number;
           },
-          stage.patience(step.number));
+          cue.patience);
       if (fails) stage.complain("THR-02 (ERR): the work has failed, and nobody was told");
       if (result != work->number) stage.complain("THR-02 (VAL): the result is another work's");
     } catch (const PlannedError& error) {
@@ -94,16 +107,6 @@ class Offloads final : public Subject {
     if (work->runs != 1) stage.complain("THR-02 (ONCE): work has ended that did not run once");
   }
 
-  void at_rest() override {
-    for (std::size_t actor = 0; actor < stage.actor_count(); ++actor) {
-      if (stage.parked(actor)) stage.complain("THR-02 (WAKE): somebody waits for work still");
-    }
-    for (const std::weak_ptr<Work>& work : works_) {
-      if (!work.expired()) stage.complain("THR-01 (REF): what work had captured is still there");
-    }
-  }
-
- private:
   void share() {
     if (!owner_ || owner_->task() == nullptr) owner_ = std::make_shared<Owner>(++shared_);
     const auto owner = owner_;
@@ -132,6 +135,6 @@ constinit const Law kOffload = {
     "offload",
     "work runs once, is told once to whoever still waits, and leaves nothing behind",
     {"G-05", "THR-01", "THR-02"},
-    &scripts_over<offloaded::Offloads, offloaded::kOperations>};
+    &scripts_over<offloaded::Offloads>};
 
 }  // namespace fermata::properties

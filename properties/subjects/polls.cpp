@@ -13,35 +13,32 @@ namespace fermata::properties {
 namespace {
 namespace polls {
 
-enum Operations : std::uint8_t { kWait, kReady, kBreak };
-constexpr std::array kOperations = {10 * "wait"_op, 4 * "ready"_op, 2 * "break"_op};
-
 constexpr std::array<PollMask, 4> kMasks = {PollMask::Readable, PollMask::Writable,
                                             PollMask::Readable | PollMask::Writable,
                                             PollMask::Readable | PollMask::Disconnect};
 
 class PollSubject final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {10, "wait", does<&PollSubject::wait_for_some>},
+        {4, "ready", does<&PollSubject::become_ready>},
+        {2, "break", does<&PollSubject::break_off>},
+    });
+  }
+
   explicit PollSubject(Stage& on)
       : Subject(on), polls_(current_runtime()), poll_(polls_.open_fake(5)) {}
 
-  void perform(std::size_t actor, const Step& step) override {
+  void perform(const Operation& operation, const Cue& cue) override {
     check_watched();
-    switch (operation_of(step)) {
-      case kWait:
-        return wait_for(actor, kMasks[(actor + step.number) % kMasks.size()],
-                        stage.patience(step.number));
-      case kReady:
-        return become(kMasks[step.number % 3]);
-      case kBreak:
-        return become(PollMask::Disconnect);
-    }
+    Subject::perform(operation, cue);
   }
 
   void at_rest() override { check_watched(); }
   void let_go() override {
     check_watched();
-    become(PollMask::Disconnect);
+    break_off();
     poll_->close();
   }
   void at_end() override {
@@ -54,21 +51,24 @@ class PollSubject final : public Subject {
     PollMask mask;
   };
 
-  void wait_for(std::size_t actor, PollMask mask, const WaitOptions& options) {
+  void wait_for_some(const Cue& cue) {
     if (poll_->closed()) return;
+    const PollMask mask = kMasks[(cue.actor + cue.number) % kMasks.size()];
     PollProxy proxy(*poll_, mask);
-    const auto me = waiters_.insert(waiters_.end(), {actor, mask});
+    const auto me = waiters_.insert(waiters_.end(), {cue.actor, mask});
     struct Leave {
       std::list<Waiter>& waiters;
       std::list<Waiter>::iterator me;
       ~Leave() { waiters.erase(me); }
     } const leave{waiters_, me};
-    wait(proxy, options);
+    wait(proxy, cue.patience);
     if (!any(proxy.triggered() & (mask | PollMask::Disconnect))) {
       stage.complain("POLL-02 (ONCE): a waiter was told of what it had not asked for");
     }
   }
 
+  void become_ready(const Cue& cue) { become(kMasks[cue.number % 3]); }
+  void break_off() { become(PollMask::Disconnect); }
   void become(PollMask mask) {
     poll_->become(mask);
     for (const Waiter& waiter : waiters_) {
@@ -103,6 +103,6 @@ constinit const Law kPolls = {
     "polls",
     "whoever waits for a descriptor is told when it is ready, and of its end in any case",
     {"G-05", "POLL-01", "POLL-02", "POLL-03", "POLL-04"},
-    &scripts_over<polls::PollSubject, polls::kOperations>};
+    &scripts_over<polls::PollSubject>};
 
 }  // namespace fermata::properties

@@ -25,12 +25,6 @@ namespace pools {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-enum Operations : std::uint8_t { kUse, kTake, kGive, kTry, kCheck, kSwitch, kClose };
-constexpr std::array kOperations = {8 * "use a resource"_op, 4 * "take a resource"_op,
-                                    4 * "give one back"_op,  2 * "try to use"_op,
-                                    2 * "check health"_op,   1 * "switch the circuit"_op,
-                                    1 * "close"_op};
-
 /// What a factory, a hook or a destructor throws.
 class ServiceError final : public Linkable<ServiceError> {
  public:
@@ -179,6 +173,18 @@ class Desk {
 
 class Pools final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {8, "use a resource", does<&Pools::use_one>},
+        {4, "take a resource", does<&Pools::take>},
+        {4, "give one back", does<&Pools::give>},
+        {2, "try to use", does<&Pools::try_to_use>},
+        {2, "check health", does<&Pools::check_health>},
+        {1, "switch the circuit", does<&Pools::switch_circuit>},
+        {1, "close", does<&Pools::close_early>},
+    });
+  }
+
   explicit Pools(Stage& on)
       : Subject(on),
         desk_(std::make_shared<Desk>(on)),
@@ -194,28 +200,10 @@ class Pools final : public Subject {
     desk_->leave();
   }
 
-  void perform(std::size_t actor, const Step& step) override {
+  void perform(const Operation& operation, const Cue& cue) override {
     desk_->begin();
     recount();
-    switch (operation_of(step)) {
-      case kUse:
-        return use(acquire(actor, stage.patience(step.number)), step.number);
-      case kTake:
-        if (auto loan = acquire(actor, stage.patience(step.number))) {
-          held_[actor].push_back(std::move(*loan));
-        }
-        return;
-      case kGive:
-        return give_oldest(actor, step.number);
-      case kTry:
-        return use(acquire(actor, std::nullopt), step.number);
-      case kCheck:
-        return pool_.check_health();
-      case kSwitch:
-        return switch_circuit(step.number);
-      case kClose:
-        return step.number < 4 ? close() : void();
-    }
+    Subject::perform(operation, cue);
   }
 
   void at_rest() override {
@@ -292,6 +280,14 @@ class Pools final : public Subject {
     return options;
   }
 
+  void use_one(const Cue& cue) { use(acquire(cue.actor, cue.patience), cue.number); }
+  void try_to_use(const Cue& cue) { use(acquire(cue.actor, std::nullopt), cue.number); }
+  void take(const Cue& cue) {
+    if (auto loan = acquire(cue.actor, cue.patience)) held_[cue.actor].push_back(std::move(*loan));
+  }
+  void give(const Cue& cue) { give_oldest(cue.actor, cue.number); }
+  void check_health() { pool_.check_health(); }
+
   /// Without options it only tries. Nothing when the pool could not give, for a good reason.
   std::optional<Loan> acquire(std::size_t actor, const std::optional<WaitOptions>& options) {
     models::PoolModel& model = desk_->model;
@@ -360,18 +356,21 @@ class Pools final : public Subject {
     }
   }
 
-  void switch_circuit(std::uint8_t number) {
-    if (number % 3 == 0) {
+  void switch_circuit(const Cue& cue) {
+    if (cue.number % 3 == 0) {
       if (!pool_.is_closed()) desk_->model.dismissed();
       ++openings_;
       pool_.deactivate();
-    } else if (number % 3 == 1) {
+    } else if (cue.number % 3 == 1) {
       pool_.activate();
     } else {
       pool_.recover();
     }
   }
 
+  void close_early(const Cue& cue) {
+    if (cue.number < 4) close();
+  }
   void close() {
     if (pool_.is_closed()) return;
     desk_->model.closed();
@@ -408,6 +407,6 @@ constinit const Law kPools = {
     {"CORE-GL-08", "G-05",    "POOL-01", "POOL-02", "POOL-03", "POOL-04", "POOL-05",
      "POOL-07",    "POOL-10", "POOL-11", "POOL-12", "POOL-14", "POOL-15", "POOL-16",
      "POOL-17",    "POOL-19", "POOL-20", "POOL-21", "POOL-22", "G-03"},
-    &scripts_over<pools::Pools, pools::kOperations>};
+    &scripts_over<pools::Pools>};
 
 }  // namespace fermata::properties

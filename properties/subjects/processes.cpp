@@ -30,23 +30,6 @@ using models::ChildModel;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-enum Operations : std::uint8_t {
-  kStart,
-  kRead,
-  kWrite,
-  kClose,
-  kWait,
-  kWatch,
-  kKill,
-  kDrop,
-  kSignal,
-  kCommand,
-};
-constexpr std::array kOperations = {6 * "start"_op,  10 * "read"_op, 6 * "write"_op,
-                                    2 * "close"_op,  8 * "wait"_op,  3 * "watch"_op,
-                                    3 * "kill"_op,   1 * "drop"_op,  2 * "wait for the signal"_op,
-                                    8 * "command"_op};
-
 constexpr std::array<std::size_t, 5> kSizes = {1, 9, 300, 7'000, 80'000};
 constexpr std::array<int, 4> kSignals = {0, SIGTERM, SIGKILL, SIGUSR1};
 constexpr std::array kStreams = {ChildModel::kInput, ChildModel::kOutput, ChildModel::kErrors};
@@ -72,6 +55,21 @@ struct Child {
 
 class ProcessesLaw final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {6, "start", does<&ProcessesLaw::start>},
+        {10, "read", does<&ProcessesLaw::read_some>},
+        {6, "write", does<&ProcessesLaw::write>},
+        {2, "close", does<&ProcessesLaw::close_one>},
+        {8, "wait", does<&ProcessesLaw::wait>},
+        {3, "watch", does<&ProcessesLaw::watch>},
+        {3, "kill", does<&ProcessesLaw::kill_one>},
+        {1, "drop", does<&ProcessesLaw::drop_one>},
+        {2, "wait for the signal", does<&ProcessesLaw::wait_for_signal>},
+        {8, "command", does<&ProcessesLaw::run_command>},
+    });
+  }
+
   explicit ProcessesLaw(Stage& on) : Subject(on), commands_(on) {
     on.world().program("true", sim::ScriptedProgram());
     first_pid_ = start_true();
@@ -79,33 +77,17 @@ class ProcessesLaw final : public Subject {
     idle_activity_ = current_runtime().active_event_count();
   }
 
-  void perform(std::size_t actor, const Step& step) override {
-    if (ending_) return;
-    const WaitOptions options = stage.patience(step.number);
-    if (operation_of(step) == kCommand) return commands_.run(actor, step.number);
-    const std::shared_ptr<Child> child = child_for(actor, step.number);
-    if (operation_of(step) == kStart || !child) return start(actor, step.number);
-    const std::size_t size = kSizes[(actor + step.number) % kSizes.size()];
-    switch (operation_of(step)) {
-      case kRead:
-        return read(actor, *child, kStreams[step.number % 4 == 0 ? 2 : 1], size, options);
-      case kWrite:
-        return write(actor, *child, size, options);
-      case kClose:
-        return close(*child, kStreams[step.number % 3]);
-      case kWait:
-        return wait(actor, *child, options);
-      case kWatch:
-        return watch(actor, *child, options);
-      case kKill:
-        return kill(*child, kSignals[step.number % kSignals.size()]);
-      case kDrop:
-        return drop(*child);
-      case kSignal:
-        return wait_for_signal(actor, options);
-      default:
-        return;
-    }
+  void perform(const Operation& operation, const Cue& cue) override {
+    if (!ending_) Subject::perform(operation, cue);
+  }
+
+  /// A child; when there is none, one is started.
+  template <class Use>
+  void choose(const Cue& cue, Use use) {
+    if (children_.empty()) return start(cue);
+    const std::shared_ptr<Child> child =
+        children_[(cue.actor + cue.number / 4u) % children_.size()];
+    use(*child);
   }
 
   void at_rest() override {
@@ -171,10 +153,11 @@ class ProcessesLaw final : public Subject {
   }
 
  private:
-  [[nodiscard]] std::shared_ptr<Child> child_for(std::size_t actor, std::uint8_t number) const {
-    if (children_.empty()) return nullptr;
-    return children_[(actor + number / 4u) % children_.size()];
+  [[nodiscard]] static std::size_t size_of(const Cue& cue) {
+    return kSizes[(cue.actor + cue.number) % kSizes.size()];
   }
+
+  void run_command(const Cue& cue) { commands_.run(cue); }
 
   // --- the beginning ---
 
@@ -183,15 +166,15 @@ class ProcessesLaw final : public Subject {
     return insist([] { return Process::spawn({.program = "true"}); }).pid();
   }
 
-  void start(std::size_t actor, std::uint8_t number) {
+  void start(const Cue& cue) {
     const std::size_t id = ++starts_;
-    const bool is_missing = (actor + id) % 12 == 11;
+    const bool is_missing = (cue.actor + id) % 12 == 11;
     const std::string name = fmt::format("program {}", id);
     const sim::ScriptedProgram script =
-        some_script(static_cast<Manner>((actor + number) % kManners), id + number);
+        some_script(static_cast<Manner>((cue.actor + cue.number) % kManners), id + cue.number);
     if (!is_missing) stage.world().program(name, script);
-    const std::array<bool, 3> pipes = {number % 8 < 6, number % 5 > 0, number % 3 > 0};
-    const Stdio no_pipe = number % 2 == 0 ? Stdio::Ignore : Stdio::Inherit;
+    const std::array<bool, 3> pipes = {cue.number % 8 < 6, cue.number % 5 > 0, cue.number % 3 > 0};
+    const Stdio no_pipe = cue.number % 2 == 0 ? Stdio::Ignore : Stdio::Inherit;
     const bool terminates = id % 3 == 0;
     const Instant now = fermata::now();
     try {
@@ -218,6 +201,10 @@ class ProcessesLaw final : public Subject {
 
   // --- what goes through the pipes ---
 
+  void read_some(const Cue& cue, Child& child) {
+    const ChildModel::Stream stream = kStreams[cue.number % 4 == 0 ? 2 : 1];
+    read(cue.actor, child, stream, size_of(cue), cue.patience);
+  }
   void read(std::size_t actor, Child& child, ChildModel::Stream stream, std::size_t size,
             const WaitOptions& options) {
     if (!child.process || !child.model.is_open(stream) || child.model.at_end(stream)) return;
@@ -234,13 +221,13 @@ class ProcessesLaw final : public Subject {
     }
   }
 
-  void write(std::size_t actor, Child& child, std::size_t size, const WaitOptions& options) {
+  void write(const Cue& cue, Child& child) {
     if (!child.process || !child.model.is_open(ChildModel::kInput)) return;
-    const Listed listed(child.writers, actor);
-    const models::ByteWayModel::Write write = child.model.input.begin(size);
+    const Listed listed(child.writers, cue.actor);
+    const models::ByteWayModel::Write write = child.model.input.begin(size_of(cue));
     const std::vector<std::byte> bytes = child.model.input.bytes_of(write);
     try {
-      child.stream(ChildModel::kInput).write(std::span(bytes), options);
+      child.stream(ChildModel::kInput).write(std::span(bytes), cue.patience);
     } catch (const InputOutputError& error) {
       if (!write.doomed) child.model.input.refused();
       if (!write.doomed && child.model.must_run()) {
@@ -248,9 +235,10 @@ class ProcessesLaw final : public Subject {
       }
       return;
     }
-    stage.complain(child.model.input.accepted(write, size));
+    stage.complain(child.model.input.accepted(write, bytes.size()));
   }
 
+  void close_one(const Cue& cue, Child& child) { close(child, kStreams[cue.number % 3]); }
   void close(Child& child, ChildModel::Stream stream) {
     if (!child.process || !child.model.is_open(stream)) return;
     child.model.closed(stream);
@@ -263,12 +251,12 @@ class ProcessesLaw final : public Subject {
 
   // --- the end ---
 
-  void wait(std::size_t actor, Child& child, const WaitOptions& options) {
+  void wait(const Cue& cue, Child& child) {
     if (!child.process) return;
     const bool had_ended = child.process->ended();
-    const Listed listed(child.waiters, actor);
+    const Listed listed(child.waiters, cue.actor);
     try {
-      told(child, child.process->wait(options));
+      told(child, child.process->wait(cue.patience));
     } catch (const Timeout&) {
       if (had_ended) stage.complain("PROC-01 (WAKE): a process has ended, and a wait timed out");
       throw;
@@ -280,7 +268,7 @@ class ProcessesLaw final : public Subject {
     if (child.told != 1) stage.complain("PROC-01 (ONCE): an end was told, and not to everybody");
   }
 
-  void watch(std::size_t actor, Child& child, const WaitOptions& options) {
+  void watch(const Cue& cue, Child& child) {
     const bool had_ended = child.process && child.process->ended();
     Process same = Process::watch(child.pid);
     const bool one_event = child.process && &same.event() == &child.process->event();
@@ -288,24 +276,28 @@ class ProcessesLaw final : public Subject {
       stage.complain(
           "PROC-03 (REF): a process that runs has one event, and one that has ended none");
     }
-    const Listed listed(child.waiters, actor);
-    const ProcessExit exit = same.wait(options);
+    const Listed listed(child.waiters, cue.actor);
+    const ProcessExit exit = same.wait(cue.patience);
     if (had_ended && exit.is_known()) {
       stage.complain("PROC-02 (VAL): the end of a process that was reaped is known again");
     }
     if (exit.is_known() || one_event) told(child, exit);
   }
 
-  void wait_for_signal(std::size_t actor, const WaitOptions& options) {
-    const Listed listed(signal_waiters_, actor);
-    ends_before_[actor] = ends_;
-    wait_signal(SIGCHLD, options);
+  void wait_for_signal(const Cue& cue) {
+    if (children_.empty()) return start(cue);
+    const Listed listed(signal_waiters_, cue.actor);
+    ends_before_[cue.actor] = ends_;
+    wait_signal(SIGCHLD, cue.patience);
   }
 
   void told(Child& child, const ProcessExit& exit) {
     stage.complain(child.model.ended(exit.code(), now()));
   }
 
+  void kill_one(const Cue& cue, Child& child) {
+    kill(child, kSignals[cue.number % kSignals.size()]);
+  }
   void kill(Child& child, int signum) {
     if (!child.process) return;
     const bool had_ended = child.process->ended();
@@ -315,6 +307,7 @@ class ProcessesLaw final : public Subject {
     if (!had_ended) child.model.signalled(signum, now());
   }
 
+  void drop_one(const Cue&, Child& child) { drop(child); }
   void drop(Child& child) {
     if (!child.process) return;
     child.model.dropped(child.terminates);
@@ -389,6 +382,6 @@ constinit const Law kProcesses = {
     "processes",
     "a child's output comes whole and in order, its end is told once, and nothing of it is left",
     {"G-05", "PROC-01", "PROC-03", "EXE-01", "EXE-02", "EXE-03", "EXE-05"},
-    &scripts_over<processes::ProcessesLaw, processes::kOperations>};
+    &scripts_over<processes::ProcessesLaw>};
 
 }  // namespace fermata::properties

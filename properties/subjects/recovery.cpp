@@ -31,10 +31,6 @@ using journal::What;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-enum Operations : std::uint8_t { kAppend, kTry, kRead, kCrashServer, kCrashClient };
-constexpr std::array kOperations = {10 * "append"_op, 3 * "append once"_op, 5 * "read"_op,
-                                    1 * "crash the server"_op, 1 * "crash"_op};
-
 constexpr std::array<std::size_t, 4> kSizes = {1, 20, 300, 3'000};
 constexpr Duration kPatience = milliseconds(500);
 constexpr Duration kLongestPause = seconds(2);
@@ -55,8 +51,9 @@ struct Records {
 /// The program of a machine that talks to the journal's, on one connection as long as that holds.
 class Client {
  public:
+  enum class Task : std::uint8_t { Append, AppendOnce, Read };
   struct Job {
-    std::size_t what;
+    Task task;
     std::size_t size;
   };
 
@@ -86,13 +83,13 @@ class Client {
 
  private:
   void carry_out(std::optional<TcpStream>& connection, const Job& job) {
-    if (job.what == kRead) return read(connection);
+    if (job.task == Task::Read) return read(connection);
     const models::JournalModel::Entry entry = records_->model.begin(job.size);
     const std::vector<std::byte> bytes = records_->model.bytes_of(entry);
     while (true) {
       const auto answer = question(connection, {What::Append, entry}, bytes);
       if (answer) return records_->complain(records_->model.confirmed(entry, answer->number));
-      if (job.what == kTry) return;
+      if (job.task == Task::AppendOnce) return;
       delay(milliseconds(20));
     }
   }
@@ -157,6 +154,16 @@ class Client {
 
 class Recovery final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {10, "append", does<&Recovery::ask, Client::Task::Append>},
+        {3, "append once", does<&Recovery::ask, Client::Task::AppendOnce>},
+        {5, "read", does<&Recovery::ask, Client::Task::Read>},
+        {1, "crash the server", does<&Recovery::crash_server>},
+        {1, "crash", does<&Recovery::crash_client>},
+    });
+  }
+
   explicit Recovery(Stage& on) : Subject(on), records_(std::make_shared<Records>(on.world())) {
     server_ = &on.world().service("server", [records = records_] {
       journal::serve([records](const Address& client) { records->ended.insert(client); });
@@ -169,20 +176,10 @@ class Recovery final : public Subject {
     }
   }
 
-  void perform(std::size_t actor, const Step& step) override {
+  void perform(const Operation& operation, const Cue& cue) override {
     if (ended_) return;
-    switch (operation_of(step)) {
-      case kCrashServer:
-        crash(*server_, milliseconds(step.number * 3));
-        break;
-      case kCrashClient:
-        crash(*clients_[actor].node, milliseconds(step.number * 3));
-        break;
-      default:
-        clients_[actor].program->ask(
-            {operation_of(step), kSizes[(actor + step.number) % kSizes.size()]});
-    }
-    delay(milliseconds(step.number % 4));
+    Subject::perform(operation, cue);
+    delay(milliseconds(cue.number % 4));
   }
 
   // When all is well again everybody gets an answer; and once more after a last crash.
@@ -194,7 +191,7 @@ class Recovery final : public Subject {
       if (!client.program->is_done()) stage.complain("WAKE: nothing goes wrong, and no answer");
     }
     crash(*server_, milliseconds(1));
-    for (const Peer& client : clients_) client.program->ask({kRead, 0});
+    for (const Peer& client : clients_) client.program->ask({Client::Task::Read, 0});
     delay(seconds(10));
     for (const Peer& client : clients_) client.program->end();
     stage.world().run();
@@ -206,6 +203,14 @@ class Recovery final : public Subject {
     sim::Node* node;
   };
 
+  void ask(const Cue& cue, Client::Task task) {
+    clients_[cue.actor].program->ask({task, kSizes[(cue.actor + cue.number) % kSizes.size()]});
+  }
+
+  void crash_server(const Cue& cue) { crash(*server_, milliseconds(cue.number * 3)); }
+  void crash_client(const Cue& cue) {
+    crash(*clients_[cue.actor].node, milliseconds(cue.number * 3));
+  }
   // By the time it is to happen the machine may have done the same by itself.
   void crash(sim::Node& node, Duration down) {
     const auto crash = [&node] {
@@ -231,6 +236,6 @@ constinit const Law kRecovery = {
     "recovery",
     "what a machine has confirmed survives its crashes, and its peers see a reset or silence",
     {"G-05", "G-09"},
-    &scripts_over<recovery::Recovery, recovery::kOperations>};
+    &scripts_over<recovery::Recovery>};
 
 }  // namespace fermata::properties

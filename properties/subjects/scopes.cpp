@@ -17,24 +17,22 @@ namespace scopes {
 
 using std::chrono::milliseconds;
 
-enum Operations : std::uint8_t {
-  kSpawn,
-  kCancel,
-  kCancelHard,
-  kDisposeSafely,
-  kAwaitCompletion,
-  kAwaitAfterCancellation,
-  kDrop,
-};
-constexpr std::array kOperations = {20 * "spawn"_op,           2 * "cancel"_op,
-                                    1 * "cancel hard"_op,      1 * "dispose safely"_op,
-                                    5 * "await completion"_op, 3 * "await after cancellation"_op,
-                                    1 * "drop the handle"_op};
-
 constexpr const char* kReason = "reason of the scope";
 
 class Scopes final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {20, "spawn", does<&Scopes::spawn_into>},
+        {2, "cancel", does<&Scopes::cancel>},
+        {1, "cancel hard", does<&Scopes::cancel_hard>},
+        {1, "dispose safely", does<&Scopes::dispose_safely>},
+        {5, "await completion", does<&Scopes::await_completion>},
+        {3, "await after cancellation", does<&Scopes::await_after_cancellation>},
+        {1, "drop the handle", does<&Scopes::drop_one>},
+    });
+  }
+
   explicit Scopes(Stage& on) : Subject(on) {
     constexpr std::array<std::size_t, 4> kParents = {models::ScopeModel::kNone, 0, 1, 0};
     for (std::size_t i = 0; i < kParents.size(); ++i) {
@@ -48,30 +46,6 @@ class Scopes final : public Subject {
       scope.finally([this, i](ScopeBase&) { stage.complain(model_.finally_ran(i)); });
       handles_[i].emplace(std::move(scope));
       scopes_.push_back(Ref<ScopeBase>::share(**handles_[i]));
-    }
-  }
-
-  void perform(std::size_t, const Step& step) override {
-    const std::size_t index = step.number % scopes_.size();
-    ScopeBase& scope = *scopes_[index];
-    switch (operation_of(step)) {
-      case kSpawn:
-        return spawn_into(index, step);
-      case kCancel:
-        model_.cancelled(index);
-        return scope.cancel(reason());
-      case kCancelHard:
-        model_.cancelled_hard(index);
-        return scope.cancel_hard(reason());
-      case kDisposeSafely:
-        model_.cancelled_safely(index);
-        return scope.dispose_safely();
-      case kAwaitCompletion:
-        return await_completion(index, step);
-      case kAwaitAfterCancellation:
-        return await_after_cancellation(index, step);
-      case kDrop:
-        return drop(index);
     }
   }
 
@@ -110,14 +84,30 @@ class Scopes final : public Subject {
 
   static std::exception_ptr reason() { return std::make_exception_ptr(Cancellation(kReason)); }
 
-  void spawn_into(std::size_t index, const Step& step) {
+  [[nodiscard]] std::size_t index_of(const Cue& cue) const { return cue.number % scopes_.size(); }
+
+  void cancel(const Cue& cue) {
+    model_.cancelled(index_of(cue));
+    scopes_[index_of(cue)]->cancel(reason());
+  }
+  void cancel_hard(const Cue& cue) {
+    model_.cancelled_hard(index_of(cue));
+    scopes_[index_of(cue)]->cancel_hard(reason());
+  }
+  void dispose_safely(const Cue& cue) {
+    model_.cancelled_safely(index_of(cue));
+    scopes_[index_of(cue)]->dispose_safely();
+  }
+
+  void spawn_into(const Cue& cue) {
+    const std::size_t index = index_of(cue);
     const bool taken = model_.takes(index);
     const std::size_t member = taken ? model_.spawned(index) : 0;
     std::shared_ptr<Membership> membership;
     if (taken) membership = std::make_shared<Membership>(*this, member);
     try {
       fermata::spawn({.scope = scopes_[index].get()},
-                     [this, membership = std::move(membership), number = step.number] {
+                     [this, membership = std::move(membership), number = cue.number] {
                        live(*membership, number);
                      });
       if (!taken) stage.complain("CORE-SP-07: a scope that is cancelled takes a member");
@@ -136,9 +126,10 @@ class Scopes final : public Subject {
     throw Error("of a member");
   }
 
-  void await_completion(std::size_t index, const Step& step) {
+  void await_completion(const Cue& cue) {
+    const std::size_t index = index_of(cue);
     try {
-      scopes_[index]->await_completion(stage.patience(step.number), SourcePlace::current());
+      scopes_[index]->await_completion(cue.patience, SourcePlace::current());
     } catch (const Cancellation& cancellation) {
       if (is_the_scopes(cancellation)) return;
       throw;
@@ -146,10 +137,10 @@ class Scopes final : public Subject {
     stage.complain(model_.completed(index));
   }
 
-  void await_after_cancellation(std::size_t index, const Step& step) {
+  void await_after_cancellation(const Cue& cue) {
+    const std::size_t index = index_of(cue);
     try {
-      scopes_[index]->await_after_cancellation(nullptr, stage.patience(step.number),
-                                               SourcePlace::current());
+      scopes_[index]->await_after_cancellation(nullptr, cue.patience, SourcePlace::current());
     } catch (const UsageError&) {
       if (!model_.takes(index)) stage.complain("CORE-SP-03: a cancelled scope says that it is not");
       return;
@@ -157,6 +148,7 @@ class Scopes final : public Subject {
     stage.complain(model_.emptied(index));
   }
 
+  void drop_one(const Cue& cue) { drop(index_of(cue)); }
   void drop(std::size_t index) {
     if (!handles_[index]) return;
     model_.cancelled(index);  // Whoever is inside; an empty one closes and takes no more either.
@@ -185,6 +177,6 @@ constinit const Law kScopes = {
     "scope is complete, and scopes end from the bottom up.",
     {"G-08", "CORE-SP-01", "CORE-SP-03", "CORE-SP-04", "CORE-SP-05", "CORE-SP-07", "CORE-SP-08",
      "CORE-SP-10", "CORE-SP-11", "CORE-SP-13", "CORE-SP-14", "CORE-GL-10"},
-    &scripts_over<scopes::Scopes, scopes::kOperations>};
+    &scripts_over<scopes::Scopes>};
 
 }  // namespace fermata::properties

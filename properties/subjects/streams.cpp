@@ -19,6 +19,7 @@
 #include "properties/models/byte_way_model.hpp"
 #include "properties/models/line_model.hpp"
 #include "properties/scripts/law.hpp"
+#include "properties/subjects/listed.hpp"
 
 namespace fermata::properties {
 namespace {
@@ -26,23 +27,6 @@ namespace streams {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-enum Operations : std::uint8_t {
-  kRead,
-  kReadExact,
-  kWrite,
-  kWriteSome,
-  kWriteMany,
-  kShutDown,
-  kClose,
-  kAccept,
-  kConnect,
-  kCloseListener,
-};
-constexpr std::array kOperations = {
-    10 * "read"_op,      3 * "read exactly"_op,      10 * "write"_op, 2 * "write some"_op,
-    2 * "write many"_op, 1 * "shut down"_op,         1 * "close"_op,  4 * "accept"_op,
-    4 * "connect"_op,    1 * "close the listener"_op};
 
 enum class Way : std::uint8_t { Tcp, Unix, Machine };
 constexpr std::array<Way, 8> kWays = {Way::Tcp,  Way::Tcp,  Way::Tcp,     Way::Unix,
@@ -103,6 +87,21 @@ void mirror() {
 
 class Streams final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {10, "read", does<&Streams::read>},
+        {3, "read exactly", does<&Streams::read_exactly>},
+        {10, "write", does<&Streams::write_all>},
+        {2, "write some", does<&Streams::write_some>},
+        {2, "write many", does<&Streams::write_many>},
+        {1, "shut down", does<&Streams::shut_down>},
+        {1, "close", does<&Streams::close_one>},
+        {4, "accept", does<&Streams::accept>},
+        {4, "connect", does<&Streams::connect>},
+        {1, "close the listener", does<&Streams::close_listener_early>},
+    });
+  }
+
   explicit Streams(Stage& on) : Subject(on), way_(kWays[on.script().shape[0] % kWays.size()]) {
     const ListenOptions options{.backlog = 1 + on.script().shape[1]};
     if (way_ == Way::Machine) {
@@ -117,38 +116,17 @@ class Streams final : public Subject {
     idle_activity_ = current_runtime().active_event_count();
   }
 
-  void perform(std::size_t actor, const Step& step) override {
-    if (ending_) return;
-    const WaitOptions options = stage.patience(step.number);
-    switch (operation_of(step)) {
-      case kAccept:
-        return accept(actor, options);
-      case kConnect:
-        return connect(options);
-      case kCloseListener:
-        return step.number % 4 == 0 ? close_listener() : void();
-      default:
-        break;
-    }
-    const std::shared_ptr<End> end = end_for(actor, step.number);
-    if (!end) return actor % 2 == 0 ? connect(options) : accept(actor, options);
-    const std::size_t size = kSizes[(actor + step.number + operations_++) % kSizes.size()];
-    switch (operation_of(step)) {
-      case kRead:
-        return read(actor, *end, size, options);
-      case kReadExact:
-        return read_exactly(actor, *end, size, options);
-      case kWrite:
-      case kWriteSome:
-      case kWriteMany:
-        return write(actor, *end, operation_of(step), size, options);
-      case kShutDown:
-        return shut_down(*end);
-      case kClose:
-        return close(*end);
-      default:
-        return;
-    }
+  void perform(const Operation& operation, const Cue& cue) override {
+    if (!ending_) Subject::perform(operation, cue);
+  }
+
+  /// One end of a connection, and how many bytes; when there is none, one is made.
+  template <class Use>
+  void choose(const Cue& cue, Use use) {
+    if (ends_.empty()) return cue.actor % 2 == 0 ? connect(cue) : accept(cue);
+    const std::shared_ptr<End> end = ends_[(cue.actor + cue.number / 4u) % ends_.size()];
+    const std::size_t size = kSizes[(cue.actor + cue.number + operations_++) % kSizes.size()];
+    use(*end, size);
   }
 
   void at_rest() override {
@@ -197,11 +175,6 @@ class Streams final : public Subject {
   }
 
  private:
-  [[nodiscard]] std::shared_ptr<End> end_for(std::size_t actor, std::uint8_t number) const {
-    if (ends_.empty()) return nullptr;
-    return ends_[(actor + number / 4u) % ends_.size()];
-  }
-
   // --- connections ---
 
   void add_end(ByteStream&& stream, const Address& local, const Address& remote) {
@@ -224,19 +197,15 @@ class Streams final : public Subject {
     other.peer = &one;
   }
 
-  void connect(const WaitOptions& options) {
-    struct Connecting {
-      std::size_t& count;
-      explicit Connecting(std::size_t& c) : count(c) { ++count; }
-      ~Connecting() { --count; }
-    } const connecting{connecting_};
+  void connect(const Cue& cue) {
+    const Counted counted(connecting_);
     try {
       if (way_ == Way::Unix) {
-        PipeStream made = PipeStream::connect(kPath, options);
+        PipeStream made = PipeStream::connect(kPath, cue.patience);
         ++established_;
         return add_end(std::move(made), {}, {});
       }
-      TcpStream made = TcpStream::connect(way_ == Way::Machine ? mirror_ : kHere, options);
+      TcpStream made = TcpStream::connect(way_ == Way::Machine ? mirror_ : kHere, cue.patience);
       const Address local = made.local_address();
       const Address remote = made.peer_address();
       ++established_;
@@ -253,37 +222,40 @@ class Streams final : public Subject {
     }
   }
 
-  void accept(std::size_t actor, const WaitOptions& options) {
-    if (way_ == Way::Machine) return connect(options);
+  void accept(const Cue& cue) {
+    if (way_ == Way::Machine) return connect(cue);
     const bool was_open = listener_open_;
-    acceptors_.arrived(actor);
+    acceptors_.arrived(cue.actor);
     std::optional<ByteStream> accepted;
     Address local, remote;
     try {
       if (tcp_listener_) {
-        if (auto made = tcp_listener_->accept(options)) {
+        if (auto made = tcp_listener_->accept(cue.patience)) {
           local = made->local_address();
           remote = made->peer_address();
           accepted.emplace(std::move(*made));
         }
-      } else if (auto made = unix_listener_->accept(options)) {
+      } else if (auto made = unix_listener_->accept(cue.patience)) {
         accepted.emplace(std::move(*made));
       }
     } catch (...) {
-      acceptors_.left(actor);
+      acceptors_.left(cue.actor);
       throw;
     }
     if (!accepted) {
-      acceptors_.left(actor);
+      acceptors_.left(cue.actor);
       if (listener_open_) stage.complain("LIS-04 (ERR): an open listener says that it is closed");
       return;
     }
     if (!was_open) stage.complain("LIS-04 (VAL): a closed listener has accepted a connection");
-    stage.complain(served("LIS-02", acceptors_, actor));
+    stage.complain(served("LIS-02", acceptors_, cue.actor));
     ++accepted_;
     add_end(std::move(*accepted), local, remote);
   }
 
+  void close_listener_early(const Cue& cue) {
+    if (cue.number % 4 == 0) close_listener();
+  }
   void close_listener() {
     listener_open_ = false;
     if (tcp_listener_) tcp_listener_->close();
@@ -295,41 +267,41 @@ class Streams final : public Subject {
 
   // --- reading ---
 
-  void read(std::size_t actor, End& end, std::size_t size, const WaitOptions& options) {
+  void read(const Cue& cue, End& end, std::size_t size) {
     const bool was_at_end = end.at_end;
     const bool had_failed = end.read_failed;
     std::vector<std::byte> buffer(size);
-    end.readers.arrived(actor);
+    end.readers.arrived(cue.actor);
     std::size_t count = 0;
     try {
-      count = end.stream.read(buffer, options);
+      count = end.stream.read(buffer, cue.patience);
     } catch (const InputOutputError& error) {
-      end.readers.left(actor);
+      end.readers.left(cue.actor);
       return read_failed(end, error);
     } catch (...) {
-      end.readers.left(actor);
+      end.readers.left(cue.actor);
       abandon(std::move(buffer));
       throw;
     }
-    stage.complain(served("IO-09", end.readers, actor));
+    stage.complain(served("IO-09", end.readers, cue.actor));
     check_order(end, was_at_end, had_failed, count);
     took(end, std::span(buffer).first(count));
   }
 
   /// All or nothing: what it has when it fails, or is given up, is there for the next read.
-  void read_exactly(std::size_t actor, End& end, std::size_t size, const WaitOptions& options) {
-    if (end.peer == nullptr) return read(actor, end, std::min<std::size_t>(size, 100), options);
+  void read_exactly(const Cue& cue, End& end, std::size_t size) {
+    if (end.peer == nullptr) return read(cue, end, std::min<std::size_t>(size, 100));
     const bool was_at_end = end.at_end;
     const bool had_failed = end.read_failed;
     std::vector<std::byte> buffer(size);
-    end.exactly[actor] = size;
-    end.readers.arrived(actor);
+    end.exactly[cue.actor] = size;
+    end.readers.arrived(cue.actor);
     const auto leave = [&] {
-      end.exactly.erase(actor);
-      end.readers.left(actor);
+      end.exactly.erase(cue.actor);
+      end.readers.left(cue.actor);
     };
     try {
-      end.stream.read_exact(buffer, options);
+      end.stream.read_exact(buffer, cue.patience);
     } catch (const InputOutputError& error) {
       leave();
       return exact_read_failed(end, size, error);
@@ -338,8 +310,8 @@ class Streams final : public Subject {
       abandon(std::move(buffer));
       throw;
     }
-    end.exactly.erase(actor);
-    stage.complain(served("IO-09", end.readers, actor));
+    end.exactly.erase(cue.actor);
+    stage.complain(served("IO-09", end.readers, cue.actor));
     check_order(end, was_at_end, had_failed, size);
     took(end, buffer);
   }
@@ -392,33 +364,40 @@ class Streams final : public Subject {
 
   // --- writing ---
 
-  void write(std::size_t actor, End& end, std::size_t how, std::size_t size,
-             const WaitOptions& options) {
+  using Bytes = std::span<const std::byte>;
+
+  void write_all(const Cue& cue, End& end, std::size_t size) {
+    write(cue, end, size, [&](Bytes all) {
+      end.stream.write(all, cue.patience);
+      return size;
+    });
+  }
+  void write_some(const Cue& cue, End& end, std::size_t size) {
+    write(cue, end, size, [&](Bytes all) { return end.stream.write_some(all, cue.patience); });
+  }
+  void write_many(const Cue& cue, End& end, std::size_t size) {
+    write(cue, end, size, [&](Bytes all) {
+      const std::array<Bytes, 3> parts = {all.first(size / 3), all.subspan(size / 3, size / 2),
+                                          all.subspan(size / 3 + size / 2)};
+      end.stream.writev(parts, cue.patience);
+      return size;
+    });
+  }
+
+  /// `send` says how many bytes it has sent.
+  template <class Send>
+  void write(const Cue& cue, End& end, std::size_t size, Send send) {
     const models::ByteWayModel::Write write = end.sent.begin(size);
     const std::vector<std::byte> bytes = end.sent.bytes_of(write);
-    const std::span<const std::byte> all(bytes);
-    end.writers.push_back(actor);
-    const auto leave = [&] { std::erase(end.writers, actor); };
-    std::size_t accepted = size;
+    std::optional<Listed> listed(std::in_place, end.writers, cue.actor);
     try {
-      if (how == kWriteSome) {
-        accepted = end.stream.write_some(all, options);
-      } else if (how == kWriteMany) {
-        const std::array<std::span<const std::byte>, 3> parts = {
-            all.first(size / 3), all.subspan(size / 3, size / 2), all.subspan(size / 3 + size / 2)};
-        end.stream.writev(parts, options);
-      } else {
-        end.stream.write(all, options);
-      }
+      const std::size_t accepted = send(bytes);
+      listed.reset();
+      stage.complain(end.sent.accepted(write, accepted));
     } catch (const InputOutputError& error) {
-      leave();
-      return write_failed(end, write, error);
-    } catch (...) {
-      leave();
-      throw;
+      listed.reset();
+      write_failed(end, write, error);
     }
-    leave();
-    stage.complain(end.sent.accepted(write, accepted));
   }
 
   void write_failed(End& end, const models::ByteWayModel::Write& write,
@@ -430,12 +409,13 @@ class Streams final : public Subject {
     }
   }
 
-  void shut_down(End& end) {
+  void shut_down(const Cue&, End& end, std::size_t) {
     if (end.sent.is_closed()) return;
     end.stream.shutdown_write();
     end.sent.shut();
   }
 
+  void close_one(const Cue&, End& end, std::size_t) { close(end); }
   void close(End& end) {
     end.sent.closed();
     end.stream.close();
@@ -531,6 +511,6 @@ constinit const Law kStreams = {
     "bytes that were accepted arrive once and in order, or both ends learn that they do not",
     {"G-05", "IO-01", "IO-02", "IO-03", "IO-04", "IO-06", "IO-08", "IO-09", "IO-15", "G-03",
      "LIS-01", "LIS-02", "LIS-03", "LIS-04"},
-    &scripts_over<streams::Streams, streams::kOperations>};
+    &scripts_over<streams::Streams>};
 
 }  // namespace fermata::properties

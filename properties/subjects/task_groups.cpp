@@ -10,6 +10,7 @@
 #include "fermata/runtime.hpp"
 #include "properties/models/group_model.hpp"
 #include "properties/scripts/law.hpp"
+#include "properties/subjects/listed.hpp"
 
 namespace fermata::properties {
 namespace {
@@ -17,35 +18,21 @@ namespace task_groups {
 
 using std::chrono::milliseconds;
 
-enum Operations : std::uint8_t { kSpawn, kNext, kAny, kGroupSpawn, kAll, kClose, kCancel };
-constexpr std::array kOperations = {
-    10 * "spawn"_op,           6 * "next"_op,  2 * "any"_op,   4 * "spawn in the group"_op,
-    3 * "all of the group"_op, 1 * "close"_op, 1 * "cancel"_op};
-
 class TaskGroups final : public Subject {
  public:
-  explicit TaskGroups(Stage& on) : Subject(on) {}
-
-  void perform(std::size_t, const Step& step) override {
-    const WaitOptions options = stage.patience(step.number);
-    switch (operation_of(step)) {
-      case kSpawn:
-        return spawn_into(set_, set_model_, step, options);
-      case kNext:
-        return next(options);
-      case kAny:
-        return any(options);
-      case kGroupSpawn:
-        return spawn_into(group_, group_model_, step, options);
-      case kAll:
-        return all(options);
-      case kClose:
-        return close();
-      case kCancel:
-        set_model_.cancel();
-        return set_.cancel();
-    }
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {10, "spawn", does<&TaskGroups::spawn_in_set>},
+        {6, "next", does<&TaskGroups::next>},
+        {2, "any", does<&TaskGroups::any>},
+        {4, "spawn in the group", does<&TaskGroups::spawn_in_group>},
+        {3, "all of the group", does<&TaskGroups::all>},
+        {1, "close", does<&TaskGroups::close>},
+        {1, "cancel", does<&TaskGroups::cancel>},
+    });
   }
+
+  explicit TaskGroups(Stage& on) : Subject(on) {}
 
   void at_rest() override {
     if (!set_.is_finished() || !group_.is_finished()) {
@@ -70,19 +57,16 @@ class TaskGroups final : public Subject {
   }
 
  private:
-  struct Counted {
-    explicit Counted(std::size_t& counter) : count(++counter) {}
-    Counted(const Counted&) = delete;
-    ~Counted() { --count; }
-    std::size_t& count;
-  };
+  void spawn_in_set(const Cue& cue) { spawn_into(set_, set_model_, cue); }
+  void spawn_in_group(const Cue& cue) { spawn_into(group_, group_model_, cue); }
 
   template <class Group>
-  void spawn_into(Group& group, models::GroupModel& model, const Step& step,
-                  const WaitOptions& options) {
+  void spawn_into(Group& group, models::GroupModel& model, const Cue& cue) {
     const auto key = std::make_shared<std::uint64_t>();
     try {
-      *key = group.spawn([this, &model, key, step] { return work(model, *key, step); }, options);
+      *key = group.spawn(
+          [this, &model, key, number = cue.number] { return work(model, *key, number); },
+          cue.patience);
     } catch (const UsageError&) {
       if (!model.closed()) throw;
       return;
@@ -90,40 +74,45 @@ class TaskGroups final : public Subject {
     model.accepted(*key);
   }
 
-  std::uint64_t work(models::GroupModel& model, std::uint64_t key, const Step& step) {
+  std::uint64_t work(models::GroupModel& model, std::uint64_t key, std::uint8_t number) {
     stage.complain(model.began(key));
     struct End {
       ~End() { model.ended(); }
       models::GroupModel& model;
     } const end{model};
-    if (step.number % 3 == 1) suspend();
-    if (step.number % 3 == 2) delay(milliseconds(step.number));
-    if (step.number % 4 == 3) throw PlannedError(step.number);
+    if (number % 3 == 1) suspend();
+    if (number % 3 == 2) delay(milliseconds(number));
+    if (number % 4 == 3) throw PlannedError(number);
     return key;
   }
 
-  void next(const WaitOptions& options) {
+  void next(const Cue& cue) {
     const Counted counted(next_waiters_);
-    if (const auto entry = set_.next(options)) stage.complain(set_model_.delivered(entry->key));
+    if (const auto entry = set_.next(cue.patience))
+      stage.complain(set_model_.delivered(entry->key));
   }
 
-  void any(const WaitOptions& options) {
+  void any(const Cue& cue) {
     const Counted counted(any_waiters_);
     try {
-      stage.complain(set_model_.delivered(set_.join_any(options)));
+      stage.complain(set_model_.delivered(set_.join_any(cue.patience)));
     } catch (const CompositeError& failures) {
       set_model_.delivered_together(failures.errors().size());
     } catch (const UsageError&) {  // There was nothing.
     }
   }
 
-  void all(const WaitOptions& options) {
+  void all(const Cue& cue) {
     const Counted counted(all_waiters_);
     std::vector<std::uint64_t> keys;
-    for (const auto& [key, value] : await(group_.all(true), options)) keys.push_back(key);
+    for (const auto& [key, value] : await(group_.all(true), cue.patience)) keys.push_back(key);
     stage.complain(models::GroupModel::in_order(keys));
   }
 
+  void cancel() {
+    set_model_.cancel();
+    set_.cancel();
+  }
   void close() {
     set_model_.close();
     set_.close();
@@ -147,6 +136,6 @@ constinit const Law kTaskGroups = {
     "task_groups",
     "tasks run within their limit, each settles once, and goes to one consumer",
     {"G-03", "G-07", "TG-01", "TG-02", "TG-03", "TG-04", "TG-05", "TG-09", "TG-15"},
-    &scripts_over<task_groups::TaskGroups, task_groups::kOperations>};
+    &scripts_over<task_groups::TaskGroups>};
 
 }  // namespace fermata::properties

@@ -19,42 +19,42 @@ namespace fermata::properties {
 namespace {
 namespace thread_channels {
 
-enum Operations : std::uint8_t { kSend, kReceive, kTrySend, kTryReceive, kClose };
-constexpr std::array kOperations = {12 * "send"_op, 12 * "receive"_op, 3 * "try to send"_op,
-                                    3 * "try to receive"_op, 1 * "close"_op};
-
 constexpr std::array<std::size_t, 8> kCapacities = {1, 1, 1, 1, 2, 2, 3, 5};
 
 /// The channel and what is known about it. Threads share it, and may outlive the subject when a run
 /// fails.
 class Desk {
+  using Side = models::ThreadChannelModel::Side;
+
  public:
   explicit Desk(const Stage& stage)
       : world_(stage.world()),
         channel_(kCapacities[stage.script().shape[0] % kCapacities.size()]),
         model_(channel_.capacity()) {}
 
-  void use(const Step& step, const WaitOptions& options) {
-    const int times = 1 + step.number % 4;
-    try {
-      switch (operation_of(step)) {
-        case kSend:
-          for (int i = 0; i < times; ++i) send(options);
-          return;
-        case kReceive:
-          for (int i = 0; i < times; ++i) receive(options);
-          return;
-        case kTrySend:
-          return try_send();
-        case kTryReceive:
-          return try_receive();
-        case kClose:
-          return step.number < 8 ? close() : void();
-      }
-    } catch (const ThreadChannelError&) {
-    }
+  void send_some(const Cue& cue) {
+    for (int i = 0; i < 1 + cue.number % 4; ++i) send(cue.patience);
+  }
+  void receive_some(const Cue& cue) {
+    for (int i = 0; i < 1 + cue.number % 4; ++i) receive(cue.patience);
+  }
+  void try_send(const Cue&) {
+    const int tag = next_tag_++;
+    call(Side::Sender, [&](std::size_t number) {
+      const bool taken = channel_.try_send(tag);
+      complain(taken ? model_.sent(number, tag) : model_.not_at_once(number));
+    });
+  }
+  void try_receive(const Cue&) {
+    call(Side::Receiver, [&](std::size_t number) {
+      const std::optional<int> tag = channel_.try_recv();
+      complain(tag ? model_.received(number, *tag) : model_.not_at_once(number));
+    });
   }
 
+  void close_early(const Cue& cue) {
+    if (cue.number < 8) close();
+  }
   void close() {
     channel_.close();
     model_.close();
@@ -71,8 +71,6 @@ class Desk {
   }
 
  private:
-  using Side = models::ThreadChannelModel::Side;
-
   void complain(const models::Complaint& complaint) {
     if (!complaint.empty()) world_.fail(sim::Verdict::Safety, complaint);
   }
@@ -90,28 +88,15 @@ class Desk {
       complain(model_.received(number, tag));
     });
   }
-  void try_send() {
-    const int tag = next_tag_++;
-    call(Side::Sender, [&](std::size_t number) {
-      const bool taken = channel_.try_send(tag);
-      complain(taken ? model_.sent(number, tag) : model_.not_at_once(number));
-    });
-  }
-  void try_receive() {
-    call(Side::Receiver, [&](std::size_t number) {
-      const std::optional<int> tag = channel_.try_recv();
-      complain(tag ? model_.received(number, *tag) : model_.not_at_once(number));
-    });
-  }
 
-  template <class Operation>
-  void call(Side side, Operation operation) {
+  template <class Use>
+  void call(Side side, Use use) {
     const std::size_t number = model_.called(side, [this](std::size_t other) {
       return callers_.at(other)->waker().status == WakerStatus::Waiting;
     });
     const Caller caller(*this, number);
     try {
-      operation(number);
+      use(number);
     } catch (const ThreadChannelError&) {
       complain(model_.turned_away(number));
       throw;
@@ -151,14 +136,17 @@ class Desk {
 
 class ThreadChannels final : public Subject {
  public:
-  explicit ThreadChannels(Stage& on) : Subject(on), desk_(std::make_shared<Desk>(on)) {}
-
-  void perform(std::size_t actor, const Step& step) override {
-    if ((actor + stage.script().shape[1]) % 3 == 0) {
-      return desk_->use(step, stage.patience(step.number));
-    }
-    elsewhere([desk = desk_, step] { use_in_thread(desk, step); });
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {12, "send", does<&ThreadChannels::somewhere<&Desk::send_some>>},
+        {12, "receive", does<&ThreadChannels::somewhere<&Desk::receive_some>>},
+        {3, "try to send", does<&ThreadChannels::somewhere<&Desk::try_send>>},
+        {3, "try to receive", does<&ThreadChannels::somewhere<&Desk::try_receive>>},
+        {1, "close", does<&ThreadChannels::somewhere<&Desk::close_early>>},
+    });
   }
+
+  explicit ThreadChannels(Stage& on) : Subject(on), desk_(std::make_shared<Desk>(on)) {}
 
   void at_rest() override { desk_->at_rest(); }
   void let_go() override { desk_->close(); }
@@ -168,19 +156,32 @@ class ThreadChannels final : public Subject {
   }
 
  private:
-  // Tokens belong to the main thread.
-  static void use_in_thread(const std::shared_ptr<Desk>& desk, const Step& step) {
-    WaitOptions options;
-    if (step.number % 8 >= 5) options.timeout = std::chrono::microseconds(step.number);
-    if (step.number % 3 == 0) {
-      spawn("companion", [desk, step] {
-        try {
-          desk->use(step, {});
-        } catch (const Cancellation&) {  // When a failure of the other one ends the thread.
-        }
-      });
+  /// Here, or in a thread and perhaps in a companion there; tokens belong to the main thread.
+  template <auto use>
+  void somewhere(const Cue& cue) {
+    if ((cue.actor + stage.script().shape[1]) % 3 == 0) return call<use>(*desk_, cue);
+    const Cue patient{cue.actor, cue.number, {}};
+    Cue there = patient;
+    if (cue.number % 8 >= 5) there.patience.timeout = std::chrono::microseconds(cue.number);
+    elsewhere([desk = desk_, patient, there] {
+      if (there.number % 3 == 0) {
+        spawn("companion", [desk, patient] {
+          try {
+            call<use>(*desk, patient);
+          } catch (const Cancellation&) {  // When a failure of the other one ends the thread.
+          }
+        });
+      }
+      call<use>(*desk, there);
+    });
+  }
+
+  template <auto use>
+  static void call(Desk& desk, const Cue& cue) {
+    try {
+      (desk.*use)(cue);
+    } catch (const ThreadChannelError&) {
     }
-    desk->use(step, options);
   }
 
   std::shared_ptr<Desk> desk_;
@@ -193,6 +194,6 @@ constinit const Law kThreadChannels = {
     "thread_channels",
     "what a channel between threads accepts arrives once and in order, and nobody is passed over",
     {"G-03", "TC-01", "TC-02", "TC-03", "TC-04"},
-    &scripts_over<thread_channels::ThreadChannels, thread_channels::kOperations>};
+    &scripts_over<thread_channels::ThreadChannels>};
 
 }  // namespace fermata::properties

@@ -16,6 +16,7 @@
 #include "fermata/runtime.hpp"
 #include "properties/models/thread_pool_model.hpp"
 #include "properties/scripts/law.hpp"
+#include "properties/subjects/listed.hpp"
 
 namespace fermata::properties {
 namespace {
@@ -23,29 +24,6 @@ namespace thread_pools {
 
 using std::chrono::microseconds;
 using Model = models::ThreadPoolModel;
-
-enum Operations : std::uint8_t {
-  kSubmit,
-  kAwait,
-  kWithdraw,
-  kForget,
-  kMap,
-  kReload,
-  kLook,
-  kJoin,
-  kClose,
-  kCancel,
-};
-constexpr std::array kOperations = {14 * "submit"_op,
-                                    8 * "await"_op,
-                                    3 * "cancel a future"_op,
-                                    2 * "forget a future"_op,
-                                    2 * "map"_op,
-                                    2 * "reload"_op,
-                                    2 * "look"_op,
-                                    1 * "join"_op,
-                                    1 * "close"_op,
-                                    1 * "cancel the pool"_op};
 
 /// Which worker a thread is.
 const ContextKey<std::size_t> kWorker("worker");
@@ -120,6 +98,21 @@ class Floor {
 
 class ThreadPools final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {14, "submit", does<&ThreadPools::submit_one>},
+        {8, "await", does<&ThreadPools::take>},
+        {3, "cancel a future", does<&ThreadPools::withdraw>},
+        {2, "forget a future", does<&ThreadPools::forget>},
+        {2, "map", does<&ThreadPools::map_some>},
+        {2, "reload", does<&ThreadPools::reload>},
+        {2, "look", does<&ThreadPools::only_look>},
+        {1, "join", does<&ThreadPools::join>},
+        {1, "close", does<&ThreadPools::close_early>},
+        {1, "cancel the pool", does<&ThreadPools::cancel_early>},
+    });
+  }
+
   explicit ThreadPools(Stage& on)
       : Subject(on),
         mode_(on.script().shape[2] % 2 == 0 ? ThreadPoolMode::Sync : ThreadPoolMode::Coroutine),
@@ -130,43 +123,18 @@ class ThreadPools final : public Subject {
                .mode = mode_,
                .concurrency = 1u + on.script().shape[2] / 2u}) {}
 
-  void perform(std::size_t actor, const Step& step) override {
-    const unsigned number = static_cast<unsigned>(actor) + step.number;
+  void perform(const Operation& operation, const Cue& cue) override {
     look();
-    switch (operation_of(step)) {
-      case kSubmit:
-        return refusable([&] { submit(number * 7 % 32); });
-      case kMap:
-        return refusable([&] { map(number); });
-      case kReload:
-        return refusable([&] { reload(); });
-      case kJoin:
-        return join();
-      case kClose:
-        return step.number < 8 ? close() : void();
-      case kCancel:
-        return step.number < 8 ? cancel() : void();
-      default:
-        break;
-    }
+    Subject::perform(operation, cue);
+  }
+
+  /// A future, and its place, if there is any.
+  template <class Use>
+  void choose(const Cue& cue, Use use) {
     if (orders_.empty()) return;
-    const std::size_t index = number % orders_.size();
+    const std::size_t index = number_of(cue) % orders_.size();
     const Order order = orders_[index];
-    switch (operation_of(step)) {
-      case kAwait:
-        return take(order, stage.patience(step.number));
-      case kWithdraw:
-        order.task->unwanted = true;
-        order.future.cancel();
-        order.task->withdrawn = !order.task->begun;
-        return;
-      case kForget:
-        order.task->unwanted = true;
-        orders_.erase(orders_.begin() + static_cast<std::ptrdiff_t>(index));
-        return;
-      default:
-        return;
-    }
+    use(order, index);
   }
 
   void at_rest() override {
@@ -208,6 +176,7 @@ class ThreadPools final : public Subject {
     return {c.submitted, c.pending,  c.running,           c.completed,
             c.cancelled, c.rejected, pool_.worker_count()};
   }
+  void only_look() {}  // As each operation does.
   void look() {
     stage.complain(floor_->model.figures_are_sound(figures()));
     const bool may_have_failed = floor_->fails() || floor_->model.has_lost_workers();
@@ -232,6 +201,13 @@ class ThreadPools final : public Subject {
     }
   }
 
+  [[nodiscard]] static unsigned number_of(const Cue& cue) {
+    return static_cast<unsigned>(cue.actor) + cue.number;
+  }
+
+  void submit_one(const Cue& cue) {
+    refusable([&] { submit(number_of(cue) * 7 % 32); });
+  }
   void submit(unsigned effort) {
     const auto task = floor_->make(effort);
     const auto future = pool_.submit([floor = floor_, task] { return floor->work(*task); });
@@ -242,9 +218,18 @@ class ThreadPools final : public Subject {
     orders_.push_back({future, task});
   }
 
-  void take(const Order& order, const WaitOptions& options) {
+  void withdraw(const Cue&, const Order& order, std::size_t) {
+    order.task->unwanted = true;
+    order.future.cancel();
+    order.task->withdrawn = !order.task->begun;
+  }
+  void forget(const Cue&, const Order& order, std::size_t index) {
+    order.task->unwanted = true;
+    orders_.erase(orders_.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+  void take(const Cue& cue, const Order& order, std::size_t) {
     try {
-      const std::size_t number = await(order.future, options);
+      const std::size_t number = await(order.future, cue.patience);
       stage.complain(floor_->model.settled(*order.task, number, false));
     } catch (const PlannedError& error) {
       if (order.task->begun || !floor_->fails()) {
@@ -271,6 +256,9 @@ class ThreadPools final : public Subject {
     }
   }
 
+  void map_some(const Cue& cue) {
+    refusable([&] { map(number_of(cue)); });
+  }
   void map(unsigned number) {
     std::vector<std::shared_ptr<Floor::Task>> tasks;
     for (unsigned i = 0; i < 1 + number % 4; ++i) tasks.push_back(floor_->make(number * 3 + i));
@@ -304,25 +292,28 @@ class ThreadPools final : public Subject {
   }
 
   void reload() {
-    const std::size_t before = floor_->model.workers_begun();
-    pool_.reload();
-    if (!pool_.is_closed()) floor_->model.reloaded(before);
+    refusable([&] {
+      const std::size_t before = floor_->model.workers_begun();
+      pool_.reload();
+      if (!pool_.is_closed()) floor_->model.reloaded(before);
+    });
   }
 
   void join() {
-    struct Inside {
-      std::size_t& count;
-      ~Inside() { --count; }
-    } const inside{++joining_};
+    const Counted counted(joining_);
     pool_.join();
     if (pool_.worker_count() > 0) stage.complain("TP-05 (TIME): joined, and a thread is left");
   }
 
+  void close_early(const Cue& cue) {
+    if (cue.number < 8) close();
+  }
   void close() {
     pool_.close();
     closed_ = true;
   }
-  void cancel() {
+  void cancel_early(const Cue& cue) {
+    if (cue.number >= 8) return;
     closed_ = true;
     cancelled_ = true;
     for (const auto& task : floor_->tasks()) task->unwanted = true;
@@ -347,6 +338,6 @@ constinit const Law kThreadPools = {
     "thread_pools",
     "an accepted task runs once or is told why not, on threads that are there, and no more at once",
     {"TP-01", "TP-02", "TP-03", "TP-04", "TP-05", "TP-06", "TP-07", "TP-08"},
-    &scripts_over<thread_pools::ThreadPools, thread_pools::kOperations>};
+    &scripts_over<thread_pools::ThreadPools>};
 
 }  // namespace fermata::properties

@@ -21,11 +21,6 @@ namespace threads {
 using std::chrono::microseconds;
 using Life = models::ThreadModel;
 
-enum Operations : std::uint8_t { kStart, kAwait, kCancel, kFinally, kLook, kForget };
-constexpr std::array kOperations = {
-    10 * "start a thread"_op, 10 * "await"_op, 4 * "cancel a thread"_op,
-    3 * "add a handler"_op,   2 * "look"_op,   2 * "forget"_op};
-
 constexpr std::array<Life::Plan, 8> kPlans = {
     Life::Plan::Return, Life::Plan::Return, Life::Plan::Return,   Life::Plan::Throw,
     Life::Plan::Refuse, Life::Plan::Exit,   Life::Plan::ShutDown, Life::Plan::Sleep};
@@ -146,39 +141,26 @@ class Census {
 
 class Threads final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {10, "start a thread", does<&Threads::start>},
+        {10, "await", does<&Threads::await_end>},
+        {4, "cancel a thread", does<&Threads::cancel_one>},
+        {3, "add a handler", does<&Threads::add_handler>},
+        {2, "look", does<&Threads::look_at_one>},
+        {2, "forget", does<&Threads::forget>},
+    });
+  }
+
   explicit Threads(Stage& on) : Subject(on), census_(std::make_shared<Census>(on.world())) {}
 
-  void perform(std::size_t actor, const Step& step) override {
-    const std::size_t number = actor + step.number;
-    if (operation_of(step) == kStart) {
-      if (ending_) return;
-      const Life::Plan plan = kPlans[step.number % kPlans.size()];
-      return handles_.push_back(
-          Census::start(census_, plan, static_cast<unsigned>(number * step.number % 64)));
-    }
+  /// A handle, and its place, if there is any.
+  template <class Use>
+  void choose(const Cue& cue, Use use) {
     if (handles_.empty()) return;
-    const std::size_t index = number % handles_.size();
+    const std::size_t index = (cue.actor + cue.number) % handles_.size();
     const Census::Handle handle = handles_[index];
-    switch (operation_of(step)) {
-      case kAwait:
-        return await_end(handle, stage.patience(step.number));
-      case kCancel:
-        return cancel(handle);
-      case kFinally:
-        ++handle.life->handlers;
-        return handle.thread.finally([census = census_, handle] {
-          ++handle.life->handlers_run;
-          if (!handle.thread.is_completed()) {
-            census->complain("THR-05 (TIME): a handler runs before its thread has ended");
-          }
-        });
-      case kLook:
-        return look(handle);
-      case kForget:
-        if (handle.life->may_stay()) return;
-        handles_.erase(handles_.begin() + static_cast<std::ptrdiff_t>(index));
-        return;
-    }
+    use(handle, index);
   }
 
   void at_rest() override {
@@ -212,14 +194,37 @@ class Threads final : public Subject {
   }
 
  private:
+  void start(const Cue& cue) {
+    if (ending_) return;
+    const Life::Plan plan = kPlans[cue.number % kPlans.size()];
+    const std::size_t number = (cue.actor + cue.number) * cue.number % 64;
+    handles_.push_back(Census::start(census_, plan, static_cast<unsigned>(number)));
+  }
+
+  void cancel_one(const Cue&, const Census::Handle& handle, std::size_t) { cancel(handle); }
+  void look_at_one(const Cue&, const Census::Handle& handle, std::size_t) { look(handle); }
+  void add_handler(const Cue&, const Census::Handle& handle, std::size_t) {
+    ++handle.life->handlers;
+    handle.thread.finally([census = census_, handle] {
+      ++handle.life->handlers_run;
+      if (!handle.thread.is_completed()) {
+        census->complain("THR-05 (TIME): a handler runs before its thread has ended");
+      }
+    });
+  }
+  void forget(const Cue&, const Census::Handle& handle, std::size_t index) {
+    if (handle.life->may_stay()) return;
+    handles_.erase(handles_.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+
   static void cancel(const Census::Handle& handle) {
     handle.thread.cancel();
     handle.life->cancelled();
   }
 
-  void await_end(const Census::Handle& handle, const WaitOptions& options) {
+  void await_end(const Cue& cue, const Census::Handle& handle, std::size_t) {
     try {
-      await(handle.thread, options);
+      await(handle.thread, cue.patience);
     } catch (...) {
       if (!handle.thread.is_completed() || handle.thread.error() == nullptr) throw;
       if (std::current_exception() != handle.thread.error()) throw;
@@ -278,6 +283,6 @@ constinit const Law kThreads = {
     "threads",
     "a thread ends once, with all that belongs to it, and everybody is told how",
     {"THR-05", "THR-06", "THR-07"},
-    &scripts_over<threads::Threads, threads::kOperations>};
+    &scripts_over<threads::Threads>};
 
 }  // namespace fermata::properties

@@ -12,14 +12,11 @@
 #include "fermata/runtime.hpp"
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/elsewhere.hpp"
+#include "properties/subjects/listed.hpp"
 
 namespace fermata::properties {
 namespace {
 namespace triggers {
-
-enum Operations : std::uint8_t { kPut, kPutElsewhere, kCollect, kReplace };
-constexpr std::array kOperations = {3 * "put"_op, 10 * "put from a thread"_op, 10 * "collect"_op,
-                                    1 * "replace the trigger"_op};
 
 /// What the threads share.
 struct Box {
@@ -39,28 +36,17 @@ struct Box {
 
 class Triggers final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {3, "put", does<&Triggers::put>},
+        {10, "put from a thread", does<&Triggers::put_elsewhere>},
+        {10, "collect", does<&Triggers::collect>},
+        {1, "replace the trigger", does<&Triggers::replace>},
+    });
+  }
+
   explicit Triggers(Stage& on) : Subject(on) { make(); }
   ~Triggers() override { take_away(); }
-
-  void perform(std::size_t, const Step& step) override {
-    switch (operation_of(step)) {
-      case kPut:
-        return box_->put();
-      case kPutElsewhere:
-        return elsewhere([box = box_, times = 1 + step.number % 4] {
-          for (int i = 0; i < times; ++i) {
-            box->put();
-            if (i % 2 == 1) delay(std::chrono::microseconds(times));
-          }
-        });
-      case kCollect:
-        return collect(stage.patience(step.number));
-      case kReplace:
-        if (collectors_ > 0) return;
-        take_away();
-        return make();
-    }
-  }
 
   void at_rest() override {
     if (told_ != box_->fires) stage.complain("THR-03 (WAKE): a fire was never told");
@@ -98,18 +84,30 @@ class Triggers final : public Subject {
     trigger_.reset();
   }
 
+  void put() { box_->put(); }
+  void put_elsewhere(const Cue& cue) {
+    elsewhere([box = box_, times = 1 + cue.number % 4] {
+      for (int i = 0; i < times; ++i) {
+        box->put();
+        if (i % 2 == 1) delay(std::chrono::microseconds(times));
+      }
+    });
+  }
+  void replace() {
+    if (collectors_ > 0) return;
+    take_away();
+    make();
+  }
+
   void told() {
     if (told_ == box_->fires) stage.complain("THR-03 (ONCE): a trigger tells what nobody fired");
     told_ = box_->fires;
   }
 
-  void collect(const WaitOptions& options) {
+  void collect(const Cue& cue) {
     if (ending_) return;
-    struct Inside {
-      std::size_t& count;
-      ~Inside() { --count; }
-    } const inside{++collectors_};
-    trigger_->wait(options);
+    const Counted counted(collectors_);
+    trigger_->wait(cue.patience);
     const auto held = lock_among_threads(box_->mutex);
     box_->things = 0;
   }
@@ -128,6 +126,6 @@ class Triggers final : public Subject {
 constinit const Law kTriggers = {"triggers",
                                  "whoever looks when a trigger tells misses nothing that was put",
                                  {"THR-03", "THR-04"},
-                                 &scripts_over<triggers::Triggers, triggers::kOperations>};
+                                 &scripts_over<triggers::Triggers>};
 
 }  // namespace fermata::properties

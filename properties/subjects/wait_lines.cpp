@@ -12,17 +12,17 @@ namespace fermata::properties {
 namespace {
 namespace wait_lines {
 
-enum Operations : std::uint8_t { kTake, kGive };
-constexpr std::array kOperations = {8 * "take a turn"_op, 8 * "give a turn"_op};
-
 class WaitLines final : public Subject {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {8, "take a turn", does<&WaitLines::take>},
+        {8, "give a turn", does<&WaitLines::give>},
+    });
+  }
+
   explicit WaitLines(Stage& on)
       : Subject(on), event_(Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), false))) {}
-
-  void perform(std::size_t actor, const Step& step) override {
-    operation_of(step) == kTake ? take(actor, stage.patience(step.number)) : give();
-  }
 
   void at_rest() override { check_counts(); }
 
@@ -36,22 +36,23 @@ class WaitLines final : public Subject {
   }
 
  private:
-  void take(std::size_t actor, const WaitOptions& options) {
+  void take(const Cue& cue) {
     if (spare_ > 0) {
       --spare_;
       return model_.served_at_once();
     }
-    model_.arrived(actor);
+    model_.arrived(cue.actor);
     detail::Waiter me(line_);
     try {
-      me.park(*event_, options, SourcePlace::current());
+      me.park(*event_, cue.patience, SourcePlace::current());
     } catch (...) {
-      model_.left(actor);
+      model_.left(cue.actor);
       if (me.leave()) grant();
       throw;
     }
     me.leave();
-    stage.complain(model_.served(actor, [this](std::size_t other) { return stage.parked(other); }));
+    stage.complain(
+        model_.served(cue.actor, [this](std::size_t other) { return stage.parked(other); }));
   }
 
   void give() {
@@ -83,6 +84,6 @@ constinit const Law kWaitLines = {
     "wait_lines",
     "turns are taken in the order of arrival, and none is lost with a waiter that leaves",
     {"CORE-GL-07", "CORE-GL-08", "CORE-WK-13"},
-    &scripts_over<wait_lines::WaitLines, wait_lines::kOperations>};
+    &scripts_over<wait_lines::WaitLines>};
 
 }  // namespace fermata::properties

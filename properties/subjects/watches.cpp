@@ -30,20 +30,6 @@ using models::WatchModel;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-enum Operations : std::uint8_t {
-  kWrite,
-  kMakeDirectory,
-  kRemove,
-  kRename,
-  kNext,
-  kDrain,
-  kOpen,
-  kClose,
-};
-constexpr std::array kOperations = {
-    10 * "write"_op, 5 * "make a directory"_op, 4 * "remove"_op, 5 * "rename"_op,
-    8 * "next"_op,   3 * "take all"_op,         2 * "open"_op,   1 * "close"_op};
-
 constexpr std::size_t kMost = 4;  // Watches.
 constexpr const char* kSingleFile = "/s/one.conf";
 /// Longer than anything that has begun goes on.
@@ -66,6 +52,19 @@ struct Watch {
 
 class Watches final : public Subject, private Hand::Witness {
  public:
+  static constexpr auto operations() {
+    return std::to_array<Operation>({
+        {10, "write", does<&Watches::change, Hand::kWrite>},
+        {5, "make a directory", does<&Watches::change, Hand::kMakeDirectory>},
+        {4, "remove", does<&Watches::change, Hand::kRemove>},
+        {5, "rename", does<&Watches::change, Hand::kRename>},
+        {8, "next", does<&Watches::take_next>},
+        {3, "take all", does<&Watches::take_what_is_there>},
+        {2, "open", does<&Watches::open_another>},
+        {1, "close", does<&Watches::close_one>},
+    });
+  }
+
   explicit Watches(Stage& on) : Subject(on), hand_(*this) {
     idle_activity_ = current_runtime().active_event_count();
     for (const char* path : {"/w", "/w/a", "/w/a/b", "/x", "/s"}) hand_.make_directory(path);
@@ -74,37 +73,16 @@ class Watches final : public Subject, private Hand::Witness {
     for (std::size_t i = 0; i < count; ++i) open(on.script().shape[1 + i] + i * 5, {});
   }
 
-  void perform(std::size_t actor, const Step& step) override {
-    if (ending_) return;
-    const WaitOptions options = stage.patience(step.number);
-    const std::size_t a = actor * 5 + step.number;
-    switch (operation_of(step)) {
-      case kWrite:
-      case kMakeDirectory:
-      case kRemove:
-      case kRename:
-        hand_.begin({static_cast<Hand::What>(operation_of(step)), a, jobs_++});
-        return delay(milliseconds(step.number % 4));
-      case kOpen:
-        return watches_.size() < kMost ? open(a + jobs_++, options) : void();
-      default:
-        break;
-    }
+  void perform(const Operation& operation, const Cue& cue) override {
+    if (!ending_) Subject::perform(operation, cue);
+  }
+
+  /// A watch, if there is any.
+  template <class Use>
+  void choose(const Cue& cue, Use use) {
     if (watches_.empty()) return;
-    const std::shared_ptr<Watch> watch = watches_[a % watches_.size()];
-    switch (operation_of(step)) {
-      case kNext:
-        next(actor, *watch, options);
-        return;
-      case kDrain:
-        while (next(actor, *watch, {.timeout = Duration::zero()})) {
-        }
-        return;
-      case kClose:
-        return step.number % 4 == 0 ? close(*watch) : void();
-      default:
-        return;
-    }
+    const std::shared_ptr<Watch> watch = watches_[number_of(cue) % watches_.size()];
+    use(*watch);
   }
 
   void at_rest() override {
@@ -146,7 +124,18 @@ class Watches final : public Subject, private Hand::Witness {
   }
 
  private:
+  [[nodiscard]] static std::size_t number_of(const Cue& cue) { return cue.actor * 5 + cue.number; }
+
+  void change(const Cue& cue, Hand::What what) {
+    hand_.begin({what, number_of(cue), jobs_++});
+    delay(milliseconds(cue.number % 4));
+  }
+
   // --- opening and closing ---
+
+  void open_another(const Cue& cue) {
+    if (watches_.size() < kMost) open(number_of(cue) + jobs_++, cue.patience);
+  }
 
   void open(std::size_t number, const WaitOptions& options) {
     constexpr std::array<const char*, 6> kRoots = {"/w", "/w", "/x", "/w/a", "/w", kSingleFile};
@@ -191,6 +180,9 @@ class Watches final : public Subject, private Hand::Witness {
 
   void forget(const std::shared_ptr<Watch>& watch) { std::erase(watches_, watch); }
 
+  void close_one(const Cue& cue, Watch& watch) {
+    if (cue.number % 4 == 0) close(watch);
+  }
   void close(Watch& watch) {
     if (!watch.watcher) return;
     watch.watcher->close();
@@ -201,6 +193,12 @@ class Watches final : public Subject, private Hand::Witness {
   }
 
   // --- taking ---
+
+  void take_next(const Cue& cue, Watch& watch) { next(cue.actor, watch, cue.patience); }
+  void take_what_is_there(const Cue& cue, Watch& watch) {
+    while (next(cue.actor, watch, {.timeout = Duration::zero()})) {
+    }
+  }
 
   /// Whether there was an event.
   bool next(std::size_t actor, Watch& watch, const WaitOptions& options) {
@@ -351,6 +349,6 @@ constinit const Law kWatches = {
     "watches",
     "what changes in a watched place is told, or a rescan asked for, and nothing else is",
     {"G-05", "FS-01", "FS-02", "FS-03", "FS-04", "FS-05", "FS-06"},
-    &scripts_over<watches::Watches, watches::kOperations>};
+    &scripts_over<watches::Watches>};
 
 }  // namespace fermata::properties

@@ -30,7 +30,7 @@ constexpr std::uint8_t kDrop = 7;
 void play(sim::World& world, std::uint8_t connections,
           std::initializer_list<std::vector<Step>> actors) {
   const Script script{{static_cast<std::uint8_t>(connections - 1), 0, 3, 0}, actors};
-  properties::play(script, &make_databases, world);
+  properties::play(script, database_subject(), world);
 }
 
 void transaction_left_by_sql(sim::World& world) {
