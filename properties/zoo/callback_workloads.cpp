@@ -13,7 +13,7 @@ namespace fermata::properties::zoo {
 namespace {
 
 // Three wait for one promise; somebody keeps it.
-void broadcast(sim::World& world) {
+FERMATA_WORKLOAD(broadcast, "Z-CB-01", 1, "WAKE", "DL-", "CORE-CB-01") {
   const auto promise = make_event(true);
   std::vector<Coroutine<>> waiters;
   for (const char* name : {"first", "second", "third"}) {
@@ -29,7 +29,7 @@ void broadcast(sim::World& world) {
 
 // A listener closes the stream at the last byte; another coroutine, there before it, waits for the
 // end of the stream.
-void close_inside_callback(sim::World& world) {
+FERMATA_WORKLOAD(close_inside_callback, "Z-CB-03", 2, "WAKE", "ERR", "CORE-CB-10") {
   const auto stream = make_event(false);
   std::vector<Coroutine<>> waiters;
   const auto writer = spawn("writer", [&] {
@@ -48,7 +48,7 @@ void close_inside_callback(sim::World& world) {
 }
 
 // The first subscriber throws; two more wait for the same promise.
-void throwing_subscriber(sim::World& world) {
+FERMATA_WORKLOAD(throwing_subscriber, "Z-CB-04", 1, "WAKE", "ERR", "CORE-CB-09") {
   const auto promise = make_event(true);
   const Subscription thrower =
       subscribe(*promise, [](Event&, const Outcome&) { throw PlannedError(1); });
@@ -80,7 +80,7 @@ class Counted final : public Callback {
 };
 
 // Two futures, each with a listener that its maker holds on to; both are completed.
-void listener_kept(sim::World& world) {
+FERMATA_WORKLOAD(listener_kept, "Z-CB-05", 1, "REF", "UAF", "CORE-CB-06") {
   Promise<int> promises[2];
   Counted listeners[2];
   for (int i = 0; i < 2; ++i) {
@@ -115,7 +115,7 @@ class FailingRequest final : public fermata::Task {
 
 // A request fails to which two listen. Its owner, there first, lets it go as soon as it hears of
 // that; the other one has to hear of the error all the same.
-void error_outlives_its_owner(sim::World& world) {
+FERMATA_WORKLOAD(error_outlives_its_owner, "Z-CB-06", 2, "UAF", "ERR", "CORE-CB-01") {
   auto request = Ref<FailingRequest>::adopt(*new FailingRequest);
   const Subscription owner = subscribe(*request, [&](Event&, const Outcome&) { request.reset(); });
   request->start();
@@ -135,7 +135,7 @@ void error_outlives_its_owner(sim::World& world) {
 }
 
 // A transfer listens to a stream that lives longer. It must not be told of what comes after it.
-void listener_leaves_first(sim::World& world) {
+FERMATA_WORKLOAD(listener_leaves_first, "Z-CB-07", 2, "UAF", "REF", "EVT-04") {
   Promise<> stream;
   const auto closer = spawn("closer", [&] { stream.complete(); });
   const auto transfer = spawn("transfer", [&] {
@@ -154,16 +154,5 @@ void listener_leaves_first(sim::World& world) {
 }
 
 }  // namespace
-
-std::vector<Workload> callback_workloads() {
-  return {
-      {"Z-CB-01", 1, {"WAKE", "DL-", "CORE-CB-01"}, &broadcast},
-      {"Z-CB-03", 2, {"WAKE", "ERR", "CORE-CB-10"}, &close_inside_callback},
-      {"Z-CB-04", 1, {"WAKE", "ERR", "CORE-CB-09"}, &throwing_subscriber},
-      {"Z-CB-05", 1, {"REF", "UAF", "CORE-CB-06"}, &listener_kept},
-      {"Z-CB-06", 2, {"UAF", "ERR", "CORE-CB-01"}, &error_outlives_its_owner},
-      {"Z-CB-07", 2, {"UAF", "REF", "EVT-04"}, &listener_leaves_first},
-  };
-}
 
 }  // namespace fermata::properties::zoo

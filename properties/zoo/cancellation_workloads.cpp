@@ -26,7 +26,7 @@ bool is_cancelled(Action action) {
 }
 
 // A wait with a timeout; what it waits for ends, and then it is cancelled, before it runs.
-void cancelled_as_it_ends(sim::World& world) {
+FERMATA_WORKLOAD(cancelled_as_it_ends, "Z-CN-01", 2, "CANC", "SHUT", "CORE-CN-11") {
   const auto promise = make_event(true);
   bool asked = false;
   bool told = false;
@@ -51,7 +51,7 @@ void cancelled_as_it_ends(sim::World& world) {
 }
 
 // Two wait for the same promise, one of them with a token, which fires.
-void token_fires(sim::World& world) {
+FERMATA_WORKLOAD(token_fires, "Z-CN-06", 1, "CANC", "CORE-AW-07") {
   const auto promise = make_event(true);
   const auto token = make_event(true);
   bool blamed = false;
@@ -83,7 +83,7 @@ void token_fires(sim::World& world) {
 }
 
 // A shield within a shield; cancellations come while it is up.
-void shield_in_a_shield(sim::World& world) {
+FERMATA_WORKLOAD(shield_in_a_shield, "Z-CN-08", 2, "CANC", "REF", "CORE-CO-06") {
   Coroutine<> worker;
   bool up = false;
   bool asked = false;
@@ -117,13 +117,5 @@ void shield_in_a_shield(sim::World& world) {
 }
 
 }  // namespace
-
-std::vector<Workload> cancellation_workloads() {
-  return {
-      {"Z-CN-01", 2, {"CANC", "SHUT", "CORE-CN-11"}, &cancelled_as_it_ends},
-      {"Z-CN-06", 1, {"CANC", "CORE-AW-07"}, &token_fires},
-      {"Z-CN-08", 2, {"CANC", "REF", "CORE-CO-06"}, &shield_in_a_shield},
-  };
-}
 
 }  // namespace fermata::properties::zoo

@@ -131,7 +131,7 @@ class Counter {
 };
 
 // The promised receiver is cancelled before it runs.
-void cancelled_receiver(sim::World& world) {
+FERMATA_WORKLOAD(cancelled_receiver, "Z-CH-01", 2, "VAL", "WAKE", "DL+", "CHAN-09", "CHAN-08") {
   Counter counter(world, 1);
   const Coroutine<> first = counter.receiver("first");
   counter.receiver("second");
@@ -141,7 +141,7 @@ void cancelled_receiver(sim::World& world) {
 }
 
 // The promised sender is cancelled before it runs.
-void cancelled_sender(sim::World& world) {
+FERMATA_WORKLOAD(cancelled_sender, "Z-CH-02", 2, "WAKE", "DL+", "CHAN-09", "CHAN-08") {
   Counter counter(world, 1);
   counter.channel.send(0);
   counter.note_sent(0);
@@ -153,7 +153,7 @@ void cancelled_sender(sim::World& world) {
 }
 
 // A newcomer calls between the promise and its receiver.
-void newcomer(sim::World& world) {
+FERMATA_WORKLOAD(newcomer, "Z-CH-03", 1, "FIFO", "FAIR", "CHAN-07") {
   Counter counter(world, 1);
   counter.receiver("first");
   counter.sender("sender", 1);
@@ -162,7 +162,7 @@ void newcomer(sim::World& world) {
 }
 
 // A rendezvous whose sender gives up before anybody came.
-void abandoned_rendezvous(sim::World& world) {
+FERMATA_WORKLOAD(abandoned_rendezvous, "Z-CH-04", 1, "VAL", "CHAN-11") {
   Counter counter(world, 0);
   const Coroutine<> sender = counter.sender("sender", 1);
   counter.canceller("canceller", sender, 1);
@@ -171,7 +171,7 @@ void abandoned_rendezvous(sim::World& world) {
 }
 
 // A rendezvous is over, and the channel closes before its sender runs.
-void closed_after_the_rendezvous(sim::World& world) {
+FERMATA_WORKLOAD(closed_after_the_rendezvous, "Z-CH-06", 2, "VAL", "ERR", "CHAN-01") {
   Counter counter(world, 0);
   counter.sender("sender", 1);
   counter.closer("closer");
@@ -180,7 +180,7 @@ void closed_after_the_rendezvous(sim::World& world) {
 }
 
 // The channel closes before anybody came for the rendezvous.
-void closed_before_the_rendezvous(sim::World& world) {
+FERMATA_WORKLOAD(closed_before_the_rendezvous, "Z-CH-07", 2, "VAL", "CHAN-14", "CHAN-01") {
   Counter counter(world, 0);
   counter.sender("sender", 1);
   counter.receiver("receiver");
@@ -189,7 +189,7 @@ void closed_before_the_rendezvous(sim::World& world) {
 }
 
 // Four wait, the first is cancelled, three are served.
-void order_after_a_cancellation(sim::World& world) {
+FERMATA_WORKLOAD(order_after_a_cancellation, "Z-CH-08", 2, "FIFO") {
   Counter counter(world, 3);
   const Coroutine<> first = counter.receiver("first");
   const auto producer = spawn("producer", [&] {
@@ -206,7 +206,7 @@ void order_after_a_cancellation(sim::World& world) {
 }
 
 // A future that nobody wants any more.
-void dropped_future(sim::World& world) {
+FERMATA_WORKLOAD(dropped_future, "Z-CH-09", 1, "UAF", "VAL", "CHAN-17") {
   Counter counter(world, 0);
   const auto loser = spawn("loser", [&] {
     Future<int> future = counter.channel.recv_async();
@@ -224,7 +224,7 @@ void dropped_future(sim::World& world) {
 }
 
 // One send that does not wait, to a receiver that does.
-void send_without_waiting(sim::World& world) {
+FERMATA_WORKLOAD(send_without_waiting, "Z-CH-11", 1, "WAKE", "CHAN-08") {
   Counter counter(world, 1);
   counter.receiver("receiver");
   const auto sender = spawn("sender", [&] {
@@ -235,7 +235,7 @@ void send_without_waiting(sim::World& world) {
 }
 
 // More can run than the ready queue has had room for, with its head in the middle.
-void burst(sim::World& world) {
+FERMATA_WORKLOAD(burst, "Z-CH-12", 1, "FIFO", "VAL", "ONCE", "CORE-SC-02") {
   std::vector<Coroutine<>> crowd;
   for (int round = 0; round < 4; ++round) {
     for (int i = 0; i < 11; ++i) crowd.push_back(spawn([] { suspend(); }));
@@ -257,20 +257,5 @@ void burst(sim::World& world) {
 }
 
 }  // namespace
-
-std::vector<Workload> channel_workloads() {
-  return {
-      {"Z-CH-01", 2, {"VAL", "WAKE", "DL+", "CHAN-09", "CHAN-08"}, &cancelled_receiver},
-      {"Z-CH-02", 2, {"WAKE", "DL+", "CHAN-09", "CHAN-08"}, &cancelled_sender},
-      {"Z-CH-03", 1, {"FIFO", "FAIR", "CHAN-07"}, &newcomer},
-      {"Z-CH-04", 1, {"VAL", "CHAN-11"}, &abandoned_rendezvous},
-      {"Z-CH-06", 2, {"VAL", "ERR", "CHAN-01"}, &closed_after_the_rendezvous},
-      {"Z-CH-07", 2, {"VAL", "CHAN-14", "CHAN-01"}, &closed_before_the_rendezvous},
-      {"Z-CH-08", 2, {"FIFO"}, &order_after_a_cancellation},
-      {"Z-CH-09", 1, {"UAF", "VAL", "CHAN-17"}, &dropped_future},
-      {"Z-CH-11", 1, {"WAKE", "CHAN-08"}, &send_without_waiting},
-      {"Z-CH-12", 1, {"FIFO", "VAL", "ONCE", "CORE-SC-02"}, &burst},
-  };
-}
 
 }  // namespace fermata::properties::zoo

@@ -33,37 +33,28 @@ void play(sim::World& world, std::uint8_t connections,
   properties::play(script, database_subject(), world);
 }
 
-void transaction_left_by_sql(sim::World& world) {
+FERMATA_WORKLOAD(transaction_left_by_sql, "Z-DB-01", 2, "ISO", "LIN", "DB-05") {
   play(world, 1,
        {{step(kBeginOrEnd, 1), nap(3), step(kBeginOrEnd, 1)},
         {nap(4), cancel(0)},
         {nap(15), step(kAsk, 0)}});
 }
 
-void cancelled_at_the_answer(sim::World& world) {
+FERMATA_WORKLOAD(cancelled_at_the_answer, "Z-DB-02", 2, "ISO", "VAL", "DB-11") {
   play(world, 1, {{step(kAsk, 1)}, {nap(2), cancel(0)}, {nap(15), step(kAsk, 0)}});
 }
 
-void statement_dropped_in_a_transaction(sim::World& world) {
+FERMATA_WORKLOAD(statement_dropped_in_a_transaction, "Z-DB-04", 2, "CAP", "ISO", "DB-04") {
   play(world, 2,
        {{step(kPrepare, 0), step(kBeginOrEnd, 0), nap(2), step(kAsk, 0), step(kBeginOrEnd, 0)},
         {nap(6), step(kDrop, 0)}});
 }
 
-void cancelled_while_connecting(sim::World& world) {
+FERMATA_WORKLOAD(cancelled_while_connecting, "Z-DB-05", 1, "REF", "CAP", "WAKE", "DB-06") {
   play(world, 1,
        {{step(kAsk, 1)}, {common(Common::Pause, 0), cancel(0)}, {nap(15), step(kAsk, 0)}});
 }
 
 }  // namespace
-
-std::vector<Workload> database_workloads() {
-  return {
-      {"Z-DB-01", 2, {"ISO", "LIN", "DB-05"}, &transaction_left_by_sql},
-      {"Z-DB-02", 2, {"ISO", "VAL", "DB-11"}, &cancelled_at_the_answer},
-      {"Z-DB-04", 2, {"CAP", "ISO", "DB-04"}, &statement_dropped_in_a_transaction},
-      {"Z-DB-05", 1, {"REF", "CAP", "WAKE", "DB-06"}, &cancelled_while_connecting},
-  };
-}
 
 }  // namespace fermata::properties::zoo

@@ -13,8 +13,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// In a program that cannot deadlock, any deadlock is a false alarm.
+constexpr std::string_view kFalseAlarm = "Deadlock detected";
+
 // Two owners stop one timer, while another coroutine waits for something real.
-void stopped_twice(sim::World& world) {
+FERMATA_WORKLOAD(stopped_twice, "Z-DL-01", 2, "STOP", "DL+", "CORE-EV-01", "CORE-EV-04") {
   const auto timer = make_timer(current_runtime(), milliseconds(50));
   bool started = false;
   const auto reader = spawn("reader", [] { delay(milliseconds(100)); });
@@ -43,7 +46,7 @@ void stopped_twice(sim::World& world) {
 }
 
 // Between two naps nothing is active.
-void nap_twice(sim::World&) {
+FERMATA_WORKLOAD(nap_twice, "Z-DL-03", 1, "DL+", kFalseAlarm, "CORE-SC-08", "CORE-SC-10") {
   await(spawn("sleeper", [] {
     delay(milliseconds(5));
     delay(milliseconds(5));
@@ -51,7 +54,7 @@ void nap_twice(sim::World&) {
 }
 
 // The only one who could answer is a hidden timer, which is due already.
-void answered_by_a_hidden_timer(sim::World&) {
+FERMATA_WORKLOAD(answered_by_a_hidden_timer, "Z-DL-04", 1, "DL+", kFalseAlarm, "CORE-SC-10") {
   const auto answer = make_event(true);
   const auto timer = make_timer(current_runtime(), milliseconds(0));
   timer->set_hidden(true);
@@ -67,7 +70,7 @@ void answered_by_a_hidden_timer(sim::World&) {
 }
 
 // One writes to a file, and nothing else happens.
-void write_a_file(sim::World&) {
+FERMATA_WORKLOAD(write_a_file, "Z-DL-02", 1, "DL+", kFalseAlarm, "CORE-SC-10") {
   await(spawn("writer", [] {
     try {
       auto file = File::open("/file", OpenMode::writing());
@@ -77,18 +80,6 @@ void write_a_file(sim::World&) {
   }));
 }
 
-// In a program that cannot deadlock, any deadlock is a false alarm.
-constexpr std::string_view kFalseAlarm = "Deadlock detected";
-
 }  // namespace
-
-std::vector<Workload> deadlock_workloads() {
-  return {
-      {"Z-DL-01", 2, {"STOP", "DL+", "CORE-EV-01", "CORE-EV-04"}, &stopped_twice},
-      {"Z-DL-02", 1, {"DL+", kFalseAlarm, "CORE-SC-10"}, &write_a_file},
-      {"Z-DL-03", 1, {"DL+", kFalseAlarm, "CORE-SC-08", "CORE-SC-10"}, &nap_twice},
-      {"Z-DL-04", 1, {"DL+", kFalseAlarm, "CORE-SC-10"}, &answered_by_a_hidden_timer},
-  };
-}
 
 }  // namespace fermata::properties::zoo

@@ -38,7 +38,7 @@ std::unique_ptr<Connection> connect() {
 }
 
 // A reader and a writer at one descriptor, whose peer resets it.
-void writer_at_a_reset(sim::World& world) {
+FERMATA_WORKLOAD(writer_at_a_reset, "Z-IO-01", 1, "WAKE", "POLL-03") {
   FakePolls polls(current_runtime());
   const auto poll = polls.open_fake(5);
   std::vector<Coroutine<>> waiters;
@@ -64,7 +64,7 @@ void writer_at_a_reset(sim::World& world) {
 }
 
 // Two write at once, more than the window holds; who was told of success counts on it.
-void two_writers(sim::World& world) {
+FERMATA_WORKLOAD(two_writers, "Z-IO-02", 2, "UAF", "VAL", "IO-02") {
   const auto connection = connect();
   if (!connection) return;
   constexpr std::size_t kSize = 100'000;
@@ -104,7 +104,7 @@ void two_writers(sim::World& world) {
 }
 
 // One is parked in a read; another one closes the stream.
-void closed_under_a_reader(sim::World& world) {
+FERMATA_WORKLOAD(closed_under_a_reader, "Z-IO-03", 1, "WAKE", "UAF", "IO-06") {
   const auto connection = connect();
   if (!connection) return;
   const auto reader = spawn("reader", [&] {
@@ -125,7 +125,7 @@ void closed_under_a_reader(sim::World& world) {
 }
 
 // A read that is given up before the disk has answered.
-void impatient_read(sim::World& world) {
+FERMATA_WORKLOAD(impatient_read, "Z-IO-04", 2, "UAF", "IO-08") {
   File file = properties::open("/file", OpenMode::updating());
   const std::vector<std::byte> full(100, std::byte{1});
   insist([&] { file.write(full); });
@@ -146,7 +146,7 @@ void impatient_read(sim::World& world) {
 }
 
 // Two wait for the same readiness, one of them for more; that one is cancelled.
-void narrowed_mask(sim::World& world) {
+FERMATA_WORKLOAD(narrowed_mask, "Z-IO-05", 2, "WAKE", "STOP", "POLL-01", "POLL-04") {
   FakePolls polls(current_runtime());
   const auto poll = polls.open_fake(5);
   const auto waiter = [&](const char* name, PollMask mask) {
@@ -200,7 +200,7 @@ Coroutine<> wait_at(const char* name, int descriptor, PollMask mask) {
 }
 
 // One waits until a descriptor is readable, then another one until it is writable, as it is.
-void second_kind_of_readiness(sim::World& world) {
+FERMATA_WORKLOAD(second_kind_of_readiness, "Z-IO-06", 1, "WAKE", "POLL-03", "POLL-04") {
   const auto pair = open_pair();
   if (!pair) return;
   const auto reader = wait_at("reader", pair->first, PollMask::Readable);
@@ -216,7 +216,7 @@ void second_kind_of_readiness(sim::World& world) {
 }
 
 // A descriptor is closed under somebody who waits, and its number is used again.
-void number_used_again(sim::World& world) {
+FERMATA_WORKLOAD(number_used_again, "Z-IO-07", 1, "WAKE", "ONCE", "POLL-03") {
   const auto old = open_pair();
   if (!old) return;
   const auto reader = wait_at("reader", old->first, PollMask::Readable);
@@ -232,7 +232,7 @@ void number_used_again(sim::World& world) {
 }
 
 // Two watch a process that a third one has started.
-void two_watchers(sim::World& world) {
+FERMATA_WORKLOAD(two_watchers, "Z-IO-05b", 1, "VAL", "PROC-01", "PROC-03") {
   world.program("child", sim::ScriptedProgram().takes(seconds(10)).exits(3));
   const Process child = insist([] { return Process::spawn({.program = "child"}); });
   std::vector<Coroutine<>> watchers;
@@ -248,18 +248,5 @@ void two_watchers(sim::World& world) {
 }
 
 }  // namespace
-
-std::vector<Workload> io_workloads() {
-  return {
-      {"Z-IO-01", 1, {"WAKE", "POLL-03"}, &writer_at_a_reset},
-      {"Z-IO-02", 2, {"UAF", "VAL", "IO-02"}, &two_writers},
-      {"Z-IO-03", 1, {"WAKE", "UAF", "IO-06"}, &closed_under_a_reader},
-      {"Z-IO-04", 2, {"UAF", "IO-08"}, &impatient_read},
-      {"Z-IO-05", 2, {"WAKE", "STOP", "POLL-01", "POLL-04"}, &narrowed_mask},
-      {"Z-IO-06", 1, {"WAKE", "POLL-03", "POLL-04"}, &second_kind_of_readiness},
-      {"Z-IO-07", 1, {"WAKE", "ONCE", "POLL-03"}, &number_used_again},
-      {"Z-IO-05b", 1, {"VAL", "PROC-01", "PROC-03"}, &two_watchers},
-  };
-}
 
 }  // namespace fermata::properties::zoo

@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Two wait for a mutex; the first of them is cancelled, and the holder unlocks before it has run.
-void cancelled_head_of_line(sim::World& world) {
+FERMATA_WORKLOAD(cancelled_head_of_line, "Z-CN-07", 3, "WAKE", "FIFO", "CORE-GL-08") {
   Mutex mutex("mutex");
   Coroutine<> first;
   const auto holder = spawn("holder", [&] {
@@ -37,11 +37,5 @@ void cancelled_head_of_line(sim::World& world) {
 }
 
 }  // namespace
-
-std::vector<Workload> lock_workloads() {
-  return {
-      {"Z-CN-07", 3, {"WAKE", "FIFO", "CORE-GL-08"}, &cancelled_head_of_line},
-  };
-}
 
 }  // namespace fermata::properties::zoo

@@ -22,7 +22,7 @@ void expect_order(sim::World& world, const std::string& order, const std::string
 }
 
 // The first of two deferred callbacks stops the loop; the second is ready as well.
-void stop_in_a_tick(sim::World& world) {
+FERMATA_WORKLOAD(stop_in_a_tick, "Z-EL-01", 1, "ORDER", "MODEL") {
   loop::Loop loop;
   std::string order;
   loop.defer([&] {
@@ -35,7 +35,7 @@ void stop_in_a_tick(sim::World& world) {
 }
 
 // A deferred callback defers another one, in the last tick.
-void defer_in_a_defer(sim::World& world) {
+FERMATA_WORKLOAD(defer_in_a_defer, "Z-EL-02", 1, "ORDER", "MODEL") {
   loop::Loop loop;
   std::string order;
   loop.defer([&] {
@@ -48,7 +48,7 @@ void defer_in_a_defer(sim::World& world) {
 }
 
 // A microtask that is queued by the first of two ready callbacks.
-void microtask_between(sim::World& world) {
+FERMATA_WORKLOAD(microtask_between, "Z-EL-03", 1, "ORDER", "MODEL") {
   loop::Loop loop;
   std::string order;
   loop.defer([&] {
@@ -61,7 +61,7 @@ void microtask_between(sim::World& world) {
 }
 
 // The only callback is disabled and then not referenced any more.
-void disabled_and_unreferenced(sim::World& world) {
+FERMATA_WORKLOAD(disabled_and_unreferenced, "Z-EL-04", 1, "LIVE", "MODEL") {
   loop::Loop loop;
   const loop::CallbackId id = loop.on_notice([] {});
   loop.disable(id);
@@ -71,7 +71,7 @@ void disabled_and_unreferenced(sim::World& world) {
 }
 
 // A repeating callback takes longer than its interval, asleep.
-void slow_repeat(sim::World& world) {
+FERMATA_WORKLOAD(slow_repeat, "Z-EL-05", 1, "MASK", "MODEL") {
   loop::Loop loop;
   int calls = 0;
   int inside = 0;
@@ -86,7 +86,7 @@ void slow_repeat(sim::World& world) {
 }
 
 // Somebody resumes a callback twice before it runs.
-void resumed_twice(sim::World& world) {
+FERMATA_WORKLOAD(resumed_twice, "Z-EL-06", 1, "ONCE", "MODEL") {
   loop::Loop loop;
   loop::Suspension suspension;
   loop.defer([&] {
@@ -104,19 +104,10 @@ void resumed_twice(sim::World& world) {
   loop.run();
 }
 
-}  // namespace
+// The ledger of everything that a loop of connections sends and gets.
+FERMATA_WORKLOAD(short_writes, "Z-EL-07", 1, "LEDGER") { keep_ledger(world); }
+FERMATA_WORKLOAD(drained_queues, "Z-EL-08", 1, "LEDGER") { keep_ledger(world); }
 
-std::vector<Workload> loop_workloads() {
-  return {
-      {"Z-EL-01", 1, {"ORDER", "MODEL"}, &stop_in_a_tick},
-      {"Z-EL-02", 1, {"ORDER", "MODEL"}, &defer_in_a_defer},
-      {"Z-EL-03", 1, {"ORDER", "MODEL"}, &microtask_between},
-      {"Z-EL-04", 1, {"LIVE", "MODEL"}, &disabled_and_unreferenced},
-      {"Z-EL-05", 1, {"MASK", "MODEL"}, &slow_repeat},
-      {"Z-EL-06", 1, {"ONCE", "MODEL"}, &resumed_twice},
-      {"Z-EL-07", 1, {"LEDGER"}, &keep_ledger},
-      {"Z-EL-08", 1, {"LEDGER"}, &keep_ledger},
-  };
-}
+}  // namespace
 
 }  // namespace fermata::properties::zoo

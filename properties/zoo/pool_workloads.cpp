@@ -33,7 +33,7 @@ void expect_served(sim::World& world, const Pool<Resource>& pool) {
 }
 
 // One holder takes its resource again and again, while another coroutine waits for it.
-void loop_without_a_pause(sim::World& world) {
+FERMATA_WORKLOAD(loop_without_a_pause, "Z-PL-01", 1, "FAIR", "POOL-05") {
   int made = 0;
   Pool<Resource> pool(numbered(made, 1));
   const auto looping = spawn("looping", [&] {
@@ -56,7 +56,7 @@ void loop_without_a_pause(sim::World& world) {
 }
 
 // Of two waiters the first is cancelled when it may have been woken already.
-void cancelled_between_wake_and_run(sim::World& world) {
+FERMATA_WORKLOAD(cancelled_between_wake_and_run, "Z-PL-02", 2, "WAKE", "DL+", "CAP", "POOL-07") {
   int made = 0;
   Pool<Resource> pool(numbered(made, 1));
   auto held = pool.acquire();
@@ -79,7 +79,7 @@ void cancelled_between_wake_and_run(sim::World& world) {
 }
 
 // The factory takes its time; meanwhile others look for a place.
-void slow_factory(sim::World& world) {
+FERMATA_WORKLOAD(slow_factory, "Z-PL-03", 1, "CAP", "POOL-19") {
   int alive = 0;
   PoolOptions<Resource> options;
   options.factory = [&] {
@@ -97,7 +97,7 @@ void slow_factory(sim::World& world) {
 }
 
 // The only resource comes back broken while somebody waits for it.
-void broken_on_return(sim::World& world) {
+FERMATA_WORKLOAD(broken_on_return, "Z-PL-04", 1, "WAKE", "DL+", "POOL-07") {
   int made = 0;
   PoolOptions<Resource> options = numbered(made, 1);
   options.before_release = [](Resource& resource) { return resource.id != 1; };
@@ -115,7 +115,7 @@ void broken_on_return(sim::World& world) {
 }
 
 // A resource comes back just in time, but whoever gets it runs a little late.
-void handed_over_in_time(sim::World& world) {
+FERMATA_WORKLOAD(handed_over_in_time, "Z-PL-06", 2, "REF", "CAP", "SHUT", "POOL-11") {
   int made = 0;
   Pool<Resource> pool(numbered(made, 1));
   auto held = pool.acquire();
@@ -144,7 +144,7 @@ void handed_over_in_time(sim::World& world) {
 }
 
 // The health check finds a resource stale at the moment at which somebody wants it.
-void stale_when_wanted(sim::World& world) {
+FERMATA_WORKLOAD(stale_when_wanted, "Z-PL-07", 2, "CAP", "ISO", "ERR", "POOL-03") {
   std::optional<Pool<Resource>> pool;
   const auto user = spawn("user", [&] {
     delay(milliseconds(10));
@@ -171,7 +171,7 @@ void stale_when_wanted(sim::World& world) {
 }
 
 // A pool that nobody uses is no reason to go on.
-void idle_pool(sim::World& world) {
+FERMATA_WORKLOAD(idle_pool, "Z-DL-05", 1, "SHUT", "DL-", "POOL-15") {
   int made = 0;
   const std::size_t active = current_runtime().active_event_count();
   PoolOptions<Resource> options = numbered(made, 1);
@@ -183,17 +183,5 @@ void idle_pool(sim::World& world) {
 }
 
 }  // namespace
-
-std::vector<Workload> pool_workloads() {
-  return {
-      {"Z-PL-01", 1, {"FAIR", "POOL-05"}, &loop_without_a_pause},
-      {"Z-PL-02", 2, {"WAKE", "DL+", "CAP", "POOL-07"}, &cancelled_between_wake_and_run},
-      {"Z-PL-03", 1, {"CAP", "POOL-19"}, &slow_factory},
-      {"Z-PL-04", 1, {"WAKE", "DL+", "POOL-07"}, &broken_on_return},
-      {"Z-PL-06", 2, {"REF", "CAP", "SHUT", "POOL-11"}, &handed_over_in_time},
-      {"Z-PL-07", 2, {"CAP", "ISO", "ERR", "POOL-03"}, &stale_when_wanted},
-      {"Z-DL-05", 1, {"SHUT", "DL-", "POOL-15"}, &idle_pool},
-  };
-}
 
 }  // namespace fermata::properties::zoo

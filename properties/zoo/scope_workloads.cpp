@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // A safe scope is cancelled while a member sleeps; somebody waits until it is empty.
-void last_member_is_a_zombie(sim::World& world) {
+FERMATA_WORKLOAD(last_member_is_a_zombie, "Z-SC-02", 1, "WAKE", "CORE-SP-02", "CORE-SP-14") {
   Scope part("part");
   part.allow_zombies();
   bool started = false;
@@ -31,7 +31,7 @@ void last_member_is_a_zombie(sim::World& world) {
 }
 
 // A task returns while a child of its own scope is still at work on what belongs to the task.
-void child_outlives_its_task(sim::World& world) {
+FERMATA_WORKLOAD(child_outlives_its_task, "Z-SC-05", 1, "SHUT", "ISO", "CORE-SP-04") {
   bool at_work = true;
   await(spawn("task", [&] {
     const Scope part("part");
@@ -48,7 +48,7 @@ void child_outlives_its_task(sim::World& world) {
 }
 
 // A shutdown cancels everybody; what one of them does about it starts something new.
-void spawned_in_a_shutdown(sim::World& world) {
+FERMATA_WORKLOAD(spawned_in_a_shutdown, "Z-SC-06", 2, "SHUT", "CORE-SC-13") {
   const auto stopper = spawn("stopper", [] { shutdown(); });
   const auto parked = spawn("parked", [&] {
     try {
@@ -64,7 +64,8 @@ void spawned_in_a_shutdown(sim::World& world) {
 }
 
 // One of two is cancelled before it has started.
-void cancelled_before_its_start(sim::World&) {
+FERMATA_WORKLOAD(cancelled_before_its_start, "Z-CN-04", 1, "CAP", "REF", "DL", "CORE-CO-12",
+                 "CORE-SP-01") {
   const auto first = spawn("first", [] { suspend(); });
   const auto second = spawn("second", [] { suspend(); });
   first.cancel();
@@ -73,14 +74,5 @@ void cancelled_before_its_start(sim::World&) {
 }
 
 }  // namespace
-
-std::vector<Workload> scope_workloads() {
-  return {
-      {"Z-CN-04", 1, {"CAP", "REF", "DL", "CORE-CO-12", "CORE-SP-01"}, &cancelled_before_its_start},
-      {"Z-SC-02", 1, {"WAKE", "CORE-SP-02", "CORE-SP-14"}, &last_member_is_a_zombie},
-      {"Z-SC-05", 1, {"SHUT", "ISO", "CORE-SP-04"}, &child_outlives_its_task},
-      {"Z-SC-06", 2, {"SHUT", "CORE-SC-13"}, &spawned_in_a_shutdown},
-  };
-}
 
 }  // namespace fermata::properties::zoo

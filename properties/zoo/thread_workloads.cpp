@@ -22,7 +22,7 @@ using std::chrono::seconds;
 constexpr Duration kLong = seconds(10);
 
 // Somebody gives up while a worker is at the work.
-void impatient_waiter(sim::World& world) {
+FERMATA_WORKLOAD(impatient_waiter, "Z-TP-01", 2, "UAF", "THR-01") {
   await(spawn("waiter", [&] {
     try {
       offload(
@@ -39,7 +39,7 @@ void impatient_waiter(sim::World& world) {
 }
 
 // A thread puts two things into a box; whoever empties it takes some time for each.
-void two_posts(sim::World& world) {
+FERMATA_WORKLOAD(two_posts, "Z-TP-02", 3, "WAKE", "THR-03") {
   std::mutex mutex;
   int things = 0;
   Trigger trigger;
@@ -70,7 +70,7 @@ void two_posts(sim::World& world) {
 }
 
 // A thread that ends at once.
-void instant_failure(sim::World& world) {
+FERMATA_WORKLOAD(instant_failure, "Z-TP-04", 2, "UAF", "SHUT", "THR-07") {
   for (int i = 0; i < 3; ++i) {
     const auto thread = spawn_thread(
         [] {}, {.name = "worker", .bootloader = [] { throw Error("it fails at once"); }});
@@ -84,7 +84,7 @@ void instant_failure(sim::World& world) {
 }
 
 // Somebody comes for the result of a thread that has ended long ago.
-void late_await(sim::World& world) {
+FERMATA_WORKLOAD(late_await, "Z-TP-05", 1, "WAKE", "ERR", "THR-05") {
   const auto thread = spawn_thread([] { return 1; });
   delay(kLong);
   try {
@@ -95,7 +95,7 @@ void late_await(sim::World& world) {
 }
 
 // A pool is closed while many want to submit.
-void submit_to_what_is_closing(sim::World& world) {
+FERMATA_WORKLOAD(submit_to_what_is_closing, "Z-TP-06", 2, "WAKE", "VAL", "ONCE", "TP-06") {
   ThreadPool pool({.workers = 1, .queue = 1});
   const auto closer = spawn("closer", [&] { pool.close(); });
   std::vector<Coroutine<>> submitters;
@@ -121,15 +121,5 @@ void submit_to_what_is_closing(sim::World& world) {
 }
 
 }  // namespace
-
-std::vector<Workload> thread_workloads() {
-  return {
-      {"Z-TP-01", 2, {"UAF", "THR-01"}, &impatient_waiter},
-      {"Z-TP-02", 3, {"WAKE", "THR-03"}, &two_posts},
-      {"Z-TP-04", 2, {"UAF", "SHUT", "THR-07"}, &instant_failure},
-      {"Z-TP-05", 1, {"WAKE", "ERR", "THR-05"}, &late_await},
-      {"Z-TP-06", 2, {"WAKE", "VAL", "ONCE", "TP-06"}, &submit_to_what_is_closing},
-  };
-}
 
 }  // namespace fermata::properties::zoo

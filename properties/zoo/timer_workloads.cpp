@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // Computing, and then sleeping.
-void compute_and_sleep(sim::World& world) {
+FERMATA_WORKLOAD(compute_and_sleep, "Z-TM-01", 1, "TIME", "TMR-01") {
   await(spawn("sleeper", [&] {
     sim::consume(milliseconds(50));
     const Instant due = now() + milliseconds(20);
@@ -26,7 +26,7 @@ void compute_and_sleep(sim::World& world) {
 }
 
 // A timer is armed again as soon as it fires, for no time at all, as long as somebody else works.
-void no_time_again_and_again(sim::World&) {
+FERMATA_WORKLOAD(no_time_again_and_again, "Z-TM-02", 1, "livelock", "FAIR", "SHUT") {
   const auto timer = make_timer(current_runtime(), Duration::zero(), TimerMode::Multishot);
   bool works = true;
   const auto again = subscribe(*timer, [&](Event&, const Outcome&) {
@@ -40,7 +40,7 @@ void no_time_again_and_again(sim::World&) {
 }
 
 // Two timers are due at once, and whoever hears of the first stops the other.
-void stop_what_is_due(sim::World& world) {
+FERMATA_WORKLOAD(stop_what_is_due, "Z-TM-03", 2, "TIME", "TMR-03", "CORE-EV-16") {
   const auto stopper = make_timer(current_runtime(), milliseconds(10));
   const auto stopped = make_timer(current_runtime(), milliseconds(10));
   bool must_not_fire = false;
@@ -73,7 +73,7 @@ void sleep_and_check(sim::World& world, Duration span) {
 }
 
 // Short sleeps begin while the loop is to wait for a long one.
-void short_after_long(sim::World& world) {
+FERMATA_WORKLOAD(short_after_long, "Z-TM-04", 1, "TIME", "TMR-01") {
   const auto long_sleeper = spawn("long", [&] { sleep_and_check(world, seconds(10)); });
   const auto short_sleeper = spawn("short", [&] {
     for (int i = 0; i < 20; ++i) {
@@ -86,7 +86,7 @@ void short_after_long(sim::World& world) {
 }
 
 // Work on another thread, with a timeout that is far away.
-void work_with_a_timeout(sim::World& world) {
+FERMATA_WORKLOAD(work_with_a_timeout, "Z-TM-06", 1, "TIME", "CANC") {
   for (int i = 0; i < 40; ++i) {
     const Instant start = now();
     try {
@@ -100,11 +100,11 @@ void work_with_a_timeout(sim::World& world) {
 }
 
 // Ten short sleeps take as long as ten short sleeps.
-void many_naps(sim::World& world) {
+FERMATA_WORKLOAD(many_naps, "Z-TM-07", 1, "TIME", "TMR-01") {
   for (int i = 0; i < 10; ++i) sleep_and_check(world, milliseconds(10));
 }
 
-void many_at_once(sim::World& world) {
+FERMATA_WORKLOAD(many_at_once, "Z-TM-08", 1, "TIME", "TMR-04") {
   std::vector<Ref<Timer>> timers;
   std::vector<Subscription> subscriptions;
   std::size_t fired = 0;
@@ -119,17 +119,5 @@ void many_at_once(sim::World& world) {
 }
 
 }  // namespace
-
-std::vector<Workload> timer_workloads() {
-  return {
-      {"Z-TM-01", 1, {"TIME", "TMR-01"}, &compute_and_sleep},
-      {"Z-TM-02", 1, {"livelock", "FAIR", "SHUT"}, &no_time_again_and_again},
-      {"Z-TM-03", 2, {"TIME", "TMR-03", "CORE-EV-16"}, &stop_what_is_due},
-      {"Z-TM-04", 1, {"TIME", "TMR-01"}, &short_after_long},
-      {"Z-TM-06", 1, {"TIME", "CANC"}, &work_with_a_timeout},
-      {"Z-TM-07", 1, {"TIME", "TMR-01"}, &many_naps},
-      {"Z-TM-08", 1, {"TIME", "TMR-04"}, &many_at_once},
-  };
-}
 
 }  // namespace fermata::properties::zoo

@@ -15,7 +15,8 @@ namespace {
 using std::chrono::milliseconds;
 
 // Four readers share one armed event; two of them are cancelled.
-void shared_event(sim::World& world) {
+FERMATA_WORKLOAD(shared_event, "Z-WK-01", 2, "STOP", "WAKE", "DL-", "CORE-EV-02", "CORE-EV-01",
+                 "CORE-WK-06") {
   const auto shared = make_timer(current_runtime(), milliseconds(100));
   std::vector<Coroutine<>> readers;
   const auto canceller = spawn("canceller", [&] {
@@ -37,7 +38,8 @@ void shared_event(sim::World& world) {
 }
 
 // Any of two promises, the second one kept already.
-void any_of_two(sim::World& world) {
+FERMATA_WORKLOAD(any_of_two, "Z-WK-02", 1, "WAKE", "DL+", "CORE-EV-13", "CORE-WK-03",
+                 "CORE-GL-01") {
   const auto never = make_event(true);
   const auto kept = make_event(true);
   const auto completer = spawn("completer", [&] { kept->complete(); });
@@ -58,7 +60,7 @@ void any_of_two(sim::World& world) {
 }
 
 // All of two promises, one of which is kept already.
-void all_of_two(sim::World& world) {
+FERMATA_WORKLOAD(all_of_two, "Z-WK-02b", 1, "WAKE", "DL+", "CORE-AW-11") {
   const auto kept = make_event(true);
   const auto open = make_event(true);
   kept->complete();
@@ -73,7 +75,8 @@ void all_of_two(sim::World& world) {
 }
 
 // A microtask answers a wait for either of two promises.
-void answered_by_a_microtask(sim::World& world) {
+FERMATA_WORKLOAD(answered_by_a_microtask, "Z-WK-05", 2, "ONCE", "STOP", "CORE-WK-03",
+                 "CORE-GL-02") {
   const auto first = make_event(true);
   const auto second = make_event(true);
   class Answer final : public Microtask {
@@ -109,7 +112,8 @@ void answered_by_a_microtask(sim::World& world) {
 }
 
 // A cancelled wait; the clean-up fires what was waited for.
-void clean_up_after_cancel(sim::World& world) {
+FERMATA_WORKLOAD(clean_up_after_cancel, "Z-WK-04", 2, "ONCE", "UAF", "CORE-WK-09", "CORE-WK-03",
+                 "CORE-GL-02") {
   const auto source = make_event(false);
   Coroutine<> waiter;
   const auto canceller = spawn("canceller", [&] { waiter.cancel(); });
@@ -132,21 +136,5 @@ void clean_up_after_cancel(sim::World& world) {
 }
 
 }  // namespace
-
-std::vector<Workload> waker_workloads() {
-  return {
-      {"Z-WK-01",
-       2,
-       {"STOP", "WAKE", "DL-", "CORE-EV-02", "CORE-EV-01", "CORE-WK-06"},
-       &shared_event},
-      {"Z-WK-02", 1, {"WAKE", "DL+", "CORE-EV-13", "CORE-WK-03", "CORE-GL-01"}, &any_of_two},
-      {"Z-WK-02b", 1, {"WAKE", "DL+", "CORE-AW-11"}, &all_of_two},
-      {"Z-WK-04",
-       2,
-       {"ONCE", "UAF", "CORE-WK-09", "CORE-WK-03", "CORE-GL-02"},
-       &clean_up_after_cancel},
-      {"Z-WK-05", 2, {"ONCE", "STOP", "CORE-WK-03", "CORE-GL-02"}, &answered_by_a_microtask},
-  };
-}
 
 }  // namespace fermata::properties::zoo

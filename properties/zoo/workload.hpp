@@ -24,22 +24,13 @@ struct Workload {
   void (*body)(sim::World& world);
 };
 
-/// Of every group.
+/// All of them, by name.
 [[nodiscard]] std::span<const Workload> workloads();
 
-[[nodiscard]] std::vector<Workload> callback_workloads();
-[[nodiscard]] std::vector<Workload> waker_workloads();
-[[nodiscard]] std::vector<Workload> cancellation_workloads();
-[[nodiscard]] std::vector<Workload> deadlock_workloads();
-[[nodiscard]] std::vector<Workload> timer_workloads();
-[[nodiscard]] std::vector<Workload> pool_workloads();
-[[nodiscard]] std::vector<Workload> database_workloads();
-[[nodiscard]] std::vector<Workload> channel_workloads();
-[[nodiscard]] std::vector<Workload> lock_workloads();
-[[nodiscard]] std::vector<Workload> scope_workloads();
-[[nodiscard]] std::vector<Workload> io_workloads();
-[[nodiscard]] std::vector<Workload> thread_workloads();
-[[nodiscard]] std::vector<Workload> loop_workloads();
+/// Adds one to workloads().
+struct RegisteredWorkload {
+  explicit RegisteredWorkload(Workload workload);
+};
 
 /// The workload among bystanders that follow from the seed.
 [[nodiscard]] sim::Program exploration_of(const Workload& workload);
@@ -48,3 +39,9 @@ struct Workload {
 [[nodiscard]] bool is_about(const Workload& workload, std::string_view message);
 
 }  // namespace fermata::properties::zoo
+
+/// FERMATA_WORKLOAD(name, "Z-CB-01", depth, breaks...) { body, which has `world` }
+#define FERMATA_WORKLOAD(name, mutant, depth, ...)                                          \
+  static void name(::fermata::sim::World& world);                                           \
+  static const RegisteredWorkload name##_registered({mutant, depth, {__VA_ARGS__}, &name}); \
+  static void name([[maybe_unused]] ::fermata::sim::World& world)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/zoo/workload.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "properties/laws/bystanders.hpp"
@@ -8,33 +9,22 @@
 namespace fermata::properties::zoo {
 namespace {
 
-std::vector<Workload> catalogue() {
-  std::vector<Workload> all;
-  const auto add = [&](std::vector<Workload> group) {
-    for (Workload& workload : group) all.push_back(std::move(workload));
-  };
-  add(callback_workloads());
-  add(waker_workloads());
-  add(cancellation_workloads());
-  add(deadlock_workloads());
-  add(timer_workloads());
-  add(pool_workloads());
-  add(database_workloads());
-  add(channel_workloads());
-  add(lock_workloads());
-  add(scope_workloads());
-  add(io_workloads());
-  add(thread_workloads());
-  add(loop_workloads());
+std::vector<Workload>& registered() {
+  static std::vector<Workload> all;
   return all;
 }
 
 }  // namespace
 
-std::span<const Workload> workloads() {
-  static const std::vector<Workload> all = catalogue();
-  return all;
+RegisteredWorkload::RegisteredWorkload(Workload workload) {
+  std::vector<Workload>& all = registered();
+  const auto place =
+      std::lower_bound(all.begin(), all.end(), workload,
+                       [](const Workload& a, const Workload& b) { return a.mutant < b.mutant; });
+  all.insert(place, std::move(workload));
 }
+
+std::span<const Workload> workloads() { return registered(); }
 
 sim::Program exploration_of(const Workload& workload) {
   return exploration_of(seeded(among_bystanders(workload.body)));
