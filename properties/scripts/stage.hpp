@@ -43,7 +43,7 @@ class Subject {
   /// Carries out an operation in the coroutine of the actor. It tells the model how the operation
   /// ended and then lets the exception go on. May suspend.
   virtual void perform(const Operation& operation, const Cue& cue) {
-    operation.carry_out(*this, cue);
+    if (!is_ending) operation.carry_out(*this, cue);
   }
 
   /// Nothing can happen any more: whoever waits must have reason to.
@@ -57,6 +57,7 @@ class Subject {
 
  protected:
   Stage& stage;
+  bool is_ending = false;  // Nothing is performed any more.
 };
 
 /// An operation that is a member function of the subject. It takes nothing; or the cue; or the cue

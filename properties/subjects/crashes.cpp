@@ -157,12 +157,8 @@ class Crashes final : public Subject {
     node_.may_crash().may_pause();
   }
 
-  void perform(const Operation& operation, const Cue& cue) override {
-    if (!ended_) Subject::perform(operation, cue);
-  }
-
   void let_go() override {
-    ended_ = true;
+    is_ending = true;
     restart();
     delay(seconds(60));
     crash();
@@ -195,7 +191,6 @@ class Crashes final : public Subject {
 
   std::shared_ptr<Machine> machine_;
   sim::Node& node_;
-  bool ended_ = false;
 };
 
 }  // namespace crashes

@@ -66,7 +66,7 @@ class Datagrams final : public Subject {
   }
 
   void perform(const Operation& operation, const Cue& cue) override {
-    if (ending_) return;
+    if (is_ending) return;
     try {
       Subject::perform(operation, cue);
     } catch (const InputOutputError& error) {
@@ -87,7 +87,7 @@ class Datagrams final : public Subject {
   }
 
   void let_go() override {
-    ending_ = true;
+    is_ending = true;
     for (std::size_t here = 0; here < sockets_.size(); ++here) {
       if (!sockets_[here].socket.is_open()) continue;
       drain(here);
@@ -179,7 +179,6 @@ class Datagrams final : public Subject {
   Address mirror_;
   std::deque<Socket> sockets_;
   models::DatagramModel model_;
-  bool ending_ = false;
 };
 
 }  // namespace datagrams

@@ -37,10 +37,6 @@ class Descriptors final : public Subject {
   explicit Descriptors(Stage& on) : Subject(on), calls_(descriptor_calls()) { open(); }
   ~Descriptors() override { close(); }
 
-  void perform(const Operation& operation, const Cue& cue) override {
-    if (!ending_) Subject::perform(operation, cue);
-  }
-
   /// The actor's end, when there is one.
   template <class Use>
   void choose(const Cue& cue, Use use) {
@@ -58,7 +54,7 @@ class Descriptors final : public Subject {
   }
 
   void let_go() override {
-    ending_ = true;
+    is_ending = true;
     close();
   }
 
@@ -184,7 +180,6 @@ class Descriptors final : public Subject {
   std::uint64_t generation_ = 0;
   bool open_ = false;
   bool broken_ = false;
-  bool ending_ = false;
 };
 
 }  // namespace descriptors

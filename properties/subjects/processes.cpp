@@ -77,10 +77,6 @@ class ProcessesLaw final : public Subject {
     idle_activity_ = current_runtime().active_event_count();
   }
 
-  void perform(const Operation& operation, const Cue& cue) override {
-    if (!ending_) Subject::perform(operation, cue);
-  }
-
   /// A child; when there is none, one is started.
   template <class Use>
   void choose(const Cue& cue, Use use) {
@@ -121,7 +117,7 @@ class ProcessesLaw final : public Subject {
   }
 
   void let_go() override {
-    ending_ = true;
+    is_ending = true;
     for (std::size_t i = 0; i < children_.size(); ++i) {
       Child& child = *children_[i];
       if (i % 3 == 0) finish(child);
@@ -372,7 +368,6 @@ class ProcessesLaw final : public Subject {
   std::size_t ends_ = 0;
   int first_pid_ = 0;
   std::size_t idle_activity_ = 0;
-  bool ending_ = false;
 };
 
 }  // namespace processes

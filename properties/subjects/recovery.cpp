@@ -177,14 +177,14 @@ class Recovery final : public Subject {
   }
 
   void perform(const Operation& operation, const Cue& cue) override {
-    if (ended_) return;
+    if (is_ending) return;
     Subject::perform(operation, cue);
     delay(milliseconds(cue.number % 4));
   }
 
   // When all is well again everybody gets an answer; and once more after a last crash.
   void let_go() override {
-    ended_ = true;
+    is_ending = true;
     stage.world().heal();
     delay(seconds(60));
     for (const Peer& client : clients_) {
@@ -226,7 +226,6 @@ class Recovery final : public Subject {
   std::shared_ptr<Records> records_;
   sim::Node* server_ = nullptr;
   std::vector<Peer> clients_;
-  bool ended_ = false;
 };
 
 }  // namespace recovery

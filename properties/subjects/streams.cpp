@@ -116,10 +116,6 @@ class Streams final : public Subject {
     idle_activity_ = current_runtime().active_event_count();
   }
 
-  void perform(const Operation& operation, const Cue& cue) override {
-    if (!ending_) Subject::perform(operation, cue);
-  }
-
   /// One end of a connection, and how many bytes; when there is none, one is made.
   template <class Use>
   void choose(const Cue& cue, Use use) {
@@ -155,7 +151,7 @@ class Streams final : public Subject {
   }
 
   void let_go() override {
-    ending_ = true;
+    is_ending = true;
     for (const auto& end : ends_) drain(*end);
     for (const auto& end : ends_) close(*end);
     if (listener_open_) close_listener();
@@ -491,7 +487,6 @@ class Streams final : public Subject {
   std::optional<TcpListener> tcp_listener_;
   std::optional<PipeListener> unix_listener_;
   bool listener_open_ = true;
-  bool ending_ = false;
   models::LineModel acceptors_;
   std::size_t connecting_ = 0;
   std::size_t established_ = 0;

@@ -73,10 +73,6 @@ class Watches final : public Subject, private Hand::Witness {
     for (std::size_t i = 0; i < count; ++i) open(on.script().shape[1 + i] + i * 5, {});
   }
 
-  void perform(const Operation& operation, const Cue& cue) override {
-    if (!ending_) Subject::perform(operation, cue);
-  }
-
   /// A watch, if there is any.
   template <class Use>
   void choose(const Cue& cue, Use use) {
@@ -99,7 +95,7 @@ class Watches final : public Subject, private Hand::Witness {
   }
 
   void let_go() override {
-    ending_ = true;
+    is_ending = true;
     hand_.finish();
     settle();
     touch_everything();
@@ -339,7 +335,6 @@ class Watches final : public Subject, private Hand::Witness {
   std::vector<std::shared_ptr<Watch>> watches_;
   std::size_t jobs_ = 0;
   std::size_t idle_activity_ = 0;
-  bool ending_ = false;
 };
 
 }  // namespace watches
