@@ -47,8 +47,7 @@ void wake_when_closed(Registration& registration, Event& event, const Outcome& o
 
 }  // namespace
 
-// --- what it plays with
-// ---------------------------------------------------------------------------
+// --- what it plays with ---
 
 ProgramState::~ProgramState() {
   for (Listener* listener : listeners) {
@@ -155,8 +154,7 @@ Listener& Player::subscribe(Event& event, Listener::Role role, std::size_t numbe
   return *listener;
 }
 
-// --- scripts
-// --------------------------------------------------------------------------------------
+// --- scripts ---
 
 void Player::play_main() {
   create_events();
@@ -278,8 +276,7 @@ void Player::play_callback(std::size_t number, SharedEvent* event, bool may_susp
   }
 }
 
-// --- steps
-// ----------------------------------------------------------------------------------------
+// --- steps ---
 
 void Player::play_step(Task& me, const Step& step) {
   Expectation expected;
@@ -533,8 +530,7 @@ void Player::throw_step() {
   throw PlannedError(number);
 }
 
-// --- waits
-// ----------------------------------------------------------------------------------------
+// --- waits ---
 
 void Player::delivered(const std::exception_ptr& error) {
   for (const std::exception_ptr& each : chain_of(error)) {

@@ -188,8 +188,7 @@ void Witness::deadlock(std::uint64_t waiting) {
   }
 }
 
-// --- at rest
-// --------------------------------------------------------------------------------------
+// --- at rest ---
 
 void Witness::end_step(Runtime& runtime) {
   state_.turn = 0;
