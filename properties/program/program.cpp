@@ -3,29 +3,43 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <ostream>
 #include <string_view>
 
 namespace fermata::properties {
 namespace {
 
-std::string_view name_of(ProgramEvent event) {
-  switch (event) {
-    case ProgramEvent::Signal:
-      return "signal";
-    case ProgramEvent::Promise:
-      return "promise";
-    case ProgramEvent::Once:
-      return "timer";
-    case ProgramEvent::Periodic:
-      return "periodic timer";
-    case ProgramEvent::Multishot:
-      return "multishot timer";
-    case ProgramEvent::Hidden:
-      return "hidden timer";
-  }
-  return "?";
-}
+constexpr std::array kEventNames = {"signal",         "promise",         "timer",
+                                    "periodic timer", "multishot timer", "hidden timer"};
+
+/// What a step says, in the order of Op.
+constexpr auto kStepTexts = std::to_array<std::string_view>({
+    "suspend",
+    "delay {number} ms",
+    "compute for {number} ms",
+    "spawn body {subject}",
+    "await coroutine {subject}{patience}",
+    "wait for event {subject}{patience}",
+    "wait until event {subject} is closed",
+    "cancel coroutine {subject}",
+    "protect the next {number}",
+    "catch what the next {number} throw",
+    "throw",
+    "subscribe callback {number} to event {subject}",
+    "unsubscribe {subject}",
+    "notify event {subject}",
+    "close event {subject}",
+    "start event {subject}",
+    "stop event {subject}",
+    "rearm event {subject} to {number} ms",
+    "hold event {subject}",
+    "drop event {subject}",
+    "finally callback {number}",
+    "queue microtask: callback {number}",
+    "shut down",
+});
+static_assert(kStepTexts.size() == static_cast<std::size_t>(Op::Shutdown) + 1);
 
 std::string patience(std::uint8_t number) {
   switch (patience_of(number)) {
@@ -42,57 +56,8 @@ std::string patience(std::uint8_t number) {
 }
 
 std::string text_of(const Step& step) {
-  const unsigned subject = step.subject;
-  const unsigned number = step.number;
-  switch (op_of(step)) {
-    case Op::Suspend:
-      return "suspend";
-    case Op::Delay:
-      return fmt::format("delay {} ms", number);
-    case Op::Consume:
-      return fmt::format("compute for {} ms", number);
-    case Op::Spawn:
-      return fmt::format("spawn body {}", subject);
-    case Op::Await:
-      return fmt::format("await coroutine {}{}", subject, patience(step.number));
-    case Op::Wait:
-      return fmt::format("wait for event {}{}", subject, patience(step.number));
-    case Op::WaitClosed:
-      return fmt::format("wait until event {} is closed", subject);
-    case Op::Cancel:
-      return fmt::format("cancel coroutine {}", subject);
-    case Op::Protect:
-      return fmt::format("protect the next {}", number);
-    case Op::Catch:
-      return fmt::format("catch what the next {} throw", number);
-    case Op::Throw:
-      return "throw";
-    case Op::Subscribe:
-      return fmt::format("subscribe callback {} to event {}", number, subject);
-    case Op::Unsubscribe:
-      return fmt::format("unsubscribe {}", subject);
-    case Op::Notify:
-      return fmt::format("notify event {}", subject);
-    case Op::Close:
-      return fmt::format("close event {}", subject);
-    case Op::Start:
-      return fmt::format("start event {}", subject);
-    case Op::Stop:
-      return fmt::format("stop event {}", subject);
-    case Op::Rearm:
-      return fmt::format("rearm event {} to {} ms", subject, number);
-    case Op::Hold:
-      return fmt::format("hold event {}", subject);
-    case Op::Drop:
-      return fmt::format("drop event {}", subject);
-    case Op::Finally:
-      return fmt::format("finally callback {}", number);
-    case Op::Microtask:
-      return fmt::format("queue microtask: callback {}", number);
-    case Op::Shutdown:
-      return "shut down";
-  }
-  return "?";
+  return fmt::format(fmt::runtime(kStepTexts[step.what]), fmt::arg("subject", step.subject),
+                     fmt::arg("number", step.number), fmt::arg("patience", patience(step.number)));
 }
 
 void append(std::string& text, const char* what, std::size_t index, const Steps& steps) {
@@ -106,7 +71,8 @@ void append(std::string& text, const char* what, std::size_t index, const Steps&
 std::string to_text(const Program& program) {
   std::string text = "events:";
   for (std::size_t i = 0; i < program.events.size(); ++i) {
-    text += fmt::format("{} {} {}", i == 0 ? "" : ",", i, name_of(program.events[i]));
+    text += fmt::format("{} {} {}", i == 0 ? "" : ",", i,
+                        kEventNames[static_cast<std::size_t>(program.events[i])]);
   }
   text += "\n";
   for (std::size_t i = 0; i < program.bodies.size(); ++i) {
