@@ -305,57 +305,44 @@ void Player::play_step(Task& me, const Step& step) {
   }
 }
 
-/// Steps that never suspend. Returns whether it was one.
-bool Player::play_anywhere(const Step& step) {
+/// Steps that never suspend; nothing for others.
+void Player::play_anywhere(const Step& step) {
   switch (op_of(step)) {
     case Op::Spawn:
-      spawn_step(step);
-      return true;
+      return spawn_step(step);
     case Op::Cancel:
-      cancel_step(step);
-      return true;
+      return cancel_step(step);
     case Op::Subscribe:
-      subscribe_step(step);
-      return true;
+      return subscribe_step(step);
     case Op::Unsubscribe:
-      unsubscribe_step(step);
-      return true;
+      return unsubscribe_step(step);
     case Op::Microtask:
-      microtask_step(step);
-      return true;
+      return microtask_step(step);
     case Op::Shutdown:
-      state_.runtime().shutdown();
-      return true;
+      return state_.runtime().shutdown();
     default:
       break;
   }
   SharedEvent* shared = usable(step.subject);
-  if (shared == nullptr) return false;
+  if (shared == nullptr) return;
   switch (op_of(step)) {
     case Op::Notify:
-      fire_step(*shared, false);
-      return true;
+      return fire_step(*shared, false);
     case Op::Close:
-      fire_step(*shared, true);
-      return true;
+      return fire_step(*shared, true);
     case Op::Start:
-      start_step(*shared);
-      return true;
+      return start_step(*shared);
     case Op::Stop:
-      stop_step(*shared);
-      return true;
+      return stop_step(*shared);
     case Op::Rearm:
-      rearm_step(*shared, ms(step.number));
-      return true;
+      return rearm_step(*shared, ms(step.number));
     case Op::Hold:
       shared->holders.hold();
-      shared->references.push_back(Ref<Event>::share(*shared->event));
-      return true;
+      return shared->references.push_back(Ref<Event>::share(*shared->event));
     case Op::Drop:
-      drop_step(*shared);
-      return true;
+      return drop_step(*shared);
     default:
-      return false;
+      return;
   }
 }
 

@@ -44,7 +44,7 @@ class Player {
   void protect_steps(Task& me, const Steps& steps, std::size_t from, std::size_t to);
   void catch_steps(Task& me, const Steps& steps, std::size_t from, std::size_t to, bool suspends);
   void play_step(Task& me, const Step& step);
-  bool play_anywhere(const Step& step);
+  void play_anywhere(const Step& step);
 
   template <class Wait>
   End attempt(Task& me, const Expectation& expected, Wait wait);
