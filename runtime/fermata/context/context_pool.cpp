@@ -18,7 +18,6 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/base/text_of.hpp"
-#include "fermata/context/slab.hpp"
 #include "fermata/context/switch.hpp"
 
 #if __has_include(<valgrind/valgrind.h>)

@@ -5,7 +5,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 
 #include "fermata/base/error.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/core/microtasks.hpp"
 
-#include "fermata/base/assert.hpp"
-
 namespace fermata::detail {
 
 namespace {

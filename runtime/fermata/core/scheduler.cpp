@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "fermata/base/assert.hpp"
-#include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 
 namespace fermata::detail {

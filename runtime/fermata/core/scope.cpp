@@ -8,8 +8,6 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
-#include "fermata/core/context.hpp"
-#include "fermata/core/runtime.hpp"
 #include "fermata/core/timer.hpp"
 
 namespace fermata {

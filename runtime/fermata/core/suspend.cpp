@@ -2,12 +2,10 @@
 #include "fermata/core/suspend.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 
 #include "fermata/base/assert.hpp"
-#include "fermata/base/error.hpp"
 #include "fermata/core/timer.hpp"
 
 namespace fermata {

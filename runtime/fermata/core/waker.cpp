@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/core/waker.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/coroutine.hpp"
-#include "fermata/core/event.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/timer.hpp"
 

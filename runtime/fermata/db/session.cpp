@@ -8,7 +8,6 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/core/suspend.hpp"
-#include "fermata/db/errors.hpp"
 #include "fermata/db/sql_text.hpp"
 
 namespace fermata::db::detail {

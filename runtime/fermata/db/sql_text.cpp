@@ -2,7 +2,6 @@
 #include "fermata/db/sql_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "fermata/base/assert.hpp"

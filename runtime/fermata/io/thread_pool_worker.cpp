@@ -2,9 +2,6 @@
 #include "fermata/io/thread_pool_worker.hpp"
 
 #include <exception>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "fermata/core/scope.hpp"
 #include "fermata/core/spawn.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/io/udp.hpp"
 
-#include "fermata/base/error.hpp"
 #include "fermata/io/request_wait.hpp"
 
 namespace fermata {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/loop/machine.hpp"
 
-#include <fmt/format.h>
-
 #include <new>
 #include <utility>
 

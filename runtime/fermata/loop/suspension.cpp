@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <exception>
-#include <utility>
-
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/loop/machine.hpp"

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"

@@ -3,8 +3,6 @@
 // Sending a part of a file: a step on the file's side, which may send some bytes itself and brings
 // others here; the latter are written; then the next step.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <utility>

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <cstring>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"

@@ -7,7 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "fermata/base/assert.hpp"
 #include "fermata/base/inlining.hpp"
 #include "fermata/core/scope.hpp"
 

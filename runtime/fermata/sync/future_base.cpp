@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
-#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 
 namespace fermata::detail {

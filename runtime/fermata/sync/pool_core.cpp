@@ -5,8 +5,6 @@
 
 #include <utility>
 
-#include "fermata/base/assert.hpp"
-#include "fermata/base/error.hpp"
 #include "fermata/core/sweep.hpp"
 #include "fermata/sync/operation.hpp"
 #include "fermata/sync/pool_claim.hpp"

@@ -2,8 +2,6 @@
 
 // The circuit of a pool: who is let in, and who switches it.
 
-#include <utility>
-
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sync/pool_claim.hpp"

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
-#include <utility>
 
 #include "fermata/base/assert.hpp"
 

@@ -9,7 +9,6 @@
 #include <array>
 #include <new>
 
-#include "fermata/base/assert.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/io/descriptor.hpp"
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <new>
-#include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/db/mariadb/text_answer.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/db/mariadb/text_answer.hpp"
 
-#include <utility>
-
 #include "fermata/base/assert.hpp"
 
 namespace fermata::db::mariadb {

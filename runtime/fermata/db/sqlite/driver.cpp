@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <utility>
 
 #include "fermata/base/error.hpp"
 #include "fermata/db/sqlite/connection.hpp"

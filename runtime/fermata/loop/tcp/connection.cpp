@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/loop/tcp/at_exit.hpp"
 

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fermata/base/assert.hpp"
-
 namespace fermata::loop {
 
 std::span<std::byte> ReceiveBuffer::room(std::size_t least) {

@@ -11,7 +11,6 @@
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/record/step_probe.hpp"
 #include "fermata/sim/record/wake_listener.hpp"
-#include "fermata/sim/waits/explain.hpp"
 #include "fermata/sim/waits/subject.hpp"
 
 namespace fermata::sim::detail {

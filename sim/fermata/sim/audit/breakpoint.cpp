@@ -5,7 +5,6 @@
 
 #include <csignal>
 #include <fstream>
-#include <string>
 #include <string_view>
 
 #include "fermata/base/error.hpp"

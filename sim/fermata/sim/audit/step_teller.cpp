@@ -2,7 +2,6 @@
 #include "fermata/sim/audit/step_teller.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"

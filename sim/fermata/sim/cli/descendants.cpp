@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstdint>
 #include <fstream>
-#include <string_view>
 #include <vector>
 
 #include "fermata/base/assert.hpp"

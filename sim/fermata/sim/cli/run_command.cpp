@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
-#include <vector>
 
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/counted.hpp"

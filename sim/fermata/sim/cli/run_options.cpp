@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <optional>
 #include <string_view>
 
 #include "fermata/base/error.hpp"

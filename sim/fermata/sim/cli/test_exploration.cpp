@@ -2,7 +2,6 @@
 #include "fermata/sim/cli/test_exploration.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "fermata/base/assert.hpp"
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/key.hpp"

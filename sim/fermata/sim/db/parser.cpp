@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <initializer_list>
 #include <system_error>
 
 #include "fermata/sim/db/command.hpp"

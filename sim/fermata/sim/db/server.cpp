@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "fermata/base/error.hpp"
 #include "fermata/core/scope.hpp"
 #include "fermata/sim/db/server_session.hpp"
 

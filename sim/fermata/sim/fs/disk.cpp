@@ -6,7 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/key.hpp"
 
 namespace fermata::sim {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
-#include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"

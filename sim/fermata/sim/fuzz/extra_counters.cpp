@@ -2,7 +2,6 @@
 #include "fermata/sim/fuzz/extra_counters.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "fermata/base/assert.hpp"

@@ -2,7 +2,6 @@
 #include "fermata/sim/fuzz/target.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "fermata/base/assert.hpp"

@@ -5,7 +5,6 @@
 
 #include <iterator>
 
-#include "fermata/base/assert.hpp"
 #include "fermata/sim/base/counted.hpp"
 
 namespace fermata::sim::detail {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <utility>
 
 namespace fermata::sim::detail {
 

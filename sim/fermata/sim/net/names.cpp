@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/net/names.hpp"
 
-#include <fmt/format.h>
-
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"

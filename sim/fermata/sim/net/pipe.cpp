@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "fermata/base/assert.hpp"
-
 namespace fermata::sim::detail {
 
 bool Pipe::send(std::span<const std::byte> bytes, Instant arrival) {

@@ -2,8 +2,6 @@
 #include "fermata/sim/net/tty.hpp"
 
 #include <array>
-#include <cerrno>
-#include <string_view>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/close_delay.hpp"

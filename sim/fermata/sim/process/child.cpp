@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
 

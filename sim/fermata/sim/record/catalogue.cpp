@@ -5,7 +5,6 @@
 
 #include <array>
 
-#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/counted.hpp"
 

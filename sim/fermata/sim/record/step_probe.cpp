@@ -5,7 +5,6 @@
 
 #include <array>
 
-#include "fermata/base/assert.hpp"
 #include "fermata/core/coroutine.hpp"
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/base/stack_text.hpp"

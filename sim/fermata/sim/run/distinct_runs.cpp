@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "fermata/base/assert.hpp"
-
 namespace fermata::sim {
 
 void DistinctRuns::add(const DistinctRuns& other) {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <string>
 #include <vector>
 
 #include "fermata/base/assert.hpp"

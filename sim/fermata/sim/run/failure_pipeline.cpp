@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include "fermata/base/assert.hpp"

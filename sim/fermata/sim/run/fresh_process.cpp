@@ -16,7 +16,6 @@
 #include <locale>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"

@@ -2,10 +2,8 @@
 #include "fermata/sim/run/sim_test.hpp"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "fermata/base/assert.hpp"
-
 namespace fermata::sim {
 
 std::string DelayStrategy::order_name() const {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "fermata/base/assert.hpp"
 #include "fermata/sim/strategy/highest.hpp"
 
 namespace fermata::sim {

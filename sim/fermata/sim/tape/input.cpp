@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "fermata/base/assert.hpp"
-
 namespace fermata::sim {
 namespace {
 

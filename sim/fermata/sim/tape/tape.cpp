@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

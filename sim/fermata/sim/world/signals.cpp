@@ -6,7 +6,6 @@
 #include <csignal>
 #include <utility>
 
-#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/world/program.hpp"

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"

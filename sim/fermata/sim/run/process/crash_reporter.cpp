@@ -8,8 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "fermata/base/assert.hpp"
-
 namespace fermata::sim::detail {
 namespace {
 

@@ -20,7 +20,6 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <new>
 #include <optional>
 
 #include "fermata/base/assert.hpp"
