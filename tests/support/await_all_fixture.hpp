@@ -14,7 +14,7 @@
 #include "fermata/core/spawn.hpp"
 #include "fermata/sync/await_all.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 
@@ -53,7 +53,7 @@ std::string text_of(const Keyed<K, V>& keyed) {
   return text;
 }
 
-class AwaitAllTest : public ::testing::Test {
+class AwaitAllTest : public RuntimeFixture {
  protected:
   /// How many ticks `action` takes.
   template <class Action>
@@ -62,9 +62,6 @@ class AwaitAllTest : public ::testing::Test {
     action();
     return runtime.metrics().ticks - before;
   }
-
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
 };
 
 }  // namespace fermata::test

@@ -14,7 +14,7 @@
 #include "fermata/sync/await.hpp"
 #include "fermata/sync/channel.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 
@@ -32,7 +32,7 @@ inline std::size_t receivers_of(const Channel<int>& channel) {
 
 inline constexpr const char* kClosed = "fermata::ChannelError: Channel is closed";
 
-class ChannelTest : public ::testing::Test {
+class ChannelTest : public RuntimeFixture {
  protected:
   /// Receives once and notes "name:value", or "name!error".
   Coroutine<> spawn_receiver(const Channel<int>& channel, const std::string& name) {
@@ -67,8 +67,6 @@ class ChannelTest : public ::testing::Test {
   }
 
   using Notes = std::vector<std::string>;
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   Notes notes;
   std::string at_end;
 };

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/scope.hpp"
@@ -16,6 +16,7 @@
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/recount.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/steps.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
@@ -29,6 +30,11 @@ class ScopeTest : public ::testing::Test {
     EXPECT_EQ(recount.complaints(), Steps());
     EXPECT_TRUE(runtime.kernel().live_events.empty()) << "events outlive the run";
     EXPECT_EQ(runtime.active_event_count(), 0u);
+  }
+
+  template <class Body>
+  int run(Body&& body) {
+    return fixture.run(std::forward<Body>(body));
   }
 
   static RuntimeOptions watched_by(Observer& observer) {

@@ -7,11 +7,11 @@
 
 #include "fermata/core/suspend.hpp"
 #include "fermata/core/waker.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 
-class WakerFixture : public ::testing::Test {
+class WakerFixture : public RuntimeFixture {
  protected:
   /// Waits for what is registered, as a primitive does; returns the result.
   void* suspend_registered() {
@@ -29,8 +29,6 @@ class WakerFixture : public ::testing::Test {
     EXPECT_TRUE(waker.empty());
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   int answer = 42;
 };
 

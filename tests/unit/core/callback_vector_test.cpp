@@ -10,7 +10,7 @@
 #include "fermata/base/error.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 /// Four subscribers A, B, C, D of one event, and a fifth, E, that is not subscribed.
-class CallbackVectorTest : public ::testing::Test {
+class CallbackVectorTest : public RuntimeFixture {
  protected:
   CallbackVectorTest() {
     for (Probe* probe : {&a, &b, &c, &d}) event->add_callback(*probe);
@@ -31,7 +31,6 @@ class CallbackVectorTest : public ::testing::Test {
     return names;
   }
 
-  TestRuntime fixture;
   Names order;
   Probe a{"A", &order};
   Probe b{"B", &order};

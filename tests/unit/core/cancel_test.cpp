@@ -13,193 +13,167 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
 
 using namespace std::chrono_literals;
 
-class CancelTest : public ::testing::Test {
- protected:
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
-};
+class CancelTest : public RuntimeFixture {};
 
-TEST_F(CancelTest, KeepsABodyThatHasNotStartedFromRunning) {
+MAIN_TEST_F(CancelTest, KeepsABodyThatHasNotStartedFromRunning) {
   FERMATA_CHECKS("CORE-CO-03", "CORE-CO-11");
-  fixture.run([this] {
-    int entered = 0;
-    int finally_ran = 0;
-    const auto child = spawn([&] { ++entered; });
-    child->finally([&](CoroutineBase& ended) {
-      ++finally_ran;
-      EXPECT_TRUE(ended.is_cancelled());
-    });
-    std::string got;
-    const auto awaiter = spawn([&] { got = thrown_by([&] { await(child); }); });
-    child.cancel(reason("not needed"));
-    EXPECT_TRUE(child->is_queued());
-    EXPECT_TRUE(child->is_cancellation_requested());
-    EXPECT_EQ(child->waker().status, WakerStatus::Ignored);
-    await(awaiter);
-    EXPECT_EQ(entered, 0);
-    EXPECT_EQ(finally_ran, 1);
-    EXPECT_EQ(got, "fermata::Cancellation: not needed");
-    EXPECT_TRUE(child->is_cancelled());
-    EXPECT_FALSE(child->is_started());
-    EXPECT_EQ(runtime.root_scope().member_count(), 1u);
+  int entered = 0;
+  int finally_ran = 0;
+  const auto child = spawn([&] { ++entered; });
+  child->finally([&](CoroutineBase& ended) {
+    ++finally_ran;
+    EXPECT_TRUE(ended.is_cancelled());
   });
+  std::string got;
+  const auto awaiter = spawn([&] { got = thrown_by([&] { await(child); }); });
+  child.cancel(reason("not needed"));
+  EXPECT_TRUE(child->is_queued());
+  EXPECT_TRUE(child->is_cancellation_requested());
+  EXPECT_EQ(child->waker().status, WakerStatus::Ignored);
+  await(awaiter);
+  EXPECT_EQ(entered, 0);
+  EXPECT_EQ(finally_ran, 1);
+  EXPECT_EQ(got, "fermata::Cancellation: not needed");
+  EXPECT_TRUE(child->is_cancelled());
+  EXPECT_FALSE(child->is_started());
+  EXPECT_EQ(runtime.root_scope().member_count(), 1u);
 }
 
-TEST_F(CancelTest, ReachesAWaitingCoroutineAtItsSuspensionPoint) {
+MAIN_TEST_F(CancelTest, ReachesAWaitingCoroutineAtItsSuspensionPoint) {
   FERMATA_CHECKS("CORE-CN-01");
-  fixture.run([this] {
-    const auto event = make_event<BackendEvent>(runtime);
-    std::string got;
-    const auto child = spawn([&] { got = thrown_by([&] { wait(*event); }); });
-    suspend();
-    child.cancel(reason("stop"));
-    EXPECT_EQ(event->loop_ref_count(), 0u);
-    EXPECT_EQ(event->callbacks().size(), 0u);
-    EXPECT_EQ(got, "") << "never synchronously";
-    await(child);
-    EXPECT_EQ(got, "fermata::Cancellation: stop");
-    EXPECT_FALSE(child->is_cancellation_requested());
-  });
+  const auto event = make_event<BackendEvent>(runtime);
+  std::string got;
+  const auto child = spawn([&] { got = thrown_by([&] { wait(*event); }); });
+  suspend();
+  child.cancel(reason("stop"));
+  EXPECT_EQ(event->loop_ref_count(), 0u);
+  EXPECT_EQ(event->callbacks().size(), 0u);
+  EXPECT_EQ(got, "") << "never synchronously";
+  await(child);
+  EXPECT_EQ(got, "fermata::Cancellation: stop");
+  EXPECT_FALSE(child->is_cancellation_requested());
 }
 
-TEST_F(CancelTest, ReplacesTheAnswerOfAWokenCoroutine) {
+MAIN_TEST_F(CancelTest, ReplacesTheAnswerOfAWokenCoroutine) {
   FERMATA_CHECKS("CORE-WK-07", "CORE-CN-11");
-  fixture.run([this] {
-    const auto event = make_event<PlainEvent>(runtime);
-    std::string got;
-    const auto child = spawn([&] { got = thrown_by([&] { wait(*event); }); });
-    suspend();
-    event->notify({});
-    child.cancel();
-    EXPECT_EQ(runtime.scheduler().ready().size(), 1u) << "it is queued once";
-    await(child);
-    EXPECT_EQ(got, "fermata::Cancellation: Coroutine cancelled");
-  });
+  const auto event = make_event<PlainEvent>(runtime);
+  std::string got;
+  const auto child = spawn([&] { got = thrown_by([&] { wait(*event); }); });
+  suspend();
+  event->notify({});
+  child.cancel();
+  EXPECT_EQ(runtime.scheduler().ready().size(), 1u) << "it is queued once";
+  await(child);
+  EXPECT_EQ(got, "fermata::Cancellation: Coroutine cancelled");
 }
 
-TEST_F(CancelTest, PutsItselfOnTopOfAPendingError) {
-  fixture.run([this] {
-    const auto event = make_event<PlainEvent>(runtime);
-    std::string got;
-    const auto child = spawn([&] { got = thrown_by([&] { wait(*event); }); });
-    suspend();
-    event->notify({nullptr, std::make_exception_ptr(Error("failed"))});
-    child.cancel(reason("stop"));
-    await(child);
-    EXPECT_EQ(got, "fermata::Cancellation: stop\n  previous: fermata::Error: failed");
-  });
+MAIN_TEST_F(CancelTest, PutsItselfOnTopOfAPendingError) {
+  const auto event = make_event<PlainEvent>(runtime);
+  std::string got;
+  const auto child = spawn([&] { got = thrown_by([&] { wait(*event); }); });
+  suspend();
+  event->notify({nullptr, std::make_exception_ptr(Error("failed"))});
+  child.cancel(reason("stop"));
+  await(child);
+  EXPECT_EQ(got, "fermata::Cancellation: stop\n  previous: fermata::Error: failed");
 }
 
-TEST_F(CancelTest, IsDeliveredOnceHoweverOftenItIsAskedFor) {
+MAIN_TEST_F(CancelTest, IsDeliveredOnceHoweverOftenItIsAskedFor) {
   FERMATA_CHECKS("CORE-CO-05", "CORE-CN-02", "CORE-GL-13");
-  fixture.run([] {
-    std::vector<std::string> got;
-    const auto child = spawn([&] {
-      for (int i = 0; i < 3; ++i) got.push_back(thrown_by([] { delay(1ms); }));
-    });
-    suspend();
-    for (const char* text : {"first", "second", "third"}) child.cancel(reason(text));
-    suspend();
-    EXPECT_EQ(got, (std::vector<std::string>{"fermata::Cancellation: first"}));
-    child.cancel(reason("fourth"));
-    suspend();
-    await(child);
-    EXPECT_EQ(got, (std::vector<std::string>{"fermata::Cancellation: first",
-                                             "fermata::Cancellation: fourth", ""}));
+  std::vector<std::string> got;
+  const auto child = spawn([&] {
+    for (int i = 0; i < 3; ++i) got.push_back(thrown_by([] { delay(1ms); }));
   });
+  suspend();
+  for (const char* text : {"first", "second", "third"}) child.cancel(reason(text));
+  suspend();
+  EXPECT_EQ(got, (std::vector<std::string>{"fermata::Cancellation: first"}));
+  child.cancel(reason("fourth"));
+  suspend();
+  await(child);
+  EXPECT_EQ(got, (std::vector<std::string>{"fermata::Cancellation: first",
+                                           "fermata::Cancellation: fourth", ""}));
 }
 
-TEST_F(CancelTest, HasNoEffectOnAFinishedCoroutine) {
+MAIN_TEST_F(CancelTest, HasNoEffectOnAFinishedCoroutine) {
   FERMATA_CHECKS("CORE-CO-04", "CORE-GL-13");
-  fixture.run([] {
-    const auto child = spawn([] { return 7; });
-    EXPECT_EQ(await(child), 7);
-    EXPECT_EQ(thrown_by([&] { child.cancel(); }), "") << "no error either";
-    EXPECT_EQ(thrown_by([&] { child.cancel(std::make_exception_ptr(Error("x"))); }), "");
-    EXPECT_EQ(await(child), 7);
-    EXPECT_FALSE(child->is_cancelled());
-    EXPECT_FALSE(child->is_cancellation_requested());
-  });
+  const auto child = spawn([] { return 7; });
+  EXPECT_EQ(await(child), 7);
+  EXPECT_EQ(thrown_by([&] { child.cancel(); }), "") << "no error either";
+  EXPECT_EQ(thrown_by([&] { child.cancel(std::make_exception_ptr(Error("x"))); }), "");
+  EXPECT_EQ(await(child), 7);
+  EXPECT_FALSE(child->is_cancelled());
+  EXPECT_FALSE(child->is_cancellation_requested());
 }
 
-TEST_F(CancelTest, RefusesAReasonThatIsNoCancellation) {
-  fixture.run([] {
-    const auto child = spawn([] { suspend(); });
-    EXPECT_EQ(thrown_by([&] { child.cancel(std::make_exception_ptr(Error("x"))); }),
-              "fermata::UsageError: cancel: the reason must be a Cancellation");
-    EXPECT_FALSE(child->is_cancellation_requested());
-    await(child);
-  });
+MAIN_TEST_F(CancelTest, RefusesAReasonThatIsNoCancellation) {
+  const auto child = spawn([] { suspend(); });
+  EXPECT_EQ(thrown_by([&] { child.cancel(std::make_exception_ptr(Error("x"))); }),
+            "fermata::UsageError: cancel: the reason must be a Cancellation");
+  EXPECT_FALSE(child->is_cancellation_requested());
+  await(child);
 }
 
-TEST_F(CancelTest, OfItselfIsRaisedAtTheNextSuspension) {
+MAIN_TEST_F(CancelTest, OfItselfIsRaisedAtTheNextSuspension) {
   FERMATA_CHECKS("CORE-CO-14");
-  fixture.run([] {
-    bool went_on = false;
-    std::string at_suspend;
-    std::string after;
-    const auto child = spawn([&] {
-      current_coroutine().cancel(reason("myself"));
-      current_coroutine().cancel(reason("again"));
-      went_on = true;
-      at_suspend = thrown_by([] { suspend(); });
-      after = thrown_by([] { suspend(); });
-    });
-    await(child);
-    EXPECT_TRUE(went_on);
-    EXPECT_EQ(at_suspend, "fermata::Cancellation: myself");
-    EXPECT_EQ(after, "") << "delivered once";
-    EXPECT_EQ(child->error(), nullptr);
+  bool went_on = false;
+  std::string at_suspend;
+  std::string after;
+  const auto child = spawn([&] {
+    current_coroutine().cancel(reason("myself"));
+    current_coroutine().cancel(reason("again"));
+    went_on = true;
+    at_suspend = thrown_by([] { suspend(); });
+    after = thrown_by([] { suspend(); });
   });
+  await(child);
+  EXPECT_TRUE(went_on);
+  EXPECT_EQ(at_suspend, "fermata::Cancellation: myself");
+  EXPECT_EQ(after, "") << "delivered once";
+  EXPECT_EQ(child->error(), nullptr);
 }
 
-TEST_F(CancelTest, OfItselfIsRaisedAtARealWaitAndStopsWhatItStarted) {
+MAIN_TEST_F(CancelTest, OfItselfIsRaisedAtARealWaitAndStopsWhatItStarted) {
   FERMATA_CHECKS("CORE-CO-14", "CORE-WK-03");
-  fixture.run([this] {
-    const auto event = make_event<BackendEvent>(runtime);
-    const auto child = spawn([&] {
-      current_coroutine().cancel();
-      EXPECT_EQ(thrown_by([&] { wait(*event); }), "fermata::Cancellation: Coroutine cancelled");
-    });
-    await(child);
-    EXPECT_EQ(event->loop_ref_count(), 0u);
-    EXPECT_EQ(event->callbacks().size(), 0u);
+  const auto event = make_event<BackendEvent>(runtime);
+  const auto child = spawn([&] {
+    current_coroutine().cancel();
+    EXPECT_EQ(thrown_by([&] { wait(*event); }), "fermata::Cancellation: Coroutine cancelled");
   });
+  await(child);
+  EXPECT_EQ(event->loop_ref_count(), 0u);
+  EXPECT_EQ(event->callbacks().size(), 0u);
 }
 
-TEST_F(CancelTest, OfItselfIsTheOutcomeWhenItSuspendsNoMore) {
+MAIN_TEST_F(CancelTest, OfItselfIsTheOutcomeWhenItSuspendsNoMore) {
   FERMATA_CHECKS("CORE-CO-14", "CORE-CO-11");
-  fixture.run([] {
-    const auto returns = spawn([] { current_coroutine().cancel(reason("myself")); });
-    const auto throws = spawn([] {
-      current_coroutine().cancel(reason("myself"));
-      throw Error("failed");
-    });
-    EXPECT_EQ(thrown_by([&] { await(returns); }), "fermata::Cancellation: myself");
-    EXPECT_EQ(thrown_by([&] { await(throws); }),
-              "fermata::Error: failed\n  previous: fermata::Cancellation: myself");
-    EXPECT_TRUE(returns->is_cancelled());
+  const auto returns = spawn([] { current_coroutine().cancel(reason("myself")); });
+  const auto throws = spawn([] {
+    current_coroutine().cancel(reason("myself"));
+    throw Error("failed");
   });
+  EXPECT_EQ(thrown_by([&] { await(returns); }), "fermata::Cancellation: myself");
+  EXPECT_EQ(thrown_by([&] { await(throws); }),
+            "fermata::Error: failed\n  previous: fermata::Cancellation: myself");
+  EXPECT_TRUE(returns->is_cancelled());
 }
 
-TEST_F(CancelTest, OfItselfLetsAFinishedAwaitablePass) {
-  fixture.run([] {
-    const auto finished = spawn([] { return 5; });
-    await(finished);
-    const auto child = spawn([&] {
-      current_coroutine().cancel();
-      EXPECT_EQ(await(finished), 5) << "what is complete wins";
-      EXPECT_EQ(thrown_by([] { suspend(); }), "fermata::Cancellation: Coroutine cancelled");
-    });
-    await(child);
+MAIN_TEST_F(CancelTest, OfItselfLetsAFinishedAwaitablePass) {
+  const auto finished = spawn([] { return 5; });
+  await(finished);
+  const auto child = spawn([&] {
+    current_coroutine().cancel();
+    EXPECT_EQ(await(finished), 5) << "what is complete wins";
+    EXPECT_EQ(thrown_by([] { suspend(); }), "fermata::Cancellation: Coroutine cancelled");
   });
+  await(child);
 }
 
 TEST_F(CancelTest, ReachesAYieldingCoroutineFromItsOwnTick) {

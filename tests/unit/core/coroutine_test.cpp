@@ -18,44 +18,38 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
 
-class CoroutineTest : public ::testing::Test {
- protected:
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
-};
+class CoroutineTest : public RuntimeFixture {};
 
-TEST_F(CoroutineTest, GoesThroughItsLife) {
+MAIN_TEST_F(CoroutineTest, GoesThroughItsLife) {
   FERMATA_CHECKS("CORE-CO-01", "CORE-CO-02");
-  fixture.run([this] {
-    const auto event = make_event<PlainEvent>(runtime);
-    int entered = 0;
-    const auto child = spawn([&] {
-      ++entered;
-      EXPECT_TRUE(current_coroutine().is_running());
-      EXPECT_FALSE(current_coroutine().is_suspended());
-      wait(*event);
-    });
-    const auto states = [&] {
-      return std::vector<bool>{child->is_started(), child->is_queued(), child->is_running(),
-                               child->is_suspended(), child->is_completed()};
-    };
-    EXPECT_EQ(states(), (std::vector<bool>{false, true, false, false, false})) << "queued";
-    suspend();
-    EXPECT_EQ(states(), (std::vector<bool>{true, false, false, true, false})) << "waiting";
-    event->notify({});
-    EXPECT_EQ(states(), (std::vector<bool>{true, true, false, true, false})) << "woken";
-    suspend();
-    EXPECT_EQ(states(), (std::vector<bool>{true, false, false, false, true})) << "finished";
-    suspend();
-    EXPECT_EQ(entered, 1);
-    EXPECT_TRUE(current_coroutine().is_main());
-    EXPECT_FALSE(child->is_main());
+  const auto event = make_event<PlainEvent>(runtime);
+  int entered = 0;
+  const auto child = spawn([&] {
+    ++entered;
+    EXPECT_TRUE(current_coroutine().is_running());
+    EXPECT_FALSE(current_coroutine().is_suspended());
+    wait(*event);
   });
+  const auto states = [&] {
+    return std::vector<bool>{child->is_started(), child->is_queued(), child->is_running(),
+                             child->is_suspended(), child->is_completed()};
+  };
+  EXPECT_EQ(states(), (std::vector<bool>{false, true, false, false, false})) << "queued";
+  suspend();
+  EXPECT_EQ(states(), (std::vector<bool>{true, false, false, true, false})) << "waiting";
+  event->notify({});
+  EXPECT_EQ(states(), (std::vector<bool>{true, true, false, true, false})) << "woken";
+  suspend();
+  EXPECT_EQ(states(), (std::vector<bool>{true, false, false, false, true})) << "finished";
+  suspend();
+  EXPECT_EQ(entered, 1);
+  EXPECT_TRUE(current_coroutine().is_main());
+  EXPECT_FALSE(child->is_main());
 }
 
 TEST_F(CoroutineTest, NeverRunsInsideTheSpawn) {
@@ -124,40 +118,36 @@ TEST_F(CoroutineTest, RegistersNothingWhenTheSpawnFails) {
   EXPECT_EQ(captured.use_count(), 2) << "the body that never ran is destroyed";
 }
 
-TEST_F(CoroutineTest, DestroysItsBodyAtItsEndNotWithItsHandle) {
-  fixture.run([] {
-    const auto captured = std::make_shared<int>(1);
-    const auto ran = spawn([captured] {});
-    const auto cancelled = spawn([captured] {});
-    cancelled.cancel();
-    EXPECT_EQ(captured.use_count(), 3);
-    suspend();
-    EXPECT_EQ(captured.use_count(), 1);
-  });
+MAIN_TEST_F(CoroutineTest, DestroysItsBodyAtItsEndNotWithItsHandle) {
+  const auto captured = std::make_shared<int>(1);
+  const auto ran = spawn([captured] {});
+  const auto cancelled = spawn([captured] {});
+  cancelled.cancel();
+  EXPECT_EQ(captured.use_count(), 3);
+  suspend();
+  EXPECT_EQ(captured.use_count(), 1);
 }
 
-TEST_F(CoroutineTest, SaysWhoItIsAndWhatItWaitsFor) {
-  fixture.run([this] {
-    const auto event = make_event<PlainEvent>(runtime);
-    const auto named = spawn("reader", [&] { wait(*event); });
-    const auto anonymous = spawn([] {});
-    EXPECT_EQ(named->label(), "reader");
-    EXPECT_EQ(named->name(), "reader");
-    EXPECT_EQ(anonymous->label(), "coroutine " + std::to_string(anonymous->id()));
-    const auto says = [&](const char* text) {
-      EXPECT_NE(named->info().find(text), std::string::npos) << named->info();
-    };
-    says("'reader' spawned at tests/unit/core/coroutine_test.cpp:");
-    says(", not started");
-    suspend();
-    says(", suspended at tests/unit/core/coroutine_test.cpp:");
-    EXPECT_EQ(named->awaiting(), (std::vector<std::string>{event->info()}));
-    EXPECT_NE(current_coroutine().info().find(", running"), std::string::npos);
-    event->notify({});
-    await(named);
-    says(", finished");
-    EXPECT_TRUE(named->awaiting().empty());
-  });
+MAIN_TEST_F(CoroutineTest, SaysWhoItIsAndWhatItWaitsFor) {
+  const auto event = make_event<PlainEvent>(runtime);
+  const auto named = spawn("reader", [&] { wait(*event); });
+  const auto anonymous = spawn([] {});
+  EXPECT_EQ(named->label(), "reader");
+  EXPECT_EQ(named->name(), "reader");
+  EXPECT_EQ(anonymous->label(), "coroutine " + std::to_string(anonymous->id()));
+  const auto says = [&](const char* text) {
+    EXPECT_NE(named->info().find(text), std::string::npos) << named->info();
+  };
+  says("'reader' spawned at tests/unit/core/coroutine_test.cpp:");
+  says(", not started");
+  suspend();
+  says(", suspended at tests/unit/core/coroutine_test.cpp:");
+  EXPECT_EQ(named->awaiting(), (std::vector<std::string>{event->info()}));
+  EXPECT_NE(current_coroutine().info().find(", running"), std::string::npos);
+  event->notify({});
+  await(named);
+  says(", finished");
+  EXPECT_TRUE(named->awaiting().empty());
 }
 
 TEST_F(CoroutineTest, TellsItsSubscribersOfEveryKindOfEnd) {
@@ -199,19 +189,17 @@ TEST_F(CoroutineTest, TellsItsSubscribersOfEveryKindOfEnd) {
   EXPECT_EQ(ends, (std::vector<std::string>{"stopped:Graceful shutdown"}));
 }
 
-TEST_F(CoroutineTest, KeepsWhatItReturned) {
+MAIN_TEST_F(CoroutineTest, KeepsWhatItReturned) {
   FERMATA_CHECKS("CORE-CO-04");
-  fixture.run([] {
-    const auto child = spawn([] { return std::string("done"); });
-    EXPECT_EQ(child->replay(), nullptr) << "no outcome before the end";
-    await(child);
-    ASSERT_NE(child->replay(), nullptr);
-    EXPECT_EQ(child->replay()->result, &child->result());
-    child.cancel();
-    EXPECT_EQ(child->result(), "done");
-    EXPECT_FALSE(child->is_cancelled());
-    EXPECT_EQ(child->error(), nullptr);
-  });
+  const auto child = spawn([] { return std::string("done"); });
+  EXPECT_EQ(child->replay(), nullptr) << "no outcome before the end";
+  await(child);
+  ASSERT_NE(child->replay(), nullptr);
+  EXPECT_EQ(child->replay()->result, &child->result());
+  child.cancel();
+  EXPECT_EQ(child->result(), "done");
+  EXPECT_FALSE(child->is_cancelled());
+  EXPECT_EQ(child->error(), nullptr);
 }
 
 int suspend_at_depth(int depth) {
@@ -222,20 +210,18 @@ int suspend_at_depth(int depth) {
   return 1 + suspend_at_depth(depth - 1);
 }
 
-TEST_F(CoroutineTest, SuspendsAtAnyDepthAndInsideACFunction) {
-  fixture.run([] {
-    const auto deep = spawn([] { return suspend_at_depth(500); });
-    const auto sorted = spawn([] {
-      std::vector<int> values{5, 3, 9, 1, 7};
-      std::qsort(values.data(), values.size(), sizeof(int), [](const void* a, const void* b) {
-        suspend();
-        return *static_cast<const int*>(a) - *static_cast<const int*>(b);
-      });
-      return values;
+MAIN_TEST_F(CoroutineTest, SuspendsAtAnyDepthAndInsideACFunction) {
+  const auto deep = spawn([] { return suspend_at_depth(500); });
+  const auto sorted = spawn([] {
+    std::vector<int> values{5, 3, 9, 1, 7};
+    std::qsort(values.data(), values.size(), sizeof(int), [](const void* a, const void* b) {
+      suspend();
+      return *static_cast<const int*>(a) - *static_cast<const int*>(b);
     });
-    EXPECT_EQ(await(deep), 500);
-    EXPECT_EQ(await(sorted), (std::vector{1, 3, 5, 7, 9}));
+    return values;
   });
+  EXPECT_EQ(await(deep), 500);
+  EXPECT_EQ(await(sorted), (std::vector{1, 3, 5, 7, 9}));
 }
 
 TEST_F(CoroutineTest, HasExceptionsOfItsOwn) {

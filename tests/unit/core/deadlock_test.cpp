@@ -15,8 +15,8 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/steps.hpp"
-#include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
 namespace {
@@ -30,15 +30,13 @@ std::string report(int waiting) {
          std::to_string(waiting) + " coroutines in waiting";
 }
 
-class DeadlockTest : public ::testing::Test {
+class DeadlockTest : public RuntimeFixture {
  protected:
   template <class Body>
   std::string run(Body body) {
     return thrown_by([&] { fixture.run(body); });
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   Steps steps;
 };
 

@@ -18,6 +18,7 @@
 #include "tests/support/cutter.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/steps.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
@@ -37,7 +38,7 @@ class AtEnd {
   std::function<void()> action_;
 };
 
-class DestructorTest : public ::testing::Test {
+class DestructorTest : public RuntimeFixture {
  protected:
   template <class Body>
   std::string run(Body body) {
@@ -71,8 +72,6 @@ class DestructorTest : public ::testing::Test {
     EXPECT_EQ(runtime.blocks().blocks_in_use(), 0u);
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   Ref<BackendEvent> never = make_event<BackendEvent>(runtime);
   Steps steps;
 };

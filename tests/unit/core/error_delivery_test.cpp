@@ -18,6 +18,7 @@
 #include "tests/support/checks.hpp"
 #include "tests/support/cutter.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
@@ -38,15 +39,13 @@ Subscription cancel_when(Event& event, CoroutineBase& whom) {
   });
 }
 
-class ErrorDeliveryTest : public ::testing::Test {
+class ErrorDeliveryTest : public RuntimeFixture {
  protected:
   template <class Body>
   std::string run(Body body) {
     return thrown_by([&] { fixture.run(body); });
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   std::string got;
 };
 

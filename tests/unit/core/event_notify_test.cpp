@@ -12,16 +12,12 @@
 #include "fermata/core/suspend.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
 
-class NotifyTest : public ::testing::Test {
- protected:
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
-};
+class NotifyTest : public RuntimeFixture {};
 
 TEST_F(NotifyTest, LetsAHandlerReplaceTheOutcome) {
   FERMATA_CHECKS("CORE-EV-14");

@@ -10,16 +10,12 @@
 #include "fermata/core/event.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
 
-class Held : public ::testing::Test {
- protected:
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
-};
+class Held : public RuntimeFixture {};
 
 using RefTest = Held;
 using EventRefTest = Held;

@@ -10,17 +10,15 @@
 #include "fermata/core/suspend.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
 namespace {
 
-class EventTest : public ::testing::Test {
+class EventTest : public RuntimeFixture {
  protected:
   [[nodiscard]] std::size_t active() const { return fixture.runtime.active_event_count(); }
-
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
 };
 
 TEST_F(EventTest, StaysArmedUntilStoppedAsOftenAsStarted) {

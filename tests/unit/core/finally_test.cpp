@@ -15,22 +15,20 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/steps.hpp"
-#include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
 namespace {
 
 using namespace std::chrono_literals;
 
-class FinallyTest : public ::testing::Test {
+class FinallyTest : public RuntimeFixture {
  protected:
   [[nodiscard]] FinallyHandler noting(std::string step) {
     return [this, step = std::move(step)](CoroutineBase&) { steps.push_back(step); };
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   Steps steps;
 };
 
@@ -101,23 +99,21 @@ TEST_F(FinallyTest, RunsWhateverTheEnd) {
             (std::multiset<std::string>{"cancelled", "never ran", "returns", "throws"}));
 }
 
-TEST_F(FinallyTest, RunsAtOnceOnAFinishedCoroutine) {
+MAIN_TEST_F(FinallyTest, RunsAtOnceOnAFinishedCoroutine) {
   FERMATA_CHECKS("CORE-CO-07", "CORE-GL-15");
-  fixture.run([this] {
-    const auto child = spawn([] { return 3; });
-    await(child);
-    std::string refusal;
-    child->finally([&](CoroutineBase& ended) {
-      EXPECT_EQ(&ended, &*child);
-      refusal = thrown_by([] { suspend(); });
-      steps.emplace_back("at once");
-    });
-    EXPECT_EQ(steps, (Steps{"at once"}));
-    EXPECT_EQ(refusal,
-              "fermata::UsageError: suspend: the scheduler's own context and callbacks must not "
-              "suspend");
-    EXPECT_THROW(child->finally([](CoroutineBase&) { throw Error("of a late handler"); }), Error);
+  const auto child = spawn([] { return 3; });
+  await(child);
+  std::string refusal;
+  child->finally([&](CoroutineBase& ended) {
+    EXPECT_EQ(&ended, &*child);
+    refusal = thrown_by([] { suspend(); });
+    steps.emplace_back("at once");
   });
+  EXPECT_EQ(steps, (Steps{"at once"}));
+  EXPECT_EQ(refusal,
+            "fermata::UsageError: suspend: the scheduler's own context and callbacks must not "
+            "suspend");
+  EXPECT_THROW(child->finally([](CoroutineBase&) { throw Error("of a late handler"); }), Error);
 }
 
 TEST_F(FinallyTest, ReportsTheErrorOfOneHandlerItself) {

@@ -16,6 +16,7 @@
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/impatient.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
@@ -33,7 +34,7 @@ struct Unwound {
   bool& flag;
 };
 
-class ForcedUnwindTest : public ::testing::Test {
+class ForcedUnwindTest : public RuntimeFixture {
  protected:
   /// Ends a run by force while `handler` waits: it starts when all has been cancelled already, so
   /// that nobody cancels it. Returns what the run throws.
@@ -53,8 +54,6 @@ class ForcedUnwindTest : public ::testing::Test {
     });
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   Ref<PlainEvent> never = make_event<PlainEvent>(runtime);
 };
 

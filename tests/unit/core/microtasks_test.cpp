@@ -14,6 +14,7 @@
 #include "tests/support/any_order.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
@@ -39,7 +40,7 @@ class Task final : public Microtask {
   Order& order_;
 };
 
-class MicrotasksTest : public ::testing::Test {
+class MicrotasksTest : public RuntimeFixture {
  protected:
   /// Queues a task whose only reference is then the queue's.
   void queue(std::string name, std::function<void()> action = nullptr) {
@@ -48,8 +49,6 @@ class MicrotasksTest : public ::testing::Test {
     task->release();
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   Order order;
 };
 
@@ -179,15 +178,13 @@ TEST_F(MicrotasksTest, MaySpawnWakeAndCancel) {
   EXPECT_EQ(order, (Order{"", "~", "spawned"}));
 }
 
-TEST_F(MicrotasksTest, CanWakeWhoseTickTheyRunIn) {
+MAIN_TEST_F(MicrotasksTest, CanWakeWhoseTickTheyRunIn) {
   FERMATA_CHECKS("CORE-SC-07");
-  fixture.run([this] {
-    const auto event = make_event<PlainEvent>(runtime);
-    queue("", [&] { event->notify({}); });
-    const Metrics before = runtime.metrics();
-    wait(*event);
-    EXPECT_EQ(runtime.metrics().switches, before.switches);
-  });
+  const auto event = make_event<PlainEvent>(runtime);
+  queue("", [&] { event->notify({}); });
+  const Metrics before = runtime.metrics();
+  wait(*event);
+  EXPECT_EQ(runtime.metrics().switches, before.switches);
 }
 
 TEST_F(MicrotasksTest, ThatNeverEndAreALivelockInSimulation) {

@@ -13,8 +13,8 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/steps.hpp"
-#include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
 namespace {
@@ -23,95 +23,81 @@ using namespace std::chrono_literals;
 
 std::exception_ptr reason(const char* text) { return std::make_exception_ptr(Cancellation(text)); }
 
-class ProtectTest : public ::testing::Test {
- protected:
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
-};
+class ProtectTest : public RuntimeFixture {};
 
-TEST_F(ProtectTest, DefersTheFirstCancellationToItsEnd) {
+MAIN_TEST_F(ProtectTest, DefersTheFirstCancellationToItsEnd) {
   FERMATA_CHECKS("CORE-CO-06", "CORE-CN-01");
-  fixture.run([] {
-    Steps steps;
-    const auto child = spawn([&] {
-      steps.push_back(thrown_by([&] {
-        protect([&] {
-          delay(10ms);
-          suspend();
-          steps.emplace_back("inside");
-        });
-        steps.emplace_back("never");
-      }));
-      steps.push_back(thrown_by([] { suspend(); }));
-    });
-    suspend();
-    child.cancel(reason("first"));
-    child.cancel(reason("second"));
-    EXPECT_TRUE(child->is_cancellation_requested());
-    EXPECT_FALSE(child->is_cancelled());
-    await(child);
-    EXPECT_EQ(steps, (Steps{"inside", "fermata::Cancellation: first", ""}));
-  });
-}
-
-TEST_F(ProtectTest, ReachesToTheOutermostRegion) {
-  FERMATA_CHECKS("CORE-CO-06");
-  fixture.run([] {
-    Steps steps;
-    const auto child = spawn([&] {
-      steps.push_back(thrown_by([&] {
-        protect([&] {
-          protect([] { delay(1ms); });
-          steps.emplace_back("after inner");
-          suspend();
-          steps.emplace_back("still inside");
-        });
-      }));
-    });
-    suspend();
-    child.cancel(reason("stop"));
-    await(child);
-    EXPECT_EQ(steps, (Steps{"after inner", "still inside", "fermata::Cancellation: stop"}));
-  });
-}
-
-TEST_F(ProtectTest, CarriesTheErrorOfItsBodyAsPrevious) {
-  fixture.run([] {
-    const auto fails = [](bool cancelled) {
-      return thrown_by([cancelled] {
-        protect([cancelled] {
-          if (cancelled) current_coroutine().cancel(reason("stop"));
-          throw Error("failed");
-        });
+  Steps steps;
+  const auto child = spawn([&] {
+    steps.push_back(thrown_by([&] {
+      protect([&] {
+        delay(10ms);
+        suspend();
+        steps.emplace_back("inside");
       });
-    };
-    EXPECT_EQ(fails(false), "fermata::Error: failed");
-    EXPECT_EQ(fails(true), "fermata::Cancellation: stop\n  previous: fermata::Error: failed");
-    suspend();
+      steps.emplace_back("never");
+    }));
+    steps.push_back(thrown_by([] { suspend(); }));
   });
+  suspend();
+  child.cancel(reason("first"));
+  child.cancel(reason("second"));
+  EXPECT_TRUE(child->is_cancellation_requested());
+  EXPECT_FALSE(child->is_cancelled());
+  await(child);
+  EXPECT_EQ(steps, (Steps{"inside", "fermata::Cancellation: first", ""}));
 }
 
-TEST_F(ProtectTest, DefersAlsoOnesOwnCancellation) {
-  fixture.run([] {
-    EXPECT_EQ(thrown_by([] {
-                protect([] {
-                  current_coroutine().cancel(reason("myself"));
-                  suspend();
-                });
-              }),
-              "fermata::Cancellation: myself");
+MAIN_TEST_F(ProtectTest, ReachesToTheOutermostRegion) {
+  FERMATA_CHECKS("CORE-CO-06");
+  Steps steps;
+  const auto child = spawn([&] {
+    steps.push_back(thrown_by([&] {
+      protect([&] {
+        protect([] { delay(1ms); });
+        steps.emplace_back("after inner");
+        suspend();
+        steps.emplace_back("still inside");
+      });
+    }));
   });
+  suspend();
+  child.cancel(reason("stop"));
+  await(child);
+  EXPECT_EQ(steps, (Steps{"after inner", "still inside", "fermata::Cancellation: stop"}));
 }
 
-TEST_F(ProtectTest, GivesItsResultUnlessCancelled) {
-  fixture.run([] {
-    EXPECT_EQ(protect([] { return std::string("kept"); }), "kept");
-    EXPECT_THROW(protect([] {
-                   current_coroutine().cancel();
-                   return 1;
-                 }),
-                 Cancellation);
-  });
+MAIN_TEST_F(ProtectTest, CarriesTheErrorOfItsBodyAsPrevious) {
+  const auto fails = [](bool cancelled) {
+    return thrown_by([cancelled] {
+      protect([cancelled] {
+        if (cancelled) current_coroutine().cancel(reason("stop"));
+        throw Error("failed");
+      });
+    });
+  };
+  EXPECT_EQ(fails(false), "fermata::Error: failed");
+  EXPECT_EQ(fails(true), "fermata::Cancellation: stop\n  previous: fermata::Error: failed");
+  suspend();
+}
+
+MAIN_TEST_F(ProtectTest, DefersAlsoOnesOwnCancellation) {
+  EXPECT_EQ(thrown_by([] {
+              protect([] {
+                current_coroutine().cancel(reason("myself"));
+                suspend();
+              });
+            }),
+            "fermata::Cancellation: myself");
+}
+
+MAIN_TEST_F(ProtectTest, GivesItsResultUnlessCancelled) {
+  EXPECT_EQ(protect([] { return std::string("kept"); }), "kept");
+  EXPECT_THROW(protect([] {
+                 current_coroutine().cancel();
+                 return 1;
+               }),
+               Cancellation);
 }
 
 TEST_F(ProtectTest, IsClearedByAShutdown) {

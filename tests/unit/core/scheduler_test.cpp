@@ -16,6 +16,7 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
@@ -24,7 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 using Order = std::vector<std::string>;
 
-class SchedulerTest : public ::testing::Test {
+class SchedulerTest : public RuntimeFixture {
  protected:
   [[nodiscard]] std::uint64_t switches() const { return runtime.metrics().switches; }
   template <class F>
@@ -32,40 +33,34 @@ class SchedulerTest : public ::testing::Test {
     return spawn(SpawnOptions{name, Priority::High, {}, nullptr}, body);
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   Order order;
 };
 
-TEST_F(SchedulerTest, ReturnsAtOnceToWhoYieldsAlone) {
+MAIN_TEST_F(SchedulerTest, ReturnsAtOnceToWhoYieldsAlone) {
   FERMATA_CHECKS("CORE-SC-07");
-  fixture.run([this] {
-    const auto before = switches();
-    for (int i = 0; i < 100; ++i) suspend();
-    EXPECT_EQ(switches(), before);
-  });
+  const auto before = switches();
+  for (int i = 0; i < 100; ++i) suspend();
+  EXPECT_EQ(switches(), before);
 }
 
-TEST_F(SchedulerTest, SwitchesOnceForEachHop) {
+MAIN_TEST_F(SchedulerTest, SwitchesOnceForEachHop) {
   FERMATA_CHECKS("CORE-SC-07", "CORE-SC-21");
-  fixture.run([this] {
-    bool stop = false;
-    const auto other = spawn("other", [&] {
-      while (!stop) {
-        EXPECT_EQ(runtime.current()->name(), "other");
-        suspend();
-      }
-    });
-    suspend();
-    const auto before = switches();
-    for (int i = 0; i < 1000; ++i) {
+  bool stop = false;
+  const auto other = spawn("other", [&] {
+    while (!stop) {
+      EXPECT_EQ(runtime.current()->name(), "other");
       suspend();
-      EXPECT_TRUE(current_coroutine().is_main());
     }
-    EXPECT_EQ(switches() - before, 2000u);
-    stop = true;
-    await(other);
   });
+  suspend();
+  const auto before = switches();
+  for (int i = 0; i < 1000; ++i) {
+    suspend();
+    EXPECT_TRUE(current_coroutine().is_main());
+  }
+  EXPECT_EQ(switches() - before, 2000u);
+  stop = true;
+  await(other);
 }
 
 TEST_F(SchedulerTest, HandsTheContextOfTheFinishedToTheNext) {
@@ -143,44 +138,40 @@ TEST_F(SchedulerTest, PutsAWokenHighOneFirst) {
   EXPECT_EQ(order, (Order{"high", "normal"}));
 }
 
-TEST_F(SchedulerTest, DoesNotLetAYieldingHighOneStarveTheRest) {
+MAIN_TEST_F(SchedulerTest, DoesNotLetAYieldingHighOneStarveTheRest) {
   FERMATA_CHECKS("CORE-GL-07");
-  fixture.run([this] {
-    bool stop = false;
-    int turns = 0;
-    const auto high = spawn_high("high", [&] {
-      while (!stop) {
-        ++turns;
-        suspend();
-      }
-    });
-    const auto normal = spawn([&] { stop = true; });
-    await(high);
-    EXPECT_EQ(turns, 1);
-  });
-}
-
-TEST_F(SchedulerTest, FiresTimersWhileSomebodyYieldsForEver) {
-  FERMATA_CHECKS("CORE-SC-09");
-  fixture.run([this] {
-    bool fired = false;
-    Instant fired_at;
-    const Instant start = now();
-    const auto sleeper = spawn([&] {
-      delay(50ms);
-      fired = true;
-      fired_at = now();
-    });
-    suspend();
-    int ticks_when_due = 0;
-    while (!fired) {
-      fixture.reactor->advance(1ms);
-      if (now() - start > 50ms) ++ticks_when_due;
+  bool stop = false;
+  int turns = 0;
+  const auto high = spawn_high("high", [&] {
+    while (!stop) {
+      ++turns;
       suspend();
     }
-    EXPECT_LE(ticks_when_due, 62);
-    EXPECT_LT(fired_at - start, 150ms);
   });
+  const auto normal = spawn([&] { stop = true; });
+  await(high);
+  EXPECT_EQ(turns, 1);
+}
+
+MAIN_TEST_F(SchedulerTest, FiresTimersWhileSomebodyYieldsForEver) {
+  FERMATA_CHECKS("CORE-SC-09");
+  bool fired = false;
+  Instant fired_at;
+  const Instant start = now();
+  const auto sleeper = spawn([&] {
+    delay(50ms);
+    fired = true;
+    fired_at = now();
+  });
+  suspend();
+  int ticks_when_due = 0;
+  while (!fired) {
+    fixture.reactor->advance(1ms);
+    if (now() - start > 50ms) ++ticks_when_due;
+    suspend();
+  }
+  EXPECT_LE(ticks_when_due, 62);
+  EXPECT_LT(fired_at - start, 150ms);
 }
 
 TEST_F(SchedulerTest, BlocksOnlyWhenThereIsNothingElseToDo) {
@@ -254,12 +245,10 @@ TEST_F(SchedulerTest, RefusesToSuspendWhereNoCoroutineRuns) {
             "Runtime::run");
 }
 
-TEST_F(SchedulerTest, RefusesToRunTwiceAtOnce) {
-  fixture.run([this] {
-    EXPECT_EQ(thrown_by([this] { runtime.run([] {}); }),
-              "fermata::UsageError: run: the runtime is running already");
-    suspend();
-  });
+MAIN_TEST_F(SchedulerTest, RefusesToRunTwiceAtOnce) {
+  EXPECT_EQ(thrown_by([this] { runtime.run([] {}); }),
+            "fermata::UsageError: run: the runtime is running already");
+  suspend();
 }
 
 TEST_F(SchedulerTest, RunsARuntimeInsideACoroutineOfAnother) {

@@ -81,60 +81,56 @@ TEST_F(ScopeAwaitTest, IsToldThatTheLastActiveMemberBecameAZombie) {
   EXPECT_EQ(steps, (Steps{"zombie begins", "complete", "zombie ends"}));
 }
 
-TEST_F(ScopeAwaitTest, RefusesACallerFromInside) {
+MAIN_TEST_F(ScopeAwaitTest, RefusesACallerFromInside) {
   FERMATA_CHECKS("CORE-SP-12");
-  fixture.run([] {
-    Scope top("top");
-    const auto middle = Scope::inherit("middle", top);
-    const auto bottom = Scope::inherit("bottom", middle);
-    const auto refused = [](const Scope& awaited, const char* operation) {
-      return "fermata::UsageError: " + std::string(operation) + ": " + current_coroutine().info() +
-             " is inside of " + awaited.info() +
-             ", which would wait for it: expected a caller outside of the scope";
-    };
-    const auto member = bottom.spawn("member", [&] {
-      for (const Scope* each : {&std::as_const(top), &middle, &bottom}) {
-        EXPECT_EQ(thrown_by([&] { each->await_completion(); }), refused(*each, "await_completion"));
-      }
-      Scope detached("detached");
-      detached.await_completion();
-    });
-    member->finally([&](CoroutineBase&) {
-      EXPECT_THROW(bottom.await_completion(), UsageError) << "a finally handler is inside as well";
-    });
-    top.await_completion();
-    const auto late = bottom.spawn("late", [&] {
-      try {
-        suspend();
-      } catch (const Cancellation&) {
-        EXPECT_EQ(thrown_by([&] { top.await_after_cancellation(); }),
-                  refused(top, "await_after_cancellation"));
-      }
-    });
-    suspend();
-    top.cancel();
-    top.await_after_cancellation();
+  Scope top("top");
+  const auto middle = Scope::inherit("middle", top);
+  const auto bottom = Scope::inherit("bottom", middle);
+  const auto refused = [](const Scope& awaited, const char* operation) {
+    return "fermata::UsageError: " + std::string(operation) + ": " + current_coroutine().info() +
+           " is inside of " + awaited.info() +
+           ", which would wait for it: expected a caller outside of the scope";
+  };
+  const auto member = bottom.spawn("member", [&] {
+    for (const Scope* each : {&std::as_const(top), &middle, &bottom}) {
+      EXPECT_EQ(thrown_by([&] { each->await_completion(); }), refused(*each, "await_completion"));
+    }
+    Scope detached("detached");
+    detached.await_completion();
   });
+  member->finally([&](CoroutineBase&) {
+    EXPECT_THROW(bottom.await_completion(), UsageError) << "a finally handler is inside as well";
+  });
+  top.await_completion();
+  const auto late = bottom.spawn("late", [&] {
+    try {
+      suspend();
+    } catch (const Cancellation&) {
+      EXPECT_EQ(thrown_by([&] { top.await_after_cancellation(); }),
+                refused(top, "await_after_cancellation"));
+    }
+  });
+  suspend();
+  top.cancel();
+  top.await_after_cancellation();
 }
 
-TEST_F(ScopeAwaitTest, ThrowsTheReasonOfACancellation) {
+MAIN_TEST_F(ScopeAwaitTest, ThrowsTheReasonOfACancellation) {
   FERMATA_CHECKS("CORE-SP-03");
-  fixture.run([this] {
-    Scope scope("workers");
-    scope.spawn(worker("member"));
-    const auto waiter = spawn([&] {
-      EXPECT_EQ(thrown_by([&] { scope.await_completion(); }), "fermata::Cancellation: enough");
-    });
-    suspend();
-    scope.cancel(std::make_exception_ptr(Cancellation("enough")));
-    EXPECT_EQ(thrown_by([&] { scope.await_completion(); }),
-              "fermata::Cancellation: the scope has been cancelled: " + scope.info() +
-                  "\n  previous: fermata::Cancellation: enough");
-    await(waiter);
-    scope.await_after_cancellation();
-    scope.await_completion();
-    EXPECT_TRUE(scope.is_closed()) << "then there is nothing to wait for";
+  Scope scope("workers");
+  scope.spawn(worker("member"));
+  const auto waiter = spawn([&] {
+    EXPECT_EQ(thrown_by([&] { scope.await_completion(); }), "fermata::Cancellation: enough");
   });
+  suspend();
+  scope.cancel(std::make_exception_ptr(Cancellation("enough")));
+  EXPECT_EQ(thrown_by([&] { scope.await_completion(); }),
+            "fermata::Cancellation: the scope has been cancelled: " + scope.info() +
+                "\n  previous: fermata::Cancellation: enough");
+  await(waiter);
+  scope.await_after_cancellation();
+  scope.await_completion();
+  EXPECT_TRUE(scope.is_closed()) << "then there is nothing to wait for";
 }
 
 TEST_F(ScopeAwaitTest, ThrowsWhatAMemberThrows) {
@@ -197,37 +193,33 @@ TEST_F(ScopeAwaitTest, IsAbandonedByItsTokenOrTimeout) {
   EXPECT_EQ(steps, (Steps{"member begins", "member ends"}));
 }
 
-TEST_F(ScopeAwaitTest, CountsItsTimeoutFromTheBeginning) {
-  fixture.run([this] {
-    Scope scope("workers");
-    const Instant begin = now();
-    scope.spawn(worker("first", 6ms));
-    Subscription refill = subscribe(*scope, [&, once = true](Event&, const Outcome&) mutable {
-      if (std::exchange(once, false)) scope.spawn(worker("second", 6ms));
-    });
-    EXPECT_EQ(thrown_by([&] { scope.await_completion({.timeout = 10ms}); }),
-              "fermata::Timeout: Timeout occurred after 10 milliseconds");
-    EXPECT_EQ(now() - begin, 10ms);
-    scope.await_completion();
-    refill.cancel();
+MAIN_TEST_F(ScopeAwaitTest, CountsItsTimeoutFromTheBeginning) {
+  Scope scope("workers");
+  const Instant begin = now();
+  scope.spawn(worker("first", 6ms));
+  Subscription refill = subscribe(*scope, [&, once = true](Event&, const Outcome&) mutable {
+    if (std::exchange(once, false)) scope.spawn(worker("second", 6ms));
   });
+  EXPECT_EQ(thrown_by([&] { scope.await_completion({.timeout = 10ms}); }),
+            "fermata::Timeout: Timeout occurred after 10 milliseconds");
+  EXPECT_EQ(now() - begin, 10ms);
+  scope.await_completion();
+  refill.cancel();
 }
 
-TEST_F(ScopeAwaitTest, ReplaysThatItHasFinished) {
+MAIN_TEST_F(ScopeAwaitTest, ReplaysThatItHasFinished) {
   FERMATA_CHECKS("CORE-EV-08", "CORE-EV-13");
-  fixture.run([this] {
-    Scope scope("workers");
-    scope.spawn(worker("member", 1ms));
-    EXPECT_EQ(scope->replay(), nullptr);
-    wait(*scope);
-    EXPECT_EQ(steps.back(), "member ends");
-    scope.cancel();
-    EXPECT_NE(scope->replay(), nullptr);
-    EXPECT_EQ(wait(*scope), nullptr);
-    const Metrics before = runtime.metrics();
-    wait(*scope);
-    EXPECT_EQ(runtime.metrics().switches, before.switches);
-  });
+  Scope scope("workers");
+  scope.spawn(worker("member", 1ms));
+  EXPECT_EQ(scope->replay(), nullptr);
+  wait(*scope);
+  EXPECT_EQ(steps.back(), "member ends");
+  scope.cancel();
+  EXPECT_NE(scope->replay(), nullptr);
+  EXPECT_EQ(wait(*scope), nullptr);
+  const Metrics before = runtime.metrics();
+  wait(*scope);
+  EXPECT_EQ(runtime.metrics().switches, before.switches);
 }
 
 TEST_F(ScopeAwaitTest, WaitsForZombiesAfterACancellation) {

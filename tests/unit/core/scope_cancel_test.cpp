@@ -262,15 +262,13 @@ TEST_F(ScopeCancelTest, MakesTheMemberThatCancelsItsSafeScopeAZombie) {
   EXPECT_EQ(steps, Steps{"to its end"});
 }
 
-TEST_F(ScopeCancelTest, ClosesAnEmptyScopeAtOnce) {
-  fixture.run([] {
-    Scope scope("workers");
-    const auto child = Scope::inherit("child", scope);
-    scope.cancel();
-    EXPECT_TRUE(scope.is_closed());
-    EXPECT_TRUE(child.is_closed());
-    EXPECT_TRUE(scope.is_cancelled());
-  });
+MAIN_TEST_F(ScopeCancelTest, ClosesAnEmptyScopeAtOnce) {
+  Scope scope("workers");
+  const auto child = Scope::inherit("child", scope);
+  scope.cancel();
+  EXPECT_TRUE(scope.is_closed());
+  EXPECT_TRUE(child.is_closed());
+  EXPECT_TRUE(scope.is_cancelled());
 }
 
 TEST_F(ScopeCancelTest, MayHappenWhileAMemberIsFinalized) {
@@ -328,18 +326,15 @@ TEST_F(ScopeCancelTest, HappensWhenTheHandleIsDroppedWithLiveMembers) {
                    "zombie begins", "zombie ends"}));
 }
 
-TEST_F(ScopeCancelTest, RefusesTheRootScopeAndReasonsThatAreNone) {
-  fixture.run([this] {
-    const std::string root = runtime.root_scope().info();
-    EXPECT_EQ(
-        thrown_by([&] { runtime.root_scope().cancel(); }),
-        "fermata::UsageError: cancel: " + root + " ends with its runtime: expected shutdown()");
-    Scope scope("workers");
-    EXPECT_EQ(thrown_by([&] { scope.cancel(std::make_exception_ptr(Error("not a reason"))); }),
-              "fermata::UsageError: cancel: " + scope.info() +
-                  " was given 'not a reason' as the reason: expected a Cancellation");
-    EXPECT_TRUE(scope->is_open());
-  });
+MAIN_TEST_F(ScopeCancelTest, RefusesTheRootScopeAndReasonsThatAreNone) {
+  const std::string root = runtime.root_scope().info();
+  EXPECT_EQ(thrown_by([&] { runtime.root_scope().cancel(); }),
+            "fermata::UsageError: cancel: " + root + " ends with its runtime: expected shutdown()");
+  Scope scope("workers");
+  EXPECT_EQ(thrown_by([&] { scope.cancel(std::make_exception_ptr(Error("not a reason"))); }),
+            "fermata::UsageError: cancel: " + scope.info() +
+                " was given 'not a reason' as the reason: expected a Cancellation");
+  EXPECT_TRUE(scope->is_open());
 }
 
 }  // namespace

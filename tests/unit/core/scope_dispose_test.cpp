@@ -90,17 +90,15 @@ TEST_F(ScopeDisposeTest, WaitsForFinallyHandlersThatSuspend) {
   EXPECT_EQ(steps, (Steps{"quick", "slow", "complete", "top"}));
 }
 
-TEST_F(ScopeDisposeTest, RunsAFinallyHandlerAtOnceWhenItHasClosed) {
+MAIN_TEST_F(ScopeDisposeTest, RunsAFinallyHandlerAtOnceWhenItHasClosed) {
   FERMATA_CHECKS("CORE-SP-10");
-  fixture.run([this] {
-    Scope scope("workers");
-    scope.cancel();
-    scope.finally([this](ScopeBase&) {
-      EXPECT_THROW(suspend(), UsageError) << "in the caller, who did not ask for that";
-      steps.emplace_back("now");
-    });
-    EXPECT_EQ(steps, Steps{"now"});
+  Scope scope("workers");
+  scope.cancel();
+  scope.finally([this](ScopeBase&) {
+    EXPECT_THROW(suspend(), UsageError) << "in the caller, who did not ask for that";
+    steps.emplace_back("now");
   });
+  EXPECT_EQ(steps, Steps{"now"});
 }
 
 TEST_F(ScopeDisposeTest, GathersWhatFinallyHandlersThrow) {
@@ -175,42 +173,38 @@ TEST_F(ScopeDisposeTest, LeavesNoTimerBehindWhenItClosesEarlier) {
   EXPECT_EQ(steps, (Steps{"member begins", "member ends"}));
 }
 
-TEST_F(ScopeDisposeTest, TakesTheLastDeadline) {
+MAIN_TEST_F(ScopeDisposeTest, TakesTheLastDeadline) {
   FERMATA_CHECKS("CORE-SP-15");
-  fixture.run([this] {
-    const Instant begin = now();
-    Scope scope("workers");
-    scope.spawn(worker("member", 1h));
-    scope.dispose_after_timeout(10ms);
-    scope.dispose_after_timeout(30ms);
-    EXPECT_EQ(runtime.active_event_count(), 1u);
-    delay(20ms);
-    EXPECT_FALSE(scope.is_cancelled());
-    EXPECT_THROW(scope.await_completion(), Cancellation);
-    EXPECT_EQ(now() - begin, 30ms);
-    scope.dispose_after_timeout(0ms);
-    delay(1ms);
-  });
+  const Instant begin = now();
+  Scope scope("workers");
+  scope.spawn(worker("member", 1h));
+  scope.dispose_after_timeout(10ms);
+  scope.dispose_after_timeout(30ms);
+  EXPECT_EQ(runtime.active_event_count(), 1u);
+  delay(20ms);
+  EXPECT_FALSE(scope.is_cancelled());
+  EXPECT_THROW(scope.await_completion(), Cancellation);
+  EXPECT_EQ(now() - begin, 30ms);
+  scope.dispose_after_timeout(0ms);
+  delay(1ms);
 }
 
-TEST_F(ScopeDisposeTest, RefusesANegativeDeadlineAndIgnoresOneOfAnEmptyScope) {
+MAIN_TEST_F(ScopeDisposeTest, RefusesANegativeDeadlineAndIgnoresOneOfAnEmptyScope) {
   FERMATA_CHECKS("CORE-SP-15");
-  fixture.run([this] {
-    Scope scope("workers");
-    EXPECT_EQ(thrown_by([&] { scope.dispose_after_timeout(-1ns); }),
-              "fermata::UsageError: dispose_after_timeout of -1 ns for " + scope.info() +
-                  ": expected zero or more");
-    scope.dispose_after_timeout(1ms);
-    EXPECT_EQ(runtime.active_event_count(), 0u);
-    delay(2ms);
-    EXPECT_TRUE(scope->is_open());
-    scope.spawn(worker("member"));
-    suspend();
-    scope.dispose_after_timeout(0ns);
-    EXPECT_TRUE(scope->is_open()) << "not before the next tick";
-    delay(1ns);
-    EXPECT_TRUE(scope.is_cancelled());
-  });
+  Scope scope("workers");
+  EXPECT_EQ(thrown_by([&] { scope.dispose_after_timeout(-1ns); }),
+            "fermata::UsageError: dispose_after_timeout of -1 ns for " + scope.info() +
+                ": expected zero or more");
+  scope.dispose_after_timeout(1ms);
+  EXPECT_EQ(runtime.active_event_count(), 0u);
+  delay(2ms);
+  EXPECT_TRUE(scope->is_open());
+  scope.spawn(worker("member"));
+  suspend();
+  scope.dispose_after_timeout(0ns);
+  EXPECT_TRUE(scope->is_open()) << "not before the next tick";
+  delay(1ns);
+  EXPECT_TRUE(scope.is_cancelled());
 }
 
 TEST_F(ScopeDisposeTest, IsNotReenteredByItsChildren) {

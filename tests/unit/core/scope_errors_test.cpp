@@ -151,15 +151,13 @@ TEST_F(ScopeErrorsTest, TreatEachScopeByItsOwnFlag) {
                           "in the hard one: Coroutine cancelled", "in the safe one ends"}));
 }
 
-TEST_F(ScopeErrorsTest, AreTheHoldersInTheRootScope) {
+MAIN_TEST_F(ScopeErrorsTest, AreTheHoldersInTheRootScope) {
   FERMATA_CHECKS("CORE-SP-09", "CORE-CO-10");
-  fixture.run([this] {
-    const auto bad = spawn([] { throw Error("failed"); });
-    suspend();
-    EXPECT_FALSE(runtime.root_scope().is_cancelled());
-    EXPECT_FALSE(runtime.scheduler().shutting_down());
-    EXPECT_THROW(await(bad), Error);
-  });
+  const auto bad = spawn([] { throw Error("failed"); });
+  suspend();
+  EXPECT_FALSE(runtime.root_scope().is_cancelled());
+  EXPECT_FALSE(runtime.scheduler().shutting_down());
+  EXPECT_THROW(await(bad), Error);
 }
 
 TEST_F(ScopeErrorsTest, MayBeTakenByTheRootScope) {

@@ -13,92 +13,84 @@ namespace {
 
 class ScopeTreeTest : public ScopeTest {};
 
-TEST_F(ScopeTreeTest, OwnsWhatIsSpawnedIntoIt) {
+MAIN_TEST_F(ScopeTreeTest, OwnsWhatIsSpawnedIntoIt) {
   FERMATA_CHECKS("CORE-SP-01", "CORE-GL-04");
-  fixture.run([this] {
-    Scope scope("workers");
-    EXPECT_TRUE(scope->is_idle());
-    EXPECT_TRUE(scope->is_empty());
-    EXPECT_TRUE(scope->is_open());
-    const auto first = scope.spawn("first", [&] {
-      EXPECT_EQ(&current_scope(), &*scope);
-      const auto inner = spawn([&] { EXPECT_EQ(&current_coroutine().scope(), &*scope); });
-      await(inner);
-    });
-    const auto second = scope.spawn([] { return 7; });
-    EXPECT_EQ(scope->member_count(), 2u);
-    EXPECT_EQ(scope->active_count(), 2u);
-    EXPECT_FALSE(scope->is_idle());
-    EXPECT_EQ(runtime.root_scope().member_count(), 1u) << "main alone";
-    await(first);
-    EXPECT_EQ(await(second), 7);
-    EXPECT_EQ(scope->member_count(), 0u);
-    EXPECT_TRUE(scope.is_finished());
-    EXPECT_FALSE(scope.is_closed()) << "a handle keeps it open";
-    EXPECT_EQ(thrown_by([&] { static_cast<void>(first->scope()); }),
-              "fermata::UsageError: scope: a coroutine has one from its spawn to its end");
+  Scope scope("workers");
+  EXPECT_TRUE(scope->is_idle());
+  EXPECT_TRUE(scope->is_empty());
+  EXPECT_TRUE(scope->is_open());
+  const auto first = scope.spawn("first", [&] {
+    EXPECT_EQ(&current_scope(), &*scope);
+    const auto inner = spawn([&] { EXPECT_EQ(&current_coroutine().scope(), &*scope); });
+    await(inner);
   });
+  const auto second = scope.spawn([] { return 7; });
+  EXPECT_EQ(scope->member_count(), 2u);
+  EXPECT_EQ(scope->active_count(), 2u);
+  EXPECT_FALSE(scope->is_idle());
+  EXPECT_EQ(runtime.root_scope().member_count(), 1u) << "main alone";
+  await(first);
+  EXPECT_EQ(await(second), 7);
+  EXPECT_EQ(scope->member_count(), 0u);
+  EXPECT_TRUE(scope.is_finished());
+  EXPECT_FALSE(scope.is_closed()) << "a handle keeps it open";
+  EXPECT_EQ(thrown_by([&] { static_cast<void>(first->scope()); }),
+            "fermata::UsageError: scope: a coroutine has one from its spawn to its end");
 }
 
-TEST_F(ScopeTreeTest, SaysWhoItIs) {
-  fixture.run([this] {
-    const std::string here = __FILE__;
-    Scope named("workers");
-    EXPECT_EQ(named.info(), "Scope #2 'workers' created at " + here + ":" +
-                                std::to_string(named->created_at().line));
-    const auto unnamed = Scope::inherit();
-    EXPECT_EQ(unnamed.info(),
-              "Scope #3 created at " + here + ":" + std::to_string(unnamed->created_at().line));
-    EXPECT_EQ(runtime.root_scope().name(), "root");
-    EXPECT_EQ(to_string(named->kind()), std::string("Scope"));
-  });
+MAIN_TEST_F(ScopeTreeTest, SaysWhoItIs) {
+  const std::string here = __FILE__;
+  Scope named("workers");
+  EXPECT_EQ(named.info(), "Scope #2 'workers' created at " + here + ":" +
+                              std::to_string(named->created_at().line));
+  const auto unnamed = Scope::inherit();
+  EXPECT_EQ(unnamed.info(),
+            "Scope #3 created at " + here + ":" + std::to_string(unnamed->created_at().line));
+  EXPECT_EQ(runtime.root_scope().name(), "root");
+  EXPECT_EQ(to_string(named->kind()), std::string("Scope"));
 }
 
-TEST_F(ScopeTreeTest, IsDetachedOrInheritsItsSafety) {
-  fixture.run([this] {
-    ScopeBase& root = runtime.root_scope();
-    EXPECT_TRUE(root.is_root());
-    EXPECT_TRUE(root.is_safe());
-    Scope detached("detached");
-    EXPECT_EQ(detached->parent(), nullptr);
-    EXPECT_FALSE(detached->is_safe());
-    const auto child = Scope::inherit("child");
-    EXPECT_EQ(child->parent(), &root);
-    EXPECT_TRUE(child->is_safe());
-    const auto grandchild = Scope::inherit("grandchild", detached);
-    EXPECT_EQ(grandchild->parent(), &*detached);
-    EXPECT_FALSE(grandchild->is_safe());
-    EXPECT_TRUE(detached.allow_zombies()->is_safe());
-    EXPECT_FALSE(grandchild->is_safe()) << "copied when it was created";
-    EXPECT_FALSE(detached.as_not_safely()->is_safe());
-    EXPECT_EQ(detached.child_scopes(), std::vector<ScopeBase*>{&*grandchild});
-    EXPECT_TRUE(detached->contains(*grandchild));
-    EXPECT_TRUE(detached->contains(*detached));
-    EXPECT_FALSE(grandchild->contains(*detached));
-  });
+MAIN_TEST_F(ScopeTreeTest, IsDetachedOrInheritsItsSafety) {
+  ScopeBase& root = runtime.root_scope();
+  EXPECT_TRUE(root.is_root());
+  EXPECT_TRUE(root.is_safe());
+  Scope detached("detached");
+  EXPECT_EQ(detached->parent(), nullptr);
+  EXPECT_FALSE(detached->is_safe());
+  const auto child = Scope::inherit("child");
+  EXPECT_EQ(child->parent(), &root);
+  EXPECT_TRUE(child->is_safe());
+  const auto grandchild = Scope::inherit("grandchild", detached);
+  EXPECT_EQ(grandchild->parent(), &*detached);
+  EXPECT_FALSE(grandchild->is_safe());
+  EXPECT_TRUE(detached.allow_zombies()->is_safe());
+  EXPECT_FALSE(grandchild->is_safe()) << "copied when it was created";
+  EXPECT_FALSE(detached.as_not_safely()->is_safe());
+  EXPECT_EQ(detached.child_scopes(), std::vector<ScopeBase*>{&*grandchild});
+  EXPECT_TRUE(detached->contains(*grandchild));
+  EXPECT_TRUE(detached->contains(*detached));
+  EXPECT_FALSE(grandchild->contains(*detached));
 }
 
-TEST_F(ScopeTreeTest, IsAsBusyAsWhatIsInsideOfIt) {
+MAIN_TEST_F(ScopeTreeTest, IsAsBusyAsWhatIsInsideOfIt) {
   FERMATA_CHECKS("CORE-SP-02");
-  fixture.run([] {
-    Scope top("top");
-    const auto middle = Scope::inherit("middle", top);
-    const auto bottom = Scope::inherit("bottom", middle);
-    EXPECT_TRUE(top->is_idle());
-    bottom.spawn([] { delay(1ms); });
-    EXPECT_FALSE(top->is_idle());
-    EXPECT_FALSE(middle->is_idle());
-    EXPECT_EQ(top->busy_child_count(), 1u);
-    middle.spawn([] { delay(3ms); });
-    delay(2ms);
-    EXPECT_TRUE(bottom->is_idle());
-    EXPECT_FALSE(middle->is_idle());
-    delay(2ms);
-    for (const Scope* each : {&std::as_const(top), &middle, &bottom}) {
-      EXPECT_TRUE((*each)->is_idle());
-      EXPECT_TRUE((*each)->is_empty());
-    }
-  });
+  Scope top("top");
+  const auto middle = Scope::inherit("middle", top);
+  const auto bottom = Scope::inherit("bottom", middle);
+  EXPECT_TRUE(top->is_idle());
+  bottom.spawn([] { delay(1ms); });
+  EXPECT_FALSE(top->is_idle());
+  EXPECT_FALSE(middle->is_idle());
+  EXPECT_EQ(top->busy_child_count(), 1u);
+  middle.spawn([] { delay(3ms); });
+  delay(2ms);
+  EXPECT_TRUE(bottom->is_idle());
+  EXPECT_FALSE(middle->is_idle());
+  delay(2ms);
+  for (const Scope* each : {&std::as_const(top), &middle, &bottom}) {
+    EXPECT_TRUE((*each)->is_idle());
+    EXPECT_TRUE((*each)->is_empty());
+  }
 }
 
 TEST_F(ScopeTreeTest, TakesNothingNewOnceItIsCancelledOrClosed) {
@@ -243,17 +235,15 @@ TEST_F(ScopeTreeTest, SurvivesARunThatEndsByForce) {
   EXPECT_TRUE(forced.runtime.kernel().live_events.empty());
 }
 
-TEST_F(ScopeTreeTest, IsNotDisposedWhileItIsPinned) {
-  fixture.run([] {
-    std::optional handle(Scope("shared"));
-    const auto scope = Ref<ScopeBase>::share(**handle);
-    scope->pin();
-    handle.reset();
-    EXPECT_FALSE(scope->closed()) << "cancelled, but not disposed";
-    EXPECT_TRUE(scope->is_cancelled());
-    scope->unpin();
-    EXPECT_TRUE(scope->closed());
-  });
+MAIN_TEST_F(ScopeTreeTest, IsNotDisposedWhileItIsPinned) {
+  std::optional handle(Scope("shared"));
+  const auto scope = Ref<ScopeBase>::share(**handle);
+  scope->pin();
+  handle.reset();
+  EXPECT_FALSE(scope->closed()) << "cancelled, but not disposed";
+  EXPECT_TRUE(scope->is_cancelled());
+  scope->unpin();
+  EXPECT_TRUE(scope->closed());
 }
 
 }  // namespace

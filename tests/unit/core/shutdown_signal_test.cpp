@@ -14,6 +14,7 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/steps.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
@@ -22,10 +23,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class StopSignalTest : public ::testing::Test {
+class StopSignalTest : public RuntimeFixture {
  protected:
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   Steps steps;
 };
 

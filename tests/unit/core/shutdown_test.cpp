@@ -14,6 +14,7 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/steps.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
@@ -24,7 +25,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* kStopped = "fermata::Cancellation: Graceful shutdown";
 
-class ShutdownTest : public ::testing::Test {
+class ShutdownTest : public RuntimeFixture {
  protected:
   template <class Body>
   std::string run(Body body) {
@@ -34,8 +35,6 @@ class ShutdownTest : public ::testing::Test {
     steps.push_back(thrown_by([] { delay(1h); }));
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   Steps steps;
 };
 

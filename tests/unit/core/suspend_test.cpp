@@ -13,18 +13,14 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
 
 using namespace std::chrono_literals;
 
-class SuspendTest : public ::testing::Test {
- protected:
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
-};
+class SuspendTest : public RuntimeFixture {};
 
 TEST_F(SuspendTest, LetsEveryReadyCoroutineGoFirst) {
   std::vector<int> order;
@@ -48,54 +44,46 @@ TEST_F(SuspendTest, ForNoTimeLetsEveryReadyCoroutineGoFirst) {
   EXPECT_EQ(runtime.metrics().timers_fired, 0u);
 }
 
-TEST_F(SuspendTest, RefusesANegativeSpan) {
-  fixture.run([] {
-    EXPECT_EQ(thrown_by([] { delay(-5ns); }),
-              "fermata::UsageError: a span of -5 ns: expected zero or more");
-  });
+MAIN_TEST_F(SuspendTest, RefusesANegativeSpan) {
+  EXPECT_EQ(thrown_by([] { delay(-5ns); }),
+            "fermata::UsageError: a span of -5 ns: expected zero or more");
 }
 
-TEST_F(SuspendTest, RefusesToYieldWhileEventsAreRegistered) {
-  fixture.run([this] {
-    const auto event = make_event<PlainEvent>(runtime);
-    Waker& waker = current_coroutine().waker();
-    waker.resume_when(*event, WakeRule::Resolve);
-    EXPECT_EQ(thrown_by([] { suspend(); }),
-              "fermata::UsageError: suspend: the coroutine has registered events to wait for");
-    EXPECT_EQ(waker.status, WakerStatus::None);
-    waker.clear();
-    EXPECT_EQ(event->callbacks().size(), 0u);
-    suspend();
-  });
+MAIN_TEST_F(SuspendTest, RefusesToYieldWhileEventsAreRegistered) {
+  const auto event = make_event<PlainEvent>(runtime);
+  Waker& waker = current_coroutine().waker();
+  waker.resume_when(*event, WakeRule::Resolve);
+  EXPECT_EQ(thrown_by([] { suspend(); }),
+            "fermata::UsageError: suspend: the coroutine has registered events to wait for");
+  EXPECT_EQ(waker.status, WakerStatus::None);
+  waker.clear();
+  EXPECT_EQ(event->callbacks().size(), 0u);
+  suspend();
 }
 
-TEST_F(SuspendTest, KeepsTheCancellationThatEndsADelayFromLeavingATimer) {
+MAIN_TEST_F(SuspendTest, KeepsTheCancellationThatEndsADelayFromLeavingATimer) {
   FERMATA_CHECKS("CORE-WK-03", "CORE-EV-01");
-  fixture.run([this] {
-    const auto sleeper = spawn([] { delay(1h); });
-    suspend();
-    EXPECT_EQ(runtime.timers().size(), 1u);
-    EXPECT_EQ(runtime.active_event_count(), 1u);
-    sleeper.cancel();
-    EXPECT_EQ(runtime.timers().size(), 0u);
-    EXPECT_EQ(runtime.active_event_count(), 0u);
-    suspend();
-  });
+  const auto sleeper = spawn([] { delay(1h); });
+  suspend();
+  EXPECT_EQ(runtime.timers().size(), 1u);
+  EXPECT_EQ(runtime.active_event_count(), 1u);
+  sleeper.cancel();
+  EXPECT_EQ(runtime.timers().size(), 0u);
+  EXPECT_EQ(runtime.active_event_count(), 0u);
+  suspend();
 }
 
-TEST_F(SuspendTest, KeepsTheErrorNumberOfEachCoroutine) {
+MAIN_TEST_F(SuspendTest, KeepsTheErrorNumberOfEachCoroutine) {
   FERMATA_CHECKS("CORE-WK-14");
-  fixture.run([] {
-    const auto other = spawn([] {
-      errno = ENOENT;
-      suspend();
-      EXPECT_EQ(errno, ENOENT);
-    });
-    errno = EAGAIN;
+  const auto other = spawn([] {
+    errno = ENOENT;
     suspend();
-    EXPECT_EQ(errno, EAGAIN);
-    await(other);
+    EXPECT_EQ(errno, ENOENT);
   });
+  errno = EAGAIN;
+  suspend();
+  EXPECT_EQ(errno, EAGAIN);
+  await(other);
 }
 
 /// What code sees of exceptions in flight before and after `action`.

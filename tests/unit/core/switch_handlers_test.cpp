@@ -15,7 +15,7 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
@@ -40,14 +40,12 @@ class Recorder final : public SwitchHandler {
   std::string mark_;
 };
 
-class SwitchHandlersTest : public ::testing::Test {
+class SwitchHandlersTest : public RuntimeFixture {
  protected:
   [[nodiscard]] std::shared_ptr<Recorder> recorder(std::string mark = "") {
     return std::make_shared<Recorder>(trace, std::move(mark));
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   std::string trace;
 };
 

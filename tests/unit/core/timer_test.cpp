@@ -12,18 +12,14 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
 
 using namespace std::chrono_literals;
 
-class TimerTest : public ::testing::Test {
- protected:
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
-};
+class TimerTest : public RuntimeFixture {};
 
 TEST_F(TimerTest, NeverFiresBeforeItsDeadline) {
   FERMATA_CHECKS("TMR-01");
@@ -35,14 +31,12 @@ TEST_F(TimerTest, NeverFiresBeforeItsDeadline) {
   EXPECT_EQ(runtime.metrics().timers_fired, 1u);
 }
 
-TEST_F(TimerTest, CountsFromTheMomentItIsArmed) {
-  fixture.run([this] {
-    Timer timer(runtime, 10ms);
-    fixture.reactor->advance(5ms);
-    const Instant armed = now();
-    wait(timer);
-    EXPECT_EQ(now() - armed, 10ms);
-  });
+MAIN_TEST_F(TimerTest, CountsFromTheMomentItIsArmed) {
+  Timer timer(runtime, 10ms);
+  fixture.reactor->advance(5ms);
+  const Instant armed = now();
+  wait(timer);
+  EXPECT_EQ(now() - armed, 10ms);
 }
 
 TEST_F(TimerTest, FiresEqualDeadlinesInArmingOrder) {
@@ -170,22 +164,20 @@ TEST_F(TimerTest, WaitsForTheNextTurnWhenArmedDuringOne) {
   EXPECT_GT(turn_of_second, turn_of_first);
 }
 
-TEST_F(TimerTest, StaysForOneWaiterWhenTheOtherIsCancelled) {
+MAIN_TEST_F(TimerTest, StaysForOneWaiterWhenTheOtherIsCancelled) {
   FERMATA_CHECKS("CORE-WK-06");
-  fixture.run([this] {
-    const auto timer = make_timer(runtime, 10ms);
-    const auto waiting = [&] { wait(*timer); };
-    const auto first = spawn(waiting);
-    const auto second = spawn(waiting);
-    suspend();
-    EXPECT_EQ(timer->loop_ref_count(), 2u);
-    first.cancel();
-    EXPECT_EQ(timer->loop_ref_count(), 1u);
-    const Instant start = now();
-    await(second);
-    EXPECT_EQ(now() - start, 10ms);
-    EXPECT_TRUE(first->is_cancelled());
-  });
+  const auto timer = make_timer(runtime, 10ms);
+  const auto waiting = [&] { wait(*timer); };
+  const auto first = spawn(waiting);
+  const auto second = spawn(waiting);
+  suspend();
+  EXPECT_EQ(timer->loop_ref_count(), 2u);
+  first.cancel();
+  EXPECT_EQ(timer->loop_ref_count(), 1u);
+  const Instant start = now();
+  await(second);
+  EXPECT_EQ(now() - start, 10ms);
+  EXPECT_TRUE(first->is_cancelled());
 }
 
 TEST_F(TimerTest, RearmsAMultishotWithItsSubscribersAndReferences) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
@@ -31,7 +31,7 @@ TEST(TraceHash, DependsOnEverythingAndOnTheOrder) {
   EXPECT_NE(hash({{1, 2, 3}}), base);
 }
 
-class JournalTest : public ::testing::Test {
+class JournalTest : public RuntimeFixture {
  protected:
   void touch(const Event& event) { trace_log.write(Trace::EventFired, &event, 0); }
 
@@ -49,7 +49,6 @@ class JournalTest : public ::testing::Test {
     event.audit_mark().unset(Event::AuditMark::kTouched);
   }
 
-  TestRuntime fixture;
   TraceHash hash;
   TraceLog trace_log{hash};
 };

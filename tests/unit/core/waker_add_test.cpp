@@ -25,102 +25,90 @@ using namespace std::chrono_literals;
 
 class WakerAddTest : public WakerFixture {};
 
-TEST_F(WakerAddTest, StartsAtOnceWhatIsAddedWhileWaiting) {
-  fixture.run([this] {
-    const auto first = make_event<BackendEvent>(runtime);
-    const auto added = make_event<BackendEvent>(runtime);
-    const auto waiter = spawn([&] {
-      my_waker().resume_when(*first, WakeRule::Resolve);
-      EXPECT_EQ(suspend_registered(), &answer);
-    });
-    suspend();
-    waiter->waker().resume_when(*added, WakeRule::Resolve);
-    EXPECT_EQ(added->loop_ref_count(), 1u);
-    added->notify({&answer, nullptr});
-    EXPECT_EQ(first->loop_ref_count(), 0u);
-    await(waiter);
+MAIN_TEST_F(WakerAddTest, StartsAtOnceWhatIsAddedWhileWaiting) {
+  const auto first = make_event<BackendEvent>(runtime);
+  const auto added = make_event<BackendEvent>(runtime);
+  const auto waiter = spawn([&] {
+    my_waker().resume_when(*first, WakeRule::Resolve);
+    EXPECT_EQ(suspend_registered(), &answer);
   });
+  suspend();
+  waiter->waker().resume_when(*added, WakeRule::Resolve);
+  EXPECT_EQ(added->loop_ref_count(), 1u);
+  added->notify({&answer, nullptr});
+  EXPECT_EQ(first->loop_ref_count(), 0u);
+  await(waiter);
 }
 
-TEST_F(WakerAddTest, IsAnsweredAtOnceByAFinishedEventAddedWhileWaiting) {
-  fixture.run([this] {
-    const auto first = make_event<BackendEvent>(runtime);
-    const auto finished = make_event<PlainEvent>(runtime);
-    finished->complete({&answer, nullptr});
-    const auto waiter = spawn([&] {
-      my_waker().resume_when(*first, WakeRule::Resolve);
-      EXPECT_EQ(suspend_registered(), &answer);
-    });
-    suspend();
-    waiter->waker().resume_when(*finished, WakeRule::Resolve);
-    EXPECT_EQ(waiter->waker().status, WakerStatus::Queued);
-    await(waiter);
+MAIN_TEST_F(WakerAddTest, IsAnsweredAtOnceByAFinishedEventAddedWhileWaiting) {
+  const auto first = make_event<BackendEvent>(runtime);
+  const auto finished = make_event<PlainEvent>(runtime);
+  finished->complete({&answer, nullptr});
+  const auto waiter = spawn([&] {
+    my_waker().resume_when(*first, WakeRule::Resolve);
+    EXPECT_EQ(suspend_registered(), &answer);
   });
+  suspend();
+  waiter->waker().resume_when(*finished, WakeRule::Resolve);
+  EXPECT_EQ(waiter->waker().status, WakerStatus::Queued);
+  await(waiter);
 }
 
-TEST_F(WakerAddTest, GoesOnWaitingWhenWhatIsAddedCannotBeStarted) {
+MAIN_TEST_F(WakerAddTest, GoesOnWaitingWhenWhatIsAddedCannotBeStarted) {
   FERMATA_CHECKS("CORE-WK-15");
-  fixture.run([this] {
-    const auto first = make_event<BackendEvent>(runtime);
-    const auto broken = make_event<BackendEvent>(runtime);
-    broken->on_arm = [] { throw Error("broken"); };
-    const auto waiter = spawn([&] {
-      my_waker().resume_when(*first, WakeRule::Resolve);
-      suspend_registered();
-    });
-    suspend();
-    EXPECT_THROW(waiter->waker().resume_when(*broken, WakeRule::Resolve), Error);
-    EXPECT_EQ(broken->ref_count(), 1u);
-    EXPECT_EQ(broken->callbacks().size(), 0u);
-    EXPECT_EQ(waiter->waker().status, WakerStatus::Waiting);
-    EXPECT_EQ(waiter->awaiting(), (std::vector<std::string>{first->info()}));
-    first->notify({});
-    await(waiter);
+  const auto first = make_event<BackendEvent>(runtime);
+  const auto broken = make_event<BackendEvent>(runtime);
+  broken->on_arm = [] { throw Error("broken"); };
+  const auto waiter = spawn([&] {
+    my_waker().resume_when(*first, WakeRule::Resolve);
+    suspend_registered();
   });
+  suspend();
+  EXPECT_THROW(waiter->waker().resume_when(*broken, WakeRule::Resolve), Error);
+  EXPECT_EQ(broken->ref_count(), 1u);
+  EXPECT_EQ(broken->callbacks().size(), 0u);
+  EXPECT_EQ(waiter->waker().status, WakerStatus::Waiting);
+  EXPECT_EQ(waiter->awaiting(), (std::vector<std::string>{first->info()}));
+  first->notify({});
+  await(waiter);
 }
 
-TEST_F(WakerAddTest, RefusesAnEventThatHasEnded) {
-  fixture.run([this] {
-    const auto event = make_event<PlainEvent>(runtime);
-    event->close();
-    EXPECT_EQ(thrown_by([&] { my_waker().resume_when(*event, WakeRule::Resolve); }),
-              "fermata::UsageError: The event cannot be used after it has been terminated");
-    EXPECT_EQ(event->ref_count(), 1u);
-    expect_clear(my_waker());
-  });
+MAIN_TEST_F(WakerAddTest, RefusesAnEventThatHasEnded) {
+  const auto event = make_event<PlainEvent>(runtime);
+  event->close();
+  EXPECT_EQ(thrown_by([&] { my_waker().resume_when(*event, WakeRule::Resolve); }),
+            "fermata::UsageError: The event cannot be used after it has been terminated");
+  EXPECT_EQ(event->ref_count(), 1u);
+  expect_clear(my_waker());
 }
 
-TEST_F(WakerAddTest, FailsAtTheSuspendWhenAnEventEndsBeforeItWithoutAnOutcome) {
+MAIN_TEST_F(WakerAddTest, FailsAtTheSuspendWhenAnEventEndsBeforeItWithoutAnOutcome) {
   FERMATA_CHECKS("CORE-EV-13", "EVT-10");
-  fixture.run([this] {
-    const auto event = make_event<PlainEvent>(runtime);
-    my_waker().resume_when(*event, WakeRule::Resolve);
-    event->close();
-    EXPECT_EQ(thrown_by([this] { suspend_registered(); }),
-              "fermata::UsageError: The event cannot be used after it has been terminated");
-    expect_clear(my_waker());
-  });
+  const auto event = make_event<PlainEvent>(runtime);
+  my_waker().resume_when(*event, WakeRule::Resolve);
+  event->close();
+  EXPECT_EQ(thrown_by([this] { suspend_registered(); }),
+            "fermata::UsageError: The event cannot be used after it has been terminated");
+  expect_clear(my_waker());
 }
 
-TEST_F(WakerAddTest, LeavesTheDecisionToACustomHandler) {
-  fixture.run([this] {
-    const auto event = make_event<PlainEvent>(runtime);
-    int fires = 0;
-    const auto waiter = spawn([&] {
-      const auto handler = [](Registration& registration, Event& source, const Outcome& outcome) {
-        int& count = *static_cast<int*>(registration.context);
-        if (++count < 3) return;
-        source.runtime().scheduler().wake(registration.coroutine(), &source, outcome.result,
-                                          nullptr, WakeCause::Event);
-      };
-      my_waker().resume_when(*event, WakeRule::Custom, false, handler, &fires);
-      EXPECT_EQ(suspend_registered(), &answer);
-    });
-    suspend();
-    for (int i = 0; i < 5; ++i) event->notify({&answer, nullptr});
-    EXPECT_EQ(fires, 3);
-    await(waiter);
+MAIN_TEST_F(WakerAddTest, LeavesTheDecisionToACustomHandler) {
+  const auto event = make_event<PlainEvent>(runtime);
+  int fires = 0;
+  const auto waiter = spawn([&] {
+    const auto handler = [](Registration& registration, Event& source, const Outcome& outcome) {
+      int& count = *static_cast<int*>(registration.context);
+      if (++count < 3) return;
+      source.runtime().scheduler().wake(registration.coroutine(), &source, outcome.result, nullptr,
+                                        WakeCause::Event);
+    };
+    my_waker().resume_when(*event, WakeRule::Custom, false, handler, &fires);
+    EXPECT_EQ(suspend_registered(), &answer);
   });
+  suspend();
+  for (int i = 0; i < 5; ++i) event->notify({&answer, nullptr});
+  EXPECT_EQ(fires, 3);
+  await(waiter);
 }
 
 }  // namespace

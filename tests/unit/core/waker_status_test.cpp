@@ -13,7 +13,7 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
@@ -33,7 +33,7 @@ class StatusRecorder final : public SwitchHandler {
   Statuses& statuses_;
 };
 
-class WakerStatusTest : public ::testing::Test {
+class WakerStatusTest : public RuntimeFixture {
  protected:
   template <class Body>
   auto spawn_recorded(Body body) {
@@ -46,8 +46,6 @@ class WakerStatusTest : public ::testing::Test {
     statuses.emplace_back(to_string(coroutine.waker().status));
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   Statuses statuses;
 };
 
@@ -82,26 +80,24 @@ TEST_F(WakerStatusTest, GoesThroughWaitingForAnEvent) {
             (Statuses{"queued", "result", "waiting", "waiting", "queued", "result", "none"}));
 }
 
-TEST_F(WakerStatusTest, IsAnsweredInItsOwnTickWithoutTheQueue) {
+MAIN_TEST_F(WakerStatusTest, IsAnsweredInItsOwnTickWithoutTheQueue) {
   FERMATA_CHECKS("CORE-WK-01");
-  fixture.run([this] {
-    const auto event = make_event<PlainEvent>(runtime);
-    struct Fire final : Microtask {
-      explicit Fire(Event& which) : event_(which) {}
-      void run() override {
-        event_.notify({});
-        status = to_string(event_.runtime().current()->waker().status);
-      }
-      Event& event_;
-      std::string status;
-    };
-    auto* fire = new Fire(*event);
-    runtime.queue_microtask(*fire);
-    wait(*event);
-    EXPECT_EQ(fire->status, "result");
-    EXPECT_EQ(current_coroutine().waker().status, WakerStatus::None);
-    fire->release();
-  });
+  const auto event = make_event<PlainEvent>(runtime);
+  struct Fire final : Microtask {
+    explicit Fire(Event& which) : event_(which) {}
+    void run() override {
+      event_.notify({});
+      status = to_string(event_.runtime().current()->waker().status);
+    }
+    Event& event_;
+    std::string status;
+  };
+  auto* fire = new Fire(*event);
+  runtime.queue_microtask(*fire);
+  wait(*event);
+  EXPECT_EQ(fire->status, "result");
+  EXPECT_EQ(current_coroutine().waker().status, WakerStatus::None);
+  fire->release();
 }
 
 TEST_F(WakerStatusTest, IsIgnoredWhenCancelledBeforeTheStart) {

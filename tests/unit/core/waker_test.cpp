@@ -23,185 +23,164 @@ using namespace std::chrono_literals;
 
 class WakerTest : public WakerFixture {};
 
-TEST_F(WakerTest, ReturnsQuicklyWhenTheEventFiredBeforeTheSuspend) {
+MAIN_TEST_F(WakerTest, ReturnsQuicklyWhenTheEventFiredBeforeTheSuspend) {
   FERMATA_CHECKS("CORE-WK-08", "CORE-SC-07");
-  fixture.run([this] {
-    const auto event = make_event<PlainEvent>(runtime);
-    my_waker().resume_when(*event, WakeRule::Resolve);
-    event->notify({&answer, nullptr});
-    EXPECT_EQ(my_waker().status, WakerStatus::Result);
-    EXPECT_TRUE(my_waker().empty());
-    const Metrics before = runtime.metrics();
-    EXPECT_EQ(suspend_registered(), &answer);
-    EXPECT_EQ(runtime.metrics().switches, before.switches);
-    EXPECT_EQ(runtime.metrics().ticks, before.ticks);
-    EXPECT_EQ(runtime.metrics().polls, before.polls);
-    EXPECT_EQ(runtime.metrics().microtasks, before.microtasks);
-  });
+  const auto event = make_event<PlainEvent>(runtime);
+  my_waker().resume_when(*event, WakeRule::Resolve);
+  event->notify({&answer, nullptr});
+  EXPECT_EQ(my_waker().status, WakerStatus::Result);
+  EXPECT_TRUE(my_waker().empty());
+  const Metrics before = runtime.metrics();
+  EXPECT_EQ(suspend_registered(), &answer);
+  EXPECT_EQ(runtime.metrics().switches, before.switches);
+  EXPECT_EQ(runtime.metrics().ticks, before.ticks);
+  EXPECT_EQ(runtime.metrics().polls, before.polls);
+  EXPECT_EQ(runtime.metrics().microtasks, before.microtasks);
 }
 
-TEST_F(WakerTest, TakesTheFirstOfTwoThatAreReadyAtTheStart) {
+MAIN_TEST_F(WakerTest, TakesTheFirstOfTwoThatAreReadyAtTheStart) {
   FERMATA_CHECKS("CORE-WK-05", "CORE-WK-08");
-  fixture.run([this] {
-    const auto first = make_event<PlainEvent>(runtime);
-    const auto second = make_event<PlainEvent>(runtime);
-    const auto third = make_event<BackendEvent>(runtime);
-    first->complete({&answer, nullptr});
-    second->complete({});
-    Waker& waker = my_waker();
-    waker.resume_when(*first, WakeRule::Resolve);
-    waker.resume_when(*second, WakeRule::Resolve);
-    waker.resume_when(*third, WakeRule::Resolve);
-    EXPECT_EQ(suspend_registered(), &answer);
-    EXPECT_EQ(third->armed, 0) << "what comes after the answer is not started";
-    EXPECT_EQ(third->disarmed, 0);
-    EXPECT_EQ(third->callbacks().size(), 0u);
-  });
+  const auto first = make_event<PlainEvent>(runtime);
+  const auto second = make_event<PlainEvent>(runtime);
+  const auto third = make_event<BackendEvent>(runtime);
+  first->complete({&answer, nullptr});
+  second->complete({});
+  Waker& waker = my_waker();
+  waker.resume_when(*first, WakeRule::Resolve);
+  waker.resume_when(*second, WakeRule::Resolve);
+  waker.resume_when(*third, WakeRule::Resolve);
+  EXPECT_EQ(suspend_registered(), &answer);
+  EXPECT_EQ(third->armed, 0) << "what comes after the answer is not started";
+  EXPECT_EQ(third->disarmed, 0);
+  EXPECT_EQ(third->callbacks().size(), 0u);
 }
 
-TEST_F(WakerTest, TakesAnAnswerThatComesWhileTheEventIsArmed) {
+MAIN_TEST_F(WakerTest, TakesAnAnswerThatComesWhileTheEventIsArmed) {
   FERMATA_CHECKS("CORE-WK-05");
-  fixture.run([this] {
-    const auto first = make_event<BackendEvent>(runtime);
-    const auto second = make_event<BackendEvent>(runtime);
-    first->on_arm = [&] { first->notify({&answer, nullptr}); };
+  const auto first = make_event<BackendEvent>(runtime);
+  const auto second = make_event<BackendEvent>(runtime);
+  first->on_arm = [&] { first->notify({&answer, nullptr}); };
+  my_waker().resume_when(*first, WakeRule::Resolve);
+  my_waker().resume_when(*second, WakeRule::Resolve);
+  EXPECT_EQ(suspend_registered(), &answer);
+  EXPECT_EQ(first->loop_ref_count(), 0u);
+  EXPECT_EQ(second->armed, 0);
+  EXPECT_EQ(runtime.active_event_count(), 0u);
+}
+
+MAIN_TEST_F(WakerTest, StartsNothingBeforeTheSuspend) {
+  FERMATA_CHECKS("CORE-WK-04");
+  Timer timer(runtime, 1ms);
+  my_waker().resume_when(timer, WakeRule::Resolve);
+  EXPECT_EQ(timer.loop_ref_count(), 0u);
+  EXPECT_EQ(runtime.active_event_count(), 0u);
+  EXPECT_EQ(suspend_registered(), nullptr);
+  EXPECT_TRUE(timer.closed());
+}
+
+MAIN_TEST_F(WakerTest, KeepsTheFirstAnswerOfTwoInOneTick) {
+  FERMATA_CHECKS("CORE-WK-03", "CORE-WK-07", "CORE-WK-11", "EVT-05", "EVT-08");
+  const auto first = make_event<BackendEvent>(runtime);
+  const auto second = make_event<BackendEvent>(runtime);
+  int other = 0;
+  Event* triggered = nullptr;
+  const auto waiter = spawn([&] {
     my_waker().resume_when(*first, WakeRule::Resolve);
     my_waker().resume_when(*second, WakeRule::Resolve);
-    EXPECT_EQ(suspend_registered(), &answer);
-    EXPECT_EQ(first->loop_ref_count(), 0u);
-    EXPECT_EQ(second->armed, 0);
-    EXPECT_EQ(runtime.active_event_count(), 0u);
-  });
-}
-
-TEST_F(WakerTest, StartsNothingBeforeTheSuspend) {
-  FERMATA_CHECKS("CORE-WK-04");
-  fixture.run([this] {
-    Timer timer(runtime, 1ms);
-    my_waker().resume_when(timer, WakeRule::Resolve);
-    EXPECT_EQ(timer.loop_ref_count(), 0u);
-    EXPECT_EQ(runtime.active_event_count(), 0u);
-    EXPECT_EQ(suspend_registered(), nullptr);
-    EXPECT_TRUE(timer.closed());
-  });
-}
-
-TEST_F(WakerTest, KeepsTheFirstAnswerOfTwoInOneTick) {
-  FERMATA_CHECKS("CORE-WK-03", "CORE-WK-07", "CORE-WK-11", "EVT-05", "EVT-08");
-  fixture.run([this] {
-    const auto first = make_event<BackendEvent>(runtime);
-    const auto second = make_event<BackendEvent>(runtime);
-    int other = 0;
-    Event* triggered = nullptr;
-    const auto waiter = spawn([&] {
-      my_waker().resume_when(*first, WakeRule::Resolve);
-      my_waker().resume_when(*second, WakeRule::Resolve);
-      runtime.scheduler().suspend(SourcePlace::current());
-      triggered = my_waker().triggered;
-      EXPECT_EQ(my_waker().result, &answer);
-      my_waker().clear();
-    });
-    suspend();
-    EXPECT_EQ(first->loop_ref_count() + second->loop_ref_count(), 2u);
-    first->notify({&answer, nullptr});
-    EXPECT_EQ(waiter->waker().status, WakerStatus::Queued);
-    EXPECT_EQ(first->callbacks().size() + second->callbacks().size(), 0u);
-    EXPECT_EQ(first->loop_ref_count() + second->loop_ref_count(), 0u);
-    EXPECT_EQ(first->disarmed, 1);
-    EXPECT_EQ(second->disarmed, 1);
-    second->notify({&other, nullptr});
-    runtime.scheduler().wake(*waiter, second.get(), &other, nullptr, WakeCause::Event);
-    EXPECT_EQ(runtime.scheduler().ready().size(), 1u);
-    await(waiter);
-    EXPECT_EQ(triggered, first.get());
-  });
-}
-
-TEST_F(WakerTest, DoesNothingWithoutRegistrations) {
-  fixture.run([this] {
-    const Metrics before = runtime.metrics();
     runtime.scheduler().suspend(SourcePlace::current());
-    EXPECT_EQ(runtime.metrics().ticks, before.ticks);
-    expect_clear(my_waker());
+    triggered = my_waker().triggered;
+    EXPECT_EQ(my_waker().result, &answer);
+    my_waker().clear();
   });
+  suspend();
+  EXPECT_EQ(first->loop_ref_count() + second->loop_ref_count(), 2u);
+  first->notify({&answer, nullptr});
+  EXPECT_EQ(waiter->waker().status, WakerStatus::Queued);
+  EXPECT_EQ(first->callbacks().size() + second->callbacks().size(), 0u);
+  EXPECT_EQ(first->loop_ref_count() + second->loop_ref_count(), 0u);
+  EXPECT_EQ(first->disarmed, 1);
+  EXPECT_EQ(second->disarmed, 1);
+  second->notify({&other, nullptr});
+  runtime.scheduler().wake(*waiter, second.get(), &other, nullptr, WakeCause::Event);
+  EXPECT_EQ(runtime.scheduler().ready().size(), 1u);
+  await(waiter);
+  EXPECT_EQ(triggered, first.get());
 }
 
-TEST_F(WakerTest, RefusesToWakeWhoNeverSuspended) {
+MAIN_TEST_F(WakerTest, DoesNothingWithoutRegistrations) {
+  const Metrics before = runtime.metrics();
+  runtime.scheduler().suspend(SourcePlace::current());
+  EXPECT_EQ(runtime.metrics().ticks, before.ticks);
+  expect_clear(my_waker());
+}
+
+MAIN_TEST_F(WakerTest, RefusesToWakeWhoNeverSuspended) {
   FERMATA_CHECKS("CORE-WK-10");
-  fixture.run([this] {
-    const auto wake = [this](CoroutineBase& coroutine) {
-      return thrown_by([&] {
-        runtime.scheduler().wake(coroutine, nullptr, nullptr, nullptr, WakeCause::Event);
-      });
-    };
-    const auto refusal = "fermata::UsageError: the coroutine has not been suspended";
-    EXPECT_EQ(wake(current_coroutine()), refusal);
-    expect_clear(my_waker());
-    const auto finished = spawn([] {});
-    await(finished);
-    EXPECT_EQ(wake(*finished), refusal);
-    expect_clear(finished->waker());
-    EXPECT_TRUE(runtime.scheduler().ready().empty());
-  });
+  const auto wake = [this](CoroutineBase& coroutine) {
+    return thrown_by(
+        [&] { runtime.scheduler().wake(coroutine, nullptr, nullptr, nullptr, WakeCause::Event); });
+  };
+  const auto refusal = "fermata::UsageError: the coroutine has not been suspended";
+  EXPECT_EQ(wake(current_coroutine()), refusal);
+  expect_clear(my_waker());
+  const auto finished = spawn([] {});
+  await(finished);
+  EXPECT_EQ(wake(*finished), refusal);
+  expect_clear(finished->waker());
+  EXPECT_TRUE(runtime.scheduler().ready().empty());
 }
 
-TEST_F(WakerTest, LeavesNoTraceWhenTheSecondOfThreeCannotBeStarted) {
+MAIN_TEST_F(WakerTest, LeavesNoTraceWhenTheSecondOfThreeCannotBeStarted) {
   FERMATA_CHECKS("CORE-WK-15", "CORE-WK-09", "CORE-EV-01");
-  fixture.run([this] {
-    std::vector<Ref<BackendEvent>> events;
-    for (int i = 0; i < 3; ++i) events.push_back(make_event<BackendEvent>(runtime));
-    events[1]->on_arm = [] { throw InputOutputError("no backend"); };
-    for (const auto& event : events) my_waker().resume_when(*event, WakeRule::Resolve);
-    EXPECT_EQ(thrown_by([this] { suspend_registered(); }), "fermata::InputOutputError: no backend");
-    for (const auto& event : events) {
-      EXPECT_EQ(event->loop_ref_count(), 0u);
-      EXPECT_EQ(event->callbacks().size(), 0u);
-      EXPECT_EQ(event->ref_count(), 1u);
-      EXPECT_EQ(event->armed, event->disarmed);
-    }
-    EXPECT_EQ(events[0]->armed, 1);
-    EXPECT_EQ(events[2]->armed, 0);
-    EXPECT_EQ(runtime.active_event_count(), 0u);
-    expect_clear(my_waker());
-    suspend();
-  });
-}
-
-TEST_F(WakerTest, TakesTheSameEventTwiceAndGivesBackAllReferences) {
-  FERMATA_CHECKS("CORE-EV-02", "CORE-WK-03");
-  fixture.run([this] {
-    const auto event = make_event<BackendEvent>(runtime);
-    const auto waiter = spawn([&] {
-      my_waker().resume_when(*event, WakeRule::Resolve);
-      my_waker().resume_when(*Ref<BackendEvent>::share(*event).detach(), WakeRule::Resolve,
-                             /*transfer=*/true);
-      EXPECT_EQ(event->ref_count(), 3u);
-      suspend_registered();
-    });
-    suspend();
-    EXPECT_EQ(event->loop_ref_count(), 2u);
-    EXPECT_EQ(event->armed, 1);
-    event->notify({});
+  std::vector<Ref<BackendEvent>> events;
+  for (int i = 0; i < 3; ++i) events.push_back(make_event<BackendEvent>(runtime));
+  events[1]->on_arm = [] { throw InputOutputError("no backend"); };
+  for (const auto& event : events) my_waker().resume_when(*event, WakeRule::Resolve);
+  EXPECT_EQ(thrown_by([this] { suspend_registered(); }), "fermata::InputOutputError: no backend");
+  for (const auto& event : events) {
     EXPECT_EQ(event->loop_ref_count(), 0u);
+    EXPECT_EQ(event->callbacks().size(), 0u);
     EXPECT_EQ(event->ref_count(), 1u);
-    await(waiter);
-  });
+    EXPECT_EQ(event->armed, event->disarmed);
+  }
+  EXPECT_EQ(events[0]->armed, 1);
+  EXPECT_EQ(events[2]->armed, 0);
+  EXPECT_EQ(runtime.active_event_count(), 0u);
+  expect_clear(my_waker());
+  suspend();
 }
 
-TEST_F(WakerTest, MarksTheErrorItDeliversAsTaken) {
-  FERMATA_CHECKS("CORE-WK-12", "CORE-WK-09");
-  fixture.run([this] {
-    const auto event = make_event<PlainEvent>(runtime);
-    const auto waiter = spawn([&] {
-      my_waker().resume_when(*event, WakeRule::Resolve);
-      EXPECT_EQ(thrown_by([this] { suspend_registered(); }), "fermata::Error: failed");
-      expect_clear(my_waker());
-    });
-    suspend();
-    EXPECT_TRUE(event->notify({nullptr, std::make_exception_ptr(Error("failed"))}));
-    EXPECT_TRUE(event->exception_caught());
-    await(waiter);
+MAIN_TEST_F(WakerTest, TakesTheSameEventTwiceAndGivesBackAllReferences) {
+  FERMATA_CHECKS("CORE-EV-02", "CORE-WK-03");
+  const auto event = make_event<BackendEvent>(runtime);
+  const auto waiter = spawn([&] {
+    my_waker().resume_when(*event, WakeRule::Resolve);
+    my_waker().resume_when(*Ref<BackendEvent>::share(*event).detach(), WakeRule::Resolve,
+                           /*transfer=*/true);
+    EXPECT_EQ(event->ref_count(), 3u);
+    suspend_registered();
   });
+  suspend();
+  EXPECT_EQ(event->loop_ref_count(), 2u);
+  EXPECT_EQ(event->armed, 1);
+  event->notify({});
+  EXPECT_EQ(event->loop_ref_count(), 0u);
+  EXPECT_EQ(event->ref_count(), 1u);
+  await(waiter);
+}
+
+MAIN_TEST_F(WakerTest, MarksTheErrorItDeliversAsTaken) {
+  FERMATA_CHECKS("CORE-WK-12", "CORE-WK-09");
+  const auto event = make_event<PlainEvent>(runtime);
+  const auto waiter = spawn([&] {
+    my_waker().resume_when(*event, WakeRule::Resolve);
+    EXPECT_EQ(thrown_by([this] { suspend_registered(); }), "fermata::Error: failed");
+    expect_clear(my_waker());
+  });
+  suspend();
+  EXPECT_TRUE(event->notify({nullptr, std::make_exception_ptr(Error("failed"))}));
+  EXPECT_TRUE(event->exception_caught());
+  await(waiter);
 }
 
 }  // namespace

@@ -16,8 +16,8 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/scripted_database.hpp"
-#include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
 namespace {
@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 using Strings = std::vector<std::string>;
 using Row = std::tuple<int, std::string, int>;
 
-class DatabaseBinding : public ::testing::Test {
+class DatabaseBinding : public RuntimeFixture {
  protected:
   static int connection_of(db::Database& database) {
     return std::get<0>(database.query_one<Row>("SELECT"));
@@ -34,39 +34,34 @@ class DatabaseBinding : public ::testing::Test {
   /// Until the coroutines that clean up have ended.
   static void settle() { delay(1s); }
 
-  TestRuntime fixture;
   std::shared_ptr<Script> script = std::make_shared<Script>();
   Strings& journal = script->journal;
 };
 
-TEST_F(DatabaseBinding, BuildingADatabaseConnectsToNothing) {
+MAIN_TEST_F(DatabaseBinding, BuildingADatabaseConnectsToNothing) {
   FERMATA_CHECKS("DB-01", "DB-07");
-  fixture.run([this] {
-    auto database = scripted_database(script, {.min = 3});
-    settle();
-    EXPECT_FALSE(database.in_transaction());
-    EXPECT_EQ(database.last_error().sqlstate, "00000");
-    EXPECT_EQ(database.metrics().idle + database.metrics().active, 0u);
-    EXPECT_EQ(script->connections, 0);
-    database.execute("SELECT");
-    settle();
-    EXPECT_EQ(script->connections, 3);
-    EXPECT_EQ(database.metrics().idle, 3u);
-  });
+  auto database = scripted_database(script, {.min = 3});
+  settle();
+  EXPECT_FALSE(database.in_transaction());
+  EXPECT_EQ(database.last_error().sqlstate, "00000");
+  EXPECT_EQ(database.metrics().idle + database.metrics().active, 0u);
+  EXPECT_EQ(script->connections, 0);
+  database.execute("SELECT");
+  settle();
+  EXPECT_EQ(script->connections, 3);
+  EXPECT_EQ(database.metrics().idle, 3u);
 }
 
-TEST_F(DatabaseBinding, ACommandGivesItsConnectionBackAtOnce) {
+MAIN_TEST_F(DatabaseBinding, ACommandGivesItsConnectionBackAtOnce) {
   FERMATA_CHECKS("DB-05");
-  fixture.run([this] {
-    auto database = scripted_database(script);
-    EXPECT_EQ(database.query_one<Row>("SELECT $1", 5), (Row{1, "SELECT $1", 1}));
-    const db::Effect effect = database.execute("INSERT");
-    EXPECT_EQ(effect.affected_rows, 1u);
-    EXPECT_EQ(effect.last_insert_id, 7);
-    EXPECT_EQ(database.metrics().idle, 1u);
-    EXPECT_EQ(database.metrics().acquired, 2u);
-    EXPECT_EQ(journal, (Strings{"1 SELECT $1", "1 INSERT"}));
-  });
+  auto database = scripted_database(script);
+  EXPECT_EQ(database.query_one<Row>("SELECT $1", 5), (Row{1, "SELECT $1", 1}));
+  const db::Effect effect = database.execute("INSERT");
+  EXPECT_EQ(effect.affected_rows, 1u);
+  EXPECT_EQ(effect.last_insert_id, 7);
+  EXPECT_EQ(database.metrics().idle, 1u);
+  EXPECT_EQ(database.metrics().acquired, 2u);
+  EXPECT_EQ(journal, (Strings{"1 SELECT $1", "1 INSERT"}));
 }
 
 TEST_F(DatabaseBinding, ATransactionKeepsItsConnectionAndOthersGetAnother) {
@@ -138,51 +133,45 @@ TEST_F(DatabaseBinding, WhatACoroutineLeavesOpenIsRolledBackBeforeTheNextOneGets
   });
 }
 
-TEST_F(DatabaseBinding, ATransactionThatGoesOutOfScopeIsRolledBack) {
+MAIN_TEST_F(DatabaseBinding, ATransactionThatGoesOutOfScopeIsRolledBack) {
   FERMATA_CHECKS("DB-06");
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1});
-    {
-      auto transaction = database.transaction();
-      database.execute("UPDATE");
-    }
-    EXPECT_FALSE(database.in_transaction());
-    settle();
-    EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 UPDATE", "1 ROLLBACK"}));
-    EXPECT_EQ(database.metrics().idle, 1u);
-    EXPECT_EQ(error_of([&] { database.in_one_transaction([] { throw Error("no"); }); }), "no");
-    EXPECT_EQ(database.in_one_transaction([&] { return connection_of(database); }), 1);
-  });
+  auto database = scripted_database(script, {.max = 1});
+  {
+    auto transaction = database.transaction();
+    database.execute("UPDATE");
+  }
+  EXPECT_FALSE(database.in_transaction());
+  settle();
+  EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 UPDATE", "1 ROLLBACK"}));
+  EXPECT_EQ(database.metrics().idle, 1u);
+  EXPECT_EQ(error_of([&] { database.in_one_transaction([] { throw Error("no"); }); }), "no");
+  EXPECT_EQ(database.in_one_transaction([&] { return connection_of(database); }), 1);
 }
 
-TEST_F(DatabaseBinding, ABeginInsideATransactionFailsAndLeavesItOpen) {
+MAIN_TEST_F(DatabaseBinding, ABeginInsideATransactionFailsAndLeavesItOpen) {
   FERMATA_CHECKS("DB-17");
-  fixture.run([this] {
-    auto database = scripted_database(script);
-    database.begin();
-    EXPECT_EQ(error_of([&] { database.begin(); }),
-              "database \"scripted://ann@/shop\": SQLSTATE 25001: There is already an active "
-              "transaction");
-    EXPECT_TRUE(database.in_transaction());
-    database.commit();
-    EXPECT_THROW(database.commit(), db::TransactionError);
-    EXPECT_THROW(database.rollback(), db::TransactionError);
-    EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 COMMIT"}));
-  });
+  auto database = scripted_database(script);
+  database.begin();
+  EXPECT_EQ(error_of([&] { database.begin(); }),
+            "database \"scripted://ann@/shop\": SQLSTATE 25001: There is already an active "
+            "transaction");
+  EXPECT_TRUE(database.in_transaction());
+  database.commit();
+  EXPECT_THROW(database.commit(), db::TransactionError);
+  EXPECT_THROW(database.rollback(), db::TransactionError);
+  EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 COMMIT"}));
 }
 
-TEST_F(DatabaseBinding, ATransactionBegunInSqlIsOneToo) {
+MAIN_TEST_F(DatabaseBinding, ATransactionBegunInSqlIsOneToo) {
   FERMATA_CHECKS("DB-04", "DB-06");
-  fixture.run([this] {
-    auto database = scripted_database(script);
-    await(spawn("raw", [&] {
-      database.execute("BEGIN");
-      EXPECT_TRUE(database.in_transaction());
-      database.execute("UPDATE");
-    }));
-    settle();
-    EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 UPDATE", "1 ROLLBACK"}));
-  });
+  auto database = scripted_database(script);
+  await(spawn("raw", [&] {
+    database.execute("BEGIN");
+    EXPECT_TRUE(database.in_transaction());
+    database.execute("UPDATE");
+  }));
+  settle();
+  EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 UPDATE", "1 ROLLBACK"}));
 }
 
 TEST_F(DatabaseBinding, AFailedTransactionIsNotCommitted) {
@@ -197,30 +186,28 @@ TEST_F(DatabaseBinding, AFailedTransactionIsNotCommitted) {
   });
 }
 
-TEST_F(DatabaseBinding, SavepointsThatAreLeftAreRolledBackToBeforeTheNextCommand) {
-  fixture.run([this] {
-    auto database = scripted_database(script);
-    auto transaction = database.transaction();
-    {
-      auto kept = transaction.savepoint();
-      kept.release();
-      auto undone = transaction.savepoint();
-      undone.roll_back();
-      auto outer = transaction.savepoint();
-      auto inner = transaction.savepoint();
-    }
-    database.execute("UPDATE");
-    auto late = std::make_optional(transaction.savepoint());
-    transaction.commit();
-    auto other = database.transaction();
-    late.reset();  // Of a transaction that has ended.
-    other.commit();
-    EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 SAVEPOINT fermata_1", "1 RELEASE SAVEPOINT fermata_1",
-                                "1 SAVEPOINT fermata_2", "1 ROLLBACK TO SAVEPOINT fermata_2",
-                                "1 SAVEPOINT fermata_3", "1 SAVEPOINT fermata_4",
-                                "1 ROLLBACK TO SAVEPOINT fermata_3", "1 UPDATE",
-                                "1 SAVEPOINT fermata_5", "1 COMMIT", "1 BEGIN", "1 COMMIT"}));
-  });
+MAIN_TEST_F(DatabaseBinding, SavepointsThatAreLeftAreRolledBackToBeforeTheNextCommand) {
+  auto database = scripted_database(script);
+  auto transaction = database.transaction();
+  {
+    auto kept = transaction.savepoint();
+    kept.release();
+    auto undone = transaction.savepoint();
+    undone.roll_back();
+    auto outer = transaction.savepoint();
+    auto inner = transaction.savepoint();
+  }
+  database.execute("UPDATE");
+  auto late = std::make_optional(transaction.savepoint());
+  transaction.commit();
+  auto other = database.transaction();
+  late.reset();  // Of a transaction that has ended.
+  other.commit();
+  EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 SAVEPOINT fermata_1", "1 RELEASE SAVEPOINT fermata_1",
+                              "1 SAVEPOINT fermata_2", "1 ROLLBACK TO SAVEPOINT fermata_2",
+                              "1 SAVEPOINT fermata_3", "1 SAVEPOINT fermata_4",
+                              "1 ROLLBACK TO SAVEPOINT fermata_3", "1 UPDATE",
+                              "1 SAVEPOINT fermata_5", "1 COMMIT", "1 BEGIN", "1 COMMIT"}));
 }
 
 TEST_F(DatabaseBinding, NothingIsDoneWhileASavepointCannotBeRolledBackTo) {
@@ -238,25 +225,22 @@ TEST_F(DatabaseBinding, NothingIsDoneWhileASavepointCannotBeRolledBackTo) {
   });
 }
 
-TEST_F(DatabaseBinding, AStatementKeepsItsConnectionLongerThanItsCoroutineAndItsDatabase) {
+MAIN_TEST_F(DatabaseBinding, AStatementKeepsItsConnectionLongerThanItsCoroutineAndItsDatabase) {
   FERMATA_CHECKS("DB-08");
-  fixture.run([this] {
-    std::optional<db::Statement> statement;
-    {
-      auto database = scripted_database(script);
-      await(spawn("makes it", [&] {
-        database.begin();
-        statement.emplace(database.prepare("SELECT"));
-      }));
-      settle();
-      EXPECT_EQ(database.metrics().active, 1u);
-    }
-    EXPECT_EQ(statement->query_one<Row>(), (Row{1, "SELECT", 0}));
-    statement.reset();
+  std::optional<db::Statement> statement;
+  {
+    auto database = scripted_database(script);
+    await(spawn("makes it", [&] {
+      database.begin();
+      statement.emplace(database.prepare("SELECT"));
+    }));
     settle();
-    EXPECT_EQ(journal,
-              (Strings{"1 BEGIN", "1 prepare SELECT", "1 SELECT", "1 ROLLBACK", "1 close"}));
-  });
+    EXPECT_EQ(database.metrics().active, 1u);
+  }
+  EXPECT_EQ(statement->query_one<Row>(), (Row{1, "SELECT", 0}));
+  statement.reset();
+  settle();
+  EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 prepare SELECT", "1 SELECT", "1 ROLLBACK", "1 close"}));
 }
 
 TEST_F(DatabaseBinding, TheErrorIsTheCoroutinesOwn) {
@@ -276,23 +260,21 @@ TEST_F(DatabaseBinding, TheErrorIsTheCoroutinesOwn) {
   });
 }
 
-TEST_F(DatabaseBinding, AnAnswerThatIsReadKeepsTheConnectionToItself) {
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1});
-    auto stream = database.stream<Row>("SELECT");
-    EXPECT_EQ(stream.columns(), (Strings{"connection", "sql", "parameters"}));
-    EXPECT_EQ(error_of([&] { database.execute("SELECT"); }),
-              "database \"scripted://ann@/shop\": an answer is still being read: expected it read "
-              "to its end, or dropped");
-    EXPECT_TRUE(stream.next());
-    EXPECT_FALSE(stream.next());
-    EXPECT_FALSE(stream.next());
-    EXPECT_EQ(database.metrics().idle, 1u);
-    { auto dropped = database.stream("SELECT"); }
-    database.execute("SELECT");
-    settle();
-    EXPECT_EQ(journal, (Strings{"1 SELECT", "1 SELECT", "1 interrupt", "1 SELECT"}));
-  });
+MAIN_TEST_F(DatabaseBinding, AnAnswerThatIsReadKeepsTheConnectionToItself) {
+  auto database = scripted_database(script, {.max = 1});
+  auto stream = database.stream<Row>("SELECT");
+  EXPECT_EQ(stream.columns(), (Strings{"connection", "sql", "parameters"}));
+  EXPECT_EQ(error_of([&] { database.execute("SELECT"); }),
+            "database \"scripted://ann@/shop\": an answer is still being read: expected it read "
+            "to its end, or dropped");
+  EXPECT_TRUE(stream.next());
+  EXPECT_FALSE(stream.next());
+  EXPECT_FALSE(stream.next());
+  EXPECT_EQ(database.metrics().idle, 1u);
+  { auto dropped = database.stream("SELECT"); }
+  database.execute("SELECT");
+  settle();
+  EXPECT_EQ(journal, (Strings{"1 SELECT", "1 SELECT", "1 interrupt", "1 SELECT"}));
 }
 
 TEST_F(DatabaseBinding, AClosedDatabaseGivesNoConnection) {

@@ -16,7 +16,7 @@
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/scripted_database.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 using Strings = std::vector<std::string>;
 
-class DatabaseRelease : public ::testing::Test {
+class DatabaseRelease : public RuntimeFixture {
  protected:
   /// Runs `body` in a coroutine that is cancelled after some time, when it is in a command.
   static void cancel_after(Duration time, const std::function<void()>& body) {
@@ -37,7 +37,6 @@ class DatabaseRelease : public ::testing::Test {
   /// Until the coroutines that clean up have ended.
   static void settle() { delay(1s); }
 
-  TestRuntime fixture;
   std::shared_ptr<Script> script = std::make_shared<Script>();
   Strings& journal = script->journal;
 };
@@ -88,26 +87,24 @@ TEST_F(DatabaseRelease, ACancelledConnectLeavesNothing) {
   });
 }
 
-TEST_F(DatabaseRelease, WhatMayHaveChangedTheSessionIsResetForTheNext) {
+MAIN_TEST_F(DatabaseRelease, WhatMayHaveChangedTheSessionIsResetForTheNext) {
   FERMATA_CHECKS("DB-13");
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1});
-    await(spawn("setter", [&] {
-      database.execute("SET x = 1");
-      EXPECT_EQ(database.metrics().active, 1u);
-      database.execute("SELECT");
-      EXPECT_EQ(database.metrics().active, 1u);
-    }));
+  auto database = scripted_database(script, {.max = 1});
+  await(spawn("setter", [&] {
+    database.execute("SET x = 1");
+    EXPECT_EQ(database.metrics().active, 1u);
     database.execute("SELECT");
-    await(spawn("tidy", [&] {
-      database.execute("SET x = 1");
-      database.reset_session();
-      EXPECT_EQ(database.metrics().idle, 1u);
-    }));
-    settle();
-    EXPECT_EQ(journal, (Strings{"1 SET x = 1", "1 SELECT", "1 reset", "1 SELECT", "1 SET x = 1",
-                                "1 reset"}));
-  });
+    EXPECT_EQ(database.metrics().active, 1u);
+  }));
+  database.execute("SELECT");
+  await(spawn("tidy", [&] {
+    database.execute("SET x = 1");
+    database.reset_session();
+    EXPECT_EQ(database.metrics().idle, 1u);
+  }));
+  settle();
+  EXPECT_EQ(journal,
+            (Strings{"1 SET x = 1", "1 SELECT", "1 reset", "1 SELECT", "1 SET x = 1", "1 reset"}));
 }
 
 TEST_F(DatabaseRelease, ABrokenConnectionIsNeverHandedOut) {
@@ -159,99 +156,89 @@ TEST_F(DatabaseRelease, ADatabaseThatGoesWhileItCleansUpClosesTheConnectionOnce)
   });
 }
 
-TEST_F(DatabaseRelease, ACleanUpThatTakesTooLongEndsTheConnection) {
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1, .cleanup_limit = 1ms});
-    await(spawn("leaves", [&] {
-      database.begin();
-      script->latency = 1h;
-    }));
-    delay(10ms);
-    script->latency = Duration::zero();
-    database.execute("SELECT");
-    EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 ROLLBACK", "1 close", "2 SELECT"}));
-  });
+MAIN_TEST_F(DatabaseRelease, ACleanUpThatTakesTooLongEndsTheConnection) {
+  auto database = scripted_database(script, {.max = 1, .cleanup_limit = 1ms});
+  await(spawn("leaves", [&] {
+    database.begin();
+    script->latency = 1h;
+  }));
+  delay(10ms);
+  script->latency = Duration::zero();
+  database.execute("SELECT");
+  EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 ROLLBACK", "1 close", "2 SELECT"}));
 }
 
-TEST_F(DatabaseRelease, PreparedCommandsAreKeptAndMadeAnew) {
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1, .statement_cache = 1});
-    const auto use = [&](const char* sql) { database.prepare(sql).execute(); };
-    use("SELECT a");
-    use("SELECT a");
-    script->stale = {"SELECT a"};
-    use("SELECT a");
-    use("SELECT b");
-    use("SELECT a");
-    EXPECT_EQ(journal, (Strings{"1 prepare SELECT a", "1 SELECT a", "1 SELECT a",
-                                "1 prepare SELECT a", "1 SELECT a", "1 prepare SELECT b",
-                                "1 SELECT b", "1 prepare SELECT a", "1 SELECT a"}));
-  });
+MAIN_TEST_F(DatabaseRelease, PreparedCommandsAreKeptAndMadeAnew) {
+  auto database = scripted_database(script, {.max = 1, .statement_cache = 1});
+  const auto use = [&](const char* sql) { database.prepare(sql).execute(); };
+  use("SELECT a");
+  use("SELECT a");
+  script->stale = {"SELECT a"};
+  use("SELECT a");
+  use("SELECT b");
+  use("SELECT a");
+  EXPECT_EQ(journal, (Strings{"1 prepare SELECT a", "1 SELECT a", "1 SELECT a",
+                              "1 prepare SELECT a", "1 SELECT a", "1 prepare SELECT b",
+                              "1 SELECT b", "1 prepare SELECT a", "1 SELECT a"}));
 }
 
 // The server has forgotten it, and a transaction would not survive being told so.
-TEST_F(DatabaseRelease, AStatementIsMadeAnewAfterItsSessionWas) {
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1, .statement_cache = 1});
-    {
-      auto statement = database.prepare("SELECT a");
-      database.reset_session();
-      database.begin();
-      statement.execute();
-      statement.execute();
-      database.commit();
-      database.reset_session();
-    }
-    database.prepare("SELECT a").execute();
-    EXPECT_EQ(journal, (Strings{"1 prepare SELECT a", "1 reset", "1 BEGIN", "1 prepare SELECT a",
-                                "1 SELECT a", "1 SELECT a", "1 COMMIT", "1 reset",
-                                "1 prepare SELECT a", "1 SELECT a"}));
-  });
+MAIN_TEST_F(DatabaseRelease, AStatementIsMadeAnewAfterItsSessionWas) {
+  auto database = scripted_database(script, {.max = 1, .statement_cache = 1});
+  {
+    auto statement = database.prepare("SELECT a");
+    database.reset_session();
+    database.begin();
+    statement.execute();
+    statement.execute();
+    database.commit();
+    database.reset_session();
+  }
+  database.prepare("SELECT a").execute();
+  EXPECT_EQ(journal,
+            (Strings{"1 prepare SELECT a", "1 reset", "1 BEGIN", "1 prepare SELECT a", "1 SELECT a",
+                     "1 SELECT a", "1 COMMIT", "1 reset", "1 prepare SELECT a", "1 SELECT a"}));
 }
 
 // Its coroutine goes on with the same connection, and was told that there is no transaction.
-TEST_F(DatabaseRelease, ATransactionThatWasInterruptedAtItsBeginIsNone) {
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1});
-    script->is_quick = true;
-    auto worker = spawn([&] {
-      database.execute("SET x");
-      script->latency = 1h;
-      EXPECT_THROW(database.begin(), Cancellation);
-      EXPECT_FALSE(database.in_transaction());
-      database.execute("UPDATE");
-      EXPECT_FALSE(database.in_transaction());
-    });
-    delay(1ms);
-    script->latency = Duration::zero();
-    worker.cancel();
-    await(worker);
-    delay(1ms);
-    EXPECT_EQ(journal,
-              (Strings{"1 SET x", "1 BEGIN", "1 interrupt", "1 ROLLBACK", "1 UPDATE", "1 reset"}));
+MAIN_TEST_F(DatabaseRelease, ATransactionThatWasInterruptedAtItsBeginIsNone) {
+  auto database = scripted_database(script, {.max = 1});
+  script->is_quick = true;
+  auto worker = spawn([&] {
+    database.execute("SET x");
+    script->latency = 1h;
+    EXPECT_THROW(database.begin(), Cancellation);
+    EXPECT_FALSE(database.in_transaction());
+    database.execute("UPDATE");
+    EXPECT_FALSE(database.in_transaction());
   });
+  delay(1ms);
+  script->latency = Duration::zero();
+  worker.cancel();
+  await(worker);
+  delay(1ms);
+  EXPECT_EQ(journal,
+            (Strings{"1 SET x", "1 BEGIN", "1 interrupt", "1 ROLLBACK", "1 UPDATE", "1 reset"}));
 }
 
-TEST_F(DatabaseRelease, ATransactionThatWasInterruptedAtItsEndIsOverWhenItIs) {
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1});
-    script->is_quick = true;
-    auto worker = spawn([&] {
-      database.execute("SET x");
-      database.begin();
-      script->latency = 1h;
-      EXPECT_THROW(database.commit(), Cancellation);
-      database.rollback();
-      EXPECT_FALSE(database.in_transaction());
-      EXPECT_THROW(database.commit(), db::TransactionError);
-    });
-    delay(1ms);
-    script->latency = Duration::zero();
-    worker.cancel();
-    await(worker);
-    delay(1ms);
-    EXPECT_EQ(journal, (Strings{"1 SET x", "1 BEGIN", "1 COMMIT", "1 interrupt", "1 reset"}));
+MAIN_TEST_F(DatabaseRelease, ATransactionThatWasInterruptedAtItsEndIsOverWhenItIs) {
+  auto database = scripted_database(script, {.max = 1});
+  script->is_quick = true;
+  auto worker = spawn([&] {
+    database.execute("SET x");
+    database.begin();
+    script->latency = 1h;
+    EXPECT_THROW(database.commit(), Cancellation);
+    database.rollback();
+    EXPECT_FALSE(database.in_transaction());
+    EXPECT_THROW(database.commit(), db::TransactionError);
   });
+  delay(1ms);
+  script->latency = Duration::zero();
+  worker.cancel();
+  await(worker);
+  delay(1ms);
+  EXPECT_EQ(journal, (Strings{"1 SET x", "1 BEGIN", "1 COMMIT", "1 interrupt", "1 reset"}));
 }
 
 }  // namespace

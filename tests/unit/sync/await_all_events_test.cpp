@@ -21,113 +21,101 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_F(AwaitAllTest, WaitsForPlainEvents) {
+MAIN_TEST_F(AwaitAllTest, WaitsForPlainEvents) {
   FERMATA_CHECKS("CORE-AW-05");
-  fixture.run([this] {
-    const auto plain = make_event<PlainEvent>(runtime);
-    Timer timer(runtime, 10ms);
-    Timer periodic(runtime, 3ms, TimerMode::Periodic);
-    const auto limit = make_timeout(20ms);
-    const auto completer = spawn([&] {
-      delay(5ms);
-      plain->complete({nullptr, std::make_exception_ptr(Error("plain"))});
-    });
-    const Instant start = now();
-    const auto [values, errors] =
-        await_all(std::vector<Event*>{plain.get(), &timer, &periodic, limit.get()});
-    EXPECT_EQ(now() - start, 20ms);
-    EXPECT_EQ(values.size(), 2u);
-    EXPECT_TRUE(values.contains(1) && values.contains(2));
-    EXPECT_EQ(text_of(errors), "0=plain 3=Timeout occurred after 20 milliseconds");
-    EXPECT_EQ(periodic.loop_ref_count(), 0u) << "it has answered, and is not armed any more";
-    EXPECT_EQ(periodic.callbacks().size(), 0u);
-    EXPECT_EQ(runtime.active_event_count(), 0u);
+  const auto plain = make_event<PlainEvent>(runtime);
+  Timer timer(runtime, 10ms);
+  Timer periodic(runtime, 3ms, TimerMode::Periodic);
+  const auto limit = make_timeout(20ms);
+  const auto completer = spawn([&] {
+    delay(5ms);
+    plain->complete({nullptr, std::make_exception_ptr(Error("plain"))});
   });
+  const Instant start = now();
+  const auto [values, errors] =
+      await_all(std::vector<Event*>{plain.get(), &timer, &periodic, limit.get()});
+  EXPECT_EQ(now() - start, 20ms);
+  EXPECT_EQ(values.size(), 2u);
+  EXPECT_TRUE(values.contains(1) && values.contains(2));
+  EXPECT_EQ(text_of(errors), "0=plain 3=Timeout occurred after 20 milliseconds");
+  EXPECT_EQ(periodic.loop_ref_count(), 0u) << "it has answered, and is not armed any more";
+  EXPECT_EQ(periodic.callbacks().size(), 0u);
+  EXPECT_EQ(runtime.active_event_count(), 0u);
 }
 
-TEST_F(AwaitAllTest, HandlesErrorsThatNobodyCanAskForAgain) {
+MAIN_TEST_F(AwaitAllTest, HandlesErrorsThatNobodyCanAskForAgain) {
   FERMATA_CHECKS("CORE-AW-05");
-  fixture.run([this] {
-    const auto lost = make_event<BackendEvent>(runtime);
-    const auto notifier = spawn([&] {
-      delay(5ms);
-      lost->notify({nullptr, std::make_exception_ptr(Error("lost"))});
-    });
-    EXPECT_EQ(text_of(await_all(std::vector<Event*>{lost.get()}).errors), "0=lost");
-    EXPECT_TRUE(lost->exception_handled());
-    EXPECT_TRUE(lost->exception_caught());
-    await(notifier);
+  const auto lost = make_event<BackendEvent>(runtime);
+  const auto notifier = spawn([&] {
+    delay(5ms);
+    lost->notify({nullptr, std::make_exception_ptr(Error("lost"))});
   });
+  EXPECT_EQ(text_of(await_all(std::vector<Event*>{lost.get()}).errors), "0=lost");
+  EXPECT_TRUE(lost->exception_handled());
+  EXPECT_TRUE(lost->exception_caught());
+  await(notifier);
 }
 
-TEST_F(AwaitAllTest, LeavesTheOthersWaitForASharedEventAlone) {
+MAIN_TEST_F(AwaitAllTest, LeavesTheOthersWaitForASharedEventAlone) {
   FERMATA_CHECKS("CORE-AW-05", "CORE-WK-05");
-  fixture.run([this] {
-    Timer shared(runtime, 20ms);
-    const auto other = spawn([&] { wait(shared); });
-    Timer first(runtime, 10ms);
-    await_any_or_fail(std::vector<Event*>{&shared, &first});
-    EXPECT_EQ(shared.loop_ref_count(), 1u) << "the other's";
-    EXPECT_EQ(shared.callbacks().size(), 1u);
-    await(other);
-  });
+  Timer shared(runtime, 20ms);
+  const auto other = spawn([&] { wait(shared); });
+  Timer first(runtime, 10ms);
+  await_any_or_fail(std::vector<Event*>{&shared, &first});
+  EXPECT_EQ(shared.loop_ref_count(), 1u) << "the other's";
+  EXPECT_EQ(shared.callbacks().size(), 1u);
+  await(other);
 }
 
-TEST_F(AwaitAllTest, StopsWhatItStartedWhenAStartFails) {
+MAIN_TEST_F(AwaitAllTest, StopsWhatItStartedWhenAStartFails) {
   FERMATA_CHECKS("CORE-AW-05", "CORE-WK-15");
-  fixture.run([this] {
-    const auto good = make_event<BackendEvent>(runtime);
-    const auto bad = make_event<BackendEvent>(runtime);
-    bad->on_arm = [] { throw Error("no backend"); };
-    const auto later = make_event<BackendEvent>(runtime);
-    EXPECT_EQ(thrown_by([&] { await_all({good, bad, later}); }), "fermata::Error: no backend");
-    EXPECT_EQ(good->armed, 1);
-    EXPECT_EQ(good->disarmed, 1);
-    for (const auto& event : {good, bad, later}) {
-      EXPECT_EQ(event->callbacks().size(), 0u);
-      EXPECT_EQ(event->loop_ref_count(), 0u);
-    }
-    EXPECT_EQ(later->armed, 0);
-    suspend();
-  });
+  const auto good = make_event<BackendEvent>(runtime);
+  const auto bad = make_event<BackendEvent>(runtime);
+  bad->on_arm = [] { throw Error("no backend"); };
+  const auto later = make_event<BackendEvent>(runtime);
+  EXPECT_EQ(thrown_by([&] { await_all({good, bad, later}); }), "fermata::Error: no backend");
+  EXPECT_EQ(good->armed, 1);
+  EXPECT_EQ(good->disarmed, 1);
+  for (const auto& event : {good, bad, later}) {
+    EXPECT_EQ(event->callbacks().size(), 0u);
+    EXPECT_EQ(event->loop_ref_count(), 0u);
+  }
+  EXPECT_EQ(later->armed, 0);
+  suspend();
 }
 
-TEST_F(AwaitAllTest, EndsWithoutSuspendingWhenAnItemFiresAsItIsArmed) {
+MAIN_TEST_F(AwaitAllTest, EndsWithoutSuspendingWhenAnItemFiresAsItIsArmed) {
   FERMATA_CHECKS("CORE-AW-05");
-  fixture.run([this] {
-    const auto quick = make_event<BackendEvent>(runtime);
-    quick->on_arm = [&] { quick->notify({}); };
-    const auto later = make_event<BackendEvent>(runtime);
-    EXPECT_EQ(ticks_of([&] { await_any_or_fail({quick, later}); }), 0u);
-    EXPECT_EQ(later->armed, 0) << "the wait was over";
-    EXPECT_EQ(quick->loop_ref_count(), 0u);
-    EXPECT_EQ(quick->callbacks().size() + later->callbacks().size(), 0u);
-  });
+  const auto quick = make_event<BackendEvent>(runtime);
+  quick->on_arm = [&] { quick->notify({}); };
+  const auto later = make_event<BackendEvent>(runtime);
+  EXPECT_EQ(ticks_of([&] { await_any_or_fail({quick, later}); }), 0u);
+  EXPECT_EQ(later->armed, 0) << "the wait was over";
+  EXPECT_EQ(quick->loop_ref_count(), 0u);
+  EXPECT_EQ(quick->callbacks().size() + later->callbacks().size(), 0u);
 }
 
-TEST_F(AwaitAllTest, RefusesWhatCannotBeWaitedFor) {
-  fixture.run([this] {
-    const auto good = value_after(1ms, 1);
-    EXPECT_EQ(thrown_by([&] {
-                await_all({good, Coroutine<int>()});
-              }),
-              "fermata::UsageError: await_all: item 1 refers to nothing: expected something to "
-              "wait for");
-    EXPECT_FALSE(good->callbacks().size() > 0);
-    Coroutine<> self;
-    self = spawn([&] {
-      EXPECT_EQ(thrown_by([&] { await_any_or_fail({self}); }),
-                "fermata::UsageError: await_any_or_fail: item 0 is the current coroutine, which "
-                "cannot await itself");
-    });
-    await(self);
-    const auto dead = make_event<PlainEvent>(runtime);
-    dead->close();
-    EXPECT_EQ(thrown_by([&] { await_all({dead}); }),
-              "fermata::UsageError: await_all: item 0 is closed and keeps no outcome");
-    EXPECT_THROW(await_all({good}, {.timeout = -1ns}), UsageError);
-    await(good);
+MAIN_TEST_F(AwaitAllTest, RefusesWhatCannotBeWaitedFor) {
+  const auto good = value_after(1ms, 1);
+  EXPECT_EQ(thrown_by([&] {
+              await_all({good, Coroutine<int>()});
+            }),
+            "fermata::UsageError: await_all: item 1 refers to nothing: expected something to "
+            "wait for");
+  EXPECT_FALSE(good->callbacks().size() > 0);
+  Coroutine<> self;
+  self = spawn([&] {
+    EXPECT_EQ(thrown_by([&] { await_any_or_fail({self}); }),
+              "fermata::UsageError: await_any_or_fail: item 0 is the current coroutine, which "
+              "cannot await itself");
   });
+  await(self);
+  const auto dead = make_event<PlainEvent>(runtime);
+  dead->close();
+  EXPECT_EQ(thrown_by([&] { await_all({dead}); }),
+            "fermata::UsageError: await_all: item 0 is closed and keeps no outcome");
+  EXPECT_THROW(await_all({good}, {.timeout = -1ns}), UsageError);
+  await(good);
 }
 
 TEST_F(AwaitAllTest, SaysWhatItWaitsFor) {

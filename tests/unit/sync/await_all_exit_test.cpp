@@ -21,153 +21,139 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_F(AwaitAllTest, JoinsWhatIsLeft) {
-  fixture.run([] {
-    const Instant start = now();
-    const auto slow = value_after(20ms, 2);
-    const auto bad = failure_after(30ms, "late");
-    const auto [values, errors] =
-        await_any_of(1, {value_after(10ms, 1), slow, bad}, {.on_exit = ExitPolicy::Join});
-    EXPECT_EQ(now() - start, 30ms);
-    EXPECT_EQ(text_of(values), "0=1") << "as it was settled";
-    EXPECT_EQ(text_of(errors), "2=late") << "owned by the policy";
-    EXPECT_TRUE(bad->exception_caught());
-    const auto other = value_after(20ms, 2);
-    EXPECT_THROW(
-        await_all_or_fail({failure_after(1ms, "no"), other}, {.on_exit = ExitPolicy::Join}), Error);
-    EXPECT_TRUE(other->is_completed());
-  });
+MAIN_TEST_F(AwaitAllTest, JoinsWhatIsLeft) {
+  const Instant start = now();
+  const auto slow = value_after(20ms, 2);
+  const auto bad = failure_after(30ms, "late");
+  const auto [values, errors] =
+      await_any_of(1, {value_after(10ms, 1), slow, bad}, {.on_exit = ExitPolicy::Join});
+  EXPECT_EQ(now() - start, 30ms);
+  EXPECT_EQ(text_of(values), "0=1") << "as it was settled";
+  EXPECT_EQ(text_of(errors), "2=late") << "owned by the policy";
+  EXPECT_TRUE(bad->exception_caught());
+  const auto other = value_after(20ms, 2);
+  EXPECT_THROW(await_all_or_fail({failure_after(1ms, "no"), other}, {.on_exit = ExitPolicy::Join}),
+               Error);
+  EXPECT_TRUE(other->is_completed());
 }
 
-TEST_F(AwaitAllTest, StopsJoiningWhenItsTokenOrTimeoutSaysSo) {
-  fixture.run([] {
-    const Instant start = now();
-    const auto slow = value_after(1s, 2);
-    const auto token = value_after(20ms, 0);
-    EXPECT_THROW(await_any_or_fail({value_after(10ms, 1), slow},
-                                   {.token = &token.event(), .on_exit = ExitPolicy::Join}),
-                 OperationCanceled);
-    EXPECT_EQ(now() - start, 20ms);
-    EXPECT_THROW(await_all_or_fail({failure_after(5ms, "no"), slow},
-                                   {.timeout = 10ms, .on_exit = ExitPolicy::Join}),
-                 Error)
-        << "the failure is what matters";
-    EXPECT_EQ(now() - start, 30ms);
-    EXPECT_THROW(await_all({slow}, {.timeout = 10ms, .on_exit = ExitPolicy::Join}), Timeout);
-    EXPECT_EQ(now() - start, 40ms);
-  });
+MAIN_TEST_F(AwaitAllTest, StopsJoiningWhenItsTokenOrTimeoutSaysSo) {
+  const Instant start = now();
+  const auto slow = value_after(1s, 2);
+  const auto token = value_after(20ms, 0);
+  EXPECT_THROW(await_any_or_fail({value_after(10ms, 1), slow},
+                                 {.token = &token.event(), .on_exit = ExitPolicy::Join}),
+               OperationCanceled);
+  EXPECT_EQ(now() - start, 20ms);
+  EXPECT_THROW(await_all_or_fail({failure_after(5ms, "no"), slow},
+                                 {.timeout = 10ms, .on_exit = ExitPolicy::Join}),
+               Error)
+      << "the failure is what matters";
+  EXPECT_EQ(now() - start, 30ms);
+  EXPECT_THROW(await_all({slow}, {.timeout = 10ms, .on_exit = ExitPolicy::Join}), Timeout);
+  EXPECT_EQ(now() - start, 40ms);
 }
 
-TEST_F(AwaitAllTest, JoinsAfterACancellationOfTheWaiter) {
-  fixture.run([] {
-    const auto slow = value_after(20ms, 2);
-    const auto waiter = spawn([&] { await_all({slow}, {.on_exit = ExitPolicy::Join}); });
-    delay(1ms);
-    waiter.cancel();
-    delay(1ms);
-    EXPECT_FALSE(waiter->is_completed());
-    EXPECT_THROW(await(waiter), Cancellation);
-    EXPECT_TRUE(slow->is_completed());
-    const auto slower = value_after(20ms, 2);
-    const auto impatient = spawn([&] { await_all({slower}, {.on_exit = ExitPolicy::Join}); });
-    delay(1ms);
-    impatient.cancel(std::make_exception_ptr(Cancellation("first")));
-    delay(1ms);
-    impatient.cancel(std::make_exception_ptr(Cancellation("second")));
-    EXPECT_EQ(thrown_by([&] { await(impatient); }),
-              "fermata::Cancellation: second\n  previous: fermata::Cancellation: first");
-    EXPECT_FALSE(slower->is_completed());
-  });
+MAIN_TEST_F(AwaitAllTest, JoinsAfterACancellationOfTheWaiter) {
+  const auto slow = value_after(20ms, 2);
+  const auto waiter = spawn([&] { await_all({slow}, {.on_exit = ExitPolicy::Join}); });
+  delay(1ms);
+  waiter.cancel();
+  delay(1ms);
+  EXPECT_FALSE(waiter->is_completed());
+  EXPECT_THROW(await(waiter), Cancellation);
+  EXPECT_TRUE(slow->is_completed());
+  const auto slower = value_after(20ms, 2);
+  const auto impatient = spawn([&] { await_all({slower}, {.on_exit = ExitPolicy::Join}); });
+  delay(1ms);
+  impatient.cancel(std::make_exception_ptr(Cancellation("first")));
+  delay(1ms);
+  impatient.cancel(std::make_exception_ptr(Cancellation("second")));
+  EXPECT_EQ(thrown_by([&] { await(impatient); }),
+            "fermata::Cancellation: second\n  previous: fermata::Cancellation: first");
+  EXPECT_FALSE(slower->is_completed());
 }
 
-TEST_F(AwaitAllTest, CancelsWhatIsLeftAndJoinsIt) {
+MAIN_TEST_F(AwaitAllTest, CancelsWhatIsLeftAndJoinsIt) {
   FERMATA_CHECKS("CORE-AW-12");
-  fixture.run([] {
-    const Instant start = now();
-    const auto slow = value_after(1h, 2);
-    const auto stubborn = spawn([]() -> int {
-      try {
-        delay(1h);
-      } catch (const Cancellation&) {
-        delay(5ms);
-        throw Error("while cleaning up");
-      }
-      return 0;
-    });
-    const auto [values, errors] = await_any_of(1, {value_after(10ms, 1), slow, stubborn},
-                                               {.on_exit = ExitPolicy::CancelAndJoin});
-    EXPECT_EQ(now() - start, 15ms);
-    EXPECT_TRUE(slow->is_cancelled());
-    EXPECT_TRUE(stubborn->is_completed());
-    EXPECT_EQ(text_of(values), "0=1");
-    EXPECT_EQ(text_of(errors), "2=while cleaning up") << "not the cancellation that we caused";
+  const Instant start = now();
+  const auto slow = value_after(1h, 2);
+  const auto stubborn = spawn([]() -> int {
+    try {
+      delay(1h);
+    } catch (const Cancellation&) {
+      delay(5ms);
+      throw Error("while cleaning up");
+    }
+    return 0;
   });
+  const auto [values, errors] = await_any_of(1, {value_after(10ms, 1), slow, stubborn},
+                                             {.on_exit = ExitPolicy::CancelAndJoin});
+  EXPECT_EQ(now() - start, 15ms);
+  EXPECT_TRUE(slow->is_cancelled());
+  EXPECT_TRUE(stubborn->is_completed());
+  EXPECT_EQ(text_of(values), "0=1");
+  EXPECT_EQ(text_of(errors), "2=while cleaning up") << "not the cancellation that we caused";
 }
 
-TEST_F(AwaitAllTest, CancelsFuturesThatAreLeft) {
+MAIN_TEST_F(AwaitAllTest, CancelsFuturesThatAreLeft) {
   FERMATA_CHECKS("CORE-AW-12");
-  fixture.run([] {
-    Promise<int> kept;
-    Promise<int> forgotten;
-    const auto keeper = spawn([&] {
-      delay(10ms);
-      kept.complete(1);
-    });
-    EXPECT_EQ(await_any_or_fail({kept.future(), forgotten.future()},
-                                {.on_exit = ExitPolicy::CancelAndJoin}),
-              1);
-    EXPECT_EQ(thrown_by([&] { await(forgotten.future()); }),
-              "fermata::Cancellation: The wait for it has ended");
-    await(keeper);
+  Promise<int> kept;
+  Promise<int> forgotten;
+  const auto keeper = spawn([&] {
+    delay(10ms);
+    kept.complete(1);
   });
+  EXPECT_EQ(await_any_or_fail({kept.future(), forgotten.future()},
+                              {.on_exit = ExitPolicy::CancelAndJoin}),
+            1);
+  EXPECT_EQ(thrown_by([&] { await(forgotten.future()); }),
+            "fermata::Cancellation: The wait for it has ended");
+  await(keeper);
 }
 
-TEST_F(AwaitAllTest, CancelsAndJoinsHoweverTheWaitEnds) {
+MAIN_TEST_F(AwaitAllTest, CancelsAndJoinsHoweverTheWaitEnds) {
   FERMATA_CHECKS("CORE-AW-12", "CORE-CO-06");
-  fixture.run([] {
-    const AwaitOptions options{.timeout = 10ms, .on_exit = ExitPolicy::CancelAndJoin};
-    const auto timed_out = value_after(1h, 0);
-    EXPECT_THROW(await_all({timed_out}, options), Timeout);
-    EXPECT_TRUE(timed_out->is_completed());
-    const auto sibling = value_after(1h, 0);
-    EXPECT_EQ(thrown_by([&] {
-                await_all_or_fail({sibling, failure_after(1ms, "no")}, options);
-              }),
-              "fermata::Error: no");
-    EXPECT_TRUE(sibling->is_completed());
+  const AwaitOptions options{.timeout = 10ms, .on_exit = ExitPolicy::CancelAndJoin};
+  const auto timed_out = value_after(1h, 0);
+  EXPECT_THROW(await_all({timed_out}, options), Timeout);
+  EXPECT_TRUE(timed_out->is_completed());
+  const auto sibling = value_after(1h, 0);
+  EXPECT_EQ(thrown_by([&] {
+              await_all_or_fail({sibling, failure_after(1ms, "no")}, options);
+            }),
+            "fermata::Error: no");
+  EXPECT_TRUE(sibling->is_completed());
 
-    const auto reluctant = spawn([] {
-      try {
-        delay(1h);
-      } catch (const Cancellation&) {
-        protect([] { delay(20ms); });
-        throw;
-      }
-    });
-    const auto waiter =
-        spawn([&] { await_all({reluctant}, {.on_exit = ExitPolicy::CancelAndJoin}); });
-    delay(1ms);
-    waiter.cancel(std::make_exception_ptr(Cancellation("first")));
-    delay(1ms);
-    waiter.cancel(std::make_exception_ptr(Cancellation("second")));
-    delay(1ms);
-    EXPECT_FALSE(waiter->is_completed()) << "come what may";
-    EXPECT_EQ(thrown_by([&] { await(waiter); }),
-              "fermata::Cancellation: second\n  previous: fermata::Cancellation: first");
-    EXPECT_TRUE(reluctant->is_completed());
+  const auto reluctant = spawn([] {
+    try {
+      delay(1h);
+    } catch (const Cancellation&) {
+      protect([] { delay(20ms); });
+      throw;
+    }
   });
+  const auto waiter =
+      spawn([&] { await_all({reluctant}, {.on_exit = ExitPolicy::CancelAndJoin}); });
+  delay(1ms);
+  waiter.cancel(std::make_exception_ptr(Cancellation("first")));
+  delay(1ms);
+  waiter.cancel(std::make_exception_ptr(Cancellation("second")));
+  delay(1ms);
+  EXPECT_FALSE(waiter->is_completed()) << "come what may";
+  EXPECT_EQ(thrown_by([&] { await(waiter); }),
+            "fermata::Cancellation: second\n  previous: fermata::Cancellation: first");
+  EXPECT_TRUE(reluctant->is_completed());
 }
 
-TEST_F(AwaitAllTest, CallsOffTimeoutsAndLeavesWhatCannotBeCancelled) {
-  fixture.run([this] {
-    const auto limit = make_timeout(1h);
-    const auto never = make_event<PlainEvent>(runtime);
-    const auto quick = value_after(1ms, 1);
-    await_any_or_fail(std::vector<Event*>{limit.get(), never.get(), &quick.event()},
-                      {.on_exit = ExitPolicy::CancelAndJoin});
-    EXPECT_TRUE(limit->is_cancelled());
-    EXPECT_EQ(never->callbacks().size(), 0u);
-  });
+MAIN_TEST_F(AwaitAllTest, CallsOffTimeoutsAndLeavesWhatCannotBeCancelled) {
+  const auto limit = make_timeout(1h);
+  const auto never = make_event<PlainEvent>(runtime);
+  const auto quick = value_after(1ms, 1);
+  await_any_or_fail(std::vector<Event*>{limit.get(), never.get(), &quick.event()},
+                    {.on_exit = ExitPolicy::CancelAndJoin});
+  EXPECT_TRUE(limit->is_cancelled());
+  EXPECT_EQ(never->callbacks().size(), 0u);
 }
 
 }  // namespace

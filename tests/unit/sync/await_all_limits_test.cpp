@@ -18,44 +18,38 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_F(AwaitAllTest, LooksAtTheTokenFirst) {
+MAIN_TEST_F(AwaitAllTest, LooksAtTheTokenFirst) {
   FERMATA_CHECKS("CORE-AW-07");
-  fixture.run([this] {
-    const auto one = value_after(1ms, 1);
-    const auto token = spawn([]() -> int { throw Error("stop"); });
-    delay(5ms);
-    EXPECT_EQ(thrown_by([&] { await_all({one}, {.token = &token.event()}); }),
-              "fermata::OperationCanceled: Operation has been cancelled\n"
-              "  previous: fermata::Error: stop");
-    EXPECT_EQ(await(one, {{}, &token.event()}), 1) << "await gives what is there";
-    EXPECT_TRUE(token->exception_caught());
-    EXPECT_EQ(runtime.active_event_count(), 0u);
-  });
+  const auto one = value_after(1ms, 1);
+  const auto token = spawn([]() -> int { throw Error("stop"); });
+  delay(5ms);
+  EXPECT_EQ(thrown_by([&] { await_all({one}, {.token = &token.event()}); }),
+            "fermata::OperationCanceled: Operation has been cancelled\n"
+            "  previous: fermata::Error: stop");
+  EXPECT_EQ(await(one, {{}, &token.event()}), 1) << "await gives what is there";
+  EXPECT_TRUE(token->exception_caught());
+  EXPECT_EQ(runtime.active_event_count(), 0u);
 }
 
-TEST_F(AwaitAllTest, EndsWhenItsTokenFiresAndLeavesTheItems) {
+MAIN_TEST_F(AwaitAllTest, EndsWhenItsTokenFiresAndLeavesTheItems) {
   FERMATA_CHECKS("CORE-AW-05", "CORE-AW-07", "CORE-CN-03");
-  fixture.run([] {
-    const auto slow = value_after(20ms, 2);
-    const auto token = value_after(10ms, 0);
-    EXPECT_THROW(await_all({slow}, {.token = &token.event()}), OperationCanceled);
-    EXPECT_EQ(slow->callbacks().size(), 0u);
-    EXPECT_EQ(await(slow), 2);
-  });
+  const auto slow = value_after(20ms, 2);
+  const auto token = value_after(10ms, 0);
+  EXPECT_THROW(await_all({slow}, {.token = &token.event()}), OperationCanceled);
+  EXPECT_EQ(slow->callbacks().size(), 0u);
+  EXPECT_EQ(await(slow), 2);
 }
 
-TEST_F(AwaitAllTest, EndsAtItsTimeout) {
-  fixture.run([this] {
-    const auto slow = value_after(20ms, 2);
-    const auto fast = value_after(0ms, 1);
-    EXPECT_EQ(ticks_of([&] {
-                EXPECT_THROW(await_all({slow, fast}, {.timeout = 0ms}), Timeout);
-              }),
-              0u);
-    EXPECT_THROW(await_all({slow, fast}, {.timeout = 10ms}), Timeout);
-    EXPECT_EQ(await_any_or_fail({slow, fast}, {.timeout = 0ms}), 1);
-    EXPECT_EQ(text_of(await_all({slow, fast}, {.timeout = 1s}).values), "1=1 0=2");
-  });
+MAIN_TEST_F(AwaitAllTest, EndsAtItsTimeout) {
+  const auto slow = value_after(20ms, 2);
+  const auto fast = value_after(0ms, 1);
+  EXPECT_EQ(ticks_of([&] {
+              EXPECT_THROW(await_all({slow, fast}, {.timeout = 0ms}), Timeout);
+            }),
+            0u);
+  EXPECT_THROW(await_all({slow, fast}, {.timeout = 10ms}), Timeout);
+  EXPECT_EQ(await_any_or_fail({slow, fast}, {.timeout = 0ms}), 1);
+  EXPECT_EQ(text_of(await_all({slow, fast}, {.timeout = 1s}).values), "1=1 0=2");
 }
 
 TEST_F(AwaitAllTest, LeavesNoSubscriberWhenTheWaiterIsCancelled) {

@@ -33,110 +33,99 @@ auto one_by_one(int count, Duration pause, Make make) {
   };
 }
 
-TEST_F(AwaitAllTest, LosesNoErrorOfASourceThatIsStopped) {
+MAIN_TEST_F(AwaitAllTest, LosesNoErrorOfASourceThatIsStopped) {
   FERMATA_CHECKS("CORE-AW-11");
-  fixture.run([] {
-    auto source = [first = true]() mutable -> std::optional<Coroutine<int>> {
-      if (std::exchange(first, false)) return failure_after(1ms, "an item");
-      EXPECT_THROW(delay(1h), Cancellation);
-      throw Error("the source");
-    };
-    EXPECT_EQ(thrown_by([&] { await_all_or_fail(source); }),
-              "fermata::Error: the source\n  previous: fermata::Error: an item");
-  });
+  auto source = [first = true]() mutable -> std::optional<Coroutine<int>> {
+    if (std::exchange(first, false)) return failure_after(1ms, "an item");
+    EXPECT_THROW(delay(1h), Cancellation);
+    throw Error("the source");
+  };
+  EXPECT_EQ(thrown_by([&] { await_all_or_fail(source); }),
+            "fermata::Error: the source\n  previous: fermata::Error: an item");
 }
 
-TEST_F(AwaitAllTest, ReadsItsItemsFromASource) {
+MAIN_TEST_F(AwaitAllTest, ReadsItsItemsFromASource) {
   FERMATA_CHECKS("CORE-AW-01", "CORE-AW-03", "CORE-AW-11");
-  fixture.run([this] {
-    const Instant start = now();
-    const auto make = [](int n) { return value_after(10ms * (3 - n), n); };
-    EXPECT_EQ(text_of(await_all(one_by_one(3, 1ms, make)).values), "2=2 1=1 0=0");
-    EXPECT_EQ(now() - start, 31ms) << "items run while others are still to come";
-    EXPECT_EQ(await_all_or_fail(one_by_one(3, 0ms, make)), (std::vector{0, 1, 2}));
-    EXPECT_TRUE(await_all(one_by_one(0, 1ms, make)).values.empty());
-    EXPECT_EQ(await_any_or_fail(one_by_one(0, 0ms, make)), std::nullopt);
-    std::istringstream numbers("3 1 2");
-    struct Tasks {
-      std::istream_iterator<int> at, past = {};
-      struct Iterator {
-        using value_type = Coroutine<int>;
-        using difference_type = std::ptrdiff_t;
-        std::istream_iterator<int> at = {};
-        Coroutine<int> operator*() const { return value_after(1ms, *at); }
-        Iterator& operator++() { return ++at, *this; }
-        void operator++(int) { ++at; }
-        bool operator==(const Iterator& other) const { return at == other.at; }
-      };
-      [[nodiscard]] Iterator begin() const { return {at}; }
-      [[nodiscard]] Iterator end() const { return {past}; }
+  const Instant start = now();
+  const auto make = [](int n) { return value_after(10ms * (3 - n), n); };
+  EXPECT_EQ(text_of(await_all(one_by_one(3, 1ms, make)).values), "2=2 1=1 0=0");
+  EXPECT_EQ(now() - start, 31ms) << "items run while others are still to come";
+  EXPECT_EQ(await_all_or_fail(one_by_one(3, 0ms, make)), (std::vector{0, 1, 2}));
+  EXPECT_TRUE(await_all(one_by_one(0, 1ms, make)).values.empty());
+  EXPECT_EQ(await_any_or_fail(one_by_one(0, 0ms, make)), std::nullopt);
+  std::istringstream numbers("3 1 2");
+  struct Tasks {
+    std::istream_iterator<int> at, past = {};
+    struct Iterator {
+      using value_type = Coroutine<int>;
+      using difference_type = std::ptrdiff_t;
+      std::istream_iterator<int> at = {};
+      Coroutine<int> operator*() const { return value_after(1ms, *at); }
+      Iterator& operator++() { return ++at, *this; }
+      void operator++(int) { ++at; }
+      bool operator==(const Iterator& other) const { return at == other.at; }
     };
-    EXPECT_EQ(await_all_or_fail(Tasks{std::istream_iterator<int>(numbers)}),
-              (std::vector{3, 1, 2}));
-    EXPECT_EQ(runtime.active_event_count(), 0u);
-  });
+    [[nodiscard]] Iterator begin() const { return {at}; }
+    [[nodiscard]] Iterator end() const { return {past}; }
+  };
+  EXPECT_EQ(await_all_or_fail(Tasks{std::istream_iterator<int>(numbers)}), (std::vector{3, 1, 2}));
+  EXPECT_EQ(runtime.active_event_count(), 0u);
 }
 
-TEST_F(AwaitAllTest, StopsReadingWhenItHasEnough) {
+MAIN_TEST_F(AwaitAllTest, StopsReadingWhenItHasEnough) {
   FERMATA_CHECKS("CORE-AW-05");
-  fixture.run([this] {
-    int made = 0;
-    const auto endless = [&] {
-      ++made;
-      return std::optional(value_after(10ms, made));
-    };
-    EXPECT_EQ(await_any_or_fail(endless), 1);
-    EXPECT_EQ(made, 32) << "no more than so many at a time";
-    made = 0;
-    EXPECT_EQ(await_any_or_fail(endless, {.concurrency = 3}), 1);
-    EXPECT_EQ(made, 3);
-    made = 0;
-    EXPECT_EQ(text_of(await_any_of(4, endless, {.concurrency = 1}).values), "0=1 1=2 2=3 3=4");
-    bool unwound = false;
-    const auto slow = [&]() -> std::optional<Coroutine<int>> {
-      struct Mark {
-        bool& mark;
-        ~Mark() { mark = true; }
-      } mark{unwound};
-      delay(1h);
-      return std::nullopt;
-    };
-    EXPECT_THROW(await_all(slow, {.timeout = 10ms}), Timeout);
-    EXPECT_TRUE(unwound) << "nobody reads it any more";
-    EXPECT_EQ(runtime.registry().size(), 1u);
-  });
+  int made = 0;
+  const auto endless = [&] {
+    ++made;
+    return std::optional(value_after(10ms, made));
+  };
+  EXPECT_EQ(await_any_or_fail(endless), 1);
+  EXPECT_EQ(made, 32) << "no more than so many at a time";
+  made = 0;
+  EXPECT_EQ(await_any_or_fail(endless, {.concurrency = 3}), 1);
+  EXPECT_EQ(made, 3);
+  made = 0;
+  EXPECT_EQ(text_of(await_any_of(4, endless, {.concurrency = 1}).values), "0=1 1=2 2=3 3=4");
+  bool unwound = false;
+  const auto slow = [&]() -> std::optional<Coroutine<int>> {
+    struct Mark {
+      bool& mark;
+      ~Mark() { mark = true; }
+    } mark{unwound};
+    delay(1h);
+    return std::nullopt;
+  };
+  EXPECT_THROW(await_all(slow, {.timeout = 10ms}), Timeout);
+  EXPECT_TRUE(unwound) << "nobody reads it any more";
+  EXPECT_EQ(runtime.registry().size(), 1u);
 }
 
-TEST_F(AwaitAllTest, FailsWithItsSource) {
+MAIN_TEST_F(AwaitAllTest, FailsWithItsSource) {
   FERMATA_CHECKS("CORE-AW-08");
-  fixture.run([] {
-    auto broken = [n = 0]() mutable -> std::optional<Coroutine<int>> {
-      if (n++ == 2) throw Error("no more");
-      return value_after(1h, n);
-    };
-    EXPECT_EQ(thrown_by([&] { await_all(broken, {.on_exit = ExitPolicy::CancelAndJoin}); }),
-              "fermata::Error: no more");
-    const auto null = []() -> std::optional<Coroutine<int>> { return Coroutine<int>(); };
-    EXPECT_THROW(await_all(null), UsageError);
-    Coroutine<int> self;
-    self = spawn([&] {
-      EXPECT_THROW(await_all([&] { return std::optional(self); }), UsageError);
-      return 0;
-    });
-    await(self);
+  auto broken = [n = 0]() mutable -> std::optional<Coroutine<int>> {
+    if (n++ == 2) throw Error("no more");
+    return value_after(1h, n);
+  };
+  EXPECT_EQ(thrown_by([&] { await_all(broken, {.on_exit = ExitPolicy::CancelAndJoin}); }),
+            "fermata::Error: no more");
+  const auto null = []() -> std::optional<Coroutine<int>> { return Coroutine<int>(); };
+  EXPECT_THROW(await_all(null), UsageError);
+  Coroutine<int> self;
+  self = spawn([&] {
+    EXPECT_THROW(await_all([&] { return std::optional(self); }), UsageError);
+    return 0;
   });
+  await(self);
 }
 
-TEST_F(AwaitAllTest, EndsItsSourceWhenTheWaiterIsCancelled) {
+MAIN_TEST_F(AwaitAllTest, EndsItsSourceWhenTheWaiterIsCancelled) {
   FERMATA_CHECKS("CORE-AW-05");
-  fixture.run([this] {
-    const auto waiter =
-        spawn([] { await_all(one_by_one(5, 10ms, [](int n) { return value_after(1ms, n); })); });
-    delay(25ms);
-    waiter.cancel();
-    EXPECT_EQ(thrown_by([&] { await(waiter); }), "fermata::Cancellation: Coroutine cancelled");
-    EXPECT_EQ(runtime.registry().size(), 1u);
-  });
+  const auto waiter =
+      spawn([] { await_all(one_by_one(5, 10ms, [](int n) { return value_after(1ms, n); })); });
+  delay(25ms);
+  waiter.cancel();
+  EXPECT_EQ(thrown_by([&] { await(waiter); }), "fermata::Cancellation: Coroutine cancelled");
+  EXPECT_EQ(runtime.registry().size(), 1u);
 }
 
 }  // namespace

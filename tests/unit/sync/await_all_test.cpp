@@ -40,46 +40,40 @@ TEST_F(AwaitAllTest, GivesValuesAndErrorsInTheOrderOfCompletion) {
   EXPECT_TRUE(runtime.exit_errors().empty());
 }
 
-TEST_F(AwaitAllTest, GivesThemInTheOrderOfTheItemsWhenAsked) {
+MAIN_TEST_F(AwaitAllTest, GivesThemInTheOrderOfTheItemsWhenAsked) {
   FERMATA_CHECKS("CORE-AW-09");
-  fixture.run([] {
-    const std::vector tasks{value_after(30ms, 3), failure_after(40ms, "four"),
-                            failure_after(20ms, "two"), value_after(10ms, 1)};
-    const auto [values, errors] = await_all(tasks, {.preserve_order = true});
-    EXPECT_EQ(text_of(values), "0=3 3=1");
-    EXPECT_EQ(text_of(errors), "1=four 2=two");
-  });
+  const std::vector tasks{value_after(30ms, 3), failure_after(40ms, "four"),
+                          failure_after(20ms, "two"), value_after(10ms, 1)};
+  const auto [values, errors] = await_all(tasks, {.preserve_order = true});
+  EXPECT_EQ(text_of(values), "0=3 3=1");
+  EXPECT_EQ(text_of(errors), "1=four 2=two");
 }
 
-TEST_F(AwaitAllTest, KeepsTheKeysOfAMap) {
+MAIN_TEST_F(AwaitAllTest, KeepsTheKeysOfAMap) {
   FERMATA_CHECKS("CORE-AW-09");
-  fixture.run([] {
-    std::map<std::string, Coroutine<int>> tasks;
-    tasks.emplace("slow", value_after(20ms, 2));
-    tasks.emplace("fast", value_after(10ms, 1));
-    EXPECT_EQ(text_of(await_all(tasks).values), "fast=1 slow=2");
-    EXPECT_EQ(text_of(await_all_or_fail(tasks)), "fast=1 slow=2");
-    tasks.emplace("bad", failure_after(1ms, "no"));
-    EXPECT_EQ(text_of(await_all(tasks).errors), "bad=no");
-  });
+  std::map<std::string, Coroutine<int>> tasks;
+  tasks.emplace("slow", value_after(20ms, 2));
+  tasks.emplace("fast", value_after(10ms, 1));
+  EXPECT_EQ(text_of(await_all(tasks).values), "fast=1 slow=2");
+  EXPECT_EQ(text_of(await_all_or_fail(tasks)), "fast=1 slow=2");
+  tasks.emplace("bad", failure_after(1ms, "no"));
+  EXPECT_EQ(text_of(await_all(tasks).errors), "bad=no");
 }
 
-TEST_F(AwaitAllTest, TakesEveryKindOfContainer) {
-  fixture.run([] {
-    const auto one = value_after(2ms, 1);
-    const auto two = value_after(1ms, 2);
-    const std::vector expected{1, 2};
-    EXPECT_EQ(await_all_or_fail({one, two}), expected);
-    EXPECT_EQ(await_all_or_fail(std::array{one, two}), expected);
-    const std::vector both{one, two};
-    EXPECT_EQ(await_all_or_fail(std::span(both)), expected);
-    const auto owned = spawn([] { return std::make_unique<int>(7); });
-    EXPECT_EQ(*await_all_or_fail({owned}).front(), 7) << "moved out";
-    bool ended = false;
-    await_all_or_fail({spawn([&] { ended = true; })});
-    EXPECT_TRUE(ended);
-    EXPECT_EQ(await_all({spawn([] {})}).values.size(), 1u);
-  });
+MAIN_TEST_F(AwaitAllTest, TakesEveryKindOfContainer) {
+  const auto one = value_after(2ms, 1);
+  const auto two = value_after(1ms, 2);
+  const std::vector expected{1, 2};
+  EXPECT_EQ(await_all_or_fail({one, two}), expected);
+  EXPECT_EQ(await_all_or_fail(std::array{one, two}), expected);
+  const std::vector both{one, two};
+  EXPECT_EQ(await_all_or_fail(std::span(both)), expected);
+  const auto owned = spawn([] { return std::make_unique<int>(7); });
+  EXPECT_EQ(*await_all_or_fail({owned}).front(), 7) << "moved out";
+  bool ended = false;
+  await_all_or_fail({spawn([&] { ended = true; })});
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(await_all({spawn([] {})}).values.size(), 1u);
 }
 
 TEST_F(AwaitAllTest, ThrowsTheFirstErrorByTime) {
@@ -118,14 +112,12 @@ TEST_F(AwaitAllTest, LooksAtEndedItemsInTheirOrderWithoutSuspending) {
   EXPECT_TRUE(runtime.exit_errors().empty());
 }
 
-TEST_F(AwaitAllTest, GivesTheFirstThatEnds) {
-  fixture.run([] {
-    EXPECT_EQ(await_any_or_fail({value_after(20ms, 2), value_after(10ms, 1)}), 1);
-    EXPECT_EQ(thrown_by([] {
-                await_any_or_fail({value_after(20ms, 2), failure_after(10ms, "one")});
-              }),
-              "fermata::Error: one");
-  });
+MAIN_TEST_F(AwaitAllTest, GivesTheFirstThatEnds) {
+  EXPECT_EQ(await_any_or_fail({value_after(20ms, 2), value_after(10ms, 1)}), 1);
+  EXPECT_EQ(thrown_by([] {
+              await_any_or_fail({value_after(20ms, 2), failure_after(10ms, "one")});
+            }),
+            "fermata::Error: one");
 }
 
 TEST_F(AwaitAllTest, GivesTheFirstThatSucceedsWithTheErrorsSoFar) {
@@ -142,50 +134,44 @@ TEST_F(AwaitAllTest, GivesTheFirstThatSucceedsWithTheErrorsSoFar) {
   EXPECT_TRUE(runtime.exit_errors().empty());
 }
 
-TEST_F(AwaitAllTest, GivesAsManyAsAreAskedFor) {
+MAIN_TEST_F(AwaitAllTest, GivesAsManyAsAreAskedFor) {
   FERMATA_CHECKS("CORE-AW-04");
-  fixture.run([] {
-    const auto tasks = [] {
-      return std::vector{value_after(30ms, 3), failure_after(5ms, "no"), value_after(10ms, 1),
-                         value_after(20ms, 2)};
-    };
-    EXPECT_EQ(text_of(await_any_of(1, tasks()).values), "2=1");
-    EXPECT_EQ(text_of(await_any_of(2, tasks()).values), "2=1 3=2");
-    EXPECT_EQ(text_of(await_any_of(3, tasks()).values), "2=1 3=2 0=3");
-    const auto all = await_any_of(4, tasks());
-    EXPECT_EQ(text_of(all.values), "2=1 3=2 0=3") << "fewer than asked for: all have ended";
-    EXPECT_EQ(text_of(all.errors), "1=no");
-    EXPECT_EQ(await_any_of(0, tasks()).values.size(), 3u) << "all";
-    EXPECT_EQ(await_any_of(-1, tasks()).values.size(), 3u);
-  });
+  const auto tasks = [] {
+    return std::vector{value_after(30ms, 3), failure_after(5ms, "no"), value_after(10ms, 1),
+                       value_after(20ms, 2)};
+  };
+  EXPECT_EQ(text_of(await_any_of(1, tasks()).values), "2=1");
+  EXPECT_EQ(text_of(await_any_of(2, tasks()).values), "2=1 3=2");
+  EXPECT_EQ(text_of(await_any_of(3, tasks()).values), "2=1 3=2 0=3");
+  const auto all = await_any_of(4, tasks());
+  EXPECT_EQ(text_of(all.values), "2=1 3=2 0=3") << "fewer than asked for: all have ended";
+  EXPECT_EQ(text_of(all.errors), "1=no");
+  EXPECT_EQ(await_any_of(0, tasks()).values.size(), 3u) << "all";
+  EXPECT_EQ(await_any_of(-1, tasks()).values.size(), 3u);
 }
 
-TEST_F(AwaitAllTest, GivesAsManyAsAreAskedForOrFails) {
+MAIN_TEST_F(AwaitAllTest, GivesAsManyAsAreAskedForOrFails) {
   FERMATA_CHECKS("CORE-AW-04");
-  fixture.run([this] {
-    const std::vector tasks{value_after(30ms, 3), value_after(10ms, 1), value_after(20ms, 2)};
-    EXPECT_EQ(ticks_of([&] { EXPECT_TRUE(await_any_of_or_fail(0, tasks).empty()); }), 0u);
-    EXPECT_EQ(text_of(await_any_of_or_fail(2, tasks)), "1=1 2=2");
-    EXPECT_EQ(text_of(await_any_of_or_fail(9, tasks)), "1=1 2=2 0=3") << "ended ones: asked again";
-    EXPECT_THROW(await_any_of_or_fail(2, {value_after(1ms, 1), failure_after(2ms, "no")}), Error);
-    EXPECT_EQ(text_of(await_any_of_or_fail(2, tasks, {.preserve_order = true})), "0=3 1=1");
-  });
+  const std::vector tasks{value_after(30ms, 3), value_after(10ms, 1), value_after(20ms, 2)};
+  EXPECT_EQ(ticks_of([&] { EXPECT_TRUE(await_any_of_or_fail(0, tasks).empty()); }), 0u);
+  EXPECT_EQ(text_of(await_any_of_or_fail(2, tasks)), "1=1 2=2");
+  EXPECT_EQ(text_of(await_any_of_or_fail(9, tasks)), "1=1 2=2 0=3") << "ended ones: asked again";
+  EXPECT_THROW(await_any_of_or_fail(2, {value_after(1ms, 1), failure_after(2ms, "no")}), Error);
+  EXPECT_EQ(text_of(await_any_of_or_fail(2, tasks, {.preserve_order = true})), "0=3 1=1");
 }
 
-TEST_F(AwaitAllTest, ReturnsAtOnceWhenThereIsNothing) {
+MAIN_TEST_F(AwaitAllTest, ReturnsAtOnceWhenThereIsNothing) {
   FERMATA_CHECKS("CORE-AW-10");
-  fixture.run([this] {
-    const std::vector<Coroutine<int>> none;
-    EXPECT_EQ(ticks_of([&] {
-                EXPECT_TRUE(await_all(none).values.empty());
-                EXPECT_TRUE(await_all_or_fail(none).empty());
-                EXPECT_EQ(await_any_or_fail(none), std::nullopt);
-                EXPECT_EQ(await_first_success(none).value, std::nullopt);
-                EXPECT_TRUE(await_any_of(3, none).values.empty());
-                EXPECT_TRUE(await_any_of_or_fail(3, none).empty());
-              }),
-              0u);
-  });
+  const std::vector<Coroutine<int>> none;
+  EXPECT_EQ(ticks_of([&] {
+              EXPECT_TRUE(await_all(none).values.empty());
+              EXPECT_TRUE(await_all_or_fail(none).empty());
+              EXPECT_EQ(await_any_or_fail(none), std::nullopt);
+              EXPECT_EQ(await_first_success(none).value, std::nullopt);
+              EXPECT_TRUE(await_any_of(3, none).values.empty());
+              EXPECT_TRUE(await_any_of_or_fail(3, none).empty());
+            }),
+            0u);
 }
 
 TEST_F(AwaitAllTest, SettlesOnceAndForAll) {
@@ -213,45 +199,38 @@ TEST_F(AwaitAllTest, SettlesOnceAndForAll) {
             "fermata::Error: after the settlement");
 }
 
-TEST_F(AwaitAllTest, FillsEveryKeyOfAnItem) {
+MAIN_TEST_F(AwaitAllTest, FillsEveryKeyOfAnItem) {
   FERMATA_CHECKS("CORE-AW-03", "CORE-AW-05");
-  fixture.run([] {
-    const auto one = value_after(10ms, 1);
-    const auto bad = failure_after(5ms, "no");
-    const auto [values, errors] = await_all({one, bad, one, bad});
-    EXPECT_EQ(text_of(values), "0=1 2=1");
-    EXPECT_EQ(text_of(errors), "1=no 3=no");
-    EXPECT_EQ(one->callbacks().size(), 0u);
-  });
+  const auto one = value_after(10ms, 1);
+  const auto bad = failure_after(5ms, "no");
+  const auto [values, errors] = await_all({one, bad, one, bad});
+  EXPECT_EQ(text_of(values), "0=1 2=1");
+  EXPECT_EQ(text_of(errors), "1=no 3=no");
+  EXPECT_EQ(one->callbacks().size(), 0u);
 }
 
-TEST_F(AwaitAllTest, IsAsGoodForAThousand) {
+MAIN_TEST_F(AwaitAllTest, IsAsGoodForAThousand) {
   FERMATA_CHECKS("CORE-AW-03", "CORE-AW-09");
-  fixture.run([] {
-    std::vector<Coroutine<int>> tasks;
-    for (int i = 0; i < 1000; ++i)
-      tasks.push_back(value_after(std::chrono::milliseconds(i % 7), i));
-    const std::vector<int> values = await_all_or_fail(tasks);
-    for (int i = 0; i < 1000; ++i) ASSERT_EQ(values[static_cast<std::size_t>(i)], i);
-  });
+  std::vector<Coroutine<int>> tasks;
+  for (int i = 0; i < 1000; ++i) tasks.push_back(value_after(std::chrono::milliseconds(i % 7), i));
+  const std::vector<int> values = await_all_or_fail(tasks);
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(values[static_cast<std::size_t>(i)], i);
 }
 
-TEST_F(AwaitAllTest, TakesTheErrorsOfMembersOfAScopeFromIt) {
+MAIN_TEST_F(AwaitAllTest, TakesTheErrorsOfMembersOfAScopeFromIt) {
   FERMATA_CHECKS("CORE-AW-08", "CORE-SP-08");
-  fixture.run([] {
-    Scope scope("workers");
-    const auto sibling = scope.spawn("sibling", [] { delay(20ms); });
-    const auto failing = [&] {
-      return scope.spawn("failing", []() -> int {
-        delay(1ms);
-        throw Error("awaited");
-      });
-    };
-    EXPECT_EQ(await_all({failing(), failing()}).errors.size(), 2u);
-    EXPECT_THROW(await_all_or_fail({failing()}), Error);
-    EXPECT_FALSE(scope.is_cancelled()) << "somebody waits for the errors";
-    await(sibling);
-  });
+  Scope scope("workers");
+  const auto sibling = scope.spawn("sibling", [] { delay(20ms); });
+  const auto failing = [&] {
+    return scope.spawn("failing", []() -> int {
+      delay(1ms);
+      throw Error("awaited");
+    });
+  };
+  EXPECT_EQ(await_all({failing(), failing()}).errors.size(), 2u);
+  EXPECT_THROW(await_all_or_fail({failing()}), Error);
+  EXPECT_FALSE(scope.is_cancelled()) << "somebody waits for the errors";
+  await(sibling);
 }
 
 }  // namespace

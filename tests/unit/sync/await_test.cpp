@@ -11,42 +11,34 @@
 #include "fermata/core/spawn.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
 
 using namespace std::chrono_literals;
 
-class AwaitTest : public ::testing::Test {
- protected:
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
-};
+class AwaitTest : public RuntimeFixture {};
 
-TEST_F(AwaitTest, GivesTheResult) {
-  fixture.run([] {
-    const auto value = spawn([] {
-      suspend();
-      return std::string("done");
-    });
-    EXPECT_EQ(await(value), "done");
-    EXPECT_EQ(await(spawn([] { return 7; })), 7) << "of a handle that nobody keeps";
-    EXPECT_EQ(*await(spawn([] { return std::make_unique<int>(3); })), 3);
-    EXPECT_TRUE(value->result_used());
+MAIN_TEST_F(AwaitTest, GivesTheResult) {
+  const auto value = spawn([] {
+    suspend();
+    return std::string("done");
   });
+  EXPECT_EQ(await(value), "done");
+  EXPECT_EQ(await(spawn([] { return 7; })), 7) << "of a handle that nobody keeps";
+  EXPECT_EQ(*await(spawn([] { return std::make_unique<int>(3); })), 3);
+  EXPECT_TRUE(value->result_used());
 }
 
-TEST_F(AwaitTest, GivesTheSameLateAsEarlyAndNeverSuspends) {
+MAIN_TEST_F(AwaitTest, GivesTheSameLateAsEarlyAndNeverSuspends) {
   FERMATA_CHECKS("CORE-CO-09", "CORE-EV-08", "CORE-EV-13");
-  fixture.run([this] {
-    const auto value = spawn([] { return std::vector{1, 2, 3}; });
-    const std::vector<int>* early = &await(value);
-    const Metrics before = runtime.metrics();
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(&await(value), early) << "the same object";
-    EXPECT_EQ(runtime.metrics().switches, before.switches);
-    EXPECT_EQ(runtime.metrics().ticks, before.ticks);
-  });
+  const auto value = spawn([] { return std::vector{1, 2, 3}; });
+  const std::vector<int>* early = &await(value);
+  const Metrics before = runtime.metrics();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(&await(value), early) << "the same object";
+  EXPECT_EQ(runtime.metrics().switches, before.switches);
+  EXPECT_EQ(runtime.metrics().ticks, before.ticks);
 }
 
 TEST_F(AwaitTest, GivesEachAwaiterTheSameError) {
@@ -156,42 +148,36 @@ TEST_F(AwaitTest, LosesNoErrorWhenTheAwaiterIsCancelledFirst) {
   EXPECT_EQ(got, "fermata::Cancellation: Coroutine cancelled\n  previous: fermata::Error: failed");
 }
 
-TEST_F(AwaitTest, RefusesToAwaitItself) {
-  fixture.run([] {
-    Coroutine<> self;
-    self = spawn([&] {
-      EXPECT_EQ(thrown_by([&] { await(self); }),
-                "fermata::UsageError: a coroutine cannot await itself");
-    });
-    await(self);
+MAIN_TEST_F(AwaitTest, RefusesToAwaitItself) {
+  Coroutine<> self;
+  self = spawn([&] {
+    EXPECT_EQ(thrown_by([&] { await(self); }),
+              "fermata::UsageError: a coroutine cannot await itself");
   });
+  await(self);
 }
 
-TEST_F(AwaitTest, DeliversTheCancellationOfACancelledCoroutine) {
-  fixture.run([] {
-    const auto child = spawn([] { delay(1h); });
-    child.cancel();
-    EXPECT_EQ(thrown_by([&] { await(child); }), "fermata::Cancellation: Coroutine cancelled");
-    EXPECT_FALSE(current_coroutine().is_cancellation_requested());
-    suspend();
-  });
+MAIN_TEST_F(AwaitTest, DeliversTheCancellationOfACancelledCoroutine) {
+  const auto child = spawn([] { delay(1h); });
+  child.cancel();
+  EXPECT_EQ(thrown_by([&] { await(child); }), "fermata::Cancellation: Coroutine cancelled");
+  EXPECT_FALSE(current_coroutine().is_cancellation_requested());
+  suspend();
 }
 
-TEST_F(AwaitTest, GivesUpAfterItsTimeoutAndLeavesTheCoroutineAlone) {
+MAIN_TEST_F(AwaitTest, GivesUpAfterItsTimeoutAndLeavesTheCoroutineAlone) {
   FERMATA_CHECKS("CORE-CN-07");
-  fixture.run([] {
-    const auto slow = spawn([] {
-      delay(100ms);
-      return 1;
-    });
-    const Instant start = now();
-    EXPECT_EQ(thrown_by([&] {
-                await(slow, {10ms, nullptr});
-              }),
-              "fermata::Timeout: Timeout occurred after 10 milliseconds");
-    EXPECT_EQ(now() - start, 10ms);
-    EXPECT_EQ(await(slow), 1);
+  const auto slow = spawn([] {
+    delay(100ms);
+    return 1;
   });
+  const Instant start = now();
+  EXPECT_EQ(thrown_by([&] {
+              await(slow, {10ms, nullptr});
+            }),
+            "fermata::Timeout: Timeout occurred after 10 milliseconds");
+  EXPECT_EQ(now() - start, 10ms);
+  EXPECT_EQ(await(slow), 1);
 }
 
 }  // namespace

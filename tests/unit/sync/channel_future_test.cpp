@@ -44,68 +44,60 @@ TEST_F(ChannelFutureTest, GivesAFutureOfTheNextValue) {
   EXPECT_EQ(fixture.log, "");
 }
 
-TEST_F(ChannelFutureTest, CompletesAFutureAtOnceWhenItCan) {
+MAIN_TEST_F(ChannelFutureTest, CompletesAFutureAtOnceWhenItCan) {
   FERMATA_CHECKS("CHAN-14");
-  fixture.run([this] {
-    const Channel<std::unique_ptr<int>> channel("jobs", 1);
-    channel.send(std::make_unique<int>(1));
-    EXPECT_EQ(*await(channel.recv_async()), 1);
-    const Channel<int> meeting("meeting", 0);
-    const auto s = spawn_sender(meeting, "s", 2);
-    suspend();
-    EXPECT_EQ(await(meeting.recv_async()), 2);
-    await(s);
-    meeting.close();
-    EXPECT_EQ(error_of([&] { await(meeting.recv_async()); }), kClosed);
-  });
+  const Channel<std::unique_ptr<int>> channel("jobs", 1);
+  channel.send(std::make_unique<int>(1));
+  EXPECT_EQ(*await(channel.recv_async()), 1);
+  const Channel<int> meeting("meeting", 0);
+  const auto s = spawn_sender(meeting, "s", 2);
+  suspend();
+  EXPECT_EQ(await(meeting.recv_async()), 2);
+  await(s);
+  meeting.close();
+  EXPECT_EQ(error_of([&] { await(meeting.recv_async()); }), kClosed);
 }
 
-TEST_F(ChannelFutureTest, TakesNothingForAFutureThatIsGone) {
+MAIN_TEST_F(ChannelFutureTest, TakesNothingForAFutureThatIsGone) {
   FERMATA_CHECKS("CHAN-17");
-  fixture.run([] {
-    const Channel<int> channel("jobs", 0);
-    {
-      Future<int> dropped = channel.recv_async();
-      dropped.ignore();
-      const Future<int> cancelled = channel.recv_async();
-      EXPECT_EQ(receivers_of(channel), 2u);
-      cancelled.cancel();
-      EXPECT_EQ(receivers_of(channel), 1u);
-      dropped = Future<int>();
-      EXPECT_EQ(receivers_of(channel), 0u);
-      EXPECT_THROW(await(cancelled), Cancellation);
-    }
-    EXPECT_FALSE(channel.send_async(1)) << "nobody waits";
-    const Future<int> live = channel.recv_async();
-    EXPECT_TRUE(channel.send_async(1));
-    EXPECT_EQ(await(live), 1);
-  });
+  const Channel<int> channel("jobs", 0);
+  {
+    Future<int> dropped = channel.recv_async();
+    dropped.ignore();
+    const Future<int> cancelled = channel.recv_async();
+    EXPECT_EQ(receivers_of(channel), 2u);
+    cancelled.cancel();
+    EXPECT_EQ(receivers_of(channel), 1u);
+    dropped = Future<int>();
+    EXPECT_EQ(receivers_of(channel), 0u);
+    EXPECT_THROW(await(cancelled), Cancellation);
+  }
+  EXPECT_FALSE(channel.send_async(1)) << "nobody waits";
+  const Future<int> live = channel.recv_async();
+  EXPECT_TRUE(channel.send_async(1));
+  EXPECT_EQ(await(live), 1);
 }
 
-TEST_F(ChannelFutureTest, FailsItsFuturesWhenItCloses) {
+MAIN_TEST_F(ChannelFutureTest, FailsItsFuturesWhenItCloses) {
   FERMATA_CHECKS("CHAN-12");
-  fixture.run([this] {
-    Channel<int> channel("jobs", 1);
-    const auto waiter = spawn("w", [&, future = channel.recv_async()] {
-      note("w", [&] { return std::to_string(await(future)); });
-    });
-    suspend();
-    channel = Channel<int>();
-    await(waiter);
-    EXPECT_EQ(notes, (Notes{"w!Channel disposed"}));
+  Channel<int> channel("jobs", 1);
+  const auto waiter = spawn("w", [&, future = channel.recv_async()] {
+    note("w", [&] { return std::to_string(await(future)); });
   });
+  suspend();
+  channel = Channel<int>();
+  await(waiter);
+  EXPECT_EQ(notes, (Notes{"w!Channel disposed"}));
 }
 
-TEST_F(ChannelFutureTest, OutlivesASubscriberThatLetsGoOfIt) {
-  fixture.run([] {
-    Channel<int> channel("jobs", 1);
-    const Future<int> future = channel.recv_async();
-    const Subscription subscription =
-        subscribe(future.event(), [&](Event&, const Outcome&) { channel = Channel<int>(); });
-    EXPECT_TRUE(channel.send_async(1));
-    EXPECT_FALSE(channel);
-    EXPECT_EQ(await(future), 1);
-  });
+MAIN_TEST_F(ChannelFutureTest, OutlivesASubscriberThatLetsGoOfIt) {
+  Channel<int> channel("jobs", 1);
+  const Future<int> future = channel.recv_async();
+  const Subscription subscription =
+      subscribe(future.event(), [&](Event&, const Outcome&) { channel = Channel<int>(); });
+  EXPECT_TRUE(channel.send_async(1));
+  EXPECT_FALSE(channel);
+  EXPECT_EQ(await(future), 1);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "fermata/sync/channel.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
@@ -28,115 +28,98 @@ std::string reason_of(const std::function<void()>& action) {
   return "";
 }
 
-class ChannelGuardTest : public ::testing::Test {
- protected:
-  TestRuntime fixture;
-};
+class ChannelGuardTest : public RuntimeFixture {};
 
-TEST_F(ChannelGuardTest, ClosesWhenReceiversWaitTooLong) {
+MAIN_TEST_F(ChannelGuardTest, ClosesWhenReceiversWaitTooLong) {
   FERMATA_CHECKS("CHAN-18");
-  fixture.run([] {
-    const Channel<int> channel("jobs", 1, {.no_producer_timeout = 20ms});
-    const auto busy = spawn([] { delay(1h); });
+  const Channel<int> channel("jobs", 1, {.no_producer_timeout = 20ms});
+  const auto busy = spawn([] { delay(1h); });
+  const Instant start = now();
+  EXPECT_EQ(reason_of([&] { static_cast<void>(channel.recv()); }),
+            "Channel deadlock: no producers");
+  EXPECT_EQ(now() - start, 20ms);
+  busy.cancel();
+}
+
+MAIN_TEST_F(ChannelGuardTest, ClosesWhenSendersWaitTooLong) {
+  FERMATA_CHECKS("CHAN-18");
+  const auto busy = spawn([] { delay(1h); });
+  for (const std::size_t capacity : {0u, 1u}) {
+    const Channel<int> channel("jobs", capacity, {.no_consumer_timeout = 20ms});
+    if (capacity > 0) channel.send(1);
     const Instant start = now();
-    EXPECT_EQ(reason_of([&] { static_cast<void>(channel.recv()); }),
-              "Channel deadlock: no producers");
+    EXPECT_EQ(reason_of([&] { channel.send(2); }), "Channel deadlock: no consumers");
     EXPECT_EQ(now() - start, 20ms);
-    busy.cancel();
-  });
+    EXPECT_EQ(channel.count(), capacity) << "what was accepted stays";
+  }
+  busy.cancel();
 }
 
-TEST_F(ChannelGuardTest, ClosesWhenSendersWaitTooLong) {
+MAIN_TEST_F(ChannelGuardTest, StartsAnewAtEveryProgress) {
   FERMATA_CHECKS("CHAN-18");
-  fixture.run([] {
-    const auto busy = spawn([] { delay(1h); });
-    for (const std::size_t capacity : {0u, 1u}) {
-      const Channel<int> channel("jobs", capacity, {.no_consumer_timeout = 20ms});
-      if (capacity > 0) channel.send(1);
-      const Instant start = now();
-      EXPECT_EQ(reason_of([&] { channel.send(2); }), "Channel deadlock: no consumers");
-      EXPECT_EQ(now() - start, 20ms);
-      EXPECT_EQ(channel.count(), capacity) << "what was accepted stays";
+  const Channel<int> channel("jobs", 1, {.no_producer_timeout = 20ms, .hard_timeouts = true});
+  const Instant start = now();
+  const auto producer = spawn([&] {
+    for (int i = 0; i < 3; ++i) {
+      delay(15ms);
+      channel.send(i);
     }
-    busy.cancel();
   });
-}
-
-TEST_F(ChannelGuardTest, StartsAnewAtEveryProgress) {
-  FERMATA_CHECKS("CHAN-18");
-  fixture.run([] {
-    const Channel<int> channel("jobs", 1, {.no_producer_timeout = 20ms, .hard_timeouts = true});
-    const Instant start = now();
-    const auto producer = spawn([&] {
-      for (int i = 0; i < 3; ++i) {
-        delay(15ms);
-        channel.send(i);
-      }
-    });
-    const auto other = spawn([&] {
-      EXPECT_EQ(reason_of([&] {
-                  for (;;) static_cast<void>(channel.recv());
-                }),
-                "Channel deadlock: no producers");
-      EXPECT_EQ(now() - start, 65ms);
-    });
+  const auto other = spawn([&] {
     EXPECT_EQ(reason_of([&] {
                 for (;;) static_cast<void>(channel.recv());
               }),
               "Channel deadlock: no producers");
-    EXPECT_EQ(now() - start, 65ms) << "20 ms after the last value";
-    await(other);
+    EXPECT_EQ(now() - start, 65ms);
   });
+  EXPECT_EQ(reason_of([&] {
+              for (;;) static_cast<void>(channel.recv());
+            }),
+            "Channel deadlock: no producers");
+  EXPECT_EQ(now() - start, 65ms) << "20 ms after the last value";
+  await(other);
 }
 
-TEST_F(ChannelGuardTest, ForgetsWhoLeft) {
+MAIN_TEST_F(ChannelGuardTest, ForgetsWhoLeft) {
   FERMATA_CHECKS("CHAN-18");
-  fixture.run([] {
-    const Channel<int> channel("jobs", 1, {.no_producer_timeout = 20ms});
-    EXPECT_THROW(static_cast<void>(channel.recv({.timeout = 15ms})), Timeout);
-    EXPECT_THROW(static_cast<void>(channel.recv({.timeout = 15ms})), Timeout);
-    delay(30ms);
-    EXPECT_FALSE(channel.closed());
-  });
+  const Channel<int> channel("jobs", 1, {.no_producer_timeout = 20ms});
+  EXPECT_THROW(static_cast<void>(channel.recv({.timeout = 15ms})), Timeout);
+  EXPECT_THROW(static_cast<void>(channel.recv({.timeout = 15ms})), Timeout);
+  delay(30ms);
+  EXPECT_FALSE(channel.closed());
 }
 
-TEST_F(ChannelGuardTest, AHardGuardKeepsTheProgramAliveUntilItsTimeHasCome) {
+MAIN_TEST_F(ChannelGuardTest, AHardGuardKeepsTheProgramAliveUntilItsTimeHasCome) {
   FERMATA_CHECKS("CHAN-19");
-  fixture.run([] {
-    const Channel<int> channel("jobs", 0, {.no_producer_timeout = 20ms, .hard_timeouts = true});
-    const Instant start = now();
-    EXPECT_EQ(reason_of([&] { static_cast<void>(channel.recv()); }),
-              "Channel deadlock: no producers");
-    EXPECT_EQ(now() - start, 20ms);
-  });
+  const Channel<int> channel("jobs", 0, {.no_producer_timeout = 20ms, .hard_timeouts = true});
+  const Instant start = now();
+  EXPECT_EQ(reason_of([&] { static_cast<void>(channel.recv()); }),
+            "Channel deadlock: no producers");
+  EXPECT_EQ(now() - start, 20ms);
 }
 
-TEST_F(ChannelGuardTest, ASoftGuardEndsADeadlockBeforeItIsOne) {
+MAIN_TEST_F(ChannelGuardTest, ASoftGuardEndsADeadlockBeforeItIsOne) {
   FERMATA_CHECKS("CHAN-19");
-  fixture.run([this] {
-    const Channel<int> jobs("jobs", 0, {.no_producer_timeout = 20ms});
-    const Channel<int> results("results", 0, {.no_producer_timeout = 20ms});
-    const Instant start = now();
-    const auto other = spawn([&] {
-      EXPECT_EQ(reason_of([&] { static_cast<void>(results.recv()); }), "Channel deadlock");
-    });
-    EXPECT_EQ(reason_of([&] { static_cast<void>(jobs.recv()); }), "Channel deadlock");
-    EXPECT_EQ(now(), start) << "nobody waits for a time that would change nothing";
-    await(other);
-    EXPECT_EQ(fixture.log, "");
+  const Channel<int> jobs("jobs", 0, {.no_producer_timeout = 20ms});
+  const Channel<int> results("results", 0, {.no_producer_timeout = 20ms});
+  const Instant start = now();
+  const auto other = spawn([&] {
+    EXPECT_EQ(reason_of([&] { static_cast<void>(results.recv()); }), "Channel deadlock");
   });
+  EXPECT_EQ(reason_of([&] { static_cast<void>(jobs.recv()); }), "Channel deadlock");
+  EXPECT_EQ(now(), start) << "nobody waits for a time that would change nothing";
+  await(other);
+  EXPECT_EQ(fixture.log, "");
 }
 
-TEST_F(ChannelGuardTest, GuardsWhoWaitsForAFuture) {
+MAIN_TEST_F(ChannelGuardTest, GuardsWhoWaitsForAFuture) {
   FERMATA_CHECKS("CHAN-17", "CHAN-18", "CHAN-19");
-  fixture.run([] {
-    const Channel<int> jobs("jobs", 0, {.no_producer_timeout = 20ms});
-    EXPECT_EQ(reason_of([&] { await(jobs.recv_async()); }), "Channel deadlock");
-    const Channel<int> others("others", 0, {.no_producer_timeout = 20ms});
-    others.recv_async().ignore();
-    delay(30ms);
-    EXPECT_FALSE(others.closed()) << "it was dropped";
-  });
+  const Channel<int> jobs("jobs", 0, {.no_producer_timeout = 20ms});
+  EXPECT_EQ(reason_of([&] { await(jobs.recv_async()); }), "Channel deadlock");
+  const Channel<int> others("others", 0, {.no_producer_timeout = 20ms});
+  others.recv_async().ignore();
+  delay(30ms);
+  EXPECT_FALSE(others.closed()) << "it was dropped";
 }
 
 TEST_F(ChannelGuardTest, WithoutAGuardADeadlockIsADeadlock) {

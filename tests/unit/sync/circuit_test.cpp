@@ -14,7 +14,7 @@
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/pool_bench.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
@@ -39,58 +39,53 @@ class Listener final : public CircuitStrategy {
   bool suspends = false;
 };
 
-class CircuitTest : public ::testing::Test {
+class CircuitTest : public RuntimeFixture {
  protected:
-  TestRuntime fixture;
   Service service;
   Strings served;
 };
 
-TEST_F(CircuitTest, NobodyAcquiresWhileItIsOpen) {
+MAIN_TEST_F(CircuitTest, NobodyAcquiresWhileItIsOpen) {
   FERMATA_CHECKS("POOL-16");
-  fixture.run([this] {
-    Pool<Connection> pool("db", service.options(2));
-    auto mine = pool.acquire();
-    EXPECT_EQ(pool.state(), CircuitState::Active);
-    pool.deactivate();
-    EXPECT_STREQ(to_string(pool.state()), "INACTIVE");
-    const std::string error = thrown_by([&] { static_cast<void>(pool.acquire()); });
-    EXPECT_EQ(
-        error.find("fermata::ServiceUnavailable: Service is unavailable "
-                   "(circuit breaker is open)\n  previous: fermata::Error: pool 'db' created at "),
-        0u)
-        << error;
-    EXPECT_FALSE(pool.try_acquire());
-    mine.release();
-    EXPECT_EQ(pool.info(), "Pool(idle=1, active=0, reserved=0, max=2)");
-    pool.recover();
-    EXPECT_STREQ(to_string(pool.state()), "RECOVERING");
-    EXPECT_EQ(pool.acquire()->id, 1);
-    pool.deactivate();
-    pool.activate();
-    EXPECT_STREQ(to_string(pool.state()), "ACTIVE");
-    EXPECT_EQ(pool.acquire()->id, 1);
-  });
+  Pool<Connection> pool("db", service.options(2));
+  auto mine = pool.acquire();
+  EXPECT_EQ(pool.state(), CircuitState::Active);
+  pool.deactivate();
+  EXPECT_STREQ(to_string(pool.state()), "INACTIVE");
+  const std::string error = thrown_by([&] { static_cast<void>(pool.acquire()); });
+  EXPECT_EQ(
+      error.find("fermata::ServiceUnavailable: Service is unavailable "
+                 "(circuit breaker is open)\n  previous: fermata::Error: pool 'db' created at "),
+      0u)
+      << error;
+  EXPECT_FALSE(pool.try_acquire());
+  mine.release();
+  EXPECT_EQ(pool.info(), "Pool(idle=1, active=0, reserved=0, max=2)");
+  pool.recover();
+  EXPECT_STREQ(to_string(pool.state()), "RECOVERING");
+  EXPECT_EQ(pool.acquire()->id, 1);
+  pool.deactivate();
+  pool.activate();
+  EXPECT_STREQ(to_string(pool.state()), "ACTIVE");
+  EXPECT_EQ(pool.acquire()->id, 1);
 }
 
-TEST_F(CircuitTest, OpeningFailsWhoeverWaitsAlsoWithAReservation) {
+MAIN_TEST_F(CircuitTest, OpeningFailsWhoeverWaitsAlsoWithAReservation) {
   FERMATA_CHECKS("POOL-16", "POOL-02");
-  fixture.run([this] {
-    Pool<Connection> pool(service.options(1));
-    auto mine = pool.acquire();
-    std::vector<Coroutine<>> waiters;
-    for (int i = 0; i < 2; ++i) {
-      waiters.push_back(spawn([&] { static_cast<void>(pool.acquire()); }));
-    }
-    suspend();
-    mine.release();
-    EXPECT_EQ(pool.reserved_count(), 1u);
-    pool.deactivate();
-    EXPECT_EQ(pool.info(), "Pool(idle=1, active=0, reserved=0, max=1)");
-    pool.activate();
-    for (const auto& waiter : waiters) EXPECT_THROW(await(waiter), ServiceUnavailable);
-    EXPECT_EQ(pool.idle_count(), 1u);
-  });
+  Pool<Connection> pool(service.options(1));
+  auto mine = pool.acquire();
+  std::vector<Coroutine<>> waiters;
+  for (int i = 0; i < 2; ++i) {
+    waiters.push_back(spawn([&] { static_cast<void>(pool.acquire()); }));
+  }
+  suspend();
+  mine.release();
+  EXPECT_EQ(pool.reserved_count(), 1u);
+  pool.deactivate();
+  EXPECT_EQ(pool.info(), "Pool(idle=1, active=0, reserved=0, max=1)");
+  pool.activate();
+  for (const auto& waiter : waiters) EXPECT_THROW(await(waiter), ServiceUnavailable);
+  EXPECT_EQ(pool.idle_count(), 1u);
 }
 
 TEST_F(CircuitTest, AStrategyHearsOfResourcesAndDecidesWhenToTryAgain) {

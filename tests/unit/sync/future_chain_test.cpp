@@ -14,7 +14,7 @@
 #include "fermata/sync/future.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
@@ -22,11 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using Words = std::vector<std::string>;
 
-class FutureChainTest : public ::testing::Test {
- protected:
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
-};
+class FutureChainTest : public RuntimeFixture {};
 
 TEST_F(FutureChainTest, EachKindRunsForItsOutcome) {
   FERMATA_CHECKS("FUT-05");
@@ -69,25 +65,23 @@ TEST_F(FutureChainTest, EachKindRunsForItsOutcome) {
   EXPECT_EQ(fixture.log, "");
 }
 
-TEST_F(FutureChainTest, WorksForVoidAndForWhatCanOnlyBeMoved) {
-  fixture.run([] {
-    int ran = 0;
-    const auto done = Future<>::completed()
-                          .map([&] { ++ran; })
-                          .catch_error([](const std::exception_ptr&) {})
-                          .finally([&] { ++ran; });
-    await(done);
-    EXPECT_EQ(ran, 2);
-    Promise<std::unique_ptr<int>> promise;
-    const auto passed = promise.future()
-                            .finally([&](const Outcome&) { ++ran; })
-                            .catch_error([](const std::exception_ptr&) { return nullptr; });
-    const auto read = passed.map([](const std::unique_ptr<int>& value) { return *value; });
-    promise.complete(std::make_unique<int>(8));
-    EXPECT_EQ(await(read), 8);
-    EXPECT_EQ(*passed.take_result(), 8);
-    EXPECT_EQ(ran, 3);
-  });
+MAIN_TEST_F(FutureChainTest, WorksForVoidAndForWhatCanOnlyBeMoved) {
+  int ran = 0;
+  const auto done = Future<>::completed()
+                        .map([&] { ++ran; })
+                        .catch_error([](const std::exception_ptr&) {})
+                        .finally([&] { ++ran; });
+  await(done);
+  EXPECT_EQ(ran, 2);
+  Promise<std::unique_ptr<int>> promise;
+  const auto passed = promise.future()
+                          .finally([&](const Outcome&) { ++ran; })
+                          .catch_error([](const std::exception_ptr&) { return nullptr; });
+  const auto read = passed.map([](const std::unique_ptr<int>& value) { return *value; });
+  promise.complete(std::make_unique<int>(8));
+  EXPECT_EQ(await(read), 8);
+  EXPECT_EQ(*passed.take_result(), 8);
+  EXPECT_EQ(ran, 3);
 }
 
 TEST_F(FutureChainTest, AHandlerThatThrowsRejectsItsChild) {
@@ -131,90 +125,80 @@ TEST_F(FutureChainTest, AFinallyThatThrowsPutsItsErrorBeforeThatOfItsSource) {
   }
 }
 
-TEST_F(FutureChainTest, WhatAFinallyReturnsDoesNotMatter) {
+MAIN_TEST_F(FutureChainTest, WhatAFinallyReturnsDoesNotMatter) {
   FERMATA_CHECKS("FUT-07");
-  fixture.run([] {
-    EXPECT_EQ(await(Future<int>::completed(1).finally([] { return 99; })), 1);
-    EXPECT_EQ(await(Future<int>::completed(1)
-                        .finally([] { throw Error("x"); })
-                        .catch_error([](const std::exception_ptr& error) {
-                          return static_cast<int>(chain_of(error).size());
-                        })),
-              1);
-  });
+  EXPECT_EQ(await(Future<int>::completed(1).finally([] { return 99; })), 1);
+  EXPECT_EQ(await(Future<int>::completed(1)
+                      .finally([] { throw Error("x"); })
+                      .catch_error([](const std::exception_ptr& error) {
+                        return static_cast<int>(chain_of(error).size());
+                      })),
+            1);
 }
 
-TEST_F(FutureChainTest, NeverFlattens) {
+MAIN_TEST_F(FutureChainTest, NeverFlattens) {
   FERMATA_CHECKS("FUT-08");
-  fixture.run([] {
-    Promise<int> inner;
-    const Future<Future<int>> outer = Future<>::completed().map([&] { return inner.future(); });
-    const Future<int> got = await(outer);
-    EXPECT_FALSE(got.is_completed());
-    inner.complete(4);
-    EXPECT_EQ(await(got), 4);
-  });
+  Promise<int> inner;
+  const Future<Future<int>> outer = Future<>::completed().map([&] { return inner.future(); });
+  const Future<int> got = await(outer);
+  EXPECT_FALSE(got.is_completed());
+  inner.complete(4);
+  EXPECT_EQ(await(got), 4);
 }
 
-TEST_F(FutureChainTest, WalksBreadthFirstAndSiblingsInOrder) {
+MAIN_TEST_F(FutureChainTest, WalksBreadthFirstAndSiblingsInOrder) {
   FERMATA_CHECKS("FUT-06", "FUT-02");
-  fixture.run([this] {
-    Words order;
-    std::vector<Future<int>> all;
-    const auto note = [&](const char* name) {
-      return [&order, name](int value) {
-        order.emplace_back(name);
-        return value;
-      };
+  Words order;
+  std::vector<Future<int>> all;
+  const auto note = [&](const char* name) {
+    return [&order, name](int value) {
+      order.emplace_back(name);
+      return value;
     };
-    Promise<int> promise;
-    const auto root = promise.future();
-    for (const char* name : {"a", "b", "c"}) all.push_back(root.map(note(name)));
-    all.push_back(all[1].map(note("b1")));
-    all.push_back(all[0].map(note("a1")));
-    all.push_back(all[0].map(note("a2")));
-    all.push_back(all[3].map(note("b11")));
-    all.push_back(all[2].map(note("c1")));
-    const std::uint64_t spawned = runtime.metrics().spawned;
-    promise.complete(1);
-    EXPECT_TRUE(order.empty());
-    for (const auto& future : all) await(future);
-    EXPECT_EQ(order, (Words{"a", "b", "c", "a1", "a2", "b1", "c1", "b11"}));
-    EXPECT_EQ(runtime.metrics().spawned, spawned + 1) << "one coroutine for all of them";
-  });
+  };
+  Promise<int> promise;
+  const auto root = promise.future();
+  for (const char* name : {"a", "b", "c"}) all.push_back(root.map(note(name)));
+  all.push_back(all[1].map(note("b1")));
+  all.push_back(all[0].map(note("a1")));
+  all.push_back(all[0].map(note("a2")));
+  all.push_back(all[3].map(note("b11")));
+  all.push_back(all[2].map(note("c1")));
+  const std::uint64_t spawned = runtime.metrics().spawned;
+  promise.complete(1);
+  EXPECT_TRUE(order.empty());
+  for (const auto& future : all) await(future);
+  EXPECT_EQ(order, (Words{"a", "b", "c", "a1", "a2", "b1", "c1", "b11"}));
+  EXPECT_EQ(runtime.metrics().spawned, spawned + 1) << "one coroutine for all of them";
 }
 
-TEST_F(FutureChainTest, AHandlerMaySuspendAndDelaysItsWalk) {
+MAIN_TEST_F(FutureChainTest, AHandlerMaySuspendAndDelaysItsWalk) {
   FERMATA_CHECKS("FUT-06");
-  fixture.run([] {
-    Words order;
-    const auto source = Future<>::completed();
-    Promise<> promise;
-    const auto slow = promise.future().map([&] {
-      order.emplace_back("slow begins");
-      delay(5ms);
-      order.emplace_back("slow ends");
-    });
-    const auto next = promise.future().map([&] { order.emplace_back("next"); });
-    promise.complete();
-    const auto elsewhere = source.map([&] { order.emplace_back("another walk"); });
-    await(next);
-    await(slow);
-    await(elsewhere);
-    EXPECT_EQ(order, (Words{"slow begins", "another walk", "slow ends", "next"}));
+  Words order;
+  const auto source = Future<>::completed();
+  Promise<> promise;
+  const auto slow = promise.future().map([&] {
+    order.emplace_back("slow begins");
+    delay(5ms);
+    order.emplace_back("slow ends");
   });
+  const auto next = promise.future().map([&] { order.emplace_back("next"); });
+  promise.complete();
+  const auto elsewhere = source.map([&] { order.emplace_back("another walk"); });
+  await(next);
+  await(slow);
+  await(elsewhere);
+  EXPECT_EQ(order, (Words{"slow begins", "another walk", "slow ends", "next"}));
 }
 
-TEST_F(FutureChainTest, OnACompletedSourceItRunsSoonAndNotInline) {
+MAIN_TEST_F(FutureChainTest, OnACompletedSourceItRunsSoonAndNotInline) {
   FERMATA_CHECKS("FUT-02");
-  fixture.run([] {
-    bool ran = false;
-    const auto mapped = Future<>::completed().map([&] { ran = true; });
-    EXPECT_FALSE(ran);
-    suspend();
-    EXPECT_TRUE(ran);
-    await(mapped);
-  });
+  bool ran = false;
+  const auto mapped = Future<>::completed().map([&] { ran = true; });
+  EXPECT_FALSE(ran);
+  suspend();
+  EXPECT_TRUE(ran);
+  await(mapped);
 }
 
 TEST_F(FutureChainTest, KeepsATemporarySourceUntilItRan) {
@@ -236,19 +220,17 @@ TEST_F(FutureChainTest, KeepsATemporarySourceUntilItRan) {
   EXPECT_EQ(fixture.log, "");
 }
 
-TEST_F(FutureChainTest, ACancelledChildDoesNotKeepItsHandlerFromRunning) {
+MAIN_TEST_F(FutureChainTest, ACancelledChildDoesNotKeepItsHandlerFromRunning) {
   FERMATA_CHECKS("FUT-05", "FUT-10");
-  fixture.run([] {
-    Promise<int> promise;
-    int ran = 0;
-    const auto child = promise.future().finally([&] { ++ran; });
-    child.cancel();
-    promise.complete(1);
-    suspend();
-    EXPECT_EQ(ran, 1);
-    EXPECT_TRUE(child.is_cancelled());
-    EXPECT_THROW(await(child), Cancellation);
-  });
+  Promise<int> promise;
+  int ran = 0;
+  const auto child = promise.future().finally([&] { ++ran; });
+  child.cancel();
+  promise.complete(1);
+  suspend();
+  EXPECT_EQ(ran, 1);
+  EXPECT_TRUE(child.is_cancelled());
+  EXPECT_THROW(await(child), Cancellation);
 }
 
 TEST_F(FutureChainTest, ACatchAnywhereInTheChainHandlesTheError) {
@@ -265,31 +247,29 @@ TEST_F(FutureChainTest, ACatchAnywhereInTheChainHandlesTheError) {
   EXPECT_EQ(fixture.log, "");
 }
 
-TEST_F(FutureChainTest, RunsInTheScopeThatRegisteredIt) {
+MAIN_TEST_F(FutureChainTest, RunsInTheScopeThatRegisteredIt) {
   FERMATA_CHECKS("FUT-14", "FUT-06");
-  fixture.run([] {
-    Scope first("first");
-    Scope second("second");
-    Promise<int> promise;
-    std::vector<const ScopeBase*> ran;
-    std::vector<Future<int>> made;
-    const auto note = [&](int value) {
-      ran.push_back(&current_scope());
-      return value;
-    };
-    const auto grow = [&](const Scope& scope, const Future<int>& source) {
-      await(scope.spawn([&] { made.push_back(source.map(note)); }));
-    };
-    grow(first, promise.future());
-    grow(second, promise.future());
-    grow(first, promise.future());
-    grow(second, made[0]);  // Its source runs in another scope.
-    made.push_back(promise.future().map(note));
-    promise.complete(1);
-    for (const auto& future : made) EXPECT_EQ(await(future), 1);
-    EXPECT_EQ(ran, (std::vector<const ScopeBase*>{&*first, &*first, &*second, &current_scope(),
-                                                  &*second}));
-  });
+  Scope first("first");
+  Scope second("second");
+  Promise<int> promise;
+  std::vector<const ScopeBase*> ran;
+  std::vector<Future<int>> made;
+  const auto note = [&](int value) {
+    ran.push_back(&current_scope());
+    return value;
+  };
+  const auto grow = [&](const Scope& scope, const Future<int>& source) {
+    await(scope.spawn([&] { made.push_back(source.map(note)); }));
+  };
+  grow(first, promise.future());
+  grow(second, promise.future());
+  grow(first, promise.future());
+  grow(second, made[0]);  // Its source runs in another scope.
+  made.push_back(promise.future().map(note));
+  promise.complete(1);
+  for (const auto& future : made) EXPECT_EQ(await(future), 1);
+  EXPECT_EQ(
+      ran, (std::vector<const ScopeBase*>{&*first, &*first, &*second, &current_scope(), &*second}));
 }
 
 TEST_F(FutureChainTest, ACancelledScopeRejectsWhatItRegistered) {
@@ -335,23 +315,21 @@ TEST_F(FutureChainTest, ACancelledScopeRejectsWhatItRegistered) {
   EXPECT_EQ(fixture.log, "");
 }
 
-TEST_F(FutureChainTest, AShutdownRejectsWhatHasNotRun) {
-  fixture.run([] {
-    Promise<int> promise;
-    bool ran = false;
-    const auto child = promise.future().map([&](int value) {
-      ran = true;
-      return value;
-    });
-    const auto grandchild = child.catch_error([](const std::exception_ptr&) { return 0; });
-    promise.complete(1);
-    shutdown();
-    EXPECT_THROW(suspend(), Cancellation);
-    suspend();
-    EXPECT_FALSE(ran);
-    EXPECT_TRUE(child.is_cancelled());
-    EXPECT_TRUE(grandchild.is_cancelled());
+MAIN_TEST_F(FutureChainTest, AShutdownRejectsWhatHasNotRun) {
+  Promise<int> promise;
+  bool ran = false;
+  const auto child = promise.future().map([&](int value) {
+    ran = true;
+    return value;
   });
+  const auto grandchild = child.catch_error([](const std::exception_ptr&) { return 0; });
+  promise.complete(1);
+  shutdown();
+  EXPECT_THROW(suspend(), Cancellation);
+  suspend();
+  EXPECT_FALSE(ran);
+  EXPECT_TRUE(child.is_cancelled());
+  EXPECT_TRUE(grandchild.is_cancelled());
 }
 
 TEST_F(FutureChainTest, LongChainsEndWithoutDeepRecursion) {

@@ -16,7 +16,7 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
@@ -57,7 +57,7 @@ std::vector<int> numbers(int count) {
   return all;
 }
 
-class IterateTest : public ::testing::Test {
+class IterateTest : public RuntimeFixture {
  protected:
   /// Nothing but the main coroutine is left, nor a microtask.
   void expect_nothing_left() {
@@ -66,124 +66,108 @@ class IterateTest : public ::testing::Test {
     EXPECT_EQ(runtime.active_event_count(), 0u);
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   Gauge gauge;
 };
 
-TEST_F(IterateTest, RunsCallbacksThatNeverSuspendInOneWorker) {
+MAIN_TEST_F(IterateTest, RunsCallbacksThatNeverSuspendInOneWorker) {
   FERMATA_CHECKS("CORE-IT-01", "CORE-IT-03", "CORE-IT-08", "CORE-IT-10");
-  fixture.run([this] {
-    const auto spawned = runtime.metrics().spawned;
-    const std::vector<int> all = numbers(100);
-    iterate(all, [&](int element) { const Gauge::Stay stay(gauge, element); });
-    EXPECT_EQ(gauge.order, all);
-    EXPECT_EQ(gauge.peak, 1);
-    EXPECT_EQ(runtime.metrics().spawned - spawned, 1u);
-    expect_nothing_left();
-  });
+  const auto spawned = runtime.metrics().spawned;
+  const std::vector<int> all = numbers(100);
+  iterate(all, [&](int element) { const Gauge::Stay stay(gauge, element); });
+  EXPECT_EQ(gauge.order, all);
+  EXPECT_EQ(gauge.peak, 1);
+  EXPECT_EQ(runtime.metrics().spawned - spawned, 1u);
+  expect_nothing_left();
 }
 
-TEST_F(IterateTest, RunsAsManyAtATimeAsItMay) {
+MAIN_TEST_F(IterateTest, RunsAsManyAtATimeAsItMay) {
   FERMATA_CHECKS("CORE-IT-01", "CORE-IT-02", "CORE-IT-05", "CORE-IT-10");
-  fixture.run([this] {
-    struct Case {
-      std::ptrdiff_t concurrency;
-      int peak;
-    };
-    for (const auto& [concurrency, peak] : {Case{1, 1}, {3, 3}, {10, 10}, {50, 10}, {0, 10}}) {
-      gauge = {};
-      const std::vector<int> all = numbers(10);
-      iterate(all,
-              [&](int element) {
-                const Gauge::Stay stay(gauge, element);
-                delay(10ms);
-              },
-              {.concurrency = concurrency});
-      EXPECT_EQ(gauge.order, all) << "handed out in order";
-      EXPECT_EQ(gauge.peak, peak);
-      EXPECT_EQ(gauge.ended, 10);
-      expect_nothing_left();
-    }
-  });
-}
-
-TEST_F(IterateTest, ReturnsAtOnceWhenThereIsNothing) {
-  fixture.run([this] {
-    const auto ticks = runtime.metrics().ticks;
-    iterate(std::vector<int>(), [](int) { FAIL(); });
-    iterate(std::map<int, int>(), [](int, int) { FAIL(); });
-    EXPECT_EQ(runtime.metrics().ticks, ticks);
-    iterate([]() -> std::optional<int> { return std::nullopt; }, [](int) { FAIL(); });
-    expect_nothing_left();
-  });
-}
-
-TEST_F(IterateTest, RefusesANegativeConcurrency) {
-  fixture.run([] {
-    EXPECT_EQ(thrown_by([] { iterate(numbers(1), [](int) {}, {.concurrency = -1}); }),
-              "fermata::UsageError: iterate: a concurrency of -1: expected zero, for no limit, or "
-              "more");
-  });
-}
-
-TEST_F(IterateTest, GivesElementsWithTheirKeys) {
-  fixture.run([] {
-    std::string seen;
-    const std::map<std::string, int> map{{"a", 1}, {"b", 2}};
-    iterate(map, [&](int value, const std::string& key) { seen += key + std::to_string(value); });
-    iterate(map, [&](const auto& entry) { seen += entry.first; });
-    std::list<std::string> words{"x", "y"};
-    iterate(words, [&](std::string& word, std::size_t at) { word += std::to_string(at); });
-    for (const auto& word : words) seen += word;
-    EXPECT_EQ(seen, "a1b2abx0y1");
-  });
-}
-
-TEST_F(IterateTest, VisitsWhatWasThereAtTheCallAndIsStill) {
-  fixture.run([this] {
-    std::vector<int> growing = numbers(3);
-    iterate(growing, [&](int element) {
-      const Gauge::Stay stay(gauge, element);
-      growing.push_back(element + 10);
-    });
-    EXPECT_EQ(gauge.order, numbers(3));
+  struct Case {
+    std::ptrdiff_t concurrency;
+    int peak;
+  };
+  for (const auto& [concurrency, peak] : {Case{1, 1}, {3, 3}, {10, 10}, {50, 10}, {0, 10}}) {
     gauge = {};
-    std::vector<int> shrinking = numbers(5);
-    iterate(shrinking, [&](int element) {
-      const Gauge::Stay stay(gauge, element);
-      shrinking.pop_back();
-    });
-    EXPECT_EQ(gauge.order, numbers(3));
-  });
+    const std::vector<int> all = numbers(10);
+    iterate(all,
+            [&](int element) {
+              const Gauge::Stay stay(gauge, element);
+              delay(10ms);
+            },
+            {.concurrency = concurrency});
+    EXPECT_EQ(gauge.order, all) << "handed out in order";
+    EXPECT_EQ(gauge.peak, peak);
+    EXPECT_EQ(gauge.ended, 10);
+    expect_nothing_left();
+  }
 }
 
-TEST_F(IterateTest, ReadsASourceThatSuspendsNeverTwiceAtOnce) {
-  FERMATA_CHECKS("CORE-IT-01", "CORE-IT-02", "CORE-IT-07");
-  fixture.run([this] {
-    int inside = 0;
-    bool ended = false;
-    iterate(
-        [&, next = 0]() mutable -> std::optional<int> {
-          EXPECT_FALSE(ended) << "asked again after its end";
-          EXPECT_EQ(++inside, 1);
-          delay(2ms);
-          --inside;
-          if (next == 8) {
-            ended = true;
-            return std::nullopt;
-          }
-          return next++;
-        },
-        [&](int element) {
-          const Gauge::Stay stay(gauge, element);
-          delay(7ms);
-        },
-        {.concurrency = 3});
-    EXPECT_EQ(gauge.order, numbers(8));
-    EXPECT_EQ(gauge.peak, 3);
-    expect_nothing_left();
+MAIN_TEST_F(IterateTest, ReturnsAtOnceWhenThereIsNothing) {
+  const auto ticks = runtime.metrics().ticks;
+  iterate(std::vector<int>(), [](int) { FAIL(); });
+  iterate(std::map<int, int>(), [](int, int) { FAIL(); });
+  EXPECT_EQ(runtime.metrics().ticks, ticks);
+  iterate([]() -> std::optional<int> { return std::nullopt; }, [](int) { FAIL(); });
+  expect_nothing_left();
+}
+
+MAIN_TEST_F(IterateTest, RefusesANegativeConcurrency) {
+  EXPECT_EQ(thrown_by([] { iterate(numbers(1), [](int) {}, {.concurrency = -1}); }),
+            "fermata::UsageError: iterate: a concurrency of -1: expected zero, for no limit, or "
+            "more");
+}
+
+MAIN_TEST_F(IterateTest, GivesElementsWithTheirKeys) {
+  std::string seen;
+  const std::map<std::string, int> map{{"a", 1}, {"b", 2}};
+  iterate(map, [&](int value, const std::string& key) { seen += key + std::to_string(value); });
+  iterate(map, [&](const auto& entry) { seen += entry.first; });
+  std::list<std::string> words{"x", "y"};
+  iterate(words, [&](std::string& word, std::size_t at) { word += std::to_string(at); });
+  for (const auto& word : words) seen += word;
+  EXPECT_EQ(seen, "a1b2abx0y1");
+}
+
+MAIN_TEST_F(IterateTest, VisitsWhatWasThereAtTheCallAndIsStill) {
+  std::vector<int> growing = numbers(3);
+  iterate(growing, [&](int element) {
+    const Gauge::Stay stay(gauge, element);
+    growing.push_back(element + 10);
   });
+  EXPECT_EQ(gauge.order, numbers(3));
+  gauge = {};
+  std::vector<int> shrinking = numbers(5);
+  iterate(shrinking, [&](int element) {
+    const Gauge::Stay stay(gauge, element);
+    shrinking.pop_back();
+  });
+  EXPECT_EQ(gauge.order, numbers(3));
+}
+
+MAIN_TEST_F(IterateTest, ReadsASourceThatSuspendsNeverTwiceAtOnce) {
+  FERMATA_CHECKS("CORE-IT-01", "CORE-IT-02", "CORE-IT-07");
+  int inside = 0;
+  bool ended = false;
+  iterate(
+      [&, next = 0]() mutable -> std::optional<int> {
+        EXPECT_FALSE(ended) << "asked again after its end";
+        EXPECT_EQ(++inside, 1);
+        delay(2ms);
+        --inside;
+        if (next == 8) {
+          ended = true;
+          return std::nullopt;
+        }
+        return next++;
+      },
+      [&](int element) {
+        const Gauge::Stay stay(gauge, element);
+        delay(7ms);
+      },
+      {.concurrency = 3});
+  EXPECT_EQ(gauge.order, numbers(8));
+  EXPECT_EQ(gauge.peak, 3);
+  expect_nothing_left();
 }
 
 TEST_F(IterateTest, ReadsWhateverHasNext) {
@@ -198,20 +182,18 @@ TEST_F(IterateTest, ReadsWhateverHasNext) {
   });
 }
 
-TEST_F(IterateTest, StopsWhenACallbackWantsNoMore) {
+MAIN_TEST_F(IterateTest, StopsWhenACallbackWantsNoMore) {
   FERMATA_CHECKS("CORE-IT-04", "CORE-IT-05");
-  fixture.run([this] {
-    iterate(numbers(10),
-            [&](int element) {
-              const Gauge::Stay stay(gauge, element);
-              delay(element == 1 ? 1ms : 5ms);
-              return element != 1;
-            },
-            {.concurrency = 3});
-    EXPECT_EQ(gauge.order, numbers(3)) << "nothing starts any more";
-    EXPECT_EQ(gauge.ended, 3) << "what runs is completed";
-    expect_nothing_left();
-  });
+  iterate(numbers(10),
+          [&](int element) {
+            const Gauge::Stay stay(gauge, element);
+            delay(element == 1 ? 1ms : 5ms);
+            return element != 1;
+          },
+          {.concurrency = 3});
+  EXPECT_EQ(gauge.order, numbers(3)) << "nothing starts any more";
+  EXPECT_EQ(gauge.ended, 3) << "what runs is completed";
+  expect_nothing_left();
 }
 
 TEST_F(IterateTest, ThrowsTheFirstErrorAndCancelsTheOthers) {
@@ -245,147 +227,133 @@ TEST_F(IterateTest, ThrowsTheFirstErrorAndCancelsTheOthers) {
   EXPECT_TRUE(runtime.exit_errors().empty());
 }
 
-TEST_F(IterateTest, LinksLaterErrorsBehindTheFirst) {
+MAIN_TEST_F(IterateTest, LinksLaterErrorsBehindTheFirst) {
   FERMATA_CHECKS("CORE-IT-06", "CORE-CN-06");
-  fixture.run([] {
-    EXPECT_EQ(thrown_by([] {
-                iterate(numbers(2),
-                        [](int element) {
-                          try {
-                            delay(element == 0 ? 1ms : 1h);
-                          } catch (const Cancellation&) {
-                          }
-                          throw Error(element == 0 ? "first" : "second");
-                        },
-                        {.concurrency = 2});
-              }),
-              "fermata::Error: first\n  previous: fermata::Error: second");
-    EXPECT_THROW(iterate(numbers(2), [](int) { throw std::out_of_range("foreign"); }),
-                 std::out_of_range);
-  });
+  EXPECT_EQ(thrown_by([] {
+              iterate(numbers(2),
+                      [](int element) {
+                        try {
+                          delay(element == 0 ? 1ms : 1h);
+                        } catch (const Cancellation&) {
+                        }
+                        throw Error(element == 0 ? "first" : "second");
+                      },
+                      {.concurrency = 2});
+            }),
+            "fermata::Error: first\n  previous: fermata::Error: second");
+  EXPECT_THROW(iterate(numbers(2), [](int) { throw std::out_of_range("foreign"); }),
+               std::out_of_range);
 }
 
-TEST_F(IterateTest, ThrowsTheErrorOfItsSource) {
+MAIN_TEST_F(IterateTest, ThrowsTheErrorOfItsSource) {
   FERMATA_CHECKS("CORE-IT-06", "CORE-IT-07");
-  fixture.run([this] {
-    int asked = 0;
-    EXPECT_THROW(iterate(
-                     [&]() -> std::optional<int> {
-                       if (++asked == 3) throw Error("broken");
-                       return asked;
-                     },
-                     [](int) { delay(1ms); }),
-                 Error);
-    EXPECT_EQ(asked, 3) << "not asked again";
-    expect_nothing_left();
-  });
+  int asked = 0;
+  EXPECT_THROW(iterate(
+                   [&]() -> std::optional<int> {
+                     if (++asked == 3) throw Error("broken");
+                     return asked;
+                   },
+                   [](int) { delay(1ms); }),
+               Error);
+  EXPECT_EQ(asked, 3) << "not asked again";
+  expect_nothing_left();
 }
 
-TEST_F(IterateTest, EndsItsWorkersWhenTheCallerIsCancelled) {
+MAIN_TEST_F(IterateTest, EndsItsWorkersWhenTheCallerIsCancelled) {
   FERMATA_CHECKS("CORE-IT-05", "CORE-IT-10");
-  fixture.run([this] {
-    for (const bool cancel_pending : {true, false}) {
-      gauge = {};
-      const Instant start = now();
-      const auto caller = spawn([&] {
-        iterate(numbers(10),
-                [&](int element) {
-                  const Gauge::Stay stay(gauge, element);
-                  delay(10ms);
-                },
-                {.concurrency = 2, .cancel_pending = cancel_pending});
-      });
-      delay(1ms);
-      caller.cancel();
-      EXPECT_EQ(thrown_by([&] { await(caller); }), "fermata::Cancellation: Coroutine cancelled");
-      EXPECT_EQ(now() - start, cancel_pending ? 1ms : 10ms);
-      EXPECT_EQ(gauge.started, 2) << "nothing new starts";
-      EXPECT_EQ(gauge.ended, 2);
-      expect_nothing_left();
-    }
-  });
-}
-
-TEST_F(IterateTest, WaitsForItsWorkersHoweverOftenTheCallerIsCancelled) {
-  FERMATA_CHECKS("CORE-IT-10", "CORE-CO-06");
-  fixture.run([this] {
+  for (const bool cancel_pending : {true, false}) {
+    gauge = {};
+    const Instant start = now();
     const auto caller = spawn([&] {
-      iterate(numbers(1), [](int) {
-        try {
-          delay(1h);
-        } catch (const Cancellation&) {
-          delay(10ms);
-          throw;
-        }
-      });
-    });
-    delay(1ms);
-    caller.cancel(std::make_exception_ptr(Cancellation("first")));
-    delay(1ms);
-    caller.cancel(std::make_exception_ptr(Cancellation("second")));
-    delay(1ms);
-    EXPECT_FALSE(caller->is_completed());
-    EXPECT_EQ(thrown_by([&] { await(caller); }),
-              "fermata::Cancellation: second\n  previous: fermata::Cancellation: first");
-    expect_nothing_left();
-  });
-}
-
-TEST_F(IterateTest, EndsWhenAWorkerIsCancelledBeforeItRuns) {
-  FERMATA_CHECKS("CORE-IT-09", "CORE-IT-10");
-  fixture.run([this] {
-    const auto caller = spawn([] { iterate(numbers(3), [](int) { ADD_FAILURE(); }); });
-    const auto canceller = spawn([&] {
-      CoroutineBase* worker = nullptr;
-      for (CoroutineBase* each = runtime.registry().first(); each != nullptr;
-           each = each->next_registered()) {
-        if (each->name() == "iterate.worker") worker = each;
-      }
-      ASSERT_NE(worker, nullptr);
-      EXPECT_FALSE(worker->is_started());
-      worker->cancel();
-    });
-    EXPECT_THROW(await(caller), Cancellation) << "not every element was visited";
-    await(canceller);
-    expect_nothing_left();
-  });
-}
-
-TEST_F(IterateTest, EndsWhenItsScopeIsCancelledFromInside) {
-  FERMATA_CHECKS("CORE-IT-09", "CORE-IT-10");
-  fixture.run([this] {
-    EXPECT_THROW(iterate(numbers(5),
-                         [&](int element) {
-                           const Gauge::Stay stay(gauge, element);
-                           if (element == 2) current_scope().cancel();
-                           delay(10ms);
-                         },
-                         {.concurrency = 3}),
-                 Cancellation);
-    EXPECT_EQ(gauge.started, gauge.ended);
-    expect_nothing_left();
-  });
-}
-
-TEST_F(IterateTest, CancelsOrAwaitsWhatCallbacksHaveSpawned) {
-  FERMATA_CHECKS("CORE-IT-05", "CORE-IT-10");
-  fixture.run([this] {
-    for (const bool cancel_pending : {true, false}) {
-      std::string how;
-      const Instant start = now();
-      iterate(numbers(1),
-              [&](int) {
-                spawn([&] { how = thrown_by([] { delay(10ms); }); });
-                suspend();
+      iterate(numbers(10),
+              [&](int element) {
+                const Gauge::Stay stay(gauge, element);
+                delay(10ms);
               },
-              {.cancel_pending = cancel_pending});
-      EXPECT_EQ(how, cancel_pending ? "fermata::Cancellation: Cancellation of pending coroutines "
-                                      "after iterator completion"
-                                    : "");
-      EXPECT_EQ(now() - start, cancel_pending ? 0ms : 10ms);
-      expect_nothing_left();
-    }
+              {.concurrency = 2, .cancel_pending = cancel_pending});
+    });
+    delay(1ms);
+    caller.cancel();
+    EXPECT_EQ(thrown_by([&] { await(caller); }), "fermata::Cancellation: Coroutine cancelled");
+    EXPECT_EQ(now() - start, cancel_pending ? 1ms : 10ms);
+    EXPECT_EQ(gauge.started, 2) << "nothing new starts";
+    EXPECT_EQ(gauge.ended, 2);
+    expect_nothing_left();
+  }
+}
+
+MAIN_TEST_F(IterateTest, WaitsForItsWorkersHoweverOftenTheCallerIsCancelled) {
+  FERMATA_CHECKS("CORE-IT-10", "CORE-CO-06");
+  const auto caller = spawn([&] {
+    iterate(numbers(1), [](int) {
+      try {
+        delay(1h);
+      } catch (const Cancellation&) {
+        delay(10ms);
+        throw;
+      }
+    });
   });
+  delay(1ms);
+  caller.cancel(std::make_exception_ptr(Cancellation("first")));
+  delay(1ms);
+  caller.cancel(std::make_exception_ptr(Cancellation("second")));
+  delay(1ms);
+  EXPECT_FALSE(caller->is_completed());
+  EXPECT_EQ(thrown_by([&] { await(caller); }),
+            "fermata::Cancellation: second\n  previous: fermata::Cancellation: first");
+  expect_nothing_left();
+}
+
+MAIN_TEST_F(IterateTest, EndsWhenAWorkerIsCancelledBeforeItRuns) {
+  FERMATA_CHECKS("CORE-IT-09", "CORE-IT-10");
+  const auto caller = spawn([] { iterate(numbers(3), [](int) { ADD_FAILURE(); }); });
+  const auto canceller = spawn([&] {
+    CoroutineBase* worker = nullptr;
+    for (CoroutineBase* each = runtime.registry().first(); each != nullptr;
+         each = each->next_registered()) {
+      if (each->name() == "iterate.worker") worker = each;
+    }
+    ASSERT_NE(worker, nullptr);
+    EXPECT_FALSE(worker->is_started());
+    worker->cancel();
+  });
+  EXPECT_THROW(await(caller), Cancellation) << "not every element was visited";
+  await(canceller);
+  expect_nothing_left();
+}
+
+MAIN_TEST_F(IterateTest, EndsWhenItsScopeIsCancelledFromInside) {
+  FERMATA_CHECKS("CORE-IT-09", "CORE-IT-10");
+  EXPECT_THROW(iterate(numbers(5),
+                       [&](int element) {
+                         const Gauge::Stay stay(gauge, element);
+                         if (element == 2) current_scope().cancel();
+                         delay(10ms);
+                       },
+                       {.concurrency = 3}),
+               Cancellation);
+  EXPECT_EQ(gauge.started, gauge.ended);
+  expect_nothing_left();
+}
+
+MAIN_TEST_F(IterateTest, CancelsOrAwaitsWhatCallbacksHaveSpawned) {
+  FERMATA_CHECKS("CORE-IT-05", "CORE-IT-10");
+  for (const bool cancel_pending : {true, false}) {
+    std::string how;
+    const Instant start = now();
+    iterate(numbers(1),
+            [&](int) {
+              spawn([&] { how = thrown_by([] { delay(10ms); }); });
+              suspend();
+            },
+            {.cancel_pending = cancel_pending});
+    EXPECT_EQ(how, cancel_pending ? "fermata::Cancellation: Cancellation of pending coroutines "
+                                    "after iterator completion"
+                                  : "");
+    EXPECT_EQ(now() - start, cancel_pending ? 0ms : 10ms);
+    expect_nothing_left();
+  }
 }
 
 TEST_F(IterateTest, ThrowsTheErrorOfWhatACallbackHasSpawned) {
@@ -407,26 +375,24 @@ TEST_F(IterateTest, ThrowsTheErrorOfWhatACallbackHasSpawned) {
   EXPECT_TRUE(runtime.exit_errors().empty());
 }
 
-TEST_F(IterateTest, NestsAndLeavesOthersAlone) {
+MAIN_TEST_F(IterateTest, NestsAndLeavesOthersAlone) {
   FERMATA_CHECKS("CORE-IT-01", "CORE-IT-02");
-  fixture.run([this] {
-    int pairs = 0;
-    const auto other = spawn([] { delay(1s); });
-    iterate(numbers(3),
-            [&](int) {
-              iterate(numbers(4),
-                      [&](int) {
-                        delay(1ms);
-                        ++pairs;
-                      },
-                      {.concurrency = 2});
-            },
-            {.concurrency = 2});
-    EXPECT_EQ(pairs, 12);
-    EXPECT_FALSE(other->is_completed());
-    await(other);
-    expect_nothing_left();
-  });
+  int pairs = 0;
+  const auto other = spawn([] { delay(1s); });
+  iterate(numbers(3),
+          [&](int) {
+            iterate(numbers(4),
+                    [&](int) {
+                      delay(1ms);
+                      ++pairs;
+                    },
+                    {.concurrency = 2});
+          },
+          {.concurrency = 2});
+  EXPECT_EQ(pairs, 12);
+  EXPECT_FALSE(other->is_completed());
+  await(other);
+  expect_nothing_left();
 }
 
 }  // namespace

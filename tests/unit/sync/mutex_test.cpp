@@ -22,6 +22,7 @@
 #include "tests/support/checks.hpp"
 #include "tests/support/cutter.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
@@ -29,7 +30,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class MutexTest : public ::testing::Test {
+class MutexTest : public RuntimeFixture {
  protected:
   /// Notes its name while it holds `mutex` for `steps` steps.
   Coroutine<> spawn_user(Mutex& mutex, const char* name, int steps = 0) {
@@ -40,232 +41,202 @@ class MutexTest : public ::testing::Test {
     });
   }
 
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
   std::vector<std::string> order;
 };
 
 const SourcePlace kMadeInBank{"bank.cpp", "", 12};
 const SourcePlace kLockedInBank{"bank.cpp", "", 31};
 
-TEST_F(MutexTest, LetsOneInAtATime) {
-  fixture.run([] {
-    Mutex mutex;
-    int inside = 0;
-    std::vector<Coroutine<>> users;
-    for (int i = 0; i < 5; ++i) {
-      users.push_back(spawn([&] {
-        for (int turn = 0; turn < 3; ++turn) {
-          const std::lock_guard guard(mutex);
-          EXPECT_EQ(++inside, 1);
-          suspend();
-          --inside;
-        }
-      }));
-    }
-    for (const auto& user : users) await(user);
-    EXPECT_FALSE(mutex.is_locked());
-  });
-}
-
-TEST_F(MutexTest, NeitherSuspendsNorSwitchesWhenItIsFree) {
-  fixture.run([this] {
-    Mutex mutex;
-    const auto other = spawn([] {});
-    const Metrics before = runtime.metrics();
-    mutex.lock();
-    EXPECT_TRUE(mutex.held_by_caller());
-    mutex.unlock();
-    EXPECT_TRUE(mutex.try_lock());
-    mutex.unlock();
-    mutex.lock({.timeout = 0ms});
-    mutex.unlock();
-    EXPECT_EQ(runtime.metrics().ticks, before.ticks);
-    await(other);
-  });
-}
-
-TEST_F(MutexTest, WorksWithTheLocksOfTheStandard) {
-  fixture.run([] {
-    Mutex one;
-    Mutex two;
-    {
-      const std::lock_guard guard(one);
-      std::unique_lock lock(two, std::try_to_lock);
-      EXPECT_TRUE(lock.owns_lock());
-      lock.unlock();
-      EXPECT_FALSE(two.is_locked());
-      lock.lock();
-    }
-    const std::scoped_lock both(one, two);
-    EXPECT_TRUE(one.held_by_caller());
-  });
-}
-
-TEST_F(MutexTest, IsMadeInPlaceAsItsSiblingsAre) {
-  fixture.run([] {
-    EXPECT_NE(std::make_shared<Mutex>("ledger")->info().find("'ledger'"), std::string::npos);
-    const auto named = [](const auto& made) { return made != nullptr; };
-    EXPECT_TRUE(named(std::make_shared<Semaphore>("permits", 2u)));
-    EXPECT_TRUE(named(std::make_shared<Condition>("changed")));
-    EXPECT_TRUE(named(std::make_shared<Once>("opening")));
-    EXPECT_TRUE(named(std::make_shared<Barrier>("phase", 2u)));
-    EXPECT_TRUE(named(std::make_shared<Channel<int>>("jobs", 2u)));
-    EXPECT_TRUE(named(std::make_shared<TaskGroup<>>("tasks")));
-    EXPECT_TRUE(named(std::make_shared<Promise<int>>("answer")));
-    std::string text = "of a string";
-    EXPECT_NE(std::make_shared<Mutex>(text)->info().find("'of a string'"), std::string::npos);
-  });
-}
-
-TEST_F(MutexTest, ServesInTheOrderOfArrival) {
-  fixture.run([this] {
-    Mutex mutex;
-    mutex.lock();
-    const auto a = spawn_user(mutex, "a");
-    const auto b = spawn_user(mutex, "b");
-    const auto c = spawn_user(mutex, "c");
-    suspend();
-    mutex.unlock();
-    for (const auto& user : {a, b, c}) await(user);
-    EXPECT_EQ(order, (std::vector<std::string>{"a", "b", "c"}));
-  });
-}
-
-TEST_F(MutexTest, HandsOverSoThatNobodyCanBarge) {
-  fixture.run([this] {
-    Mutex mutex;
-    mutex.lock();
-    const auto waiter = spawn_user(mutex, "waiter");
-    suspend();
-    mutex.unlock();
-    EXPECT_TRUE(mutex.is_locked()) << "it is the waiter's, which has not run yet";
-    EXPECT_FALSE(mutex.try_lock());
-    {
-      const Mutex::Guard guard(mutex);
-      EXPECT_EQ(order, std::vector<std::string>{"waiter"}) << "the one who unlocked comes second";
-    }
-    await(waiter);
-  });
-}
-
-TEST_F(MutexTest, GoesToTheNextWhenTheOneItWasHandedToIsCancelled) {
-  fixture.run([this] {
-    Mutex mutex;
-    mutex.lock();
-    const auto a = spawn_user(mutex, "a");
-    const auto b = spawn_user(mutex, "b");
-    suspend();
-    mutex.unlock();
-    a.cancel();
-    await(b);
-    EXPECT_THROW(await(a), Cancellation);
-    EXPECT_EQ(order, std::vector<std::string>{"b"});
-    EXPECT_FALSE(mutex.is_locked());
-  });
-}
-
-TEST_F(MutexTest, PassesOverAWaiterThatIsCancelledAndHasNotRunYet) {
-  fixture.run([this] {
-    Mutex mutex;
-    mutex.lock();
-    const auto a = spawn_user(mutex, "a");
-    const auto b = spawn_user(mutex, "b");
-    suspend();
-    a.cancel();
-    mutex.unlock();
-    await(b);
-    EXPECT_THROW(await(a), Cancellation);
-    EXPECT_EQ(order, std::vector<std::string>{"b"});
-  });
-}
-
-TEST_F(MutexTest, IsFreeWhenEverybodyWhoWaitedHasGone) {
-  fixture.run([this] {
-    Mutex mutex;
-    mutex.lock();
-    const auto a = spawn_user(mutex, "a");
-    suspend();
-    a.cancel();
-    mutex.unlock();
-    EXPECT_TRUE(mutex.try_lock());
-    mutex.unlock();
-    EXPECT_THROW(await(a), Cancellation);
-    EXPECT_TRUE(order.empty());
-  });
-}
-
-TEST_F(MutexTest, GivesUpAfterItsTimeout) {
-  fixture.run([] {
-    Mutex mutex;
-    mutex.lock();
-    await(spawn([&] {
-      const Instant start = now();
-      EXPECT_EQ(thrown_by([&] { mutex.lock({.timeout = 10ms}); }),
-                "fermata::Timeout: Timeout occurred after 10 milliseconds");
-      EXPECT_EQ(now() - start, 10ms);
-      EXPECT_THROW(mutex.lock({.timeout = 0ms}), Timeout);
-      EXPECT_EQ(now() - start, 10ms) << "zero never parks";
-      EXPECT_THROW(mutex.lock({.timeout = -1ns}), UsageError);
-      EXPECT_FALSE(mutex.held_by_caller());
+MAIN_TEST_F(MutexTest, LetsOneInAtATime) {
+  Mutex mutex;
+  int inside = 0;
+  std::vector<Coroutine<>> users;
+  for (int i = 0; i < 5; ++i) {
+    users.push_back(spawn([&] {
+      for (int turn = 0; turn < 3; ++turn) {
+        const std::lock_guard guard(mutex);
+        EXPECT_EQ(++inside, 1);
+        suspend();
+        --inside;
+      }
     }));
-    mutex.unlock();
-  });
+  }
+  for (const auto& user : users) await(user);
+  EXPECT_FALSE(mutex.is_locked());
 }
 
-TEST_F(MutexTest, LooksAtTheTokenFirst) {
+MAIN_TEST_F(MutexTest, NeitherSuspendsNorSwitchesWhenItIsFree) {
+  Mutex mutex;
+  const auto other = spawn([] {});
+  const Metrics before = runtime.metrics();
+  mutex.lock();
+  EXPECT_TRUE(mutex.held_by_caller());
+  mutex.unlock();
+  EXPECT_TRUE(mutex.try_lock());
+  mutex.unlock();
+  mutex.lock({.timeout = 0ms});
+  mutex.unlock();
+  EXPECT_EQ(runtime.metrics().ticks, before.ticks);
+  await(other);
+}
+
+MAIN_TEST_F(MutexTest, WorksWithTheLocksOfTheStandard) {
+  Mutex one;
+  Mutex two;
+  {
+    const std::lock_guard guard(one);
+    std::unique_lock lock(two, std::try_to_lock);
+    EXPECT_TRUE(lock.owns_lock());
+    lock.unlock();
+    EXPECT_FALSE(two.is_locked());
+    lock.lock();
+  }
+  const std::scoped_lock both(one, two);
+  EXPECT_TRUE(one.held_by_caller());
+}
+
+MAIN_TEST_F(MutexTest, IsMadeInPlaceAsItsSiblingsAre) {
+  EXPECT_NE(std::make_shared<Mutex>("ledger")->info().find("'ledger'"), std::string::npos);
+  const auto named = [](const auto& made) { return made != nullptr; };
+  EXPECT_TRUE(named(std::make_shared<Semaphore>("permits", 2u)));
+  EXPECT_TRUE(named(std::make_shared<Condition>("changed")));
+  EXPECT_TRUE(named(std::make_shared<Once>("opening")));
+  EXPECT_TRUE(named(std::make_shared<Barrier>("phase", 2u)));
+  EXPECT_TRUE(named(std::make_shared<Channel<int>>("jobs", 2u)));
+  EXPECT_TRUE(named(std::make_shared<TaskGroup<>>("tasks")));
+  EXPECT_TRUE(named(std::make_shared<Promise<int>>("answer")));
+  std::string text = "of a string";
+  EXPECT_NE(std::make_shared<Mutex>(text)->info().find("'of a string'"), std::string::npos);
+}
+
+MAIN_TEST_F(MutexTest, ServesInTheOrderOfArrival) {
+  Mutex mutex;
+  mutex.lock();
+  const auto a = spawn_user(mutex, "a");
+  const auto b = spawn_user(mutex, "b");
+  const auto c = spawn_user(mutex, "c");
+  suspend();
+  mutex.unlock();
+  for (const auto& user : {a, b, c}) await(user);
+  EXPECT_EQ(order, (std::vector<std::string>{"a", "b", "c"}));
+}
+
+MAIN_TEST_F(MutexTest, HandsOverSoThatNobodyCanBarge) {
+  Mutex mutex;
+  mutex.lock();
+  const auto waiter = spawn_user(mutex, "waiter");
+  suspend();
+  mutex.unlock();
+  EXPECT_TRUE(mutex.is_locked()) << "it is the waiter's, which has not run yet";
+  EXPECT_FALSE(mutex.try_lock());
+  {
+    const Mutex::Guard guard(mutex);
+    EXPECT_EQ(order, std::vector<std::string>{"waiter"}) << "the one who unlocked comes second";
+  }
+  await(waiter);
+}
+
+MAIN_TEST_F(MutexTest, GoesToTheNextWhenTheOneItWasHandedToIsCancelled) {
+  Mutex mutex;
+  mutex.lock();
+  const auto a = spawn_user(mutex, "a");
+  const auto b = spawn_user(mutex, "b");
+  suspend();
+  mutex.unlock();
+  a.cancel();
+  await(b);
+  EXPECT_THROW(await(a), Cancellation);
+  EXPECT_EQ(order, std::vector<std::string>{"b"});
+  EXPECT_FALSE(mutex.is_locked());
+}
+
+MAIN_TEST_F(MutexTest, PassesOverAWaiterThatIsCancelledAndHasNotRunYet) {
+  Mutex mutex;
+  mutex.lock();
+  const auto a = spawn_user(mutex, "a");
+  const auto b = spawn_user(mutex, "b");
+  suspend();
+  a.cancel();
+  mutex.unlock();
+  await(b);
+  EXPECT_THROW(await(a), Cancellation);
+  EXPECT_EQ(order, std::vector<std::string>{"b"});
+}
+
+MAIN_TEST_F(MutexTest, IsFreeWhenEverybodyWhoWaitedHasGone) {
+  Mutex mutex;
+  mutex.lock();
+  const auto a = spawn_user(mutex, "a");
+  suspend();
+  a.cancel();
+  mutex.unlock();
+  EXPECT_TRUE(mutex.try_lock());
+  mutex.unlock();
+  EXPECT_THROW(await(a), Cancellation);
+  EXPECT_TRUE(order.empty());
+}
+
+MAIN_TEST_F(MutexTest, GivesUpAfterItsTimeout) {
+  Mutex mutex;
+  mutex.lock();
+  await(spawn([&] {
+    const Instant start = now();
+    EXPECT_EQ(thrown_by([&] { mutex.lock({.timeout = 10ms}); }),
+              "fermata::Timeout: Timeout occurred after 10 milliseconds");
+    EXPECT_EQ(now() - start, 10ms);
+    EXPECT_THROW(mutex.lock({.timeout = 0ms}), Timeout);
+    EXPECT_EQ(now() - start, 10ms) << "zero never parks";
+    EXPECT_THROW(mutex.lock({.timeout = -1ns}), UsageError);
+    EXPECT_FALSE(mutex.held_by_caller());
+  }));
+  mutex.unlock();
+}
+
+MAIN_TEST_F(MutexTest, LooksAtTheTokenFirst) {
   FERMATA_CHECKS("EVT-06", "EVT-07");
-  fixture.run([] {
-    Mutex mutex;
-    const auto fired = spawn([] {});
-    await(fired);
-    EXPECT_THROW(mutex.lock({.token = &*fired}), OperationCanceled);
-    EXPECT_FALSE(mutex.is_locked());
-  });
+  Mutex mutex;
+  const auto fired = spawn([] {});
+  await(fired);
+  EXPECT_THROW(mutex.lock({.token = &*fired}), OperationCanceled);
+  EXPECT_FALSE(mutex.is_locked());
 }
 
-TEST_F(MutexTest, EndsAWaitWhoseTokenFires) {
-  fixture.run([] {
-    Mutex mutex;
-    mutex.lock();
-    const auto token = spawn([] { delay(5ms); });
-    await(spawn([&] {
-      EXPECT_EQ(thrown_by([&] { mutex.lock({.token = &*token}); }),
-                "fermata::OperationCanceled: Operation has been cancelled");
-    }));
-    mutex.unlock();
-  });
+MAIN_TEST_F(MutexTest, EndsAWaitWhoseTokenFires) {
+  Mutex mutex;
+  mutex.lock();
+  const auto token = spawn([] { delay(5ms); });
+  await(spawn([&] {
+    EXPECT_EQ(thrown_by([&] { mutex.lock({.token = &*token}); }),
+              "fermata::OperationCanceled: Operation has been cancelled");
+  }));
+  mutex.unlock();
 }
 
-TEST_F(MutexTest, IsNotRecursive) {
-  fixture.run([] {
-    Mutex mutex("ledger", kMadeInBank);
-    mutex.lock({}, kLockedInBank);
-    EXPECT_EQ(thrown_by([&] {
-                mutex.lock({}, {"bank.cpp", "", 40});
-              }),
-              "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: lock at bank.cpp:40 by "
-              "its holder, 'main' since bank.cpp:31: a mutex is not recursive");
-    EXPECT_FALSE(mutex.try_lock());
-    mutex.unlock();
-  });
+MAIN_TEST_F(MutexTest, IsNotRecursive) {
+  Mutex mutex("ledger", kMadeInBank);
+  mutex.lock({}, kLockedInBank);
+  EXPECT_EQ(thrown_by([&] {
+              mutex.lock({}, {"bank.cpp", "", 40});
+            }),
+            "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: lock at bank.cpp:40 by "
+            "its holder, 'main' since bank.cpp:31: a mutex is not recursive");
+  EXPECT_FALSE(mutex.try_lock());
+  mutex.unlock();
 }
 
-TEST_F(MutexTest, IsUnlockedByItsHolderOnly) {
-  fixture.run([] {
-    Mutex mutex("ledger", kMadeInBank);
+MAIN_TEST_F(MutexTest, IsUnlockedByItsHolderOnly) {
+  Mutex mutex("ledger", kMadeInBank);
+  EXPECT_EQ(thrown_by([&] { mutex.unlock(); }),
+            "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: unlock by 'main': "
+            "expected its holder, nobody");
+  mutex.lock({}, kLockedInBank);
+  await(spawn("thief", [&] {
     EXPECT_EQ(thrown_by([&] { mutex.unlock(); }),
-              "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: unlock by 'main': "
-              "expected its holder, nobody");
-    mutex.lock({}, kLockedInBank);
-    await(spawn("thief", [&] {
-      EXPECT_EQ(thrown_by([&] { mutex.unlock(); }),
-                "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: unlock by 'thief': "
-                "expected its holder, 'main' since bank.cpp:31");
-    }));
-    EXPECT_TRUE(mutex.held_by_caller());
-    mutex.unlock();
-  });
+              "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: unlock by 'thief': "
+              "expected its holder, 'main' since bank.cpp:31");
+  }));
+  EXPECT_TRUE(mutex.held_by_caller());
+  mutex.unlock();
 }
 
 TEST_F(MutexTest, AnUnlockThatUnwindsAndIsWrongEndsTheRun) {
@@ -295,24 +266,22 @@ TEST_F(MutexTest, AnUnlockThatUnwindsAndIsWrongEndsTheRun) {
   EXPECT_TRUE(went_on);
 }
 
-TEST_F(MutexTest, SaysWhoHoldsItAndWhoWaits) {
-  fixture.run([this] {
-    Mutex mutex("ledger", kMadeInBank);
-    EXPECT_EQ(mutex.info(), "Mutex 'ledger' created at bank.cpp:12, not held");
-    mutex.lock({}, kLockedInBank);
-    const auto a = spawn_user(mutex, "a");
-    const auto b = spawn_user(mutex, "b");
-    suspend();
-    EXPECT_EQ(mutex.info(),
-              "Mutex 'ledger' created at bank.cpp:12, held by 'main' since bank.cpp:31, "
-              "waiting: 'a', 'b'");
-    EXPECT_EQ(a->awaiting(), std::vector<std::string>{mutex.info()});
-    mutex.unlock();
-    EXPECT_EQ(mutex.info(),
-              "Mutex 'ledger' created at bank.cpp:12, not held, granted: 'a', waiting: 'b'");
-    await(a);
-    await(b);
-  });
+MAIN_TEST_F(MutexTest, SaysWhoHoldsItAndWhoWaits) {
+  Mutex mutex("ledger", kMadeInBank);
+  EXPECT_EQ(mutex.info(), "Mutex 'ledger' created at bank.cpp:12, not held");
+  mutex.lock({}, kLockedInBank);
+  const auto a = spawn_user(mutex, "a");
+  const auto b = spawn_user(mutex, "b");
+  suspend();
+  EXPECT_EQ(mutex.info(),
+            "Mutex 'ledger' created at bank.cpp:12, held by 'main' since bank.cpp:31, "
+            "waiting: 'a', 'b'");
+  EXPECT_EQ(a->awaiting(), std::vector<std::string>{mutex.info()});
+  mutex.unlock();
+  EXPECT_EQ(mutex.info(),
+            "Mutex 'ledger' created at bank.cpp:12, not held, granted: 'a', waiting: 'b'");
+  await(a);
+  await(b);
 }
 
 TEST_F(MutexTest, RemembersAHolderThatHasEnded) {

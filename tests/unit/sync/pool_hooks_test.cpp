@@ -12,6 +12,7 @@
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/pool_bench.hpp"
+#include "tests/support/runtime_fixture.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
@@ -20,9 +21,8 @@ namespace {
 using namespace std::chrono_literals;
 using Strings = std::vector<std::string>;
 
-class PoolHooksTest : public ::testing::Test {
+class PoolHooksTest : public RuntimeFixture {
  protected:
-  TestRuntime fixture;
   Service service;
   Strings served;
 };
@@ -64,17 +64,15 @@ TEST_F(PoolHooksTest, AFailingFactoryPassesItsPlaceOn) {
   });
 }
 
-TEST_F(PoolHooksTest, AFactoryThatMakesNothingHasFailed) {
+MAIN_TEST_F(PoolHooksTest, AFactoryThatMakesNothingHasFailed) {
   FERMATA_CHECKS("POOL-08");
-  fixture.run([] {
-    Pool<Connection> pool("db", {.factory = []() { return std::optional<Connection>(); }});
-    EXPECT_EQ(thrown_by([&] { static_cast<void>(pool.acquire()); })
-                  .find("fermata::PoolError: Failed to create pool resource\n  previous: "
-                        "fermata::Error: pool 'db' created at "),
-              0u);
-    EXPECT_FALSE(pool.try_acquire());
-    EXPECT_EQ(pool.active_count(), 0u);
-  });
+  Pool<Connection> pool("db", {.factory = []() { return std::optional<Connection>(); }});
+  EXPECT_EQ(thrown_by([&] { static_cast<void>(pool.acquire()); })
+                .find("fermata::PoolError: Failed to create pool resource\n  previous: "
+                      "fermata::Error: pool 'db' created at "),
+            0u);
+  EXPECT_FALSE(pool.try_acquire());
+  EXPECT_EQ(pool.active_count(), 0u);
 }
 
 // T-PO-8

@@ -11,7 +11,7 @@
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/pool_bench.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using Strings = std::vector<std::string>;
 
-class PoolUpkeepTest : public ::testing::Test {
+class PoolUpkeepTest : public RuntimeFixture {
  protected:
   /// As many idle resources as `count`, in the order of their ids.
   static void warm_up(Pool<Connection>& pool, int count) {
@@ -28,7 +28,6 @@ class PoolUpkeepTest : public ::testing::Test {
     for (auto& lease : leases) lease.release();
   }
 
-  TestRuntime fixture;
   Service service;
   Strings served;
 };
@@ -60,39 +59,37 @@ TEST_F(PoolUpkeepTest, AFactoryThatFailsAtFirstLeavesTheConstructorAndNoResource
   });
 }
 
-TEST_F(PoolUpkeepTest, CloseFailsAllWaitersInOrderAndDestroysAllIdle) {
+MAIN_TEST_F(PoolUpkeepTest, CloseFailsAllWaitersInOrderAndDestroysAllIdle) {
   FERMATA_CHECKS("POOL-12", "POOL-02");
-  fixture.run([this] {
-    Pool<Connection> pool("db", service.options(2));
-    auto one = pool.acquire();
-    auto two = pool.acquire();
-    std::vector<Coroutine<>> waiters;
-    for (const char* name : {"b", "c", "d"}) {
-      waiters.push_back(spawn([&, name] {
-        const std::string error = thrown_by([&] { static_cast<void>(pool.acquire()); });
-        EXPECT_EQ(error.find("fermata::PoolError: Pool is closed\n  previous: "
-                             "fermata::Error: pool 'db' created at tests/unit/"),
-                  0u)
-            << error;
-        EXPECT_NE(error.find(", closed at tests/unit/"), std::string::npos) << error;
-        served.emplace_back(name);
-      }));
-    }
-    suspend();
-    one.release();  // b has a reservation now (T-PO-6).
-    pool.close();
-    EXPECT_TRUE(pool.is_closed());
-    EXPECT_EQ(pool.info(), "Pool(idle=0, active=1, reserved=0, max=2)");
-    EXPECT_EQ(service.ended, (std::vector{1}));
-    for (const auto& waiter : waiters) await(waiter);
-    EXPECT_EQ(served, Strings({"b", "c", "d"}));
-    two.release();
-    EXPECT_EQ(service.ended, (std::vector{1, 2}));
-    EXPECT_EQ(pool.info(), "Pool(idle=0, active=0, reserved=0, max=2)");
-    EXPECT_THROW(static_cast<void>(pool.acquire()), PoolError);
-    EXPECT_FALSE(pool.try_acquire());
-    pool.close();
-  });
+  Pool<Connection> pool("db", service.options(2));
+  auto one = pool.acquire();
+  auto two = pool.acquire();
+  std::vector<Coroutine<>> waiters;
+  for (const char* name : {"b", "c", "d"}) {
+    waiters.push_back(spawn([&, name] {
+      const std::string error = thrown_by([&] { static_cast<void>(pool.acquire()); });
+      EXPECT_EQ(error.find("fermata::PoolError: Pool is closed\n  previous: "
+                           "fermata::Error: pool 'db' created at tests/unit/"),
+                0u)
+          << error;
+      EXPECT_NE(error.find(", closed at tests/unit/"), std::string::npos) << error;
+      served.emplace_back(name);
+    }));
+  }
+  suspend();
+  one.release();  // b has a reservation now (T-PO-6).
+  pool.close();
+  EXPECT_TRUE(pool.is_closed());
+  EXPECT_EQ(pool.info(), "Pool(idle=0, active=1, reserved=0, max=2)");
+  EXPECT_EQ(service.ended, (std::vector{1}));
+  for (const auto& waiter : waiters) await(waiter);
+  EXPECT_EQ(served, Strings({"b", "c", "d"}));
+  two.release();
+  EXPECT_EQ(service.ended, (std::vector{1, 2}));
+  EXPECT_EQ(pool.info(), "Pool(idle=0, active=0, reserved=0, max=2)");
+  EXPECT_THROW(static_cast<void>(pool.acquire()), PoolError);
+  EXPECT_FALSE(pool.try_acquire());
+  pool.close();
 }
 
 TEST_F(PoolUpkeepTest, CloseDestroysAllHoweverManyDestructorsThrow) {
@@ -141,29 +138,27 @@ TEST_F(PoolUpkeepTest, ACancellationDoesNotCutCloseShort) {
   });
 }
 
-TEST_F(PoolUpkeepTest, WhoeverIsInAHookOrTheFactoryAtCloseGetsNothing) {
+MAIN_TEST_F(PoolUpkeepTest, WhoeverIsInAHookOrTheFactoryAtCloseGetsNothing) {
   FERMATA_CHECKS("POOL-12", "POOL-04");
-  fixture.run([this] {
-    auto options = service.options(2);
-    options.before_acquire = [](Connection&) {
-      delay(5ms);
-      return true;
-    };
-    Pool<Connection> pool(options);
-    pool.acquire().release();
-    service.on_connect = [] { delay(5ms); };
-    const auto in_hook = spawn([&] { static_cast<void>(pool.acquire()); });
-    const auto in_factory = spawn([&] { static_cast<void>(pool.acquire()); });
-    const auto trying = spawn([&] { EXPECT_FALSE(pool.try_acquire()); });
-    suspend();
-    pool.close();
-    EXPECT_EQ(pool.active_count(), 2u);
-    EXPECT_THROW(await(in_hook), PoolError);
-    EXPECT_THROW(await(in_factory), PoolError);
-    await(trying);
-    EXPECT_EQ(service.live, 0);
-    EXPECT_EQ(pool.count(), 0u);
-  });
+  auto options = service.options(2);
+  options.before_acquire = [](Connection&) {
+    delay(5ms);
+    return true;
+  };
+  Pool<Connection> pool(options);
+  pool.acquire().release();
+  service.on_connect = [] { delay(5ms); };
+  const auto in_hook = spawn([&] { static_cast<void>(pool.acquire()); });
+  const auto in_factory = spawn([&] { static_cast<void>(pool.acquire()); });
+  const auto trying = spawn([&] { EXPECT_FALSE(pool.try_acquire()); });
+  suspend();
+  pool.close();
+  EXPECT_EQ(pool.active_count(), 2u);
+  EXPECT_THROW(await(in_hook), PoolError);
+  EXPECT_THROW(await(in_factory), PoolError);
+  await(trying);
+  EXPECT_EQ(service.live, 0);
+  EXPECT_EQ(pool.count(), 0u);
 }
 
 TEST_F(PoolUpkeepTest, TheEndOfAPoolDoesNotWaitForDestructors) {

@@ -12,7 +12,7 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
@@ -20,11 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using Names = std::vector<std::string>;
 
-class TaskGroupTest : public ::testing::Test {
- protected:
-  TestRuntime fixture;
-  Runtime& runtime = fixture.runtime;
-};
+class TaskGroupTest : public RuntimeFixture {};
 
 template <class Results>
 std::vector<int> values_of(const Results& results) {
@@ -54,172 +50,154 @@ auto failing_after(Duration span, const char* what) {
   };
 }
 
-TEST_F(TaskGroupTest, GivesAllResultsInTheOrderOfSpawn) {
+MAIN_TEST_F(TaskGroupTest, GivesAllResultsInTheOrderOfSpawn) {
   FERMATA_CHECKS("TG-03", "TG-04");
-  fixture.run([] {
-    TaskGroup<int> group;
-    for (const int i : {3, 1, 2}) group.spawn(after(i * 1ms, i));
-    EXPECT_FALSE(group.is_finished());
-    const auto all = group.all();
-    EXPECT_EQ(values_of(await(all)), (std::vector{3, 1, 2}));
-    EXPECT_EQ(keys_of(await(all)), (std::vector<std::uint64_t>{0, 1, 2}));
-    EXPECT_EQ(values_of(await(group.all())), (std::vector{3, 1, 2})) << "nothing is taken out";
-    EXPECT_EQ(values_of(group.results()), (std::vector{3, 1, 2}));
-    EXPECT_TRUE(group.is_finished());
-  });
+  TaskGroup<int> group;
+  for (const int i : {3, 1, 2}) group.spawn(after(i * 1ms, i));
+  EXPECT_FALSE(group.is_finished());
+  const auto all = group.all();
+  EXPECT_EQ(values_of(await(all)), (std::vector{3, 1, 2}));
+  EXPECT_EQ(keys_of(await(all)), (std::vector<std::uint64_t>{0, 1, 2}));
+  EXPECT_EQ(values_of(await(group.all())), (std::vector{3, 1, 2})) << "nothing is taken out";
+  EXPECT_EQ(values_of(group.results()), (std::vector{3, 1, 2}));
+  EXPECT_TRUE(group.is_finished());
 }
 
-TEST_F(TaskGroupTest, IsSettledWhenItIsEmpty) {
-  fixture.run([] {
-    TaskGroup<int> group;
-    EXPECT_TRUE(group.is_finished());
-    EXPECT_TRUE(await(group.all()).empty());
-    EXPECT_EQ(thrown_by([&] { (void)group.race(); }),
-              "fermata::UsageError: Cannot race on an empty TaskGroup");
-    EXPECT_EQ(thrown_by([&] { (void)group.any(); }),
-              "fermata::UsageError: Cannot call any() on an empty TaskGroup");
-    EXPECT_EQ(group.info(), "TaskGroup(total=0, active=0)");
-  });
+MAIN_TEST_F(TaskGroupTest, IsSettledWhenItIsEmpty) {
+  TaskGroup<int> group;
+  EXPECT_TRUE(group.is_finished());
+  EXPECT_TRUE(await(group.all()).empty());
+  EXPECT_EQ(thrown_by([&] { (void)group.race(); }),
+            "fermata::UsageError: Cannot race on an empty TaskGroup");
+  EXPECT_EQ(thrown_by([&] { (void)group.any(); }),
+            "fermata::UsageError: Cannot call any() on an empty TaskGroup");
+  EXPECT_EQ(group.info(), "TaskGroup(total=0, active=0)");
 }
 
-TEST_F(TaskGroupTest, RunsAtMostSoManyAndQueuesTheOthers) {
+MAIN_TEST_F(TaskGroupTest, RunsAtMostSoManyAndQueuesTheOthers) {
   FERMATA_CHECKS("TG-01", "TG-02");
-  fixture.run([] {
-    TaskGroup<> group({.concurrency = 2, .queue_limit = 0});
-    int running = 0;
-    std::vector<int> started;
-    for (int i = 0; i < 6; ++i) {
-      group.spawn([&, i] {
-        started.push_back(i);
-        EXPECT_LE(++running, 2);
-        delay(1ms);
-        --running;
-      });
-    }
-    EXPECT_EQ(group.info(), "TaskGroup(total=6, active=2)");
-    await(group.all());
-    EXPECT_EQ(started, (std::vector{0, 1, 2, 3, 4, 5}));
-  });
+  TaskGroup<> group({.concurrency = 2, .queue_limit = 0});
+  int running = 0;
+  std::vector<int> started;
+  for (int i = 0; i < 6; ++i) {
+    group.spawn([&, i] {
+      started.push_back(i);
+      EXPECT_LE(++running, 2);
+      delay(1ms);
+      --running;
+    });
+  }
+  EXPECT_EQ(group.info(), "TaskGroup(total=6, active=2)");
+  await(group.all());
+  EXPECT_EQ(started, (std::vector{0, 1, 2, 3, 4, 5}));
 }
 
-TEST_F(TaskGroupTest, MakesTheSpawnerWaitWhenTheQueueIsFull) {
+MAIN_TEST_F(TaskGroupTest, MakesTheSpawnerWaitWhenTheQueueIsFull) {
   FERMATA_CHECKS("TG-01", "TG-14");
-  fixture.run([] {
-    TaskGroup<> group({.concurrency = 1, .queue_limit = 1});
-    Names done;
-    const auto task = [&](const char* name) {
-      return [&done, name] {
-        delay(1ms);
-        done.emplace_back(name);
-      };
+  TaskGroup<> group({.concurrency = 1, .queue_limit = 1});
+  Names done;
+  const auto task = [&](const char* name) {
+    return [&done, name] {
+      delay(1ms);
+      done.emplace_back(name);
     };
-    group.spawn(task("running"));
-    group.spawn(task("queued"));
-    Names spawned;
-    const auto spawner = [&](const char* name) {
-      return spawn(std::string(name), [&, name] {
-        group.spawn(task(name));
-        spawned.emplace_back(name);
-      });
-    };
-    const auto a = spawner("a");
-    const auto b = spawner("b");
-    suspend();
-    EXPECT_TRUE(spawned.empty());
-    EXPECT_THROW(group.spawn(task("hasty"), {.timeout = 0ms}), Timeout);
-    for (const auto& each : {a, b}) await(each);
-    EXPECT_EQ(spawned, (Names{"a", "b"}));
-    await(group.all());
-    EXPECT_EQ(done, (Names{"running", "queued", "a", "b"}));
-  });
+  };
+  group.spawn(task("running"));
+  group.spawn(task("queued"));
+  Names spawned;
+  const auto spawner = [&](const char* name) {
+    return spawn(std::string(name), [&, name] {
+      group.spawn(task(name));
+      spawned.emplace_back(name);
+    });
+  };
+  const auto a = spawner("a");
+  const auto b = spawner("b");
+  suspend();
+  EXPECT_TRUE(spawned.empty());
+  EXPECT_THROW(group.spawn(task("hasty"), {.timeout = 0ms}), Timeout);
+  for (const auto& each : {a, b}) await(each);
+  EXPECT_EQ(spawned, (Names{"a", "b"}));
+  await(group.all());
+  EXPECT_EQ(done, (Names{"running", "queued", "a", "b"}));
 }
 
-TEST_F(TaskGroupTest, HandsOnThePlaceOfASpawnerThatIsCancelled) {
+MAIN_TEST_F(TaskGroupTest, HandsOnThePlaceOfASpawnerThatIsCancelled) {
   FERMATA_CHECKS("TG-14");
-  fixture.run([] {
-    TaskGroup<int> group({.concurrency = 1, .queue_limit = 1});
-    group.spawn([] {
-      for (int i = 0; i < 5; ++i) suspend();
-      return 1;
-    });
-    group.spawn(after(1ms, 2));
-    Coroutine<> a;
-    a = spawn("a", [&] { group.spawn_with_key(30, after(1ms, 3)); });
-    const auto b = spawn("b", [&] { group.spawn_with_key(40, after(1ms, 4)); });
-    const auto canceller = spawn([&] {
-      while (group.results().empty()) suspend();
-      a.cancel();  // It has been granted its place, and has not run.
-    });
-    await(canceller);
-    await(b);
-    EXPECT_THROW(await(a), Cancellation);
-    EXPECT_EQ(values_of(await(group.all())), (std::vector{1, 2, 4}));
-    group.spawn_with_key(30, [] { return 3; });
-    EXPECT_EQ(group.count(), 4u) << "the key was free again";
+  TaskGroup<int> group({.concurrency = 1, .queue_limit = 1});
+  group.spawn([] {
+    for (int i = 0; i < 5; ++i) suspend();
+    return 1;
   });
+  group.spawn(after(1ms, 2));
+  Coroutine<> a;
+  a = spawn("a", [&] { group.spawn_with_key(30, after(1ms, 3)); });
+  const auto b = spawn("b", [&] { group.spawn_with_key(40, after(1ms, 4)); });
+  const auto canceller = spawn([&] {
+    while (group.results().empty()) suspend();
+    a.cancel();  // It has been granted its place, and has not run.
+  });
+  await(canceller);
+  await(b);
+  EXPECT_THROW(await(a), Cancellation);
+  EXPECT_EQ(values_of(await(group.all())), (std::vector{1, 2, 4}));
+  group.spawn_with_key(30, [] { return 3; });
+  EXPECT_EQ(group.count(), 4u) << "the key was free again";
 }
 
-TEST_F(TaskGroupTest, RefusesKeysThatAreTaken) {
+MAIN_TEST_F(TaskGroupTest, RefusesKeysThatAreTaken) {
   FERMATA_CHECKS("TG-16");
-  fixture.run([] {
-    TaskGroup<int> group;
-    group.spawn_with_key(5, [] { return 1; });
-    EXPECT_EQ(group.spawn([] { return 2; }), 6u) << "automatic keys keep clear of those";
-    EXPECT_EQ(thrown_by([&] { group.spawn_with_key(6, [] { return 3; }); }),
-              "fermata::UsageError: Duplicate key \"6\" in TaskGroup");
-    TaskGroup<int, std::string> named;
-    named.spawn_with_key("one", [] { return 1; });
-    EXPECT_EQ(thrown_by([&] { named.spawn_with_key("one", [] { return 1; }); }),
-              "fermata::UsageError: Duplicate key \"one\" in TaskGroup");
-    EXPECT_EQ(await(named.all()).at("one"), 1);
-    await(group.all());
-  });
+  TaskGroup<int> group;
+  group.spawn_with_key(5, [] { return 1; });
+  EXPECT_EQ(group.spawn([] { return 2; }), 6u) << "automatic keys keep clear of those";
+  EXPECT_EQ(thrown_by([&] { group.spawn_with_key(6, [] { return 3; }); }),
+            "fermata::UsageError: Duplicate key \"6\" in TaskGroup");
+  TaskGroup<int, std::string> named;
+  named.spawn_with_key("one", [] { return 1; });
+  EXPECT_EQ(thrown_by([&] { named.spawn_with_key("one", [] { return 1; }); }),
+            "fermata::UsageError: Duplicate key \"one\" in TaskGroup");
+  EXPECT_EQ(await(named.all()).at("one"), 1);
+  await(group.all());
 }
 
-TEST_F(TaskGroupTest, ReservesTheKeyOfASpawnerThatWaits) {
+MAIN_TEST_F(TaskGroupTest, ReservesTheKeyOfASpawnerThatWaits) {
   FERMATA_CHECKS("TG-16");
-  fixture.run([] {
-    TaskGroup<int> group({.concurrency = 1, .queue_limit = 1});
-    group.spawn(after(1ms, 1));
-    group.spawn(after(1ms, 2));
-    const auto waiting = spawn([&] { group.spawn_with_key(7, after(1ms, 3)); });
-    suspend();
-    EXPECT_THROW(group.spawn_with_key(7, after(1ms, 4)), UsageError);
-    await(waiting);
-    await(group.all());
-  });
+  TaskGroup<int> group({.concurrency = 1, .queue_limit = 1});
+  group.spawn(after(1ms, 1));
+  group.spawn(after(1ms, 2));
+  const auto waiting = spawn([&] { group.spawn_with_key(7, after(1ms, 3)); });
+  suspend();
+  EXPECT_THROW(group.spawn_with_key(7, after(1ms, 4)), UsageError);
+  await(waiting);
+  await(group.all());
 }
 
-TEST_F(TaskGroupTest, RacesInTheOrderOfCompletion) {
+MAIN_TEST_F(TaskGroupTest, RacesInTheOrderOfCompletion) {
   FERMATA_CHECKS("TG-06");
-  fixture.run([] {
-    TaskGroup<int> group;
-    group.spawn(after(3ms, 3));
-    group.spawn(failing_after(1ms, "first"));
-    group.spawn(after(2ms, 2));
-    const auto race = group.race();
-    const auto any = group.any();
-    EXPECT_EQ(thrown_by([&] { await(race); }), "fermata::Error: first");
-    EXPECT_EQ(await(any), 2);
-    EXPECT_EQ(values_of(await(group.all(true))), (std::vector{3, 2}));
-    EXPECT_EQ(await(group.any()), 2) << "late, the same";
-    EXPECT_THROW(await(group.race()), Error);
-  });
+  TaskGroup<int> group;
+  group.spawn(after(3ms, 3));
+  group.spawn(failing_after(1ms, "first"));
+  group.spawn(after(2ms, 2));
+  const auto race = group.race();
+  const auto any = group.any();
+  EXPECT_EQ(thrown_by([&] { await(race); }), "fermata::Error: first");
+  EXPECT_EQ(await(any), 2);
+  EXPECT_EQ(values_of(await(group.all(true))), (std::vector{3, 2}));
+  EXPECT_EQ(await(group.any()), 2) << "late, the same";
+  EXPECT_THROW(await(group.race()), Error);
 }
 
-TEST_F(TaskGroupTest, ResolvesEveryWaiterOfEachKind) {
+MAIN_TEST_F(TaskGroupTest, ResolvesEveryWaiterOfEachKind) {
   FERMATA_CHECKS("TG-05");
-  fixture.run([] {
-    TaskGroup<int> group;
-    group.spawn(after(1ms, 7));
-    std::vector<Coroutine<int>> waiters;
-    for (int i = 0; i < 3; ++i) {
-      waiters.push_back(spawn([&] { return await(group.all()).at(0); }));
-      waiters.push_back(spawn([&] { return await(group.race()); }));
-      waiters.push_back(spawn([&] { return await(group.any()); }));
-    }
-    for (const auto& waiter : waiters) EXPECT_EQ(await(waiter), 7);
-  });
+  TaskGroup<int> group;
+  group.spawn(after(1ms, 7));
+  std::vector<Coroutine<int>> waiters;
+  for (int i = 0; i < 3; ++i) {
+    waiters.push_back(spawn([&] { return await(group.all()).at(0); }));
+    waiters.push_back(spawn([&] { return await(group.race()); }));
+    waiters.push_back(spawn([&] { return await(group.any()); }));
+  }
+  for (const auto& waiter : waiters) EXPECT_EQ(await(waiter), 7);
 }
 
 TEST_F(TaskGroupTest, GivesAllErrorsTogether) {
@@ -242,106 +220,96 @@ TEST_F(TaskGroupTest, GivesAllErrorsTogether) {
   EXPECT_TRUE(runtime.exit_errors().empty());
 }
 
-TEST_F(TaskGroupTest, CancelsNoTaskWhenAViewIsCancelled) {
+MAIN_TEST_F(TaskGroupTest, CancelsNoTaskWhenAViewIsCancelled) {
   FERMATA_CHECKS("TG-07");
-  fixture.run([] {
-    TaskGroup<int> group;
-    group.spawn(after(5ms, 1));
-    group.all().ignore().cancel();
-    group.race().ignore().cancel();
-    EXPECT_THROW(await(group.any(), {.timeout = 1ms}), Timeout);
-    EXPECT_EQ(values_of(await(group.all())), std::vector{1});
-  });
+  TaskGroup<int> group;
+  group.spawn(after(5ms, 1));
+  group.all().ignore().cancel();
+  group.race().ignore().cancel();
+  EXPECT_THROW(await(group.any(), {.timeout = 1ms}), Timeout);
+  EXPECT_EQ(values_of(await(group.all())), std::vector{1});
 }
 
-TEST_F(TaskGroupTest, TakesNothingWhenItIsClosed) {
+MAIN_TEST_F(TaskGroupTest, TakesNothingWhenItIsClosed) {
   FERMATA_CHECKS("TG-08", "TG-09");
-  fixture.run([] {
-    TaskGroup<int> group({.concurrency = 1, .queue_limit = 1});
-    group.spawn(failing_after(1ms, "not thrown"));
-    group.spawn(after(1ms, 2));
-    EXPECT_EQ(thrown_by([&] { group.await_completion(); }),
-              "fermata::UsageError: TaskGroup must be closed before calling awaitCompletion()");
-    const auto spawner = spawn([&] {
-      EXPECT_EQ(thrown_by([&] { group.spawn(after(1ms, 3)); }),
-                "fermata::UsageError: Cannot spawn tasks on a closed TaskGroup");
-    });
-    suspend();
-    group.close();
-    group.close();
+  TaskGroup<int> group({.concurrency = 1, .queue_limit = 1});
+  group.spawn(failing_after(1ms, "not thrown"));
+  group.spawn(after(1ms, 2));
+  EXPECT_EQ(thrown_by([&] { group.await_completion(); }),
+            "fermata::UsageError: TaskGroup must be closed before calling awaitCompletion()");
+  const auto spawner = spawn([&] {
     EXPECT_EQ(thrown_by([&] { group.spawn(after(1ms, 3)); }),
               "fermata::UsageError: Cannot spawn tasks on a closed TaskGroup");
-    await(spawner);
-    const Instant start = now();
-    EXPECT_THROW(group.await_completion({.timeout = 1us}), Timeout);
-    group.await_completion();
-    EXPECT_EQ(now() - start, 2ms);
-    EXPECT_EQ(thrown_by([&] { group.spawn(after(1ms, 3)); }),
-              "fermata::UsageError: Cannot spawn tasks on a completed TaskGroup");
-    EXPECT_EQ(group.count(), 2u);
-    wait(group.event());
-    group.suppress_errors();
   });
+  suspend();
+  group.close();
+  group.close();
+  EXPECT_EQ(thrown_by([&] { group.spawn(after(1ms, 3)); }),
+            "fermata::UsageError: Cannot spawn tasks on a closed TaskGroup");
+  await(spawner);
+  const Instant start = now();
+  EXPECT_THROW(group.await_completion({.timeout = 1us}), Timeout);
+  group.await_completion();
+  EXPECT_EQ(now() - start, 2ms);
+  EXPECT_EQ(thrown_by([&] { group.spawn(after(1ms, 3)); }),
+            "fermata::UsageError: Cannot spawn tasks on a completed TaskGroup");
+  EXPECT_EQ(group.count(), 2u);
+  wait(group.event());
+  group.suppress_errors();
 }
 
-TEST_F(TaskGroupTest, CancelsAlsoAfterItWasClosed) {
+MAIN_TEST_F(TaskGroupTest, CancelsAlsoAfterItWasClosed) {
   FERMATA_CHECKS("TG-03", "TG-09", "TG-10");
-  fixture.run([] {
-    TaskGroup<> group({.concurrency = 1, .queue_limit = 0});
-    int begun = 0;
-    for (int i = 0; i < 3; ++i) {
-      group.spawn([&] {
-        ++begun;
-        delay(1h);
-      });
-    }
-    const auto all = group.all();
-    suspend();
-    group.close();
-    group.cancel();
-    group.await_completion();
-    EXPECT_EQ(begun, 1);
-    try {
-      await(all);
-      ADD_FAILURE() << "everything was cancelled";
-    } catch (const CompositeError& error) {
-      ASSERT_EQ(error.errors().size(), 3u);
-      for (const auto& each : error.errors()) EXPECT_EQ(message_of(each), "TaskGroup cancelled");
-    }
-  });
+  TaskGroup<> group({.concurrency = 1, .queue_limit = 0});
+  int begun = 0;
+  for (int i = 0; i < 3; ++i) {
+    group.spawn([&] {
+      ++begun;
+      delay(1h);
+    });
+  }
+  const auto all = group.all();
+  suspend();
+  group.close();
+  group.cancel();
+  group.await_completion();
+  EXPECT_EQ(begun, 1);
+  try {
+    await(all);
+    ADD_FAILURE() << "everything was cancelled";
+  } catch (const CompositeError& error) {
+    ASSERT_EQ(error.errors().size(), 3u);
+    for (const auto& each : error.errors()) EXPECT_EQ(message_of(each), "TaskGroup cancelled");
+  }
 }
 
-TEST_F(TaskGroupTest, CancelsATaskBeforeItsStart) {
+MAIN_TEST_F(TaskGroupTest, CancelsATaskBeforeItsStart) {
   FERMATA_CHECKS("TG-03", "TG-10");
-  fixture.run([] {
-    TaskGroup<> group;
-    group.spawn([] { FAIL() << "it was cancelled before"; });
-    group.cancel();
-    group.await_completion();
-    EXPECT_EQ(group.errors().size(), 1u);
-  });
+  TaskGroup<> group;
+  group.spawn([] { FAIL() << "it was cancelled before"; });
+  group.cancel();
+  group.await_completion();
+  EXPECT_EQ(group.errors().size(), 1u);
 }
 
-TEST_F(TaskGroupTest, RunsItsFinallyHandlersOnceAtTheEnd) {
+MAIN_TEST_F(TaskGroupTest, RunsItsFinallyHandlersOnceAtTheEnd) {
   FERMATA_CHECKS("TG-11");
-  fixture.run([] {
-    int calls = 0;
-    TaskGroup<int> group;
-    group.finally([&] { ++calls; });
-    group.spawn([] { return 1; });
-    await(group.all());
-    delay(1ms);
-    EXPECT_EQ(calls, 0) << "everything has settled, but it is open";
-    group.spawn(after(1ms, 2));
-    group.close();
-    EXPECT_EQ(calls, 0);
-    group.await_completion();
-    suspend();
-    suspend();
-    EXPECT_EQ(calls, 1);
-    group.finally([&] { ++calls; });
-    EXPECT_EQ(calls, 2) << "at once";
-  });
+  int calls = 0;
+  TaskGroup<int> group;
+  group.finally([&] { ++calls; });
+  group.spawn([] { return 1; });
+  await(group.all());
+  delay(1ms);
+  EXPECT_EQ(calls, 0) << "everything has settled, but it is open";
+  group.spawn(after(1ms, 2));
+  group.close();
+  EXPECT_EQ(calls, 0);
+  group.await_completion();
+  suspend();
+  suspend();
+  EXPECT_EQ(calls, 1);
+  group.finally([&] { ++calls; });
+  EXPECT_EQ(calls, 2) << "at once";
 }
 
 TEST_F(TaskGroupTest, ReportsErrorsThatNobodyHasSeen) {
@@ -380,20 +348,18 @@ TEST_F(TaskGroupTest, ReportsErrorsAlsoWhenItsHomeIsGone) {
             "fermata::CompositeError: 1 error; unseen");
 }
 
-TEST_F(TaskGroupTest, FailsATaskWhoseScopeTakesNoMore) {
+MAIN_TEST_F(TaskGroupTest, FailsATaskWhoseScopeTakesNoMore) {
   FERMATA_CHECKS("TG-18");
-  fixture.run([] {
-    const Scope scope("workers");
-    TaskGroup<int> group({.concurrency = 1, .scope = &scope});
-    group.spawn(after(2ms, 1));
-    group.spawn(after(0ms, 2));
-    delay(1ms);
-    scope.dispose_safely();
-    delay(2ms);
-    EXPECT_EQ(values_of(group.results()), (std::vector{1})) << "it runs to its end";
-    const auto errors = group.errors();
-    EXPECT_EQ(keys_of(errors), (std::vector<std::uint64_t>{1}));
-  });
+  const Scope scope("workers");
+  TaskGroup<int> group({.concurrency = 1, .scope = &scope});
+  group.spawn(after(2ms, 1));
+  group.spawn(after(0ms, 2));
+  delay(1ms);
+  scope.dispose_safely();
+  delay(2ms);
+  EXPECT_EQ(values_of(group.results()), (std::vector{1})) << "it runs to its end";
+  const auto errors = group.errors();
+  EXPECT_EQ(keys_of(errors), (std::vector<std::uint64_t>{1}));
 }
 
 TEST_F(TaskGroupTest, ReportsNoErrorThatSomebodyHasHandled) {
@@ -438,80 +404,74 @@ TEST_F(TaskGroupTest, ReportsAnErrorThatComesAfterTheOthersWereSuppressed) {
             "");
 }
 
-TEST_F(TaskGroupTest, IteratesInTheOrderOfCompletion) {
+MAIN_TEST_F(TaskGroupTest, IteratesInTheOrderOfCompletion) {
   FERMATA_CHECKS("TG-17");
-  fixture.run([] {
-    TaskGroup<int> group;
-    const auto walk = [&] {
-      std::vector<int> seen;
-      auto cursor = group.cursor();
-      while (const auto entry = cursor.next()) seen.push_back(entry->error ? -1 : *entry->value);
-      return seen;
-    };
-    const auto one = spawn(walk);
-    const auto two = spawn(walk);
-    group.spawn(after(3ms, 3));
-    group.spawn(after(1ms, 1));
-    group.spawn(failing_after(2ms, "in between"));
-    delay(5ms);
-    EXPECT_FALSE(one->is_completed()) << "more may come";
-    group.close();
-    EXPECT_EQ(await(one), (std::vector{1, -1, 3}));
-    EXPECT_EQ(await(two), (std::vector{1, -1, 3}));
-    EXPECT_EQ(walk(), (std::vector{1, -1, 3})) << "late, the same";
-  });
+  TaskGroup<int> group;
+  const auto walk = [&] {
+    std::vector<int> seen;
+    auto cursor = group.cursor();
+    while (const auto entry = cursor.next()) seen.push_back(entry->error ? -1 : *entry->value);
+    return seen;
+  };
+  const auto one = spawn(walk);
+  const auto two = spawn(walk);
+  group.spawn(after(3ms, 3));
+  group.spawn(after(1ms, 1));
+  group.spawn(failing_after(2ms, "in between"));
+  delay(5ms);
+  EXPECT_FALSE(one->is_completed()) << "more may come";
+  group.close();
+  EXPECT_EQ(await(one), (std::vector{1, -1, 3}));
+  EXPECT_EQ(await(two), (std::vector{1, -1, 3}));
+  EXPECT_EQ(walk(), (std::vector{1, -1, 3})) << "late, the same";
 }
 
-TEST_F(TaskGroupTest, EndsWhatRunsInItsOwnScope) {
+MAIN_TEST_F(TaskGroupTest, EndsWhatRunsInItsOwnScope) {
   FERMATA_CHECKS("TG-18");
-  fixture.run([] {
-    std::string end;
-    bool grandchild_ended = false;
-    {
-      TaskGroup<> group({.concurrency = 1});
-      group.spawn([&] {
-        spawn([&] {
-          try {
-            delay(1h);
-          } catch (const Cancellation&) {
-            grandchild_ended = true;
-            throw;
-          }
-        });
-        end = thrown_by([] { delay(1h); });
+  std::string end;
+  bool grandchild_ended = false;
+  {
+    TaskGroup<> group({.concurrency = 1});
+    group.spawn([&] {
+      spawn([&] {
+        try {
+          delay(1h);
+        } catch (const Cancellation&) {
+          grandchild_ended = true;
+          throw;
+        }
       });
-      group.spawn([] { FAIL() << "it never starts"; });
-      delay(1ms);
-    }
+      end = thrown_by([] { delay(1h); });
+    });
+    group.spawn([] { FAIL() << "it never starts"; });
     delay(1ms);
-    EXPECT_EQ(end, "fermata::Cancellation: Scope is being disposed due to TaskGroup destruction");
-    EXPECT_TRUE(grandchild_ended);
-  });
+  }
+  delay(1ms);
+  EXPECT_EQ(end, "fermata::Cancellation: Scope is being disposed due to TaskGroup destruction");
+  EXPECT_TRUE(grandchild_ended);
 }
 
-TEST_F(TaskGroupTest, LeavesAnExternalScopeAlone) {
+MAIN_TEST_F(TaskGroupTest, LeavesAnExternalScopeAlone) {
   FERMATA_CHECKS("TG-18");
-  fixture.run([] {
-    const Scope scope("workers");
-    int done = 0;
-    {
-      TaskGroup<> group({.concurrency = 1, .scope = &scope});
-      for (int i = 0; i < 2; ++i) {
-        group.spawn([&] {
-          delay(1ms);
-          ++done;
-        });
-      }
-      suspend();
+  const Scope scope("workers");
+  int done = 0;
+  {
+    TaskGroup<> group({.concurrency = 1, .scope = &scope});
+    for (int i = 0; i < 2; ++i) {
+      group.spawn([&] {
+        delay(1ms);
+        ++done;
+      });
     }
-    EXPECT_FALSE(scope.is_cancelled());
-    scope.await_completion();
-    delay(5ms);
-    EXPECT_EQ(done, 2);
-    scope.cancel();
-    EXPECT_EQ(thrown_by([&] { const TaskGroup<> group({.scope = &scope}); }),
-              "fermata::UsageError: Cannot use a disposed Scope for TaskGroup");
-  });
+    suspend();
+  }
+  EXPECT_FALSE(scope.is_cancelled());
+  scope.await_completion();
+  delay(5ms);
+  EXPECT_EQ(done, 2);
+  scope.cancel();
+  EXPECT_EQ(thrown_by([&] { const TaskGroup<> group({.scope = &scope}); }),
+            "fermata::UsageError: Cannot use a disposed Scope for TaskGroup");
 }
 
 }  // namespace

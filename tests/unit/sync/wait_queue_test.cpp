@@ -11,7 +11,7 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/virtual_reactor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace fermata::test {
 namespace {
@@ -44,93 +44,80 @@ class Counter {
   Ref<PlainEvent> event_;
 };
 
-class WaitQueueTest : public ::testing::Test {
- protected:
-  TestRuntime fixture;
-};
+class WaitQueueTest : public RuntimeFixture {};
 
-TEST_F(WaitQueueTest, GrantsInTheOrderOfArrival) {
-  fixture.run([this] {
-    Counter counter(fixture.runtime);
-    const auto a = counter.spawn_waiter("a");
-    const auto b = counter.spawn_waiter("b");
-    suspend();
-    EXPECT_EQ(counter.line.waiting(), 2u);
-    EXPECT_TRUE(counter.line.grant());
-    EXPECT_EQ(counter.line.waiting(), 1u);
-    EXPECT_EQ(counter.line.granted(), 1u) << "it has not run yet";
-    EXPECT_TRUE(counter.line.grant());
-    EXPECT_FALSE(counter.line.grant()) << "nobody is left";
-    await(a);
-    await(b);
-    EXPECT_EQ(counter.served, (std::vector<std::string>{"a", "b"}));
-    EXPECT_TRUE(counter.line.empty());
-  });
+MAIN_TEST_F(WaitQueueTest, GrantsInTheOrderOfArrival) {
+  Counter counter(fixture.runtime);
+  const auto a = counter.spawn_waiter("a");
+  const auto b = counter.spawn_waiter("b");
+  suspend();
+  EXPECT_EQ(counter.line.waiting(), 2u);
+  EXPECT_TRUE(counter.line.grant());
+  EXPECT_EQ(counter.line.waiting(), 1u);
+  EXPECT_EQ(counter.line.granted(), 1u) << "it has not run yet";
+  EXPECT_TRUE(counter.line.grant());
+  EXPECT_FALSE(counter.line.grant()) << "nobody is left";
+  await(a);
+  await(b);
+  EXPECT_EQ(counter.served, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(counter.line.empty());
 }
 
-TEST_F(WaitQueueTest, HandsOnWhatACancelledWaiterWasGranted) {
-  fixture.run([this] {
-    Counter counter(fixture.runtime);
-    const auto a = counter.spawn_waiter("a");
-    const auto b = counter.spawn_waiter("b");
-    suspend();
-    counter.line.grant();
-    a.cancel();
-    await(b);
-    EXPECT_EQ(counter.served, (std::vector<std::string>{"b"}));
-    EXPECT_THROW(await(a), Cancellation);
-  });
+MAIN_TEST_F(WaitQueueTest, HandsOnWhatACancelledWaiterWasGranted) {
+  Counter counter(fixture.runtime);
+  const auto a = counter.spawn_waiter("a");
+  const auto b = counter.spawn_waiter("b");
+  suspend();
+  counter.line.grant();
+  a.cancel();
+  await(b);
+  EXPECT_EQ(counter.served, (std::vector<std::string>{"b"}));
+  EXPECT_THROW(await(a), Cancellation);
 }
 
-TEST_F(WaitQueueTest, PassesOverWhoIsOnItsWayBackAlready) {
-  fixture.run([this] {
-    Counter counter(fixture.runtime);
-    const auto a = counter.spawn_waiter("a");
-    const auto b = counter.spawn_waiter("b");
-    suspend();
-    a.cancel();
-    EXPECT_TRUE(counter.line.grant());
-    await(b);
-    EXPECT_THROW(await(a), Cancellation);
-    EXPECT_EQ(counter.served, (std::vector<std::string>{"b"}));
-  });
+MAIN_TEST_F(WaitQueueTest, PassesOverWhoIsOnItsWayBackAlready) {
+  Counter counter(fixture.runtime);
+  const auto a = counter.spawn_waiter("a");
+  const auto b = counter.spawn_waiter("b");
+  suspend();
+  a.cancel();
+  EXPECT_TRUE(counter.line.grant());
+  await(b);
+  EXPECT_THROW(await(a), Cancellation);
+  EXPECT_EQ(counter.served, (std::vector<std::string>{"b"}));
 }
 
-TEST_F(WaitQueueTest, AnEndedWaitLeavesTheLine) {
-  fixture.run([this] {
-    Counter counter(fixture.runtime);
-    EXPECT_THROW(counter.wait_turn({.timeout = 0ms}), Timeout);
-    EXPECT_THROW(counter.wait_turn({.timeout = 5ms}), Timeout);
-    const auto token = spawn([] {});
-    await(token);
-    EXPECT_THROW(counter.wait_turn({.token = &*token}), OperationCanceled);
-    EXPECT_TRUE(counter.line.empty());
-  });
+MAIN_TEST_F(WaitQueueTest, AnEndedWaitLeavesTheLine) {
+  Counter counter(fixture.runtime);
+  EXPECT_THROW(counter.wait_turn({.timeout = 0ms}), Timeout);
+  EXPECT_THROW(counter.wait_turn({.timeout = 5ms}), Timeout);
+  const auto token = spawn([] {});
+  await(token);
+  EXPECT_THROW(counter.wait_turn({.token = &*token}), OperationCanceled);
+  EXPECT_TRUE(counter.line.empty());
 }
 
-TEST_F(WaitQueueTest, WhoWaitsAgainKeepsItsPlace) {
-  fixture.run([this] {
-    Counter counter(fixture.runtime);
-    const auto picky = spawn("picky", [&] {
-      detail::Waiter me(counter.line);
-      const auto event = Ref<PlainEvent>::adopt(*new PlainEvent(fixture.runtime));
-      me.park(*event, {}, SourcePlace::current());
-      me.wait_again();
-      me.park(*event, {}, SourcePlace::current());
-      counter.served.emplace_back("picky");
-    });
-    const auto b = counter.spawn_waiter("b");
-    suspend();
-    counter.line.grant();
-    suspend();
-    EXPECT_EQ(counter.line.waiting(), 2u);
-    counter.line.grant();
-    await(picky);
-    EXPECT_EQ(counter.line.waiting(), 1u);
-    counter.line.grant();
-    await(b);
-    EXPECT_EQ(counter.served, (std::vector<std::string>{"picky", "b"}));
+MAIN_TEST_F(WaitQueueTest, WhoWaitsAgainKeepsItsPlace) {
+  Counter counter(fixture.runtime);
+  const auto picky = spawn("picky", [&] {
+    detail::Waiter me(counter.line);
+    const auto event = Ref<PlainEvent>::adopt(*new PlainEvent(fixture.runtime));
+    me.park(*event, {}, SourcePlace::current());
+    me.wait_again();
+    me.park(*event, {}, SourcePlace::current());
+    counter.served.emplace_back("picky");
   });
+  const auto b = counter.spawn_waiter("b");
+  suspend();
+  counter.line.grant();
+  suspend();
+  EXPECT_EQ(counter.line.waiting(), 2u);
+  counter.line.grant();
+  await(picky);
+  EXPECT_EQ(counter.line.waiting(), 1u);
+  counter.line.grant();
+  await(b);
+  EXPECT_EQ(counter.served, (std::vector<std::string>{"picky", "b"}));
 }
 
 TEST_F(WaitQueueTest, FailsEverybodyOrOnlyWhoHasNoPromise) {
