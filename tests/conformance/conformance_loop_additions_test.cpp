@@ -18,169 +18,139 @@ INSTANTIATE_TEST_SUITE_P(Arms, LoopAdditions, every_arm(), arm_name);
 class LoopOrderAdditions : public LoopCase {};
 INSTANTIATE_TEST_SUITE_P(Arms, LoopOrderAdditions, canonical_arms(), arm_name);
 
-TEST_P(LoopAdditions, OnlyMicrotasksRunAndTheLoopEnds) {
-  on_arm([](LoopArm& arm) {
-    int calls = 0;
-    arm.loop().queue([&] { arm.loop().queue([&] { ++calls; }); });
-    arm.drive();
-    EXPECT_EQ(calls, 1);
-  });
+LOOP_CASE(LoopAdditions, OnlyMicrotasksRunAndTheLoopEnds) {
+  int calls = 0;
+  loop.queue([&] { loop.queue([&] { ++calls; }); });
+  arm.drive();
+  EXPECT_EQ(calls, 1);
 }
 
-TEST_P(LoopAdditions, AMicrotaskMayKeepTheLoopAlive) {
-  on_arm([](LoopArm& arm) {
-    int calls = 0;
-    arm.loop().queue([&] { arm.loop().delay(2ms, [&] { ++calls; }); });
-    arm.drive();
-    EXPECT_EQ(calls, 1);
-  });
+LOOP_CASE(LoopAdditions, AMicrotaskMayKeepTheLoopAlive) {
+  int calls = 0;
+  loop.queue([&] { loop.delay(2ms, [&] { ++calls; }); });
+  arm.drive();
+  EXPECT_EQ(calls, 1);
 }
 
-TEST_P(LoopAdditions, ADeferMayEndTheLoopBeforeItWouldWait) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    loop.delay(1ms, [] {});
-    arm.drive();
-    loop.unreference(loop.on_readable(arm.never_readable(), [] {}));
-    const CallbackId only = loop.delay(1h, [] {});
-    loop.defer([&] { loop.cancel(only); });
-    const Instant began = now();
-    arm.drive();
-    EXPECT_LE(now() - began, arm.slack());
-  });
+LOOP_CASE(LoopAdditions, ADeferMayEndTheLoopBeforeItWouldWait) {
+  loop.delay(1ms, [] {});
+  arm.drive();
+  loop.unreference(loop.on_readable(arm.never_readable(), [] {}));
+  const CallbackId only = loop.delay(1h, [] {});
+  loop.defer([&] { loop.cancel(only); });
+  const Instant began = now();
+  arm.drive();
+  EXPECT_LE(now() - began, arm.slack());
 }
 
-TEST_P(LoopAdditions, WhatIsReadyWhenTheLoopIsStoppedStillRuns) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    std::string order;
-    for (const char name : {'a', 'b'}) {
-      const StreamPair pair = arm.stream_pair();
-      arm.write(pair.far, "x");
-      loop.on_readable(pair.near, [&, name] {
-        order += name;
-        loop.stop();
-      });
-    }
-    arm.drive();
-    EXPECT_EQ(in_open_order(order), "ab");
-  });
-}
-
-TEST_P(LoopAdditions, StopBeforeRunHasNoEffect) {
-  on_arm([](LoopArm& arm) {
-    int calls = 0;
-    arm.loop().stop();
-    arm.loop().delay(1ms, [&] { ++calls; });
-    arm.loop().stop();
-    arm.drive();
-    EXPECT_EQ(calls, 1);
-  });
-}
-
-TEST_P(LoopAdditions, ATimerMayDisableOneThatIsDueWithIt) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    int calls = 0;
-    CallbackId sibling = 0;
-    loop.delay(1ms, [&] { loop.disable(sibling); });
-    sibling = loop.delay(2ms, [&] { ++calls; });
-    arm.block_for(3ms);
-    arm.drive();
-    EXPECT_EQ(calls, 0);
-    EXPECT_TRUE(loop.has(sibling));
-  });
-}
-
-TEST_P(LoopAdditions, ARepeatThatCancelsItselfIsDone) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    int calls = 0;
-    loop.repeat(1ms, [&](CallbackId id) {
-      ++calls;
-      loop.cancel(id);
-      arm.block_for(3ms);
-    });
-    loop.delay(8ms, [] {});
-    arm.drive();
-    EXPECT_EQ(calls, 1);
-  });
-}
-
-TEST_P(LoopOrderAdditions, EqualDeadlinesFireInArmingOrder) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    std::vector<int> order;
-    // On a clock that goes on between two calls they are only nearly equal, and due together.
-    for (int number = 0; number < 100; ++number) {
-      loop.delay(1ms, [&order, number] { order.push_back(number); });
-    }
-    arm.block_for(3ms);
-    arm.drive();
-    EXPECT_EQ(order.size(), 100u);
-    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
-  });
-}
-
-TEST_P(LoopAdditions, ATimerIsNeverEarly) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    test::SplitMix random(18);
-    int fired = 0;
-    for (int number = 0; number < 1000; ++number) {
-      const Duration span(static_cast<std::int64_t>(random.below(20'000'001)));
-      const Instant created = now();
-      loop.delay(span, [&fired, &arm, span, created] {
-        ++fired;
-        EXPECT_GE(now() - created, span);
-        EXPECT_LE(now() - created, span + arm.slack());
-      });
-    }
-    arm.drive();
-    EXPECT_EQ(fired, 1000);
-  });
-}
-
-TEST_P(LoopAdditions, ARepeatThatWasHeldUpIsCalledOnceAndThenOnTime) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    std::vector<Instant> calls;
-    loop.repeat(4ms, [&](CallbackId id) {
-      calls.push_back(now());
-      if (calls.size() == 1) arm.block_for(20ms);
-      if (calls.size() == 4) loop.cancel(id);
-    });
-    arm.drive();
-    ASSERT_EQ(calls.size(), 4u);
-    EXPECT_GE(calls[1] - calls[0], 20ms);
-    EXPECT_LE(calls[1] - calls[0], 20ms + arm.slack());
-    for (const std::size_t index : {2u, 3u}) {
-      EXPECT_GE(calls[index] - calls[index - 1], 3ms);  // Counted from when the one before was due.
-      EXPECT_LE(calls[index] - calls[index - 1], 4ms + arm.slack());
-    }
-  });
-}
-
-TEST_P(LoopAdditions, AChainOfZeroDelaysLetsADescriptorIn) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
+LOOP_CASE(LoopAdditions, WhatIsReadyWhenTheLoopIsStoppedStillRuns) {
+  std::string order;
+  for (const char name : {'a', 'b'}) {
     const StreamPair pair = arm.stream_pair();
     arm.write(pair.far, "x");
-    int links = 0;
-    int handled_after = -1;
-    std::function<void()> next = [&] {
-      ++links;
-      if (handled_after < 0 && links < 1000) loop.delay(0ms, [&] { next(); });
-    };
-    loop.delay(0ms, [&] { next(); });
-    loop.on_readable(pair.near, [&](CallbackId id) {
-      handled_after = links;
-      loop.cancel(id);
+    loop.on_readable(pair.near, [&, name] {
+      order += name;
+      loop.stop();
     });
-    arm.drive();
-    EXPECT_GE(handled_after, 0);
-    EXPECT_LE(handled_after, 2);
+  }
+  arm.drive();
+  EXPECT_EQ(in_open_order(order), "ab");
+}
+
+LOOP_CASE(LoopAdditions, StopBeforeRunHasNoEffect) {
+  int calls = 0;
+  loop.stop();
+  loop.delay(1ms, [&] { ++calls; });
+  loop.stop();
+  arm.drive();
+  EXPECT_EQ(calls, 1);
+}
+
+LOOP_CASE(LoopAdditions, ATimerMayDisableOneThatIsDueWithIt) {
+  int calls = 0;
+  CallbackId sibling = 0;
+  loop.delay(1ms, [&] { loop.disable(sibling); });
+  sibling = loop.delay(2ms, [&] { ++calls; });
+  arm.block_for(3ms);
+  arm.drive();
+  EXPECT_EQ(calls, 0);
+  EXPECT_TRUE(loop.has(sibling));
+}
+
+LOOP_CASE(LoopAdditions, ARepeatThatCancelsItselfIsDone) {
+  int calls = 0;
+  loop.repeat(1ms, [&](CallbackId id) {
+    ++calls;
+    loop.cancel(id);
+    arm.block_for(3ms);
   });
+  loop.delay(8ms, [] {});
+  arm.drive();
+  EXPECT_EQ(calls, 1);
+}
+
+LOOP_CASE(LoopOrderAdditions, EqualDeadlinesFireInArmingOrder) {
+  std::vector<int> order;
+  // On a clock that goes on between two calls they are only nearly equal, and due together.
+  for (int number = 0; number < 100; ++number) {
+    loop.delay(1ms, [&order, number] { order.push_back(number); });
+  }
+  arm.block_for(3ms);
+  arm.drive();
+  EXPECT_EQ(order.size(), 100u);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+LOOP_CASE(LoopAdditions, ATimerIsNeverEarly) {
+  test::SplitMix random(18);
+  int fired = 0;
+  for (int number = 0; number < 1000; ++number) {
+    const Duration span(static_cast<std::int64_t>(random.below(20'000'001)));
+    const Instant created = now();
+    loop.delay(span, [&fired, &arm, span, created] {
+      ++fired;
+      EXPECT_GE(now() - created, span);
+      EXPECT_LE(now() - created, span + arm.slack());
+    });
+  }
+  arm.drive();
+  EXPECT_EQ(fired, 1000);
+}
+
+LOOP_CASE(LoopAdditions, ARepeatThatWasHeldUpIsCalledOnceAndThenOnTime) {
+  std::vector<Instant> calls;
+  loop.repeat(4ms, [&](CallbackId id) {
+    calls.push_back(now());
+    if (calls.size() == 1) arm.block_for(20ms);
+    if (calls.size() == 4) loop.cancel(id);
+  });
+  arm.drive();
+  ASSERT_EQ(calls.size(), 4u);
+  EXPECT_GE(calls[1] - calls[0], 20ms);
+  EXPECT_LE(calls[1] - calls[0], 20ms + arm.slack());
+  for (const std::size_t index : {2u, 3u}) {
+    EXPECT_GE(calls[index] - calls[index - 1], 3ms);  // Counted from when the one before was due.
+    EXPECT_LE(calls[index] - calls[index - 1], 4ms + arm.slack());
+  }
+}
+
+LOOP_CASE(LoopAdditions, AChainOfZeroDelaysLetsADescriptorIn) {
+  const StreamPair pair = arm.stream_pair();
+  arm.write(pair.far, "x");
+  int links = 0;
+  int handled_after = -1;
+  std::function<void()> next = [&] {
+    ++links;
+    if (handled_after < 0 && links < 1000) loop.delay(0ms, [&] { next(); });
+  };
+  loop.delay(0ms, [&] { next(); });
+  loop.on_readable(pair.near, [&](CallbackId id) {
+    handled_after = links;
+    loop.cancel(id);
+  });
+  arm.drive();
+  EXPECT_GE(handled_after, 0);
+  EXPECT_LE(handled_after, 2);
 }
 
 /// Arms and cancels timers at random, from outside and from their own callbacks, beside a model of
@@ -233,15 +203,13 @@ class TimerScript {
   int actions_left_ = 200;
 };
 
-TEST_P(LoopAdditions, TimersFireAsASortedModelSays) {
-  on_arm([](LoopArm& arm) {
-    for (std::uint64_t seed = 0; seed < 10; ++seed) {
-      TimerScript script(arm.loop(), seed);
-      for (int step = 0; step < 300; ++step) script.act();
-      arm.drive();
-      script.check_all_fired();
-    }
-  });
+LOOP_CASE(LoopAdditions, TimersFireAsASortedModelSays) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    TimerScript script(loop, seed);
+    for (int step = 0; step < 300; ++step) script.act();
+    arm.drive();
+    script.check_all_fired();
+  }
 }
 
 }  // namespace

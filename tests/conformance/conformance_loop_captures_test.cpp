@@ -51,61 +51,54 @@ class GoingOn {
   int ticks_ = 0;
 };
 
-TEST_P(LoopCaptures, CapturesThatWaitWhenTheyDieDoNotHoldUpTheLoop) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    GoingOn going_on(arm);
-    for (const CallbackKind kind : kEveryKind) {
-      add(arm, kind, [&loop, held = going_on.patient()](CallbackId id) { loop.cancel(id); });
-      add(arm, kind, [&loop, held = going_on.patient()](CallbackId id) {
-        loop.cancel(id);
-        throw Planned("planned");
-      });
-    }
-    provoke(arm, CallbackKind::Signal);
-    const CallbackId noticed =
-        loop.on_notice([&loop, held = going_on.patient()](CallbackId id) { loop.cancel(id); });
-    loop.notice(noticed);
-    loop.queue([held = going_on.patient()] {});
-    loop.post([held = going_on.patient()] {});
-    const CallbackId never = loop.delay(1h, [held = going_on.patient()] {});
-    loop.delay(2ms, [&loop, never] { loop.cancel(never); });
-    int errors = 0;
-    loop.set_error_handler([&errors](std::exception_ptr) { ++errors; });
-    going_on.drive();
-    EXPECT_EQ(errors, static_cast<int>(kEveryKind.size()));
-    loop.set_error_handler(nullptr);
-  });
+LOOP_CASE(LoopCaptures, CapturesThatWaitWhenTheyDieDoNotHoldUpTheLoop) {
+  GoingOn going_on(arm);
+  for (const CallbackKind kind : kEveryKind) {
+    add(arm, kind, [&loop, held = going_on.patient()](CallbackId id) { loop.cancel(id); });
+    add(arm, kind, [&loop, held = going_on.patient()](CallbackId id) {
+      loop.cancel(id);
+      throw Planned("planned");
+    });
+  }
+  provoke(arm, CallbackKind::Signal);
+  const CallbackId noticed =
+      loop.on_notice([&loop, held = going_on.patient()](CallbackId id) { loop.cancel(id); });
+  loop.notice(noticed);
+  loop.queue([held = going_on.patient()] {});
+  loop.post([held = going_on.patient()] {});
+  const CallbackId never = loop.delay(1h, [held = going_on.patient()] {});
+  loop.delay(2ms, [&loop, never] { loop.cancel(never); });
+  int errors = 0;
+  loop.set_error_handler([&errors](std::exception_ptr) { ++errors; });
+  going_on.drive();
+  EXPECT_EQ(errors, static_cast<int>(kEveryKind.size()));
+  loop.set_error_handler(nullptr);
 }
 
-TEST_P(LoopCaptures, CapturesOfWhatCouldNotBeCalledDoNotHoldUpTheLoop) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    GoingOn going_on(arm);
-    // Closed before it is activated, while it is watched, and when it is ready.
-    const int early = arm.stream_pair().near;
-    loop.on_readable(early, [held = going_on.patient()] {});
-    arm.close(early);
-    const int late = arm.stream_pair().near;
-    loop.on_readable(late, [held = going_on.patient()] {});
-    loop.delay(1ms, [&arm, late] { arm.close(late); });
-    int errors = 0;
-    loop.set_error_handler([&](std::exception_ptr) {
-      // The last copy of this handler dies when it returns.
-      if (++errors == 2) loop.set_error_handler(nullptr);
-    });
-    going_on.drive();
-    EXPECT_EQ(errors, 2);
-    loop.set_error_handler(nullptr);
-
-    loop.set_error_handler([&loop, held = going_on.patient()](std::exception_ptr) {
-      loop.set_error_handler(nullptr);
-    });
-    loop.defer([] { throw Planned("planned"); });
-    loop::FiberLocal<std::shared_ptr<void>> local;
-    loop.defer([&] { local.set(going_on.patient()); });
-    going_on.drive();
+LOOP_CASE(LoopCaptures, CapturesOfWhatCouldNotBeCalledDoNotHoldUpTheLoop) {
+  GoingOn going_on(arm);
+  // Closed before it is activated, while it is watched, and when it is ready.
+  const int early = arm.stream_pair().near;
+  loop.on_readable(early, [held = going_on.patient()] {});
+  arm.close(early);
+  const int late = arm.stream_pair().near;
+  loop.on_readable(late, [held = going_on.patient()] {});
+  loop.delay(1ms, [&arm, late] { arm.close(late); });
+  int errors = 0;
+  loop.set_error_handler([&](std::exception_ptr) {
+    // The last copy of this handler dies when it returns.
+    if (++errors == 2) loop.set_error_handler(nullptr);
   });
+  going_on.drive();
+  EXPECT_EQ(errors, 2);
+  loop.set_error_handler(nullptr);
+
+  loop.set_error_handler(
+      [&loop, held = going_on.patient()](std::exception_ptr) { loop.set_error_handler(nullptr); });
+  loop.defer([] { throw Planned("planned"); });
+  loop::FiberLocal<std::shared_ptr<void>> local;
+  loop.defer([&] { local.set(going_on.patient()); });
+  going_on.drive();
 }
 
 /// Registers one of everything when it dies.
@@ -139,28 +132,26 @@ class Registering {
   std::shared_ptr<int> held_;
 };
 
-TEST_P(LoopCaptures, WhatDestructorsRegisterWhileTheLoopEndsIsReleased) {
-  on_arm([](LoopArm& arm) {
-    const auto held = std::make_shared<int>(0);
-    const int stream = arm.stream_pair().near;
-    const std::array<std::function<void(Loop&, loop::Task)>, 3> holders = {
-        [](Loop& ending, loop::Task task) { ending.defer([task = std::move(task)] {}); },
-        [](Loop& ending, loop::Task task) { ending.queue(std::move(task)); },
-        [](Loop& ending, loop::Task task) { ending.post(std::move(task)); }};
-    for (const auto& hold : holders) {
-      SCOPED_TRACE(&hold - holders.data());
-      auto ending = std::make_unique<Loop>();
-      auto registering = std::make_shared<Registering>(*ending, stream, held);
-      hold(*ending, [registering] {});
-      registering.reset();
-      ending.reset();
-      EXPECT_EQ(held.use_count(), 1);
-      ASSERT_NE(Registering::kept_, nullptr);
-      EXPECT_EQ(Registering::kept_->state(), loop::TcpState::Closed);
-      Registering::kept_->abandon();
-      Registering::kept_.reset();
-    }
-  });
+LOOP_CASE(LoopCaptures, WhatDestructorsRegisterWhileTheLoopEndsIsReleased) {
+  const auto held = std::make_shared<int>(0);
+  const int stream = arm.stream_pair().near;
+  const std::array<std::function<void(Loop&, loop::Task)>, 3> holders = {
+      [](Loop& ending, loop::Task task) { ending.defer([task = std::move(task)] {}); },
+      [](Loop& ending, loop::Task task) { ending.queue(std::move(task)); },
+      [](Loop& ending, loop::Task task) { ending.post(std::move(task)); }};
+  for (const auto& hold : holders) {
+    SCOPED_TRACE(&hold - holders.data());
+    auto ending = std::make_unique<Loop>();
+    auto registering = std::make_shared<Registering>(*ending, stream, held);
+    hold(*ending, [registering] {});
+    registering.reset();
+    ending.reset();
+    EXPECT_EQ(held.use_count(), 1);
+    ASSERT_NE(Registering::kept_, nullptr);
+    EXPECT_EQ(Registering::kept_->state(), loop::TcpState::Closed);
+    Registering::kept_->abandon();
+    Registering::kept_.reset();
+  }
 }
 
 }  // namespace

@@ -19,51 +19,39 @@ void ends_without(LoopArm& arm, CallbackId id, const int& calls) {
   EXPECT_EQ(calls, 0);
 }
 
-TEST_P(LoopLife, WhatIsReferencedAgainIsWaitedFor) {
-  on_arm([](LoopArm& arm) {
-    int calls = 0;
-    const CallbackId id = arm.loop().defer([&] { ++calls; });
-    arm.loop().unreference(id);
-    arm.loop().unreference(id);
-    arm.loop().reference(id);
-    arm.drive();
-    EXPECT_EQ(calls, 1);
-  });
+LOOP_CASE(LoopLife, WhatIsReferencedAgainIsWaitedFor) {
+  int calls = 0;
+  const CallbackId id = loop.defer([&] { ++calls; });
+  loop.unreference(id);
+  loop.unreference(id);
+  loop.reference(id);
+  arm.drive();
+  EXPECT_EQ(calls, 1);
 }
 
-TEST_P(LoopLife, AnUnreferencedDeferDoesNotKeepTheLoopAlive) {
-  on_arm([](LoopArm& arm) {
-    int calls = 0;
-    ends_without(arm, arm.loop().defer([&] { ++calls; }), calls);
-  });
+LOOP_CASE(LoopLife, AnUnreferencedDeferDoesNotKeepTheLoopAlive) {
+  int calls = 0;
+  ends_without(arm, loop.defer([&] { ++calls; }), calls);
 }
 
-TEST_P(LoopLife, AnUnreferencedDelayDoesNotKeepTheLoopAlive) {
-  on_arm([](LoopArm& arm) {
-    int calls = 0;
-    ends_without(arm, arm.loop().delay(2s, [&] { ++calls; }), calls);
-  });
+LOOP_CASE(LoopLife, AnUnreferencedDelayDoesNotKeepTheLoopAlive) {
+  int calls = 0;
+  ends_without(arm, loop.delay(2s, [&] { ++calls; }), calls);
 }
 
-TEST_P(LoopLife, AnUnreferencedRepeatDoesNotKeepTheLoopAlive) {
-  on_arm([](LoopArm& arm) {
-    int calls = 0;
-    ends_without(arm, arm.loop().repeat(2s, [&] { ++calls; }), calls);
-  });
+LOOP_CASE(LoopLife, AnUnreferencedRepeatDoesNotKeepTheLoopAlive) {
+  int calls = 0;
+  ends_without(arm, loop.repeat(2s, [&] { ++calls; }), calls);
 }
 
-TEST_P(LoopLife, AnUnreferencedReaderDoesNotKeepTheLoopAlive) {
-  on_arm([](LoopArm& arm) {
-    int calls = 0;
-    ends_without(arm, arm.loop().on_readable(arm.never_readable(), [&] { ++calls; }), calls);
-  });
+LOOP_CASE(LoopLife, AnUnreferencedReaderDoesNotKeepTheLoopAlive) {
+  int calls = 0;
+  ends_without(arm, loop.on_readable(arm.never_readable(), [&] { ++calls; }), calls);
 }
 
-TEST_P(LoopLife, AnUnreferencedWriterDoesNotKeepTheLoopAlive) {
-  on_arm([](LoopArm& arm) {
-    int calls = 0;
-    ends_without(arm, arm.loop().on_writable(arm.always_writable(), [&] { ++calls; }), calls);
-  });
+LOOP_CASE(LoopLife, AnUnreferencedWriterDoesNotKeepTheLoopAlive) {
+  int calls = 0;
+  ends_without(arm, loop.on_writable(arm.always_writable(), [&] { ++calls; }), calls);
 }
 
 /// A repeat that cancels itself after three calls, a writable one after four.
@@ -86,31 +74,25 @@ struct ThreeAndFour {
   }
 };
 
-TEST_P(LoopLife, RunGoesOnWhileCallbacksAreLeft) {
-  on_arm([](LoopArm& arm) {
-    ThreeAndFour script;
-    script.start(arm);
-    arm.drive();
-    script.check();
-  });
+LOOP_CASE(LoopLife, RunGoesOnWhileCallbacksAreLeft) {
+  ThreeAndFour script;
+  script.start(arm);
+  arm.drive();
+  script.check();
 }
 
-TEST_P(LoopLife, RunGoesOnForWhatADeferRegisters) {
-  on_arm([](LoopArm& arm) {
-    ThreeAndFour script;
-    arm.loop().defer([&] { script.start(arm); });
-    arm.drive();
-    script.check();
-  });
+LOOP_CASE(LoopLife, RunGoesOnForWhatADeferRegisters) {
+  ThreeAndFour script;
+  loop.defer([&] { script.start(arm); });
+  arm.drive();
+  script.check();
 }
 
-TEST_P(LoopLife, RunCallsWhatWasDeferred) {
-  on_arm([](LoopArm& arm) {
-    int calls = 0;
-    arm.loop().defer([&] { ++calls; });
-    arm.drive();
-    EXPECT_EQ(calls, 1);
-  });
+LOOP_CASE(LoopLife, RunCallsWhatWasDeferred) {
+  int calls = 0;
+  loop.defer([&] { ++calls; });
+  arm.drive();
+  EXPECT_EQ(calls, 1);
 }
 
 }  // namespace

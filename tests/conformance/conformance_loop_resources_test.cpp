@@ -54,39 +54,34 @@ void create_and_run(LoopArm& arm, const StreamPair& pair, CallbackKind kind, int
 }
 
 // The second round must not need more than the first one has left behind.
-TEST_P(LoopMemory, CallbacksThatComeAndGoLeaveNoMemoryBehind) {
-  on_arm([](LoopArm& arm) {
-    const StreamPair pair = arm.stream_pair();
-    arm.write(pair.far, "x");
-    for (const CallbackKind kind : kEveryKind) {
-      SCOPED_TRACE(to_string(kind));
-      const auto use_all = [&] {
-        for (int round = 0; round < kRounds; ++round) create_and_cancel(arm, pair, kind, false);
-        for (int round = 0; round < kRounds; ++round) create_and_cancel(arm, pair, kind, true);
-        arm.drive();
-        create_and_run(arm, pair, kind, kRounds, false);
-        create_and_run(arm, pair, kind,
-                       arm.is_exact() || kind == CallbackKind::Defer ? kRounds : kRounds / 10,
-                       true);
-      };
-      use_all();
-      const std::size_t before = allocated();
-      use_all();
-      EXPECT_LE(allocated(), before + 4096);
-      EXPECT_TRUE(arm.loop().identifiers().empty());
-    }
-  });
+LOOP_CASE(LoopMemory, CallbacksThatComeAndGoLeaveNoMemoryBehind) {
+  const StreamPair pair = arm.stream_pair();
+  arm.write(pair.far, "x");
+  for (const CallbackKind kind : kEveryKind) {
+    SCOPED_TRACE(to_string(kind));
+    const auto use_all = [&] {
+      for (int round = 0; round < kRounds; ++round) create_and_cancel(arm, pair, kind, false);
+      for (int round = 0; round < kRounds; ++round) create_and_cancel(arm, pair, kind, true);
+      arm.drive();
+      create_and_run(arm, pair, kind, kRounds, false);
+      create_and_run(arm, pair, kind,
+                     arm.is_exact() || kind == CallbackKind::Defer ? kRounds : kRounds / 10, true);
+    };
+    use_all();
+    const std::size_t before = allocated();
+    use_all();
+    EXPECT_LE(allocated(), before + 4096);
+    EXPECT_TRUE(loop.identifiers().empty());
+  }
 }
 
-TEST_P(LoopResources, TheDriverGivesItsNativeHandleIfItHasOne) {
-  on_arm([](LoopArm& arm) {
-    Reactor& reactor = arm.loop().runtime().reactor();
-    bool has_handle = false;
-    for (const loop::Driver& driver : loop::drivers()) {
-      has_handle = has_handle || driver.native_handle(reactor) != nullptr;
-    }
-    EXPECT_EQ(has_handle, GetParam().has_native_handle);
-  });
+LOOP_CASE(LoopResources, TheDriverGivesItsNativeHandleIfItHasOne) {
+  Reactor& reactor = loop.runtime().reactor();
+  bool has_handle = false;
+  for (const loop::Driver& driver : loop::drivers()) {
+    has_handle = has_handle || driver.native_handle(reactor) != nullptr;
+  }
+  EXPECT_EQ(has_handle, GetParam().has_native_handle);
 }
 
 TEST_P(LoopResources, ADriverSaysWhatItCanDo) {

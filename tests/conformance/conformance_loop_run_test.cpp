@@ -17,70 +17,57 @@ void suspend_and_resume(LoopArm& arm) {
   EXPECT_EQ(main.suspend_for<int>(), 42);
 }
 
-TEST_P(LoopRun, RunGoesOnUntilItIsStopped) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    int calls = 0;
-    loop.repeat(1ms, [&](CallbackId id) {
-      if (++calls == 10) loop.cancel(id);
-    });
-    arm.drive();
-    EXPECT_EQ(calls, 10);
+LOOP_CASE(LoopRun, RunGoesOnUntilItIsStopped) {
+  int calls = 0;
+  loop.repeat(1ms, [&](CallbackId id) {
+    if (++calls == 10) loop.cancel(id);
   });
+  arm.drive();
+  EXPECT_EQ(calls, 10);
 }
 
-TEST_P(LoopRun, StopKeepsALaterTimerFromFiring) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    int calls = 0;
-    loop.defer([&] {
-      loop.delay(1s, [&] { ++calls; });
-      loop.stop();
-    });
-    const Instant began = now();
-    arm.drive();
-    EXPECT_LE(now() - began, arm.slack());
-    EXPECT_EQ(calls, 0);
+LOOP_CASE(LoopRun, StopKeepsALaterTimerFromFiring) {
+  int calls = 0;
+  loop.defer([&] {
+    loop.delay(1s, [&] { ++calls; });
+    loop.stop();
   });
+  const Instant began = now();
+  arm.drive();
+  EXPECT_LE(now() - began, arm.slack());
+  EXPECT_EQ(calls, 0);
 }
 
-TEST_P(LoopRun, RunInsideACallbackIsRefused) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    bool refused = false;
-    loop.queue([&] {
-      if (arm.is_hosted()) {
-        EXPECT_THROW(loop.run(), loop::LoopIsHosted);
-      } else {
-        EXPECT_THROW(loop.run(), loop::AlreadyRunning);
-      }
-      refused = true;
-    });
-    arm.drive();
-    EXPECT_TRUE(refused);
+LOOP_CASE(LoopRun, RunInsideACallbackIsRefused) {
+  bool refused = false;
+  loop.queue([&] {
+    if (arm.is_hosted()) {
+      EXPECT_THROW(loop.run(), loop::LoopIsHosted);
+    } else {
+      EXPECT_THROW(loop.run(), loop::AlreadyRunning);
+    }
+    refused = true;
   });
+  arm.drive();
+  EXPECT_TRUE(refused);
 }
 
-TEST_P(LoopRun, RunWorksAfterASuspension) {
-  on_arm([](LoopArm& arm) {
-    if (arm.refuses_to_suspend_main()) return;
-    suspend_and_resume(arm);
-    int calls = 0;
-    arm.loop().defer([&] { ++calls; });
-    arm.drive();
-    EXPECT_EQ(calls, 1);
-  });
+LOOP_CASE(LoopRun, RunWorksAfterASuspension) {
+  if (arm.refuses_to_suspend_main()) return;
+  suspend_and_resume(arm);
+  int calls = 0;
+  loop.defer([&] { ++calls; });
+  arm.drive();
+  EXPECT_EQ(calls, 1);
 }
 
-TEST_P(LoopRun, ASuspensionWorksAfterARun) {
-  on_arm([](LoopArm& arm) {
-    int calls = 0;
-    arm.loop().defer([&] { ++calls; });
-    arm.drive();
-    EXPECT_EQ(calls, 1);
-    if (arm.refuses_to_suspend_main()) return;
-    suspend_and_resume(arm);
-  });
+LOOP_CASE(LoopRun, ASuspensionWorksAfterARun) {
+  int calls = 0;
+  loop.defer([&] { ++calls; });
+  arm.drive();
+  EXPECT_EQ(calls, 1);
+  if (arm.refuses_to_suspend_main()) return;
+  suspend_and_resume(arm);
 }
 
 }  // namespace

@@ -25,39 +25,30 @@ INSTANTIATE_TEST_SUITE_P(Arms, LoopStreams, every_arm(), arm_name);
 class LoopRealStreams : public LoopCase {};
 INSTANTIATE_TEST_SUITE_P(Arms, LoopRealStreams, real_arms(), arm_name);
 
-TEST_P(LoopStreams, AWritableDescriptorIsTold) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    int calls = 0;
-    loop.on_writable(arm.always_writable(), [&] { ++calls; });
-    loop.delay(5ms, [&] { loop.stop(); });
-    arm.drive();
-    EXPECT_GE(calls, 1);
-  });
+LOOP_CASE(LoopStreams, AWritableDescriptorIsTold) {
+  int calls = 0;
+  loop.on_writable(arm.always_writable(), [&] { ++calls; });
+  loop.delay(5ms, [&] { loop.stop(); });
+  arm.drive();
+  EXPECT_GE(calls, 1);
 }
 
-TEST_P(LoopStreams, ADisabledWriterIsNotCalled) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    int calls = 0;
-    loop.disable(loop.on_writable(arm.always_writable(), [&] { ++calls; }));
-    loop.delay(5ms, [&] { loop.stop(); });
-    arm.drive();
-    EXPECT_EQ(calls, 0);
-  });
+LOOP_CASE(LoopStreams, ADisabledWriterIsNotCalled) {
+  int calls = 0;
+  loop.disable(loop.on_writable(arm.always_writable(), [&] { ++calls; }));
+  loop.delay(5ms, [&] { loop.stop(); });
+  arm.drive();
+  EXPECT_EQ(calls, 0);
 }
 
-TEST_P(LoopStreams, AWriterIsCalledOnceItIsEnabled) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    int calls = 0;
-    const CallbackId id = loop.on_writable(arm.always_writable(), [&] { ++calls; });
-    loop.disable(id);
-    loop.defer([&] { loop.enable(id); });
-    loop.delay(5ms, [&] { loop.stop(); });
-    arm.drive();
-    EXPECT_GE(calls, 1);
-  });
+LOOP_CASE(LoopStreams, AWriterIsCalledOnceItIsEnabled) {
+  int calls = 0;
+  const CallbackId id = loop.on_writable(arm.always_writable(), [&] { ++calls; });
+  loop.disable(id);
+  loop.defer([&] { loop.enable(id); });
+  loop.delay(5ms, [&] { loop.stop(); });
+  arm.drive();
+  EXPECT_GE(calls, 1);
 }
 
 /// Main waits for a callback that runs once.
@@ -83,28 +74,21 @@ void resumed_once(LoopArm& arm, bool readable) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_P(LoopStreams, AReaderMayResumeMain) {
-  on_arm([](LoopArm& arm) { resumed_once(arm, true); });
-}
+LOOP_CASE(LoopStreams, AReaderMayResumeMain) { resumed_once(arm, true); }
 
-TEST_P(LoopStreams, AWriterMayResumeMain) {
-  on_arm([](LoopArm& arm) { resumed_once(arm, false); });
-}
+LOOP_CASE(LoopStreams, AWriterMayResumeMain) { resumed_once(arm, false); }
 
-TEST_P(LoopStreams, AFailedConnectIsWritable) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    const int socket = arm.keep(descriptor_calls().open_refused());
-    int calls = 0;
-    loop.on_writable(socket, [&](CallbackId id) {
-      ++calls;
-      loop.cancel(id);
-    });
-    loop.unreference(loop.delay(10s, [&] { loop.stop(); }));
-    arm.drive();
-    EXPECT_EQ(calls, 1);
-    EXPECT_EQ(descriptor_calls().take_error(socket), ECONNREFUSED);
+LOOP_CASE(LoopStreams, AFailedConnectIsWritable) {
+  const int socket = arm.keep(descriptor_calls().open_refused());
+  int calls = 0;
+  loop.on_writable(socket, [&](CallbackId id) {
+    ++calls;
+    loop.cancel(id);
   });
+  loop.unreference(loop.delay(10s, [&] { loop.stop(); }));
+  arm.drive();
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(descriptor_calls().take_error(socket), ECONNREFUSED);
 }
 
 /// Descriptors that lead nowhere, up to a number beyond what select(2) can watch.
@@ -135,77 +119,68 @@ class ManyDescriptors {
   std::vector<int> open_;
 };
 
-TEST_P(LoopRealStreams, MoreDescriptorsThanSelectTakesAreRefusedOrServed) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    const ManyDescriptors many;
-    ASSERT_EQ(many.all().size(), 2002u);
-    std::size_t calls = 0;
-    const auto watch_all = [&] {
-      for (const int descriptor : many.all()) {
-        loop.on_writable(descriptor, [&](CallbackId id) {
-          ++calls;
-          loop.cancel(id);
-        });
-      }
-    };
-    if (GetParam().is_select) {
-      const std::string text = text_of<PollError>(watch_all);
-      EXPECT_NE(text.find(std::to_string(FD_SETSIZE)), std::string::npos) << text;
-      arm.drive();
-      EXPECT_GT(calls, 0u);  // Those that it can watch.
-    } else {
-      watch_all();
-      arm.drive();
-      EXPECT_EQ(calls, many.all().size());
-    }
-  });
-}
-
-TEST_P(LoopStreams, AHandlerMayCancelItselfAndUseItsCaptures) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    for (const CallbackKind kind : kEveryKind) {
-      SCOPED_TRACE(to_string(kind));
-      std::string seen;
-      auto held = std::make_shared<std::string>("still here, and too long to be kept in place");
-      const std::weak_ptr<std::string> watched = held;
-      add(arm, kind, [&loop, &seen, held = std::move(held)](CallbackId id) {
-        loop.cancel(id);
-        seen = *held;
-      });
-      provoke(arm, kind);
-      arm.drive();
-      EXPECT_EQ(seen, "still here, and too long to be kept in place");
-      EXPECT_TRUE(watched.expired());
-    }
-  });
-}
-
-TEST_P(LoopStreams, AnOldHandlerNeverSeesTheNextDescriptorOfItsNumber) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    const StreamPair old = arm.stream_pair();
-    arm.write(old.far, "old");
-    int old_calls = 0;
-    std::string read;
-    loop.on_readable(old.near, [&](CallbackId self) {
-      ++old_calls;
-      loop.cancel(self);
-      arm.close(old.near);
-      const StreamPair fresh = arm.stream_pair();
-      EXPECT_EQ(std::min(fresh.near, fresh.far), old.near);
-      const StreamPair used = fresh.near == old.near ? fresh : StreamPair{fresh.far, fresh.near};
-      loop.on_readable(used.near, [&, used](CallbackId id) {
-        read = arm.read(used.near, 16);
+LOOP_CASE(LoopRealStreams, MoreDescriptorsThanSelectTakesAreRefusedOrServed) {
+  const ManyDescriptors many;
+  ASSERT_EQ(many.all().size(), 2002u);
+  std::size_t calls = 0;
+  const auto watch_all = [&] {
+    for (const int descriptor : many.all()) {
+      loop.on_writable(descriptor, [&](CallbackId id) {
+        ++calls;
         loop.cancel(id);
       });
-      loop.delay(2ms, [&arm, used] { arm.write(used.far, "new"); });
-    });
+    }
+  };
+  if (GetParam().is_select) {
+    const std::string text = text_of<PollError>(watch_all);
+    EXPECT_NE(text.find(std::to_string(FD_SETSIZE)), std::string::npos) << text;
     arm.drive();
-    EXPECT_EQ(old_calls, 1);
-    EXPECT_EQ(read, "new");
+    EXPECT_GT(calls, 0u);  // Those that it can watch.
+  } else {
+    watch_all();
+    arm.drive();
+    EXPECT_EQ(calls, many.all().size());
+  }
+}
+
+LOOP_CASE(LoopStreams, AHandlerMayCancelItselfAndUseItsCaptures) {
+  for (const CallbackKind kind : kEveryKind) {
+    SCOPED_TRACE(to_string(kind));
+    std::string seen;
+    auto held = std::make_shared<std::string>("still here, and too long to be kept in place");
+    const std::weak_ptr<std::string> watched = held;
+    add(arm, kind, [&loop, &seen, held = std::move(held)](CallbackId id) {
+      loop.cancel(id);
+      seen = *held;
+    });
+    provoke(arm, kind);
+    arm.drive();
+    EXPECT_EQ(seen, "still here, and too long to be kept in place");
+    EXPECT_TRUE(watched.expired());
+  }
+}
+
+LOOP_CASE(LoopStreams, AnOldHandlerNeverSeesTheNextDescriptorOfItsNumber) {
+  const StreamPair old = arm.stream_pair();
+  arm.write(old.far, "old");
+  int old_calls = 0;
+  std::string read;
+  loop.on_readable(old.near, [&](CallbackId self) {
+    ++old_calls;
+    loop.cancel(self);
+    arm.close(old.near);
+    const StreamPair fresh = arm.stream_pair();
+    EXPECT_EQ(std::min(fresh.near, fresh.far), old.near);
+    const StreamPair used = fresh.near == old.near ? fresh : StreamPair{fresh.far, fresh.near};
+    loop.on_readable(used.near, [&, used](CallbackId id) {
+      read = arm.read(used.near, 16);
+      loop.cancel(id);
+    });
+    loop.delay(2ms, [&arm, used] { arm.write(used.far, "new"); });
   });
+  arm.drive();
+  EXPECT_EQ(old_calls, 1);
+  EXPECT_EQ(read, "new");
 }
 
 /// Callbacks that are not cancelled before their descriptors are closed.
@@ -247,101 +222,88 @@ class ClosedTooEarly {
 
 void must_not_be_called(CallbackId) { ADD_FAILURE() << "its descriptor was closed"; }
 
-TEST_P(LoopStreams, WhatWasNotCancelledIsNotCalledForTheNextDescriptorOfItsNumber) {
-  on_arm([](LoopArm& arm) {
+LOOP_CASE(LoopStreams, WhatWasNotCancelledIsNotCalledForTheNextDescriptorOfItsNumber) {
+  ClosedTooEarly closed(arm);
+  const StreamPair old = arm.stream_pair();
+  loop.on_readable(old.near, must_not_be_called);
+  loop.delay(1ms, [&] { closed.replace(old.near); });
+  arm.drive();
+  closed.check();
+  EXPECT_EQ(arm.read(old.near, 16), "new");
+}
+
+LOOP_CASE(LoopStreams, WhatIsReadyIsNotCalledWhenItsDescriptorIsClosedInThatTick) {
+  for (const bool reused : {false, true}) {
+    SCOPED_TRACE(reused);
     ClosedTooEarly closed(arm);
-    const StreamPair old = arm.stream_pair();
-    arm.loop().on_readable(old.near, must_not_be_called);
-    arm.loop().delay(1ms, [&] { closed.replace(old.near); });
-    arm.drive();
-    closed.check();
-    EXPECT_EQ(arm.read(old.near, 16), "new");
-  });
-}
-
-TEST_P(LoopStreams, WhatIsReadyIsNotCalledWhenItsDescriptorIsClosedInThatTick) {
-  on_arm([](LoopArm& arm) {
-    for (const bool reused : {false, true}) {
-      SCOPED_TRACE(reused);
-      ClosedTooEarly closed(arm);
-      const std::array pairs = {arm.stream_pair(), arm.stream_pair()};
-      int calls = 0;
-      for (const std::size_t index : {0u, 1u}) {
-        arm.write(pairs[index].far, "old");
-        arm.loop().on_readable(pairs[index].near, [&, index](CallbackId self) {
-          ++calls;
-          arm.loop().cancel(self);
-          const int other = pairs[1 - index].near;
-          reused ? closed.replace(other) : closed.close(other);
-        });
-      }
-      arm.drive();
-      EXPECT_EQ(calls, 1);
-      closed.check();
-    }
-  });
-}
-
-TEST_P(LoopStreams, WhatANumberMeansNowIsWatchedBesideWhatItMeantBefore) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    for (const CallbackKind kind : {CallbackKind::Readable, CallbackKind::Writable}) {
-      SCOPED_TRACE(to_string(kind));
-      ClosedTooEarly closed(arm);
-      const int number = arm.stream_pair().near;
-      loop.on_readable(number, must_not_be_called);
-      int calls = 0;
-      loop.delay(1ms, [&] {
-        closed.replace(number);
-        add_on(loop, number, kind, [&](CallbackId id) {
-          if (++calls == 3) loop.cancel(id);
-        });
+    const std::array pairs = {arm.stream_pair(), arm.stream_pair()};
+    int calls = 0;
+    for (const std::size_t index : {0u, 1u}) {
+      arm.write(pairs[index].far, "old");
+      loop.on_readable(pairs[index].near, [&, index](CallbackId self) {
+        ++calls;
+        loop.cancel(self);
+        const int other = pairs[1 - index].near;
+        reused ? closed.replace(other) : closed.close(other);
       });
-      arm.drive();
-      EXPECT_EQ(calls, 3);
-      closed.check();
     }
-  });
+    arm.drive();
+    EXPECT_EQ(calls, 1);
+    closed.check();
+  }
 }
 
-TEST_P(LoopStreams, ARegularFileIsRefusedAtTheCall) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    const int file = arm.keep(descriptor_calls().open_file());
-    for (const std::string& text : {text_of<PollError>([&] { loop.on_readable(file, [] {}); }),
-                                    text_of<PollError>([&] { loop.on_writable(file, [] {}); })}) {
-      EXPECT_NE(text.find(std::to_string(file)), std::string::npos) << text;
-    }
-    arm.close(file);
-    EXPECT_THROW(loop.on_readable(file, [] {}), PollError);
-    EXPECT_TRUE(loop.identifiers().empty());
+LOOP_CASE(LoopStreams, WhatANumberMeansNowIsWatchedBesideWhatItMeantBefore) {
+  for (const CallbackKind kind : {CallbackKind::Readable, CallbackKind::Writable}) {
+    SCOPED_TRACE(to_string(kind));
+    ClosedTooEarly closed(arm);
+    const int number = arm.stream_pair().near;
+    loop.on_readable(number, must_not_be_called);
+    int calls = 0;
+    loop.delay(1ms, [&] {
+      closed.replace(number);
+      add_on(loop, number, kind, [&](CallbackId id) {
+        if (++calls == 3) loop.cancel(id);
+      });
+    });
     arm.drive();
-  });
+    EXPECT_EQ(calls, 3);
+    closed.check();
+  }
 }
 
-TEST_P(LoopStreams, TheEndOfThePeerIsReadableAndHangUpIsWritableToo) {
-  on_arm([](LoopArm& arm) {
-    Loop& loop = arm.loop();
-    const StreamPair pair = arm.stream_pair();
-    std::string order;
-    std::string read = "nothing";
-    int writable = 0;
-    loop.on_readable(pair.near, [&](CallbackId) {
-      order += 'r';
-      read = arm.read(pair.near, 16);
-    });
-    loop.on_writable(pair.near, [&](CallbackId) {
-      order += 'w';
-      if (++writable == 3) loop.stop();
-    });
-    arm.close(pair.far);
-    arm.drive();
-    EXPECT_EQ(read, "");
-    ASSERT_EQ(order.size(), 6u);
-    for (const std::size_t tick : {0u, 1u, 2u}) {  // Each once in every one.
-      EXPECT_EQ(in_open_order(order.substr(2 * tick, 2)), "rw");
-    }
+LOOP_CASE(LoopStreams, ARegularFileIsRefusedAtTheCall) {
+  const int file = arm.keep(descriptor_calls().open_file());
+  for (const std::string& text : {text_of<PollError>([&] { loop.on_readable(file, [] {}); }),
+                                  text_of<PollError>([&] { loop.on_writable(file, [] {}); })}) {
+    EXPECT_NE(text.find(std::to_string(file)), std::string::npos) << text;
+  }
+  arm.close(file);
+  EXPECT_THROW(loop.on_readable(file, [] {}), PollError);
+  EXPECT_TRUE(loop.identifiers().empty());
+  arm.drive();
+}
+
+LOOP_CASE(LoopStreams, TheEndOfThePeerIsReadableAndHangUpIsWritableToo) {
+  const StreamPair pair = arm.stream_pair();
+  std::string order;
+  std::string read = "nothing";
+  int writable = 0;
+  loop.on_readable(pair.near, [&](CallbackId) {
+    order += 'r';
+    read = arm.read(pair.near, 16);
   });
+  loop.on_writable(pair.near, [&](CallbackId) {
+    order += 'w';
+    if (++writable == 3) loop.stop();
+  });
+  arm.close(pair.far);
+  arm.drive();
+  EXPECT_EQ(read, "");
+  ASSERT_EQ(order.size(), 6u);
+  for (const std::size_t tick : {0u, 1u, 2u}) {  // Each once in every one.
+    EXPECT_EQ(in_open_order(order.substr(2 * tick, 2)), "rw");
+  }
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 
 // What the cases of the callback loop's conformance list are made of. Each runs on every arm that
 // has it, as Arms/Suite.name/arm; loop_cases.tsv has their names in the list.
+//
+// LOOP_CASE(Suite, Name) { ... }: a case whose body is the main coroutine of an arm's program.
+// `arm`, a LoopArm&, and `loop`, the arm's Loop&, are parameters of the body.
 
 #include <gtest/gtest.h>
 
@@ -18,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "fermata/base/function_ref.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/base/function_ref.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/loop/loop.hpp"
 #include "tests/conformance/loop_arm.hpp"
@@ -144,3 +147,15 @@ std::string uncaught_in(detail::FunctionRef<void()> action) {
 }
 
 }  // namespace fermata::conformance
+
+#define LOOP_CASE(Suite, Name)                                                            \
+  struct Suite##_##Name##_Case : Suite {                                                  \
+    static void body(::fermata::conformance::LoopArm& arm, ::fermata::loop::Loop& loop);  \
+  };                                                                                      \
+  TEST_P(Suite, Name) {                                                                   \
+    on_arm([](::fermata::conformance::LoopArm& arm) {                                     \
+      Suite##_##Name##_Case::body(arm, arm.loop());                                       \
+    });                                                                                   \
+  }                                                                                       \
+  void Suite##_##Name##_Case::body([[maybe_unused]] ::fermata::conformance::LoopArm& arm, \
+                                   [[maybe_unused]] ::fermata::loop::Loop& loop)
