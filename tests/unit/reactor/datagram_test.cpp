@@ -18,6 +18,7 @@
 #include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/main_test.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata {
@@ -112,215 +113,185 @@ class DatagramTest : public ::testing::Test {
   std::array<std::byte, 4> buffer_{};
 };
 
-TEST_F(DatagramTest, IsAnIoHandleOfItsType) {
-  run([&] { EXPECT_STREQ(to_string(socket_->io_type()), "UDP"); });
+MAIN_TEST_F(DatagramTest, IsAnIoHandleOfItsType) {
+  EXPECT_STREQ(to_string(socket_->io_type()), "UDP");
 }
 
-TEST_F(DatagramTest, StaysArmedBetweenReads) {
-  run([&] {
-    for (int i = 0; i < 3; ++i) {
-      ReceiveRequest request(*socket_, buffer_);
-      socket_->come("abcd");
-      ASSERT_TRUE(request.completed());
-      EXPECT_EQ(request.take().peer, kPeer);
-    }
-    EXPECT_EQ(counts_.starts, 1);
+MAIN_TEST_F(DatagramTest, StaysArmedBetweenReads) {
+  for (int i = 0; i < 3; ++i) {
+    ReceiveRequest request(*socket_, buffer_);
+    socket_->come("abcd");
+    ASSERT_TRUE(request.completed());
+    EXPECT_EQ(request.take().peer, kPeer);
+  }
+  EXPECT_EQ(counts_.starts, 1);
+  EXPECT_EQ(counts_.stops, 0);
+}
+
+MAIN_TEST_F(DatagramTest, HoldsAFewWhenNobodyReadsAndThenStops) {
+  { const ReceiveRequest abandoned(*socket_, buffer_); }
+  for (std::size_t i = 0; i < DatagramHandle::kHeldMax; ++i) {
     EXPECT_EQ(counts_.stops, 0);
-  });
+    socket_->come(std::to_string(i));
+  }
+  EXPECT_EQ(counts_.stops, 1);
+  for (std::size_t i = 0; i < DatagramHandle::kHeldMax; ++i) {
+    EXPECT_EQ(receive(), std::to_string(i));
+  }
+  EXPECT_EQ(counts_.starts, 1);
+  EXPECT_EQ(receive(), "nothing");
+  EXPECT_EQ(counts_.starts, 2);
 }
 
-TEST_F(DatagramTest, HoldsAFewWhenNobodyReadsAndThenStops) {
-  run([&] {
-    { const ReceiveRequest abandoned(*socket_, buffer_); }
-    for (std::size_t i = 0; i < DatagramHandle::kHeldMax; ++i) {
-      EXPECT_EQ(counts_.stops, 0);
-      socket_->come(std::to_string(i));
-    }
-    EXPECT_EQ(counts_.stops, 1);
-    for (std::size_t i = 0; i < DatagramHandle::kHeldMax; ++i) {
-      EXPECT_EQ(receive(), std::to_string(i));
-    }
-    EXPECT_EQ(counts_.starts, 1);
-    EXPECT_EQ(receive(), "nothing");
-    EXPECT_EQ(counts_.starts, 2);
-  });
-}
-
-TEST_F(DatagramTest, EachOneGoesToOneReaderInOrder) {
+MAIN_TEST_F(DatagramTest, EachOneGoesToOneReaderInOrder) {
   FERMATA_CHECKS("IO-01", "IO-13");
-  run([&] {
-    ReceiveRequest first(*socket_, buffer_);
-    std::array<std::byte, 4> other{};
-    ReceiveRequest second(*socket_, other);
-    socket_->come("a");
-    EXPECT_TRUE(first.completed());
-    EXPECT_FALSE(second.completed());
-    socket_->come("");
-    ASSERT_TRUE(second.completed());
-    EXPECT_EQ(first.take().size, 1u);
-    EXPECT_EQ(second.take().size, 0u);
-    EXPECT_FALSE(second.take().truncated);
-  });
+  ReceiveRequest first(*socket_, buffer_);
+  std::array<std::byte, 4> other{};
+  ReceiveRequest second(*socket_, other);
+  socket_->come("a");
+  EXPECT_TRUE(first.completed());
+  EXPECT_FALSE(second.completed());
+  socket_->come("");
+  ASSERT_TRUE(second.completed());
+  EXPECT_EQ(first.take().size, 1u);
+  EXPECT_EQ(second.take().size, 0u);
+  EXPECT_FALSE(second.take().truncated);
 }
 
-TEST_F(DatagramTest, AReaderThatLeavesGivesBackTheWholeAtTheHead) {
+MAIN_TEST_F(DatagramTest, AReaderThatLeavesGivesBackTheWholeAtTheHead) {
   FERMATA_CHECKS("IO-13", "IO-08");
-  run([&] {
-    {
-      ReceiveRequest leaves(*socket_, buffer_);
-      socket_->come("longer than the buffer");
-      socket_->come("next");
-      ASSERT_TRUE(leaves.completed());
-    }
-    EXPECT_EQ(receive(), "longer than the buffer");
-    EXPECT_EQ(receive(), "next");
-  });
+  {
+    ReceiveRequest leaves(*socket_, buffer_);
+    socket_->come("longer than the buffer");
+    socket_->come("next");
+    ASSERT_TRUE(leaves.completed());
+  }
+  EXPECT_EQ(receive(), "longer than the buffer");
+  EXPECT_EQ(receive(), "next");
 }
 
-TEST_F(DatagramTest, AReaderThatLeavesPassesItOnToTheNext) {
-  run([&] {
-    auto leaves = std::make_unique<ReceiveRequest>(*socket_, buffer_);
-    std::array<std::byte, 4> other{};
-    ReceiveRequest waits(*socket_, other);
-    socket_->come("abc");
-    leaves.reset();
-    ASSERT_TRUE(waits.completed());
-    EXPECT_EQ(waits.take().size, 3u);
-    EXPECT_EQ(text_of(std::span(other).first(3)), "abc");
-  });
+MAIN_TEST_F(DatagramTest, AReaderThatLeavesPassesItOnToTheNext) {
+  auto leaves = std::make_unique<ReceiveRequest>(*socket_, buffer_);
+  std::array<std::byte, 4> other{};
+  ReceiveRequest waits(*socket_, other);
+  socket_->come("abc");
+  leaves.reset();
+  ASSERT_TRUE(waits.completed());
+  EXPECT_EQ(waits.take().size, 3u);
+  EXPECT_EQ(text_of(std::span(other).first(3)), "abc");
 }
 
-TEST_F(DatagramTest, TruncationIsFlagged) {
-  run([&] {
-    ReceiveRequest request(*socket_, buffer_);
-    socket_->come("abcde");
-    const Datagram got = request.take();
-    EXPECT_EQ(got.size, 4u);
-    EXPECT_TRUE(got.truncated);
-    EXPECT_EQ(text_of(buffer_), "abcd");
-  });
+MAIN_TEST_F(DatagramTest, TruncationIsFlagged) {
+  ReceiveRequest request(*socket_, buffer_);
+  socket_->come("abcde");
+  const Datagram got = request.take();
+  EXPECT_EQ(got.size, 4u);
+  EXPECT_TRUE(got.truncated);
+  EXPECT_EQ(text_of(buffer_), "abcd");
 }
 
-TEST_F(DatagramTest, AnErrorIsThatOfOneReceive) {
-  run([&] {
-    ReceiveRequest request(*socket_, buffer_);
-    socket_->receive_failed(ECONNREFUSED);
-    EXPECT_EQ(message_of(request.error()), "receive: Connection refused");
-    socket_->come("well");
-    EXPECT_EQ(receive(), "well");
-    socket_->receive_failed(ENOMEM);
-    EXPECT_EQ(counts_.stops, 1);
-    EXPECT_EQ(receive(), "receive: Cannot allocate memory");
-    EXPECT_EQ(receive(), "nothing");
-    EXPECT_EQ(counts_.starts, 2);
-  });
+MAIN_TEST_F(DatagramTest, AnErrorIsThatOfOneReceive) {
+  ReceiveRequest request(*socket_, buffer_);
+  socket_->receive_failed(ECONNREFUSED);
+  EXPECT_EQ(message_of(request.error()), "receive: Connection refused");
+  socket_->come("well");
+  EXPECT_EQ(receive(), "well");
+  socket_->receive_failed(ENOMEM);
+  EXPECT_EQ(counts_.stops, 1);
+  EXPECT_EQ(receive(), "receive: Cannot allocate memory");
+  EXPECT_EQ(receive(), "nothing");
+  EXPECT_EQ(counts_.starts, 2);
 }
 
-TEST_F(DatagramTest, ABackendThatCannotReceiveFailsTheReader) {
-  run([&] {
-    socket_->start_code = EBADF;
-    EXPECT_EQ(receive(), "receive: Bad file descriptor");
-    EXPECT_EQ(receive(), "receive: Bad file descriptor");
-  });
+MAIN_TEST_F(DatagramTest, ABackendThatCannotReceiveFailsTheReader) {
+  socket_->start_code = EBADF;
+  EXPECT_EQ(receive(), "receive: Bad file descriptor");
+  EXPECT_EQ(receive(), "receive: Bad file descriptor");
 }
 
-TEST_F(DatagramTest, SendsAtOnceWhenItCan) {
-  run([&] {
-    const SendRequest request(*socket_, bytes_of("now"), kPeer);
-    EXPECT_TRUE(request.completed());
-    EXPECT_EQ(request.transferred(), 3u);
-    EXPECT_EQ(socket_->sent, std::vector<std::string>{"now"});
-  });
+MAIN_TEST_F(DatagramTest, SendsAtOnceWhenItCan) {
+  const SendRequest request(*socket_, bytes_of("now"), kPeer);
+  EXPECT_TRUE(request.completed());
+  EXPECT_EQ(request.transferred(), 3u);
+  EXPECT_EQ(socket_->sent, std::vector<std::string>{"now"});
 }
 
-TEST_F(DatagramTest, WhatTheSystemDoesNotTakeWaitsInOrder) {
+MAIN_TEST_F(DatagramTest, WhatTheSystemDoesNotTakeWaitsInOrder) {
   FERMATA_CHECKS("IO-01");
-  run([&] {
-    socket_->send_code = EAGAIN;
-    std::string text = "first";
-    SendRequest first(*socket_, bytes_of(text), kPeer);
-    text = "XXXXX";
-    SendRequest second(*socket_, bytes_of("second"), kPeer);
-    EXPECT_EQ(socket_->submitted, "first");
-    socket_->send_code = 0;
-    EXPECT_FALSE(socket_->try_send(bytes_of("may not overtake"), kPeer));
-    socket_->send_done(0);
-    EXPECT_TRUE(first.completed());
-    EXPECT_FALSE(second.completed());
-    EXPECT_EQ(socket_->submitted, "second");
-    socket_->send_done(ENETUNREACH);
-    EXPECT_EQ(message_of(second.error()), "send to 10.0.0.9:99: Network is unreachable");
-    EXPECT_TRUE(socket_->try_send(bytes_of("a failure is not sticky"), kPeer));
-  });
+  socket_->send_code = EAGAIN;
+  std::string text = "first";
+  SendRequest first(*socket_, bytes_of(text), kPeer);
+  text = "XXXXX";
+  SendRequest second(*socket_, bytes_of("second"), kPeer);
+  EXPECT_EQ(socket_->submitted, "first");
+  socket_->send_code = 0;
+  EXPECT_FALSE(socket_->try_send(bytes_of("may not overtake"), kPeer));
+  socket_->send_done(0);
+  EXPECT_TRUE(first.completed());
+  EXPECT_FALSE(second.completed());
+  EXPECT_EQ(socket_->submitted, "second");
+  socket_->send_done(ENETUNREACH);
+  EXPECT_EQ(message_of(second.error()), "send to 10.0.0.9:99: Network is unreachable");
+  EXPECT_TRUE(socket_->try_send(bytes_of("a failure is not sticky"), kPeer));
 }
 
-TEST_F(DatagramTest, ASendThatWasAbandonedGoesOnSilently) {
+MAIN_TEST_F(DatagramTest, ASendThatWasAbandonedGoesOnSilently) {
   FERMATA_CHECKS("IO-07");
-  run([&] {
-    socket_->send_code = EAGAIN;
-    { const SendRequest abandoned(*socket_, bytes_of("goes on"), kPeer); }
-    EXPECT_EQ(socket_->submitted, "goes on");
-    socket_->send_done(0);
-  });
+  socket_->send_code = EAGAIN;
+  { const SendRequest abandoned(*socket_, bytes_of("goes on"), kPeer); }
+  EXPECT_EQ(socket_->submitted, "goes on");
+  socket_->send_done(0);
 }
 
-TEST_F(DatagramTest, ASendThatTheBackendRefusesFails) {
-  run([&] {
-    socket_->send_code = EAGAIN;
-    socket_->submit_code = ENOMEM;
-    const SendRequest request(*socket_, bytes_of("x"), kPeer);
-    EXPECT_EQ(message_of(request.error()), "send to 10.0.0.9:99: Cannot allocate memory");
-    socket_->send_code = EPERM;
-    EXPECT_THROW(socket_->try_send(bytes_of("x"), kPeer), InputOutputError);
-    const SendRequest another(*socket_, bytes_of("x"), kPeer);
-    EXPECT_EQ(message_of(another.error()), "send to 10.0.0.9:99: Operation not permitted");
-  });
+MAIN_TEST_F(DatagramTest, ASendThatTheBackendRefusesFails) {
+  socket_->send_code = EAGAIN;
+  socket_->submit_code = ENOMEM;
+  const SendRequest request(*socket_, bytes_of("x"), kPeer);
+  EXPECT_EQ(message_of(request.error()), "send to 10.0.0.9:99: Cannot allocate memory");
+  socket_->send_code = EPERM;
+  EXPECT_THROW(socket_->try_send(bytes_of("x"), kPeer), InputOutputError);
+  const SendRequest another(*socket_, bytes_of("x"), kPeer);
+  EXPECT_EQ(message_of(another.error()), "send to 10.0.0.9:99: Operation not permitted");
 }
 
-TEST_F(DatagramTest, CloseFailsWhatIsParkedAndForgetsWhatIsHeld) {
+MAIN_TEST_F(DatagramTest, CloseFailsWhatIsParkedAndForgetsWhatIsHeld) {
   FERMATA_CHECKS("IO-06", "IO-07", "CLOSE-03");
-  run([&] {
-    socket_->send_code = EAGAIN;
-    SendRequest sending(*socket_, bytes_of("x"), kPeer);
-    ReceiveRequest request(*socket_, buffer_);
+  socket_->send_code = EAGAIN;
+  SendRequest sending(*socket_, bytes_of("x"), kPeer);
+  ReceiveRequest request(*socket_, buffer_);
+  socket_->close();
+  EXPECT_EQ(message_of(request.error()), "Stream was closed");
+  EXPECT_EQ(message_of(sending.error()), "Stream was closed");
+  socket_->come("late");
+  socket_->receive_failed(EIO);
+  socket_->send_done(ECANCELED);
+  EXPECT_EQ(receive(), "Cannot read from closed IO handle");
+  const SendRequest later(*socket_, bytes_of("x"), kPeer);
+  EXPECT_EQ(message_of(later.error()), "Cannot write to closed IO handle");
+  EXPECT_EQ(counts_.closes, 1);
+  socket_->close_acknowledged();
+}
+
+MAIN_TEST_F(DatagramTest, AReaderThatLeavesAClosedSocketGivesNothingBack) {
+  {
+    const ReceiveRequest leaves(*socket_, buffer_);
+    socket_->come("abc");
     socket_->close();
-    EXPECT_EQ(message_of(request.error()), "Stream was closed");
-    EXPECT_EQ(message_of(sending.error()), "Stream was closed");
-    socket_->come("late");
-    socket_->receive_failed(EIO);
-    socket_->send_done(ECANCELED);
-    EXPECT_EQ(receive(), "Cannot read from closed IO handle");
-    const SendRequest later(*socket_, bytes_of("x"), kPeer);
-    EXPECT_EQ(message_of(later.error()), "Cannot write to closed IO handle");
-    EXPECT_EQ(counts_.closes, 1);
-    socket_->close_acknowledged();
-  });
+  }
+  EXPECT_EQ(counts_.closes, 1);
+  socket_->close_acknowledged();
 }
 
-TEST_F(DatagramTest, AReaderThatLeavesAClosedSocketGivesNothingBack) {
-  run([&] {
-    {
-      const ReceiveRequest leaves(*socket_, buffer_);
-      socket_->come("abc");
-      socket_->close();
-    }
-    EXPECT_EQ(counts_.closes, 1);
-    socket_->close_acknowledged();
-  });
-}
-
-TEST_F(DatagramTest, MembershipErrorsNameTheGroup) {
-  run([&] {
+MAIN_TEST_F(DatagramTest, MembershipErrorsNameTheGroup) {
+  socket_->join(Address("224.0.0.5", 0));
+  socket_->membership_code = ENODEV;
+  try {
     socket_->join(Address("224.0.0.5", 0));
-    socket_->membership_code = ENODEV;
-    try {
-      socket_->join(Address("224.0.0.5", 0));
-      ADD_FAILURE() << "joined";
-    } catch (const InputOutputError& error) {
-      EXPECT_STREQ(error.what(), "join 224.0.0.5: No such device");
-    }
-    EXPECT_THROW(socket_->leave(Address("240.0.0.1", 0)), UsageError);
-  });
+    ADD_FAILURE() << "joined";
+  } catch (const InputOutputError& error) {
+    EXPECT_STREQ(error.what(), "join 224.0.0.5: No such device");
+  }
+  EXPECT_THROW(socket_->leave(Address("240.0.0.1", 0)), UsageError);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "fermata/base/error.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/main_test.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata {
@@ -89,121 +90,107 @@ class FileLine : public ::testing::Test {
   std::array<std::byte, 8> buffer_{};
 };
 
-TEST_F(FileLine, LetsOneWriteRunAndTheOthersWait) {
+MAIN_TEST_F(FileLine, LetsOneWriteRunAndTheOthersWait) {
   FERMATA_CHECKS("IO-10", "IO-03");
-  run([&] {
-    const FileWriteRequest first(*file_, bytes_of("ab"));
-    const FileWriteRequest second(*file_, bytes_of("cd"), 20);
-    const FileWriteRequest third(*file_, bytes_of("ef"));
-    ASSERT_EQ(files_.running.size(), 1u);
-    EXPECT_EQ(files_.next().file, 7);
-    EXPECT_EQ(files_.next().offset, 0u);
-    files_.end(0, 2);
-    EXPECT_TRUE(first.completed());
-    ASSERT_EQ(files_.running.size(), 1u);
-    EXPECT_EQ(files_.next().offset, 20u);
-    files_.end(ENOSPC);
-    EXPECT_EQ(message_of(second.error()), "write /file: No space left on device");
-    ASSERT_EQ(files_.running.size(), 1u);
-    EXPECT_EQ(files_.next().offset, 2u);
-    EXPECT_FALSE(third.completed());
-    files_.end(0, 2);
-    EXPECT_EQ(third.transferred(), 2u);
-    EXPECT_EQ(file_->position(), 4u);
-  });
+  const FileWriteRequest first(*file_, bytes_of("ab"));
+  const FileWriteRequest second(*file_, bytes_of("cd"), 20);
+  const FileWriteRequest third(*file_, bytes_of("ef"));
+  ASSERT_EQ(files_.running.size(), 1u);
+  EXPECT_EQ(files_.next().file, 7);
+  EXPECT_EQ(files_.next().offset, 0u);
+  files_.end(0, 2);
+  EXPECT_TRUE(first.completed());
+  ASSERT_EQ(files_.running.size(), 1u);
+  EXPECT_EQ(files_.next().offset, 20u);
+  files_.end(ENOSPC);
+  EXPECT_EQ(message_of(second.error()), "write /file: No space left on device");
+  ASSERT_EQ(files_.running.size(), 1u);
+  EXPECT_EQ(files_.next().offset, 2u);
+  EXPECT_FALSE(third.completed());
+  files_.end(0, 2);
+  EXPECT_EQ(third.transferred(), 2u);
+  EXPECT_EQ(file_->position(), 4u);
 }
 
-TEST_F(FileLine, WritesTheRestOfAShortWriteFirst) {
+MAIN_TEST_F(FileLine, WritesTheRestOfAShortWriteFirst) {
   FERMATA_CHECKS("IO-10", "IO-03");
-  run([&] {
-    const FileWriteRequest first(*file_, bytes_of("abcdef"), 10);
-    const FileWriteRequest second(*file_, bytes_of("x"), 0);
-    files_.end(0, 4);
-    EXPECT_EQ(text_of(files_.next().rest()), "ef");
-    EXPECT_EQ(files_.next().offset, 14u);
-    files_.end(0, 2);
-    EXPECT_EQ(first.transferred(), 6u);
-    EXPECT_EQ(text_of(files_.next().rest()), "x");
-    files_.end(0, 0);
-    EXPECT_EQ(message_of(second.error()), "write /file: Input/output error");
-  });
+  const FileWriteRequest first(*file_, bytes_of("abcdef"), 10);
+  const FileWriteRequest second(*file_, bytes_of("x"), 0);
+  files_.end(0, 4);
+  EXPECT_EQ(text_of(files_.next().rest()), "ef");
+  EXPECT_EQ(files_.next().offset, 14u);
+  files_.end(0, 2);
+  EXPECT_EQ(first.transferred(), 6u);
+  EXPECT_EQ(text_of(files_.next().rest()), "x");
+  files_.end(0, 0);
+  EXPECT_EQ(message_of(second.error()), "write /file: Input/output error");
 }
 
-TEST_F(FileLine, FinishesAWriteThatWasAbandonedHalfWay) {
+MAIN_TEST_F(FileLine, FinishesAWriteThatWasAbandonedHalfWay) {
   FERMATA_CHECKS("IO-01", "IO-07");
-  run([&] {
-    std::optional<FileWriteRequest> request(std::in_place, *file_, bytes_of("abcdef"));
-    files_.end(0, 4);
-    request.reset();
-    EXPECT_TRUE(files_.withdrawn.empty());
-    EXPECT_EQ(text_of(files_.next().rest()), "ef");
-    files_.end(0, 2);
-    EXPECT_EQ(file_->position(), 6u);
-  });
+  std::optional<FileWriteRequest> request(std::in_place, *file_, bytes_of("abcdef"));
+  files_.end(0, 4);
+  request.reset();
+  EXPECT_TRUE(files_.withdrawn.empty());
+  EXPECT_EQ(text_of(files_.next().rest()), "ef");
+  files_.end(0, 2);
+  EXPECT_EQ(file_->position(), 6u);
 }
 
-TEST_F(FileLine, NeverBeginsWhatWasAbandonedInIt) {
+MAIN_TEST_F(FileLine, NeverBeginsWhatWasAbandonedInIt) {
   FERMATA_CHECKS("IO-01", "IO-07");
-  run([&] {
-    const FileControlRequest sync(*file_, FileCall::Sync);
-    { const FileWriteRequest abandoned(*file_, bytes_of("a")); }
-    const FileControlRequest cut(*file_, FileCall::Truncate, 3);
-    files_.end();
-    EXPECT_EQ(files_.next().call, FileCall::Truncate);
-    EXPECT_EQ(files_.next().length, 3u);
-    EXPECT_TRUE(files_.withdrawn.empty());
-  });
+  const FileControlRequest sync(*file_, FileCall::Sync);
+  { const FileWriteRequest abandoned(*file_, bytes_of("a")); }
+  const FileControlRequest cut(*file_, FileCall::Truncate, 3);
+  files_.end();
+  EXPECT_EQ(files_.next().call, FileCall::Truncate);
+  EXPECT_EQ(files_.next().length, 3u);
+  EXPECT_TRUE(files_.withdrawn.empty());
 }
 
-TEST_F(FileLine, IsPassedByReadsAtAnOffset) {
-  run([&] {
-    const FileWriteRequest write(*file_, bytes_of("a"));
-    FileReadRequest aside(*file_, buffer_, 5);
-    FileReadRequest in_line(*file_, buffer_);
-    ASSERT_EQ(files_.running.size(), 2u);
-    EXPECT_EQ(files_.running.back()->offset, 5u);
-    files_.end(*files_.running.back(), 0, 0);
-    EXPECT_TRUE(aside.completed());
-    EXPECT_EQ(aside.take(), 0u);
-    files_.end(0, 1);
-    EXPECT_EQ(files_.next().offset, 1u);
-    EXPECT_FALSE(in_line.completed());
-  });
+MAIN_TEST_F(FileLine, IsPassedByReadsAtAnOffset) {
+  const FileWriteRequest write(*file_, bytes_of("a"));
+  FileReadRequest aside(*file_, buffer_, 5);
+  FileReadRequest in_line(*file_, buffer_);
+  ASSERT_EQ(files_.running.size(), 2u);
+  EXPECT_EQ(files_.running.back()->offset, 5u);
+  files_.end(*files_.running.back(), 0, 0);
+  EXPECT_TRUE(aside.completed());
+  EXPECT_EQ(aside.take(), 0u);
+  files_.end(0, 1);
+  EXPECT_EQ(files_.next().offset, 1u);
+  EXPECT_FALSE(in_line.completed());
 }
 
-TEST_F(FileLine, WaitsUntilAReadIsTaken) {
+MAIN_TEST_F(FileLine, WaitsUntilAReadIsTaken) {
   FERMATA_CHECKS("IO-09");
-  run([&] {
-    std::optional<FileReadRequest> dropped(std::in_place, *file_, buffer_);
-    FileReadRequest taken(*file_, buffer_);
-    const FileReadRequest last(*file_, buffer_);
-    files_.give("abc");
-    EXPECT_TRUE(dropped->completed());
-    EXPECT_TRUE(files_.running.empty());
-    dropped.reset();
-    EXPECT_EQ(files_.next().offset, 0u);
-    files_.give("abc");
-    EXPECT_EQ(text_of(std::span(buffer_).first(3)), "abc");
-    EXPECT_EQ(taken.take(), 3u);
-    EXPECT_EQ(taken.take(), 3u);
-    EXPECT_EQ(file_->position(), 3u);
-    EXPECT_EQ(files_.next().offset, 3u);
-  });
+  std::optional<FileReadRequest> dropped(std::in_place, *file_, buffer_);
+  FileReadRequest taken(*file_, buffer_);
+  const FileReadRequest last(*file_, buffer_);
+  files_.give("abc");
+  EXPECT_TRUE(dropped->completed());
+  EXPECT_TRUE(files_.running.empty());
+  dropped.reset();
+  EXPECT_EQ(files_.next().offset, 0u);
+  files_.give("abc");
+  EXPECT_EQ(text_of(std::span(buffer_).first(3)), "abc");
+  EXPECT_EQ(taken.take(), 3u);
+  EXPECT_EQ(taken.take(), 3u);
+  EXPECT_EQ(file_->position(), 3u);
+  EXPECT_EQ(files_.next().offset, 3u);
 }
 
-TEST_F(FileLine, LeavesThePositionWhereSomebodySoughtMeanwhile) {
-  run([&] {
-    const FileWriteRequest write(*file_, bytes_of("abc"));
-    FileReadRequest read(*file_, buffer_);
-    file_->seek(50);
-    files_.end(0, 3);
-    EXPECT_EQ(file_->position(), 50u);
-    EXPECT_EQ(files_.next().offset, 50u);
-    files_.give("xy");
-    file_->seek(60);
-    EXPECT_EQ(read.take(), 2u);
-    EXPECT_EQ(file_->position(), 60u);
-  });
+MAIN_TEST_F(FileLine, LeavesThePositionWhereSomebodySoughtMeanwhile) {
+  const FileWriteRequest write(*file_, bytes_of("abc"));
+  FileReadRequest read(*file_, buffer_);
+  file_->seek(50);
+  files_.end(0, 3);
+  EXPECT_EQ(file_->position(), 50u);
+  EXPECT_EQ(files_.next().offset, 50u);
+  files_.give("xy");
+  file_->seek(60);
+  EXPECT_EQ(read.take(), 2u);
+  EXPECT_EQ(file_->position(), 60u);
 }
 
 TEST_F(FileLine, LeavesThePositionOfAFileThatAppends) {
@@ -217,32 +204,28 @@ TEST_F(FileLine, LeavesThePositionOfAFileThatAppends) {
       OpenMode::appending());
 }
 
-TEST_F(FileLine, ReadsIntoMemoryOfItsOwn) {
+MAIN_TEST_F(FileLine, ReadsIntoMemoryOfItsOwn) {
   FERMATA_CHECKS("IO-08", "IO-07", "CLOSE-10");
-  run([&] {
-    std::optional<FileReadRequest> request(std::in_place, *file_, buffer_);
-    EXPECT_NE(files_.next().bytes.get(), buffer_.data());
-    request.reset();
-    ASSERT_EQ(files_.withdrawn.size(), 1u);
-    files_.give("abc");
-    EXPECT_EQ(buffer_[0], std::byte{});
-    EXPECT_EQ(file_->position(), 0u);
-  });
+  std::optional<FileReadRequest> request(std::in_place, *file_, buffer_);
+  EXPECT_NE(files_.next().bytes.get(), buffer_.data());
+  request.reset();
+  ASSERT_EQ(files_.withdrawn.size(), 1u);
+  files_.give("abc");
+  EXPECT_EQ(buffer_[0], std::byte{});
+  EXPECT_EQ(file_->position(), 0u);
 }
 
-TEST_F(FileLine, MovesNoMoreThanOneOperationMay) {
+MAIN_TEST_F(FileLine, MovesNoMoreThanOneOperationMay) {
   FERMATA_CHECKS("IO-12");
-  run([&] {
-    const std::byte byte{};
-    files_.refusal = EIO;
-    const FileReadRequest read(*file_, {buffer_.data(), kTransferMax + 1}, 0);
-    EXPECT_TRUE(read.completed());
-    files_.refusal = 0;
-    FileReadRequest capped(*file_, {buffer_.data(), kTransferMax + 1}, 0);
-    EXPECT_EQ(files_.next().size, kTransferMax);
-    const FileWriteRequest write(*file_, {&byte, 1});
-    EXPECT_EQ(message_of(read.error()), "read /file: Input/output error");
-  });
+  const std::byte byte{};
+  files_.refusal = EIO;
+  const FileReadRequest read(*file_, {buffer_.data(), kTransferMax + 1}, 0);
+  EXPECT_TRUE(read.completed());
+  files_.refusal = 0;
+  FileReadRequest capped(*file_, {buffer_.data(), kTransferMax + 1}, 0);
+  EXPECT_EQ(files_.next().size, kTransferMax);
+  const FileWriteRequest write(*file_, {&byte, 1});
+  EXPECT_EQ(message_of(read.error()), "read /file: Input/output error");
 }
 
 TEST_F(FileLine, FailsWithTheOpening) {
@@ -261,30 +244,28 @@ TEST_F(FileLine, FailsWithTheOpening) {
   });
 }
 
-TEST_F(FileLine, ClosesAfterWhatRuns) {
+MAIN_TEST_F(FileLine, ClosesAfterWhatRuns) {
   FERMATA_CHECKS("CLOSE-01", "CLOSE-03", "CLOSE-10", "IO-06", "IO-11");
-  run([&] {
-    const FileWriteRequest write(*file_, bytes_of("abc"));
-    const FileReadRequest aside(*file_, buffer_, 3);
-    const FileControlRequest waiting(*file_, FileCall::Sync);
-    file_->close();
-    for (const auto& error : {write.error(), aside.error(), waiting.error()}) {
-      EXPECT_EQ(message_of(error), "Stream was closed");
-    }
-    EXPECT_EQ(files_.withdrawn.size(), 2u);
-    file_.reset();
-    files_.end(0, 3);
-    EXPECT_EQ(attachment_.unclosed(), 1u);
-    EXPECT_EQ(files_.next().call, FileCall::Read);
-    files_.give("abc");
-    EXPECT_EQ(buffer_[0], std::byte{});
-    ASSERT_EQ(files_.running.size(), 1u);
-    EXPECT_EQ(files_.next().call, FileCall::Close);
-    EXPECT_EQ(files_.next().file, 7);
-    files_.end();
-    EXPECT_EQ(attachment_.unclosed(), 0u);
-    EXPECT_TRUE(files_.running.empty());
-  });
+  const FileWriteRequest write(*file_, bytes_of("abc"));
+  const FileReadRequest aside(*file_, buffer_, 3);
+  const FileControlRequest waiting(*file_, FileCall::Sync);
+  file_->close();
+  for (const auto& error : {write.error(), aside.error(), waiting.error()}) {
+    EXPECT_EQ(message_of(error), "Stream was closed");
+  }
+  EXPECT_EQ(files_.withdrawn.size(), 2u);
+  file_.reset();
+  files_.end(0, 3);
+  EXPECT_EQ(attachment_.unclosed(), 1u);
+  EXPECT_EQ(files_.next().call, FileCall::Read);
+  files_.give("abc");
+  EXPECT_EQ(buffer_[0], std::byte{});
+  ASSERT_EQ(files_.running.size(), 1u);
+  EXPECT_EQ(files_.next().call, FileCall::Close);
+  EXPECT_EQ(files_.next().file, 7);
+  files_.end();
+  EXPECT_EQ(attachment_.unclosed(), 0u);
+  EXPECT_TRUE(files_.running.empty());
 }
 
 TEST_F(FileLine, ClosesAFileThatOpensTooLate) {

@@ -19,6 +19,7 @@
 #include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/main_test.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata {
@@ -106,112 +107,98 @@ class Stream : public ::testing::Test {
   std::array<std::byte, 4> buffer_{};
 };
 
-TEST_F(Stream, StaysArmedBetweenReads) {
-  run([&] {
-    for (int i = 0; i < 3; ++i) {
-      ReadRequest request(*stream_, buffer_);
-      stream_->received(bytes_of("abcd"));
-      ASSERT_TRUE(request.completed());
-      EXPECT_EQ(request.take(), 4u);
-    }
-    EXPECT_EQ(counts_.starts, 1);
-    EXPECT_EQ(counts_.stops, 0);
-  });
-}
-
-TEST_F(Stream, PutsBytesStraightIntoTheWaitingBuffer) {
-  run([&] {
-    std::array<std::byte, 8> spare;
-    EXPECT_EQ(stream_->read_target(spare).data(), spare.data());
+MAIN_TEST_F(Stream, StaysArmedBetweenReads) {
+  for (int i = 0; i < 3; ++i) {
     ReadRequest request(*stream_, buffer_);
-    EXPECT_EQ(stream_->read_target(spare).data(), buffer_.data());
-    buffer_.fill(std::byte{7});
-    stream_->received(std::span(buffer_).first(2));
-    EXPECT_EQ(request.take(), 2u);
-    EXPECT_EQ(buffer_[1], std::byte{7});
-  });
+    stream_->received(bytes_of("abcd"));
+    ASSERT_TRUE(request.completed());
+    EXPECT_EQ(request.take(), 4u);
+  }
+  EXPECT_EQ(counts_.starts, 1);
+  EXPECT_EQ(counts_.stops, 0);
 }
 
-TEST_F(Stream, HoldsOneChunkWhenNobodyReadsAndThenStops) {
-  run([&] {
-    { const ReadRequest abandoned(*stream_, buffer_); }
-    stream_->received(bytes_of("abcdef"));
-    EXPECT_EQ(counts_.stops, 1);
-    ReadRequest first(*stream_, buffer_);
-    EXPECT_TRUE(first.completed());
-    EXPECT_EQ(first.take(), 4u);
-    ReadRequest second(*stream_, buffer_);
-    EXPECT_EQ(second.take(), 2u);
-    EXPECT_EQ(counts_.starts, 1);
-    const ReadRequest third(*stream_, buffer_);
-    EXPECT_FALSE(third.completed());
-    EXPECT_EQ(counts_.starts, 2);
-  });
+MAIN_TEST_F(Stream, PutsBytesStraightIntoTheWaitingBuffer) {
+  std::array<std::byte, 8> spare;
+  EXPECT_EQ(stream_->read_target(spare).data(), spare.data());
+  ReadRequest request(*stream_, buffer_);
+  EXPECT_EQ(stream_->read_target(spare).data(), buffer_.data());
+  buffer_.fill(std::byte{7});
+  stream_->received(std::span(buffer_).first(2));
+  EXPECT_EQ(request.take(), 2u);
+  EXPECT_EQ(buffer_[1], std::byte{7});
 }
 
-TEST_F(Stream, BytesThatWereNotTakenComeBackInFrontOfLaterOnes) {
+MAIN_TEST_F(Stream, HoldsOneChunkWhenNobodyReadsAndThenStops) {
+  { const ReadRequest abandoned(*stream_, buffer_); }
+  stream_->received(bytes_of("abcdef"));
+  EXPECT_EQ(counts_.stops, 1);
+  ReadRequest first(*stream_, buffer_);
+  EXPECT_TRUE(first.completed());
+  EXPECT_EQ(first.take(), 4u);
+  ReadRequest second(*stream_, buffer_);
+  EXPECT_EQ(second.take(), 2u);
+  EXPECT_EQ(counts_.starts, 1);
+  const ReadRequest third(*stream_, buffer_);
+  EXPECT_FALSE(third.completed());
+  EXPECT_EQ(counts_.starts, 2);
+}
+
+MAIN_TEST_F(Stream, BytesThatWereNotTakenComeBackInFrontOfLaterOnes) {
   FERMATA_CHECKS("IO-02", "IO-09");
-  run([&] {
-    std::array<std::byte, 16> rest;
-    auto first = std::make_unique<ReadRequest>(*stream_, buffer_);
-    ReadRequest second(*stream_, rest);
-    stream_->received(bytes_of("abcdef"));
-    EXPECT_TRUE(first->completed());
-    EXPECT_FALSE(second.completed());
-    stream_->received(bytes_of("gh"));
-    first.reset();
-    ASSERT_TRUE(second.completed());
-    EXPECT_EQ(std::string(reinterpret_cast<char*>(rest.data()), second.take()), "abcdefgh");
-  });
+  std::array<std::byte, 16> rest;
+  auto first = std::make_unique<ReadRequest>(*stream_, buffer_);
+  ReadRequest second(*stream_, rest);
+  stream_->received(bytes_of("abcdef"));
+  EXPECT_TRUE(first->completed());
+  EXPECT_FALSE(second.completed());
+  stream_->received(bytes_of("gh"));
+  first.reset();
+  ASSERT_TRUE(second.completed());
+  EXPECT_EQ(std::string(reinterpret_cast<char*>(rest.data()), second.take()), "abcdefgh");
 }
 
-TEST_F(Stream, AReadOfAllStaysTheFirstUntilItIsFull) {
+MAIN_TEST_F(Stream, AReadOfAllStaysTheFirstUntilItIsFull) {
   FERMATA_CHECKS("IO-09");
-  run([&] {
-    std::array<std::byte, 16> rest;
-    ReadRequest all(*stream_, buffer_, ReadMode::All);
-    ReadRequest next(*stream_, rest);
-    stream_->received(bytes_of("ab"));
-    EXPECT_FALSE(all.completed() || next.completed());
-    const auto target = stream_->read_target(rest);
-    EXPECT_EQ(target.data(), buffer_.data() + 2);
-    EXPECT_EQ(target.size(), 2u);
-    stream_->received(bytes_of("cdef"));
-    ASSERT_TRUE(all.completed());
-    EXPECT_FALSE(next.completed());
-    EXPECT_EQ(all.take(), 4u);
-    EXPECT_EQ(text_of(buffer_), "abcd");
-    ASSERT_TRUE(next.completed());
-    EXPECT_EQ(text_of(std::span(rest).first(next.take())), "ef");
-    EXPECT_EQ(counts_.starts, 1);
-  });
+  std::array<std::byte, 16> rest;
+  ReadRequest all(*stream_, buffer_, ReadMode::All);
+  ReadRequest next(*stream_, rest);
+  stream_->received(bytes_of("ab"));
+  EXPECT_FALSE(all.completed() || next.completed());
+  const auto target = stream_->read_target(rest);
+  EXPECT_EQ(target.data(), buffer_.data() + 2);
+  EXPECT_EQ(target.size(), 2u);
+  stream_->received(bytes_of("cdef"));
+  ASSERT_TRUE(all.completed());
+  EXPECT_FALSE(next.completed());
+  EXPECT_EQ(all.take(), 4u);
+  EXPECT_EQ(text_of(buffer_), "abcd");
+  ASSERT_TRUE(next.completed());
+  EXPECT_EQ(text_of(std::span(rest).first(next.take())), "ef");
+  EXPECT_EQ(counts_.starts, 1);
 }
 
-TEST_F(Stream, AReadOfAllTakesWhatIsHeldAndThenWhatComes) {
-  run([&] {
-    { const ReadRequest abandoned(*stream_, buffer_); }
-    stream_->received(bytes_of("abc"));
-    ReadRequest all(*stream_, buffer_, ReadMode::All);
-    EXPECT_FALSE(all.completed());
-    stream_->received(bytes_of("d"));
-    EXPECT_EQ(all.take(), 4u);
-    EXPECT_EQ(text_of(buffer_), "abcd");
-  });
+MAIN_TEST_F(Stream, AReadOfAllTakesWhatIsHeldAndThenWhatComes) {
+  { const ReadRequest abandoned(*stream_, buffer_); }
+  stream_->received(bytes_of("abc"));
+  ReadRequest all(*stream_, buffer_, ReadMode::All);
+  EXPECT_FALSE(all.completed());
+  stream_->received(bytes_of("d"));
+  EXPECT_EQ(all.take(), 4u);
+  EXPECT_EQ(text_of(buffer_), "abcd");
 }
 
-TEST_F(Stream, AReadOfAllThatLeavesGivesBackWhatItHas) {
+MAIN_TEST_F(Stream, AReadOfAllThatLeavesGivesBackWhatItHas) {
   FERMATA_CHECKS("IO-02");
-  run([&] {
-    std::array<std::byte, 16> rest;
-    auto all = std::make_unique<ReadRequest>(*stream_, buffer_, ReadMode::All);
-    ReadRequest next(*stream_, rest);
-    stream_->received(bytes_of("ab"));
-    all.reset();
-    ASSERT_TRUE(next.completed());
-    stream_->received(bytes_of("cd"));
-    EXPECT_EQ(text_of(std::span(rest).first(next.take())), "ab");
-    EXPECT_EQ(ReadRequest(*stream_, buffer_).take(), 2u);
-  });
+  std::array<std::byte, 16> rest;
+  auto all = std::make_unique<ReadRequest>(*stream_, buffer_, ReadMode::All);
+  ReadRequest next(*stream_, rest);
+  stream_->received(bytes_of("ab"));
+  all.reset();
+  ASSERT_TRUE(next.completed());
+  stream_->received(bytes_of("cd"));
+  EXPECT_EQ(text_of(std::span(rest).first(next.take())), "ab");
+  EXPECT_EQ(ReadRequest(*stream_, buffer_).take(), 2u);
 }
 
 TEST_F(Stream, AReadOfAllThatMeetsTheEndOrAnErrorGivesBackWhatItHas) {
@@ -236,179 +223,153 @@ TEST_F(Stream, AReadOfAllThatMeetsTheEndOrAnErrorGivesBackWhatItHas) {
   }
 }
 
-TEST_F(Stream, AReadOfAllFailsWithItsStream) {
+MAIN_TEST_F(Stream, AReadOfAllFailsWithItsStream) {
   FERMATA_CHECKS("IO-06");
-  run([&] {
-    const ReadRequest all(*stream_, buffer_, ReadMode::All);
-    stream_->received(bytes_of("ab"));
-    stream_->close();
-    EXPECT_EQ(message_of(all.error()), "Stream was closed");
-    stream_->close_acknowledged();
-  });
+  const ReadRequest all(*stream_, buffer_, ReadMode::All);
+  stream_->received(bytes_of("ab"));
+  stream_->close();
+  EXPECT_EQ(message_of(all.error()), "Stream was closed");
+  stream_->close_acknowledged();
 }
 
-TEST_F(Stream, AnAbandonedReadIsNeverWrittenTo) {
+MAIN_TEST_F(Stream, AnAbandonedReadIsNeverWrittenTo) {
   FERMATA_CHECKS("IO-07", "IO-08");
-  run([&] {
-    { const ReadRequest abandoned(*stream_, buffer_); }
-    stream_->received(bytes_of("abcd"));
-    EXPECT_EQ(buffer_, (std::array<std::byte, 4>{}));
-  });
+  { const ReadRequest abandoned(*stream_, buffer_); }
+  stream_->received(bytes_of("abcd"));
+  EXPECT_EQ(buffer_, (std::array<std::byte, 4>{}));
 }
 
-TEST_F(Stream, TheEndComesBehindWhatIsHeldAndDoesNotArmAgain) {
+MAIN_TEST_F(Stream, TheEndComesBehindWhatIsHeldAndDoesNotArmAgain) {
   FERMATA_CHECKS("IO-04");
-  run([&] {
-    { const ReadRequest abandoned(*stream_, buffer_); }
-    stream_->received(bytes_of("ab"));
-    stream_->received_end();
-    EXPECT_FALSE(stream_->at_end());
-    EXPECT_EQ(ReadRequest(*stream_, buffer_).take(), 2u);
-    for (int i = 0; i < 2; ++i) {
-      ReadRequest request(*stream_, buffer_);
-      EXPECT_TRUE(request.completed());
-      EXPECT_EQ(request.take(), 0u);
-    }
-    EXPECT_EQ(counts_.starts, 1);
-  });
-}
-
-TEST_F(Stream, AReadErrorIsSticky) {
-  run([&] {
-    const ReadRequest waiting(*stream_, buffer_);
-    stream_->receive_failed(ECONNRESET);
-    EXPECT_EQ(message_of(waiting.error()), "read: Connection reset by peer");
-    const ReadRequest later(*stream_, buffer_);
-    EXPECT_EQ(message_of(later.error()), "read: Connection reset by peer");
-  });
-}
-
-TEST_F(Stream, ABackendThatCannotReadFailsTheRead) {
-  run([&] {
-    stream_->read_code = ENOTCONN;
-    const ReadRequest request(*stream_, buffer_);
-    EXPECT_EQ(message_of(request.error()), "read: Transport endpoint is not connected");
-  });
-}
-
-TEST_F(Stream, WhatIsNotAcceptedAtOnceIsCopiedAndCompletesTheWriteLater) {
-  FERMATA_CHECKS("IO-03");
-  run([&] {
-    stream_->room = 3;
-    std::string text = "abcdef";
-    const WriteRequest first(*stream_, bytes_of(text));
-    const WriteRequest second(*stream_, bytes_of("gh"));
-    text.assign(6, '?');
-    EXPECT_EQ(stream_->written, "abc");
-    EXPECT_EQ(stream_->submitted, "def");
-    stream_->write_done(0);
-    EXPECT_TRUE(first.completed());
-    EXPECT_EQ(first.transferred(), 6u);
-    EXPECT_EQ(stream_->submitted, "gh");
-    EXPECT_FALSE(second.completed());
-    stream_->write_done(0);
-    EXPECT_EQ(second.transferred(), 2u);
-  });
-}
-
-TEST_F(Stream, AShortWriteIsEnoughForWhoAsksForSome) {
-  run([&] {
-    stream_->room = 3;
-    const WriteRequest request(*stream_, bytes_of("abcdef"), WriteMode::Some);
+  { const ReadRequest abandoned(*stream_, buffer_); }
+  stream_->received(bytes_of("ab"));
+  stream_->received_end();
+  EXPECT_FALSE(stream_->at_end());
+  EXPECT_EQ(ReadRequest(*stream_, buffer_).take(), 2u);
+  for (int i = 0; i < 2; ++i) {
+    ReadRequest request(*stream_, buffer_);
     EXPECT_TRUE(request.completed());
-    EXPECT_EQ(request.transferred(), 3u);
-    EXPECT_FALSE(stream_->submitted);
-  });
+    EXPECT_EQ(request.take(), 0u);
+  }
+  EXPECT_EQ(counts_.starts, 1);
 }
 
-TEST_F(Stream, WritesAtOnceOnlyWhatNothingElseStandsInFrontOf) {
+MAIN_TEST_F(Stream, AReadErrorIsSticky) {
+  const ReadRequest waiting(*stream_, buffer_);
+  stream_->receive_failed(ECONNRESET);
+  EXPECT_EQ(message_of(waiting.error()), "read: Connection reset by peer");
+  const ReadRequest later(*stream_, buffer_);
+  EXPECT_EQ(message_of(later.error()), "read: Connection reset by peer");
+}
+
+MAIN_TEST_F(Stream, ABackendThatCannotReadFailsTheRead) {
+  stream_->read_code = ENOTCONN;
+  const ReadRequest request(*stream_, buffer_);
+  EXPECT_EQ(message_of(request.error()), "read: Transport endpoint is not connected");
+}
+
+MAIN_TEST_F(Stream, WhatIsNotAcceptedAtOnceIsCopiedAndCompletesTheWriteLater) {
   FERMATA_CHECKS("IO-03");
-  run([&] {
-    stream_->room = 3;
-    EXPECT_EQ(stream_->write_at_once(bytes_of("abcdef")), 3u);
-    stream_->room = 0;
-    EXPECT_EQ(stream_->write_at_once(bytes_of("def")), 0u);
-    const WriteRequest waiting(*stream_, bytes_of("def"));
-    stream_->room = 100;
-    EXPECT_EQ(stream_->write_at_once(bytes_of("ghi")), 0u);
-    stream_->write_done(0);
-    EXPECT_EQ(stream_->write_at_once(bytes_of("ghi")), 3u);
-    EXPECT_EQ(stream_->written, "abcghi");
-    stream_->room = 0;
-    stream_->write_code = EPIPE;
-    EXPECT_EQ(stream_->write_at_once(bytes_of("j")), 0u);
-    const WriteRequest failing(*stream_, bytes_of("j"));
-    EXPECT_EQ(message_of(failing.error()), "write: Broken pipe");
-  });
+  stream_->room = 3;
+  std::string text = "abcdef";
+  const WriteRequest first(*stream_, bytes_of(text));
+  const WriteRequest second(*stream_, bytes_of("gh"));
+  text.assign(6, '?');
+  EXPECT_EQ(stream_->written, "abc");
+  EXPECT_EQ(stream_->submitted, "def");
+  stream_->write_done(0);
+  EXPECT_TRUE(first.completed());
+  EXPECT_EQ(first.transferred(), 6u);
+  EXPECT_EQ(stream_->submitted, "gh");
+  EXPECT_FALSE(second.completed());
+  stream_->write_done(0);
+  EXPECT_EQ(second.transferred(), 2u);
 }
 
-TEST_F(Stream, AnAbandonedWriteGoesOnWithoutItsRequest) {
+MAIN_TEST_F(Stream, AShortWriteIsEnoughForWhoAsksForSome) {
+  stream_->room = 3;
+  const WriteRequest request(*stream_, bytes_of("abcdef"), WriteMode::Some);
+  EXPECT_TRUE(request.completed());
+  EXPECT_EQ(request.transferred(), 3u);
+  EXPECT_FALSE(stream_->submitted);
+}
+
+MAIN_TEST_F(Stream, WritesAtOnceOnlyWhatNothingElseStandsInFrontOf) {
+  FERMATA_CHECKS("IO-03");
+  stream_->room = 3;
+  EXPECT_EQ(stream_->write_at_once(bytes_of("abcdef")), 3u);
+  stream_->room = 0;
+  EXPECT_EQ(stream_->write_at_once(bytes_of("def")), 0u);
+  const WriteRequest waiting(*stream_, bytes_of("def"));
+  stream_->room = 100;
+  EXPECT_EQ(stream_->write_at_once(bytes_of("ghi")), 0u);
+  stream_->write_done(0);
+  EXPECT_EQ(stream_->write_at_once(bytes_of("ghi")), 3u);
+  EXPECT_EQ(stream_->written, "abcghi");
+  stream_->room = 0;
+  stream_->write_code = EPIPE;
+  EXPECT_EQ(stream_->write_at_once(bytes_of("j")), 0u);
+  const WriteRequest failing(*stream_, bytes_of("j"));
+  EXPECT_EQ(message_of(failing.error()), "write: Broken pipe");
+}
+
+MAIN_TEST_F(Stream, AnAbandonedWriteGoesOnWithoutItsRequest) {
   FERMATA_CHECKS("IO-01", "IO-07");
-  run([&] {
-    stream_->room = 0;
-    auto request = std::make_unique<WriteRequest>(*stream_, bytes_of("abc"));
-    const WriteRequest next(*stream_, bytes_of("def"));
-    request.reset();
-    EXPECT_EQ(stream_->submitted, "abc");
-    stream_->write_done(0);
-    EXPECT_EQ(stream_->submitted, "def");
-    stream_->write_done(0);
-    EXPECT_TRUE(next.completed());
-  });
+  stream_->room = 0;
+  auto request = std::make_unique<WriteRequest>(*stream_, bytes_of("abc"));
+  const WriteRequest next(*stream_, bytes_of("def"));
+  request.reset();
+  EXPECT_EQ(stream_->submitted, "abc");
+  stream_->write_done(0);
+  EXPECT_EQ(stream_->submitted, "def");
+  stream_->write_done(0);
+  EXPECT_TRUE(next.completed());
 }
 
-TEST_F(Stream, AFailedWriteFailsThoseBehindItAndLaterOnes) {
-  run([&] {
-    stream_->room = 0;
-    const WriteRequest first(*stream_, bytes_of("abc"));
-    const WriteRequest second(*stream_, bytes_of("def"));
-    stream_->write_done(EPIPE);
-    const WriteRequest third(*stream_, bytes_of("ghi"));
-    for (const auto* request : {&first, &second, &third}) {
-      EXPECT_EQ(message_of(request->error()), "write: Broken pipe");
-    }
-  });
+MAIN_TEST_F(Stream, AFailedWriteFailsThoseBehindItAndLaterOnes) {
+  stream_->room = 0;
+  const WriteRequest first(*stream_, bytes_of("abc"));
+  const WriteRequest second(*stream_, bytes_of("def"));
+  stream_->write_done(EPIPE);
+  const WriteRequest third(*stream_, bytes_of("ghi"));
+  for (const auto* request : {&first, &second, &third}) {
+    EXPECT_EQ(message_of(request->error()), "write: Broken pipe");
+  }
 }
 
-TEST_F(Stream, OneWriteMovesAtMostTheCap) {
+MAIN_TEST_F(Stream, OneWriteMovesAtMostTheCap) {
   FERMATA_CHECKS("IO-12");
-  run([&] {
-    const std::byte byte{};
-    stream_->room = 0;
-    stream_->write_code = EPIPE;
-    const WriteRequest request(*stream_, {&byte, kTransferMax + 1});
-    EXPECT_TRUE(request.completed());
-    EXPECT_EQ(kTransferMax, 0x7ffff000u);
-  });
+  const std::byte byte{};
+  stream_->room = 0;
+  stream_->write_code = EPIPE;
+  const WriteRequest request(*stream_, {&byte, kTransferMax + 1});
+  EXPECT_TRUE(request.completed());
+  EXPECT_EQ(kTransferMax, 0x7ffff000u);
 }
 
-TEST_F(Stream, TheWritingSideEndsBehindPendingWrites) {
-  run([&] {
-    stream_->room = 0;
-    const WriteRequest pending(*stream_, bytes_of("abc"));
-    stream_->shutdown_write();
-    stream_->shutdown_write();
-    EXPECT_EQ(counts_.shutdowns, 0);
-    stream_->write_done(0);
-    EXPECT_EQ(counts_.shutdowns, 1);
-    const WriteRequest late(*stream_, bytes_of("d"));
-    EXPECT_EQ(message_of(late.error()), "write: Broken pipe");
-  });
+MAIN_TEST_F(Stream, TheWritingSideEndsBehindPendingWrites) {
+  stream_->room = 0;
+  const WriteRequest pending(*stream_, bytes_of("abc"));
+  stream_->shutdown_write();
+  stream_->shutdown_write();
+  EXPECT_EQ(counts_.shutdowns, 0);
+  stream_->write_done(0);
+  EXPECT_EQ(counts_.shutdowns, 1);
+  const WriteRequest late(*stream_, bytes_of("d"));
+  EXPECT_EQ(message_of(late.error()), "write: Broken pipe");
 }
 
-TEST_F(Stream, LivesUntilTheBackendHasLetGo) {
+MAIN_TEST_F(Stream, LivesUntilTheBackendHasLetGo) {
   FERMATA_CHECKS("CLOSE-01", "CLOSE-03", "CLOSE-06");
-  run([&] {
-    FakeStream& stream = *stream_;
-    stream_.reset();
-    EXPECT_EQ(counts_.closes, 1);
-    EXPECT_EQ(counts_.deaths, 0);
-    EXPECT_EQ(attachment_.unclosed(), 1u);
-    EXPECT_EQ(current_runtime().active_event_count(), 0u);
-    stream.close_acknowledged();
-    EXPECT_EQ(counts_.closes, 1);
-    EXPECT_EQ(counts_.deaths, 1);
-  });
+  FakeStream& stream = *stream_;
+  stream_.reset();
+  EXPECT_EQ(counts_.closes, 1);
+  EXPECT_EQ(counts_.deaths, 0);
+  EXPECT_EQ(attachment_.unclosed(), 1u);
+  EXPECT_EQ(current_runtime().active_event_count(), 0u);
+  stream.close_acknowledged();
+  EXPECT_EQ(counts_.closes, 1);
+  EXPECT_EQ(counts_.deaths, 1);
 }
 
 TEST_F(Stream, ParkedOperationsHoldItAndFailAtItsClose) {

@@ -23,6 +23,7 @@
 #include "fermata/uv/reactor.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/main_test.hpp"
 
 namespace {
 
@@ -60,53 +61,47 @@ std::string receive_text(UdpSocket& socket) {
   return std::string(buffer.data(), got.size);
 }
 
-TEST_F(UvDatagrams, WaitAndKeepTheirOrderWhenTheSystemWouldBlock) {
+MAIN_TEST_F(UvDatagrams, WaitAndKeepTheirOrderWhenTheSystemWouldBlock) {
   FERMATA_CHECKS("IO-01", "IO-13");
-  run([] {
-    UdpSocket a = UdpSocket::bind({"127.0.0.1", 0});
-    UdpSocket b = UdpSocket::bind({"127.0.0.1", 0});
-    send_code = EAGAIN;
-    EXPECT_FALSE(a.try_send_to("refused", b.local_address()));
-    SendRequest first(a.handle(), bytes_of("first"), b.local_address());
-    SendRequest second(a.handle(), bytes_of("second"), b.local_address());
-    send_code = 0;
-    EXPECT_FALSE(a.try_send_to("would overtake", b.local_address()));
-    EXPECT_FALSE(first.completed());
-    wait(first);
-    wait(second);
-    EXPECT_TRUE(a.try_send_to("third", b.local_address()));
-    for (const char* text : {"first", "second", "third"}) EXPECT_EQ(receive_text(b), text);
-  });
+  UdpSocket a = UdpSocket::bind({"127.0.0.1", 0});
+  UdpSocket b = UdpSocket::bind({"127.0.0.1", 0});
+  send_code = EAGAIN;
+  EXPECT_FALSE(a.try_send_to("refused", b.local_address()));
+  SendRequest first(a.handle(), bytes_of("first"), b.local_address());
+  SendRequest second(a.handle(), bytes_of("second"), b.local_address());
+  send_code = 0;
+  EXPECT_FALSE(a.try_send_to("would overtake", b.local_address()));
+  EXPECT_FALSE(first.completed());
+  wait(first);
+  wait(second);
+  EXPECT_TRUE(a.try_send_to("third", b.local_address()));
+  for (const char* text : {"first", "second", "third"}) EXPECT_EQ(receive_text(b), text);
 }
 
-TEST_F(UvDatagrams, CloseFailsASendThatWaits) {
+MAIN_TEST_F(UvDatagrams, CloseFailsASendThatWaits) {
   FERMATA_CHECKS("IO-06");
-  run([] {
-    UdpSocket a = UdpSocket::bind({"127.0.0.1", 0});
-    send_code = EAGAIN;
-    auto sender = spawn("sender", [&] { a.send_to("x", {"127.0.0.1", 9}); });
-    suspend();
-    a.close();
-    try {
-      await(sender);
-      ADD_FAILURE() << "sent";
-    } catch (const InputOutputError& error) {
-      EXPECT_STREQ(error.what(), "Stream was closed");
-    }
-  });
+  UdpSocket a = UdpSocket::bind({"127.0.0.1", 0});
+  send_code = EAGAIN;
+  auto sender = spawn("sender", [&] { a.send_to("x", {"127.0.0.1", 9}); });
+  suspend();
+  a.close();
+  try {
+    await(sender);
+    ADD_FAILURE() << "sent";
+  } catch (const InputOutputError& error) {
+    EXPECT_STREQ(error.what(), "Stream was closed");
+  }
 }
 
-TEST_F(UvDatagrams, AnErrorNamesTheDestination) {
-  run([] {
-    UdpSocket a = UdpSocket::bind({"127.0.0.1", 0});
-    send_code = ENETUNREACH;
-    try {
-      a.send_to("x", {"127.0.0.1", 9});
-      ADD_FAILURE() << "sent";
-    } catch (const InputOutputError& error) {
-      EXPECT_STREQ(error.what(), "send to 127.0.0.1:9: Network is unreachable");
-    }
-  });
+MAIN_TEST_F(UvDatagrams, AnErrorNamesTheDestination) {
+  UdpSocket a = UdpSocket::bind({"127.0.0.1", 0});
+  send_code = ENETUNREACH;
+  try {
+    a.send_to("x", {"127.0.0.1", 9});
+    ADD_FAILURE() << "sent";
+  } catch (const InputOutputError& error) {
+    EXPECT_STREQ(error.what(), "send to 127.0.0.1:9: Network is unreachable");
+  }
 }
 
 }  // namespace
