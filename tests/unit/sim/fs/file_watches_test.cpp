@@ -4,11 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
-#include <memory>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fermata/base/error.hpp"
@@ -16,12 +13,10 @@
 #include "fermata/io/file.hpp"
 #include "fermata/io/file_system.hpp"
 #include "fermata/io/file_watcher.hpp"
-#include "fermata/sim/strategy/make_strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/faults.hpp"
+#include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -29,26 +24,12 @@ namespace {
 using namespace std::chrono_literals;
 using test::only;
 
-class SimFileWatchesTest : public ::testing::Test {
+class SimFileWatchesTest : public test::OneWorldFixture {
  protected:
-  /// One run of one node.
-  void run(std::function<void()> main, FaultSet faults = FaultSet::none(), std::uint64_t seed = 1,
-           bool full_audit = true) {
-    decisions_.begin(seed);
-    world_.reset({.faults = faults, .full_audit = full_audit});
-    world_.node("main", std::move(main));
-    world_.run();
-    decisions_.end();
-    ASSERT_FALSE(world_.failure()) << "seed " << seed << ": " << world_.failure()->message << "\n"
-                                   << world_.failure()->explanation;
+  SimFileWatchesTest() {
+    options_.full_audit = true;
+    learns_ = true;
   }
-  [[nodiscard]] std::uint64_t count(Fault fault) const {
-    return world_.fault_counts()[static_cast<std::size_t>(fault)];
-  }
-
-  std::unique_ptr<Strategy> strategy_ = make_strategy("random");
-  Decisions decisions_{*strategy_};
-  World world_{decisions_};
 };
 
 /// All files below `directory`, without it.
@@ -114,29 +95,27 @@ TEST_F(SimFileWatchesTest, EveryFileIsToldOrARescanIs) {
   }
   std::uint64_t overflows = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    run(
-        [] {
-          fs::make_directory("/r");
-          FileWatcher watcher("/r", {.recursive = true});
-          std::set<std::string> known;
-          auto following = spawn("follow", [&] {
-            for (const FileEvent& event : watcher) {
-              if (event.name.empty()) known.merge(files_below("/r"));
-              known.insert(event.name);
-            }
-          });
-          auto first = spawn("first", [] { rummage("/r"); });
-          auto second = spawn("second", [] { rummage("/r"); });
-          await(first);
-          await(second);
-          delay(30s);
-          for (const std::string& file : files_below("/r")) {
-            EXPECT_TRUE(known.contains(file)) << file;
-          }
-          watcher.close();
-          await(following);
-        },
-        faults, seed);
+    run(faults, seed, [] {
+      fs::make_directory("/r");
+      FileWatcher watcher("/r", {.recursive = true});
+      std::set<std::string> known;
+      auto following = spawn("follow", [&] {
+        for (const FileEvent& event : watcher) {
+          if (event.name.empty()) known.merge(files_below("/r"));
+          known.insert(event.name);
+        }
+      });
+      auto first = spawn("first", [] { rummage("/r"); });
+      auto second = spawn("second", [] { rummage("/r"); });
+      await(first);
+      await(second);
+      delay(30s);
+      for (const std::string& file : files_below("/r")) {
+        EXPECT_TRUE(known.contains(file)) << file;
+      }
+      watcher.close();
+      await(following);
+    });
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
     overflows += count(Fault::WatchOverflow);
   }
@@ -150,50 +129,44 @@ TEST_F(SimFileWatchesTest, WatchNothingBelowWhatTheyHaveLetGo) {
   FaultSet faults = FaultSet::none();
   for (const Fault fault : {Fault::WatchDelay, Fault::SlowDisk}) faults.add(fault);
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-    run(
-        [] {
-          for (const char* path : {"/w", "/o", "/o/d", "/o/d/b", "/o/d/b/a"}) {
-            fs::make_directory(path);
-          }
-          FileWatcher watcher("/w", {.recursive = true});
-          fs::make_directory("/w/p");
-          fs::rename("/o/d", "/w/p/d");
-          delay(std::chrono::microseconds(random(2'000)));
-          fs::rename("/w/p/d/b/a", "/w/a");
-          delay(30s);
-          EXPECT_EQ(watcher.handle().places(), 5u);
-        },
-        faults, seed);
+    run(faults, seed, [] {
+      for (const char* path : {"/w", "/o", "/o/d", "/o/d/b", "/o/d/b/a"}) {
+        fs::make_directory(path);
+      }
+      FileWatcher watcher("/w", {.recursive = true});
+      fs::make_directory("/w/p");
+      fs::rename("/o/d", "/w/p/d");
+      delay(std::chrono::microseconds(random(2'000)));
+      fs::rename("/w/p/d/b/a", "/w/a");
+      delay(30s);
+      EXPECT_EQ(watcher.handle().places(), 5u);
+    });
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
 }
 
 TEST_F(SimFileWatchesTest, KeepTheOrderOfWhatHappened) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    run(
-        [] {
-          FileWatcher watcher("/", {.coalesce = false});
-          for (int i = 0; i < 10; ++i) fs::make_directory("/" + std::to_string(i));
-          for (int i = 0; i < 10; ++i) EXPECT_EQ(watcher.next()->name, std::to_string(i));
-        },
-        only(Fault::WatchDelay), seed);
+    run(only(Fault::WatchDelay), seed, [] {
+      FileWatcher watcher("/", {.coalesce = false});
+      for (int i = 0; i < 10; ++i) fs::make_directory("/" + std::to_string(i));
+      for (int i = 0; i < 10; ++i) EXPECT_EQ(watcher.next()->name, std::to_string(i));
+    });
   }
 }
 
 TEST_F(SimFileWatchesTest, AskForARescanWhenSomethingWasLost) {
   std::uint64_t hits = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    run(
-        [] {
-          FileWatcher watcher("/", {.extensions = {"txt"}});
-          fs::write_file("/a.txt", "x");
-          delay(1s);
-          watcher.close();
-          std::set<std::string> told;
-          for (const FileEvent& event : watcher) told.insert(event.name);
-          EXPECT_TRUE(told.contains("a.txt") || told.contains(""));
-        },
-        only(Fault::WatchOverflow), seed);
+    run(only(Fault::WatchOverflow), seed, [] {
+      FileWatcher watcher("/", {.extensions = {"txt"}});
+      fs::write_file("/a.txt", "x");
+      delay(1s);
+      watcher.close();
+      std::set<std::string> told;
+      for (const FileEvent& event : watcher) told.insert(event.name);
+      EXPECT_TRUE(told.contains("a.txt") || told.contains(""));
+    });
     hits += count(Fault::WatchOverflow) > 0 ? 1 : 0;
   }
   EXPECT_GT(hits, 0u);
@@ -201,14 +174,12 @@ TEST_F(SimFileWatchesTest, AskForARescanWhenSomethingWasLost) {
 
 TEST_F(SimFileWatchesTest, FindThatTheRootIsGoneWhenThatWasLost) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    run(
-        [] {
-          fs::make_directory("/r");
-          FileWatcher watcher("/r", {.recursive = true});
-          fs::remove_directory("/r");
-          EXPECT_THROW(while (watcher.next()) continue, InputOutputError);
-        },
-        only(Fault::WatchOverflow), seed);
+    run(only(Fault::WatchOverflow), seed, [] {
+      fs::make_directory("/r");
+      FileWatcher watcher("/r", {.recursive = true});
+      fs::remove_directory("/r");
+      EXPECT_THROW(while (watcher.next()) continue, InputOutputError);
+    });
   }
 }
 
@@ -246,10 +217,10 @@ TEST_F(SimFileWatchesTest, HoldBackExactlyAsLongAsTheyShould) {
   FERMATA_CHECKS("FS-03");
   int given_up = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    run([&] { given_up += check_emissions({.debounce = 15ms, .max_hold = 35ms}); },
-        only(Fault::WatchDelay), seed);
-    run([] { EXPECT_EQ(check_emissions({.debounce = 10ms}), 0); }, FaultSet::none(), seed);
-    run([] { EXPECT_EQ(check_emissions({.debounce = 0ms}), 0); }, FaultSet::none(), seed);
+    run(only(Fault::WatchDelay), seed,
+        [&] { given_up += check_emissions({.debounce = 15ms, .max_hold = 35ms}); });
+    run(FaultSet::none(), seed, [] { EXPECT_EQ(check_emissions({.debounce = 10ms}), 0); });
+    run(FaultSet::none(), seed, [] { EXPECT_EQ(check_emissions({.debounce = 0ms}), 0); });
   }
   EXPECT_GT(given_up, 0);
 }
@@ -259,70 +230,64 @@ TEST_F(SimFileWatchesTest, CloseWhenEachPlaceIsLetGo) {
   FERMATA_CHECKS("CLOSE-07");
   std::uint64_t slow = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    run(
-        [] {
-          fs::make_directory("/a");
-          fs::make_directory("/a/b");
-          fs::make_directory("/c");
-          {
-            FileWatcher watcher("/", {.recursive = true});
-            const auto keep = Ref<FileWatch>::share(watcher.handle());
-            EXPECT_EQ(keep->places(), 4u);
-            EXPECT_EQ(keep->ref_count(), 2u);
-            watcher.close();
-            EXPECT_EQ(keep->places(), 0u);
-            EXPECT_EQ(keep->ref_count(), 3u);  // The backend's, for all of them.
-            delay(1s);
-            EXPECT_EQ(keep->ref_count(), 2u);
-          }
-          FileWatcher again("/", {.recursive = true});
-          fs::rename("/a", "/d");  // Drops some of them, and closes in their midst.
-          delay(Duration(random(200'000)));
-        },
-        only(Fault::SlowClose), seed);
+    run(only(Fault::SlowClose), seed, [] {
+      fs::make_directory("/a");
+      fs::make_directory("/a/b");
+      fs::make_directory("/c");
+      {
+        FileWatcher watcher("/", {.recursive = true});
+        const auto keep = Ref<FileWatch>::share(watcher.handle());
+        EXPECT_EQ(keep->places(), 4u);
+        EXPECT_EQ(keep->ref_count(), 2u);
+        watcher.close();
+        EXPECT_EQ(keep->places(), 0u);
+        EXPECT_EQ(keep->ref_count(), 3u);  // The backend's, for all of them.
+        delay(1s);
+        EXPECT_EQ(keep->ref_count(), 2u);
+      }
+      FileWatcher again("/", {.recursive = true});
+      fs::rename("/a", "/d");  // Drops some of them, and closes in their midst.
+      delay(Duration(random(200'000)));
+    });
     slow += count(Fault::SlowClose);
   }
   EXPECT_GT(slow, 0u);
 }
 
 TEST_F(SimFileWatchesTest, WatchNoMoreDirectoriesThanTheyMay) {
-  run(
-      [] {
-        for (std::size_t i = 1; i < FileWatch::kPlacesMax; ++i) {
-          fs::make_directory("/" + std::to_string(i));
-        }
-        FileWatcher watcher("/", {.recursive = true});
-        EXPECT_EQ(watcher.handle().places(), FileWatch::kPlacesMax);
-        fs::make_directory("/one more");
-        EXPECT_EQ(watcher.next()->name, "one more");
-        try {
-          static_cast<void>(watcher.next());
-          ADD_FAILURE() << "expected an error";
-        } catch (const InputOutputError& error) {
-          EXPECT_STREQ(error.what(), "watch /: expected at most 8191 directories below it");
-        }
-        EXPECT_THROW(FileWatcher("/", {.recursive = true}), InputOutputError);
-      },
-      FaultSet::none(), 1, false);
+  options_.full_audit = false;
+  run([] {
+    for (std::size_t i = 1; i < FileWatch::kPlacesMax; ++i) {
+      fs::make_directory("/" + std::to_string(i));
+    }
+    FileWatcher watcher("/", {.recursive = true});
+    EXPECT_EQ(watcher.handle().places(), FileWatch::kPlacesMax);
+    fs::make_directory("/one more");
+    EXPECT_EQ(watcher.next()->name, "one more");
+    try {
+      static_cast<void>(watcher.next());
+      ADD_FAILURE() << "expected an error";
+    } catch (const InputOutputError& error) {
+      EXPECT_STREQ(error.what(), "watch /: expected at most 8191 directories below it");
+    }
+    EXPECT_THROW(FileWatcher("/", {.recursive = true}), InputOutputError);
+  });
 }
 
 TEST_F(SimFileWatchesTest, MayEndBeforeAnythingWasTold) {
   std::uint64_t delayed = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    run(
-        [] {
-          const FileWatcher watcher("/");
-          for (const char* name : {"/a", "/b", "/c"}) fs::make_directory(name);
-        },
-        only(Fault::WatchDelay), seed);
+    run(only(Fault::WatchDelay), seed, [] {
+      const FileWatcher watcher("/");
+      for (const char* name : {"/a", "/b", "/c"}) fs::make_directory(name);
+    });
     delayed += count(Fault::WatchDelay);
   }
   EXPECT_GT(delayed, 0u);
 }
 
 TEST_F(SimFileWatchesTest, EndWithTheMachine) {
-  decisions_.begin(1);
-  world_.reset({.faults = FaultSet::none(), .full_audit = true});
+  begin();
   int starts = 0;
   Node& node = world_.node("main", [&] {
     ++starts;
@@ -335,9 +300,7 @@ TEST_F(SimFileWatchesTest, EndWithTheMachine) {
     node.crash();
     node.restart();
   });
-  world_.run();
-  decisions_.end();
-  ASSERT_FALSE(world_.failure()) << world_.failure()->message;
+  finish();
   EXPECT_EQ(starts, 2);
 }
 

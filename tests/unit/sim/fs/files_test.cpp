@@ -7,20 +7,18 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/io/file.hpp"
 #include "fermata/io/file_system.hpp"
-#include "fermata/sim/strategy/make_strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 #include "fermata/sync/await.hpp"
 #include "fermata/sync/await_all.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/faults.hpp"
+#include "tests/support/main_test.hpp"
+#include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -39,34 +37,22 @@ int code_of(Operation operation) {
   return 0;
 }
 
-class SimFilesTest : public ::testing::Test {
+class SimFilesTest : public test::OneWorldFixture {
  protected:
-  /// One run of one node.
-  void run(std::function<void()> main, FaultSet faults = FaultSet::none(), std::uint64_t seed = 1) {
-    decisions_.begin(seed);
-    world_.reset({.faults = faults, .full_audit = true});
-    world_.node("main", std::move(main));
-    world_.run();
-    decisions_.end();
-    ASSERT_FALSE(world_.failure()) << world_.failure()->message << "\n"
-                                   << world_.failure()->explanation;
+  SimFilesTest() {
+    options_.full_audit = true;
+    learns_ = true;
   }
-  [[nodiscard]] std::uint64_t count(Fault fault) const {
-    return world_.fault_counts()[static_cast<std::size_t>(fault)];
-  }
+
   /// How many of `seeds` runs of `main` met `fault`.
   std::uint64_t runs_with(Fault fault, std::uint64_t seeds, const std::function<void()>& main) {
     std::uint64_t hits = 0;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      run(main, only(fault), seed);
+      run(only(fault), seed, main);
       hits += count(fault) > 0 ? 1 : 0;
     }
     return hits;
   }
-
-  std::unique_ptr<Strategy> strategy_ = make_strategy("random");
-  Decisions decisions_{*strategy_};
-  World world_{decisions_};
 };
 
 TEST_F(SimFilesTest, BeginEachRunWithAnEmptyDisk) {
@@ -92,14 +78,12 @@ TEST_F(SimFilesTest, BelongToOneMachine) {
   EXPECT_FALSE(world_.failure());
 }
 
-TEST_F(SimFilesTest, TakeVirtualTime) {
-  run([] {
-    const Instant before = now();
-    fs::write_file("/f", "x");
-    const Duration taken = now() - before;
-    EXPECT_GE(taken, 40us);
-    EXPECT_LT(taken, 10ms);
-  });
+MAIN_TEST_F(SimFilesTest, TakeVirtualTime) {
+  const Instant before = now();
+  fs::write_file("/f", "x");
+  const Duration taken = now() - before;
+  EXPECT_GE(taken, 40us);
+  EXPECT_LT(taken, 10ms);
 }
 
 TEST_F(SimFilesTest, AreSometimesSlow) {
@@ -195,18 +179,16 @@ TEST_F(SimFilesTest, TellNobodyOfWhatWasAbandoned) {
   std::uint64_t withdrawn = 0;
   constexpr std::uint64_t kRuns = 200;
   for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
-    run(
-        [&] {
-          File file = File::open("/f", OpenMode::creating());
-          EXPECT_THROW(file.write("abc", {.timeout = 0ns}), Timeout);
-          std::byte byte{};
-          EXPECT_THROW(file.read({&byte, 1}, {.timeout = 0ns}), Timeout);
-          const std::uint64_t size = file.size();
-          EXPECT_TRUE(size == 0 || size == 3) << size;
-          withdrawn += size == 0 ? 1 : 0;
-          EXPECT_EQ(byte, std::byte{});
-        },
-        FaultSet::none(), seed);
+    run(FaultSet::none(), seed, [&] {
+      File file = File::open("/f", OpenMode::creating());
+      EXPECT_THROW(file.write("abc", {.timeout = 0ns}), Timeout);
+      std::byte byte{};
+      EXPECT_THROW(file.read({&byte, 1}, {.timeout = 0ns}), Timeout);
+      const std::uint64_t size = file.size();
+      EXPECT_TRUE(size == 0 || size == 3) << size;
+      withdrawn += size == 0 ? 1 : 0;
+      EXPECT_EQ(byte, std::byte{});
+    });
   }
   EXPECT_GT(withdrawn, kRuns / 4);
   EXPECT_LT(withdrawn, kRuns * 3 / 4);
@@ -216,39 +198,37 @@ TEST_F(SimFilesTest, StayWholeHoweverTheirUsersAreInterrupted) {
   FERMATA_CHECKS("IO-01", "IO-05", "IO-07", "IO-10", "CLOSE-10");
   constexpr WaitOptions kPatient{.timeout = 1s};
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    run(
-        [&] {
-          const auto counts = world_.sweep_cancellation(
-              [&] {
-                const auto log =
-                    std::make_shared<File>(File::open("/log", OpenMode::appending(), kPatient));
-                std::vector<Coroutine<>> writers;
-                for (const char* text : {"aaaa", "bbbb"}) {
-                  writers.push_back(spawn("writer", [kPatient, log, text] {
-                    log->write(text, kPatient);
-                    log->write(text, kPatient);
-                    log->sync(SyncMode::All, kPatient);
-                  }));
-                }
-                await_all(writers);
-                fs::rename("/log", "/old", kPatient);
-              },
-              [] {
-                while (current_runtime().reactor().files().in_flight() > 0) delay(1ms);
-                for (const char* path : {"/log", "/old"}) {
-                  if (code_of([&] { static_cast<void>(fs::status(path)); }) != 0) continue;
-                  const std::string all = fs::read_file(path);
-                  EXPECT_EQ(all.size() % 4, 0u);
-                  for (std::size_t i = 0; i < all.size(); i += 4) {
-                    EXPECT_EQ(all.substr(i, 4), std::string(4, all[i]));
-                  }
-                  fs::remove(path);
-                }
-              });
-          EXPECT_GT(counts.cancellations, 8u);
-          EXPECT_EQ(counts.timeouts, 8u);
-        },
-        only(Fault::ShortWrite), seed);
+    run(only(Fault::ShortWrite), seed, [&] {
+      const auto counts = world_.sweep_cancellation(
+          [&] {
+            const auto log =
+                std::make_shared<File>(File::open("/log", OpenMode::appending(), kPatient));
+            std::vector<Coroutine<>> writers;
+            for (const char* text : {"aaaa", "bbbb"}) {
+              writers.push_back(spawn("writer", [kPatient, log, text] {
+                log->write(text, kPatient);
+                log->write(text, kPatient);
+                log->sync(SyncMode::All, kPatient);
+              }));
+            }
+            await_all(writers);
+            fs::rename("/log", "/old", kPatient);
+          },
+          [] {
+            while (current_runtime().reactor().files().in_flight() > 0) delay(1ms);
+            for (const char* path : {"/log", "/old"}) {
+              if (code_of([&] { static_cast<void>(fs::status(path)); }) != 0) continue;
+              const std::string all = fs::read_file(path);
+              EXPECT_EQ(all.size() % 4, 0u);
+              for (std::size_t i = 0; i < all.size(); i += 4) {
+                EXPECT_EQ(all.substr(i, 4), std::string(4, all[i]));
+              }
+              fs::remove(path);
+            }
+          });
+      EXPECT_GT(counts.cancellations, 8u);
+      EXPECT_EQ(counts.timeouts, 8u);
+    });
   }
 }
 
@@ -256,17 +236,15 @@ TEST_F(SimFilesTest, LeaveTheOrderOfConcurrentOperationsOpen) {
   std::uint64_t renamed_first = 0;
   constexpr std::uint64_t kRuns = 100;
   for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
-    run(
-        [&] {
-          fs::write_file("/a", "x");
-          auto renaming = spawn("rename", [] { fs::rename("/a", "/b"); });
-          auto looking = spawn("look", [&] {
-            renamed_first += code_of([] { static_cast<void>(fs::status("/a")); }) == ENOENT ? 1 : 0;
-          });
-          await(renaming);
-          await(looking);
-        },
-        FaultSet::none(), seed);
+    run(FaultSet::none(), seed, [&] {
+      fs::write_file("/a", "x");
+      auto renaming = spawn("rename", [] { fs::rename("/a", "/b"); });
+      auto looking = spawn("look", [&] {
+        renamed_first += code_of([] { static_cast<void>(fs::status("/a")); }) == ENOENT ? 1 : 0;
+      });
+      await(renaming);
+      await(looking);
+    });
   }
   EXPECT_GT(renamed_first, kRuns / 10);
   EXPECT_LT(renamed_first, kRuns * 9 / 10);
@@ -275,20 +253,18 @@ TEST_F(SimFilesTest, LeaveTheOrderOfConcurrentOperationsOpen) {
 TEST_F(SimFilesTest, AreTheSameInTheSameRun) {
   const auto history = [&](std::uint64_t seed) {
     std::string text;
-    run(
-        [&] {
-          for (int i = 0; i < 20; ++i) {
-            const std::string path = "/f" + std::to_string(i % 3);
-            const int code = code_of([&] {
-              File file = File::open(path, OpenMode::updating());
-              file.write("0123456789");
-              file.sync();
-              text += std::to_string(fs::read_file(path).size());
-            });
-            text += " " + std::to_string(code) + "@" + std::to_string(now().nanoseconds) + "\n";
-          }
-        },
-        FaultSet::all(), seed);
+    run(FaultSet::all(), seed, [&] {
+      for (int i = 0; i < 20; ++i) {
+        const std::string path = "/f" + std::to_string(i % 3);
+        const int code = code_of([&] {
+          File file = File::open(path, OpenMode::updating());
+          file.write("0123456789");
+          file.sync();
+          text += std::to_string(fs::read_file(path).size());
+        });
+        text += " " + std::to_string(code) + "@" + std::to_string(now().nanoseconds) + "\n";
+      }
+    });
     return text;
   };
   std::uint64_t differing = 0;

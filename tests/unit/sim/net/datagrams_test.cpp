@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,12 +15,10 @@
 #include "fermata/core/suspend.hpp"
 #include "fermata/io/tcp.hpp"
 #include "fermata/io/udp.hpp"
-#include "fermata/sim/strategy/make_strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 #include "fermata/sync/await_all.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/faults.hpp"
+#include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -51,18 +47,8 @@ std::vector<std::string> numbers(int count) {
   return all;
 }
 
-class SimDatagramsTest : public ::testing::Test {
+class SimDatagramsTest : public test::OneWorldFixture {
  protected:
-  void begin(FaultSet faults = FaultSet::none(), std::uint64_t seed = 1) {
-    decisions_.begin(seed);
-    world_.reset({.faults = faults});
-  }
-  void finish() {
-    world_.run();
-    ASSERT_FALSE(world_.failure()) << world_.failure()->message << "\n"
-                                   << world_.failure()->explanation;
-  }
-
   /// What `count` numbered datagrams look like on another machine.
   std::vector<std::string> sent_across(int count, FaultSet faults, std::uint64_t seed) {
     begin(faults, seed);
@@ -85,14 +71,6 @@ class SimDatagramsTest : public ::testing::Test {
     finish();
     return got;
   }
-
-  [[nodiscard]] std::uint64_t count(Fault fault) const {
-    return world_.fault_counts()[static_cast<std::size_t>(fault)];
-  }
-
-  std::unique_ptr<Strategy> strategy_ = make_strategy("random");
-  Decisions decisions_{*strategy_};
-  World world_{decisions_};
 };
 
 TEST_F(SimDatagramsTest, CrossesTheNetworkInOrderWhenItIsCalm) {

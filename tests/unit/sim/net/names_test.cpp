@@ -13,10 +13,8 @@
 #include "fermata/core/spawn.hpp"
 #include "fermata/io/dns.hpp"
 #include "fermata/io/tcp.hpp"
-#include "fermata/sim/strategy/make_strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -24,27 +22,21 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A world of "app", which runs `main`, and "db", which accepts one connection at port 5432.
-class NamesTest : public ::testing::Test {
+class NamesTest : public test::OneWorldFixture {
  protected:
+  NamesTest() : OneWorldFixture("fifo") {}
+
   void run(const std::function<void(World&)>& main, FaultSet faults = FaultSet::none(),
            std::uint64_t seed = 1) {
-    decisions_.begin(seed);
-    WorldOptions options;
-    options.faults = faults;
-    world_.reset(options);
+    begin(faults, seed);
     world_.node("app", [&] { main(world_); });
     world_.service("db", [] {
       TcpListener listener = TcpListener::bind({"0.0.0.0", 5432});
       while (listener.accept()) {
       }
     });
-    world_.run();
-    ASSERT_FALSE(world_.failure()) << world_.failure()->message;
+    finish();
   }
-
-  std::unique_ptr<Strategy> strategy_ = make_strategy("fifo");
-  Decisions decisions_{*strategy_};
-  World world_{decisions_};
 };
 
 /// Why `host` has no address; nothing when it has one.

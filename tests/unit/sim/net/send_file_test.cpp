@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -13,12 +12,10 @@
 #include "fermata/io/file_system.hpp"
 #include "fermata/io/pipe.hpp"
 #include "fermata/io/tcp.hpp"
-#include "fermata/sim/strategy/make_strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 #include "fermata/sync/await.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -43,25 +40,15 @@ std::string read_all(ByteStream& stream) {
 }
 
 /// Worlds of one node, in which only some faults strike.
-class SendFileFaults : public ::testing::Test {
+class SendFileFaults : public test::OneWorldFixture {
  protected:
   void run(std::uint64_t seed, std::initializer_list<Fault> faults, std::function<void()> main) {
     FaultSet set = FaultSet::none();
     for (const Fault fault : faults) set.add(fault);
-    decisions_.begin(seed);
-    world_.reset({.faults = set});
-    world_.node("main", std::move(main));
-    world_.run();
-    ASSERT_FALSE(world_.failure()) << world_.failure()->message;
+    OneWorldFixture::run(set, seed, std::move(main));
     for (const Fault fault : faults) struck_ += count(fault);
   }
-  [[nodiscard]] std::uint64_t count(Fault fault) const {
-    return world_.fault_counts()[static_cast<std::size_t>(fault)];
-  }
 
-  std::unique_ptr<Strategy> strategy_ = make_strategy("random");
-  Decisions decisions_{*strategy_};
-  World world_{decisions_};
   std::uint64_t struck_ = 0;
 };
 

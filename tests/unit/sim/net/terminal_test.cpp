@@ -18,6 +18,7 @@
 #include "fermata/sim/world/world.hpp"
 #include "fermata/sync/await.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/main_test.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -57,38 +58,32 @@ TEST_F(TerminalTest, IsTypedOnFromOutsideTheProgram) {
   EXPECT_EQ(terminal().take_output(), "");
 }
 
-TEST_F(TerminalTest, TakesCtrlCForASignalAndForgetsTheLine) {
-  run([this] {
-    auto input = TtyStream::input();
-    auto interrupt = spawn("interrupt", [] { return wait_signal(SIGINT); });
-    suspend();
-    terminal().type("no\x03yes\n");
-    await(interrupt);
-    EXPECT_EQ(read_text(input), "yes\n");
-  });
+MAIN_TEST_F(TerminalTest, TakesCtrlCForASignalAndForgetsTheLine) {
+  auto input = TtyStream::input();
+  auto interrupt = spawn("interrupt", [] { return wait_signal(SIGINT); });
+  suspend();
+  terminal().type("no\x03yes\n");
+  await(interrupt);
+  EXPECT_EQ(read_text(input), "yes\n");
 }
 
-TEST_F(TerminalTest, GivesALineThatCtrlDEndsAndEndsAtAnEmptyOne) {
-  run([this] {
-    auto input = TtyStream::input();
-    terminal().type("no newline\x04");
-    EXPECT_EQ(read_text(input), "no newline");
-    terminal().type("\x04");
-    EXPECT_EQ(read_text(input), "");
-  });
+MAIN_TEST_F(TerminalTest, GivesALineThatCtrlDEndsAndEndsAtAnEmptyOne) {
+  auto input = TtyStream::input();
+  terminal().type("no newline\x04");
+  EXPECT_EQ(read_text(input), "no newline");
+  terminal().type("\x04");
+  EXPECT_EQ(read_text(input), "");
 }
 
-TEST_F(TerminalTest, GivesWhatIsThereWhenItBecomesRaw) {
-  run([this] {
-    auto input = TtyStream::input();
-    terminal().type("half a li");
-    auto reader = spawn("reader", [&] { return read_text(input); });
-    suspend();
-    input.set_mode(TerminalMode::Raw);
-    EXPECT_EQ(await(reader), "half a li");
-    terminal().type("\x7f\x03");
-    EXPECT_EQ(read_text(input), "\x7f\x03");
-  });
+MAIN_TEST_F(TerminalTest, GivesWhatIsThereWhenItBecomesRaw) {
+  auto input = TtyStream::input();
+  terminal().type("half a li");
+  auto reader = spawn("reader", [&] { return read_text(input); });
+  suspend();
+  input.set_mode(TerminalMode::Raw);
+  EXPECT_EQ(await(reader), "half a li");
+  terminal().type("\x7f\x03");
+  EXPECT_EQ(read_text(input), "\x7f\x03");
 }
 
 TEST_F(TerminalTest, IsFreshInEachRun) {
@@ -107,15 +102,13 @@ TEST_F(TerminalTest, IsFreshInEachRun) {
   });
 }
 
-TEST_F(TerminalTest, RefusesWhatCannotBe) {
-  run([this] {
-    EXPECT_EQ(error_of([&] {
-                terminal().resize({0, 24});
-              }),
-              "resize: 0 columns, 24 rows: expected 1 to 65535 of each");
-    terminal().hang_up();
-    EXPECT_EQ(error_of([&] { terminal().type("x"); }), "type: the terminal has hung up");
-  });
+MAIN_TEST_F(TerminalTest, RefusesWhatCannotBe) {
+  EXPECT_EQ(error_of([&] {
+              terminal().resize({0, 24});
+            }),
+            "resize: 0 columns, 24 rows: expected 1 to 65535 of each");
+  terminal().hang_up();
+  EXPECT_EQ(error_of([&] { terminal().type("x"); }), "type: the terminal has hung up");
 }
 
 }  // namespace

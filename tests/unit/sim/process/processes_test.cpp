@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -17,12 +16,11 @@
 #include "fermata/io/exec.hpp"
 #include "fermata/io/process.hpp"
 #include "fermata/io/signal.hpp"
-#include "fermata/sim/strategy/make_strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/faults.hpp"
+#include "tests/support/main_test.hpp"
+#include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -30,29 +28,9 @@ namespace {
 using namespace std::chrono_literals;
 using test::only;
 
-class SimProcessesTest : public ::testing::Test {
+class SimProcessesTest : public test::OneWorldFixture {
  protected:
-  void begin(FaultSet faults, std::uint64_t seed) {
-    decisions_.begin(seed);
-    WorldOptions options;
-    options.faults = faults;
-    options.full_audit = true;
-    world_.reset(options);
-  }
-  void run(const std::function<void()>& main, FaultSet faults = FaultSet::none(),
-           std::uint64_t seed = 1) {
-    begin(faults, seed);
-    world_.node("main", main);
-    world_.run();
-    ASSERT_FALSE(world_.failure()) << world_.failure()->message;
-  }
-  [[nodiscard]] std::uint64_t count(Fault fault) const {
-    return world_.fault_counts()[static_cast<std::size_t>(fault)];
-  }
-
-  std::unique_ptr<Strategy> strategy_ = make_strategy("random");
-  Decisions decisions_{*strategy_};
-  World world_{decisions_};
+  SimProcessesTest() { options_.full_audit = true; }
 };
 
 ProcessOptions with_output(std::string program) {
@@ -68,30 +46,26 @@ std::string read_to_end(ByteStream& stream) {
   return text;
 }
 
-TEST_F(SimProcessesTest, AScriptTakesItsTime) {
-  run([this] {
-    world_.program("worker", ScriptedProgram().takes(20ms).says("a").takes(30ms).exits(7));
-    Process worker = Process::spawn(with_output("worker"));
-    const Instant began = now();
-    std::string byte(1, '\0');
-    worker.output().read_exact(std::as_writable_bytes(std::span(byte)));
-    EXPECT_GE(now() - began, 20ms);
-    EXPECT_EQ(worker.wait().code(), 7);
-    EXPECT_GE(now() - began, 50ms);
-    EXPECT_LT(now() - began, 60ms);
-  });
+MAIN_TEST_F(SimProcessesTest, AScriptTakesItsTime) {
+  world_.program("worker", ScriptedProgram().takes(20ms).says("a").takes(30ms).exits(7));
+  Process worker = Process::spawn(with_output("worker"));
+  const Instant began = now();
+  std::string byte(1, '\0');
+  worker.output().read_exact(std::as_writable_bytes(std::span(byte)));
+  EXPECT_GE(now() - began, 20ms);
+  EXPECT_EQ(worker.wait().code(), 7);
+  EXPECT_GE(now() - began, 50ms);
+  EXPECT_LT(now() - began, 60ms);
 }
 
-TEST_F(SimProcessesTest, ACommandIsLookedUpAsAWhole) {
-  run([this] {
-    world_.program("make all", [](const ProcessOptions& options) {
-      return ScriptedProgram().says("in " + options.directory);
-    });
-    EXPECT_EQ(exec("make all", {.directory = "/src"}).text, "in /src");
-    const ExecResult none = exec("make none", {.capture_errors = true});
-    EXPECT_EQ(none.exit.code(), 127);
-    EXPECT_EQ(none.errors, "sh: 1: make none: not found\n");
+MAIN_TEST_F(SimProcessesTest, ACommandIsLookedUpAsAWhole) {
+  world_.program("make all", [](const ProcessOptions& options) {
+    return ScriptedProgram().says("in " + options.directory);
   });
+  EXPECT_EQ(exec("make all", {.directory = "/src"}).text, "in /src");
+  const ExecResult none = exec("make none", {.capture_errors = true});
+  EXPECT_EQ(none.exit.code(), 127);
+  EXPECT_EQ(none.errors, "sh: 1: make none: not found\n");
 }
 
 TEST_F(SimProcessesTest, ProgramsAreThoseOfTheRun) {
@@ -102,20 +76,18 @@ TEST_F(SimProcessesTest, ProgramsAreThoseOfTheRun) {
 TEST_F(SimProcessesTest, AMachineMayHaveNoRoomForAProcess) {
   std::uint64_t refused = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    run(
-        [&] {
-          world_.program("worker", ScriptedProgram());
-          for (int i = 0; i < 10; ++i) {
-            try {
-              EXPECT_TRUE(Process::spawn({.program = "worker"}).wait().success());
-            } catch (const InputOutputError& error) {
-              EXPECT_EQ(error.code(), EAGAIN);
-              EXPECT_STREQ(error.what(), "spawn worker: Resource temporarily unavailable");
-              ++refused;
-            }
-          }
-        },
-        only(Fault::SpawnFailure), seed);
+    run(only(Fault::SpawnFailure), seed, [&] {
+      world_.program("worker", ScriptedProgram());
+      for (int i = 0; i < 10; ++i) {
+        try {
+          EXPECT_TRUE(Process::spawn({.program = "worker"}).wait().success());
+        } catch (const InputOutputError& error) {
+          EXPECT_EQ(error.code(), EAGAIN);
+          EXPECT_STREQ(error.what(), "spawn worker: Resource temporarily unavailable");
+          ++refused;
+        }
+      }
+    });
   }
   EXPECT_GT(refused, 20u);
 }
@@ -123,21 +95,19 @@ TEST_F(SimProcessesTest, AMachineMayHaveNoRoomForAProcess) {
 TEST_F(SimProcessesTest, APipeMayFindNoDescriptor) {
   std::uint64_t refused = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    run(
-        [&] {
-          world_.program("worker", ScriptedProgram().says("x"));
-          for (int i = 0; i < 10; ++i) {
-            try {
-              Process worker = Process::spawn(with_output("worker"));
-              EXPECT_EQ(read_to_end(worker.output()), "x");
-            } catch (const InputOutputError& error) {
-              EXPECT_EQ(error.code(), EMFILE);
-              EXPECT_STREQ(error.what(), "open a pipe: Too many open files");
-              ++refused;
-            }
-          }
-        },
-        only(Fault::OutOfDescriptors), seed);
+    run(only(Fault::OutOfDescriptors), seed, [&] {
+      world_.program("worker", ScriptedProgram().says("x"));
+      for (int i = 0; i < 10; ++i) {
+        try {
+          Process worker = Process::spawn(with_output("worker"));
+          EXPECT_EQ(read_to_end(worker.output()), "x");
+        } catch (const InputOutputError& error) {
+          EXPECT_EQ(error.code(), EMFILE);
+          EXPECT_STREQ(error.what(), "open a pipe: Too many open files");
+          ++refused;
+        }
+      }
+    });
   }
   EXPECT_GT(refused, 20u);
 }
@@ -146,33 +116,29 @@ TEST_F(SimProcessesTest, AnEndMayBeNoticedLate) {
   std::uint64_t late = 0;
   std::uint64_t slow = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    run(
-        [&] {
-          world_.program("worker", ScriptedProgram().says("x"));
-          for (int i = 0; i < 5; ++i) {
-            Process worker = Process::spawn(with_output("worker"));
-            EXPECT_EQ(read_to_end(worker.output()), "x");
-            const Instant ended = now();
-            EXPECT_TRUE(worker.wait().success());
-            late += now() - ended > 100us ? 1 : 0;
-          }
-        },
-        only(Fault::SlowExit), seed);
+    run(only(Fault::SlowExit), seed, [&] {
+      world_.program("worker", ScriptedProgram().says("x"));
+      for (int i = 0; i < 5; ++i) {
+        Process worker = Process::spawn(with_output("worker"));
+        EXPECT_EQ(read_to_end(worker.output()), "x");
+        const Instant ended = now();
+        EXPECT_TRUE(worker.wait().success());
+        late += now() - ended > 100us ? 1 : 0;
+      }
+    });
     slow += count(Fault::SlowExit);
   }
   EXPECT_GT(slow, 20u);
   EXPECT_EQ(late, slow);
 }
 
-TEST_F(SimProcessesTest, AnEndMayComeBeforeTheEndOfTheOutput) {
+MAIN_TEST_F(SimProcessesTest, AnEndMayComeBeforeTheEndOfTheOutput) {
   FERMATA_CHECKS("EXE-01");
-  run([this] {
-    world_.program("forks", ScriptedProgram().says("a").leaves_behind(10ms, "b").exits(1));
-    Process forks = Process::spawn(with_output("forks"));
-    EXPECT_EQ(forks.wait().code(), 1);
-    EXPECT_EQ(read_to_end(forks.output()), "ab");
-    EXPECT_EQ(shell_exec("forks").text, "ab");
-  });
+  world_.program("forks", ScriptedProgram().says("a").leaves_behind(10ms, "b").exits(1));
+  Process forks = Process::spawn(with_output("forks"));
+  EXPECT_EQ(forks.wait().code(), 1);
+  EXPECT_EQ(read_to_end(forks.output()), "ab");
+  EXPECT_EQ(shell_exec("forks").text, "ab");
 }
 
 TEST_F(SimProcessesTest, ShellExecLosesNothingUnderAnyFault) {
@@ -182,50 +148,44 @@ TEST_F(SimProcessesTest, ShellExecLosesNothingUnderAnyFault) {
   faults.add(Fault::TimerLate);
   faults.add(Fault::SlowClose);
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    run(
-        [this] {
-          world_.program("lists", ScriptedProgram()
-                                      .says("one\ntwo")
-                                      .takes(1ms)
-                                      .says(" and a half\n")
-                                      .leaves_behind(2ms, "three"));
-          std::vector<std::string> lines;
-          const ExecResult result = exec_lines("lists", lines);
-          EXPECT_EQ(lines, (std::vector<std::string>{"one", "two and a half", "three"}));
-          EXPECT_FALSE(result.cut_off);
-          EXPECT_EQ(shell_exec("lists").text, "one\ntwo and a half\nthree");
-        },
-        faults, seed);
+    run(faults, seed, [this] {
+      world_.program("lists", ScriptedProgram()
+                                  .says("one\ntwo")
+                                  .takes(1ms)
+                                  .says(" and a half\n")
+                                  .leaves_behind(2ms, "three"));
+      std::vector<std::string> lines;
+      const ExecResult result = exec_lines("lists", lines);
+      EXPECT_EQ(lines, (std::vector<std::string>{"one", "two and a half", "three"}));
+      EXPECT_FALSE(result.cut_off);
+      EXPECT_EQ(shell_exec("lists").text, "one\ntwo and a half\nthree");
+    });
   }
 }
 
-TEST_F(SimProcessesTest, ExecMayBeInterruptedEverywhere) {
+MAIN_TEST_F(SimProcessesTest, ExecMayBeInterruptedEverywhere) {
   FERMATA_CHECKS("EXE-03", "EXE-04", "CLOSE-04");
-  run([this] {
-    world_.program("lists", ScriptedProgram().says("one\ntwo").takes(1ms).complains("oh").exits(3));
-    const SweepCounts counts = world_.sweep_cancellation(
-        [] {
-          const ExecResult result = exec("lists", {.capture_errors = true}, {.timeout = 1h});
-          if (result.cut_off) return;  // The interruption was the end of the grace.
-          EXPECT_EQ(result.text, "two");
-          EXPECT_EQ(result.errors, "oh");
-        },
-        [] { EXPECT_EQ(current_runtime().active_event_count(), 0u); });
-    EXPECT_GT(counts.cancellations, 2u);
-    EXPECT_GT(counts.timeouts, 0u);
-  });
+  world_.program("lists", ScriptedProgram().says("one\ntwo").takes(1ms).complains("oh").exits(3));
+  const SweepCounts counts = world_.sweep_cancellation(
+      [] {
+        const ExecResult result = exec("lists", {.capture_errors = true}, {.timeout = 1h});
+        if (result.cut_off) return;  // The interruption was the end of the grace.
+        EXPECT_EQ(result.text, "two");
+        EXPECT_EQ(result.errors, "oh");
+      },
+      [] { EXPECT_EQ(current_runtime().active_event_count(), 0u); });
+  EXPECT_GT(counts.cancellations, 2u);
+  EXPECT_GT(counts.timeouts, 0u);
 }
 
-TEST_F(SimProcessesTest, AWaitMayBeInterruptedEverywhere) {
+MAIN_TEST_F(SimProcessesTest, AWaitMayBeInterruptedEverywhere) {
   FERMATA_CHECKS("PROC-01", "PROC-03");
-  run([this] {
-    world_.program("worker", ScriptedProgram().takes(1ms).exits(4));
-    world_.sweep_cancellation([] {
-      const auto worker = std::make_shared<Process>(Process::spawn({.program = "worker"}));
-      auto other = spawn("other", [worker] { return worker->wait().code(); });
-      EXPECT_EQ(worker->wait({.timeout = 1h}).code(), 4);
-      EXPECT_EQ(await(other), 4);
-    });
+  world_.program("worker", ScriptedProgram().takes(1ms).exits(4));
+  world_.sweep_cancellation([] {
+    const auto worker = std::make_shared<Process>(Process::spawn({.program = "worker"}));
+    auto other = spawn("other", [worker] { return worker->wait().code(); });
+    EXPECT_EQ(worker->wait({.timeout = 1h}).code(), 4);
+    EXPECT_EQ(await(other), 4);
   });
 }
 
@@ -234,39 +194,35 @@ TEST_F(SimProcessesTest, ManyEndsAtOnceAreAllTold) {
   FaultSet faults = FaultSet::all();
   faults.remove(Fault::SpawnFailure);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    run(
-        [this] {
-          world_.program("worker", ScriptedProgram().takes(5ms).exits(1));
-          std::vector<Process> workers;
-          std::set<int> ids;
-          for (int i = 0; i < 10; ++i) {
-            workers.push_back(Process::spawn({.program = "worker"}));
-            ids.insert(workers.back().pid());
-          }
-          EXPECT_EQ(ids.size(), 10u);
-          for (Process& each : workers) EXPECT_EQ(each.wait().code(), 1);
-        },
-        faults, seed);
+    run(faults, seed, [this] {
+      world_.program("worker", ScriptedProgram().takes(5ms).exits(1));
+      std::vector<Process> workers;
+      std::set<int> ids;
+      for (int i = 0; i < 10; ++i) {
+        workers.push_back(Process::spawn({.program = "worker"}));
+        ids.insert(workers.back().pid());
+      }
+      EXPECT_EQ(ids.size(), 10u);
+      for (Process& each : workers) EXPECT_EQ(each.wait().code(), 1);
+    });
     if (HasFailure()) return;
   }
 }
 
-TEST_F(SimProcessesTest, ASignalTakesAWhileToKill) {
-  run([this] {
-    world_.program("stubborn", ScriptedProgram().ignores(SIGTERM).takes(1h));
-    Process stubborn = Process::spawn({.program = "stubborn"});
-    delay(20ms);
-    EXPECT_TRUE(stubborn.kill(SIGTERM));
-    EXPECT_TRUE(stubborn.kill(SIGCHLD));
-    EXPECT_THROW(stubborn.wait({.timeout = 1s}), Timeout);
-    EXPECT_TRUE(stubborn.kill(SIGKILL));
-    EXPECT_FALSE(stubborn.ended());
-    EXPECT_EQ(stubborn.wait(), ProcessExit::killed(SIGKILL));
-  });
+MAIN_TEST_F(SimProcessesTest, ASignalTakesAWhileToKill) {
+  world_.program("stubborn", ScriptedProgram().ignores(SIGTERM).takes(1h));
+  Process stubborn = Process::spawn({.program = "stubborn"});
+  delay(20ms);
+  EXPECT_TRUE(stubborn.kill(SIGTERM));
+  EXPECT_TRUE(stubborn.kill(SIGCHLD));
+  EXPECT_THROW(stubborn.wait({.timeout = 1s}), Timeout);
+  EXPECT_TRUE(stubborn.kill(SIGKILL));
+  EXPECT_FALSE(stubborn.ended());
+  EXPECT_EQ(stubborn.wait(), ProcessExit::killed(SIGKILL));
 }
 
 TEST_F(SimProcessesTest, ChildrenDieWithTheirMachine) {
-  begin(FaultSet::none(), 1);
+  begin();
   int started = 0;
   world_.node("main", [&] {
     world_.program("worker", [&](const ProcessOptions&) {
@@ -286,7 +242,7 @@ TEST_F(SimProcessesTest, ChildrenDieWithTheirMachine) {
 }
 
 TEST_F(SimProcessesTest, OneThatNobodyFeedsStallsItsWaiter) {
-  begin(FaultSet::none(), 1);
+  begin();
   world_.node("main", [&] {
     world_.program("cat", ScriptedProgram().copies_input());
     Process cat = Process::spawn({.program = "cat", .input = Stdio::Pipe});

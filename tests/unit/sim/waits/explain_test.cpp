@@ -3,20 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "fermata/core/scope.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
-#include "fermata/sim/strategy/make_strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 #include "fermata/sync/channel.hpp"
 #include "fermata/sync/mutex.hpp"
 #include "fermata/sync/once.hpp"
+#include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -24,19 +20,9 @@ namespace {
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
-class ExplainTest : public ::testing::Test {
+class ExplainTest : public test::OneWorldFixture {
  protected:
-  void run(const std::function<void()>& main) {
-    decisions_.begin(1);
-    world_.reset({.faults = FaultSet::none()});
-    world_.node("main", main);
-    world_.run();
-    EXPECT_FALSE(world_.failure()) << world_.failure()->message;
-  }
-
-  std::unique_ptr<Strategy> strategy_ = make_strategy("fifo");
-  Decisions decisions_{*strategy_};
-  World world_{decisions_};
+  ExplainTest() : OneWorldFixture("fifo") {}
 };
 
 TEST_F(ExplainTest, TellsOfARuntimeThatRuns) {

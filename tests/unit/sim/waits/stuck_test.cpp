@@ -11,23 +11,22 @@
 #include "fermata/core/scope.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
-#include "fermata/sim/strategy/make_strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 #include "fermata/sync/channel.hpp"
 #include "fermata/sync/mutex.hpp"
 #include "fermata/sync/semaphore.hpp"
+#include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
 namespace {
 
 using namespace std::chrono_literals;
 
-class StuckTest : public ::testing::Test {
+class StuckTest : public test::OneWorldFixture {
  protected:
+  StuckTest() : OneWorldFixture("fifo") {}
+
   void run(const std::function<void()>& main) {
-    decisions_.begin(1);
-    world_.reset({.faults = FaultSet::none()});
+    begin();
     world_.node("main", main);
     world_.run();
   }
@@ -36,10 +35,6 @@ class StuckTest : public ::testing::Test {
     detail::StuckSearch search;
     return detail::labels_of(search.search(current_runtime()));
   }
-
-  std::unique_ptr<Strategy> strategy_ = make_strategy("fifo");
-  Decisions decisions_{*strategy_};
-  World world_{decisions_};
 };
 
 /// Two coroutines that nobody has a handle to lock `left` and `right`, each in its own order.
