@@ -15,6 +15,7 @@
 #include "fermata/db/value.hpp"
 #include "tests/conformance/uv_arm.hpp"
 #include "tests/database/arms.hpp"
+#include "tests/support/main_test.hpp"
 
 namespace fermata::database_test {
 
@@ -84,6 +85,15 @@ template <class Body>
 void in_runtime(Body&& body) {
   conformance::UvArm::run(body);
 }
+
+/// A test whose body may be the main coroutine of a runtime: a MAIN_TEST_F.
+class DriverTest : public ::testing::Test {
+ protected:
+  template <class Body>
+  static void run(Body&& body) {
+    in_runtime(body);
+  }
+};
 
 /// A driver and connections to the database of one arm.
 class Subject {

@@ -4,10 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <functional>
 #include <string>
-#include <utility>
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
@@ -15,7 +12,7 @@
 #include "fermata/db/database.hpp"
 #include "fermata/io/tcp.hpp"
 #include "fermata/sync/await.hpp"
-#include "tests/database/driver_fixture.hpp"
+#include "tests/database/server_fixture.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace fermata::database_test {
@@ -25,131 +22,95 @@ using namespace std::chrono_literals;
 using db::Database;
 using test::error_of;
 
-class MariaDb : public ::testing::Test {
+class MariaDb : public ServerTest {
  protected:
-  void SetUp() override {
-    const char* const url = std::getenv("FERMATA_TEST_MARIADB");
-    if (url == nullptr) GTEST_SKIP() << "no MariaDB";
-    target_ = db::parse_url(url);
-  }
-  /// The server's URL, changed.
-  Database database(const std::function<void(db::Target&)>& change = nullptr,
-                    db::DatabaseOptions options = {}) const {
-    db::Target target = target_;
-    if (change) change(target);
-    return {db::make_driver("mariadb"), std::move(target), std::move(options)};
-  }
-  /// The SQLSTATE with which no connection comes about.
-  [[nodiscard]] std::string refusal(const std::function<void(db::Target&)>& change) const {
-    auto refused = database(change);
-    try {
-      refused.execute("SELECT 1");
-    } catch (const db::ConnectError& error) {
-      EXPECT_EQ(std::string(error.what()).find(target_.password), std::string::npos);
-      return error.sqlstate();
-    }
-    return "connected";
-  }
+  MariaDb() : ServerTest("mariadb", "FERMATA_TEST_MARIADB") {}
+
   /// The number of the connection that runs SLEEP; 0: none does.
   static std::int64_t sleeper(Database& observer) {
     const auto ids = observer.query<std::int64_t>(
         "SELECT id FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP%'");
     return ids.empty() ? 0 : ids.front();
   }
-
-  db::Target target_;
 };
 
-TEST_F(MariaDb, ARefusalSaysWhy) {
-  in_runtime([this] {
-    EXPECT_EQ(refusal([](db::Target& target) { target.password = "wrong"; }), "28000");
-    EXPECT_EQ(refusal([](db::Target& target) { target.database = "nowhere"; }), "42000");
-    EXPECT_EQ(refusal([](db::Target& target) { target.host = "nobody.invalid"; }), "08001");
-    EXPECT_EQ(refusal([](db::Target& target) { target.port = 1; }), "08001");
-    EXPECT_EQ(refusal([](db::Target& target) { target.host = "localhost"; }), "connected");
-  });
+MAIN_TEST_F(MariaDb, ARefusalSaysWhy) {
+  EXPECT_EQ(refusal([](db::Target& target) { target.password = "wrong"; }), "28000");
+  EXPECT_EQ(refusal([](db::Target& target) { target.database = "nowhere"; }), "42000");
+  EXPECT_EQ(refusal([](db::Target& target) { target.host = "nobody.invalid"; }), "08001");
+  EXPECT_EQ(refusal([](db::Target& target) { target.port = 1; }), "08001");
+  EXPECT_EQ(refusal([](db::Target& target) { target.host = "localhost"; }), "connected");
 }
 
-TEST_F(MariaDb, AnOptionThatItDoesNotKnowIsRefused) {
-  in_runtime([this] {
-    const std::string start = "database \"" + target_.text() + "\": ";
-    EXPECT_EQ(error_of([&] {
-                database([](db::Target& target) { target.options.emplace_back("ssl", "1"); });
-              }),
-              start + "option \"ssl\": expected connect_timeout");
-    EXPECT_EQ(
-        error_of([&] {
-          database([](db::Target& target) { target.options.emplace_back("connect_timeout", "0"); });
-        }),
-        start + "connect_timeout \"0\": expected 1 to 3600 seconds");
-  });
+MAIN_TEST_F(MariaDb, AnOptionThatItDoesNotKnowIsRefused) {
+  const std::string start = "database \"" + target_.text() + "\": ";
+  EXPECT_EQ(error_of([&] {
+              database([](db::Target& target) { target.options.emplace_back("ssl", "1"); });
+            }),
+            start + "option \"ssl\": expected connect_timeout");
+  EXPECT_EQ(
+      error_of([&] {
+        database([](db::Target& target) { target.options.emplace_back("connect_timeout", "0"); });
+      }),
+      start + "connect_timeout \"0\": expected 1 to 3600 seconds");
 }
 
-TEST_F(MariaDb, ACancelledCommandIsGoneFromTheServer) {
-  in_runtime([this] {
-    auto shared = database(nullptr, {.max = 1});
-    auto observer = database();
-    auto sleeps = spawn([&] { shared.execute("SELECT SLEEP(60)"); });
-    while (sleeper(observer) == 0) delay(1ms);
-    sleeps.cancel();
-    EXPECT_THROW(await(sleeps), Cancellation);
-    for (int i = 0; i < 100; ++i) EXPECT_EQ(shared.query_one<int>("SELECT $1", i), i);
-    EXPECT_EQ(sleeper(observer), 0);
-    EXPECT_EQ(shared.metrics().connected, 1u);
-  });
+MAIN_TEST_F(MariaDb, ACancelledCommandIsGoneFromTheServer) {
+  auto shared = database(nullptr, {.max = 1});
+  auto observer = database();
+  auto sleeps = spawn([&] { shared.execute("SELECT SLEEP(60)"); });
+  while (sleeper(observer) == 0) delay(1ms);
+  sleeps.cancel();
+  EXPECT_THROW(await(sleeps), Cancellation);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(shared.query_one<int>("SELECT $1", i), i);
+  EXPECT_EQ(sleeper(observer), 0);
+  EXPECT_EQ(shared.metrics().connected, 1u);
 }
 
-TEST_F(MariaDb, AConnectionThatIsKilledInACommandIsReplaced) {
-  in_runtime([this] {
-    auto shared = database(nullptr, {.max = 1});
-    auto killer = database();
-    const auto lost = spawn([&] { shared.execute("SELECT SLEEP(60)"); });
-    while (sleeper(killer) == 0) delay(1ms);
-    killer.execute(fmt::format("KILL {}", sleeper(killer)));
-    EXPECT_THROW(await(lost), db::ConnectionLost);
-    EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
-    shared.begin();
-    killer.execute(
-        fmt::format("KILL {}", shared.query_one<std::int64_t>("SELECT connection_id()")));
-    EXPECT_THROW(shared.execute("SELECT 1"), db::ConnectionLost);
-    EXPECT_THROW(shared.execute("SELECT 1"), db::TransactionLost);
-    shared.rollback();
-    EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
-  });
+MAIN_TEST_F(MariaDb, AConnectionThatIsKilledInACommandIsReplaced) {
+  auto shared = database(nullptr, {.max = 1});
+  auto killer = database();
+  const auto lost = spawn([&] { shared.execute("SELECT SLEEP(60)"); });
+  while (sleeper(killer) == 0) delay(1ms);
+  killer.execute(fmt::format("KILL {}", sleeper(killer)));
+  EXPECT_THROW(await(lost), db::ConnectionLost);
+  EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
+  shared.begin();
+  killer.execute(fmt::format("KILL {}", shared.query_one<std::int64_t>("SELECT connection_id()")));
+  EXPECT_THROW(shared.execute("SELECT 1"), db::ConnectionLost);
+  EXPECT_THROW(shared.execute("SELECT 1"), db::TransactionLost);
+  shared.rollback();
+  EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
 }
 
-TEST_F(MariaDb, WhatIsTooLargeForThePacketIsRefusedBeforeItIsSent) {
-  in_runtime([this] {
-    auto shared = database(nullptr, {.max = 1});
-    const auto limit = shared.query_one<std::size_t>("SELECT @@max_allowed_packet");
-    EXPECT_THROW(shared.execute("SELECT LENGTH($1)", std::string(limit, 'x')), db::ParameterError);
-    EXPECT_THROW(shared.execute("SELECT '" + std::string(limit, 'x') + "'"), db::ParameterError);
-    EXPECT_EQ(shared.query_one<std::size_t>("SELECT LENGTH($1)", std::string(limit / 2, 'x')),
-              limit / 2);
-    EXPECT_EQ(shared.metrics().connected, 1u);
-  });
+MAIN_TEST_F(MariaDb, WhatIsTooLargeForThePacketIsRefusedBeforeItIsSent) {
+  auto shared = database(nullptr, {.max = 1});
+  const auto limit = shared.query_one<std::size_t>("SELECT @@max_allowed_packet");
+  EXPECT_THROW(shared.execute("SELECT LENGTH($1)", std::string(limit, 'x')), db::ParameterError);
+  EXPECT_THROW(shared.execute("SELECT '" + std::string(limit, 'x') + "'"), db::ParameterError);
+  EXPECT_EQ(shared.query_one<std::size_t>("SELECT LENGTH($1)", std::string(limit / 2, 'x')),
+            limit / 2);
+  EXPECT_EQ(shared.metrics().connected, 1u);
 }
 
-TEST_F(MariaDb, AServerThatSpeaksGarbageIsATypedError) {
-  in_runtime([this] {
-    auto listener = TcpListener::bind({"127.0.0.1", 0});
-    const auto server = spawn([&] {
-      for (const std::string& said : {std::string("HTTP/1.1 400 Bad Request\r\n\r\n"),
-                                      std::string(2'000, '\xff'), std::string()}) {
-        auto client = listener.accept();
-        client->write(said);
-      }
-    });
-    for (int i = 0; i < 3; ++i) {
-      const std::string state = refusal([&](db::Target& target) {
-        target.host = "127.0.0.1";
-        target.port = listener.local_address().port();
-      });
-      EXPECT_NE(state, "connected");
+MAIN_TEST_F(MariaDb, AServerThatSpeaksGarbageIsATypedError) {
+  auto listener = TcpListener::bind({"127.0.0.1", 0});
+  const auto server = spawn([&] {
+    for (const std::string& said : {std::string("HTTP/1.1 400 Bad Request\r\n\r\n"),
+                                    std::string(2'000, '\xff'), std::string()}) {
+      auto client = listener.accept();
+      client->write(said);
     }
-    listener.close();
-    EXPECT_NO_THROW(await(server));
   });
+  for (int i = 0; i < 3; ++i) {
+    const std::string state = refusal([&](db::Target& target) {
+      target.host = "127.0.0.1";
+      target.port = listener.local_address().port();
+    });
+    EXPECT_NE(state, "connected");
+  }
+  listener.close();
+  EXPECT_NO_THROW(await(server));
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "fermata/core/spawn.hpp"
-#include "fermata/db/errors.hpp"
 #include "fermata/db/drivers/factory.hpp"
+#include "fermata/db/errors.hpp"
 #include "fermata/db/target.hpp"
 #include "fermata/sync/await.hpp"
 #include "tests/database/arms.hpp"
@@ -47,7 +47,7 @@ void make_new(db::Connection& connection, std::string_view table, std::string_vi
   connection.run(fmt::format("CREATE TABLE {} ({})", table, columns));
 }
 
-class Odbc : public ::testing::Test {
+class Odbc : public DriverTest {
  protected:
   void SetUp() override {
     if (!has_arm("odbc_sqlite")) GTEST_SKIP() << "this build has no ODBC";
@@ -384,29 +384,27 @@ TEST_F(OdbcSqlite, APreparedCommandGoesWithItsSession) {
   });
 }
 
-TEST_F(OdbcSqlite, CommandsAreStoppedWhenNoWorkerIsFree) {
-  in_runtime([&] {
-    std::vector<std::unique_ptr<db::Connection>> connections;
-    for (int i = 0; i < 6; ++i) connections.push_back(driver->connect(target));
-    std::vector<Coroutine<void>> running;
-    for (const auto& connection : connections) {
-      running.push_back(spawn([&connection] {
-        try {
-          ask(*connection, arm_named("odbc_sqlite").endless);
-        } catch (...) {
-          protect([&] { connection->interrupt(); });
-          throw;
-        }
-      }));
-    }
-    delay(std::chrono::milliseconds(30));  // Four of them run now, or will soon.
-    for (const auto& coroutine : running) coroutine.cancel();
-    for (const auto& coroutine : running) EXPECT_THROW(await(coroutine), Cancellation);
-    for (const auto& connection : connections) {
-      EXPECT_FALSE(connection->broken());
-      EXPECT_EQ(ask_integer(*connection, "SELECT 1"), 1);
-    }
-  });
+MAIN_TEST_F(OdbcSqlite, CommandsAreStoppedWhenNoWorkerIsFree) {
+  std::vector<std::unique_ptr<db::Connection>> connections;
+  for (int i = 0; i < 6; ++i) connections.push_back(driver->connect(target));
+  std::vector<Coroutine<void>> running;
+  for (const auto& connection : connections) {
+    running.push_back(spawn([&connection] {
+      try {
+        ask(*connection, arm_named("odbc_sqlite").endless);
+      } catch (...) {
+        protect([&] { connection->interrupt(); });
+        throw;
+      }
+    }));
+  }
+  delay(std::chrono::milliseconds(30));  // Four of them run now, or will soon.
+  for (const auto& coroutine : running) coroutine.cancel();
+  for (const auto& coroutine : running) EXPECT_THROW(await(coroutine), Cancellation);
+  for (const auto& connection : connections) {
+    EXPECT_FALSE(connection->broken());
+    EXPECT_EQ(ask_integer(*connection, "SELECT 1"), 1);
+  }
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <functional>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -20,7 +18,7 @@
 #include "fermata/db/database.hpp"
 #include "fermata/io/tcp.hpp"
 #include "fermata/sync/await.hpp"
-#include "tests/database/driver_fixture.hpp"
+#include "tests/database/server_fixture.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace fermata::database_test {
@@ -30,31 +28,10 @@ using namespace std::chrono_literals;
 using db::Database;
 using test::error_of;
 
-class PostgreSql : public ::testing::Test {
+class PostgreSql : public ServerTest {
  protected:
-  void SetUp() override {
-    const char* const url = std::getenv("FERMATA_TEST_POSTGRESQL");
-    if (url == nullptr) GTEST_SKIP() << "no PostgreSQL";
-    target_ = db::parse_url(url);
-  }
-  /// The server's URL, changed.
-  Database database(const std::function<void(db::Target&)>& change = nullptr,
-                    db::DatabaseOptions options = {}) const {
-    db::Target target = target_;
-    if (change) change(target);
-    return {db::make_driver("postgresql"), std::move(target), std::move(options)};
-  }
-  /// The SQLSTATE with which no connection comes about.
-  [[nodiscard]] std::string refusal(const std::function<void(db::Target&)>& change) const {
-    auto refused = database(change);
-    try {
-      refused.execute("SELECT 1");
-    } catch (const db::ConnectError& error) {
-      EXPECT_EQ(std::string(error.what()).find(target_.password), std::string::npos);
-      return error.sqlstate();
-    }
-    return "connected";
-  }
+  PostgreSql() : ServerTest("postgresql", "FERMATA_TEST_POSTGRESQL") {}
+
   /// Ends the server's side of every connection but the caller's.
   static void terminate_others(Database& database) {
     database.execute(
@@ -81,121 +58,105 @@ class PostgreSql : public ::testing::Test {
     for (const std::string& field : each) body += field + '\0';
     return body + '\0';
   }
-
-  db::Target target_;
 };
 
-TEST_F(PostgreSql, ARefusalSaysWhy) {
-  in_runtime([this] {
-    EXPECT_EQ(refusal([](db::Target& target) { target.password = "wrong"; }), "28P01");
-    EXPECT_EQ(refusal([](db::Target& target) { target.database = "nowhere"; }), "3D000");
-    EXPECT_EQ(refusal([](db::Target& target) { target.host = "nobody.invalid"; }), "08001");
-    EXPECT_EQ(refusal([](db::Target& target) { target.host = "999.1.1.1"; }), "08001");
-    EXPECT_EQ(refusal([](db::Target& target) { target.host = "::g"; }), "08001");
-    EXPECT_EQ(refusal([](db::Target& target) { target.port = 1; }), "08001");
-    EXPECT_EQ(refusal([](db::Target& target) { target.host = "localhost"; }), "connected");
-  });
+MAIN_TEST_F(PostgreSql, ARefusalSaysWhy) {
+  EXPECT_EQ(refusal([](db::Target& target) { target.password = "wrong"; }), "28P01");
+  EXPECT_EQ(refusal([](db::Target& target) { target.database = "nowhere"; }), "3D000");
+  EXPECT_EQ(refusal([](db::Target& target) { target.host = "nobody.invalid"; }), "08001");
+  EXPECT_EQ(refusal([](db::Target& target) { target.host = "999.1.1.1"; }), "08001");
+  EXPECT_EQ(refusal([](db::Target& target) { target.host = "::g"; }), "08001");
+  EXPECT_EQ(refusal([](db::Target& target) { target.port = 1; }), "08001");
+  EXPECT_EQ(refusal([](db::Target& target) { target.host = "localhost"; }), "connected");
 }
 
-TEST_F(PostgreSql, AnOptionThatItDoesNotKnowIsRefused) {
-  in_runtime([this] {
-    const auto with = [this](std::string name, std::string value) {
-      return error_of(
-          [&] { database([&](db::Target& target) { target.options.emplace_back(name, value); }); });
-    };
-    const std::string start = "database \"" + target_.text() + "\": ";
-    EXPECT_EQ(with("passfile", "/x").find(start + "option \"passfile\": expected one of "), 0u);
-    EXPECT_EQ(with("connect_timeout", "soon"),
-              start + "connect_timeout \"soon\": expected 1 to 3600 seconds");
-    EXPECT_EQ(with("application_name", "me"), "no error");
-  });
+MAIN_TEST_F(PostgreSql, AnOptionThatItDoesNotKnowIsRefused) {
+  const auto with = [this](std::string name, std::string value) {
+    return error_of(
+        [&] { database([&](db::Target& target) { target.options.emplace_back(name, value); }); });
+  };
+  const std::string start = "database \"" + target_.text() + "\": ";
+  EXPECT_EQ(with("passfile", "/x").find(start + "option \"passfile\": expected one of "), 0u);
+  EXPECT_EQ(with("connect_timeout", "soon"),
+            start + "connect_timeout \"soon\": expected 1 to 3600 seconds");
+  EXPECT_EQ(with("application_name", "me"), "no error");
 }
 
-TEST_F(PostgreSql, ACancelledCommandIsGoneFromTheServer) {
-  in_runtime([this] {
-    auto shared = database(nullptr, {.max = 1});
-    auto observer = database();
-    auto sleeper = spawn([&] { shared.execute("SELECT pg_sleep(60)"); });
-    while (!sleeping(observer)) delay(1ms);
-    sleeper.cancel();
-    EXPECT_THROW(await(sleeper), Cancellation);
-    for (int i = 0; i < 100; ++i) EXPECT_EQ(shared.query_one<int>("SELECT $1::int", i), i);
-    EXPECT_FALSE(sleeping(observer));
-    EXPECT_EQ(shared.metrics().connected, 1u);
-  });
+MAIN_TEST_F(PostgreSql, ACancelledCommandIsGoneFromTheServer) {
+  auto shared = database(nullptr, {.max = 1});
+  auto observer = database();
+  auto sleeper = spawn([&] { shared.execute("SELECT pg_sleep(60)"); });
+  while (!sleeping(observer)) delay(1ms);
+  sleeper.cancel();
+  EXPECT_THROW(await(sleeper), Cancellation);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(shared.query_one<int>("SELECT $1::int", i), i);
+  EXPECT_FALSE(sleeping(observer));
+  EXPECT_EQ(shared.metrics().connected, 1u);
 }
 
-TEST_F(PostgreSql, AConnectionThatIsEndedInACommandIsReplaced) {
-  in_runtime([this] {
-    auto shared = database(nullptr, {.max = 1});
-    auto killer = database();
-    killer.execute("SELECT 1");
-    const auto lost = spawn([&] { shared.execute("SELECT pg_sleep(60)"); });
-    while (!sleeping(killer)) delay(1ms);
-    terminate_others(killer);
-    EXPECT_EQ(error_of([&] { await(lost); }),
-              "database \"" + target_.text() +
-                  "\": SQLSTATE 57P01: terminating connection due to administrator command");
-    EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
-    shared.begin();
-    terminate_others(killer);
-    EXPECT_THROW(shared.execute("SELECT 1"), db::ConnectionLost);
-    EXPECT_THROW(shared.execute("SELECT 1"), db::TransactionLost);
-    shared.rollback();
-    EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
-    terminate_others(killer);  // One that is idle: seen before it is used, if the news is here.
-    const std::string idle = error_of([&] { shared.execute("SELECT 1"); });
-    EXPECT_TRUE(idle == "no error" || idle.find("terminating connection") != std::string::npos);
-    EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
-  });
+MAIN_TEST_F(PostgreSql, AConnectionThatIsEndedInACommandIsReplaced) {
+  auto shared = database(nullptr, {.max = 1});
+  auto killer = database();
+  killer.execute("SELECT 1");
+  const auto lost = spawn([&] { shared.execute("SELECT pg_sleep(60)"); });
+  while (!sleeping(killer)) delay(1ms);
+  terminate_others(killer);
+  EXPECT_EQ(error_of([&] { await(lost); }),
+            "database \"" + target_.text() +
+                "\": SQLSTATE 57P01: terminating connection due to administrator command");
+  EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
+  shared.begin();
+  terminate_others(killer);
+  EXPECT_THROW(shared.execute("SELECT 1"), db::ConnectionLost);
+  EXPECT_THROW(shared.execute("SELECT 1"), db::TransactionLost);
+  shared.rollback();
+  EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
+  terminate_others(killer);  // One that is idle: seen before it is used, if the news is here.
+  const std::string idle = error_of([&] { shared.execute("SELECT 1"); });
+  EXPECT_TRUE(idle == "no error" || idle.find("terminating connection") != std::string::npos);
+  EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
 }
 
-TEST_F(PostgreSql, ACopyIsRefusedAndTheConnectionGoesOn) {
-  in_runtime([this] {
-    auto shared = database(nullptr, {.max = 1});
-    shared.execute("DROP TABLE IF EXISTS copied");
-    shared.execute("CREATE TABLE copied (i int)");
-    await(spawn([&] {
-      for (const char* copy : {"COPY copied FROM STDIN", "COPY (SELECT 1) TO STDOUT"}) {
-        EXPECT_NE(error_of([&] {
-                    shared.execute(copy);
-                  }).find("COPY to or from the client: expected another command"),
-                  std::string::npos);
-        EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
-      }
-    }));
-    EXPECT_EQ(shared.query_one<int>("SELECT count(*) FROM copied"), 0);
-    EXPECT_EQ(shared.metrics().connected, 1u);
-  });
+MAIN_TEST_F(PostgreSql, ACopyIsRefusedAndTheConnectionGoesOn) {
+  auto shared = database(nullptr, {.max = 1});
+  shared.execute("DROP TABLE IF EXISTS copied");
+  shared.execute("CREATE TABLE copied (i int)");
+  await(spawn([&] {
+    for (const char* copy : {"COPY copied FROM STDIN", "COPY (SELECT 1) TO STDOUT"}) {
+      EXPECT_NE(error_of([&] {
+                  shared.execute(copy);
+                }).find("COPY to or from the client: expected another command"),
+                std::string::npos);
+      EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
+    }
+  }));
+  EXPECT_EQ(shared.query_one<int>("SELECT count(*) FROM copied"), 0);
+  EXPECT_EQ(shared.metrics().connected, 1u);
 }
 
-TEST_F(PostgreSql, APlanThatIsStaleIsMadeAnew) {
-  in_runtime([this] {
-    auto shared = database(nullptr, {.max = 1, .statement_cache = 4});
-    shared.execute("DROP TABLE IF EXISTS replanned");
-    shared.execute("CREATE TABLE replanned (i int)");
-    auto statement = shared.prepare("SELECT * FROM replanned");
-    EXPECT_TRUE(statement.query().empty());
-    shared.execute("ALTER TABLE replanned ADD COLUMN j int");
-    shared.execute("INSERT INTO replanned VALUES (1, 2)");
-    EXPECT_EQ((statement.query_one<std::pair<int, int>>()), (std::pair{1, 2}));
-    shared.execute("DROP TABLE replanned");
-  });
+MAIN_TEST_F(PostgreSql, APlanThatIsStaleIsMadeAnew) {
+  auto shared = database(nullptr, {.max = 1, .statement_cache = 4});
+  shared.execute("DROP TABLE IF EXISTS replanned");
+  shared.execute("CREATE TABLE replanned (i int)");
+  auto statement = shared.prepare("SELECT * FROM replanned");
+  EXPECT_TRUE(statement.query().empty());
+  shared.execute("ALTER TABLE replanned ADD COLUMN j int");
+  shared.execute("INSERT INTO replanned VALUES (1, 2)");
+  EXPECT_EQ((statement.query_one<std::pair<int, int>>()), (std::pair{1, 2}));
+  shared.execute("DROP TABLE replanned");
 }
 
-TEST_F(PostgreSql, AStatementThatTheServerHasForgottenIsPreparedAnew) {
-  in_runtime([this] {
-    auto shared = database(nullptr, {.max = 1, .statement_cache = 4});
-    auto statement = shared.prepare("SELECT 1");
-    EXPECT_EQ(statement.query_one<int>(), 1);
-    shared.execute("DEALLOCATE ALL");
-    EXPECT_EQ(statement.query_one<int>(), 1);
-    shared.execute("DEALLOCATE ALL");
-    shared.begin();
-    { const auto dropped = shared.prepare("SELECT 2"); }
-    EXPECT_EQ(shared.query_one<int>("SELECT 3"), 3);
-    shared.commit();
-  });
+MAIN_TEST_F(PostgreSql, AStatementThatTheServerHasForgottenIsPreparedAnew) {
+  auto shared = database(nullptr, {.max = 1, .statement_cache = 4});
+  auto statement = shared.prepare("SELECT 1");
+  EXPECT_EQ(statement.query_one<int>(), 1);
+  shared.execute("DEALLOCATE ALL");
+  EXPECT_EQ(statement.query_one<int>(), 1);
+  shared.execute("DEALLOCATE ALL");
+  shared.begin();
+  { const auto dropped = shared.prepare("SELECT 2"); }
+  EXPECT_EQ(shared.query_one<int>("SELECT 3"), 3);
+  shared.commit();
 }
 
 /// Commands that the server knows by a name of ours.
@@ -205,65 +166,57 @@ std::int64_t prepared_at_server(Database& database) {
       "statement NOT LIKE '%pg_prepared_statements%'");
 }
 
-TEST_F(PostgreSql, ACommandThatRunsAgainIsKeptPrepared) {
-  in_runtime([this] {
-    auto shared = database(nullptr, {.max = 1, .statement_cache = 2});
-    EXPECT_EQ(shared.query_one<int>("SELECT $1", 1), 1);
-    EXPECT_EQ(prepared_at_server(shared), 0);
-    for (int i = 2; i < 5; ++i) EXPECT_EQ(shared.query_one<int>("SELECT $1", i), i);
-    EXPECT_EQ(prepared_at_server(shared), 1);
-    // Of another kind it is another command.
-    for (const char* text : {"a", "b", "c"}) {
-      EXPECT_EQ(shared.query_one<std::string>("SELECT $1", text), text);
-    }
-    EXPECT_EQ(shared.query_one<int>("SELECT $1", 9), 9);
-    for (int i = 0; i < 9; ++i) {
-      const std::string sql = fmt::format("SELECT {}", i % 3);
-      EXPECT_EQ(shared.query_one<int>(sql), i % 3);
-    }
-    EXPECT_LE(prepared_at_server(shared), 2);
-  });
+MAIN_TEST_F(PostgreSql, ACommandThatRunsAgainIsKeptPrepared) {
+  auto shared = database(nullptr, {.max = 1, .statement_cache = 2});
+  EXPECT_EQ(shared.query_one<int>("SELECT $1", 1), 1);
+  EXPECT_EQ(prepared_at_server(shared), 0);
+  for (int i = 2; i < 5; ++i) EXPECT_EQ(shared.query_one<int>("SELECT $1", i), i);
+  EXPECT_EQ(prepared_at_server(shared), 1);
+  // Of another kind it is another command.
+  for (const char* text : {"a", "b", "c"}) {
+    EXPECT_EQ(shared.query_one<std::string>("SELECT $1", text), text);
+  }
+  EXPECT_EQ(shared.query_one<int>("SELECT $1", 9), 9);
+  for (int i = 0; i < 9; ++i) {
+    const std::string sql = fmt::format("SELECT {}", i % 3);
+    EXPECT_EQ(shared.query_one<int>(sql), i % 3);
+  }
+  EXPECT_LE(prepared_at_server(shared), 2);
 }
 
-TEST_F(PostgreSql, ACommandInATransactionIsNotKeptPrepared) {
-  in_runtime([this] {
-    auto shared = database(nullptr, {.max = 1, .statement_cache = 2});
-    auto transaction = shared.transaction();
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(shared.query_one<int>("SELECT $1", i), i);
-    EXPECT_EQ(prepared_at_server(shared), 0);
-  });
+MAIN_TEST_F(PostgreSql, ACommandInATransactionIsNotKeptPrepared) {
+  auto shared = database(nullptr, {.max = 1, .statement_cache = 2});
+  auto transaction = shared.transaction();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(shared.query_one<int>("SELECT $1", i), i);
+  EXPECT_EQ(prepared_at_server(shared), 0);
 }
 
-TEST_F(PostgreSql, AKeptCommandWhosePlanIsStaleIsMadeAnew) {
-  in_runtime([this] {
-    auto shared = database(nullptr, {.max = 1, .statement_cache = 4});
-    shared.execute("DROP TABLE IF EXISTS kept");
-    shared.execute("CREATE TABLE kept (id INT)");
-    shared.execute("INSERT INTO kept VALUES (1)");
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(shared.query_one("SELECT * FROM kept").size(), 1u);
-    shared.execute("ALTER TABLE kept ADD COLUMN name TEXT");
-    EXPECT_EQ(shared.query_one("SELECT * FROM kept").size(), 2u);
-    shared.execute("DROP TABLE kept");
-    EXPECT_THROW(shared.execute("SELECT * FROM kept"), db::QueryError);
-    EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
-  });
+MAIN_TEST_F(PostgreSql, AKeptCommandWhosePlanIsStaleIsMadeAnew) {
+  auto shared = database(nullptr, {.max = 1, .statement_cache = 4});
+  shared.execute("DROP TABLE IF EXISTS kept");
+  shared.execute("CREATE TABLE kept (id INT)");
+  shared.execute("INSERT INTO kept VALUES (1)");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(shared.query_one("SELECT * FROM kept").size(), 1u);
+  shared.execute("ALTER TABLE kept ADD COLUMN name TEXT");
+  EXPECT_EQ(shared.query_one("SELECT * FROM kept").size(), 2u);
+  shared.execute("DROP TABLE kept");
+  EXPECT_THROW(shared.execute("SELECT * FROM kept"), db::QueryError);
+  EXPECT_EQ(shared.query_one<int>("SELECT 1"), 1);
 }
 
-TEST_F(PostgreSql, BytesComeBackInEveryFormatOfTheServer) {
-  in_runtime([this] {
-    auto shared = database(nullptr, {.max = 1});
-    std::string every;
-    for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
-    for (const char* format : {"escape", "hex"}) {
-      SCOPED_TRACE(format);
-      shared.set_attribute("bytea_output", format);
-      for (const std::string& sent : {every, std::string(), std::string("a"), std::string("\\x")}) {
-        const auto* const data = reinterpret_cast<const std::byte*>(sent.data());
-        const db::Bytes bytes(data, data + sent.size());
-        EXPECT_EQ(shared.query_one<db::Bytes>("SELECT $1::bytea", bytes), bytes);
-      }
+MAIN_TEST_F(PostgreSql, BytesComeBackInEveryFormatOfTheServer) {
+  auto shared = database(nullptr, {.max = 1});
+  std::string every;
+  for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
+  for (const char* format : {"escape", "hex"}) {
+    SCOPED_TRACE(format);
+    shared.set_attribute("bytea_output", format);
+    for (const std::string& sent : {every, std::string(), std::string("a"), std::string("\\x")}) {
+      const auto* const data = reinterpret_cast<const std::byte*>(sent.data());
+      const db::Bytes bytes(data, data + sent.size());
+      EXPECT_EQ(shared.query_one<db::Bytes>("SELECT $1::bytea", bytes), bytes);
     }
-  });
+  }
 }
 
 TEST_F(PostgreSql, WhatTheServerRemarksIsNotShown) {
@@ -292,47 +245,43 @@ TEST_F(PostgreSql, WhatTheServerRemarksIsNotShown) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
-TEST_F(PostgreSql, AServerThatSpeaksGarbageIsATypedError) {
-  in_runtime([this] {
-    auto listener = TcpListener::bind({"127.0.0.1", 0});
-    const auto server = spawn([&] {
-      for (std::string said : {std::string("HTTP/1.1 400 Bad Request\r\n\r\n"),
-                               std::string("N") + std::string(2'000, '\xff'), std::string()}) {
-        auto client = listener.accept();
-        client->write(said);
-      }
-    });
-    for (int i = 0; i < 3; ++i) {
-      EXPECT_EQ(refusal([&](db::Target& target) {
-                  target.host = "127.0.0.1";
-                  target.port = listener.local_address().port();
-                }),
-                "08001");
+MAIN_TEST_F(PostgreSql, AServerThatSpeaksGarbageIsATypedError) {
+  auto listener = TcpListener::bind({"127.0.0.1", 0});
+  const auto server = spawn([&] {
+    for (std::string said : {std::string("HTTP/1.1 400 Bad Request\r\n\r\n"),
+                             std::string("N") + std::string(2'000, '\xff'), std::string()}) {
+      auto client = listener.accept();
+      client->write(said);
     }
-    listener.close();
-    EXPECT_NO_THROW(await(server));
   });
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(refusal([&](db::Target& target) {
+                target.host = "127.0.0.1";
+                target.port = listener.local_address().port();
+              }),
+              "08001");
+  }
+  listener.close();
+  EXPECT_NO_THROW(await(server));
 }
 
-TEST_F(PostgreSql, AServerThatIsFullSaysSo) {
-  in_runtime([this] {
-    std::vector<Database> many;
-    std::string state = "connected";
-    while (state == "connected" && many.size() < 200) {
-      many.push_back(database());
-      try {
-        many.back().begin();
-        await(spawn([&] { many.back().begin(); }));
-      } catch (const db::ConnectError& error) {
-        state = error.sqlstate();
-      }
+MAIN_TEST_F(PostgreSql, AServerThatIsFullSaysSo) {
+  std::vector<Database> many;
+  std::string state = "connected";
+  while (state == "connected" && many.size() < 200) {
+    many.push_back(database());
+    try {
+      many.back().begin();
+      await(spawn([&] { many.back().begin(); }));
+    } catch (const db::ConnectError& error) {
+      state = error.sqlstate();
     }
-    EXPECT_EQ(state, "53300");
-    EXPECT_GT(many.size(), 10u);
-    for (Database& each : many) {
-      if (each.in_transaction()) each.rollback();
-    }
-  });
+  }
+  EXPECT_EQ(state, "53300");
+  EXPECT_GT(many.size(), 10u);
+  for (Database& each : many) {
+    if (each.in_transaction()) each.rollback();
+  }
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using db::Connection;
 using db::Value;
 
-class Sqlite : public ::testing::Test {
+class Sqlite : public DriverTest {
  protected:
   Sqlite() {
     std::string folder = ::testing::TempDir() + "fermata_sqlite_XXXXXX";
@@ -127,33 +127,29 @@ TEST_F(Sqlite, SharedMemoryIsOneDatabaseForAsLongAsTheDriver) {
   EXPECT_FALSE(std::filesystem::exists("a b&"));
 }
 
-TEST_F(Sqlite, WhoSharesMemoryWaitsForTheOther) {
-  in_runtime([&] {
-    const std::string url = "sqlite:///file::memory:?cache=shared&busy_timeout=60000";
-    auto one = connect(url);
-    auto other = connect(url);
-    one->run("CREATE TABLE t (i INTEGER)");
-    one->begin();
-    one->run("INSERT INTO t VALUES (1)");
-    auto reader = spawn("reader", [&] { return ask_integer(*other, "SELECT count(*) FROM t"); });
-    for (int round = 0; round < 5; ++round) delay(1ms);
-    EXPECT_FALSE(reader->is_completed());
-    one->commit();
-    EXPECT_EQ(await(reader), 1);
-  });
+MAIN_TEST_F(Sqlite, WhoSharesMemoryWaitsForTheOther) {
+  const std::string url = "sqlite:///file::memory:?cache=shared&busy_timeout=60000";
+  auto one = connect(url);
+  auto other = connect(url);
+  one->run("CREATE TABLE t (i INTEGER)");
+  one->begin();
+  one->run("INSERT INTO t VALUES (1)");
+  auto reader = spawn("reader", [&] { return ask_integer(*other, "SELECT count(*) FROM t"); });
+  for (int round = 0; round < 5; ++round) delay(1ms);
+  EXPECT_FALSE(reader->is_completed());
+  one->commit();
+  EXPECT_EQ(await(reader), 1);
 }
 
-TEST_F(Sqlite, ReadOnlyIsRefusedWithItsState) {
-  in_runtime([&] {
-    EXPECT_THROW((void)connect(url("?mode=ro")), db::ConnectError);
-    EXPECT_THROW((void)connect(url("?mode=rw")), db::ConnectError);
-    EXPECT_FALSE(std::filesystem::exists(path()));
-    connect(url())->run("CREATE TABLE t (i INTEGER)");
-    auto connection = connect(url("?mode=ro"));
-    EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM t"), 0);
-    EXPECT_EQ(sqlstate_of([&] { connection->run("INSERT INTO t VALUES (1)"); }), "25006");
-    EXPECT_FALSE(connection->broken());
-  });
+MAIN_TEST_F(Sqlite, ReadOnlyIsRefusedWithItsState) {
+  EXPECT_THROW((void)connect(url("?mode=ro")), db::ConnectError);
+  EXPECT_THROW((void)connect(url("?mode=rw")), db::ConnectError);
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  connect(url())->run("CREATE TABLE t (i INTEGER)");
+  auto connection = connect(url("?mode=ro"));
+  EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM t"), 0);
+  EXPECT_EQ(sqlstate_of([&] { connection->run("INSERT INTO t VALUES (1)"); }), "25006");
+  EXPECT_FALSE(connection->broken());
 }
 
 TEST_F(Sqlite, AFileThatIsNoDatabase) {
@@ -164,212 +160,188 @@ TEST_F(Sqlite, AFileThatIsNoDatabase) {
   in_runtime([&] { EXPECT_THROW((void)connect(url()), db::ConnectError); });
 }
 
-TEST_F(Sqlite, NamesThatMeanSomethingToSqlite) {
-  in_runtime([&] {
-    for (const std::string_view name : {"a?mode=memory", "a b", "größe", "a%b", "a#b"}) {
-      std::string encoded;
-      for (const char c : name) encoded += fmt::format("%{:02x}", static_cast<unsigned char>(c));
-      connect(fmt::format("sqlite:///{}/{}", folder_, encoded))->run("CREATE TABLE t (i INTEGER)");
-      EXPECT_TRUE(std::filesystem::exists(fmt::format("{}/{}", folder_, name))) << name;
-    }
-  });
+MAIN_TEST_F(Sqlite, NamesThatMeanSomethingToSqlite) {
+  for (const std::string_view name : {"a?mode=memory", "a b", "größe", "a%b", "a#b"}) {
+    std::string encoded;
+    for (const char c : name) encoded += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    connect(fmt::format("sqlite:///{}/{}", folder_, encoded))->run("CREATE TABLE t (i INTEGER)");
+    EXPECT_TRUE(std::filesystem::exists(fmt::format("{}/{}", folder_, name))) << name;
+  }
 }
 
-TEST_F(Sqlite, ALockedDatabaseIsWaitedForThenRefused) {
-  in_runtime([&] {
-    auto one = connect(url());
-    one->run("CREATE TABLE t (i INTEGER)");
-    auto other = connect(url("?busy_timeout=20"));
-    one->run("BEGIN IMMEDIATE");
-    const Instant start = now();
-    EXPECT_EQ(sqlstate_of([&] { other->run("INSERT INTO t VALUES (1)"); }), "40001");
-    EXPECT_GE(now() - start, 15ms);
-    EXPECT_FALSE(other->broken());
-    one->commit();
-    EXPECT_EQ(other->run("INSERT INTO t VALUES (1)").affected_rows, 1u);
-  });
+MAIN_TEST_F(Sqlite, ALockedDatabaseIsWaitedForThenRefused) {
+  auto one = connect(url());
+  one->run("CREATE TABLE t (i INTEGER)");
+  auto other = connect(url("?busy_timeout=20"));
+  one->run("BEGIN IMMEDIATE");
+  const Instant start = now();
+  EXPECT_EQ(sqlstate_of([&] { other->run("INSERT INTO t VALUES (1)"); }), "40001");
+  EXPECT_GE(now() - start, 15ms);
+  EXPECT_FALSE(other->broken());
+  one->commit();
+  EXPECT_EQ(other->run("INSERT INTO t VALUES (1)").affected_rows, 1u);
 }
 
-TEST_F(Sqlite, ALockedDatabaseIsWaitedForUntilItIsFree) {
-  in_runtime([&] {
-    auto one = connect(url());
-    one->run("CREATE TABLE t (i INTEGER)");
-    auto other = connect(url("?busy_timeout=60000"));
-    one->run("BEGIN IMMEDIATE");
+MAIN_TEST_F(Sqlite, ALockedDatabaseIsWaitedForUntilItIsFree) {
+  auto one = connect(url());
+  one->run("CREATE TABLE t (i INTEGER)");
+  auto other = connect(url("?busy_timeout=60000"));
+  one->run("BEGIN IMMEDIATE");
+  auto writer = spawn("writer", [&] { other->run("INSERT INTO t VALUES (1)"); });
+  for (int round = 0; round < 5; ++round) delay(1ms);
+  EXPECT_FALSE(writer->is_completed());
+  one->commit();
+  await(writer);
+  EXPECT_EQ(ask_integer(*one, "SELECT count(*) FROM t"), 1);
+}
+
+MAIN_TEST_F(Sqlite, AWaitForALockIsInterrupted) {
+  auto one = connect(url());
+  one->run("CREATE TABLE t (i INTEGER)");
+  auto other = connect(url("?busy_timeout=600000"));
+  one->run("BEGIN EXCLUSIVE");
+  for (const auto patience : {0ms, 1ms, 20ms, 100ms}) {
     auto writer = spawn("writer", [&] { other->run("INSERT INTO t VALUES (1)"); });
-    for (int round = 0; round < 5; ++round) delay(1ms);
-    EXPECT_FALSE(writer->is_completed());
-    one->commit();
-    await(writer);
-    EXPECT_EQ(ask_integer(*one, "SELECT count(*) FROM t"), 1);
-  });
+    delay(patience);
+    writer->cancel();
+    EXPECT_THROW(await(writer), Cancellation);
+    const Instant start = now();
+    other->interrupt();
+    EXPECT_LT(now() - start, 2s);
+    EXPECT_FALSE(other->broken());
+    EXPECT_EQ(ask_integer(*other, "SELECT 7"), 7);
+  }
+  one->commit();
+  EXPECT_EQ(ask_integer(*other, "SELECT count(*) FROM t"), 0);
 }
 
-TEST_F(Sqlite, AWaitForALockIsInterrupted) {
-  in_runtime([&] {
-    auto one = connect(url());
-    one->run("CREATE TABLE t (i INTEGER)");
-    auto other = connect(url("?busy_timeout=600000"));
-    one->run("BEGIN EXCLUSIVE");
-    for (const auto patience : {0ms, 1ms, 20ms, 100ms}) {
-      auto writer = spawn("writer", [&] { other->run("INSERT INTO t VALUES (1)"); });
-      delay(patience);
-      writer->cancel();
-      EXPECT_THROW(await(writer), Cancellation);
-      const Instant start = now();
-      other->interrupt();
-      EXPECT_LT(now() - start, 2s);
-      EXPECT_FALSE(other->broken());
-      EXPECT_EQ(ask_integer(*other, "SELECT 7"), 7);
-    }
-    one->commit();
-    EXPECT_EQ(ask_integer(*other, "SELECT count(*) FROM t"), 0);
-  });
+MAIN_TEST_F(Sqlite, BeginTakesTheLockWhenTheUrlSaysSo) {
+  auto one = connect(url("?transaction=immediate"));
+  auto other = connect(url("?transaction=immediate&busy_timeout=0"));
+  one->begin();
+  EXPECT_EQ(sqlstate_of([&] { other->begin(); }), "40001");
+  EXPECT_EQ(other->transaction(), db::TransactionState::None);
+  one->rollback();
+  other->begin();
+  EXPECT_EQ(other->transaction(), db::TransactionState::Open);
 }
 
-TEST_F(Sqlite, BeginTakesTheLockWhenTheUrlSaysSo) {
-  in_runtime([&] {
-    auto one = connect(url("?transaction=immediate"));
-    auto other = connect(url("?transaction=immediate&busy_timeout=0"));
-    one->begin();
-    EXPECT_EQ(sqlstate_of([&] { other->begin(); }), "40001");
-    EXPECT_EQ(other->transaction(), db::TransactionState::None);
-    one->rollback();
-    other->begin();
-    EXPECT_EQ(other->transaction(), db::TransactionState::Open);
-  });
+MAIN_TEST_F(Sqlite, StatesOfErrors) {
+  auto connection = connect(url());
+  connection->run("CREATE TABLE parent (i INTEGER PRIMARY KEY)");
+  connection->run(
+      "CREATE TABLE t (i INTEGER UNIQUE, n TEXT NOT NULL, c INTEGER CHECK (c < 10), "
+      "p INTEGER REFERENCES parent)");
+  connection->set_attribute("foreign_keys", "on");
+  connection->run("INSERT INTO t VALUES (1, 'a', 1, NULL)");
+  const std::vector<std::pair<std::string_view, std::string_view>> cases = {
+      {"INSERT INTO t VALUES (1, 'a', 1, NULL)", "23505"},
+      {"INSERT INTO t VALUES (2, NULL, 1, NULL)", "23502"},
+      {"INSERT INTO t VALUES (2, 'a', 11, NULL)", "23514"},
+      {"INSERT INTO t VALUES (2, 'a', 1, 99)", "23503"},
+      {"SELEC", "42601"},
+      {"SELECT (", "42601"},
+      {"", "42601"},
+      {" -- nothing", "42601"},
+      {"SELECT * FROM nowhere", "42P01"},
+      {"SELECT no_column FROM t", "42703"},
+      {"SELECT no_function(1)", "42883"},
+      {"CREATE TABLE t (i INTEGER)", "42P07"},
+      {"COMMIT", "25P01"},
+      {"SELECT abs(-9223372036854775807 - 1)", "22003"},
+      {"SELECT zeroblob(2000000000)", "54000"},
+      {"SELECT ?", "07001"},
+      {"SELECT :name", "07001"},
+  };
+  for (const auto& [sql, state] : cases) {
+    EXPECT_EQ(sqlstate_of([&, &sql = sql] { ask(*connection, sql); }), state) << sql;
+    EXPECT_FALSE(connection->broken());
+  }
+  connection->begin();
+  EXPECT_EQ(sqlstate_of([&] { connection->begin(); }), "25001");
+  connection->rollback();
+  connection->run("PRAGMA max_page_count = 1");
+  EXPECT_EQ(sqlstate_of([&] { connection->run("CREATE TABLE u AS SELECT zeroblob(100000)"); }),
+            "53100");
+  EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM t"), 1);
 }
 
-TEST_F(Sqlite, StatesOfErrors) {
-  in_runtime([&] {
-    auto connection = connect(url());
-    connection->run("CREATE TABLE parent (i INTEGER PRIMARY KEY)");
-    connection->run(
-        "CREATE TABLE t (i INTEGER UNIQUE, n TEXT NOT NULL, c INTEGER CHECK (c < 10), "
-        "p INTEGER REFERENCES parent)");
-    connection->set_attribute("foreign_keys", "on");
-    connection->run("INSERT INTO t VALUES (1, 'a', 1, NULL)");
-    const std::vector<std::pair<std::string_view, std::string_view>> cases = {
-        {"INSERT INTO t VALUES (1, 'a', 1, NULL)", "23505"},
-        {"INSERT INTO t VALUES (2, NULL, 1, NULL)", "23502"},
-        {"INSERT INTO t VALUES (2, 'a', 11, NULL)", "23514"},
-        {"INSERT INTO t VALUES (2, 'a', 1, 99)", "23503"},
-        {"SELEC", "42601"},
-        {"SELECT (", "42601"},
-        {"", "42601"},
-        {" -- nothing", "42601"},
-        {"SELECT * FROM nowhere", "42P01"},
-        {"SELECT no_column FROM t", "42703"},
-        {"SELECT no_function(1)", "42883"},
-        {"CREATE TABLE t (i INTEGER)", "42P07"},
-        {"COMMIT", "25P01"},
-        {"SELECT abs(-9223372036854775807 - 1)", "22003"},
-        {"SELECT zeroblob(2000000000)", "54000"},
-        {"SELECT ?", "07001"},
-        {"SELECT :name", "07001"},
-    };
-    for (const auto& [sql, state] : cases) {
-      EXPECT_EQ(sqlstate_of([&, &sql = sql] { ask(*connection, sql); }), state) << sql;
-      EXPECT_FALSE(connection->broken());
-    }
-    connection->begin();
-    EXPECT_EQ(sqlstate_of([&] { connection->begin(); }), "25001");
-    connection->rollback();
-    connection->run("PRAGMA max_page_count = 1");
-    EXPECT_EQ(sqlstate_of([&] { connection->run("CREATE TABLE u AS SELECT zeroblob(100000)"); }),
-              "53100");
-    EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM t"), 1);
-  });
+MAIN_TEST_F(Sqlite, ValuesThatItCannotHave) {
+  auto connection = connect(url());
+  const auto state = [&](const Value& value) {
+    return sqlstate_of([&] { ask(*connection, "SELECT $1", {value}); });
+  };
+  EXPECT_EQ(state(std::nan("")), "07001");
+  EXPECT_EQ(state(std::string("a\0b", 3)), "07001");
+  EXPECT_EQ(state(db::Bytes(1'000'000'001)), "07001");
+  EXPECT_EQ(ask(*connection, "SELECT $1", {std::numeric_limits<double>::infinity()}).value(),
+            Value(std::numeric_limits<double>::infinity()));
 }
 
-TEST_F(Sqlite, ValuesThatItCannotHave) {
-  in_runtime([&] {
-    auto connection = connect(url());
-    const auto state = [&](const Value& value) {
-      return sqlstate_of([&] { ask(*connection, "SELECT $1", {value}); });
-    };
-    EXPECT_EQ(state(std::nan("")), "07001");
-    EXPECT_EQ(state(std::string("a\0b", 3)), "07001");
-    EXPECT_EQ(state(db::Bytes(1'000'000'001)), "07001");
-    EXPECT_EQ(ask(*connection, "SELECT $1", {std::numeric_limits<double>::infinity()}).value(),
-              Value(std::numeric_limits<double>::infinity()));
-  });
+MAIN_TEST_F(Sqlite, IdsOfRowsAreTheCommandsOwn) {
+  auto connection = connect(url());
+  connection->run("CREATE TABLE log (id INTEGER PRIMARY KEY, what TEXT)");
+  connection->run("INSERT INTO log VALUES (1000, 'first')");
+  connection->run("CREATE TABLE t (id INTEGER PRIMARY KEY, i INTEGER UNIQUE)");
+  connection->run(
+      "CREATE TRIGGER inserted AFTER INSERT ON t BEGIN INSERT INTO log (what) VALUES ('i'); END");
+  EXPECT_EQ(connection->run("INSERT INTO t (i) VALUES (5)").last_insert_id, 1);
+  EXPECT_EQ(connection->run("INSERT INTO t (i) VALUES (5) ON CONFLICT (i) DO UPDATE SET i = 4")
+                .last_insert_id,
+            std::nullopt);
+  connection->run(
+      "CREATE TRIGGER updated AFTER UPDATE ON t BEGIN INSERT INTO log (what) VALUES ('u'); END");
+  EXPECT_EQ(connection->run("UPDATE t SET i = 6").last_insert_id, std::nullopt);
+  EXPECT_EQ(connection->run("INSERT OR IGNORE INTO t (i) VALUES (6)").last_insert_id, std::nullopt);
+  EXPECT_EQ(connection->run("REPLACE INTO t (i) VALUES (7)").last_insert_id, 2);
+  EXPECT_EQ(ask_integer(*connection, "SELECT last_insert_rowid()"), 2);
+  const Result returned = ask(*connection, "INSERT INTO t (i) VALUES (8), (9) RETURNING i");
+  EXPECT_EQ(returned.rows.size(), 2u);
+  EXPECT_EQ(returned.effect.affected_rows, 2u);
+  EXPECT_EQ(returned.effect.last_insert_id, 4);
 }
 
-TEST_F(Sqlite, IdsOfRowsAreTheCommandsOwn) {
-  in_runtime([&] {
-    auto connection = connect(url());
-    connection->run("CREATE TABLE log (id INTEGER PRIMARY KEY, what TEXT)");
-    connection->run("INSERT INTO log VALUES (1000, 'first')");
-    connection->run("CREATE TABLE t (id INTEGER PRIMARY KEY, i INTEGER UNIQUE)");
-    connection->run(
-        "CREATE TRIGGER inserted AFTER INSERT ON t BEGIN INSERT INTO log (what) VALUES ('i'); END");
-    EXPECT_EQ(connection->run("INSERT INTO t (i) VALUES (5)").last_insert_id, 1);
-    EXPECT_EQ(connection->run("INSERT INTO t (i) VALUES (5) ON CONFLICT (i) DO UPDATE SET i = 4")
-                  .last_insert_id,
-              std::nullopt);
-    connection->run(
-        "CREATE TRIGGER updated AFTER UPDATE ON t BEGIN INSERT INTO log (what) VALUES ('u'); END");
-    EXPECT_EQ(connection->run("UPDATE t SET i = 6").last_insert_id, std::nullopt);
-    EXPECT_EQ(connection->run("INSERT OR IGNORE INTO t (i) VALUES (6)").last_insert_id,
-              std::nullopt);
-    EXPECT_EQ(connection->run("REPLACE INTO t (i) VALUES (7)").last_insert_id, 2);
-    EXPECT_EQ(ask_integer(*connection, "SELECT last_insert_rowid()"), 2);
-    const Result returned = ask(*connection, "INSERT INTO t (i) VALUES (8), (9) RETURNING i");
-    EXPECT_EQ(returned.rows.size(), 2u);
-    EXPECT_EQ(returned.effect.affected_rows, 2u);
-    EXPECT_EQ(returned.effect.last_insert_id, 4);
-  });
+MAIN_TEST_F(Sqlite, ATransactionThatItEndsByItself) {
+  auto connection = connect(url());
+  connection->run("CREATE TABLE t (i INTEGER UNIQUE)");
+  connection->run("INSERT INTO t VALUES (1)");
+  connection->begin();
+  connection->run("INSERT INTO t VALUES (2)");
+  EXPECT_EQ(sqlstate_of([&] { connection->run("INSERT OR ROLLBACK INTO t VALUES (1)"); }), "23505");
+  EXPECT_EQ(connection->transaction(), db::TransactionState::None);
+  EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM t"), 1);
+  connection->run("SAVEPOINT outermost");
+  EXPECT_EQ(connection->transaction(), db::TransactionState::Open);
+  connection->run("RELEASE outermost");
+  EXPECT_EQ(connection->transaction(), db::TransactionState::None);
 }
 
-TEST_F(Sqlite, ATransactionThatItEndsByItself) {
-  in_runtime([&] {
-    auto connection = connect(url());
-    connection->run("CREATE TABLE t (i INTEGER UNIQUE)");
-    connection->run("INSERT INTO t VALUES (1)");
-    connection->begin();
-    connection->run("INSERT INTO t VALUES (2)");
-    EXPECT_EQ(sqlstate_of([&] { connection->run("INSERT OR ROLLBACK INTO t VALUES (1)"); }),
-              "23505");
-    EXPECT_EQ(connection->transaction(), db::TransactionState::None);
-    EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM t"), 1);
-    connection->run("SAVEPOINT outermost");
-    EXPECT_EQ(connection->transaction(), db::TransactionState::Open);
-    connection->run("RELEASE outermost");
-    EXPECT_EQ(connection->transaction(), db::TransactionState::None);
-  });
+MAIN_TEST_F(Sqlite, ResetTakesBackWhateverWasSet) {
+  auto connection = connect(url());
+  connection->run("CREATE TABLE t (i INTEGER)");
+  const std::int64_t cache = ask_integer(*connection, "PRAGMA cache_size");
+  const std::int64_t keys = ask_integer(*connection, "PRAGMA foreign_keys");
+  connection->run("PRAGMA cache_size = 77");
+  connection->run("PRAGMA query_only = 1");
+  connection->set_attribute("foreign_keys", keys == 0 ? "on" : "off");
+  connection->run(fmt::format("ATTACH '{}/other.db' AS other", folder_));
+  const auto prepared = connection->prepare("SELECT count(*) FROM t");
+  connection->reset_session();
+  EXPECT_EQ(ask_integer(*connection, "PRAGMA cache_size"), cache);
+  EXPECT_EQ(ask_integer(*connection, "PRAGMA foreign_keys"), keys);
+  EXPECT_EQ(connection->run("INSERT INTO t VALUES (1)").affected_rows, 1u);
+  EXPECT_EQ(sqlstate_of([&] { ask(*connection, "SELECT * FROM other.t"); }), "42P01");
+  const std::string stale = sqlstate_of([&] { ask(*prepared); });
+  EXPECT_TRUE(connection->is_stale_plan(stale)) << stale;
 }
 
-TEST_F(Sqlite, ResetTakesBackWhateverWasSet) {
-  in_runtime([&] {
-    auto connection = connect(url());
-    connection->run("CREATE TABLE t (i INTEGER)");
-    const std::int64_t cache = ask_integer(*connection, "PRAGMA cache_size");
-    const std::int64_t keys = ask_integer(*connection, "PRAGMA foreign_keys");
-    connection->run("PRAGMA cache_size = 77");
-    connection->run("PRAGMA query_only = 1");
-    connection->set_attribute("foreign_keys", keys == 0 ? "on" : "off");
-    connection->run(fmt::format("ATTACH '{}/other.db' AS other", folder_));
-    const auto prepared = connection->prepare("SELECT count(*) FROM t");
-    connection->reset_session();
-    EXPECT_EQ(ask_integer(*connection, "PRAGMA cache_size"), cache);
-    EXPECT_EQ(ask_integer(*connection, "PRAGMA foreign_keys"), keys);
-    EXPECT_EQ(connection->run("INSERT INTO t VALUES (1)").affected_rows, 1u);
-    EXPECT_EQ(sqlstate_of([&] { ask(*connection, "SELECT * FROM other.t"); }), "42P01");
-    const std::string stale = sqlstate_of([&] { ask(*prepared); });
-    EXPECT_TRUE(connection->is_stale_plan(stale)) << stale;
-  });
-}
-
-TEST_F(Sqlite, AnAttributeThatItDoesNotKnow) {
-  in_runtime([&] {
-    auto connection = connect(url());
-    EXPECT_EQ(sqlstate_of([&] { connection->set_attribute("cache_sice", "1"); }), "42704");
-    connection->set_attribute("CACHE_SIZE", "-4000");
-    EXPECT_EQ(ask_integer(*connection, "PRAGMA cache_size"), -4000);
-    connection->set_attribute("journal_mode", "wal");
-    EXPECT_EQ(ask(*connection, "PRAGMA journal_mode").value(), Value(std::string("wal")));
-  });
+MAIN_TEST_F(Sqlite, AnAttributeThatItDoesNotKnow) {
+  auto connection = connect(url());
+  EXPECT_EQ(sqlstate_of([&] { connection->set_attribute("cache_sice", "1"); }), "42704");
+  connection->set_attribute("CACHE_SIZE", "-4000");
+  EXPECT_EQ(ask_integer(*connection, "PRAGMA cache_size"), -4000);
+  connection->set_attribute("journal_mode", "wal");
+  EXPECT_EQ(ask(*connection, "PRAGMA journal_mode").value(), Value(std::string("wal")));
 }
 
 TEST_F(Sqlite, AFileThatHasGoneIsNoticed) {
@@ -389,25 +361,23 @@ TEST_F(Sqlite, AFileThatHasGoneIsNoticed) {
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
-TEST_F(Sqlite, AWriteThatIsInterruptedTakesItsTransactionAlong) {
-  in_runtime([&] {
-    auto connection = connect(url());
-    connection->run("CREATE TABLE t (i INTEGER)");
-    connection->begin();
-    connection->run("INSERT INTO t VALUES (1)");
-    auto writer = spawn("writer", [&] {
-      connection->run(
-          "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-          "SELECT 1 FROM n WHERE i < 0");
-    });
-    delay(20ms);
-    writer->cancel();
-    EXPECT_THROW(await(writer), Cancellation);
-    connection->interrupt();
-    EXPECT_FALSE(connection->broken());
-    EXPECT_EQ(connection->transaction(), db::TransactionState::None);
-    EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM t"), 0);
+MAIN_TEST_F(Sqlite, AWriteThatIsInterruptedTakesItsTransactionAlong) {
+  auto connection = connect(url());
+  connection->run("CREATE TABLE t (i INTEGER)");
+  connection->begin();
+  connection->run("INSERT INTO t VALUES (1)");
+  auto writer = spawn("writer", [&] {
+    connection->run(
+        "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+        "SELECT 1 FROM n WHERE i < 0");
   });
+  delay(20ms);
+  writer->cancel();
+  EXPECT_THROW(await(writer), Cancellation);
+  connection->interrupt();
+  EXPECT_FALSE(connection->broken());
+  EXPECT_EQ(connection->transaction(), db::TransactionState::None);
+  EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM t"), 0);
 }
 
 }  // namespace
