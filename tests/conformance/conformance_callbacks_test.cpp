@@ -20,6 +20,7 @@
 #include "fermata/io/tcp.hpp"
 #include "fermata/io/trigger.hpp"
 #include "tests/conformance/arms.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 #include "tests/support/checks.hpp"
 
 namespace fermata::conformance {
@@ -112,21 +113,17 @@ template <class Arm>
 class NamesOfWaits : public ::testing::Test {};
 TYPED_TEST_SUITE(NamesOfWaits, Arms);
 
-TYPED_TEST(NamesOfWaits, SayWhatIsWaitedFor) {
-  TypeParam::run([] {
-    EXPECT_EQ(shown_while([] { wait_signal(SIGUSR1); }), "Signal #N (signal=10)");
-    EXPECT_EQ(shown_while([] { Trigger().wait(); }), "Trigger #N");
-    auto listener = TcpListener::bind({"127.0.0.1", 0});
-    EXPECT_EQ(shown_while([&] { (void)listener.accept(); }), "Request #N (accept)");
-  });
+MAIN_TYPED_TEST(NamesOfWaits, SayWhatIsWaitedFor) {
+  EXPECT_EQ(shown_while([] { wait_signal(SIGUSR1); }), "Signal #N (signal=10)");
+  EXPECT_EQ(shown_while([] { Trigger().wait(); }), "Trigger #N");
+  auto listener = TcpListener::bind({"127.0.0.1", 0});
+  EXPECT_EQ(shown_while([&] { (void)listener.accept(); }), "Request #N (accept)");
 }
 
-TYPED_TEST(NamesOfWaits, GivenToAHandleShowUpInIt) {
-  TypeParam::run([] {
-    const auto trigger = current_runtime().reactor().triggers().make();
-    trigger->set_name("alarm");
-    EXPECT_EQ(without_serial(trigger->info()), "Trigger #N \"alarm\"");
-  });
+MAIN_TYPED_TEST(NamesOfWaits, GivenToAHandleShowUpInIt) {
+  const auto trigger = current_runtime().reactor().triggers().make();
+  trigger->set_name("alarm");
+  EXPECT_EQ(without_serial(trigger->info()), "Trigger #N \"alarm\"");
 }
 
 }  // namespace

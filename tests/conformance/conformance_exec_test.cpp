@@ -14,6 +14,7 @@
 #include "fermata/io/exec.hpp"
 #include "fermata/io/signal.hpp"
 #include "fermata/sync/await.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 #include "tests/conformance/programs.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/open_descriptors.hpp"
@@ -28,135 +29,109 @@ template <class Arm>
 class ExecOf : public ::testing::Test {};
 TYPED_TEST_SUITE(ExecOf, Programs);
 
-TYPED_TEST(ExecOf, ExecGivesTheLastLine) {
+MAIN_TYPED_TEST(ExecOf, ExecGivesTheLastLine) {
   FERMATA_CHECKS("EXE-05");
-  TypeParam::run([] {
-    EXPECT_EQ(exec(commands::kHello).text, "hello");
-    EXPECT_EQ(exec(commands::kSlowLines).text, "last");
-    EXPECT_EQ(exec(commands::kBlankLines).text, "");
-    const ExecResult none = exec(commands::kExit3);
-    EXPECT_EQ(none.text, "");
-    EXPECT_EQ(none.exit.code(), 3);
-  });
+  EXPECT_EQ(exec(commands::kHello).text, "hello");
+  EXPECT_EQ(exec(commands::kSlowLines).text, "last");
+  EXPECT_EQ(exec(commands::kBlankLines).text, "");
+  const ExecResult none = exec(commands::kExit3);
+  EXPECT_EQ(none.text, "");
+  EXPECT_EQ(none.exit.code(), 3);
 }
 
-TYPED_TEST(ExecOf, ExecLinesAddsEachLine) {
+MAIN_TYPED_TEST(ExecOf, ExecLinesAddsEachLine) {
   FERMATA_CHECKS("EXE-05");
-  TypeParam::run([] {
-    std::vector<std::string> lines{"before"};
-    EXPECT_EQ(exec_lines(commands::kSlowLines, lines).text, "last");
-    EXPECT_EQ(lines, (std::vector<std::string>{"before", "one", "two", "", "last"}));
-    EXPECT_EQ(exec_lines(commands::kExit3, lines).text, "");
-    EXPECT_EQ(lines.size(), 5u);
-  });
+  std::vector<std::string> lines{"before"};
+  EXPECT_EQ(exec_lines(commands::kSlowLines, lines).text, "last");
+  EXPECT_EQ(lines, (std::vector<std::string>{"before", "one", "two", "", "last"}));
+  EXPECT_EQ(exec_lines(commands::kExit3, lines).text, "");
+  EXPECT_EQ(lines.size(), 5u);
 }
 
-TYPED_TEST(ExecOf, SystemPassesTheOutputOnAndGivesTheLastLine) {
-  TypeParam::run([] {
-    std::vector<std::string> pieces;
-    const auto sink = [&](std::string_view piece) { pieces.emplace_back(piece); };
-    EXPECT_EQ(system(commands::kSlowLines, sink).text, "last");
-    EXPECT_EQ(pieces, (std::vector<std::string>{"one \ntw", "o\n\nlast  ", " "}));
-  });
+MAIN_TYPED_TEST(ExecOf, SystemPassesTheOutputOnAndGivesTheLastLine) {
+  std::vector<std::string> pieces;
+  const auto sink = [&](std::string_view piece) { pieces.emplace_back(piece); };
+  EXPECT_EQ(system(commands::kSlowLines, sink).text, "last");
+  EXPECT_EQ(pieces, (std::vector<std::string>{"one \ntw", "o\n\nlast  ", " "}));
 }
 
-TYPED_TEST(ExecOf, PassthruPassesTheOutputOnAsItIs) {
+MAIN_TYPED_TEST(ExecOf, PassthruPassesTheOutputOnAsItIs) {
   FERMATA_CHECKS("EXE-01");
-  TypeParam::run([] {
-    std::string all;
-    const ExecResult result = passthru(commands::kALot, [&](std::string_view piece) {
-      suspend();
-      all += piece;
-    });
-    EXPECT_EQ(all, std::string(300'000, '\0'));
-    EXPECT_EQ(result.text, "");
-    EXPECT_TRUE(result.exit.success());
+  std::string all;
+  const ExecResult result = passthru(commands::kALot, [&](std::string_view piece) {
+    suspend();
+    all += piece;
   });
+  EXPECT_EQ(all, std::string(300'000, '\0'));
+  EXPECT_EQ(result.text, "");
+  EXPECT_TRUE(result.exit.success());
 }
 
-TYPED_TEST(ExecOf, ShellExecGivesAllBytes) {
+MAIN_TYPED_TEST(ExecOf, ShellExecGivesAllBytes) {
   FERMATA_CHECKS("EXE-01");
-  TypeParam::run([] {
-    EXPECT_EQ(shell_exec(commands::kSlowLines).text, "one \ntwo\n\nlast   ");
-    EXPECT_EQ(shell_exec(commands::kALot).text, std::string(300'000, '\0'));
-    EXPECT_EQ(shell_exec(commands::kExit3).text, "");
-  });
+  EXPECT_EQ(shell_exec(commands::kSlowLines).text, "one \ntwo\n\nlast   ");
+  EXPECT_EQ(shell_exec(commands::kALot).text, std::string(300'000, '\0'));
+  EXPECT_EQ(shell_exec(commands::kExit3).text, "");
 }
 
-TYPED_TEST(ExecOf, TheResultSaysHowTheShellEnded) {
+MAIN_TYPED_TEST(ExecOf, TheResultSaysHowTheShellEnded) {
   FERMATA_CHECKS("EXE-02");
-  TypeParam::run([] {
-    EXPECT_EQ(exec(commands::kHello).exit, ProcessExit::exited(0));
-    EXPECT_EQ(exec(commands::kExit3).exit, ProcessExit::exited(3));
-    EXPECT_EQ(exec(commands::kKillsItself).exit, ProcessExit::killed(SIGKILL));
-    EXPECT_EQ(exec(commands::kNone, {.capture_errors = true}).exit, ProcessExit::exited(127));
-  });
+  EXPECT_EQ(exec(commands::kHello).exit, ProcessExit::exited(0));
+  EXPECT_EQ(exec(commands::kExit3).exit, ProcessExit::exited(3));
+  EXPECT_EQ(exec(commands::kKillsItself).exit, ProcessExit::killed(SIGKILL));
+  EXPECT_EQ(exec(commands::kNone, {.capture_errors = true}).exit, ProcessExit::exited(127));
 }
 
-TYPED_TEST(ExecOf, ComplaintsAreKeptWhenAskedFor) {
-  TypeParam::run([] {
-    const ExecResult result = shell_exec(commands::kBothStreams, {.capture_errors = true});
-    EXPECT_EQ(result.text, "out");
-    EXPECT_EQ(result.errors, "err");
-  });
+MAIN_TYPED_TEST(ExecOf, ComplaintsAreKeptWhenAskedFor) {
+  const ExecResult result = shell_exec(commands::kBothStreams, {.capture_errors = true});
+  EXPECT_EQ(result.text, "out");
+  EXPECT_EQ(result.errors, "err");
 }
 
-TYPED_TEST(ExecOf, TheEnvironmentAndTheDirectoryAreTheCommands) {
-  TypeParam::run([] {
-    EXPECT_EQ(exec(commands::kGreets, {.environment = {{"GREETING=moin"}}}).text, "moin");
-    EXPECT_EQ(exec(commands::kWhere, {.directory = "/usr"}).text, "/usr");
-  });
+MAIN_TYPED_TEST(ExecOf, TheEnvironmentAndTheDirectoryAreTheCommands) {
+  EXPECT_EQ(exec(commands::kGreets, {.environment = {{"GREETING=moin"}}}).text, "moin");
+  EXPECT_EQ(exec(commands::kWhere, {.directory = "/usr"}).text, "/usr");
 }
 
-TYPED_TEST(ExecOf, OutputThatOutlivesTheShellIsWaitedFor) {
+MAIN_TYPED_TEST(ExecOf, OutputThatOutlivesTheShellIsWaitedFor) {
   FERMATA_CHECKS("EXE-01");
-  TypeParam::run([] {
-    const ExecResult result = shell_exec(commands::kShortGrandchild);
-    EXPECT_EQ(result.text, "earlylate");
-    EXPECT_FALSE(result.cut_off);
-  });
+  const ExecResult result = shell_exec(commands::kShortGrandchild);
+  EXPECT_EQ(result.text, "earlylate");
+  EXPECT_FALSE(result.cut_off);
 }
 
-TYPED_TEST(ExecOf, OutputThatDoesNotEndIsCutOff) {
-  TypeParam::run([] {
-    for (const Duration grace : {Duration(0), Duration(20ms)}) {
-      const ExecResult result = shell_exec(commands::kLongGrandchild, {.grace = grace});
-      EXPECT_EQ(result.text, "early");
-      EXPECT_TRUE(result.cut_off);
-      EXPECT_EQ(result.exit.code(), 2);
-    }
-  });
+MAIN_TYPED_TEST(ExecOf, OutputThatDoesNotEndIsCutOff) {
+  for (const Duration grace : {Duration(0), Duration(20ms)}) {
+    const ExecResult result = shell_exec(commands::kLongGrandchild, {.grace = grace});
+    EXPECT_EQ(result.text, "early");
+    EXPECT_TRUE(result.cut_off);
+    EXPECT_EQ(result.exit.code(), 2);
+  }
 }
 
-TYPED_TEST(ExecOf, OneThatIsGivenUpLeavesNothingBehind) {
+MAIN_TYPED_TEST(ExecOf, OneThatIsGivenUpLeavesNothingBehind) {
   FERMATA_CHECKS("EXE-03", "EXE-04");
-  TypeParam::run([] {
-    SignalWatch child_ends(SIGCHLD);
-    EXPECT_THROW(exec(commands::kRests, {}, {.timeout = 10ms}), Timeout);
-    child_ends.wait();
-    auto waiter = spawn("waiter", [] { exec(commands::kRests); });
-    delay(10ms);
-    waiter.cancel();
-    EXPECT_THROW(await(waiter), Cancellation);
-    child_ends.wait();
-    EXPECT_THROW(passthru(commands::kALot, [](std::string_view) { throw Error("enough"); }), Error);
-    child_ends.wait();
-    EXPECT_EQ(current_runtime().active_event_count(), 0u);
-  });
+  SignalWatch child_ends(SIGCHLD);
+  EXPECT_THROW(exec(commands::kRests, {}, {.timeout = 10ms}), Timeout);
+  child_ends.wait();
+  auto waiter = spawn("waiter", [] { exec(commands::kRests); });
+  delay(10ms);
+  waiter.cancel();
+  EXPECT_THROW(await(waiter), Cancellation);
+  child_ends.wait();
+  EXPECT_THROW(passthru(commands::kALot, [](std::string_view) { throw Error("enough"); }), Error);
+  child_ends.wait();
+  EXPECT_EQ(current_runtime().active_event_count(), 0u);
 }
 
-TYPED_TEST(ExecOf, TheTimeoutCoversTheOutputToo) {
-  TypeParam::run([] {
-    EXPECT_THROW(exec(commands::kLongGrandchild, {.grace = 10s}, {.timeout = 50ms}), Timeout);
-  });
+MAIN_TYPED_TEST(ExecOf, TheTimeoutCoversTheOutputToo) {
+  EXPECT_THROW(exec(commands::kLongGrandchild, {.grace = 10s}, {.timeout = 50ms}), Timeout);
 }
 
-TYPED_TEST(ExecOf, WhatMakesNoSenseIsRefused) {
-  TypeParam::run([] {
-    EXPECT_THROW(exec(commands::kHello, {.grace = -1ms}), UsageError);
-    EXPECT_THROW(passthru(commands::kHello, nullptr), UsageError);
-    EXPECT_THROW(exec(std::string_view("a\0b", 3)), UsageError);
-  });
+MAIN_TYPED_TEST(ExecOf, WhatMakesNoSenseIsRefused) {
+  EXPECT_THROW(exec(commands::kHello, {.grace = -1ms}), UsageError);
+  EXPECT_THROW(passthru(commands::kHello, nullptr), UsageError);
+  EXPECT_THROW(exec(std::string_view("a\0b", 3)), UsageError);
 }
 
 // --- what only real processes have ---

@@ -10,6 +10,7 @@
 #include "fermata/core/spawn.hpp"
 #include "fermata/io/io.hpp"
 #include "fermata/sync/await.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 #include "tests/conformance/terminals.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"
@@ -118,104 +119,92 @@ std::string read_exactly(Io& io, std::size_t size) {
   return text;
 }
 
-TYPED_TEST(AnyIo, ReadsAndWritesWhateverItIs) {
+MAIN_TYPED_TEST(AnyIo, ReadsAndWritesWhateverItIs) {
   FERMATA_CHECKS("IO-02");
-  TypeParam::run([] {
-    typename TypeParam::Ends ends;
-    EXPECT_EQ(ends.reader.type(), TypeParam::kType);
-    EXPECT_EQ(ends.writer.type(), TypeParam::kType);
-    EXPECT_TRUE(ends.reader.state().open);
-    EXPECT_TRUE(ends.reader.state().readable);
-    EXPECT_TRUE(ends.writer.state().writable);
-    ends.writer.write("hello");
-    ends.carry("hello");
-    EXPECT_EQ(read_exactly(ends.reader, 5), "hello");
-  });
+  typename TypeParam::Ends ends;
+  EXPECT_EQ(ends.reader.type(), TypeParam::kType);
+  EXPECT_EQ(ends.writer.type(), TypeParam::kType);
+  EXPECT_TRUE(ends.reader.state().open);
+  EXPECT_TRUE(ends.reader.state().readable);
+  EXPECT_TRUE(ends.writer.state().writable);
+  ends.writer.write("hello");
+  ends.carry("hello");
+  EXPECT_EQ(read_exactly(ends.reader, 5), "hello");
 }
 
-TYPED_TEST(AnyIo, IsUsedAsWhatItIs) {
-  TypeParam::run([] {
-    typename TypeParam::Ends ends;
-    using Typed = typename TypeParam::Typed;
-    ASSERT_NE(ends.reader.template as<Typed>(), nullptr);
-    EXPECT_EQ(&ends.reader.template as<Typed>()->handle(), &ends.reader.handle());
-    const int kinds = (ends.reader.template as<PipeStream>() != nullptr) +
-                      (ends.reader.template as<File>() != nullptr) +
-                      (ends.reader.template as<TcpStream>() != nullptr) +
-                      (ends.reader.template as<TtyStream>() != nullptr) +
-                      (ends.reader.template as<UdpSocket>() != nullptr);
-    EXPECT_EQ(kinds, 1);
-  });
+MAIN_TYPED_TEST(AnyIo, IsUsedAsWhatItIs) {
+  typename TypeParam::Ends ends;
+  using Typed = typename TypeParam::Typed;
+  ASSERT_NE(ends.reader.template as<Typed>(), nullptr);
+  EXPECT_EQ(&ends.reader.template as<Typed>()->handle(), &ends.reader.handle());
+  const int kinds = (ends.reader.template as<PipeStream>() != nullptr) +
+                    (ends.reader.template as<File>() != nullptr) +
+                    (ends.reader.template as<TcpStream>() != nullptr) +
+                    (ends.reader.template as<TtyStream>() != nullptr) +
+                    (ends.reader.template as<UdpSocket>() != nullptr);
+  EXPECT_EQ(kinds, 1);
 }
 
-TYPED_TEST(AnyIo, ClosesOnceAndForAll) {
+MAIN_TYPED_TEST(AnyIo, ClosesOnceAndForAll) {
   FERMATA_CHECKS("IO-06");
-  TypeParam::run([] {
-    typename TypeParam::Ends ends;
-    ends.reader.close();
-    ends.reader.close();
-    ends.writer.close();
-    EXPECT_FALSE(ends.reader.state().open);
-    EXPECT_FALSE(ends.reader.state().readable);
-    EXPECT_FALSE(ends.writer.state().writable);
-    EXPECT_EQ(ends.reader.type(), TypeParam::kType);
-    EXPECT_EQ(error_of([&] { read_exactly(ends.reader, 1); }), "Cannot read from closed IO handle");
-    EXPECT_EQ(error_of([&] { ends.writer.write("x"); }), "Cannot write to closed IO handle");
-  });
+  typename TypeParam::Ends ends;
+  ends.reader.close();
+  ends.reader.close();
+  ends.writer.close();
+  EXPECT_FALSE(ends.reader.state().open);
+  EXPECT_FALSE(ends.reader.state().readable);
+  EXPECT_FALSE(ends.writer.state().writable);
+  EXPECT_EQ(ends.reader.type(), TypeParam::kType);
+  EXPECT_EQ(error_of([&] { read_exactly(ends.reader, 1); }), "Cannot read from closed IO handle");
+  EXPECT_EQ(error_of([&] { ends.writer.write("x"); }), "Cannot write to closed IO handle");
 }
 
-TYPED_TEST(AnyIo, MovesAndThenIsNothing) {
-  TypeParam::run([] {
-    typename TypeParam::Ends ends;
-    Io moved = std::move(ends.writer);
-    moved.write("hello");
-    ends.carry("hello");
-    EXPECT_EQ(read_exactly(ends.reader, 5), "hello");
-    // NOLINTNEXTLINE(bugprone-use-after-move): that is what is tested.
-    EXPECT_EQ(error_of([&] { ends.writer.write("x"); }),
-              "The event cannot be used after it has been terminated");
-    ends.writer = std::move(moved);
-    EXPECT_TRUE(ends.writer.state().writable);
-  });
+MAIN_TYPED_TEST(AnyIo, MovesAndThenIsNothing) {
+  typename TypeParam::Ends ends;
+  Io moved = std::move(ends.writer);
+  moved.write("hello");
+  ends.carry("hello");
+  EXPECT_EQ(read_exactly(ends.reader, 5), "hello");
+  // NOLINTNEXTLINE(bugprone-use-after-move): that is what is tested.
+  EXPECT_EQ(error_of([&] { ends.writer.write("x"); }),
+            "The event cannot be used after it has been terminated");
+  ends.writer = std::move(moved);
+  EXPECT_TRUE(ends.writer.state().writable);
 }
 
 template <class Arm>
 class IoStates : public ::testing::Test {};
 TYPED_TEST_SUITE(IoStates, Arms);
 
-TYPED_TEST(IoStates, FollowWhatHappens) {
-  TypeParam::run([] {
-    typename TcpKind<TypeParam>::Ends tcp;
-    EXPECT_EQ(tcp.reader.state(), (IoState{true, true, true, false, false}));
-    tcp.writer.close();
-    EXPECT_EQ(read_exactly(tcp.reader, 1), "");
-    EXPECT_EQ(tcp.reader.state(), (IoState{true, true, true, true, false}));
-    typename FileKind<TypeParam>::Ends file;
-    EXPECT_EQ(file.writer.state(), (IoState{true, false, true, false, true}));
-    EXPECT_EQ(file.reader.state(), (IoState{true, true, false, false, false}));
-    typename PipeKind<TypeParam>::Ends pipe;
-    EXPECT_EQ(pipe.reader.state(), (IoState{true, true, false, false, false}));
-  });
+MAIN_TYPED_TEST(IoStates, FollowWhatHappens) {
+  typename TcpKind<TypeParam>::Ends tcp;
+  EXPECT_EQ(tcp.reader.state(), (IoState{true, true, true, false, false}));
+  tcp.writer.close();
+  EXPECT_EQ(read_exactly(tcp.reader, 1), "");
+  EXPECT_EQ(tcp.reader.state(), (IoState{true, true, true, true, false}));
+  typename FileKind<TypeParam>::Ends file;
+  EXPECT_EQ(file.writer.state(), (IoState{true, false, true, false, true}));
+  EXPECT_EQ(file.reader.state(), (IoState{true, true, false, false, false}));
+  typename PipeKind<TypeParam>::Ends pipe;
+  EXPECT_EQ(pipe.reader.state(), (IoState{true, true, false, false, false}));
 }
 
-TYPED_TEST(IoStates, ASocketHearsItsPeerAlone) {
+MAIN_TYPED_TEST(IoStates, ASocketHearsItsPeerAlone) {
   FERMATA_CHECKS("IO-13");
-  TypeParam::run([] {
-    typename UdpKind<TypeParam>::Ends ends;
-    UdpSocket stranger = UdpSocket::bind({"127.0.0.1", 0});
-    stranger.send_to("noise", ends.place);
-    ends.writer.write("");
-    ends.writer.write("signal");
-    std::string text(100, '\0');
-    const auto bytes = std::as_writable_bytes(std::span(text));
-    EXPECT_EQ(ends.reader.read(bytes), 0u);
-    EXPECT_EQ(ends.reader.read(bytes), 6u);
-    EXPECT_THROW((void)ends.reader.read(bytes, {.timeout = 5ms}), Timeout);
-    EXPECT_EQ(error_of([] {
-                (void)Io(UdpSocket::bind({"127.0.0.1", 0}), Address("127.0.0.1", 0));
-              }),
-              "peer 127.0.0.1:0: port 0: expected 1 to 65535");
-  });
+  typename UdpKind<TypeParam>::Ends ends;
+  UdpSocket stranger = UdpSocket::bind({"127.0.0.1", 0});
+  stranger.send_to("noise", ends.place);
+  ends.writer.write("");
+  ends.writer.write("signal");
+  std::string text(100, '\0');
+  const auto bytes = std::as_writable_bytes(std::span(text));
+  EXPECT_EQ(ends.reader.read(bytes), 0u);
+  EXPECT_EQ(ends.reader.read(bytes), 6u);
+  EXPECT_THROW((void)ends.reader.read(bytes, {.timeout = 5ms}), Timeout);
+  EXPECT_EQ(error_of([] {
+              (void)Io(UdpSocket::bind({"127.0.0.1", 0}), Address("127.0.0.1", 0));
+            }),
+            "peer 127.0.0.1:0: port 0: expected 1 to 65535");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/sync/await.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"
 
@@ -37,124 +38,108 @@ std::string name_of(ByteStream& stream) {
   return name;
 }
 
-TYPED_TEST(Listener, ConnectionsThatCameFirstAreQueued) {
+MAIN_TYPED_TEST(Listener, ConnectionsThatCameFirstAreQueued) {
   FERMATA_CHECKS("LIS-01", "LIS-02");
-  TypeParam::run([] {
-    auto listener = TestFixture::listen();
-    const auto first = TestFixture::client(listener, "first");
-    const auto second = TestFixture::client(listener, "second");
-    delay(5ms);
-    auto one = listener.accept();
-    auto two = listener.accept();
-    EXPECT_EQ(name_of(*one), "first");
-    EXPECT_EQ(name_of(*two), "second");
-  });
+  auto listener = TestFixture::listen();
+  const auto first = TestFixture::client(listener, "first");
+  const auto second = TestFixture::client(listener, "second");
+  delay(5ms);
+  auto one = listener.accept();
+  auto two = listener.accept();
+  EXPECT_EQ(name_of(*one), "first");
+  EXPECT_EQ(name_of(*two), "second");
 }
 
-TYPED_TEST(Listener, AcceptorsAreServedInTheirOrder) {
+MAIN_TYPED_TEST(Listener, AcceptorsAreServedInTheirOrder) {
   FERMATA_CHECKS("LIS-02");
-  TypeParam::run([] {
-    auto listener = TestFixture::listen();
-    std::vector<std::string> got(3);
-    std::vector<Coroutine<>> acceptors;
-    for (auto& name : got) {
-      acceptors.push_back(spawn("acceptor", [&] {
-        auto stream = listener.accept();
-        name = name_of(*stream);
-      }));
-    }
-    suspend();
-    const auto a = TestFixture::client(listener, "a");
-    const auto b = TestFixture::client(listener, "b");
-    const auto c = TestFixture::client(listener, "c");
-    for (const auto& acceptor : acceptors) await(acceptor);
-    EXPECT_EQ(got, (std::vector<std::string>{"a", "b", "c"}));
-  });
-}
-
-TYPED_TEST(Listener, AnAcceptThatTimesOutLosesNoConnection) {
-  FERMATA_CHECKS("LIS-03");
-  TypeParam::run([] {
-    auto listener = TestFixture::listen();
-    EXPECT_THROW((void)listener.accept({.timeout = 2ms}), Timeout);
-    const auto late = TestFixture::client(listener, "late");
-    auto accepted = listener.accept();
-    EXPECT_EQ(name_of(*accepted), "late");
-  });
-}
-
-TYPED_TEST(Listener, AConnectionThatWasNeverTakenGoesToTheNextAcceptor) {
-  FERMATA_CHECKS("LIS-01", "LIS-03", "CORE-WK-13");
-  TypeParam::run([] {
-    auto listener = TestFixture::listen();
-    auto promised = std::make_unique<AcceptRequest>(listener.handle());
-    std::string got;
-    auto next = spawn("next", [&] {
+  auto listener = TestFixture::listen();
+  std::vector<std::string> got(3);
+  std::vector<Coroutine<>> acceptors;
+  for (auto& name : got) {
+    acceptors.push_back(spawn("acceptor", [&] {
       auto stream = listener.accept();
-      got = name_of(*stream);
-    });
-    suspend();
-    const auto only = TestFixture::client(listener, "only");
-    wait(*promised);
-    EXPECT_EQ(got, "");
-    promised.reset();
-    await(next);
-    EXPECT_EQ(got, "only");
-  });
+      name = name_of(*stream);
+    }));
+  }
+  suspend();
+  const auto a = TestFixture::client(listener, "a");
+  const auto b = TestFixture::client(listener, "b");
+  const auto c = TestFixture::client(listener, "c");
+  for (const auto& acceptor : acceptors) await(acceptor);
+  EXPECT_EQ(got, (std::vector<std::string>{"a", "b", "c"}));
 }
 
-TYPED_TEST(Listener, CloseWakesEveryAcceptor) {
+MAIN_TYPED_TEST(Listener, AnAcceptThatTimesOutLosesNoConnection) {
+  FERMATA_CHECKS("LIS-03");
+  auto listener = TestFixture::listen();
+  EXPECT_THROW((void)listener.accept({.timeout = 2ms}), Timeout);
+  const auto late = TestFixture::client(listener, "late");
+  auto accepted = listener.accept();
+  EXPECT_EQ(name_of(*accepted), "late");
+}
+
+MAIN_TYPED_TEST(Listener, AConnectionThatWasNeverTakenGoesToTheNextAcceptor) {
+  FERMATA_CHECKS("LIS-01", "LIS-03", "CORE-WK-13");
+  auto listener = TestFixture::listen();
+  auto promised = std::make_unique<AcceptRequest>(listener.handle());
+  std::string got;
+  auto next = spawn("next", [&] {
+    auto stream = listener.accept();
+    got = name_of(*stream);
+  });
+  suspend();
+  const auto only = TestFixture::client(listener, "only");
+  wait(*promised);
+  EXPECT_EQ(got, "");
+  promised.reset();
+  await(next);
+  EXPECT_EQ(got, "only");
+}
+
+MAIN_TYPED_TEST(Listener, CloseWakesEveryAcceptor) {
   FERMATA_CHECKS("LIS-04");
-  TypeParam::run([] {
-    auto listener = TestFixture::listen();
-    std::vector<std::string> ends;
-    std::vector<Coroutine<>> acceptors;
-    for (int i = 0; i < 2; ++i) {
-      acceptors.push_back(
-          spawn("acceptor", [&] { ends.push_back(listener.accept() ? "connection" : "closed"); }));
-    }
-    suspend();
-    listener.close();
-    for (const auto& acceptor : acceptors) await(acceptor);
-    EXPECT_EQ(ends, (std::vector<std::string>{"closed", "closed"}));
-    EXPECT_FALSE(listener.accept());
-    listener.close();
-  });
+  auto listener = TestFixture::listen();
+  std::vector<std::string> ends;
+  std::vector<Coroutine<>> acceptors;
+  for (int i = 0; i < 2; ++i) {
+    acceptors.push_back(
+        spawn("acceptor", [&] { ends.push_back(listener.accept() ? "connection" : "closed"); }));
+  }
+  suspend();
+  listener.close();
+  for (const auto& acceptor : acceptors) await(acceptor);
+  EXPECT_EQ(ends, (std::vector<std::string>{"closed", "closed"}));
+  EXPECT_FALSE(listener.accept());
+  listener.close();
 }
 
-TYPED_TEST(Listener, ConnectionsInTheQueueEndWithTheListener) {
+MAIN_TYPED_TEST(Listener, ConnectionsInTheQueueEndWithTheListener) {
   FERMATA_CHECKS("LIS-01", "CLOSE-03");
-  TypeParam::run([] {
-    auto listener = TestFixture::listen();
-    auto queued = TestFixture::T::Stream::connect(TestFixture::T::place_of(listener));
-    delay(5ms);
-    listener.close();
-    std::array<std::byte, 4> buffer;
-    EXPECT_EQ(queued.read(buffer), 0u);
-  });
+  auto listener = TestFixture::listen();
+  auto queued = TestFixture::T::Stream::connect(TestFixture::T::place_of(listener));
+  delay(5ms);
+  listener.close();
+  std::array<std::byte, 4> buffer;
+  EXPECT_EQ(queued.read(buffer), 0u);
 }
 
-TYPED_TEST(Listener, AcceptingOnAClosedHandleFailsAtOnce) {
-  TypeParam::run([] {
-    auto listener = TestFixture::listen();
-    listener.close();
-    AcceptRequest request(listener.handle());
-    ASSERT_TRUE(request.completed());
-    EXPECT_EQ(message_of(request.error()), "Cannot accept from closed IO handle");
-  });
+MAIN_TYPED_TEST(Listener, AcceptingOnAClosedHandleFailsAtOnce) {
+  auto listener = TestFixture::listen();
+  listener.close();
+  AcceptRequest request(listener.handle());
+  ASSERT_TRUE(request.completed());
+  EXPECT_EQ(message_of(request.error()), "Cannot accept from closed IO handle");
 }
 
-TYPED_TEST(Listener, AFullQueuePausesAcceptingUntilThereIsRoom) {
-  TypeParam::run([] {
-    auto listener = TestFixture::listen({.backlog = 2});
-    std::vector<typename TestFixture::T::Stream> clients;
-    for (int i = 0; i < 4; ++i) clients.push_back(TestFixture::client(listener, std::to_string(i)));
-    delay(5ms);
-    for (int i = 0; i < 4; ++i) {
-      auto accepted = listener.accept();
-      EXPECT_EQ(name_of(*accepted), std::to_string(i));
-    }
-  });
+MAIN_TYPED_TEST(Listener, AFullQueuePausesAcceptingUntilThereIsRoom) {
+  auto listener = TestFixture::listen({.backlog = 2});
+  std::vector<typename TestFixture::T::Stream> clients;
+  for (int i = 0; i < 4; ++i) clients.push_back(TestFixture::client(listener, std::to_string(i)));
+  delay(5ms);
+  for (int i = 0; i < 4; ++i) {
+    auto accepted = listener.accept();
+    EXPECT_EQ(name_of(*accepted), std::to_string(i));
+  }
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "fermata/io/offload.hpp"
 #include "fermata/reactor/threads.hpp"
 #include "tests/conformance/arms.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace fermata::conformance {
@@ -28,27 +29,21 @@ template <class Arm>
 class ReactorsWithAllParts : public ::testing::Test {};
 TYPED_TEST_SUITE(ReactorsWithAllParts, Arms);
 
-TYPED_TEST(ReactorsWithAllParts, SayWhatTheyAre) {
-  TypeParam::run([] {
-    EXPECT_EQ(reactor().name(), TypeParam::kReal ? "uv" : "sim");
-    EXPECT_GE(reactor().threads().processors(), 1u);
-  });
+MAIN_TYPED_TEST(ReactorsWithAllParts, SayWhatTheyAre) {
+  EXPECT_EQ(reactor().name(), TypeParam::kReal ? "uv" : "sim");
+  EXPECT_GE(reactor().threads().processors(), 1u);
 }
 
-TYPED_TEST(Reactors, WatchOverStepsWhereTimeIsReal) {
-  TypeParam::run([] {
-    const auto watchdog = reactor().make_watchdog(1h, [](const std::string&) {});
-    EXPECT_EQ(watchdog != nullptr, TypeParam::kReal);
-  });
+MAIN_TYPED_TEST(Reactors, WatchOverStepsWhereTimeIsReal) {
+  const auto watchdog = reactor().make_watchdog(1h, [](const std::string&) {});
+  EXPECT_EQ(watchdog != nullptr, TypeParam::kReal);
 }
 
-TYPED_TEST(Reactors, WokenForNothingGoOnWaiting) {
-  TypeParam::run([] {
-    const Instant before = now();
-    reactor().wake();
-    delay(5ms);
-    EXPECT_GE(now() - before, Duration(5ms));
-  });
+MAIN_TYPED_TEST(Reactors, WokenForNothingGoOnWaiting) {
+  const Instant before = now();
+  reactor().wake();
+  delay(5ms);
+  EXPECT_GE(now() - before, Duration(5ms));
 }
 
 TYPED_TEST(Reactors, TellTheRuntimeOfControlSignals) {
@@ -68,18 +63,16 @@ TYPED_TEST(Reactors, TellTheRuntimeOfControlSignals) {
   EXPECT_TRUE(interrupted);
 }
 
-TYPED_TEST(Reactors, TakeBackATaskThatHasNotBegun) {
-  TypeParam::run([] {
-    int done = 0;
-    const auto work = [&done] { ++done; };
-    using Work = detail::TaskOf<decltype(work), void>;
-    const auto task = Ref<Work>::adopt(*new Work(reactor().offload(), work));
-    task->start();
-    const bool taken_back = task->cancel();
-    EXPECT_EQ(error_of([&] { wait(*task); }),
-              taken_back ? "Thread pool task was cancelled" : "no error");
-    EXPECT_EQ(done, taken_back ? 0 : 1);
-  });
+MAIN_TYPED_TEST(Reactors, TakeBackATaskThatHasNotBegun) {
+  int done = 0;
+  const auto work = [&done] { ++done; };
+  using Work = detail::TaskOf<decltype(work), void>;
+  const auto task = Ref<Work>::adopt(*new Work(reactor().offload(), work));
+  task->start();
+  const bool taken_back = task->cancel();
+  EXPECT_EQ(error_of([&] { wait(*task); }),
+            taken_back ? "Thread pool task was cancelled" : "no error");
+  EXPECT_EQ(done, taken_back ? 0 : 1);
 }
 
 }  // namespace

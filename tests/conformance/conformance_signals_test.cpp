@@ -11,6 +11,7 @@
 #include "fermata/sync/await.hpp"
 #include "fermata/sync/timeout.hpp"
 #include "tests/conformance/arms.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 #include "tests/support/checks.hpp"
 
 namespace fermata::conformance {
@@ -22,164 +23,142 @@ template <class Arm>
 class SignalsOf : public ::testing::Test {};
 TYPED_TEST_SUITE(SignalsOf, PollableArms);
 
-TYPED_TEST(SignalsOf, EveryWaiterIsToldOncePerDelivery) {
+MAIN_TYPED_TEST(SignalsOf, EveryWaiterIsToldOncePerDelivery) {
   FERMATA_CHECKS("SIG-02");
-  TypeParam::run([] {
-    int told = 0;
-    std::vector<Coroutine<>> waiters;
-    for (int i = 0; i < 3; ++i) {
-      waiters.push_back(spawn("waiter", [&] {
-        wait_signal(SIGUSR1);
-        ++told;
-      }));
-    }
-    suspend();
-    TypeParam::raise(SIGUSR1);
-    for (const auto& waiter : waiters) await(waiter);
-    EXPECT_EQ(told, 3);
-  });
+  int told = 0;
+  std::vector<Coroutine<>> waiters;
+  for (int i = 0; i < 3; ++i) {
+    waiters.push_back(spawn("waiter", [&] {
+      wait_signal(SIGUSR1);
+      ++told;
+    }));
+  }
+  suspend();
+  TypeParam::raise(SIGUSR1);
+  for (const auto& waiter : waiters) await(waiter);
+  EXPECT_EQ(told, 3);
 }
 
-TYPED_TEST(SignalsOf, OtherSignalsAreNoConcernOfAWaiter) {
-  TypeParam::run([] {
-    const SignalWatch other(SIGUSR2);
-    TypeParam::raise(SIGUSR2);
-    EXPECT_THROW(wait_signal(SIGUSR1, {.timeout = 5ms}), Timeout);
-    EXPECT_TRUE(other.pending());
-  });
+MAIN_TYPED_TEST(SignalsOf, OtherSignalsAreNoConcernOfAWaiter) {
+  const SignalWatch other(SIGUSR2);
+  TypeParam::raise(SIGUSR2);
+  EXPECT_THROW(wait_signal(SIGUSR1, {.timeout = 5ms}), Timeout);
+  EXPECT_TRUE(other.pending());
 }
 
-TYPED_TEST(SignalsOf, AWatchRemembersWhatCameWhileNobodyWaited) {
-  TypeParam::run([] {
-    SignalWatch watch(SIGUSR1);
-    TypeParam::raise(SIGUSR1);
-    delay(5ms);
-    watch.wait({.timeout = 0ms});
-    EXPECT_THROW(watch.wait({.timeout = 2ms}), Timeout);
-  });
+MAIN_TYPED_TEST(SignalsOf, AWatchRemembersWhatCameWhileNobodyWaited) {
+  SignalWatch watch(SIGUSR1);
+  TypeParam::raise(SIGUSR1);
+  delay(5ms);
+  watch.wait({.timeout = 0ms});
+  EXPECT_THROW(watch.wait({.timeout = 2ms}), Timeout);
 }
 
-TYPED_TEST(SignalsOf, AWatchThatNobodyWaitsForIsNoActivity) {
-  TypeParam::run([] {
-    const SignalWatch watch(SIGUSR1);
-    EXPECT_EQ(current_runtime().active_event_count(), 0u);
-  });
+MAIN_TYPED_TEST(SignalsOf, AWatchThatNobodyWaitsForIsNoActivity) {
+  const SignalWatch watch(SIGUSR1);
+  EXPECT_EQ(current_runtime().active_event_count(), 0u);
 }
 
-TYPED_TEST(SignalsOf, AListMayChangeDuringItsDelivery) {
+MAIN_TYPED_TEST(SignalsOf, AListMayChangeDuringItsDelivery) {
   FERMATA_CHECKS("SIG-03", "SIG-05");
-  TypeParam::run([] {
-    Signals& signals = current_runtime().reactor().signals();
-    SignalEvent first(signals, SIGUSR1);
-    auto second = std::make_unique<SignalEvent>(signals, SIGUSR1);
-    SignalEvent third(signals, SIGUSR1);
-    SignalEvent added(signals, SIGUSR1);
-    std::vector<int> told;
-    const auto note = [&](int who) {
-      return [&told, who](Event&, const Outcome&) { told.push_back(who); };
-    };
-    const Subscription on_first = subscribe(first, [&](Event&, const Outcome&) {
-      told.push_back(1);
-      second.reset();
-      added.start();
-    });
-    const Subscription on_second = subscribe(*second, note(2));
-    const Subscription on_third = subscribe(third, note(3));
-    const Subscription on_added = subscribe(added, note(4));
-    first.start();
-    second->start();
-    third.start();
-    TypeParam::raise(SIGUSR1);
-    delay(5ms);
-    EXPECT_EQ(told, (std::vector<int>{1, 3}));
-    TypeParam::raise(SIGUSR1);
-    delay(5ms);
-    EXPECT_EQ(told, (std::vector<int>{1, 3, 1, 3, 4}));
-    for (SignalEvent* event : {&first, &third, &added}) event->stop();
+  Signals& signals = current_runtime().reactor().signals();
+  SignalEvent first(signals, SIGUSR1);
+  auto second = std::make_unique<SignalEvent>(signals, SIGUSR1);
+  SignalEvent third(signals, SIGUSR1);
+  SignalEvent added(signals, SIGUSR1);
+  std::vector<int> told;
+  const auto note = [&](int who) {
+    return [&told, who](Event&, const Outcome&) { told.push_back(who); };
+  };
+  const Subscription on_first = subscribe(first, [&](Event&, const Outcome&) {
+    told.push_back(1);
+    second.reset();
+    added.start();
   });
+  const Subscription on_second = subscribe(*second, note(2));
+  const Subscription on_third = subscribe(third, note(3));
+  const Subscription on_added = subscribe(added, note(4));
+  first.start();
+  second->start();
+  third.start();
+  TypeParam::raise(SIGUSR1);
+  delay(5ms);
+  EXPECT_EQ(told, (std::vector<int>{1, 3}));
+  TypeParam::raise(SIGUSR1);
+  delay(5ms);
+  EXPECT_EQ(told, (std::vector<int>{1, 3, 1, 3, 4}));
+  for (SignalEvent* event : {&first, &third, &added}) event->stop();
 }
 
-TYPED_TEST(SignalsOf, AFutureTakesOneDelivery) {
+MAIN_TYPED_TEST(SignalsOf, AFutureTakesOneDelivery) {
   FERMATA_CHECKS("SIG-01");
-  TypeParam::run([] {
-    const SignalWatch keeps_it_harmless(SIGUSR1);
-    const Future<int> first = signal(SIGUSR1);
-    const Future<int> second = signal(SIGUSR1);
-    EXPECT_EQ(current_runtime().active_event_count(), 2u);
-    TypeParam::raise(SIGUSR1);
-    EXPECT_EQ(await(first), SIGUSR1);
-    EXPECT_EQ(await(second), SIGUSR1);
-    EXPECT_EQ(current_runtime().active_event_count(), 0u);
-    TypeParam::raise(SIGUSR1);
-    delay(2ms);
-    EXPECT_EQ(await(first), SIGUSR1);
-  });
+  const SignalWatch keeps_it_harmless(SIGUSR1);
+  const Future<int> first = signal(SIGUSR1);
+  const Future<int> second = signal(SIGUSR1);
+  EXPECT_EQ(current_runtime().active_event_count(), 2u);
+  TypeParam::raise(SIGUSR1);
+  EXPECT_EQ(await(first), SIGUSR1);
+  EXPECT_EQ(await(second), SIGUSR1);
+  EXPECT_EQ(current_runtime().active_event_count(), 0u);
+  TypeParam::raise(SIGUSR1);
+  delay(2ms);
+  EXPECT_EQ(await(first), SIGUSR1);
 }
 
-TYPED_TEST(SignalsOf, AFutureThatIsDroppedOrCancelledListensNoMore) {
+MAIN_TYPED_TEST(SignalsOf, AFutureThatIsDroppedOrCancelledListensNoMore) {
   FERMATA_CHECKS("SIG-01");
-  TypeParam::run([] {
-    { const Future<int> dropped = signal(SIGUSR1).ignore(); }
-    EXPECT_EQ(current_runtime().active_event_count(), 0u);
-    const Future<int> cancelled = signal(SIGUSR1);
-    cancelled.cancel();
-    EXPECT_EQ(current_runtime().active_event_count(), 0u);
-    EXPECT_THROW(await(cancelled), Cancellation);
-  });
+  { const Future<int> dropped = signal(SIGUSR1).ignore(); }
+  EXPECT_EQ(current_runtime().active_event_count(), 0u);
+  const Future<int> cancelled = signal(SIGUSR1);
+  cancelled.cancel();
+  EXPECT_EQ(current_runtime().active_event_count(), 0u);
+  EXPECT_THROW(await(cancelled), Cancellation);
 }
 
-TYPED_TEST(SignalsOf, AFutureFailsWithItsToken) {
-  TypeParam::run([] {
-    const Ref<TimeoutEvent> deadline = make_timeout(5ms);
-    const Future<int> late = signal(SIGUSR1, deadline.get());
-    try {
-      await(late);
-      ADD_FAILURE() << "no error";
-    } catch (const OperationCanceled& canceled) {
-      EXPECT_EQ(message_of(canceled.previous()), "Timeout occurred after 5 milliseconds");
-    }
-    EXPECT_EQ(current_runtime().active_event_count(), 0u);
-    EXPECT_THROW((void)signal(SIGUSR1, deadline.get()), OperationCanceled);
-    const Ref<TimeoutEvent> unused = make_timeout(1h);
-    const Future<int> in_time = signal(SIGUSR1, unused.get());
-    TypeParam::raise(SIGUSR1);
-    EXPECT_EQ(await(in_time), SIGUSR1);
-    EXPECT_EQ(current_runtime().active_event_count(), 0u);
-  });
+MAIN_TYPED_TEST(SignalsOf, AFutureFailsWithItsToken) {
+  const Ref<TimeoutEvent> deadline = make_timeout(5ms);
+  const Future<int> late = signal(SIGUSR1, deadline.get());
+  try {
+    await(late);
+    ADD_FAILURE() << "no error";
+  } catch (const OperationCanceled& canceled) {
+    EXPECT_EQ(message_of(canceled.previous()), "Timeout occurred after 5 milliseconds");
+  }
+  EXPECT_EQ(current_runtime().active_event_count(), 0u);
+  EXPECT_THROW((void)signal(SIGUSR1, deadline.get()), OperationCanceled);
+  const Ref<TimeoutEvent> unused = make_timeout(1h);
+  const Future<int> in_time = signal(SIGUSR1, unused.get());
+  TypeParam::raise(SIGUSR1);
+  EXPECT_EQ(await(in_time), SIGUSR1);
+  EXPECT_EQ(current_runtime().active_event_count(), 0u);
 }
 
-TYPED_TEST(SignalsOf, AFutureMayBeMapped) {
-  TypeParam::run([] {
-    const Future<int> twice = signal(SIGUSR1).map([](int signum) { return 2 * signum; });
-    TypeParam::raise(SIGUSR1);
-    EXPECT_EQ(await(twice), 2 * SIGUSR1);
-  });
+MAIN_TYPED_TEST(SignalsOf, AFutureMayBeMapped) {
+  const Future<int> twice = signal(SIGUSR1).map([](int signum) { return 2 * signum; });
+  TypeParam::raise(SIGUSR1);
+  EXPECT_EQ(await(twice), 2 * SIGUSR1);
 }
 
-TYPED_TEST(SignalsOf, ASignalThatNobodyCanHandleIsRefused) {
-  TypeParam::run([] {
-    for (const int signum : {SIGKILL, SIGSTOP, 0, -1, 1000, SIGRTMIN - 1}) {
-      EXPECT_THROW(wait_signal(signum), UsageError) << signum;
-      EXPECT_THROW((void)signal(signum), UsageError) << signum;
-    }
-  });
+MAIN_TYPED_TEST(SignalsOf, ASignalThatNobodyCanHandleIsRefused) {
+  for (const int signum : {SIGKILL, SIGSTOP, 0, -1, 1000, SIGRTMIN - 1}) {
+    EXPECT_THROW(wait_signal(signum), UsageError) << signum;
+    EXPECT_THROW((void)signal(signum), UsageError) << signum;
+  }
 }
 
-TYPED_TEST(SignalsOf, AnEventLoopOwnsASignalForAsLongAsItLikes) {
-  TypeParam::run([] {
-    SignalOwners& owners = current_runtime().reactor().signals().owners();
-    const int one = 1;
-    const int two = 2;
-    EXPECT_TRUE(owners.claim(SIGUSR1, &one));
-    EXPECT_TRUE(owners.claim(SIGUSR1, &one));
-    owners.release(SIGUSR1);
-    EXPECT_FALSE(owners.claim(SIGUSR1, &two));
-    EXPECT_TRUE(owners.claim(SIGUSR2, &two));
-    owners.release(SIGUSR1);
-    owners.release(SIGUSR2);
-    EXPECT_TRUE(owners.claim(SIGUSR1, &two));
-    owners.release(SIGUSR1);
-  });
+MAIN_TYPED_TEST(SignalsOf, AnEventLoopOwnsASignalForAsLongAsItLikes) {
+  SignalOwners& owners = current_runtime().reactor().signals().owners();
+  const int one = 1;
+  const int two = 2;
+  EXPECT_TRUE(owners.claim(SIGUSR1, &one));
+  EXPECT_TRUE(owners.claim(SIGUSR1, &one));
+  owners.release(SIGUSR1);
+  EXPECT_FALSE(owners.claim(SIGUSR1, &two));
+  EXPECT_TRUE(owners.claim(SIGUSR2, &two));
+  owners.release(SIGUSR1);
+  owners.release(SIGUSR2);
+  EXPECT_TRUE(owners.claim(SIGUSR1, &two));
+  owners.release(SIGUSR1);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "fermata/core/suspend.hpp"
 #include "fermata/sim/waits/explain.hpp"
 #include "fermata/sync/await.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 #include "tests/conformance/reading.hpp"
 #include "tests/conformance/transports.hpp"
 #include "tests/support/checks.hpp"
@@ -29,64 +30,54 @@ template <class Arm>
 class Tcp : public ::testing::Test {};
 TYPED_TEST_SUITE(Tcp, PollableArms);
 
-TYPED_TEST(Tcp, BothEndsKnowBothAddresses) {
-  TypeParam::run([] {
-    const Connected<OverTcp> pair;
-    EXPECT_EQ(pair.client->peer_address(), pair.server->local_address());
-    EXPECT_EQ(pair.client->local_address(), pair.server->peer_address());
-  });
+MAIN_TYPED_TEST(Tcp, BothEndsKnowBothAddresses) {
+  const Connected<OverTcp> pair;
+  EXPECT_EQ(pair.client->peer_address(), pair.server->local_address());
+  EXPECT_EQ(pair.client->local_address(), pair.server->peer_address());
 }
 
-TYPED_TEST(Tcp, ARefusedConnectionSaysWhere) {
-  TypeParam::run([] {
-    TcpListener listener = OverTcp::listen();
-    const Address address = listener.local_address();
-    listener.close();
-    delay(10ms);
-    try {
-      (void)TcpStream::connect(address);
-      ADD_FAILURE() << "expected an error";
-    } catch (const InputOutputError& error) {
-      EXPECT_EQ(error.code(), ECONNREFUSED);
-      EXPECT_EQ(error.what(), "connect to " + address.text() + ": Connection refused");
-    }
-  });
+MAIN_TYPED_TEST(Tcp, ARefusedConnectionSaysWhere) {
+  TcpListener listener = OverTcp::listen();
+  const Address address = listener.local_address();
+  listener.close();
+  delay(10ms);
+  try {
+    (void)TcpStream::connect(address);
+    ADD_FAILURE() << "expected an error";
+  } catch (const InputOutputError& error) {
+    EXPECT_EQ(error.code(), ECONNREFUSED);
+    EXPECT_EQ(error.what(), "connect to " + address.text() + ": Connection refused");
+  }
 }
 
-TYPED_TEST(Tcp, TellsThePortThatWasChosen) {
-  TypeParam::run([] {
-    const TcpListener listener = OverTcp::listen();
-    EXPECT_NE(listener.local_address().port(), 0);
-    EXPECT_EQ(listener.local_address().ip(), 0x7f000001u);
-  });
+MAIN_TYPED_TEST(Tcp, TellsThePortThatWasChosen) {
+  const TcpListener listener = OverTcp::listen();
+  EXPECT_NE(listener.local_address().port(), 0);
+  EXPECT_EQ(listener.local_address().ip(), 0x7f000001u);
 }
 
-TYPED_TEST(Tcp, AnAddressInUseIsRefused) {
-  TypeParam::run([] {
-    const TcpListener listener = OverTcp::listen();
-    try {
-      (void)TcpListener::bind(listener.local_address());
-      ADD_FAILURE() << "expected an error";
-    } catch (const InputOutputError& error) {
-      EXPECT_EQ(error.code(), EADDRINUSE);
-      EXPECT_EQ(error.what(),
-                "listen at " + listener.local_address().text() + ": Address already in use");
-    }
-  });
+MAIN_TYPED_TEST(Tcp, AnAddressInUseIsRefused) {
+  const TcpListener listener = OverTcp::listen();
+  try {
+    (void)TcpListener::bind(listener.local_address());
+    ADD_FAILURE() << "expected an error";
+  } catch (const InputOutputError& error) {
+    EXPECT_EQ(error.code(), EADDRINUSE);
+    EXPECT_EQ(error.what(),
+              "listen at " + listener.local_address().text() + ": Address already in use");
+  }
 }
 
-TYPED_TEST(Tcp, AnExactReadThatMeetsAResetLeavesWhatItHad) {
+MAIN_TYPED_TEST(Tcp, AnExactReadThatMeetsAResetLeavesWhatItHad) {
   FERMATA_CHECKS("IO-02");
-  TypeParam::run([] {
-    Connected<OverTcp> pair;
-    auto reader = spawn("reader", [&] { return error_of([&] { read_exactly(*pair.server, 8); }); });
-    pair.client->write("abc");
-    delay(10ms);
-    pair.client->reset();
-    EXPECT_EQ(await(reader), "read: Connection reset by peer");
-    EXPECT_EQ(read_text(*pair.server), "abc");
-    EXPECT_EQ(error_of([&] { read_text(*pair.server); }), "read: Connection reset by peer");
-  });
+  Connected<OverTcp> pair;
+  auto reader = spawn("reader", [&] { return error_of([&] { read_exactly(*pair.server, 8); }); });
+  pair.client->write("abc");
+  delay(10ms);
+  pair.client->reset();
+  EXPECT_EQ(await(reader), "read: Connection reset by peer");
+  EXPECT_EQ(read_text(*pair.server), "abc");
+  EXPECT_EQ(error_of([&] { read_text(*pair.server); }), "read: Connection reset by peer");
 }
 
 /// What comes until the end of the stream, or until it breaks.
@@ -109,99 +100,85 @@ Received receive_all(TcpStream& stream) {
 /// More than the buffers of any reactor take.
 const std::string kMuch(std::size_t{8} << 20, 'x');
 
-TYPED_TEST(Tcp, ACloseWithUnreadBytesBreaksOffWhatIsNotSentYet) {
-  TypeParam::run([] {
-    Connected<OverTcp> pair;
-    pair.client->write("unread");
-    delay(1ms);
-    const std::size_t accepted = pair.server->write_some(std::as_bytes(std::span(kMuch)));
-    pair.server->close();
-    delay(1ms);
-    const Received got = receive_all(*pair.client);
-    EXPECT_LT(got.bytes, accepted);
-    EXPECT_EQ(got.code, ECONNRESET);
-  });
+MAIN_TYPED_TEST(Tcp, ACloseWithUnreadBytesBreaksOffWhatIsNotSentYet) {
+  Connected<OverTcp> pair;
+  pair.client->write("unread");
+  delay(1ms);
+  const std::size_t accepted = pair.server->write_some(std::as_bytes(std::span(kMuch)));
+  pair.server->close();
+  delay(1ms);
+  const Received got = receive_all(*pair.client);
+  EXPECT_LT(got.bytes, accepted);
+  EXPECT_EQ(got.code, ECONNRESET);
 }
 
-TYPED_TEST(Tcp, ACloseThatLingersLosesNothingThoughThePeerSends) {
-  TypeParam::run([] {
-    Connected<OverTcp> pair;
-    pair.client->write("unread");
-    delay(1ms);
-    const std::size_t accepted = pair.server->write_some(std::as_bytes(std::span(kMuch)));
-    Received got;
-    auto client = spawn("client", [&] {
-      got = receive_all(*pair.client);
-      pair.client->close();
-    });
-    auto chatter = spawn("chatter", [&] {
-      for (int i = 0; i < 10; ++i) pair.client->write("more");
-    });
-    EXPECT_TRUE(pair.server->close({.linger = 10s}));
-    EXPECT_FALSE(pair.server->is_open());
-    await(client);
-    await(chatter);
-    EXPECT_EQ(got.bytes, accepted);
-    EXPECT_EQ(got.code, 0);
+MAIN_TYPED_TEST(Tcp, ACloseThatLingersLosesNothingThoughThePeerSends) {
+  Connected<OverTcp> pair;
+  pair.client->write("unread");
+  delay(1ms);
+  const std::size_t accepted = pair.server->write_some(std::as_bytes(std::span(kMuch)));
+  Received got;
+  auto client = spawn("client", [&] {
+    got = receive_all(*pair.client);
+    pair.client->close();
   });
+  auto chatter = spawn("chatter", [&] {
+    for (int i = 0; i < 10; ++i) pair.client->write("more");
+  });
+  EXPECT_TRUE(pair.server->close({.linger = 10s}));
+  EXPECT_FALSE(pair.server->is_open());
+  await(client);
+  await(chatter);
+  EXPECT_EQ(got.bytes, accepted);
+  EXPECT_EQ(got.code, 0);
 }
 
-TYPED_TEST(Tcp, ACloseLingersNoLongerThanItIsAllowedTo) {
-  TypeParam::run([] {
-    Connected<OverTcp> pair;
-    EXPECT_FALSE(pair.server->close({.linger = 5ms}));  // The client never ends.
-    EXPECT_FALSE(pair.server->is_open());
-    EXPECT_EQ(receive_all(*pair.client).code, 0);
-    EXPECT_FALSE(pair.server->close({.linger = 5ms}));
-  });
+MAIN_TYPED_TEST(Tcp, ACloseLingersNoLongerThanItIsAllowedTo) {
+  Connected<OverTcp> pair;
+  EXPECT_FALSE(pair.server->close({.linger = 5ms}));  // The client never ends.
+  EXPECT_FALSE(pair.server->is_open());
+  EXPECT_EQ(receive_all(*pair.client).code, 0);
+  EXPECT_FALSE(pair.server->close({.linger = 5ms}));
 }
 
-TYPED_TEST(Tcp, ACloseThatIsCancelledWhileItLingersHasClosed) {
-  TypeParam::run([] {
-    Connected<OverTcp> pair;
-    auto closing = spawn("closing", [&] { pair.server->close({.linger = 1h}); });
-    delay(1ms);
-    closing.cancel();
-    EXPECT_THROW(await(closing), Cancellation);
-    EXPECT_FALSE(pair.server->is_open());
-  });
+MAIN_TYPED_TEST(Tcp, ACloseThatIsCancelledWhileItLingersHasClosed) {
+  Connected<OverTcp> pair;
+  auto closing = spawn("closing", [&] { pair.server->close({.linger = 1h}); });
+  delay(1ms);
+  closing.cancel();
+  EXPECT_THROW(await(closing), Cancellation);
+  EXPECT_FALSE(pair.server->is_open());
 }
 
-TYPED_TEST(Tcp, AnEndlessPeerDoesNotKeepACloseLingering) {
-  TypeParam::run([] {
-    Connected<OverTcp> pair;
-    auto endless = spawn("endless", [&] {
-      try {
-        for (;; delay(100us)) pair.client->write("again and again");
-      } catch (const InputOutputError&) {
-      }
-    });
-    EXPECT_FALSE(pair.server->close({.linger = 5ms}));
-    await(endless);
+MAIN_TYPED_TEST(Tcp, AnEndlessPeerDoesNotKeepACloseLingering) {
+  Connected<OverTcp> pair;
+  auto endless = spawn("endless", [&] {
+    try {
+      for (;; delay(100us)) pair.client->write("again and again");
+    } catch (const InputOutputError&) {
+    }
   });
+  EXPECT_FALSE(pair.server->close({.linger = 5ms}));
+  await(endless);
 }
 
-TYPED_TEST(Tcp, LingeringForANegativeTimeIsRefused) {
-  TypeParam::run([] {
-    Connected<OverTcp> pair;
-    EXPECT_THROW(pair.server->close({.linger = -1s}), UsageError);
-    EXPECT_TRUE(pair.server->is_open());
-  });
+MAIN_TYPED_TEST(Tcp, LingeringForANegativeTimeIsRefused) {
+  Connected<OverTcp> pair;
+  EXPECT_THROW(pair.server->close({.linger = -1s}), UsageError);
+  EXPECT_TRUE(pair.server->is_open());
 }
 
-TYPED_TEST(Tcp, AReaderThatWaitsCanBeExplained) {
-  TypeParam::run([] {
-    Connected<OverTcp> pair;
-    auto reader = spawn("patient", [&] {
-      std::array<std::byte, 1> byte;
-      pair.client->read_exact(byte);
-    });
-    delay(1ms);
-    const std::string waits = sim::wait_graph_text(current_coroutine().runtime());
-    EXPECT_NE(waits.find("'patient'"), std::string::npos) << waits;
-    pair.server->write("!");
-    await(reader);
+MAIN_TYPED_TEST(Tcp, AReaderThatWaitsCanBeExplained) {
+  Connected<OverTcp> pair;
+  auto reader = spawn("patient", [&] {
+    std::array<std::byte, 1> byte;
+    pair.client->read_exact(byte);
   });
+  delay(1ms);
+  const std::string waits = sim::wait_graph_text(current_coroutine().runtime());
+  EXPECT_NE(waits.find("'patient'"), std::string::npos) << waits;
+  pair.server->write("!");
+  await(reader);
 }
 
 }  // namespace

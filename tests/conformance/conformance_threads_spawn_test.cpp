@@ -18,6 +18,7 @@
 #include "fermata/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/conformance/gate.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 
@@ -31,49 +32,45 @@ template <class Arm>
 class ThreadsOf : public ::testing::Test {};
 TYPED_TEST_SUITE(ThreadsOf, Arms);
 
-TYPED_TEST(ThreadsOf, RunATaskOnARuntimeOfTheirOwn) {
-  TypeParam::run([] {
-    const Runtime* const here = &current_runtime();
-    const auto thread = spawn_thread([here] {
-      EXPECT_NE(&current_runtime(), here);
-      auto inner = spawn("inner", [] {
-        delay(1ms);
-        return 41;
-      });
-      return await(inner) + 1;
+MAIN_TYPED_TEST(ThreadsOf, RunATaskOnARuntimeOfTheirOwn) {
+  const Runtime* const here = &current_runtime();
+  const auto thread = spawn_thread([here] {
+    EXPECT_NE(&current_runtime(), here);
+    auto inner = spawn("inner", [] {
+      delay(1ms);
+      return 41;
     });
-    EXPECT_TRUE(thread.is_running());
-    EXPECT_FALSE(thread.is_completed());
-    EXPECT_EQ(await(thread), 42);
-    EXPECT_TRUE(thread.is_completed());
-    EXPECT_FALSE(thread.is_running());
-    EXPECT_EQ(thread.stage(), ThreadStage::Done);
+    return await(inner) + 1;
   });
+  EXPECT_TRUE(thread.is_running());
+  EXPECT_FALSE(thread.is_completed());
+  EXPECT_EQ(await(thread), 42);
+  EXPECT_TRUE(thread.is_completed());
+  EXPECT_FALSE(thread.is_running());
+  EXPECT_EQ(thread.stage(), ThreadStage::Done);
 }
 
-TYPED_TEST(ThreadsOf, TheOutcomeReachesEverybodyEarlyOrLate) {
+MAIN_TYPED_TEST(ThreadsOf, TheOutcomeReachesEverybodyEarlyOrLate) {
   FERMATA_CHECKS("THR-05");
-  TypeParam::run([] {
-    const auto thread = spawn_thread([] { return std::string("once"); });
-    const void* seen[2] = {};
-    std::vector<Coroutine<void>> early;
-    for (const void*& each : seen) {
-      early.push_back(spawn("early", [&each, &thread] { each = &await(thread); }));
-    }
-    for (const auto& each : early) await(each);
-    EXPECT_EQ(await(thread), "once");
-    EXPECT_EQ(seen[0], &await(thread));
-    EXPECT_EQ(seen[1], seen[0]);
-    const auto failing = spawn_thread([] { throw std::runtime_error("disk on fire"); });
-    EXPECT_THROW(await(failing), RemoteError);
-    try {
-      await(failing);
-    } catch (const RemoteError& error) {
-      EXPECT_EQ(error.type_name(), "std::runtime_error");
-      EXPECT_EQ(error.text(), "disk on fire");
-      EXPECT_THROW(std::rethrow_exception(error.original()), std::runtime_error);
-    }
-  });
+  const auto thread = spawn_thread([] { return std::string("once"); });
+  const void* seen[2] = {};
+  std::vector<Coroutine<void>> early;
+  for (const void*& each : seen) {
+    early.push_back(spawn("early", [&each, &thread] { each = &await(thread); }));
+  }
+  for (const auto& each : early) await(each);
+  EXPECT_EQ(await(thread), "once");
+  EXPECT_EQ(seen[0], &await(thread));
+  EXPECT_EQ(seen[1], seen[0]);
+  const auto failing = spawn_thread([] { throw std::runtime_error("disk on fire"); });
+  EXPECT_THROW(await(failing), RemoteError);
+  try {
+    await(failing);
+  } catch (const RemoteError& error) {
+    EXPECT_EQ(error.type_name(), "std::runtime_error");
+    EXPECT_EQ(error.text(), "disk on fire");
+    EXPECT_THROW(std::rethrow_exception(error.original()), std::runtime_error);
+  }
 }
 
 /// Tells where it is destroyed, and how often.
@@ -102,127 +99,109 @@ TYPED_TEST(ThreadsOf, ADetachedOneRunsToItsEndAndItsResultIsFreedOnce) {
   EXPECT_EQ(alive->load(), 0);
 }
 
-TYPED_TEST(ThreadsOf, ResultsThatCanOnlyBeMovedAre) {
-  TypeParam::run([] {
-    auto thread = spawn_thread([n = std::make_unique<int>(7)]() mutable { return std::move(n); });
-    EXPECT_EQ(*await(std::move(thread)), 7);
-  });
+MAIN_TYPED_TEST(ThreadsOf, ResultsThatCanOnlyBeMovedAre) {
+  auto thread = spawn_thread([n = std::make_unique<int>(7)]() mutable { return std::move(n); });
+  EXPECT_EQ(*await(std::move(thread)), 7);
 }
 
-TYPED_TEST(ThreadsOf, CancelReachesTheirMainCoroutine) {
-  TypeParam::run([] {
-    std::atomic<bool> cleaned_up = false;
-    Trigger begun;
-    const auto thread = spawn_thread([&] {
-      begun.fire();
-      try {
-        delay(1h);
-      } catch (const Cancellation&) {
-        cleaned_up = true;
-        throw;
-      }
-    });
-    begun.wait();
-    EXPECT_EQ(thread.stage(), ThreadStage::Running);
-    thread.cancel();
-    thread.cancel();
-    EXPECT_THROW(await(thread), Cancellation);
-    EXPECT_TRUE(thread.is_cancelled());
-    EXPECT_TRUE(cleaned_up);
-    thread.cancel();  // Nobody minds.
+MAIN_TYPED_TEST(ThreadsOf, CancelReachesTheirMainCoroutine) {
+  std::atomic<bool> cleaned_up = false;
+  Trigger begun;
+  const auto thread = spawn_thread([&] {
+    begun.fire();
+    try {
+      delay(1h);
+    } catch (const Cancellation&) {
+      cleaned_up = true;
+      throw;
+    }
   });
+  begun.wait();
+  EXPECT_EQ(thread.stage(), ThreadStage::Running);
+  thread.cancel();
+  thread.cancel();
+  EXPECT_THROW(await(thread), Cancellation);
+  EXPECT_TRUE(thread.is_cancelled());
+  EXPECT_TRUE(cleaned_up);
+  thread.cancel();  // Nobody minds.
 }
 
-TYPED_TEST(ThreadsOf, ACancelIsSeenBeforeTheTaskBeginsOrInIt) {
-  TypeParam::run([] {
-    const auto thread = spawn_thread([] { delay(1h); });
-    thread.cancel();
-    EXPECT_THROW(await(thread), Cancellation);
-    EXPECT_TRUE(thread.is_cancelled());
-  });
+MAIN_TYPED_TEST(ThreadsOf, ACancelIsSeenBeforeTheTaskBeginsOrInIt) {
+  const auto thread = spawn_thread([] { delay(1h); });
+  thread.cancel();
+  EXPECT_THROW(await(thread), Cancellation);
+  EXPECT_TRUE(thread.is_cancelled());
 }
 
-TYPED_TEST(ThreadsOf, TellTheirFinallyHandlersAtTheEnd) {
-  TypeParam::run([] {
-    std::vector<std::string> told;
-    const auto thread = spawn_thread([] { delay(1ms); });
-    thread.finally([&] {
-      delay(1ms);  // It may suspend.
-      told.emplace_back("first");
-    });
-    thread.finally([&] { told.emplace_back("second"); });
-    EXPECT_TRUE(told.empty());
-    await(thread);
-    delay(5ms);
-    EXPECT_EQ(told, (std::vector<std::string>{"second", "first"}));
-    thread.finally([&] { told.emplace_back("late"); });
-    EXPECT_EQ(told.back(), "late") << "at once";
+MAIN_TYPED_TEST(ThreadsOf, TellTheirFinallyHandlersAtTheEnd) {
+  std::vector<std::string> told;
+  const auto thread = spawn_thread([] { delay(1ms); });
+  thread.finally([&] {
+    delay(1ms);  // It may suspend.
+    told.emplace_back("first");
   });
+  thread.finally([&] { told.emplace_back("second"); });
+  EXPECT_TRUE(told.empty());
+  await(thread);
+  delay(5ms);
+  EXPECT_EQ(told, (std::vector<std::string>{"second", "first"}));
+  thread.finally([&] { told.emplace_back("late"); });
+  EXPECT_EQ(told.back(), "late") << "at once";
 }
 
-TYPED_TEST(ThreadsOf, ABootloaderRunsFirstAndMayFail) {
-  TypeParam::run([] {
-    std::atomic<int> order = 0;
-    int boot = 0;
-    const auto thread = spawn_thread([&] { return ++order; },
-                                     {.name = "booted", .bootloader = [&] { boot = ++order; }});
-    EXPECT_EQ(thread.name(), "booted");
-    EXPECT_EQ(await(thread), 2);
-    EXPECT_EQ(boot, 1);
-    const auto unbootable =
-        spawn_thread([] {}, {.bootloader = [] { throw Error("no such module"); }});
-    EXPECT_EQ(thrown_by([&] { await(unbootable); }),
-              "fermata::RemoteError: fermata::Error: no such module");
-  });
+MAIN_TYPED_TEST(ThreadsOf, ABootloaderRunsFirstAndMayFail) {
+  std::atomic<int> order = 0;
+  int boot = 0;
+  const auto thread = spawn_thread([&] { return ++order; },
+                                   {.name = "booted", .bootloader = [&] { boot = ++order; }});
+  EXPECT_EQ(thread.name(), "booted");
+  EXPECT_EQ(await(thread), 2);
+  EXPECT_EQ(boot, 1);
+  const auto unbootable =
+      spawn_thread([] {}, {.bootloader = [] { throw Error("no such module"); }});
+  EXPECT_EQ(thrown_by([&] { await(unbootable); }),
+            "fermata::RemoteError: fermata::Error: no such module");
 }
 
-TYPED_TEST(ThreadsOf, AnExitThereDoesNotCross) {
-  TypeParam::run([] {
-    const auto thread = spawn_thread([] { fermata::exit(3); }, {.name = "leaver"});
-    EXPECT_EQ(thrown_by([&] { await(thread); }),
-              "fermata::ThreadTransferError: thread 'leaver' has called exit(3)");
-  });
+MAIN_TYPED_TEST(ThreadsOf, AnExitThereDoesNotCross) {
+  const auto thread = spawn_thread([] { fermata::exit(3); }, {.name = "leaver"});
+  EXPECT_EQ(thrown_by([&] { await(thread); }),
+            "fermata::ThreadTransferError: thread 'leaver' has called exit(3)");
 }
 
-TYPED_TEST(ThreadsOf, AnErrorBesideTheTaskIsTheThreadsToo) {
-  TypeParam::run([] {
-    const auto thread = spawn_thread([] {
-      spawn("failing", [] { throw Error("aside"); });
-      delay(1ms);
-      return 1;
-    });
-    EXPECT_EQ(thrown_by([&] { await(thread); }), "fermata::RemoteError: fermata::Error: aside");
+MAIN_TYPED_TEST(ThreadsOf, AnErrorBesideTheTaskIsTheThreadsToo) {
+  const auto thread = spawn_thread([] {
+    spawn("failing", [] { throw Error("aside"); });
+    delay(1ms);
+    return 1;
   });
+  EXPECT_EQ(thrown_by([&] { await(thread); }), "fermata::RemoteError: fermata::Error: aside");
 }
 
-TYPED_TEST(ThreadsOf, AWaitThatIsAbandonedLeavesTheThreadAlone) {
-  TypeParam::run([] {
-    const Gate gate;
-    const auto thread = spawn_thread([gate] {
-      gate.pass();
-      return 1;
-    });
-    EXPECT_THROW(await(thread, {.timeout = 1ms}), Timeout);
-    EXPECT_TRUE(thread.is_running());
-    *gate.open = true;
-    EXPECT_EQ(await(thread), 1);
+MAIN_TYPED_TEST(ThreadsOf, AWaitThatIsAbandonedLeavesTheThreadAlone) {
+  const Gate gate;
+  const auto thread = spawn_thread([gate] {
+    gate.pass();
+    return 1;
   });
+  EXPECT_THROW(await(thread, {.timeout = 1ms}), Timeout);
+  EXPECT_TRUE(thread.is_running());
+  *gate.open = true;
+  EXPECT_EQ(await(thread), 1);
 }
 
-TYPED_TEST(ThreadsOf, AreActivityWhileSomebodyWaits) {
+MAIN_TYPED_TEST(ThreadsOf, AreActivityWhileSomebodyWaits) {
   FERMATA_CHECKS("THR-04");
-  TypeParam::run([] {
-    const auto before = current_runtime().active_event_count();
-    const Gate gate;
-    const auto thread = spawn_thread([gate] { gate.pass(); });
-    EXPECT_EQ(current_runtime().active_event_count(), before);
-    auto waiter = spawn("waiter", [&] { await(thread); });
-    suspend();
-    EXPECT_EQ(current_runtime().active_event_count(), before + 1);
-    *gate.open = true;
-    await(waiter);
-    EXPECT_EQ(current_runtime().active_event_count(), before);
-  });
+  const auto before = current_runtime().active_event_count();
+  const Gate gate;
+  const auto thread = spawn_thread([gate] { gate.pass(); });
+  EXPECT_EQ(current_runtime().active_event_count(), before);
+  auto waiter = spawn("waiter", [&] { await(thread); });
+  suspend();
+  EXPECT_EQ(current_runtime().active_event_count(), before + 1);
+  *gate.open = true;
+  await(waiter);
+  EXPECT_EQ(current_runtime().active_event_count(), before);
 }
 
 TYPED_TEST(ThreadsOf, StartThreadsThemselves) {
@@ -266,24 +245,22 @@ TYPED_TEST(ThreadsOf, AShutdownShutsThemDown) {
   EXPECT_EQ(cancelled.load(), 2) << "all of the thread, not only its main coroutine";
 }
 
-TYPED_TEST(ThreadsOf, AMutexMakesWhatTheyShareWhole) {
-  TypeParam::run([] {
-    const auto count = std::make_shared<std::atomic<int>>(0);
-    std::vector<Thread<int>> threads;
-    for (int i = 0; i < 6; ++i) {
-      threads.push_back(spawn_thread([count, i] {
-        for (int n = 0; n < 10; ++n) {
-          ++*count;
-          suspend();
-        }
-        return i;
-      }));
-    }
-    int sum = 0;
-    for (const auto& thread : threads) sum += await(thread);
-    EXPECT_EQ(sum, 15);
-    EXPECT_EQ(count->load(), 60);
-  });
+MAIN_TYPED_TEST(ThreadsOf, AMutexMakesWhatTheyShareWhole) {
+  const auto count = std::make_shared<std::atomic<int>>(0);
+  std::vector<Thread<int>> threads;
+  for (int i = 0; i < 6; ++i) {
+    threads.push_back(spawn_thread([count, i] {
+      for (int n = 0; n < 10; ++n) {
+        ++*count;
+        suspend();
+      }
+      return i;
+    }));
+  }
+  int sum = 0;
+  for (const auto& thread : threads) sum += await(thread);
+  EXPECT_EQ(sum, 15);
+  EXPECT_EQ(count->load(), 60);
 }
 
 }  // namespace

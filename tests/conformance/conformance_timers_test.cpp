@@ -10,6 +10,7 @@
 #include "fermata/core/timer.hpp"
 #include "fermata/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 #include "tests/support/checks.hpp"
 
 namespace fermata::conformance {
@@ -21,164 +22,143 @@ template <class Arm>
 class Timers : public ::testing::Test {};
 TYPED_TEST_SUITE(Timers, OrderedPollableArms);
 
-TYPED_TEST(Timers, AOneShotFiresOnceNotBeforeItsDeadlineAndIsClosedThen) {
+MAIN_TYPED_TEST(Timers, AOneShotFiresOnceNotBeforeItsDeadlineAndIsClosedThen) {
   FERMATA_CHECKS("TMR-01", "TMR-02", "CORE-EV-06");
-  TypeParam::run([] {
-    Timer timer(current_runtime(), 5ms);
-    int fires = 0;
-    bool closed_inside = false;
-    const Subscription subscription = subscribe(timer, [&](Event& event, const Outcome&) {
-      ++fires;
-      closed_inside = event.closed();
-    });
-    const Instant began = now();
-    wait(timer);
-    EXPECT_GE(now() - began, 5ms);
-    delay(10ms);
-    EXPECT_EQ(fires, 1);
-    EXPECT_TRUE(closed_inside);
+  Timer timer(current_runtime(), 5ms);
+  int fires = 0;
+  bool closed_inside = false;
+  const Subscription subscription = subscribe(timer, [&](Event& event, const Outcome&) {
+    ++fires;
+    closed_inside = event.closed();
   });
+  const Instant began = now();
+  wait(timer);
+  EXPECT_GE(now() - began, 5ms);
+  delay(10ms);
+  EXPECT_EQ(fires, 1);
+  EXPECT_TRUE(closed_inside);
 }
 
-TYPED_TEST(Timers, AZeroTimeoutFiresInTheNextTurnNeverInline) {
-  TypeParam::run([] {
-    Timer timer(current_runtime(), 0ms);
-    bool fired = false;
-    const Subscription subscription =
-        subscribe(timer, [&](Event&, const Outcome&) { fired = true; });
-    timer.start();
-    EXPECT_FALSE(fired);
-    wait(timer);
-    EXPECT_TRUE(fired);
-  });
+MAIN_TYPED_TEST(Timers, AZeroTimeoutFiresInTheNextTurnNeverInline) {
+  Timer timer(current_runtime(), 0ms);
+  bool fired = false;
+  const Subscription subscription = subscribe(timer, [&](Event&, const Outcome&) { fired = true; });
+  timer.start();
+  EXPECT_FALSE(fired);
+  wait(timer);
+  EXPECT_TRUE(fired);
 }
 
-TYPED_TEST(Timers, AStoppedTimerNeverFiresAndARestartedOneCountsAfresh) {
+MAIN_TYPED_TEST(Timers, AStoppedTimerNeverFiresAndARestartedOneCountsAfresh) {
   FERMATA_CHECKS("TMR-03");
-  TypeParam::run([] {
-    Timer timer(current_runtime(), 4ms);
-    int fires = 0;
-    const Subscription subscription = subscribe(timer, [&](Event&, const Outcome&) { ++fires; });
-    timer.start();
-    timer.stop();
-    delay(8ms);
-    EXPECT_EQ(fires, 0);
-    const Instant began = now();
-    wait(timer);
-    EXPECT_GE(now() - began, 4ms);
-    EXPECT_EQ(fires, 1);
-  });
+  Timer timer(current_runtime(), 4ms);
+  int fires = 0;
+  const Subscription subscription = subscribe(timer, [&](Event&, const Outcome&) { ++fires; });
+  timer.start();
+  timer.stop();
+  delay(8ms);
+  EXPECT_EQ(fires, 0);
+  const Instant began = now();
+  wait(timer);
+  EXPECT_GE(now() - began, 4ms);
+  EXPECT_EQ(fires, 1);
 }
 
-TYPED_TEST(Timers, EqualSpansFireInTheOrderOfArming) {
+MAIN_TYPED_TEST(Timers, EqualSpansFireInTheOrderOfArming) {
   FERMATA_CHECKS("TMR-04");
-  TypeParam::run([] {
-    std::vector<int> fired;
-    std::vector<Ref<Timer>> timers;
-    std::vector<Subscription> subscriptions;
-    for (int i = 0; i < 10; ++i) {
-      timers.push_back(make_timer(current_runtime(), 3ms));
-      subscriptions.push_back(
-          subscribe(*timers.back(), [&fired, i](Event&, const Outcome&) { fired.push_back(i); }));
-    }
-    for (const auto& timer : timers) timer->start();
-    delay(10ms);
-    EXPECT_EQ(fired, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
-  });
+  std::vector<int> fired;
+  std::vector<Ref<Timer>> timers;
+  std::vector<Subscription> subscriptions;
+  for (int i = 0; i < 10; ++i) {
+    timers.push_back(make_timer(current_runtime(), 3ms));
+    subscriptions.push_back(
+        subscribe(*timers.back(), [&fired, i](Event&, const Outcome&) { fired.push_back(i); }));
+  }
+  for (const auto& timer : timers) timer->start();
+  delay(10ms);
+  EXPECT_EQ(fired, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
-TYPED_TEST(Timers, EarlierDeadlinesFireFirstHoweverTheyWereArmed) {
-  TypeParam::run([] {
-    std::vector<int> woken;
-    std::vector<Coroutine<>> sleepers;
-    for (const int milliseconds : {9, 3, 6}) {
-      sleepers.push_back(spawn("sleeper", [&woken, milliseconds] {
-        delay(std::chrono::milliseconds(milliseconds));
-        woken.push_back(milliseconds);
-      }));
-    }
-    for (const auto& sleeper : sleepers) await(sleeper);
-    EXPECT_EQ(woken, (std::vector<int>{3, 6, 9}));
-  });
+MAIN_TYPED_TEST(Timers, EarlierDeadlinesFireFirstHoweverTheyWereArmed) {
+  std::vector<int> woken;
+  std::vector<Coroutine<>> sleepers;
+  for (const int milliseconds : {9, 3, 6}) {
+    sleepers.push_back(spawn("sleeper", [&woken, milliseconds] {
+      delay(std::chrono::milliseconds(milliseconds));
+      woken.push_back(milliseconds);
+    }));
+  }
+  for (const auto& sleeper : sleepers) await(sleeper);
+  EXPECT_EQ(woken, (std::vector<int>{3, 6, 9}));
 }
 
-TYPED_TEST(Timers, APeriodicTimerNeverFiresMoreOftenThanItsIntervalAllows) {
+MAIN_TYPED_TEST(Timers, APeriodicTimerNeverFiresMoreOftenThanItsIntervalAllows) {
   FERMATA_CHECKS("TMR-07", "CORE-EV-07");
-  TypeParam::run([] {
-    Timer timer(current_runtime(), 2ms, TimerMode::Periodic);
-    const Instant began = now();
-    for (int fires = 1; fires <= 4; ++fires) {
-      wait(timer);
-      EXPECT_GE(now() - began, fires * 2ms);
-    }
-    EXPECT_FALSE(timer.closed());
-  });
-}
-
-TYPED_TEST(Timers, StoppingAPeriodicTimerInsideItsCallbackIsTheEndOfIt) {
-  FERMATA_CHECKS("CORE-EV-07", "CORE-EV-16");
-  TypeParam::run([] {
-    Timer timer(current_runtime(), 1ms, TimerMode::Periodic);
-    int fires = 0;
-    const Subscription subscription = subscribe(timer, [&](Event& event, const Outcome&) {
-      if (++fires == 2) event.stop();
-    });
-    timer.start();
-    while (fires < 2) delay(1ms);
-    delay(5ms);
-    EXPECT_EQ(fires, 2);
-  });
-}
-
-TYPED_TEST(Timers, RearmKeepsSubscribersAndReferencesOfAMultishotTimer) {
-  FERMATA_CHECKS("TMR-05", "TMR-06");
-  TypeParam::run([] {
-    Timer timer(current_runtime(), 1ms, TimerMode::Multishot);
-    int fires = 0;
-    const Subscription subscription = subscribe(timer, [&](Event&, const Outcome&) { ++fires; });
-    timer.start();
-    delay(5ms);
-    EXPECT_EQ(fires, 1);
-    const std::uint32_t references = timer.ref_count();
-    timer.rearm(2ms);
-    EXPECT_EQ(timer.ref_count(), references);
-    EXPECT_EQ(timer.callbacks().size(), 1u);
-    delay(8ms);
-    EXPECT_EQ(fires, 2);
-
-    Timer once(current_runtime(), 1ms);
-    EXPECT_THROW(once.rearm(1ms), UsageError);
-  });
-}
-
-TYPED_TEST(Timers, NobodyMaySuspendInsideATurn) {
-  FERMATA_CHECKS("RX-01", "CORE-SC-19");
-  TypeParam::run([] {
-    Timer timer(current_runtime(), 1ms);
-    std::string error;
-    const Subscription subscription = subscribe(timer, [&](Event&, const Outcome&) {
-      try {
-        suspend();
-      } catch (const UsageError& refused) {
-        error = refused.what();
-      }
-    });
+  Timer timer(current_runtime(), 2ms, TimerMode::Periodic);
+  const Instant began = now();
+  for (int fires = 1; fires <= 4; ++fires) {
     wait(timer);
-    EXPECT_NE(error, "");
-  });
+    EXPECT_GE(now() - began, fires * 2ms);
+  }
+  EXPECT_FALSE(timer.closed());
 }
 
-TYPED_TEST(Timers, AWaitThatOutlivesItsTimeoutSaysHowLongItWaited) {
-  TypeParam::run([] {
-    Timer never(current_runtime(), 1h);
-    try {
-      wait(never, {.timeout = 3ms});
-      ADD_FAILURE() << "expected Timeout";
-    } catch (const Timeout& error) {
-      EXPECT_STREQ(error.what(), "Timeout occurred after 3 milliseconds");
-    }
-    EXPECT_EQ(never.loop_ref_count(), 0u);
+MAIN_TYPED_TEST(Timers, StoppingAPeriodicTimerInsideItsCallbackIsTheEndOfIt) {
+  FERMATA_CHECKS("CORE-EV-07", "CORE-EV-16");
+  Timer timer(current_runtime(), 1ms, TimerMode::Periodic);
+  int fires = 0;
+  const Subscription subscription = subscribe(timer, [&](Event& event, const Outcome&) {
+    if (++fires == 2) event.stop();
   });
+  timer.start();
+  while (fires < 2) delay(1ms);
+  delay(5ms);
+  EXPECT_EQ(fires, 2);
+}
+
+MAIN_TYPED_TEST(Timers, RearmKeepsSubscribersAndReferencesOfAMultishotTimer) {
+  FERMATA_CHECKS("TMR-05", "TMR-06");
+  Timer timer(current_runtime(), 1ms, TimerMode::Multishot);
+  int fires = 0;
+  const Subscription subscription = subscribe(timer, [&](Event&, const Outcome&) { ++fires; });
+  timer.start();
+  delay(5ms);
+  EXPECT_EQ(fires, 1);
+  const std::uint32_t references = timer.ref_count();
+  timer.rearm(2ms);
+  EXPECT_EQ(timer.ref_count(), references);
+  EXPECT_EQ(timer.callbacks().size(), 1u);
+  delay(8ms);
+  EXPECT_EQ(fires, 2);
+
+  Timer once(current_runtime(), 1ms);
+  EXPECT_THROW(once.rearm(1ms), UsageError);
+}
+
+MAIN_TYPED_TEST(Timers, NobodyMaySuspendInsideATurn) {
+  FERMATA_CHECKS("RX-01", "CORE-SC-19");
+  Timer timer(current_runtime(), 1ms);
+  std::string error;
+  const Subscription subscription = subscribe(timer, [&](Event&, const Outcome&) {
+    try {
+      suspend();
+    } catch (const UsageError& refused) {
+      error = refused.what();
+    }
+  });
+  wait(timer);
+  EXPECT_NE(error, "");
+}
+
+MAIN_TYPED_TEST(Timers, AWaitThatOutlivesItsTimeoutSaysHowLongItWaited) {
+  Timer never(current_runtime(), 1h);
+  try {
+    wait(never, {.timeout = 3ms});
+    ADD_FAILURE() << "expected Timeout";
+  } catch (const Timeout& error) {
+    EXPECT_STREQ(error.what(), "Timeout occurred after 3 milliseconds");
+  }
+  EXPECT_EQ(never.loop_ref_count(), 0u);
 }
 
 /// A destructor that waits, as the guide writes it.

@@ -13,6 +13,7 @@
 #include "fermata/io/pipe.hpp"
 #include "fermata/io/tty.hpp"
 #include "fermata/sync/await.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 #include "tests/conformance/reading.hpp"
 #include "tests/conformance/terminals.hpp"
 #include "tests/support/checks.hpp"
@@ -30,95 +31,83 @@ template <class Arm>
 class Tty : public ::testing::Test {};
 TYPED_TEST_SUITE(Tty, Arms);
 
-TYPED_TEST(Tty, InputComesByLinesAndIsEchoed) {
+MAIN_TYPED_TEST(Tty, InputComesByLinesAndIsEchoed) {
   FERMATA_CHECKS("IO-02");
-  TypeParam::run([] {
-    User<TypeParam> user;
+  User<TypeParam> user;
+  auto input = TtyStream::input();
+  EXPECT_TRUE(input.is_terminal());
+  EXPECT_EQ(input.handle().io_type(), IoType::Tty);
+  auto reader = spawn("reader", [&] { return read_text(input); });
+  suspend();
+  user.type("one\n");
+  EXPECT_EQ(await(reader), "one\n");
+  user.type("par");
+  EXPECT_THROW((void)read_text(input, {.timeout = 10ms}), Timeout);
+  user.type("tial\nnext\n");
+  EXPECT_EQ(read_text(input), "partial\n");
+  EXPECT_EQ(read_text(input), "next\n");
+  user.type("slop\x7fw\n");
+  EXPECT_EQ(read_text(input), "slow\n");
+  const std::string echo = "one\r\npartial\r\nnext\r\nslop\b \bw\r\n";
+  EXPECT_EQ(seen_by(user, echo), echo);
+}
+
+MAIN_TYPED_TEST(Tty, OutputIsPrinted) {
+  User<TypeParam> user;
+  auto error = TtyStream::error();
+  error.write("first\nsecond");
+  EXPECT_EQ(seen_by(user, "first\r\nsecond"), "first\r\nsecond");
+  EXPECT_EQ(error.write_some(std::as_bytes(std::span("!", 1))), 1u);
+  EXPECT_EQ(seen_by(user, "!"), "!");
+}
+
+MAIN_TYPED_TEST(Tty, RawInputComesAsItIsTypedAndTheModeIsRestored) {
+  User<TypeParam> user;
+  {
     auto input = TtyStream::input();
-    EXPECT_TRUE(input.is_terminal());
-    EXPECT_EQ(input.handle().io_type(), IoType::Tty);
-    auto reader = spawn("reader", [&] { return read_text(input); });
-    suspend();
-    user.type("one\n");
-    EXPECT_EQ(await(reader), "one\n");
-    user.type("par");
-    EXPECT_THROW((void)read_text(input, {.timeout = 10ms}), Timeout);
-    user.type("tial\nnext\n");
-    EXPECT_EQ(read_text(input), "partial\n");
-    EXPECT_EQ(read_text(input), "next\n");
-    user.type("slop\x7fw\n");
-    EXPECT_EQ(read_text(input), "slow\n");
-    const std::string echo = "one\r\npartial\r\nnext\r\nslop\b \bw\r\n";
-    EXPECT_EQ(seen_by(user, echo), echo);
-  });
-}
-
-TYPED_TEST(Tty, OutputIsPrinted) {
-  TypeParam::run([] {
-    User<TypeParam> user;
-    auto error = TtyStream::error();
-    error.write("first\nsecond");
-    EXPECT_EQ(seen_by(user, "first\r\nsecond"), "first\r\nsecond");
-    EXPECT_EQ(error.write_some(std::as_bytes(std::span("!", 1))), 1u);
-    EXPECT_EQ(seen_by(user, "!"), "!");
-  });
-}
-
-TYPED_TEST(Tty, RawInputComesAsItIsTypedAndTheModeIsRestored) {
-  TypeParam::run([] {
-    User<TypeParam> user;
-    {
-      auto input = TtyStream::input();
-      EXPECT_EQ(user.mode(), TerminalMode::Lines);
-      input.set_mode(TerminalMode::Raw);
-      EXPECT_EQ(user.mode(), TerminalMode::Raw);
-      user.type("x");
-      EXPECT_EQ(read_text(input), "x");
-      user.type("\x04");
-      EXPECT_EQ(read_text(input), "\x04");
-      EXPECT_EQ(user.take_output(), "");
-      input.set_mode(TerminalMode::Lines);
-      EXPECT_EQ(user.mode(), TerminalMode::Lines);
-      input.set_mode(TerminalMode::Raw);
-    }
     EXPECT_EQ(user.mode(), TerminalMode::Lines);
-  });
+    input.set_mode(TerminalMode::Raw);
+    EXPECT_EQ(user.mode(), TerminalMode::Raw);
+    user.type("x");
+    EXPECT_EQ(read_text(input), "x");
+    user.type("\x04");
+    EXPECT_EQ(read_text(input), "\x04");
+    EXPECT_EQ(user.take_output(), "");
+    input.set_mode(TerminalMode::Lines);
+    EXPECT_EQ(user.mode(), TerminalMode::Lines);
+    input.set_mode(TerminalMode::Raw);
+  }
+  EXPECT_EQ(user.mode(), TerminalMode::Lines);
 }
 
-TYPED_TEST(Tty, TellsItsWindowSize) {
-  TypeParam::run([] {
-    User<TypeParam> user;
-    auto input = TtyStream::input();
-    user.resize({100, 30});
-    EXPECT_EQ(input.window_size(), (WindowSize{100, 30}));
-    user.resize({20, 10});
-    EXPECT_EQ(input.window_size(), (WindowSize{20, 10}));
-  });
+MAIN_TYPED_TEST(Tty, TellsItsWindowSize) {
+  User<TypeParam> user;
+  auto input = TtyStream::input();
+  user.resize({100, 30});
+  EXPECT_EQ(input.window_size(), (WindowSize{100, 30}));
+  user.resize({20, 10});
+  EXPECT_EQ(input.window_size(), (WindowSize{20, 10}));
 }
 
-TYPED_TEST(Tty, CtrlDEndsTheInputForGood) {
+MAIN_TYPED_TEST(Tty, CtrlDEndsTheInputForGood) {
   FERMATA_CHECKS("IO-04");
-  TypeParam::run([] {
-    User<TypeParam> user;
-    auto input = TtyStream::input();
-    user.type("last\n\x04");
-    EXPECT_EQ(read_text(input), "last\n");
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(read_text(input), "");
-    EXPECT_TRUE(input.handle().at_end());
-  });
+  User<TypeParam> user;
+  auto input = TtyStream::input();
+  user.type("last\n\x04");
+  EXPECT_EQ(read_text(input), "last\n");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(read_text(input), "");
+  EXPECT_TRUE(input.handle().at_end());
 }
 
-TYPED_TEST(Tty, AUserWhoHangsUpEndsTheInputAndFailsTheOutput) {
-  TypeParam::run([] {
-    User<TypeParam> user;
-    auto input = TtyStream::input();
-    auto error = TtyStream::error();
-    auto reader = spawn("reader", [&] { return read_text(input); });
-    suspend();
-    user.hang_up();
-    EXPECT_EQ(await(reader), "");
-    EXPECT_EQ(error_of([&] { error.write("anybody there?"); }), "write: Input/output error");
-  });
+MAIN_TYPED_TEST(Tty, AUserWhoHangsUpEndsTheInputAndFailsTheOutput) {
+  User<TypeParam> user;
+  auto input = TtyStream::input();
+  auto error = TtyStream::error();
+  auto reader = spawn("reader", [&] { return read_text(input); });
+  suspend();
+  user.hang_up();
+  EXPECT_EQ(await(reader), "");
+  EXPECT_EQ(error_of([&] { error.write("anybody there?"); }), "write: Input/output error");
 }
 
 TYPED_TEST(Tty, EachStreamGoesOneWay) {
@@ -131,33 +120,29 @@ TYPED_TEST(Tty, EachStreamGoesOneWay) {
   });
 }
 
-TYPED_TEST(Tty, ClosingWakesTheReaderAndRefusesTheRest) {
+MAIN_TYPED_TEST(Tty, ClosingWakesTheReaderAndRefusesTheRest) {
   FERMATA_CHECKS("IO-06");
-  TypeParam::run([] {
-    User<TypeParam> user;
-    auto input = TtyStream::input();
-    auto reader = spawn("reader", [&] { return error_of([&] { (void)read_text(input); }); });
-    suspend();
-    input.close();
-    EXPECT_EQ(await(reader), "Stream was closed");
-    EXPECT_EQ(error_of([&] { input.set_mode(TerminalMode::Raw); }),
-              "Cannot set the mode of closed IO handle");
-    EXPECT_EQ(error_of([&] { (void)input.window_size(); }),
-              "Cannot tell the window size of closed IO handle");
-    auto again = TtyStream::input();
-    user.type("still there\n");
-    EXPECT_EQ(read_text(again), "still there\n");
-  });
+  User<TypeParam> user;
+  auto input = TtyStream::input();
+  auto reader = spawn("reader", [&] { return error_of([&] { (void)read_text(input); }); });
+  suspend();
+  input.close();
+  EXPECT_EQ(await(reader), "Stream was closed");
+  EXPECT_EQ(error_of([&] { input.set_mode(TerminalMode::Raw); }),
+            "Cannot set the mode of closed IO handle");
+  EXPECT_EQ(error_of([&] { (void)input.window_size(); }),
+            "Cannot tell the window size of closed IO handle");
+  auto again = TtyStream::input();
+  user.type("still there\n");
+  EXPECT_EQ(read_text(again), "still there\n");
 }
 
-TYPED_TEST(Tty, WhatIsNoTerminalSaysSo) {
-  TypeParam::run([] {
-    PipeEnds ends = open_pipe();
-    EXPECT_EQ(error_of([&] { ends.writer.handle().set_terminal_mode(TerminalMode::Raw); }),
-              "set terminal mode: Inappropriate ioctl for device");
-    EXPECT_EQ(error_of([&] { (void)ends.reader.handle().window_size(); }),
-              "window size: Inappropriate ioctl for device");
-  });
+MAIN_TYPED_TEST(Tty, WhatIsNoTerminalSaysSo) {
+  PipeEnds ends = open_pipe();
+  EXPECT_EQ(error_of([&] { ends.writer.handle().set_terminal_mode(TerminalMode::Raw); }),
+            "set terminal mode: Inappropriate ioctl for device");
+  EXPECT_EQ(error_of([&] { (void)ends.reader.handle().window_size(); }),
+            "window size: Inappropriate ioctl for device");
 }
 
 // --- what else a process may be started with ---
