@@ -15,13 +15,14 @@
 #include "fermata/loop/loop.hpp"
 #include "fermata/loop/timer.hpp"
 #include "tests/conformance/uv_arm.hpp"
+#include "tests/support/main_test.hpp"
 
 namespace fermata::loop {
 namespace {
 
 using namespace std::chrono_literals;
 
-class LoopDescriptorsTest : public ::testing::Test {
+class LoopDescriptorsTest : public ::testing::Test, protected conformance::UvArm {
  protected:
   LoopDescriptorsTest() {
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
@@ -37,177 +38,157 @@ class LoopDescriptorsTest : public ::testing::Test {
   std::array<int, 2> ends{-1, -1};
 };
 
-TEST_F(LoopDescriptorsTest, CallsAReadableInEachTickUntilItIsRead) {
-  conformance::UvArm::run([this] {
-    Loop loop;
-    write_byte();
-    int calls = 0;
-    loop.on_readable(ends[0], [&](CallbackId id, int descriptor) {
-      EXPECT_EQ(descriptor, ends[0]);
-      if (++calls == 3) loop.cancel(id);
-    });
-    loop.run();
-    EXPECT_EQ(calls, 3);
+MAIN_TEST_F(LoopDescriptorsTest, CallsAReadableInEachTickUntilItIsRead) {
+  Loop loop;
+  write_byte();
+  int calls = 0;
+  loop.on_readable(ends[0], [&](CallbackId id, int descriptor) {
+    EXPECT_EQ(descriptor, ends[0]);
+    if (++calls == 3) loop.cancel(id);
   });
+  loop.run();
+  EXPECT_EQ(calls, 3);
 }
 
-TEST_F(LoopDescriptorsTest, OneDirectionDisabledDoesNotSilenceTheOther) {
-  conformance::UvArm::run([this] {
-    Loop loop;
-    write_byte();
-    int writable = 0;
-    const CallbackId readable = loop.on_readable(ends[0], [] { ADD_FAILURE(); });
-    loop.on_writable(ends[0], [&](CallbackId id) {
-      if (++writable == 2) loop.cancel(id);
-    });
-    loop.disable(readable);
-    loop.run();
-    EXPECT_EQ(writable, 2);
+MAIN_TEST_F(LoopDescriptorsTest, OneDirectionDisabledDoesNotSilenceTheOther) {
+  Loop loop;
+  write_byte();
+  int writable = 0;
+  const CallbackId readable = loop.on_readable(ends[0], [] { ADD_FAILURE(); });
+  loop.on_writable(ends[0], [&](CallbackId id) {
+    if (++writable == 2) loop.cancel(id);
   });
+  loop.disable(readable);
+  loop.run();
+  EXPECT_EQ(writable, 2);
 }
 
-TEST_F(LoopDescriptorsTest, AHangUpCallsBothDirectionsInEachTick) {
-  conformance::UvArm::run([this] {
-    Loop loop;
-    int readable = 0;
-    int writable = 0;
-    loop.on_readable(ends[0], [&](CallbackId id) {
-      if (++readable == 3) loop.cancel(id);
-    });
-    loop.on_writable(ends[0], [&](CallbackId id) {
-      if (++writable == 3) loop.cancel(id);
-    });
-    close_other();
-    loop.run();
-    EXPECT_EQ(readable, 3);
-    EXPECT_EQ(writable, 3);
+MAIN_TEST_F(LoopDescriptorsTest, AHangUpCallsBothDirectionsInEachTick) {
+  Loop loop;
+  int readable = 0;
+  int writable = 0;
+  loop.on_readable(ends[0], [&](CallbackId id) {
+    if (++readable == 3) loop.cancel(id);
   });
+  loop.on_writable(ends[0], [&](CallbackId id) {
+    if (++writable == 3) loop.cancel(id);
+  });
+  close_other();
+  loop.run();
+  EXPECT_EQ(readable, 3);
+  EXPECT_EQ(writable, 3);
 }
 
-TEST_F(LoopDescriptorsTest, MasksADescriptorWhileItsCallIsSuspended) {
-  conformance::UvArm::run([this] {
-    Loop loop;
-    write_byte();
-    int calls = 0;
-    loop.on_readable(ends[0], [&](CallbackId id) {
-      if (++calls == 2) loop.cancel(id);
-      const int before = calls;
-      fermata::delay(5ms);
-      EXPECT_EQ(calls, before);
-    });
-    loop.run();
-    EXPECT_EQ(calls, 2);
-  });
-}
-
-TEST_F(LoopDescriptorsTest, IsNotActivityWhileNobodyRunsTheLoop) {
-  conformance::UvArm::run([this] {
-    Loop loop;
-    int calls = 0;
-    loop.on_readable(ends[0], [&](CallbackId id) {
-      ++calls;
-      loop.cancel(id);
-    });
-    loop.delay(1ms, [&] { loop.stop(); });
-    loop.run();
-    EXPECT_EQ(loop.runtime().active_event_count(), 0u);
-    write_byte();
-    loop.run();
-    EXPECT_EQ(calls, 1);
-  });
-}
-
-TEST_F(LoopDescriptorsTest, RefusesWhatCannotBeWatched) {
-  conformance::UvArm::run([] {
-    Loop loop;
-    const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    EXPECT_THROW(loop.on_readable(file, [] {}), PollError);
-    ::close(file);
-    EXPECT_THROW(loop.on_writable(file, [] {}), PollError);
-    EXPECT_TRUE(loop.identifiers().empty());
-    loop.run();
-  });
-}
-
-TEST_F(LoopDescriptorsTest, ADescriptorClosedBeforeItsActivationFailsItsCallbackOnly) {
-  conformance::UvArm::run([this] {
-    Loop loop;
-    int other = 0;
-    const CallbackId id = loop.on_readable(ends[1], [] { ADD_FAILURE(); });
-    loop.defer([&] { ++other; });
-    close_other();
-    try {
-      loop.run();
-      ADD_FAILURE() << "no error";
-    } catch (const UncaughtError& error) {
-      EXPECT_NE(std::string(error.what()).find("the activation of readable callback"),
-                std::string::npos)
-          << error.what();
-    }
-    EXPECT_FALSE(loop.has(id));
-    loop.run();
-    EXPECT_EQ(other, 1);
-  });
-}
-
-TEST_F(LoopDescriptorsTest, TheFacadeReplacesWhatIsReady) {
-  conformance::UvArm::run([this] {
-    Loop loop;
-    EventInterface events(loop);
-    write_byte();
-    std::vector<std::string> calls;
-    loop.on_writable(ends[0], [&](CallbackId id) {
-      loop.cancel(id);
-      events.on_readable(ends[0], [&] {
-        calls.emplace_back("second");
-        EXPECT_TRUE(events.off_readable(ends[0]));
-        EXPECT_FALSE(events.off_readable(ends[0]));
-      });
-    });
-    events.on_readable(ends[0], [&] { calls.emplace_back("first"); });
-    events.run();
-    EXPECT_EQ(calls, std::vector<std::string>{"second"});
-  });
-}
-
-TEST_F(LoopDescriptorsTest, TheFacadeCountsTimers) {
-  conformance::UvArm::run([] {
-    Loop loop;
-    EventInterface events(loop);
-    const TimerId repeat = events.repeat(1h, [] {});
-    const TimerId delay = Timer::delay(1ms, [&](TimerId id) {
-      EXPECT_FALSE(Timer::del(id));
-      EXPECT_EQ(events.get_timer_count(), 1u);
-      EXPECT_TRUE(events.off_delay(repeat));
-      EXPECT_FALSE(events.off_repeat(repeat));
-    });
-    EXPECT_GT(repeat, 0u);
-    EXPECT_NE(repeat, delay);
-    EXPECT_EQ(events.get_timer_count(), 2u);
-    events.run();
-    events.delay(1h, [] { ADD_FAILURE(); });
-    events.repeat(0, [&] {
-      events.delete_all_timer();
-      EXPECT_EQ(events.get_timer_count(), 0u);
-    });
-    events.run();
-  });
-}
-
-TEST_F(LoopDescriptorsTest, AHandlerThatCancelsItselfMayUseItsCaptures) {
-  conformance::UvArm::run([this] {
-    Loop loop;
-    const auto text = std::make_shared<std::string>("still there");
-    std::string seen;
-    loop.on_writable(ends[0], [&loop, &seen, held = std::string(*text)](CallbackId id) {
-      loop.cancel(id);
-      fermata::delay(1ms);
-      seen = held;
-    });
-    EXPECT_EQ(loop.run().suspended, 1u);
+MAIN_TEST_F(LoopDescriptorsTest, MasksADescriptorWhileItsCallIsSuspended) {
+  Loop loop;
+  write_byte();
+  int calls = 0;
+  loop.on_readable(ends[0], [&](CallbackId id) {
+    if (++calls == 2) loop.cancel(id);
+    const int before = calls;
     fermata::delay(5ms);
-    EXPECT_EQ(seen, *text);
+    EXPECT_EQ(calls, before);
   });
+  loop.run();
+  EXPECT_EQ(calls, 2);
+}
+
+MAIN_TEST_F(LoopDescriptorsTest, IsNotActivityWhileNobodyRunsTheLoop) {
+  Loop loop;
+  int calls = 0;
+  loop.on_readable(ends[0], [&](CallbackId id) {
+    ++calls;
+    loop.cancel(id);
+  });
+  loop.delay(1ms, [&] { loop.stop(); });
+  loop.run();
+  EXPECT_EQ(loop.runtime().active_event_count(), 0u);
+  write_byte();
+  loop.run();
+  EXPECT_EQ(calls, 1);
+}
+
+MAIN_TEST_F(LoopDescriptorsTest, RefusesWhatCannotBeWatched) {
+  Loop loop;
+  const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  EXPECT_THROW(loop.on_readable(file, [] {}), PollError);
+  ::close(file);
+  EXPECT_THROW(loop.on_writable(file, [] {}), PollError);
+  EXPECT_TRUE(loop.identifiers().empty());
+  loop.run();
+}
+
+MAIN_TEST_F(LoopDescriptorsTest, ADescriptorClosedBeforeItsActivationFailsItsCallbackOnly) {
+  Loop loop;
+  int other = 0;
+  const CallbackId id = loop.on_readable(ends[1], [] { ADD_FAILURE(); });
+  loop.defer([&] { ++other; });
+  close_other();
+  try {
+    loop.run();
+    ADD_FAILURE() << "no error";
+  } catch (const UncaughtError& error) {
+    EXPECT_NE(std::string(error.what()).find("the activation of readable callback"),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_FALSE(loop.has(id));
+  loop.run();
+  EXPECT_EQ(other, 1);
+}
+
+MAIN_TEST_F(LoopDescriptorsTest, TheFacadeReplacesWhatIsReady) {
+  Loop loop;
+  EventInterface events(loop);
+  write_byte();
+  std::vector<std::string> calls;
+  loop.on_writable(ends[0], [&](CallbackId id) {
+    loop.cancel(id);
+    events.on_readable(ends[0], [&] {
+      calls.emplace_back("second");
+      EXPECT_TRUE(events.off_readable(ends[0]));
+      EXPECT_FALSE(events.off_readable(ends[0]));
+    });
+  });
+  events.on_readable(ends[0], [&] { calls.emplace_back("first"); });
+  events.run();
+  EXPECT_EQ(calls, std::vector<std::string>{"second"});
+}
+
+MAIN_TEST_F(LoopDescriptorsTest, TheFacadeCountsTimers) {
+  Loop loop;
+  EventInterface events(loop);
+  const TimerId repeat = events.repeat(1h, [] {});
+  const TimerId delay = Timer::delay(1ms, [&](TimerId id) {
+    EXPECT_FALSE(Timer::del(id));
+    EXPECT_EQ(events.get_timer_count(), 1u);
+    EXPECT_TRUE(events.off_delay(repeat));
+    EXPECT_FALSE(events.off_repeat(repeat));
+  });
+  EXPECT_GT(repeat, 0u);
+  EXPECT_NE(repeat, delay);
+  EXPECT_EQ(events.get_timer_count(), 2u);
+  events.run();
+  events.delay(1h, [] { ADD_FAILURE(); });
+  events.repeat(0, [&] {
+    events.delete_all_timer();
+    EXPECT_EQ(events.get_timer_count(), 0u);
+  });
+  events.run();
+}
+
+MAIN_TEST_F(LoopDescriptorsTest, AHandlerThatCancelsItselfMayUseItsCaptures) {
+  Loop loop;
+  const auto text = std::make_shared<std::string>("still there");
+  std::string seen;
+  loop.on_writable(ends[0], [&loop, &seen, held = std::string(*text)](CallbackId id) {
+    loop.cancel(id);
+    fermata::delay(1ms);
+    seen = held;
+  });
+  EXPECT_EQ(loop.run().suspended, 1u);
+  fermata::delay(5ms);
+  EXPECT_EQ(seen, *text);
 }
 
 }  // namespace

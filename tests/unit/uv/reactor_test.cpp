@@ -27,6 +27,7 @@
 #include "tests/conformance/uv_arm.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/main_test.hpp"
 #include "tests/support/open_descriptors.hpp"
 
 namespace fermata {
@@ -36,6 +37,8 @@ using namespace std::chrono_literals;
 using conformance::UvArm;
 using test::open_descriptors;
 
+class UvReactor : public ::testing::Test, protected UvArm {};
+
 /// Work that takes time without giving up control.
 void busy(Duration span) {
   const Instant end = now() + span;
@@ -43,7 +46,7 @@ void busy(Duration span) {
   }
 }
 
-TEST(UvReactor, LeavesNoDescriptorBehind) {
+TEST_F(UvReactor, LeavesNoDescriptorBehind) {
   FERMATA_CHECKS("RX-04", "CLOSE-03", "CORE-EV-10");
   { const Runtime first(uv::make_reactor()); }  // libuv keeps two descriptors for the process.
   const auto before = open_descriptors();
@@ -62,7 +65,7 @@ TEST(UvReactor, LeavesNoDescriptorBehind) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST(UvReactor, NamesWhatIsLeftOpenAndWhereItWasMade) {
+TEST_F(UvReactor, NamesWhatIsLeftOpenAndWhereItWasMade) {
   FERMATA_CHECKS("RX-04");
   std::vector<std::string> log;
   Runtime runtime(uv::make_reactor(), {.handle_stop_signals = false,
@@ -81,18 +84,16 @@ TEST(UvReactor, NamesWhatIsLeftOpenAndWhereItWasMade) {
   EXPECT_FALSE(kept->is_open());
 }
 
-TEST(UvReactor, SleepsToTheNanosecondAndNeverLess) {
+MAIN_TEST_F(UvReactor, SleepsToTheNanosecondAndNeverLess) {
   FERMATA_CHECKS("TMR-01");
-  UvArm::run([] {
-    for (const Duration span : {Duration(1), Duration(50us), Duration(1500us), Duration(3ms)}) {
-      const Instant began = now();
-      delay(span);
-      EXPECT_GE(now() - began, span);
-    }
-  });
+  for (const Duration span : {Duration(1), Duration(50us), Duration(1500us), Duration(3ms)}) {
+    const Instant began = now();
+    delay(span);
+    EXPECT_GE(now() - began, span);
+  }
 }
 
-TEST(UvReactor, BlocksOnlyWhenNobodyIsReadyAndSomethingIsAwaited) {
+TEST_F(UvReactor, BlocksOnlyWhenNobodyIsReadyAndSomethingIsAwaited) {
   FERMATA_CHECKS("RX-02", "RX-03");
   Runtime runtime(uv::make_reactor(), {.log = [](std::string_view) {}});
   const auto blocked = [&] { return runtime.metrics().blocking_polls; };
@@ -108,145 +109,130 @@ TEST(UvReactor, BlocksOnlyWhenNobodyIsReadyAndSomethingIsAwaited) {
   EXPECT_THROW(runtime.run(body), DeadlockError);
 }
 
-TEST(UvReactor, ABlockingTurnCostsNoProcessorTime) {
-  UvArm::run([] {
-    const std::clock_t before = std::clock();
-    delay(100ms);
-    EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 50);
-    EXPECT_LT(current_runtime().metrics().polls, 10u);
-  });
+MAIN_TEST_F(UvReactor, ABlockingTurnCostsNoProcessorTime) {
+  const std::clock_t before = std::clock();
+  delay(100ms);
+  EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 50);
+  EXPECT_LT(current_runtime().metrics().polls, 10u);
 }
 
-TEST(UvReactor, TimersFireAheadOfInputThatCameInTheSameTurn) {
-  UvArm::run([] {
-    auto listener = TcpListener::bind({"127.0.0.1", 0});
-    auto client = TcpStream::connect(listener.local_address());
-    auto server = listener.accept();
-    std::vector<std::string> order;
-    std::array<std::byte, 8> buffer;
-    ReadRequest request(server->handle(), buffer);
-    Timer timer(current_runtime(), 1ms);
-    const Subscription on_read =
-        subscribe(request, [&](Event&, const Outcome&) { order.emplace_back("input"); });
-    const Subscription on_timer =
-        subscribe(timer, [&](Event&, const Outcome&) { order.emplace_back("timer"); });
-    suspend();
-    timer.start();
-    client.write("x");
-    busy(3ms);
-    wait(request);
-    EXPECT_EQ(order, (std::vector<std::string>{"timer", "input"}));
-    EXPECT_EQ(request.take(), 1u);
-  });
+MAIN_TEST_F(UvReactor, TimersFireAheadOfInputThatCameInTheSameTurn) {
+  auto listener = TcpListener::bind({"127.0.0.1", 0});
+  auto client = TcpStream::connect(listener.local_address());
+  auto server = listener.accept();
+  std::vector<std::string> order;
+  std::array<std::byte, 8> buffer;
+  ReadRequest request(server->handle(), buffer);
+  Timer timer(current_runtime(), 1ms);
+  const Subscription on_read =
+      subscribe(request, [&](Event&, const Outcome&) { order.emplace_back("input"); });
+  const Subscription on_timer =
+      subscribe(timer, [&](Event&, const Outcome&) { order.emplace_back("timer"); });
+  suspend();
+  timer.start();
+  client.write("x");
+  busy(3ms);
+  wait(request);
+  EXPECT_EQ(order, (std::vector<std::string>{"timer", "input"}));
+  EXPECT_EQ(request.take(), 1u);
 }
 
-TEST(UvReactor, ATimerMayCloseTheStreamWhoseInputComesNext) {
+MAIN_TEST_F(UvReactor, ATimerMayCloseTheStreamWhoseInputComesNext) {
   FERMATA_CHECKS("CLOSE-02", "IO-07");
-  UvArm::run([] {
-    auto listener = TcpListener::bind({"127.0.0.1", 0});
-    auto client = TcpStream::connect(listener.local_address());
-    auto server = listener.accept();
-    std::array<std::byte, 8> buffer{};
-    const ReadRequest request(server->handle(), buffer);
-    Timer timer(current_runtime(), 1ms);
-    const Subscription on_timer =
-        subscribe(timer, [&](Event&, const Outcome&) { server->close(); });
-    suspend();
-    timer.start();
-    client.write("x");
-    busy(3ms);
-    wait(timer);
-    EXPECT_EQ(message_of(request.error()), "Stream was closed");
-    EXPECT_EQ(buffer[0], std::byte{0});
-    delay(2ms);
-  });
+  auto listener = TcpListener::bind({"127.0.0.1", 0});
+  auto client = TcpStream::connect(listener.local_address());
+  auto server = listener.accept();
+  std::array<std::byte, 8> buffer{};
+  const ReadRequest request(server->handle(), buffer);
+  Timer timer(current_runtime(), 1ms);
+  const Subscription on_timer = subscribe(timer, [&](Event&, const Outcome&) { server->close(); });
+  suspend();
+  timer.start();
+  client.write("x");
+  busy(3ms);
+  wait(timer);
+  EXPECT_EQ(message_of(request.error()), "Stream was closed");
+  EXPECT_EQ(buffer[0], std::byte{0});
+  delay(2ms);
 }
 
-TEST(UvReactor, ATriggerIsFiredFromManyThreadsAndNoItemIsMissed) {
+MAIN_TEST_F(UvReactor, ATriggerIsFiredFromManyThreadsAndNoItemIsMissed) {
   FERMATA_CHECKS("THR-03");
-  UvArm::run([] {
-    constexpr int kThreads = 4;
-    constexpr int kItems = 5000;
-    Trigger trigger;
-    std::atomic<int> items = 0;
-    std::vector<std::thread> producers;
-    for (int i = 0; i < kThreads; ++i) {
-      producers.emplace_back([&] {
-        for (int k = 0; k < kItems; ++k) {
-          ++items;
-          trigger.fire();
-        }
-      });
-    }
-    int seen = 0;
-    while (seen < kThreads * kItems) {
-      trigger.wait({.timeout = 10s});
-      seen = items;
-    }
-    for (std::thread& producer : producers) producer.join();
-    EXPECT_EQ(seen, kThreads * kItems);
-  });
-}
-
-TEST(UvReactor, AWriteToAConnectionThatIsGoneIsAnErrorNotASignal) {
-  UvArm::run([] {
-    auto listener = TcpListener::bind({"127.0.0.1", 0});
-    auto client = TcpStream::connect(listener.local_address());
-    listener.accept().reset();
-    const auto write_on = [&] {
-      for (;;) {
-        client.write("x");
-        suspend();
-      }
-    };
-    EXPECT_THROW(write_on(), InputOutputError);
-  });
-}
-
-TEST(UvReactor, AnotherThreadEndsABlockingTurn) {
-  UvArm::run([] {
-    Runtime& runtime = current_runtime();
-    const auto polls_of_a_delay = [&] {
-      const std::uint64_t before = runtime.metrics().polls;
-      delay(20ms);
-      return runtime.metrics().polls - before;
-    };
-    const std::uint64_t alone = polls_of_a_delay();
-    std::atomic<bool> enough = false;
-    std::thread waker([&] {
-      while (!enough) {
-        usleep(1000);
-        runtime.wake();
+  constexpr int kThreads = 4;
+  constexpr int kItems = 5000;
+  Trigger trigger;
+  std::atomic<int> items = 0;
+  std::vector<std::thread> producers;
+  for (int i = 0; i < kThreads; ++i) {
+    producers.emplace_back([&] {
+      for (int k = 0; k < kItems; ++k) {
+        ++items;
+        trigger.fire();
       }
     });
-    // The machine may keep the other thread from running for some of them.
-    for (int i = 0; i < 1000 && !enough; ++i) enough = polls_of_a_delay() >= alone + 3;
-    EXPECT_TRUE(enough);
-    enough = true;
-    waker.join();
-  });
+  }
+  int seen = 0;
+  while (seen < kThreads * kItems) {
+    trigger.wait({.timeout = 10s});
+    seen = items;
+  }
+  for (std::thread& producer : producers) producer.join();
+  EXPECT_EQ(seen, kThreads * kItems);
 }
 
-TEST(UvReactor, WorkThatNoWorkerHasBegunIsTakenBack) {
-  FERMATA_CHECKS("THR-02");
-  UvArm::run([] {
-    std::atomic<bool> release = false;
-    std::atomic<int> ran = 0;
-    const auto block = [&] {
-      ++ran;
-      while (!release) usleep(100);
-    };
-    std::vector<Coroutine<>> all;
-    for (int i = 0; i < 64; ++i) {
-      all.push_back(spawn("offload", [&] { offload(block); }));
+MAIN_TEST_F(UvReactor, AWriteToAConnectionThatIsGoneIsAnErrorNotASignal) {
+  auto listener = TcpListener::bind({"127.0.0.1", 0});
+  auto client = TcpStream::connect(listener.local_address());
+  listener.accept().reset();
+  const auto write_on = [&] {
+    for (;;) {
+      client.write("x");
+      suspend();
     }
-    delay(5ms);
-    for (const auto& each : all) each.cancel();
-    for (const auto& each : all) EXPECT_THROW(await(each), Cancellation);
-    release = true;
-    delay(10ms);
-    EXPECT_LT(ran, 64);
+  };
+  EXPECT_THROW(write_on(), InputOutputError);
+}
+
+MAIN_TEST_F(UvReactor, AnotherThreadEndsABlockingTurn) {
+  Runtime& runtime = current_runtime();
+  const auto polls_of_a_delay = [&] {
+    const std::uint64_t before = runtime.metrics().polls;
+    delay(20ms);
+    return runtime.metrics().polls - before;
+  };
+  const std::uint64_t alone = polls_of_a_delay();
+  std::atomic<bool> enough = false;
+  std::thread waker([&] {
+    while (!enough) {
+      usleep(1000);
+      runtime.wake();
+    }
   });
+  // The machine may keep the other thread from running for some of them.
+  for (int i = 0; i < 1000 && !enough; ++i) enough = polls_of_a_delay() >= alone + 3;
+  EXPECT_TRUE(enough);
+  enough = true;
+  waker.join();
+}
+
+MAIN_TEST_F(UvReactor, WorkThatNoWorkerHasBegunIsTakenBack) {
+  FERMATA_CHECKS("THR-02");
+  std::atomic<bool> release = false;
+  std::atomic<int> ran = 0;
+  const auto block = [&] {
+    ++ran;
+    while (!release) usleep(100);
+  };
+  std::vector<Coroutine<>> all;
+  for (int i = 0; i < 64; ++i) {
+    all.push_back(spawn("offload", [&] { offload(block); }));
+  }
+  delay(5ms);
+  for (const auto& each : all) each.cancel();
+  for (const auto& each : all) EXPECT_THROW(await(each), Cancellation);
+  release = true;
+  delay(10ms);
+  EXPECT_LT(ran, 64);
 }
 
 class Sleep final : public Task {
@@ -261,31 +247,29 @@ class Sleep final : public Task {
   std::atomic<bool>& release_;
 };
 
-TEST(UvReactor, ACancelledTaskSaysSoToWhoeverWaits) {
-  UvArm::run([] {
-    Offload& pool = current_runtime().reactor().offload();
-    std::atomic<bool> release = false;
-    std::vector<Ref<Task>> busy_workers;
-    for (int i = 0; i < 128; ++i) {
-      busy_workers.push_back(Ref<Task>::adopt(*new Sleep(pool, release)));
-      busy_workers.back()->start();
-    }
-    const auto task = Ref<Task>::adopt(*new Sleep(pool, release));
-    auto waiter = spawn("waiter", [&] { wait(*task); });
-    suspend();
-    EXPECT_TRUE(task->cancel());
-    try {
-      await(waiter);
-      ADD_FAILURE() << "expected an error";
-    } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), "Thread pool task was cancelled");
-    }
-    release = true;
-    for (const auto& each : busy_workers) wait(*each);
-  });
+MAIN_TEST_F(UvReactor, ACancelledTaskSaysSoToWhoeverWaits) {
+  Offload& pool = current_runtime().reactor().offload();
+  std::atomic<bool> release = false;
+  std::vector<Ref<Task>> busy_workers;
+  for (int i = 0; i < 128; ++i) {
+    busy_workers.push_back(Ref<Task>::adopt(*new Sleep(pool, release)));
+    busy_workers.back()->start();
+  }
+  const auto task = Ref<Task>::adopt(*new Sleep(pool, release));
+  auto waiter = spawn("waiter", [&] { wait(*task); });
+  suspend();
+  EXPECT_TRUE(task->cancel());
+  try {
+    await(waiter);
+    ADD_FAILURE() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "Thread pool task was cancelled");
+  }
+  release = true;
+  for (const auto& each : busy_workers) wait(*each);
 }
 
-TEST(UvReactor, AShortageOfDescriptorsDelaysConnectionsAndLosesNone) {
+TEST_F(UvReactor, AShortageOfDescriptorsDelaysConnectionsAndLosesNone) {
 #ifdef FERMATA_ASAN
   GTEST_SKIP() << "the sanitizer's check of types needs descriptors itself";
 #endif
