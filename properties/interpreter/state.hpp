@@ -131,7 +131,6 @@ struct ProgramState {
   std::uint32_t microtasks_run = 0;
 
   [[nodiscard]] Runtime& runtime() const noexcept { return arena.runtime(); }
-  [[nodiscard]] bool swept() const noexcept { return deadlocks > 0 || shutdowns > 0; }
   void complain(const models::Complaint& complaint) {
     if (!complaint.empty()) arena.findings().add(complaint);
   }

@@ -78,7 +78,6 @@ class CallbackModel {
   }
 
   [[nodiscard]] bool in_pass() const { return in_pass_; }
-  [[nodiscard]] bool in_own_callback() const { return in_pass_ && running_ != kNobody; }
   [[nodiscard]] std::size_t size() const { return subscribed_.size(); }
   [[nodiscard]] bool has(Id id) const { return contains(subscribed_, id); }
   [[nodiscard]] const std::vector<Id>& subscribed() const { return subscribed_; }

@@ -15,9 +15,7 @@ class HoldersModel {
  public:
   void hold() { ++by_program_; }
   void drop() { --by_program_; }
-  [[nodiscard]] std::uint32_t by_program() const { return by_program_; }
   void died() { dead_ = true; }
-  [[nodiscard]] bool dead() const { return dead_; }
 
   /// At rest: `by_waits` waits hold the event, `counted` references are what it believes.
   [[nodiscard]] Complaint compare(std::uint32_t by_waits, std::uint32_t counted) const {

@@ -92,7 +92,6 @@ class LifecycleModel {
 
   [[nodiscard]] bool is_started() const { return started_; }
   [[nodiscard]] bool is_finished() const { return finished_; }
-  [[nodiscard]] bool is_doomed() const { return doomed_; }
   [[nodiscard]] std::uint32_t finally_registered() const { return finally_registered_; }
 
  private:

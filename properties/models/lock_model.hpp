@@ -53,7 +53,6 @@ class OnceModel {
   [[nodiscard]] Complaint returned() const {
     return done_ ? Complaint() : "ONCE: a call has returned before it was done";
   }
-  [[nodiscard]] bool running() const { return running_; }
 
  private:
   bool running_ = false;

@@ -52,7 +52,7 @@ void Commands::run(const Cue& cue) {
   }
   const Counted counted(running_);
   try {
-    execute(outcome, sink, options);
+    outcome.result = execute(outcome, sink, options);
   } catch (const PlannedError& error) {
     if (!sink_fails || error.number != id) stage_.complain("ERR: another sink's error came out");
     return;
@@ -68,29 +68,24 @@ models::ScriptModel Commands::add(const std::string& name, std::size_t manner) {
   }
   const sim::ScriptedProgram script = some_script(static_cast<Manner>(manner), count_);
   stage_.world().program(name, script);
-  models::ScriptModel model = model_of(script);
-  return model;
+  return model_of(script);
 }
 
-void Commands::execute(Outcome& outcome, const OutputSink& sink, const WaitOptions& options) {
+ExecResult Commands::execute(Outcome& outcome, const OutputSink& sink, const WaitOptions& options) {
   const ExecOptions& how = outcome.how;
   switch (outcome.way) {
     case kLast:
-      outcome.result = exec(outcome.command, how, options);
-      return;
+      return exec(outcome.command, how, options);
     case kLines:
-      outcome.result = exec_lines(outcome.command, outcome.lines, how, options);
-      return;
+      return exec_lines(outcome.command, outcome.lines, how, options);
     case kSystem:
-      outcome.result = system(outcome.command, sink, how, options);
-      return;
+      return system(outcome.command, sink, how, options);
     case kPassthru:
-      outcome.result = passthru(outcome.command, sink, how, options);
-      return;
+      return passthru(outcome.command, sink, how, options);
     case kAll:
-      outcome.result = shell_exec(outcome.command, how, options);
-      return;
+      break;
   }
+  return shell_exec(outcome.command, how, options);
 }
 
 void Commands::check(const models::ScriptModel& script, const Outcome& outcome) {

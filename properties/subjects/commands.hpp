@@ -39,7 +39,7 @@ class Commands {
 
   /// What is called `name` from now on; there is none of the last manner.
   [[nodiscard]] models::ScriptModel add(const std::string& name, std::size_t manner);
-  void execute(Outcome& outcome, const OutputSink& sink, const WaitOptions& options);
+  ExecResult execute(Outcome& outcome, const OutputSink& sink, const WaitOptions& options);
   void check(const models::ScriptModel& script, const Outcome& outcome);
   void check_text(const std::string& output, const Outcome& outcome);
   void check_end(const models::ScriptModel& script, const Outcome& outcome);

@@ -27,7 +27,6 @@ namespace {
 namespace processes {
 
 using models::ChildModel;
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::array<std::size_t, 5> kSizes = {1, 9, 300, 7'000, 80'000};
