@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/base/inlining.hpp"
 
 namespace fermata {
 
@@ -69,7 +70,7 @@ class ReadyQueue {
   }
 
   /// The candidate at `index`, 0 being the head.
-  [[nodiscard]] CoroutineBase& operator[](std::size_t index) const noexcept {
+  [[nodiscard]] FERMATA_HOT CoroutineBase& operator[](std::size_t index) const noexcept {
     FERMATA_ASSERT(index < size_);
     return *slots_[(head_ + index) & (capacity_ - 1)];
   }

@@ -2,6 +2,7 @@
 #include "fermata/sim/tape/decisions.hpp"
 
 #include "fermata/base/assert.hpp"
+#include "fermata/base/inlining.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -112,7 +113,7 @@ Draw Decisions::ask(const Candidates& candidates, std::uint64_t topic,
               .is_pick = true};
 }
 
-std::uint64_t Decisions::answered(const Draw& draw, std::uint64_t value) {
+FERMATA_HOT std::uint64_t Decisions::answered(const Draw& draw, std::uint64_t value) {
   FERMATA_ASSERT(draw.bound == 0 || value < draw.bound);
   if (value != 0) record(draw, value);
   log_.count_draw();
