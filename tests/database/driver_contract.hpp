@@ -25,25 +25,43 @@ using db::Fetch;
 using db::TransactionState;
 using db::Value;
 
-/// What fermata/db/driver.hpp promises, of every driver, on a database of its own.
-class DriverContract : public ::testing::TestWithParam<std::string> {
- protected:
-  /// Runs `body` in a coroutine with a connection of its own.
-  void with_connection(const std::function<void(Connection&)>& body) {
-    in_runtime([&] {
-      const std::unique_ptr<Connection> connection = subject_.connect();
-      body(*connection);
-    });
+/// The connection answers what it is asked now, not what it was asked before.
+inline void expect_in_order(Connection& connection) {
+  ASSERT_FALSE(connection.broken());
+  for (const std::int64_t number : {4711, 4712, 4713}) {
+    EXPECT_EQ(ask_integer(connection, fmt::format("SELECT {}", number)), number);
   }
+}
 
-  void with_two(const std::function<void(Connection&, Connection&)>& body) {
+/// What a test of any driver works with, on the database of one arm.
+class ContractCase {
+ public:
+  explicit ContractCase(std::string_view arm) : arm_(arm_named(arm)) {}
+
+  /// Runs `body`, of a class derived from this one, as the main coroutine of a runtime. It gets
+  /// the connections that its parameters ask for, or what it connects with by itself.
+  template <class Case>
+  void run(void (Case::*body)(Subject&)) {
+    in_runtime([&] { (static_cast<Case*>(this)->*body)(subject_); });
+  }
+  template <class Case>
+  void run(void (Case::*body)(std::unique_ptr<Connection>)) {
+    in_runtime([&] { (static_cast<Case*>(this)->*body)(subject_.connect()); });
+  }
+  template <class Case>
+  void run(void (Case::*body)(Connection&)) {
+    in_runtime([&] { (static_cast<Case*>(this)->*body)(*subject_.connect()); });
+  }
+  template <class Case>
+  void run(void (Case::*body)(Connection&, Connection&)) {
     in_runtime([&] {
       const std::unique_ptr<Connection> one = subject_.connect();
       const std::unique_ptr<Connection> other = subject_.connect();
-      body(*one, *other);
+      (static_cast<Case*>(this)->*body)(*one, *other);
     });
   }
 
+ protected:
   /// The table `contract`, new and empty.
   void make_table(Connection& connection, std::string_view columns = "i BIGINT") {
     connection.run("DROP TABLE IF EXISTS contract");
@@ -58,14 +76,6 @@ class DriverContract : public ::testing::TestWithParam<std::string> {
 
   std::int64_t count(Connection& connection) {
     return ask_integer(connection, "SELECT count(*) FROM contract");
-  }
-
-  /// The connection answers what it is asked now, not what it was asked before.
-  void expect_in_order(Connection& connection) {
-    ASSERT_FALSE(connection.broken());
-    for (const std::int64_t number : {4711, 4712, 4713}) {
-      EXPECT_EQ(ask_integer(connection, fmt::format("SELECT {}", number)), number);
-    }
   }
 
   /// Runs `sql`, which fails; what is said has an SQLSTATE and names the database.
@@ -118,8 +128,21 @@ class DriverContract : public ::testing::TestWithParam<std::string> {
     EXPECT_TRUE(!arm_.survives_interrupt || !connection.broken());
   }
 
-  const Arm& arm_ = arm_named(GetParam());
+  const Arm& arm_;
   Subject subject_{arm_};
 };
 
+/// What fermata/db/driver.hpp promises, of every driver, on a database of its own.
+class DriverContract : public ::testing::TestWithParam<std::string> {};
+
 }  // namespace fermata::database_test
+
+// CONTRACT(Name, Connection& connection) { ... }: a test of DriverContract whose body is the main
+// coroutine of a runtime and a member of a ContractCase. Its parameters are those of a run() there.
+#define CONTRACT(Name, ...)                                                            \
+  struct Name##_Case : ContractCase {                                                  \
+    using ContractCase::ContractCase;                                                  \
+    void in_main(__VA_ARGS__);                                                         \
+  };                                                                                   \
+  TEST_P(DriverContract, Name) { Name##_Case(GetParam()).run(&Name##_Case::in_main); } \
+  void Name##_Case::in_main(__VA_ARGS__)
