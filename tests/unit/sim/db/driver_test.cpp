@@ -25,6 +25,7 @@
 #include "fermata/sync/await.hpp"
 #include "fermata/uv/reactor.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/main_test.hpp"
 #include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
@@ -90,6 +91,15 @@ class DatabaseDriverTest : public test::WorldFixture {
       run_database(database_, {"0.0.0.0", 5000}, options);
     });
   }
+  /// Runs `body` on a machine of its own, with the connection `connection_` to the server.
+  void run(const std::function<void()>& body) {
+    serve();
+    with_connection([&](Connection& connection) {
+      connection_ = &connection;
+      body();
+    });
+  }
+  using WorldFixture::run;
   /// Runs `client` on a machine of its own, with a connection.
   void with_connection(const std::function<void(Connection&)>& client) {
     world_->node("client", [&] {
@@ -100,96 +110,89 @@ class DatabaseDriverTest : public test::WorldFixture {
   }
   static std::unique_ptr<Connection> connect() { return connect_to("sim://db:5000/bank"); }
 
+  std::string ask(std::string_view sql, const std::vector<Cell>& parameters = {}) {
+    return say(*connection_, sql, parameters);
+  }
+
   Database database_{"bank"};
+  Connection* connection_ = nullptr;
 };
 
-TEST_F(DatabaseDriverTest, EveryKindOfValueGoesAndComes) {
-  serve();
-  with_connection([](Connection& connection) {
-    say(connection, "CREATE TABLE t (a, b, c, d, e, f)");
-    const std::array<std::byte, 3> bytes{};
-    const std::vector<Cell> row{Cell(),
-                                Cell(true),
-                                Cell(std::int64_t{-5}),
-                                Cell(0.1),
-                                Cell(std::string_view("it's")),
-                                Cell(db::BytesView(bytes))};
-    EXPECT_EQ(say(connection, "INSERT INTO t VALUES ($1, $2, $3, $4, $5, $6)", row), "1 rows");
-    const auto answer = connection.execute("SELECT * FROM t", {}, Fetch::ByRows);
-    EXPECT_EQ(answer->columns(), (std::vector<std::string>{"a", "b", "c", "d", "e", "f"}));
-    EXPECT_EQ(rest_of(*answer), "NULL,true,-5,0.1,it's,3 bytes");
-  });
+MAIN_TEST_F(DatabaseDriverTest, EveryKindOfValueGoesAndComes) {
+  ask("CREATE TABLE t (a, b, c, d, e, f)");
+  const std::array<std::byte, 3> bytes{};
+  const std::vector<Cell> row{Cell(),
+                              Cell(true),
+                              Cell(std::int64_t{-5}),
+                              Cell(0.1),
+                              Cell(std::string_view("it's")),
+                              Cell(db::BytesView(bytes))};
+  EXPECT_EQ(ask("INSERT INTO t VALUES ($1, $2, $3, $4, $5, $6)", row), "1 rows");
+  const auto answer = connection_->execute("SELECT * FROM t", {}, Fetch::ByRows);
+  EXPECT_EQ(answer->columns(), (std::vector<std::string>{"a", "b", "c", "d", "e", "f"}));
+  EXPECT_EQ(rest_of(*answer), "NULL,true,-5,0.1,it's,3 bytes");
 }
 
-TEST_F(DatabaseDriverTest, ARefusedCommandLeavesTheConnectionInOrder) {
-  serve();
-  with_connection([](Connection& connection) {
-    try {
-      say(connection, "SELECT * FROM nowhere");
-      ADD_FAILURE() << "expected an error";
-    } catch (const db::QueryError& error) {
-      EXPECT_EQ(error.sqlstate(), "42P01");
-      EXPECT_EQ(error.database(), "sim://db:5000/bank");
-    }
-    EXPECT_EQ(say(connection, "SELECT 1"), "1");
-    connection.begin();
-    EXPECT_EQ(connection.transaction(), TransactionState::Open);
-    EXPECT_EQ(state_of<db::QueryError>([&] { say(connection, "nonsense"); }), "42601");
-    EXPECT_EQ(connection.transaction(), TransactionState::Failed);
-    EXPECT_EQ(state_of<db::QueryError>([&] { say(connection, "SELECT 1"); }), "25P02");
-    connection.rollback();
-    EXPECT_EQ(connection.transaction(), TransactionState::None);
-  });
+MAIN_TEST_F(DatabaseDriverTest, ARefusedCommandLeavesTheConnectionInOrder) {
+  try {
+    ask("SELECT * FROM nowhere");
+    ADD_FAILURE() << "expected an error";
+  } catch (const db::QueryError& error) {
+    EXPECT_EQ(error.sqlstate(), "42P01");
+    EXPECT_EQ(error.database(), "sim://db:5000/bank");
+  }
+  EXPECT_EQ(ask("SELECT 1"), "1");
+  connection_->begin();
+  EXPECT_EQ(connection_->transaction(), TransactionState::Open);
+  EXPECT_EQ(state_of<db::QueryError>([&] { ask("nonsense"); }), "42601");
+  EXPECT_EQ(connection_->transaction(), TransactionState::Failed);
+  EXPECT_EQ(state_of<db::QueryError>([&] { ask("SELECT 1"); }), "25P02");
+  connection_->rollback();
+  EXPECT_EQ(connection_->transaction(), TransactionState::None);
 }
 
-TEST_F(DatabaseDriverTest, WhatCannotBeSentIsRefusedHere) {
-  serve();
-  with_connection([](Connection& connection) {
-    connection.begin();
-    const auto refused = [&](std::string_view sql, const std::vector<Cell>& parameters) {
-      return state_of<db::ParameterError>([&] { say(connection, sql, parameters); });
-    };
-    EXPECT_EQ(refused("SELECT $1", {}), "07001");
-    EXPECT_EQ(refused("SELECT 1", {Cell()}), "07001");
-    EXPECT_EQ(refused("SELECT $1", {Cell(std::string_view("a\0b", 3))}), "22021");
-    EXPECT_EQ(refused(std::string_view("SELECT 1\0", 9), {}), "22021");
-    const std::string large(std::size_t{17} << 20, 'x');
-    EXPECT_EQ(refused("SELECT $1", {Cell(std::string_view(large))}), "54000");
-    EXPECT_EQ(connection.transaction(), TransactionState::Open);
-    EXPECT_EQ(say(connection, "SELECT '$2', $1", {Cell(std::int64_t{1})}), "$2,1");
-  });
+MAIN_TEST_F(DatabaseDriverTest, WhatCannotBeSentIsRefusedHere) {
+  connection_->begin();
+  const auto refused = [&](std::string_view sql, const std::vector<Cell>& parameters) {
+    return state_of<db::ParameterError>([&] { ask(sql, parameters); });
+  };
+  EXPECT_EQ(refused("SELECT $1", {}), "07001");
+  EXPECT_EQ(refused("SELECT 1", {Cell()}), "07001");
+  EXPECT_EQ(refused("SELECT $1", {Cell(std::string_view("a\0b", 3))}), "22021");
+  EXPECT_EQ(refused(std::string_view("SELECT 1\0", 9), {}), "22021");
+  const std::string large(std::size_t{17} << 20, 'x');
+  EXPECT_EQ(refused("SELECT $1", {Cell(std::string_view(large))}), "54000");
+  EXPECT_EQ(connection_->transaction(), TransactionState::Open);
+  EXPECT_EQ(ask("SELECT '$2', $1", {Cell(std::int64_t{1})}), "$2,1");
 }
 
-TEST_F(DatabaseDriverTest, PreparedCommands) {
-  serve();
-  with_connection([](Connection& connection) {
-    say(connection, "CREATE TABLE t (a PRIMARY KEY, b)");
-    const auto insert = connection.prepare("INSERT INTO t VALUES ($1, $2)");
-    EXPECT_EQ(insert->parameter_count(), 2u);
-    for (std::int64_t i = 1; i <= 3; ++i) {
-      const std::array<Cell, 2> row{Cell(i), Cell(i * i)};
-      EXPECT_EQ(rest_of(*insert->execute(row)), "1 rows");
-    }
-    EXPECT_EQ(state_of<db::ParameterError>([&] { (void)insert->execute({}); }), "07001");
-    EXPECT_EQ(state_of<db::QueryError>([&] { (void)connection.prepare("SELECT * FROM no"); }),
-              "42P01");
-    {
-      const auto passing = connection.prepare("SELECT 1");
-      EXPECT_EQ(rest_of(*passing->execute({})), "1");
-    }
-    auto select = connection.prepare("SELECT sum(b) FROM t");
-    EXPECT_EQ(rest_of(*select->execute({})), "14");
-    say(connection, "DROP TABLE t");
-    say(connection, "CREATE TABLE t (b)");
-    const std::string stale = state_of<db::QueryError>([&] { (void)select->execute({}); });
-    EXPECT_TRUE(connection.is_stale_plan(stale)) << stale;
-    EXPECT_FALSE(connection.is_stale_plan("42P01"));
-    select = connection.prepare("SELECT sum(b) FROM t");
-    EXPECT_EQ(rest_of(*select->execute({})), "NULL");
-    connection.reset_session();
-    EXPECT_EQ(state_of<db::QueryError>([&] { (void)select->execute({}); }), "26000");
-    EXPECT_EQ(say(connection, "SELECT 2"), "2");
-  });
+MAIN_TEST_F(DatabaseDriverTest, PreparedCommands) {
+  ask("CREATE TABLE t (a PRIMARY KEY, b)");
+  const auto insert = connection_->prepare("INSERT INTO t VALUES ($1, $2)");
+  EXPECT_EQ(insert->parameter_count(), 2u);
+  for (std::int64_t i = 1; i <= 3; ++i) {
+    const std::array<Cell, 2> row{Cell(i), Cell(i * i)};
+    EXPECT_EQ(rest_of(*insert->execute(row)), "1 rows");
+  }
+  EXPECT_EQ(state_of<db::ParameterError>([&] { (void)insert->execute({}); }), "07001");
+  EXPECT_EQ(state_of<db::QueryError>([&] { (void)connection_->prepare("SELECT * FROM no"); }),
+            "42P01");
+  {
+    const auto passing = connection_->prepare("SELECT 1");
+    EXPECT_EQ(rest_of(*passing->execute({})), "1");
+  }
+  auto select = connection_->prepare("SELECT sum(b) FROM t");
+  EXPECT_EQ(rest_of(*select->execute({})), "14");
+  ask("DROP TABLE t");
+  ask("CREATE TABLE t (b)");
+  const std::string stale = state_of<db::QueryError>([&] { (void)select->execute({}); });
+  EXPECT_TRUE(connection_->is_stale_plan(stale)) << stale;
+  EXPECT_FALSE(connection_->is_stale_plan("42P01"));
+  select = connection_->prepare("SELECT sum(b) FROM t");
+  EXPECT_EQ(rest_of(*select->execute({})), "NULL");
+  connection_->reset_session();
+  EXPECT_EQ(state_of<db::QueryError>([&] { (void)select->execute({}); }), "26000");
+  EXPECT_EQ(ask("SELECT 2"), "2");
 }
 
 TEST_F(DatabaseDriverTest, ManyRowsComeInPortions) {
@@ -218,20 +221,16 @@ TEST_F(DatabaseDriverTest, ManyRowsComeInPortions) {
   });
 }
 
-TEST_F(DatabaseDriverTest, ASessionIsMadeNew) {
-  serve();
-  with_connection([](Connection& connection) {
-    connection.set_attribute("time \"zone", "it's");
-    EXPECT_EQ(say(connection, "SHOW \"time \"\"zone\""), "it's");
-    say(connection, "CREATE TEMPORARY TABLE t (a)");
-    connection.reset_session();
-    EXPECT_EQ(state_of<db::QueryError>([&] { say(connection, "SHOW \"time \"\"zone\""); }),
-              "42704");
-    EXPECT_EQ(state_of<db::QueryError>([&] { say(connection, "SELECT * FROM t"); }), "42P01");
-    connection.ping();
-    EXPECT_TRUE(connection.looks_alive());
-    EXPECT_EQ(say(connection, "SELECT connection_id() > 0"), "true");
-  });
+MAIN_TEST_F(DatabaseDriverTest, ASessionIsMadeNew) {
+  connection_->set_attribute("time \"zone", "it's");
+  EXPECT_EQ(ask("SHOW \"time \"\"zone\""), "it's");
+  ask("CREATE TEMPORARY TABLE t (a)");
+  connection_->reset_session();
+  EXPECT_EQ(state_of<db::QueryError>([&] { ask("SHOW \"time \"\"zone\""); }), "42704");
+  EXPECT_EQ(state_of<db::QueryError>([&] { ask("SELECT * FROM t"); }), "42P01");
+  connection_->ping();
+  EXPECT_TRUE(connection_->looks_alive());
+  EXPECT_EQ(ask("SELECT connection_id() > 0"), "true");
 }
 
 /// Spawns `act` and cancels it after `span`; returns when it has ended.
@@ -246,41 +245,32 @@ void cancelled_after(Duration span, const std::function<void()>& act) {
   }
 }
 
-TEST_F(DatabaseDriverTest, AnInterruptedCommandIsStoppedAtTheServer) {
-  serve();
-  with_connection([](Connection& connection) {
-    cancelled_after(100ms, [&] { say(connection, "SELECT sleep(3600)"); });
-    const Instant before = now();
-    connection.interrupt();
-    EXPECT_LT(now() - before, 1s);
-    EXPECT_FALSE(connection.broken());
-    EXPECT_EQ(say(connection, "SELECT 'mine'"), "mine");
+MAIN_TEST_F(DatabaseDriverTest, AnInterruptedCommandIsStoppedAtTheServer) {
+  cancelled_after(100ms, [&] { ask("SELECT sleep(3600)"); });
+  const Instant before = now();
+  connection_->interrupt();
+  EXPECT_LT(now() - before, 1s);
+  EXPECT_FALSE(connection_->broken());
+  EXPECT_EQ(ask("SELECT 'mine'"), "mine");
 
-    connection.begin();
-    cancelled_after(100ms, [&] { say(connection, "SELECT sleep(3600)"); });
-    connection.interrupt();
-    EXPECT_EQ(connection.transaction(), TransactionState::Failed);
-    connection.rollback();
-    EXPECT_EQ(say(connection, "SELECT 'mine'"), "mine");
-  });
+  connection_->begin();
+  cancelled_after(100ms, [&] { ask("SELECT sleep(3600)"); });
+  connection_->interrupt();
+  EXPECT_EQ(connection_->transaction(), TransactionState::Failed);
+  connection_->rollback();
+  EXPECT_EQ(ask("SELECT 'mine'"), "mine");
 }
 
-TEST_F(DatabaseDriverTest, WithoutAnInterruptTheNextCommandGetsTheAnswerThatIsLeft) {
-  serve();
-  with_connection([](Connection& connection) {
-    cancelled_after(100ms, [&] { say(connection, "SELECT 'earlier', sleep(1)"); });
-    EXPECT_EQ(say(connection, "SELECT 'mine'"), "earlier,NULL");
-    EXPECT_EQ(say(connection, "SELECT 'another'"), "mine");
-  });
+MAIN_TEST_F(DatabaseDriverTest, WithoutAnInterruptTheNextCommandGetsTheAnswerThatIsLeft) {
+  cancelled_after(100ms, [&] { ask("SELECT 'earlier', sleep(1)"); });
+  EXPECT_EQ(ask("SELECT 'mine'"), "earlier,NULL");
+  EXPECT_EQ(ask("SELECT 'another'"), "mine");
 }
 
-TEST_F(DatabaseDriverTest, ALongCommandIsNoSilence) {
-  serve();
-  with_connection([](Connection& connection) {
-    const Instant before = now();
-    EXPECT_EQ(say(connection, "SELECT sleep(300)"), "NULL");
-    EXPECT_GE(now() - before, 300s);
-  });
+MAIN_TEST_F(DatabaseDriverTest, ALongCommandIsNoSilence) {
+  const Instant before = now();
+  EXPECT_EQ(ask("SELECT sleep(300)"), "NULL");
+  EXPECT_GE(now() - before, 300s);
 }
 
 TEST_F(DatabaseDriverTest, WhereverACallIsInterruptedTheConnectionIsInOrderAfterwards) {
