@@ -11,6 +11,7 @@
 #include "fermata/loop/loop.hpp"
 #include "fermata/sim/strategy/make_strategy.hpp"
 #include "tests/conformance/arms.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 
 namespace fermata::loop {
 namespace {
@@ -62,36 +63,32 @@ TYPED_TEST(LoopErrorsTest, TheHandlerGetsTheErrorAndTheTickGoesOn) {
   EXPECT_EQ(this->order, (Order{"late", "second", "handled"}));
 }
 
-TYPED_TEST(LoopErrorsTest, WhatTheHandlerThrowsLeavesRun) {
-  TypeParam::run([] {
-    Loop loop;
-    loop.set_error_handler([](const std::exception_ptr&) { throw Timeout("again"); });
-    loop.queue([] { throw Timeout("late"); });
-    try {
-      loop.run();
-      ADD_FAILURE() << "no error";
-    } catch (const UncaughtError& error) {
-      EXPECT_NE(std::string(error.what()).find("the error handler"), std::string::npos);
-    }
-    loop.set_error_handler(nullptr);
-    EXPECT_FALSE(loop.error_handler());
-  });
+MAIN_TYPED_TEST(LoopErrorsTest, WhatTheHandlerThrowsLeavesRun) {
+  Loop loop;
+  loop.set_error_handler([](const std::exception_ptr&) { throw Timeout("again"); });
+  loop.queue([] { throw Timeout("late"); });
+  try {
+    loop.run();
+    ADD_FAILURE() << "no error";
+  } catch (const UncaughtError& error) {
+    EXPECT_NE(std::string(error.what()).find("the error handler"), std::string::npos);
+  }
+  loop.set_error_handler(nullptr);
+  EXPECT_FALSE(loop.error_handler());
 }
 
-TYPED_TEST(LoopErrorsTest, ARepeatThatThrowsStaysEnabled) {
-  TypeParam::run([] {
-    Loop loop;
-    int calls = 0;
-    const CallbackId id = loop.repeat(1ms, [&] {
-      if (++calls < 3) throw Timeout("late");
-    });
-    EXPECT_THROW(loop.run(), UncaughtError);
-    EXPECT_THROW(loop.run(), UncaughtError);
-    EXPECT_TRUE(loop.is_enabled(id));
-    loop.delay(50ms, [&] { loop.cancel(id); });
-    loop.run();
-    EXPECT_GE(calls, 3);
+MAIN_TYPED_TEST(LoopErrorsTest, ARepeatThatThrowsStaysEnabled) {
+  Loop loop;
+  int calls = 0;
+  const CallbackId id = loop.repeat(1ms, [&] {
+    if (++calls < 3) throw Timeout("late");
   });
+  EXPECT_THROW(loop.run(), UncaughtError);
+  EXPECT_THROW(loop.run(), UncaughtError);
+  EXPECT_TRUE(loop.is_enabled(id));
+  loop.delay(50ms, [&] { loop.cancel(id); });
+  loop.run();
+  EXPECT_GE(calls, 3);
 }
 
 TYPED_TEST(LoopErrorsTest, MicrotasksAfterOneThatThrowsAreKept) {
@@ -106,41 +103,35 @@ TYPED_TEST(LoopErrorsTest, MicrotasksAfterOneThatThrowsAreKept) {
   EXPECT_EQ(this->order, Order{"second"});
 }
 
-TYPED_TEST(LoopErrorsTest, TooManyMicrotasksAreALivelock) {
-  TypeParam::run([] {
-    Loop loop({.microtask_limit = 100});
-    std::function<void()> again = [&] { loop.queue([&] { again(); }); };
-    again();
-    EXPECT_THROW(loop.run(), LivelockError);
-  });
+MAIN_TYPED_TEST(LoopErrorsTest, TooManyMicrotasksAreALivelock) {
+  Loop loop({.microtask_limit = 100});
+  std::function<void()> again = [&] { loop.queue([&] { again(); }); };
+  again();
+  EXPECT_THROW(loop.run(), LivelockError);
 }
 
-TYPED_TEST(LoopErrorsTest, TheMicrotaskThatWasOneTooManyIsKept) {
-  TypeParam::run([] {
-    Loop loop({.microtask_limit = 2});
-    int ran = 0;
-    for (int i = 0; i < 4; ++i) loop.queue([&] { ++ran; });
-    EXPECT_THROW(loop.run(), LivelockError);
-    EXPECT_EQ(ran, 2);
-    loop.run();
-    EXPECT_EQ(ran, 4);
-  });
+MAIN_TYPED_TEST(LoopErrorsTest, TheMicrotaskThatWasOneTooManyIsKept) {
+  Loop loop({.microtask_limit = 2});
+  int ran = 0;
+  for (int i = 0; i < 4; ++i) loop.queue([&] { ++ran; });
+  EXPECT_THROW(loop.run(), LivelockError);
+  EXPECT_EQ(ran, 2);
+  loop.run();
+  EXPECT_EQ(ran, 4);
 }
 
-TYPED_TEST(LoopErrorsTest, MicrotasksThatComeFarApartAreNoLivelock) {
-  TypeParam::run([] {
-    Loop loop({.microtask_limit = 2});
-    int ran = 0;
-    spawn([&, alive = loop.keep_alive()]() mutable {
-      for (int i = 0; i < 5; ++i) {
-        loop.queue([&] { ++ran; });
-        fermata::delay(1ms);
-      }
-      alive.release();
-    });
-    loop.run();
-    EXPECT_EQ(ran, 5);
+MAIN_TYPED_TEST(LoopErrorsTest, MicrotasksThatComeFarApartAreNoLivelock) {
+  Loop loop({.microtask_limit = 2});
+  int ran = 0;
+  spawn([&, alive = loop.keep_alive()]() mutable {
+    for (int i = 0; i < 5; ++i) {
+      loop.queue([&] { ++ran; });
+      fermata::delay(1ms);
+    }
+    alive.release();
   });
+  loop.run();
+  EXPECT_EQ(ran, 5);
 }
 
 TYPED_TEST(LoopErrorsTest, ACancelledCallerLeavesALoopThatCanRunAgain) {

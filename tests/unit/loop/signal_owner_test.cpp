@@ -10,6 +10,7 @@
 #include "fermata/core/suspend.hpp"
 #include "fermata/loop/loop.hpp"
 #include "tests/conformance/arms.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 #include "tests/conformance/poll_arm.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/world_fixture.hpp"
@@ -24,43 +25,37 @@ template <class Arm>
 class LoopSignalOwnerTest : public ::testing::Test {};
 TYPED_TEST_SUITE(LoopSignalOwnerTest, conformance::Arms);
 
-TYPED_TEST(LoopSignalOwnerTest, ASecondLoopOfTheProgramIsRefused) {
-  TypeParam::run([] {
-    Loop one;
-    Loop two;
-    const CallbackId first = one.on_signal(SIGUSR1, [] {});
-    const CallbackId second = one.on_signal(SIGUSR1, [] {});
-    one.cancel(first);
-    EXPECT_EQ(error_of([&] { two.on_signal(SIGUSR1, [] {}); }),
-              "on_signal: signal 10 has callbacks of another event loop");
-    EXPECT_TRUE(two.identifiers().empty());
-    two.on_signal(SIGUSR2, [] {});
-    one.cancel(second);
-    two.on_signal(SIGUSR1, [] {});
-  });
+MAIN_TYPED_TEST(LoopSignalOwnerTest, ASecondLoopOfTheProgramIsRefused) {
+  Loop one;
+  Loop two;
+  const CallbackId first = one.on_signal(SIGUSR1, [] {});
+  const CallbackId second = one.on_signal(SIGUSR1, [] {});
+  one.cancel(first);
+  EXPECT_EQ(error_of([&] { two.on_signal(SIGUSR1, [] {}); }),
+            "on_signal: signal 10 has callbacks of another event loop");
+  EXPECT_TRUE(two.identifiers().empty());
+  two.on_signal(SIGUSR2, [] {});
+  one.cancel(second);
+  two.on_signal(SIGUSR1, [] {});
 }
 
-TYPED_TEST(LoopSignalOwnerTest, OneThatIsCancelledInItsFunctionIsFreeAtOnce) {
-  TypeParam::run([] {
-    Loop one;
-    Loop two;
-    CallbackId taken = 0;
-    one.on_signal(SIGUSR1, [&](CallbackId id, int) {
-      one.cancel(id);
-      taken = two.on_signal(SIGUSR1, [] {});
-    });
-    one.delay(1ms, [] { TypeParam::raise(SIGUSR1); });
-    one.run();
-    EXPECT_NE(taken, 0u);
+MAIN_TYPED_TEST(LoopSignalOwnerTest, OneThatIsCancelledInItsFunctionIsFreeAtOnce) {
+  Loop one;
+  Loop two;
+  CallbackId taken = 0;
+  one.on_signal(SIGUSR1, [&](CallbackId id, int) {
+    one.cancel(id);
+    taken = two.on_signal(SIGUSR1, [] {});
   });
+  one.delay(1ms, [] { TypeParam::raise(SIGUSR1); });
+  one.run();
+  EXPECT_NE(taken, 0u);
 }
 
-TYPED_TEST(LoopSignalOwnerTest, ALoopThatIsGoneHasNone) {
-  TypeParam::run([] {
-    for (int i = 0; i < 2; ++i) {
-      EXPECT_EQ(error_of([] { Loop().on_signal(SIGUSR1, [] {}); }), "no error");
-    }
-  });
+MAIN_TYPED_TEST(LoopSignalOwnerTest, ALoopThatIsGoneHasNone) {
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(error_of([] { Loop().on_signal(SIGUSR1, [] {}); }), "no error");
+  }
 }
 
 TEST(LoopSignalOwner, IsKnownToTheOtherThreadsOfTheProcess) {

@@ -12,6 +12,7 @@
 #include "fermata/loop/loop.hpp"
 #include "fermata/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 
 namespace fermata::loop {
 namespace {
@@ -83,158 +84,140 @@ TYPED_TEST(SuspensionTest, ResumesInTheOrderOfTheMicrotasks) {
   EXPECT_EQ(this->order, (Order{"resumer", "fiber 0", "task 0", "fiber 1", "task 1", "fiber 2"}));
 }
 
-TYPED_TEST(SuspensionTest, RefusesASecondResume) {
-  TypeParam::run([] {
-    Loop loop;
-    const Suspension main = loop.suspension();
-    EXPECT_THROW(main.resume(), SuspensionError);
-    loop.queue([&] {
-      main.resume(1);
-      EXPECT_THROW(main.resume(2), SuspensionError);
-    });
-    EXPECT_EQ(main.suspend_for<int>(), 1);
-    EXPECT_THROW(main.resume(), SuspensionError);
+MAIN_TYPED_TEST(SuspensionTest, RefusesASecondResume) {
+  Loop loop;
+  const Suspension main = loop.suspension();
+  EXPECT_THROW(main.resume(), SuspensionError);
+  loop.queue([&] {
+    main.resume(1);
+    EXPECT_THROW(main.resume(2), SuspensionError);
   });
+  EXPECT_EQ(main.suspend_for<int>(), 1);
+  EXPECT_THROW(main.resume(), SuspensionError);
 }
 
-TYPED_TEST(SuspensionTest, ATicketIsForOneSuspension) {
-  TypeParam::run([] {
-    Loop loop;
-    const Suspension main = loop.suspension();
-    const Ticket first = main.ticket();
+MAIN_TYPED_TEST(SuspensionTest, ATicketIsForOneSuspension) {
+  Loop loop;
+  const Suspension main = loop.suspension();
+  const Ticket first = main.ticket();
+  EXPECT_FALSE(first.valid());
+  EXPECT_THROW(first.resume(), SuspensionError);
+  loop.queue([&] { first.resume(); });
+  main.suspend();
+  loop.queue([&] {
     EXPECT_FALSE(first.valid());
-    EXPECT_THROW(first.resume(), SuspensionError);
-    loop.queue([&] { first.resume(); });
-    main.suspend();
-    loop.queue([&] {
-      EXPECT_FALSE(first.valid());
-      const Ticket second = main.ticket();
-      EXPECT_TRUE(second.fail(std::make_exception_ptr(Timeout("late"))));
-    });
-    EXPECT_THROW(main.suspend(), Timeout);
+    const Ticket second = main.ticket();
+    EXPECT_TRUE(second.fail(std::make_exception_ptr(Timeout("late"))));
   });
+  EXPECT_THROW(main.suspend(), Timeout);
 }
 
-TYPED_TEST(SuspensionTest, AStaleSuspensionResumesNobodyElse) {
-  TypeParam::run([] {
-    Loop loop;
-    Suspension stale;
-    int suspended = 0;
-    loop.defer([&] { stale = loop.suspension(); });
-    loop.defer([&] {
-      const Suspension me = loop.suspension();
-      EXPECT_NE(me, stale);
-      loop.defer([&, me] {
-        try {
-          EXPECT_FALSE(stale.resume());
-        } catch (const SuspensionError&) {
-        }
-        ++suspended;
-        me.resume();
-      });
-      me.suspend();
+MAIN_TYPED_TEST(SuspensionTest, AStaleSuspensionResumesNobodyElse) {
+  Loop loop;
+  Suspension stale;
+  int suspended = 0;
+  loop.defer([&] { stale = loop.suspension(); });
+  loop.defer([&] {
+    const Suspension me = loop.suspension();
+    EXPECT_NE(me, stale);
+    loop.defer([&, me] {
+      try {
+        EXPECT_FALSE(stale.resume());
+      } catch (const SuspensionError&) {
+      }
       ++suspended;
+      me.resume();
     });
-    loop.run();
-    EXPECT_EQ(suspended, 2);
+    me.suspend();
+    ++suspended;
   });
+  loop.run();
+  EXPECT_EQ(suspended, 2);
 }
 
-TYPED_TEST(SuspensionTest, TellsADeadlockAndGoesOn) {
-  TypeParam::run([] {
-    Loop loop;
-    std::vector<Suspension> others;
-    for (int i = 0; i < 2; ++i) {
-      loop.defer([&] {
-        others.push_back(loop.suspension());
-        others.back().suspend();
-      });
-    }
-    const Suspension main = loop.suspension();
-    try {
-      main.suspend();
-      ADD_FAILURE() << "no deadlock";
-    } catch (const LoopDeadlock& error) {
-      EXPECT_EQ(error.suspended().size(), 2u);
-      EXPECT_NE(std::string(error.what()).find("suspension_test.cpp"), std::string::npos)
-          << error.what();
-    }
-    EXPECT_THROW(main.suspend(), SuspensionError);
-    EXPECT_FALSE(main.resume());
-    const Suspension fresh = loop.suspension();
-    EXPECT_NE(fresh, main);
-    loop.queue([&] {
-      for (const Suspension& other : others) other.resume();
-      fresh.resume();
+MAIN_TYPED_TEST(SuspensionTest, TellsADeadlockAndGoesOn) {
+  Loop loop;
+  std::vector<Suspension> others;
+  for (int i = 0; i < 2; ++i) {
+    loop.defer([&] {
+      others.push_back(loop.suspension());
+      others.back().suspend();
     });
-    fresh.suspend();
-    EXPECT_EQ(loop.run().suspended, 0u);
+  }
+  const Suspension main = loop.suspension();
+  try {
+    main.suspend();
+    ADD_FAILURE() << "no deadlock";
+  } catch (const LoopDeadlock& error) {
+    EXPECT_EQ(error.suspended().size(), 2u);
+    EXPECT_NE(std::string(error.what()).find("suspension_test.cpp"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_THROW(main.suspend(), SuspensionError);
+  EXPECT_FALSE(main.resume());
+  const Suspension fresh = loop.suspension();
+  EXPECT_NE(fresh, main);
+  loop.queue([&] {
+    for (const Suspension& other : others) other.resume();
+    fresh.resume();
   });
+  fresh.suspend();
+  EXPECT_EQ(loop.run().suspended, 0u);
 }
 
-TYPED_TEST(SuspensionTest, StopUnderASuspendedMainIsADeadlock) {
-  TypeParam::run([] {
-    Loop loop;
-    loop.defer([&] { loop.stop(); });
-    EXPECT_THROW(loop.suspension().suspend(), LoopDeadlock);
-    EXPECT_FALSE(loop.run().stopped);
-  });
+MAIN_TYPED_TEST(SuspensionTest, StopUnderASuspendedMainIsADeadlock) {
+  Loop loop;
+  loop.defer([&] { loop.stop(); });
+  EXPECT_THROW(loop.suspension().suspend(), LoopDeadlock);
+  EXPECT_FALSE(loop.run().stopped);
 }
 
-TYPED_TEST(SuspensionTest, AnErrorKillsMainsSuspension) {
-  TypeParam::run([] {
-    Loop loop;
-    const Suspension main = loop.suspension();
-    loop.queue([] { throw Timeout("late"); });
-    EXPECT_THROW(main.suspend(), UncaughtError);
-    EXPECT_FALSE(main.resume());
-    EXPECT_THROW(main.suspend(), SuspensionError);
-    loop.run();
-  });
+MAIN_TYPED_TEST(SuspensionTest, AnErrorKillsMainsSuspension) {
+  Loop loop;
+  const Suspension main = loop.suspension();
+  loop.queue([] { throw Timeout("late"); });
+  EXPECT_THROW(main.suspend(), UncaughtError);
+  EXPECT_FALSE(main.resume());
+  EXPECT_THROW(main.suspend(), SuspensionError);
+  loop.run();
 }
 
-TYPED_TEST(SuspensionTest, MasksASourceWhileItsCallIsSuspended) {
-  TypeParam::run([] {
-    Loop loop;
-    int calls = 0;
-    loop.repeat(1ms, [&](CallbackId id) {
-      ++calls;
-      fermata::delay(20ms);
-      EXPECT_EQ(calls, 1);
-      loop.cancel(id);
-    });
-    EXPECT_EQ(loop.run().suspended, 0u);
+MAIN_TYPED_TEST(SuspensionTest, MasksASourceWhileItsCallIsSuspended) {
+  Loop loop;
+  int calls = 0;
+  loop.repeat(1ms, [&](CallbackId id) {
+    ++calls;
+    fermata::delay(20ms);
     EXPECT_EQ(calls, 1);
+    loop.cancel(id);
   });
+  EXPECT_EQ(loop.run().suspended, 0u);
+  EXPECT_EQ(calls, 1);
 }
 
-TYPED_TEST(SuspensionTest, CallsAgainMeanwhileWithOverlap) {
-  TypeParam::run([] {
-    Loop loop({.overlap = true});
-    int calls = 0;
-    loop.repeat(1ms, [&](CallbackId id) {
-      if (++calls == 3) loop.cancel(id);
-      fermata::delay(50ms);
-    });
-    EXPECT_EQ(loop.run().suspended, 3u);
-    fermata::delay(200ms);
-    EXPECT_EQ(loop.run().suspended, 0u);
+MAIN_TYPED_TEST(SuspensionTest, CallsAgainMeanwhileWithOverlap) {
+  Loop loop({.overlap = true});
+  int calls = 0;
+  loop.repeat(1ms, [&](CallbackId id) {
+    if (++calls == 3) loop.cancel(id);
+    fermata::delay(50ms);
   });
+  EXPECT_EQ(loop.run().suspended, 3u);
+  fermata::delay(200ms);
+  EXPECT_EQ(loop.run().suspended, 0u);
 }
 
-TYPED_TEST(SuspensionTest, ManySuspensionsInARow) {
-  TypeParam::run([] {
-    Loop loop;
-    int rounds = 0;
-    loop.repeat(0, [&](CallbackId id) {
-      const Suspension me = loop.suspension();
-      loop.defer([me] { me.resume(); });
-      me.suspend();
-      if (++rounds == 1000) loop.cancel(id);
-    });
-    EXPECT_EQ(loop.run().suspended, 0u);
-    EXPECT_EQ(rounds, 1000);
+MAIN_TYPED_TEST(SuspensionTest, ManySuspensionsInARow) {
+  Loop loop;
+  int rounds = 0;
+  loop.repeat(0, [&](CallbackId id) {
+    const Suspension me = loop.suspension();
+    loop.defer([me] { me.resume(); });
+    me.suspend();
+    if (++rounds == 1000) loop.cancel(id);
   });
+  EXPECT_EQ(loop.run().suspended, 0u);
+  EXPECT_EQ(rounds, 1000);
 }
 
 TYPED_TEST(SuspensionTest, UnwindsWhoIsSuspendedWhenTheLoopEnds) {
@@ -371,45 +354,41 @@ TYPED_TEST(SuspensionTest, TellsTheCoroutinesBesideALoopThatItHasEnded) {
             (Order{"answered in time", "left alone: suspend: the event loop has ended"}));
 }
 
-TYPED_TEST(SuspensionTest, KeepsFiberLocalValuesApart) {
-  TypeParam::run([] {
-    Loop loop;
-    int made = 0;
-    FiberLocal<int> value([&] { return ++made; });
-    EXPECT_EQ(value.get(), 1);
-    loop.defer([&] {
-      EXPECT_EQ(value.get(), 2);
-      value.set(10);
-      const Suspension me = loop.suspension();
-      loop.defer([&, me] {
-        EXPECT_EQ(value.get(), 3);
-        me.resume();
-      });
-      me.suspend();
-      EXPECT_EQ(value.get(), 10);
-      value.unset();
-      EXPECT_EQ(value.get(), 4);
+MAIN_TYPED_TEST(SuspensionTest, KeepsFiberLocalValuesApart) {
+  Loop loop;
+  int made = 0;
+  FiberLocal<int> value([&] { return ++made; });
+  EXPECT_EQ(value.get(), 1);
+  loop.defer([&] {
+    EXPECT_EQ(value.get(), 2);
+    value.set(10);
+    const Suspension me = loop.suspension();
+    loop.defer([&, me] {
+      EXPECT_EQ(value.get(), 3);
+      me.resume();
     });
-    loop.run();
-    EXPECT_EQ(value.get(), 1);
+    me.suspend();
+    EXPECT_EQ(value.get(), 10);
     value.unset();
-    EXPECT_EQ(value.get(), 5);
+    EXPECT_EQ(value.get(), 4);
   });
+  loop.run();
+  EXPECT_EQ(value.get(), 1);
+  value.unset();
+  EXPECT_EQ(value.get(), 5);
 }
 
-TYPED_TEST(SuspensionTest, AnInitializerThatThrowsIsTriedAgain) {
-  TypeParam::run([] {
-    Loop loop;
-    int tries = 0;
-    FiberLocal<int*> value([&]() -> int* {
-      if (++tries == 1) throw Timeout("late");
-      return nullptr;
-    });
-    EXPECT_THROW(static_cast<void>(value.get()), Timeout);
-    EXPECT_EQ(value.get(), nullptr);
-    EXPECT_EQ(value.get(), nullptr);
-    EXPECT_EQ(tries, 2);
+MAIN_TYPED_TEST(SuspensionTest, AnInitializerThatThrowsIsTriedAgain) {
+  Loop loop;
+  int tries = 0;
+  FiberLocal<int*> value([&]() -> int* {
+    if (++tries == 1) throw Timeout("late");
+    return nullptr;
   });
+  EXPECT_THROW(static_cast<void>(value.get()), Timeout);
+  EXPECT_EQ(value.get(), nullptr);
+  EXPECT_EQ(value.get(), nullptr);
+  EXPECT_EQ(tries, 2);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "fermata/core/suspend.hpp"
 #include "fermata/loop/loop.hpp"
 #include "tests/conformance/arms.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 
 namespace fermata::loop {
 namespace {
@@ -83,30 +84,26 @@ TYPED_TEST(LoopTickTest, StopBeforeTheRunHasNoEffect) {
   EXPECT_EQ(this->order, std::vector<std::string>{"defer"});
 }
 
-TYPED_TEST(LoopTickTest, CountsATimerFromItsRegistration) {
-  TypeParam::run([] {
-    Loop loop;
-    const Instant made = now();
-    Instant fired;
-    loop.delay(20ms, [&] { fired = now(); });
-    fermata::delay(10ms);
-    loop.run();
-    EXPECT_GE(fired - made, 20ms);
-    EXPECT_TRUE(TypeParam::kReal || fired - made == 20ms);
-  });
+MAIN_TYPED_TEST(LoopTickTest, CountsATimerFromItsRegistration) {
+  Loop loop;
+  const Instant made = now();
+  Instant fired;
+  loop.delay(20ms, [&] { fired = now(); });
+  fermata::delay(10ms);
+  loop.run();
+  EXPECT_GE(fired - made, 20ms);
+  EXPECT_TRUE(TypeParam::kReal || fired - made == 20ms);
 }
 
-TYPED_TEST(LoopTickTest, RepeatsUntilCancelledByItself) {
-  TypeParam::run([] {
-    Loop loop;
-    int calls = 0;
-    loop.repeat(0, [&](CallbackId id) {
-      if (++calls == 10) loop.cancel(id);
-    });
-    loop.run();
-    EXPECT_EQ(calls, 10);
-    EXPECT_EQ(loop.timer_count(), 0u);
+MAIN_TYPED_TEST(LoopTickTest, RepeatsUntilCancelledByItself) {
+  Loop loop;
+  int calls = 0;
+  loop.repeat(0, [&](CallbackId id) {
+    if (++calls == 10) loop.cancel(id);
   });
+  loop.run();
+  EXPECT_EQ(calls, 10);
+  EXPECT_EQ(loop.timer_count(), 0u);
 }
 
 TYPED_TEST(LoopTickTest, DoesNotCallWhatASiblingDisables) {
@@ -192,21 +189,19 @@ TYPED_TEST(LoopTickTest, NeverFiresAnEndlessTimer) {
   EXPECT_TRUE(this->order.empty());
 }
 
-TYPED_TEST(LoopTickTest, CallsANoticeOnceForSeveral) {
-  TypeParam::run([] {
-    Loop loop;
-    int calls = 0;
-    const CallbackId id = loop.on_notice([&](CallbackId me) {
-      if (++calls == 2) loop.cancel(me);
-    });
-    loop.defer([&] {
-      loop.notice(id);
-      loop.notice(id);
-    });
-    loop.delay(2ms, [&] { loop.notice(id); });
-    loop.run();
-    EXPECT_EQ(calls, 2);
+MAIN_TYPED_TEST(LoopTickTest, CallsANoticeOnceForSeveral) {
+  Loop loop;
+  int calls = 0;
+  const CallbackId id = loop.on_notice([&](CallbackId me) {
+    if (++calls == 2) loop.cancel(me);
   });
+  loop.defer([&] {
+    loop.notice(id);
+    loop.notice(id);
+  });
+  loop.delay(2ms, [&] { loop.notice(id); });
+  loop.run();
+  EXPECT_EQ(calls, 2);
 }
 
 TYPED_TEST(LoopTickTest, DeliversSignals) {
@@ -244,23 +239,21 @@ TYPED_TEST(LoopTickTest, TakesTasksOfOtherThreads) {
   EXPECT_EQ(this->order, std::vector<std::string>{"posted"});
 }
 
-TYPED_TEST(LoopTickTest, RefusesWhatIsWrong) {
-  TypeParam::run([] {
-    Loop loop;
-    EXPECT_THROW(loop.delay(-1.0, [] {}), UsageError);
-    EXPECT_THROW(loop.repeat(-1ns, [] {}), UsageError);
-    EXPECT_THROW(loop.delay(std::numeric_limits<double>::quiet_NaN(), [] {}), UsageError);
-    EXPECT_THROW(loop.on_signal(SIGKILL, [] {}), UsageError);
-    EXPECT_THROW(loop.defer(TimedFunction()), UsageError);
-    EXPECT_THROW(loop.enable(7), InvalidCallback);
-    EXPECT_THROW(loop.reference(7), InvalidCallback);
-    EXPECT_THROW(static_cast<void>(loop.is_enabled(7)), InvalidCallback);
-    loop.disable(7);
-    loop.unreference(7);
-    EXPECT_FALSE(loop.cancel(7));
-    loop.defer([&] { EXPECT_THROW(loop.run(), AlreadyRunning); });
-    loop.run();
-  });
+MAIN_TYPED_TEST(LoopTickTest, RefusesWhatIsWrong) {
+  Loop loop;
+  EXPECT_THROW(loop.delay(-1.0, [] {}), UsageError);
+  EXPECT_THROW(loop.repeat(-1ns, [] {}), UsageError);
+  EXPECT_THROW(loop.delay(std::numeric_limits<double>::quiet_NaN(), [] {}), UsageError);
+  EXPECT_THROW(loop.on_signal(SIGKILL, [] {}), UsageError);
+  EXPECT_THROW(loop.defer(TimedFunction()), UsageError);
+  EXPECT_THROW(loop.enable(7), InvalidCallback);
+  EXPECT_THROW(loop.reference(7), InvalidCallback);
+  EXPECT_THROW(static_cast<void>(loop.is_enabled(7)), InvalidCallback);
+  loop.disable(7);
+  loop.unreference(7);
+  EXPECT_FALSE(loop.cancel(7));
+  loop.defer([&] { EXPECT_THROW(loop.run(), AlreadyRunning); });
+  loop.run();
 }
 
 TYPED_TEST(LoopTickTest, ServesAHostUntilItIsStopped) {
@@ -280,23 +273,21 @@ TYPED_TEST(LoopTickTest, ServesAHostUntilItIsStopped) {
   EXPECT_EQ(this->order, std::vector<std::string>{"defer"});
 }
 
-TYPED_TEST(LoopTickTest, WhatATimersFunctionHoldsMayCancelTheNextWhenAllAreCancelled) {
-  TypeParam::run([] {
-    Loop loop;
-    struct Holder {
-      Holder(Loop& of, CallbackId& cancelled) : loop(of), id(cancelled) {}
-      ~Holder() { loop.cancel(id); }
-      Loop& loop;
-      CallbackId& id;
-    };
-    CallbackId next = 0;
-    loop.delay(1ms, [holder = std::make_unique<Holder>(loop, next)] {});
-    next = loop.delay(1ms, [] {});
-    const CallbackId last = loop.delay(1ms, [] {});
-    loop.cancel_timers();
-    EXPECT_EQ(loop.timer_count(), 0u);
-    EXPECT_FALSE(loop.has(last));
-  });
+MAIN_TYPED_TEST(LoopTickTest, WhatATimersFunctionHoldsMayCancelTheNextWhenAllAreCancelled) {
+  Loop loop;
+  struct Holder {
+    Holder(Loop& of, CallbackId& cancelled) : loop(of), id(cancelled) {}
+    ~Holder() { loop.cancel(id); }
+    Loop& loop;
+    CallbackId& id;
+  };
+  CallbackId next = 0;
+  loop.delay(1ms, [holder = std::make_unique<Holder>(loop, next)] {});
+  next = loop.delay(1ms, [] {});
+  const CallbackId last = loop.delay(1ms, [] {});
+  loop.cancel_timers();
+  EXPECT_EQ(loop.timer_count(), 0u);
+  EXPECT_FALSE(loop.has(last));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "fermata/core/spawn.hpp"
 #include "fermata/io/descriptor.hpp"
 #include "fermata/sync/await.hpp"
+#include "tests/conformance/main_typed_test.hpp"
 #include "tests/conformance/poll_arm.hpp"
 #include "tests/conformance/uv_arm.hpp"
 
@@ -42,149 +43,133 @@ struct Sockets {
   std::array<int, 2> ends{};
 };
 
-TYPED_TEST(DescriptorPolls, WatchPipes) {
-  TypeParam::run([] {
-    std::array<int, 2> ends{};
-    ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
-    Descriptor reading(ends[0]);
-    Descriptor writing(ends[1]);
-    writing.wait_writable();
-    ASSERT_EQ(::write(ends[1], "x", 1), 1);
-    EXPECT_EQ(reading.wait_readable(), PollMask::Readable);
-    ::close(ends[1]);
-    ::close(ends[0]);
-  });
+MAIN_TYPED_TEST(DescriptorPolls, WatchPipes) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+  Descriptor reading(ends[0]);
+  Descriptor writing(ends[1]);
+  writing.wait_writable();
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  EXPECT_EQ(reading.wait_readable(), PollMask::Readable);
+  ::close(ends[1]);
+  ::close(ends[0]);
 }
 
-TYPED_TEST(DescriptorPolls, AreWaitedForAgainWhateverCameMeanwhile) {
-  TypeParam::run([] {
-    Sockets sockets;
-    Descriptor descriptor(sockets.mine());
-    for (int i = 0; i < 6; ++i) {
-      if (i % 2 == 0) {
-        sockets.send();
-        delay(1ms);  // Nobody waits.
-      } else {
-        spawn([&] { sockets.send(); });
-      }
-      EXPECT_EQ(descriptor.wait_readable(), PollMask::Readable);
-      if (i % 3 == 0) {
-        EXPECT_EQ(descriptor.wait_readable(), PollMask::Readable);
-      }
-      char byte = 0;
-      EXPECT_EQ(::read(sockets.mine(), &byte, 1), 1);
-      EXPECT_EQ(descriptor.wait_writable(), PollMask::Writable);
-    }
-    EXPECT_THROW(descriptor.wait_readable({.timeout = 1ms}), Timeout);
-  });
-}
-
-TYPED_TEST(DescriptorPolls, ANumberThatIsFreeAgainIsWatchedAnew) {
-  TypeParam::run([] {
-    for (int i = 0; i < 3; ++i) {
-      Sockets sockets;  // With the same numbers each time.
-      Descriptor descriptor(sockets.mine());
+MAIN_TYPED_TEST(DescriptorPolls, AreWaitedForAgainWhateverCameMeanwhile) {
+  Sockets sockets;
+  Descriptor descriptor(sockets.mine());
+  for (int i = 0; i < 6; ++i) {
+    if (i % 2 == 0) {
+      sockets.send();
+      delay(1ms);  // Nobody waits.
+    } else {
       spawn([&] { sockets.send(); });
-      EXPECT_EQ(descriptor.wait_readable(), PollMask::Readable);
-      if (i == 1) sockets.close(0);
     }
-  });
-}
-
-TYPED_TEST(DescriptorPolls, ANumberThatMeansAnotherFileIsNotWaitedForAgain) {
-  TypeParam::run([] {
-    Sockets sockets;
-    Sockets others;
-    const int copy = dup(sockets.mine());  // So that the system goes on watching the old file.
-    {
-      Descriptor descriptor(sockets.mine());
-      sockets.send();
+    EXPECT_EQ(descriptor.wait_readable(), PollMask::Readable);
+    if (i % 3 == 0) {
       EXPECT_EQ(descriptor.wait_readable(), PollMask::Readable);
-      ASSERT_EQ(dup2(others.mine(), sockets.mine()), sockets.mine());
-      sockets.send();
-      delay(1ms);
-      EXPECT_THROW(descriptor.wait_readable(), PollError);
     }
-    Descriptor other(sockets.mine());
-    EXPECT_THROW(other.wait_readable({.timeout = 1ms}), Timeout);
-    others.send();
-    EXPECT_EQ(other.wait_readable(), PollMask::Readable);
-    ::close(copy);
-  });
+    char byte = 0;
+    EXPECT_EQ(::read(sockets.mine(), &byte, 1), 1);
+    EXPECT_EQ(descriptor.wait_writable(), PollMask::Writable);
+  }
+  EXPECT_THROW(descriptor.wait_readable({.timeout = 1ms}), Timeout);
 }
 
-TYPED_TEST(DescriptorPolls, ANumberThatMeansAnotherFileNowIsNotMistakenForTheOldOne) {
-  TypeParam::run([] {
-    Sockets sockets;
-    Sockets others;
+MAIN_TYPED_TEST(DescriptorPolls, ANumberThatIsFreeAgainIsWatchedAnew) {
+  for (int i = 0; i < 3; ++i) {
+    Sockets sockets;  // With the same numbers each time.
     Descriptor descriptor(sockets.mine());
-    auto waiter = spawn("waiter", [&] { return descriptor.wait_readable(); });
-    suspend();
-    ASSERT_EQ(dup2(others.mine(), sockets.mine()), sockets.mine());
-    others.send();
-    EXPECT_EQ(await(waiter), PollMask::Disconnect);
-    EXPECT_THROW(descriptor.wait_readable(), PollError);
-  });
+    spawn([&] { sockets.send(); });
+    EXPECT_EQ(descriptor.wait_readable(), PollMask::Readable);
+    if (i == 1) sockets.close(0);
+  }
 }
 
-TYPED_TEST(DescriptorPolls, WhatComesForTheOldFileIsNotToldOfTheNewOne) {
-  TypeParam::run([] {
-    Sockets sockets;
-    Sockets others;
-    const int copy = dup(sockets.mine());  // So that the system goes on watching the old file.
+MAIN_TYPED_TEST(DescriptorPolls, ANumberThatMeansAnotherFileIsNotWaitedForAgain) {
+  Sockets sockets;
+  Sockets others;
+  const int copy = dup(sockets.mine());  // So that the system goes on watching the old file.
+  {
     Descriptor descriptor(sockets.mine());
-    auto waiter = spawn("waiter", [&] { return descriptor.wait_readable(); });
-    delay(1ms);  // The next look at closed descriptors is ten milliseconds away.
-    ASSERT_EQ(dup2(others.mine(), sockets.mine()), sockets.mine());
-    others.send();
     sockets.send();
-    EXPECT_EQ(await(waiter), PollMask::Disconnect);
-    ::close(copy);
-  });
+    EXPECT_EQ(descriptor.wait_readable(), PollMask::Readable);
+    ASSERT_EQ(dup2(others.mine(), sockets.mine()), sockets.mine());
+    sockets.send();
+    delay(1ms);
+    EXPECT_THROW(descriptor.wait_readable(), PollError);
+  }
+  Descriptor other(sockets.mine());
+  EXPECT_THROW(other.wait_readable({.timeout = 1ms}), Timeout);
+  others.send();
+  EXPECT_EQ(other.wait_readable(), PollMask::Readable);
+  ::close(copy);
 }
 
-TYPED_TEST(DescriptorPolls, AClosedDescriptorWhoseDuplicateLivesDoesNotSpin) {
-  TypeParam::run([] {
-    Sockets sockets;
-    Sockets healthy;
-    const int duplicate = ::dup(sockets.mine());
-    Descriptor well(healthy.mine());
-    auto well_waiter = spawn("well", [&] { return well.wait_readable(); });
-    Descriptor descriptor(sockets.mine());
-    auto waiter = spawn("waiter", [&] { return descriptor.wait_readable(); });
-    suspend();
-    sockets.close(0);
-    EXPECT_EQ(await(waiter), PollMask::Disconnect);
-    sockets.send();  // From now on the stale registration is ready, for ever.
-    delay(5ms);
-    const std::uint64_t polls = current_runtime().metrics().polls;
-    delay(20ms);
-    EXPECT_LT(current_runtime().metrics().polls - polls, 10u);
-    healthy.send();
-    EXPECT_EQ(await(well_waiter), PollMask::Readable);
-    ::close(duplicate);
-  });
+MAIN_TYPED_TEST(DescriptorPolls, ANumberThatMeansAnotherFileNowIsNotMistakenForTheOldOne) {
+  Sockets sockets;
+  Sockets others;
+  Descriptor descriptor(sockets.mine());
+  auto waiter = spawn("waiter", [&] { return descriptor.wait_readable(); });
+  suspend();
+  ASSERT_EQ(dup2(others.mine(), sockets.mine()), sockets.mine());
+  others.send();
+  EXPECT_EQ(await(waiter), PollMask::Disconnect);
+  EXPECT_THROW(descriptor.wait_readable(), PollError);
 }
 
-TYPED_TEST(DescriptorPolls, ManyDescriptorsAreLookedAfterInRotation) {
-  TypeParam::run([] {
-    std::vector<Sockets> sockets(40);
-    std::vector<Coroutine<PollMask>> waiters;
-    for (const Sockets& each : sockets) {
-      waiters.push_back(
-          spawn("waiter", [number = each.mine()] { return Descriptor(number).wait_readable(); }));
-    }
-    suspend();
-    sockets[33].close(0);
-    EXPECT_EQ(await(waiters[33]), PollMask::Disconnect);
-    for (Sockets& each : sockets) {
-      if (each.mine() >= 0) each.send();
-    }
-    for (std::size_t i = 0; i < waiters.size(); ++i) {
-      if (i == 33) continue;
-      EXPECT_EQ(await(waiters[i]), PollMask::Readable);
-    }
-  });
+MAIN_TYPED_TEST(DescriptorPolls, WhatComesForTheOldFileIsNotToldOfTheNewOne) {
+  Sockets sockets;
+  Sockets others;
+  const int copy = dup(sockets.mine());  // So that the system goes on watching the old file.
+  Descriptor descriptor(sockets.mine());
+  auto waiter = spawn("waiter", [&] { return descriptor.wait_readable(); });
+  delay(1ms);  // The next look at closed descriptors is ten milliseconds away.
+  ASSERT_EQ(dup2(others.mine(), sockets.mine()), sockets.mine());
+  others.send();
+  sockets.send();
+  EXPECT_EQ(await(waiter), PollMask::Disconnect);
+  ::close(copy);
+}
+
+MAIN_TYPED_TEST(DescriptorPolls, AClosedDescriptorWhoseDuplicateLivesDoesNotSpin) {
+  Sockets sockets;
+  Sockets healthy;
+  const int duplicate = ::dup(sockets.mine());
+  Descriptor well(healthy.mine());
+  auto well_waiter = spawn("well", [&] { return well.wait_readable(); });
+  Descriptor descriptor(sockets.mine());
+  auto waiter = spawn("waiter", [&] { return descriptor.wait_readable(); });
+  suspend();
+  sockets.close(0);
+  EXPECT_EQ(await(waiter), PollMask::Disconnect);
+  sockets.send();  // From now on the stale registration is ready, for ever.
+  delay(5ms);
+  const std::uint64_t polls = current_runtime().metrics().polls;
+  delay(20ms);
+  EXPECT_LT(current_runtime().metrics().polls - polls, 10u);
+  healthy.send();
+  EXPECT_EQ(await(well_waiter), PollMask::Readable);
+  ::close(duplicate);
+}
+
+MAIN_TYPED_TEST(DescriptorPolls, ManyDescriptorsAreLookedAfterInRotation) {
+  std::vector<Sockets> sockets(40);
+  std::vector<Coroutine<PollMask>> waiters;
+  for (const Sockets& each : sockets) {
+    waiters.push_back(
+        spawn("waiter", [number = each.mine()] { return Descriptor(number).wait_readable(); }));
+  }
+  suspend();
+  sockets[33].close(0);
+  EXPECT_EQ(await(waiters[33]), PollMask::Disconnect);
+  for (Sockets& each : sockets) {
+    if (each.mine() >= 0) each.send();
+  }
+  for (std::size_t i = 0; i < waiters.size(); ++i) {
+    if (i == 33) continue;
+    EXPECT_EQ(await(waiters[i]), PollMask::Readable);
+  }
 }
 
 }  // namespace
