@@ -29,6 +29,12 @@ class WorldTest : public ::testing::Test {
     world_.node("main", std::move(main));
     world_.run();
   }
+  /// The failure that such a run ends with.
+  Failure failure_of(std::function<void()> main) {
+    run(std::move(main));
+    EXPECT_TRUE(world_.failure());
+    return world_.failure().value_or(Failure());
+  }
   void again(std::uint64_t seed = 1, const WorldOptions& options = {}) {
     decisions_.begin(seed);
     world_.reset(options);
@@ -129,7 +135,7 @@ TEST_F(WorldTest, ALongStepDoesNotKeepTimersFromFiringAtTheNextTick) {
 }
 
 TEST_F(WorldTest, ReportsAnUnhandledError) {
-  run([&] {
+  const Failure failure = failure_of([&] {
     auto bad = spawn("bad", [] {
       delay(5ms);
       throw std::runtime_error("out of ink");
@@ -137,11 +143,10 @@ TEST_F(WorldTest, ReportsAnUnhandledError) {
     bad = {};
     delay(1s);
   });
-  ASSERT_TRUE(world_.failure());
-  EXPECT_EQ(world_.failure()->verdict, Verdict::Safety);
-  EXPECT_NE(world_.failure()->message.find("out of ink"), std::string::npos);
-  EXPECT_EQ(world_.failure()->coroutine, "bad");
-  EXPECT_EQ(world_.failure()->at.nanoseconds, 5'000'000);
+  EXPECT_EQ(failure.verdict, Verdict::Safety);
+  EXPECT_NE(failure.message.find("out of ink"), std::string::npos);
+  EXPECT_EQ(failure.coroutine, "bad");
+  EXPECT_EQ(failure.at.nanoseconds, 5'000'000);
 }
 
 /// Two that do, and the caller, who waits for one of them.
@@ -154,9 +159,7 @@ void wait_for_each_other() {
 }
 
 TEST_F(WorldTest, ExplainsADeadlock) {
-  run(&wait_for_each_other);
-  ASSERT_TRUE(world_.failure());
-  const Failure& failure = *world_.failure();
+  const Failure failure = failure_of(&wait_for_each_other);
   EXPECT_EQ(failure.verdict, Verdict::Deadlock);
   EXPECT_NE(failure.message.find("3 coroutines in waiting"), std::string::npos) << failure.message;
   EXPECT_NE(failure.explanation.find("cycle: 'left' --join--> 'right' --join--> 'left'\n"),
@@ -167,36 +170,34 @@ TEST_F(WorldTest, ExplainsADeadlock) {
 
 TEST_F(WorldTest, AHiddenTimerThatIsArmedAgainAndAgainHidesNoDeadlock) {
   FERMATA_CHECKS("CORE-EV-11");
-  run([] {
+  const Failure failure = failure_of([] {
     const auto timer = make_timer(current_runtime(), 0ms, TimerMode::Multishot);
     const auto again = subscribe(*timer, [&](Event&, const Outcome&) { timer->rearm(0ms); });
     timer->set_hidden(true);
     timer->start();
     wait_for_each_other();
   });
-  ASSERT_TRUE(world_.failure());
-  EXPECT_EQ(world_.failure()->verdict, Verdict::Deadlock) << world_.failure()->message;
+  EXPECT_EQ(failure.verdict, Verdict::Deadlock) << failure.message;
 }
 
 TEST_F(WorldTest, CallsALivelockByTheNameOfTheBusyCoroutine) {
   again(1, {.step_limit = 1000});
-  run([&] {
+  const Failure failure = failure_of([&] {
     spawn("innocent", [] { delay(1s); });
     auto spinner = spawn("spinner", [] {
       while (true) suspend();
     });
     wait(*spinner);
   });
-  ASSERT_TRUE(world_.failure());
-  EXPECT_EQ(world_.failure()->verdict, Verdict::Liveness);
-  EXPECT_EQ(world_.failure()->coroutine, "spinner");
-  EXPECT_EQ(world_.failure()->message,
+  EXPECT_EQ(failure.verdict, Verdict::Liveness);
+  EXPECT_EQ(failure.coroutine, "spinner");
+  EXPECT_EQ(failure.message,
             "livelock: more than 1000 steps without an end, most of late by 'spinner'");
 }
 
 TEST_F(WorldTest, LimitsWhatHappensWhileTimeStandsStill) {
   again(1, {.instant_limit = 1000, .faults = FaultSet::none()});
-  run([] {
+  const Failure failure = failure_of([] {
     delay(12ms);
     spawn("innocent", [] { delay(1s); });
     spawn("spinner", [] {
@@ -205,10 +206,9 @@ TEST_F(WorldTest, LimitsWhatHappensWhileTimeStandsStill) {
       while (true) delay(0ms);
     });
   });
-  ASSERT_TRUE(world_.failure());
-  EXPECT_EQ(world_.failure()->verdict, Verdict::Liveness);
-  EXPECT_EQ(world_.failure()->coroutine, "spinner");
-  EXPECT_EQ(world_.failure()->message,
+  EXPECT_EQ(failure.verdict, Verdict::Liveness);
+  EXPECT_EQ(failure.coroutine, "spinner");
+  EXPECT_EQ(failure.message,
             "livelock: more than 1000 steps and timers on 'main' while its time stands still, most "
             "of late by 'spinner'");
   EXPECT_EQ(world_.now(), Instant{} + 13ms);
@@ -216,40 +216,34 @@ TEST_F(WorldTest, LimitsWhatHappensWhileTimeStandsStill) {
 
 TEST_F(WorldTest, NamesTheTimersThatNeverComeToAnEnd) {
   again(1, {.instant_limit = 1000, .faults = FaultSet::none()});
-  run([] {
+  const Failure failure = failure_of([] {
     const auto timer = make_timer(current_runtime(), 0ms, TimerMode::Multishot);
     const auto again = subscribe(*timer, [&](Event&, const Outcome&) { timer->rearm(0ms); });
     timer->start();
     delay(1s);
   });
-  ASSERT_TRUE(world_.failure());
-  EXPECT_EQ(world_.failure()->verdict, Verdict::Liveness);
-  EXPECT_NE(world_.failure()->message.find("most of late by Timer #"), std::string::npos)
-      << world_.failure()->message;
-  EXPECT_NE(world_.failure()->explanation.find("Timer #"), std::string::npos)
-      << world_.failure()->explanation;
+  EXPECT_EQ(failure.verdict, Verdict::Liveness);
+  EXPECT_NE(failure.message.find("most of late by Timer #"), std::string::npos) << failure.message;
+  EXPECT_NE(failure.explanation.find("Timer #"), std::string::npos) << failure.explanation;
 }
 
 TEST_F(WorldTest, LimitsActionsWhileTimeStandsStill) {
   again(1, {.instant_limit = 1000, .faults = FaultSet::none()});
   std::function<void()> once_more = [&] { world_.at(0ms, once_more); };
   world_.at(5ms, once_more);
-  run([] { delay(1s); });
-  ASSERT_TRUE(world_.failure());
-  EXPECT_EQ(world_.failure()->verdict, Verdict::Liveness);
-  EXPECT_EQ(world_.failure()->message,
-            "livelock: more than 1000 rounds of actions while time stands still");
+  const Failure failure = failure_of([] { delay(1s); });
+  EXPECT_EQ(failure.verdict, Verdict::Liveness);
+  EXPECT_EQ(failure.message, "livelock: more than 1000 rounds of actions while time stands still");
   EXPECT_EQ(world_.now(), Instant{} + 5ms);
 }
 
 TEST_F(WorldTest, LimitsVirtualTime) {
   again(1, {.time_limit = 10s});
-  run([&] {
+  const Failure failure = failure_of([&] {
     while (true) delay(1s);
   });
-  ASSERT_TRUE(world_.failure());
-  EXPECT_EQ(world_.failure()->verdict, Verdict::Liveness);
-  EXPECT_EQ(world_.failure()->message, "the run has not ended within 10 s of virtual time");
+  EXPECT_EQ(failure.verdict, Verdict::Liveness);
+  EXPECT_EQ(failure.message, "the run has not ended within 10 s of virtual time");
   EXPECT_LE(world_.now(), Instant{} + 10s);
 }
 
@@ -260,7 +254,7 @@ TEST_F(WorldTest, UnwindsWhatIsLeftAfterAFailure) {
   };
   int unwound = 0;
   int went_on = 0;
-  run([&] {
+  const Failure failure = failure_of([&] {
     for (int i = 0; i < 3; ++i) {
       spawn("victim", [&] {
         const Witness witness{unwound};
@@ -274,9 +268,8 @@ TEST_F(WorldTest, UnwindsWhatIsLeftAfterAFailure) {
     suspend();
     ++went_on;
   });
-  ASSERT_TRUE(world_.failure());
-  EXPECT_EQ(world_.failure()->message, "enough");
-  EXPECT_EQ(world_.failure()->coroutine, "main");
+  EXPECT_EQ(failure.message, "enough");
+  EXPECT_EQ(failure.coroutine, "main");
   EXPECT_EQ(unwound, 4);
   EXPECT_EQ(went_on, 0);
   again();
@@ -310,9 +303,8 @@ TEST_F(WorldTest, SignalsStartAGracefulShutdown) {
 
 TEST_F(WorldTest, ASignalThatNobodyExpectsKills) {
   world_.at(1ms, [&] { world_.node("main").signal(SIGUSR1); });
-  run([&] { delay(1h); });
-  ASSERT_TRUE(world_.failure());
-  EXPECT_EQ(world_.failure()->message, "signal 10 kills 'main': nobody there expects it");
+  const Failure failure = failure_of([&] { delay(1h); });
+  EXPECT_EQ(failure.message, "signal 10 kills 'main': nobody there expects it");
 }
 
 TEST_F(WorldTest, RunsSeveralNodesInTheOrderOfTime) {
@@ -391,11 +383,9 @@ TEST_F(WorldTest, TimersMayBeLateButNeverEarly) {
 TEST_F(WorldTest, FindsWhatOutlivesTheRun) {
   FERMATA_CHECKS("CORE-EV-10");
   Coroutine<> kept;
-  run([&] { kept = spawn("forgotten", [] {}); });
-  ASSERT_TRUE(world_.failure());
-  EXPECT_EQ(world_.failure()->verdict, Verdict::Leak);
-  EXPECT_NE(world_.failure()->message.find("forgotten"), std::string::npos)
-      << world_.failure()->message;
+  const Failure failure = failure_of([&] { kept = spawn("forgotten", [] {}); });
+  EXPECT_EQ(failure.verdict, Verdict::Leak);
+  EXPECT_NE(failure.message.find("forgotten"), std::string::npos) << failure.message;
   kept = {};
   again();
   run([] { delay(1ms); });
