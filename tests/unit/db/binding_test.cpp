@@ -64,73 +64,67 @@ MAIN_TEST_F(DatabaseBinding, ACommandGivesItsConnectionBackAtOnce) {
   EXPECT_EQ(journal, (Strings{"1 SELECT $1", "1 INSERT"}));
 }
 
-TEST_F(DatabaseBinding, ATransactionKeepsItsConnectionAndOthersGetAnother) {
+MAIN_TEST_F(DatabaseBinding, ATransactionKeepsItsConnectionAndOthersGetAnother) {
   FERMATA_CHECKS("DB-02", "DB-03", "DB-04");
   script->latency = 1ms;
-  fixture.run([this] {
-    auto database = scripted_database(script);
-    std::vector<std::vector<int>> seen(3);
-    std::vector<Coroutine<>> workers;
-    for (auto& mine : seen) {
-      workers.push_back(spawn("worker", [&] {
-        auto transaction = database.transaction();
-        EXPECT_TRUE(database.in_transaction());
-        for (int i = 0; i < 3; ++i) mine.push_back(connection_of(database));
-        transaction.commit();
-        EXPECT_FALSE(database.in_transaction());
-      }));
-    }
-    for (const auto& worker : workers) await(worker);
-    for (const auto& mine : seen) EXPECT_EQ(mine, std::vector<int>(3, mine[0]));
-    EXPECT_NE(seen[0][0], seen[1][0]);
-    EXPECT_NE(seen[1][0], seen[2][0]);
-    EXPECT_EQ(database.metrics().idle, 3u);
-  });
+  auto database = scripted_database(script);
+  std::vector<std::vector<int>> seen(3);
+  std::vector<Coroutine<>> workers;
+  for (auto& mine : seen) {
+    workers.push_back(spawn("worker", [&] {
+      auto transaction = database.transaction();
+      EXPECT_TRUE(database.in_transaction());
+      for (int i = 0; i < 3; ++i) mine.push_back(connection_of(database));
+      transaction.commit();
+      EXPECT_FALSE(database.in_transaction());
+    }));
+  }
+  for (const auto& worker : workers) await(worker);
+  for (const auto& mine : seen) EXPECT_EQ(mine, std::vector<int>(3, mine[0]));
+  EXPECT_NE(seen[0][0], seen[1][0]);
+  EXPECT_NE(seen[1][0], seen[2][0]);
+  EXPECT_EQ(database.metrics().idle, 3u);
 }
 
-TEST_F(DatabaseBinding, TwoTransactionsOnOneConnectionAreSerial) {
+MAIN_TEST_F(DatabaseBinding, TwoTransactionsOnOneConnectionAreSerial) {
   FERMATA_CHECKS("DB-15");
   script->latency = 1ms;
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1});
-    const auto transfer = [&](std::string what) {
-      auto transaction = database.transaction();
-      database.execute("UPDATE " + what);
-      transaction.commit();
-    };
-    const auto a = spawn("a", [&] { transfer("a"); });
-    const auto b = spawn("b", [&] { transfer("b"); });
-    await(a);
-    await(b);
-    EXPECT_EQ(journal,
-              (Strings{"1 BEGIN", "1 UPDATE a", "1 COMMIT", "1 BEGIN", "1 UPDATE b", "1 COMMIT"}));
-    EXPECT_EQ(script->most_alive, 1u);
-    EXPECT_GT(database.metrics().longest_wait, Duration::zero());
-  });
+  auto database = scripted_database(script, {.max = 1});
+  const auto transfer = [&](std::string what) {
+    auto transaction = database.transaction();
+    database.execute("UPDATE " + what);
+    transaction.commit();
+  };
+  const auto a = spawn("a", [&] { transfer("a"); });
+  const auto b = spawn("b", [&] { transfer("b"); });
+  await(a);
+  await(b);
+  EXPECT_EQ(journal,
+            (Strings{"1 BEGIN", "1 UPDATE a", "1 COMMIT", "1 BEGIN", "1 UPDATE b", "1 COMMIT"}));
+  EXPECT_EQ(script->most_alive, 1u);
+  EXPECT_GT(database.metrics().longest_wait, Duration::zero());
 }
 
-TEST_F(DatabaseBinding, WhatACoroutineLeavesOpenIsRolledBackBeforeTheNextOneGetsIt) {
+MAIN_TEST_F(DatabaseBinding, WhatACoroutineLeavesOpenIsRolledBackBeforeTheNextOneGetsIt) {
   FERMATA_CHECKS("DB-06", "DB-14", "DB-20");
   script->latency = 1ms;
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1});
-    const auto leaves = spawn("leaves", [&] {
-      database.begin();
-      database.execute("UPDATE");
-    });
-    const auto throws = spawn("throws", [&] {
-      database.begin();
-      throw Error("no");
-    });
-    const auto next = spawn("next", [&] { database.execute("SELECT"); });
-    await(leaves);
-    EXPECT_EQ(error_of([&] { await(throws); }), "no");
-    await(next);
-    settle();
-    EXPECT_EQ(journal,
-              (Strings{"1 BEGIN", "1 UPDATE", "1 ROLLBACK", "1 BEGIN", "1 ROLLBACK", "1 SELECT"}));
-    EXPECT_EQ(database.metrics().idle, 1u);
+  auto database = scripted_database(script, {.max = 1});
+  const auto leaves = spawn("leaves", [&] {
+    database.begin();
+    database.execute("UPDATE");
   });
+  const auto throws = spawn("throws", [&] {
+    database.begin();
+    throw Error("no");
+  });
+  const auto next = spawn("next", [&] { database.execute("SELECT"); });
+  await(leaves);
+  EXPECT_EQ(error_of([&] { await(throws); }), "no");
+  await(next);
+  settle();
+  EXPECT_EQ(journal,
+            (Strings{"1 BEGIN", "1 UPDATE", "1 ROLLBACK", "1 BEGIN", "1 ROLLBACK", "1 SELECT"}));
+  EXPECT_EQ(database.metrics().idle, 1u);
 }
 
 MAIN_TEST_F(DatabaseBinding, ATransactionThatGoesOutOfScopeIsRolledBack) {
@@ -174,16 +168,14 @@ MAIN_TEST_F(DatabaseBinding, ATransactionBegunInSqlIsOneToo) {
   EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 UPDATE", "1 ROLLBACK"}));
 }
 
-TEST_F(DatabaseBinding, AFailedTransactionIsNotCommitted) {
+MAIN_TEST_F(DatabaseBinding, AFailedTransactionIsNotCommitted) {
   script->fails = {"UPDATE"};
-  fixture.run([this] {
-    auto database = scripted_database(script);
-    auto transaction = database.transaction();
-    EXPECT_THROW(database.execute("UPDATE"), db::QueryError);
-    EXPECT_THROW(transaction.commit(), db::QueryError);
-    EXPECT_FALSE(database.in_transaction());
-    EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 UPDATE", "1 ROLLBACK"}));
-  });
+  auto database = scripted_database(script);
+  auto transaction = database.transaction();
+  EXPECT_THROW(database.execute("UPDATE"), db::QueryError);
+  EXPECT_THROW(transaction.commit(), db::QueryError);
+  EXPECT_FALSE(database.in_transaction());
+  EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 UPDATE", "1 ROLLBACK"}));
 }
 
 MAIN_TEST_F(DatabaseBinding, SavepointsThatAreLeftAreRolledBackToBeforeTheNextCommand) {
@@ -210,19 +202,17 @@ MAIN_TEST_F(DatabaseBinding, SavepointsThatAreLeftAreRolledBackToBeforeTheNextCo
                               "1 SAVEPOINT fermata_5", "1 COMMIT", "1 BEGIN", "1 COMMIT"}));
 }
 
-TEST_F(DatabaseBinding, NothingIsDoneWhileASavepointCannotBeRolledBackTo) {
+MAIN_TEST_F(DatabaseBinding, NothingIsDoneWhileASavepointCannotBeRolledBackTo) {
   script->fails = {"ROLLBACK TO SAVEPOINT fermata_1"};
-  fixture.run([this] {
-    auto database = scripted_database(script);
-    auto transaction = database.transaction();
-    { auto left = transaction.savepoint(); }
-    EXPECT_THROW(database.execute("UPDATE"), db::QueryError);
-    EXPECT_THROW(database.execute("UPDATE"), db::QueryError);
-    EXPECT_THROW(database.commit(), db::QueryError);
-    transaction.rollback();
-    EXPECT_EQ(script->journal.back(), "1 ROLLBACK");
-    EXPECT_EQ(std::count(script->journal.begin(), script->journal.end(), "1 UPDATE"), 0);
-  });
+  auto database = scripted_database(script);
+  auto transaction = database.transaction();
+  { auto left = transaction.savepoint(); }
+  EXPECT_THROW(database.execute("UPDATE"), db::QueryError);
+  EXPECT_THROW(database.execute("UPDATE"), db::QueryError);
+  EXPECT_THROW(database.commit(), db::QueryError);
+  transaction.rollback();
+  EXPECT_EQ(script->journal.back(), "1 ROLLBACK");
+  EXPECT_EQ(std::count(script->journal.begin(), script->journal.end(), "1 UPDATE"), 0);
 }
 
 MAIN_TEST_F(DatabaseBinding, AStatementKeepsItsConnectionLongerThanItsCoroutineAndItsDatabase) {
@@ -243,21 +233,19 @@ MAIN_TEST_F(DatabaseBinding, AStatementKeepsItsConnectionLongerThanItsCoroutineA
   EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 prepare SELECT", "1 SELECT", "1 ROLLBACK", "1 close"}));
 }
 
-TEST_F(DatabaseBinding, TheErrorIsTheCoroutinesOwn) {
+MAIN_TEST_F(DatabaseBinding, TheErrorIsTheCoroutinesOwn) {
   FERMATA_CHECKS("DB-12", "DB-10");
   script->fails = {"BAD"};
-  fixture.run([this] {
-    auto database = scripted_database(script);
-    EXPECT_THROW(database.execute("BAD"), db::QueryError);
-    EXPECT_EQ(database.last_error().sqlstate, "42000");
-    await(spawn("other", [&] {
-      EXPECT_EQ(database.last_error().sqlstate, "00000");
-      database.execute("SELECT");
-    }));
-    EXPECT_EQ(database.last_error().sqlstate, "42000");
-    database.execute("SELECT");
+  auto database = scripted_database(script);
+  EXPECT_THROW(database.execute("BAD"), db::QueryError);
+  EXPECT_EQ(database.last_error().sqlstate, "42000");
+  await(spawn("other", [&] {
     EXPECT_EQ(database.last_error().sqlstate, "00000");
-  });
+    database.execute("SELECT");
+  }));
+  EXPECT_EQ(database.last_error().sqlstate, "42000");
+  database.execute("SELECT");
+  EXPECT_EQ(database.last_error().sqlstate, "00000");
 }
 
 MAIN_TEST_F(DatabaseBinding, AnAnswerThatIsReadKeepsTheConnectionToItself) {

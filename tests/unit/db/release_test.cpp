@@ -15,8 +15,8 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
-#include "tests/support/scripted_database.hpp"
 #include "tests/support/runtime_fixture.hpp"
+#include "tests/support/scripted_database.hpp"
 
 namespace fermata::test {
 namespace {
@@ -41,50 +41,44 @@ class DatabaseRelease : public RuntimeFixture {
   Strings& journal = script->journal;
 };
 
-TEST_F(DatabaseRelease, ACancelledCommandIsStoppedBeforeAnybodyElseComes) {
+MAIN_TEST_F(DatabaseRelease, ACancelledCommandIsStoppedBeforeAnybodyElseComes) {
   FERMATA_CHECKS("DB-11", "DB-06");
   script->latency = 2ms;
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1});
-    database.execute("SELECT");
-    journal.clear();
-    cancel_after(1ms, [&] { database.execute("SELECT slow"); });
-    database.execute("SELECT next");
-    settle();
-    EXPECT_EQ(journal, (Strings{"1 SELECT slow", "1 interrupt", "1 SELECT next"}));
-    EXPECT_EQ(database.metrics().idle, 1u);
-  });
+  auto database = scripted_database(script, {.max = 1});
+  database.execute("SELECT");
+  journal.clear();
+  cancel_after(1ms, [&] { database.execute("SELECT slow"); });
+  database.execute("SELECT next");
+  settle();
+  EXPECT_EQ(journal, (Strings{"1 SELECT slow", "1 interrupt", "1 SELECT next"}));
+  EXPECT_EQ(database.metrics().idle, 1u);
 }
 
-TEST_F(DatabaseRelease, ACancelledTransactionIsRolledBack) {
+MAIN_TEST_F(DatabaseRelease, ACancelledTransactionIsRolledBack) {
   FERMATA_CHECKS("DB-06", "DB-11");
   script->latency = 2ms;
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1});
-    database.execute("SELECT");
-    journal.clear();
-    cancel_after(1ms, [&] { auto transaction = database.transaction(); });
-    cancel_after(3ms, [&] {
-      database.begin();
-      database.execute("UPDATE");
-    });
-    database.execute("SELECT");
-    EXPECT_EQ(database.metrics().idle, 1u);
-    EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 interrupt", "1 BEGIN", "1 UPDATE", "1 interrupt",
-                                "1 ROLLBACK", "1 SELECT"}));
+  auto database = scripted_database(script, {.max = 1});
+  database.execute("SELECT");
+  journal.clear();
+  cancel_after(1ms, [&] { auto transaction = database.transaction(); });
+  cancel_after(3ms, [&] {
+    database.begin();
+    database.execute("UPDATE");
   });
+  database.execute("SELECT");
+  EXPECT_EQ(database.metrics().idle, 1u);
+  EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 interrupt", "1 BEGIN", "1 UPDATE", "1 interrupt",
+                              "1 ROLLBACK", "1 SELECT"}));
 }
 
-TEST_F(DatabaseRelease, ACancelledConnectLeavesNothing) {
+MAIN_TEST_F(DatabaseRelease, ACancelledConnectLeavesNothing) {
   FERMATA_CHECKS("DB-15");
   script->latency = 2ms;
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1});
-    cancel_after(1ms, [&] { database.execute("SELECT"); });
-    EXPECT_EQ(database.metrics().active, 0u);
-    database.execute("SELECT");
-    EXPECT_EQ(script->most_alive, 1u);
-  });
+  auto database = scripted_database(script, {.max = 1});
+  cancel_after(1ms, [&] { database.execute("SELECT"); });
+  EXPECT_EQ(database.metrics().active, 0u);
+  database.execute("SELECT");
+  EXPECT_EQ(script->most_alive, 1u);
 }
 
 MAIN_TEST_F(DatabaseRelease, WhatMayHaveChangedTheSessionIsResetForTheNext) {
@@ -107,53 +101,47 @@ MAIN_TEST_F(DatabaseRelease, WhatMayHaveChangedTheSessionIsResetForTheNext) {
             (Strings{"1 SET x = 1", "1 SELECT", "1 reset", "1 SELECT", "1 SET x = 1", "1 reset"}));
 }
 
-TEST_F(DatabaseRelease, ABrokenConnectionIsNeverHandedOut) {
+MAIN_TEST_F(DatabaseRelease, ABrokenConnectionIsNeverHandedOut) {
   FERMATA_CHECKS("DB-09", "DB-10");
   script->kills = {"KILL"};
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1});
-    EXPECT_THROW(database.execute("KILL"), db::ConnectionLost);
-    database.execute("SELECT");
-    EXPECT_EQ(journal, (Strings{"1 KILL", "1 close", "2 SELECT"}));
-    script->gone = {2};
-    database.execute("SELECT");
-    EXPECT_EQ(journal.back(), "3 SELECT");
-    EXPECT_EQ(database.metrics().broken, 1u);
-    EXPECT_EQ(database.metrics().idle, 1u);
-  });
+  auto database = scripted_database(script, {.max = 1});
+  EXPECT_THROW(database.execute("KILL"), db::ConnectionLost);
+  database.execute("SELECT");
+  EXPECT_EQ(journal, (Strings{"1 KILL", "1 close", "2 SELECT"}));
+  script->gone = {2};
+  database.execute("SELECT");
+  EXPECT_EQ(journal.back(), "3 SELECT");
+  EXPECT_EQ(database.metrics().broken, 1u);
+  EXPECT_EQ(database.metrics().idle, 1u);
 }
 
-TEST_F(DatabaseRelease, ATransactionThatHasLostItsConnectionFailsUntilItsRollback) {
+MAIN_TEST_F(DatabaseRelease, ATransactionThatHasLostItsConnectionFailsUntilItsRollback) {
   FERMATA_CHECKS("DB-10");
   script->kills = {"KILL"};
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 1});
-    database.begin();
-    EXPECT_THROW(database.execute("KILL"), db::ConnectionLost);
-    EXPECT_THROW(database.execute("SELECT"), db::TransactionLost);
-    EXPECT_THROW(database.commit(), db::TransactionLost);
-    EXPECT_TRUE(database.in_transaction());
-    database.rollback();
-    EXPECT_FALSE(database.in_transaction());
-    database.execute("SELECT");
-    EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 KILL", "1 close", "2 SELECT"}));
-  });
+  auto database = scripted_database(script, {.max = 1});
+  database.begin();
+  EXPECT_THROW(database.execute("KILL"), db::ConnectionLost);
+  EXPECT_THROW(database.execute("SELECT"), db::TransactionLost);
+  EXPECT_THROW(database.commit(), db::TransactionLost);
+  EXPECT_TRUE(database.in_transaction());
+  database.rollback();
+  EXPECT_FALSE(database.in_transaction());
+  database.execute("SELECT");
+  EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 KILL", "1 close", "2 SELECT"}));
 }
 
-TEST_F(DatabaseRelease, ADatabaseThatGoesWhileItCleansUpClosesTheConnectionOnce) {
+MAIN_TEST_F(DatabaseRelease, ADatabaseThatGoesWhileItCleansUpClosesTheConnectionOnce) {
   FERMATA_CHECKS("DB-06", "DB-14");
   script->latency = 2ms;
-  fixture.run([this] {
-    {
-      auto database = scripted_database(script);
-      await(spawn("leaves", [&] { database.begin(); }));
-      delay(1ms);
-      EXPECT_EQ(journal.back(), "1 ROLLBACK");
-    }
-    settle();
-    EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 ROLLBACK", "1 close"}));
-    EXPECT_TRUE(script->alive.empty());
-  });
+  {
+    auto database = scripted_database(script);
+    await(spawn("leaves", [&] { database.begin(); }));
+    delay(1ms);
+    EXPECT_EQ(journal.back(), "1 ROLLBACK");
+  }
+  settle();
+  EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 ROLLBACK", "1 close"}));
+  EXPECT_TRUE(script->alive.empty());
 }
 
 MAIN_TEST_F(DatabaseRelease, ACleanUpThatTakesTooLongEndsTheConnection) {

@@ -14,8 +14,8 @@
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/error_of.hpp"
-#include "tests/support/scripted_database.hpp"
 #include "tests/support/runtime_fixture.hpp"
+#include "tests/support/scripted_database.hpp"
 
 namespace fermata::test {
 namespace {
@@ -40,19 +40,17 @@ class DatabaseUpkeep : public RuntimeFixture {
   std::shared_ptr<Script> script = std::make_shared<Script>();
 };
 
-TEST_F(DatabaseUpkeep, IdleConnectionsAreClosedButForTheLeastNumber) {
+MAIN_TEST_F(DatabaseUpkeep, IdleConnectionsAreClosedButForTheLeastNumber) {
   script->latency = 1ms;
-  fixture.run([this] {
-    auto database = scripted_database(script, {.min = 1, .max = 4, .idle_limit = 10s});
-    use(database, 4);
-    EXPECT_EQ(database.metrics().idle, 4u);
-    delay(5s);
-    database.execute("SELECT");
-    delay(8s);
-    EXPECT_GE(database.metrics().idle, 1u);
-    delay(30s);
-    EXPECT_EQ(database.metrics().idle, 1u);
-  });
+  auto database = scripted_database(script, {.min = 1, .max = 4, .idle_limit = 10s});
+  use(database, 4);
+  EXPECT_EQ(database.metrics().idle, 4u);
+  delay(5s);
+  database.execute("SELECT");
+  delay(8s);
+  EXPECT_GE(database.metrics().idle, 1u);
+  delay(30s);
+  EXPECT_EQ(database.metrics().idle, 1u);
 }
 
 MAIN_TEST_F(DatabaseUpkeep, OldConnectionsAreClosedHoweverBusyTheyAre) {
@@ -85,24 +83,22 @@ MAIN_TEST_F(DatabaseUpkeep, TheHealthCheckReplacesWhatDoesNotAnswer) {
   EXPECT_EQ(script->alive, std::set<int>{2});
 }
 
-TEST_F(DatabaseUpkeep, AttributesReachEveryConnection) {
+MAIN_TEST_F(DatabaseUpkeep, AttributesReachEveryConnection) {
   FERMATA_CHECKS("DB-18");
   script->latency = 1ms;
-  fixture.run([this] {
-    auto database = scripted_database(script, {.max = 2, .attributes = {{"a", "1"}}});
-    use(database, 2);
-    script->journal.clear();
-    database.begin();
-    database.set_attribute("b", "2");
-    database.commit();
-    use(database, 2);
-    database.execute("SET x = 1");
-    database.reset_session();
-    database.execute("SELECT");
-    EXPECT_EQ(script->journal,
-              (Strings{"1 BEGIN", "1 set b=2", "1 COMMIT", "2 set a=1", "1 set a=1", "2 set b=2",
-                       "1 set b=2", "2 SELECT", "1 SELECT", "2 SET x = 1", "2 reset", "1 SELECT"}));
-  });
+  auto database = scripted_database(script, {.max = 2, .attributes = {{"a", "1"}}});
+  use(database, 2);
+  script->journal.clear();
+  database.begin();
+  database.set_attribute("b", "2");
+  database.commit();
+  use(database, 2);
+  database.execute("SET x = 1");
+  database.reset_session();
+  database.execute("SELECT");
+  EXPECT_EQ(script->journal,
+            (Strings{"1 BEGIN", "1 set b=2", "1 COMMIT", "2 set a=1", "1 set a=1", "2 set b=2",
+                     "1 set b=2", "2 SELECT", "1 SELECT", "2 SET x = 1", "2 reset", "1 SELECT"}));
 }
 
 MAIN_TEST_F(DatabaseUpkeep, ADriverMayChangeItsCopyOfTheCredentials) {
