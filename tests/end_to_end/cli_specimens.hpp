@@ -82,11 +82,4 @@ class Cli : public ::testing::Test {
                         ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
-/// With the whole output, where that is not as expected.
-inline ::testing::AssertionResult says(const Finished& finished, const std::string& text) {
-  const bool found = finished.output.find(text) != std::string::npos;
-  return (found ? ::testing::AssertionSuccess() : ::testing::AssertionFailure())
-         << "'" << text << "': " << finished.output;
-}
-
 }  // namespace fermata::testing

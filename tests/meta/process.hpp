@@ -36,6 +36,13 @@ inline Finished run_shell(const std::string& command) {
   return finished;
 }
 
+/// Whether it has printed `text`; with the whole output, where that is not as expected.
+inline ::testing::AssertionResult says(const Finished& finished, const std::string& text) {
+  const bool found = finished.output.find(text) != std::string::npos;
+  return (found ? ::testing::AssertionSuccess() : ::testing::AssertionFailure())
+         << "'" << text << "': " << finished.output;
+}
+
 /// What follows `prefix` on each line of `text` that begins with it.
 inline std::vector<std::string> lines_with(const std::string& text, const std::string& prefix) {
   std::vector<std::string> result;

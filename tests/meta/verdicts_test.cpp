@@ -103,6 +103,13 @@ Finished run_specimen(const std::string& name, const std::string& settings = "")
                    " --gtest_also_run_disabled_tests --gtest_filter=Specimen.DISABLED_" + name);
 }
 
+/// The same, which is to end with `exit_code`.
+Finished run_to(int exit_code, const std::string& name, const std::string& settings = "") {
+  Finished finished = run_specimen(name, settings);
+  EXPECT_EQ(finished.exit_code, exit_code) << finished.output;
+  return finished;
+}
+
 /// The same failure comes back when the printed command is typed.
 void expect_reproducible(const Finished& found) {
   const std::string command = line_with(found.output, "reproduce: ");
@@ -112,16 +119,11 @@ void expect_reproducible(const Finished& found) {
   EXPECT_EQ(failure_part(again.output), failure_part(found.output));
 }
 
-bool says(const Finished& finished, const std::string& text) {
-  return finished.output.find(text) != std::string::npos;
-}
-
 TEST(Verdicts, AssertionsAreSafety) {
-  const Finished found = run_specimen("Safety");
-  EXPECT_EQ(found.exit_code, 2);
-  EXPECT_TRUE(says(found, "safety: tests/meta/verdicts_test.cpp:")) << found.output;
-  EXPECT_TRUE(says(found, "as planned")) << found.output;
-  EXPECT_TRUE(says(found, "coroutine 'writer', at +12.0")) << found.output;
+  const Finished found = run_to(2, "Safety");
+  EXPECT_TRUE(says(found, "safety: tests/meta/verdicts_test.cpp:"));
+  EXPECT_TRUE(says(found, "as planned"));
+  EXPECT_TRUE(says(found, "coroutine 'writer', at +12.0"));
   expect_reproducible(found);
 }
 
@@ -132,8 +134,7 @@ TEST(Verdicts, AFullDiskIsNamedAndTakesNothingElseAway) {
   std::filesystem::create_directories(out + "/Specimen.DISABLED_Safety");
   std::filesystem::create_symlink("/dev/full", stem + ".shrunk.tape");
   std::filesystem::create_symlink("/dev/full", stem + ".html");
-  const Finished found = run_specimen("Safety", "FERMATA_OUT=" + out);
-  EXPECT_EQ(found.exit_code, 2) << found.output;
+  const Finished found = run_to(2, "Safety", "FERMATA_OUT=" + out);
   EXPECT_EQ(line_with(found.output, "tape: "), stem + ".tape");
   EXPECT_EQ(line_with(found.output, "shrunk tape: "),
             "not written: cannot write the tape " + stem + ".shrunk.tape: No space left on device");
@@ -142,76 +143,66 @@ TEST(Verdicts, AFullDiskIsNamedAndTakesNothingElseAway) {
 }
 
 TEST(Verdicts, NoRoomForAnotherProcessesAnswerIsNoNondeterminism) {
-  const Finished found = run_specimen("Safety", "TMPDIR=/proc/no/folder");
-  EXPECT_EQ(found.exit_code, 2) << found.output;
-  EXPECT_TRUE(says(found, "safety: tests/meta/verdicts_test.cpp:")) << found.output;
-  EXPECT_TRUE(says(found, "  not run in a fresh process: cannot create ")) << found.output;
+  const Finished found = run_to(2, "Safety", "TMPDIR=/proc/no/folder");
+  EXPECT_TRUE(says(found, "safety: tests/meta/verdicts_test.cpp:"));
+  EXPECT_TRUE(says(found, "  not run in a fresh process: cannot create "));
 }
 
 TEST(Verdicts, OutputIsShownOfTheFailingRunOnly) {
   const Finished found = run_specimen("Safety");
   EXPECT_EQ(lines_with(found.output, "  [+0.000000 ms main] printed by C").size(), 1u)
       << found.output;
-  EXPECT_TRUE(says(found, " main] printed by C++\n")) << found.output;
+  EXPECT_TRUE(says(found, " main] printed by C++\n"));
 }
 
 TEST(Verdicts, FatalAssertionsAreSafety) {
-  const Finished found = run_specimen("Fatal");
-  EXPECT_EQ(found.exit_code, 2);
-  EXPECT_TRUE(says(found, "as planned")) << found.output;
+  const Finished found = run_to(2, "Fatal");
+  EXPECT_TRUE(says(found, "as planned"));
   expect_reproducible(found);
 }
 
 TEST(Verdicts, UnhandledErrorsAreSafety) {
-  const Finished found = run_specimen("Exception");
-  EXPECT_EQ(found.exit_code, 2);
-  EXPECT_TRUE(says(found, "as planned")) << found.output;
+  const Finished found = run_to(2, "Exception");
+  EXPECT_TRUE(says(found, "as planned"));
   expect_reproducible(found);
 }
 
 TEST(Verdicts, DeadlocksAreExplained) {
-  const Finished found = run_specimen("Deadlock");
-  EXPECT_EQ(found.exit_code, 4) << found.output;
-  EXPECT_TRUE(says(found, "deadlock: ")) << found.output;
-  EXPECT_TRUE(says(found, "explanation:\n")) << found.output;
-  EXPECT_TRUE(says(found, "first")) << found.output;
-  EXPECT_TRUE(says(found, "verdicts_test.cpp:")) << found.output;
+  const Finished found = run_to(4, "Deadlock");
+  EXPECT_TRUE(says(found, "deadlock: "));
+  EXPECT_TRUE(says(found, "explanation:\n"));
+  EXPECT_TRUE(says(found, "first"));
+  EXPECT_TRUE(says(found, "verdicts_test.cpp:"));
   expect_reproducible(found);
 }
 
 TEST(Verdicts, StepsWithoutEndAreLiveness) {
-  const Finished found = run_specimen("Livelock", "FERMATA_STEP_LIMIT=5000");
-  EXPECT_EQ(found.exit_code, 3) << found.output;
+  const Finished found = run_to(3, "Livelock", "FERMATA_STEP_LIMIT=5000");
   expect_reproducible(found);
 }
 
 TEST(Verdicts, TimeThatStandsStillIsLiveness) {
-  const Finished found = run_specimen("Livelock", "FERMATA_INSTANT_LIMIT=5000");
-  EXPECT_EQ(found.exit_code, 3) << found.output;
-  EXPECT_NE(found.output.find("while its time stands still, most of late by 'main'"),
-            std::string::npos)
-      << found.output;
+  const Finished found = run_to(3, "Livelock", "FERMATA_INSTANT_LIMIT=5000");
+  EXPECT_TRUE(says(found, "while its time stands still, most of late by 'main'"));
   expect_reproducible(found);
 }
 
 TEST(Verdicts, TimeWithoutEndIsLiveness) {
-  const Finished found = run_specimen("Slow");
-  EXPECT_EQ(found.exit_code, 3) << found.output;
+  const Finished found = run_to(3, "Slow");
   expect_reproducible(found);
   EXPECT_EQ(run_specimen("Slow", "FERMATA_TIME_LIMIT=26h").exit_code, 0);
 }
 
 TEST(Verdicts, DependingOnAddressesIsNondeterminism) {
-  const Finished found = run_specimen("Nondeterminism", "FERMATA_CHECK_DETERMINISM=1");
-  EXPECT_EQ(found.exit_code, 5) << found.output;
-  EXPECT_TRUE(says(found, "the first step that differs is step ")) << found.output;
+  const Finished found = run_to(5, "Nondeterminism", "FERMATA_CHECK_DETERMINISM=1");
+  EXPECT_TRUE(says(found, "the first step that differs is step "));
 }
 
 TEST(Verdicts, StateThatLeaksBetweenRunsIsNondeterminism) {
   for (const char* name : {"LeakBetweenRuns", "LeakOnce"}) {
     const Finished found = run_specimen(name);
     EXPECT_EQ(found.exit_code, 5) << found.output;
-    EXPECT_TRUE(says(found, "nondeterminism: state leaks between runs")) << found.output;
+    EXPECT_TRUE(says(found, "nondeterminism: state leaks between runs"));
     expect_reproducible(found);
   }
 }
@@ -219,14 +210,12 @@ TEST(Verdicts, StateThatLeaksBetweenRunsIsNondeterminism) {
 TEST(Verdicts, AFailureIsToldEvenWhenItsTapeCannotBeWritten) {
   const Finished found = run_shell("FERMATA_OUT=/proc/nowhere " + lost_update());
   EXPECT_EQ(found.exit_code, 2) << found.output;
-  EXPECT_TRUE(says(found, "tape: not written: cannot write the tape /proc/nowhere/"))
-      << found.output;
+  EXPECT_TRUE(says(found, "tape: not written: cannot write the tape /proc/nowhere/"));
 }
 
 TEST(Verdicts, PropertiesShowAndKeepTheirArguments) {
-  const Finished found = run_specimen("Property");
-  EXPECT_EQ(found.exit_code, 2) << found.output;
-  EXPECT_TRUE(says(found, "arguments:\n")) << found.output;
+  const Finished found = run_to(2, "Property");
+  EXPECT_TRUE(says(found, "arguments:\n"));
   expect_reproducible(found);
   const std::string tape = line_with(found.output, "tape: ");
   const Finished replayed = run_specimen("Property", "FERMATA_REPLAY=" + tape);
@@ -237,11 +226,11 @@ TEST(Verdicts, ArgumentsAreMadeSmallerTogetherWithTheSchedule) {
   const Finished found = run_specimen("Property");
   const std::string shrunk = line_with(found.output, "shrunk: ");
   EXPECT_NE(shrunk.find(" -> 0, arguments "), std::string::npos) << shrunk;
-  EXPECT_TRUE(says(found, "arguments:\n  ([0, 0, 0, 0, 0], ")) << found.output;
+  EXPECT_TRUE(says(found, "arguments:\n  ([0, 0, 0, 0, 0], "));
   const std::string tape = line_with(found.output, "shrunk tape: ");
   const Finished replayed = run_specimen("Property", "FERMATA_REPLAY=" + tape);
   EXPECT_EQ(replayed.exit_code, 2) << replayed.output;
-  EXPECT_TRUE(says(replayed, "arguments:\n  ([0, 0, 0, 0, 0], ")) << replayed.output;
+  EXPECT_TRUE(says(replayed, "arguments:\n  ([0, 0, 0, 0, 0], "));
 }
 
 TEST(Verdicts, AProcessThatARunKillsSaysWhichRun) {
@@ -263,20 +252,20 @@ TEST(Verdicts, ADestructorThatWaitsInAFailingRunIsNamed) {
     EXPECT_NE(escape.find(" (~PlainWait), when the run ended by force because of "),
               std::string::npos)
         << found.output;
-    EXPECT_TRUE(says(found, "as planned")) << found.output;
+    EXPECT_TRUE(says(found, "as planned"));
     return found;
   };
   const Finished found = expect_name("");
   const std::string reproduce = line_with(found.output, "reproduce: ");
   const std::string runs = reproduce.substr(0, reproduce.find(' '));
   const Finished examined = expect_name("FERMATA_POST_MORTEM=2s " + runs);
-  EXPECT_TRUE(says(examined, "its last words:\n")) << examined.output;
+  EXPECT_TRUE(says(examined, "its last words:\n"));
 }
 
 TEST(Verdicts, PassingIsZero) {
   const Finished passed = run_specimen("Passes", "FERMATA_RUNS=500");
   EXPECT_EQ(passed.exit_code, 0) << passed.output;
-  EXPECT_TRUE(says(passed, "explored 500 schedules, ")) << passed.output;
+  EXPECT_TRUE(says(passed, "explored 500 schedules, "));
 }
 
 TEST(Verdicts, TheHeaviestDecidesTheExitCode) {
