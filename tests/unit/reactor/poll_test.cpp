@@ -12,6 +12,7 @@
 #include "fermata/core/suspend.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/main_test.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata {
@@ -65,7 +66,8 @@ class PollProxies : public ::testing::Test {
     host.run([&] {
       attachment_.attach(host.runtime);
       const auto poll = polls_.open(5);
-      body(static_cast<FakePoll&>(*poll));
+      poll_ = static_cast<FakePoll*>(poll.get());
+      body();
     });
     EXPECT_EQ(polls_.deaths, polls_.made);
   }
@@ -81,118 +83,109 @@ class PollProxies : public ::testing::Test {
 
   detail::Attachment attachment_;
   FakePolls polls_{attachment_};
+  FakePoll* poll_ = nullptr;  // Of descriptor 5, as long as a test runs.
   std::vector<std::string> told_;
 };
 
 using Told = std::vector<std::string>;
 
-TEST_F(PollProxies, TheBackendWatchesForTheUnionOfTheStartedOnes) {
+MAIN_TEST_F(PollProxies, TheBackendWatchesForTheUnionOfTheStartedOnes) {
   FERMATA_CHECKS("POLL-01", "POLL-04", "CORE-EV-12");
-  run([&](FakePoll& poll) {
-    PollProxy reader(poll, kRead);
-    PollProxy writer(poll, kWrite);
-    PollProxy other_reader(poll, kRead);
-    EXPECT_EQ(poll.watched, PollMask::None);
-    reader.start();
-    EXPECT_EQ(poll.watched, kRead);
-    writer.start();
-    other_reader.start();
-    EXPECT_EQ(poll.watched, kRead | kWrite);
-    reader.stop();
-    EXPECT_EQ(poll.watched, kRead | kWrite);
-    writer.stop();
-    EXPECT_EQ(poll.watched, kRead);
-    other_reader.stop();
-    EXPECT_EQ(poll.watched, PollMask::None);
-    EXPECT_EQ(current_runtime().active_event_count(), 0u);
-  });
+  PollProxy reader(*poll_, kRead);
+  PollProxy writer(*poll_, kWrite);
+  PollProxy other_reader(*poll_, kRead);
+  EXPECT_EQ(poll_->watched, PollMask::None);
+  reader.start();
+  EXPECT_EQ(poll_->watched, kRead);
+  writer.start();
+  other_reader.start();
+  EXPECT_EQ(poll_->watched, kRead | kWrite);
+  reader.stop();
+  EXPECT_EQ(poll_->watched, kRead | kWrite);
+  writer.stop();
+  EXPECT_EQ(poll_->watched, kRead);
+  other_reader.stop();
+  EXPECT_EQ(poll_->watched, PollMask::None);
+  EXPECT_EQ(current_runtime().active_event_count(), 0u);
 }
 
-TEST_F(PollProxies, OnlyThoseConcernedAreTold) {
+MAIN_TEST_F(PollProxies, OnlyThoseConcernedAreTold) {
   FERMATA_CHECKS("POLL-02");
-  run([&](FakePoll& poll) {
-    PollProxy reader(poll, kRead);
-    PollProxy writer(poll, kWrite);
-    PollProxy both(poll, kRead | kWrite);
-    const Subscription a = note(reader, "reader");
-    const Subscription b = note(writer, "writer");
-    const Subscription c = note(both, "both");
-    for (PollProxy* proxy : {&reader, &writer, &both}) proxy->start();
-    poll.ready(kRead);
-    EXPECT_EQ(told(), (Told{"reader READABLE", "both READABLE"}));
-    poll.ready(kRead | kWrite);
-    EXPECT_EQ(told(), (Told{"reader READABLE", "writer WRITABLE", "both READABLE|WRITABLE"}));
-  });
+  PollProxy reader(*poll_, kRead);
+  PollProxy writer(*poll_, kWrite);
+  PollProxy both(*poll_, kRead | kWrite);
+  const Subscription a = note(reader, "reader");
+  const Subscription b = note(writer, "writer");
+  const Subscription c = note(both, "both");
+  for (PollProxy* proxy : {&reader, &writer, &both}) proxy->start();
+  poll_->ready(kRead);
+  EXPECT_EQ(told(), (Told{"reader READABLE", "both READABLE"}));
+  poll_->ready(kRead | kWrite);
+  EXPECT_EQ(told(), (Told{"reader READABLE", "writer WRITABLE", "both READABLE|WRITABLE"}));
 }
 
-TEST_F(PollProxies, AHangUpIsToldToEveryoneOnceAndStopsTheBackend) {
+MAIN_TEST_F(PollProxies, AHangUpIsToldToEveryoneOnceAndStopsTheBackend) {
   FERMATA_CHECKS("POLL-03");
-  run([&](FakePoll& poll) {
-    PollProxy reader(poll, kRead);
-    PollProxy writer(poll, kWrite);
-    const Subscription a = note(reader, "reader");
-    const Subscription b = note(writer, "writer");
-    reader.start();
-    writer.start();
-    poll.ready(kRead | kGone);
-    EXPECT_EQ(told(), (Told{"reader READABLE|DISCONNECT", "writer READABLE|DISCONNECT"}));
-    EXPECT_EQ(poll.watched, PollMask::None);
-    EXPECT_EQ(poll.loop_ref_count(), 0u);
-    reader.stop();
-    EXPECT_EQ(poll.watched, PollMask::None);
-    reader.start();
-    EXPECT_EQ(poll.watched, kRead | kWrite);
-  });
+  PollProxy reader(*poll_, kRead);
+  PollProxy writer(*poll_, kWrite);
+  const Subscription a = note(reader, "reader");
+  const Subscription b = note(writer, "writer");
+  reader.start();
+  writer.start();
+  poll_->ready(kRead | kGone);
+  EXPECT_EQ(told(), (Told{"reader READABLE|DISCONNECT", "writer READABLE|DISCONNECT"}));
+  EXPECT_EQ(poll_->watched, PollMask::None);
+  EXPECT_EQ(poll_->loop_ref_count(), 0u);
+  reader.stop();
+  EXPECT_EQ(poll_->watched, PollMask::None);
+  reader.start();
+  EXPECT_EQ(poll_->watched, kRead | kWrite);
 }
 
-TEST_F(PollProxies, ChangesDuringADispatchAreSafe) {
+MAIN_TEST_F(PollProxies, ChangesDuringADispatchAreSafe) {
   FERMATA_CHECKS("POLL-02", "POLL-04");
-  run([&](FakePoll& poll) {
-    auto second = std::make_unique<PollProxy>(poll, kRead);
-    PollProxy first(poll, kRead);
-    PollProxy third(poll, kRead);
-    PollProxy late(poll, kRead);
-    const Subscription on_first = subscribe(first, [&](Event& event, const Outcome&) {
-      event.stop();
-      second.reset();
-      late.start();
-    });
-    const Subscription on_second = note(*second, "second");
-    const Subscription on_third = note(third, "third");
-    const Subscription on_late = note(late, "late");
-    first.start();
-    second->start();
-    third.start();
-    poll.ready(kRead);
-    EXPECT_EQ(told(), (Told{"third READABLE"}));
-    poll.ready(kRead);
-    EXPECT_EQ(told(), (Told{"third READABLE", "late READABLE"}));
+  auto second = std::make_unique<PollProxy>(*poll_, kRead);
+  PollProxy first(*poll_, kRead);
+  PollProxy third(*poll_, kRead);
+  PollProxy late(*poll_, kRead);
+  const Subscription on_first = subscribe(first, [&](Event& event, const Outcome&) {
+    event.stop();
+    second.reset();
+    late.start();
   });
+  const Subscription on_second = note(*second, "second");
+  const Subscription on_third = note(third, "third");
+  const Subscription on_late = note(late, "late");
+  first.start();
+  second->start();
+  third.start();
+  poll_->ready(kRead);
+  EXPECT_EQ(told(), (Told{"third READABLE"}));
+  poll_->ready(kRead);
+  EXPECT_EQ(told(), (Told{"third READABLE", "late READABLE"}));
 }
 
-TEST_F(PollProxies, TwoCoroutinesShareOneProxy) {
+MAIN_TEST_F(PollProxies, TwoCoroutinesShareOneProxy) {
   FERMATA_CHECKS("POLL-06");
-  run([&](FakePoll& poll) {
-    PollProxy proxy(poll, kRead);
-    int woken = 0;
-    const auto waiter = [&] {
-      wait(proxy);
-      ++woken;
-    };
-    auto cancelled = spawn("cancelled", waiter);
-    auto one = spawn("one", waiter);
-    auto two = spawn("two", waiter);
-    suspend();
-    EXPECT_EQ(proxy.loop_ref_count(), 3u);
-    cancelled.cancel();
-    EXPECT_THROW(wait(*cancelled), Cancellation);
-    EXPECT_EQ(poll.watched, kRead);
-    poll.ready(kRead);
-    wait(*one);
-    wait(*two);
-    EXPECT_EQ(woken, 2);
-    EXPECT_EQ(poll.watched, PollMask::None);
-  });
+  PollProxy proxy(*poll_, kRead);
+  int woken = 0;
+  const auto waiter = [&] {
+    wait(proxy);
+    ++woken;
+  };
+  auto cancelled = spawn("cancelled", waiter);
+  auto one = spawn("one", waiter);
+  auto two = spawn("two", waiter);
+  suspend();
+  EXPECT_EQ(proxy.loop_ref_count(), 3u);
+  cancelled.cancel();
+  EXPECT_THROW(wait(*cancelled), Cancellation);
+  EXPECT_EQ(poll_->watched, kRead);
+  poll_->ready(kRead);
+  wait(*one);
+  wait(*two);
+  EXPECT_EQ(woken, 2);
+  EXPECT_EQ(poll_->watched, PollMask::None);
 }
 
 TEST_F(PollProxies, OneDescriptorHasOnePollForAsLongAsAnyProxyLives) {
@@ -215,33 +208,29 @@ TEST_F(PollProxies, OneDescriptorHasOnePollForAsLongAsAnyProxyLives) {
   });
 }
 
-TEST_F(PollProxies, ARefusedStartChangesNothing) {
+MAIN_TEST_F(PollProxies, ARefusedStartChangesNothing) {
   FERMATA_CHECKS("CORE-WK-15");
-  run([&](FakePoll& poll) {
-    PollProxy proxy(poll, kRead);
-    poll.refuse = true;
-    EXPECT_EQ(test::thrown_by([&] { wait(proxy); }),
-              "fermata::PollError: watch descriptor 5: Bad file descriptor");
-    EXPECT_EQ(proxy.loop_ref_count(), 0u);
-    EXPECT_EQ(poll.loop_ref_count(), 0u);
-    EXPECT_EQ(current_runtime().active_event_count(), 0u);
-    poll.refuse = false;
-    proxy.start();
-    EXPECT_EQ(poll.watched, kRead);
-  });
+  PollProxy proxy(*poll_, kRead);
+  poll_->refuse = true;
+  EXPECT_EQ(test::thrown_by([&] { wait(proxy); }),
+            "fermata::PollError: watch descriptor 5: Bad file descriptor");
+  EXPECT_EQ(proxy.loop_ref_count(), 0u);
+  EXPECT_EQ(poll_->loop_ref_count(), 0u);
+  EXPECT_EQ(current_runtime().active_event_count(), 0u);
+  poll_->refuse = false;
+  proxy.start();
+  EXPECT_EQ(poll_->watched, kRead);
 }
 
-TEST_F(PollProxies, CloseEndsEveryWait) {
-  run([&](FakePoll& poll) {
-    PollProxy proxy(poll, kRead);
-    const Subscription subscription = note(proxy, "proxy");
-    proxy.start();
-    poll.close();
-    EXPECT_EQ(told(), (Told{"proxy DISCONNECT descriptor 5: its watch was closed"}));
-    PollProxy late(poll, kRead);
-    EXPECT_EQ(test::thrown_by([&] { late.start(); }),
-              "fermata::PollError: descriptor 5: its watch is closed");
-  });
+MAIN_TEST_F(PollProxies, CloseEndsEveryWait) {
+  PollProxy proxy(*poll_, kRead);
+  const Subscription subscription = note(proxy, "proxy");
+  proxy.start();
+  poll_->close();
+  EXPECT_EQ(told(), (Told{"proxy DISCONNECT descriptor 5: its watch was closed"}));
+  PollProxy late(*poll_, kRead);
+  EXPECT_EQ(test::thrown_by([&] { late.start(); }),
+            "fermata::PollError: descriptor 5: its watch is closed");
 }
 
 }  // namespace
