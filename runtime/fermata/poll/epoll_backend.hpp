@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "fermata/base/error.hpp"
 #include "fermata/os/epoll_set.hpp"
 #include "fermata/poll/backend.hpp"
 
@@ -10,14 +11,20 @@ namespace fermata::poll {
 class EpollBackend final : public Backend {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "epoll"; }
-  [[nodiscard]] Capabilities capabilities() const noexcept override;
+  [[nodiscard]] Capabilities capabilities() const noexcept override {
+    return {.kinds = kAllKinds, .foreign_descriptors = true};
+  }
 
   void watch(int descriptor, PollMask mask) override { set_.watch(descriptor, mask); }
   void unwatch(int descriptor) noexcept override { set_.unwatch(descriptor); }
-  void wait(Instant wake_by, Sink& sink) override;
-
-  /// Readable when a wait would tell something.
-  [[nodiscard]] int descriptor() const noexcept { return set_.descriptor(); }
+  void wait(Instant wake_by, Sink& sink) override {
+    const os::EpollSet::Look look = set_.look(wake_by);
+    if (look.code != 0) throw PollError("wait for an epoll", look.code);
+    for (const os::EpollSet::Found& found : look.found) {
+      if (set_.holds(found)) sink.ready(found.descriptor, found.mask);
+    }
+    if (set_.must_be_rebuilt()) set_.rebuild();
+  }
 
  private:
   os::EpollSet set_;

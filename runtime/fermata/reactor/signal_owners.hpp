@@ -5,6 +5,8 @@
 #include <map>
 #include <mutex>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata {
 
 /// Which event loop of a program handles a signal: one at a time, as often as it likes. Loops on
@@ -12,9 +14,22 @@ namespace fermata {
 class SignalOwners {
  public:
   /// False when another owner has it.
-  [[nodiscard]] bool claim(int signum, const void* owner);
+  [[nodiscard]] bool claim(int signum, const void* owner) {
+    const std::lock_guard lock(mutex_);
+    Claim& claim = claims_[signum];
+    if (claim.count > 0 && claim.owner != owner) return false;
+    claim.owner = owner;
+    ++claim.count;
+    return true;
+  }
+
   /// REQUIRES: claimed.
-  void release(int signum) noexcept;
+  void release(int signum) noexcept {
+    const std::lock_guard lock(mutex_);
+    Claim& claim = claims_[signum];
+    FERMATA_ASSERT(claim.count > 0);
+    --claim.count;
+  }
 
  private:
   struct Claim {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "fermata/base/assert.hpp"
+#include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/record/found_failure.hpp"
 
 namespace fermata::sim {
@@ -24,7 +28,18 @@ struct Shrunk {
   std::string cost;
 
   /// "shrunk: 412 decisions -> 2, arguments 7 times smaller (187 runs)".
-  [[nodiscard]] std::string summary() const;
+  [[nodiscard]] std::string summary() const {
+    FERMATA_ASSERT(found.tape.decisions.size() <= decisions_before);
+    std::string text = fmt::format("shrunk: {} -> {}", counted(decisions_before, "decision"),
+                                   found.tape.decisions.size());
+    if (smaller_arguments > 0) {
+      text += fmt::format(", arguments {} times smaller", smaller_arguments);
+    }
+    text += fmt::format(" ({}{}{})", counted(runs, "run"), cost.empty() ? "" : " ", cost);
+    if (!minimal) text += "; there was more to try";
+    if (!minimal && cost.empty()) text += " (--shrink-runs)";
+    return text;
+  }
 };
 
 }  // namespace fermata::sim

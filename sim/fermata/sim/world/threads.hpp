@@ -3,11 +3,11 @@
 
 #include <memory>
 
+#include "fermata/core/runtime.hpp"
 #include "fermata/reactor/threads.hpp"
+#include "fermata/sim/world/program.hpp"
 
 namespace fermata::sim::detail {
-
-class Program;
 
 /// Threads of a simulated machine: each is a further program of that machine, with a runtime and a
 /// clock of its own. They take turns where they may touch what they share (let_threads_in), and
@@ -25,8 +25,19 @@ class SimThreads final : public Threads {
   using Threads::shut_down;
 
  private:
-  void launch(const std::shared_ptr<fermata::detail::ThreadLink>& link) override;
-  void join(const fermata::detail::ThreadLink& link) noexcept override;
+  void launch(const std::shared_ptr<fermata::detail::ThreadLink>& link) override {
+    program_.begin_thread(link);
+  }
+  // What is over ends its threads itself, the youngest first.
+  void join(const fermata::detail::ThreadLink& link) noexcept override {
+    try {
+      while (link.stage() != ThreadStage::Done) {
+        program_.wait(Instant::never());
+        program_.agenda().run_due(program_.now());
+      }
+    } catch (const AbandonRun&) {
+    }
+  }
 
   Program& program_;
 };

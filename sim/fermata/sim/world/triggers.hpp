@@ -3,10 +3,9 @@
 
 #include "fermata/reactor/trigger.hpp"
 #include "fermata/sim/machine/agenda.hpp"
+#include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
-
-class Machine;
 
 /// Triggers of a machine. A fire is seen in the next turn.
 class SimTriggers final : public Triggers {
@@ -21,7 +20,11 @@ class SimTriggers final : public Triggers {
     SimTriggers& triggers;
   };
 
-  void request_delivery() noexcept override;
+  void request_delivery() noexcept override {
+    if (delivery_.scheduled()) return;
+    machine_.agenda().schedule(delivery_, machine_.earliest_visible_time(),
+                               key_of(machine_.key(), "triggers"));
+  }
 
   Machine& machine_;
   Delivery delivery_;
