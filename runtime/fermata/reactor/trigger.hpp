@@ -75,9 +75,6 @@ class Triggers {
 
   /// Notifies every trigger fired before this call, in the order of their first fires.
   void deliver();
-  [[nodiscard]] bool anything_posted() const noexcept {
-    return posted_.load() != nullptr || !ready_.empty();
-  }
 
   detail::Attachment& attachment_;
 

@@ -27,13 +27,6 @@ void Waiter::throw_failure() const {
   throw Error(what);
 }
 
-void Waiter::wait_again() noexcept {
-  FERMATA_ASSERT(state_ != State::Waiting);
-  if (state_ == State::Granted) queue_->granted_.remove(*this);
-  state_ = State::Waiting;
-  queue_->rejoin(*this);
-}
-
 void Waiter::settle(State state, const std::exception_ptr& error) {
   FERMATA_ASSERT(in_line());
   FERMATA_ASSERT((state == State::Failed) == (error != nullptr));
@@ -52,12 +45,6 @@ void Waiter::settle(State state, const std::exception_ptr& error) {
 }
 
 WaitQueue::~WaitQueue() { FERMATA_ASSERT(empty()); }
-
-void WaitQueue::rejoin(Waiter& waiter) noexcept {
-  Waiter* next = waiting_.first();
-  while (next != nullptr && next->ticket_ < waiter.ticket_) next = Line::after(*next);
-  next != nullptr ? waiting_.insert_before(*next, waiter) : waiting_.push_back(waiter);
-}
 
 [[gnu::flatten]] bool WaitQueue::grant() {
   Waiter* const next = oldest();

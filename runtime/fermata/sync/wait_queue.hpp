@@ -61,9 +61,6 @@ class Waiter {
     return before == State::Granted;
   }
 
-  /// A grant that turned out to be worth nothing: it waits again, in its old place.
-  void wait_again() noexcept;
-
  protected:
   /// A waiter without a coroutine: `serve` is called as soon as it is granted or has failed, when
   /// it has left the line already.
@@ -140,7 +137,6 @@ class WaitQueue {
   [[nodiscard]] Line& line_of(Waiter::State state) noexcept {
     return state == Waiter::State::Granted ? granted_ : waiting_;
   }
-  void rejoin(Waiter& waiter) noexcept;
 
   Line waiting_;  // By ticket.
   Line granted_;

@@ -97,29 +97,6 @@ MAIN_TEST_F(WaitQueueTest, AnEndedWaitLeavesTheLine) {
   EXPECT_TRUE(counter.line.empty());
 }
 
-MAIN_TEST_F(WaitQueueTest, WhoWaitsAgainKeepsItsPlace) {
-  Counter counter(fixture.runtime);
-  const auto picky = spawn("picky", [&] {
-    detail::Waiter me(counter.line);
-    const auto event = Ref<PlainEvent>::adopt(*new PlainEvent(fixture.runtime));
-    me.park(*event, {}, SourcePlace::current());
-    me.wait_again();
-    me.park(*event, {}, SourcePlace::current());
-    counter.served.emplace_back("picky");
-  });
-  const auto b = counter.spawn_waiter("b");
-  suspend();
-  counter.line.grant();
-  suspend();
-  EXPECT_EQ(counter.line.waiting(), 2u);
-  counter.line.grant();
-  await(picky);
-  EXPECT_EQ(counter.line.waiting(), 1u);
-  counter.line.grant();
-  await(b);
-  EXPECT_EQ(counter.served, (std::vector<std::string>{"picky", "b"}));
-}
-
 TEST_F(WaitQueueTest, FailsEverybodyOrOnlyWhoHasNoPromise) {
   const auto error = std::make_exception_ptr(Error("closed"));
   for (const bool granted_too : {false, true}) {
