@@ -41,7 +41,9 @@ class Commands {
   [[nodiscard]] models::ScriptModel add(const std::string& name, std::size_t manner);
   ExecResult execute(Outcome& outcome, const OutputSink& sink, const WaitOptions& options);
   void check(const models::ScriptModel& script, const Outcome& outcome);
-  void check_text(const std::string& output, const Outcome& outcome);
+  void check_text(const models::ScriptModel& script, const Outcome& outcome);
+  /// Whether `output` is what came out.
+  [[nodiscard]] static bool is_text(const std::string& output, const Outcome& outcome);
   void check_end(const models::ScriptModel& script, const Outcome& outcome);
 
   Stage& stage_;

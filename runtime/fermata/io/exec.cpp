@@ -31,6 +31,8 @@ class Reader {
   }
   [[nodiscard]] bool is_open() const noexcept { return stream_ != nullptr; }
 
+  /// Whether a piece has come that nobody has taken.
+  [[nodiscard]] bool has_piece() const noexcept { return request_ && request_->completed(); }
   /// The read under way.
   [[nodiscard]] Event& next() {
     FERMATA_ASSERT(is_open());
@@ -41,7 +43,7 @@ class Reader {
   /// Gives what has come to `take`; the end closes this.
   template <class Take>
   void take_piece(const Take& take) {
-    if (!request_ || !request_->completed()) return;
+    if (!has_piece()) return;
     const std::size_t size = request_->take();
     FERMATA_ASSERT(size <= buffer_.size());
     request_.reset();
@@ -120,7 +122,9 @@ class Execution {
     try {
       await_any_or_fail(items, options, place);
     } catch (const Timeout&) {
-      return false;
+      // In the turn of the timer more may have come, if the loop was busy before.
+      grace_ = Duration::zero();
+      return output_.has_piece() || errors_.has_piece();
     }
     grace_ -= std::min(grace_, now() - began);
     return true;

@@ -34,6 +34,16 @@ class WakeListener;
 
 namespace fermata::sim::detail {
 
+/// Is told when a step of a coroutine has ended, before the next one begins. May let time pass and
+/// other programs run; may throw AbandonRun.
+class StepListener {
+ public:
+  virtual void step_ended() = 0;
+
+ protected:
+  ~StepListener() = default;
+};
+
 struct AuditOptions {
   RunLimits limits;               // That of time is the world's to watch.
   bool full = false;              // Recount everything after each step.
@@ -44,6 +54,7 @@ struct AuditOptions {
   std::uint64_t break_at = 0;     // The step before which a debugger gets control; 0 for none.
   StepProbe* probe = nullptr;     // And in one step each detail.
   WakeListener* wakes = nullptr;  // And who wakes whom.
+  StepListener* steps = nullptr;  // Told of each end of a step, when all is counted.
 };
 
 class Audit final : public Observer {

@@ -169,6 +169,7 @@ void Audit::end_step(Runtime& runtime) {
     throw AbandonRun{};
   }
   interrupter_.end_step(runtime.current());
+  if (options_.steps != nullptr) options_.steps->step_ended();
 }
 
 void Audit::recount() {

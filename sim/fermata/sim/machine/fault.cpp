@@ -43,6 +43,7 @@ constexpr std::array<const char*, kFaultCount> kNames = {
     "slow-exit",
     "interrupted",
     "spurious-readiness",
+    "busy",
 };
 
 std::optional<Fault> fault_of(std::string_view name) {
@@ -61,18 +62,20 @@ const char* to_string(Fault fault) noexcept {
 }
 
 FaultSet FaultSet::parse(std::string_view text) {
-  if (text == "all") return all();
   if (text == "none") return none();
   FaultSet set = none();
   while (true) {
     const std::size_t comma = text.find(',');
     const std::string_view name = text.substr(0, comma);
     const std::optional<Fault> fault = fault_of(name);
-    if (!fault) {
+    if (name == "all") {
+      set.add(all());
+    } else if (fault) {
+      set.add(*fault);
+    } else {
       throw UsageError(fmt::format("faults '{}': expected all, none or some of {}", name,
                                    fmt::join(kNames, ",")));
     }
-    set.add(*fault);
     if (comma == std::string_view::npos) return set;
     text.remove_prefix(comma + 1);
   }

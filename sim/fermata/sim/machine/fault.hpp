@@ -41,8 +41,9 @@ enum class Fault : std::uint8_t {
   SlowExit,           // a process's end is noticed late
   Interrupted,        // a read, write or wait for descriptors ends with EINTR, having done nothing
   SpuriousReadiness,  // a descriptor is told to be ready and may not be
+  Busy,               // a coroutine computes: time passes before the next one has control
 };
-inline constexpr std::size_t kFaultCount = 29;
+inline constexpr std::size_t kFaultCount = 30;
 
 /// "delay", "short-read", ...
 [[nodiscard]] const char* to_string(Fault fault) noexcept;
@@ -51,16 +52,22 @@ inline constexpr std::size_t kFaultCount = 29;
 class FaultSet {
  public:
   static constexpr FaultSet none() noexcept { return FaultSet(0); }
-  static constexpr FaultSet all() noexcept { return FaultSet((1u << kFaultCount) - 1); }
+  /// Each kind but Busy, which is asked for by its name.
+  static constexpr FaultSet all() noexcept {
+    FaultSet set((1u << kFaultCount) - 1);
+    set.remove(Fault::Busy);
+    return set;
+  }
 
-  /// "all", "none" or a list of names with commas between. Throws UsageError naming what it cannot
-  /// read and the names there are.
+  /// "all", "none" or a list of names, of which "all" may be one, with commas between. Throws
+  /// UsageError naming what it cannot read and the names there are.
   [[nodiscard]] static FaultSet parse(std::string_view text);
 
   [[nodiscard]] constexpr bool has(Fault fault) const noexcept {
     return (bits_ >> static_cast<unsigned>(fault) & 1u) != 0;
   }
   constexpr void add(Fault fault) noexcept { bits_ |= 1u << static_cast<unsigned>(fault); }
+  constexpr void add(FaultSet others) noexcept { bits_ |= others.bits_; }
   constexpr void remove(Fault fault) noexcept { bits_ &= ~(1u << static_cast<unsigned>(fault)); }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
 

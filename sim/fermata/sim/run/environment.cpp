@@ -159,9 +159,8 @@ constexpr std::array kVariables = {
                         std::string_view text) { options.explain = parse_when(text); }},
     Variable{.name = "FERMATA_FAULTS",
              .default_text = "all",
-             .meaning =
-                 "Which faults the simulated world may have: `all`, `none`, or kinds with commas "
-                 "between, such as `delay,reset`.",
+             .meaning = "Which faults the simulated world may have: `none`, or kinds with commas "
+                        "between, such as `delay,reset`; `all` is each but `busy`.",
              .read =
                  [](Options& options, std::string_view text) {
                    options.faults = FaultSet::parse(text);

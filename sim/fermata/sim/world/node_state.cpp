@@ -28,6 +28,9 @@ constexpr std::array<unsigned, 8> kTurnsOfOthers = {0, 0, 0, 0, 1, 1, 2, 16};
 // waits: so it hits a program where that is busy, however long it takes.
 constexpr Odds kFirstCrash = {7, 8};
 constexpr Odds kLaterCrash = {1, 2};  // Of a machine that has come up again.
+constexpr std::uint64_t kBusyKey = key_of("busy");
+constexpr Duration kShortestBusy = std::chrono::microseconds(8);
+constexpr std::uint64_t kBusyLengths = 10;  // Not at all, or each twice the one before: up to 4 ms.
 constexpr std::uint64_t kClockKey = key_of("clock");
 constexpr Duration kLeastSkew = std::chrono::milliseconds(1);
 constexpr std::uint64_t kClockFaults = 2 * 18;  // Ahead or behind; the most is 131 s.
@@ -150,6 +153,20 @@ void NodeState::for_each_program(F visit) {
 Instant NodeState::earliest_visible_time() const noexcept {
   const NodeState* const other = stage_.running_node();
   return std::max(now_, other != nullptr ? other->now_ : stage_.now());
+}
+
+// What is due meanwhile happens in the next turn of the reactor, not before who can run already.
+// The others do first what they do in that time.
+void NodeState::step_ended() {
+  FERMATA_ASSERT(stage_.running_node() == this);
+  if (faults().is_absent(Fault::Busy)) return;
+  const std::uint64_t key = decisions().named(
+      key_of(key_, kBusyKey), [&] { return fmt::format("how long a step of '{}' takes", name_); });
+  const std::uint64_t length = faults().strength(Fault::Busy, Stream::Time, key, kBusyLengths);
+  if (length == 0) return;
+  const Instant until = now_ + kShortestBusy * (1 << length);
+  if (stage_.within_time_limit(until)) advance(until);
+  give_way();
 }
 
 void NodeState::advance(Instant to) {
@@ -320,7 +337,8 @@ void NodeState::run_program() {
                                .log_waits = options.log_waits,
                                .break_at = options.break_at,
                                .probe = options.probe,
-                               .wakes = options.wakes});
+                               .wakes = options.wakes,
+                               .steps = this});
   runtime_->scheduler().start_again();
   run_main();
   if (!down_) {

@@ -27,7 +27,7 @@ namespace fermata::sim::detail {
 
 class SimReactor;
 
-class NodeState final : public Program, public TurnOrder::Member {
+class NodeState final : public Program, public TurnOrder::Member, private StepListener {
  public:
   /// With `machine`: for a thread of a program there.
   NodeState(Stage& stage, std::string_view name, NodeState* machine = nullptr);
@@ -111,6 +111,8 @@ class NodeState final : public Program, public TurnOrder::Member {
   void wipe_disk();
 
  private:
+  /// Fault::Busy: the step may have taken some time.
+  void step_ended() override;
   void earliest_changed() noexcept override { turn_changed(); }
   /// When it can go on may have changed.
   void turn_changed() noexcept;

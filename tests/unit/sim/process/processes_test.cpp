@@ -112,6 +112,18 @@ TEST_F(SimProcessesTest, APipeMayFindNoDescriptor) {
   EXPECT_GT(refused, 20u);
 }
 
+TEST_F(SimProcessesTest, OutputThatIsThereIsReadHoweverBusyTheLoopIs) {
+  std::uint64_t busy = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    run(only(Fault::Busy), seed, [&] {
+      world_.program("make", ScriptedProgram().says("made"));
+      EXPECT_EQ(exec("make").text, "made");
+    });
+    busy += count(Fault::Busy);
+  }
+  EXPECT_GT(busy, 20u);
+}
+
 TEST_F(SimProcessesTest, AnEndMayBeNoticedLate) {
   std::uint64_t late = 0;
   std::uint64_t slow = 0;
