@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/key.hpp"
 #include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/machine/fault.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/process/watched_exploration.hpp"
 #include "properties/laws/law.hpp"
@@ -65,6 +67,22 @@ class Progress {
   std::string name_;
 };
 
+struct Choice {
+  std::uint64_t runs = 4'000;  // Schedules explored for each entry.
+  std::uint64_t seed = 1;
+  std::string only;            // Names with commas between; empty: all.
+  std::string strategy;        // Empty: each in turn, with seeds of its own.
+  std::string faults = "all";  // As FaultSet::parse() reads it.
+
+  [[nodiscard]] std::string faults_option() const {
+    return faults == "all" ? "" : " --faults " + faults;
+  }
+  /// Of the strategy at `index`.
+  [[nodiscard]] std::uint64_t seed_of(std::size_t index) const {
+    return strategy.empty() && index > 0 ? sim::key_of(seed, index) : seed;
+  }
+};
+
 struct Sum {
   std::uint64_t runs = 0;
   std::uint64_t distinct = 0;
@@ -101,14 +119,15 @@ void print_statistics(const Sum& sum, const Tally& total, double seconds) {
   }
 }
 
-int report(const Entry& entry, const char* strategy, const sim::FoundFailure& found) {
+int report(const Choice& choice, const Entry& entry, const char* strategy,
+           const sim::FoundFailure& found) {
   fmt::print("\n{} [{}]: {}: {}\n", entry.name, strategy, sim::to_string(found.failure.verdict),
              found.failure.message);
   fmt::print("  coroutine '{}', seed {}, strategy {}, trace hash {:016x}\n",
              found.failure.coroutine, sim::seed_text(found.tape.seed), found.tape.strategy,
              found.tape.trace_hash);
-  fmt::print("reproduce: fermata_suite --only {} --strategy {} --seed {} --runs 1\n", entry.name,
-             found.tape.strategy, sim::seed_text(found.tape.seed));
+  fmt::print("reproduce: fermata_suite --only {} --strategy {} --seed {} --runs 1{}\n", entry.name,
+             found.tape.strategy, sim::seed_text(found.tape.seed), choice.faults_option());
   fmt::print("{}\n", found.failure.explanation);
   const std::string small =
       entry.law != nullptr ? shrunk(*entry.law, strategy, found.tape.seed) : std::string();
@@ -116,13 +135,6 @@ int report(const Entry& entry, const char* strategy, const sim::FoundFailure& fo
   fmt::print("{}{}\n", found.arguments, found.output);
   return sim::exit_code(found.failure.verdict);
 }
-
-struct Choice {
-  std::uint64_t runs = 4'000;  // Schedules explored for each entry.
-  std::uint64_t seed = 1;
-  std::string only;      // Names with commas between; empty: all.
-  std::string strategy;  // Empty: each in turn.
-};
 
 void keep_only(std::vector<Entry>& all, std::string_view names) {
   std::vector<Entry> kept;
@@ -154,9 +166,11 @@ int explore_all(const Choice& choice, const sim::SharedStatus& status) {
       sim::ExploreOptions options;
       options.name = entry.name;
       options.strategy = strategy;
-      options.seed = choice.seed;
+      options.seed = choice.seed_of(i);
+      options.faults = choice.faults;
       options.runs = chosen ? choice.runs : (choice.runs + i) / kStrategies.size();
-      status.name(fmt::format("{} --strategy {}", entry.name, strategy));
+      status.name(fmt::format("{} --strategy {} --seed {}{}", entry.name, strategy,
+                              sim::seed_text(options.seed), choice.faults_option()));
       options.on_run = [&](std::uint64_t run, const sim::ExploreResult& /*so_far*/) {
         status.page().run.store(run, std::memory_order_relaxed);
         progress.run(before + run);
@@ -167,7 +181,7 @@ int explore_all(const Choice& choice, const sim::SharedStatus& status) {
       before += result.runs;
       of_entry.runs += result.runs;
       of_entry.distinct_runs += result.distinct_runs;
-      if (result.found) return report(entry, strategy, *result.found);
+      if (result.found) return report(choice, entry, strategy, *result.found);
       if (chosen) break;
     }
     progress.passed(of_entry);
@@ -184,8 +198,7 @@ int explore_watched(const Choice& choice) {
   return sim::explore_watched(
       [&](const sim::SharedStatus& status) { return explore_all(choice, status); },
       [&](std::string_view name, std::uint64_t run) {
-        return fmt::format("fermata_suite --only {} --seed {} --runs {}", name,
-                           sim::seed_text(choice.seed), run + 1);
+        return fmt::format("fermata_suite --only {} --runs {}", name, run + 1);
       });
 }
 
@@ -234,10 +247,13 @@ int main(int argc, char** argv) {
         choice.only = value;
       } else if (option == "--strategy") {
         choice.strategy = value;
+      } else if (option == "--faults") {
+        static_cast<void>(fermata::sim::FaultSet::parse(value));
+        choice.faults = value;
       } else {
         throw fermata::UsageError(
             std::string(option) + " is no option; expected --runs N, " +
-            "--seed S, --only ENTRY,..., --strategy NAME, --list, --trace-hashes");
+            "--seed S, --only ENTRY,..., --strategy NAME, --faults LIST, --list, --trace-hashes");
       }
     }
     return hashes ? fermata::properties::suite::print_trace_hashes()
