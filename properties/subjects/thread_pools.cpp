@@ -176,7 +176,7 @@ class ThreadPools final : public Subject {
     return {c.submitted, c.pending,  c.running,           c.completed,
             c.cancelled, c.rejected, pool_.worker_count()};
   }
-  void only_look() {}  // As each operation does.
+  void only_look() {}  // The law is checked after each operation.
   void look() {
     stage.complain(floor_->model.figures_are_sound(figures()));
     const bool may_have_failed = floor_->fails() || floor_->model.has_lost_workers();

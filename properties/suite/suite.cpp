@@ -72,12 +72,12 @@ struct Choice {
   std::uint64_t seed = 1;
   std::string only;            // Names with commas between; empty: all.
   std::string strategy;        // Empty: each in turn, with seeds of its own.
-  std::string faults = "all";  // As FaultSet::parse() reads it.
+  std::string faults = "all";  // In the syntax of FaultSet::parse().
 
   [[nodiscard]] std::string faults_option() const {
     return faults == "all" ? "" : " --faults " + faults;
   }
-  /// Of the strategy at `index`.
+  /// The base seed for the strategy at `index`: each has scripts of its own.
   [[nodiscard]] std::uint64_t seed_of(std::size_t index) const {
     return strategy.empty() && index > 0 ? sim::key_of(seed, index) : seed;
   }

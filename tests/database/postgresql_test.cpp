@@ -172,7 +172,7 @@ MAIN_TEST_F(PostgreSql, ACommandThatRunsAgainIsKeptPrepared) {
   EXPECT_EQ(prepared_at_server(shared), 0);
   for (int i = 2; i < 5; ++i) EXPECT_EQ(shared.query_one<int>("SELECT $1", i), i);
   EXPECT_EQ(prepared_at_server(shared), 1);
-  // Of another kind it is another command.
+  // With a parameter of another kind it is another command.
   for (const char* text : {"a", "b", "c"}) {
     EXPECT_EQ(shared.query_one<std::string>("SELECT $1", text), text);
   }

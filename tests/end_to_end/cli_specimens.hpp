@@ -38,7 +38,7 @@ class Cli : public ::testing::Test {
                              const std::string& out = "out") const {
     return run_shell(command(specimen, flags, out));
   }
-  /// The same, which is to end with `exit_code`.
+  /// Runs it too, and expects it to end with `exit_code`.
   [[nodiscard]] Finished run_to(int exit_code, const std::string& specimen,
                                 const std::string& flags = "",
                                 const std::string& out = "out") const {

@@ -103,7 +103,7 @@ Finished run_specimen(const std::string& name, const std::string& settings = "")
                    " --gtest_also_run_disabled_tests --gtest_filter=Specimen.DISABLED_" + name);
 }
 
-/// The same, which is to end with `exit_code`.
+/// Runs it too, and expects it to end with `exit_code`.
 Finished run_to(int exit_code, const std::string& name, const std::string& settings = "") {
   Finished finished = run_specimen(name, settings);
   EXPECT_EQ(finished.exit_code, exit_code) << finished.output;

@@ -193,7 +193,7 @@ MAIN_TEST_F(DatabaseBinding, SavepointsThatAreLeftAreRolledBackToBeforeTheNextCo
   auto late = std::make_optional(transaction.savepoint());
   transaction.commit();
   auto other = database.transaction();
-  late.reset();  // Of a transaction that has ended.
+  late.reset();  // Its transaction has ended already.
   other.commit();
   EXPECT_EQ(journal, (Strings{"1 BEGIN", "1 SAVEPOINT fermata_1", "1 RELEASE SAVEPOINT fermata_1",
                               "1 SAVEPOINT fermata_2", "1 ROLLBACK TO SAVEPOINT fermata_2",
