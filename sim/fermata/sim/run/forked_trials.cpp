@@ -86,15 +86,15 @@ bool ForkedTrials::fails(const std::vector<Decision>& decisions, const std::stri
   return !out_of_time_ && dies(with(decisions, rapidcheck));
 }
 
-std::vector<PickRecord> ForkedTrials::picks(const std::vector<Decision>& decisions,
-                                            const std::string& rapidcheck) {
+std::vector<Decision> ForkedTrials::alternatives(const std::vector<Decision>& decisions,
+                                                 const std::string& rapidcheck) {
   last_ = replay_in_fork(runs_, program_, options_, with(decisions, rapidcheck));
   if (last_.crash.end.early()) return {};
   Runner runner(program_, "calm", options_);
   runner.watch_closely();
   Replay replay(decisions, 0, {}, ReplayMode::Best);
   static_cast<void>(runner.replay(Preparation{tape_.seed, rapidcheck}, replay));
-  return runner.decisions().log().pick_records();
+  return runner.decisions().log().alternatives();
 }
 
 std::string ForkedTrials::cost() const {

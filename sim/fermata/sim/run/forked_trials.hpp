@@ -42,8 +42,8 @@ class ForkedTrials final : public Trials {
   [[nodiscard]] std::vector<Decision> decisions() const override { return last_.decisions; }
   [[nodiscard]] std::uint64_t steps() const override { return 0; }
   /// None of a run that would end this process.
-  std::vector<PickRecord> picks(const std::vector<Decision>& decisions,
-                                const std::string& rapidcheck) override;
+  std::vector<Decision> alternatives(const std::vector<Decision>& decisions,
+                                     const std::string& rapidcheck) override;
   [[nodiscard]] bool ran_out_of_time() const override { return out_of_time_; }
   [[nodiscard]] std::string cost() const override;
   /// Up to the step that ends the process; when the first one does, only what is on the tape.

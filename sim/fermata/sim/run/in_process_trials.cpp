@@ -32,12 +32,12 @@ std::uint64_t InProcessTrials::steps() const {
   return runner_->world().steps();
 }
 
-std::vector<PickRecord> InProcessTrials::picks(const std::vector<Decision>& decisions,
-                                               const std::string& rapidcheck) {
+std::vector<Decision> InProcessTrials::alternatives(const std::vector<Decision>& decisions,
+                                                    const std::string& rapidcheck) {
   runner().watch_closely();
   run(decisions, rapidcheck);
   runner_->watch_no_more();
-  return runner_->decisions().log().pick_records();
+  return runner_->decisions().log().alternatives();
 }
 
 std::optional<FoundFailure> InProcessTrials::look_closely(const Tape& tape) {

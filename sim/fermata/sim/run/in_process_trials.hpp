@@ -19,8 +19,8 @@ class InProcessTrials final : public Trials {
   bool fails(const std::vector<Decision>& decisions, const std::string& rapidcheck) override;
   [[nodiscard]] std::vector<Decision> decisions() const override;
   [[nodiscard]] std::uint64_t steps() const override;
-  std::vector<PickRecord> picks(const std::vector<Decision>& decisions,
-                                const std::string& rapidcheck) override;
+  std::vector<Decision> alternatives(const std::vector<Decision>& decisions,
+                                     const std::string& rapidcheck) override;
   [[nodiscard]] bool ran_out_of_time() const override { return false; }
   [[nodiscard]] std::string cost() const override { return {}; }
   std::optional<FoundFailure> look_closely(const Tape& tape) override;

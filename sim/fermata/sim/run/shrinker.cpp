@@ -25,13 +25,14 @@ class Shrinker {
   bool begin() { return fails(tape_.decisions, tape_.rapidcheck); }
 
   void shrink() {
+    drop_world();
     do {
       drop_streams();
       drop_parts();
       lower_values();
       drop_single_ones();
     } while (take_smaller_arguments());
-    while (merge_picks()) drop_single_ones();
+    while (replace_world() || merge_picks() || drop_pair()) drop_single_ones();
     postpone_picks();
     drop_single_ones();
   }
@@ -59,7 +60,11 @@ class Shrinker {
     runs_at_gain_ = runs_;
     FERMATA_ASSERT(steps_at_gain_ <= steps_);
     steps_at_gain_ = steps_;
+    const std::size_t before = tape_.decisions.size();
     tape_.decisions = trials_.decisions();
+    const std::size_t after = tape_.decisions.size();
+    FERMATA_ASSERT(steps_allowed_ >= limits_.steps);
+    if (after < before) steps_allowed_ += limits_.steps / before * (before - after);
     tape_.rapidcheck = rapidcheck;
     return true;
   }
@@ -67,7 +72,7 @@ class Shrinker {
   /// For another run.
   bool has_room() noexcept {
     spent_ = spent_ || runs_ - runs_at_gain_ >= limits_.runs_in_vain ||
-             steps_ - steps_at_gain_ >= limits_.steps_in_vain || steps_ >= limits_.steps;
+             steps_ - steps_at_gain_ >= limits_.steps_in_vain || steps_ >= steps_allowed_;
     return !spent_;
   }
 
@@ -136,6 +141,19 @@ class Shrinker {
     return any;
   }
 
+  /// Whether the decision is no pick and not the program's own: a fault, or how long something
+  /// takes.
+  [[nodiscard]] static bool is_of_world(const Decision& decision) {
+    return !decision.is_pick && decision.stream != Stream::Workload;
+  }
+
+  /// No fault, and everything as calm as can be: often the picks are enough.
+  void drop_world() {
+    FERMATA_ASSERT(runs_ > 0);
+    DecisionList rest = tape_.decisions;
+    if (std::erase_if(rest, is_of_world) > 0) fails(rest, tape_.rapidcheck);
+  }
+
   void drop_streams() {
     for (std::size_t i = kStreams; i-- > 0;) {
       DecisionList rest = tape_.decisions;
@@ -164,6 +182,19 @@ class Shrinker {
       end = std::min(begin, tape_.decisions.size());
     }
     return any;
+  }
+
+  /// Two decisions that can only go together. Returns whether there were any.
+  bool drop_pair() {
+    constexpr std::size_t kMost = 16;  // More would be many pairs.
+    const std::size_t count = tape_.decisions.size();
+    if (count > kMost) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = i + 1; j < count && !spent_; ++j) {
+        if (fails(without({i, j}), tape_.rapidcheck)) return true;
+      }
+    }
+    return false;
   }
 
   void lower_values() {
@@ -200,14 +231,25 @@ class Shrinker {
     return any;
   }
 
-  // --- picks that do the same as others ---
+  // --- decisions that do the same as others ---
+
+  /// Time that passes can bring about what an order, or a number of the program, brings about too;
+  /// then that says it. Returns whether one such decision will do instead of all of the world's.
+  bool replace_world() {
+    constexpr std::size_t kMost = 16;  // More is a failure of the world.
+    DecisionList rest = tape_.decisions;
+    const std::size_t of_world = std::erase_if(rest, is_of_world);
+    FERMATA_ASSERT(of_world + rest.size() == tape_.decisions.size());
+    const bool may_do = of_world > 0 && of_world <= kMost;
+    return may_do && fails_with_other(rest, [](const Decision&) { return true; });
+  }
 
   /// Replaces two picks by one. Returns whether that was possible anywhere.
   bool merge_picks() {
     for (std::size_t i = 0; i < tape_.decisions.size(); ++i) {
       for (std::size_t j = i + 1; j < tape_.decisions.size() && !spent_; ++j) {
         const bool picks = tape_.decisions[i].is_pick && tape_.decisions[j].is_pick;
-        if (picks && replace({i, j}, 0)) return true;
+        if (picks && fails_with_other(without({i, j}), &is_pick)) return true;
       }
     }
     return false;
@@ -215,57 +257,52 @@ class Shrinker {
 
   void postpone_picks() {
     for (std::size_t i = tape_.decisions.size(); i-- > 0 && !spent_;) {
-      if (i < tape_.decisions.size() && tape_.decisions[i].is_pick) {
-        replace({i}, tape_.decisions[i].index + 1);
-      }
+      if (i >= tape_.decisions.size() || !is_pick(tape_.decisions[i])) continue;
+      const std::uint64_t index = tape_.decisions[i].index;
+      fails_with_other(without({i}),
+                       [&](const Decision& d) { return is_pick(d) && d.index > index; });
     }
   }
 
-  /// Takes one pick, the last that will do and not before draw number `from`, instead of the
-  /// decisions `which`. Returns whether one will do.
-  bool replace(std::initializer_list<std::size_t> which, std::uint64_t from) {
-    FERMATA_ASSERT(which.size() > 0);
-    constexpr std::uint64_t kMostTries = 120;
-    if (!has_room()) return false;
+  static bool is_pick(const Decision& decision) { return decision.is_pick; }
+
+  /// All decisions but those at `which`, which are in order.
+  [[nodiscard]] DecisionList without(std::initializer_list<std::size_t> which) const {
     DecisionList rest = tape_.decisions;
     for (auto at = std::rbegin(which); at != std::rend(which); ++at) {
+      FERMATA_ASSERT(*at < rest.size());
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(*at));
     }
-    const std::vector<PickRecord> picks = picks_of(rest);
+    return rest;
+  }
+
+  /// Takes `rest` and one decision more, the last that will do and for which `may_be` holds.
+  /// Returns whether one will do.
+  template <class MayBe>
+  bool fails_with_other(DecisionList rest, const MayBe& may_be) {
+    FERMATA_ASSERT(rest.size() < tape_.decisions.size());
+    if (!has_room()) return false;
+    const DecisionList others = alternatives_to(rest);
     std::uint64_t tries = 0;
-    for (auto pick = picks.rbegin(); pick != picks.rend() && pick->index >= from; ++pick) {
-      if (pick->chosen != 0) continue;
-      for (std::size_t other = 1; other < pick->candidates.size(); ++other) {
-        if (++tries > kMostTries || spent_) return false;
-        if (fails(with_pick(rest, *pick, other), tape_.rapidcheck)) return true;
-      }
+    for (auto other = others.rbegin(); other != others.rend(); ++other) {
+      if (!may_be(*other)) continue;
+      if (++tries > kMostTries || spent_) return false;
+      rest.push_back(*other);
+      if (fails(rest, tape_.rapidcheck)) return true;
+      rest.pop_back();
     }
     return false;
   }
 
-  /// Of a run with these decisions, which need not fail.
-  std::vector<PickRecord> picks_of(const DecisionList& decisions) {
-    std::vector<PickRecord> picks = trials_.picks(decisions, tape_.rapidcheck);
+  /// What a run with these decisions, which need not fail, could have decided otherwise.
+  DecisionList alternatives_to(const DecisionList& decisions) {
+    DecisionList alternatives = trials_.alternatives(decisions, tape_.rapidcheck);
     ++runs_;
     steps_ += trials_.steps();
-    return picks;
+    return alternatives;
   }
 
-  static DecisionList with_pick(DecisionList decisions, const PickRecord& pick,
-                                std::size_t candidate) {
-    FERMATA_ASSERT(candidate > 0);
-    FERMATA_ASSERT(candidate < pick.candidates.size());
-    Decision decision;
-    decision.is_pick = true;
-    decision.index = pick.index;
-    decision.subject = pick.candidates.front();
-    decision.occurrence = pick.occurrence;
-    decision.bound = pick.candidates.size();
-    decision.value = pick.candidates[candidate];
-    decision.key = key_of(topic_of(decision), decision.occurrence);
-    decisions.push_back(decision);
-    return decisions;
-  }
+  static constexpr std::uint64_t kMostTries = 120;  // Of alternatives.
 
   Trials& trials_;
   const Program& program_;
@@ -275,6 +312,7 @@ class Shrinker {
   std::uint64_t steps_ = 0;
   std::uint64_t runs_at_gain_ = 0;
   std::uint64_t steps_at_gain_ = 0;
+  std::uint64_t steps_allowed_ = limits_.steps;
   std::size_t smaller_arguments_ = 0;
   bool spent_ = false;
 };

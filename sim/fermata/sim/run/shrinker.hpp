@@ -5,13 +5,15 @@
 // failure does not need. What is left fails with the same signature.
 //
 // Method   Delta debugging on the decisions (A. Zeller, R. Hildebrandt, "Simplifying and isolating
-//          failure-inducing input", IEEE TSE 2002): whole streams first, then halves, quarters and
-//          so on down to single decisions, the later ones first, since what comes after a decision
-//          depends on it; where picks go, later ones that count from them come earlier. Then each
-//          drawn number is lowered, and RapidCheck's ways to a smaller argument are tried, the
-//          decisions being applied by key. At last two picks are replaced by one where one will do,
-//          and each pick by the latest one that will do: then it is the one that makes the
-//          difference, not one that prepares it.
+//          failure-inducing input", IEEE TSE 2002): first all that the world has decided, faults
+//          and times, in one block; then whole streams, halves, quarters and so on down to single
+//          decisions, the later ones first, since what comes after a decision depends on it; where
+//          picks go, later ones that count from them come earlier. Then each drawn number is
+//          lowered, and RapidCheck's ways to a smaller argument are tried, the decisions being
+//          applied by key. At last one pick, or number of the program, takes the place of all that
+//          the world has decided, and one pick that of two, where one will do; pairs of decisions
+//          are dropped; and each pick gives way to the latest one that will do: then it is the one
+//          that makes the difference, not one that prepares it.
 // Result   A run of its own, which replays strictly. When it is minimal no single decision can be
 //          left out: the run without it passes, or fails in another way.
 
@@ -30,7 +32,8 @@ struct ShrinkLimits {
   /// Runs in a row, and steps in them, that have not made the failing run smaller.
   std::uint64_t runs_in_vain = 500;
   std::uint64_t steps_in_vain = 20'000'000;
-  /// In all of its runs. More than a failing run has, or nothing is tried.
+  /// In all of its runs; each time that a part of the decisions goes, the same part of it is added.
+  /// More than a failing run has, or nothing is tried.
   std::uint64_t steps = 60'000'000;
 };
 

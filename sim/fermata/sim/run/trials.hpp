@@ -25,9 +25,9 @@ class Trials {
   [[nodiscard]] virtual std::vector<Decision> decisions() const = 0;
   /// Of the last run; 0 when it is not known.
   [[nodiscard]] virtual std::uint64_t steps() const = 0;
-  /// The picks of another run, which need not fail.
-  virtual std::vector<PickRecord> picks(const std::vector<Decision>& decisions,
-                                        const std::string& rapidcheck) = 0;
+  /// As DecisionLog has them, of another run, which need not fail.
+  virtual std::vector<Decision> alternatives(const std::vector<Decision>& decisions,
+                                             const std::string& rapidcheck) = 0;
 
   /// Some smaller runs were not tried for want of time.
   [[nodiscard]] virtual bool ran_out_of_time() const = 0;

@@ -13,14 +13,6 @@
 
 namespace fermata::sim {
 
-/// A pick that could have been answered in several ways.
-struct PickRecord {
-  std::uint64_t index = 0;  // As Decision::index.
-  std::uint32_t occurrence = 0;
-  std::size_t chosen = 0;
-  std::vector<std::uint64_t> candidates;  // Their paths, in production's order.
-};
-
 class DecisionLog {
  public:
   DecisionLog() = default;
@@ -35,8 +27,10 @@ class DecisionLog {
 
   /// The answer to `draw` is `value`, and not calm. REQUIRES: draw.index == draws().
   void add(const Draw& draw, std::uint64_t value, Instant at);
-  /// The answer to a pick with `draw`, calm or not. REQUIRES: chosen is one of the candidates.
-  void add_pick(const Draw& draw, std::size_t chosen, const Candidates& candidates);
+  /// The answer to a pick with `draw` was calm, and could have been another one.
+  void add_alternatives(const Draw& draw, const Candidates& candidates);
+  /// The same of a number that the program has drawn.
+  void add_alternatives(const Draw& draw);
 
   /// A draw has been answered, calmly or not.
   void count_draw() noexcept { ++draws_; }
@@ -49,18 +43,20 @@ class DecisionLog {
   [[nodiscard]] std::span<const Decision> recorded() const noexcept { return recorded_; }
   [[nodiscard]] std::uint64_t draws() const noexcept { return draws_; }
   [[nodiscard]] std::uint64_t picks() const noexcept { return picks_; }
-  /// The first of the picks, calm ones included, while names are wanted.
-  [[nodiscard]] const std::vector<PickRecord>& pick_records() const noexcept {
-    return pick_records_;
-  }
-  static constexpr std::size_t kMostPickRecords = 10'000;
+  /// The decisions that could have taken the place of calm picks, and of calm numbers of the
+  /// program; the first ones, in the order of the run, while names are wanted. Of a number with
+  /// many values, a few.
+  [[nodiscard]] const std::vector<Decision>& alternatives() const noexcept { return alternatives_; }
+  static constexpr std::size_t kMostAlternatives = 20'000;
 
  private:
+  void add_alternative(const Draw& draw, std::uint64_t value);
+
   DecisionListener* listener_ = nullptr;
   std::vector<Decision> recorded_;
   std::uint64_t draws_ = 0;
   std::uint64_t picks_ = 0;
-  std::vector<PickRecord> pick_records_;
+  std::vector<Decision> alternatives_;
 };
 
 }  // namespace fermata::sim

@@ -47,9 +47,10 @@ std::size_t Decisions::pick(const Candidates& candidates) {
   const std::size_t chosen =
       replay != nullptr ? replay->pick(draw(), candidates) : source_.strategy().pick(candidates);
   FERMATA_ASSERT(chosen < candidates.size());
-  if (chosen != 0) record(draw(), candidates.path(chosen));
-  if (names_.wanted()) [[unlikely]] {
-    log_.add_pick(draw(), chosen, candidates);
+  if (chosen != 0) {
+    record(draw(), candidates.path(chosen));
+  } else if (names_.wanted()) [[unlikely]] {
+    log_.add_alternatives(draw(), candidates);
   }
   log_.count_pick();
   return chosen;
@@ -61,8 +62,12 @@ std::uint64_t Decisions::draw(Stream stream, std::uint64_t key, std::uint64_t bo
   }
   const Draw draw = ask(stream, key, bound);
   Replay* const replay = source_.replay(log_.draws());
-  return answered(draw, replay != nullptr ? replay->answer(draw)
-                                          : source_.strategy().draw(stream, draw.key, bound));
+  const std::uint64_t value =
+      replay != nullptr ? replay->answer(draw) : source_.strategy().draw(stream, draw.key, bound);
+  if (stream == Stream::Workload && value == 0 && names_.wanted()) [[unlikely]] {
+    log_.add_alternatives(draw);
+  }
+  return answered(draw, value);
 }
 
 std::uint64_t Decisions::draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound,

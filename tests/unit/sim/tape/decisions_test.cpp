@@ -142,17 +142,22 @@ TEST(Decisions, RememberWhereCoroutinesComeFromUnderAnyName) {
   EXPECT_TRUE(decisions.names().origins().empty());
 }
 
-TEST(Decisions, RememberCalmPicksToo) {
-  const auto strategy = make_strategy("fifo");
+TEST(Decisions, KnowWhatCouldHaveTakenThePlaceOfCalmOnes) {
+  const auto strategy = make_strategy("calm");
   Decisions decisions(*strategy);
   decisions.names().set_wanted(true);
   decisions.begin(1);
   decisions.draw(Stream::Network, key_of("latency"), 10);
   decisions.pick(Candidates(kBoth));
-  ASSERT_EQ(decisions.log().pick_records().size(), 1u);
-  const PickRecord& pick = decisions.log().pick_records().front();
-  EXPECT_EQ(pick.chosen, 0u);
-  EXPECT_EQ(pick.candidates, std::vector<std::uint64_t>(std::begin(kBoth), std::end(kBoth)));
+  decisions.draw(Stream::Workload, key_of("number"), 3);
+  decisions.draw(Stream::Workload, key_of("larger number"), 100);
+  std::vector<std::uint64_t> values;
+  for (const Decision& each : decisions.log().alternatives()) values.push_back(each.value);
+  EXPECT_EQ(values, (std::vector<std::uint64_t>{kBoth[1], 1, 2, 1, 2, 3, 4, 5, 6, 7, 50, 99}));
+  const Decision& pick = decisions.log().alternatives().front();
+  EXPECT_TRUE(pick.is_pick);
+  EXPECT_EQ(pick.subject, kBoth[0]);
+  EXPECT_EQ(pick.index, 1u);
 }
 
 TEST(Decisions, TellEachThatIsNotCalmAtOnce) {
