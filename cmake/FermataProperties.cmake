@@ -49,8 +49,6 @@ if(suite_sources)
   fermata_program(fermata_suite properties LINK ${laws_link}
     PRECOMPILED ${FERMATA_TESTS_PRECOMPILED}
     SOURCES ${suite_sources} "${PROJECT_SOURCE_DIR}/examples/echo/echo.cpp")
-  add_test(NAME suite.busy COMMAND fermata_suite --faults all,busy --runs 300)
-  set_tests_properties(suite.busy PROPERTIES LABELS properties TIMEOUT 120)
 endif()
 
 file(GLOB zoo_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/zoo/*.cpp")

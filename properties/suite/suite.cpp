@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The bundled suite: explores every law and some small programs, with each strategy, and says what
-// that came to. With --trace-hashes it prints what a fixed list of runs came to, for comparison
+// that came to. Without --runs it takes a fixed number of steps, and spends them where schedules
+// are still new. With --trace-hashes it prints what a fixed list of runs came to, for comparison
 // between compilers.
 
 #include <fmt/format.h>
@@ -30,45 +31,30 @@ namespace {
 
 constexpr std::array kStrategies = {"fifo", "random", "pct:3"};
 constexpr std::uint64_t kHashedSeeds = 20;
+constexpr std::uint64_t kTurn = 256;      // Schedules of one entry, then another one may follow.
+constexpr std::uint64_t kBeginning = 150;  // What the beginning of a schedule costs, in steps.
+constexpr std::uint64_t kSteps = 22'000'000;  // Of all entries, when no schedules are asked for.
 
-/// What is going on, on one line of a terminal; elsewhere a line for each entry.
+/// What is going on, on one line of a terminal.
 class Progress {
  public:
-  Progress(std::size_t entries, std::uint64_t runs) : entries_(entries), runs_(runs) {}
-  void entry(const std::string& name) {
-    name_ = name;
-    ++entry_;
-    show(0);
-  }
-  void run(std::uint64_t done) {
-    if (done % 64 == 0) show(done);
-  }
-  void passed(const sim::ExploreResult& result) {
-    if (terminal_) fmt::print("\r\x1b[K");
-    fmt::print("  {:<22} {:>7} schedules, {:>7} different\n", name_, result.runs,
-               result.distinct_runs);
+  /// `done` of `whole` is over.
+  void show(std::uint64_t done, std::uint64_t whole, const std::string& name) {
+    if (!terminal_) return;
+    const std::uint64_t percent = std::min<std::uint64_t>(done * 100 / whole, 99);
+    fmt::print("\r\x1b[K[{:>3}%] {}", percent, name);
     std::fflush(stdout);
+  }
+  void clear() const {
+    if (terminal_) fmt::print("\r\x1b[K");
   }
 
  private:
-  void show(std::uint64_t done) const {
-    if (!terminal_) return;
-    const std::uint64_t total = entries_ * runs_;
-    const std::uint64_t so_far = (entry_ - 1) * runs_ + done;
-    fmt::print("\r\x1b[K[{:>3}%] {} of {} schedules: {}", so_far * 100 / total, so_far, total,
-               name_);
-    std::fflush(stdout);
-  }
-
   bool terminal_ = ::isatty(STDOUT_FILENO) != 0;
-  std::size_t entries_;
-  std::uint64_t runs_;
-  std::size_t entry_ = 0;
-  std::string name_;
 };
 
 struct Choice {
-  std::uint64_t runs = 4'000;  // Schedules explored for each entry.
+  std::uint64_t runs = 0;  // Schedules explored for each entry; 0: as many as are worth it.
   std::uint64_t seed = 1;
   std::string only;            // Names with commas between; empty: all.
   std::string strategy;        // Empty: each in turn, with seeds of its own.
@@ -77,9 +63,13 @@ struct Choice {
   [[nodiscard]] std::string faults_option() const {
     return faults == "all" ? "" : " --faults " + faults;
   }
-  /// The base seed for the strategy at `index`: each has scripts of its own.
-  [[nodiscard]] std::uint64_t seed_of(std::size_t index) const {
-    return strategy.empty() && index > 0 ? sim::key_of(seed, index) : seed;
+  /// Of the turn number `turn` of each entry.
+  [[nodiscard]] const char* strategy_of(std::uint64_t turn) const {
+    return strategy.empty() ? kStrategies[turn % kStrategies.size()] : strategy.c_str();
+  }
+  /// The base seed of the turn: each has scripts of its own.
+  [[nodiscard]] std::uint64_t seed_of(std::uint64_t turn) const {
+    return turn == 0 ? seed : sim::key_of(seed, turn);
   }
 };
 
@@ -93,7 +83,6 @@ struct Sum {
 
   void add(const sim::ExploreResult& result) {
     runs += result.runs;
-    distinct += result.distinct_runs;
     steps += result.steps;
     virtual_time += result.virtual_time;
     for (std::size_t i = 0; i < faults.size(); ++i) faults[i] += result.fault_counts[i];
@@ -149,47 +138,126 @@ void keep_only(std::vector<Entry>& all, std::string_view names) {
   all = std::move(kept);
 }
 
-int explore_all(const Choice& choice, const sim::SharedStatus& status) {
-  Tally total;
-  Sum sum;
-  auto all = entries(&total);
-  if (!choice.only.empty()) keep_only(all, choice.only);
-  Progress progress(all.size(), choice.runs);
-  const auto start = std::chrono::steady_clock::now();
-  for (const Entry& entry : all) {
-    progress.entry(entry.name);
-    std::uint64_t before = 0;
-    sim::ExploreResult of_entry;
-    for (std::size_t i = 0; i < kStrategies.size(); ++i) {
-      const bool chosen = !choice.strategy.empty();
-      const char* strategy = chosen ? choice.strategy.c_str() : kStrategies[i];
-      sim::ExploreOptions options;
-      options.name = entry.name;
-      options.strategy = strategy;
-      options.seed = choice.seed_of(i);
-      options.faults = choice.faults;
-      options.runs = chosen ? choice.runs : (choice.runs + i) / kStrategies.size();
-      status.name(fmt::format("{} --strategy {} --seed {}{}", entry.name, strategy,
-                              sim::seed_text(options.seed), choice.faults_option()));
-      options.on_run = [&](std::uint64_t run, const sim::ExploreResult& /*so_far*/) {
-        status.page().run.store(run, std::memory_order_relaxed);
-        progress.run(before + run);
-        return true;
-      };
-      const sim::ExploreResult result = sim::explore(options, entry.program);
-      sum.add(result);
-      before += result.runs;
-      of_entry.runs += result.runs;
-      of_entry.distinct_runs += result.distinct_runs;
-      if (result.found) return report(choice, entry, strategy, *result.found);
-      if (chosen) break;
-    }
-    progress.passed(of_entry);
-    sum.laws += entry.law != nullptr ? 1 : 0;
+/// An entry, and what its turns have come to.
+class Search {
+ public:
+  explicit Search(const Entry& of) : entry(of) {}
+
+  /// One more turn of `runs` schedules.
+  sim::ExploreResult explore(const Choice& choice, std::uint64_t runs,
+                             const sim::SharedStatus& status) {
+    sim::ExploreOptions options;
+    options.name = entry.name;
+    options.strategy = choice.strategy_of(turns_);
+    options.seed = choice.seed_of(turns_);
+    options.faults = choice.faults;
+    options.runs = runs;
+    status.name(fmt::format("{} --strategy {} --seed {}{}", entry.name, options.strategy,
+                            sim::seed_text(options.seed), choice.faults_option()));
+    options.on_run = [&](std::uint64_t run, const sim::ExploreResult& /*so_far*/) {
+      status.page().run.store(run, std::memory_order_relaxed);
+      return true;
+    };
+    sim::ExploreResult result = sim::explore(options, entry.program);
+    ++turns_;
+    runs_ += result.runs;
+    steps_ += result.steps + kBeginning * result.runs;
+    const std::uint64_t known = behaviours_.kinds();
+    behaviours_.add(result.behaviours);
+    new_share_ = behaviours_.kinds() - known;
+    return result;
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  print_statistics(sum, total, took.count());
-  return 0;
+
+  /// What its schedules have cost, more when the last ones were not new: whoever has the least is
+  /// next. In steps, which are the same on every machine.
+  [[nodiscard]] std::uint64_t cost() const noexcept {
+    return steps_ * kTurn / std::max(new_share_, kTurn / 16);
+  }
+  [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
+  [[nodiscard]] std::uint64_t runs() const noexcept { return runs_; }
+  [[nodiscard]] std::uint64_t distinct() const noexcept { return behaviours_.kinds(); }
+
+  const Entry& entry;
+
+ private:
+  std::uint64_t turns_ = 0;
+  std::uint64_t runs_ = 0;
+  std::uint64_t steps_ = 0;
+  std::uint64_t new_share_ = kTurn;  // Of the last turn.
+  sim::DistinctRuns behaviours_;
+};
+
+class Exploration {
+ public:
+  Exploration(const Choice& choice, const sim::SharedStatus& status)
+      : choice_(choice), status_(status), all_(entries(&total_)) {
+    if (!choice.only.empty()) keep_only(all_, choice.only);
+    for (const Entry& entry : all_) searches_.emplace_back(entry);
+  }
+
+  /// Returns what the process is to end with.
+  int explore() {
+    const auto start = std::chrono::steady_clock::now();
+    const int exit_code = choice_.runs > 0 ? explore_each() : explore_what_is_new();
+    if (exit_code != 0) return exit_code;
+    progress_.clear();
+    for (const Search& search : searches_) {
+      fmt::print("  {:<22} {:>7} schedules, {:>7} different\n", search.entry.name, search.runs(),
+                 search.distinct());
+      sum_.distinct += search.distinct();
+      sum_.laws += search.entry.law != nullptr ? 1 : 0;
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    print_statistics(sum_, total_, took.count());
+    return 0;
+  }
+
+ private:
+  /// As many schedules as were asked for, a share of them with each strategy.
+  int explore_each() {
+    const std::uint64_t turns = choice_.strategy.empty() ? kStrategies.size() : 1;
+    for (std::size_t i = 0; i < searches_.size(); ++i) {
+      for (std::uint64_t turn = 0; turn < turns; ++turn) {
+        progress_.show(i * turns + turn, searches_.size() * turns, searches_[i].entry.name);
+        if (const int code = take_turn(searches_[i], (choice_.runs + turn) / turns)) return code;
+      }
+    }
+    return 0;
+  }
+
+  /// One turn after the other, where schedules are still new and cost little.
+  int explore_what_is_new() {
+    const auto is_cheaper = [](const Search& one, const Search& other) {
+      return one.cost() < other.cost();
+    };
+    while (spent() < kSteps) {
+      Search& next = *std::min_element(searches_.begin(), searches_.end(), is_cheaper);
+      progress_.show(spent(), kSteps, next.entry.name);
+      if (const int code = take_turn(next, kTurn)) return code;
+    }
+    return 0;
+  }
+
+  [[nodiscard]] std::uint64_t spent() const noexcept { return sum_.steps + kBeginning * sum_.runs; }
+
+  int take_turn(Search& search, std::uint64_t runs) {
+    const char* strategy = choice_.strategy_of(search.turns());
+    const sim::ExploreResult result = search.explore(choice_, runs, status_);
+    sum_.add(result);
+    return result.found ? report(choice_, search.entry, strategy, *result.found) : 0;
+  }
+
+  const Choice& choice_;
+  const sim::SharedStatus& status_;
+  Tally total_;
+  Sum sum_;
+  std::vector<Entry> all_;
+  std::vector<Search> searches_;
+  Progress progress_;
+};
+
+int explore_all(const Choice& choice, const sim::SharedStatus& status) {
+  return Exploration(choice, status).explore();
 }
 
 /// In a process of its own, but for a single run, which a debugger may want to see.
@@ -241,6 +309,7 @@ int main(int argc, char** argv) {
       const std::string value = argv[++i];
       if (option == "--runs") {
         choice.runs = fermata::sim::parse_seed(value);
+        if (choice.runs == 0) throw fermata::UsageError("--runs 0: expected at least 1");
       } else if (option == "--seed") {
         choice.seed = fermata::sim::parse_seed(value);
       } else if (option == "--only") {
