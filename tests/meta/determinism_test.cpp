@@ -189,8 +189,8 @@ TEST(Guard, WarnsOrKeepsStillWhenToldTo) {
 void expect_named_step(const Finished& found) {
   EXPECT_EQ(found.exit_code, 5) << found.output;
   EXPECT_TRUE(says(found, "the first step that differs is step "));
-  EXPECT_TRUE(says(found, "first: +0.0"));
-  EXPECT_TRUE(says(found, "second: +0.0"));
+  EXPECT_TRUE(says(found, "first: +"));
+  EXPECT_TRUE(says(found, "second: +"));
   EXPECT_TRUE(says(found, "'dependent' of 'main', "));
   EXPECT_TRUE(says(found, "determinism_test.cpp:"));
 }

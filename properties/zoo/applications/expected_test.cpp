@@ -26,10 +26,11 @@ std::string text_of(const std::vector<Deviation>& tape) {
   return text;
 }
 
-/// The smallest tape of UnevenRace, which is too long to be found by trying: behind the question
-/// for a fault of the clock and the first pick, the user is passed over again and again.
+/// The smallest tape of UnevenRace, which is too long to be found by trying: behind the
+/// question for a fault of the clock, the first pick, and the question whether steps take time, the
+/// user is passed over again and again.
 std::vector<Deviation> pass_over(std::size_t times) {
-  constexpr std::size_t kSecondPick = 2;
+  constexpr std::size_t kSecondPick = 3;
   std::vector<Deviation> tape;
   for (std::size_t i = 0; i < times; ++i) tape.push_back({kSecondPick + i, 1});
   return tape;

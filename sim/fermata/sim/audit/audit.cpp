@@ -306,8 +306,8 @@ void Audit::report_standstill(const Event* timer) {
     if (armed) timers += event->info() + "\n";
   }
   report_limit(
-      fmt::format("livelock: more than {} steps and timers on '{}' while its time stands still, "
-                  "most of late by {}",
+      fmt::format("livelock: more than {} steps and timers on '{}' without a wait for time to "
+                  "pass, most of late by {}",
                   options_.limits.steps_at_instant, runtime_->options().name, busy),
       std::move(moment), timers);
 }

@@ -169,7 +169,10 @@ void Audit::end_step(Runtime& runtime) {
     throw AbandonRun{};
   }
   interrupter_.end_step(runtime.current());
-  if (options_.steps != nullptr) options_.steps->step_ended();
+  if (options_.steps == nullptr) return;
+  const std::uint64_t at_instant = at_instant_;
+  options_.steps->step_ended();
+  at_instant_ = at_instant;  // Nobody has waited for time that passes there.
 }
 
 void Audit::recount() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An exploration is cut into chunks, each for a process of its own. A chunk that a crash has cut
-// goes on in smaller ranges.
+// An exploration is cut into chunks, each for a process of its own. A chunk that a crash or an
+// interruption has cut goes on in smaller ranges. A strategy learns within a range only, so that
+// the runs of those are others than those of the whole chunk: as good, and each replays.
 
 #include <cstdint>
 #include <limits>

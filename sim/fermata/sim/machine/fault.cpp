@@ -66,15 +66,19 @@ FaultSet FaultSet::parse(std::string_view text) {
   FaultSet set = none();
   while (true) {
     const std::size_t comma = text.find(',');
-    const std::string_view name = text.substr(0, comma);
+    std::string_view name = text.substr(0, comma);
+    const bool is_left_out = name.starts_with('-');
+    if (is_left_out) name.remove_prefix(1);
     const std::optional<Fault> fault = fault_of(name);
-    if (name == "all") {
-      set.add(all());
-    } else if (fault) {
-      set.add(*fault);
-    } else {
+    if (name == "all" && !is_left_out) {
+      set = all();
+    } else if (!fault) {
       throw UsageError(fmt::format("faults '{}': expected all, none or some of {}", name,
                                    fmt::join(kNames, ",")));
+    } else if (is_left_out) {
+      set.remove(*fault);
+    } else {
+      set.add(*fault);
     }
     if (comma == std::string_view::npos) return set;
     text.remove_prefix(comma + 1);

@@ -52,22 +52,16 @@ inline constexpr std::size_t kFaultCount = 30;
 class FaultSet {
  public:
   static constexpr FaultSet none() noexcept { return FaultSet(0); }
-  /// Each kind but Busy, which is asked for by its name.
-  static constexpr FaultSet all() noexcept {
-    FaultSet set((1u << kFaultCount) - 1);
-    set.remove(Fault::Busy);
-    return set;
-  }
+  static constexpr FaultSet all() noexcept { return FaultSet((1u << kFaultCount) - 1); }
 
-  /// "all", "none" or a list of names, of which "all" may be one, with commas between. Throws
-  /// UsageError naming what it cannot read and the names there are.
+  /// "all", "none" or a list of names with commas between; after "all", "-name" leaves one out, as
+  /// in "all,-busy". Throws UsageError naming what it cannot read and the names there are.
   [[nodiscard]] static FaultSet parse(std::string_view text);
 
   [[nodiscard]] constexpr bool has(Fault fault) const noexcept {
     return (bits_ >> static_cast<unsigned>(fault) & 1u) != 0;
   }
   constexpr void add(Fault fault) noexcept { bits_ |= 1u << static_cast<unsigned>(fault); }
-  constexpr void add(FaultSet others) noexcept { bits_ |= others.bits_; }
   constexpr void remove(Fault fault) noexcept { bits_ &= ~(1u << static_cast<unsigned>(fault)); }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
 

@@ -159,8 +159,8 @@ constexpr std::array kVariables = {
                         std::string_view text) { options.explain = parse_when(text); }},
     Variable{.name = "FERMATA_FAULTS",
              .default_text = "all",
-             .meaning = "Which faults the simulated world may have: `none`, or kinds with commas "
-                        "between, such as `delay,reset`; `all` is each but `busy`.",
+             .meaning = "Which faults the simulated world may have: `all`, `none`, or kinds with "
+                        "commas between, such as `delay,reset`; `all,-busy` is all but one.",
              .read =
                  [](Options& options, std::string_view text) {
                    options.faults = FaultSet::parse(text);
@@ -211,15 +211,16 @@ constexpr std::array kVariables = {
             [](Options& options, std::string_view text) {
               options.guard.allowed = GuardOptions::parse_allowed(text);
             }},
-    Variable{.name = "FERMATA_INSTANT_LIMIT",
-             .default_text = "500000",
-             .meaning =
-                 "More steps and timers than this on one machine while its time stands still are a "
-                 "livelock.",
-             .read =
-                 [](Options& options, std::string_view text) {
-                   options.limits.steps_at_instant = parse_positive(text);
-                 }},
+    Variable{
+        .name = "FERMATA_INSTANT_LIMIT",
+        .default_text = "500000",
+        .meaning =
+            "More steps and timers than this on one machine without a wait for time to pass are a "
+            "livelock.",
+        .read =
+            [](Options& options, std::string_view text) {
+              options.limits.steps_at_instant = parse_positive(text);
+            }},
     Variable{.name = "FERMATA_JOBS",
              .default_text = "",
              .meaning = "How many processes explore at a time; as many as there are processors.",

@@ -54,7 +54,9 @@ TEST(Explore, IsTheSameForTheSameSeed) {
 }
 
 TEST(Explore, EndsAtTheFirstFailureAndTellsItAll) {
-  const ExploreResult result = explore(runs_of(1'000), race);
+  ExploreOptions options = runs_of(1'000);
+  options.faults = "none";
+  const ExploreResult result = explore(options, race);
   ASSERT_TRUE(result.found);
   const FoundFailure& found = *result.found;
   EXPECT_EQ(result.runs, found.run + 1);

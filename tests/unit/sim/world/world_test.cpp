@@ -209,8 +209,8 @@ TEST_F(WorldTest, LimitsWhatHappensWhileTimeStandsStill) {
   EXPECT_EQ(failure.verdict, Verdict::Liveness);
   EXPECT_EQ(failure.coroutine, "spinner");
   EXPECT_EQ(failure.message,
-            "livelock: more than 1000 steps and timers on 'main' while its time stands still, most "
-            "of late by 'spinner'");
+            "livelock: more than 1000 steps and timers on 'main' without a wait for time to pass, "
+            "most of late by 'spinner'");
   EXPECT_EQ(world_.now(), Instant{} + 13ms);
 }
 
