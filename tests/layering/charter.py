@@ -14,7 +14,7 @@ from sources import line_of, read_sources, without_noise
 
 # The charter: what would make a run depend on anything but its tape.
 SIMULATED = re.compile(
-    r"runtime/fermata/(?!os/|uv/|poll/|host/)|sim/fermata/sim/(?!cli/)|properties/models/"
+    r"runtime/fermata/(?!system/|os/|uv/|poll/|host/)|sim/fermata/sim/(?!cli/)|properties/models/"
 )
 CHARTER = {
     "a random generator of its own": r"\bs?rand\s*\(|\brandom_device\b|\bmt19937|\bminstd_rand"
@@ -68,6 +68,11 @@ KEPT_WITHOUT_DESTRUCTOR = re.compile(
 # Two addresses.
 KEPT_EXCEPTIONS = {"runtime/fermata/context/context.cpp"}
 
+# The kernel is called through fermata/system/system_calls.hpp, so that tests can replace it. Who
+# makes a thread or is forked, and how a library was linked, is no matter of that table.
+CALLS_THE_KERNEL = re.compile(r"runtime/fermata/(os|poll)/")
+PAST_THE_TABLE = re.compile(r"(?<![\w>])::(?!pthread_\w+|getpid|dlsym|dladdr)[a-z]\w*\s*\(")
+
 SIMULATION_SWITCH = re.compile(r"^[ \t]*#[ \t]*(?:el)?if\w*[ \t].*(?<![A-Z])SIM(?!D)", re.M)
 
 
@@ -107,6 +112,9 @@ def check_file(path, text):
             if path not in KEPT_EXCEPTIONS and not KEPT_WITHOUT_DESTRUCTOR.search(kept):
                 complaint = f"a function keeps an object that may be destroyed too early: {kept}"
                 found.append((line_of(code, position), complaint))
+    if CALLS_THE_KERNEL.match(path):
+        for match in PAST_THE_TABLE.finditer(code):
+            found.append((line_of(code, match.start()), f"not through os::kernel: {match[0]}"))
     if SIMULATED.match(path):
         for what, pattern in CHARTER.items():
             if path in CHARTER_EXCEPTIONS.get(what, ()):
@@ -132,6 +140,8 @@ PLANTED = [
     ("sim/fermata/sim/run/a.cpp", "std::thread worker;"),
     ("runtime/fermata/core/a.cpp", "volatile int x;"),
     ("runtime/fermata/core/a.cpp", "thread_local int x;"),
+    ("runtime/fermata/poll/a.cpp", "int n = ::read(descriptor, &byte, 1);"),
+    ("runtime/fermata/os/a.hpp", "A() : epoll_(::epoll_create1(0)) {}"),
     (
         "runtime/fermata/os/a.hpp",
         "int f() { static std::vector<int> all = find(); return all[0]; }",
@@ -156,6 +166,8 @@ LEGAL = [
     ("runtime/fermata/base/a.hpp", "#if defined(__SIMD__) || defined(__SANITIZE_ADDRESS__)"),
     ("runtime/fermata/core/runtime.hpp", "thread_local int x;"),
     ("sim/fermata/sim/run/environment.cpp", 'auto x = std::getenv("FERMATA_SEED");'),
+    ("runtime/fermata/poll/a.cpp", "os::kernel.close(std::exchange(a, ::getpid())); B::run();"),
+    ("runtime/fermata/host/a.cpp", "::close(epoll);"),
     ("tests/unit/core/a_test.cpp", "std::mt19937 engine(1);"),
     (
         "runtime/fermata/os/a.cpp",

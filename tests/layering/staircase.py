@@ -22,8 +22,10 @@ MAY_INCLUDE = {
     "runtime/sync": runtime("base core"),
     "runtime/reactor": runtime("base core"),
     "runtime/io": runtime("base core sync reactor"),
-    "runtime/os": runtime("base core reactor"),
-    "runtime/poll": runtime("base core reactor os"),
+    # What the kernel is called by, and nothing else.
+    "runtime/system": set(),
+    "runtime/os": runtime("base core reactor system"),
+    "runtime/poll": runtime("base core reactor system os"),
     "runtime/host": runtime("base context core reactor os poll"),
     "runtime/uv": runtime("base core reactor os host"),
     "runtime/loop": runtime("base core reactor"),

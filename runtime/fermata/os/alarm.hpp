@@ -2,7 +2,6 @@
 #pragma once
 
 #include <sys/timerfd.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/base/time.hpp"
 #include "fermata/os/clock.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::os {
 
@@ -20,12 +20,12 @@ namespace fermata::os {
 class Alarm {
  public:
   /// Throws InputOutputError.
-  Alarm() : descriptor_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {
+  Alarm() : descriptor_(kernel.timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {
     if (descriptor_ < 0) throw InputOutputError("create a timer descriptor", errno);
   }
   Alarm(const Alarm&) = delete;
   Alarm& operator=(const Alarm&) = delete;
-  ~Alarm() { ::close(descriptor_); }
+  ~Alarm() { kernel.close(descriptor_); }
 
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
@@ -36,14 +36,14 @@ class Alarm {
     if (std::exchange(at_, at) == at) return;
     itimerspec setting = {};
     if (at != Instant::never()) setting.it_value = to_timespec(at.nanoseconds);
-    const int code = ::timerfd_settime(descriptor_, TFD_TIMER_ABSTIME, &setting, nullptr);
+    const int code = kernel.timerfd_settime(descriptor_, TFD_TIMER_ABSTIME, &setting, nullptr);
     FERMATA_ASSERT(code == 0);
   }
 
   /// Not readable any more, and not set.
   void acknowledge() noexcept {
     std::uint64_t expirations = 0;
-    if (::read(descriptor_, &expirations, sizeof expirations) > 0) at_ = Instant::never();
+    if (kernel.read(descriptor_, &expirations, sizeof expirations) > 0) at_ = Instant::never();
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "fermata/core/reactor.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::os {
 
@@ -13,7 +14,7 @@ inline constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
 [[nodiscard]] inline std::int64_t read_clock(clockid_t clock) noexcept {
   timespec time;
-  clock_gettime(clock, &time);
+  kernel.clock_gettime(clock, &time);
   return time.tv_sec * kNanosecondsPerSecond + time.tv_nsec;
 }
 

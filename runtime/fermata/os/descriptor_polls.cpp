@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/os/clock.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::os {
 
@@ -25,7 +25,7 @@ constexpr Duration kCheckIntervalOfMany = std::chrono::milliseconds(100);
 /// A socket may be reported readable and have nothing, for instance after a bad checksum.
 bool has_something_to_read(int socket) {
   char byte = 0;
-  const ssize_t size = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  const ssize_t size = kernel.recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return size >= 0 || errno != EAGAIN;
 }
 
@@ -36,7 +36,7 @@ bool has_something_to_read(int socket) {
 DescriptorPoll::DescriptorPoll(DescriptorPolls& polls, int descriptor)
     : Poll(polls, descriptor), polls_(polls) {
   struct stat status = {};
-  if (::fstat(descriptor, &status) != 0) {
+  if (kernel.fstat(descriptor, &status) != 0) {
     throw PollError(fmt::format("watch descriptor {}", descriptor), errno);
   }
   if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
@@ -50,7 +50,8 @@ DescriptorPoll::DescriptorPoll(DescriptorPolls& polls, int descriptor)
 
 bool DescriptorPoll::same_file() const noexcept {
   struct stat status = {};
-  return ::fstat(descriptor(), &status) == 0 && file_ == FileIdentity{status.st_dev, status.st_ino};
+  return kernel.fstat(descriptor(), &status) == 0 &&
+         file_ == FileIdentity{status.st_dev, status.st_ino};
 }
 
 void DescriptorPoll::arm_mask(PollMask mask) {
@@ -68,7 +69,7 @@ void DescriptorPoll::disarm_mask() noexcept {
 }
 
 void DescriptorPoll::close_backend() noexcept {
-  if (closes_descriptor() && same_file()) ::close(descriptor());
+  if (closes_descriptor() && same_file()) kernel.close(descriptor());
   close_acknowledged();
 }
 

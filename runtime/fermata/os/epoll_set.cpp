@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +13,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/os/wait_limit.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::os {
 
@@ -49,11 +49,11 @@ std::atomic<bool> waits_for_nanoseconds = true;
 
 }  // namespace
 
-EpollSet::EpollSet() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+EpollSet::EpollSet() : epoll_(kernel.epoll_create1(EPOLL_CLOEXEC)) {
   if (epoll_ < 0) throw InputOutputError("create an epoll", errno);
 }
 
-EpollSet::~EpollSet() { ::close(epoll_); }
+EpollSet::~EpollSet() { kernel.close(epoll_); }
 
 int EpollSet::control(int operation, int descriptor) noexcept {
   FERMATA_ASSERT(static_cast<std::size_t>(descriptor) < entries_.size());
@@ -61,7 +61,7 @@ int EpollSet::control(int operation, int descriptor) noexcept {
   epoll_event event = {};
   event.events = to_native(entry.mask);
   event.data.u64 = std::uint64_t{entry.generation} << 32 | static_cast<std::uint32_t>(descriptor);
-  return ::epoll_ctl(epoll_, operation, descriptor, &event) == 0 ? 0 : errno;
+  return kernel.epoll_ctl(epoll_, operation, descriptor, &event) == 0 ? 0 : errno;
 }
 
 void EpollSet::watch(int descriptor, PollMask mask) {
@@ -110,15 +110,15 @@ bool EpollSet::resume(int descriptor, PollMask mask) noexcept {
 
 int EpollSet::wait(std::span<epoll_event> events, Instant wake_by) const noexcept {
   const auto room = static_cast<int>(events.size());
-  if (wake_by == Instant::never()) return ::epoll_wait(epoll_, events.data(), room, -1);
+  if (wake_by == Instant::never()) return kernel.epoll_wait(epoll_, events.data(), room, -1);
   const std::int64_t left = nanoseconds_until(wake_by);
   if (left > 0 && waits_for_nanoseconds.load(std::memory_order_relaxed)) {
     const timespec limit = to_timespec(left);
-    const int count = ::epoll_pwait2(epoll_, events.data(), room, &limit, nullptr);
+    const int count = kernel.epoll_pwait2(epoll_, events.data(), room, &limit, nullptr);
     if (count >= 0 || errno != ENOSYS) return count;
     waits_for_nanoseconds.store(false, std::memory_order_relaxed);
   }
-  return ::epoll_wait(epoll_, events.data(), room, to_milliseconds(left));
+  return kernel.epoll_wait(epoll_, events.data(), room, to_milliseconds(left));
 }
 
 EpollSet::Look EpollSet::look(Instant wake_by) noexcept {
@@ -150,10 +150,10 @@ bool EpollSet::holds(const Found& found) const noexcept {
 }
 
 void EpollSet::rebuild() noexcept {
-  const int fresh = ::epoll_create1(EPOLL_CLOEXEC);
+  const int fresh = kernel.epoll_create1(EPOLL_CLOEXEC);
   if (fresh < 0) return;  // It is tried again.
-  ::dup3(fresh, epoll_, O_CLOEXEC);
-  ::close(fresh);
+  kernel.dup3(fresh, epoll_, O_CLOEXEC);
+  kernel.close(fresh);
   stale_ = strangers_ = false;
   for (std::size_t index = 0; index < entries_.size(); ++index) {
     entries_[index].rests = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/os/socket_address.hpp"
 
+#include "fermata/system/system_calls.hpp"
+
 namespace fermata::os {
 
 namespace {
@@ -14,8 +16,8 @@ Address asked(int descriptor, int (*ask)(int, sockaddr*, socklen_t*)) noexcept {
 
 }  // namespace
 
-Address local_address_of(int descriptor) noexcept { return asked(descriptor, ::getsockname); }
+Address local_address_of(int descriptor) noexcept { return asked(descriptor, kernel.getsockname); }
 
-Address peer_address_of(int descriptor) noexcept { return asked(descriptor, ::getpeername); }
+Address peer_address_of(int descriptor) noexcept { return asked(descriptor, kernel.getpeername); }
 
 }  // namespace fermata::os

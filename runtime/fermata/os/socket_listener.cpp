@@ -3,7 +3,6 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -12,6 +11,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/os/socket_address.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::os {
 
@@ -19,7 +19,7 @@ namespace {
 
 void switch_on(int descriptor, int option) {
   const int on = 1;
-  setsockopt(descriptor, SOL_SOCKET, option, &on, sizeof on);
+  kernel.setsockopt(descriptor, SOL_SOCKET, option, &on, sizeof on);
 }
 
 /// A socket that listens at `native`; `place` is for the text of the InputOutputError.
@@ -28,17 +28,17 @@ int open_listening_socket(const Native& native, const std::string& place,
                           const ListenOptions& options) {
   const auto* address = reinterpret_cast<const sockaddr*>(&native);
   const int family = address->sa_family;
-  const int descriptor = ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int descriptor = kernel.socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const auto fail = [&] {
     const int code = errno;
-    if (descriptor >= 0) ::close(descriptor);
+    if (descriptor >= 0) kernel.close(descriptor);
     throw InputOutputError("listen at " + place, code);
   };
   if (descriptor < 0) fail();
   if (family == AF_INET) switch_on(descriptor, SO_REUSEADDR);
   if (options.reuse_port) switch_on(descriptor, SO_REUSEPORT);
-  if (::bind(descriptor, address, sizeof native) != 0) fail();
-  if (::listen(descriptor, options.backlog) != 0) fail();
+  if (kernel.bind(descriptor, address, sizeof native) != 0) fail();
+  if (kernel.listen(descriptor, options.backlog) != 0) fail();
   return descriptor;
 }
 
@@ -61,7 +61,8 @@ int listen_at(const PipePath& path, const ListenOptions& options) {
 
 void SocketListener::accept_some() noexcept {
   for (int i = 0; i < accepts_per_turn_ && accepting(); ++i) {
-    const int descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int descriptor =
+        kernel.accept4(descriptor_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor < 0) {
       if (errno == EAGAIN) return;
       accept_failed(errno);
@@ -71,7 +72,7 @@ void SocketListener::accept_some() noexcept {
     try {
       stream = adopt(descriptor);
     } catch (const InputOutputError& error) {
-      ::close(descriptor);
+      kernel.close(descriptor);
       accept_failed(error.code());
       continue;
     }

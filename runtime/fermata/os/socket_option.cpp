@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "fermata/os/socket_address.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::os {
 
@@ -11,13 +12,13 @@ namespace {
 
 template <class Value>
 int set(int descriptor, int level, int name, Value value) {
-  return ::setsockopt(descriptor, level, name, &value, sizeof value) == 0 ? 0 : errno;
+  return kernel.setsockopt(descriptor, level, name, &value, sizeof value) == 0 ? 0 : errno;
 }
 
 template <class Value>
 int get(int descriptor, int level, int name, Value& value) {
   socklen_t size = sizeof value;
-  return ::getsockopt(descriptor, level, name, &value, &size) == 0 ? 0 : errno;
+  return kernel.getsockopt(descriptor, level, name, &value, &size) == 0 ? 0 : errno;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include "fermata/reactor/poll.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::poll::detail {
 
@@ -30,7 +31,7 @@ namespace fermata::poll::detail {
 /// What of `mask` a descriptor is ready for, and Disconnect in any case.
 [[nodiscard]] inline PollMask ready_now(int descriptor, PollMask mask) noexcept {
   pollfd asked = {descriptor, to_native(mask), 0};
-  return ::poll(&asked, 1, 0) > 0 ? from_native(asked.revents) : PollMask::None;
+  return os::kernel.poll(&asked, 1, 0) > 0 ? from_native(asked.revents) : PollMask::None;
 }
 
 }  // namespace fermata::poll::detail

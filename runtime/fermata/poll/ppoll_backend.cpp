@@ -7,6 +7,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/os/wait_limit.hpp"
 #include "fermata/poll/native_mask.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::poll {
 
@@ -43,7 +44,7 @@ void PpollBackend::unwatch(int descriptor) noexcept {
 
 void PpollBackend::wait(Instant wake_by, Sink& sink) {
   const os::WaitLimit limit(wake_by);
-  int count = ::ppoll(watched_.data(), watched_.size(), limit.get(), nullptr);
+  int count = os::kernel.ppoll(watched_.data(), watched_.size(), limit.get(), nullptr);
   if (count < 0) {
     if (errno == EINTR) return;
     throw PollError("wait with ppoll", errno);

@@ -9,6 +9,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/os/wait_limit.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::poll {
 
@@ -56,8 +57,8 @@ void PselectBackend::wait(Instant wake_by, Sink& sink) {
   Sets found = watched_;
   const int end = end_;
   const os::WaitLimit limit(wake_by);
-  const int count =
-      ::pselect(end, &found.readable, &found.writable, &found.prioritized, limit.get(), nullptr);
+  const int count = os::kernel.pselect(end, &found.readable, &found.writable, &found.prioritized,
+                                       limit.get(), nullptr);
   if (count < 0) {  // Then the sets say nothing.
     if (errno == EINTR) return;
     if (errno == EBADF) return tell_closed(sink);
@@ -73,7 +74,7 @@ void PselectBackend::wait(Instant wake_by, Sink& sink) {
 /// Of those that are not open, which pselect does not name.
 void PselectBackend::tell_closed(Sink& sink) noexcept {
   for (int descriptor = 0; descriptor < end_; ++descriptor) {
-    if (!any(mask_in(watched_, descriptor)) || ::fcntl(descriptor, F_GETFD) >= 0) continue;
+    if (!any(mask_in(watched_, descriptor)) || os::kernel.fcntl(descriptor, F_GETFD) >= 0) continue;
     unwatch(descriptor);
     sink.ready(descriptor, PollMask::Disconnect);
   }

@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 
 #include "fermata/base/error.hpp"
 #include "fermata/poll/tcp.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::poll::detail {
 
@@ -17,14 +17,14 @@ Ref<ListenerHandle> Streams::open_listener(const Address& address, const ListenO
 }
 
 Ref<StreamHandle> Streams::open_connection(const Address& peer) {
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int descriptor = os::kernel.socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const std::string operation = fmt::format("connect to {}", peer.text());
   if (descriptor < 0) throw InputOutputError(operation, errno);
   Ref<TcpSocket> stream;
   try {
     stream = Ref<TcpSocket>::adopt(*new TcpSocket(watches_, descriptor));
   } catch (const InputOutputError& error) {
-    ::close(descriptor);
+    os::kernel.close(descriptor);
     throw InputOutputError(operation, error.code());
   }
   stream->connect(peer);

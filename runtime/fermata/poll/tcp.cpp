@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/os/socket_address.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::poll::detail {
 
@@ -43,7 +43,7 @@ TcpSocket::~TcpSocket() = default;
 void TcpSocket::connect(const Address& peer) {
   const sockaddr_in native = os::to_native(peer);
   const auto* const address = reinterpret_cast<const sockaddr*>(&native);
-  int code = ::connect(descriptor_, address, sizeof native) == 0 ? 0 : errno;
+  int code = os::kernel.connect(descriptor_, address, sizeof native) == 0 ? 0 : errno;
   if (code == EINPROGRESS || code == EINTR) code = 0;
   connecting_ = true;
   if (code == 0) code = update_watch();
@@ -77,7 +77,7 @@ StreamHandle::Written TcpSocket::try_write(Buffers buffers) {
     msghdr message = {};
     message.msg_iov = vectors.data();
     message.msg_iovlen = batch.size();
-    const ssize_t size = ::sendmsg(descriptor_, &message, MSG_NOSIGNAL);
+    const ssize_t size = os::kernel.sendmsg(descriptor_, &message, MSG_NOSIGNAL);
     if (size < 0) return {accepted, would_block(errno) ? 0 : errno};
     FERMATA_ASSERT(static_cast<std::size_t>(size) <= size_of(batch));
     accepted += static_cast<std::size_t>(size);
@@ -93,12 +93,12 @@ int TcpSocket::submit_write(std::span<const std::byte> data) {
   return update_watch();
 }
 
-void TcpSocket::submit_shutdown() noexcept { ::shutdown(descriptor_, SHUT_WR); }
+void TcpSocket::submit_shutdown() noexcept { os::kernel.shutdown(descriptor_, SHUT_WR); }
 
 void TcpSocket::close_backend() noexcept {
   if (descriptor_ >= 0) {
     watches_.unwatch(*this, descriptor_);
-    ::close(std::exchange(descriptor_, -1));
+    os::kernel.close(std::exchange(descriptor_, -1));
   }
   close_acknowledged();
 }
@@ -138,7 +138,7 @@ void TcpSocket::finish_connect() noexcept {
   FERMATA_ASSERT(connecting_);
   int code = 0;
   socklen_t size = sizeof code;
-  if (::getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &code, &size) != 0) code = errno;
+  if (os::kernel.getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &code, &size) != 0) code = errno;
   if (code == 0 && os::peer_address_of(descriptor_) == Address()) return;  // Not yet.
   connecting_ = false;
   (void)update_watch();
@@ -148,7 +148,7 @@ void TcpSocket::finish_connect() noexcept {
 void TcpSocket::read_some() noexcept {
   for (int i = 0; i < kCallsPerTurn && reading_ && !closed(); ++i) {
     const std::span<std::byte> target = read_target(watches_.spare_buffer());
-    const ssize_t size = ::recv(descriptor_, target.data(), target.size(), 0);
+    const ssize_t size = os::kernel.recv(descriptor_, target.data(), target.size(), 0);
     if (size > 0) {
       const auto got = static_cast<std::size_t>(size);
       received(target.first(got));
@@ -163,7 +163,8 @@ void TcpSocket::read_some() noexcept {
 
 void TcpSocket::write_some() noexcept {
   for (int i = 0; i < kCallsPerTurn && !unwritten_.empty() && !closed(); ++i) {
-    const ssize_t size = ::send(descriptor_, unwritten_.data(), unwritten_.size(), MSG_NOSIGNAL);
+    const ssize_t size =
+        os::kernel.send(descriptor_, unwritten_.data(), unwritten_.size(), MSG_NOSIGNAL);
     const int code = size < 0 ? errno : 0;
     if (would_block(code)) return;
     FERMATA_ASSERT(size <= static_cast<ssize_t>(unwritten_.size()));
@@ -192,7 +193,7 @@ void TcpListener::pause_accepting() noexcept { watches_.unwatch(*this, descripto
 
 void TcpListener::close_backend() noexcept {
   watches_.unwatch(*this, descriptor());
-  ::close(descriptor());
+  os::kernel.close(descriptor());
   close_acknowledged();
 }
 

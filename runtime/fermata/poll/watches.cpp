@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/os/epoll_set.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::poll::detail {
 
@@ -40,32 +40,32 @@ void watch_in(Place& place, PollMask& watched, PollMask mask, int descriptor) {
 class Watches::WakeUp final : public Watcher {
  public:
   explicit WakeUp(Watches& watches)
-      : watches_(watches), descriptor_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+      : watches_(watches), descriptor_(os::kernel.eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
     if (descriptor_ < 0) throw InputOutputError("create an event descriptor", errno);
     try {
       watches_.watch(*this, descriptor_, PollMask::Readable);
     } catch (...) {
-      ::close(descriptor_);
+      os::kernel.close(descriptor_);
       throw;
     }
   }
 
   ~WakeUp() {
     watches_.unwatch(*this, descriptor_);
-    ::close(descriptor_);
+    os::kernel.close(descriptor_);
   }
 
   void wake() const noexcept {
     const int code = errno;  // It may be a signal handler that calls.
     const std::uint64_t once = 1;
-    [[maybe_unused]] const ssize_t size = ::write(descriptor_, &once, sizeof once);
+    [[maybe_unused]] const ssize_t size = os::kernel.write(descriptor_, &once, sizeof once);
     errno = code;
   }
 
  private:
   void on_ready(PollMask) noexcept override {
     std::uint64_t count = 0;
-    [[maybe_unused]] const ssize_t size = ::read(descriptor_, &count, sizeof count);
+    [[maybe_unused]] const ssize_t size = os::kernel.read(descriptor_, &count, sizeof count);
   }
 
   Watches& watches_;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The kernel as reactors see it: one table of the calls that they make.
+//
+// Use       os::kernel.read(...) is read(2), errno included. The default is the real kernel; a call
+//           through the table costs what a call of a shared library costs.
+// Replace   A test fills a table of its own, from SystemCalls() or from `kernel`, and puts it in
+//           for as long as a ReplacedKernel lives.
+// Grow      A call that is not here yet is one line: its signature, and the real one.
+// Signals   Handlers may call through it.
+// Not here  Threads, the masks of signals and the identity of processes, which are no matter of a
+//           kernel that answers otherwise; the calls that libev, libevent and libuv make inside.
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <utility>
+
+namespace fermata::os {
+
+struct SystemCalls {
+  // --- time ---
+
+  int (*clock_gettime)(clockid_t clock, timespec* time) = ::clock_gettime;
+  int (*timerfd_create)(clockid_t clock, int flags) = ::timerfd_create;
+  int (*timerfd_settime)(int descriptor, int flags, const itimerspec* setting,
+                         itimerspec* before) = ::timerfd_settime;
+
+  // --- any descriptor ---
+
+  int (*close)(int descriptor) = ::close;
+  int (*dup3)(int descriptor, int target, int flags) = ::dup3;
+  int (*eventfd)(unsigned count, int flags) = ::eventfd;
+  int (*fcntl)(int descriptor, int command, ...) = ::fcntl;
+  int (*fstat)(int descriptor, struct stat* status) = ::fstat;
+  ssize_t (*read)(int descriptor, void* buffer, size_t size) = ::read;
+  ssize_t (*write)(int descriptor, const void* data, size_t size) = ::write;
+
+  // --- readiness ---
+
+  int (*epoll_create1)(int flags) = ::epoll_create1;
+  int (*epoll_ctl)(int epoll, int operation, int descriptor, epoll_event* event) = ::epoll_ctl;
+  int (*epoll_wait)(int epoll, epoll_event* events, int room, int milliseconds) = ::epoll_wait;
+  int (*epoll_pwait2)(int epoll, epoll_event* events, int room, const timespec* limit,
+                      const sigset_t* mask) = ::epoll_pwait2;
+  int (*poll)(pollfd* asked, nfds_t count, int milliseconds) = ::poll;
+  int (*ppoll)(pollfd* asked, nfds_t count, const timespec* limit, const sigset_t* mask) = ::ppoll;
+  int (*pselect)(int end, fd_set* readable, fd_set* writable, fd_set* exceptional,
+                 const timespec* limit, const sigset_t* mask) = ::pselect;
+
+  // --- sockets ---
+
+  int (*socket)(int domain, int type, int protocol) = ::socket;
+  int (*bind)(int descriptor, const sockaddr* address, socklen_t size) = ::bind;
+  int (*listen)(int descriptor, int backlog) = ::listen;
+  int (*accept4)(int descriptor, sockaddr* peer, socklen_t* size, int flags) = ::accept4;
+  int (*connect)(int descriptor, const sockaddr* address, socklen_t size) = ::connect;
+  int (*getsockname)(int descriptor, sockaddr* address, socklen_t* size) = ::getsockname;
+  int (*getpeername)(int descriptor, sockaddr* address, socklen_t* size) = ::getpeername;
+  int (*getsockopt)(int descriptor, int level, int name, void* value,
+                    socklen_t* size) = ::getsockopt;
+  int (*setsockopt)(int descriptor, int level, int name, const void* value,
+                    socklen_t size) = ::setsockopt;
+  ssize_t (*recv)(int descriptor, void* buffer, size_t size, int flags) = ::recv;
+  ssize_t (*send)(int descriptor, const void* data, size_t size, int flags) = ::send;
+  ssize_t (*sendmsg)(int descriptor, const msghdr* message, int flags) = ::sendmsg;
+  int (*shutdown)(int descriptor, int how) = ::shutdown;
+};
+
+/// Of the whole process.
+inline constinit SystemCalls kernel;
+
+/// For tests: another kernel for as long as this lives. REQUIRES: no other thread makes calls when
+/// it begins and when it ends, and what one kernel has opened is closed while that one is in.
+class ReplacedKernel {
+ public:
+  explicit ReplacedKernel(const SystemCalls& calls) noexcept
+      : before_(std::exchange(kernel, calls)) {}
+  ReplacedKernel(const ReplacedKernel&) = delete;
+  ReplacedKernel& operator=(const ReplacedKernel&) = delete;
+  ~ReplacedKernel() { kernel = before_; }
+
+ private:
+  SystemCalls before_;
+};
+
+}  // namespace fermata::os
