@@ -15,29 +15,31 @@ Capabilities PpollBackend::capabilities() const noexcept {
   return {.kinds = kAllKinds, .foreign_descriptors = true};
 }
 
-bool PpollBackend::watches(int descriptor) const noexcept {
-  const auto index = static_cast<std::size_t>(descriptor);
-  return index < places_.size() && places_[index] != 0;
+bool PpollBackend::holds(const Found& found) const noexcept {
+  const Entry& entry = entries_[static_cast<std::size_t>(found.descriptor)];
+  return entry.place != 0 && entry.generation == found.generation;
 }
 
 void PpollBackend::watch(int descriptor, PollMask mask) {
   const auto index = static_cast<std::size_t>(descriptor);
-  if (index >= places_.size()) places_.resize(index + 1);
+  if (index >= entries_.size()) entries_.resize(index + 1);
   const short events = detail::to_native(mask);
-  if (places_[index] != 0) {
-    watched_[places_[index] - 1].events = events;
+  if (const std::size_t place = entries_[index].place; place != 0) {
+    watched_[place - 1].events = events;
   } else {
     watched_.push_back({descriptor, events, 0});
-    places_[index] = watched_.size();
+    entries_[index].place = watched_.size();
   }
 }
 
 void PpollBackend::unwatch(int descriptor) noexcept {
-  if (!watches(descriptor)) return;
-  const std::size_t place = std::exchange(places_[static_cast<std::size_t>(descriptor)], 0);
+  const auto index = static_cast<std::size_t>(descriptor);
+  if (index >= entries_.size() || entries_[index].place == 0) return;
+  const std::size_t place = std::exchange(entries_[index].place, 0);
+  ++entries_[index].generation;
   if (place != watched_.size()) {
     watched_[place - 1] = watched_.back();
-    places_[static_cast<std::size_t>(watched_.back().fd)] = place;
+    entries_[static_cast<std::size_t>(watched_.back().fd)].place = place;
   }
   watched_.pop_back();
 }
@@ -53,11 +55,12 @@ void PpollBackend::wait(Instant wake_by, Sink& sink) {
   for (const pollfd& each : watched_) {
     if (count == 0) break;
     if (each.revents == 0) continue;
-    found_.push_back(each);
+    found_.push_back({each.fd, detail::from_native(each.revents),
+                      entries_[static_cast<std::size_t>(each.fd)].generation});
     --count;
   }
-  for (const pollfd& each : found_) {
-    if (watches(each.fd)) sink.ready(each.fd, detail::from_native(each.revents));
+  for (const Found& each : found_) {
+    if (holds(each)) sink.ready(each.descriptor, each.mask);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "fermata/poll/backend.hpp"
@@ -21,11 +22,22 @@ class PpollBackend final : public Backend {
   void wait(Instant wake_by, Sink& sink) override;
 
  private:
-  [[nodiscard]] bool watches(int descriptor) const noexcept;
+  struct Entry {
+    std::size_t place = 0;         // In watched_, from 1 on; 0 for none.
+    std::uint32_t generation = 0;  // One more each time it is unwatched.
+  };
+  struct Found {
+    int descriptor;
+    PollMask mask;
+    std::uint32_t generation;
+  };
+
+  /// Whether it has been watched ever since it was found.
+  [[nodiscard]] bool holds(const Found& found) const noexcept;
 
   std::vector<pollfd> watched_;
-  std::vector<std::size_t> places_;  // In watched_, from 1 on, by descriptor; 0 for none.
-  std::vector<pollfd> found_;
+  std::vector<Entry> entries_;  // By descriptor.
+  std::vector<Found> found_;
 };
 
 }  // namespace fermata::poll

@@ -17,6 +17,7 @@ PselectBackend::PselectBackend() noexcept {
   FD_ZERO(&watched_.readable);
   FD_ZERO(&watched_.writable);
   FD_ZERO(&watched_.prioritized);
+  found_ = watched_;
 }
 
 Capabilities PselectBackend::capabilities() const noexcept {
@@ -33,12 +34,18 @@ PollMask PselectBackend::mask_in(const Sets& sets, int descriptor) noexcept {
   return mask;
 }
 
+void PselectBackend::clear_in(Sets& sets, int descriptor) noexcept {
+  FD_CLR(descriptor, &sets.readable);
+  FD_CLR(descriptor, &sets.writable);
+  FD_CLR(descriptor, &sets.prioritized);
+}
+
 void PselectBackend::watch(int descriptor, PollMask mask) {
   if (descriptor >= FD_SETSIZE) {
     throw PollError(fmt::format("watch descriptor {}: expected a number below {}, the limit of {}",
                                 descriptor, FD_SETSIZE, name()));
   }
-  unwatch(descriptor);
+  clear_in(watched_, descriptor);
   if (any(mask & PollMask::Readable)) FD_SET(descriptor, &watched_.readable);
   if (any(mask & PollMask::Writable)) FD_SET(descriptor, &watched_.writable);
   if (any(mask & PollMask::Prioritized)) FD_SET(descriptor, &watched_.prioritized);
@@ -47,17 +54,16 @@ void PselectBackend::watch(int descriptor, PollMask mask) {
 
 void PselectBackend::unwatch(int descriptor) noexcept {
   if (descriptor >= end_) return;
-  FD_CLR(descriptor, &watched_.readable);
-  FD_CLR(descriptor, &watched_.writable);
-  FD_CLR(descriptor, &watched_.prioritized);
+  clear_in(watched_, descriptor);
+  clear_in(found_, descriptor);
   while (end_ > 0 && !any(mask_in(watched_, end_ - 1))) --end_;
 }
 
 void PselectBackend::wait(Instant wake_by, Sink& sink) {
-  Sets found = watched_;
+  found_ = watched_;
   const int end = end_;
   const os::WaitLimit limit(wake_by);
-  const int count = os::kernel.pselect(end, &found.readable, &found.writable, &found.prioritized,
+  const int count = os::kernel.pselect(end, &found_.readable, &found_.writable, &found_.prioritized,
                                        limit.get(), nullptr);
   if (count < 0) {  // Then the sets say nothing.
     if (errno == EINTR) return;
@@ -66,8 +72,8 @@ void PselectBackend::wait(Instant wake_by, Sink& sink) {
   }
   if (count == 0) return;
   for (int descriptor = 0; descriptor < end; ++descriptor) {
-    const PollMask mask = mask_in(found, descriptor);
-    if (any(mask) && any(mask_in(watched_, descriptor))) sink.ready(descriptor, mask);
+    const PollMask mask = mask_in(found_, descriptor);
+    if (any(mask)) sink.ready(descriptor, mask);
   }
 }
 

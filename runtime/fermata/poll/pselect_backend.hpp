@@ -27,9 +27,11 @@ class PselectBackend final : public Backend {
   };
 
   [[nodiscard]] static PollMask mask_in(const Sets& sets, int descriptor) noexcept;
+  static void clear_in(Sets& sets, int descriptor) noexcept;
   void tell_closed(Sink& sink) noexcept;
 
   Sets watched_;
+  Sets found_;   // In the wait, and not unwatched since.
   int end_ = 0;  // No descriptor from here on is watched.
 };
 

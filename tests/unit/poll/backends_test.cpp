@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -136,6 +137,25 @@ TEST_P(Backends, DoNotTellWhatIsUnwatchedMeanwhile) {
     backend_->watch(each->descriptor(), PollMask::Readable);
   notes_.then = [&](int told) {
     backend_->unwatch(told == one.descriptor() ? other.descriptor() : one.descriptor());
+  };
+  EXPECT_EQ(look().size(), 1u);
+}
+
+TEST_P(Backends, DoNotTellANumberThatIsWatchedAnewOfWhatTheOldFileHad) {
+  Readable one;
+  Readable other;
+  const std::array<int, 2> numbers = {one.descriptor(), other.descriptor()};
+  for (const int number : numbers) backend_->watch(number, PollMask::Readable);
+  std::optional<Readable> next;
+  notes_.then = [&](int told) {
+    if (next) return;
+    Readable& untold = told == numbers[0] ? other : one;
+    const int number = untold.descriptor();
+    backend_->unwatch(number);
+    untold.close();
+    next.emplace(false);
+    ASSERT_EQ(next->descriptor(), number);
+    backend_->watch(number, PollMask::Readable);
   };
   EXPECT_EQ(look().size(), 1u);
 }
