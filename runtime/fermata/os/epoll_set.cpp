@@ -71,7 +71,10 @@ void EpollSet::watch(int descriptor, PollMask mask) {
   Entry& entry = entries_[index];
   const bool known = any(std::exchange(entry.mask, mask)) || std::exchange(entry.rests, false);
   if (!known) ++entry.generation;
-  if (const int code = control(known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor); code != 0) {
+  int code = control(known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor);
+  // The number meant another file when it was unwatched; now it means the one that is left there.
+  if (code == EEXIST) code = control(EPOLL_CTL_MOD, descriptor);
+  if (code != 0) {
     entry.mask = PollMask::None;
     stale_ = stale_ || known;
     throw PollError(fmt::format("watch descriptor {}", descriptor), code);

@@ -236,6 +236,23 @@ TEST_P(Backends, OutliveADescriptorWhoseDuplicateGoesOn) {
   ::close(duplicate);
 }
 
+TEST_P(Backends, WatchADescriptorThatComesBack) {
+  if (!backend_->capabilities().foreign_descriptors) return;  // It is never given such a one.
+  Readable ready;
+  const int number = ready.descriptor();
+  const int duplicate = ::dup(number);
+  backend_->watch(number, PollMask::Readable);
+  ready.close();
+  backend_->unwatch(number);
+  ASSERT_EQ(::dup3(duplicate, number, O_CLOEXEC), number);
+  backend_->watch(number, PollMask::Readable);
+  EXPECT_EQ(look(), (Told{{number, PollMask::Readable}}));
+  backend_->unwatch(number);
+  EXPECT_EQ(look(), Told{});
+  ::close(duplicate);
+  ::close(number);
+}
+
 TEST_P(Backends, NameADescriptorBeyondTheirLimit) {
   const Readable ready;
   const int high = ::fcntl(ready.descriptor(), F_DUPFD_CLOEXEC, 1500);
