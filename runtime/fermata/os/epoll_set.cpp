@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <limits>
 #include <utility>
@@ -43,9 +42,6 @@ int to_milliseconds(std::int64_t nanoseconds) {
   const std::int64_t rounded = nanoseconds / kUnit + (nanoseconds % kUnit != 0 ? 1 : 0);
   return static_cast<int>(std::min<std::int64_t>(rounded, std::numeric_limits<int>::max()));
 }
-
-/// Kernels before 5.11 wait for whole milliseconds.
-std::atomic<bool> waits_for_nanoseconds = true;
 
 }  // namespace
 
@@ -111,15 +107,15 @@ bool EpollSet::resume(int descriptor, PollMask mask) noexcept {
   return false;
 }
 
-int EpollSet::wait(std::span<epoll_event> events, Instant wake_by) const noexcept {
+int EpollSet::wait(std::span<epoll_event> events, Instant wake_by) noexcept {
   const auto room = static_cast<int>(events.size());
   if (wake_by == Instant::never()) return kernel.epoll_wait(epoll_, events.data(), room, -1);
   const std::int64_t left = nanoseconds_until(wake_by);
-  if (left > 0 && waits_for_nanoseconds.load(std::memory_order_relaxed)) {
+  if (left > 0 && waits_for_nanoseconds_) {
     const timespec limit = to_timespec(left);
     const int count = kernel.epoll_pwait2(epoll_, events.data(), room, &limit, nullptr);
     if (count >= 0 || errno != ENOSYS) return count;
-    waits_for_nanoseconds.store(false, std::memory_order_relaxed);
+    waits_for_nanoseconds_ = false;
   }
   return kernel.epoll_wait(epoll_, events.data(), room, to_milliseconds(left));
 }
@@ -155,8 +151,9 @@ bool EpollSet::holds(const Found& found) const noexcept {
 void EpollSet::rebuild() noexcept {
   const int fresh = kernel.epoll_create1(EPOLL_CLOEXEC);
   if (fresh < 0) return;  // It is tried again.
-  kernel.dup3(fresh, epoll_, O_CLOEXEC);
+  const bool replaced = kernel.dup3(fresh, epoll_, O_CLOEXEC) == epoll_;
   kernel.close(fresh);
+  if (!replaced) return;
   stale_ = strangers_ = false;
   for (std::size_t index = 0; index < entries_.size(); ++index) {
     entries_[index].rests = false;

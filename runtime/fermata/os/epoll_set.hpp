@@ -71,7 +71,7 @@ class EpollSet {
     bool rests = false;
   };
 
-  [[nodiscard]] int wait(std::span<epoll_event> events, Instant wake_by) const noexcept;
+  [[nodiscard]] int wait(std::span<epoll_event> events, Instant wake_by) noexcept;
   [[nodiscard]] int control(int operation, int descriptor) noexcept;
 
   int epoll_;
@@ -79,6 +79,7 @@ class EpollSet {
   std::array<Found, kEventsPerLook> found_;
   bool stale_ = false;  // There may be a registration that could not be deleted.
   bool strangers_ = false;
+  bool waits_for_nanoseconds_ = true;  // Kernels before 5.11 do not.
 };
 
 }  // namespace fermata::os
