@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What waits for descriptors, on a kernel that answers as it likes. libev and libevent make calls
+// of their own, so their backends cannot be put on it.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "properties/kernel/backend_play.hpp"
+#include "properties/kernel/check.hpp"
+
+namespace fermata::properties {
+namespace {
+
+using poll::BackendKind;
+
+class OnAnyKernel : public ::testing::TestWithParam<PlayedBackend> {};
+
+INSTANTIATE_TEST_SUITE_P(Each, OnAnyKernel,
+                         ::testing::Values(PlayedBackend{BackendKind::Epoll},
+                                           PlayedBackend{BackendKind::Epoll, false},
+                                           PlayedBackend{BackendKind::Ppoll},
+                                           PlayedBackend{BackendKind::Pselect}),
+                         [](const auto& each) {
+                           return std::string(poll::to_string(each.param.kind)) +
+                                  (each.param.nanoseconds ? "" : "_milliseconds");
+                         });
+
+TEST_P(OnAnyKernel, BackendsKeepTheirContract) {
+  expect_no_complaint(backend_scripts(),
+                      [](const BackendScript& script) { return play(GetParam(), script); });
+}
+
+}  // namespace
+}  // namespace fermata::properties
