@@ -22,11 +22,12 @@ constexpr Duration kCheckPause = std::chrono::milliseconds(10);
 constexpr Duration kCheckInterval = std::chrono::seconds(1);
 constexpr Duration kCheckIntervalOfMany = std::chrono::milliseconds(100);
 
-/// A socket may be reported readable and have nothing, for instance after a bad checksum.
+/// A socket may be reported readable and have nothing, for instance after a bad checksum. Whether
+/// it has something is not known either when the look is interrupted: it is reported again.
 bool has_something_to_read(int socket) {
   char byte = 0;
   const ssize_t size = kernel.recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return size >= 0 || errno != EAGAIN;
+  return size >= 0 || (errno != EAGAIN && errno != EINTR);
 }
 
 }  // namespace
