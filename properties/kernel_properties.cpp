@@ -9,6 +9,7 @@
 
 #include "properties/kernel/backend_play.hpp"
 #include "properties/kernel/check.hpp"
+#include "properties/kernel/waiters_play.hpp"
 
 namespace fermata::properties {
 namespace {
@@ -30,6 +31,11 @@ INSTANTIATE_TEST_SUITE_P(Each, OnAnyKernel,
 TEST_P(OnAnyKernel, BackendsKeepTheirContract) {
   expect_no_complaint(backend_scripts(),
                       [](const BackendScript& script) { return play(GetParam(), script); });
+}
+
+TEST_P(OnAnyKernel, WaitersAreTold) {
+  expect_no_complaint(waiters_scripts(),
+                      [](const WaitersScript& script) { return play(GetParam(), script); });
 }
 
 }  // namespace

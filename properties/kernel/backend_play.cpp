@@ -11,6 +11,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "properties/kernel/events.hpp"
 #include "tests/support/fake_kernel.hpp"
 
 namespace fermata::properties {
@@ -20,24 +21,6 @@ namespace {
 constexpr std::size_t kNumbersMax = 8;
 /// Looks in which whatever is ready must be told.
 constexpr int kLooks = 4;
-
-std::uint32_t events_of(PollMask mask) {
-  std::uint32_t events = 0;
-  if (any(mask & PollMask::Readable)) events |= EPOLLIN;
-  if (any(mask & PollMask::Writable)) events |= EPOLLOUT;
-  if (any(mask & PollMask::Disconnect)) events |= EPOLLRDHUP;
-  if (any(mask & PollMask::Prioritized)) events |= EPOLLPRI;
-  return events;
-}
-
-PollMask mask_of(std::uint32_t events) {
-  PollMask mask = PollMask::None;
-  if ((events & EPOLLIN) != 0) mask |= PollMask::Readable;
-  if ((events & EPOLLOUT) != 0) mask |= PollMask::Writable;
-  if ((events & EPOLLRDHUP) != 0) mask |= PollMask::Disconnect;
-  if ((events & EPOLLPRI) != 0) mask |= PollMask::Prioritized;
-  return mask;
-}
 
 class BackendPlay final : private poll::Sink {
  public:

@@ -16,7 +16,7 @@
 namespace fermata::properties {
 
 /// Scripts played on each: the same ones in every run.
-inline constexpr int kScripts = 5'000;
+inline constexpr int kScripts = 3'000;
 
 /// Prints nothing; a failure is a test's.
 class SilentListener final : public rc::detail::TestListener {

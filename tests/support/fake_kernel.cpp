@@ -144,11 +144,11 @@ void FakeKernel::pass_until(Instant when) {
   }
 }
 
-/// Somewhere on the way, or at once.
-bool FakeKernel::interrupts(Instant wake_by) {
+/// Somewhere on the way, or at once, as when something is ready.
+bool FakeKernel::interrupts(const Asking& asking, Instant wake_by) {
   if (!answers_.once_in(8)) return false;
   const Instant end = std::min(wake_by, next_happening());
-  if (end > now_ && end != Instant::never()) {
+  if (found_of(asking()).empty() && end > now_ && end != Instant::never()) {
     pass_until(now_ + (end - now_) * static_cast<std::int64_t>(answers_.below(4)) / 4);
   }
   errno = EINTR;
@@ -169,7 +169,7 @@ std::optional<std::vector<FakeKernel::Asked>> FakeKernel::wait_for(const Asking&
   if (!has_patience(now_)) return std::nullopt;
   asked_.clear();
   for (const Asked& each : asking()) note(each);
-  if (interrupts(wake_by)) return std::nullopt;
+  if (interrupts(asking, wake_by)) return std::nullopt;
   pass_until(now_);
   std::vector<Asked> found = seemingly_ready(asking());
   while (found.empty()) {

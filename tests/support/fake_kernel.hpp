@@ -132,7 +132,7 @@ class FakeKernel {
   std::vector<Asked> seemingly_ready(std::vector<Asked> asked);
   [[nodiscard]] Instant next_happening() const;
   void pass_until(Instant when);
-  bool interrupts(Instant wake_by);
+  bool interrupts(const Asking& asking, Instant wake_by);
   bool has_patience(Instant next);
 
   FakeAnswers answers_;
