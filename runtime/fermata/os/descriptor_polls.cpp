@@ -74,13 +74,14 @@ void DescriptorPoll::close_backend() noexcept {
   close_acknowledged();
 }
 
+// Another thread may give the number to another file at any time: what was seen counts when it is
+// the same one afterwards.
 void DescriptorPoll::dispatch(PollMask told) {
-  if (!same_file()) return ready(PollMask::Disconnect);
   const PollMask mask = look(told);
-  if (!any(mask)) return;
   const bool spurious = mask == PollMask::Readable && socket_ && !may_be_spurious() &&
                         !has_something_to_read(descriptor());
-  if (!spurious) ready(mask);
+  if (!same_file()) return ready(PollMask::Disconnect);
+  if (any(mask) && !spurious) ready(mask);
 }
 
 // --- DescriptorPolls ---
