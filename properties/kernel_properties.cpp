@@ -9,6 +9,7 @@
 
 #include "properties/kernel/backend_play.hpp"
 #include "properties/kernel/check.hpp"
+#include "properties/kernel/echo_play.hpp"
 #include "properties/kernel/waiters_play.hpp"
 
 namespace fermata::properties {
@@ -29,13 +30,18 @@ INSTANTIATE_TEST_SUITE_P(Each, OnAnyKernel,
                          });
 
 TEST_P(OnAnyKernel, BackendsKeepTheirContract) {
-  expect_no_complaint(backend_scripts(),
+  expect_no_complaint(backend_scripts(), 3'000,
                       [](const BackendScript& script) { return play(GetParam(), script); });
 }
 
 TEST_P(OnAnyKernel, WaitersAreTold) {
-  expect_no_complaint(waiters_scripts(),
+  expect_no_complaint(waiters_scripts(), 1'000,
                       [](const WaitersScript& script) { return play(GetParam(), script); });
+}
+
+TEST_P(OnAnyKernel, EchoesArrive) {
+  expect_no_complaint(echo_scripts(), 500,
+                      [](const EchoScript& script) { return play(GetParam(), script); });
 }
 
 }  // namespace

@@ -15,9 +15,6 @@
 
 namespace fermata::properties {
 
-/// Scripts played on each: the same ones in every run.
-inline constexpr int kScripts = 3'000;
-
 /// Prints nothing; a failure is a test's.
 class SilentListener final : public rc::detail::TestListener {
  public:
@@ -26,11 +23,12 @@ class SilentListener final : public rc::detail::TestListener {
   void onTestFinished(const rc::detail::TestMetadata&, const rc::detail::TestResult&) override {}
 };
 
-/// `play` says of a script what is wrong, and nothing when it went well.
+/// `play` says of a script what is wrong, and nothing when it went well. `count` scripts, the same
+/// ones in every run.
 template <class Script, class Play>
-void expect_no_complaint(const rc::Gen<Script>& scripts, const Play& play) {
+void expect_no_complaint(const rc::Gen<Script>& scripts, int count, const Play& play) {
   rc::detail::TestParams params;
-  params.maxSuccess = kScripts;
+  params.maxSuccess = count;
   SilentListener silent;
   const auto result = rc::detail::checkTestable(
       [&] {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <limits>
 
@@ -98,13 +99,6 @@ int name(int number, sockaddr* address, socklen_t* size) {
 int flags_of(int number, int command, ...) {
   FERMATA_ASSERT(command == F_GETFD);
   return file_of(number) == nullptr ? fail(EBADF) : FD_CLOEXEC;
-}
-
-/// Something that is wrong with one connection, or with the process for a while; 0 for nothing.
-int trouble_of_accept() {
-  constexpr int kTroubles[] = {ECONNABORTED, EINTR, EMFILE, ENOBUFS};
-  FakeAnswers& answers = current->answers();
-  return answers.once_in(6) ? kTroubles[answers.below(std::size(kTroubles))] : 0;
 }
 
 }  // namespace
@@ -274,6 +268,18 @@ void FakeCalls::fill_waits(os::SystemCalls& calls) {
   };
 }
 
+/// Something is wrong with one connection, or with the process for a while; 0 for nothing.
+int FakeCalls::trouble_of_accept(FakeKernel& kernel) {
+  constexpr auto kShortage = std::chrono::milliseconds(10);
+  constexpr int kTroubles[] = {ECONNABORTED, EINTR, EMFILE, ENOBUFS};
+  FakeAnswers& answers = kernel.answers();
+  if (kernel.now() < kernel.short_until_) return EMFILE;
+  if (!answers.once_in(6)) return 0;
+  const int trouble = kTroubles[answers.below(std::size(kTroubles))];
+  if (trouble == EMFILE || trouble == ENOBUFS) kernel.short_until_ = kernel.now() + kShortage;
+  return trouble;
+}
+
 void FakeCalls::fill_sockets(os::SystemCalls& calls) {
   calls.socket = [](int, int, int) { return current->give(current->make(FakeKind::Socket)); };
   calls.bind = [](int, const sockaddr*, socklen_t) { return 0; };
@@ -284,7 +290,7 @@ void FakeCalls::fill_sockets(os::SystemCalls& calls) {
   calls.accept4 = [](int number, sockaddr*, socklen_t*, int) {
     FakeFile* const file = file_of(number);
     if (file->pending.empty()) return fail(EAGAIN);
-    if (const int trouble = trouble_of_accept(); trouble != 0) return fail(trouble);
+    if (const int trouble = trouble_of_accept(*current); trouble != 0) return fail(trouble);
     const FakeKernel::File first = file->pending.front();
     file->pending.erase(file->pending.begin());
     return current->give(first);

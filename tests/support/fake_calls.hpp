@@ -15,6 +15,7 @@ struct FakeCalls {
   static void fill_descriptors(os::SystemCalls& calls);
   static void fill_waits(os::SystemCalls& calls);
   static void fill_sockets(os::SystemCalls& calls);
+  static int trouble_of_accept(FakeKernel& kernel);
 };
 
 }  // namespace fermata::test

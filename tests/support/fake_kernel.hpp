@@ -103,6 +103,7 @@ class FakeKernel {
   [[nodiscard]] std::size_t waits() const noexcept { return waits_; }
   [[nodiscard]] bool lost_patience() const noexcept { return lost_patience_; }
   [[nodiscard]] FakeAnswers& answers() noexcept { return answers_; }
+  [[nodiscard]] const FakeAnswers& answers() const noexcept { return answers_; }
   [[nodiscard]] std::size_t open_numbers() const noexcept { return files_.size(); }
 
  private:
@@ -141,6 +142,7 @@ class FakeKernel {
   std::multimap<Instant, std::function<void()>> happenings_;
   std::map<int, std::uint32_t> asked_;
   Instant now_{1'000'000'000};
+  Instant short_until_;  // Of descriptors and memory.
   std::uint64_t identities_ = 0;
   std::size_t waits_ = 0;
   bool lost_patience_ = false;
