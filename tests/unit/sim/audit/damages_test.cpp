@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Damage of each kind that the audit knows, done to a runtime that runs, and the step by which it
+// must have been told. What the audit can complain about has at least one row here.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <regex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fermata/core/scope.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/sim/strategy/make_strategy.hpp"
+#include "fermata/sim/tape/decisions.hpp"
+#include "fermata/sim/world/world.hpp"
+#include "fermata/sync/mutex.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/private_member.hpp"
+
+namespace fermata::test {
+
+struct FlagsOfEvent {
+  using Type = std::uint16_t Event::*;
+  friend Type private_member(FlagsOfEvent);
+};
+template struct PrivateMember<FlagsOfEvent, &Event::flags_>;
+struct LoopReferences {
+  using Type = std::uint32_t Event::*;
+  friend Type private_member(LoopReferences);
+};
+template struct PrivateMember<LoopReferences, &Event::loop_ref_count_>;
+struct EventOfCallback {
+  using Type = Event* Callback::*;
+  friend Type private_member(EventOfCallback);
+};
+template struct PrivateMember<EventOfCallback, &Callback::event_>;
+struct ActiveMembers {
+  using Type = std::size_t ScopeBase::*;
+  friend Type private_member(ActiveMembers);
+};
+template struct PrivateMember<ActiveMembers, &ScopeBase::active_>;
+struct BusyScope {
+  using Type = bool ScopeBase::*;
+  friend Type private_member(BusyScope);
+};
+template struct PrivateMember<BusyScope, &ScopeBase::busy_>;
+struct ActiveCoroutines {
+  using Type = std::size_t fermata::detail::Scheduler::*;
+  friend Type private_member(ActiveCoroutines);
+};
+template struct PrivateMember<ActiveCoroutines, &fermata::detail::Scheduler::active_coroutines_>;
+
+}  // namespace fermata::test
+
+namespace fermata::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using Main = std::function<void()>;
+using Change = std::function<void(CoroutineBase& sleeper)>;
+
+constexpr std::uint16_t kClosed = 1;  // As Event has it.
+
+struct Damage {
+  const char* id;      // What the complaint begins with.
+  const char* says;    // And has in it.
+  std::uint64_t step;  // No later than this one the run is over.
+  Main main;
+  std::vector<const char*> also = {};  // Invariants that this is about, too.
+};
+
+std::ostream& operator<<(std::ostream& out, const Damage& row) { return out << row.id; }
+
+/// `damage` is done while one coroutine sleeps and another one is in the ready queue; then all goes
+/// on. `mend` undoes it before the programs are unwound.
+Main damaged(
+    const Change& damage, const Change& mend = [](CoroutineBase&) {}) {
+  return [=] {
+    auto sleeper = spawn("sleeper", [] { delay(1h); });
+    delay(1ms);
+    const auto vandal = spawn("vandal", [&] {
+      spawn("ready", [] {});
+      damage(*sleeper);
+      struct Mend {
+        const Change& mend;
+        CoroutineBase& sleeper;
+        ~Mend() { mend(sleeper); }
+      } const at_the_end{mend, *sleeper};
+      for (int i = 0; i < 100; ++i) suspend();
+      sleeper.cancel();
+    });
+    wait(*vandal);
+  };
+}
+
+template <class Tag, class Object>
+auto& private_of(Object& object) {
+  return object.*private_member(Tag{});
+}
+
+/// What the runtime tells its observers, without having done it.
+void trace(Trace kind, const Event* subject, std::uint64_t detail = 0) {
+  current_runtime().kernel().trace(kind, subject, detail);
+}
+
+void go_on() {
+  for (int i = 0; i < 100; ++i) suspend();
+}
+
+void flip_closed(Event& event) { private_of<test::FlagsOfEvent>(event) ^= kClosed; }
+
+/// Another value for as long as this lives.
+template <class T>
+class Changed {
+ public:
+  Changed(T& where, T value) : where_(where), before_(std::exchange(where, value)) {}
+  Changed(const Changed&) = delete;
+  Changed& operator=(const Changed&) = delete;
+  ~Changed() { where_ = before_; }
+
+ private:
+  T& where_;
+  T before_;
+};
+
+/// A closed event is open, or the other way round, as long as this lives.
+class FlippedClosed : Changed<std::uint16_t> {
+ public:
+  explicit FlippedClosed(Event& event)
+      : Changed(private_of<test::FlagsOfEvent>(event),
+                static_cast<std::uint16_t>(private_of<test::FlagsOfEvent>(event) ^ kClosed)) {}
+};
+
+void fire_open_timer(TimerMode mode) {
+  Timer timer(current_runtime(), 1h, mode);
+  timer.notify({});
+  suspend();
+}
+
+std::vector<Damage> damages() {
+  return {
+      // --- events ---
+      {"CORE-EV-01", "the count of active events is", 5,
+       damaged([](CoroutineBase& c) { ++c.runtime().kernel().active_events; },
+               [](CoroutineBase& c) { --c.runtime().kernel().active_events; })},
+      {"CORE-EV-02", "which has no loop reference", 38,
+       damaged([](CoroutineBase& c) { c.waker().first()->source().stop(); })},
+      {"CORE-EV-05", "is closed and has 7 loop references", 1,
+       [] {
+         const auto timer = make_timer(current_runtime(), 1h);
+         timer->close();
+         const Changed references(private_of<test::LoopReferences>(*timer), 7u);
+         suspend();
+       }},
+      {"CORE-EV-05", "was closed and is open again", 36,
+       [] {
+         const auto timer = make_timer(current_runtime(), 1h);
+         timer->close();
+         suspend();
+         const FlippedClosed closed(*timer);
+         go_on();
+       }},
+      {"CORE-EV-06", "fires while it is open", 0, [] { fire_open_timer(TimerMode::Once); }},
+      {"CORE-EV-16", "fires after it was stopped", 0, [] { fire_open_timer(TimerMode::Periodic); }},
+      {"CORE-CB-04", "a subscriber of Timer #", 1,
+       [] {
+         const auto timer = make_timer(current_runtime(), 1h);
+         const auto watch = subscribe(*timer, [](Event&, const fermata::Outcome&) {});
+         Callback* subscriber = nullptr;
+         timer->callbacks().for_each(
+             [&](const Callback& each) { subscriber = const_cast<Callback*>(&each); });
+         Event* const nothing = nullptr;
+         const Changed event(private_of<test::EventOfCallback>(*subscriber), nothing);
+         go_on();
+       }},
+      {"CORE-CB-06", "references, not 2", 38,
+       damaged([](CoroutineBase& c) { c.waker().first()->add_ref(); },
+               [](CoroutineBase& c) { c.waker().first()->release(); })},
+
+      // --- waits ---
+      {"CORE-GL-01", "waits for nothing: it is lost", 38,
+       damaged([](CoroutineBase& c) { c.waker().unsubscribe(); })},
+      {"CORE-GL-02", "and does not wait for it", 5,
+       damaged(
+           [](CoroutineBase& c) {
+             c.waker().first()->source().stop();
+             c.waker().first()->source().start();
+             c.waker().status = WakerStatus::Result;
+           },
+           [](CoroutineBase& c) { c.waker().status = WakerStatus::Waiting; })},
+      {"CORE-GL-09", "is unwound by force while nobody ends the run", 1,
+       [] { wait(*spawn("victim", [] { throw ForcedUnwind{}; })); }},
+      {"CORE-WK-02", "coroutines are in the ready queue", 38,
+       damaged(
+           [](CoroutineBase& c) {
+             c.waker().unsubscribe();
+             c.waker().status = WakerStatus::Queued;
+           },
+           [](CoroutineBase& c) { c.waker().status = WakerStatus::Result; })},
+      {"CORE-WK-03",
+       "waits for Timer #",
+       38,
+       damaged([](CoroutineBase& c) {
+         Registration& registration = *c.waker().first();
+         registration.source().remove_callback(registration);
+       }),
+       {"CORE-GL-03"}},
+      {"CORE-WK-03",
+       "still has registrations",
+       38,
+       damaged([](CoroutineBase& c) { c.waker().status = WakerStatus::Result; },
+               [](CoroutineBase& c) { c.waker().status = WakerStatus::Waiting; }),
+       {"CORE-GL-02"}},
+      {"CORE-WK-03", "with neither a grant nor an error: it waits for Timer #", 2,
+       [] {
+         const auto sleeper = spawn("sleeper", [] { delay(1h); });
+         suspend();
+         trace(Trace::Left, &current_coroutine());
+         trace(Trace::Entered, &*sleeper);
+       }},
+      {"CORE-WK-07", "with neither a grant nor an error", 3,
+       [] {
+         Mutex mutex("ledger");
+         mutex.lock();
+         const auto waiter = spawn("waiter", [&] { EXPECT_THROW(mutex.lock(), Error); });
+         suspend();
+         current_runtime().scheduler().wake(*waiter, nullptr, nullptr, nullptr, WakeCause::Event);
+         wait(*waiter);
+         mutex.unlock();
+       }},
+      {"CORE-WK-09", "has left its wait and still holds its answer", 36,
+       [] {
+         int answer = 0;
+         const auto done = spawn("done", [] {});
+         suspend();
+         const Changed<void*> result(done->waker().result, &answer);
+         go_on();
+       }},
+
+      // --- coroutines ---
+      {"CORE-CO-01", "runs after its end", 2,
+       [] {
+         const auto done = spawn("done", [] {});
+         suspend();
+         trace(Trace::Left, &current_coroutine());
+         trace(Trace::Entered, &*done);
+         suspend();
+       }},
+      {"CORE-CO-01", "is still registered", 38,
+       damaged([](CoroutineBase& c) { flip_closed(c); }, [](CoroutineBase& c) { flip_closed(c); })},
+      {"CORE-CO-02", "is", 36,
+       [] {
+         const auto done = spawn("done", [] {});
+         suspend();
+         const Changed status(done->waker().status, WakerStatus::Result);
+         go_on();
+       }},
+      {"CORE-CO-12", "the count of active coroutines is", 38,
+       damaged(
+           [](CoroutineBase& c) { ++private_of<test::ActiveCoroutines>(c.runtime().scheduler()); },
+           [](CoroutineBase& c) {
+             --private_of<test::ActiveCoroutines>(c.runtime().scheduler());
+           })},
+
+      // --- the scheduler ---
+      {"CORE-SC-08", "the reactor may block", 0,
+       [] {
+         spawn("ready", [] {});
+         trace(Trace::Polled, nullptr, 1);
+         suspend();
+       }},
+      {"CORE-SC-10", "while something can run or come", 0,
+       [] {
+         spawn("ready", [] {});
+         trace(Trace::DeadlockReported, nullptr, 2);
+         suspend();
+       }},
+      {"CORE-SC-10", "a deadlock is reported though a timer is due", 0,
+       [] {
+         const auto timer = make_timer(current_runtime(), Duration::zero());
+         timer->set_hidden(true);
+         timer->start();
+         trace(Trace::Polled, nullptr, 0);
+         trace(Trace::DeadlockReported, nullptr, 1);
+         suspend();
+       }},
+      {"CORE-SC-10", "a deadlock is reported though a timer is due", 1,  // Nobody has looked.
+       [] {
+         const auto timer = make_timer(current_runtime(), Duration::zero());
+         timer->set_hidden(true);
+         suspend();
+         timer->start();
+         trace(Trace::DeadlockReported, nullptr, 1);
+         suspend();
+       }},
+      {"CORE-SC-12", "a deadlock of 7 coroutines is reported, there are 1", 0,
+       [] {
+         trace(Trace::DeadlockReported, nullptr, 7);
+         suspend();
+       }},
+      {"CORE-SC-21", "gains control while Coroutine 1 'main'", 0,
+       [] {
+         const auto other = spawn("other", [] {});
+         trace(Trace::Entered, &*other);
+         suspend();
+       }},
+      {"CORE-SC-21", "gives up control without having it", 2,
+       [] {
+         const auto other = spawn("other", [] { suspend(); });
+         suspend();
+         trace(Trace::Left, &*other);
+         suspend();
+       }},
+
+      // --- scopes ---
+      {"CORE-SP-01", "active members, there are", 38,
+       damaged([](CoroutineBase& c) { ++private_of<test::ActiveMembers>(c.scope()); },
+               [](CoroutineBase& c) { --private_of<test::ActiveMembers>(c.scope()); })},
+      {"CORE-SP-02", "is idle with", 38,
+       damaged([](CoroutineBase& c) { private_of<test::BusyScope>(c.scope()) = false; },
+               [](CoroutineBase& c) { private_of<test::BusyScope>(c.scope()) = true; })},
+      {"CORE-SP-11", "is closed and has", 38,
+       damaged([](CoroutineBase& c) { flip_closed(c.scope()); },
+               [](CoroutineBase& c) { flip_closed(c.scope()); })},
+      {"CORE-SP-11", "which is closed", 37,
+       [] {
+         const Scope parent("parent");
+         const Scope child = Scope::inherit("child", parent);
+         const FlippedClosed closed(*parent);
+         go_on();
+       }},
+  };
+}
+
+class DamageTest : public ::testing::TestWithParam<Damage> {};
+
+TEST_P(DamageTest, IsToldInTime) {
+  const Damage& damage = GetParam();
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  WorldOptions options;
+  options.faults = FaultSet::none();
+  World world(decisions, options);
+  decisions.begin(1);
+  world.node("main", damage.main);
+  world.run();
+  const std::string said = world.failure() ? world.failure()->message : "nothing";
+  FERMATA_CHECKS(damage.id);
+  EXPECT_TRUE(said.starts_with(std::string(damage.id) + ": ")) << said;
+  EXPECT_NE(said.find(damage.says), std::string::npos) << said;
+  EXPECT_LE(world.steps(), damage.step) << said;
+  for (const char* id : damage.also) {
+    FERMATA_CHECKS(id);
+    EXPECT_TRUE(world.failure()) << said;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Damages, DamageTest, ::testing::ValuesIn(damages()), [](const auto& each) {
+  return fmt::format("{}_{}", std::regex_replace(each.param.id, std::regex("-"), "_"), each.index);
+});
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Damages, AreThereForWhateverTheAuditComplainsAbout) {
+  std::set<std::string> known;
+  for (const Damage& each : damages()) known.insert(each.id);
+  std::set<std::string> complaints;
+  const std::regex complaint("complain\\(\\s*\"(CORE-[A-Z]+-[0-9]+)\"");
+  for (const char* part : {"audit.cpp", "audit_recount.cpp", "audit_scopes.cpp"}) {
+    const std::string text =
+        text_of(FERMATA_SOURCE_DIR "/sim/fermata/sim/audit/" + std::string(part));
+    for (std::sregex_iterator each(text.begin(), text.end(), complaint), end; each != end; ++each) {
+      complaints.insert((*each)[1]);
+    }
+  }
+  EXPECT_GT(complaints.size(), 15u);
+  for (const std::string& id : complaints) EXPECT_TRUE(known.contains(id)) << id;
+}
+
+}  // namespace
+}  // namespace fermata::sim
