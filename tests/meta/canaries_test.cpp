@@ -282,9 +282,13 @@ std::vector<Canary> canaries() {
                  for (;;) suspend();
                }),
       deadlock("permit_that_nobody_gives_back", WaitClass::LostWakeUp,
-               "lost wake-up: semaphore 'permits' is held by 'thief'", 3,
+               "lost wake-up: semaphore 'permits' is held by 'thief'", 5,
                [](World&) {
                  Semaphore permits("permits", 1);
+                 await(spawn("lender", [&] {
+                   permits.acquire();
+                   permits.release();
+                 }));
                  await(spawn("thief", [&] { permits.acquire(); }));
                  permits.acquire();
                }),

@@ -82,6 +82,26 @@ TEST_F(CheckTest, AMisuseThatAnExceptionHidesFailsTheRun) {
                         ": unlock by 'thief': expected its holder, 'main' since "));
 }
 
+TEST_F(CheckTest, NamesWhoFailedFirst) {
+  run([] {
+    spawn("first", [] {
+      suspend();
+      throw Error("of the first");
+    });
+    spawn("second", [] {
+      try {
+        delay(1h);
+      } catch (const Cancellation&) {
+        throw Error("of the second");
+      }
+    });
+    delay(1h);
+  });
+  EXPECT_TRUE(complains("fermata::Error: of the second", "previous: fermata::Error: of the first"));
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->coroutine, "first");
+}
+
 TEST_F(CheckTest, AcceptsCorrectProgramsAtEveryStep) {
   run(
       [] {

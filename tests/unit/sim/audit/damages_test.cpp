@@ -45,6 +45,21 @@ struct EventOfCallback {
   friend Type private_member(EventOfCallback);
 };
 template struct PrivateMember<EventOfCallback, &Callback::event_>;
+struct ScopeOfCoroutine {
+  using Type = ScopeBase* CoroutineBase::*;
+  friend Type private_member(ScopeOfCoroutine);
+};
+template struct PrivateMember<ScopeOfCoroutine, &CoroutineBase::scope_>;
+struct BusyChildren {
+  using Type = std::size_t ScopeBase::*;
+  friend Type private_member(BusyChildren);
+};
+template struct PrivateMember<BusyChildren, &ScopeBase::busy_children_>;
+struct LiveChildren {
+  using Type = std::size_t ScopeBase::*;
+  friend Type private_member(LiveChildren);
+};
+template struct PrivateMember<LiveChildren, &ScopeBase::live_children_>;
 struct ActiveMembers {
   using Type = std::size_t ScopeBase::*;
   friend Type private_member(ActiveMembers);
@@ -78,6 +93,7 @@ struct Damage {
   std::uint64_t step;  // No later than this one the run is over.
   Main main;
   std::vector<const char*> also = {};  // Invariants that this is about, too.
+  bool recounts = false;               // All after each step: the next one would not survive it.
 };
 
 std::ostream& operator<<(std::ostream& out, const Damage& row) { return out << row.id; }
@@ -141,6 +157,16 @@ class FlippedClosed : Changed<std::uint16_t> {
       : Changed(private_of<test::FlagsOfEvent>(event),
                 static_cast<std::uint16_t>(private_of<test::FlagsOfEvent>(event) ^ kClosed)) {}
 };
+
+fermata::detail::ReadyQueue& ready_queue() {
+  return const_cast<fermata::detail::ReadyQueue&>(current_runtime().scheduler().ready());
+}
+
+void put_in_place_of_the_last(CoroutineBase& other) {
+  fermata::detail::ReadyQueue& ready = ready_queue();
+  ready.take(ready.size() - 1);
+  ready.push_back(other);
+}
 
 void fire_open_timer(TimerMode mode) {
   Timer timer(current_runtime(), 1h, mode);
@@ -208,6 +234,21 @@ std::vector<Damage> damages() {
              c.waker().status = WakerStatus::Queued;
            },
            [](CoroutineBase& c) { c.waker().status = WakerStatus::Result; })},
+      {.id = "CORE-WK-02",
+       .says = "is in the ready queue and is waiting",
+       .step = 5,
+       .main = damaged([](CoroutineBase& c) { put_in_place_of_the_last(c); }),
+       .recounts = true},
+      {.id = "CORE-WK-02",
+       .says = "is in the ready queue twice",
+       .step = 5,
+       .main = damaged(
+           [](CoroutineBase&) {
+             spawn("last", [] {});
+             put_in_place_of_the_last(ready_queue()[0]);
+           },
+           [](CoroutineBase&) { ready_queue().take(ready_queue().size() - 1); }),
+       .recounts = true},
       {"CORE-WK-03",
        "waits for Timer #",
        38,
@@ -280,6 +321,18 @@ std::vector<Damage> damages() {
          trace(Trace::Polled, nullptr, 1);
          suspend();
        }},
+      {"CORE-SC-08", "or nothing can come", 0,
+       [] {
+         trace(Trace::Polled, nullptr, 1);
+         suspend();
+       }},
+      {"CORE-SC-10", "while something can run or come", 0,
+       [] {
+         const auto timer = make_timer(current_runtime(), 1h);
+         timer->start();
+         trace(Trace::DeadlockReported, nullptr, 1);
+         suspend();
+       }},
       {"CORE-SC-10", "while something can run or come", 0,
        [] {
          spawn("ready", [] {});
@@ -327,6 +380,18 @@ std::vector<Damage> damages() {
       {"CORE-SP-01", "active members, there are", 38,
        damaged([](CoroutineBase& c) { ++private_of<test::ActiveMembers>(c.scope()); },
                [](CoroutineBase& c) { --private_of<test::ActiveMembers>(c.scope()); })},
+      {"CORE-SP-01", "busy children, there are 0", 38,
+       damaged([](CoroutineBase& c) { ++private_of<test::BusyChildren>(c.scope()); },
+               [](CoroutineBase& c) { --private_of<test::BusyChildren>(c.scope()); })},
+      {"CORE-SP-01", "live children, there are 0", 38,
+       damaged([](CoroutineBase& c) { ++private_of<test::LiveChildren>(c.scope()); },
+               [](CoroutineBase& c) { --private_of<test::LiveChildren>(c.scope()); })},
+      {"CORE-SP-01", "where it does not belong", 38,
+       [] {
+         const Scope elsewhere("elsewhere");
+         const Changed scope(private_of<test::ScopeOfCoroutine>(current_coroutine()), &*elsewhere);
+         go_on();
+       }},
       {"CORE-SP-02", "is idle with", 38,
        damaged([](CoroutineBase& c) { private_of<test::BusyScope>(c.scope()) = false; },
                [](CoroutineBase& c) { private_of<test::BusyScope>(c.scope()) = true; })},
@@ -351,6 +416,7 @@ TEST_P(DamageTest, IsToldInTime) {
   Decisions decisions(*strategy);
   WorldOptions options;
   options.faults = FaultSet::none();
+  options.full_audit = damage.recounts;
   World world(decisions, options);
   decisions.begin(1);
   world.node("main", damage.main);

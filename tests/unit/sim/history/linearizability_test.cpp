@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/sim/history/configuration_set.hpp"
 #include "fermata/sim/history/history.hpp"
 #include "tests/support/recorded_history.hpp"
 #include "tests/support/splitmix.hpp"
@@ -358,6 +359,18 @@ TEST(Linearizability, ManyOperationsOfManyClientsTakeFewConfigurations) {
   const HistoryVerdict verdict = judged<IntMap>(history);
   EXPECT_EQ(verdict.answer, Linearizability::Yes);
   EXPECT_LT(verdict.configurations, 30'000u);
+}
+
+TEST(ConfigurationSet, HasBeenWhereFewerWereUsedAndNotWhereMoreWere) {
+  detail::ConfigurationSet visited(1);
+  const std::array<std::uint64_t, 1> here = {7};
+  const auto visit = [&](std::uint64_t used) { return visited.insert(here, {{used}}); };
+  EXPECT_TRUE(visit(0b011));
+  EXPECT_FALSE(visit(0b011));
+  EXPECT_FALSE(visit(0b111));
+  EXPECT_TRUE(visit(0b001));
+  EXPECT_FALSE(visit(0b011));
+  EXPECT_TRUE(visit(0b100));
 }
 
 TEST(Linearizability, NobodySaysYesWhenTheLimitIsReached) {

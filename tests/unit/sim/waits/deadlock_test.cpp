@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/sim/waits/hopeless.hpp"
 #include "fermata/sim/waits/wait_report.hpp"
 
 namespace fermata::sim::detail {
@@ -117,6 +118,45 @@ TEST_F(DeadlockTest, WhatIsKnownComesBeforeWhatIsLikely) {
   const Diagnosis diagnosis = diagnose(graph_, false);
   ASSERT_EQ(diagnosis.kind(), WaitClass::Cycle);
   EXPECT_EQ(diagnosis.findings.front().ring.back().coroutine, c);
+}
+
+TEST_F(DeadlockTest, NoRingGoesThroughOneThatSleeps) {
+  const auto [a, b] = coroutines("a", "b");
+  const auto to_b = object("mutex", "to b");
+  const auto to_a = object("mutex", "to a");
+  waits(a, to_b);
+  waits(b, to_a);
+  held(to_b, b);
+  held(to_a, a);
+  EXPECT_EQ(diagnose(graph_, false).kind(), WaitClass::Cycle);
+  EXPECT_EQ(find_hopeless(graph_), (std::vector{a, b}));
+  graph_.coroutines[b].sleeps = true;
+  EXPECT_EQ(diagnose(graph_, false).kind(), WaitClass::None);
+  EXPECT_TRUE(find_hopeless(graph_).empty());
+}
+
+TEST_F(DeadlockTest, NobodyIsHopelessWhileOneInWhoseHandsItIsGoesOn) {
+  const auto [a, b, runner] = coroutines("a", "b", "runner");
+  const auto thread = object("thread", "helper");
+  const auto to_a = object("mutex", "to a");
+  waits(a, thread);
+  waits(b, to_a);
+  held(thread, b);
+  held(to_a, a);
+  EXPECT_EQ(find_hopeless(graph_), (std::vector{a, b}));
+  held(thread, runner);
+  EXPECT_TRUE(find_hopeless(graph_).empty());
+}
+
+TEST_F(DeadlockTest, NobodyIsHopelessForWhatIsOnlyLikely) {
+  const auto [a, b] = coroutines("a", "b");
+  const auto permits = object("semaphore", "permits");
+  const auto to_a = object("mutex", "to a");
+  waits(a, permits);
+  waits(b, to_a);
+  held(permits, b, Certainty::Likely);
+  held(to_a, a);
+  EXPECT_TRUE(find_hopeless(graph_).empty());
 }
 
 TEST_F(DeadlockTest, WhoWaitsForNobodyButItselfIsARing) {

@@ -57,6 +57,22 @@ TEST_F(ExplainTest, TellsOfARuntimeThatRuns) {
   EXPECT_TRUE(reader["waits"][1]["only_ends"].get<bool>());
 }
 
+TEST_F(ExplainTest, TellsWhatWouldBeLeftIfTheRunEndedNow) {
+  std::string text;
+  run([&] {
+    const auto sleeper = spawn("sleeper", [] { delay(1s); });
+    suspend();
+    text = detail::explain_leaks(current_runtime());
+    wait(*sleeper);
+  });
+  EXPECT_TRUE(text.starts_with("CORE-EV-10: 4 events outlive the run, first: Coroutine 1 'main' "))
+      << text;
+  EXPECT_NE(text.find("\n  Coroutine 2 'sleeper' spawned at "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nCORE-EV-10: 1 events are active after the run\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\nCORE-SC-14: 2 contexts outlive the run\n"), std::string::npos) << text;
+}
+
 TEST_F(ExplainTest, SaysWhoDoesWhatIsDoneOnce) {
   Json graph;
   run([&] {

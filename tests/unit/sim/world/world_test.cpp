@@ -237,6 +237,18 @@ TEST_F(WorldTest, LimitsActionsWhileTimeStandsStill) {
   EXPECT_EQ(world_.now(), Instant{} + 5ms);
 }
 
+TEST_F(WorldTest, CountsActionsAnewWhenTimePasses) {
+  again(1, {.instant_limit = 1000, .faults = FaultSet::none()});
+  int rounds = 0;
+  std::function<void()> once_more = [&] {
+    if (++rounds < 3000) world_.at(1us, once_more);
+  };
+  world_.at(1us, once_more);
+  run([] { delay(1s); });
+  EXPECT_FALSE(world_.failure());
+  EXPECT_EQ(rounds, 3000);
+}
+
 TEST_F(WorldTest, LimitsVirtualTime) {
   again(1, {.time_limit = 10s});
   const Failure failure = failure_of([&] {
