@@ -3,8 +3,8 @@
 #
 # What takes too long for each commit: 100,000 schedules of every law with no bug planted, among all
 # of them a million without a false alarm of a deadlock, a program under load, the zoo with controls
-# as long, the mutants of assertions, the benchmarks. Prints a table; `--json FILE` writes all rows
-# as one list.
+# as long, the mutants of assertions and oracles, the benchmarks. Prints a table; `--json FILE`
+# writes all rows as one list.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -90,7 +90,7 @@ bench/page.py --json "$rows/page_opening.json" || failed=1
 echo "--- zoo"
 properties/zoo/run.py --build "$build" --control "$SCHEDULES" --json "$rows/zoo.json" || failed=1
 
-echo "--- assertions: a change of one line trips each"
+echo "--- assertions and oracles: each notices a change of one line"
 tests/assertions/run.py --build "$build" --json "$rows/assertions.json" || failed=1
 
 echo "--- bench"
