@@ -14,10 +14,22 @@ namespace {
 /// Protection is taken away in each round of the end of a run; there are as many.
 constexpr int kAttempts = 3;
 
+/// Whether the coroutine itself was asked to stop; a token that has fired ends one wait only.
+bool stops_coroutine(const std::exception_ptr& error) {
+  if (!is_cancellation(error)) return false;
+  try {
+    std::rethrow_exception(error);
+  } catch (const OperationCanceled&) {
+    return false;
+  } catch (...) {
+    return true;
+  }
+}
+
 /// What a wait ends with that ended with `first`, and then `later` while it locked again.
 std::exception_ptr combined(const std::exception_ptr& first, const std::exception_ptr& later) {
   if (!first || is_forced_unwind(later)) return later;
-  if (!later || is_cancellation(first)) return first;
+  if (!later || stops_coroutine(first)) return first;
   return link_previous(later, first);
 }
 

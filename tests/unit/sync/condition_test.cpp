@@ -171,6 +171,23 @@ MAIN_TEST_F(ConditionTest, KeepsATimeoutAsThePreviousOfACancellation) {
             "occurred after 1 milliseconds");
 }
 
+// The token ends the wait; a cancellation of the coroutine itself is more than that.
+MAIN_TEST_F(ConditionTest, KeepsATokenAsThePreviousOfACancellation) {
+  FERMATA_CHECKS("CORE-CN-11");
+  Shared shared;
+  const auto token = spawn([] { delay(1ms); });
+  const auto waiter = spawn_waiter(shared, "waiter", {.token = &*token});
+  suspend();
+  {
+    const Mutex::Guard guard(shared.mutex);
+    delay(2ms);
+    waiter.cancel();
+  }
+  EXPECT_EQ(await(waiter),
+            "fermata::Cancellation: Coroutine cancelled\n  previous: fermata::OperationCanceled: "
+            "Operation has been cancelled");
+}
+
 MAIN_TEST_F(ConditionTest, GivesANotifyThatCameTooLateToTheNext) {
   Shared shared;
   const auto a = spawn_waiter(shared, "a");
