@@ -71,16 +71,18 @@ class ScopeBase::Watch {
     FERMATA_ASSERT(waker.empty());
     std::optional<Timer> timer;
     Runtime& runtime = scope_->runtime();
-    if (options_.token != nullptr && options_.token->closed()) throw_cancelled();
+    Event* token = options_.token;
+    if (token != nullptr && token->void_as_token()) token = nullptr;
+    if (token != nullptr && token->closed()) detail::throw_canceled_by(*token);
     if (options_.timeout) {
       const Instant now = runtime.now();
       if (deadline_ <= now) std::rethrow_exception(timeout_error());
       timer.emplace(runtime, deadline_ - now);
     }
     waker.resume_when(*scope_, WakeRule::Custom, false, &wake_waiter);
-    if (options_.token != nullptr) {
-      options_.token->mark_result_used();
-      waker.resume_when(*options_.token, WakeRule::Token);
+    if (token != nullptr) {
+      token->mark_used_as_token();
+      waker.resume_when(*token, WakeRule::Token);
     }
     if (timer) waker.resume_when(*timer, WakeRule::Custom, false, &on_timeout, this);
     runtime.scheduler().suspend(place);
@@ -108,17 +110,6 @@ class ScopeBase::Watch {
       errors_.push_back(error);
       event.mark_exception_handled();
     }
-  }
-
-  [[noreturn]] void throw_cancelled() const {
-    FERMATA_ASSERT(options_.token != nullptr);
-    OperationCanceled cancelled;
-    const Outcome* outcome = options_.token->replay();
-    if (outcome != nullptr && outcome->error) {
-      options_.token->mark_exception_caught();
-      cancelled.set_previous(outcome->error);
-    }
-    throw cancelled;
   }
 
   Ref<ScopeBase> scope_;

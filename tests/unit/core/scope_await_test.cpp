@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fermata/sync/timeout.hpp"
 #include "tests/support/scope_fixture.hpp"
 
 namespace fermata::test {
@@ -191,6 +192,22 @@ TEST_F(ScopeAwaitTest, IsAbandonedByItsTokenOrTimeout) {
     scope.await_completion({.timeout = 0ns, .token = token.get()});
   });
   EXPECT_EQ(steps, (Steps{"member begins", "member ends"}));
+}
+
+MAIN_TEST_F(ScopeAwaitTest, GoesOnWithoutADeadlineThatWasCalledOff) {
+  FERMATA_CHECKS("CORE-CN-03");
+  Scope scope("workers");
+  scope.spawn(worker("member", 5ms));
+  const auto before = make_timeout(1ms);
+  before->cancel();
+  const auto meanwhile = make_timeout(2ms);
+  const auto canceller = spawn([&] { meanwhile->cancel(); });
+  const Instant begin = now();
+  scope.await_completion({.timeout = 10ms, .token = before.get()});
+  EXPECT_EQ(now() - begin, 5ms);
+  scope.spawn(worker("later", 5ms));
+  scope.await_completion({.timeout = 10ms, .token = meanwhile.get()});
+  EXPECT_EQ(now() - begin, 10ms);
 }
 
 MAIN_TEST_F(ScopeAwaitTest, CountsItsTimeoutFromTheBeginning) {
