@@ -91,7 +91,7 @@ bool NodeState::wait(Instant wake_by) {
     wake_by_ = wake_by;
     yield_to_world(Phase::Waiting);
   }
-  if (stage_.over()) throw AbandonRun{};
+  leave_if_over();
   woken_ = false;
   return std::exchange(shutdown_requested_, false);
 }
@@ -110,7 +110,15 @@ void NodeState::give_way() {
   if (is_paused() || !stage_.alone_until(now_)) {
     yield_to_world(Phase::Ready);
   }
-  if (stage_.over()) throw AbandonRun{};
+  leave_if_over();
+}
+
+// The world ends threads before whoever has begun them, and would not come to it if this program
+// went first because it has failed the run itself.
+void NodeState::leave_if_over() {
+  if (!stage_.over()) return;
+  yield_to_world(Phase::Ready);
+  throw AbandonRun{};
 }
 
 // At the same time the others can do something that is seen here; those that are behind must. A

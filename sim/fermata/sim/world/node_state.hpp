@@ -123,6 +123,8 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   void for_each_program(F visit);
   void begin();
   void unwind();
+  /// Throws AbandonRun when the run is over.
+  void leave_if_over();
   void stop();
   void meet_clock_fault();
   /// Draws in which of its waits from now on it crashes, if in any.

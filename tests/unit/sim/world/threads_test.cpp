@@ -137,6 +137,30 @@ TEST_F(ThreadsTest, AreUnwoundWithARunThatFails) {
   EXPECT_TRUE(unwound);
 }
 
+// The program has been woken, and the thread has computed into the future: nothing lets it in.
+TEST_F(ThreadsTest, AreUnwoundBeforeTheProgramThatHasFailedTheRun) {
+  bool unwound = false;
+  world_.node("main", [&] {
+    const auto thread = spawn_thread([&] {
+      struct Mark {
+        bool& unwound;
+        ~Mark() { unwound = true; }
+      } const mark{unwound};
+      consume(10s);
+      delay(1h);
+    });
+    delay(1s);
+    Trigger trigger;
+    trigger.fire();
+    world_.fail(Verdict::Safety, "wrong");
+    trigger.wait();
+  });
+  world_.run();
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->message, "wrong");
+  EXPECT_TRUE(unwound);
+}
+
 TEST_F(ThreadsTest, AreNoNodes) {
   int served = 0;
   world_.service("server", [&] {
