@@ -30,7 +30,8 @@ class ByteWayModel {
 
   // --- the writer's end ---
 
-  /// A write that was begun; `doomed` when what the writer knows already lets it fail.
+  /// A write that was begun; `doomed` when what the writer knows already lets it fail, and nothing
+  /// of it is ever sent.
   struct Write {
     std::size_t begin = 0;
     std::size_t size = 0;
@@ -39,9 +40,10 @@ class ByteWayModel {
     [[nodiscard]] std::size_t end() const { return begin + size; }
   };
 
-  /// From here on the way has the bytes, unless the writer has ended or failed before.
-  [[nodiscard]] Write begin(std::size_t size) {
-    const Write write{submitted_, size, ended() || refused_};
+  /// From here on the way has the bytes, unless the writer has ended or failed before, or the write
+  /// is `given_up` from the start.
+  [[nodiscard]] Write begin(std::size_t size, bool given_up) {
+    const Write write{submitted_, size, ended() || refused_ || given_up};
     if (!write.doomed) submitted_ += size;
     return write;
   }
@@ -54,8 +56,9 @@ class ByteWayModel {
   /// The writer was told that the first `size` bytes of it were accepted; the rest never were.
   [[nodiscard]] Complaint accepted(const Write& write, std::size_t size) {
     if (write.doomed && size > 0) {
-      return "IO-06 (VAL): a write was accepted behind the end of the stream, or after another one "
-             "had failed";
+      return "IO-06 (VAL): a write was accepted behind the end of the stream, after another one "
+             "had "
+             "failed, or with a token that had fired";
     }
     if (size < write.size) {
       if (write.end() != submitted_) {

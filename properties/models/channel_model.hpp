@@ -112,6 +112,29 @@ class ChannelModel {
     return {};
   }
 
+  /// Values that were accepted, and not received.
+  [[nodiscard]] std::size_t stored() const { return stored_.size(); }
+
+  /// Whoever has left a call that it was in, with or without success, has left nothing behind.
+  [[nodiscard]] Complaint recount(const ChannelFigures& now) const {
+    const bool rendezvous = now.capacity == 0;
+    if (now.count < stored_.size() || (!rendezvous && now.count > stored_.size())) {
+      return "CHAN-14 (VAL): " + std::to_string(stored_.size()) + " values were accepted, and " +
+             std::to_string(now.count) + " are counted";
+    }
+    if (now.closed) return {};
+    if (Complaint complaint = receivers.recount(now.receivers); !complaint.empty()) {
+      return "CHAN-04, " + complaint;
+    }
+    const auto untold = static_cast<std::size_t>(
+        std::count_if(values_.begin(), values_.end(),
+                      [](const Value& value) { return value.fate == Fate::TakenEarly; }));
+    if (Complaint complaint = senders.recount(now.senders + untold); !complaint.empty()) {
+      return "CHAN-04, " + complaint;
+    }
+    return {};
+  }
+
   /// Nothing can happen any more.
   [[nodiscard]] Complaint is_at_rest(const ChannelFigures& now) const {
     if (now.reserved_receivers + now.reserved_senders > 0) {
@@ -124,12 +147,6 @@ class ChannelModel {
     if (now.senders > 0 && (now.count < now.slots() || now.closed)) {
       return now.closed ? "CHAN-12 (WAKE): a sender sleeps at a closed channel"
                         : "CHAN-08 (WAKE): a sender sleeps beside a free slot";
-    }
-    if (Complaint complaint = receivers.recount(now.receivers); !complaint.empty()) {
-      return "CHAN-04, " + complaint;
-    }
-    if (Complaint complaint = senders.recount(now.senders); !complaint.empty()) {
-      return "CHAN-04, " + complaint;
     }
     return {};
   }

@@ -38,7 +38,14 @@ class GroupModel {
     begun_.push_back(key);
     return cancelled_ ? "TG-09 (CANC): a task begins after the group was cancelled" : Complaint();
   }
-  void ended() { --running_; }
+  void ended() {
+    --running_;
+    ++ended_;
+  }
+  /// Tasks that were accepted, and whose bodies have not ended; while the group is not cancelled.
+  [[nodiscard]] std::size_t unfinished() const { return accepted_.size() - ended_; }
+  /// Whether a consumer finds something, while none is on its way with it.
+  [[nodiscard]] bool has_something() const { return ended_ > delivered_.size() + together_; }
 
   /// A view has the keys of all tasks that have settled, in the order of spawn.
   [[nodiscard]] static Complaint in_order(const std::vector<std::uint64_t>& keys) {
@@ -65,6 +72,7 @@ class GroupModel {
            std::to_string(delivered) + " delivered, and " + std::to_string(left) + " are left";
   }
   [[nodiscard]] bool closed() const { return closed_; }
+  [[nodiscard]] bool cancelled() const { return cancelled_; }
 
  private:
   std::size_t limit_;
@@ -73,6 +81,7 @@ class GroupModel {
   std::vector<std::uint64_t> delivered_;
   std::size_t together_ = 0;
   std::size_t running_ = 0;
+  std::size_t ended_ = 0;
   bool closed_ = false;
   bool cancelled_ = false;
 };

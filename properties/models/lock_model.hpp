@@ -3,6 +3,7 @@
 
 // What locks promise: at most so many inside, done at most once, nobody goes on alone.
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ class PermitModel {
            std::to_string(inside_) + " permits of " + std::to_string(permits_) + " are taken";
   }
   void given_back(std::size_t count) { inside_ -= count; }
+  /// How many nobody holds; of these some may be promised to who comes back for them.
+  [[nodiscard]] std::size_t spare() const { return permits_ - std::min(inside_, permits_); }
 
   /// `available` is what the primitive says that nobody has.
   [[nodiscard]] Complaint recount(std::size_t available) const {
@@ -49,6 +52,7 @@ class OnceModel {
     running_ = false;
     done_ = success;
   }
+  [[nodiscard]] bool done() const { return done_; }
   /// A call has come back without an error.
   [[nodiscard]] Complaint returned() const {
     return done_ ? Complaint() : "ONCE: a call has returned before it was done";
@@ -92,6 +96,8 @@ class BarrierModel {
   }
   [[nodiscard]] bool broken() const { return broken_; }
   [[nodiscard]] std::size_t waiting() const { return rounds_.back().arrived; }
+  /// Whether one more makes the round complete.
+  [[nodiscard]] bool wants_one() const { return waiting() + 1 == parties_; }
 
  private:
   struct Round {

@@ -53,6 +53,9 @@ class PoolModel {
     return complaint;
   }
 
+  /// Whether nobody can get a place before somebody gives one back.
+  [[nodiscard]] bool all_in_use() const { return active() >= max_; }
+
   // --- resources ---
 
   [[nodiscard]] Complaint making() {

@@ -4,6 +4,7 @@
 // What a tree of scopes promises about its members: who may begin, who is cancelled and who runs
 // on, when a scope is complete, and in which order scopes end. Nothing here knows how that is done.
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -25,6 +26,11 @@ class ScopeModel {
 
   /// Whether a spawn must succeed; otherwise it must be refused.
   [[nodiscard]] bool takes(std::size_t scope) const { return scopes_[scope].wave == Wave::None; }
+
+  [[nodiscard]] bool all_take() const {
+    return std::all_of(scopes_.begin(), scopes_.end(),
+                       [](const ScopeState& scope) { return scope.wave == Wave::None; });
+  }
 
   std::size_t spawned(std::size_t scope) {
     members_.push_back({scope});

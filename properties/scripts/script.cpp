@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "properties/scripts/wait_limits.hpp"
+
 namespace fermata::properties {
 namespace {
 
@@ -19,6 +21,7 @@ Vocabulary vocabulary(std::span<const Operation> operations) {
                              {Common::Cancel, 1},
                              {Common::Throw, 1},
                              {Common::Fire, 1}},
+                 .subjects = kLimitDraws,
                  .numbers = 16};
   std::size_t what = kCommonCount;
   for (const Operation& each : operations) all.weights.set({what++, each.weight});
@@ -26,9 +29,9 @@ Vocabulary vocabulary(std::span<const Operation> operations) {
 }
 
 std::string text_of(const Step& step, std::span<const Operation> operations) {
-  const std::string_view name =
-      is_common(step) ? kCommonNames[step.what] : operations[operation_of(step)].name;
-  return fmt::format("{} {}", name, step.number);
+  if (is_common(step)) return fmt::format("{} {}", kCommonNames[step.what], step.number);
+  const std::string_view name = operations[operation_of(step)].name;
+  return fmt::format("{} {}{}", name, step.number, limit_text(step.subject));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ enum class Common : std::uint8_t {
   Nap,     // number: milliseconds
   Cancel,  // number: an actor
   Throw,   // ends the actor with an error
-  Fire,    // fires the token that patient waits share; later ones get a new one
+  Fire,    // fires the token that waits share, or calls off their deadline
 };
 inline constexpr std::uint8_t kCommonCount = 5;
 
@@ -35,7 +35,7 @@ struct Operation {
 };
 
 /// A step's `what` is a common thing when below kCommonCount, else an operation of the subject; its
-/// number is from 0 to 15.
+/// number is from 0 to 15, its `subject` a draw of how long it waits.
 [[nodiscard]] constexpr bool is_common(const Step& step) noexcept {
   return step.what < kCommonCount;
 }

@@ -18,13 +18,13 @@ constexpr Duration kVeryLate = milliseconds(500);
 }  // namespace
 
 void Stage::play(Subject& subject, const std::shared_ptr<void>& owner) {
-  tokens_.push_back(Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), true)));
   actors_.resize(actor_count());
   for (std::size_t i = 0; i < actor_count(); ++i) {
     actors_[i].coroutine =
         spawn(fmt::format("actor {}", i), [this, &subject, i, owner] { act(subject, i); });
   }
   delay(kRest);
+  check_patience();
   subject.at_rest();
   subject.let_go();
   delay(kRest);
@@ -66,13 +66,16 @@ bool Stage::take(Subject& subject, std::size_t index, const Step& step) {
     if (is_common(step)) {
       perform_common(step);
     } else {
-      subject.perform(operations_[operation_of(step)], {index, step.number, patience(step.number)});
+      const Operation& operation = operations_[operation_of(step)];
+      me.doing = operation.name;
+      subject.perform(operation, {index, step.number, limits_.options(step.subject, step.number)});
     }
   } catch (const PlannedError&) {
     return false;
   } catch (const Timeout&) {
   } catch (const OperationCanceled&) {
   } catch (const Cancellation& cancellation) {
+    me.owed = false;
     if (++me.cancelled > me.cancels) {
       complain(fmt::format("CORE-CN-02 (CANC): actor {} got '{}', and nobody has asked for it",
                            index, cancellation.what()));
@@ -82,6 +85,7 @@ bool Stage::take(Subject& subject, std::size_t index, const Step& step) {
     complain(
         fmt::format("ERR: actor {} got an error that nobody expects: {}", index, error.what()));
   }
+  if (!is_common(step)) me.owed = false;
   return true;
 }
 
@@ -93,17 +97,16 @@ void Stage::perform_common(const Step& step) {
       return nap(milliseconds(step.number));
     case Common::Cancel: {
       Actor& whom = actors_[step.number % actor_count()];
-      if (!whom.coroutine->closed()) ++whom.cancels;
+      if (!whom.coroutine->closed()) {
+        ++whom.cancels;
+        whom.owed = &*whom.coroutine != current_runtime().current();
+      }
       return whom.coroutine.cancel();
     }
     case Common::Throw:
       throw PlannedError(step.number);
-    case Common::Fire: {
-      const auto fired = tokens_.back();
-      tokens_.push_back(Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), true)));
-      fired->complete();
-      return;
-    }
+    case Common::Fire:
+      return limits_.fire(step.number);
   }
 }
 
@@ -116,18 +119,14 @@ void Stage::nap(Duration span) {
   }
 }
 
-WaitOptions Stage::patience(std::uint8_t number) const {
-  switch (number % 8) {
-    case 4:
-      return {.token = tokens_.back().get()};
-    case 5:
-    case 6:
-      return {.timeout = milliseconds(number)};
-    case 7:
-      return {.timeout = Duration::zero()};
-    default:
-      return {};
+void Stage::check_patience() {
+  for (std::size_t i = 0; i < actor_count(); ++i) {
+    if (actors_[i].call != nullptr && parked(i)) complain(actors_[i].call->at_rest());
   }
+}
+
+std::string Stage::where(std::size_t index) const {
+  return fmt::format(" [actor {}: {}]", index, actors_[index].doing);
 }
 
 std::string Stage::sleepers() const {

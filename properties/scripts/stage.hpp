@@ -16,7 +16,9 @@
 #include "fermata/sim/world/world.hpp"
 #include "properties/interpreter/state.hpp"
 #include "properties/models/complaint.hpp"
+#include "properties/scripts/call.hpp"
 #include "properties/scripts/script.hpp"
+#include "properties/scripts/wait_limits.hpp"
 
 namespace fermata::properties {
 
@@ -26,8 +28,7 @@ class Stage;
 struct Cue {
   std::size_t actor;
   std::uint8_t number;
-  /// How long it waits at most: half of all numbers mean for ever, two a few milliseconds, one not
-  /// at all, one until the shared token fires.
+  /// How long it waits at most.
   WaitOptions patience;
 };
 
@@ -56,6 +57,12 @@ class Subject {
   virtual void at_end() {}
 
  protected:
+  /// A call with the patience of `cue`; see whatever_the_end.
+  template <class Action, class Law>
+  decltype(auto) call(const Cue& cue, Due due, Action action, Law law) {
+    return whatever_the_end(stage, cue, due, std::move(action), std::move(law));
+  }
+
   Stage& stage;
   bool is_ending = false;  // Nothing is performed any more.
 };
@@ -103,6 +110,14 @@ class Stage {
     return actor(index).waker().status == WakerStatus::Waiting;
   }
 
+  /// The innermost call that an actor is in; null for none.
+  [[nodiscard]] Call*& call_of(std::size_t index) { return actors_[index].call; }
+  /// Whether somebody else has asked the actor to stop, in its present step, and it has not been
+  /// told. (Who asks itself is told when it is suspended outside of all protection.)
+  [[nodiscard]] bool owes_cancellation(std::size_t index) const { return actors_[index].owed; }
+  /// " [actor 3: send]", for complaints.
+  [[nodiscard]] std::string where(std::size_t index) const;
+
   /// Whether a kind of fault has struck in this run.
   [[nodiscard]] bool struck(sim::Fault fault) const {
     return world_.fault_counts()[static_cast<std::size_t>(fault)] > 0;
@@ -113,22 +128,25 @@ class Stage {
     Coroutine<> coroutine;
     unsigned cancels = 0;    // Asked for.
     unsigned cancelled = 0;  // Delivered.
+    bool owed = false;       // One that somebody else has asked for in this step.
+    Call* call = nullptr;
+    std::string_view doing;  // Its operation.
   };
 
   void act(Subject& subject, std::size_t index);
+  void check_patience();
   void join();
   /// Returns whether the actor goes on.
   bool take(Subject& subject, std::size_t index, const Step& step);
   void perform_common(const Step& step);
   void nap(Duration span);
-  [[nodiscard]] WaitOptions patience(std::uint8_t number) const;
   [[nodiscard]] std::string sleepers() const;
 
   const Script& script_;
   std::span<const Operation> operations_;
   sim::World& world_;
   std::vector<Actor> actors_;
-  std::vector<Ref<PlainEvent>> tokens_;  // The last one is shared now; others have fired.
+  WaitLimits limits_;
 };
 
 }  // namespace fermata::properties

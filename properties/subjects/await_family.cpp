@@ -131,38 +131,41 @@ class AwaitFamily final : public Subject {
   void let_end(const Cue& cue, bool fails) { open_gate(cue.number, fails); }
 
   void all(const Cue& cue, const Choice& it) {
-    observe(cue.actor, {it.keys.size(), true}, it.keys, [&](const auto& model) {
+    observe(cue, {it.keys.size(), true}, it.keys, [&](const auto& model) {
       return both(model, await_all(it.items, it.options), it.options);
     });
   }
   void any_two(const Cue& cue, const Choice& it) {
-    observe(cue.actor, {2, true}, it.keys, [&](const auto& model) {
+    observe(cue, {2, true}, it.keys, [&](const auto& model) {
       return both(model, await_any_of(2, it.items, it.options), it.options);
     });
   }
   void all_or_fail(const Cue& cue, const Choice& it) {
-    observe(cue.actor, {it.keys.size(), false}, it.keys, [&](const auto& model) {
+    observe(cue, {it.keys.size(), false}, it.keys, [&](const auto& model) {
       return all_values(model, it.keys, await_all_or_fail(it.items, it.options));
     });
   }
   void any(const Cue& cue, const Choice& it) {
-    observe(cue.actor, {1, false}, it.keys, [&](const auto& model) {
+    observe(cue, {1, false}, it.keys, [&](const auto& model) {
       return one_value(model, await_any_or_fail(it.items, it.options));
     });
   }
   void first_success(const Cue& cue, const Choice& it) {
-    observe(cue.actor, {1, true}, it.keys, [&](const auto& model) {
+    observe(cue, {1, true}, it.keys, [&](const auto& model) {
       const auto first = await_first_success(it.items, it.options);
       note_delivered(model, first.errors);
       return one_value(model, first.value);
     });
   }
 
-  /// `call` waits, and says what is wrong with what it got.
-  template <class Call>
-  void observe(std::size_t actor, models::JointModel::Rule rule,
-               const std::vector<std::size_t>& keys, Call call) {
-    const auto wait = waits_->insert(waits_->end(), OpenWait{actor, {rule, keys}});
+  static void expect_nothing(const Ending& /*end*/) {}
+
+  /// `waits` returns what is wrong with what it got; `if_open`: how that goes when it is not
+  /// settled from the start.
+  template <class Wait, class Law = void (*)(const Ending&)>
+  void observe(const Cue& cue, models::JointModel::Rule rule, const std::vector<std::size_t>& keys,
+               Wait waits, Due if_open = Due::Later, Law law = &expect_nothing) {
+    const auto wait = waits_->insert(waits_->end(), OpenWait{cue.actor, {rule, keys}});
     struct Over {
       std::shared_ptr<std::list<OpenWait>> waits;  // A forced end takes the subject first.
       std::list<OpenWait>::iterator wait;
@@ -172,7 +175,9 @@ class AwaitFamily final : public Subject {
     model.begin([this](std::size_t index) { return items_[index].coroutine->closed(); },
                 [this](std::size_t index) { return items_[index].succeeded(); });
     try {
-      stage.complain(call(std::as_const(model)));
+      call(
+          cue, model.settled() ? Due::Unknown : if_open,
+          [&] { stage.complain(waits(std::as_const(model))); }, law);
     } catch (const PlannedError& error) {
       items_[error.number].delivered = true;
       stage.complain(model.thrown(error.number));
@@ -220,28 +225,20 @@ class AwaitFamily final : public Subject {
   }
 
   void race(const Cue& cue, Choice& it) {
-    if (cue.patience.token != nullptr && cue.patience.token->closed()) return;
+    if (has_fired(cue.patience.token)) return;
     it.options.on_exit = ExitPolicy::CancelAndJoin;
-    const auto expect_ended = [&] {
+    const auto first = [&](const auto& model) -> models::Complaint {
+      const auto results = await_any_of(1, it.items, it.options);
+      note_delivered(model, results.errors);
+      if (!model.settled()) return model.returned({}, {}, false);
+      return {};
+    };
+    observe(cue, {1, true}, it.keys, first, Due::Unknown, [&](const Ending& end) {
       for (const auto& item : it.items) {
-        if (item->closed()) continue;
+        if (end.forced() || item->closed()) continue;
         stage.complain("CORE-AW-12 (DL-): the race has ended, and one of its items runs on");
       }
-    };
-    try {
-      observe(cue.actor, {1, true}, it.keys, [&](const auto& model) -> models::Complaint {
-        const auto results = await_any_of(1, it.items, it.options);
-        note_delivered(model, results.errors);
-        if (!model.settled()) return model.returned({}, {}, false);
-        return {};
-      });
-    } catch (const ForcedUnwind&) {
-      throw;
-    } catch (...) {
-      expect_ended();
-      throw;
-    }
-    expect_ended();
+    });
   }
 
   void check_subscribers(std::size_t index) {

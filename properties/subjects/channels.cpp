@@ -4,6 +4,7 @@
 
 #include "fermata/sync/channel.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
@@ -45,8 +46,8 @@ class Channels final : public Subject {
 
   explicit Channels(Stage& on)
       : Subject(on),
-        channel_("subject", kCapacities[on.script().shape[0] % kCapacities.size()],
-                 guards(on.script().shape[1])),
+        capacity_(kCapacities[on.script().shape[0] % kCapacities.size()]),
+        channel_("subject", capacity_, guards(on.script().shape[1])),
         ending_(subscribe(channel_.event(),
                           [this](Event&, const Outcome& end) { reason_ = reason_of(end.error); })) {
   }
@@ -56,12 +57,17 @@ class Channels final : public Subject {
       Subject::perform(operation, cue);
     } catch (const ChannelError& error) {
       check_end(error);
+    } catch (const ForcedUnwind&) {
+      throw;
+    } catch (...) {
+      look();
+      throw;
     }
-    stage.complain(models::ChannelModel::figures_are_sound(figures()));
+    look();
   }
 
   void at_rest() override {
-    stage.complain(models::ChannelModel::figures_are_sound(figures()));
+    look();
     stage.complain(model_.is_at_rest(figures()));
   }
 
@@ -83,6 +89,12 @@ class Channels final : public Subject {
   }
 
  private:
+  /// However an operation has ended, the channel has what the model has.
+  void look() const {
+    stage.complain(models::ChannelModel::figures_are_sound(figures()));
+    stage.complain(model_.recount(figures()));
+  }
+
   /// A future that an actor has got, and its place in the line of receivers.
   struct Order {
     std::size_t place = 0;
@@ -106,24 +118,41 @@ class Channels final : public Subject {
     }
   }
 
+  // --- what the model says of a call that is about to be made ---
+
+  [[nodiscard]] std::size_t others(const models::LineModel& line, std::size_t actor) const {
+    return static_cast<std::size_t>(std::count_if(line.line().begin(), line.line().end(),
+                                                  [&](std::size_t each) { return each != actor; }));
+  }
+  [[nodiscard]] Due due_of_send(std::size_t actor) const {
+    if (reason_) return Due::Now;
+    const std::size_t stored = model_.stored();
+    const std::size_t senders = others(model_.senders, actor);
+    if (capacity_ == 0) {
+      return model_.receivers.line().empty() ? Due::Later : Due::Unknown;
+    }
+    if (stored >= capacity_) return Due::Later;
+    return stored + senders < capacity_ ? Due::Now : Due::Unknown;
+  }
+  [[nodiscard]] Due due_of_receive(std::size_t actor) const {
+    const std::size_t stored = model_.stored();
+    if (stored > others(model_.receivers, actor)) return Due::Now;
+    if (stored > 0) return Due::Unknown;
+    if (reason_) return Due::Now;
+    return model_.senders.line().empty() ? Due::Later : Due::Unknown;
+  }
+
   // --- senders ---
 
   void send(const Cue& cue) {
     const int tag = model_.offered(cue.actor);
     model_.senders.arrived(cue.actor);
-    try {
-      channel_.send(tag, cue.patience);
-    } catch (const OperationCanceled&) {
-      refused(cue.actor, tag, false);
-      throw;
-    } catch (const Cancellation&) {
-      refused(cue.actor, tag, true);
-      throw;
-    } catch (...) {
-      refused(cue.actor, tag, false);
-      throw;
-    }
-    accepted(cue.actor, tag);
+    call(
+        cue, due_of_send(cue.actor), [&] { channel_.send(tag, cue.patience); },
+        [&](const Ending& end) {
+          end.returned() ? accepted(cue.actor, tag)
+                         : refused(cue.actor, tag, end.way == Way::Cancelled || end.forced());
+        });
   }
 
   void try_send(const Cue& cue) {
@@ -153,18 +182,15 @@ class Channels final : public Subject {
   void receive(const Cue& cue) {
     model_.receivers.arrived(cue.actor);
     std::optional<int> tag;
-    try {
+    const auto receive = [&] {
       tag = cue.number % 2 == 0 ? channel_.next(cue.patience) : channel_.recv(cue.patience);
-    } catch (...) {
-      model_.receivers.left(cue.actor);
-      throw;
-    }
-    if (tag) {
+    };
+    call(cue, due_of_receive(cue.actor), receive, [&](const Ending&) {
+      if (!tag) return model_.receivers.left(cue.actor);
       stage.complain(served(model_.receivers, cue.actor));
-      return received(*tag);
-    }
-    model_.receivers.left(cue.actor);
-    if (reason_ != CloseReason::Explicit) {
+      received(*tag);
+    });
+    if (!tag && reason_ != CloseReason::Explicit) {
       stage.complain("CHAN-20 (ERR): an iteration ends in silence, and nobody has closed");
     }
   }
@@ -254,6 +280,7 @@ class Channels final : public Subject {
 
   static constexpr std::size_t kFirstPlace = 100;  // Of futures; actors have smaller ones.
 
+  std::size_t capacity_;
   Channel<int> channel_;
   std::optional<CloseReason> reason_;
   Subscription ending_;

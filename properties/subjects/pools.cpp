@@ -280,25 +280,41 @@ class Pools final : public Subject {
     return options;
   }
 
-  void use_one(const Cue& cue) { use(acquire(cue.actor, cue.patience), cue.number); }
-  void try_to_use(const Cue& cue) { use(acquire(cue.actor, std::nullopt), cue.number); }
+  void use_one(const Cue& cue) { use(acquire(cue, false), cue.number); }
+  void try_to_use(const Cue& cue) { use(acquire({cue.actor, cue.number, {}}, true), cue.number); }
   void take(const Cue& cue) {
-    if (auto loan = acquire(cue.actor, cue.patience)) held_[cue.actor].push_back(std::move(*loan));
+    if (auto loan = acquire(cue, false)) held_[cue.actor].push_back(std::move(*loan));
   }
   void give(const Cue& cue) { give_oldest(cue.actor, cue.number); }
   void check_health() { pool_.check_health(); }
 
-  /// Without options it only tries. Nothing when the pool could not give, for a good reason.
-  std::optional<Loan> acquire(std::size_t actor, const std::optional<WaitOptions>& options) {
+  [[nodiscard]] bool is_shut() const {
+    return pool_.is_closed() || pool_.state() == CircuitState::Inactive;
+  }
+
+  /// Nothing when the pool could not give, for a good reason.
+  std::optional<Loan> acquire(const Cue& cue, bool only_tries) {
     models::PoolModel& model = desk_->model;
-    const bool shut = pool_.is_closed() || pool_.state() == CircuitState::Inactive;
+    const bool shut = is_shut();
+    const bool full = model.all_in_use();
     const unsigned openings = openings_;
-    const Instant start = now();
-    desk_->interrupted[actor] = false;
-    model.arrived(actor);
+    desk_->interrupted[cue.actor] = false;
+    model.arrived(cue.actor);
+    const Due if_full = only_tries ? Due::Now : Due::Later;
+    std::optional<Loan> loan;
+    const auto acquire = [&] {
+      auto lease = only_tries ? pool_.try_acquire() : pool_.acquire(cue.patience);
+      if (lease) loan.emplace(lent(cue.actor, std::move(*lease), shut));
+    };
     try {
-      auto lease = options ? pool_.acquire(*options) : pool_.try_acquire();
-      if (lease) return lent(actor, std::move(*lease), shut);
+      call(cue,
+           shut   ? Due::Now
+           : full ? if_full
+                  : Due::Unknown,
+           acquire, [&](const Ending& end) {
+             if (!loan) model.left(cue.actor);
+             if (!end.forced()) recount();
+           });
     } catch (const ServiceUnavailable&) {
       if (!shut && openings == openings_)
         stage.complain("POOL-16 (ERR): the circuit was never open");
@@ -307,16 +323,8 @@ class Pools final : public Subject {
         stage.complain(fmt::format("ERR: an open pool says {}", error.what()));
     } catch (const ServiceError&) {
       if (!desk_->fails()) throw;
-    } catch (const Timeout&) {
-      model.left(actor);
-      if (now() - start < *options->timeout) stage.complain("POOL-11 (TIME): a timeout came early");
-      throw;
-    } catch (...) {
-      model.left(actor);
-      throw;
     }
-    model.left(actor);
-    return std::nullopt;
+    return loan;
   }
 
   Loan lent(std::size_t actor, Lease<Resource>&& lease, bool shut) {

@@ -219,7 +219,8 @@ class ProcessesLaw final : public Subject {
   void write(const Cue& cue, Child& child) {
     if (!child.process || !child.model.is_open(ChildModel::kInput)) return;
     const Listed listed(child.writers, cue.actor);
-    const models::ByteWayModel::Write write = child.model.input.begin(size_of(cue));
+    const models::ByteWayModel::Write write =
+        child.model.input.begin(size_of(cue), has_fired(cue.patience.token));
     const std::vector<std::byte> bytes = child.model.input.bytes_of(write);
     try {
       child.stream(ChildModel::kInput).write(std::span(bytes), cue.patience);

@@ -126,10 +126,24 @@ class Scopes final : public Subject {
     throw Error("of a member");
   }
 
+  // How long scopes take to close is their own affair.
+  [[nodiscard]] Due due_of_completion(std::size_t index) const {
+    if (!model_.takes(index)) return Due::Now;
+    if (!model_.completed(index).empty()) return Due::Later;
+    return model_.all_take() ? Due::Kept : Due::Unknown;
+  }
+  [[nodiscard]] Due due_of_emptiness(std::size_t index) const {
+    if (model_.takes(index)) return Due::Now;
+    return model_.emptied(index).empty() ? Due::Unknown : Due::Later;
+  }
+
   void await_completion(const Cue& cue) {
     const std::size_t index = index_of(cue);
     try {
-      scopes_[index]->await_completion(cue.patience, SourcePlace::current());
+      call(
+          cue, due_of_completion(index),
+          [&] { scopes_[index]->await_completion(cue.patience, SourcePlace::current()); },
+          [](const Ending&) {});
     } catch (const Cancellation& cancellation) {
       if (is_the_scopes(cancellation)) return;
       throw;
@@ -140,7 +154,12 @@ class Scopes final : public Subject {
   void await_after_cancellation(const Cue& cue) {
     const std::size_t index = index_of(cue);
     try {
-      scopes_[index]->await_after_cancellation(nullptr, cue.patience, SourcePlace::current());
+      call(
+          cue, due_of_emptiness(index),
+          [&] {
+            scopes_[index]->await_after_cancellation(nullptr, cue.patience, SourcePlace::current());
+          },
+          [](const Ending&) {});
     } catch (const UsageError&) {
       if (!model_.takes(index)) stage.complain("CORE-SP-03: a cancelled scope says that it is not");
       return;

@@ -383,7 +383,7 @@ class Streams final : public Subject {
   /// `send` says how many bytes it has sent.
   template <class Send>
   void write(const Cue& cue, End& end, std::size_t size, Send send) {
-    const models::ByteWayModel::Write write = end.sent.begin(size);
+    const models::ByteWayModel::Write write = end.sent.begin(size, has_fired(cue.patience.token));
     const std::vector<std::byte> bytes = end.sent.bytes_of(write);
     std::optional<Listed> listed(std::in_place, end.writers, cue.actor);
     try {

@@ -63,15 +63,27 @@ class TaskGroups final : public Subject {
   template <class Group>
   void spawn_into(Group& group, models::GroupModel& model, const Cue& cue) {
     const auto key = std::make_shared<std::uint64_t>();
+    const auto body = [this, &model, key, number = cue.number] {
+      return work(model, *key, number);
+    };
+    const Due due = due_of_spawn(model);
+    const Counted counted(spawners_);
     try {
-      *key = group.spawn(
-          [this, &model, key, number = cue.number] { return work(model, *key, number); },
-          cue.patience);
+      call(
+          cue, due, [&] { *key = group.spawn(body, cue.patience); },
+          [&](const Ending& end) {
+            if (end.returned()) model.accepted(*key);
+          });
     } catch (const UsageError&) {
       if (!model.closed()) throw;
-      return;
     }
-    model.accepted(*key);
+  }
+  [[nodiscard]] Due due_of_spawn(const models::GroupModel& model) const {
+    if (&model != &set_model_ || model.closed() || concurrency_ == 0 || queue_limit_ == 0) {
+      return Due::Now;
+    }
+    if (model.unfinished() >= concurrency_ + queue_limit_) return Due::Later;
+    return spawners_ == 0 ? Due::Now : Due::Unknown;
   }
 
   std::uint64_t work(models::GroupModel& model, std::uint64_t key, std::uint8_t number) {
@@ -86,27 +98,52 @@ class TaskGroups final : public Subject {
     return key;
   }
 
+  /// Of a call for one task of the set, of which there are others.
+  [[nodiscard]] Due due_of_next() const {
+    if (set_model_.cancelled() || next_waiters_ + any_waiters_ > 0) return Due::Unknown;
+    if (set_model_.has_something()) return Due::Now;
+    return set_model_.unfinished() > 0 ? Due::Later : Due::Unknown;
+  }
+  // Whoever fails has taken nothing along.
+  void recount(const Ending& end) {
+    if (end.forced() || next_waiters_ + any_waiters_ > 1) return;
+    stage.complain(set_model_.conserved(set_.count()));
+  }
+
   void next(const Cue& cue) {
+    const Due due = due_of_next();
     const Counted counted(next_waiters_);
-    if (const auto entry = set_.next(cue.patience))
-      stage.complain(set_model_.delivered(entry->key));
+    const auto take = [&] {
+      if (const auto entry = set_.next(cue.patience)) {
+        stage.complain(set_model_.delivered(entry->key));
+      }
+    };
+    call(cue, due, take, [&](const Ending& end) { recount(end); });
   }
 
   void any(const Cue& cue) {
     const Counted counted(any_waiters_);
-    try {
-      stage.complain(set_model_.delivered(set_.join_any(cue.patience)));
-    } catch (const CompositeError& failures) {
-      set_model_.delivered_together(failures.errors().size());
-    } catch (const UsageError&) {  // There was nothing.
-    }
+    const auto take = [&] {
+      try {
+        stage.complain(set_model_.delivered(set_.join_any(cue.patience)));
+      } catch (const CompositeError& failures) {
+        set_model_.delivered_together(failures.errors().size());
+      } catch (const UsageError&) {  // There was nothing.
+      }
+    };
+    call(cue, Due::Unknown, take, [&](const Ending& end) { recount(end); });
   }
 
   void all(const Cue& cue) {
     const Counted counted(all_waiters_);
     std::vector<std::uint64_t> keys;
-    for (const auto& [key, value] : await(group_.all(true), cue.patience)) keys.push_back(key);
-    stage.complain(models::GroupModel::in_order(keys));
+    const auto take = [&] {
+      for (const auto& [key, value] : await(group_.all(true), cue.patience)) keys.push_back(key);
+    };
+    const Due due = group_model_.unfinished() == 0 ? Due::Kept : Due::Later;
+    call(cue, due, take, [&](const Ending& end) {
+      if (end.returned()) stage.complain(models::GroupModel::in_order(keys));
+    });
   }
 
   void cancel() {
@@ -119,11 +156,13 @@ class TaskGroups final : public Subject {
   }
 
   const std::size_t concurrency_ = stage.script().shape[0] % 4u;
+  const std::size_t queue_limit_ = stage.script().shape[1] % 3u;
   TaskSet<std::uint64_t> set_{
-      TaskGroupOptions{.concurrency = concurrency_, .queue_limit = stage.script().shape[1] % 3u}};
+      TaskGroupOptions{.concurrency = concurrency_, .queue_limit = queue_limit_}};
   models::GroupModel set_model_{concurrency_};
   TaskGroup<std::uint64_t> group_;
   models::GroupModel group_model_{0};
+  std::size_t spawners_ = 0;
   std::size_t next_waiters_ = 0;
   std::size_t any_waiters_ = 0;
   std::size_t all_waiters_ = 0;

@@ -75,6 +75,7 @@ class Triggers final : public Subject {
     box_->things = 0;
     box_->fires = 0;
     told_ = 0;
+    remembered_ = false;
   }
   void take_away() {
     {
@@ -102,12 +103,17 @@ class Triggers final : public Subject {
   void told() {
     if (told_ == box_->fires) stage.complain("THR-03 (ONCE): a trigger tells what nobody fired");
     told_ = box_->fires;
+    remembered_ = true;
   }
 
   void collect(const Cue& cue) {
     if (ending_) return;
     const Counted counted(collectors_);
-    trigger_->wait(cue.patience);
+    call(
+        cue, remembered_ ? Due::Now : Due::Later, [&] { trigger_->wait(cue.patience); },
+        [&](const Ending& end) {
+          if (end.returned()) remembered_ = false;
+        });
     const auto held = lock_among_threads(box_->mutex);
     box_->things = 0;
   }
@@ -115,7 +121,8 @@ class Triggers final : public Subject {
   std::shared_ptr<Box> box_ = std::make_shared<Box>();
   std::unique_ptr<Trigger> trigger_;
   Subscription telling_;
-  std::uint64_t told_ = 0;  // How many fires there had been when it told last.
+  std::uint64_t told_ = 0;   // How many fires there had been when it told last.
+  bool remembered_ = false;  // It has told since somebody's wait for it has returned.
   std::size_t collectors_ = 0;
   bool ending_ = false;
 };

@@ -2,6 +2,7 @@
 
 // The line that all primitives stand on: a counter of turns, each of which one waiter takes.
 
+#include <algorithm>
 #include <array>
 
 #include "fermata/sync/wait_queue.hpp"
@@ -36,6 +37,10 @@ class WaitLines final : public Subject {
   }
 
  private:
+  [[nodiscard]] auto sleeping() const {
+    return [this](std::size_t other) { return stage.parked(other); };
+  }
+
   void take(const Cue& cue) {
     if (spare_ > 0) {
       --spare_;
@@ -43,16 +48,18 @@ class WaitLines final : public Subject {
     }
     model_.arrived(cue.actor);
     detail::Waiter me(line_);
-    try {
-      me.park(*event_, cue.patience, SourcePlace::current());
-    } catch (...) {
-      model_.left(cue.actor);
-      if (me.leave()) grant();
-      throw;
-    }
-    me.leave();
-    stage.complain(
-        model_.served(cue.actor, [this](std::size_t other) { return stage.parked(other); }));
+    call(
+        cue, Due::Later, [&] { me.park(*event_, cue.patience, SourcePlace::current()); },
+        [&](const Ending& end) {
+          const bool granted = me.leave();
+          if (end.returned()) {
+            stage.complain(model_.served(cue.actor, sleeping()));
+          } else {
+            model_.left(cue.actor);
+            if (granted) grant();
+          }
+          check_counts();
+        });
   }
 
   void give() {
@@ -65,7 +72,8 @@ class WaitLines final : public Subject {
 
   // Whoever waits has reason to, and the line knows who it has.
   void check_counts() {
-    if (line_.waiting() > 0 && spare_ > 0) {
+    const auto& line = model_.line();
+    if (spare_ > 0 && std::any_of(line.begin(), line.end(), sleeping())) {
       stage.complain("CORE-GL-08 (WAKE): a waiter sleeps beside a spare turn");
     }
     stage.complain(model_.recount(line_.waiting() + line_.granted()));
