@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Would the harness notice if the runtime were broken? Puts real bugs back and hunts them.
 
-Each *.patch beside this script is one bug, against a copy of runtime/ and sim/ that is built apart.
+Each *.patch beside this script is one bug, in copies of the sources that it changes.
 It counts as found when the workload of its entry, among 3 to 10 unrelated coroutines, reports the
 invariant that the bug breaks; when its seed replays; when the calm order does not show it, if it
 needs two orderings or more; and when the same workload passes without the bug. Then the programs
@@ -17,7 +17,6 @@ import concurrent.futures
 import json
 import pathlib
 import re
-import shlex
 import shutil
 import statistics
 import subprocess
@@ -27,26 +26,16 @@ import applications
 
 ZOO = pathlib.Path(__file__).resolve().parent
 ROOT = ZOO.parent.parent
+sys.path.append(str(ROOT / "tests" / "mutants"))
+
+from patched_build import PatchedBuild, run  # noqa: E402
+
 STRATEGIES = ("fifo", "random", "pct:3")
 DEFAULT = "random"  # The strategy that has to find each bug, whatever the others do.
 CALM_SEEDS = 50
 FIRST_LAW_SCHEDULES = 100
 WALL_LIMIT = 300  # Seconds, of one hunt.
 WORKERS = 2
-PATCHED = ("runtime", "sim")
-UNITY = ".cxx"  # Of a file that includes the sources which are compiled as one.
-
-
-def run(command, **options):
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
-
-
-def sources_of(file):
-    """The sources of the repository that compiling `file` compiles."""
-    if file.suffix != UNITY:
-        return {str(file.relative_to(ROOT))}
-    included = re.findall(r'^#include "(/[^"]+)"', file.read_text(encoding="utf-8"), re.M)
-    return {str(pathlib.Path(each).relative_to(ROOT)) for each in included}
 
 
 class Mutant:
@@ -56,91 +45,25 @@ class Mutant:
         self.patch, self.build = patch, build
         self.name = patch.stem
         self.title = patch.read_text(encoding="utf-8").splitlines()[0]  # "Z-CB-01: what is wrong."
-        self.folder = build / "zoo" / self.name
+        self.folder = build.build / "zoo" / self.name
         self.binary = self.folder / "zoo_hunt"
 
     def make(self):
+        touched = re.findall(r"^\+\+\+ b/(\S+)", self.patch.read_text(encoding="utf-8"), re.M)
         shutil.rmtree(self.folder, ignore_errors=True)
-        for part in PATCHED:
-            shutil.copytree(ROOT / part, self.folder / part)
+        for file in touched:
+            (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / file, self.folder / file)
         applied = run(["patch", "-p1", "-F0", "--no-backup-if-mismatch", "-i", str(self.patch)],
                       cwd=self.folder)
         if applied.returncode != 0:
             sys.exit(f"zoo: {self.patch.name} no longer applies:\n{applied.stdout}{applied.stderr}")
-        touched = re.findall(r"^\+\+\+ b/(\S+)", self.patch.read_text(encoding="utf-8"), re.M)
-        commands = self.compile_commands(touched)
-        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-            for result in pool.map(lambda each: run(each[1], shell=True, cwd=self.build), commands):
-                if result.returncode != 0:
-                    sys.exit(f"zoo: {self.name} does not compile:\n{result.stderr}")
-        self.link([output for output, _ in commands])
-
-    def compile_commands(self, touched):
-        """What must be compiled again: (object, command) for each source concerned."""
-        entries = json.loads((self.build / "compile_commands.json").read_text(encoding="utf-8"))
-        headers = {file for file in touched if file.endswith(".hpp")}
-        dependents = self.dependents_of(headers) if headers else set()
-        linked = self.link_command()
-        commands = []
-        for entry in entries:
-            target = re.search(r"-o ((?:\S+/)?CMakeFiles/(\w+)\.dir/\S+)", entry["command"])
-            if not target or (f"lib{target[2]}.a" not in linked and target[1] not in linked):
-                continue
-            sources = sources_of(pathlib.Path(entry["file"]))
-            if not sources & set(touched) and target[1] not in dependents:
-                continue
-            output = self.folder / "objects" / target[1]
-            output.parent.mkdir(parents=True, exist_ok=True)
-            command = entry["command"].replace(f"-o {target[1]}", f"-o {output}")
-            for part in PATCHED:
-                command = command.replace(f"-I{ROOT / part} ", f"-I{self.folder / part} ")
-            command = re.sub(r"-M[FT] \S+|-MD|-Werror", "", command)
-            command = command.replace(entry["file"], str(self.patched(pathlib.Path(entry["file"]))))
-            commands.append((target[1], command))
-        return commands
-
-    def patched(self, file):
-        """What is to be compiled in place of `file`."""
-        if file.suffix == UNITY:
-            copy = self.folder / "objects" / file.relative_to(self.build)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            text = file.read_text(encoding="utf-8")
-            for part in PATCHED:
-                text = text.replace(f'"{ROOT / part}/', f'"{self.folder / part}/')
-            copy.write_text(text, encoding="utf-8")
-            return copy
-        source = file.relative_to(ROOT)
-        return self.folder / source if source.parts[0] in PATCHED else file
-
-    def dependents_of(self, headers):
-        """Objects that were compiled with one of `headers`."""
-        found, current = set(), None
-        for line in run(["ninja", "-t", "deps"], cwd=self.build).stdout.splitlines():
-            if line and not line.startswith(" "):
-                current = line.split(":")[0]
-            elif any(line.endswith("/" + header) for header in headers):
-                found.add(current)
-        return found
-
-    def link_command(self):
-        commands = run(["ninja", "-t", "commands", "zoo_hunt"], cwd=self.build).stdout
-        return commands.strip().splitlines()[-1]
-
-    def link(self, objects):
-        if not objects:
-            sys.exit(f"zoo: nothing that zoo_hunt is linked from has {self.name}")
-        command = self.link_command()
-        extra = []
-        for name in objects:
-            mutated = str(self.folder / "objects" / name)
-            if f" {name} " in command:
-                command = command.replace(f" {name} ", f" {mutated} ")
-            else:
-                extra.append(mutated)  # It comes before the library that has the original.
-        command = re.sub(r"-o \S*zoo_hunt", f"{shlex.join(extra)} -o {self.binary}", command)
-        linked = run(command, shell=True, cwd=self.build)
-        if linked.returncode != 0:
-            sys.exit(f"zoo: {self.name} does not link:\n{linked.stderr}")
+        try:
+            with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+                compilations = self.build.touched_by(touched)
+                self.build.make("zoo_hunt", compilations, self.folder, pool)
+        except RuntimeError as error:
+            sys.exit(f"zoo: {self.name}: {error}")
 
 
 def hunt(binary, what, strategy, seed, limit):
@@ -267,12 +190,12 @@ def main():
     if {patch.stem for patch in patches} != entries.keys():
         sys.exit(f"zoo: patches {[p.stem for p in patches]} and workloads {list(entries)} differ")
 
-    rows, failed = [], 0
+    rows, failed, patched = [], 0, PatchedBuild(build)
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         for patch in patches:
             if options.only and patch.stem not in options.only:
                 continue
-            mutant = Mutant(patch, build)
+            mutant = Mutant(patch, patched)
             mutant.make()
             trial = Trial(entries[patch.stem], mutant, plain, options, pool)
             trial.hold(laws)

@@ -17,7 +17,6 @@ import argparse
 import json
 import pathlib
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -25,12 +24,12 @@ import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path.insert(0, str(HERE.parent / "tidy"))
+sys.path += [str(HERE.parent / "tidy"), str(HERE.parent / "mutants")]
 
 import assertions  # noqa: E402
+from patched_build import PatchedBuild, run  # noqa: E402
 
 WALL_LIMIT = 120  # Seconds, of one test.
-UNITY = ".cxx"  # Of a file that includes the sources which are compiled as one.
 LISTS = {"assertions": "mutants.toml", "oracles": "oracles.toml"}
 LEAST = {"assertions": 20, "oracles": 30}
 
@@ -90,84 +89,16 @@ def mutants_of(kind):
     return [Mutant(number, row, kind) for number, row in enumerate(rows, start=1)]
 
 
-def run(command, **options):
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
-
-
-class Builder:
-    """Builds tests with one source changed, against what is built already."""
-
-    def __init__(self, build):
-        self.build = build
-        text = (build / "compile_commands.json").read_text(encoding="utf-8")
-        self.entries = json.loads(text)
-
-    def objects_of(self, source):
-        """(entry, object) of each library that `source` is compiled into."""
-        for entry in self.entries:
-            found = re.search(r"-o (\S*CMakeFiles/fermata_\w+\.dir/\S+)", entry["command"])
-            if found and str(ROOT / source) in self.sources_of(pathlib.Path(entry["file"])):
-                yield entry, found[1]
-
-    @staticmethod
-    def sources_of(file):
-        if file.suffix != UNITY:
-            return [str(file)]
-        return re.findall(r'^#include "(/[^"]+)"', file.read_text(encoding="utf-8"), re.M)
-
-    def compile(self, entry, name, source, folder):
-        """The object of `entry` with what `folder` has of the sources; raises what went wrong."""
-        file = pathlib.Path(entry["file"])
-        compiled = folder / source if (folder / source).exists() else file
-        if file.suffix == UNITY:
-            text = file.read_text(encoding="utf-8")
-            if compiled != file:
-                text = text.replace(f'"{ROOT / source}"', f'"{compiled}"')
-            compiled = folder / file.name
-            compiled.write_text(text, encoding="utf-8")
-        output = folder / (file.name + ".o")
-        command = entry["command"].replace(f"-o {name}", f"-o {output}")
-        command = command.replace(f"-c {file}", f"-c {compiled}").replace(" -O2 ", " -O1 ")
-        command = command.replace(" -I", f" -I{folder}/runtime -I{folder}/sim -I", 1)
-        command = re.sub(r"-M[FT] \S+|-MD|-Werror|-Winvalid-pch", "", command)
-        done = run(command, shell=True, cwd=self.build)
-        if done.returncode != 0:
-            raise RuntimeError(f"does not compile:\n{done.stderr}")
-        return output
-
-    def link(self, program, objects, folder):
-        """The program with `objects` in place of what its libraries have."""
-        link, output = self.link_of(program)
-        extra = shlex.join(map(str, objects))
-        link = link.replace(f" -o {output} ", f" {extra} -o {folder / program} ")
-        linked = run(link, shell=True, cwd=self.build)
-        if linked.returncode != 0:
-            raise RuntimeError(f"does not link:\n{linked.stderr}")
-        return folder / program
-
-    def link_of(self, program):
-        """The command that links it, and where it puts it."""
-        commands = run(["ninja", "-t", "commands", program], cwd=self.build).stdout.splitlines()
-        for command in reversed(commands):
-            if found := re.search(rf" -o (\S*\b{program}) ", command):
-                return command, found[1]
-        raise RuntimeError(f"there is no program {program}")
-
-    def program(self, name):
-        return self.build / self.link_of(name)[1]
-
-    def make(self, mutant):
-        folder = self.build / "mutants" / mutant.name
-        shutil.rmtree(folder, ignore_errors=True)
-        source = folder / mutant.changed
-        source.parent.mkdir(parents=True)
-        text = (ROOT / mutant.changed).read_text(encoding="utf-8")
-        source.write_text(mutant.applied_to(text), encoding="utf-8")
-        objects = [self.compile(entry, name, mutant.through, folder)
-                   for entry, name in self.objects_of(mutant.through)]
-        if not objects:
-            raise RuntimeError(f"{mutant.through} is compiled into no library")
-        return self.link(mutant.program, objects, folder)
+def make(mutant, build):
+    """The test with the mutant in it."""
+    overlay = build.build / "mutants" / mutant.name
+    shutil.rmtree(overlay, ignore_errors=True)
+    changed = overlay / mutant.changed
+    changed.parent.mkdir(parents=True)
+    text = (ROOT / mutant.changed).read_text(encoding="utf-8")
+    changed.write_text(mutant.applied_to(text), encoding="utf-8")
+    compilations = build.touched_by([mutant.through])
+    return build.make(mutant.program, compilations, overlay)
 
 
 def outcome(binary, mutant):
@@ -181,13 +112,13 @@ def outcome(binary, mutant):
     return done.returncode == 0 and ran is not None, done.stdout + done.stderr
 
 
-def verdict_on(mutant, builder):
+def verdict_on(mutant, build):
     """Empty when the mutant is caught as it should be."""
     try:
-        passed, printed = outcome(builder.program(mutant.program), mutant)
+        passed, printed = outcome(build.program(mutant.program), mutant)
         if not passed:
             return f"fails without the change:\n{printed}"
-        passed, printed = outcome(builder.make(mutant), mutant)
+        passed, printed = outcome(make(mutant, build), mutant)
     except RuntimeError as error:
         return str(error)
     if mutant.is_caught(printed) and not passed:
@@ -207,11 +138,11 @@ def check(kind):
 
 
 def try_all(mutants, options):
-    builder, rows, failed = Builder(options.build.resolve()), [], 0
+    build, rows, failed = PatchedBuild(options.build.resolve()), [], 0
     for mutant in mutants:
         if options.only and mutant.number not in options.only:
             continue
-        complaint = verdict_on(mutant, builder)
+        complaint = verdict_on(mutant, build)
         failed += bool(complaint)
         print(f"{mutant.name} {mutant.title()}: {complaint or 'caught'}", flush=True)
         rows.append({"name": mutant.name, "value": 0 if complaint else 1,
