@@ -116,6 +116,38 @@ FERMATA_WORKLOAD(shield_in_a_shield, "Z-CN-08", 2, "CANC", "REF", "CORE-CO-06") 
   cancelled_or_done(worker);
 }
 
+// A wait at a condition, ended by its token, is cancelled while somebody else has the mutex.
+FERMATA_WORKLOAD(cancelled_behind_its_token, "Z-CN-09", 2, "CANC", "CORE-CN-11") {
+  Mutex mutex("mutex");
+  Condition changed("changed");
+  const auto token = make_event(true);
+  bool waits = false;
+  bool asked = false;
+  bool told = false;
+  const auto waiter = spawn("waiter", [&] {
+    const Mutex::Guard guard(mutex);
+    waits = true;
+    told = is_cancelled([&] { changed.wait(mutex, {.token = token.get()}); });
+  });
+  const auto holder = spawn("holder", [&] {
+    const Mutex::Guard guard(mutex);
+    token->complete();
+    for (int i = 0; i < 3; ++i) suspend();
+  });
+  const auto canceller = spawn("canceller", [&] {
+    for (int i = 0; i < 3; ++i) suspend();
+    if (!waits || !sleeps(waiter)) return;
+    asked = true;
+    waiter.cancel();
+  });
+  await(holder);
+  await(canceller);
+  cancelled_or_done(waiter);
+  if (asked && !told) {
+    complain(world, "CANC (CORE-CN-11): the waiter was asked to stop, and has never been told");
+  }
+}
+
 }  // namespace
 
 }  // namespace fermata::properties::zoo

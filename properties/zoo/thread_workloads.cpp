@@ -69,6 +69,26 @@ FERMATA_WORKLOAD(two_posts, "Z-TP-02", 3, "WAKE", "THR-03") {
   await(producer);
 }
 
+// Somebody fires once, before anybody waits; then two wait, one after the other.
+FERMATA_WORKLOAD(one_fire_for_two, "Z-TP-07", 1, "ONCE", "THR-03") {
+  Trigger trigger;
+  const auto producer = spawn("producer", [&] {
+    trigger.fire();
+    delay(kLong);
+  });
+  await(spawn("consumer", [&] {
+    delay(microseconds(100));
+    trigger.wait({.timeout = kLong});
+    try {
+      trigger.wait({.timeout = microseconds(100)});
+    } catch (const Timeout&) {
+      return;
+    }
+    complain(world, "ONCE (THR-03): one fire was told twice");
+  }));
+  await(producer);
+}
+
 // A thread that ends at once.
 FERMATA_WORKLOAD(instant_failure, "Z-TP-04", 2, "UAF", "SHUT", "THR-07") {
   for (int i = 0; i < 3; ++i) {

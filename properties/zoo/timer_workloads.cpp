@@ -118,6 +118,25 @@ FERMATA_WORKLOAD(many_at_once, "Z-TM-08", 1, "TIME", "TMR-04") {
   delay(milliseconds(20));
 }
 
+// A deadline passes while nobody waits for it; then it is given to a wait as its token.
+FERMATA_WORKLOAD(deadline_that_has_passed, "Z-TM-09", 1, "WAKE", "CORE-CN-07", "CORE-CN-09") {
+  const auto deadline = make_timeout(milliseconds(5));
+  const auto promise = make_event(true);
+  const auto waiter = spawn("waiter", [&] {
+    delay(milliseconds(10));
+    try {
+      wait(*promise, {.token = deadline.get()});
+    } catch (const OperationCanceled&) {
+    }
+  });
+  delay(milliseconds(50));
+  if (sleeps(waiter)) {
+    complain(world, "WAKE (CORE-CN-07): a deadline has passed, and the wait that it ends goes on");
+  }
+  promise->complete();
+  await(waiter);
+}
+
 }  // namespace
 
 }  // namespace fermata::properties::zoo
