@@ -137,6 +137,23 @@ FERMATA_WORKLOAD(deadline_that_has_passed, "Z-TM-09", 1, "WAKE", "CORE-CN-07", "
   await(waiter);
 }
 
+// An answer comes before the deadline, and time passes before whoever waited has its turn.
+FERMATA_WORKLOAD(answered_in_time, "Z-TM-10", 1, "TIME", "CORE-WK-07") {
+  const auto promise = make_event(true);
+  bool answered = false;
+  const auto waiter = spawn("waiter", [&] {
+    try {
+      wait(*promise, {.timeout = milliseconds(3)});
+    } catch (const Timeout&) {
+      if (answered) complain(world, "TIME (CORE-WK-07): an answer in time has become a timeout");
+    }
+  });
+  for (int i = 0; i < 3; ++i) suspend();
+  answered = sleeps(waiter);
+  promise->complete();
+  await(waiter);
+}
+
 }  // namespace
 
 }  // namespace fermata::properties::zoo
