@@ -140,6 +140,24 @@ FERMATA_WORKLOAD(submit_to_what_is_closing, "Z-TP-06", 2, "WAKE", "VAL", "ONCE",
   for (const auto& submitter : submitters) await(submitter);
 }
 
+// A thread sends one value, and somebody waits for it.
+FERMATA_WORKLOAD(one_value, "Z-TP-08", 2, "WAKE", "TC-02") {
+  ThreadChannel<int> channel(1);
+  const auto sender = spawn_thread([&] {
+    delay(microseconds(100));
+    channel.send(1);
+  });
+  await(spawn("receiver", [&] {
+    delay(microseconds(100));
+    try {
+      static_cast<void>(channel.recv({.timeout = kLong}));
+    } catch (const Timeout&) {
+      complain(world, "WAKE (TC-02): a value lies in the channel, and who waits was not told");
+    }
+  }));
+  await(sender);
+}
+
 }  // namespace
 
 }  // namespace fermata::properties::zoo

@@ -18,7 +18,7 @@ void RemoteLink::abandon() noexcept {
 }
 
 bool RemoteLink::ended() const {
-  const Lock held = lock();
+  const Lock held = lock_to_look();
   return ended_;
 }
 
@@ -30,7 +30,7 @@ bool RemoteLink::bind_cancel(TriggerHandle* trigger) {
 }
 
 bool RemoteLink::cancel_requested() const {
-  const Lock held = lock();
+  const Lock held = lock_to_look();
   return cancel_requested_;
 }
 
@@ -38,17 +38,17 @@ bool RemoteLink::cancel_requested() const {
 void RemoteLink::taken_up() {
   WaitPerson worker = WaitPerson::present();
   if (worker.runtime == nullptr) return;
-  const Lock held(mutex_);
+  const std::lock_guard held(mutex_);
   worker_ = std::move(worker);
 }
 
 void RemoteLink::queued_at(std::shared_ptr<const WaitSubject> queue) {
-  const Lock held(mutex_);
+  const std::lock_guard held(mutex_);
   queue_ = std::move(queue);
 }
 
 void RemoteLink::explain(WaitFacts& facts) const {
-  const Lock held(mutex_, std::try_to_lock);
+  const std::unique_lock held(mutex_, std::try_to_lock);
   if (!held.owns_lock()) return;
   if (worker_.runtime != nullptr) {
     facts.in_hands_of(worker_, "worked on by");

@@ -52,8 +52,10 @@ class RemoteLink {
   void explain(WaitFacts& facts) const;
 
  protected:
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = ThreadsLock;
   [[nodiscard]] Lock lock() const { return lock_among_threads(mutex_); }
+  /// To look at something: the caller acts on it at once.
+  [[nodiscard]] Lock lock_to_look() const { return Lock(mutex_, ScopeEnd::JoinsWhatFollows); }
   /// With the lock held: whether somebody waits for the first end; if so it has come now, and
   /// `tell` is to follow.
   [[nodiscard]] bool ends_first() noexcept { return !std::exchange(ended_, true); }
@@ -93,7 +95,7 @@ class RemoteLinkOf final : public RemoteLink {
     return true;
   }
   [[nodiscard]] Delivery<T> take() {
-    const Lock held = lock();
+    const Lock held = lock_to_look();
     return {std::exchange(value_, std::nullopt), error_};
   }
 

@@ -89,7 +89,7 @@ void ThreadChannelCore::explain(WaitFacts& facts, bool sends) const {
   facts.is("thread channel", {}, &place_);
   facts.stands_for(this);
   facts.wanted(sends ? "send" : "receive");
-  const Lock held(mutex_, std::try_to_lock);
+  const std::unique_lock held(mutex_, std::try_to_lock);
   if (!held.owns_lock()) return;
   facts.state(size_ == 0 ? "empty" : fmt::format("{} of {}", size_, capacity_));
   for (const Dealings& each : dealings_) {

@@ -35,7 +35,7 @@ class ThreadChannelCore : public EndsWithRun {
   ThreadChannelCore(std::size_t capacity, const SourcePlace& place);
   ~ThreadChannelCore() = default;
 
-  [[nodiscard]] Lock lock() const { return lock_among_threads(mutex_); }
+  [[nodiscard]] Lock lock() const { return Lock(mutex_, ScopeEnd::JoinsWhatFollows); }
 
   /// Values in it, when nobody uses it any more.
   [[nodiscard]] std::size_t left() const noexcept { return size_; }

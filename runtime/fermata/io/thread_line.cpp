@@ -10,7 +10,6 @@ namespace fermata::detail {
 ThreadLine::Turn ThreadLine::wait(Lock& held, const char* what, const WaitSubject& subject,
                                   const WaitOptions& options, const SourcePlace& place) {
   FERMATA_ASSERT(held.owns_lock());
-  std::mutex& mutex = *held.mutex();
   const Ref<TriggerHandle> trigger = current_runtime().reactor().triggers().make();
   trigger->set_name(Name(std::string_view(what)));
   trigger->stand_for(subject);
@@ -25,11 +24,11 @@ ThreadLine::Turn ThreadLine::wait(Lock& held, const char* what, const WaitSubjec
   } catch (const Timeout&) {
     given_up = std::current_exception();
   } catch (...) {
-    held = lock_among_threads(mutex);
+    held.lock();
     leave(me);
     throw;
   }
-  held = lock_among_threads(mutex);
+  held.lock();
   leave(me);
   FERMATA_ASSERT(given_up || me.state != Waiter::State::Waiting);
   if (me.state == Waiter::State::Waiting) std::rethrow_exception(given_up);

@@ -22,7 +22,7 @@ namespace fermata::detail {
 
 class ThreadLine {
  public:
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = ThreadsLock;
 
   enum class Turn : std::uint8_t {
     Granted,

@@ -1,17 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include "fermata/core/runtime.hpp"
 
 namespace fermata {
 
-/// Locks what several threads use. In a simulation this is where their order is chosen: others may
-/// go first. Hold it briefly, and never while a coroutine suspends.
-[[nodiscard]] inline std::unique_lock<std::mutex> lock_among_threads(std::mutex& mutex) {
-  if (Runtime* const here = detail::current_runtime_pointer) here->reactor().let_threads_in();
-  return std::unique_lock(mutex);
+/// Whether other threads may come in between the end of a lock's scope and what follows it.
+enum class ScopeEnd : std::uint8_t {
+  LetsThreadsIn,
+  JoinsWhatFollows,  // an operation that is one step with whatever its caller does next
+};
+
+/// A lock of what several threads use. In a simulation their order is chosen where it is taken and
+/// where it is given back: others may go first. Hold it briefly, and never while a coroutine
+/// suspends.
+class ThreadsLock {
+ public:
+  explicit ThreadsLock(std::mutex& mutex, ScopeEnd end = ScopeEnd::LetsThreadsIn) : end_(end) {
+    let_threads_in();
+    lock_ = std::unique_lock(mutex);
+  }
+  ThreadsLock(ThreadsLock&&) noexcept = default;
+  ThreadsLock& operator=(ThreadsLock&&) = delete;
+  ~ThreadsLock() {
+    if (!owns_lock()) return;
+    lock_.unlock();
+    if (end_ == ScopeEnd::LetsThreadsIn) let_threads_in();
+  }
+
+  void lock() {
+    let_threads_in();
+    lock_.lock();
+  }
+  void unlock() noexcept {
+    lock_.unlock();
+    let_threads_in();
+  }
+  [[nodiscard]] bool owns_lock() const noexcept { return lock_.owns_lock(); }
+
+ private:
+  static void let_threads_in() noexcept {
+    if (Runtime* const here = detail::current_runtime_pointer) here->reactor().let_threads_in();
+  }
+
+  std::unique_lock<std::mutex> lock_;
+  ScopeEnd end_;
+};
+
+[[nodiscard]] inline ThreadsLock lock_among_threads(std::mutex& mutex) {
+  return ThreadsLock(mutex);
 }
 
 }  // namespace fermata

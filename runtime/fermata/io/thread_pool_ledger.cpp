@@ -57,13 +57,13 @@ void ThreadPoolLedger::end(Running& running, Fate fate) {
 void ThreadPoolLedger::taken_up(Running& running) {
   WaitPerson person = WaitPerson::present();
   if (person.runtime == nullptr) return;
-  const Lock held(mutex_);
+  const std::lock_guard held(mutex_);
   running.person = std::move(person);
 }
 
 void ThreadPoolLedger::explain_wait(WaitFacts& facts) const {
   facts.state("not begun");
-  const Lock held(mutex_, std::try_to_lock);
+  const std::unique_lock held(mutex_, std::try_to_lock);
   if (!held.owns_lock()) return;
   for (const Running* each = running_.first(); each != nullptr;
        each = decltype(running_)::after(*each)) {

@@ -82,8 +82,8 @@ class ThreadPoolLedger final : public WaitSubject {
   void explain_wait(WaitFacts& facts) const override;
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
-  [[nodiscard]] Lock lock() const { return lock_among_threads(mutex_); }
+  using Lock = ThreadsLock;
+  [[nodiscard]] Lock lock() const { return Lock(mutex_, ScopeEnd::JoinsWhatFollows); }
   std::uint64_t& count(Fate fate) noexcept;
 
   mutable std::mutex mutex_;
