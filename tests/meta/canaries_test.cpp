@@ -215,7 +215,8 @@ std::vector<Canary> canaries() {
                  delay(1s);
                  delay(2h);
                }),
-      liveness("time_that_stands_still", {}, "stands still, most of late by 'main'", 1001,
+      liveness("time_that_stands_still", {},
+               "without a wait for time to pass, most of late by 'main'", 1001,
                [](World&) {
                  for (;;) suspend();
                }),
