@@ -2,6 +2,7 @@
 #include "fermata/sim/run/culprit_search.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
@@ -31,6 +32,9 @@ class Search {
  private:
   static constexpr std::uint64_t kSeeds = 20;
   static constexpr std::uint64_t kFewestSeeds = 4;
+  /// Of two decisions that the failure needs alike the later one has the steeper rise: to all from
+  /// half of the runs, where the first one has led from a quarter to half.
+  static constexpr std::uint64_t kAboutAsGood = 2;
 
   static WorldOptions limited(WorldOptions options, std::uint64_t steps) {
     options.step_limit = std::min(options.step_limit, steps);
@@ -65,19 +69,38 @@ class Search {
     return result.signature() == tape_.signature;
   }
 
-  /// The one after which the share of failures has risen most; of equal ones the last.
+  /// The one after which the share of failures has risen most; of equal ones the last. What the
+  /// program has drawn itself is named only when nothing else is about as good: it says on which
+  /// data the program fails, and another decision says how.
   [[nodiscard]] std::size_t most_decisive() const {
     FERMATA_ASSERT(!tape_.decisions.empty());
-    std::size_t best = tape_.decisions.size() - 1;
-    std::uint64_t best_rise = 0;
-    for (std::size_t i = culprit_.reseeded.size(); i-- > 1;) {
-      const std::uint64_t before = culprit_.reseeded[i - 1].failed;
-      const std::uint64_t after = culprit_.reseeded[i].failed;
-      if (after <= before + best_rise) continue;
-      best_rise = after - before;
-      best = i - 1;
+    const std::size_t best = steepest([](const Decision&) { return true; }).value();
+    if (!is_programs_own(tape_.decisions[best])) return best;
+    FERMATA_ASSERT(!tape_.decisions[best].is_pick);
+    const auto other = steepest([](const Decision& each) { return !is_programs_own(each); });
+    FERMATA_ASSERT(!other || rise(*other) <= rise(best));
+    return other && rise(best) <= kAboutAsGood * rise(*other) ? *other : best;
+  }
+
+  static bool is_programs_own(const Decision& decision) noexcept {
+    return decision.stream == Stream::Workload;
+  }
+
+  /// How many more of the runs fail after a decision than before; 0 when it is not known.
+  [[nodiscard]] std::uint64_t rise(std::size_t decision) const {
+    if (culprit_.reseeded.empty()) return 0;
+    FERMATA_ASSERT(decision + 1 < culprit_.reseeded.size());
+    const std::uint64_t before = culprit_.reseeded[decision].failed;
+    const std::uint64_t after = culprit_.reseeded[decision + 1].failed;
+    return after > before ? after - before : 0;
+  }
+
+  template <class Fits>
+  [[nodiscard]] std::optional<std::size_t> steepest(Fits fits) const {
+    std::optional<std::size_t> best;
+    for (std::size_t i = tape_.decisions.size(); i-- > 0;) {
+      if (fits(tape_.decisions[i]) && (!best || rise(i) > rise(*best))) best = i;
     }
-    FERMATA_ASSERT(best < tape_.decisions.size());
     return best;
   }
 

@@ -37,6 +37,30 @@ TEST(Culprit, IsTheDecisionAfterWhichTheFailureIsCertain) {
   EXPECT_EQ(culprit.reseeded[1].failed, culprit.reseeded[1].runs);
 }
 
+// The failure needs both, and the draw comes last.
+TEST(Culprit, IsThePickAndNotTheDrawThatIsAsGood) {
+  const Program program = program_of([](World&) {
+    int last = 0;
+    const auto first = spawn("first", [&] { last = 1; });
+    const auto second = spawn("second", [&] { last = 2; });
+    await(first);
+    await(second);
+    const bool unlucky = random(2) == 1;
+    EXPECT_FALSE(last == 1 && unlucky);
+  });
+  const FoundFailure found = smallest(program);
+  ASSERT_EQ(found.tape.decisions.size(), 2u);
+  ASSERT_FALSE(found.tape.decisions[1].is_pick);
+  const Culprit culprit = find_culprit(program, {}, found.tape);
+  EXPECT_EQ(culprit.decision, 0u);
+  EXPECT_NE(culprit.passing, nullptr);
+}
+
+TEST(Culprit, IsTheDrawWhereNoOrderMatters) {
+  const Program program = program_of([](World&) { EXPECT_NE(random(4), 3u); });
+  EXPECT_EQ(find_culprit(program, {}, smallest(program).tape).decision, 0u);
+}
+
 TEST(Culprit, HasTheRunWithoutItBesideIt) {
   const Program program = program_of(race);
   const FoundFailure found = smallest(program);
