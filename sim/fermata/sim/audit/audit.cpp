@@ -26,7 +26,7 @@ constexpr TraceKinds kNoted(Trace::EventFired, Trace::EventDestroyed, Trace::Sta
 constexpr TraceKinds kTold(Trace::EventFired, Trace::EventDestroyed, Trace::Started, Trace::Entered,
                            Trace::Left, Trace::Finished, Trace::Polled, Trace::TimeAdvanced,
                            Trace::DeadlockReported, Trace::ShutdownStarted, Trace::EventStopped,
-                           Trace::EventClosed, Trace::Enqueued);
+                           Trace::EventClosed, Trace::Enqueued, Trace::Cancelled);
 
 }  // namespace
 

@@ -20,6 +20,13 @@ std::string what_it_waits_for(const CoroutineBase& coroutine) {
   return text;
 }
 
+RunLog::Ending ending_of(const CoroutineBase& coroutine) {
+  FERMATA_ASSERT(coroutine.closed());
+  if (fermata::detail::Scheduler::unwound(coroutine)) return RunLog::Ending::Unwound;
+  if (!coroutine.error()) return RunLog::Ending::Ends;
+  return is_cancellation(coroutine.error()) ? RunLog::Ending::Cancelled : RunLog::Ending::Fails;
+}
+
 }  // namespace
 
 void RunLog::note(std::string_view machine, Trace kind, const CoroutineBase& coroutine,
@@ -34,6 +41,7 @@ void RunLog::note(std::string_view machine, Trace kind, const CoroutineBase& cor
     case Trace::Finished:
       return finish(lane, coroutine);
     case Trace::Enqueued:
+    case Trace::Cancelled:
       return wake(machine, lane, static_cast<WakeCause>(detail));
     default:
       return;
@@ -49,7 +57,9 @@ void RunLog::wake(std::string_view machine, std::size_t lane, WakeCause cause) {
   Step* const step = present_step(machine);
   if (step == nullptr) return;
   FERMATA_ASSERT(lane < lanes_.size());
-  step->woken.push_back(Wake{lane, cause});
+  const bool is_told = !step->woken.empty() && step->woken.back().lane == lane &&
+                       step->woken.back().cause == cause;  // Who is cancelled is woken, too.
+  if (!is_told) step->woken.push_back(Wake{lane, cause});
   if (cause != WakeCause::Spawn) return;
   FERMATA_ASSERT(step->lane != lane);
   lanes_[lane].parent = step->lane;
@@ -103,8 +113,13 @@ RunLog::Step* RunLog::open_step(std::string_view machine, std::size_t lane) {
 std::size_t RunLog::lane_of(std::string_view machine, const CoroutineBase& coroutine) {
   const auto [found, is_new] = lane_by_path_.emplace(coroutine.path(), lanes_.size());
   if (is_new) {
+    std::string name = coroutine.label();
+    auto& namesakes = namesakes_[std::string(machine)];
+    if (coroutine.is_main()) namesakes.clear();
+    const std::size_t number = ++namesakes[name];
+    if (number > 1) name += " #" + std::to_string(number);
     lanes_.push_back(Lane{.machine = std::string(machine),
-                          .name = coroutine.label(),
+                          .name = std::move(name),
                           .path = coroutine.path(),
                           .spawned = coroutine.spawn_place()});
     present_.push_back(
@@ -145,8 +160,7 @@ void RunLog::suspend(std::size_t lane, const CoroutineBase& coroutine) {
 void RunLog::finish(std::size_t lane, const CoroutineBase& coroutine) {
   Step* const step = open_step(lanes_[lane].machine, lane);
   if (step == nullptr) return;
-  const bool failed = coroutine.error() && !is_cancellation(coroutine.error());
-  step->ending = failed ? Ending::Fails : Ending::Ends;
+  step->ending = ending_of(coroutine);
   if (coroutine.error()) step->reason = fermata::describe(coroutine.error());
 }
 

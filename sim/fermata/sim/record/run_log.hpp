@@ -34,14 +34,15 @@ class RunLog final : public DecisionListener {
   /// One coroutine of one machine.
   struct Lane {
     std::string machine;
-    std::string name;
+    std::string name;  // "worker"; the next one of that name on the machine is "worker #2".
     std::uint64_t path = 0;
     SourcePlace spawned;
     /// The lane of whoever spawned it; empty for a program's first one.
     std::optional<std::size_t> parent;
   };
 
-  enum class Ending : std::uint8_t { Runs, Yields, Waits, Ends, Fails };
+  /// Runs: the run ended in it. Unwound: by force, at the end of the run or of its machine.
+  enum class Ending : std::uint8_t { Runs, Yields, Waits, Ends, Fails, Cancelled, Unwound };
 
   struct Wake {
     std::size_t lane = 0;
@@ -53,11 +54,12 @@ class RunLog final : public DecisionListener {
     std::uint64_t number = 0;  // As Failure::step counts.
     std::size_t lane = 0;
     Instant at;
-    Ending ending = Ending::Runs;  // Runs: the run ended in it.
-    std::string reason;            // What it waits for, or the error.
-    SourcePlace place;             // Where it gave way; not when it ended.
-    /// In its order; Spawn for those that it spawned. Until the reactor is looked at: of a step in
-    /// which a coroutine ends also those who waited for that.
+    Ending ending = Ending::Runs;
+    std::string reason;  // What it waits for, or the error.
+    SourcePlace place;   // Where it gave way; not when it ended.
+    /// In its order; Spawn for those that it spawned, Cancel and Shutdown for those that it
+    /// cancelled, ready or not. Until the reactor is looked at: of a step in which a coroutine ends
+    /// also those who waited for that.
     std::vector<Wake> woken;
   };
 
@@ -144,6 +146,8 @@ class RunLog final : public DecisionListener {
   std::vector<Lane> lanes_;
   std::vector<Suspended> present_;  // Of each lane.
   std::map<std::uint64_t, std::size_t> lane_by_path_;
+  /// How often there is a name on a machine, since its program began.
+  std::map<std::string, std::map<std::string, std::size_t>, std::less<>> namesakes_;
   std::deque<Step> steps_;
   std::size_t forgotten_ = 0;
   std::map<std::string, Present, std::less<>> present_steps_;  // By machine.

@@ -161,6 +161,10 @@ class Trace {
         return "ends";
       case RunLog::Ending::Fails:
         return "fails";
+      case RunLog::Ending::Cancelled:
+        return "ends, cancelled";
+      case RunLog::Ending::Unwound:
+        return "is unwound";
       case RunLog::Ending::Runs:
         break;
     }

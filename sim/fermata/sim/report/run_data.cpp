@@ -32,6 +32,8 @@ const char* to_string(RunLog::Ending ending) noexcept {
     case RunLog::Ending::Waits:
       return "waits";
     case RunLog::Ending::Ends:
+    case RunLog::Ending::Cancelled:  // `why` says so.
+    case RunLog::Ending::Unwound:
       return "ends";
     case RunLog::Ending::Fails:
       return "fails";

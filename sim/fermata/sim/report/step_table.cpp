@@ -145,12 +145,17 @@ class Table {
     std::vector<std::string> cells;
     for (const RunLog::Wake& wake : step.woken) {
       if (wake.cause == WakeCause::Yield) continue;
-      const bool spawned = wake.cause == WakeCause::Spawn;
       cells.push_back(
-          fmt::format("{} {}", spawned ? "spawns" : "wakes", lane_text(run_log_, wake.lane)));
+          fmt::format("{} {}", what_it_does(wake.cause), lane_text(run_log_, wake.lane)));
     }
     cells.push_back(ending(step));
     return cells;
+  }
+
+  [[nodiscard]] static const char* what_it_does(WakeCause cause) noexcept {
+    FERMATA_ASSERT(cause != WakeCause::Yield);
+    if (cause == WakeCause::Spawn) return "spawns";
+    return cause == WakeCause::Cancel || cause == WakeCause::Shutdown ? "cancels" : "wakes";
   }
 
   [[nodiscard]] static std::string ending(const RunLog::Step& step) {
@@ -165,6 +170,10 @@ class Table {
         return "ends";
       case RunLog::Ending::Fails:
         return fmt::format("fails: {}", step.reason.substr(0, step.reason.find('\n')));
+      case RunLog::Ending::Cancelled:
+        return "ends, cancelled";
+      case RunLog::Ending::Unwound:
+        return "is unwound";
     }
     return {};
   }

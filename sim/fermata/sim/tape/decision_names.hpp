@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "fermata/sim/tape/decision.hpp"
 
@@ -40,10 +41,9 @@ class DecisionNames {
   }
 
   /// A coroutine called `name` was spawned by `parent` after so many others of this name.
-  void add_coroutine(std::uint64_t path, std::uint64_t parent, std::string_view name,
-                     std::uint32_t occurrence) {
+  void add_coroutine(std::uint64_t path, std::uint64_t parent, std::string_view name) {
     if (wanted_) [[unlikely]] {
-      set_coroutine(path, parent, name, occurrence);
+      set_coroutine(path, parent, name);
     }
   }
 
@@ -54,13 +54,15 @@ class DecisionNames {
 
  private:
   void set(std::uint64_t key, std::string text);
-  void set_coroutine(std::uint64_t path, std::uint64_t parent, std::string_view name,
-                     std::uint32_t occurrence);
+  void set_coroutine(std::uint64_t path, std::uint64_t parent, std::string_view name);
 
   bool wanted_ = false;
   Names names_;
   Origins origins_;
   std::map<std::uint64_t, std::uint32_t> children_;  // How many each path has spawned.
+  std::map<std::uint64_t, std::uint64_t> roots_;     // By path: that of the program's first one.
+  /// How often there is a name among those of one root.
+  std::map<std::pair<std::uint64_t, std::string>, std::uint32_t> namesakes_;
 };
 
 }  // namespace fermata::sim

@@ -92,7 +92,7 @@ std::uint64_t Decisions::spawn_path(std::uint64_t parent, std::string_view name)
   const std::uint32_t occurrence = occurrences_.next(key);
   const std::uint64_t path = key_of(key, occurrence);
   if (Strategy* const told = source_.told_of_steps()) told->spawned(parent, path);
-  names_.add_coroutine(path, parent, name, occurrence);
+  names_.add_coroutine(path, parent, name);
   return path;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/sim/report/step_table.hpp"
 #include "fermata/sim/run/runner.hpp"
 #include "tests/support/watched_run.hpp"
 
@@ -127,6 +128,7 @@ TEST(RunLog, SaysWhyEachStepEnded) {
   EXPECT_EQ(last_step_of(*run_log, "fails").ending, Ending::Fails);
   EXPECT_NE(last_step_of(*run_log, "fails").reason.find("as planned"), std::string::npos);
   EXPECT_EQ(last_step_of(*run_log, "main").ending, Ending::Ends);
+  EXPECT_EQ(last_step_of(*run_log, "waits").ending, Ending::Cancelled);
   bool waited = false;
   bool yielded = false;
   for (const RunLog::Step& step : run_log->steps()) {
@@ -137,6 +139,48 @@ TEST(RunLog, SaysWhyEachStepEnded) {
   }
   EXPECT_TRUE(yielded);
   EXPECT_TRUE(waited);
+}
+
+TEST(RunLog, SaysWhomAStepCancelsOnceAndWhetherItWaitsOrNot) {
+  const auto run_log = chronicle_of([](World&) {
+    auto waits = spawn("waits", [] { delay(1h); });
+    auto ready = spawn("ready", [] {
+      for (int i = 0; i < 5; ++i) suspend();
+    });
+    suspend();
+    spawn("boss", [&] {
+      waits.cancel();
+      ready.cancel();
+    });
+    EXPECT_THROW(await(waits), Cancellation);
+    EXPECT_THROW(await(ready), Cancellation);
+  });
+  std::vector<std::string> cancelled;
+  for (const RunLog::Wake& wake : last_step_of(*run_log, "boss").woken) {
+    if (wake.cause == WakeCause::Cancel) cancelled.push_back(run_log->lanes()[wake.lane].name);
+  }
+  EXPECT_EQ(cancelled, (std::vector<std::string>{"waits", "ready"}));
+  const std::string table = step_table(*run_log, {});
+  EXPECT_NE(table.find("cancels 'waits'"), std::string::npos) << table;
+  EXPECT_NE(table.find("ends, cancelled"), std::string::npos) << table;
+}
+
+TEST(RunLog, TellsCoroutinesOfOneNameApart) {
+  std::set<std::string> names;
+  const auto run_log = chronicle_of([](World&) {
+    const auto crew = [] {
+      const auto one = spawn("worker", [] { suspend(); });
+      const auto two = spawn("worker", [] { suspend(); });
+      await(one);
+      await(two);
+    };
+    const auto boss = spawn("boss", crew);
+    crew();
+    await(boss);
+  });
+  for (const RunLog::Lane& lane : run_log->lanes()) names.insert(lane.name);
+  EXPECT_EQ(names, (std::set<std::string>{"main", "boss", "worker", "worker #2", "worker #3",
+                                          "worker #4"}));
 }
 
 TEST(RunLog, SaysWhomAStepWokeAndSpawned) {

@@ -187,6 +187,20 @@ TEST(Decisions, KeepNamesOnlyWhenSomebodyReadsThem) {
   EXPECT_EQ(name_of(decisions.spawn_path(1, "worker"), decisions.names().all()), "'worker #2'");
 }
 
+TEST(Decisions, CountNamesakesOfOneProgramWhoeverSpawnsThem) {
+  const auto strategy = make_strategy("fifo");
+  Decisions decisions(*strategy);
+  decisions.names().set_wanted(true);
+  decisions.begin(1);
+  const auto main = decisions.spawn_path(1, "main");
+  const auto other = decisions.spawn_path(2, "main");
+  const auto boss = decisions.spawn_path(main, "boss");
+  decisions.spawn_path(main, "worker");
+  const auto name = [&](std::uint64_t path) { return name_of(path, decisions.names().all()); };
+  EXPECT_EQ(name(decisions.spawn_path(boss, "worker")), "'worker #2'");
+  EXPECT_EQ(name(decisions.spawn_path(other, "worker")), "'worker'");
+}
+
 TEST(Decisions, MakeTheNameOfAKeyOnlyWhenSomebodyReadsIt) {
   const auto strategy = make_strategy("fifo");
   Decisions decisions(*strategy);
