@@ -26,6 +26,7 @@
 #include "fermata/io/thread.hpp"
 #include "fermata/io/thread_channel.hpp"
 #include "fermata/io/thread_pool.hpp"
+#include "fermata/io/trigger.hpp"
 #include "fermata/io/udp.hpp"
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/waits/explain.hpp"
@@ -241,6 +242,18 @@ void woke_the_wrong_one(World&) {
   items = 1;
   changed.notify_one();
   await(reader);
+}
+
+void trigger_fired_for_one_of_two(World&) {
+  Trigger news;
+  const auto wait_once = [&] { fermata::wait(news.handle()); };
+  const auto first = spawn("reader", wait_once);
+  suspend();
+  const auto writer = spawn("writer", [&] { news.fire(); });
+  await(first);
+  const auto second = spawn("reader", wait_once);
+  await(writer);
+  await(second);
 }
 
 void fired_before(World&) {
@@ -482,6 +495,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"notified_before", &notified_before, "random", 20},
         Case{"one_notify_for_two", &one_notify_for_two},
         Case{"woke_the_wrong_one", &woke_the_wrong_one},
+        Case{"trigger_fired_for_one_of_two", &trigger_fired_for_one_of_two},
         Case{"fired_before", &fired_before, "random", 20},
         Case{"promise_dropped", &promise_dropped, "random", 20},
         Case{"promise_never_completed", &promise_never_completed},

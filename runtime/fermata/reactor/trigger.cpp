@@ -9,11 +9,27 @@
 
 namespace fermata {
 
+namespace {
+
+// There is a log under simulation only; it knows what this runtime's own coroutines do.
+void note_fire(const Event& trigger) {
+  const Runtime& runtime = trigger.runtime();
+  if (runtime.kernel().wait_log == nullptr) [[likely]] {
+    return;
+  }
+  if (detail::current_runtime_pointer != &runtime) return;
+  runtime.kernel().wait_log->note(WaitAct::Notified, trigger, nullptr, 0);
+}
+
+}  // namespace
+
 TriggerHandle::TriggerHandle(Triggers& triggers)
     : Handle(triggers.attachment_, EventKind::Trigger), triggers_(triggers) {}
 
 void TriggerHandle::fire() noexcept {
-  if (open_.load() && !posted_.exchange(true)) triggers_.post(*this);
+  if (!open_.load()) return;
+  note_fire(*this);
+  if (!posted_.exchange(true)) triggers_.post(*this);
 }
 
 void TriggerHandle::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {

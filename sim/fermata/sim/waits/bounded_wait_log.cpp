@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
@@ -15,8 +16,26 @@ namespace {
 
 constexpr std::size_t kOvertakersKept = 8;
 
-/// Nobody waits for a fire of the others without a deed of somebody.
-bool is_fired_by_hand(const Event& event) noexcept { return event.kind() == EventKind::Plain; }
+/// Whose fires nobody waits for without a deed of somebody.
+bool is_fired_by_hand(const Event& event) noexcept {
+  return event.kind() == EventKind::Plain || event.kind() == EventKind::Trigger;
+}
+
+/// Who is told first when it fires; null: nobody waits.
+const CoroutineBase* first_waiter(const Event& event) {
+  const CoroutineBase* first = nullptr;
+  event.callbacks().for_each([&](const Callback& each) {
+    const auto* registration = dynamic_cast<const Registration*>(&each);
+    if (registration != nullptr && first == nullptr) first = &registration->coroutine();
+  });
+  return first;
+}
+
+const char* how_it_ended(const CoroutineBase& coroutine) {
+  FERMATA_ASSERT(coroutine.closed());
+  if (!coroutine.error()) return "ended";
+  return is_cancellation(coroutine.error()) ? "was cancelled" : "failed";
+}
 
 /// Null when it has ended.
 const CoroutineBase* find_coroutine(const Runtime& runtime, std::uint64_t id) {
@@ -34,6 +53,8 @@ void BoundedWaitLog::begin(const Runtime& runtime, const std::uint64_t& steps) {
   people_.clear();
   resumed_at_.clear();
   ready_since_.clear();
+  namesakes_.clear();
+  numbers_.clear();
 }
 
 void BoundedWaitLog::remember(const CoroutineBase& coroutine) {
@@ -75,7 +96,8 @@ void BoundedWaitLog::note(WaitAct act, const Event& event, const SourcePlace* pl
     return;
   }
   if (act == WaitAct::Notified) {
-    object.woken = deed("notified", place);
+    object.fired = event.kind() == EventKind::Trigger;
+    object.woken = deed(object.fired ? "fired" : "notified", place);
     object.woken->woke = detail;
     if (const CoroutineBase* woken = find_coroutine(*runtime_, detail)) remember(*woken);
     return;
@@ -130,7 +152,7 @@ void BoundedWaitLog::note(WaitAct act, const Event& event, const SourcePlace* pl
 void BoundedWaitLog::note(Trace kind, const Event& subject, std::uint64_t detail) {
   switch (kind) {
     case Trace::EventFired:
-      if (is_fired_by_hand(subject)) objects_[subject.serial()].woken = deed("fired", nullptr);
+      if (is_fired_by_hand(subject)) note_fire(subject);
       return;
     case Trace::EventStopped:
       if (subject.kind() == EventKind::Timer && detail == 0) {
@@ -148,6 +170,7 @@ void BoundedWaitLog::note(Trace kind, const Event& subject, std::uint64_t detail
     case Trace::Enqueued: {
       const CoroutineBase& coroutine = as_coroutine(subject);
       ready_since_.emplace(coroutine.id(), *steps_ + 1);
+      if (static_cast<WakeCause>(detail) == WakeCause::Spawn) note_spawn(coroutine);
       const SourcePlace* place = coroutine.suspend_place();
       if (place != nullptr) resumed_at_[coroutine.id()] = *place;
       return;
@@ -163,12 +186,24 @@ void BoundedWaitLog::note(Trace kind, const Event& subject, std::uint64_t detail
       if (!coroutine.name().empty()) remember(coroutine);
       const auto known = people_.find(coroutine.id());
       if (known == people_.end()) return;
-      known->second.end = present(coroutine.error() ? "failed" : "ended");
+      known->second.end = present(how_it_ended(coroutine));
       return;
     }
     default:
       return;
   }
+}
+
+// A trigger tells of its fire later, and then it is nobody's step.
+void BoundedWaitLog::note_fire(const Event& event) {
+  FERMATA_ASSERT(is_fired_by_hand(event));
+  Object& object = objects_[event.serial()];
+  if (!std::exchange(object.fired, false)) object.woken = deed("fired", nullptr);
+  const CoroutineBase* const woken = first_waiter(event);
+  if (woken == nullptr) return;
+  remember(*woken);
+  FERMATA_ASSERT(object.woken.has_value());
+  object.woken->woke = woken->id();
 }
 
 const BoundedWaitLog::Object* BoundedWaitLog::find(const Event& object) const {
@@ -183,7 +218,19 @@ const BoundedWaitLog::Person* BoundedWaitLog::find(std::uint64_t coroutine) cons
 
 std::string BoundedWaitLog::label(std::uint64_t coroutine) const {
   const Person* person = find(coroutine);
-  return person != nullptr ? person->label : fmt::format("coroutine {}", coroutine);
+  return person != nullptr ? person->label + number(coroutine)
+                           : fmt::format("coroutine {}", coroutine);
+}
+
+std::string BoundedWaitLog::number(std::uint64_t coroutine) const {
+  const auto found = numbers_.find(coroutine);
+  return found != numbers_.end() ? fmt::format(" #{}", found->second) : std::string();
+}
+
+void BoundedWaitLog::note_spawn(const CoroutineBase& coroutine) {
+  if (coroutine.name().empty()) return;
+  const std::uint64_t number = ++namesakes_[coroutine.label()];
+  if (number > 1) numbers_.emplace(coroutine.id(), number);
 }
 
 std::uint64_t BoundedWaitLog::ready_since(const CoroutineBase& coroutine) const {

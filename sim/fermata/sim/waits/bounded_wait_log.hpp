@@ -6,6 +6,7 @@
 //
 // Kept only in runs that are watched closely. Bounded by the objects that live and the coroutines
 // that have a name or ever did something: of each it knows the last deed and sums, no log.
+// Coroutines of one name are told apart by the order in which they were spawned.
 
 #include <cstdint>
 #include <map>
@@ -54,6 +55,7 @@ class BoundedWaitLog final : public WaitLog {
     std::map<std::uint64_t, Dealings> by;  // By id of the coroutine.
     std::optional<Deed> woken;             // The last notify, fire or release.
     std::optional<Deed> ended;             // The last stop, close or drop.
+    bool fired = false;                    // A trigger, that has not told of it yet.
   };
 
   struct Person {
@@ -73,8 +75,10 @@ class BoundedWaitLog final : public WaitLog {
   [[nodiscard]] const Object* find(const Event& object) const;
   /// Null when that coroutine has never done anything.
   [[nodiscard]] const Person* find(std::uint64_t coroutine) const;
-  /// Its label, also when it has ended.
+  /// Its label, also when it has ended; that of the second one called so is "worker #2".
   [[nodiscard]] std::string label(std::uint64_t coroutine) const;
+  /// " #2", of the second one with its label; empty for the first.
+  [[nodiscard]] std::string number(std::uint64_t coroutine) const;
   /// The step in which it became ready and has not run since; 0 when it is not ready.
   [[nodiscard]] std::uint64_t ready_since(const CoroutineBase& coroutine) const;
 
@@ -82,6 +86,8 @@ class BoundedWaitLog final : public WaitLog {
   [[nodiscard]] Deed deed(const char* did, const SourcePlace* place);
   [[nodiscard]] Deed present(const char* did) const;
   void remember(const CoroutineBase& coroutine);
+  void note_fire(const Event& event);
+  void note_spawn(const CoroutineBase& coroutine);
 
   const Runtime* runtime_ = nullptr;
   const std::uint64_t* steps_ = nullptr;
@@ -89,6 +95,8 @@ class BoundedWaitLog final : public WaitLog {
   std::map<std::uint64_t, Person> people_;           // By id.
   std::map<std::uint64_t, SourcePlace> resumed_at_;  // By id: where the present step began.
   std::map<std::uint64_t, std::uint64_t> ready_since_;
+  std::map<std::string, std::uint64_t, std::less<>> namesakes_;  // How many had a name.
+  std::map<std::uint64_t, std::uint64_t> numbers_;               // By id: of those not the first.
 };
 
 }  // namespace fermata::sim::detail

@@ -32,8 +32,15 @@ std::string by(const Deed& deed) {
   std::string text = deed.who == "nobody" ? "no coroutine" : quoted(deed.who);
   text += fmt::format(", in step {}", deed.step);
   if (!deed.place.empty()) text += ", at " + deed.place;
-  if (!deed.woke.empty()) text += ", which woke " + quoted(deed.woke);
+  const bool wakes = deed.did == "notified" || deed.did == "fired";
+  if (wakes) text += ", which woke " + (deed.woke.empty() ? "nobody" : quoted(deed.woke));
   return text;
+}
+
+std::string how_it_ended(const WaitGraph::Former& former) {
+  const bool was_cancelled = former.end && former.end->did == "was cancelled";
+  if (was_cancelled) return former.end->did;
+  return former.end ? "has " + former.end->did : "has ended";
 }
 
 class Diagnostician {
@@ -124,6 +131,8 @@ class Diagnostician {
     if (node.has_far_end) {
       return is(WaitClass::Orphan, fmt::format("nobody is at the other end of {}", title), {});
     }
+    const bool unreachable = node.passive && node.only_waiters_refer;
+    if (node.woken && !unreachable) return judge_woken(node, finding);
     if (!node.outside.empty()) {
       return is(
           WaitClass::Orphan,
@@ -131,22 +140,25 @@ class Diagnostician {
           {});
     }
     if (!node.passive) return;
-    if (node.only_waiters_refer) {
+    if (unreachable) {
       return is(
           WaitClass::Orphan,
           fmt::format("nobody but its waiters refers to {}, so nobody can fire it", node.info),
           node.woken);
     }
-    if (node.woken) {
-      return is(WaitClass::LostWakeUp,
-                fmt::format("{} was last {} by {}; nobody is left to do it again", title,
-                            node.woken->did, by(*node.woken)),
-                node.woken);
-    }
     if (node.kind == "event") {
       return is(WaitClass::LostWakeUp, fmt::format("nobody is left to fire {}", node.info), {});
     }
     is(WaitClass::Orphan, fmt::format("nobody is left who could make {} fire", title), {});
+  }
+
+  /// Somebody has made it fire, and what comes of that came to somebody else, or to nobody.
+  static void judge_woken(const WaitGraph::Object& node, Finding& finding) {
+    FERMATA_ASSERT(node.woken.has_value());
+    finding.kind = WaitClass::LostWakeUp;
+    finding.text = fmt::format("{} was last {} by {}; nobody is left to do it again", node.title(),
+                               node.woken->did, by(*node.woken));
+    finding.culprit = node.woken;
   }
 
   /// Who had it in his hands has ended.
@@ -165,7 +177,7 @@ class Diagnostician {
     if (is_channel) text = fmt::format("nobody at the other side of {} is left: ", node.title());
     text += list_of(names);
     if (!last->since.empty()) text += " since " + last->since;
-    text += names.size() == 1 ? ", which has ended" : ", all of which have ended";
+    text += names.size() == 1 ? ", which " + how_it_ended(*last) : ", all of which have ended";
     if (last->end) text += fmt::format(", the last one in step {}", last->end->step);
     finding.kind = is_channel ? WaitClass::Orphan : WaitClass::LostWakeUp;
     finding.text = std::move(text);

@@ -37,7 +37,7 @@ Explanation explain_waits(std::span<const WaitSource> sources, Ending ending, st
   for (const std::size_t each : hopeless) {
     FERMATA_ASSERT(graph.coroutines[each].state == WaitGraph::State::Waiting);
     explanation.hopeless += fmt::format("{}'{}'", explanation.hopeless.empty() ? "" : ", ",
-                                        graph.coroutines[each].name);
+                                        graph.coroutines[each].label);
   }
   const auto about_them = [&](const Finding& finding) {
     return finding.kind != WaitClass::Starvation &&

@@ -107,13 +107,18 @@ class Builder {
     return sources_.size() > 1 ? fmt::format("{}/{}", runtime.name(), name) : name;
   }
 
+  static std::string number(const BoundedWaitLog* history, std::uint64_t coroutine) {
+    return history != nullptr ? history->number(coroutine) : std::string();
+  }
+
   void add(const WaitSource& source, const CoroutineBase& coroutine) {
     FERMATA_ASSERT(!graph_.nodes.empty());
     index_.emplace(key(source.runtime, coroutine.id()), graph_.coroutines.size());
     WaitGraph::Coroutine& added = graph_.coroutines.emplace_back();
     added.id = coroutine.id();
     added.node = graph_.nodes.size() - 1;
-    added.name = label(*source.runtime, coroutine.label());
+    added.label = label(*source.runtime, coroutine.label());
+    added.name = added.label + number(source.history, coroutine.id());
     added.spawned = text_of(&coroutine.spawn_place());
     added.suspended = text_of(coroutine.suspend_place());
     added.info = coroutine.info();
@@ -476,7 +481,8 @@ void Builder::ask(std::size_t object, const Event& event, const CoroutineBase& w
   if (event.kind() == EventKind::Coroutine) {
     const auto& coroutine = static_cast<const CoroutineBase&>(event);
     graph_.objects[object].kind = "join";
-    graph_.objects[object].name = label(event.runtime(), coroutine.label());
+    graph_.objects[object].name =
+        label(event.runtime(), coroutine.label()) + number(history_of(event), coroutine.id());
     if (!coroutine.closed()) {
       hold(object, event.runtime(), coroutine.id(), Certainty::Known, "the end of", {});
     }

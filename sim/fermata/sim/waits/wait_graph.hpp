@@ -112,7 +112,8 @@ struct WaitGraph {
 
   struct Coroutine {
     std::uint64_t id = 0;
-    std::string name;  // Its label, with its node in front when there are several.
+    std::string label;  // With its node in front when there are several.
+    std::string name;   // The same; a second one of the same label is "worker #2" when logged.
     std::size_t node = 0;
     std::string spawned;    // "file:line"
     std::string suspended;  // "file:line"; empty when it is not.
