@@ -154,6 +154,29 @@ FERMATA_WORKLOAD(answered_in_time, "Z-TM-10", 1, "TIME", "CORE-WK-07") {
   await(waiter);
 }
 
+// Many timers, some of which are stopped: enough for a heap of three levels.
+FERMATA_WORKLOAD(stop_some_of_many, "Z-TM-11", 1, "TIME", "TMR-04") {
+  std::vector<Ref<Timer>> timers;
+  for (int i = 0; i < 60; ++i) {
+    timers.push_back(make_timer(current_runtime(), milliseconds(1 + random(40))));
+    timers.back()->start();
+  }
+  Instant latest = now();
+  std::vector<Subscription> hears;
+  for (const Ref<Timer>& each : timers) {
+    const Instant due = now() + each->timeout();
+    hears.push_back(subscribe(*each, [&, due](Event&, const Outcome&) {
+      if (due < latest) complain(world, "TIME (TMR-04): a timer fired after a later one");
+      latest = due;
+    }));
+  }
+  for (int i = 0; i < 20; ++i) {
+    const Ref<Timer>& stopped = timers[random(timers.size())];
+    if (stopped->loop_ref_count() > 0) stopped->stop();
+  }
+  delay(milliseconds(50));
+}
+
 }  // namespace
 
 }  // namespace fermata::properties::zoo

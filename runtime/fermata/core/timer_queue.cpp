@@ -79,4 +79,12 @@ Timer* TimerQueue::pop_due(Instant now, std::uint64_t armed_before) noexcept {
   return timer;
 }
 
+bool TimerQueue::is_in_order() const noexcept {
+  for (std::size_t i = 0; i < heap_.size(); ++i) {
+    if (heap_[i].timer->queue_index_ != i) return false;
+    if (i > 0 && earlier(heap_[i], heap_[(i - 1) / kArity])) return false;
+  }
+  return true;
+}
+
 }  // namespace fermata::detail

@@ -36,6 +36,9 @@ class TimerQueue {
   }
   [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }
 
+  /// Whether nobody is before who fires earlier, and each timer knows its place. Looks at all.
+  [[nodiscard]] bool is_in_order() const noexcept;
+
  private:
   struct Entry {
     Instant deadline;

@@ -136,6 +136,7 @@ class Audit final : public Observer {
   [[nodiscard]] Tally count_kept() const noexcept;
   void check_counters();
   void check_ready_queue();
+  void check_timers();
   void check_registry();
   void check_scopes();
   void find_busy(const CoroutineBase* current) noexcept;

@@ -187,6 +187,7 @@ void Audit::recount() {
   counted_ = tally;
   check_counters();
   check_ready_queue();
+  check_timers();
   check_registry();
   check_scopes();
 }
@@ -207,6 +208,12 @@ void Audit::check_ready_queue() {
     mark.set(Mark::kTouched);
   }
   for (std::size_t i = 0; i < ready.size(); ++i) ready[i].audit_mark().unset(Mark::kTouched);
+}
+
+void Audit::check_timers() {
+  const fermata::detail::TimerQueue& timers = runtime_->timers();
+  if (timers.is_in_order()) return;
+  complain("TMR-04", fmt::format("the queue of {} timers is out of order", timers.size()));
 }
 
 void Audit::check_registry() {

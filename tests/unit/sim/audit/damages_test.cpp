@@ -45,6 +45,11 @@ struct EventOfCallback {
   friend Type private_member(EventOfCallback);
 };
 template struct PrivateMember<EventOfCallback, &Callback::event_>;
+struct PlaceOfTimer {
+  using Type = std::uint32_t Timer::*;
+  friend Type private_member(PlaceOfTimer);
+};
+template struct PrivateMember<PlaceOfTimer, &Timer::queue_index_>;
 struct ScopeOfCoroutine {
   using Type = ScopeBase* CoroutineBase::*;
   friend Type private_member(ScopeOfCoroutine);
@@ -97,6 +102,11 @@ struct Damage {
 };
 
 std::ostream& operator<<(std::ostream& out, const Damage& row) { return out << row.id; }
+
+/// That the sleeper waits for.
+Timer& timer_of(CoroutineBase& sleeper) {
+  return static_cast<Timer&>(sleeper.waker().first()->source());
+}
 
 /// `damage` is done while one coroutine sleeps and another one is in the ready queue; then all goes
 /// on. `mend` undoes it before the programs are unwound.
@@ -375,6 +385,11 @@ std::vector<Damage> damages() {
          trace(Trace::Left, &*other);
          suspend();
        }},
+
+      // --- timers ---
+      {"TMR-04", "the queue of 1 timers is out of order", 38,
+       damaged([](CoroutineBase& c) { ++private_of<test::PlaceOfTimer>(timer_of(c)); },
+               [](CoroutineBase& c) { --private_of<test::PlaceOfTimer>(timer_of(c)); })},
 
       // --- scopes ---
       {"CORE-SP-01", "active members, there are", 38,
