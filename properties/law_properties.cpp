@@ -60,6 +60,8 @@ constexpr std::array kRows = std::to_array<Row>({
     {kRecovery, "Recovery", "KeepsWhatWasConfirmed", "HoldsUnderEveryStrategy"},
     {kReferenceCounts, "ReferenceCounts", "AgreeWithWhoHoldsAndWhoStarts",
      "HoldsUnderEveryStrategy"},
+    {kRemotePromises, "RemotePromises", "AreKeptOnceWhateverTheirReaderDoes",
+     "HoldUnderEveryStrategy"},
     {kScopes, "Scopes", "EndFromTheBottomUp", "HoldUnderEveryStrategy"},
     {kStreams, "Streams", "LoseNoByteInSilence", "HoldUnderEveryStrategy"},
     {kTaskGroups, "TaskGroups", "RunWithinTheirLimitAndSettleOnce", "HoldUnderEveryStrategy"},

@@ -45,6 +45,7 @@ std::span<const Law* const> laws() {
                                       &kPools,
                                       &kProcesses,
                                       &kRecovery,
+                                      &kRemotePromises,
                                       &kScopes,
                                       &kStreams,
                                       &kTaskGroups,

@@ -73,6 +73,7 @@ extern const Law kPolls;
 extern const Law kPools;
 extern const Law kProcesses;
 extern const Law kRecovery;
+extern const Law kRemotePromises;
 extern const Law kScopes;
 extern const Law kStreams;
 extern const Law kTaskGroups;

@@ -158,6 +158,25 @@ FERMATA_WORKLOAD(one_value, "Z-TP-08", 2, "WAKE", "TC-02") {
   await(sender);
 }
 
+// A future is cancelled before the thread that is to complete it looks whether it still is wanted.
+FERMATA_WORKLOAD(cancelled_before_the_work, "Z-TP-09", 1, "CANC", "FUT-16") {
+  Promise<int> promise;
+  const Future<int> future = promise.future();
+  bool cancelled = false;
+  const auto thread = spawn_thread([&, remote = RemotePromise(std::move(promise))]() mutable {
+    const bool unwanted = cancelled;
+    if (unwanted && !remote.cancel_requested()) {
+      complain(world, "CANC (FUT-16): work goes on that is not wanted any more");
+    }
+    static_cast<void>(remote.try_complete(1));
+  });
+  if (!future.is_completed()) {
+    future.cancel();
+    cancelled = future.is_cancelled();
+  }
+  await(thread);
+}
+
 }  // namespace
 
 }  // namespace fermata::properties::zoo
