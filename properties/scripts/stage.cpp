@@ -75,7 +75,7 @@ bool Stage::take(Subject& subject, std::size_t index, const Step& step) {
   } catch (const Timeout&) {
   } catch (const OperationCanceled&) {
   } catch (const Cancellation& cancellation) {
-    me.owed = false;
+    me.owed = me.asks_itself = false;
     if (++me.cancelled > me.cancels) {
       complain(fmt::format("CORE-CN-02 (CANC): actor {} got '{}', and nobody has asked for it",
                            index, cancellation.what()));
@@ -99,7 +99,8 @@ void Stage::perform_common(const Step& step) {
       Actor& whom = actors_[step.number % actor_count()];
       if (!whom.coroutine->closed()) {
         ++whom.cancels;
-        whom.owed = &*whom.coroutine != current_runtime().current();
+        whom.asks_itself = whom.asks_itself || &*whom.coroutine == current_runtime().current();
+        whom.owed = !whom.asks_itself;
       }
       return whom.coroutine.cancel();
     }

@@ -126,9 +126,10 @@ class Stage {
  private:
   struct Actor {
     Coroutine<> coroutine;
-    unsigned cancels = 0;    // Asked for.
-    unsigned cancelled = 0;  // Delivered.
-    bool owed = false;       // One that somebody else has asked for in this step.
+    unsigned cancels = 0;      // Asked for.
+    unsigned cancelled = 0;    // Delivered.
+    bool asks_itself = false;  // For one that has not come: then others add nothing (CORE-CO-05).
+    bool owed = false;         // One that somebody else has asked for in this step.
     Call* call = nullptr;
     std::string_view doing;  // Its operation.
   };

@@ -186,7 +186,8 @@ process, shrinking and explaining.
     titles = ("program", "family", "zoo", "class", "schedules", "seconds", "decisions", "shrunk",
               "smallest", "decides", "right")
     head += f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}\n"
-    return head + "".join(trial.table_row() + "\n" for trial in trials)
+    table = "".join(trial.table_row() + "\n" for trial in trials)
+    return head + table + (ROOT / "properties" / "zoo" / "laws.md").read_text(encoding="utf-8")
 
 
 def hunt(build, only, control, write):

@@ -22,9 +22,9 @@ FERMATA_APPLICATION(LateHandler) {
       if (on_message) on_message(*message);
     }
   });
+  const auto subscribe = [&] { on_message = [&](const std::string&) { ++handled; }; };
+  if (variant == Variant::Correct) subscribe();
   const auto server = spawn("server", [&] {
-    const auto subscribe = [&] { on_message = [&](const std::string&) { ++handled; }; };
-    if (variant == Variant::Correct) subscribe();
     delay(2ms);  // the configuration
     if (variant == Variant::Buggy) subscribe();
   });
