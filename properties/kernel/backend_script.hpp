@@ -28,7 +28,7 @@ enum class BackendVerb : std::uint8_t {
 
 struct BackendAct {
   BackendVerb verb = BackendVerb::Wait;
-  std::uint8_t which = 0;  // Of the numbers that are open; of a wait: milliseconds.
+  std::uint8_t which = 0;  // The index of an open number; for a wait, milliseconds.
   PollMask mask = PollMask::None;
 };
 std::ostream& operator<<(std::ostream& out, const BackendAct& act);

@@ -11,7 +11,7 @@
 
 namespace fermata::properties {
 
-/// Of times: milliseconds after the begin.
+/// A client of the echo server. Its times are milliseconds after the script begins.
 struct EchoPeer {
   int begin = 0;
   std::vector<std::uint8_t> pieces;  // Sizes; one each millisecond.

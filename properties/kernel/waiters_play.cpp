@@ -57,7 +57,7 @@ class WaitersPlay {
   static constexpr std::size_t kWaitsMax = 20'000;
 
   struct File {
-    int number = -1;  // As long as it is its own.
+    int number = -1;  // Valid while it owns the descriptor.
     /// Since when it is ready for it.
     Instant readable = Instant::never();
     Instant writable = Instant::never();

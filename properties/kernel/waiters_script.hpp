@@ -14,7 +14,7 @@
 
 namespace fermata::properties {
 
-/// Of times: units after the begin.
+/// Times are units after the script begins.
 struct Waiting {
   std::uint8_t file = 0;
   PollMask mask = PollMask::Readable;

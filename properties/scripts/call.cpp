@@ -27,7 +27,7 @@ Way way_of(const std::exception_ptr& error) {
   }
 }
 
-/// Of an OperationCanceled.
+/// The error that an OperationCanceled carries as its cause; null when it has none.
 std::exception_ptr cause_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);

@@ -98,7 +98,7 @@ class TaskGroups final : public Subject {
     return key;
   }
 
-  /// Of a call for one task of the set, of which there are others.
+  /// What is due when a call waits for one task of a set of several.
   [[nodiscard]] Due due_of_next() const {
     if (set_model_.cancelled() || next_waiters_ + any_waiters_ > 0) return Due::Unknown;
     if (set_model_.has_something()) return Due::Now;
