@@ -4,10 +4,10 @@
 
 The mutants are those of operators.py in the sources of FOLDERS, in an order that the seed draws.
 One after the other is compiled and tried, until N of them count: they compile, and to other object
-code. Each meets the layers of tests in their order up to the first that kills it, by a failure, a
-crash or a hang; and the bundled suite in any case, since that is the layer users see. What is known
-of a mutant stays in BUILD/mutate/results.json, so that the same command goes on where it was
-stopped: a kill as long as the mutated file stays as it is, a pass as long as the tests do, too.
+code. Each meets the layers of tests up to the first that kills it, by a failure, a crash or a hang:
+the bundled suite comes first, since that is the layer users see. What is known of a mutant stays in
+BUILD/mutate/results.json, so that the same command goes on where it was stopped: a kill as long as
+the mutated file stays as it is, a pass as long as the tests do, too.
 
 Usage: run.py [--sample N] [--seed S] [--jobs N] [--only PATH] [--build DIR] [--json FILE]
        run.py --list ...    the first N of the draw; reads sources only
@@ -196,12 +196,12 @@ class Trial:
 
     def complete(self, text):
         for layer in LAYERS:
-            killed = [each for each in LAYERS if is_killed(self.record["layers"].get(each))]
-            if (killed and layer != "suite") or not self.is_asked(layer):
-                continue
-            if self.objects is None and not self.compile(text):
+            if self.is_asked(layer):
+                if self.objects is None and not self.compile(text):
+                    return
+                self.ask(layer)
+            if is_killed(self.record["layers"].get(layer)):
                 return
-            self.ask(layer)
 
     def is_asked(self, layer):
         """Whether the layer has something to say that is not known."""
@@ -281,7 +281,7 @@ class Sample:
 
 
 def killer_of(record):
-    """The first layer that killed it in the order of the layers; empty when none did."""
+    """The first layer that killed it; empty when none did."""
     return next((each for each in LAYERS if is_killed(record["layers"].get(each))), "")
 
 
@@ -339,17 +339,15 @@ def report(sample, population, options):
           f"no part of it: {len(sample.stillborn)} that do not compile, "
           f"{len(sample.same)} that compile to the same\n"
           f"equivalents that are listed with a reason: {listed}\n")
-    print(f"{'killed first by':16} {'mutants':>8} {'by crash':>9} {'by hang':>8} "
-          f"{'the suite also':>15} {'not':>5}")
+    print(f"{'killed first by':16} {'mutants':>8} {'by crash':>9} {'by hang':>8}")
     for layer in (*LAYERS, ""):
         of_layer = [record for _, record in judged if killer_of(record) == layer]
         verdicts = [record["layers"][layer]["verdict"] for record in of_layer] if layer else []
-        by_suite = sum(is_killed(record["layers"].get("suite")) for record in of_layer)
         print(f"{layer or 'nobody':16} {len(of_layer):8} {verdicts.count('crashed'):9} "
-              f"{verdicts.count('hung'):8} {by_suite:15} {len(of_layer) - by_suite:5}")
+              f"{verdicts.count('hung'):8}")
     survivors = [mutant for mutant, record in judged if not killer_of(record)]
     missed = [(mutant, record) for mutant, record in judged
-              if killer_of(record) and not is_killed(record["layers"].get("suite"))]
+              if killer_of(record) not in ("", "suite")]
     print("\nnobody kills")
     for mutant in survivors:
         print(f"  {mutant.shown()}")
