@@ -102,8 +102,9 @@ void DatagramWay::note_loss(MessageLog::Id noted) const {
 }
 
 void DatagramWay::expect_next() {
+  if (under_way_.empty() || arrival_.scheduled_by(under_way_.front().arrival)) return;
   arrival_.cancel();
-  if (!under_way_.empty()) to_.agenda().schedule(arrival_, under_way_.front().arrival, key_);
+  to_.agenda().schedule(arrival_, under_way_.front().arrival, key_);
 }
 
 void DatagramWay::arrive() {

@@ -256,7 +256,7 @@ void SimStream::expect_arrival() {
   const bool at_once =
       connection_->broken(side_) || (reading_ && (inbound.unread() > 0 || inbound.ended()));
   const Instant when = at_once ? machine().now() : inbound.next_arrival();
-  if (arrival_.scheduled_at(when)) return;
+  if (arrival_.scheduled_by(when)) return;
   arrival_.cancel();
   if (when != Instant::never()) machine().agenda().schedule(arrival_, when, key_);
 }

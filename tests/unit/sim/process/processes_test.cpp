@@ -124,6 +124,23 @@ TEST_F(SimProcessesTest, OutputThatIsThereIsReadHoweverBusyTheLoopIs) {
   EXPECT_GT(busy, 20u);
 }
 
+// In one turn of the loop somebody writes more, the grace ends, and what was there is still there.
+TEST_F(SimProcessesTest, OutputThatIsThereIsReadWhateverComesNext) {
+  FERMATA_CHECKS("EXE-01");
+  FaultSet faults = only(Fault::Busy);
+  faults.add(Fault::ShortRead);
+  std::uint64_t cut_off = 0;
+  for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
+    run(faults, seed, [&] {
+      world_.program("forks", ScriptedProgram().says("before it ends").leaves_behind(3ms, "after"));
+      const ExecResult result = shell_exec("forks", {.grace = 0ms});
+      EXPECT_EQ(result.text.substr(0, 14), "before it ends") << "seed " << seed;
+      cut_off += result.cut_off ? 1 : 0;
+    });
+  }
+  EXPECT_GT(cut_off, 1'000u);
+}
+
 TEST_F(SimProcessesTest, AnEndMayBeNoticedLate) {
   std::uint64_t late = 0;
   std::uint64_t slow = 0;
