@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/subjects/commands.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cerrno>
@@ -121,9 +121,9 @@ void Commands::check_text(const models::ScriptModel& script, const Outcome& outc
   }
   if (is_text(script.output + script.late.substr(0, late), outcome)) return;
   stage_.complain(fmt::format(
-      "EXE-01, EXE-05 (VAL): a command's output is not what it wrote: '{}', lines {}, sunk '{}', "
-      "expected '{}'{}",
-      outcome.result.text, fmt::join(outcome.lines, "|"), outcome.sunk, script.output + script.late,
+      "EXE-01, EXE-05 (VAL): a command's output is not what it wrote: {:?}, lines {}, sunk {:?}, "
+      "expected {:?}{}",
+      outcome.result.text, outcome.lines, outcome.sunk, script.output + script.late,
       outcome.result.cut_off ? ", or a beginning of it" : ""));
 }
 
