@@ -169,15 +169,12 @@ void FileHandle::ended(std::unique_ptr<FileOperation> operation, int code,
     sink->file_read(*operation, was_closed ? EBADF : code);
     if (!was_closed) return;
   }
+  if (operation->call == FileCall::Write && !written(operation, code, moved)) return;
   if (was_closed) return ended_after_close(*operation, code, moved);
   if (operation->call == FileCall::Open) {
     return opening_ended(std::move(operation), code, moved);
   }
-  if (operation->call == FileCall::Write) {
-    if (!written(operation, code, moved)) return;
-  } else {
-    operation->done = moved;
-  }
+  if (operation->call != FileCall::Write) operation->done = moved;
   if (FileRequest* const request = operation->request) {
     if (operation->call == FileCall::Read && operation->at_position && code == 0) {
       untaken_ = static_cast<FileReadRequest*>(request);

@@ -232,6 +232,30 @@ TEST_F(SimFilesTest, StayWholeHoweverTheirUsersAreInterrupted) {
   }
 }
 
+TEST_F(SimFilesTest, FinishAWriteThatHasBegunWhenTheyAreClosed) {
+  FERMATA_CHECKS("CLOSE-10");
+  std::size_t written = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    run(only(Fault::ShortWrite), seed, [&] {
+      auto log = std::make_shared<File>(File::open("/log", OpenMode::appending()));
+      const auto writer = spawn("writer", [log] {
+        try {
+          log->write("abcdefgh");
+        } catch (const InputOutputError&) {
+        }
+      });
+      delay(random(400) * 1us);
+      log->close();
+      await(writer);
+      while (current_runtime().reactor().files().in_flight() > 0) delay(1ms);
+      const std::string all = fs::read_file("/log");
+      EXPECT_TRUE(all.empty() || all == "abcdefgh") << all;
+      written += all.empty() ? 0 : 1;
+    });
+  }
+  EXPECT_GT(written, 5u);
+}
+
 TEST_F(SimFilesTest, LeaveTheOrderOfConcurrentOperationsOpen) {
   std::uint64_t renamed_first = 0;
   constexpr std::uint64_t kRuns = 100;
