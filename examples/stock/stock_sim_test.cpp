@@ -41,7 +41,8 @@ SIM_TEST(Stock, IsWholeAfterAnyInterruption) {
         }
         fermata::await_all(customers);
       },
-      [&] { EXPECT_TRUE(stock.is_whole()); });
+      {.then = [&] { const Stock::Order all = stock.take(kPieces, {.timeout = 1s}); },
+       .check = [&] { EXPECT_TRUE(stock.is_whole()); }});
 }
 
 }  // namespace

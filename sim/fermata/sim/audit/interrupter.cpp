@@ -17,7 +17,8 @@ Registration* find_timeout(const CoroutineBase& coroutine) noexcept {
 
 void Interrupter::arm(std::uint64_t first_id, Interruption how, std::uint64_t point) {
   FERMATA_ASSERT(point > 0);
-  disarm();
+  FERMATA_ASSERT(!armed_);
+  *this = Interrupter();
   armed_ = true;
   how_ = how;
   first_id_ = first_id;

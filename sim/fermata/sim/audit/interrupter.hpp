@@ -21,9 +21,13 @@ enum class Interruption : std::uint8_t {
 class Interrupter {
  public:
   /// The `point`-th suspension, from 1, of the coroutines whose ids are `first_id` or higher is
-  /// interrupted; only suspensions count at which `how` is possible.
+  /// interrupted; only suspensions count at which `how` is possible. REQUIRES: not armed.
   void arm(std::uint64_t first_id, Interruption how, std::uint64_t point);
-  void disarm() noexcept { *this = Interrupter(); }
+  /// What has happened can be asked for until it is armed again.
+  void disarm() noexcept {
+    armed_ = false;
+    awaited_.reset();
+  }
   [[nodiscard]] bool armed() const noexcept { return armed_; }
 
   /// The step that has just ended was `current`'s, if not null.

@@ -32,33 +32,49 @@ const char* to_string(Interruption how) noexcept {
 
 class Sweep {
  public:
-  Sweep(World& world, Runtime& runtime, Interrupter& interrupter) noexcept
-      : world_(world), runtime_(runtime), interrupter_(interrupter) {}
+  Sweep(World& world, Runtime& runtime, Interrupter& interrupter,
+        const std::function<void()>& program, const SweepSequel& sequel) noexcept
+      : world_(world),
+        runtime_(runtime),
+        interrupter_(interrupter),
+        program_(program),
+        sequel_(sequel) {}
 
-  /// Runs the program once; returns whether it came as far as the point.
-  bool run(const std::function<void()>& program, Interruption how, std::uint64_t point) {
+  /// Runs the program once, and what follows; returns whether it came as far as the point.
+  bool run(Interruption how, std::uint64_t point) {
     FERMATA_ASSERT(point > 0);
     how_ = how;
     point_ = point;
-    const auto swept = spawn("swept", program);
+    const auto swept = spawn("swept", program_);
     interrupter_.arm(swept->id(), how, point);
-    join(*swept);
+    join(*swept, how == Interruption::Timeout ? Ends::Interrupted : Ends::Cancelled);
     cancel_from(swept->id());
-    const bool reached = interrupter_.reached();
-    count();
     interrupter_.disarm();
-    return reached;
+    count();
+    if (sequel_.then) run_next();
+    if (sequel_.check) sequel_.check();
+    return interrupter_.reached();
   }
 
   SweepCounts counts;
 
  private:
-  void join(CoroutineBase& coroutine) {
+  /// How somebody may end beside returning.
+  enum class Ends : std::uint8_t { Returned, Cancelled, Interrupted };
+
+  void run_next() {
+    const auto next = spawn("next" + circumstances(" after", "was"), sequel_.then);
+    join(*next, Ends::Returned);
+    cancel_from(next->id());
+  }
+
+  void join(CoroutineBase& coroutine, Ends ends) {
     try {
       wait(coroutine);
     } catch (const Cancellation&) {
+      if (ends == Ends::Returned) fail(coroutine, std::current_exception());
     } catch (const Timeout&) {
-      if (how_ != Interruption::Timeout) fail(coroutine, std::current_exception());
+      if (ends != Ends::Interrupted) fail(coroutine, std::current_exception());
     } catch (const ForcedUnwind&) {
       throw;
     } catch (...) {
@@ -66,7 +82,7 @@ class Sweep {
     }
   }
 
-  // Those that the program has left behind.
+  // Those that have been left behind.
   void cancel_from(std::uint64_t first_id) {
     CoroutineBase* each = runtime_.registry().first();
     while (each != nullptr) {
@@ -76,7 +92,7 @@ class Sweep {
       }
       const auto left = Ref<CoroutineBase>::share(*each);
       left->cancel();
-      join(*left);
+      join(*left, how_ == Interruption::Timeout ? Ends::Interrupted : Ends::Cancelled);
       each = runtime_.registry().first();
     }
   }
@@ -98,11 +114,17 @@ class Sweep {
     }
   }
 
+  /// " when suspension 3 is cancelled"; empty when nobody was interrupted.
+  [[nodiscard]] std::string circumstances(const char* when, const char* is) const {
+    if (!interrupter_.fired()) return {};
+    return fmt::format("{} suspension {} {} {}", when, point_, is, to_string(how_));
+  }
+
   void fail(const CoroutineBase& coroutine, const std::exception_ptr& error) {
     Failure failure;
+    const std::string when = interrupter_.armed() ? circumstances(" when", "is") : std::string();
     failure.message =
-        fmt::format("sweep: '{}' fails when suspension {} is {}: {}", coroutine.label(), point_,
-                    to_string(how_), fermata::describe(error));
+        fmt::format("sweep: '{}' fails{}: {}", coroutine.label(), when, fermata::describe(error));
     failure.coroutine = coroutine.label();
     failure.at = world_.now();
     failure.step = world_.present_step();
@@ -113,6 +135,8 @@ class Sweep {
   World& world_;
   Runtime& runtime_;
   Interrupter& interrupter_;
+  const std::function<void()>& program_;
+  const SweepSequel& sequel_;
   Interruption how_ = Interruption::Cancel;
   std::uint64_t point_ = 0;
 };
@@ -120,17 +144,17 @@ class Sweep {
 }  // namespace
 
 SweepCounts World::sweep_cancellation(const std::function<void()>& program,
-                                      const std::function<void()>& check) {
+                                      const SweepSequel& sequel) {
   detail::NodeState* const node = state_->running_node();
   FERMATA_REQUIRE(node != nullptr && node->runtime().current() != nullptr,
                   "sweep_cancellation: expected a call in a coroutine of this world");
-  Sweep sweep(*this, node->runtime(), node->interrupter());
+  FERMATA_REQUIRE(!node->interrupter().armed(),
+                  "sweep_cancellation: expected a call outside of a program that is swept");
+  Sweep sweep(*this, node->runtime(), node->interrupter(), program, sequel);
   for (const Interruption how :
        {Interruption::Cancel, Interruption::LateCancel, Interruption::Timeout}) {
-    for (std::uint64_t point = 1; sweep.run(program, how, point); ++point) {
-      if (check) check();
-    }
-    if (check) check();
+    std::uint64_t point = 1;
+    while (sweep.run(how, point)) ++point;
   }
   return sweep.counts;
 }

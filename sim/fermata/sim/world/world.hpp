@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fermata/base/time.hpp"
@@ -109,6 +110,15 @@ struct SweepCounts {
   std::uint64_t timeouts = 0;
 };
 
+/// What comes after each run of a sweep's program.
+struct SweepSequel {
+  /// What somebody else does, in a coroutine of its own, with what the program has used. It must
+  /// return: what the interrupted one has lost, or keeps, is missing now.
+  std::function<void()> then = nullptr;
+  /// What is looked at, in the end.
+  std::function<void()> check = nullptr;
+};
+
 class World {
  public:
   /// `decisions` takes every decision; it must outlive the world.
@@ -164,11 +174,16 @@ class World {
   /// Runs `program` in a coroutine of the current node again and again: once for each suspension
   /// point that it and what it spawns come to, with a cancellation there; once more with one that
   /// comes when the wait has been answered already; and, where the wait has a timeout, with that
-  /// timeout. What the program leaves running is then cancelled, and `check` is called. The run
-  /// fails when the program ends with anything but what it was interrupted with. Suspends; called
-  /// in a coroutine. Throws UsageError outside of one.
+  /// timeout. What the program leaves running is then cancelled, and the sequel follows, which
+  /// nobody interrupts. The run fails when the program ends with anything but what it was
+  /// interrupted with, or somebody in the sequel with an error. Suspends; called in a coroutine.
+  /// Throws UsageError outside of one, and in a program that is swept.
+  SweepCounts sweep_cancellation(const std::function<void()>& program, const SweepSequel& sequel);
+  /// Likewise, with nobody else.
   SweepCounts sweep_cancellation(const std::function<void()>& program,
-                                 const std::function<void()>& check = nullptr);
+                                 std::function<void()> check = nullptr) {
+    return sweep_cancellation(program, SweepSequel{.check = std::move(check)});
+  }
 
   /// A promise, from now on in this run: whatever coroutines share is announced with touches() or
   /// reads() in each step that uses it, but for objects of Fermata, whose uses are known. The

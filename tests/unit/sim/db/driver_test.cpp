@@ -296,7 +296,7 @@ TEST_F(DatabaseDriverTest, WhereverACallIsInterruptedTheConnectionIsInOrderAfter
         timed_out = true;
       }
     };
-    const auto check = [&] {
+    const auto use_again = [&] {
       if (connection == nullptr || timed_out) return connection.reset();
       connection->interrupt();
       ASSERT_FALSE(connection->broken());
@@ -304,7 +304,7 @@ TEST_F(DatabaseDriverTest, WhereverACallIsInterruptedTheConnectionIsInOrderAfter
       EXPECT_EQ(say(*connection, "SELECT 'mine', count(*) FROM t"), "mine,0");
       connection.reset();
     };
-    const SweepCounts counts = world_->sweep_cancellation(program, check);
+    const SweepCounts counts = world_->sweep_cancellation(program, {.then = use_again});
     EXPECT_GT(counts.cancellations, 8u);
   });
   run();

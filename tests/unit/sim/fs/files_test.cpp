@@ -214,18 +214,23 @@ TEST_F(SimFilesTest, StayWholeHoweverTheirUsersAreInterrupted) {
             await_all(writers);
             fs::rename("/log", "/old", kPatient);
           },
-          [] {
-            while (current_runtime().reactor().files().in_flight() > 0) delay(1ms);
-            for (const char* path : {"/log", "/old"}) {
-              if (code_of([&] { static_cast<void>(fs::status(path)); }) != 0) continue;
-              const std::string all = fs::read_file(path);
-              EXPECT_EQ(all.size() % 4, 0u);
-              for (std::size_t i = 0; i < all.size(); i += 4) {
-                EXPECT_EQ(all.substr(i, 4), std::string(4, all[i]));
-              }
-              fs::remove(path);
-            }
-          });
+          {.then =
+               [] {
+                 while (current_runtime().reactor().files().in_flight() > 0) delay(1ms);
+                 File::open("/log", OpenMode::appending()).write("cccc");
+               },
+           .check =
+               [] {
+                 for (const char* path : {"/log", "/old"}) {
+                   if (code_of([&] { static_cast<void>(fs::status(path)); }) != 0) continue;
+                   const std::string all = fs::read_file(path);
+                   EXPECT_EQ(all.size() % 4, 0u);
+                   for (std::size_t i = 0; i < all.size(); i += 4) {
+                     EXPECT_EQ(all.substr(i, 4), std::string(4, all[i]));
+                   }
+                   fs::remove(path);
+                 }
+               }});
       EXPECT_GT(counts.cancellations, 8u);
       EXPECT_EQ(counts.timeouts, 8u);
     });

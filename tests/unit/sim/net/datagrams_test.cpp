@@ -374,11 +374,15 @@ TEST_F(SimDatagramsTest, ReadersThatAreInterruptedAnywhereLoseNothing) {
           }
           await_all(readers);
         },
-        [&] {
-          for (const std::string& left : receive_all(socket)) got.push_back(left);
-          std::sort(got.begin(), got.end());
-          EXPECT_EQ(std::exchange(got, {}), numbers(3));
-        });
+        {.then =
+             [&] {
+               for (const std::string& left : receive_all(socket)) got.push_back(left);
+             },
+         .check =
+             [&] {
+               std::sort(got.begin(), got.end());
+               EXPECT_EQ(std::exchange(got, {}), numbers(3));
+             }});
   });
   finish();
   EXPECT_GT(counts.cancellations, 3u);

@@ -202,7 +202,8 @@ MAIN_TEST_F(SimProcessesTest, ExecMayBeInterruptedEverywhere) {
         EXPECT_EQ(result.text, "two");
         EXPECT_EQ(result.errors, "oh");
       },
-      [] { EXPECT_EQ(current_runtime().active_event_count(), 0u); });
+      {.then = [] { EXPECT_EQ(exec("lists").text, "two"); },
+       .check = [] { EXPECT_EQ(current_runtime().active_event_count(), 0u); }});
   EXPECT_GT(counts.cancellations, 2u);
   EXPECT_GT(counts.timeouts, 0u);
 }
@@ -210,12 +211,15 @@ MAIN_TEST_F(SimProcessesTest, ExecMayBeInterruptedEverywhere) {
 MAIN_TEST_F(SimProcessesTest, AWaitMayBeInterruptedEverywhere) {
   FERMATA_CHECKS("PROC-01", "PROC-03");
   world_.program("worker", ScriptedProgram().takes(1ms).exits(4));
-  world_.sweep_cancellation([] {
-    const auto worker = std::make_shared<Process>(Process::spawn({.program = "worker"}));
-    auto other = spawn("other", [worker] { return worker->wait().code(); });
-    EXPECT_EQ(worker->wait({.timeout = 1h}).code(), 4);
-    EXPECT_EQ(await(other), 4);
-  });
+  std::shared_ptr<Process> worker;
+  world_.sweep_cancellation(
+      [&] {
+        worker = std::make_shared<Process>(Process::spawn({.program = "worker"}));
+        auto other = spawn("other", [worker] { return worker->wait().code(); });
+        EXPECT_EQ(worker->wait({.timeout = 1h}).code(), 4);
+        EXPECT_EQ(await(other), 4);
+      },
+      {.then = [&] { EXPECT_EQ(worker->wait().code(), 4); }});
 }
 
 TEST_F(SimProcessesTest, ManyEndsAtOnceAreAllTold) {

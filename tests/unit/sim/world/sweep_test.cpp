@@ -11,6 +11,7 @@
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "fermata/sync/await.hpp"
+#include "fermata/sync/semaphore.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -22,10 +23,9 @@ class SweepTest : public ::testing::Test {
   void SetUp() override { decisions_.begin(1); }
 
   /// Sweeps over `program` as the one thing that a run does.
-  SweepCounts sweep(const std::function<void()>& program,
-                    const std::function<void()>& check = nullptr) {
+  SweepCounts sweep(const std::function<void()>& program, const SweepSequel& sequel = {}) {
     SweepCounts counts;
-    world_.node("main", [&] { counts = world_.sweep_cancellation(program, check); });
+    world_.node("main", [&] { counts = world_.sweep_cancellation(program, sequel); });
     world_.run();
     return counts;
   }
@@ -49,7 +49,7 @@ TEST_F(SweepTest, InterruptsEachSuspensionOnce) {
           throw;
         }
       },
-      [&] { ++checks; });
+      {.check = [&] { ++checks; }});
   EXPECT_FALSE(world_.failure());
   EXPECT_EQ(counts.cancellations, 2u);
   EXPECT_EQ(counts.late_cancellations, 2u);
@@ -78,10 +78,10 @@ TEST_F(SweepTest, FindsWhatAnInterruptionBreaks) {
         delay(1ms);  // A cancellation here leaves it locked.
         locked = false;
       },
-      [&] {
+      {.check = [&] {
         if (locked) world_.fail(Verdict::Safety, "left locked");
         locked = false;
-      });
+      }});
   ASSERT_TRUE(world_.failure());
   EXPECT_EQ(world_.failure()->message, "left locked");
 }
@@ -117,6 +117,82 @@ TEST_F(SweepTest, EndsWhatTheProgramLeavesBehind) {
   EXPECT_FALSE(world_.failure());
   EXPECT_GT(ended, 2);
   EXPECT_LT(world_.now(), Instant{} + Duration(24h));
+}
+
+TEST_F(SweepTest, LetsSomebodyElseFollowEachRun) {
+  std::string order;
+  const SweepCounts counts = sweep(
+      [&] {
+        order += 'p';
+        spawn("left behind", [&] {
+          const struct End {
+            std::string& text;
+            ~End() { text += 'e'; }
+          } end{order};
+          delay(24h);
+        });
+        suspend();
+      },
+      {.then =
+           [&] {
+             delay(1ms);  // Nobody interrupts it.
+             order += 't';
+           },
+       .check = [&] { order += 'c'; }});
+  EXPECT_FALSE(world_.failure());
+  std::string expected;
+  for (std::uint64_t i = 0; i < counts.runs; ++i) expected += "petc";
+  EXPECT_EQ(order, expected);
+}
+
+TEST_F(SweepTest, SaysAfterWhatTheNextOneFails) {
+  bool left = false;
+  sweep(
+      [&] {
+        left = true;
+        delay(1ms);
+        delay(1ms);
+        left = false;
+      },
+      {.then = [&] {
+        if (left) throw Error("occupied");
+      }});
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->message,
+            "sweep: 'next after suspension 1 was cancelled' fails: fermata::Error: occupied");
+  EXPECT_NE(world_.failure()->explanation.find("'swept'"), std::string::npos);
+}
+
+TEST_F(SweepTest, DoesNotLetTheNextOneWaitForEver) {
+  sweep([] { delay(1ms); }, {.then = [] {
+          Semaphore permits(0);
+          permits.acquire();
+        }});
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->verdict, Verdict::Deadlock);
+  EXPECT_NE(world_.failure()->explanation.find("next after suspension 1 was cancelled"),
+            std::string::npos);
+}
+
+TEST_F(SweepTest, TellsOfACancellationThatTheNextOneGets) {
+  sweep([] { delay(1ms); }, {.then = [] {
+          current_runtime().current()->cancel();
+          suspend();
+        }});
+  ASSERT_TRUE(world_.failure());
+  EXPECT_EQ(world_.failure()->message.rfind("sweep: 'next", 0), 0u);
+}
+
+TEST_F(SweepTest, IsNotSweptItself) {
+  std::string refused;
+  sweep([&] {
+    try {
+      world_.sweep_cancellation([] {});
+    } catch (const UsageError& error) {
+      refused = error.what();
+    }
+  });
+  EXPECT_EQ(refused, "sweep_cancellation: expected a call outside of a program that is swept");
 }
 
 }  // namespace
