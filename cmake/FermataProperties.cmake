@@ -23,7 +23,8 @@ if(laws_sources)
   add_library(fermata_laws STATIC ${laws_sources})
   target_include_directories(fermata_laws PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(fermata_laws PUBLIC
-    fermata_sim_property fermata_poll fermata_loop fermata_db fermata_test_support fmt::fmt)
+    fermata_sim_property fermata_sim_db fermata_poll fermata_loop fermata_db fermata_test_support
+    fmt::fmt)
   fermata_use_precompiled(fermata_laws ${FERMATA_TESTS_PRECOMPILED})
   fermata_unity_by_folder(fermata_laws)
   file(GLOB subjects CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/subjects/*.cpp")

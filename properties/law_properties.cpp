@@ -64,6 +64,7 @@ constexpr std::array kRows = std::to_array<Row>({
      "HoldUnderEveryStrategy"},
     {kScopes, "Scopes", "EndFromTheBottomUp", "HoldUnderEveryStrategy"},
     {kStreams, "Streams", "LoseNoByteInSilence", "HoldUnderEveryStrategy"},
+    {kSweeps, "Sweeps", "LeaveNothingAmissForTheNext", "HoldUnderEveryStrategy"},
     {kTaskGroups, "TaskGroups", "RunWithinTheirLimitAndSettleOnce", "HoldUnderEveryStrategy"},
     {kThreadChannels, "ThreadChannels", "LoseNothingAndPassNobodyOver", "HoldUnderEveryStrategy"},
     {kThreadPools, "ThreadPools", "RunEachTaskOnce", "HoldUnderEveryStrategy"},

@@ -48,6 +48,7 @@ std::span<const Law* const> laws() {
                                       &kRemotePromises,
                                       &kScopes,
                                       &kStreams,
+                                      &kSweeps,
                                       &kTaskGroups,
                                       &kThreadChannels,
                                       &kThreadPools,

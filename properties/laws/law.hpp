@@ -84,6 +84,9 @@ extern const Law kTriggers;
 extern const Law kWaitLines;
 extern const Law kWatches;
 
+// About somebody who comes after one who was interrupted.
+extern const Law kSweeps;
+
 // About a loop of callbacks, and about coroutines that have nothing to do with each other.
 extern const Law kLoopModel;
 extern const Law kLoopLedger;
