@@ -135,9 +135,10 @@ class ChildModel {
   }
 
   [[nodiscard]] const std::optional<int>& end() const { return end_; }
-  /// By its script, and nobody has ended it.
-  [[nodiscard]] bool must_run() const {
-    return script.reads_input && !input.ended() && !may_be_cut_short();
+  /// By its script, or since somebody has given it a reason.
+  [[nodiscard]] bool may_have_ended(Instant now) const {
+    if (may_be_cut_short()) return true;
+    return now >= started_ + script.takes && (!script.reads_input || input.ended());
   }
   /// Nothing keeps it from its end, and time enough has passed.
   [[nodiscard]] bool must_have_ended() const {

@@ -17,6 +17,7 @@
 #include "properties/interpreter/state.hpp"
 #include "properties/models/complaint.hpp"
 #include "properties/scripts/call.hpp"
+#include "properties/scripts/causes.hpp"
 #include "properties/scripts/script.hpp"
 #include "properties/scripts/wait_limits.hpp"
 
@@ -86,7 +87,7 @@ void does(Subject& subject, const Cue& cue) {
 class Stage {
  public:
   Stage(const Script& script, std::span<const Operation> operations, sim::World& world)
-      : script_(script), operations_(operations), world_(world) {}
+      : script_(script), operations_(operations), world_(world), causes_(world) {}
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
@@ -122,6 +123,8 @@ class Stage {
   [[nodiscard]] bool struck(sim::Fault fault) const {
     return world_.fault_counts()[static_cast<std::size_t>(fault)] > 0;
   }
+  /// What may end one thing, and has not ended another one.
+  [[nodiscard]] Causes& causes() noexcept { return causes_; }
 
  private:
   struct Actor {
@@ -146,6 +149,7 @@ class Stage {
   const Script& script_;
   std::span<const Operation> operations_;
   sim::World& world_;
+  Causes causes_;
   std::vector<Actor> actors_;
   WaitLimits limits_;
 };

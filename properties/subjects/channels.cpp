@@ -47,10 +47,15 @@ class Channels final : public Subject {
   explicit Channels(Stage& on)
       : Subject(on),
         capacity_(kCapacities[on.script().shape[0] % kCapacities.size()]),
-        channel_("subject", capacity_, guards(on.script().shape[1])),
-        ending_(subscribe(channel_.event(),
-                          [this](Event&, const Outcome& end) { reason_ = reason_of(end.error); })) {
-  }
+        guards_(guards(on.script().shape[1])),
+        channel_("subject", capacity_, guards_),
+        ending_(subscribe(channel_.event(), [this](Event&, const Outcome& end) {
+          reason_ = reason_of(end.error);
+          if (!is_explained(*reason_)) {
+            stage.complain(std::string("CHAN-18 (ERR): nobody has reason to say: ") +
+                           to_string(*reason_));
+          }
+        })) {}
 
   void perform(const Operation& operation, const Cue& cue) override {
     try {
@@ -71,7 +76,7 @@ class Channels final : public Subject {
     stage.complain(model_.is_at_rest(figures()));
   }
 
-  void let_go() override { channel_.close(); }
+  void let_go() override { close_for(CloseReason::Explicit); }
 
   void at_end() override {
     at_rest();
@@ -108,6 +113,30 @@ class Channels final : public Subject {
     } catch (const ChannelError& closed) {
       return closed.reason();
     }
+  }
+
+  /// Whether there is a cause for the channel to end so now.
+  [[nodiscard]] bool is_explained(CloseReason reason) const {
+    if (closed_for_) return reason == *closed_for_;
+    const auto has_starved = [&](Duration patience) {
+      return patience > Duration::zero() && now() >= progress_ + patience;
+    };
+    switch (reason) {
+      case CloseReason::NoProducers:
+        return has_starved(guards_.no_producer_timeout);
+      case CloseReason::NoConsumers:
+        return has_starved(guards_.no_consumer_timeout);
+      case CloseReason::Deadlock:
+        return !guards_.hard_timeouts &&
+               guards_.no_producer_timeout + guards_.no_consumer_timeout > Duration::zero();
+      default:
+        return false;
+    }
+  }
+
+  /// A value has moved in a call, now unless that was suspended.
+  void moved(bool suspended) {
+    if (!suspended) progress_ = now();
   }
 
   void check_end(const ChannelError& error) {
@@ -150,6 +179,7 @@ class Channels final : public Subject {
     call(
         cue, due_of_send(cue.actor), [&] { channel_.send(tag, cue.patience); },
         [&](const Ending& end) {
+          if (end.returned()) moved(end.suspended);
           end.returned() ? accepted(cue.actor, tag)
                          : refused(cue.actor, tag, end.way == Way::Cancelled || end.forced());
         });
@@ -165,6 +195,7 @@ class Channels final : public Subject {
       refused(cue.actor, tag, false);
       throw;
     }
+    if (kept) moved(false);
     kept ? accepted(cue.actor, tag) : refused(cue.actor, tag, false);
   }
 
@@ -185,8 +216,9 @@ class Channels final : public Subject {
     const auto receive = [&] {
       tag = cue.number % 2 == 0 ? channel_.next(cue.patience) : channel_.recv(cue.patience);
     };
-    call(cue, due_of_receive(cue.actor), receive, [&](const Ending&) {
+    call(cue, due_of_receive(cue.actor), receive, [&](const Ending& end) {
       if (!tag) return model_.receivers.left(cue.actor);
+      moved(end.suspended);
       stage.complain(served(model_.receivers, cue.actor));
       received(*tag);
     });
@@ -250,7 +282,11 @@ class Channels final : public Subject {
   // --- both ---
 
   void close(const Cue& cue) {
-    channel_.close(cue.number == 0 ? CloseReason::Deadlock : CloseReason::Explicit);
+    close_for(cue.number == 0 ? CloseReason::Deadlock : CloseReason::Explicit);
+  }
+  void close_for(CloseReason reason) {
+    if (!reason_) closed_for_ = reason;
+    channel_.close(reason);
   }
 
   [[nodiscard]] models::Complaint served(models::LineModel& line, std::size_t place) {
@@ -281,8 +317,11 @@ class Channels final : public Subject {
   static constexpr std::size_t kFirstPlace = 100;  // Of futures; actors have smaller ones.
 
   std::size_t capacity_;
+  ChannelOptions guards_;
   Channel<int> channel_;
-  std::optional<CloseReason> reason_;
+  Instant progress_{};                     // When a value is sure to have moved.
+  std::optional<CloseReason> closed_for_;  // By an actor.
+  std::optional<CloseReason> reason_;      // That the channel tells.
   Subscription ending_;
   models::ChannelModel model_;
   std::map<std::size_t, Order> orders_;  // By actor.
@@ -295,9 +334,9 @@ class Channels final : public Subject {
 constinit const Law kChannels = {
     "channels",
     "every accepted value arrives once and in order, and nobody sleeps beside what it waits for",
-    {"CORE-GL-08", "G-03", "G-04", "G-06", "CHAN-01", "CHAN-02", "CHAN-03", "CHAN-04", "CHAN-07",
-     "CHAN-08", "CHAN-09", "CHAN-11", "CHAN-12", "CHAN-13", "CHAN-14", "CHAN-15", "CHAN-16",
-     "CHAN-17", "CHAN-20"},
+    {"CORE-GL-08", "G-03",    "G-04",    "G-06",    "CHAN-01", "CHAN-02", "CHAN-03",
+     "CHAN-04",    "CHAN-07", "CHAN-08", "CHAN-09", "CHAN-11", "CHAN-12", "CHAN-13",
+     "CHAN-14",    "CHAN-15", "CHAN-16", "CHAN-17", "CHAN-18", "CHAN-20"},
     &scripts_over<channels::Channels>};
 
 }  // namespace fermata::properties

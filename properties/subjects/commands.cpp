@@ -21,11 +21,14 @@ constexpr Duration kClearly = milliseconds(1'500);
 
 }  // namespace
 
-void check_spawn_error(Stage& stage, const std::string& program, const InputOutputError& error) {
+void check_spawn_error(Stage& stage, const std::string& program, const InputOutputError& error,
+                       const Causes::Beginning& begun) {
   const std::string_view text = error.what();
-  const bool no_room = error.code() == EAGAIN && stage.struck(sim::Fault::SpawnFailure) &&
-                       text == fmt::format("spawn {}: Resource temporarily unavailable", program);
-  const bool no_pipe = error.code() == EMFILE && stage.struck(sim::Fault::OutOfDescriptors);
+  const bool no_room = error.code() == EAGAIN &&
+                       text == fmt::format("spawn {}: Resource temporarily unavailable", program) &&
+                       stage.causes().explain(sim::Fault::SpawnFailure, begun);
+  const bool no_pipe =
+      error.code() == EMFILE && stage.causes().explain(sim::Fault::OutOfDescriptors, begun);
   if (!no_room && !no_pipe) {
     stage.complain(fmt::format("EXE-02 (ERR): a program does not start: {}", text));
   }
@@ -51,13 +54,14 @@ void Commands::run(const Cue& cue) {
     options.timeout = milliseconds(20);
   }
   const Counted counted(running_);
+  const Causes::Beginning begun = stage_.causes().begin();
   try {
     outcome.result = execute(outcome, sink, options);
   } catch (const PlannedError& error) {
     if (!sink_fails || error.number != id) stage_.complain("ERR: another sink's error came out");
     return;
   } catch (const InputOutputError& error) {
-    return check_spawn_error(stage_, "/bin/sh", error);
+    return check_spawn_error(stage_, "/bin/sh", error, begun);
   }
   check(script, outcome);
 }

@@ -51,7 +51,9 @@ class Commands {
   std::uint64_t count_ = 0;
 };
 
-/// Complains of an error at the start of a process unless a fault explains it.
-void check_spawn_error(Stage& stage, const std::string& program, const InputOutputError& error);
+/// Complains of an error at the start of a process, which was `begun` then, unless a fault explains
+/// it.
+void check_spawn_error(Stage& stage, const std::string& program, const InputOutputError& error,
+                       const Causes::Beginning& begun);
 
 }  // namespace fermata::properties

@@ -70,8 +70,10 @@ class Datagrams final : public Subject {
     try {
       Subject::perform(operation, cue);
     } catch (const InputOutputError& error) {
-      if (sockets_[place_of(cue)].socket.is_open()) {
-        stage.complain(fmt::format("ERR: an open socket says {}", error.what()));
+      const bool is_closed = !sockets_[place_of(cue)].socket.is_open();
+      if (!is_closed || error.code() != 0) {
+        stage.complain(fmt::format("ERR: {} socket says {}", is_closed ? "a closed" : "an open",
+                                   error.what()));
       }
     }
   }

@@ -77,15 +77,18 @@ class Descriptors final : public Subject {
   };
 
   void open() {
+    const Causes::Beginning beginning = stage.causes().begin();
     try {
       const DescriptorPair pair = calls_.open_pair();
       ends_ = {pair.first, pair.second};
       ways_ = {};
-      broken_ = false;
+      connection_ = Breakable(beginning);
       open_ = true;
       ++generation_;
     } catch (const InputOutputError& error) {
-      if (error.code() != EMFILE) throw;
+      const bool no_room =
+          error.code() == EMFILE && stage.causes().explain(sim::Fault::OutOfDescriptors, beginning);
+      if (!no_room) throw;
     }
   }
 
@@ -100,7 +103,7 @@ class Descriptors final : public Subject {
   }
 
   [[nodiscard]] bool is_ready(const Waiter& waiter) const {
-    if (!open_ || broken_ || waiter.generation != generation_) return true;
+    if (!open_ || connection_.broken() || waiter.generation != generation_) return true;
     const Way& in = ways_[1 - waiter.end];
     const Way& out = ways_[waiter.end];
     if (in.shut && out.shut) return true;
@@ -137,16 +140,20 @@ class Descriptors final : public Subject {
     if (way.received > way.sent) stage.complain("POLL (ONCE): more is read than was written");
     check_code(read.code, 0);
     const bool ended = way.shut && way.received == way.sent;
-    if (read.code == 0 && read.size == 0 && !ended && !broken_) {
+    if (read.code == 0 && read.size == 0 && !ended && !connection_.broken()) {
       stage.complain("POLL (ONCE): the end is read, and nobody has ended it");
     }
   }
 
   void check_code(int code, int expected) {
-    if (code == ECONNRESET && stage.struck(sim::Fault::Reset)) broken_ = true;
     const bool legal = code == 0 || code == EAGAIN || code == EINTR || code == expected ||
-                       (broken_ && (code == ECONNRESET || code == EPIPE));
+                       (code == ECONNRESET && is_broken()) ||
+                       (code == EPIPE && connection_.broken());
     if (!legal) stage.complain("POLL (ONCE): an error of nobody: " + std::to_string(code));
+  }
+
+  [[nodiscard]] bool is_broken() {
+    return connection_.is_broken_by(sim::Fault::Reset, stage.causes());
   }
 
   void shut(const Cue&, std::size_t end) {
@@ -178,8 +185,8 @@ class Descriptors final : public Subject {
   std::array<Way, 2> ways_;  // By who writes.
   std::list<Waiter> waiters_;
   std::uint64_t generation_ = 0;
+  Breakable connection_;
   bool open_ = false;
-  bool broken_ = false;
 };
 
 }  // namespace descriptors

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -49,14 +50,6 @@ class Files final : public Subject {
         log_(open("/log", kAppending)),
         tape_(open("/tape", OpenMode::updating())) {}
 
-  void perform(const Operation& operation, const Cue& cue) override {
-    try {
-      Subject::perform(operation, cue);
-    } catch (const InputOutputError& error) {
-      check_reason(error);
-    }
-  }
-
   void at_rest() override {
     if (current_runtime().reactor().files().in_flight() > 0) {
       stage.complain("IO-01 (REF): nothing can happen any more, and an operation is in flight");
@@ -94,26 +87,32 @@ class Files final : public Subject {
   void write_at(const Cue& cue) {
     const auto write = data_model_.begin(place_of(cue), size_of(cue));
     const Buffer bytes = data_model_.bytes_of(write);
-    data_.write_at(place_of(cue), bytes, cue.patience);
-    data_model_.done(write);
+    unless_it_fails(data_, [&] {
+      data_.write_at(place_of(cue), bytes, cue.patience);
+      data_model_.done(write);
+    });
   }
 
   void read_at(const Cue& cue) {
     const auto moment = data_model_.now();
     const std::size_t place = place_of(cue);
     Buffer buffer(size_of(cue));
-    const std::size_t count =
-        read(buffer, [&] { return data_.read_at(place, buffer, cue.patience); });
-    stage.complain(data_model_.read_aside(moment, place, std::span(buffer).first(count)));
+    unless_it_fails(data_, [&] {
+      const std::size_t count =
+          read(buffer, [&] { return data_.read_at(place, buffer, cue.patience); });
+      stage.complain(data_model_.read_aside(moment, place, std::span(buffer).first(count)));
+    });
   }
 
   void tell_size(const Cue& cue) {
     const auto moment = data_model_.now();
-    stage.complain(data_model_.size_told(moment, data_.size(cue.patience)));
+    unless_it_fails(
+        data_, [&] { stage.complain(data_model_.size_told(moment, data_.size(cue.patience))); });
   }
 
   void sync(const Cue& cue) {
-    (cue.number % 2 == 0 ? data_ : log_).sync(SyncMode::All, cue.patience);
+    File& file = cue.number % 2 == 0 ? data_ : log_;
+    unless_it_fails(file, [&] { file.sync(SyncMode::All, cue.patience); });
   }
 
   // --- the one that grows ---
@@ -121,8 +120,10 @@ class Files final : public Subject {
   void append(const Cue& cue) {
     const auto record = log_model_.begin(size_of(cue));
     const Buffer bytes = log_model_.bytes_of(record);
-    log_.write(bytes, cue.patience);
-    log_model_.done(record);
+    unless_it_fails(log_, [&] {
+      log_.write(bytes, cue.patience);
+      log_model_.done(record);
+    });
   }
 
   // --- the one that is used at its position ---
@@ -136,7 +137,7 @@ class Files final : public Subject {
           fmt::format("IO-10 (VAL): the position is {}, expected {}", tape_.position(), position_));
     }
     const Counted counted(tape_users_);
-    use();
+    unless_it_fails(tape_, use);
   }
 
   void seek_to(const Cue& cue) {
@@ -201,10 +202,22 @@ class Files final : public Subject {
     (cue.number < 2 ? data_ : cue.number < 4 ? log_ : tape_).close();
   }
 
-  void check_reason(const InputOutputError& error) {
-    const bool closed = !data_.is_open() || !log_.is_open() || !tape_.is_open();
-    if (closed || stage.struck(sim::Fault::DiskError) || stage.struck(sim::Fault::DiskFull)) return;
-    stage.complain(fmt::format("ERR: the disk is well, but: {}", error.what()));
+  /// What fails of `file` has a cause: it is closed, or the disk has failed.
+  template <class Action>
+  void unless_it_fails(File& file, Action action) {
+    const Causes::Beginning begun = stage.causes().begin();
+    try {
+      action();
+    } catch (const InputOutputError& error) {
+      if (!is_explained(file, error.code(), begun)) {
+        stage.complain(fmt::format("ERR: the disk is well, but: {}", error.what()));
+      }
+    }
+  }
+  [[nodiscard]] bool is_explained(const File& file, int code, const Causes::Beginning& begun) {
+    if (code == EIO) return stage.causes().explain(sim::Fault::DiskError, begun);
+    if (code == ENOSPC) return stage.causes().explain(sim::Fault::DiskFull, begun);
+    return code == 0 && !file.is_open();
   }
 
   File data_, log_, tape_;

@@ -32,10 +32,11 @@ class Names final : public Subject {
   explicit Names(Stage& on) : Subject(on) { move({}); }
 
   void perform(const Operation& operation, const Cue& cue) override {
+    const Causes::Beginning asked = stage.causes().begin();
     try {
       Subject::perform(operation, cue);
     } catch (const DnsError& error) {
-      check(host_for(cue), error);
+      check(host_for(cue), error, asked);
     }
   }
 
@@ -85,9 +86,9 @@ class Names final : public Subject {
   void check(const HostName& name) {
     if (name.host != "localhost") stage.complain("DNS-01 (VAL): 127.0.0.1 is called " + name.host);
   }
-  void check(std::string_view host, const DnsError& error) {
-    const bool failed =
-        error.reason() == NameFailure::TryAgain && stage.struck(sim::Fault::DnsFailure);
+  void check(std::string_view host, const DnsError& error, const Causes::Beginning& asked) {
+    const bool failed = error.reason() == NameFailure::TryAgain &&
+                        stage.causes().explain(sim::Fault::DnsFailure, asked);
     const bool unknown = error.reason() == NameFailure::NotFound && host == kHosts[3];
     if (!failed && !unknown) stage.complain(fmt::format("DNS-01 (ERR): {}", error.what()));
   }

@@ -49,6 +49,7 @@ class PollSubject final : public Subject {
   struct Waiter {
     std::size_t actor;
     PollMask mask;
+    PollMask become = PollMask::None;  // What the descriptor has become since it waits.
   };
 
   void wait_for_some(const Cue& cue) {
@@ -65,11 +66,16 @@ class PollSubject final : public Subject {
     if (!any(proxy.triggered() & (mask | PollMask::Disconnect))) {
       stage.complain("POLL-02 (ONCE): a waiter was told of what it had not asked for");
     }
+    if ((proxy.triggered() & me->become) != proxy.triggered()) {
+      stage.complain("POLL-02 (ERR): a waiter was told of " + to_string(proxy.triggered()) +
+                     ", and the descriptor has become " + to_string(me->become));
+    }
   }
 
   void become_ready(const Cue& cue) { become(kMasks[cue.number % 3]); }
   void break_off() { become(PollMask::Disconnect); }
   void become(PollMask mask) {
+    for (Waiter& waiter : waiters_) waiter.become |= mask;
     poll_->become(mask);
     for (const Waiter& waiter : waiters_) {
       const bool concerned = any(mask & (waiter.mask | PollMask::Disconnect));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <map>
@@ -172,6 +173,7 @@ class ProcessesLaw final : public Subject {
     const Stdio no_pipe = cue.number % 2 == 0 ? Stdio::Ignore : Stdio::Inherit;
     const bool terminates = id % 3 == 0;
     const Instant now = fermata::now();
+    const Causes::Beginning begun = stage.causes().begin();
     try {
       auto child = std::make_shared<Child>(
           Process::spawn({.program = name,
@@ -190,7 +192,7 @@ class ProcessesLaw final : public Subject {
       children_.push_back(std::move(child));
     } catch (const InputOutputError& error) {
       const bool missing = error.what() == fmt::format("spawn {}: No such file or directory", name);
-      if (!is_missing || !missing) check_spawn_error(stage, name, error);
+      if (!is_missing || !missing) check_spawn_error(stage, name, error, begun);
     }
   }
 
@@ -226,8 +228,10 @@ class ProcessesLaw final : public Subject {
       child.stream(ChildModel::kInput).write(std::span(bytes), cue.patience);
     } catch (const InputOutputError& error) {
       if (!write.doomed) child.model.input.refused();
-      if (!write.doomed && child.model.must_run()) {
-        stage.complain(fmt::format("ERR: a write to a child that reads says {}", error.what()));
+      const bool has_gone = child.model.is_open(ChildModel::kInput) && error.code() == EPIPE &&
+                            child.model.may_have_ended(now());
+      if (!write.doomed && child.model.is_open(ChildModel::kInput) && !has_gone) {
+        stage.complain(fmt::format("ERR: a write to a child that runs says {}", error.what()));
       }
       return;
     }

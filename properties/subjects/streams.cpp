@@ -42,10 +42,15 @@ constexpr std::array<std::size_t, 8> kSizes = {1, 2, 3, 17, 100, 1'000, 9'000, 8
 
 /// One end of a connection, and what the law knows about it.
 struct End {
-  End(ByteStream&& s, std::uint8_t number) : stream(std::move(s)), sent(number) {}
+  /// `dialled`: what had struck when it was; absent for one that was accepted.
+  End(ByteStream&& s, std::uint8_t number, const std::optional<Causes::Beginning>& dialled)
+      : stream(std::move(s)), sent(number) {
+    if (dialled) connection = std::make_shared<Breakable>(*dialled);
+  }
 
   ByteStream stream;
   models::ByteWayModel sent;
+  std::shared_ptr<Breakable> connection;  // One for both ends; null as long as nobody knows it.
   End* peer = nullptr;  // Null as long as nobody knows; itself when everything comes back.
   Address local, remote;
   models::LineModel readers;
@@ -102,8 +107,11 @@ class Streams final : public Subject {
     });
   }
 
-  explicit Streams(Stage& on) : Subject(on), way_(kWays[on.script().shape[0] % kWays.size()]) {
-    const ListenOptions options{.backlog = 1 + on.script().shape[1]};
+  explicit Streams(Stage& on)
+      : Subject(on),
+        way_(kWays[on.script().shape[0] % kWays.size()]),
+        backlog_(1u + on.script().shape[1]) {
+    const ListenOptions options{.backlog = static_cast<int>(backlog_)};
     if (way_ == Way::Machine) {
       mirror_ = on.world().service("mirror", &mirror).address(kMirrorPort);
       listener_open_ = false;
@@ -173,9 +181,10 @@ class Streams final : public Subject {
  private:
   // --- connections ---
 
-  void add_end(ByteStream&& stream, const Address& local, const Address& remote) {
-    ends_.push_back(
-        std::make_shared<End>(std::move(stream), static_cast<std::uint8_t>(ends_.size() + 1)));
+  void add_end(ByteStream&& stream, const Address& local, const Address& remote,
+               const std::optional<Causes::Beginning>& dialled) {
+    const auto number = static_cast<std::uint8_t>(ends_.size() + 1);
+    ends_.push_back(std::make_shared<End>(std::move(stream), number, dialled));
     End& end = *ends_.back();
     end.local = local;
     end.remote = remote;
@@ -189,32 +198,57 @@ class Streams final : public Subject {
     if (one.peer != nullptr || other.peer != nullptr) {
       return stage.complain("LIS-01 (VAL): a connection has three ends");
     }
+    if (one.connection == nullptr && other.connection == nullptr) {
+      return stage.complain("LIS-01 (VAL): a connection was accepted at both ends");
+    }
     one.peer = &other;
     other.peer = &one;
+    if (one.connection == nullptr) one.connection = other.connection;
+    other.connection = one.connection;
   }
 
   void connect(const Cue& cue) {
     const Counted counted(connecting_);
+    ++dialled_;
+    const Causes::Beginning dialled = stage.causes().begin();
     try {
       if (way_ == Way::Unix) {
         PipeStream made = PipeStream::connect(kPath, cue.patience);
         ++established_;
-        return add_end(std::move(made), {}, {});
+        return add_end(std::move(made), {}, {}, dialled);
       }
       TcpStream made = TcpStream::connect(way_ == Way::Machine ? mirror_ : kHere, cue.patience);
       const Address local = made.local_address();
       const Address remote = made.peer_address();
       ++established_;
-      add_end(std::move(made), local, remote);
+      add_end(std::move(made), local, remote, dialled);
     } catch (const InputOutputError& error) {
-      const bool nobody_listens = !listener_open_ && way_ != Way::Machine;
-      const bool is_full =
-          error.code() == EAGAIN || error.code() == ETIMEDOUT || error.code() == EMFILE;
-      if (nobody_listens || is_full || stage.struck(sim::Fault::Refused)) return;
+      if (is_explained(error.code(), dialled)) return;
       stage.complain(fmt::format("ERR: somebody listens, but: {}", error.what()));
     } catch (...) {
       ++given_up_;
       throw;
+    }
+  }
+
+  /// Whether a connect may end so.
+  [[nodiscard]] bool is_explained(int code, const Causes::Beginning& dialled) {
+    Causes& causes = stage.causes();
+    const bool nobody_listens = !listener_open_ && way_ != Way::Machine;
+    const bool may_be_full = way_ != Way::Machine && dialled_ > backlog_;
+    switch (code) {
+      case ENOENT:
+        return nobody_listens && way_ == Way::Unix;
+      case ECONNREFUSED:
+        return nobody_listens || causes.explain(sim::Fault::Refused, dialled);
+      case EAGAIN:
+        return may_be_full && way_ == Way::Unix;
+      case EMFILE:
+        return causes.explain(sim::Fault::OutOfDescriptors, dialled);
+      case ETIMEDOUT:
+        return may_be_full || network_pauses() || causes.explain(sim::Fault::Hung, dialled);
+      default:
+        return false;
     }
   }
 
@@ -246,7 +280,7 @@ class Streams final : public Subject {
     if (!was_open) stage.complain("LIS-04 (VAL): a closed listener has accepted a connection");
     stage.complain(served("LIS-02", acceptors_, cue.actor));
     ++accepted_;
-    add_end(std::move(*accepted), local, remote);
+    add_end(std::move(*accepted), local, remote, {});
   }
 
   void close_listener_early(const Cue& cue) {
@@ -431,8 +465,16 @@ class Streams final : public Subject {
            stage.struck(sim::Fault::Pause);
   }
   /// Whether there is a reason for the connection to break.
-  [[nodiscard]] bool may_break(const End& end) const {
-    return stage.struck(sim::Fault::Reset) || end.peer == nullptr || end.peer->sent.is_closed();
+  [[nodiscard]] bool may_break(const End& end) {
+    if (end.peer != nullptr) {
+      return end.peer->sent.is_closed() ||
+             end.connection->is_broken_by(sim::Fault::Reset, stage.causes());
+    }
+    const bool a_stranger_has_closed = std::any_of(ends_.begin(), ends_.end(), [&](const auto& at) {
+      return at.get() != &end && at->peer == nullptr && at->sent.is_closed();
+    });
+    return a_stranger_has_closed || !listener_open_ || given_up_ > 0 ||
+           stage.struck(sim::Fault::Reset);
   }
 
   [[nodiscard]] models::Complaint why_read_should_end(const End& end) const {
@@ -483,12 +525,14 @@ class Streams final : public Subject {
   }
 
   Way way_;
+  std::size_t backlog_;
   Address mirror_;
   std::optional<TcpListener> tcp_listener_;
   std::optional<PipeListener> unix_listener_;
   bool listener_open_ = true;
   models::LineModel acceptors_;
   std::size_t connecting_ = 0;
+  std::size_t dialled_ = 0;
   std::size_t established_ = 0;
   std::size_t given_up_ = 0;  // Connects that may have come about.
   std::size_t accepted_ = 0;
