@@ -234,6 +234,29 @@ FERMATA_WORKLOAD(send_without_waiting, "Z-CH-11", 1, "WAKE", "CHAN-08") {
   counter.finish();
 }
 
+// Two wait at a guarded channel; one of them is served before their patience ends.
+FERMATA_WORKLOAD(served_in_time, "Z-CH-13", 1, "CHAN-18") {
+  constexpr Duration kPatience = std::chrono::milliseconds(20);
+  Channel<int> channel("guarded", 0, {.no_producer_timeout = kPatience, .hard_timeouts = true});
+  std::vector<Coroutine<>> receivers;
+  for (int i = 0; i < 2; ++i) {
+    receivers.push_back(spawn("receiver", [&] {
+      try {
+        static_cast<void>(channel.recv());
+      } catch (const ChannelError&) {
+      }
+    }));
+  }
+  delay(kPatience / 2);
+  const Instant served = now();
+  const bool in_time = !channel.closed();
+  if (in_time) channel.send(0);
+  await_all(receivers);
+  if (in_time && now() < served + kPatience) {
+    complain(world, "ERR (CHAN-18): nobody produces, it is said, and somebody just has");
+  }
+}
+
 // More can run than the ready queue has had room for, with its head in the middle.
 FERMATA_WORKLOAD(burst, "Z-CH-12", 1, "FIFO", "VAL", "ONCE", "CORE-SC-02") {
   std::vector<Coroutine<>> crowd;

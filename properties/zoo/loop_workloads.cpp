@@ -104,6 +104,31 @@ FERMATA_WORKLOAD(resumed_twice, "Z-EL-06", 1, "ONCE", "MODEL") {
   loop.run();
 }
 
+// A callback is cancelled in its sleep, and the loop runs again.
+FERMATA_WORKLOAD(cancelled_in_its_sleep, "Z-EL-09", 1, "MASK") {
+  loop::Loop loop;
+  int calls = 0;
+  Ref<CoroutineBase> sleeper;
+  loop.repeat(milliseconds(1), [&](loop::CallbackId) {
+    ++calls;
+    sleeper = Ref<CoroutineBase>::share(*current_runtime().current());
+    delay(milliseconds(50));
+  });
+  const auto run = [&] {
+    calls = 0;
+    loop.delay(milliseconds(3), [&](loop::CallbackId) { loop.stop(); });
+    loop.run();
+    if (calls == 0) return;
+    sleeper->cancel();
+    while (!loop.suspended().empty()) delay(milliseconds(1));
+  };
+  run();
+  run();
+  if (calls == 0) {
+    complain(world, "LOOP (MASK): a callback that was cancelled is never called again");
+  }
+}
+
 // The ledger of everything that a loop of connections sends and gets.
 FERMATA_WORKLOAD(short_writes, "Z-EL-07", 1, "LEDGER") { keep_ledger(world); }
 FERMATA_WORKLOAD(drained_queues, "Z-EL-08", 1, "LEDGER") { keep_ledger(world); }
