@@ -72,7 +72,7 @@ class Bank {
     database_.execute("INSERT INTO account VALUES ('bob', 10)");
   }
 
-  /// As a customer does; one whose patience ends in the middle of a command gets an error of it.
+  /// Two customers at once. A command that times out ends with a DatabaseError, which is expected.
   void use() {
     std::vector<Coroutine<>> customers;
     customers.push_back(spawn("customer", [this] { unless_interrupted([this] { transfer(); }); }));

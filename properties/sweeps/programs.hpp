@@ -2,8 +2,8 @@
 #pragma once
 
 // Programs of a few coroutines, each over one primitive, which are interrupted wherever they wait.
-// Somebody else uses the same object afterwards and finds nothing missing: what the interrupted
-// one has lost, or keeps, would hurt him. Each is the body of a simulated test.
+// Somebody else uses the same object afterwards, and must find nothing missing that the interrupted
+// one has lost or still holds. Each is the body of a simulated test.
 
 #include <array>
 #include <chrono>
@@ -77,7 +77,7 @@ inline constexpr auto kPrograms = std::to_array<Program>({
 /// Longer than anything takes here, so that a wait that ends by it has waited in vain.
 inline constexpr WaitOptions kPatient{.timeout = std::chrono::seconds(30)};
 
-/// What somebody does in the sequel. When his patience ends, by `rule` something was lost.
+/// A sequel that fails, with the invariant `rule`, when one of its waits times out.
 template <class Use>
 std::function<void()> finds_all(sim::World& world, std::string_view rule, Use use) {
   return [&world, rule, use] {

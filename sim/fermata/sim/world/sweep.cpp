@@ -47,8 +47,9 @@ class Sweep {
     point_ = point;
     const auto swept = spawn("swept", program_);
     interrupter_.arm(swept->id(), how, point);
-    join(*swept, how == Interruption::Timeout ? Ends::Interrupted : Ends::Cancelled);
-    cancel_from(swept->id());
+    const Ends ends = how == Interruption::Timeout ? Ends::TimedOut : Ends::Cancelled;
+    join(*swept, ends);
+    cancel_from(swept->id(), ends);
     interrupter_.disarm();
     count();
     if (sequel_.then) run_next();
@@ -59,13 +60,13 @@ class Sweep {
   SweepCounts counts;
 
  private:
-  /// How somebody may end beside returning.
-  enum class Ends : std::uint8_t { Returned, Cancelled, Interrupted };
+  /// How a coroutine may end; each way includes those before it.
+  enum class Ends : std::uint8_t { Returned, Cancelled, TimedOut };
 
   void run_next() {
     const auto next = spawn("next" + circumstances(" after", "was"), sequel_.then);
     join(*next, Ends::Returned);
-    cancel_from(next->id());
+    cancel_from(next->id(), Ends::Cancelled);
   }
 
   void join(CoroutineBase& coroutine, Ends ends) {
@@ -74,7 +75,7 @@ class Sweep {
     } catch (const Cancellation&) {
       if (ends == Ends::Returned) fail(coroutine, std::current_exception());
     } catch (const Timeout&) {
-      if (ends != Ends::Interrupted) fail(coroutine, std::current_exception());
+      if (ends != Ends::TimedOut) fail(coroutine, std::current_exception());
     } catch (const ForcedUnwind&) {
       throw;
     } catch (...) {
@@ -83,7 +84,7 @@ class Sweep {
   }
 
   // Those that have been left behind.
-  void cancel_from(std::uint64_t first_id) {
+  void cancel_from(std::uint64_t first_id, Ends ends) {
     CoroutineBase* each = runtime_.registry().first();
     while (each != nullptr) {
       if (each->id() < first_id) {
@@ -92,7 +93,7 @@ class Sweep {
       }
       const auto left = Ref<CoroutineBase>::share(*each);
       left->cancel();
-      join(*left, how_ == Interruption::Timeout ? Ends::Interrupted : Ends::Cancelled);
+      join(*left, ends);
       each = runtime_.registry().first();
     }
   }

@@ -110,12 +110,12 @@ struct SweepCounts {
   std::uint64_t timeouts = 0;
 };
 
-/// What comes after each run of a sweep's program.
+/// What follows each run of a sweep's program; either part may be missing.
 struct SweepSequel {
-  /// What somebody else does, in a coroutine of its own, with what the program has used. It must
-  /// return: what the interrupted one has lost, or keeps, is missing now.
+  /// Uses what the program has used, in a coroutine of its own. It must return: it fails when the
+  /// interrupted program has lost, or still holds, something that it needs.
   std::function<void()> then = nullptr;
-  /// What is looked at, in the end.
+  /// Looks at what is left, after `then`.
   std::function<void()> check = nullptr;
 };
 
@@ -179,7 +179,7 @@ class World {
   /// interrupted with, or somebody in the sequel with an error. Suspends; called in a coroutine.
   /// Throws UsageError outside of one, and in a program that is swept.
   SweepCounts sweep_cancellation(const std::function<void()>& program, const SweepSequel& sequel);
-  /// Likewise, with nobody else.
+  /// Sweeps with a check, but without a second user.
   SweepCounts sweep_cancellation(const std::function<void()>& program,
                                  std::function<void()> check = nullptr) {
     return sweep_cancellation(program, SweepSequel{.check = std::move(check)});
