@@ -11,6 +11,7 @@
 // Threads    The thread that made it.
 // Nesting    The run begins on the thread's own stack, outside every node.
 
+#include <concepts>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -178,10 +179,11 @@ class World {
   /// nobody interrupts. The run fails when the program ends with anything but what it was
   /// interrupted with, or somebody in the sequel with an error. Suspends; called in a coroutine.
   /// Throws UsageError outside of one, and in a program that is swept.
-  SweepCounts sweep_cancellation(const std::function<void()>& program, const SweepSequel& sequel);
-  /// Sweeps with a check, but without a second user.
   SweepCounts sweep_cancellation(const std::function<void()>& program,
-                                 std::function<void()> check = nullptr) {
+                                 const SweepSequel& sequel = {});
+  /// Sweeps with a check, but without a second user.
+  template <std::invocable Check>
+  SweepCounts sweep_cancellation(const std::function<void()>& program, Check check) {
     return sweep_cancellation(program, SweepSequel{.check = std::move(check)});
   }
 
