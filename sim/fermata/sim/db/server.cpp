@@ -13,7 +13,7 @@ DatabaseServer::DatabaseServer(Database& database, const Address& address,
                                const DatabaseServerOptions& options)
     : listener_(TcpListener::bind(address)),
       state_(std::make_shared<detail::DatabaseServerState>(
-          detail::DatabaseServerState{database, options, {}})) {
+          detail::DatabaseServerState{database, options, {}, 0})) {
   database.end_sessions();
 }
 

@@ -13,6 +13,7 @@
 //           would be in the way of others.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "fermata/base/time.hpp"
@@ -20,6 +21,21 @@
 #include "fermata/sim/db/engine.hpp"
 
 namespace fermata::sim {
+
+namespace wire {
+struct Frame;
+}
+
+/// Hears what a server and its clients say to each other: for tests that keep a ledger of it. Each
+/// client has a number; a server that begins again counts anew. Neither suspends nor throws.
+class DatabaseTap {
+ public:
+  virtual ~DatabaseTap() = default;
+  /// The server has read a frame, and has not looked at it.
+  virtual void asked(std::uint64_t client, const wire::Frame& frame) = 0;
+  /// It is about to send one.
+  virtual void answered(std::uint64_t client, const wire::Frame& frame) = 0;
+};
 
 struct DatabaseServerOptions {
   /// The most that a command waits before it runs, and again before its answer.
@@ -31,6 +47,8 @@ struct DatabaseServerOptions {
   Duration session_idle_max = std::chrono::hours(1);
   /// More clients than that get 53300.
   std::size_t sessions_max = 100;
+  /// Null for none.
+  std::shared_ptr<DatabaseTap> tap;
 };
 
 namespace detail {

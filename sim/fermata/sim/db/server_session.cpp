@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -38,12 +39,16 @@ class Farewell : public Linkable<Farewell, SqlError> {
 /// The frames of one client.
 class ClientLine {
  public:
-  explicit ClientLine(TcpStream stream) : stream_(std::move(stream)) {}
+  ClientLine(TcpStream stream, std::uint64_t client, DatabaseTap* tap)
+      : stream_(std::move(stream)), client_(client), tap_(tap) {}
 
   /// The next frame; nothing at the end of the stream. Throws Timeout when the client is silent.
   std::optional<Frame> read(Duration silence_max) {
     while (true) {
-      if (std::optional<Frame> frame = input_.next()) return frame;
+      if (std::optional<Frame> frame = input_.next()) {
+        if (tap_ != nullptr) tap_->asked(client_, *frame);
+        return frame;
+      }
       std::array<std::byte, 4096> buffer;
       const std::size_t size = stream_.read(buffer, {.timeout = silence_max});
       if (size == 0) return std::nullopt;
@@ -53,10 +58,22 @@ class ClientLine {
 
   wire::Writer& writer() noexcept { return writer_; }
 
-  void send(Duration span_max) { stream_.write(writer_.take(), {.timeout = span_max}); }
+  void send(Duration span_max) {
+    std::vector<std::byte> frames = writer_.take();
+    if (tap_ != nullptr) tell(frames);
+    stream_.write(std::move(frames), {.timeout = span_max});
+  }
 
  private:
+  void tell(std::span<const std::byte> frames) {
+    wire::Assembler output;
+    output.add(frames);
+    while (const std::optional<Frame> frame = output.next()) tap_->answered(client_, *frame);
+  }
+
   TcpStream stream_;
+  std::uint64_t client_;
+  DatabaseTap* tap_;
   wire::Assembler input_;
   wire::Writer writer_;
 };
@@ -315,7 +332,7 @@ void converse(DatabaseServerState& server, ClientLine& line) {
 }  // namespace
 
 void serve_database_client(const std::shared_ptr<DatabaseServerState>& server, TcpStream stream) {
-  ClientLine line(std::move(stream));
+  ClientLine line(std::move(stream), ++server->clients_made, server->options.tap.get());
   const auto say_farewell = [&](std::string_view sqlstate, std::string_view why) {
     line.writer().begin(Kind::Error).u8(1).text(sqlstate).text(why);
     line.writer().u8(static_cast<std::uint8_t>(db::TransactionState::Unknown)).end();

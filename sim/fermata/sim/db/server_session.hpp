@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "fermata/io/tcp.hpp"
-#include "fermata/sync/semaphore.hpp"
 #include "fermata/sim/db/engine.hpp"
 #include "fermata/sim/db/server.hpp"
+#include "fermata/sync/semaphore.hpp"
 
 namespace fermata::sim::detail {
 
@@ -23,6 +23,7 @@ struct DatabaseServerState {
   Database& database;
   DatabaseServerOptions options;
   std::map<sql::SessionId, Cancellable*> sessions;
+  std::uint64_t clients_made = 0;
 };
 
 /// Talks to one client until it goes, or has to go. Suspends.
