@@ -74,6 +74,8 @@ constexpr std::array kRows = std::to_array<Row>({
     {kWaitLines, "WaitLines", "ServeInTheOrderOfArrival", "HoldUnderEveryStrategy"},
     {kWakers, "Wakers", "EndAWaitOnceAndLeaveNothingBehind", "HoldsUnderEveryStrategy"},
     {kWatches, "Watches", "TellWhatChanges", "HoldUnderEveryStrategy"},
+    {kWiredDatabases, "WiredDatabases", "StopNothingThatNobodyWantsStopped",
+     "HoldUnderEveryStrategy"},
 });
 
 class LawTest final : public ::testing::Test {

@@ -56,6 +56,7 @@ std::span<const Law* const> laws() {
                                       &kTriggers,
                                       &kWaitLines,
                                       &kWatches,
+                                      &kWiredDatabases,
                                       &kLoopModel,
                                       &kLoopLedger,
                                       &kChoiceIndependence};

@@ -83,6 +83,7 @@ extern const Law kThreads;
 extern const Law kTriggers;
 extern const Law kWaitLines;
 extern const Law kWatches;
+extern const Law kWiredDatabases;
 
 // About somebody who comes after one who was interrupted.
 extern const Law kSweeps;

@@ -25,27 +25,35 @@ class ConnectionsModel {
 
   explicit ConnectionsModel(std::size_t max) : max_(max) {}
 
+  static std::string user_of(std::size_t who) {
+    return who == kUpkeep ? "the database" : "actor " + std::to_string(who);
+  }
+
   // --- their life ---
 
-  [[nodiscard]] Complaint connecting() {
-    ++connecting_;
+  /// Its number. It is one of them from now on, unless refused.
+  [[nodiscard]] int connecting() {
+    connections_[++last_id_] = {};
+    return last_id_;
+  }
+  [[nodiscard]] Complaint too_many() const {
     if (count() <= max_) return {};
     return "DB-15 (CAP): there are " + std::to_string(count()) + " connections, at most " +
            std::to_string(max_) + " may be";
   }
-  void refused() { --connecting_; }
-  [[nodiscard]] int connected() {
-    --connecting_;
-    connections_[++last_id_] = {};
-    return last_id_;
-  }
+  void refused(int id) { connections_.erase(id); }
   void broke(int id) { connections_[id].broken = true; }
-  [[nodiscard]] Complaint ended(int id) {
-    if (connections_.erase(id) == 1) return {};
-    return "DB-06 (ONCE): " + name_of(id) + " is closed twice";
+  /// `is_due` unless it would still be of use.
+  [[nodiscard]] Complaint ended(int id, bool is_due) {
+    const auto found = connections_.find(id);
+    if (found == connections_.end()) return "DB-06 (ONCE): " + name_of(id) + " is closed twice";
+    const bool broken = found->second.broken;
+    connections_.erase(found);
+    if (is_due || broken) return {};
+    return "DB-11 (COST): " + name_of(id) + " is closed, and nothing has broken it";
   }
   /// Those that are being made included.
-  [[nodiscard]] std::size_t count() const noexcept { return connections_.size() + connecting_; }
+  [[nodiscard]] std::size_t count() const noexcept { return connections_.size(); }
 
   // --- their use ---
 
@@ -71,6 +79,11 @@ class ConnectionsModel {
   }
   void ends(int id) { connections_[id].busy = false; }
 
+  /// Who has used it last.
+  [[nodiscard]] std::size_t last_user(int id) const {
+    const auto found = connections_.find(id);
+    return found != connections_.end() ? found->second.user : kUpkeep;
+  }
   /// Which connection `who` has used last; 0 for none.
   [[nodiscard]] int last_used_by(std::size_t who) const {
     const auto found = last_used_.find(who);
@@ -92,12 +105,8 @@ class ConnectionsModel {
     return {};
   }
   static std::string name_of(int id) { return "connection " + std::to_string(id); }
-  static std::string user_of(std::size_t who) {
-    return who == kUpkeep ? "the database" : "actor " + std::to_string(who);
-  }
 
   std::size_t max_;
-  std::size_t connecting_ = 0;
   int last_id_ = 0;
   std::map<int, Connection> connections_;
   std::map<std::size_t, int> last_used_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Coroutines that share a Database: they ask, transfer, leave transactions, settings, statements
-// and answers behind, and are cancelled in the middle of it, on a database that is slow and fails.
+// and answers behind, and are cancelled in the middle of it, on a database that is slow and fails:
+// one in memory, and one behind its driver, a network and a machine that crashes.
 
 #include "fermata/db/database.hpp"
 
@@ -12,11 +13,13 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/vault.hpp"
+#include "properties/subjects/wired_database.hpp"
 
 namespace fermata::properties {
 namespace {
@@ -27,7 +30,7 @@ using std::chrono::seconds;
 
 constexpr milliseconds kPatience{15};
 
-class Databases final : public Subject {
+class Databases : public Subject {
  public:
   static constexpr auto operations() {
     return std::to_array<Operation>({
@@ -45,46 +48,50 @@ class Databases final : public Subject {
     });
   }
 
-  explicit Databases(Stage& on)
+  Databases(Stage& on, std::shared_ptr<WatchedDatabase> watched, std::unique_ptr<db::Driver> driver,
+            std::string_view url)
       : Subject(on),
-        vault_(std::make_shared<Vault>(on)),
-        database_(make_vault_driver(vault_), db::parse_url("vault://here/books"), options()),
+        watched_(std::move(watched)),
+        database_(std::move(driver), db::parse_url(url), options()),
         users_(on.actor_count()) {}
   ~Databases() override {
     statements_.clear();
-    vault_->leave();
+    watched_->leave();
   }
 
   void perform(const Operation& operation, const Cue& cue) override {
     recount();
     const AtEnd at_end{*this, cue.actor};
+    User& user = users_[cue.actor];
     try {
       Subject::perform(operation, cue);
-    } catch (const db::TransactionLost&) {
-      if (!vault_->fails()) throw;
-      users_[cue.actor].mark.reset();
+    } catch (const db::TransactionLost& error) {
+      if (!watched_->may_fail(error, user.half_way)) throw;
+      user.mark.reset();
       if (cue.number % 2 == 0) database_.rollback();
-    } catch (const db::DatabaseError&) {
-      if (!vault_->fails()) throw;
-      users_[cue.actor].mark.reset();
+    } catch (const db::DatabaseError& error) {
+      if (!watched_->may_fail(error, user.half_way)) throw;
+      user.mark.reset();
     } catch (const PoolError&) {
       if (!closed_) throw;
     } catch (...) {
-      users_[cue.actor].mark.reset();
+      user.mark.reset();
+      user.half_way = true;
       throw;
     }
   }
 
   void at_rest() override {
+    watched_->settle();
     recount();
     const db::DatabaseMetrics metrics = database_.metrics();
     if (!closed_ && metrics.active != pinned()) {
       stage.complain(fmt::format("DB-06 (REF): {} connections are in use at rest, {} are pinned",
                                  metrics.active, pinned()));
     }
-    if (metrics.waiting > 0 && metrics.active < vault_->max()) {
+    if (metrics.waiting > 0 && metrics.active < watched_->max()) {
       stage.complain(fmt::format("DB-15 (WAKE): {} wait, but only {} of {} connections are in use",
-                                 metrics.waiting, metrics.active, vault_->max()));
+                                 metrics.waiting, metrics.active, watched_->max()));
     }
   }
 
@@ -103,24 +110,31 @@ class Databases final : public Subject {
   }
 
   void at_end() override {
-    if (const std::size_t open = vault_->connections.count(); open > 0) {
+    if (const std::size_t open = watched_->connections.count(); open > 0) {
       stage.complain(fmt::format("DB-06 (REF): {} connections were never closed", open));
     }
-    stage.complain(vault_->transfers.at_end());
+    watched_->end();
+    stage.complain(watched_->transfers.at_end());
   }
 
  private:
   /// What an actor knows.
   struct User {
     int home = 0;                          // The connection of its transaction; 0 outside of one.
+    bool half_way = false;                 // A command of that was left.
     std::set<std::int64_t> marks = {0};    // What it may have set.
-    std::optional<std::int64_t> mark = 0;  // Nothing when it may have gone with a connection.
+    std::optional<std::int64_t> mark = 0;  // Nothing when it may have gone with what it was in.
+    bool set_half_way = false;             // In a transaction, which may undo that.
   };
   struct AtEnd {
     Databases& law;
     std::size_t actor;
     ~AtEnd() {
-      if (!law.database_.in_transaction()) law.users_[actor].home = 0;
+      if (law.database_.in_transaction()) return;
+      User& user = law.users_[actor];
+      if (user.set_half_way) user.mark.reset();
+      user.home = 0;
+      user.half_way = user.set_half_way = false;
     }
   };
   struct Kept {
@@ -134,12 +148,11 @@ class Databases final : public Subject {
   db::DatabaseOptions options() const {
     const auto& shape = stage.script().shape;
     db::DatabaseOptions options;
-    options.max = static_cast<std::int64_t>(vault_->max());
+    options.max = static_cast<std::int64_t>(watched_->max());
     options.min = std::min<std::int64_t>(shape[1] % 3u, options.max);
     if ((shape[3] & 1) != 0) options.acquire_timeout = kPatience;
     options.statement_cache = (shape[3] & 2) != 0 ? 1 : 0;
-    options.health_check_interval = seconds(25);
-    options.cleanup_limit = milliseconds(100);
+    watched_->choose(options);
     return options;
   }
 
@@ -160,7 +173,7 @@ class Databases final : public Subject {
   /// What `actor` has just used is the connection of its transaction, if it is in one.
   void stay(std::size_t actor) {
     const int home = users_[actor].home;
-    const int used = vault_->connections.last_used_by(actor);
+    const int used = watched_->connections.last_used_by(actor);
     if (home == 0 || home == used) return;
     stage.complain(
         fmt::format("DB-04 (ISO): actor {} began a transaction on connection {}, and "
@@ -168,14 +181,14 @@ class Databases final : public Subject {
                     actor, home, used));
   }
   void settle_in(std::size_t actor) {
-    users_[actor].home = vault_->connections.last_used_by(actor);
+    users_[actor].home = watched_->connections.last_used_by(actor);
   }
 
   void read(const Cue& cue) {
-    constexpr int kRows = 5;
+    constexpr int kRows = WatchedDatabase::kDigits;
     const std::int64_t first = last_number_ + 1;
     last_number_ += kRows;
-    auto stream = database_.stream<std::int64_t>(fmt::format("SELECT {} FROM {}", kRows, first));
+    auto stream = database_.stream<std::int64_t>(fmt::format("SELECT {} + n FROM digit", first));
     for (int i = 0; i < cue.number % (kRows + 2); ++i) {
       const std::optional<std::int64_t> row = stream.next();
       if (i < kRows) expect(cue.actor, first + i, row.value_or(0));
@@ -189,8 +202,9 @@ class Databases final : public Subject {
   void transfer(const Cue& cue) {
     const std::size_t actor = cue.actor;
     if (database_.in_transaction()) return ask(actor);
-    models::TransfersModel& transfers = vault_->transfers;
+    models::TransfersModel& transfers = watched_->transfers;
     const std::int64_t id = transfers.begun();
+    if (cue.number % 8 == 6) return transfer_at_once(id);
     try {
       db::Transaction around = database_.transaction();
       settle_in(actor);
@@ -211,8 +225,14 @@ class Databases final : public Subject {
       throw;
     }
   }
+  /// By one command, with no transaction around it.
+  void transfer_at_once(std::int64_t id) {
+    watched_->transfers.asked_for(id);
+    database_.execute(fmt::format("INSERT INTO book VALUES ({0}, -10), ({0}, 10)", id));
+    watched_->transfers.confirmed(id);
+  }
   void move(std::size_t actor, std::int64_t transfer, int amount) {
-    database_.execute(fmt::format("UPDATE book ADD {} OF {}", amount, transfer));
+    database_.execute(fmt::format("INSERT INTO book VALUES ({}, {})", transfer, amount));
     stay(actor);
   }
 
@@ -249,17 +269,19 @@ class Databases final : public Subject {
     user.marks.insert(mark);
     database_.execute(fmt::format("SET mark = {}", mark));
     user.mark = mark;
+    user.set_half_way = database_.in_transaction();
     stay(cue.actor);
   }
   void look(const Cue& cue) {
     const User& user = users_[cue.actor];
-    const auto mark = database_.query_one<std::int64_t>("SELECT mark");
-    if (user.marks.count(mark) == 0) {
-      stage.complain(fmt::format("DB-13 (ISO): cue.actor {} sees the setting {} of somebody else",
-                                 cue.actor, mark));
-    } else if (user.mark && mark != *user.mark) {
-      stage.complain(fmt::format("DB-13 (VAL): cue.actor {} has set {} and sees {}", cue.actor,
-                                 *user.mark, mark));
+    const std::optional<std::int64_t> mark = watched_->mark(database_);
+    if (!mark) return;
+    if (user.marks.count(*mark) == 0) {
+      stage.complain(fmt::format("DB-13 (ISO): actor {} sees the setting {} of somebody else",
+                                 cue.actor, *mark));
+    } else if (user.mark && *mark != *user.mark) {
+      stage.complain(fmt::format("DB-13 (VAL): actor {} has set {} and sees {}", cue.actor,
+                                 *user.mark, *mark));
     }
     stay(cue.actor);
   }
@@ -278,7 +300,7 @@ class Databases final : public Subject {
     stay(cue.actor);
     if (cue.number % 2 == 0) expect(cue.actor, asked, statement->query_one<std::int64_t>());
     if (cue.number % 4 == 3 || leaving_) return;
-    const int connection = vault_->connections.last_used_by(cue.actor);
+    const int connection = watched_->connections.last_used_by(cue.actor);
     statements_.push_back({std::move(statement), asked, cue.actor, connection});
   }
   void run(const Cue& cue) {
@@ -308,6 +330,7 @@ class Databases final : public Subject {
   }
   void close() {
     closed_ = true;
+    watched_->closing();
     database_.close();
   }
 
@@ -322,7 +345,7 @@ class Databases final : public Subject {
     }
   }
 
-  std::shared_ptr<Vault> vault_;
+  std::shared_ptr<WatchedDatabase> watched_;
   db::Database database_;
   std::vector<User> users_;
   std::vector<Kept> statements_;
@@ -331,16 +354,43 @@ class Databases final : public Subject {
   bool leaving_ = false;  // Nobody keeps anything any more.
 };
 
+class OverVault final : public Databases {
+ public:
+  explicit OverVault(Stage& on) : OverVault(on, std::make_shared<Vault>(on)) {}
+
+ private:
+  OverVault(Stage& on, const std::shared_ptr<Vault>& vault)
+      : Databases(on, vault, make_vault_driver(vault), "vault://here/books") {}
+};
+
+class OverWire final : public Databases {
+ public:
+  explicit OverWire(Stage& on) : OverWire(on, std::make_shared<WiredDatabase>(on)) {}
+
+ private:
+  OverWire(Stage& on, const std::shared_ptr<WiredDatabase>& wired)
+      : Databases(on, wired, make_wired_driver(wired), "sim://db:5000/books") {
+    WiredDatabase::serve(wired);
+  }
+};
+
 }  // namespace databases
 }  // namespace
 
-SubjectKind database_subject() { return kind_of<databases::Databases>(); }
+SubjectKind database_subject() { return kind_of<databases::OverVault>(); }
+SubjectKind wired_database_subject() { return kind_of<databases::OverWire>(); }
 
 constinit const Law kDatabases = {
     "databases",
     "each coroutine has a connection as its own: nobody else's transaction, settings or answers",
     {"DB-02", "DB-03", "DB-04", "DB-05", "DB-06", "DB-07", "DB-09", "DB-11", "DB-13", "DB-15",
      "G-03", "G-05"},
-    &scripts_over<databases::Databases>};
+    &scripts_over<databases::OverVault>};
+
+constinit const Law kWiredDatabases = {
+    "wired_databases",
+    "behind a driver and a network, too; and nothing is stopped but what somebody wants stopped",
+    {"DB-03", "DB-04", "DB-05", "DB-06", "DB-09", "DB-11", "DB-13", "DB-15", "G-03", "G-05"},
+    &scripts_over<databases::OverWire>};
 
 }  // namespace fermata::properties

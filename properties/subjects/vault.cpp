@@ -22,7 +22,7 @@ class VaultConnection final : public db::Connection {
  public:
   VaultConnection(std::shared_ptr<Vault> vault, int id)
       : vault_(std::move(vault)), id_(id), session_(*vault_) {}
-  ~VaultConnection() override { vault_->complain(vault_->connections.ended(id_)); }
+  ~VaultConnection() override { vault_->ended(id_); }
 
   std::unique_ptr<db::Answer> execute(std::string_view sql, db::Parameters,
                                       db::Fetch fetch) override {
@@ -60,20 +60,10 @@ class VaultConnection final : public db::Connection {
   }
 
  private:
-  /// Its owner is seen by the model meanwhile.
-  class Call {
+  class Call : public WatchedCall {
    public:
-    explicit Call(VaultConnection& connection) : connection_(connection) {
-      Vault& vault = *connection.vault_;
-      vault.complain(
-          vault.connections.begins(connection.id_, vault.caller(), connection.session_.traces()));
-    }
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-    ~Call() { connection_.vault_->connections.ends(connection_.id_); }
-
-   private:
-    VaultConnection& connection_;
+    explicit Call(VaultConnection& connection)
+        : WatchedCall(*connection.vault_, connection.id_, connection.session_.traces()) {}
   };
 
   class Whole final : public db::Answer {
@@ -181,17 +171,17 @@ class VaultDriver final : public db::Driver {
   explicit VaultDriver(std::shared_ptr<Vault> vault) : vault_(std::move(vault)) {}
   void check(const db::Target&) const override {}
   std::unique_ptr<db::Connection> connect(db::Target) override {
-    vault_->complain(vault_->connections.connecting());
+    const int id = vault_->connecting();
     try {
       vault_->travel();
       if (vault_->unlucky()) {
         throw db::ConnectError(kVault, db::sqlstate::kCannotConnect, "nobody there");
       }
     } catch (...) {
-      vault_->connections.refused();
+      vault_->connections.refused(id);
       throw;
     }
-    return std::make_unique<VaultConnection>(vault_, vault_->connections.connected());
+    return std::make_unique<VaultConnection>(vault_, id);
   }
 
  private:
@@ -200,15 +190,19 @@ class VaultDriver final : public db::Driver {
 
 }  // namespace
 
-Vault::Vault(Stage& stage)
-    : connections(1u + stage.script().shape[0] % 3u),
-      stage_(&stage),
-      shape_(stage.script().shape) {}
+void Vault::choose(db::DatabaseOptions& options) const {
+  options.health_check_interval = std::chrono::seconds(25);
+  options.cleanup_limit = milliseconds(100);
+}
 
-std::size_t Vault::caller() const {
-  const std::optional<std::size_t> actor =
-      stage_ != nullptr ? stage_->current_actor() : std::nullopt;
-  return actor.value_or(models::ConnectionsModel::kUpkeep);
+bool Vault::may_fail(const db::DatabaseError& /*error*/, bool /*half_way*/) const {
+  return fails();
+}
+
+bool Vault::may_cost(int /*connection*/) const { return fails() || is_slow(); }
+
+std::optional<std::int64_t> Vault::mark(db::Database& database) const {
+  return database.query_one<std::int64_t>("SELECT mark");
 }
 
 void Vault::travel() const {
@@ -223,14 +217,17 @@ void Vault::travel() const {
     default:
       delay(milliseconds(1));
   }
-  const bool slow = shape_[2] >= 4 && caller() == models::ConnectionsModel::kUpkeep;
-  if (slow && random(8) == 7) delay(milliseconds(200));
+  const bool late = is_slow() && caller() == models::ConnectionsModel::kUpkeep;
+  if (late && random(8) == 7) delay(milliseconds(200));
 }
 
 bool Vault::unlucky() const { return stage_ != nullptr && fails() && random(16) == 15; }
 
 void VaultSession::serve(std::string_view sql) {
-  std::istringstream text{std::string(sql)};
+  std::string plain(sql);
+  std::replace_if(
+      plain.begin(), plain.end(), [](char c) { return c == '(' || c == ',' || c == ')'; }, ' ');
+  std::istringstream text{plain};
   const std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
   const bool ends = words[0] == "ROLLBACK" || words[0] == "COMMIT";
   Reply reply;
@@ -251,14 +248,15 @@ std::string VaultSession::carry_out(const std::vector<std::string>& words, Reply
   const std::string& first = words[0];
   const bool in_transaction = state_ != TransactionState::None;
   if (first == "SELECT") {
-    const std::int64_t from = words.size() > 2 ? std::stoll(words[3]) : 0;
-    for (int i = 0; words.size() > 2 && i < std::stoi(words[1]); ++i)
-      reply.rows.push_back(from + i);
-    if (words.size() == 2) reply.rows.push_back(words[1] == "mark" ? mark_ : std::stoll(words[1]));
+    const std::int64_t number = words[1] == "mark" ? mark_ : std::stoll(words[1]);
+    const int rows = words.size() > 2 ? Vault::kDigits : 1;
+    for (int i = 0; i < rows; ++i) reply.rows.push_back(number + i);
   } else if (first == "SET") {
     mark_ = std::stoll(words[3]);
-  } else if (first == "UPDATE") {
-    legs_.push_back({.transfer = std::stoll(words[5]), .amount = std::stoll(words[3])});
+  } else if (first == "INSERT") {
+    for (std::size_t i = 4; i < words.size(); i += 2) {
+      legs_.push_back({.transfer = std::stoll(words[i]), .amount = std::stoll(words[i + 1])});
+    }
     if (!in_transaction) end_transaction(true);
   } else if (first == "BEGIN") {
     if (in_transaction) return "25001";

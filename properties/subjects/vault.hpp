@@ -5,10 +5,8 @@
 // as the script says, and is as careless as drivers may be: a command that was interrupted leaves
 // its answer to be taken for the next one's, until somebody calls interrupt().
 //
-// Commands     SELECT number | SELECT mark | SELECT 5 FROM number | SET mark = number
-//              UPDATE book ADD amount OF transfer | RESET | transactions with savepoints
+// Commands     Those of watched_database.hpp | SELECT mark | RESET
 
-#include <array>
 #include <deque>
 #include <memory>
 #include <string>
@@ -17,40 +15,31 @@
 #include <vector>
 
 #include "fermata/db/driver.hpp"
-#include "properties/models/connections_model.hpp"
-#include "properties/models/transfers_model.hpp"
-#include "properties/scripts/stage.hpp"
+#include "properties/subjects/watched_database.hpp"
 
 namespace fermata::properties {
 
-/// All that the connections share. They may be closed after the subject: then nobody listens.
-class Vault {
+class Vault final : public WatchedDatabase {
  public:
-  explicit Vault(Stage& stage);
+  using WatchedDatabase::WatchedDatabase;
 
-  [[nodiscard]] std::size_t max() const noexcept { return 1u + shape_[0] % 3u; }
+  void choose(db::DatabaseOptions& options) const override;
+  [[nodiscard]] bool may_fail(const db::DatabaseError& error, bool half_way) const override;
+  [[nodiscard]] bool may_cost(int connection) const override;
+  [[nodiscard]] std::optional<std::int64_t> mark(db::Database& database) const override;
+
   /// Whether it refuses commands and hangs up.
   [[nodiscard]] bool fails() const noexcept { return shape_[1] >= 4; }
   /// Whether a command that is refused spoils its transaction.
   [[nodiscard]] bool refusals_spoil() const noexcept { return (shape_[3] & 4) != 0; }
 
-  void complain(const models::Complaint& complaint) {
-    if (stage_ != nullptr) stage_->complain(complaint);
-  }
-  void leave() noexcept { stage_ = nullptr; }
-
-  /// Who calls: an actor or, if it is none, the database itself.
-  [[nodiscard]] std::size_t caller() const;
   /// Something is on its way, in one direction. May suspend.
   void travel() const;
   [[nodiscard]] bool unlucky() const;
 
-  models::ConnectionsModel connections;
-  models::TransfersModel transfers;
-
  private:
-  Stage* stage_;
-  std::array<std::uint8_t, 4> shape_;
+  /// Whether what it is asked to put in order may take too long.
+  [[nodiscard]] bool is_slow() const noexcept { return shape_[2] >= 4; }
 };
 
 /// A connection's other side.
