@@ -50,6 +50,18 @@ FERMATA_WORKLOAD(statement_dropped_in_a_transaction, "Z-DB-04", 2, "CAP", "ISO",
         {nap(6), step(kDrop, 0)}});
 }
 
+FERMATA_WORKLOAD(cancelled_and_put_in_order, "Z-DB-07", 2, "COST", "DB-11") {
+  play(world, 1, {{step(kAsk, 1)}, {nap(2), cancel(0)}, {nap(15), step(kAsk, 0)}});
+}
+
+FERMATA_WORKLOAD(stopped_too_late, "Z-DB-06", 2, "ISO", "DB-11") {
+  const Script script{{0, 0, 3, 0},
+                      {{step(kAsk, 1)},
+                       {nap(4), cancel(0)},
+                       {nap(5), step(kAsk, 0), step(kAsk, 0), step(kAsk, 0), step(kAsk, 0)}}};
+  properties::play(script, wired_database_subject(), world);
+}
+
 FERMATA_WORKLOAD(cancelled_while_connecting, "Z-DB-05", 1, "REF", "CAP", "WAKE", "DB-06") {
   play(world, 1,
        {{step(kAsk, 1)}, {common(Common::Pause, 0), cancel(0)}, {nap(15), step(kAsk, 0)}});
