@@ -67,12 +67,14 @@ class Reduction {
     }
   }
 
-  /// What was not dropped, and what else is in `order`.
-  [[nodiscard]] std::vector<OperationSpan> kept(const std::vector<std::uint32_t>& order) const {
+  /// Of `spans`, which it began with, what was not dropped, and what else is in `order`.
+  [[nodiscard]] std::vector<OperationSpan> kept(std::span<const OperationSpan> spans,
+                                                const std::vector<std::uint32_t>& order) const {
+    FERMATA_ASSERT(spans.size() == dropped_.size());
     std::vector<OperationSpan> result;
-    for (std::size_t i = 0; i < spans_.size(); ++i) {
-      const bool placed = std::find(order.begin(), order.end(), spans_[i].operation) != order.end();
-      if (!dropped_[i] || placed) result.push_back(spans_[i]);
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      const bool placed = std::find(order.begin(), order.end(), spans[i].operation) != order.end();
+      if (!dropped_[i] || placed) result.push_back(spans[i]);
     }
     return result;
   }
@@ -136,13 +138,18 @@ Counterexample find_counterexample(std::span<const OperationSpan> spans,
                                    std::uint64_t limit) {
   FERMATA_ASSERT(search.answer == Linearizability::No);
   const std::uint32_t last = first_unexplained(spans, search, semantics);
-  Reduction reduction(beginning(spans, last), semantics, limit);
+  const std::vector<OperationSpan> known = beginning(spans, last);
+  Reduction reduction(known, semantics, limit);
   reduction.run(last);
 
+  const auto longest_of = [&](std::span<const OperationSpan> some) {
+    return find_linearization(some, semantics, search.configurations + kOneSearch).order;
+  };
+  const std::vector<std::uint32_t> needed = longest_of(reduction.demands());
+  // What comes back has the response that it had, which may be another than the others need.
   Counterexample result;
-  result.longest_order =
-      find_linearization(reduction.demands(), semantics, search.configurations + kOneSearch).order;
-  result.spans = reduction.kept(result.longest_order);
+  result.longest_order = longest_of(reduction.kept(known, needed));
+  result.spans = reduction.kept(known, result.longest_order);
   std::sort(result.spans.begin(), result.spans.end(),
             [](const OperationSpan& a, const OperationSpan& b) { return a.invoked < b.invoked; });
   for (const OperationSpan& span : result.spans) {

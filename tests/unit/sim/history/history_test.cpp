@@ -187,6 +187,46 @@ TEST(History, CounterexamplesHaveNoExplanation) {
   EXPECT_GT(spoilt, 100);
 }
 
+/// Whether `order` explains operations of `history`, as far as they were over before `end`.
+bool explains(const test::Recorded<IntRegister>& history, const Numbers& order, std::size_t end) {
+  const IntRegister model;
+  IntRegister::State state = model.initial();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto& each = history[order[i]];
+    for (std::size_t later = i + 1; later < order.size(); ++later) {
+      if (history[order[later]].precedes(each)) return false;
+    }
+    const IntRegister::Result answer = model.step(state, each.operation);
+    const bool is_over = each.result && each.responded < end;
+    if (is_over && answer != *each.result) return false;
+  }
+  return true;
+}
+
+TEST(History, WhatComesBackHasTheResponseThatItHad) {
+  test::SplitMix random(5);
+  int spoilt = 0;
+  for (int i = 0; i < 2'000; ++i) {
+    test::Recorded<IntRegister> history = test::random_history<IntRegister>(
+        random, 3, 8, 4, [](test::SplitMix& draw, std::size_t) -> IntRegister::Operation {
+          const auto value = static_cast<int>(draw.below(2));
+          if (draw.once_in(3)) return Read{};
+          if (draw.once_in(2)) return Write{value};
+          return CompareAndSet{value, 1 - value};
+        });
+    for (auto& each : history) {
+      const bool swaps = std::holds_alternative<CompareAndSet<int>>(each.operation);
+      if (each.result && swaps && random.once_in(3)) each.result = random.once_in(2);
+    }
+    const HistoryVerdict verdict = test::judged<IntRegister>(history);
+    if (verdict.answer != Linearizability::No) continue;
+    ++spoilt;
+    const std::size_t end = history[*verdict.unexplained].responded;
+    EXPECT_TRUE(explains(history, verdict.longest_order, end));
+  }
+  EXPECT_GT(spoilt, 100);
+}
+
 // --- in a run ---
 
 /// A register on two machines: writes go to both, reads to either.
