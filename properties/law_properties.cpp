@@ -44,6 +44,7 @@ constexpr std::array kRows = std::to_array<Row>({
     {kDatagrams, "Datagrams", "ArriveWholeOrNotAtAll", "HoldUnderEveryStrategy"},
     {kDeadlock, "Deadlock", "IsReportedWhenNobodyCanGoOnAndOnlyThen", "HoldsUnderEveryStrategy"},
     {kDescriptors, "Descriptors", "CarryEveryByteAndTellWhoeverWaits", "HoldUnderEveryStrategy"},
+    {kExplanations, "Explanations", "BlameWhoeverIsToBlameAndNobodyElse", "HoldUnderEveryStrategy"},
     {kFiles, "Files", "HaveWhatWasWrittenToThem", "HoldUnderEveryStrategy"},
     {kFutures, "Futures", "EndOnceAndTellEverybodyTheSame", "HoldUnderEveryStrategy"},
     {kGracefulShutdown, "GracefulShutdown", "EndsEveryCoroutineAndLeavesNothing",

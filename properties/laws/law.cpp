@@ -59,7 +59,8 @@ std::span<const Law* const> laws() {
                                       &kWiredDatabases,
                                       &kLoopModel,
                                       &kLoopLedger,
-                                      &kChoiceIndependence};
+                                      &kChoiceIndependence,
+                                      &kExplanations};
   return kAll;
 }
 

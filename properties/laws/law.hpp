@@ -93,6 +93,9 @@ extern const Law kLoopModel;
 extern const Law kLoopLedger;
 extern const Law kChoiceIndependence;
 
+// About what is told of a run.
+extern const Law kExplanations;
+
 [[nodiscard]] std::span<const Law* const> laws();
 /// Null when there is none of that name.
 [[nodiscard]] const Law* find_law(std::string_view name);

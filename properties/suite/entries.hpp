@@ -3,6 +3,7 @@
 
 // What the bundled suite explores: every law, and small programs of the kind that users write.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct Entry {
   std::string sentence;
   const Law* law = nullptr;  // Null for a small program.
   sim::Program program;
+  /// What a schedule costs beside its steps, in steps.
+  std::uint64_t beside_steps = 150;
 };
 
 /// `total`, unless null, adds up what scripts do in runtimes of their own.

@@ -12,6 +12,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,8 +32,7 @@ namespace {
 
 constexpr std::array kStrategies = {"fifo", "random", "pct:3"};
 constexpr std::uint64_t kHashedSeeds = 20;
-constexpr std::uint64_t kTurn = 256;      // Schedules of one entry, then another one may follow.
-constexpr std::uint64_t kBeginning = 150;  // What the beginning of a schedule costs, in steps.
+constexpr std::uint64_t kTurn = 256;  // Schedules of one entry, then another one may follow.
 constexpr std::uint64_t kSteps = 22'000'000;  // Of all entries, when no schedules are asked for.
 
 /// What is going on, on one line of a terminal.
@@ -161,7 +161,7 @@ class Search {
     sim::ExploreResult result = sim::explore(options, entry.program);
     ++turns_;
     runs_ += result.runs;
-    steps_ += result.steps + kBeginning * result.runs;
+    steps_ += result.steps + entry.beside_steps * result.runs;
     const std::uint64_t known = behaviours_.kinds();
     behaviours_.add(result.behaviours);
     new_share_ = behaviours_.kinds() - known;
@@ -173,6 +173,7 @@ class Search {
   [[nodiscard]] std::uint64_t cost() const noexcept {
     return steps_ * kTurn / std::max(new_share_, kTurn / 16);
   }
+  [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
   [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
   [[nodiscard]] std::uint64_t runs() const noexcept { return runs_; }
   [[nodiscard]] std::uint64_t distinct() const noexcept { return behaviours_.kinds(); }
@@ -238,7 +239,12 @@ class Exploration {
     return 0;
   }
 
-  [[nodiscard]] std::uint64_t spent() const noexcept { return sum_.steps + kBeginning * sum_.runs; }
+  /// In steps, with what schedules cost beside theirs.
+  [[nodiscard]] std::uint64_t spent() const noexcept {
+    return std::accumulate(
+        searches_.begin(), searches_.end(), std::uint64_t{0},
+        [](std::uint64_t sum, const Search& search) { return sum + search.steps(); });
+  }
 
   int take_turn(Search& search, std::uint64_t runs) {
     const char* strategy = choice_.strategy_of(search.turns());
