@@ -49,6 +49,7 @@ constexpr std::array kRows = std::to_array<Row>({
     {kFutures, "Futures", "EndOnceAndTellEverybodyTheSame", "HoldUnderEveryStrategy"},
     {kGracefulShutdown, "GracefulShutdown", "EndsEveryCoroutineAndLeavesNothing",
      "HoldsUnderEveryStrategy"},
+    {kHistories, "Histories", "AreExplainedByAnOrderOrShownToHaveNone", "HoldUnderEveryStrategy"},
     {kIteration, "Iteration", "HandsOutEachElementOnce", "HoldsUnderEveryStrategy"},
     {kLifecycle, "Lifecycle", "EndsEachCoroutineOnceAndTellsItOfCancellations",
      "HoldsUnderEveryStrategy"},

@@ -60,7 +60,8 @@ std::span<const Law* const> laws() {
                                       &kLoopModel,
                                       &kLoopLedger,
                                       &kChoiceIndependence,
-                                      &kExplanations};
+                                      &kExplanations,
+                                      &kHistories};
   return kAll;
 }
 

@@ -95,6 +95,7 @@ extern const Law kChoiceIndependence;
 
 // About what is told of a run.
 extern const Law kExplanations;
+extern const Law kHistories;
 
 [[nodiscard]] std::span<const Law* const> laws();
 /// Null when there is none of that name.
