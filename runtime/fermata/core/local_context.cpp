@@ -42,7 +42,7 @@ LocalContext& LocalContext::set(std::string_view key, std::any value, bool repla
   if (found == named_.end()) {
     named_.emplace(key, std::move(value));
   } else if (replace) {
-    found->second = std::move(value);
+    found->second.swap(value);
   } else {
     throw_set_already(key);
   }
@@ -54,7 +54,7 @@ LocalContext& LocalContext::set(const Identity& key, std::any value, bool replac
   if (found == typed_.end()) {
     typed_.emplace_back(key, std::move(value));
   } else if (replace) {
-    found->second = std::move(value);
+    found->second.swap(value);
   } else {
     throw_set_already(key->name);
   }
@@ -63,13 +63,17 @@ LocalContext& LocalContext::set(const Identity& key, std::any value, bool replac
 
 LocalContext& LocalContext::unset(std::string_view key) {
   const auto found = named_.find(key);
-  if (found != named_.end()) named_.erase(found);
+  if (found == named_.end()) return *this;
+  const std::any last = std::move(found->second);
+  named_.erase(found);
   return *this;
 }
 
 LocalContext& LocalContext::unset(const detail::KeyIdentity& key) {
   const auto found = position_of(typed_, key);
-  if (found != typed_.end()) typed_.erase(found);
+  if (found == typed_.end()) return *this;
+  const std::any last = std::move(found->second);
+  typed_.erase(found);
   return *this;
 }
 

@@ -2,7 +2,8 @@
 #pragma once
 
 // Values of one owner by key: those of a coroutine, which inherits nothing, neither from its
-// spawner nor from its scope (CORE-CX-04), and those of each scope (context.hpp).
+// spawner nor from its scope (CORE-CX-04), and those of each scope (context.hpp). The end of a
+// value that is replaced or unset may use them: it is not among them any more.
 
 #include <any>
 #include <cstddef>

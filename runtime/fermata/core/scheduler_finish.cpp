@@ -91,7 +91,7 @@ void Scheduler::end_switch_handlers(CoroutineBase& coroutine) {
 void Scheduler::launch_finally(CoroutineBase& coroutine) {
   FERMATA_ASSERT(coroutine.extras_ != nullptr);
   FERMATA_ASSERT(coroutine.scope_ != nullptr);
-  coroutine.extras_->slots.clear();
+  std::exchange(coroutine.extras_->slots, {}).clear();  // The end of one may ask for another.
   auto handlers = std::exchange(coroutine.extras_->finally_handlers, {});
   if (handlers.empty() || abandoned_ || coroutine.has(CoroutineBase::kUnwinding)) return;
   std::vector<std::function<void()>> actions;

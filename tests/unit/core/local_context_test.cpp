@@ -55,6 +55,27 @@ TEST(LocalContext, UnsetsIdempotently) {
   EXPECT_FALSE(context.has("user"));
 }
 
+TEST(LocalContext, MayBeUsedByTheEndOfAValue) {
+  LocalContext context;
+  int ends = 0;
+  const auto value = [&] {
+    return std::shared_ptr<void>(nullptr, [&](void*) {
+      ++ends;
+      for (int i = 0; i < 20; ++i) context.set(ContextKey<int>("more"), i);
+    });
+  };
+  const ContextKey<std::shared_ptr<void>> key("typed");
+  context.set(key, value()).set(key, nullptr, true);
+  EXPECT_EQ(ends, 1);
+  EXPECT_EQ(context.get(key), nullptr);
+  context.set(key, value(), true).unset(key);
+  EXPECT_EQ(ends, 2);
+  EXPECT_FALSE(context.has(key));
+  context.set("named", value()).set("named", 1, true).set("named", value(), true).unset("named");
+  EXPECT_EQ(ends, 4);
+  EXPECT_FALSE(context.has("named"));
+}
+
 TEST(LocalContext, BelongsToOneCoroutine) {
   FERMATA_CHECKS("CORE-CX-04", "CORE-CX-05");
   TestRuntime fixture;
@@ -103,6 +124,22 @@ TEST(LocalContext, GivesExtensionsASlotUntilTheCoroutineEnds) {
     await(child);
     EXPECT_EQ(bound.use_count(), 1) << "the slot ends with the coroutine, not with its handle";
   });
+}
+
+TEST(LocalContext, HasSlotsThatTheEndOfOneMayAskFor) {
+  TestRuntime fixture;
+  std::vector<SlotKey> keys;
+  for (int i = 0; i < 20; ++i) keys.push_back(fixture.runtime.allocate_slot());
+  int ends = 0;
+  fixture.run([&] {
+    await(spawn([&] {
+      current_coroutine().slot(keys[0]) = std::shared_ptr<void>(nullptr, [&](void*) {
+        ++ends;
+        for (const SlotKey key : keys) EXPECT_EQ(current_coroutine().slot(key), nullptr);
+      });
+    }));
+  });
+  EXPECT_EQ(ends, 1);
 }
 
 }  // namespace
