@@ -146,7 +146,6 @@ void GroupCore::start(GroupTask& task) {
                                     scope_.get(), [&task] { task.work(); });
     task.coroutine_ = Ref<CoroutineBase>::share(coroutine.event());
   } catch (...) {
-    task.drop_body();
     return settle(task, std::current_exception());
   }
   task.state_ = GroupTask::State::Running;
@@ -161,12 +160,12 @@ void GroupCore::ended(GroupTask& task, const std::exception_ptr& error) {
   FERMATA_ASSERT(task.group_ == this);
   --active_;
   task.coroutine_.reset();
-  task.drop_body();
   const bool cut = !error && !task.has_value();
   settle(task, cut ? std::make_exception_ptr(Cancellation("TaskGroup cancelled")) : error);
   advance();
 }
 
+// What the end of the body does to the group finds the task among those that have settled.
 void GroupCore::settle(GroupTask& task, const std::exception_ptr& error) {
   FERMATA_ASSERT(task.sequence_ == 0);
   FERMATA_ASSERT(!task.coroutine_);
@@ -174,6 +173,8 @@ void GroupCore::settle(GroupTask& task, const std::exception_ptr& error) {
   task.error_ = error;
   task.sequence_ = ++last_sequence_;
   settled_.push_back(task);
+  const auto keep = Ref<GroupTask>::share(task);
+  task.drop_body();
 }
 
 // Whatever has become possible happens: tasks start, places are granted, waiters get their results.
@@ -222,7 +223,6 @@ void GroupCore::cancel_tasks(const std::exception_ptr& reason) {
   stop_spawning();
   while (GroupTask* task = pending_.first()) {
     pending_.remove(*task);
-    task->drop_body();
     settle(*task, reason);
   }
   std::vector<Ref<CoroutineBase>> running;

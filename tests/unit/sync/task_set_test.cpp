@@ -133,6 +133,31 @@ MAIN_TEST_F(TaskSetTest, JoinsAllThatIsLeft) {
   EXPECT_TRUE(set.join_all().empty());
 }
 
+MAIN_TEST_F(TaskSetTest, MayBeClosedByTheEndOfABody) {
+  FERMATA_CHECKS("TG-03", "TG-15");
+  TaskSet<int> set;
+  set.spawn([closes = std::shared_ptr<void>(nullptr, [&](void*) { set.close(); })] {
+    delay(1ms);
+    return 1;
+  });
+  const auto entry = set.next();
+  ASSERT_TRUE(entry) << "it was closed, and has a result";
+  EXPECT_EQ(entry->value, 1);
+  EXPECT_FALSE(set.next());
+  EXPECT_EQ(set.count(), 0u);
+}
+
+MAIN_TEST_F(TaskSetTest, MayBeEmptiedByTheEndOfABody) {
+  FERMATA_CHECKS("TG-15");
+  TaskSet<int> set;
+  std::vector<int> taken;
+  set.spawn([takes = std::shared_ptr<void>(nullptr, [&](void*) {
+               while (set.count() > 0) taken.push_back(set.join_next());
+             })] { return 1; });
+  delay(1ms);
+  EXPECT_EQ(taken, (std::vector{1}));
+}
+
 MAIN_TEST_F(TaskSetTest, IteratesUntilItIsClosedAndEmpty) {
   FERMATA_CHECKS("TG-15", "TG-17");
   TaskSet<int> set;
