@@ -56,6 +56,17 @@ class IntrusiveList {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
+  /// Whether the way back is the way there, and has as many elements as are counted. Looks at all.
+  [[nodiscard]] bool is_sound() const noexcept {
+    const T* before = nullptr;
+    std::size_t left = size_;
+    for (const T* each = first_; each != nullptr; each = after(*each)) {
+      if ((each->*kLink).before != before || left-- == 0) return false;
+      before = each;
+    }
+    return before == last_ && left == 0;
+  }
+
  private:
   /// Whether its neighbour, or the list when it has none, knows it.
   [[nodiscard]] bool is_linked(const T& element) const noexcept {

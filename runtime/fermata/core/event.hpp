@@ -235,6 +235,9 @@ class Event {
     static_cast<void>(other);
     return false;
   }
+  /// Whether those who stand in line for this stand as they came, and know it. For the audit; looks
+  /// at all of them.
+  [[nodiscard]] virtual bool lines_are_in_order() const noexcept { return true; }
   /// Whether an EventRef points here: somebody may fire it without owning it.
   [[nodiscard]] bool is_pointed_at() const noexcept { return references_ != nullptr; }
 

@@ -66,6 +66,9 @@ class ChannelCore : public Event {
   /// "Channel(capacity=C, receivers=R, senders=S, reserved=RR/RS)".
   [[nodiscard]] std::string info() const override;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  [[nodiscard]] bool lines_are_in_order() const noexcept override {
+    return receivers_.is_in_order() && senders_.is_in_order() && delivering_.is_in_order();
+  }
   /// The error that it was closed with.
   [[nodiscard]] const Outcome* replay() const noexcept override {
     return outcome_.error ? &outcome_ : nullptr;

@@ -89,6 +89,12 @@ bool GroupCore::answers_for(const Event& other) const noexcept {
                      [&](const auto& waiter) { return &waiter->promised() == &other; });
 }
 
+bool GroupCore::lines_are_in_order() const noexcept {
+  return room_line_.is_in_order() && cursors_.is_in_order() &&
+         std::all_of(std::begin(joiners_), std::end(joiners_),
+                     [](const WaitQueue& line) { return line.is_in_order(); });
+}
+
 std::string GroupCore::info() const {
   return fmt::format("TaskGroup(total={}, active={})", tasks_.size(), active_);
 }

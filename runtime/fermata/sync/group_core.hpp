@@ -162,6 +162,7 @@ class GroupCore final : public Event {
   [[nodiscard]] std::string info() const override;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
   [[nodiscard]] bool answers_for(const Event& other) const noexcept override;
+  [[nodiscard]] bool lines_are_in_order() const noexcept override;
   [[nodiscard]] const Outcome* replay() const noexcept override {
     return closed() ? &outcome_ : nullptr;
   }

@@ -155,6 +155,7 @@ class PoolCore : public Event, public Circuit {
   /// "Pool(idle=I, active=A, reserved=R, max=M)".
   [[nodiscard]] std::string info() const override;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  [[nodiscard]] bool lines_are_in_order() const noexcept override { return line_.is_in_order(); }
   [[nodiscard]] const Outcome* replay() const noexcept override {
     return closed() ? &outcome_ : nullptr;
   }

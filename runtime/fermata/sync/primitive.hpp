@@ -43,6 +43,7 @@ class Primitive : public Event {
   /// "Mutex 'ledger' created at bank.cpp:12" and its state.
   [[nodiscard]] std::string info() const override = 0;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  [[nodiscard]] bool lines_are_in_order() const noexcept override { return line_.is_in_order(); }
 
  protected:
   /// `kind` is what people call it, "Mutex".

@@ -65,6 +65,21 @@ std::uint64_t WaitQueue::next_id() const noexcept {
   return next != nullptr && next->coroutine_ != nullptr ? next->coroutine_->id() : 0;
 }
 
+bool WaitQueue::is_in_order() const noexcept {
+  if (!waiting_.is_sound() || !granted_.is_sound()) return false;
+  const auto stand = [this](const Line& line, Waiter::State state) {
+    const Waiter* each = line.first();
+    while (each != nullptr && each->queue_ == this && each->state_ == state) {
+      each = Line::after(*each);
+    }
+    return each == nullptr;
+  };
+  for (const Waiter* each = waiting_.first(); each != waiting_.last(); each = Line::after(*each)) {
+    if (each->ticket_ >= Line::after(*each)->ticket_) return false;
+  }
+  return stand(waiting_, Waiter::State::Waiting) && stand(granted_, Waiter::State::Granted);
+}
+
 std::string WaitQueue::info() const {
   std::string text;
   const auto list = [&text](const Line& line, const char* what) {

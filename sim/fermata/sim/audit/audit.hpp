@@ -137,6 +137,7 @@ class Audit final : public Observer {
   void check_counters();
   void check_ready_queue();
   void check_timers();
+  void check_lines(const Event& event);
   void check_registry();
   void check_scopes();
   void find_busy(const CoroutineBase* current) noexcept;

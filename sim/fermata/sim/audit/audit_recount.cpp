@@ -183,6 +183,7 @@ void Audit::recount() {
        event = event->next_live()) {
     check(*event, tally);
     check_subscribers(*event);
+    check_lines(*event);
   }
   counted_ = tally;
   check_counters();
@@ -214,6 +215,11 @@ void Audit::check_timers() {
   const fermata::detail::TimerQueue& timers = runtime_->timers();
   if (timers.is_in_order()) return;
   complain("TMR-04", fmt::format("the queue of {} timers is out of order", timers.size()));
+}
+
+void Audit::check_lines(const Event& event) {
+  if (event.lines_are_in_order()) return;
+  complain("CORE-GL-04", fmt::format("who stands in line is out of order: {}", event.info()));
 }
 
 void Audit::check_registry() {

@@ -50,6 +50,16 @@ struct PlaceOfTimer {
   friend Type private_member(PlaceOfTimer);
 };
 template struct PrivateMember<PlaceOfTimer, &Timer::queue_index_>;
+struct LineOfPrimitive {
+  using Type = fermata::detail::WaitQueue fermata::detail::Primitive::*;
+  friend Type private_member(LineOfPrimitive);
+};
+template struct PrivateMember<LineOfPrimitive, &fermata::detail::Primitive::line_>;
+struct NextTicket {
+  using Type = std::uint64_t fermata::detail::WaitQueue::*;
+  friend Type private_member(NextTicket);
+};
+template struct PrivateMember<NextTicket, &fermata::detail::WaitQueue::next_ticket_>;
 struct ScopeOfCoroutine {
   using Type = ScopeBase* CoroutineBase::*;
   friend Type private_member(ScopeOfCoroutine);
@@ -235,6 +245,17 @@ std::vector<Damage> damages() {
              c.waker().status = WakerStatus::Result;
            },
            [](CoroutineBase& c) { c.waker().status = WakerStatus::Waiting; })},
+      {"CORE-GL-04", "who stands in line is out of order: Mutex 'ledger'", 38,
+       [] {
+         Mutex mutex("ledger");
+         const Mutex::Guard held(mutex);
+         const auto lock = [&] { const Mutex::Guard guard(mutex); };
+         const auto first = spawn("first", lock);
+         suspend();
+         private_of<test::NextTicket>(private_of<test::LineOfPrimitive>(mutex)) = 0;
+         const auto second = spawn("second", lock);
+         go_on();
+       }},
       {"CORE-GL-09", "is unwound by force while nobody ends the run", 1,
        [] { wait(*spawn("victim", [] { throw ForcedUnwind{}; })); }},
       {"CORE-WK-02", "coroutines are in the ready queue", 38,
