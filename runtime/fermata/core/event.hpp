@@ -226,10 +226,7 @@ class Event {
   [[nodiscard]] std::string info_with_place() const;
   /// Tells what keeps it from firing, as far as it knows, and what `waiter` wants of it. For people
   /// who ask why nothing goes on. Runs no user code, works in every state.
-  virtual void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
-    static_cast<void>(facts);
-    static_cast<void>(waiter);
-  }
+  virtual void explain_wait(WaitFacts& /*facts*/, const CoroutineBase& /*waiter*/) const {}
   /// Whether this, when it has come so far, makes `other` fire.
   [[nodiscard]] virtual bool answers_for(const Event& other) const noexcept {
     static_cast<void>(other);
