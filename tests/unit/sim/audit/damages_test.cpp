@@ -252,7 +252,8 @@ std::vector<Damage> damages() {
          const auto lock = [&] { const Mutex::Guard guard(mutex); };
          const auto first = spawn("first", lock);
          suspend();
-         private_of<test::NextTicket>(private_of<test::LineOfPrimitive>(mutex)) = 0;
+         auto& line = (fermata::detail::Primitive&)mutex;  // No other cast reaches a private base.
+         private_of<test::NextTicket>(private_of<test::LineOfPrimitive>(line)) = 0;
          const auto second = spawn("second", lock);
          go_on();
        }},
