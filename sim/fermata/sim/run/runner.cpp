@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/sim/base/key.hpp"
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/run/heap_perturbation.hpp"
 #include "fermata/sim/run/step_difference.hpp"
@@ -75,12 +76,20 @@ RunResult Runner::run_in(World& world, const WorldOptions& options,
 
 std::optional<Failure> Runner::twin(std::uint64_t seed, const RunResult& before) {
   FERMATA_ASSERT(!watching_);
+  const auto is_other = [&](const RunResult& after) {
+    return !after.same_run(before) || after.signature() != before.signature();
+  };
   ++twins_;
-  const RunResult after = run_in_other_world(options_, seed);
-  if (after.same_run(before) && after.signature() == before.signature()) return std::nullopt;
+  const char* circumstances = "on another heap and other stacks";
+  RunResult after = run_in_other_world(options_, seed);
+  if (!is_other(after)) {
+    circumstances = "once one was ended by force";
+    after = second_life(seed, before);
+    if (!is_other(after)) return std::nullopt;
+  }
   Failure failure;
   failure.verdict = Verdict::Nondeterminism;
-  failure.message = "the same seed gave another run on another heap and other stacks";
+  failure.message = fmt::format("the same seed gave another run {}", circumstances);
   failure.at = std::min(before.end, after.end);
   failure.step = std::min(before.steps, after.steps);
   failure.explanation = fmt::format(
@@ -89,6 +98,14 @@ std::optional<Failure> Runner::twin(std::uint64_t seed, const RunResult& before)
       before.steps, before.draws, before.trace_hash, before.signature(), after.steps, after.draws,
       after.trace_hash, after.signature(), first_difference(seed));
   return failure;
+}
+
+RunResult Runner::second_life(std::uint64_t seed, const RunResult& before) {
+  WorldOptions cut = options_;
+  cut.step_limit = 1 + key_of(seed, before.steps) % std::max<std::uint64_t>(before.steps, 1);
+  RunResult first = run_in_other_world(cut, seed);
+  const bool went_wrong = first.failure && !first.failure->by_limit && !before.failure;
+  return went_wrong ? first : run_in_other_world(options_, seed);
 }
 
 RunResult Runner::run_in_other_world(WorldOptions options, std::uint64_t seed) {

@@ -267,6 +267,32 @@ MAIN_TEST_F(DatabaseDriverTest, WithoutAnInterruptTheNextCommandGetsTheAnswerTha
   EXPECT_EQ(ask("SELECT 'another'"), "mine");
 }
 
+/// Who says what, by client and kind.
+class Transcript final : public DatabaseTap {
+ public:
+  void asked(std::uint64_t client, const wire::Frame& frame) override { note(client, frame); }
+  void answered(std::uint64_t client, const wire::Frame& frame) override { note(client, frame); }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  void note(std::uint64_t client, const wire::Frame& frame) {
+    text_ += fmt::format("{}{}", client, static_cast<char>(frame.kind));
+  }
+
+  std::string text_;
+};
+
+TEST_F(DatabaseDriverTest, ATapHearsEveryFrame) {
+  const auto transcript = std::make_shared<Transcript>();
+  serve({.tap = transcript});
+  with_connection([](Connection& connection) {
+    EXPECT_EQ(say(connection, "SELECT 1"), "1");
+    cancelled_after(100ms, [&] { say(connection, "SELECT sleep(3600)"); });
+    connection.interrupt();
+  });
+  EXPECT_EQ(transcript->text(), "1S1z1Q1c1r1d1Q2C1e1Y1y");
+}
+
 MAIN_TEST_F(DatabaseDriverTest, ALongCommandIsNoSilence) {
   const Instant before = now();
   EXPECT_EQ(ask("SELECT sleep(300)"), "NULL");

@@ -104,7 +104,23 @@ TEST_F(RunnerTest, ListensAsBeforeWhenAProbedRunCannotBegin) {
   EXPECT_EQ(listener.runs, 1);
   refuses = false;
   EXPECT_FALSE(runner.twin(1, runner.run(1)));
-  EXPECT_EQ(listener.runs, 3) << "twins too";
+  EXPECT_EQ(listener.runs, 4) << "twins too, in two lives";
+}
+
+TEST(Runner, TellsWhatARunThatWasEndedByForceHasLeft) {
+  bool left = false;
+  Program careless;
+  careless.body = [&](World&) {
+    if (left) suspend();
+    left = true;
+    for (int i = 0; i < 20; ++i) suspend();
+    left = false;
+  };
+  Runner runner(careless, "random", WorldOptions{});
+  const std::optional<Failure> difference = runner.twin(1, runner.run(1));
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(difference->verdict, Verdict::Nondeterminism);
+  EXPECT_EQ(difference->message, "the same seed gave another run once one was ended by force");
 }
 
 }  // namespace
