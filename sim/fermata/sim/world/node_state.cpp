@@ -220,6 +220,7 @@ void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::ui
 }
 
 void NodeState::begin_thread(std::shared_ptr<fermata::detail::ThreadLink> link) {
+  if (stage_.over()) return link->end();  // Nobody would unwind it.
   std::string name = name_ + "/" + link->name();
   const std::uint64_t before = machine().threads_started_[name]++;
   if (before > 0) name += fmt::format("#{}", before + 1);

@@ -310,6 +310,19 @@ TEST(ThreadExploration, FindsATaskThatIsAcceptedByWhatIsClosing) {
   EXPECT_EQ(failure, "fermata::UsageError: an accepted task is never run");
 }
 
+TEST(ThreadExploration, AThreadDoesNotBeginOnceTheRunIsOver) {
+  const std::string failure = found(300, [](World& world) {
+    bool goes_on = false;
+    (void)spawn_thread([&] {
+      if (!goes_on) world.fail(Verdict::Safety, "it ran while its spawner was between two lines");
+    });
+    goes_on = true;
+    (void)spawn_thread([] { ADD_FAILURE() << "it runs, and all is over"; });
+    delay(1h);
+  });
+  EXPECT_EQ(failure, "it ran while its spawner was between two lines");
+}
+
 struct Mark final : EndsWithRun {
   void run_ends() noexcept override { ended = true; }
   bool ended = false;
