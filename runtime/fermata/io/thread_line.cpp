@@ -30,8 +30,11 @@ ThreadLine::Turn ThreadLine::wait(Lock& held, const char* what, const WaitSubjec
   }
   held.lock();
   leave(me);
-  FERMATA_ASSERT(given_up || me.state != Waiter::State::Waiting);
-  if (me.state == Waiter::State::Waiting) std::rethrow_exception(given_up);
+  if (me.state == Waiter::State::Waiting) {
+    if (given_up) std::rethrow_exception(given_up);
+    FERMATA_ASSERT(Scheduler::unwinding(current_coroutine()));  // In a destructor, for nobody.
+    throw ForcedUnwind{};
+  }
   return me.state == Waiter::State::Granted ? Turn::Granted : Turn::Failed;
 }
 

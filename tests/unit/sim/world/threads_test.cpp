@@ -161,6 +161,28 @@ TEST_F(ThreadsTest, AreUnwoundBeforeTheProgramThatHasFailedTheRun) {
   EXPECT_TRUE(unwound);
 }
 
+TEST_F(ThreadsTest, LetADestructorOutOfALineWhenTheRunIsOver) {
+  bool got_out = false;
+  world_.node("main", [&] {
+    ThreadChannel<int> channel(1);
+    struct LastItem {
+      ThreadChannel<int>& channel;
+      bool& got_out;
+      ~LastItem() {
+        try {
+          protect_in_destructor([this] { static_cast<void>(channel.recv()); });
+        } catch (const ForcedUnwind&) {
+          got_out = true;
+        }
+      }
+    } const last{channel, got_out};
+    world_.fail(Verdict::Safety, "wrong");
+    delay(1h);
+  });
+  world_.run();
+  EXPECT_TRUE(got_out);
+}
+
 TEST_F(ThreadsTest, AreNoNodes) {
   int served = 0;
   world_.service("server", [&] {
