@@ -277,7 +277,7 @@ void Audit::report_idleness() {
   Moment moment = present();
   moment.coroutine.clear();
   report_limit("livelock: the scheduler goes round without a step", std::move(moment));
-  throw AbandonRun{};
+  leave_run();
 }
 
 std::string Audit::busy_coroutine() const {
@@ -292,6 +292,12 @@ std::string Audit::busy_coroutine() const {
 void Audit::note_timer(const Event& timer) {
   if (running_ != nullptr || ++at_instant_ <= options_.limits.steps_at_instant) return;
   report_standstill(&timer);
+  leave_run();
+}
+
+void Audit::leave_run() const {
+  FERMATA_ASSERT(record_.over());
+  if (options_.steps != nullptr) options_.steps->leave_run();
   throw AbandonRun{};
 }
 

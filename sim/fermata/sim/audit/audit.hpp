@@ -34,11 +34,13 @@ class WakeListener;
 
 namespace fermata::sim::detail {
 
-/// Is told when a step of a coroutine has ended, before the next one begins. May let time pass and
-/// other programs run; may throw AbandonRun.
+/// Is told when a step of a coroutine has ended, before the next one begins.
 class StepListener {
  public:
+  /// May let time pass and other programs run; may throw AbandonRun.
   virtual void step_ended() = 0;
+  /// The run is over. Lets those that the program has begun end first, and throws AbandonRun.
+  [[noreturn]] virtual void leave_run() = 0;
 
  protected:
   ~StepListener() = default;
@@ -147,7 +149,8 @@ class Audit final : public Observer {
   void note_timer(const Event& timer);
   void report_standstill(const Event* timer);
   void note_idle_round();
-  void report_idleness();
+  [[noreturn]] void report_idleness();
+  [[noreturn]] void leave_run() const;
   void check_pledges();
   bool is_kept(fermata::detail::Pledge& pledge);
   void report_broken(fermata::detail::Pledge& pledge);

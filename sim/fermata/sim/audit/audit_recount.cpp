@@ -140,7 +140,7 @@ Audit::Tally Audit::count_kept() const noexcept {
 
 void Audit::end_step(Runtime& runtime) {
   if (record_.over()) [[unlikely]] {
-    throw AbandonRun{};
+    leave_run();
   }
   if (trace_log_.touched().empty()) return note_idle_round();
   idle_rounds_ = 0;
@@ -166,7 +166,7 @@ void Audit::end_step(Runtime& runtime) {
     check_pledges();
   }
   if (record_.over()) [[unlikely]] {
-    throw AbandonRun{};
+    leave_run();
   }
   interrupter_.end_step(runtime.current());
   if (options_.steps == nullptr) return;

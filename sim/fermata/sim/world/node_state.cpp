@@ -115,10 +115,14 @@ void NodeState::give_way() {
 
 // The world ends threads before whoever has begun them, and would not come to it if this program
 // went first because it has failed the run itself.
-void NodeState::leave_if_over() {
-  if (!stage_.over()) return;
+void NodeState::leave_run() {
+  FERMATA_ASSERT(stage_.over());
   yield_to_world(Phase::Ready);
   throw AbandonRun{};
+}
+
+void NodeState::leave_if_over() {
+  if (stage_.over()) leave_run();
 }
 
 // At the same time the others can do something that is seen here; those that are behind must. A
@@ -541,7 +545,7 @@ void NodeState::killed_by_signal(int signum) {
       .message = fmt::format("signal {} kills '{}': nobody there expects it", signum, name_),
       .at = now_,
       .step = stage_.begun});
-  throw AbandonRun{};
+  leave_run();
 }
 
 }  // namespace fermata::sim::detail

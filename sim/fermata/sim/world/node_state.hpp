@@ -113,6 +113,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
  private:
   /// Fault::Busy: the step may have taken some time.
   void step_ended() override;
+  [[noreturn]] void leave_run() override;
   void earliest_changed() noexcept override { turn_changed(); }
   /// When it can go on may have changed.
   void turn_changed() noexcept;

@@ -161,6 +161,33 @@ TEST_F(ThreadsTest, AreUnwoundBeforeTheProgramThatHasFailedTheRun) {
   EXPECT_TRUE(unwound);
 }
 
+TEST_F(ThreadsTest, AreUnwoundBeforeTheProgramThatComesToALimit) {
+  world_.reset({.step_limit = 50, .faults = FaultSet::none()});
+  bool frame_is_there = false;
+  bool unwound_in_time = false;
+  struct Flag {
+    explicit Flag(bool& value) : up(value) { up = true; }
+    ~Flag() { up = false; }
+    bool& up;
+  };
+  world_.node("main", [&] {
+    const Flag frame(frame_is_there);
+    (void)spawn_thread([&] {
+      struct Mark {
+        const bool& frame_is_there;
+        bool& unwound_in_time;
+        ~Mark() { unwound_in_time = frame_is_there; }
+      } const mark{frame_is_there, unwound_in_time};
+      delay(1h);
+    });
+    for (;;) suspend();
+  });
+  world_.run();
+  ASSERT_TRUE(world_.failure());
+  EXPECT_TRUE(world_.failure()->by_limit);
+  EXPECT_TRUE(unwound_in_time);
+}
+
 TEST_F(ThreadsTest, LetADestructorOutOfALineWhenTheRunIsOver) {
   bool got_out = false;
   world_.node("main", [&] {
