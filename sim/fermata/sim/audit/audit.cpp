@@ -57,7 +57,7 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   ran_since_poll_ = false;
   busy_votes_ = 0;
   at_instant_ = 0;
-  interrupter_.disarm();
+  FERMATA_ASSERT(!interrupter_.armed());
   runtime.kernel().wait_log = options.log_waits ? &history_ : nullptr;
   if (options.log_waits) history_.begin(runtime, record_.steps);
   telling_ = record_.told_of_steps != nullptr ? &teller_ : nullptr;

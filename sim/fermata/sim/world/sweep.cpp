@@ -45,12 +45,7 @@ class Sweep {
     FERMATA_ASSERT(point > 0);
     how_ = how;
     point_ = point;
-    const auto swept = spawn("swept", program_);
-    interrupter_.arm(swept->id(), how, point);
-    const Ends ends = how == Interruption::Timeout ? Ends::TimedOut : Ends::Cancelled;
-    join(*swept, ends);
-    cancel_from(swept->id(), ends);
-    interrupter_.disarm();
+    run_program();
     count();
     if (sequel_.then) run_next();
     if (sequel_.check) sequel_.check();
@@ -62,6 +57,18 @@ class Sweep {
  private:
   /// How a coroutine may end; each way includes those before it.
   enum class Ends : std::uint8_t { Returned, Cancelled, TimedOut };
+
+  void run_program() {
+    const auto swept = spawn("swept", program_);
+    interrupter_.arm(swept->id(), how_, point_);
+    struct Disarm {  // The end of the run, too.
+      Interrupter& interrupter;
+      ~Disarm() { interrupter.disarm(); }
+    } const disarm{interrupter_};
+    const Ends ends = how_ == Interruption::Timeout ? Ends::TimedOut : Ends::Cancelled;
+    join(*swept, ends);
+    cancel_from(swept->id(), ends);
+  }
 
   void run_next() {
     const auto next = spawn("next" + circumstances(" after", "was"), sequel_.then);

@@ -183,6 +183,20 @@ TEST_F(SweepTest, TellsOfACancellationThatTheNextOneGets) {
   EXPECT_EQ(world_.failure()->message.rfind("sweep: 'next", 0), 0u);
 }
 
+TEST_F(SweepTest, LeavesNothingWhereverTheRunIsEnded) {
+  const auto trace_hash = [this](std::uint64_t steps) {
+    decisions_.begin(1);
+    world_.reset({.step_limit = steps, .faults = FaultSet::none()});
+    sweep([] { delay(1ms); });
+    return world_.trace_hash();
+  };
+  const std::uint64_t at_first = trace_hash(1'000);
+  for (std::uint64_t steps = 1; steps < 20; ++steps) {
+    trace_hash(steps);
+    EXPECT_EQ(trace_hash(1'000), at_first) << "after " << steps << " steps";
+  }
+}
+
 TEST_F(SweepTest, IsNotSweptItself) {
   std::string refused;
   sweep([&] {
