@@ -80,6 +80,7 @@ AssertionResult is_repeatable(const Law& law) {
   sim::ExploreOptions options = options_for(law.name, "random");
   options.runs = 200;
   options.check_determinism = 4;
+  options.second_lives = true;
   const sim::Program program = exploration_of(law);
   const sim::ExploreResult once = sim::explore(options, program);
   const sim::ExploreResult twice = sim::explore(options, program);

@@ -55,7 +55,9 @@ class Exploration {
     std::optional<Failure> failure = one.failure;
     if (options_.check_determinism != 0 && run % options_.check_determinism == 0) {
       ++result_.determinism_checks;
-      if (auto mismatch = runner_.twin(seed, one)) {
+      auto mismatch = runner_.twin(seed, one);
+      if (!mismatch && options_.second_lives) mismatch = runner_.second_life(seed, one);
+      if (mismatch) {
         failure = std::move(mismatch);
       } else if (options_.keep_checked) {
         result_.checked.push_back(

@@ -36,6 +36,9 @@ struct ExploreOptions {
   std::string faults = "all";
   /// Every how many runs one is executed twice and compared; 0 for never.
   std::uint64_t check_determinism = 64;
+  /// Execute those a third time, in a world where one of that seed was ended by force before: what
+  /// a crash, or the end of a run, leaves behind shows.
+  bool second_lives = false;
   /// Keep what the runs that were checked came to, so that others can repeat them.
   bool keep_checked = false;
   /// Go on after a failure, and keep of each signature the one of fewest steps; of several the

@@ -75,18 +75,24 @@ RunResult Runner::run_in(World& world, const WorldOptions& options,
 }
 
 std::optional<Failure> Runner::twin(std::uint64_t seed, const RunResult& before) {
+  return compare(seed, before, "on another heap and other stacks");
+}
+
+std::optional<Failure> Runner::second_life(std::uint64_t seed, const RunResult& before) {
+  if (before.steps == 0) return std::nullopt;
+  first_life_ = 1 + key_of(seed, before.steps) % before.steps;
+  std::optional<Failure> difference = compare(seed, before, "after one that was ended by force");
+  first_life_ = 0;
+  return difference;
+}
+
+std::optional<Failure> Runner::compare(std::uint64_t seed, const RunResult& before,
+                                       std::string_view circumstances) {
   FERMATA_ASSERT(!watching_);
-  const auto is_other = [&](const RunResult& after) {
-    return !after.same_run(before) || after.signature() != before.signature();
-  };
   ++twins_;
-  const char* circumstances = "on another heap and other stacks";
-  RunResult after = run_in_other_world(options_, seed);
-  if (!is_other(after)) {
-    circumstances = "once one was ended by force";
-    after = second_life(seed, before);
-    if (!is_other(after)) return std::nullopt;
-  }
+  live_first(seed);
+  const RunResult after = run_in_other_world(options_, seed);
+  if (after.same_run(before) && after.signature() == before.signature()) return std::nullopt;
   Failure failure;
   failure.verdict = Verdict::Nondeterminism;
   failure.message = fmt::format("the same seed gave another run {}", circumstances);
@@ -100,12 +106,11 @@ std::optional<Failure> Runner::twin(std::uint64_t seed, const RunResult& before)
   return failure;
 }
 
-RunResult Runner::second_life(std::uint64_t seed, const RunResult& before) {
+void Runner::live_first(std::uint64_t seed) {
+  if (first_life_ == 0) return;
   WorldOptions cut = options_;
-  cut.step_limit = 1 + key_of(seed, before.steps) % std::max<std::uint64_t>(before.steps, 1);
-  RunResult first = run_in_other_world(cut, seed);
-  const bool went_wrong = first.failure && !first.failure->by_limit && !before.failure;
-  return went_wrong ? first : run_in_other_world(options_, seed);
+  cut.step_limit = first_life_;
+  run_in_other_world(cut, seed);
 }
 
 RunResult Runner::run_in_other_world(WorldOptions options, std::uint64_t seed) {
@@ -132,6 +137,7 @@ std::vector<std::uint64_t> Runner::steps_of(std::uint64_t seed, bool shifted, St
   options.record_steps = true;
   options.run_log = nullptr;
   options.probe = probe;
+  if (shifted) live_first(seed);
   const Uncounted uncounted(world_);
   struct Listening {
     Runner& runner;

@@ -92,9 +92,11 @@ class Runner final : private Whereabouts {
   [[nodiscard]] std::string coverage() const { return strategy_->coverage(); }
   [[nodiscard]] std::vector<StrategyShare> shares() const { return strategy_->shares(); }
 
-  /// Repeats the run `before` of `seed` with a shifted heap and other stacks, and again once it was
-  /// ended by force there. Returns what is different, if anything is. Not after learn().
+  /// Repeats the run `before` of `seed` with a shifted heap and other stacks. Returns what is
+  /// different, if anything is. Not after learn().
   std::optional<Failure> twin(std::uint64_t seed, const RunResult& before);
+  /// The same, in a world where that run has just been ended by force somewhere in the middle.
+  std::optional<Failure> second_life(std::uint64_t seed, const RunResult& before);
 
   /// The trace hash after each step of the run of `seed`; with `shifted` on the other heap. It has
   /// no run log. `probe`, if there is one, looks at it.
@@ -151,9 +153,10 @@ class Runner final : private Whereabouts {
   /// Of a run that is not a twin; null unless it is watched closely.
   void start_run_log();
   void listen_as_usual();
-  /// The same run on machines of the other world where it has just been ended by force, somewhere
-  /// in the middle of what it does; or that one, if it went wrong before its end.
-  RunResult second_life(std::uint64_t seed, const RunResult& before);
+  std::optional<Failure> compare(std::uint64_t seed, const RunResult& before,
+                                 std::string_view circumstances);
+  /// A run in the other world that is ended by force, if there is to be one.
+  void live_first(std::uint64_t seed);
   /// In the other world, on the other heap.
   RunResult run_in_other_world(WorldOptions options, std::uint64_t seed);
   RunResult run_either(const WorldOptions& options, std::uint64_t seed, bool shifted);
@@ -171,6 +174,7 @@ class Runner final : private Whereabouts {
   std::shared_ptr<RunLog> run_log_;     // Of the last run.
   DecisionListener* listener_ = nullptr;
   std::uint64_t twins_ = 0;
+  std::uint64_t first_life_ = 0;  // How many steps live_first() makes; 0 for none.
   detail::Output output_;
   detail::TestFailures test_failures_;
 };

@@ -42,6 +42,7 @@ ExploreResult explored(const char* strategy, std::uint64_t runs, std::function<v
   options.runs = runs;
   options.strategy = strategy;
   options.check_determinism = 16;
+  options.second_lives = true;
   return explore(options, std::move(body));
 }
 
