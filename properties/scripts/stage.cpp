@@ -3,6 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <list>
+#include <optional>
+
+#include "properties/scripts/crowd.hpp"
+
 namespace fermata::properties {
 namespace {
 
@@ -17,7 +24,36 @@ constexpr Duration kVeryLate = milliseconds(500);
 
 }  // namespace
 
+/// A step that an actor takes in the destructor of a local variable, where no cancellation comes.
+class Stage::LastStep {
+ public:
+  LastStep(Stage& stage, std::size_t index, const Step& step)
+      : stage_(stage), index_(index), step_(step) {}
+  LastStep(const LastStep&) = delete;
+  LastStep& operator=(const LastStep&) = delete;
+  ~LastStep() {
+    if (stage_.playing_ == nullptr) return;
+    stage_.actors_[index_].in_destructor = true;
+    try {
+      protect_in_destructor([this] { stage_.take(*stage_.playing_, index_, step_); });
+    } catch (const ForcedUnwind&) {
+    }
+  }
+
+ private:
+  Stage& stage_;
+  std::size_t index_;
+  Step step_;
+};
+
 void Stage::play(Subject& subject, const std::shared_ptr<void>& owner) {
+  self_ = std::shared_ptr<Stage>(owner, this);
+  playing_ = &subject;
+  struct Played {
+    Subject*& playing;
+    ~Played() { playing = nullptr; }
+  } const played{playing_};
+  const Crowd crowd(*this, script_.crowd);
   actors_.resize(actor_count());
   for (std::size_t i = 0; i < actor_count(); ++i) {
     actors_[i].coroutine =
@@ -34,6 +70,7 @@ void Stage::play(Subject& subject, const std::shared_ptr<void>& owner) {
     for (Actor& actor : actors_) actor.coroutine.cancel();
   }
   join();
+  playing_ = nullptr;
   subject.at_end();
 }
 
@@ -55,16 +92,49 @@ void Stage::join() {
 }
 
 void Stage::act(Subject& subject, std::size_t index) {
+  std::list<LastStep> last_steps;
   for (const Step& step : script_.actors[index]) {
-    if (!take(subject, index, step)) return;
+    const auto host = is_common(step) ? std::nullopt : std::exchange(actors_[index].host, {});
+    if (!host) {
+      if (!take(subject, index, step)) return;
+    } else if (const Operation& what = operations_[operation_of(step)];
+               what.anywhere && !is_the_actor(*host)) {
+      leave_to(*host, parting(what, {index, step.number, {}}));
+    } else {
+      last_steps.emplace_front(*this, index, step);
+    }
   }
+}
+
+SharedParting Stage::parting(const Operation& what, const Cue& cue) {
+  return std::make_shared<Parting>([self = self_, &what, cue] {
+    const auto stage = self.lock();
+    if (!stage || stage->playing_ == nullptr) return;
+    try {
+      stage->playing_->perform(what, cue);
+    } catch (const std::exception& error) {
+      stage->complain(fmt::format("ERR: '{}' at the end of something got an error: {}", what.name,
+                                  error.what()));
+    }
+  });
+}
+
+SharedParting Stage::parting(const Cue& cue) {
+  const auto can_be = static_cast<std::size_t>(
+      std::count_if(operations_.begin(), operations_.end(), std::mem_fn(&Operation::anywhere)));
+  if (can_be == 0) return nullptr;
+  std::size_t left = (cue.number + cue.actor) % can_be;
+  const auto what =
+      std::find_if(operations_.begin(), operations_.end(),
+                   [&](const Operation& each) { return each.anywhere && left-- == 0; });
+  return parting(*what, cue);
 }
 
 bool Stage::take(Subject& subject, std::size_t index, const Step& step) {
   Actor& me = actors_[index];
   try {
     if (is_common(step)) {
-      perform_common(step);
+      perform_common(me, step);
     } else {
       const Operation& operation = operations_[operation_of(step)];
       me.doing = operation.name;
@@ -76,6 +146,9 @@ bool Stage::take(Subject& subject, std::size_t index, const Step& step) {
   } catch (const OperationCanceled&) {
   } catch (const Cancellation& cancellation) {
     me.owed = me.asks_itself = false;
+    if (me.in_destructor) {
+      complain("CORE-GL-15 (CANC): a cancellation reaches a destructor" + where(index));
+    }
     if (++me.cancelled > me.cancels) {
       complain(fmt::format("CORE-CN-02 (CANC): actor {} got '{}', and nobody has asked for it",
                            index, cancellation.what()));
@@ -89,7 +162,7 @@ bool Stage::take(Subject& subject, std::size_t index, const Step& step) {
   return true;
 }
 
-void Stage::perform_common(const Step& step) {
+void Stage::perform_common(Actor& me, const Step& step) {
   switch (static_cast<Common>(step.what)) {
     case Common::Pause:
       return suspend();
@@ -108,6 +181,8 @@ void Stage::perform_common(const Step& step) {
       throw PlannedError(step.number);
     case Common::Fire:
       return limits_.fire(step.number);
+    case Common::Leave:
+      me.host = step.number;
   }
 }
 

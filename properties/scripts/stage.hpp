@@ -18,6 +18,7 @@
 #include "properties/models/complaint.hpp"
 #include "properties/scripts/call.hpp"
 #include "properties/scripts/causes.hpp"
+#include "properties/scripts/parting.hpp"
 #include "properties/scripts/script.hpp"
 #include "properties/scripts/wait_limits.hpp"
 
@@ -96,6 +97,12 @@ class Stage {
   /// coroutine.
   void play(Subject& subject, const std::shared_ptr<void>& owner);
 
+  /// What carries out an operation at its end, whoever ends it, unless the script is over by then:
+  /// one of those that can be carried out anywhere, as `cue` chooses; null when there is none.
+  [[nodiscard]] SharedParting parting(const Cue& cue);
+  /// The same now, in a handler of the subject.
+  void react(const Cue& cue) { parting(cue).reset(); }
+
   /// Something is wrong: the run fails with the first complaint. An empty one is none.
   void complain(const models::Complaint& complaint);
 
@@ -114,8 +121,11 @@ class Stage {
   /// The innermost call that an actor is in; null for none.
   [[nodiscard]] Call*& call_of(std::size_t index) { return actors_[index].call; }
   /// Whether somebody else has asked the actor to stop, in its present step, and it has not been
-  /// told. (Who asks itself is told when it is suspended outside of all protection.)
-  [[nodiscard]] bool owes_cancellation(std::size_t index) const { return actors_[index].owed; }
+  /// told. (Who asks itself is told when it is suspended outside of all protection; who is in a
+  /// destructor is not told.)
+  [[nodiscard]] bool owes_cancellation(std::size_t index) const {
+    return actors_[index].owed && !actors_[index].in_destructor;
+  }
   /// " [actor 3: send]", for complaints.
   [[nodiscard]] std::string where(std::size_t index) const;
 
@@ -133,16 +143,21 @@ class Stage {
     unsigned cancelled = 0;    // Delivered.
     bool asks_itself = false;  // For one that has not come: then others add nothing (CORE-CO-05).
     bool owed = false;         // One that somebody else has asked for in this step.
+    bool in_destructor = false;
+    std::optional<std::uint8_t> host;  // Its next operation is left to the end of that.
     Call* call = nullptr;
     std::string_view doing;  // Its operation.
   };
 
+  class LastStep;
+
   void act(Subject& subject, std::size_t index);
+  [[nodiscard]] SharedParting parting(const Operation& what, const Cue& cue);
   void check_patience();
   void join();
   /// Returns whether the actor goes on.
   bool take(Subject& subject, std::size_t index, const Step& step);
-  void perform_common(const Step& step);
+  void perform_common(Actor& me, const Step& step);
   void nap(Duration span);
   [[nodiscard]] std::string sleepers() const;
 
@@ -152,6 +167,8 @@ class Stage {
   Causes causes_;
   std::vector<Actor> actors_;
   WaitLimits limits_;
+  std::weak_ptr<Stage> self_;
+  Subject* playing_ = nullptr;  // Null when no operation is to be carried out.
 };
 
 }  // namespace fermata::properties

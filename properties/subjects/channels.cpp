@@ -12,6 +12,7 @@
 
 #include "properties/models/channel_model.hpp"
 #include "properties/scripts/law.hpp"
+#include "properties/subjects/listed.hpp"
 
 namespace fermata::properties {
 namespace {
@@ -35,12 +36,12 @@ class Channels final : public Subject {
     return std::to_array<Operation>({
         {10, "send", does<&Channels::send>},
         {10, "receive", does<&Channels::receive>},
-        {2, "try to send", does<&Channels::try_send>},
-        {2, "try to receive", does<&Channels::try_receive>},
+        {2, "try to send", does<&Channels::try_send>, true},
+        {2, "try to receive", does<&Channels::try_receive>, true},
         {3, "receive into a future", does<&Channels::receive_later>},
         {3, "take the future", does<&Channels::take_future>},
         {2, "drop the future", does<&Channels::drop_future>},
-        {1, "close", does<&Channels::close>},
+        {1, "close", does<&Channels::close>, true},
     });
   }
 
@@ -94,8 +95,10 @@ class Channels final : public Subject {
   }
 
  private:
-  /// However an operation has ended, the channel has what the model has.
+  /// However an operation has ended, the channel has what the model has; in the middle of one it
+  /// need not.
   void look() const {
+    if (telling_ > 0) return;
     stage.complain(models::ChannelModel::figures_are_sound(figures()));
     stage.complain(model_.recount(figures()));
   }
@@ -140,9 +143,9 @@ class Channels final : public Subject {
   }
 
   void check_end(const ChannelError& error) {
-    if (!reason_) {
+    if (!channel_.closed()) {
       stage.complain("CHAN-12 (ERR): an open channel says that it is closed");
-    } else if (error.reason() != *reason_) {
+    } else if (reason_ && error.reason() != *reason_) {
       stage.complain("CHAN-13 (ERR): the reason of a close has changed");
     }
   }
@@ -185,26 +188,29 @@ class Channels final : public Subject {
         });
   }
 
+  // Wherever this is done: its actor may stand in a line already.
   void try_send(const Cue& cue) {
-    const int tag = model_.offered(cue.actor);
-    model_.senders.arrived(cue.actor);
+    if (telling_ > 0) return;  // What is being sent is in the channel, and not in the model.
+    const std::size_t place = new_place();
+    const int tag = model_.offered(place);
+    model_.senders.arrived(place);
     bool kept = false;
     try {
       kept = cue.number % 2 == 0 ? channel_.send_async(tag) : channel_.try_send(tag);
     } catch (const ChannelError&) {
-      refused(cue.actor, tag, false);
+      refused(place, tag, false);
       throw;
     }
     if (kept) moved(false);
-    kept ? accepted(cue.actor, tag) : refused(cue.actor, tag, false);
+    kept ? accepted(place, tag) : refused(place, tag, false);
   }
 
-  void accepted(std::size_t actor, int tag) {
-    stage.complain(served(model_.senders, actor));
+  void accepted(std::size_t place, int tag) {
+    stage.complain(served(model_.senders, place));
     stage.complain(model_.accepted(tag));
   }
-  void refused(std::size_t actor, int tag, bool cancelled) {
-    model_.senders.left(actor);
+  void refused(std::size_t place, int tag, bool cancelled) {
+    model_.senders.left(place);
     stage.complain(model_.refused(tag, cancelled));
   }
 
@@ -227,33 +233,39 @@ class Channels final : public Subject {
     }
   }
 
-  void try_receive(const Cue& cue) {
-    model_.receivers.arrived(cue.actor);
+  void try_receive() {
+    const std::size_t place = new_place();
+    model_.receivers.arrived(place);
     std::optional<int> tag;
     try {
       tag = channel_.try_recv();
     } catch (const ChannelError&) {
-      model_.receivers.left(cue.actor);
+      model_.receivers.left(place);
       throw;
     }
-    if (!tag) return model_.receivers.left(cue.actor);
-    stage.complain(served(model_.receivers, cue.actor));
+    if (!tag) return model_.receivers.left(place);
+    stage.complain(served(model_.receivers, place));
     received(*tag);
   }
 
   void receive_later(const Cue& cue) {
     drop_future(cue);
     Order& order = orders_[cue.actor];
-    order.place = kFirstPlace + places_++;
+    order.place = new_place();
     model_.receivers.arrived(order.place);
     order.future = channel_.recv_async();
     order.future.ignore();
-    order.arrival =
-        subscribe(order.future.event(), [this, place = order.place](Event&, const Outcome& end) {
-          if (end.error) return model_.receivers.left(place);
-          stage.complain(served(model_.receivers, place));
-          received(*static_cast<int*>(end.result));
-        });
+    order.arrival = subscribe(order.future.event(),
+                              [this, cue, place = order.place](Event&, const Outcome& end) {
+                                arrived(place, end);
+                                const Counted telling(telling_);
+                                if (cue.number % 2 == 1) stage.react(cue);
+                              });
+  }
+  void arrived(std::size_t place, const Outcome& end) {
+    if (end.error) return model_.receivers.left(place);
+    stage.complain(served(model_.receivers, place));
+    received(*static_cast<int*>(end.result));
   }
 
   void take_future(const Cue& cue) {
@@ -274,7 +286,7 @@ class Channels final : public Subject {
 
   void received(int tag) {
     stage.complain(model_.received(tag, [this](std::size_t sender) {
-      return &stage.actor(sender) != current_runtime().current() &&
+      return sender < kFirstPlace && &stage.actor(sender) != current_runtime().current() &&
              stage.actor(sender).waker().error != nullptr;
     }));
   }
@@ -285,7 +297,7 @@ class Channels final : public Subject {
     close_for(cue.number == 0 ? CloseReason::Deadlock : CloseReason::Explicit);
   }
   void close_for(CloseReason reason) {
-    if (!reason_) closed_for_ = reason;
+    if (!channel_.closed()) closed_for_ = reason;
     channel_.close(reason);
   }
 
@@ -314,7 +326,10 @@ class Channels final : public Subject {
     return now;
   }
 
-  static constexpr std::size_t kFirstPlace = 100;  // Of futures; actors have smaller ones.
+  [[nodiscard]] std::size_t new_place() { return kFirstPlace + places_++; }
+
+  /// Of those who stand in line for somebody else; actors have smaller ones.
+  static constexpr std::size_t kFirstPlace = 100;
 
   std::size_t capacity_;
   ChannelOptions guards_;
@@ -326,6 +341,7 @@ class Channels final : public Subject {
   models::ChannelModel model_;
   std::map<std::size_t, Order> orders_;  // By actor.
   std::size_t places_ = 0;
+  std::size_t telling_ = 0;  // Calls that are telling a future.
 };
 
 }  // namespace channels

@@ -68,15 +68,15 @@ class Futures final : public Subject {
   static constexpr auto operations() {
     return std::to_array<Operation>({
         {8, "await", does<&Futures::wait_for_any>},
-        {3, "complete", does<&Futures::complete, What::Value>},
-        {2, "fail", does<&Futures::complete, What::Error>},
+        {3, "complete", does<&Futures::complete, What::Value>, true},
+        {2, "fail", does<&Futures::complete, What::Error>, true},
         {3, "map", does<&Futures::map>},
         {2, "catch", does<&Futures::catch_error>},
         {3, "finally", does<&Futures::add_finally>},
-        {1, "cancel", does<&Futures::cancel>},
-        {1, "drop", does<&Futures::drop_one>},
-        {2, "listen", does<&Futures::listen>},
-        {1, "let go", does<&Futures::let_go_inside>},
+        {1, "cancel", does<&Futures::cancel>, true},
+        {1, "drop", does<&Futures::drop_one>, true},
+        {2, "listen", does<&Futures::listen>, true},
+        {1, "let go", does<&Futures::let_go_inside>, true},
     });
   }
 
@@ -234,24 +234,31 @@ class Futures final : public Subject {
   void map(const Cue& cue) {
     const std::size_t source = any(cue);
     const std::size_t child = model_.attach(Kind::Map, source);
-    watch(child, futures_[source].map([=, this, plan = cue.number](std::uint32_t value) {
-      return handle(child, {What::Value, value}, plan, true);
-    }));
+    watch(child, futures_[source].map(
+                     [=, this, plan = cue.number, parting = parting(cue)](std::uint32_t value) {
+                       return handle(child, {What::Value, value}, plan, true);
+                     }));
   }
   void catch_error(const Cue& cue) {
     const std::size_t source = any(cue);
     const std::size_t child = model_.attach(Kind::Catch, source);
-    watch(child, futures_[source].catch_error(
-                     [=, this, plan = cue.number](const std::exception_ptr& error) {
-                       return handle(child, end_of(error), plan, true);
-                     }));
+    watch(child, futures_[source].catch_error([=, this, plan = cue.number, parting = parting(cue)](
+                                                  const std::exception_ptr& error) {
+      return handle(child, end_of(error), plan, true);
+    }));
   }
   void add_finally(const Cue& cue) {
     const std::size_t source = any(cue);
     const std::size_t child = model_.attach(Kind::Finally, source);
-    watch(child, futures_[source].finally([=, this, plan = cue.number](const Outcome& outcome) {
-      handle(child, end_of(outcome), plan, false);
-    }));
+    watch(child, futures_[source].finally(
+                     [=, this, plan = cue.number, parting = parting(cue)](const Outcome& outcome) {
+                       handle(child, end_of(outcome), plan, false);
+                     }));
+  }
+
+  /// The end of some handlers uses the futures itself.
+  [[nodiscard]] SharedParting parting(const Cue& cue) {
+    return cue.number % 8 == 7 ? stage.parting(cue) : nullptr;
   }
 
   // A quarter of the handlers suspend, a quarter throw. The value counts for map and catch only.

@@ -38,7 +38,7 @@ class Locks final : public Subject {
         {2, "await a change", does<&Locks::await_change>},
         {3, "do once", does<&Locks::do_once>},
         {3, "arrive", does<&Locks::arrive>},
-        {1, "reset", does<&Locks::reset>},
+        {1, "reset", does<&Locks::reset>, true},
     });
   }
 

@@ -23,13 +23,13 @@ class Scopes final : public Subject {
  public:
   static constexpr auto operations() {
     return std::to_array<Operation>({
-        {20, "spawn", does<&Scopes::spawn_into>},
-        {2, "cancel", does<&Scopes::cancel>},
-        {1, "cancel hard", does<&Scopes::cancel_hard>},
-        {1, "dispose safely", does<&Scopes::dispose_safely>},
+        {20, "spawn", does<&Scopes::spawn_into>, true},
+        {2, "cancel", does<&Scopes::cancel>, true},
+        {1, "cancel hard", does<&Scopes::cancel_hard>, true},
+        {1, "dispose safely", does<&Scopes::dispose_safely>, true},
         {5, "await completion", does<&Scopes::await_completion>},
         {3, "await after cancellation", does<&Scopes::await_after_cancellation>},
-        {1, "drop the handle", does<&Scopes::drop_one>},
+        {1, "drop the handle", does<&Scopes::drop_one>, true},
     });
   }
 
@@ -41,9 +41,14 @@ class Scopes final : public Subject {
       const bool safe = stage.script().shape[i] % 2 == 1;
       safe ? scope.allow_zombies() : scope.as_not_safely();
       model_.add_scope(kParents[i], safe);
-      scope.set_exception_handler(
-          [this](ScopeBase&, CoroutineBase&, const std::exception_ptr&) { ++handled_; });
-      scope.finally([this, i](ScopeBase&) { stage.complain(model_.finally_ran(i)); });
+      scope.set_exception_handler([this, i](ScopeBase&, CoroutineBase&, const std::exception_ptr&) {
+        ++handled_;
+        react(i);
+      });
+      scope.finally([this, i](ScopeBase&) {
+        stage.complain(model_.finally_ran(i));
+        react(i);
+      });
       handles_[i].emplace(std::move(scope));
       scopes_.push_back(Ref<ScopeBase>::share(**handles_[i]));
     }
@@ -85,6 +90,12 @@ class Scopes final : public Subject {
   static std::exception_ptr reason() { return std::make_exception_ptr(Cancellation(kReason)); }
 
   [[nodiscard]] std::size_t index_of(const Cue& cue) const { return cue.number % scopes_.size(); }
+
+  /// Some handlers use scopes of the tree themselves.
+  void react(std::size_t scope) {
+    const std::uint8_t taste = stage.script().shape[scope];
+    if (taste >= 6) stage.react({scope, static_cast<std::uint8_t>(taste + handled_), {}});
+  }
 
   void cancel(const Cue& cue) {
     model_.cancelled(index_of(cue));

@@ -27,8 +27,8 @@ class TaskGroups final : public Subject {
         {2, "any", does<&TaskGroups::any>},
         {4, "spawn in the group", does<&TaskGroups::spawn_in_group>},
         {3, "all of the group", does<&TaskGroups::all>},
-        {1, "close", does<&TaskGroups::close>},
-        {1, "cancel", does<&TaskGroups::cancel>},
+        {1, "close", does<&TaskGroups::close>, true},
+        {1, "cancel", does<&TaskGroups::cancel>, true},
     });
   }
 
@@ -63,7 +63,9 @@ class TaskGroups final : public Subject {
   template <class Group>
   void spawn_into(Group& group, models::GroupModel& model, const Cue& cue) {
     const auto key = std::make_shared<std::uint64_t>();
-    const auto body = [this, &model, key, number = cue.number] {
+    const bool parts = cue.number == 5;  // The end of the body uses the groups.
+    const auto body = [this, &model, key, number = cue.number,
+                       parting = parts ? stage.parting(cue) : nullptr] {
       return work(model, *key, number);
     };
     const Due due = due_of_spawn(model);
@@ -106,6 +108,7 @@ class TaskGroups final : public Subject {
   }
   // Whoever fails has taken nothing along.
   void recount(const Ending& end) {
+    given_back_ = given_back_ || !end.returned();
     if (end.forced() || next_waiters_ + any_waiters_ > 1) return;
     stage.complain(set_model_.conserved(set_.count()));
   }
@@ -116,6 +119,8 @@ class TaskGroups final : public Subject {
     const auto take = [&] {
       if (const auto entry = set_.next(cue.patience)) {
         stage.complain(set_model_.delivered(entry->key));
+      } else if (!given_back_ && set_.count() > 0) {
+        stage.complain("TG-17 (VAL): a consumer is told that nothing comes, beside " + set_.info());
       }
     };
     call(cue, due, take, [&](const Ending& end) { recount(end); });
@@ -166,6 +171,7 @@ class TaskGroups final : public Subject {
   std::size_t next_waiters_ = 0;
   std::size_t any_waiters_ = 0;
   std::size_t all_waiters_ = 0;
+  bool given_back_ = false;  // Somebody may have had a task of the set, and left without it.
 };
 
 }  // namespace task_groups

@@ -18,7 +18,7 @@ class WaitLines final : public Subject {
   static constexpr auto operations() {
     return std::to_array<Operation>({
         {8, "take a turn", does<&WaitLines::take>},
-        {8, "give a turn", does<&WaitLines::give>},
+        {8, "give a turn", does<&WaitLines::give>, true},
     });
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Scopes and shutdown (Z-SC), and what a cancellation before the start counts (Z-CN-04).
+// Scopes, groups and shutdown (Z-SC), and what a cancellation before the start counts (Z-CN-04).
+
+#include <memory>
 
 #include "fermata/runtime.hpp"
 #include "properties/zoo/scene.hpp"
@@ -61,6 +63,16 @@ FERMATA_WORKLOAD(spawned_in_a_shutdown, "Z-SC-06", 2, "SHUT", "CORE-SC-13") {
   });
   cancelled_or_done(stopper);
   cancelled_or_done(parked);
+}
+
+// What a task has captured closes the set at its end, and a consumer waits for the task.
+FERMATA_WORKLOAD(closed_by_the_end_of_a_body, "Z-SC-08", 1, "VAL", "TG-03", "TG-17") {
+  const auto set = std::make_shared<TaskSet<int>>();
+  set->spawn([closes = std::shared_ptr<void>(nullptr, [set](void*) { set->close(); })] {
+    delay(milliseconds(1));
+    return 1;
+  });
+  if (!set->next()) complain(world, "VAL (TG-17): nothing comes of a task that has returned");
 }
 
 // One of two is cancelled before it has started.

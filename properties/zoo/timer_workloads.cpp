@@ -157,7 +157,7 @@ FERMATA_WORKLOAD(answered_in_time, "Z-TM-10", 1, "TIME", "CORE-WK-07") {
 }
 
 // Many timers, some of which are stopped: enough for a heap of three levels.
-FERMATA_WORKLOAD(stop_some_of_many, "Z-TM-11", 1, "TIME", "TMR-04") {
+void stop_some_of_many(sim::World& world) {
   std::vector<Ref<Timer>> timers;
   for (int i = 0; i < 60; ++i) {
     timers.push_back(make_timer(current_runtime(), milliseconds(1 + random(40))));
@@ -177,6 +177,12 @@ FERMATA_WORKLOAD(stop_some_of_many, "Z-TM-11", 1, "TIME", "TMR-04") {
     if (stopped->loop_ref_count() > 0) stopped->stop();
   }
   delay(milliseconds(50));
+}
+
+FERMATA_WORKLOAD(fills_a_hole_above, "Z-TM-11", 1, "TIME", "TMR-04") { stop_some_of_many(world); }
+
+FERMATA_WORKLOAD(fills_a_hole_elsewhere, "Z-TM-12", 1, "TIME", "TMR-04") {
+  stop_some_of_many(world);
 }
 
 }  // namespace
