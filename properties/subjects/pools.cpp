@@ -250,6 +250,12 @@ class Pools final : public Subject {
       tell(true);
       lease_.discard();
     }
+    /// Gives the resource back to `pool`, which it came from, as one that no lease holds any more.
+    void release_detached(Pool<Resource>& pool) {
+      tell(false);
+      pool.release(lease_.detach());
+    }
+    [[nodiscard]] Resource& resource() { return *lease_; }
 
    private:
     void tell(bool broken) {
@@ -359,9 +365,22 @@ class Pools final : public Subject {
     try {
       if (number % 3 == 0) loan.release();
       if (number % 6 == 1) loan.discard();
+      if (number % 6 == 5) {
+        refuse(loan.resource());
+        loan.release_detached(pool_);
+      }
     } catch (const ServiceError&) {
       if (!desk_->fails()) throw;
     }
+  }
+
+  void refuse(Resource& leased) {
+    try {
+      pool_.release(leased);
+    } catch (const UsageError&) {
+      return;
+    }
+    stage.complain("POOL-03 (ERR): the pool took a resource that a lease holds");
   }
 
   void switch_circuit(const Cue& cue) {
