@@ -68,7 +68,7 @@ class Databases : public Subject {
     } catch (const db::TransactionLost& error) {
       if (!watched_->may_fail(error, user.half_way)) throw;
       user.mark.reset();
-      if (cue.number % 2 == 0) database_.rollback();
+      if (cue.number % 2 == 0 && !closed_) database_.rollback();
     } catch (const db::DatabaseError& error) {
       if (!watched_->may_fail(error, user.half_way)) throw;
       user.mark.reset();

@@ -195,8 +195,9 @@ void Vault::choose(db::DatabaseOptions& options) const {
   options.cleanup_limit = milliseconds(100);
 }
 
-bool Vault::may_fail(const db::DatabaseError& /*error*/, bool /*half_way*/) const {
-  return fails();
+// The end of a transaction that was left half way may have come about all the same.
+bool Vault::may_fail(const db::DatabaseError& error, bool half_way) const {
+  return fails() || (half_way && error.sqlstate() == kNoTransaction);
 }
 
 bool Vault::may_cost(int /*connection*/) const { return fails() || is_slow(); }
@@ -262,7 +263,7 @@ std::string VaultSession::carry_out(const std::vector<std::string>& words, Reply
     if (in_transaction) return "25001";
     state_ = TransactionState::Open;
   } else if (first == "SAVEPOINT") {
-    if (!in_transaction) return "25P01";
+    if (!in_transaction) return WatchedDatabase::kNoTransaction;
     savepoints_.emplace_back(words[1], legs_.size());
   } else if (first == "RELEASE") {
     return go_back_to(words[2], true);

@@ -32,6 +32,8 @@ class WatchedDatabase {
   virtual ~WatchedDatabase() = default;
 
   static constexpr int kDigits = 5;
+  /// How it says that there is no transaction to end.
+  static constexpr const char* kNoTransaction = "25P01";
 
   /// How many connections there are at most.
   [[nodiscard]] std::size_t max() const noexcept { return 1u + shape_[0] % 3u; }

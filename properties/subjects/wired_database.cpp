@@ -190,7 +190,8 @@ void WiredDatabase::choose(db::DatabaseOptions& options) const {
 // A command that was stopped in a transaction has spoilt that.
 bool WiredDatabase::may_fail(const db::DatabaseError& error, bool half_way) const {
   if (dynamic_cast<const db::QueryError*>(&error) != nullptr) {
-    return half_way && error.sqlstate() == kFailedTransaction;
+    const std::string& state = error.sqlstate();
+    return half_way && (state == kFailedTransaction || state == kNoTransaction);
   }
   return !sent_away_.empty() || breaks();
 }
