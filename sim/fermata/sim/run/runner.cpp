@@ -81,7 +81,7 @@ std::optional<Failure> Runner::twin(std::uint64_t seed, const RunResult& before)
 std::optional<Failure> Runner::second_life(std::uint64_t seed, const RunResult& before) {
   if (before.steps == 0) return std::nullopt;
   first_life_ = 1 + key_of(seed, before.steps) % before.steps;
-  std::optional<Failure> difference = compare(seed, before, "after one that was ended by force");
+  std::optional<Failure> difference = compare(seed, before, "after one ended by force");
   first_life_ = 0;
   return difference;
 }

@@ -120,7 +120,7 @@ TEST(Runner, TellsWhatARunThatWasEndedByForceHasLeft) {
   const std::optional<Failure> difference = runner.second_life(1, runner.run(1));
   ASSERT_TRUE(difference);
   EXPECT_EQ(difference->verdict, Verdict::Nondeterminism);
-  EXPECT_EQ(difference->message, "the same seed gave another run after one that was ended by force");
+  EXPECT_EQ(difference->message, "the same seed gave another run after one ended by force");
 }
 
 }  // namespace
