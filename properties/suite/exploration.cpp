@@ -16,6 +16,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/run/environment.hpp"
 #include "fermata/sim/run/explore.hpp"
 
 namespace fermata::properties::suite {
@@ -55,8 +56,8 @@ int report(const Choice& choice, const Entry& entry, const char* strategy,
   fmt::print("reproduce: fermata_suite --only {} --strategy {} --seed {} --runs 1{}\n", entry.name,
              found.tape.strategy, sim::seed_text(found.tape.seed), choice.faults_option());
   fmt::print("{}\n", found.failure.explanation);
-  const std::string small =
-      entry.law != nullptr ? shrunk(*entry.law, strategy, found.tape.seed) : std::string();
+  const bool shrinks = entry.law != nullptr && sim::process_options().shrink != sim::When::Off;
+  const std::string small = shrinks ? shrunk(*entry.law, strategy, found.tape.seed) : std::string();
   if (!small.empty()) fmt::print("as small as it gets: {}\n", small);
   fmt::print("{}{}\n", found.arguments, found.output);
   return sim::exit_code(found.failure.verdict);

@@ -30,8 +30,8 @@ constexpr std::size_t kShares = 2;
 class SharedResults {
  public:
   SharedResults()
-      : memory_(::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-                       0)) {
+      : memory_(
+            ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
     if (memory_ == MAP_FAILED) throw InputOutputError("cannot share memory", errno);
     for (std::size_t i = 0; i < kShares; ++i) new (&of(i)) Result;
   }

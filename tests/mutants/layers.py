@@ -104,7 +104,7 @@ class Runner:
         if tests:
             command.append(f"--gtest_filter={tests}")
         # That there is a failure is all that is asked.
-        environment = dict(os.environ, FERMATA_SHRINK="0")
+        environment = dict(os.environ, FERMATA_SHRINK="off")
         log, start = folder / f"{name}.log", time.monotonic()
         with log.open("wb") as output:
             process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
