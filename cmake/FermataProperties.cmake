@@ -50,6 +50,11 @@ if(suite_sources)
   fermata_program(fermata_suite properties LINK ${laws_link}
     PRECOMPILED ${FERMATA_TESTS_PRECOMPILED}
     SOURCES ${suite_sources} "${PROJECT_SOURCE_DIR}/examples/echo/echo.cpp")
+  if(Python3_FOUND)
+    add_test(NAME suite COMMAND Python3::Interpreter
+      "${PROJECT_SOURCE_DIR}/tests/suite/suite_test.py" $<TARGET_FILE:fermata_suite>)
+    set_tests_properties(suite PROPERTIES LABELS tests/scripts TIMEOUT 120)
+  endif()
 endif()
 
 file(GLOB zoo_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/zoo/*.cpp")
