@@ -35,7 +35,7 @@ struct Share {
   std::size_t of = 1;
 };
 
-/// What was explored. The number of entries never changes: processes can share the memory.
+/// What was explored. It has no pointers, so that processes can share it.
 struct Result {
   struct Row {
     std::uint64_t runs = 0;
@@ -43,7 +43,7 @@ struct Result {
   };
   static constexpr std::size_t kMostEntries = 64;
 
-  Row rows[kMostEntries];  // Of the entries, in their order; nothing in those of other shares.
+  Row rows[kMostEntries];  // In the order of the entries; those of other shares stay empty.
   std::uint64_t steps = 0;
   Duration virtual_time{};
   sim::FaultCounts faults{};

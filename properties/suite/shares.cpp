@@ -3,14 +3,11 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <new>
 #include <string_view>
 #include <type_traits>
@@ -19,6 +16,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/sim/run/process/fork.hpp"
 #include "fermata/sim/run/process/watched_exploration.hpp"
 
 namespace fermata::properties::suite {
@@ -59,22 +57,6 @@ int explore_watched(const Choice& choice, Share share, Result& result) {
       });
 }
 
-pid_t start(const Choice& choice, Share share, Result& result) {
-  std::fflush(nullptr);  // Or both would print it.
-  const pid_t process = ::fork();
-  if (process < 0) throw InputOutputError("cannot fork", errno);
-  if (process > 0) return process;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  int code = 1;
-  try {
-    code = explore_watched(choice, share, result);
-  } catch (const Error& error) {
-    fmt::print(stderr, "fermata_suite: {}\n", error.what());
-  }
-  std::fflush(nullptr);
-  ::_exit(code);
-}
-
 /// What the first of `processes` that has failed ends with; the others are ended then.
 int join(std::vector<pid_t> processes) {
   int failed = 0;
@@ -102,7 +84,9 @@ int explore_all(const Choice& choice, Result& result) {
   } else {
     std::vector<pid_t> processes;
     for (std::size_t i = 0; i < kShares; ++i) {
-      processes.push_back(start(choice, {i, kShares}, results.of(i)));
+      processes.push_back(sim::start_fork([&, i] {
+        return explore_watched(choice, {i, kShares}, results.of(i));
+      }));
     }
     code = join(std::move(processes));
   }

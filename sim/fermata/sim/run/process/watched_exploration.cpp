@@ -2,7 +2,6 @@
 #include "fermata/sim/run/process/watched_exploration.hpp"
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/record/crash.hpp"
+#include "fermata/sim/run/process/fork.hpp"
 #include "fermata/sim/run/process/process_wait.hpp"
 
 namespace fermata::sim {
@@ -43,21 +43,13 @@ class StatusFile {
 };
 
 pid_t start(const WatchedExploration& explore, const SharedStatus& status) {
-  std::fflush(nullptr);  // Or both would print it.
-  const pid_t process = ::fork();
-  if (process < 0) throw InputOutputError("cannot fork", errno);
-  if (process > 0) return process;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  int code = 1;
-  try {
-    code = explore(status);
-    status.page().phase.store(StatusPage::Phase::Over);
-  } catch (const Error& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    status.page().phase.store(StatusPage::Phase::Over);
-  }
-  std::fflush(nullptr);
-  ::_exit(code);
+  return start_fork([&] {
+    struct Over {
+      StatusPage& page;
+      ~Over() { page.phase.store(StatusPage::Phase::Over); }
+    } const over{status.page()};
+    return explore(status);
+  });
 }
 
 void report(const StatusPage& page, const std::string& ending, const ReproduceLine& reproduce) {
