@@ -26,7 +26,7 @@ struct Blame {
   };
 
   std::string kind;
-  std::string object;  // Of one that is no cycle.
+  std::string object;  // What they wait for; empty for a cycle.
   std::vector<std::string> waiters;
   std::vector<std::pair<std::string, std::string>> cycle;  // Who waits, and for what.
   Culprit culprit;

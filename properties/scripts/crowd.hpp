@@ -34,7 +34,7 @@ class Crowd {
   unsigned draw_;
   std::vector<Ref<Timer>> timers_;
   std::vector<Subscription> hears_;
-  Instant latest_;  // Of the deadlines of those that have fired.
+  Instant latest_;  // The latest deadline of a timer that has fired.
 };
 
 }  // namespace fermata::properties

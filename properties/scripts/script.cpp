@@ -16,7 +16,7 @@ namespace {
 
 /// How many actors there are, and how many steps each has at most.
 struct Size {
-  unsigned until;  // Of 64 scripts those before this one are no larger.
+  unsigned until;  // It is chosen by numbers from 0 to 63 below this one.
   std::size_t least;
   std::size_t most;
   int steps;

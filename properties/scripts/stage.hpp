@@ -100,7 +100,7 @@ class Stage {
   /// What carries out an operation at its end, whoever ends it, unless the script is over by then:
   /// one of those that can be carried out anywhere, as `cue` chooses; null when there is none.
   [[nodiscard]] SharedParting parting(const Cue& cue);
-  /// The same now, in a handler of the subject.
+  /// Carries out such an operation at once. For handlers of the subject.
   void react(const Cue& cue) { parting(cue).reset(); }
 
   /// Something is wrong: the run fails with the first complaint. An empty one is none.

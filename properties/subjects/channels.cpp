@@ -328,7 +328,7 @@ class Channels final : public Subject {
 
   [[nodiscard]] std::size_t new_place() { return kFirstPlace + places_++; }
 
-  /// Of those who stand in line for somebody else; actors have smaller ones.
+  /// The first place in line that is no actor's own; actors have smaller numbers.
   static constexpr std::size_t kFirstPlace = 100;
 
   std::size_t capacity_;

@@ -9,8 +9,8 @@ namespace fermata::properties {
 /// do about broken ones; how long an answer takes; what is checked before a lease.
 [[nodiscard]] SubjectKind database_subject();
 
-/// The same behind a driver, a network and a server. Shape: connections at most, less one; whether
-/// the server crashes; how long it takes; what is checked before a lease.
+/// A database on a server, behind its driver and a network. Shape: connections at most, less one;
+/// whether the server crashes; how long it takes; what is checked before a lease.
 [[nodiscard]] SubjectKind wired_database_subject();
 
 }  // namespace fermata::properties

@@ -366,7 +366,7 @@ class Pools final : public Subject {
       if (number % 3 == 0) loan.release();
       if (number % 6 == 1) loan.discard();
       if (number % 6 == 5) {
-        refuse(loan.resource());
+        expect_refusal(loan.resource());
         loan.release_detached(pool_);
       }
     } catch (const ServiceError&) {
@@ -374,7 +374,7 @@ class Pools final : public Subject {
     }
   }
 
-  void refuse(Resource& leased) {
+  void expect_refusal(Resource& leased) {
     try {
       pool_.release(leased);
     } catch (const UsageError&) {

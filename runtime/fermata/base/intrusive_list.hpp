@@ -56,7 +56,7 @@ class IntrusiveList {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
-  /// Whether the way back is the way there, and has as many elements as are counted. Looks at all.
+  /// Whether the links in both directions and the size agree. Visits all elements.
   [[nodiscard]] bool is_sound() const noexcept {
     const T* before = nullptr;
     std::size_t left = size_;

@@ -232,8 +232,8 @@ class Event {
     static_cast<void>(other);
     return false;
   }
-  /// Whether those who stand in line for this stand as they came, and know it. For the audit; looks
-  /// at all of them.
+  /// Whether its lines of waiters are consistent, and in the order of arrival. For the audit;
+  /// visits all waiters.
   [[nodiscard]] virtual bool lines_are_in_order() const noexcept { return true; }
   /// Whether an EventRef points here: somebody may fire it without owning it.
   [[nodiscard]] bool is_pointed_at() const noexcept { return references_ != nullptr; }

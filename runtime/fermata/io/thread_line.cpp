@@ -32,7 +32,7 @@ ThreadLine::Turn ThreadLine::wait(Lock& held, const char* what, const WaitSubjec
   leave(me);
   if (me.state == Waiter::State::Waiting) {
     if (given_up) std::rethrow_exception(given_up);
-    FERMATA_ASSERT(Scheduler::unwinding(current_coroutine()));  // In a destructor, for nobody.
+    FERMATA_ASSERT(Scheduler::unwinding(current_coroutine()));  // Nobody is left.
     throw ForcedUnwind{};
   }
   return me.state == Waiter::State::Granted ? Turn::Granted : Turn::Failed;

@@ -128,7 +128,7 @@ class WaitQueue {
   /// Of whom a grant would wake; 0 when nobody, or nobody who is a coroutine.
   [[nodiscard]] std::uint64_t next_id() const noexcept;
 
-  /// Whether everybody knows where they stand, and those who wait stand as they came. Looks at all.
+  /// Whether the line is consistent, and in the order of arrival. Visits all waiters.
   [[nodiscard]] bool is_in_order() const noexcept;
 
   /// ", granted: 'a', waiting: 'b', 'c'", without what does not apply. For people.

@@ -27,7 +27,8 @@ struct Frame;
 }
 
 /// Hears what a server and its clients say to each other: for tests that keep a ledger of it. Each
-/// client has a number; a server that begins again counts anew. Neither suspends nor throws.
+/// client has a number; a server that begins again counts anew. Its functions must neither suspend
+/// nor throw.
 class DatabaseTap {
  public:
   virtual ~DatabaseTap() = default;

@@ -36,8 +36,8 @@ struct ExploreOptions {
   std::string faults = "all";
   /// Every how many runs one is executed twice and compared; 0 for never.
   std::uint64_t check_determinism = 64;
-  /// Execute those a third time, in a world where one of that seed was ended by force before: what
-  /// a crash, or the end of a run, leaves behind shows.
+  /// Execute each of those a third time, in a world where a run of the same seed was cut off
+  /// before its end: it must not differ by what that one has left behind.
   bool second_lives = false;
   /// Keep what the runs that were checked came to, so that others can repeat them.
   bool keep_checked = false;
