@@ -1,31 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-
-// Damage of each kind that the audit knows, done to a runtime that runs, and the step by which it
-// must have been told. What the audit can complain about has at least one row here.
-
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <fstream>
-#include <functional>
-#include <iterator>
 #include <memory>
-#include <regex>
-#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "fermata/core/scope.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/core/timer.hpp"
-#include "fermata/sim/strategy/make_strategy.hpp"
-#include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/world/world.hpp"
 #include "fermata/sync/mutex.hpp"
-#include "tests/support/checks.hpp"
+#include "properties/controls/damage.hpp"
+#include "properties/controls/go_on.hpp"
 #include "tests/support/private_member.hpp"
 
 namespace fermata::test {
@@ -93,7 +79,7 @@ template struct PrivateMember<ActiveCoroutines, &fermata::detail::Scheduler::act
 
 }  // namespace fermata::test
 
-namespace fermata::sim {
+namespace fermata::properties {
 namespace {
 
 using namespace std::chrono_literals;
@@ -101,17 +87,6 @@ using Main = std::function<void()>;
 using Change = std::function<void(CoroutineBase& sleeper)>;
 
 constexpr std::uint16_t kClosed = 1;  // As Event has it.
-
-struct Damage {
-  const char* id;      // What the complaint begins with.
-  const char* says;    // And has in it.
-  std::uint64_t step;  // No later than this one the run is over.
-  Main main;
-  std::vector<const char*> also = {};  // Invariants that this is about, too.
-  bool recounts = false;               // All after each step: the next one would not survive it.
-};
-
-std::ostream& operator<<(std::ostream& out, const Damage& row) { return out << row.id; }
 
 /// That the sleeper waits for.
 Timer& timer_of(CoroutineBase& sleeper) {
@@ -133,7 +108,7 @@ Main damaged(
         CoroutineBase& sleeper;
         ~Mend() { mend(sleeper); }
       } const at_the_end{mend, *sleeper};
-      for (int i = 0; i < 100; ++i) suspend();
+      go_on();
       sleeper.cancel();
     });
     wait(*vandal);
@@ -148,10 +123,6 @@ auto& private_of(Object& object) {
 /// What the runtime tells its observers, without having done it.
 void trace(Trace kind, const Event* subject, std::uint64_t detail = 0) {
   current_runtime().kernel().trace(kind, subject, detail);
-}
-
-void go_on() {
-  for (int i = 0; i < 100; ++i) suspend();
 }
 
 void flip_closed(Event& event) { private_of<test::FlagsOfEvent>(event) ^= kClosed; }
@@ -193,6 +164,8 @@ void fire_open_timer(TimerMode mode) {
   timer.notify({});
   suspend();
 }
+
+}  // namespace
 
 std::vector<Damage> damages() {
   return {
@@ -445,55 +418,4 @@ std::vector<Damage> damages() {
   };
 }
 
-class DamageTest : public ::testing::TestWithParam<Damage> {};
-
-TEST_P(DamageTest, IsToldInTime) {
-  const Damage& damage = GetParam();
-  const auto strategy = make_strategy("fifo");
-  Decisions decisions(*strategy);
-  WorldOptions options;
-  options.faults = FaultSet::none();
-  options.full_audit = damage.recounts;
-  World world(decisions, options);
-  decisions.begin(1);
-  world.node("main", damage.main);
-  world.run();
-  const std::string said = world.failure() ? world.failure()->message : "nothing";
-  FERMATA_CHECKS(damage.id);
-  EXPECT_TRUE(said.starts_with(std::string(damage.id) + ": ")) << said;
-  EXPECT_NE(said.find(damage.says), std::string::npos) << said;
-  EXPECT_LE(world.steps(), damage.step) << said;
-  for (const char* id : damage.also) {
-    FERMATA_CHECKS(id);
-    EXPECT_TRUE(world.failure()) << said;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Damages, DamageTest, ::testing::ValuesIn(damages()), [](const auto& each) {
-  return fmt::format("{}_{}", std::regex_replace(each.param.id, std::regex("-"), "_"), each.index);
-});
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-TEST(Damages, AreThereForWhateverTheAuditComplainsAbout) {
-  std::set<std::string> known;
-  for (const Damage& each : damages()) known.insert(each.id);
-  std::set<std::string> complaints;
-  const std::regex complaint("complain\\(\\s*\"(CORE-[A-Z]+-[0-9]+)\"");
-  for (const char* part : {"audit.cpp", "audit_recount.cpp", "audit_scopes.cpp"}) {
-    const std::string text =
-        text_of(FERMATA_SOURCE_DIR "/sim/fermata/sim/audit/" + std::string(part));
-    for (std::sregex_iterator each(text.begin(), text.end(), complaint), end; each != end; ++each) {
-      complaints.insert((*each)[1]);
-    }
-  }
-  EXPECT_GT(complaints.size(), 15u);
-  for (const std::string& id : complaints) EXPECT_TRUE(known.contains(id)) << id;
-}
-
-}  // namespace
-}  // namespace fermata::sim
+}  // namespace fermata::properties
