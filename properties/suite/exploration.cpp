@@ -18,6 +18,8 @@
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/run/environment.hpp"
 #include "fermata/sim/run/explore.hpp"
+#include "properties/suite/replays.hpp"
+#include "properties/suite/self_checks.hpp"
 
 namespace fermata::properties::suite {
 namespace {
@@ -46,7 +48,7 @@ class Progress {
   bool terminal_;
 };
 
-int report(const Choice& choice, const Entry& entry, const char* strategy,
+int report(const Choice& choice, const Entry& entry, const std::string& strategy,
            const sim::FoundFailure& found) {
   fmt::print("\n{} [{}]: {}: {}\n", entry.name, strategy, sim::to_string(found.failure.verdict),
              found.failure.message);
@@ -63,16 +65,28 @@ int report(const Choice& choice, const Entry& entry, const char* strategy,
   return sim::exit_code(found.failure.verdict);
 }
 
+/// Says that a run does not come back from its tape. Returns what the process is to end with.
+int report(const Choice& choice, const Entry& entry, const sim::CheckedRun& run,
+           const std::string& difference) {
+  fmt::print("\n{} [{}]: {}: {}\n", entry.name, run.strategy,
+             sim::to_string(sim::Verdict::Divergence), difference);
+  fmt::print("reproduce: fermata_suite --only {} --strategy {} --seed {} --runs 1{}\n", entry.name,
+             run.strategy, sim::seed_text(run.seed), choice.faults_option());
+  return sim::exit_code(sim::Verdict::Divergence);
+}
+
 /// An entry, and what its turns have come to.
 class Search {
  public:
   Search(const Entry& of, Result::Row& row) : entry(of), row_(row) {}
 
-  /// One more turn of `runs` schedules.
-  sim::ExploreResult explore(const Choice& choice, std::uint64_t runs,
-                             const sim::SharedStatus& status) {
+  /// One more turn of `runs` schedules. Adds to `result`, and returns what the process is to end
+  /// with: a failure has been printed.
+  int explore(const Choice& choice, std::uint64_t runs, const sim::SharedStatus& status,
+              Result& result) {
     sim::ExploreOptions options;
     options.name = entry.name;
+    options.keep_checked = true;
     options.strategy = strategy(choice);
     // The base seed of the turn: each has scripts of its own.
     options.seed = turns_ == 0 ? choice.seed : sim::key_of(choice.seed, turns_);
@@ -84,15 +98,18 @@ class Search {
       status.page().run.store(run, std::memory_order_relaxed);
       return true;
     };
-    sim::ExploreResult result = sim::explore(options, entry.program);
-    ++turns_;
-    row_.runs += result.runs;
-    steps_ += result.steps + entry.beside_steps * result.runs;
-    const std::uint64_t known = row_.distinct;
-    behaviours_.add(result.behaviours);
-    row_.distinct = behaviours_.kinds();
-    new_share_ = row_.distinct - known;
-    return result;
+    const sim::ExploreResult came = sim::explore(options, entry.program);
+    note(came);
+    result.steps += came.steps;
+    result.virtual_time += came.virtual_time;
+    for (std::size_t i = 0; i < came.fault_counts.size(); ++i) {
+      result.faults[i] += came.fault_counts[i];
+    }
+    if (came.found) return report(choice, entry, options.strategy, *came.found);
+    if (came.checked.empty()) return 0;
+    const sim::CheckedRun& checked = came.checked.front();
+    const std::string difference = replay_difference(options, entry.program, checked);
+    return difference.empty() ? 0 : report(choice, entry, checked, difference);
   }
 
   /// Of the next turn.
@@ -110,6 +127,17 @@ class Search {
   const Entry& entry;
 
  private:
+  /// One turn more.
+  void note(const sim::ExploreResult& came) {
+    ++turns_;
+    row_.runs += came.runs;
+    steps_ += came.steps + entry.beside_steps * came.runs;
+    const std::uint64_t known = row_.distinct;
+    behaviours_.add(came.behaviours);
+    row_.distinct = behaviours_.kinds();
+    new_share_ = row_.distinct - known;
+  }
+
   Result::Row& row_;
   std::uint64_t turns_ = 0;
   std::uint64_t steps_ = 0;
@@ -125,7 +153,8 @@ class Exploration {
         result_(result),
         all_(chosen(choice, &result.in_laws)),
         budget_(kSteps / share.of),
-        progress_(share.first == 0) {
+        is_first_(share.first == 0),
+        progress_(is_first_) {
     FERMATA_ASSERT(all_.size() <= Result::kMostEntries);
     for (std::size_t i = share.first; i < all_.size(); i += share.of) {
       searches_.emplace_back(all_[i], result.rows[i]);
@@ -133,6 +162,9 @@ class Exploration {
   }
 
   int explore() {
+    if (is_first_ && choice_.only.empty()) {
+      if (const int code = try_controls(result_.controls)) return code;
+    }
     const int exit_code = choice_.runs > 0 ? explore_each() : explore_what_is_new();
     progress_.clear();
     return exit_code;
@@ -172,14 +204,7 @@ class Exploration {
   }
 
   int take_turn(Search& search, std::uint64_t runs) {
-    const char* strategy = search.strategy(choice_);
-    const sim::ExploreResult came = search.explore(choice_, runs, status_);
-    result_.steps += came.steps;
-    result_.virtual_time += came.virtual_time;
-    for (std::size_t i = 0; i < came.fault_counts.size(); ++i) {
-      result_.faults[i] += came.fault_counts[i];
-    }
-    return came.found ? report(choice_, search.entry, strategy, *came.found) : 0;
+    return search.explore(choice_, runs, status_, result_);
   }
 
   const Choice& choice_;
@@ -188,6 +213,7 @@ class Exploration {
   std::vector<Entry> all_;
   std::vector<Search> searches_;
   std::uint64_t budget_;
+  bool is_first_;
   Progress progress_;
 };
 
@@ -198,6 +224,7 @@ void Result::add(const Result& other) {
     rows[i].runs += other.rows[i].runs;
     rows[i].distinct += other.rows[i].distinct;
   }
+  controls += other.controls;
   steps += other.steps;
   virtual_time += other.virtual_time;
   for (std::size_t i = 0; i < faults.size(); ++i) faults[i] += other.faults[i];
@@ -247,6 +274,9 @@ void print(const Choice& choice, const Result& result, double seconds) {
   fmt::print("virtual time          {:.1f} s\n", virtual_time.count());
   fmt::print("schedules/s           {:.0f}\n", static_cast<double>(sum.runs) / seconds);
   fmt::print("laws executed         {}\n", laws);
+  if (result.controls > 0) {
+    fmt::print("controls              {} (wrong on purpose, each told in time)\n", result.controls);
+  }
   fmt::print("faults fired         ");
   for (std::size_t i = 0; i < result.faults.size(); ++i) {
     fmt::print(" {} {}{}", sim::to_string(static_cast<sim::Fault>(i)), result.faults[i],

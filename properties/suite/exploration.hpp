@@ -24,6 +24,10 @@ struct Choice {
   std::string strategy;        // Empty: each in turn, with seeds of its own.
   std::string faults = "all";  // In the syntax of FaultSet::parse().
 
+  /// Whether all there is to explore is explored, as long as that is worth it.
+  [[nodiscard]] bool is_default() const {
+    return runs == 0 && only.empty() && strategy.empty() && faults == "all";
+  }
   [[nodiscard]] std::string faults_option() const {
     return faults == "all" ? "" : " --faults " + faults;
   }
@@ -44,6 +48,7 @@ struct Result {
   static constexpr std::size_t kMostEntries = 64;
 
   Row rows[kMostEntries];  // In the order of the entries; those of other shares stay empty.
+  std::uint64_t controls = 0;
   std::uint64_t steps = 0;
   Duration virtual_time{};
   sim::FaultCounts faults{};

@@ -18,6 +18,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/run/process/fork.hpp"
 #include "fermata/sim/run/process/watched_exploration.hpp"
+#include "properties/suite/self_checks.hpp"
 
 namespace fermata::properties::suite {
 namespace {
@@ -102,7 +103,7 @@ int explore_in_shares(const Choice& choice) {
   if (const int code = explore_all(choice, result)) return code;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   print(choice, result, took.count());
-  return 0;
+  return choice.is_default() ? check_faults(result) : 0;
 }
 
 }  // namespace fermata::properties::suite

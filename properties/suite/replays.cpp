@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/suite/replays.hpp"
+
+#include <fmt/format.h>
+
+#include "fermata/sim/machine/fault.hpp"
+#include "fermata/sim/tape/replay.hpp"
+#include "fermata/sim/tape/tape.hpp"
+
+namespace fermata::properties::suite {
+namespace {
+
+std::string told(const sim::RunResult& run) {
+  return fmt::format("{} steps, {} draws, trace hash {:016x}", run.steps, run.draws,
+                     run.trace_hash);
+}
+
+}  // namespace
+
+std::string replay_difference(const sim::ExploreOptions& options, const sim::Program& program,
+                              const sim::CheckedRun& run) {
+  sim::WorldOptions world = options.world;
+  world.faults = sim::FaultSet::parse(options.faults);
+
+  sim::Runner recorder(program, run.strategy, world);
+  recorder.watch_closely();
+  const sim::RunResult recorded = recorder.run(run.seed);
+  if (!recorded.same_run(run.result)) {
+    return fmt::format("a run that is watched closely is another one: {}, not {}", told(recorded),
+                       told(run.result));
+  }
+  const std::string text = to_text(describe_failure(recorder, program, {}, recorded,
+                                                    settings_tape(options, run.strategy, run.seed))
+                                       .tape);
+  const sim::Tape tape = sim::parse_tape(text, "tape of the suite");
+  if (to_text(tape) != text) return "a tape that was read is written in another way:\n" + text;
+
+  for (const sim::ReplayMode mode : {sim::ReplayMode::Strict, sim::ReplayMode::Best}) {
+    sim::Runner player(program, "calm", world);
+    player.watch_closely();
+    sim::Replay replay(tape.decisions, tape.draws, tape.names, mode);
+    const sim::RunResult replayed = player.replay({tape.seed, tape.rapidcheck}, replay);
+    if (replay.divergence()) return replay.divergence()->text();
+    if (!replayed.same_run(recorded)) {
+      return fmt::format("the replay of a tape is another run: {}, not {}; {}", told(replayed),
+                         told(recorded), replay.summary());
+    }
+  }
+  return {};
+}
+
+}  // namespace fermata::properties::suite

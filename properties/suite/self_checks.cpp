@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/suite/self_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "fermata/sim/machine/fault.hpp"
+#include "fermata/sim/record/failure.hpp"
+#include "properties/controls/control.hpp"
+
+namespace fermata::properties::suite {
+
+int try_controls(std::uint64_t& tried) {
+  for (const Control& control : controls()) {
+    const std::string complaint = control.complaint();
+    ++tried;
+    if (complaint.empty()) continue;
+    fmt::print("\ncontrol '{}': {}\n", control.name, complaint);
+    return sim::exit_code(sim::Verdict::Missed);
+  }
+  return 0;
+}
+
+int check_faults(const Result& result) {
+  for (std::size_t i = 0; i < result.faults.size(); ++i) {
+    if (result.faults[i] > 0) continue;
+    fmt::print("\nthe fault '{}' has never struck\n", sim::to_string(static_cast<sim::Fault>(i)));
+    return sim::exit_code(sim::Verdict::Missed);
+  }
+  return 0;
+}
+
+}  // namespace fermata::properties::suite
