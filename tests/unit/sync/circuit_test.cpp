@@ -13,8 +13,10 @@
 #include "fermata/sync/pool.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/impatient.hpp"
 #include "tests/support/pool_bench.hpp"
 #include "tests/support/runtime_fixture.hpp"
+#include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
 namespace {
@@ -119,6 +121,27 @@ TEST_F(CircuitTest, AStrategyHearsOfResourcesAndDecidesWhenToTryAgain) {
     auto again = pool.acquire();
     EXPECT_EQ(pool.state(), CircuitState::Recovering);
   });
+}
+
+TEST_F(CircuitTest, WhatIsUnwoundByForceIsNoFailureOfTheService) {
+  const auto listener = std::make_shared<Listener>();
+  auto pool_options = service.options(1);
+  pool_options.strategy = listener;
+  pool_options.before_release = [](Connection&) { return true; };
+  Impatient observer(3);
+  RuntimeOptions options;
+  options.observer = &observer;
+  TestRuntime abandoned(options);
+  EXPECT_EQ(thrown_by([&] {
+              abandoned.run([&] {
+                Pool<Connection> pool(pool_options);
+                const auto lease = pool.acquire();
+                for (;;) suspend();
+              });
+            }),
+            "fermata::AbandonRun");
+  EXPECT_EQ(service.ended, std::vector{1});
+  EXPECT_EQ(listener->heard, Strings()) << "nobody has looked at the resource";
 }
 
 TEST_F(CircuitTest, AFailingStrategyHarmsNobody) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <list>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/reactor/offload.hpp"
 #include "fermata/sim/machine/agenda.hpp"
 
@@ -19,6 +20,7 @@ class SimOffload final : public Offload {
 
   SimOffload(fermata::detail::Attachment& attachment, Machine& machine)
       : Offload(attachment), machine_(machine) {}
+  ~SimOffload() override { FERMATA_ASSERT(jobs_.empty()); }
 
  private:
   enum class Stage : std::uint8_t { Queued, Running, Cancelled };

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -91,6 +92,21 @@ TEST_F(ThreadsTest, ShareTheDiskAndTheTimeOfTheirMachine) {
     EXPECT_EQ(fs::read_file("note"), "from the thread");
   });
   run();
+}
+
+TEST_F(ThreadsTest, WhyAPoolHasLostOneIsInTheLog) {
+  world_.node("main", [] {
+    ThreadPool pool(
+        {.name = "mail", .workers = 1, .bootloader = [] { throw Error("no licence"); }});
+    pool.join();
+  });
+  run();
+  const std::vector<std::string>& log = world_.log();
+  const auto tells = [](const std::string& line) {
+    return line.ends_with(
+        "a thread of pool 'mail' has failed: fermata::RemoteError: fermata::Error: no licence");
+  };
+  EXPECT_TRUE(std::any_of(log.begin(), log.end(), tells)) << ::testing::PrintToString(log);
 }
 
 TEST_F(ThreadsTest, ACrashTakesThemDown) {
