@@ -2,7 +2,8 @@
 #
 # properties/*_properties.cpp are laws, the tests of one program; suite/ is the bundled suite of
 # `./dev run`; zoo/ is the program that hunts mutants, zoo/applications/ programs that are wrong
-# themselves, with their correct twins; the rest (models, generators) is a library of theirs.
+# themselves, with their correct twins; the rest (models, generators, controls) is a library of
+# theirs.
 
 if(NOT TARGET fermata_sim_property)
   return()
@@ -18,7 +19,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Sanitize" AND NOT FERMATA_FUZZER)
 endif()
 
 file(GLOB_RECURSE laws_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/properties/*.cpp")
-list(FILTER laws_sources EXCLUDE REGEX "/properties/(suite|zoo)/|_properties\\.cpp$")
+list(FILTER laws_sources EXCLUDE REGEX "/properties/(suite|zoo)/|_(properties|test)\\.cpp$")
 if(laws_sources)
   add_library(fermata_laws STATIC ${laws_sources})
   target_include_directories(fermata_laws PUBLIC "${PROJECT_SOURCE_DIR}")
@@ -40,8 +41,11 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
 endif()
 fermata_test(properties_test properties SOURCES ${properties_sources}
   LINK fermata_loop_arms ${laws_link} PROPERTIES ${FERMATA_SIMULATION_PROPERTIES})
+fermata_test(controls_test properties LINK ${laws_link} SOURCES
+  "${PROJECT_SOURCE_DIR}/properties/controls/controls_test.cpp")
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(properties_test PRIVATE ${FERMATA_QUICK_OPTIONS})
+  target_compile_options(controls_test PRIVATE ${FERMATA_QUICK_OPTIONS})
 endif()
 set(FERMATA_TESTS_PRECOMPILED ${precompiled})
 
@@ -71,7 +75,8 @@ if(application_sources)
   set_target_properties(zoo_applications PROPERTIES UNITY_BUILD_BATCH_SIZE 12)
 endif()
 
-foreach(target IN ITEMS fermata_laws properties_test fermata_suite zoo_hunt zoo_applications)
+foreach(target IN ITEMS
+    fermata_laws properties_test controls_test fermata_suite zoo_hunt zoo_applications)
   if(TARGET ${target})
     target_compile_options(${target} PRIVATE ${laws_options})
   endif()
