@@ -2,8 +2,9 @@
 #pragma once
 
 // What may be in a file of which some writes are known to have happened, some not to have, and of
-// some nobody knows: those that failed or were given up may have been done in part. A file here
-// only grows. Each write has bytes of its own, so that whoever reads them can tell whose they are.
+// some nobody knows: those that failed or were given up may have been done in part. Each write has
+// bytes of its own, so that whoever reads them can tell whose they are. To set the size of a file
+// is to write nothing from there on: what lies there is gone, and zeros when the file grows again.
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +19,7 @@ namespace fermata::models {
 
 class FileModel {
  public:
-  using Write = std::size_t;  // In the order of submission.
+  using Write = std::size_t;  // In the order of submission; it may set the size, too.
 
   /// When a read was submitted.
   struct Moment {
@@ -31,6 +32,10 @@ class FileModel {
   /// REQUIRES: `size` > 0.
   [[nodiscard]] Write begin(std::size_t offset, std::size_t size) {
     writes_.push_back({offset, size});
+    return writes_.size() - 1;
+  }
+  [[nodiscard]] Write begin_to_set_size(std::size_t size) {
+    writes_.push_back({.offset = size, .sets_size = true});
     return writes_.size() - 1;
   }
   [[nodiscard]] std::vector<std::byte> bytes_of(Write write) const {
@@ -79,12 +84,11 @@ class FileModel {
   /// The size that was told to somebody in line.
   [[nodiscard]] Complaint size_told(const Moment& moment, std::size_t size) const {
     const std::size_t least = least_size(moment.writes, time_);
-    const std::size_t most = most_size(moment.writes);
+    const std::size_t most = most_size(moment.writes, time_);
     if (size >= least && size <= most) return {};
     return "IO-10 (VAL): the file has " + std::to_string(size) + " bytes, expected " +
            std::to_string(least) + " to " + std::to_string(most);
   }
-  [[nodiscard]] std::size_t most_size() const { return most_size(writes_.size()); }
 
  private:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
@@ -92,11 +96,14 @@ class FileModel {
     std::size_t offset = 0;
     std::size_t size = 0;
     std::uint64_t done_at = kNever;
+    bool sets_size = false;  // To `offset`.
     bool lasts = false;
     bool given_up = false;
 
     [[nodiscard]] std::size_t end() const { return offset + size; }
-    [[nodiscard]] bool covers(std::size_t place) const { return place - offset < size; }
+    [[nodiscard]] bool covers(std::size_t place) const {
+      return sets_size ? place >= offset : place - offset < size;
+    }
   };
 
   [[nodiscard]] static std::byte value(Write write, std::size_t place) {
@@ -104,17 +111,28 @@ class FileModel {
     return static_cast<std::byte>((hash ^ hash >> 31) * 0x94d049bb133111eb >> 56);
   }
 
-  /// Of the first `writes`, those that were done by `time`.
+  /// After the first `writes`, when no other happened than those that were done by `time`.
   [[nodiscard]] std::size_t least_size(std::size_t writes, std::uint64_t time) const {
     std::size_t size = 0;
     for (std::size_t i = 0; i < writes; ++i) {
-      if (writes_[i].done_at <= time) size = std::max(size, writes_[i].end());
+      const Known& write = writes_[i];
+      const bool is_done = write.done_at <= time;
+      if (write.sets_size) {
+        size = is_done ? write.offset : std::min(size, write.offset);
+      } else if (is_done) {
+        size = std::max(size, write.end());
+      }
     }
     return size;
   }
-  [[nodiscard]] std::size_t most_size(std::size_t writes) const {
+  /// After the first `writes`, when all of them may have happened.
+  [[nodiscard]] std::size_t most_size(std::size_t writes, std::uint64_t time) const {
     std::size_t size = 0;
-    for (std::size_t i = 0; i < writes; ++i) size = std::max(size, writes_[i].end());
+    for (std::size_t i = 0; i < writes; ++i) {
+      const Known& write = writes_[i];
+      const bool cuts = write.sets_size && write.done_at <= time;
+      size = cuts ? write.offset : std::max(size, write.end());
+    }
     return size;
   }
 
@@ -124,7 +142,7 @@ class FileModel {
                             std::byte byte) const {
     for (std::size_t i = writes; i-- > 0;) {
       if (!writes_[i].covers(place)) continue;
-      if (value(i, place) == byte) return true;
+      if (byte == (writes_[i].sets_size ? std::byte{0} : value(i, place))) return true;
       if (writes_[i].done_at <= time) return false;
     }
     return byte == std::byte{0};
@@ -138,8 +156,8 @@ class FileModel {
       return "IO-05 (VAL): a read at " + std::to_string(offset) + " found the end of a file of " +
              std::to_string(least) + " bytes";
     }
-    if (offset + bytes.size() > most_size(writes)) {
-      return "IO-10 (VAL): a read found bytes behind all that was ever written";
+    if (offset + bytes.size() > most_size(writes, time)) {
+      return "IO-10 (VAL): a read found bytes behind all that may be there";
     }
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       if (!may_be(writes, time, offset + i, bytes[i])) {

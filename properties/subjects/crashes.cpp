@@ -34,7 +34,7 @@ constexpr std::size_t kPlaces = 200;
 /// What the machine's program and those who use it share. It knows no runtime.
 class Machine {
  public:
-  enum class Task : std::uint8_t { Write, Sync, Read };
+  enum class Task : std::uint8_t { Write, SetSize, Sync, Read };
   struct Job {
     Task task;
     std::size_t place;
@@ -84,6 +84,8 @@ class Machine {
     switch (job.task) {
       case Task::Write:
         return write(file, job);
+      case Task::SetSize:
+        return set_size(file, job.place);
       case Task::Sync:
         return sync(file);
       case Task::Read: {
@@ -111,6 +113,12 @@ class Machine {
     const auto write = model_.begin(place, size);
     const std::vector<std::byte> bytes = model_.bytes_of(write);
     file.write_at(place, bytes);
+    model_.done(write);
+  }
+
+  void set_size(File& file, std::size_t size) {
+    const auto write = model_.begin_to_set_size(size);
+    file.truncate(size);
     model_.done(write);
   }
 
@@ -143,6 +151,7 @@ class Crashes final : public Subject {
   static constexpr auto operations() {
     return std::to_array<Operation>({
         {10, "write", does<&Crashes::ask, Machine::Task::Write>},
+        {2, "set size", does<&Crashes::ask, Machine::Task::SetSize>},
         {6, "sync", does<&Crashes::ask, Machine::Task::Sync>},
         {3, "read", does<&Crashes::ask, Machine::Task::Read>},
         {2, "crash", does<&Crashes::crash>},

@@ -35,6 +35,7 @@ class Files final : public Subject {
         {8, "write at", does<&Files::write_at>},
         {8, "read at", does<&Files::read_at>},
         {3, "size", does<&Files::tell_size>},
+        {2, "set size", does<&Files::set_size>},
         {2, "sync", does<&Files::sync>},
         {6, "append", does<&Files::append>},
         {5, "write on", does<&Files::write_on>},
@@ -108,6 +109,14 @@ class Files final : public Subject {
     const auto moment = data_model_.now();
     unless_it_fails(
         data_, [&] { stage.complain(data_model_.size_told(moment, data_.size(cue.patience))); });
+  }
+
+  void set_size(const Cue& cue) {
+    const auto write = data_model_.begin_to_set_size(place_of(cue));
+    unless_it_fails(data_, [&] {
+      data_.truncate(place_of(cue), cue.patience);
+      data_model_.done(write);
+    });
   }
 
   void sync(const Cue& cue) {

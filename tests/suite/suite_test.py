@@ -25,12 +25,14 @@ class SuiteTest(unittest.TestCase):
         self.assertEqual(ROW.findall(together.stdout), alone)
         self.assertIn(f"\nschedules             {30 * len(ENTRIES)}\n", together.stdout)
         self.assertEqual(together.returncode, 0, together.stderr)
+        self.assertNotIn("controls", together.stdout, "only asked for with everything")
 
     def test_two_runs_say_the_same(self):
         said = [re.sub(r"schedules/s.*", "", run("--runs", "5").stdout) for _ in range(2)]
         self.assertEqual(said[0], said[1])
         self.assertEqual([row[0] for row in ROW.findall(said[0])],
                          run("--list").stdout.splitlines())
+        self.assertRegex(said[0], r"\ncontrols +\d{2,} \(wrong on purpose, each told in time\)\n")
 
     def test_an_entry_that_is_not_there_is_refused(self):
         refused = run("--only", "timers,nothing")
