@@ -361,6 +361,27 @@ TEST(Linearizability, ManyOperationsOfManyClientsTakeFewConfigurations) {
   EXPECT_LT(verdict.configurations, 30'000u);
 }
 
+TEST(Linearizability, WhatNobodyHeardOfHappensOnceHoweverManyThereAre) {
+  constexpr int kWrites = 130;
+  for (const int seen : {1, 63, 64, 65, 66, 128, 130}) {
+    Recorded<IntRegister> history;
+    std::size_t now = 0;
+    for (int value = 1; value <= kWrites; ++value) {
+      history.push_back(
+          {static_cast<std::size_t>(value), Write<int>{value}, std::nullopt, now++, 0});
+    }
+    const auto answered = [&](IntRegister::Operation operation, IntRegister::Result result) {
+      history.push_back({0, operation, result, now, now + 1});
+      now += 2;
+    };
+    answered(Read{}, seen);
+    EXPECT_EQ(judged<IntRegister>(history).answer, Linearizability::Yes) << seen;
+    answered(Write<int>{0}, Done{});
+    answered(Read{}, seen);
+    EXPECT_EQ(judged<IntRegister>(history, {.shrinking = 0}).answer, Linearizability::No) << seen;
+  }
+}
+
 TEST(ConfigurationSet, HasBeenWhereFewerWereUsedAndNotWhereMoreWere) {
   detail::ConfigurationSet visited(1);
   const std::array<std::uint64_t, 1> here = {7};
