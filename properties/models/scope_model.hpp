@@ -48,6 +48,10 @@ class ScopeModel {
   }
   void cancelled_safely(std::size_t scope) { strike(scope, Wave::Safe); }
   void cancelled_hard(std::size_t scope) { strike(scope, Wave::Hard); }
+  /// One member alone. Safely, it runs on when it has begun.
+  void member_cancelled(std::size_t member, bool safely) {
+    strike(members_[member], safely ? Wave::Safe : Wave::Hard);
+  }
 
   /// `by_cancellation`: its body was not run, or left by one.
   [[nodiscard]] Complaint ended(std::size_t member, bool by_cancellation) {
@@ -140,9 +144,12 @@ class ScopeModel {
       if (scopes_[i].parent == scope) strike(i, wave);
     }
     for (Member& member : members_) {
-      if (member.scope != scope || member.ended) continue;
-      (wave == Wave::Safe && member.began ? member.zombie : member.doomed) = true;
+      if (member.scope == scope) strike(member, wave);
     }
+  }
+  static void strike(Member& member, Wave wave) {
+    if (member.ended) return;
+    (wave == Wave::Safe && member.began ? member.zombie : member.doomed) = true;
   }
 
   [[nodiscard]] bool alive_inside(std::size_t member, std::size_t scope) const {

@@ -3,9 +3,13 @@
 // A tree of four scopes whose members nap and fail, with actors that spawn into them, cancel them
 // and wait for them from outside.
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "fermata/runtime.hpp"
 #include "properties/models/scope_model.hpp"
@@ -18,6 +22,7 @@ namespace scopes {
 using std::chrono::milliseconds;
 
 constexpr const char* kReason = "reason of the scope";
+constexpr std::size_t kLast = 4;
 
 class Scopes final : public Subject {
  public:
@@ -27,6 +32,8 @@ class Scopes final : public Subject {
         {2, "cancel", does<&Scopes::cancel>, true},
         {1, "cancel hard", does<&Scopes::cancel_hard>, true},
         {1, "dispose safely", does<&Scopes::dispose_safely>, true},
+        {2, "cancel a member", does<&Scopes::cancel_one, false>, true},
+        {3, "cancel a member safely", does<&Scopes::cancel_one, true>, true},
         {5, "await completion", does<&Scopes::await_completion>},
         {3, "await after cancellation", does<&Scopes::await_after_cancellation>},
         {1, "drop the handle", does<&Scopes::drop_one>, true},
@@ -110,6 +117,14 @@ class Scopes final : public Subject {
     scopes_[index_of(cue)]->dispose_safely();
   }
 
+  /// One of the last few, whatever has become of it.
+  void cancel_one(const Cue& cue, bool safely) {
+    if (members_.empty()) return;
+    const std::size_t member = members_.size() - 1 - cue.number % std::min(members_.size(), kLast);
+    model_.member_cancelled(member, safely);
+    members_[member]->cancel(reason(), safely);
+  }
+
   void spawn_into(const Cue& cue) {
     const std::size_t index = index_of(cue);
     const bool taken = model_.takes(index);
@@ -117,10 +132,11 @@ class Scopes final : public Subject {
     std::shared_ptr<Membership> membership;
     if (taken) membership = std::make_shared<Membership>(*this, member);
     try {
-      fermata::spawn({.scope = scopes_[index].get()},
-                     [this, membership = std::move(membership), number = cue.number] {
-                       live(*membership, number);
-                     });
+      auto one = fermata::spawn({.scope = scopes_[index].get()},
+                                [this, membership = std::move(membership), number = cue.number] {
+                                  live(*membership, number);
+                                });
+      if (taken) members_.push_back(std::move(one));
       if (!taken) stage.complain("CORE-SP-07: a scope that is cancelled takes a member");
     } catch (const UsageError&) {
       if (taken) stage.complain("CORE-SP-07: an open scope takes no member");
@@ -193,6 +209,7 @@ class Scopes final : public Subject {
   models::ScopeModel model_;
   std::array<std::optional<Scope>, 4> handles_;
   std::vector<Ref<ScopeBase>> scopes_;
+  std::vector<Coroutine<>> members_;  // As the model counts them.
   std::size_t thrown_ = 0;
   std::size_t handled_ = 0;
 };
