@@ -15,6 +15,17 @@ std::string told(const sim::RunResult& run) {
                      run.trace_hash);
 }
 
+/// A report calls by its name whatever a decision is about.
+std::string nameless_decision(const sim::Tape& tape) {
+  for (const sim::Decision& decision : tape.decisions) {
+    const std::string words = describe(decision, tape.names);
+    if (words.empty() || words.find("0x") != std::string::npos) {
+      return fmt::format("decision {} of a tape has no name: '{}'", decision.index, words);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string replay_difference(const sim::ExploreOptions& options, const sim::Program& program,
@@ -34,6 +45,7 @@ std::string replay_difference(const sim::ExploreOptions& options, const sim::Pro
                                        .tape);
   const sim::Tape tape = sim::parse_tape(text, "tape of the suite");
   if (to_text(tape) != text) return "a tape that was read is written in another way:\n" + text;
+  if (std::string nameless = nameless_decision(tape); !nameless.empty()) return nameless;
 
   for (const sim::ReplayMode mode : {sim::ReplayMode::Strict, sim::ReplayMode::Best}) {
     sim::Runner player(program, "calm", world);

@@ -44,8 +44,9 @@ void SimNames::enqueue(NameQuery& query) {
   const std::uint64_t key = key_of(key_of(machine_.key(), "dns"), query.host);
   Duration takes = Duration::zero();
   if (!answered_here(query)) {
-    const std::uint64_t slow = machine_.faults().strength(Fault::DnsDelay, Stream::Network,
-                                                          key_of(key, "delay"), kDnsDelays);
+    const std::uint64_t delay = named(key_of(key, "delay"), "delay", query);
+    const std::uint64_t slow =
+        machine_.faults().strength(Fault::DnsDelay, Stream::Network, delay, kDnsDelays);
     takes = kQuick + (slow == 0 ? Duration::zero() : kLeastDnsDelay * (1 << slow));
   }
   machine_.agenda().schedule(job, machine_.now() + takes, key);
@@ -58,9 +59,18 @@ void SimNames::answer(Job& job) {
   finished(query, look_up(query));
 }
 
+std::uint64_t SimNames::named(std::uint64_t key, const char* what, const NameQuery& query) const {
+  return machine_.decisions().named(key, [&] {
+    const bool by_host = query.kind != NameQuery::Kind::Reverse;
+    return fmt::format("{} of a look-up of '{}' by '{}'", what,
+                       by_host ? query.host : query.address.text(), machine_.name());
+  });
+}
+
 std::optional<NameFailure> SimNames::look_up(NameQuery& query) const {
   if (!answered_here(query)) {
-    const std::uint64_t key = key_of(key_of(machine_.key(), "dns failure"), query.host);
+    const std::uint64_t key =
+        named(key_of(key_of(machine_.key(), "dns failure"), query.host), "failure", query);
     if (machine_.faults().strikes(Fault::DnsFailure, Stream::Network, key)) {
       return NameFailure::TryAgain;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/world/offload.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "fermata/base/assert.hpp"
@@ -37,8 +39,10 @@ void SimOffload::start_queued() {
     if (next.stage != Stage::Queued) continue;
     next.stage = Stage::Running;
     ++running_;
-    const std::uint64_t length =
-        machine_.decisions().draw(Stream::Offload, key_of(machine_.key(), "work"), kWorkLengths);
+    const std::uint64_t key = machine_.decisions().named(key_of(machine_.key(), "work"), [&] {
+      return fmt::format("how long work on '{}' takes", machine_.name());
+    });
+    const std::uint64_t length = machine_.decisions().draw(Stream::Offload, key, kWorkLengths);
     machine_.agenda().schedule(next, machine_.now() + kShortestWork * (1 << length),
                                key_of(machine_.key(), next.number));
   }

@@ -104,7 +104,11 @@ void SimReactor::turn(TurnMode mode, Instant wake_by) {
 void SimReactor::happen() {
   attachment_.runtime().fire_timers();
   if (program_.agenda().earliest() <= program_.now()) {
-    program_.agenda().run_due(program_.now(), program_.decisions(), order_key_);
+    Decisions& decisions = program_.decisions();
+    const std::uint64_t key = decisions.named(order_key_, [&] {
+      return fmt::format("order of what comes to '{}' at once", program_.name());
+    });
+    program_.agenda().run_due(program_.now(), decisions, key);
   }
   signals_.deliver_pending();
 }
