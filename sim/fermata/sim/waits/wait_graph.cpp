@@ -152,9 +152,8 @@ class Builder {
       WaitGraph::Wait wait;
       wait.only_ends =
           each->rule() == WakeRule::Token || each->rule() == WakeRule::Timeout || custom_timer;
-      wait.object = object_of(event, coroutine);
+      wait.object = object_of(event, coroutine, &wait.wants);
       FERMATA_ASSERT(wait.object < asked_.size());
-      wait.wants = asked_[wait.object].wants;
       if (!quiet_ && comes_by_itself(event)) graph_.coroutines[index].sleeps = true;
       graph_.coroutines[index].waits.push_back(std::move(wait));
     }
@@ -184,8 +183,10 @@ class Builder {
     }
   }
 
-  /// The object of the graph that stands for `event`, which `waiter` waits for.
-  std::size_t object_of(const Event& event, const CoroutineBase& waiter);
+  /// The object of the graph that stands for `event`, which `waiter` waits for. `wants`, unless
+  /// null, is set to what that one wants of it: others may want something else.
+  std::size_t object_of(const Event& event, const CoroutineBase& waiter,
+                        std::string* wants = nullptr);
   void ask(std::size_t object, const Event& event, const CoroutineBase& waiter);
   void add_part(std::size_t object, const Event& part, const CoroutineBase& waiter) {
     const std::size_t index = object_of(part, waiter);
@@ -406,17 +407,19 @@ class Builder::Answer final : public WaitFacts {
 
 namespace {
 
-/// Finds out which object a request belongs to: both ends of a connection are one object each.
+/// Finds out which object a request belongs to, and what whoever waits wants of it. Both ends of a
+/// connection are one object each.
 class Identity final : public WaitFacts {
  public:
   explicit Identity(const Event& event) noexcept : event_(&event) {}
   [[nodiscard]] const Event& event() const noexcept { return *event_; }
   /// What it shares with others, or null.
   [[nodiscard]] const void* shared() const noexcept { return shared_; }
+  [[nodiscard]] const std::string& wants() const noexcept { return wants_; }
 
   void is(const char*, std::string_view, const SourcePlace*) override {}
   void state(std::string) override {}
-  void wanted(std::string_view) override {}
+  void wanted(std::string_view what) override { wants_ = what; }
   void held_by(std::uint64_t, const SourcePlace*) override {}
   void needs(const Event&) override {}
   void accepts(const Event&) override {}
@@ -432,13 +435,16 @@ class Identity final : public WaitFacts {
  private:
   const Event* event_;
   const void* shared_ = nullptr;
+  std::string wants_;
 };
 
 }  // namespace
 
-std::size_t Builder::object_of(const Event& event, const CoroutineBase& waiter) {
+std::size_t Builder::object_of(const Event& event, const CoroutineBase& waiter,
+                               std::string* wants) {
   Identity identity(event);
   event.explain_wait(identity, waiter);
+  if (wants != nullptr) *wants = identity.wants();
   const Event& subject = identity.event();
   const std::size_t next = graph_.objects.size();
   FERMATA_ASSERT(asked_.size() == next);

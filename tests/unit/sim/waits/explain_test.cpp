@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "fermata/core/scope.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
+#include "fermata/io/tcp.hpp"
 #include "fermata/sync/channel.hpp"
 #include "fermata/sync/mutex.hpp"
 #include "fermata/sync/once.hpp"
@@ -91,6 +94,30 @@ TEST_F(ExplainTest, SaysWhoDoesWhatIsDoneOnce) {
   EXPECT_EQ(schema["name"], "schema");
   EXPECT_EQ(schema["hands"][0]["coroutine"], graph["coroutines"][1]["name"]);
   EXPECT_EQ(schema["hands"][0]["certainty"], "known");
+}
+
+TEST_F(ExplainTest, OneEndOfAConnectionIsOneObject) {
+  Json graph;
+  run([&] {
+    auto listener = TcpListener::bind({"127.0.0.1", 80});
+    auto client = TcpStream::connect({"127.0.0.1", 80});
+    const auto server = listener.accept();
+    const auto reader = spawn("reader", [&] {
+      std::byte answer[1];
+      static_cast<void>(client.read(answer));
+    });
+    const auto writer = spawn("writer", [&] { client.write(std::vector<std::byte>(10'000'000)); });
+    delay(1s);
+    graph = Json::parse(wait_graph_json(current_runtime()));
+    reader->cancel();
+    writer->cancel();
+  });
+  ASSERT_EQ(graph["coroutines"].size(), 3u);
+  const Json& reader = graph["coroutines"][1]["waits"][0];
+  const Json& writer = graph["coroutines"][2]["waits"][0];
+  EXPECT_EQ(reader["object"], writer["object"]);
+  EXPECT_EQ(reader["wants"], "read");
+  EXPECT_EQ(writer["wants"], "write");
 }
 
 TEST_F(ExplainTest, SaysInWhoseHandsAScopeIs) {
