@@ -124,6 +124,14 @@ MAIN_TYPED_TEST(Datagrams, ASocketMaySendToItself) {
   EXPECT_EQ(self.receive(buffer).peer, Address("127.0.0.1", self.local_address().port()));
 }
 
+MAIN_TYPED_TEST(Datagrams, WhatIsSentToTheZeroAddressComesToThisMachine) {
+  UdpSocket here = open_socket();
+  UdpSocket sender = UdpSocket::bind({"0.0.0.0", 0});
+  sender.send_to("note", {"0.0.0.0", here.local_address().port()});
+  std::array<std::byte, 8> buffer;
+  EXPECT_EQ(here.receive(buffer).peer, Address("127.0.0.1", sender.local_address().port()));
+}
+
 MAIN_TYPED_TEST(Datagrams, SendingAtOnceNeverWaits) {
   UdpSocket a = open_socket();
   UdpSocket b = open_socket();
