@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+import by_hand
+
 FOLDER = pathlib.Path(__file__).resolve().parent / "applications"
 ROOT = FOLDER.parent.parent.parent
 BUDGET = 60  # Seconds, of each hunt.
@@ -187,24 +189,7 @@ process, shrinking and explaining.
               "smallest", "decides", "right")
     head += f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}\n"
     table = "".join(trial.table_row() + "\n" for trial in trials)
-    return head + table + bought()
-
-
-def bought():
-    """The part about laws.tsv."""
-    head = """
-## What the laws were made to find
-
-What a change of the laws, or of the simulated world, has bought: a mutant of the zoo, the law that
-finds it first since then, with its defaults, strategy `random` and base seed 1, and how it was
-before. From [laws.tsv](../../properties/zoo/laws.tsv), which is kept by hand.
-
-| change | mutant | law | schedules | before |
-|---|---|---|---|---|
-"""
-    lines = (ROOT / "properties" / "zoo" / "laws.tsv").read_text(encoding="utf-8").splitlines()
-    rows = [line.split("\t") for line in lines if not line.startswith("#")]
-    return head + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return head + table + by_hand.bought() + by_hand.before_and_after()
 
 
 def hunt(build, only, control, write):
