@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The bundled suite: explores every law and some small programs, with each strategy, and says what
-// that came to. Without --runs it takes a fixed number of steps, and spends them where schedules
-// are still new. With --trace-hashes it prints what a fixed list of runs came to, for comparison
-// between compilers.
+// that came to. Before it explores all of them it tries what is wrong on purpose and must be told;
+// of each turn it replays a run from its tape. Without --runs it takes a fixed number of steps, and
+// spends them where schedules are still new. With --trace-hashes it prints what a fixed list of
+// runs came to, for comparison between compilers.
 
 #include <fmt/format.h>
 
