@@ -39,6 +39,7 @@ constexpr std::array kRows = std::to_array<Row>({
     {kCallbackDeletion, "CallbackDeletion", "CallsWhoIsThereAndNotRemovedOnce",
      "HoldsUnderEveryStrategy"},
     {kChannels, "Channels", "LoseNothingAndServeInTheOrderOfArrival", "HoldUnderEveryStrategy"},
+    {kContexts, "Contexts", "FindTheNearestValueAndNoOther", "HoldUnderEveryStrategy"},
     {kCrashes, "Crashes", "LeaveWhatWasSynced", "HoldUnderEveryStrategy"},
     {kDatabases, "Databases", "KeepCoroutinesApart", "HoldUnderEveryStrategy"},
     {kDatagrams, "Datagrams", "ArriveWholeOrNotAtAll", "HoldUnderEveryStrategy"},

@@ -39,6 +39,7 @@ Told tell(const Canary& canary) {
   }
   const sim::Failure& failure = result.found->failure;
   Told told{failure.verdict, failure.message + "\n" + failure.explanation, result.found->steps};
+  for (const std::string& history : result.found->histories) told.text += "\n" + history;
   if (!failure.wait_graph.empty()) {
     told.wait_class = nlohmann::ordered_json::parse(failure.wait_graph)["class"];
   }

@@ -11,6 +11,7 @@
 #include "fermata/core/timer.hpp"
 #include "fermata/io/tcp.hpp"
 #include "fermata/sim.hpp"
+#include "fermata/sim/history/history.hpp"
 #include "fermata/sync/await.hpp"
 #include "fermata/sync/future.hpp"
 #include "fermata/sync/mutex.hpp"
@@ -120,6 +121,15 @@ std::vector<Canary> wrong_runs() {
                    throw Error("as planned");
                  }
                });
+             }),
+      safety("history", {}, "\"answer\":\"not linearizable\"", 2,
+             [](World& world) {
+               sim::History<sim::models::Register<int>> history(world, "register");
+               const auto write = history.invoke("Ada", sim::models::Write<int>{1});
+               write.responds();
+               const auto read = history.invoke("Bob", sim::models::Read{});
+               read.responds(2);
+               history.expect_linearizable();
              }),
       safety("always", AssertionKind::Always, "always: as planned", 0,
              [](World&) { FERMATA_ALWAYS(random(1) != 0, "as planned"); }),

@@ -31,6 +31,7 @@ std::span<const Law* const> laws() {
                                       &kTimers,
                                       &kAwaitFamily,
                                       &kChannels,
+                                      &kContexts,
                                       &kCrashes,
                                       &kDatabases,
                                       &kDatagrams,

@@ -59,6 +59,7 @@ extern const Law kTimers;
 // About one primitive, used by several actors.
 extern const Law kAwaitFamily;
 extern const Law kChannels;
+extern const Law kContexts;
 extern const Law kCrashes;
 extern const Law kDatabases;
 extern const Law kDatagrams;
