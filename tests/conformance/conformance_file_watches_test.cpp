@@ -133,6 +133,12 @@ MAIN_TYPED_TEST_WITH(WatchedFolder, FileWatches, WatchASingleFile) {
   EXPECT_EQ(watcher.next(), (FileEvent{FileChange::Change, "one"}));
 }
 
+MAIN_TYPED_TEST_WITH(WatchedFolder, FileWatches, AFileIsNoDirectory) {
+  make_folder();
+  fs::write_file(in_folder("one"), "x");
+  EXPECT_THROW(FileWatcher{in_folder("one/")}, InputOutputError);
+}
+
 MAIN_TYPED_TEST_WITH(WatchedFolder, FileWatches, TellEverybodyWhoWatches) {
   make_folder();
   FileWatcher first(folder());

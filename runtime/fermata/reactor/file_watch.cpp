@@ -20,8 +20,9 @@ std::string join(const std::string& directory, std::string_view name) {
   return directory.empty() ? std::string(name) : fmt::format("{}/{}", directory, name);
 }
 
+/// Of the path of a file, which ends with no slash.
 std::string last_part(std::string_view path) {
-  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  FERMATA_ASSERT(!path.ends_with('/'));
   return std::string(path.substr(path.rfind('/') + 1));
 }
 

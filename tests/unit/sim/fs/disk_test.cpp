@@ -264,6 +264,18 @@ TEST_F(DiskTest, NeverLosesDirectoriesInACircle) {
   }
 }
 
+TEST_F(DiskTest, ADirectoryThatIsBackAgainKnowsWhereItIs) {
+  for (const char* path : {"/a", "/b", "/a/x"}) EXPECT_EQ(disk_.make_directory(path, 0755), 0);
+  make("/a/f", "of a");
+  make("/b/f", "of b");
+  for (const char* path : {"/", "/a", "/b"}) EXPECT_EQ(disk_.sync_directory(path), 0);
+  EXPECT_EQ(disk_.rename("/a/x", "/b/x"), 0);
+  EXPECT_EQ(contents("/b/x/../f"), "of b");
+  disk_.crash(lose_all);
+  EXPECT_EQ(names("/b"), "f ");
+  EXPECT_EQ(contents("/a/x/../f"), "of a");
+}
+
 TEST_F(DiskTest, ForgetsWhatAFailedSyncGaveUp) {
   const auto inode = make("/f", "old");
   disk_.sync_directory("/");
