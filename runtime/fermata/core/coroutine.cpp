@@ -99,7 +99,10 @@ void CoroutineBase::dispose() noexcept {
   Runtime& owner = runtime();
   if (has(kOrphaned) && !exception_caught()) owner.report_unhandled(outcome_.error);
   const std::size_t bytes = block_bytes_;
-  if (!closed()) drop_body();  // It was never spawned.
+  if (!closed()) {  // It was never spawned.
+    drop_body();
+    shut();  // Whoever is told of it sees a whole coroutine.
+  }
   this->~CoroutineBase();
   owner.blocks().release(this, bytes);
 }

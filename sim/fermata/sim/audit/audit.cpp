@@ -28,6 +28,10 @@ constexpr TraceKinds kTold(Trace::EventFired, Trace::EventDestroyed, Trace::Star
                            Trace::DeadlockReported, Trace::ShutdownStarted, Trace::EventStopped,
                            Trace::EventClosed, Trace::Enqueued, Trace::Cancelled);
 
+/// Of these, what a run log has of a coroutine.
+constexpr TraceKinds kInRunLog(Trace::Started, Trace::Entered, Trace::Left, Trace::Finished,
+                               Trace::Enqueued, Trace::Cancelled);
+
 }  // namespace
 
 Audit::Audit(RunState& record, const Instant& clock) noexcept
@@ -133,8 +137,7 @@ void Audit::tell(Trace kind, const Event& subject, std::uint64_t detail) {
     options_.wakes->woken(running_ != nullptr ? as_coroutine(*running_).path() : 0,
                           as_coroutine(subject).path(), static_cast<WakeCause>(detail));
   }
-  const bool is_coroutine = subject.kind() == EventKind::Coroutine && kind != Trace::EventDestroyed;
-  if (options_.run_log == nullptr || !is_coroutine) return;
+  if (options_.run_log == nullptr || !kInRunLog.has(kind)) return;
   options_.run_log->note(runtime_->options().name, kind, as_coroutine(subject), detail,
                          runtime_->now(), record_.steps + 1);
 }

@@ -183,6 +183,16 @@ TEST(RunLog, TellsCoroutinesOfOneNameApart) {
                                           "worker #4"}));
 }
 
+TEST(RunLog, KnowsNothingOfACoroutineThatNoScopeTakes) {
+  const auto run_log = chronicle_of([](World&) {
+    const Scope scope("over");
+    scope.cancel();
+    EXPECT_THROW(scope.spawn("late", [] {}), UsageError);
+  });
+  ASSERT_EQ(run_log->lanes().size(), 1u);
+  EXPECT_EQ(run_log->lanes()[0].name, "main");
+}
+
 TEST(RunLog, SaysWhomAStepWokeAndSpawned) {
   const auto run_log = chronicle_of([](World&) {
     Promise<int> promise;
