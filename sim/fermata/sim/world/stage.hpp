@@ -96,7 +96,7 @@ class Stage : public RunState {
 
  protected:
   Stage(Decisions& decisions, const WorldOptions& options);
-  ~Stage() = default;
+  ~Stage() { FERMATA_ASSERT(contexts_.stats().live == 0); }
 
   Decisions& decisions_;
   WorldOptions options_;
