@@ -96,6 +96,19 @@ MAIN_TEST_F(AwaitAllTest, CancelsWhatIsLeftAndJoinsIt) {
   EXPECT_EQ(text_of(errors), "2=while cleaning up") << "not the cancellation that we caused";
 }
 
+MAIN_TEST_F(AwaitAllTest, TellsOfACancellationThatItHasNotCaused) {
+  const auto victim = spawn([] {
+    delay(1h);
+    return 0;
+  });
+  suspend();
+  victim->cancel(reason("by somebody else"));
+  const auto [values, errors] =
+      await_all({victim, value_after(10ms, 1)}, {.on_exit = ExitPolicy::CancelAndJoin});
+  EXPECT_EQ(text_of(values), "1=1");
+  EXPECT_EQ(text_of(errors), "0=by somebody else");
+}
+
 MAIN_TEST_F(AwaitAllTest, CancelsFuturesThatAreLeft) {
   FERMATA_CHECKS("CORE-AW-12");
   Promise<int> kept;
