@@ -20,7 +20,7 @@ struct Told {
   std::string wait_class = {};
 };
 
-/// Of the first of a few runs that fails; of those that pass, what never happened.
+/// What is told of the first run that fails; when all pass, what never happened in them.
 Told tell(const Canary& canary) {
   using namespace std::chrono_literals;
   sim::ExploreOptions options;

@@ -103,7 +103,7 @@ const char* name_of(AssertionKind kind) {
 
 TEST(Canaries, AreThereForEachVerdict) {
   for (const Verdict verdict : test::every<Verdict>(sim::to_string)) {
-    if (verdict == Verdict::Divergence) continue;  // Of a replay: a test of its own, above.
+    if (verdict == Verdict::Divergence) continue;  // Only a replay gives it.
     EXPECT_TRUE(any_canary([&](const Canary& each) { return each.verdict == verdict; }))
         << to_string(verdict);
   }

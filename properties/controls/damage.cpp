@@ -24,7 +24,8 @@ std::string complaint_about(const Damage& damage) {
   world.node("main", damage.main);
   world.run();
   const std::string said = world.failure() ? world.failure()->message : "nothing";
-  if (!said.starts_with(damage.id) || said.find(damage.says) == std::string::npos) {
+  if (!said.starts_with(std::string(damage.id) + ": ") ||
+      said.find(damage.says) == std::string::npos) {
     return fmt::format("expected to read \"{}: ... {}\", not: {}", damage.id, damage.says, said);
   }
   if (world.steps() > damage.step) {

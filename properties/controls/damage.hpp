@@ -13,8 +13,8 @@
 namespace fermata::properties {
 
 struct Damage {
-  const char* id;      // What the complaint begins with.
-  const char* says;    // And has in it.
+  const char* id;      // The invariant that the complaint begins with.
+  const char* says;    // Words that the complaint contains.
   std::uint64_t step;  // No later than this one the run is over.
   std::function<void()> main;
   std::vector<const char*> also = {};  // Invariants that this is about, too.

@@ -85,6 +85,7 @@ Canary deadlock(const char* name, CanaryClass kind, const char* says, std::uint6
 Canary nondeterminism(const char* name, const char* says, std::uint64_t step, Body program) {
   return {name, Verdict::Nondeterminism, {}, says, step, std::move(program)};
 }
+
 }  // namespace
 
 std::vector<Canary> wrong_runs() {

@@ -209,7 +209,7 @@ class Scopes final : public Subject {
   models::ScopeModel model_;
   std::array<std::optional<Scope>, 4> handles_;
   std::vector<Ref<ScopeBase>> scopes_;
-  std::vector<Coroutine<>> members_;  // As the model counts them.
+  std::vector<Coroutine<>> members_;  // By their numbers in the model.
   std::size_t thrown_ = 0;
   std::size_t handled_ = 0;
 };

@@ -20,7 +20,7 @@ std::string join(const std::string& directory, std::string_view name) {
   return directory.empty() ? std::string(name) : fmt::format("{}/{}", directory, name);
 }
 
-/// Of the path of a file, which ends with no slash.
+/// The name at the end of the path of a file. REQUIRES: no slash at its end.
 std::string last_part(std::string_view path) {
   FERMATA_ASSERT(!path.ends_with('/'));
   return std::string(path.substr(path.rfind('/') + 1));

@@ -28,7 +28,7 @@ constexpr TraceKinds kTold(Trace::EventFired, Trace::EventDestroyed, Trace::Star
                            Trace::DeadlockReported, Trace::ShutdownStarted, Trace::EventStopped,
                            Trace::EventClosed, Trace::Enqueued, Trace::Cancelled);
 
-/// Of these, what a run log has of a coroutine.
+/// What a run log records of a coroutine.
 constexpr TraceKinds kInRunLog(Trace::Started, Trace::Entered, Trace::Left, Trace::Finished,
                                Trace::Enqueued, Trace::Cancelled);
 

@@ -7,7 +7,7 @@
 
 namespace fermata::sim {
 
-class CalmStrategy final : public Strategy {
+class CalmStrategy : public Strategy {
  public:
   [[nodiscard]] std::string name() const override { return "calm"; }
   void begin_run(std::uint64_t /*seed*/) override {}

@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <string>
 
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
+#include "fermata/sim/strategy/calm.hpp"
 #include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/tape/strategy.hpp"
 #include "fermata/sim/world/world.hpp"
 #include "fermata/sync/await.hpp"
 
@@ -18,14 +17,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Calm, and hears whose the steps are.
-class Listener final : public Strategy {
+/// Notes whose steps it is told of.
+class Listener final : public CalmStrategy {
  public:
-  [[nodiscard]] std::string name() const override { return "listener"; }
-  void begin_run(std::uint64_t) override {}
-  std::size_t pick(const Candidates&) override { return 0; }
-  std::uint64_t draw(Stream, std::uint64_t, std::uint64_t) override { return 0; }
-  std::uint64_t draw_rarely(Stream, std::uint64_t, std::uint64_t, Odds) override { return 0; }
   [[nodiscard]] StepNews news() const override { return StepNews::Footprints; }
   void end_step(std::uint64_t path, const Footprint&) override { heard.insert(path); }
 

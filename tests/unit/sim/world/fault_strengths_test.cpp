@@ -6,14 +6,13 @@
 
 #include <array>
 #include <functional>
-#include <string>
 #include <utility>
 
 #include "fermata/base/time.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/io/udp.hpp"
+#include "fermata/sim/strategy/calm.hpp"
 #include "fermata/sim/tape/decisions.hpp"
-#include "fermata/sim/tape/strategy.hpp"
 #include "fermata/sim/world/world.hpp"
 
 namespace fermata::sim {
@@ -22,13 +21,10 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Calm, but for one kind of draw.
-class OneStrength final : public Strategy {
+class OneStrength final : public CalmStrategy {
  public:
   OneStrength(std::uint64_t bound, std::uint64_t strength) : bound_(bound), strength_(strength) {}
 
-  [[nodiscard]] std::string name() const override { return "one strength"; }
-  void begin_run(std::uint64_t) override {}
-  std::size_t pick(const Candidates&) override { return 0; }
   /// What is allowed is present.
   std::uint64_t draw(Stream stream, std::uint64_t, std::uint64_t bound) override {
     return stream == Stream::Fault && bound == 2 ? 1 : 0;
