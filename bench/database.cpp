@@ -46,7 +46,7 @@ class Instant final : public db::Connection {
   [[nodiscard]] db::TransactionState transaction() const noexcept override {
     return db::TransactionState::None;
   }
-  [[nodiscard]] bool broken() const noexcept override { return false; }
+  [[nodiscard]] bool is_broken() const noexcept override { return false; }
   [[nodiscard]] bool looks_alive() noexcept override { return true; }
   void ping() override {}
   void reset_session() override {}

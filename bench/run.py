@@ -103,8 +103,8 @@ ABSOLUTE = {
 
 # Subject -> (smaller subject, limit of the cost of an item in relation to it): what is linear.
 LINEAR = {
-    "await_all/1000": ("await_all/100", 1.5),
-    "await_all/10000": ("await_all/1000", 2.0),
+    "when_all/1000": ("when_all/100", 1.5),
+    "when_all/10000": ("when_all/1000", 2.0),
     "ping_pong/10": ("ping_pong/1", 1.5),  # 20 machines against 2
     "ping_pong/100": ("ping_pong/1", 2.0),
     "loop_watched_uv/8000": ("loop_watched_uv/100", 1.3),  # descriptors, of which 100 are ready

@@ -52,7 +52,7 @@ class PoolLedger {
         lease = pool->acquire({.timeout = std::chrono::seconds(1)});
       }));
     }
-    await_all(users);
+    when_all_settled(users);
     pool_->close();
   }
 

@@ -17,7 +17,7 @@ SIM_TEST(BoxOffice, SellsEverySeatOnce) {
   for (int i = 0; i < 3; ++i) {
     customers.push_back(fermata::spawn("customer", [&] { return office.buy(); }));
   }
-  fermata::await_all(customers);
+  fermata::when_all_settled(customers);
 }
 
 }  // namespace

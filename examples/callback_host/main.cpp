@@ -6,9 +6,9 @@
 
 #include <cstdio>
 
-#include "fermata/runtime.hpp"
 #include "fermata/host/guest.hpp"
 #include "fermata/loop/loop.hpp"
+#include "fermata/runtime.hpp"
 
 using namespace std::chrono_literals;
 
@@ -28,7 +28,7 @@ int main() {
   });
 
   pollfd watched = {guest.descriptor(), POLLIN, 0};
-  while (!guest.idle()) {
+  while (!guest.is_idle()) {
     if (::poll(&watched, 1, -1) > 0) guest.pump();
   }
 }

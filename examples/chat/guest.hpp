@@ -76,7 +76,7 @@ class Guest {
 
   void send_unsent() {
     using fermata::loop::SendResult;
-    while (connected_ && unsent_ < unheard_.size() && !connection_->full()) {
+    while (connected_ && unsent_ < unheard_.size() && !connection_->is_full()) {
       const SendResult result = connection_->send(unheard_[unsent_]);
       if (result != SendResult::Sent && result != SendResult::Queued) return;
       ++unsent_;

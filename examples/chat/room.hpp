@@ -4,8 +4,8 @@
 // The room of a chat: a server in callback style that keeps what was said and shows it to everybody
 // in one order, each at the speed at which they read.
 
-#include <fermata/runtime.hpp>
 #include <fermata/loop/tcp/server.hpp>
+#include <fermata/runtime.hpp>
 #include <map>
 #include <string>
 #include <string_view>
@@ -103,7 +103,7 @@ class Room {
     Guest& guest = guests_[who.id()];
     if (guest.name.empty() && !guest.leaving) return;
     while (guest.shown < said_.size() && !guest.name.empty()) {
-      if (who.full() || who.state() != fermata::loop::TcpState::Established) return;
+      if (who.is_full() || who.state() != fermata::loop::TcpState::Established) return;
       if (who.send(said_[guest.shown]) == fermata::loop::SendResult::Failed) return;
       ++guest.shown;
     }

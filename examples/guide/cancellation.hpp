@@ -35,7 +35,7 @@ inline void tokens() {
   auto slow = fetch("slow", 1s);
   try {
     fermata::await(slow, {.token = &stop.event()});
-  } catch (const fermata::OperationCanceled&) {
+  } catch (const fermata::OperationCancelled&) {
     std::printf("gave up; slow %s\n", slow->is_completed() ? "has ended" : "goes on");
   }
   slow.cancel();
@@ -50,14 +50,15 @@ inline void one_deadline() {
       fermata::await(answer, {.token = deadline.get()});
       ++answered;
     }
-  } catch (const fermata::OperationCanceled& canceled) {
-    std::printf("%d parts, then: %s\n", answered, fermata::message_of(canceled.previous()).c_str());
+  } catch (const fermata::OperationCancelled& cancelled) {
+    std::printf("%d parts, then: %s\n", answered,
+                fermata::message_of(cancelled.previous()).c_str());
   }
 }
 
 inline void all_or_fail() {
   const std::vector<std::string> parts =
-      fermata::await_all_or_fail({fetch("head", 5ms), fetch("body", 2ms)});
+      fermata::when_all({fetch("head", 5ms), fetch("body", 2ms)});
   std::printf("%s, %s\n", parts[0].c_str(), parts[1].c_str());
 }
 
@@ -65,7 +66,7 @@ inline void all_with_errors() {
   std::map<std::string, fermata::Coroutine<std::string>> mirrors;
   mirrors.emplace("east", fetch("east", 5ms));
   mirrors.emplace("west", fetch_from_broken("west"));
-  const auto [values, errors] = fermata::await_all(mirrors);
+  const auto [values, errors] = fermata::when_all_settled(mirrors);
   for (const auto& [key, value] : values) std::printf("%s answers\n", key.c_str());
   for (const auto& [key, error] : errors) {
     std::printf("%s: %s\n", key.c_str(), fermata::message_of(error).c_str());
@@ -75,7 +76,7 @@ inline void all_with_errors() {
 inline void race() {
   const std::vector servers{fetch_from_broken("near"), fetch("far", 15ms), fetch("moon", 1h)};
   const fermata::AwaitOptions options{.timeout = 1s, .on_exit = fermata::ExitPolicy::CancelAndJoin};
-  const auto [winner, errors] = fermata::await_first_success(servers, options);
+  const auto [winner, errors] = fermata::when_any_succeeds(servers, options);
   std::printf("%s, after %zu error\n", winner ? winner->c_str() : "nobody", errors.size());
 }
 
@@ -85,7 +86,7 @@ inline void lazily() {
     if (next == 100) return std::nullopt;
     return fetch("page " + std::to_string(next++), 1ms);
   };
-  const auto all = fermata::await_all_or_fail(pages, {.concurrency = 8});
+  const auto all = fermata::when_all(pages, {.concurrency = 8});
   std::printf("%zu pages, the last is %s\n", all.size(), all.back().c_str());
 }
 

@@ -78,7 +78,7 @@ inline void from_another_thread() {
   auto remote = std::make_shared<fermata::RemotePromise<int>>(std::move(promise));
   auto work = fermata::spawn("work", [remote] {
     fermata::offload([remote] {
-      if (!remote->cancel_requested()) remote->complete(20 + 22);
+      if (!remote->is_cancellation_requested()) remote->complete(20 + 22);
     });
   });
   std::printf("the sum is %d\n", fermata::await(sum));

@@ -23,7 +23,7 @@ inline void commands() {
   fermata::exec_lines("printf 'one\\ntwo'", lines);
   for (const std::string& line : lines) std::printf("line: %s\n", line.c_str());
 
-  fermata::passthru("echo straight through", [](std::string_view piece) {
+  fermata::exec_to("echo straight through", [](std::string_view piece) {
     std::fwrite(piece.data(), 1, piece.size(), stdout);
   });
 }
@@ -66,7 +66,7 @@ inline void signals() {
   const auto minute = fermata::make_timeout(20ms);
   try {
     fermata::await(reload, {.token = minute.get()});
-  } catch (const fermata::OperationCanceled&) {
+  } catch (const fermata::OperationCancelled&) {
     std::printf("nobody wants a reload\n");
   }
 }

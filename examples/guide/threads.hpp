@@ -86,7 +86,7 @@ inline void ends_of_a_pool() {
 }
 
 inline void reload() {
-  fermata::ThreadPool pool({.workers = 2, .bootloader = [] { std::printf("ready\n"); }});
+  fermata::ThreadPool pool({.workers = 2, .on_thread_start = [] { std::printf("ready\n"); }});
   pool.reload();  // New threads, which have read the new configuration, say.
   fermata::await(pool.submit([] {}));
 }

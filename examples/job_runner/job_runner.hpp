@@ -60,7 +60,7 @@ inline std::string attempt(const std::string& command, const JobLimits& limits) 
     const fermata::ProcessExit exit = process.wait(in_time);
     if (!exit.success()) throw fermata::Error(exit.text());
     return output;
-  } catch (const fermata::OperationCanceled&) {
+  } catch (const fermata::OperationCancelled&) {
     stop(process, limits.grace);
     throw fermata::Timeout("not done in time");
   }

@@ -6,8 +6,8 @@
 
 #include <cstdio>
 
-#include "fermata/runtime.hpp"
 #include "fermata/host/guest.hpp"
+#include "fermata/runtime.hpp"
 
 using namespace std::chrono_literals;
 
@@ -22,7 +22,7 @@ int main() {
   });
 
   pollfd watched = {guest.descriptor(), POLLIN, 0};  // Beside what the program watches itself.
-  while (!guest.idle()) {
+  while (!guest.is_idle()) {
     if (::poll(&watched, 1, -1) > 0) guest.pump();
   }
 }

@@ -21,6 +21,6 @@ int main() {
     Client client(members);
     for (const char* entry : {"hello", "world"}) client.append(entry);
     std::printf("the log:%s\n", client.read().c_str());
-    fermata::exit(0);
+    fermata::exit_with(0);
   });
 }

@@ -24,7 +24,7 @@ SIM_PROPERTY(Stock, ServesEveryOrder, (const std::vector<std::uint8_t>& wishes))
       fermata::delay(fermata::random(20) * 1ms);
     }));
   }
-  fermata::await_all(customers);
+  fermata::when_all_settled(customers);
   EXPECT_TRUE(stock.is_whole());
 }
 
@@ -39,7 +39,7 @@ SIM_TEST(Stock, IsWholeAfterAnyInterruption) {
             fermata::suspend();
           }));
         }
-        fermata::await_all(customers);
+        fermata::when_all_settled(customers);
       },
       {.then = [&] { const Stock::Order all = stock.take(kPieces, {.timeout = 1s}); },
        .check = [&] { EXPECT_TRUE(stock.is_whole()); }});

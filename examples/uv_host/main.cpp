@@ -22,7 +22,7 @@ int main() {
       std::printf("the answer is %d\n", answer);
     });
     uv_run(&loop, UV_RUN_DEFAULT);  // Returns when neither the program nor the guest has work.
-    std::printf("idle: %s\n", guest.idle() ? "yes" : "no");
+    std::printf("idle: %s\n", guest.is_idle() ? "yes" : "no");
   }
   uv_run(&loop, UV_RUN_DEFAULT);  // For what the guest has asked to be closed.
   return uv_loop_close(&loop);

@@ -40,7 +40,7 @@ class ScriptTask final : public Microtask {
 };
 
 void wake_when_closed(Registration& registration, Event& event, const Outcome& outcome) {
-  if (!event.closed()) return;
+  if (!event.is_closed()) return;
   event.runtime().scheduler().wake(registration.coroutine(), &event, outcome.result, nullptr,
                                    WakeCause::Event);
 }
@@ -88,7 +88,7 @@ void Listener::run(Event& event, const Outcome&) {
     if (shared->fires >= kPeriodicFires) event.close();
     return;
   }
-  if (shared->kind == ProgramEvent::Once && !event.closed()) {
+  if (shared->kind == ProgramEvent::Once && !event.is_closed()) {
     state_.complain("CORE-EV-06 (ONCE): a one-shot is not closed when its subscribers run");
   }
   const detail::NoSuspend guard(state_.runtime());
@@ -140,7 +140,7 @@ Listener& Player::subscribe(Event& event, Listener::Role role, std::size_t numbe
   auto* listener = new Listener(state_, *this, role, id, number);
   listener->add_ref();
   state_.listeners.push_back(listener);
-  if (shared != nullptr && event.closed()) {
+  if (shared != nullptr && event.is_closed()) {
     const bool replays = event.replay() != nullptr;
     listener->replaying = true;
     const bool kept = event.add_callback(*listener);
@@ -357,7 +357,7 @@ void Player::spawn_step(const Step& step) {
   SpawnOptions options;
   options.name = Name("c" + std::to_string(task.index));
   options.priority = step.number == 7 ? Priority::High : Priority::Normal;
-  const bool doomed = current_runtime().scheduler().shutting_down();
+  const bool doomed = current_runtime().scheduler().is_shutting_down();
   task.handle = spawn(std::move(options), [this, &task, doomed] {
     if (doomed) state_.complain(task, "CORE-SC-13 (SHUT): spawned in a shutdown, it has started");
     try {
@@ -387,7 +387,7 @@ void Player::cancel_step(const Step& step) {
   Task& target = state_.tasks[1 + step.subject % (state_.tasks.size() - 1)];
   if (!target.handle) return;
   CoroutineBase& coroutine = *target.handle;
-  const bool finished = coroutine.closed();
+  const bool finished = coroutine.is_closed();
   const std::exception_ptr before = coroutine.error();
   if (target.protect_depth > 0 && !target.protection_cleared && !finished &&
       !target.life.must_throw()) {
@@ -431,7 +431,7 @@ void Player::unsubscribe_step(const Step& step) {
 }
 
 void Player::fire_step(SharedEvent& shared, bool close) {
-  if (shared.is_timer() || shared.event->closed()) return;
+  if (shared.is_timer() || shared.event->is_closed()) return;
   if (!close && shared.kind == ProgramEvent::Promise) return;
   auto& event = static_cast<PlainEvent&>(*shared.event);
   const auto keep = Ref<Event>::share(event);
@@ -456,7 +456,7 @@ void Player::fire_step(SharedEvent& shared, bool close) {
 
 void Player::start_step(SharedEvent& shared) {
   if (!shared.is_timer()) return;
-  if (!shared.event->closed()) ++shared.starts;
+  if (!shared.event->is_closed()) ++shared.starts;
   shared.event->start();
 }
 
@@ -475,7 +475,7 @@ void Player::stop_step(SharedEvent& shared) {
 }
 
 void Player::rearm_step(SharedEvent& shared, Duration timeout) {
-  if (!shared.is_multishot() || shared.event->closed()) return;
+  if (!shared.is_multishot() || shared.event->is_closed()) return;
   auto& timer = static_cast<Timer&>(*shared.event);
   const bool stopped = timer.loop_ref_count() == 0;
   timer.rearm(timeout);
@@ -566,7 +566,7 @@ Player::End Player::attempt(Task& me, const Expectation& expected, Wait wait) {
   } catch (const ForcedUnwind&) {
     state_.unwound = true;
     throw;
-  } catch (const OperationCanceled&) {
+  } catch (const OperationCancelled&) {
     end = End::TokenFired;
     state_.complain(me, me.life.told_of_another(false));
     if (!expected.has_token) state_.complain(me, "CORE-CN-02 (CANC): a token that is not there");
@@ -621,8 +621,8 @@ void Player::wait_for(Task& me, Event& event, const Step& step, Expectation expe
       expected.has_token = true;
     }
   }
-  expected.already_closed = event.closed();
-  expected.suspends = !event.closed() && patience == Patience::ForEver;
+  expected.already_closed = event.is_closed();
+  expected.suspends = !event.is_closed() && patience == Patience::ForEver;
   const bool replays = event.replay() != nullptr;
   const Instant due = now() + options.timeout.value_or(Duration::zero());
   const End end = attempt(me, expected, [&] { wait(event, options); });
@@ -659,7 +659,7 @@ void Player::wait_step(Task& me, const Step& step) {
 
 void Player::wait_closed_step(Task& me, const Step& step) {
   SharedEvent* shared = usable(step.subject);
-  if (shared == nullptr || shared->is_timer() || shared->event->closed()) return;
+  if (shared == nullptr || shared->is_timer() || shared->event->is_closed()) return;
   Expectation expected;
   expected.events = {shared->serial};
   expected.only_close = true;

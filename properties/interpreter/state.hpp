@@ -44,7 +44,7 @@ class PlainEvent final : public Event {
     return notify_and_close(outcome_);
   }
   [[nodiscard]] const Outcome* replay() const noexcept override {
-    return keeps_ && closed() ? &outcome_ : nullptr;
+    return keeps_ && is_closed() ? &outcome_ : nullptr;
   }
   [[nodiscard]] void* value() noexcept { return &value_; }
 

@@ -79,7 +79,7 @@ void Witness::note(Trace kind, const Event* subject, std::uint64_t detail) {
 
 void Witness::started(const Event& event) {
   const bool first = state_.activity.references(event.serial()) == 0;
-  state_.activity.start(event.serial(), !event.hidden() && event.kind() != EventKind::Io);
+  state_.activity.start(event.serial(), !event.is_hidden() && event.kind() != EventKind::Io);
   if (first && event.kind() == EventKind::Timer) {
     const Duration timeout = static_cast<const Timer&>(event).timeout();
     state_.timers.arm(event.serial(), state_.runtime().now() + timeout);
@@ -108,7 +108,7 @@ void Witness::fired(const Event& event) {
       state_.activity.leave(serial);
     }
   }
-  for (Task& task : state_.tasks) task.wait.fired(serial, event.closed());
+  for (Task& task : state_.tasks) task.wait.fired(serial, event.is_closed());
   if (SharedEvent* shared = state_.shared(serial)) {
     ++shared->fires;
     if (shared->is_multishot()) shared->starts = 0;
@@ -165,7 +165,7 @@ void Witness::polled(bool may_block) {
   if (!scheduler.ready().empty() || !scheduler.microtasks().empty()) {
     state_.complain("CORE-SC-08 (WAKE): the loop may block while there is something to run");
   }
-  if (state_.activity.active() == 0) {
+  if (state_.activity.active_count() == 0) {
     state_.complain("CORE-SC-08 (DL-): the loop may block though nothing is active");
   }
 }
@@ -176,7 +176,7 @@ void Witness::deadlock(std::uint64_t waiting) {
   for (const Task& task : state_.tasks) {
     if (!task.life.is_finished()) waits.push_back(&task.wait);
   }
-  state_.complain(models::judge_deadlock(waits, state_.activity.active()));
+  state_.complain(models::judge_deadlock(waits, state_.activity.active_count()));
   if (waiting != state_.runtime().registry().size() || waiting < waits.size()) {
     state_.complain("CORE-SC-12 (ERR): the deadlock names " + count(waiting, "coroutines, but ") +
                     count(waits.size(), "of the program's wait"));
@@ -196,9 +196,10 @@ void Witness::end_step(Runtime& runtime) {
     state_.complain(shared.callbacks.end_pass());
     compare_event(shared);
   }
-  if (runtime.active_event_count() != state_.activity.active()) {
-    state_.complain("CORE-EV-01 (STOP): " + count(state_.activity.active(), "events are active, ") +
-                    count(runtime.active_event_count(), "are counted"));
+  if (runtime.active_event_count() != state_.activity.active_count()) {
+    state_.complain(
+        "CORE-EV-01 (STOP): " + count(state_.activity.active_count(), "events are active, ") +
+        count(runtime.active_event_count(), "are counted"));
   }
   for (Task& task : state_.tasks) compare_task(task);
   for (const Listener* listener : state_.listeners) {
@@ -217,7 +218,7 @@ void Witness::compare_event(SharedEvent& shared) {
   if (shared.event != nullptr) {
     for_each_registration(state_.runtime(), *shared.event, [&](const Registration& entry) {
       ++waits;
-      started += entry.started() ? 1 : 0;
+      started += entry.is_started() ? 1 : 0;
     });
   }
   state_.complain(shared.holders.compare_life(waits));
@@ -235,13 +236,13 @@ void Witness::compare_event(SharedEvent& shared) {
                     count(references, "loop references, expected ") +
                     count(shared.starts, "of the program and ") + count(started, "of waits"));
   }
-  if (event.closed() && references != 0) {
+  if (event.is_closed() && references != 0) {
     state_.complain("CORE-EV-05 (STOP): a closed event has loop references");
   }
   const CallbackVector& vector = event.callbacks();
-  const std::size_t expected = shared.callbacks.size() + (event.closed() ? 0 : waits);
-  if (vector.size() < shared.callbacks.size() || (!event.closed() && vector.size() != expected) ||
-      vector.size() > vector.capacity()) {
+  const std::size_t expected = shared.callbacks.size() + (event.is_closed() ? 0 : waits);
+  if (vector.size() < shared.callbacks.size() ||
+      (!event.is_closed() && vector.size() != expected) || vector.size() > vector.capacity()) {
     state_.complain("CORE-CB-04 (REF): " + event.info() + " has " +
                     count(vector.size(), "subscribers, expected ") +
                     count(expected, "of the program and of waits"));

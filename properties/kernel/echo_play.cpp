@@ -83,7 +83,7 @@ class EchoPlay {
       if (!stream) return complain("the listener was closed");
       all.push_back(spawn("echo", [stream = std::move(*stream)]() mutable { echo(stream); }));
     }
-    await_all(all);
+    when_all_settled(all);
   }
 
   static void echo(TcpStream& stream) {

@@ -111,7 +111,7 @@ class WaitersPlay {
     for (const Waiting& waiting : script_.waiters) {
       all.push_back(spawn("waiter", [this, &waiting] { wait_as(waiting); }));
     }
-    await_all(all);
+    when_all_settled(all);
   }
 
   void wait_as(const Waiting& waiting) {

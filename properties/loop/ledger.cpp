@@ -56,7 +56,7 @@ class Side {
       act();
     };
     handlers.on_message = [this](TcpConnection& self, std::string_view message) {
-      expect(connected_ && !over_ && !ended_ && !self.paused(), "a message comes when none may");
+      expect(connected_ && !over_ && !ended_ && !self.is_paused(), "a message comes when none may");
       const std::string complaint = in_.arrive(message);
       expect(complaint.empty(), complaint);
       if (fermata::random(8) == 0) pause(self);
@@ -88,7 +88,7 @@ class Side {
 
   [[nodiscard]] bool over() const { return over_; }
   /// It was told that the peer sends no more.
-  [[nodiscard]] bool ended() const { return ended_; }
+  [[nodiscard]] bool is_ended() const { return ended_; }
   /// It has lost what it had to send, and knows.
   [[nodiscard]] bool gave_up() const { return gave_up_; }
 
@@ -188,10 +188,10 @@ void keep_ledger(sim::World& world) {
   expect(world, at_client.over(), "the connection is not told of its end");
   expect(world, loop.timer_count() == 0, "a timer is left");
   expect(world, server->connection_count() == 0, "the server keeps a connection");
-  if (at_client.ended() && !at_server.gave_up()) {
+  if (at_client.is_ended() && !at_server.gave_up()) {
     expect(world, down.arrived == down.sent.size(), "what the server has sent is lost");
   }
-  if (at_server.ended() && !at_client.gave_up()) {
+  if (at_server.is_ended() && !at_client.gave_up()) {
     expect(world, up.arrived == up.sent.size(), "what the client has sent is lost");
   }
 }

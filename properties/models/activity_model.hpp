@@ -29,7 +29,7 @@ class ActivityModel {
     return at == events_.end() ? 0 : at->second.references;
   }
   /// How many of the events keep the loop alive.
-  [[nodiscard]] std::size_t active() const {
+  [[nodiscard]] std::size_t active_count() const {
     std::size_t count = 0;
     for (const auto& [event, state] : events_) count += state.counts ? 1 : 0;
     return count;

@@ -43,7 +43,7 @@ class ByteWayModel {
   /// From here on the way has the bytes, unless the writer has ended or failed before, or the write
   /// is `given_up` from the start.
   [[nodiscard]] Write begin(std::size_t size, bool given_up) {
-    const Write write{submitted_, size, ended() || refused_ || given_up};
+    const Write write{submitted_, size, is_ended() || refused_ || given_up};
     if (!write.doomed) submitted_ += size;
     return write;
   }
@@ -78,7 +78,7 @@ class ByteWayModel {
   void closed() { closed_ = true; }
 
   [[nodiscard]] bool is_closed() const { return closed_; }
-  [[nodiscard]] bool ended() const { return shut_ || closed_; }
+  [[nodiscard]] bool is_ended() const { return shut_ || closed_; }
   [[nodiscard]] bool failed() const { return refused_; }
 
   // --- the reader's end ---
@@ -98,7 +98,7 @@ class ByteWayModel {
 
   /// The reader was told that nothing follows but `left` bytes, which it did not take.
   [[nodiscard]] Complaint end_reached(std::size_t left = 0) const {
-    if (!ended()) return "IO-04 (VAL): the stream has ended, and its writer has not ended it";
+    if (!is_ended()) return "IO-04 (VAL): the stream has ended, and its writer has not ended it";
     const std::size_t least = closed_ || refused_ ? acknowledged_ : submitted_;
     const std::size_t reached = received_ + left;
     if (reached >= least && reached <= submitted_) return {};

@@ -35,7 +35,7 @@ struct ScriptModel {
 
 class ChildModel {
  public:
-  enum Stream : std::uint8_t { kInput, kOutput, kErrors };
+  enum ChildStream : std::uint8_t { kInput, kOutput, kErrors };
 
   /// Longer than that no script takes, unless it is to be ended.
   static constexpr Duration kForEver = std::chrono::seconds(600);
@@ -66,7 +66,7 @@ class ChildModel {
     // It has not come to its own end yet.
     if (now < started_ + script.takes && script.takes > Duration::zero()) ended_early_ = true;
   }
-  void closed(Stream stream) {
+  void closed(ChildStream stream) {
     if (!std::exchange(open_[stream], false)) return;
     if (stream == kInput) return input.closed();
     if (!ends_[stream]) cut_ = true;
@@ -74,17 +74,17 @@ class ChildModel {
   /// Its owner is gone, and with him its pipes; `terminate`: when the last one who waits has left,
   /// it is told to end.
   void dropped(bool terminate) {
-    for (const Stream each : {kInput, kOutput, kErrors}) closed(each);
+    for (const ChildStream each : {kInput, kOutput, kErrors}) closed(each);
     if (terminate) signals_.push_back(SIGTERM);
   }
 
-  [[nodiscard]] bool is_open(Stream stream) const { return open_[stream]; }
-  [[nodiscard]] bool at_end(Stream stream) const { return ends_[stream]; }
+  [[nodiscard]] bool is_open(ChildStream stream) const { return open_[stream]; }
+  [[nodiscard]] bool at_end(ChildStream stream) const { return ends_[stream]; }
   [[nodiscard]] bool lasts_for_ever() const { return script.takes >= kForEver; }
 
   // --- what is seen of it ---
 
-  [[nodiscard]] Complaint received(Stream stream, std::span<const std::byte> bytes) {
+  [[nodiscard]] Complaint received(ChildStream stream, std::span<const std::byte> bytes) {
     if (ends_[stream]) return "EXE-01 (VAL): bytes came behind the end of a child's output";
     if (script.copies_input && stream == kOutput) return input.received(bytes);
     const std::string& all = all_[stream];
@@ -102,7 +102,7 @@ class ChildModel {
     return {};
   }
 
-  [[nodiscard]] Complaint end_reached(Stream stream) {
+  [[nodiscard]] Complaint end_reached(ChildStream stream) {
     ends_[stream] = true;
     if (may_be_cut_short()) return check_whole(stream);
     if (script.copies_input && stream == kOutput) return input.end_reached();
@@ -127,7 +127,7 @@ class ChildModel {
     }
     if (ended_early_) return "EXE-02 (VAL): a child was killed, and ended by itself much later";
     if (now < started_ + script.takes) return "EXE-02 (TIME): a child ended before it could";
-    if (script.reads_input && !input.ended()) {
+    if (script.reads_input && !input.is_ended()) {
       return "EXE-02 (VAL): a child ended that was to read its input to the end";
     }
     const Complaint output = check_whole(kOutput);
@@ -138,33 +138,33 @@ class ChildModel {
   /// By its script, or since somebody has given it a reason.
   [[nodiscard]] bool may_have_ended(Instant now) const {
     if (may_be_cut_short()) return true;
-    return now >= started_ + script.takes && (!script.reads_input || input.ended());
+    return now >= started_ + script.takes && (!script.reads_input || input.is_ended());
   }
   /// Nothing keeps it from its end, and time enough has passed.
   [[nodiscard]] bool must_have_ended() const {
     if (end_ || doomed_) return true;
     if (lasts_for_ever()) return false;
-    if (script.reads_input && !input.ended()) return false;
+    if (script.reads_input && !input.is_ended()) return false;
     if (script.copies_input) return !open_[kOutput] || input.outstanding() <= kPipe;
     return !is_blocked(kOutput) && !is_blocked(kErrors);
   }
   /// Bytes that it has written, or will.
-  [[nodiscard]] bool has_more(Stream stream) const {
+  [[nodiscard]] bool has_more(ChildStream stream) const {
     if (script.copies_input && stream == kOutput) return input.outstanding() > 0;
     return !is_whole(stream);
   }
 
  private:
-  [[nodiscard]] bool is_whole(Stream stream) const {
+  [[nodiscard]] bool is_whole(ChildStream stream) const {
     return received_[stream] == all_[stream].size();
   }
-  [[nodiscard]] bool is_blocked(Stream stream) const {
+  [[nodiscard]] bool is_blocked(ChildStream stream) const {
     return open_[stream] && all_[stream].size() - received_[stream] > kPipe;
   }
   [[nodiscard]] bool may_be_cut_short() const { return cut_ || !signals_.empty(); }
 
   /// Who ended by himself has written everything.
-  [[nodiscard]] Complaint check_whole(Stream stream) const {
+  [[nodiscard]] Complaint check_whole(ChildStream stream) const {
     const bool by_itself = end_ && *end_ == script.end && script.end >= 0;
     if (!by_itself || !ends_[stream] || (script.copies_input && stream == kOutput)) return {};
     if (is_whole(stream)) return {};

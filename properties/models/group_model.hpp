@@ -71,8 +71,8 @@ class GroupModel {
     return "TG-15 (VAL): " + std::to_string(accepted_.size()) + " tasks were accepted, " +
            std::to_string(delivered) + " delivered, and " + std::to_string(left) + " are left";
   }
-  [[nodiscard]] bool closed() const { return closed_; }
-  [[nodiscard]] bool cancelled() const { return cancelled_; }
+  [[nodiscard]] bool is_closed() const { return closed_; }
+  [[nodiscard]] bool is_cancelled() const { return cancelled_; }
 
  private:
   std::size_t limit_;

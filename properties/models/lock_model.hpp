@@ -52,7 +52,7 @@ class OnceModel {
     running_ = false;
     done_ = success;
   }
-  [[nodiscard]] bool done() const { return done_; }
+  [[nodiscard]] bool is_done() const { return done_; }
   /// A call has come back without an error.
   [[nodiscard]] Complaint returned() const {
     return done_ ? Complaint() : "ONCE: a call has returned before it was done";
@@ -94,7 +94,7 @@ class BarrierModel {
     if (!rounds_[round].complete && round + 1 != rounds_.size()) return {};
     return "BARRIER: a party was told that it is broken, and it is not";
   }
-  [[nodiscard]] bool broken() const { return broken_; }
+  [[nodiscard]] bool is_broken() const { return broken_; }
   [[nodiscard]] std::size_t waiting() const { return rounds_.back().arrived; }
   /// Whether one more makes the round complete.
   [[nodiscard]] bool wants_one() const { return waiting() + 1 == parties_; }

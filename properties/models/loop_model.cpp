@@ -35,7 +35,7 @@ std::string LoopModel::inventory() const {
     return !fiber.is_main && (fiber.state == State::Pending || fiber.state == State::Scheduled);
   });
   const auto timers = std::count_if(callbacks_.begin(), callbacks_.end(),
-                                    [](const auto& each) { return each.second.timed(); });
+                                    [](const auto& each) { return each.second.is_timed(); });
   std::string text =
       std::to_string(suspended) + " suspended, " + std::to_string(timers) + " timers:";
   for (const auto& [id, callback] : callbacks_) {

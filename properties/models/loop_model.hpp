@@ -60,13 +60,13 @@ class LoopModel {
     bool watched = false;  // A signal's: it is told of it.
     bool pending = false;  // Something has happened.
 
-    [[nodiscard]] bool timed() const {
+    [[nodiscard]] bool is_timed() const {
       return kind == Kind::Delay || kind == Kind::Guard || repeats();
     }
-    [[nodiscard]] bool once() const { return kind == Kind::Defer || (timed() && !repeats()); }
+    [[nodiscard]] bool once() const { return kind == Kind::Defer || (is_timed() && !repeats()); }
     [[nodiscard]] bool repeats() const { return kind == Kind::Repeat || kind == Kind::Pulse; }
     /// 0 for timers, 1 for descriptors and notices, 2 for signals.
-    [[nodiscard]] int group() const { return timed() ? 0 : kind == Kind::Signal ? 2 : 1; }
+    [[nodiscard]] int group() const { return is_timed() ? 0 : kind == Kind::Signal ? 2 : 1; }
     [[nodiscard]] bool polls() const { return kind == Kind::Readable || kind == Kind::Writable; }
   };
   using Ids = std::deque<std::uint64_t>;
@@ -132,7 +132,7 @@ class LoopModel {
   void answer(const LoopAct& act);
 
   [[nodiscard]] bool empty() const;
-  [[nodiscard]] bool interrupted() const;
+  [[nodiscard]] bool is_interrupted() const;
   /// Whether a look tells it so.
   [[nodiscard]] bool is_ready(const Callback& callback) const;
   void drain();

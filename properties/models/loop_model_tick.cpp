@@ -17,12 +17,12 @@ bool LoopModel::empty() const {
   });
 }
 
-bool LoopModel::interrupted() const {
+bool LoopModel::is_interrupted() const {
   return failed_ || (main_ && fibers_[*main_].state == State::Scheduled);
 }
 
 void LoopModel::drain() {
-  while (!interrupted()) {
+  while (!is_interrupted()) {
     if (!microtasks_.empty()) {
       const Microtask next = microtasks_.front();
       microtasks_.pop_front();
@@ -85,7 +85,7 @@ void LoopModel::activate() {
     Callback& callback = callbacks_.at(id);
     callback.invokable = true;
     callback.watched = callback.kind == Kind::Signal;
-    if (callback.timed()) callback.arming = next_arming_++;
+    if (callback.is_timed()) callback.arming = next_arming_++;
     if (callback.kind == Kind::Defer) ready_.push_back(id);
   }
 }
@@ -123,7 +123,7 @@ void LoopModel::wait() {
   for (const auto& [id, callback] : callbacks_) {
     if (!callback.invokable || callback.masked) continue;
     if (callback.pending) return;
-    if (callback.timed()) earliest = std::min(earliest, callback.deadline);
+    if (callback.is_timed()) earliest = std::min(earliest, callback.deadline);
   }
   const bool at_once = stop_ || empty() || !enabling_.empty() || earliest == kNever;
   if (!at_once) now_ = std::max(now_, earliest);
@@ -132,12 +132,12 @@ void LoopModel::wait() {
 void LoopModel::collect() {
   std::vector<std::uint64_t> due;
   for (const auto& [id, callback] : callbacks_) {
-    const bool happened = callback.timed() ? callback.deadline <= now_ : callback.pending;
+    const bool happened = callback.is_timed() ? callback.deadline <= now_ : callback.pending;
     if (callback.invokable && !callback.masked && happened) due.push_back(id);
   }
   const auto rank = [this](std::uint64_t id) {
     const Callback& callback = callbacks_.at(id);
-    if (callback.timed()) return std::tuple(0, callback.deadline, callback.arming);
+    if (callback.is_timed()) return std::tuple(0, callback.deadline, callback.arming);
     if (callback.kind != Kind::Signal) return std::tuple(1, id, id);
     return std::tuple(2, std::uint64_t{callback.value}, id);
   };
@@ -166,7 +166,7 @@ void LoopModel::follow(std::vector<std::uint64_t>& due) const {
 bool LoopModel::may_come_next(const Callback& callback) {
   const bool is_guard = callback.kind == Kind::Guard || callback.kind == Kind::Pulse;
   if (!rules_.any_order || is_guard) return true;
-  const std::uint64_t place = callback.timed()                ? callback.deadline
+  const std::uint64_t place = callback.is_timed()             ? callback.deadline
                               : callback.kind == Kind::Signal ? callback.value
                                                               : 0;
   const bool is_new = callback.group() != group_;
@@ -179,10 +179,10 @@ bool LoopModel::may_come_next(const Callback& callback) {
 
 void LoopModel::ticks() {
   drain();
-  while (!interrupted() && !stop_ && !empty()) {
+  while (!is_interrupted() && !stop_ && !empty()) {
     activate();
     drain();
-    if (interrupted()) return;
+    if (is_interrupted()) return;
     wait();
     collect();
     drain();

@@ -43,10 +43,10 @@ class PoolModel {
       }
       if (other != me && promised(*other)) ++owed;
     }
-    if (owed + active() + 1 > max_) {
+    if (owed + active_count() + 1 > max_) {
       complaint = "POOL-05 (FAIR): " + std::to_string(who) +
                   " took a place that was promised: " + std::to_string(owed) + " of " +
-                  std::to_string(max_) + " are owed to others, " + std::to_string(active()) +
+                  std::to_string(max_) + " are owed to others, " + std::to_string(active_count()) +
                   " in use";
     }
     line_.erase(me);
@@ -54,13 +54,13 @@ class PoolModel {
   }
 
   /// Whether nobody can get a place before somebody gives one back.
-  [[nodiscard]] bool all_in_use() const { return active() >= max_; }
+  [[nodiscard]] bool all_in_use() const { return active_count() >= max_; }
 
   // --- resources ---
 
   [[nodiscard]] Complaint making() {
     ++making_;
-    if (idle_.size() + active() <= max_) return {};
+    if (idle_.size() + active_count() <= max_) return {};
     return "POOL-19 (CAP): resource " + std::to_string(resources_.size() + making_) +
            " is made, at most " + std::to_string(max_) + " may live";
   }
@@ -138,8 +138,8 @@ class PoolModel {
   [[nodiscard]] Complaint recount(std::size_t idle, std::size_t active, std::size_t reserved,
                                   std::size_t waiting) const {
     if (idle != idle_.size()) return differs("POOL-03 (REF)", "idle", idle_.size(), idle);
-    if (active != this->active()) {
-      return differs("POOL-01 (REF)", "active", this->active(), active);
+    if (active != this->active_count()) {
+      return differs("POOL-01 (REF)", "active", this->active_count(), active);
     }
     if (reserved + waiting != line_.size()) {
       return differs("POOL-02 (REF)", "in line", line_.size(), reserved + waiting);
@@ -154,9 +154,9 @@ class PoolModel {
   /// Nothing can happen any more. With `upkeep` whatever is missing has been made up for.
   [[nodiscard]] Complaint at_rest(std::size_t waiting, bool open, bool upkeep) const {
     if (waiting > 0 && !open) return "POOL-16 (WAKE): somebody waits though nobody is let in";
-    if (waiting > 0 && active() < max_) {
+    if (waiting > 0 && active_count() < max_) {
       return "POOL-07 (WAKE): " + std::to_string(waiting) + " wait, but only " +
-             std::to_string(active()) + " of " + std::to_string(max_) + " places are in use";
+             std::to_string(active_count()) + " of " + std::to_string(max_) + " places are in use";
     }
     if (upkeep && resources_.size() < min_) {
       return "POOL-14 (SHUT): there are " + std::to_string(resources_.size()) +
@@ -179,7 +179,9 @@ class PoolModel {
     std::size_t holder = 0;
   };
 
-  [[nodiscard]] std::size_t active() const { return resources_.size() - idle_.size() + making_; }
+  [[nodiscard]] std::size_t active_count() const {
+    return resources_.size() - idle_.size() + making_;
+  }
 
   void settle(int id, State state) {
     if (closed_ && state != State::Returned) state = State::Doomed;

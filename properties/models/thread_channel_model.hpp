@@ -21,7 +21,7 @@ class ThreadChannelModel {
 
   explicit ThreadChannelModel(std::size_t capacity) : capacity_(capacity) {}
 
-  [[nodiscard]] bool closed() const { return closed_; }
+  [[nodiscard]] bool is_closed() const { return closed_; }
   [[nodiscard]] std::size_t size() const { return values_.size(); }
   void close() { closed_ = true; }
 

@@ -16,7 +16,7 @@ Way way_of(const std::exception_ptr& error) {
     std::rethrow_exception(error);
   } catch (const ForcedUnwind&) {
     return Way::Forced;
-  } catch (const OperationCanceled&) {
+  } catch (const OperationCancelled&) {
     return Way::TokenFired;
   } catch (const Cancellation&) {
     return Way::Cancelled;
@@ -27,7 +27,7 @@ Way way_of(const std::exception_ptr& error) {
   }
 }
 
-/// The error that an OperationCanceled carries as its cause; null when it has none.
+/// The error that an OperationCancelled carries as its cause; null when it has none.
 std::exception_ptr cause_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);

@@ -41,7 +41,7 @@ class Breakable {
     broken_ = broken_ || causes.explain(fault, beginning_);
     return broken_;
   }
-  [[nodiscard]] bool broken() const noexcept { return broken_; }
+  [[nodiscard]] bool is_broken() const noexcept { return broken_; }
 
  private:
   Causes::Beginning beginning_;

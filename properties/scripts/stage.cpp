@@ -143,7 +143,7 @@ bool Stage::take(Subject& subject, std::size_t index, const Step& step) {
   } catch (const PlannedError&) {
     return false;
   } catch (const Timeout&) {
-  } catch (const OperationCanceled&) {
+  } catch (const OperationCancelled&) {
   } catch (const Cancellation& cancellation) {
     me.owed = me.asks_itself = false;
     if (me.in_destructor) {
@@ -170,7 +170,7 @@ void Stage::perform_common(Actor& me, const Step& step) {
       return nap(milliseconds(step.number));
     case Common::Cancel: {
       Actor& whom = actors_[step.number % actor_count()];
-      if (!whom.coroutine->closed()) {
+      if (!whom.coroutine->is_closed()) {
         ++whom.cancels;
         whom.asks_itself = whom.asks_itself || &*whom.coroutine == current_runtime().current();
         whom.owed = !whom.asks_itself;
@@ -208,7 +208,7 @@ std::string Stage::where(std::size_t index) const {
 std::string Stage::sleepers() const {
   std::string text;
   for (const Actor& actor : actors_) {
-    if (actor.coroutine->closed()) continue;
+    if (actor.coroutine->is_closed()) continue;
     if (!text.empty()) text += ", ";
     text += actor.coroutine->label();
     for (const std::string& event : actor.coroutine->awaiting()) text += " at " + event;

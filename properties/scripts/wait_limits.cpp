@@ -43,7 +43,7 @@ std::string_view limit_text(std::uint8_t draw) {
 }
 
 bool has_fired(const Event* token) {
-  return token != nullptr && token->closed() && !token->void_as_token();
+  return token != nullptr && token->is_closed() && !token->void_as_token();
 }
 
 WaitLimits::~WaitLimits() {
@@ -90,7 +90,7 @@ Event* WaitLimits::deadline(std::uint8_t number) {
 }
 
 Event* WaitLimits::coroutine(std::uint8_t number) {
-  const bool over = !coroutines_.empty() && coroutines_.back()->closed();
+  const bool over = !coroutines_.empty() && coroutines_.back()->is_closed();
   if (coroutines_.empty() || (over && number % 2 == 0)) {
     coroutines_.push_back(spawn("token", [number] { serve_as_token(number); }));
   }

@@ -123,7 +123,7 @@ class AwaitFamily final : public Subject {
 
   void open_gate(std::size_t number, bool fails) {
     Item& item = items_[number % items_.size()];
-    if (item.gate->closed()) return;
+    if (item.gate->is_closed()) return;
     item.fails = fails;
     item.gate->complete();
   }
@@ -132,27 +132,26 @@ class AwaitFamily final : public Subject {
 
   void all(const Cue& cue, const Choice& it) {
     observe(cue, {it.keys.size(), true}, it.keys, [&](const auto& model) {
-      return both(model, await_all(it.items, it.options), it.options);
+      return both(model, when_all_settled(it.items, it.options), it.options);
     });
   }
   void any_two(const Cue& cue, const Choice& it) {
     observe(cue, {2, true}, it.keys, [&](const auto& model) {
-      return both(model, await_any_of(2, it.items, it.options), it.options);
+      return both(model, when_some_succeed(2, it.items, it.options), it.options);
     });
   }
   void all_or_fail(const Cue& cue, const Choice& it) {
     observe(cue, {it.keys.size(), false}, it.keys, [&](const auto& model) {
-      return all_values(model, it.keys, await_all_or_fail(it.items, it.options));
+      return all_values(model, it.keys, when_all(it.items, it.options));
     });
   }
   void any(const Cue& cue, const Choice& it) {
-    observe(cue, {1, false}, it.keys, [&](const auto& model) {
-      return one_value(model, await_any_or_fail(it.items, it.options));
-    });
+    observe(cue, {1, false}, it.keys,
+            [&](const auto& model) { return one_value(model, when_any(it.items, it.options)); });
   }
   void first_success(const Cue& cue, const Choice& it) {
     observe(cue, {1, true}, it.keys, [&](const auto& model) {
-      const auto first = await_first_success(it.items, it.options);
+      const auto first = when_any_succeeds(it.items, it.options);
       note_delivered(model, first.errors);
       return one_value(model, first.value);
     });
@@ -172,7 +171,7 @@ class AwaitFamily final : public Subject {
       ~Over() { waits->erase(wait); }
     } over{waits_, wait};
     models::JointModel& model = wait->model;
-    model.begin([this](std::size_t index) { return items_[index].coroutine->closed(); },
+    model.begin([this](std::size_t index) { return items_[index].coroutine->is_closed(); },
                 [this](std::size_t index) { return items_[index].succeeded(); });
     try {
       call(
@@ -228,14 +227,14 @@ class AwaitFamily final : public Subject {
     if (has_fired(cue.patience.token)) return;
     it.options.on_exit = ExitPolicy::CancelAndJoin;
     const auto first = [&](const auto& model) -> models::Complaint {
-      const auto results = await_any_of(1, it.items, it.options);
+      const auto results = when_some_succeed(1, it.items, it.options);
       note_delivered(model, results.errors);
       if (!model.settled()) return model.returned({}, {}, false);
       return {};
     };
     observe(cue, {1, true}, it.keys, first, Due::Unknown, [&](const Ending& end) {
       for (const auto& item : it.items) {
-        if (end.forced() || item->closed()) continue;
+        if (end.forced() || item->is_closed()) continue;
         stage.complain("CORE-AW-12 (DL-): the race has ended, and one of its items runs on");
       }
     });
@@ -243,13 +242,13 @@ class AwaitFamily final : public Subject {
 
   void check_subscribers(std::size_t index) {
     const Coroutine<int>& item = items_[index].coroutine;
-    std::uint32_t expected = item->closed() ? 0 : 1;  // The watch.
+    std::uint32_t expected = item->is_closed() ? 0 : 1;  // The watch.
     for (const OpenWait& wait : *waits_) {
-      if (!item->closed() && stage.parked(wait.actor)) {
+      if (!item->is_closed() && stage.parked(wait.actor)) {
         expected += static_cast<std::uint32_t>(wait.model.count_of(index));
       }
     }
-    const std::uint32_t counted = item->closed() ? 0 : item->callbacks().size();
+    const std::uint32_t counted = item->is_closed() ? 0 : item->callbacks().size();
     if (counted == expected) return;
     stage.complain("CORE-AW-05 (REF): item " + std::to_string(index) + " has " +
                    std::to_string(counted) + " subscribers, expected " + std::to_string(expected));

@@ -143,7 +143,7 @@ class Channels final : public Subject {
   }
 
   void check_end(const ChannelError& error) {
-    if (!channel_.closed()) {
+    if (!channel_.is_closed()) {
       stage.complain("CHAN-12 (ERR): an open channel says that it is closed");
     } else if (reason_ && error.reason() != *reason_) {
       stage.complain("CHAN-13 (ERR): the reason of a close has changed");
@@ -297,7 +297,7 @@ class Channels final : public Subject {
     close_for(cue.number == 0 ? CloseReason::Deadlock : CloseReason::Explicit);
   }
   void close_for(CloseReason reason) {
-    if (!channel_.closed()) closed_for_ = reason;
+    if (!channel_.is_closed()) closed_for_ = reason;
     channel_.close(reason);
   }
 
@@ -317,7 +317,7 @@ class Channels final : public Subject {
   [[nodiscard]] models::ChannelFigures figures() const {
     models::ChannelFigures now;
     now.count = channel_.count();
-    now.closed = channel_.closed();
+    now.closed = channel_.is_closed();
     const int read = std::sscanf(
         channel_.info().c_str(),
         "Channel(capacity=%zu, receivers=%zu, senders=%zu, reserved=%zu/%zu)", &now.capacity,

@@ -83,13 +83,13 @@ ExecResult Commands::execute(Outcome& outcome, const OutputSink& sink, const Wai
     case kLines:
       return exec_lines(outcome.command, outcome.lines, how, options);
     case kSystem:
-      return system(outcome.command, sink, how, options);
+      return exec_tee(outcome.command, sink, how, options);
     case kPassthru:
-      return passthru(outcome.command, sink, how, options);
+      return exec_to(outcome.command, sink, how, options);
     case kAll:
       break;
   }
-  return shell_exec(outcome.command, how, options);
+  return exec_output(outcome.command, how, options);
 }
 
 void Commands::check(const models::ScriptModel& script, const Outcome& outcome) {

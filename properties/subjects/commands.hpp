@@ -21,7 +21,7 @@ class Commands {
   /// Runs a command in one of the ways there are. Suspends.
   void run(const Cue& cue);
 
-  [[nodiscard]] bool idle() const { return running_ == 0; }
+  [[nodiscard]] bool is_idle() const { return running_ == 0; }
 
  private:
   enum Way : std::uint8_t { kLast, kLines, kSystem, kPassthru, kAll };

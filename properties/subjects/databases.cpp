@@ -85,9 +85,9 @@ class Databases : public Subject {
     watched_->settle();
     recount();
     const db::DatabaseMetrics metrics = database_.metrics();
-    if (!closed_ && metrics.active != pinned()) {
+    if (!closed_ && metrics.active != pinned_count()) {
       stage.complain(fmt::format("DB-06 (REF): {} connections are in use at rest, {} are pinned",
-                                 metrics.active, pinned()));
+                                 metrics.active, pinned_count()));
     }
     if (metrics.waiting > 0 && metrics.active < watched_->max()) {
       stage.complain(fmt::format("DB-15 (WAKE): {} wait, but only {} of {} connections are in use",
@@ -317,7 +317,7 @@ class Databases : public Subject {
     statements_.erase(statements_.begin() + which);
   }
   /// Connections that statements keep.
-  [[nodiscard]] std::size_t pinned() const {
+  [[nodiscard]] std::size_t pinned_count() const {
     std::set<int> kept;
     for (const Kept& each : statements_) kept.insert(each.connection);
     return kept.size();

@@ -103,7 +103,7 @@ class Descriptors final : public Subject {
   }
 
   [[nodiscard]] bool is_ready(const Waiter& waiter) const {
-    if (!open_ || connection_.broken() || waiter.generation != generation_) return true;
+    if (!open_ || connection_.is_broken() || waiter.generation != generation_) return true;
     const Way& in = ways_[1 - waiter.end];
     const Way& out = ways_[waiter.end];
     if (in.shut && out.shut) return true;
@@ -140,7 +140,7 @@ class Descriptors final : public Subject {
     if (way.received > way.sent) stage.complain("POLL (ONCE): more is read than was written");
     check_code(read.code, 0);
     const bool ended = way.shut && way.received == way.sent;
-    if (read.code == 0 && read.size == 0 && !ended && !connection_.broken()) {
+    if (read.code == 0 && read.size == 0 && !ended && !connection_.is_broken()) {
       stage.complain("POLL (ONCE): the end is read, and nobody has ended it");
     }
   }
@@ -148,7 +148,7 @@ class Descriptors final : public Subject {
   void check_code(int code, int expected) {
     const bool legal = code == 0 || code == EAGAIN || code == EINTR || code == expected ||
                        (code == ECONNRESET && is_broken()) ||
-                       (code == EPIPE && connection_.broken());
+                       (code == EPIPE && connection_.is_broken());
     if (!legal) stage.complain("POLL (ONCE): an error of nobody: " + std::to_string(code));
   }
 

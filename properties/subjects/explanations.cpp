@@ -193,7 +193,7 @@ class Scene {
         return await(coroutine);
       case Link::JoinOfSeveral: {
         const std::vector<Coroutine<>> both = {coroutine, spawn("helper", [] { suspend(); })};
-        await_all(both);
+        when_all_settled(both);
         return;
       }
     }

@@ -140,7 +140,7 @@ class Futures final : public Subject {
           cue, model_.completed(cell) ? Due::Kept : Due::Later,
           [&] { return await(future, cue.patience); }, [](const Ending&) {});
       got = End{What::Value, value};
-    } catch (const OperationCanceled&) {
+    } catch (const OperationCancelled&) {
       throw;
     } catch (const Timeout&) {
       throw;

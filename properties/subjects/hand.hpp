@@ -49,7 +49,7 @@ class Hand {
 
   /// Begins it when it is its turn. Does not suspend.
   void begin(const Job& job);
-  [[nodiscard]] bool idle() const { return !turn_.is_locked(); }
+  [[nodiscard]] bool is_idle() const { return !turn_.is_locked(); }
   /// Returns when all that was begun is done. Suspends.
   void finish();
 

@@ -55,11 +55,11 @@ class Locks final : public Subject {
       stage.complain("WAKE: there is an item, but at rest there is " + not_empty_.info());
     }
     if (once_callers_ > 0) stage.complain("WAKE: nobody does it, but there is " + once_.info());
-    if (barrier_.broken() != barrier_model_.broken() ||
+    if (barrier_.is_broken() != barrier_model_.is_broken() ||
         barrier_.arrived() != barrier_model_.waiting()) {
       stage.complain("BARRIER (recount): " + barrier_.info());
     }
-    if (barrier_.broken() && at_barrier_ > 0) {
+    if (barrier_.is_broken() && at_barrier_ > 0) {
       stage.complain("WAKE: at rest there is " + barrier_.info());
     }
     check_counts();
@@ -119,7 +119,7 @@ class Locks final : public Subject {
   }
   /// Whether the caller has it is as it should be.
   void expect_mutex(std::size_t actor, bool held) {
-    if (mutex_.held_by_caller() != held) {
+    if (mutex_.is_held_by_caller() != held) {
       stage.complain(held ? "CAP: a call has ended without its mutex" + stage.where(actor)
                           : "CAP: a call has failed, and has the mutex" + stage.where(actor));
     }
@@ -237,13 +237,13 @@ class Locks final : public Subject {
 
   void consume(const Cue& cue) {
     const Counted counted(consumers_);
-    const auto done = [this] { return items_ > 0 || closing_; };
+    const auto is_satisfied = [this] { return items_ > 0 || closing_; };
     at_condition(
-        cue, not_empty_, [&] { return done() ? Due::Now : Due::Later; },
+        cue, not_empty_, [&] { return is_satisfied() ? Due::Now : Due::Later; },
         [&] {
           const auto look = [&] {
             expect_mutex(cue.actor, true);
-            return done();
+            return is_satisfied();
           };
           not_empty_.wait(mutex_, look, cue.patience);
           if (items_ > 0) --items_;
@@ -275,7 +275,8 @@ class Locks final : public Subject {
       end.success = true;
     };
     call(
-        cue, once_model_.done() ? Due::Now : Due::Unknown, [&] { once_.call(once, cue.patience); },
+        cue, once_model_.is_done() ? Due::Now : Due::Unknown,
+        [&] { once_.call(once, cue.patience); },
         [&](const Ending& end) {
           if (end.returned()) stage.complain(once_model_.returned());
           if (!end.forced()) expect_gone(once_, cue.actor);
@@ -284,8 +285,8 @@ class Locks final : public Subject {
 
   void arrive(const Cue& cue) {
     if (closing_) return;
-    const bool at_once = barrier_model_.broken() || barrier_model_.wants_one();
-    const bool takes_part = !barrier_model_.broken() && !has_fired(cue.patience.token);
+    const bool at_once = barrier_model_.is_broken() || barrier_model_.wants_one();
+    const bool takes_part = !barrier_model_.is_broken() && !has_fired(cue.patience.token);
     const Counted counted(at_barrier_);
     const std::optional<std::size_t> round =
         takes_part ? std::optional(barrier_model_.arrived()) : std::nullopt;
@@ -307,7 +308,7 @@ class Locks final : public Subject {
     } else if (round) {
       barrier_model_.gave_up(*round);
     }
-    if (barrier_.broken() != barrier_model_.broken()) {
+    if (barrier_.is_broken() != barrier_model_.is_broken()) {
       stage.complain("BARRIER (recount): " + barrier_.info() + stage.where(actor));
     }
     expect_gone(barrier_, actor);

@@ -47,7 +47,7 @@ struct Child {
   std::vector<std::size_t> waiters, writers;
   std::array<std::vector<std::size_t>, 3> readers;
 
-  [[nodiscard]] PipeStream& stream(ChildModel::Stream which) {
+  [[nodiscard]] PipeStream& stream(ChildModel::ChildStream which) {
     if (which == ChildModel::kInput) return process->input();
     return which == ChildModel::kOutput ? process->output() : process->errors();
   }
@@ -87,7 +87,7 @@ class ProcessesLaw final : public Subject {
   }
 
   void at_rest() override {
-    bool busy = !commands_.idle() || !signal_waiters_.empty();
+    bool busy = !commands_.is_idle() || !signal_waiters_.empty();
     for (const std::size_t waiter : signal_waiters_) {
       if (stage.parked(waiter) && ends_ > ends_before_[waiter]) {
         stage.complain(
@@ -101,7 +101,7 @@ class ProcessesLaw final : public Subject {
           stage.complain("PROC-01 (WAKE): somebody waits for a process that has ended");
         }
       }
-      for (const ChildModel::Stream stream : {ChildModel::kOutput, ChildModel::kErrors}) {
+      for (const ChildModel::ChildStream stream : {ChildModel::kOutput, ChildModel::kErrors}) {
         busy = busy || !child->readers[stream].empty();
         for (const std::size_t reader : child->readers[stream]) {
           if (stage.parked(reader)) stage.complain(why_read_should_end(child->model, stream));
@@ -187,7 +187,8 @@ class ProcessesLaw final : public Subject {
           child->process->event(), [this, at = child.get()](Event& event, const Outcome&) {
             ++at->told;
             ++ends_;
-            if (!event.closed()) stage.complain("PROC-01 (STOP): told before the event is closed");
+            if (!event.is_closed())
+              stage.complain("PROC-01 (STOP): told before the event is closed");
           });
       children_.push_back(std::move(child));
     } catch (const InputOutputError& error) {
@@ -199,10 +200,10 @@ class ProcessesLaw final : public Subject {
   // --- what goes through the pipes ---
 
   void read_some(const Cue& cue, Child& child) {
-    const ChildModel::Stream stream = kStreams[cue.number % 4 == 0 ? 2 : 1];
+    const ChildModel::ChildStream stream = kStreams[cue.number % 4 == 0 ? 2 : 1];
     read(cue.actor, child, stream, size_of(cue), cue.patience);
   }
-  void read(std::size_t actor, Child& child, ChildModel::Stream stream, std::size_t size,
+  void read(std::size_t actor, Child& child, ChildModel::ChildStream stream, std::size_t size,
             const WaitOptions& options) {
     if (!child.process || !child.model.is_open(stream) || child.model.at_end(stream)) return;
     const Listed listed(child.readers[stream], actor);
@@ -239,7 +240,7 @@ class ProcessesLaw final : public Subject {
   }
 
   void close_one(const Cue& cue, Child& child) { close(child, kStreams[cue.number % 3]); }
-  void close(Child& child, ChildModel::Stream stream) {
+  void close(Child& child, ChildModel::ChildStream stream) {
     if (!child.process || !child.model.is_open(stream)) return;
     child.model.closed(stream);
     child.stream(stream).close();
@@ -253,7 +254,7 @@ class ProcessesLaw final : public Subject {
 
   void wait(const Cue& cue, Child& child) {
     if (!child.process) return;
-    const bool had_ended = child.process->ended();
+    const bool had_ended = child.process->is_ended();
     const Listed listed(child.waiters, cue.actor);
     try {
       told(child, child.process->wait(cue.patience));
@@ -269,7 +270,7 @@ class ProcessesLaw final : public Subject {
   }
 
   void watch(const Cue& cue, Child& child) {
-    const bool had_ended = child.process && child.process->ended();
+    const bool had_ended = child.process && child.process->is_ended();
     Process same = Process::watch(child.pid);
     const bool one_event = child.process && &same.event() == &child.process->event();
     if (child.process && one_event == had_ended) {
@@ -300,7 +301,7 @@ class ProcessesLaw final : public Subject {
   }
   void kill(Child& child, int signum) {
     if (!child.process) return;
-    const bool had_ended = child.process->ended();
+    const bool had_ended = child.process->is_ended();
     if (child.process->kill(signum) == had_ended) {
       stage.complain("PROC-01 (VAL): a signal went to a process that has ended, or to nobody");
     }
@@ -319,7 +320,7 @@ class ProcessesLaw final : public Subject {
     close(child, ChildModel::kInput);
     if (child.model.lasts_for_ever()) kill(child, SIGTERM);
     std::vector<Coroutine<>> readers;
-    for (const ChildModel::Stream stream : {ChildModel::kOutput, ChildModel::kErrors}) {
+    for (const ChildModel::ChildStream stream : {ChildModel::kOutput, ChildModel::kErrors}) {
       readers.push_back(spawn("drain", [this, &child, stream] {
         while (child.process && child.model.is_open(stream) && !child.model.at_end(stream)) {
           read(stage.actor_count(), child, stream, 30'000, {});
@@ -345,7 +346,7 @@ class ProcessesLaw final : public Subject {
   // --- what must be ---
 
   [[nodiscard]] static models::Complaint why_read_should_end(const ChildModel& child,
-                                                             ChildModel::Stream stream) {
+                                                             ChildModel::ChildStream stream) {
     if (!child.is_open(stream)) return "IO-06 (WAKE): a reader sleeps at a closed stream";
     if (child.at_end(stream)) return "IO-04 (WAKE): a reader sleeps at the end of the stream";
     if (child.must_have_ended()) return "IO-04 (WAKE): a child has ended, and not its output";

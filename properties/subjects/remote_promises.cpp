@@ -137,7 +137,7 @@ class RemotePromises final : public Subject {
   /// In the thread.
   void keep(RemotePromise<Value> remote, const std::shared_ptr<Sent>& sent) {
     const bool told = sent->told;
-    const bool requested = remote.cancel_requested();
+    const bool requested = remote.is_cancellation_requested();
     if (told && !requested) stage.complain("FUT-16 (CANC): the sender was not told to stop");
     if (requested && !sent->asked) stage.complain("FUT-17 (CANC): nobody told the sender to stop");
     sent->done = true;
@@ -165,7 +165,7 @@ class RemotePromises final : public Subject {
       expect(sent, Deed::Fail, error.number == sent.number);
     } catch (const BrokenPromise&) {
       expect(sent, Deed::Drop, true);
-    } catch (const OperationCanceled&) {
+    } catch (const OperationCancelled&) {
       throw;
     } catch (const Cancellation&) {
       if (letter->future->error() != std::current_exception()) throw;

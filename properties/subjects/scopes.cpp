@@ -63,7 +63,7 @@ class Scopes final : public Subject {
 
   void at_rest() override {
     for (std::size_t i = 0; i < scopes_.size(); ++i) {
-      stage.complain(model_.at_rest(i, scopes_[i]->is_idle(), scopes_[i]->closed()));
+      stage.complain(model_.at_rest(i, scopes_[i]->is_idle(), scopes_[i]->is_closed()));
     }
   }
 

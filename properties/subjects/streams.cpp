@@ -483,7 +483,7 @@ class Streams final : public Subject {
     if (end.at_end) return "IO-04 (WAKE): a reader sleeps at the end of the stream";
     if (end.peer == nullptr) return {};
     if (end.peer->is_broken()) return "IO-06 (WAKE): a reader has not been told of a reset";
-    if (end.peer->sent.ended()) return "IO-04 (WAKE): a reader has not been told of the end";
+    if (end.peer->sent.is_ended()) return "IO-04 (WAKE): a reader has not been told of the end";
     if (end.peer->sent.outstanding() < end.enough()) return {};
     return "IO-02 (WAKE): a reader sleeps, and bytes that were written to it never arrive";
   }

@@ -77,11 +77,11 @@ class TaskGroups final : public Subject {
             if (end.returned()) model.accepted(*key);
           });
     } catch (const UsageError&) {
-      if (!model.closed()) throw;
+      if (!model.is_closed()) throw;
     }
   }
   [[nodiscard]] Due due_of_spawn(const models::GroupModel& model) const {
-    if (&model != &set_model_ || model.closed() || concurrency_ == 0 || queue_limit_ == 0) {
+    if (&model != &set_model_ || model.is_closed() || concurrency_ == 0 || queue_limit_ == 0) {
       return Due::Now;
     }
     if (model.unfinished() >= concurrency_ + queue_limit_) return Due::Later;
@@ -102,7 +102,7 @@ class TaskGroups final : public Subject {
 
   /// What is due when a call waits for one task of a set of several.
   [[nodiscard]] Due due_of_next() const {
-    if (set_model_.cancelled() || next_waiters_ + any_waiters_ > 0) return Due::Unknown;
+    if (set_model_.is_cancelled() || next_waiters_ + any_waiters_ > 0) return Due::Unknown;
     if (set_model_.has_something()) return Due::Now;
     return set_model_.unfinished() > 0 ? Due::Later : Due::Unknown;
   }

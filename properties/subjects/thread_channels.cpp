@@ -62,7 +62,7 @@ class Desk {
   void at_rest() {
     complain(model_.at_rest());
     if (channel_.size() != model_.size()) complain("TC-01 (VAL): it has another size");
-    if (channel_.is_closed() != model_.closed()) complain("TC-04 (ERR): is it closed?");
+    if (channel_.is_closed() != model_.is_closed()) complain("TC-04 (ERR): is it closed?");
   }
 
   void take_rest() {
@@ -102,7 +102,7 @@ class Desk {
     } catch (const Timeout&) {
       complain(model_.gave_up(number));
       throw;
-    } catch (const OperationCanceled&) {
+    } catch (const OperationCancelled&) {
       complain(model_.gave_up(number));
       throw;
     } catch (...) {

@@ -119,7 +119,7 @@ class ThreadPools final : public Subject {
         floor_(std::make_shared<Floor>(on, workers(), concurrency())),
         pool_({.workers = workers(),
                .queue = 1u + on.script().shape[1] % 3u,
-               .bootloader = [floor = floor_] { floor->boot(); },
+               .on_thread_start = [floor = floor_] { floor->boot(); },
                .mode = mode_,
                .concurrency = 1u + on.script().shape[2] / 2u}) {}
 

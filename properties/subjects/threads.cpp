@@ -71,7 +71,7 @@ class Census {
     auto life = std::make_shared<Life>(plan, census->lives_.size());
     census->lives_.push_back(life);
     SpawnThreadOptions options{.name = "thread"};
-    if (plan == Life::Plan::Refuse) options.bootloader = [life] { fail(*life); };
+    if (plan == Life::Plan::Refuse) options.on_thread_start = [life] { fail(*life); };
     auto thread = spawn_thread(
         [census, life, number, depth, captured = Belonging(life)] {
           census->live(census, life, number, depth);
@@ -108,7 +108,7 @@ class Census {
           fail(*life);
         case Life::Plan::Exit:
           life->shut_down = true;
-          exit(static_cast<int>(number));
+          exit_with(static_cast<int>(number));
         case Life::Plan::ShutDown:
           life->shut_down = true;
           current_runtime().shutdown();

@@ -42,7 +42,7 @@ class VaultConnection final : public db::Connection {
   TransactionState transaction() const noexcept override {
     return broken_ ? TransactionState::Unknown : state_;
   }
-  bool broken() const noexcept override { return broken_; }
+  bool is_broken() const noexcept override { return broken_; }
   bool looks_alive() noexcept override { return !broken_; }
   void ping() override { exchange("SELECT 0"); }
   void reset_session() override {

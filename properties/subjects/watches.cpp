@@ -47,7 +47,7 @@ struct Watch {
   std::vector<std::size_t> takers;
   bool has_failed = false;
 
-  [[nodiscard]] bool ended() const { return watcher->handle().ended(); }
+  [[nodiscard]] bool is_ended() const { return watcher->handle().is_ended(); }
 };
 
 class Watches final : public Subject, private Hand::Witness {
@@ -89,7 +89,7 @@ class Watches final : public Subject, private Hand::Witness {
         if (stage.parked(taker)) stage.complain(why_wait_should_end(*watch));
       }
     }
-    if (!busy && hand_.idle() && current_runtime().active_event_count() != idle_activity_) {
+    if (!busy && hand_.is_idle() && current_runtime().active_event_count() != idle_activity_) {
       stage.complain("IO-15 (STOP): watches that nobody waits for count as activity");
     }
   }
@@ -159,7 +159,7 @@ class Watches final : public Subject, private Hand::Witness {
       forget(watch);
       const bool missing = error.code() == ENOENT && is_right(error, root);
       const bool is_gone = watch->model.is_root_gone() || hand_.tree().find(root) == nullptr;
-      if (missing && (is_gone || !hand_.idle())) return;
+      if (missing && (is_gone || !hand_.is_idle())) return;
       return stage.complain(fmt::format("ERR: a watch cannot be opened: {}", error.what()));
     } catch (...) {
       forget(watch);
@@ -201,7 +201,7 @@ class Watches final : public Subject, private Hand::Witness {
     if (!watch.watcher) return false;
     const Listed listed(watch.takers, actor);
     const Instant asked = now();
-    const bool had_ended = watch.ended();
+    const bool had_ended = watch.is_ended();
     const bool was_due = watch.buffer.has_due(asked, had_ended);
     const std::uint64_t additions = watch.buffer.additions();
     try {
@@ -225,7 +225,7 @@ class Watches final : public Subject, private Hand::Witness {
 
   void took(Watch& watch, const FileEvent& event, Instant asked) {
     const unsigned bits = bits_of(event.change);
-    stage.complain(watch.buffer.taken({event.name, bits}, asked, now(), watch.ended(),
+    stage.complain(watch.buffer.taken({event.name, bits}, asked, now(), watch.is_ended(),
                                       !stage.struck(sim::Fault::Pause)));
     stage.complain(watch.model.told(event.name, bits, hand_.tick(), lossy()));
   }
@@ -288,7 +288,7 @@ class Watches final : public Subject, private Hand::Witness {
       return "FS-04 (ERR): a watch has failed, and its root is there";
     }
     if (model.is_root_gone()) {
-      return watch.ended() || lossy() ? "" : "FS-04 (WAKE): the end of a root is not told";
+      return watch.is_ended() || lossy() ? "" : "FS-04 (WAKE): the end of a root is not told";
     }
     const std::size_t below =
         model.scope().recursive ? hand_.tree().directories_below(model.scope().root) : 0;
@@ -300,7 +300,7 @@ class Watches final : public Subject, private Hand::Witness {
   [[nodiscard]] models::Complaint why_wait_should_end(const Watch& watch) const {
     if (!watch.watcher) return {};
     if (watch.model.is_closed()) return "FS-04 (WAKE): somebody sleeps at a closed watch";
-    if (watch.ended()) return "FS-04 (WAKE): somebody sleeps at a watch that has failed";
+    if (watch.is_ended()) return "FS-04 (WAKE): somebody sleeps at a watch that has failed";
     if (watch.buffer.has_due(now() + -seconds(1), false)) {
       return "FS-01 (WAKE): somebody sleeps beside an event";
     }

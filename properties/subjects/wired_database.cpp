@@ -62,7 +62,7 @@ class WiredConnection final : public db::Connection {
   }
 
   db::TransactionState transaction() const noexcept override { return inner_->transaction(); }
-  bool broken() const noexcept override { return inner_->broken(); }
+  bool is_broken() const noexcept override { return inner_->is_broken(); }
   bool looks_alive() noexcept override { return inner_->looks_alive(); }
   void ping() override {
     call([&] { inner_->ping(); });
@@ -76,7 +76,7 @@ class WiredConnection final : public db::Connection {
   void interrupt() override {
     database_->commands.stopping(id_);
     call([&] { inner_->interrupt(); });
-    if (inner_->broken()) return;
+    if (inner_->is_broken()) return;
     unread_ = false;
     database_->commands.in_order(id_);
   }
@@ -127,7 +127,7 @@ class WiredConnection final : public db::Connection {
     try {
       return action();
     } catch (const db::DatabaseError&) {
-      if (inner_->broken()) database_->connections.broke(id_);
+      if (inner_->is_broken()) database_->connections.broke(id_);
       throw;
     } catch (...) {
       unread_ = true;

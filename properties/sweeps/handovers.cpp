@@ -33,7 +33,7 @@ class ChannelLedger {
         for (int i = 0; i < 3; ++i) receive();
       }));
     }
-    await_all(all);
+    when_all_settled(all);
   }
 
   /// Another value goes through, behind all that were left.
@@ -115,7 +115,7 @@ void stream(sim::World& world) {
             complain(way.received(buffer));
           }
         });
-        await_all({writing, reading});
+        when_all_settled({writing, reading});
       },
       {.then = finds_all(world, "IO-02", [&] {
          write(3);

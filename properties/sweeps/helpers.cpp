@@ -96,7 +96,7 @@ void task_set(sim::World& world) {
         }
         std::vector<Coroutine<>> consumers;
         for (int i = 0; i < 3; ++i) consumers.push_back(spawn("consumer", join));
-        await_all(consumers);
+        when_all_settled(consumers);
       },
       {.then = finds_all(world, "TG-15", [&] {
          const std::size_t owed = set->count();

@@ -42,7 +42,7 @@ void pool(sim::World& world) {
             suspend();
           }));
         }
-        await_all(users);
+        when_all_settled(users);
       },
       {.then = finds_all(world, "POOL-07",
                          [&] {
@@ -77,7 +77,7 @@ class Bank {
     std::vector<Coroutine<>> customers;
     customers.push_back(spawn("customer", [this] { unless_interrupted([this] { transfer(); }); }));
     customers.push_back(spawn("reader", [this] { unless_interrupted([this] { look(); }); }));
-    await_all(customers);
+    when_all_settled(customers);
   }
 
   /// Each of two has a connection of the two.
@@ -85,7 +85,7 @@ class Bank {
     delay(1s);  // The server hears a little later of a connection that was given up.
     std::vector<Coroutine<>> customers;
     for (int i = 0; i < 2; ++i) customers.push_back(spawn("customer", [this] { look(); }));
-    await_all_or_fail(customers);
+    when_all(customers);
     EXPECT_FALSE(database_.in_transaction()) << "DB-05";
     transfer();
   }

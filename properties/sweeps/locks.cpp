@@ -41,7 +41,7 @@ void mutex(sim::World& world) {
             suspend();
           }));
         }
-        await_all(all);
+        when_all_settled(all);
       },
       {.then = finds_all(world, "G-04", [&] { const Mutex::Guard guard(mutex, kPatient); }),
        .check = [&] { EXPECT_FALSE(mutex.is_locked()) << "G-04 (REF): " << mutex.info(); }});
@@ -62,7 +62,7 @@ void semaphore(sim::World& world) {
             suspend();
           }));
         }
-        await_all(all);
+        when_all_settled(all);
       },
       {.then = finds_all(world, "CORE-WK-13",
                          [&] {
@@ -81,7 +81,7 @@ void condition(sim::World& world) {
     const Mutex::Guard guard(mutex, kPatient);
     changed.wait(
         mutex, [&] { return state > 0; }, kPatient);
-    EXPECT_TRUE(mutex.held_by_caller());
+    EXPECT_TRUE(mutex.is_held_by_caller());
     --state;
   };
   const auto change = [&] {
@@ -103,7 +103,7 @@ void condition(sim::World& world) {
         std::vector<Coroutine<>> waiters;
         for (int i = 0; i < 2; ++i) waiters.push_back(spawn("waiter", wait_for_change));
         for (int i = 0; i < 2; ++i) change();
-        await_all(waiters);
+        when_all_settled(waiters);
       },
       {.then = finds_all(world, "G-03",
                          [&] {
@@ -131,12 +131,12 @@ void barrier(sim::World& world) {
         }
       }));
     }
-    await_all(parties);
+    when_all_settled(parties);
   };
   world.sweep_cancellation(meet, {.then = finds_all(world, "G-03", [&] {
                                     EXPECT_EQ(barrier.arrived(), 0u)
                                         << "G-04 (REF): " << barrier.info();
-                                    if (barrier.broken()) barrier.reset();
+                                    if (barrier.is_broken()) barrier.reset();
                                     passed = 0;
                                     meet();
                                     EXPECT_EQ(passed, 3) << "G-03 (WAKE): " << barrier.info();
@@ -158,7 +158,7 @@ void once(sim::World& world) {
         for (int i = 0; i < 3; ++i) {
           all.push_back(spawn("caller", [&] { schema->call(make, kPatient); }));
         }
-        await_all(all);
+        when_all_settled(all);
       },
       {.then = finds_all(world, "G-04", [&] { schema->call(make, kPatient); }),
        .check = [&] { EXPECT_EQ(made, 1) << "ONCE: " << schema->info(); }});

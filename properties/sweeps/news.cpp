@@ -42,7 +42,7 @@ void future(sim::World& world) {
         }
         suspend();
         promise.complete(7);
-        await_all(awaiters);
+        when_all_settled(awaiters);
         EXPECT_EQ(answered + interrupted, 3);
         EXPECT_EQ(await(doubled, kPatient), 14);
       },
@@ -64,11 +64,11 @@ void awaited_items(sim::World& world) {
             return i;
           }));
         }
-        await_any_of(2, items, {.timeout = 1s, .on_exit = ExitPolicy::CancelAndJoin});
+        when_some_succeed(2, items, {.timeout = 1s, .on_exit = ExitPolicy::CancelAndJoin});
         for (const auto& item : items) EXPECT_TRUE(item->is_completed());
       },
       {.then = finds_all(world, "CORE-AW-03", [&] {
-         const auto all = await_all(items, {.timeout = 1s});
+         const auto all = when_all_settled(items, {.timeout = 1s});
          EXPECT_EQ(all.values.size() + all.errors.size(), items.size()) << "CORE-AW-03 (WAKE)";
        })});
 }
@@ -115,7 +115,7 @@ void sweep_token(sim::World& world, Make make, Fire fire) {
     try {
       gate.acquire(1, {.timeout = kPatient.timeout, .token = token.get()});
       ADD_FAILURE() << "CORE-CN-03 (ONCE): a permit that nobody gave was got";
-    } catch (const OperationCanceled&) {
+    } catch (const OperationCancelled&) {
     }
   };
   world.sweep_cancellation(
@@ -125,7 +125,7 @@ void sweep_token(sim::World& world, Make make, Fire fire) {
         for (int i = 0; i < 3; ++i) waiters.push_back(spawn("waiter", is_given_up));
         suspend();
         fire(*token);
-        await_all(waiters);
+        when_all_settled(waiters);
       },
       {.then = finds_all(world, "CORE-CN-03",
                          [&] {
@@ -146,7 +146,7 @@ void token(sim::World& world) {
   sweep_token(
       world, [] { return Ref<PlainEvent>::adopt(*new PlainEvent(current_runtime(), true)); },
       [](PlainEvent& event) {
-        if (!event.closed()) event.complete();
+        if (!event.is_closed()) event.complete();
       });
 }
 

@@ -34,7 +34,7 @@ FERMATA_WORKLOAD(close_inside_callback, "Z-CB-03", 2, "WAKE", "ERR", "CORE-CB-10
   std::vector<Coroutine<>> waiters;
   const auto writer = spawn("writer", [&] {
     const Subscription listener = subscribe(*stream, [&](Event&, const Outcome&) {
-      if (!stream->closed()) stream->complete();
+      if (!stream->is_closed()) stream->complete();
     });
     stream->notify({});
     expect_awake(world, waiters);

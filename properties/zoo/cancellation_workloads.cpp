@@ -18,7 +18,7 @@ bool is_cancelled(Action action) {
   try {
     action();
     return false;
-  } catch (const OperationCanceled&) {
+  } catch (const OperationCancelled&) {
     return false;
   } catch (const Cancellation&) {
     return true;
@@ -32,7 +32,7 @@ FERMATA_WORKLOAD(cancelled_as_it_ends, "Z-CN-01", 2, "CANC", "SHUT", "CORE-CN-11
   bool told = false;
   Coroutine<> waiter;
   const auto canceller = spawn("canceller", [&] {
-    asked = !waiter->closed();
+    asked = !waiter->is_closed();
     waiter.cancel();
   });
   const auto completer = spawn("completer", [&] { promise->complete(); });
@@ -58,13 +58,13 @@ FERMATA_WORKLOAD(token_fires, "Z-CN-06", 1, "CANC", "CORE-AW-07") {
   const auto bounded = spawn("bounded", [&] {
     try {
       wait(*promise, {.token = token.get()});
-    } catch (const OperationCanceled&) {
+    } catch (const OperationCancelled&) {
     }
   });
   const auto unbounded = spawn("unbounded", [&] {
     try {
       wait(*promise);
-    } catch (const OperationCanceled&) {
+    } catch (const OperationCancelled&) {
       blamed = true;
     }
   });

@@ -249,9 +249,9 @@ FERMATA_WORKLOAD(served_in_time, "Z-CH-13", 1, "CHAN-18") {
   }
   delay(kPatience / 2);
   const Instant served = now();
-  const bool in_time = !channel.closed();
+  const bool in_time = !channel.is_closed();
   if (in_time) channel.send(0);
-  await_all(receivers);
+  when_all_settled(receivers);
   if (in_time && now() < served + kPatience) {
     complain(world, "ERR (CHAN-18): nobody produces, it is said, and somebody just has");
   }

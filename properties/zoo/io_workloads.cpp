@@ -204,7 +204,7 @@ FERMATA_WORKLOAD(second_kind_of_readiness, "Z-IO-06", 1, "WAKE", "POLL-03", "POL
   const auto pair = open_pair();
   if (!pair) return;
   const auto reader = wait_at("reader", pair->first, PollMask::Readable);
-  while (!sleeps(reader) && !reader->closed()) suspend();
+  while (!sleeps(reader) && !reader->is_closed()) suspend();
   const auto writer = wait_at("writer", pair->first, PollMask::Writable);
   delay(seconds(1));
   if (sleeps(writer)) {
@@ -220,7 +220,7 @@ FERMATA_WORKLOAD(number_used_again, "Z-IO-07", 1, "WAKE", "ONCE", "POLL-03") {
   const auto old = open_pair();
   if (!old) return;
   const auto reader = wait_at("reader", old->first, PollMask::Readable);
-  while (!sleeps(reader) && !reader->closed()) suspend();
+  while (!sleeps(reader) && !reader->is_closed()) suspend();
   close_pair(*old);
   const auto next = open_pair();
   delay(seconds(1));

@@ -25,12 +25,12 @@ void expect_awake(sim::World& world, const std::vector<Coroutine<>>& waiters) {
 }
 
 void wait_until_closed(Event& event) {
-  if (event.closed()) return;
+  if (event.is_closed()) return;
   Waker& waker = current_coroutine().waker();
   waker.clear();
   waker.resume_when(event, WakeRule::Custom, false,
                     [](Registration& registration, Event& source, const Outcome&) {
-                      if (!source.closed()) return;
+                      if (!source.is_closed()) return;
                       source.runtime().scheduler().wake(registration.coroutine(), &source, nullptr,
                                                         nullptr, WakeCause::Event);
                     });

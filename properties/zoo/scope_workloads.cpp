@@ -26,7 +26,7 @@ FERMATA_WORKLOAD(last_member_is_a_zombie, "Z-SC-02", 1, "WAKE", "CORE-SP-02", "C
   part.cancel();
   const auto waiter = spawn("waiter", [&] { part.await_after_cancellation(); });
   delay(milliseconds(50));
-  if (member->closed() && sleeps(waiter)) {
+  if (member->is_closed() && sleeps(waiter)) {
     complain(world, "WAKE (CORE-SP-14): the last zombie has ended, and nobody was told");
   }
   cancelled_or_done(waiter);

@@ -93,7 +93,7 @@ FERMATA_WORKLOAD(one_fire_for_two, "Z-TP-07", 1, "ONCE", "THR-03") {
 FERMATA_WORKLOAD(instant_failure, "Z-TP-04", 2, "UAF", "SHUT", "THR-07") {
   for (int i = 0; i < 3; ++i) {
     const auto thread = spawn_thread(
-        [] {}, {.name = "worker", .bootloader = [] { throw Error("it fails at once"); }});
+        [] {}, {.name = "worker", .on_thread_start = [] { throw Error("it fails at once"); }});
     try {
       await(thread, {.timeout = kLong});
     } catch (const RemoteError&) {
@@ -165,7 +165,7 @@ FERMATA_WORKLOAD(cancelled_before_the_work, "Z-TP-09", 1, "CANC", "FUT-16") {
   bool cancelled = false;
   const auto thread = spawn_thread([&, remote = RemotePromise(std::move(promise))]() mutable {
     const bool unwanted = cancelled;
-    if (unwanted && !remote.cancel_requested()) {
+    if (unwanted && !remote.is_cancellation_requested()) {
       complain(world, "CANC (FUT-16): work goes on that is not wanted any more");
     }
     static_cast<void>(remote.try_complete(1));

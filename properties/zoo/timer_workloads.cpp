@@ -128,7 +128,7 @@ FERMATA_WORKLOAD(deadline_that_has_passed, "Z-TM-09", 1, "WAKE", "CORE-CN-07", "
     waits = true;
     try {
       wait(*promise, {.token = deadline.get()});
-    } catch (const OperationCanceled&) {
+    } catch (const OperationCancelled&) {
     }
   });
   delay(milliseconds(50));

@@ -65,7 +65,7 @@ FERMATA_WORKLOAD(all_of_two, "Z-WK-02b", 1, "WAKE", "DL+", "CORE-AW-11") {
   const auto open = make_event(true);
   kept->complete();
   const auto completer = spawn("completer", [&] { open->complete(); });
-  const auto waiter = spawn("waiter", [&] { await_all({kept, open}); });
+  const auto waiter = spawn("waiter", [&] { when_all_settled({kept, open}); });
   await(completer);
   delay(milliseconds(100));
   if (sleeps(waiter)) {

@@ -34,7 +34,6 @@
 #include "fermata/io/tty.hpp"             // IWYU pragma: export
 #include "fermata/io/udp.hpp"             // IWYU pragma: export
 #include "fermata/sync/await.hpp"         // IWYU pragma: export
-#include "fermata/sync/await_all.hpp"     // IWYU pragma: export
 #include "fermata/sync/barrier.hpp"       // IWYU pragma: export
 #include "fermata/sync/channel.hpp"       // IWYU pragma: export
 #include "fermata/sync/condition.hpp"     // IWYU pragma: export
@@ -47,3 +46,4 @@
 #include "fermata/sync/task_group.hpp"    // IWYU pragma: export
 #include "fermata/sync/task_set.hpp"      // IWYU pragma: export
 #include "fermata/sync/timeout.hpp"       // IWYU pragma: export
+#include "fermata/sync/when_all.hpp"      // IWYU pragma: export

@@ -220,8 +220,8 @@ MAIN_TYPED_TEST(Datagrams, ATokenThatHasFiredTakesNothing) {
   delay(5ms);
   Timer token(current_runtime(), 0ms);
   wait(token);
-  EXPECT_THROW(receive_text(b, 8, {.token = &token}), OperationCanceled);
-  EXPECT_THROW(a.send_to("never", b.local_address(), {.token = &token}), OperationCanceled);
+  EXPECT_THROW(receive_text(b, 8, {.token = &token}), OperationCancelled);
+  EXPECT_THROW(a.send_to("never", b.local_address(), {.token = &token}), OperationCancelled);
   EXPECT_EQ(receive_text(b), "all");
   EXPECT_THROW(receive_text(b, 8, {.timeout = 2ms}), Timeout);
 }
@@ -277,7 +277,7 @@ MAIN_TYPED_TEST(Datagrams, TheEndOfASocketInUseIsSafe) {
   a.send_to("two", b->local_address());
   delay(5ms);
   EXPECT_EQ(told, 1);
-  EXPECT_TRUE(request.completed());
+  EXPECT_TRUE(request.is_completed());
 }
 
 MAIN_TYPED_TEST(Datagrams, APortBelongsToOneSocketUnlessAllShareIt) {
@@ -372,7 +372,7 @@ MAIN_TYPED_TEST(Datagrams, AValueThatWasMovedFromSaysSo) {
   UdpSocket socket = open_socket();
   UdpSocket moved = std::move(socket);
   EXPECT_EQ(error_of([&] { socket.send_to("x", moved.local_address()); }),
-            "The event cannot be used after it has been terminated");
+            "handle: expected one that has not been moved from");
   EXPECT_FALSE(socket.is_open());
 }
 

@@ -51,14 +51,14 @@ MAIN_TYPED_TEST(ExecOf, ExecLinesAddsEachLine) {
 MAIN_TYPED_TEST(ExecOf, SystemPassesTheOutputOnAndGivesTheLastLine) {
   std::vector<std::string> pieces;
   const auto sink = [&](std::string_view piece) { pieces.emplace_back(piece); };
-  EXPECT_EQ(system(commands::kSlowLines, sink).text, "last");
+  EXPECT_EQ(exec_tee(commands::kSlowLines, sink).text, "last");
   EXPECT_EQ(pieces, (std::vector<std::string>{"one \ntw", "o\n\nlast  ", " "}));
 }
 
 MAIN_TYPED_TEST(ExecOf, PassthruPassesTheOutputOnAsItIs) {
   FERMATA_CHECKS("EXE-01");
   std::string all;
-  const ExecResult result = passthru(commands::kALot, [&](std::string_view piece) {
+  const ExecResult result = exec_to(commands::kALot, [&](std::string_view piece) {
     suspend();
     all += piece;
   });
@@ -69,9 +69,9 @@ MAIN_TYPED_TEST(ExecOf, PassthruPassesTheOutputOnAsItIs) {
 
 MAIN_TYPED_TEST(ExecOf, ShellExecGivesAllBytes) {
   FERMATA_CHECKS("EXE-01");
-  EXPECT_EQ(shell_exec(commands::kSlowLines).text, "one \ntwo\n\nlast   ");
-  EXPECT_EQ(shell_exec(commands::kALot).text, std::string(300'000, '\0'));
-  EXPECT_EQ(shell_exec(commands::kExit3).text, "");
+  EXPECT_EQ(exec_output(commands::kSlowLines).text, "one \ntwo\n\nlast   ");
+  EXPECT_EQ(exec_output(commands::kALot).text, std::string(300'000, '\0'));
+  EXPECT_EQ(exec_output(commands::kExit3).text, "");
 }
 
 MAIN_TYPED_TEST(ExecOf, TheResultSaysHowTheShellEnded) {
@@ -83,7 +83,7 @@ MAIN_TYPED_TEST(ExecOf, TheResultSaysHowTheShellEnded) {
 }
 
 MAIN_TYPED_TEST(ExecOf, ComplaintsAreKeptWhenAskedFor) {
-  const ExecResult result = shell_exec(commands::kBothStreams, {.capture_errors = true});
+  const ExecResult result = exec_output(commands::kBothStreams, {.capture_errors = true});
   EXPECT_EQ(result.text, "out");
   EXPECT_EQ(result.errors, "err");
 }
@@ -95,14 +95,14 @@ MAIN_TYPED_TEST(ExecOf, TheEnvironmentAndTheDirectoryAreTheCommands) {
 
 MAIN_TYPED_TEST(ExecOf, OutputThatOutlivesTheShellIsWaitedFor) {
   FERMATA_CHECKS("EXE-01");
-  const ExecResult result = shell_exec(commands::kShortGrandchild);
+  const ExecResult result = exec_output(commands::kShortGrandchild);
   EXPECT_EQ(result.text, "earlylate");
   EXPECT_FALSE(result.cut_off);
 }
 
 MAIN_TYPED_TEST(ExecOf, OutputThatDoesNotEndIsCutOff) {
   for (const Duration grace : {Duration(0), Duration(20ms)}) {
-    const ExecResult result = shell_exec(commands::kLongGrandchild, {.grace = grace});
+    const ExecResult result = exec_output(commands::kLongGrandchild, {.grace = grace});
     EXPECT_EQ(result.text, "early");
     EXPECT_TRUE(result.cut_off);
     EXPECT_EQ(result.exit.code(), 2);
@@ -119,7 +119,7 @@ MAIN_TYPED_TEST(ExecOf, OneThatIsGivenUpLeavesNothingBehind) {
   waiter.cancel();
   EXPECT_THROW(await(waiter), Cancellation);
   child_ends.wait();
-  EXPECT_THROW(passthru(commands::kALot, [](std::string_view) { throw Error("enough"); }), Error);
+  EXPECT_THROW(exec_to(commands::kALot, [](std::string_view) { throw Error("enough"); }), Error);
   child_ends.wait();
   EXPECT_EQ(current_runtime().active_event_count(), 0u);
 }
@@ -130,7 +130,7 @@ MAIN_TYPED_TEST(ExecOf, TheTimeoutCoversTheOutputToo) {
 
 MAIN_TYPED_TEST(ExecOf, WhatMakesNoSenseIsRefused) {
   EXPECT_THROW(exec(commands::kHello, {.grace = -1ms}), UsageError);
-  EXPECT_THROW(passthru(commands::kHello, nullptr), UsageError);
+  EXPECT_THROW(exec_to(commands::kHello, nullptr), UsageError);
   EXPECT_THROW(exec(std::string_view("a\0b", 3)), UsageError);
 }
 
@@ -144,7 +144,7 @@ TEST(ExecInTheSystem, LeavesNoZombieAndNoOpenPipeWhenItIsGivenUp) {
     for (const char* command : {commands::kRests, commands::kWritesForEver}) {
       const ExecOptions how{.capture_errors = true};
       const auto take = [](std::string_view) {};
-      EXPECT_THROW(passthru(command, take, how, {.timeout = 5ms}), Timeout);
+      EXPECT_THROW(exec_to(command, take, how, {.timeout = 5ms}), Timeout);
     }
     while (::waitid(P_ALL, 0, nullptr, WEXITED | WNOHANG | WNOWAIT) == 0) delay(1ms);
     EXPECT_EQ(errno, ECHILD);

@@ -224,7 +224,7 @@ MAIN_TYPED_TEST_WITH(Folder, Files, ThatOpenLetOperationsWait) {
   FileControlRequest cut(opening.handle(), FileCall::Truncate, 4);
   wait(early);
   wait(cut);
-  EXPECT_TRUE(opening.completed());
+  EXPECT_TRUE(opening.is_completed());
   EXPECT_EQ(byte, std::byte{'t'});
   EXPECT_EQ(fs::read_file(path("file")), "cont");
 
@@ -253,7 +253,7 @@ MAIN_TYPED_TEST_WITH(Folder, Files, WriteOneAtATimeInTheOrderOfSubmission) {
     wait(*requests[i]);
     EXPECT_EQ(requests[i]->transferred(), 1000u);
     for (std::size_t later = i + 2; later < requests.size(); ++later) {
-      EXPECT_FALSE(requests[later]->completed());
+      EXPECT_FALSE(requests[later]->is_completed());
     }
   }
   EXPECT_TRUE(fs::read_file(path("order")) == expected);
@@ -335,8 +335,8 @@ MAIN_TYPED_TEST_WITH(Folder, Files, DoNothingForATokenThatHasFired) {
   const std::string where = path("file");
   Timer token(current_runtime(), 0ms);
   wait(token);
-  EXPECT_THROW(fs::write_file(where, "x", {.token = &token}), OperationCanceled);
-  EXPECT_THROW(fs::make_directory(where, 0755, {.token = &token}), OperationCanceled);
+  EXPECT_THROW(fs::write_file(where, "x", {.token = &token}), OperationCancelled);
+  EXPECT_THROW(fs::make_directory(where, 0755, {.token = &token}), OperationCancelled);
   EXPECT_EQ(fs::list_directory(path("")), std::vector<DirectoryEntry>{});
 }
 
@@ -365,7 +365,7 @@ MAIN_TYPED_TEST_WITH(Folder, Files, ThatCloseWakeWhoeverWaitsAndRefuseWhatComes)
   file.close();
   for (const Request* request : {static_cast<Request*>(&read), static_cast<Request*>(&read_at),
                                  static_cast<Request*>(&write), static_cast<Request*>(&sync)}) {
-    EXPECT_TRUE(request->completed());
+    EXPECT_TRUE(request->is_completed());
     EXPECT_EQ(message_of(request->error()), "Stream was closed");
     EXPECT_EQ(request->transferred(), 0u);
   }

@@ -127,7 +127,7 @@ MAIN_TYPED_TEST(Listener, AcceptingOnAClosedHandleFailsAtOnce) {
   auto listener = TestFixture::listen();
   listener.close();
   AcceptRequest request(listener.handle());
-  ASSERT_TRUE(request.completed());
+  ASSERT_TRUE(request.is_completed());
   EXPECT_EQ(message_of(request.error()), "Cannot accept from closed IO handle");
 }
 

@@ -26,7 +26,7 @@ class OneConnection {
       : server_(arm.loop(), kAnyPort, finished(std::move(handlers)), {.connection = options}) {}
 
   [[nodiscard]] const Address& address() const { return server_.local_address(); }
-  [[nodiscard]] int closed() const noexcept { return closed_; }
+  [[nodiscard]] int close_count() const noexcept { return closed_; }
 
  private:
   TcpHandlers finished(TcpHandlers handlers) {
@@ -46,7 +46,7 @@ LOOP_CASE(LoopTcp, FullOnceForEachCrossingAndDrainOnceAtTheLowMark) {
   std::string order;
   const std::string chunk(64 * 1024, 'x');
   const auto fill = [&](TcpConnection& who) {
-    while (who.send(chunk) != SendResult::RefusedFull && !who.full()) {
+    while (who.send(chunk) != SendResult::RefusedFull && !who.is_full()) {
     }
     who.send(chunk);  // Refused, and no second crossing.
   };
@@ -64,7 +64,7 @@ LOOP_CASE(LoopTcp, FullOnceForEachCrossingAndDrainOnceAtTheLowMark) {
   TcpConnection::connect(loop, server.address(), {});
   arm.drive();
   EXPECT_EQ(order, "fdfd");
-  EXPECT_EQ(server.closed(), 1);
+  EXPECT_EQ(server.close_count(), 1);
 }
 
 LOOP_CASE(LoopTcp, CloseSendsWhatIsQueuedAndRefusesTheRest) {
@@ -87,7 +87,7 @@ LOOP_CASE(LoopTcp, CloseSendsWhatIsQueuedAndRefusesTheRest) {
   arm.drive();
   EXPECT_EQ(received, kBytes + 3);
   EXPECT_EQ(late, SendResult::RefusedClosed);
-  EXPECT_EQ(server.closed(), 1);
+  EXPECT_EQ(server.close_count(), 1);
   EXPECT_EQ(client_closed, 1);
 }
 

@@ -39,10 +39,10 @@ MAIN_TYPED_TEST(NamesTest, AHostInFiguresIsItself) {
 MAIN_TYPED_TEST(NamesTest, AnAnswerNeverComesAtOnce) {
   FERMATA_CHECKS("DNS-01", "DNS-04");
   NameRequest request(names(), "127.0.0.1", "80");
-  EXPECT_FALSE(request.completed());
+  EXPECT_FALSE(request.is_completed());
   int told = 0;
   const Subscription subscription =
-      subscribe(request, [&](Event& event, const Outcome&) { told += event.closed() ? 1 : 2; });
+      subscribe(request, [&](Event& event, const Outcome&) { told += event.is_closed() ? 1 : 2; });
   wait(request);
   EXPECT_EQ(told, 1);
   EXPECT_EQ(request.take_addresses().size(), 1u);

@@ -15,7 +15,7 @@
 #include "fermata/io/process.hpp"
 #include "fermata/io/signal.hpp"
 #include "fermata/sync/await.hpp"
-#include "fermata/sync/await_all.hpp"
+#include "fermata/sync/when_all.hpp"
 #include "tests/conformance/main_typed_test.hpp"
 #include "tests/conformance/programs.hpp"
 #include "tests/conformance/reading.hpp"
@@ -60,7 +60,7 @@ MAIN_TYPED_TEST(ProcessesOf, AnEndIsToldOnceWheneverOneAsks) {
   Process process = Process::spawn(shell(commands::kExit3));
   int told = 0;
   const Subscription early = subscribe(process.event(), [&](Event& event, const Outcome&) {
-    EXPECT_TRUE(event.closed());
+    EXPECT_TRUE(event.is_closed());
     ++told;
   });
   std::vector<Coroutine<int>> waiters;
@@ -77,7 +77,7 @@ MAIN_TYPED_TEST(ProcessesOf, AnEndIsToldOnceWheneverOneAsks) {
 MAIN_TYPED_TEST(ProcessesOf, AnEndThatNobodyWaitedForIsKept) {
   FERMATA_CHECKS("PROC-01");
   Process process = Process::spawn(shell(commands::kExit3));
-  while (!process.ended()) delay(2ms);
+  while (!process.is_ended()) delay(2ms);
   EXPECT_EQ(process.wait({.timeout = 0ms}).code(), 3);
   EXPECT_FALSE(process.kill());
 }
@@ -88,7 +88,7 @@ MAIN_TYPED_TEST(ProcessesOf, OneIdHasOneEvent) {
   Process same = Process::watch(process.pid());
   EXPECT_EQ(&process.event(), &same.event());
   EXPECT_EQ(same.wait().code(), 0);
-  EXPECT_TRUE(process.ended());
+  EXPECT_TRUE(process.is_ended());
 }
 
 MAIN_TYPED_TEST(ProcessesOf, OneThatIsNoChildHasAnUnknownEnd) {
@@ -209,7 +209,7 @@ MAIN_TYPED_TEST(ProcessesOf, OneIsAnItemAmongOthers) {
   both.push_back(Process::spawn(shell(commands::kExit3)));
   both.push_back(Process::spawn(shell(commands::kRestsAWhile)));
   const std::vector<Event*> events{&both[0].event(), &both[1].event()};
-  await_all_or_fail(events);
+  when_all(events);
   EXPECT_EQ(both[0].result().code(), 3);
   EXPECT_EQ(both[1].result().code(), 0);
 }

@@ -46,7 +46,7 @@ MAIN_TYPED_TEST(RemotePromises, CarryAValueOrAnErrorToTheirFuture) {
     remote.complete("done");
     EXPECT_TRUE(remote.is_completed());
     EXPECT_EQ(thrown_by([&] { remote.complete("again"); }),
-              "fermata::UsageError: FutureState is already completed");
+              "fermata::UsageError: the future is already completed");
     EXPECT_FALSE(remote.try_fail(std::make_exception_ptr(Error("late"))));
   });
   const auto other = elsewhere<void>(failing, [](auto& remote) {
@@ -68,10 +68,10 @@ MAIN_TYPED_TEST(RemotePromises, TravelOnceAndLeaveTheOldHandleUnusable) {
     return text.substr(0, text.rfind(": Future"));
   };
   EXPECT_EQ(refused(thrown_by([&] { promise.complete(1); })),
-            "fermata::UsageError: FutureState ownership was transferred to another thread");
+            "fermata::UsageError: the promise was handed to another thread");
   EXPECT_THROW((void)promise.try_complete(1), UsageError);
   EXPECT_EQ(refused(thrown_by([&] { (void)RemotePromise<int>(promise); })),
-            "fermata::UsageError: FutureState cannot be transferred to multiple threads");
+            "fermata::UsageError: the promise was handed to another thread already");
   remote.complete(2);
   EXPECT_EQ(await(promise.future()), 2);
 }
@@ -130,7 +130,7 @@ MAIN_TYPED_TEST(RemotePromises, TellWhoWorksForNobody) {
     EXPECT_TRUE(remote.bind_cancel(unwanted));
     each.use(promise->future());
     promise.reset();
-    EXPECT_EQ(remote.cancel_requested(), each.requests) << each.what;
+    EXPECT_EQ(remote.is_cancellation_requested(), each.requests) << each.what;
     if (each.requests) {
       unwanted.wait({.timeout = 1s});
       Trigger late;
@@ -151,7 +151,7 @@ TYPED_TEST(RemotePromises, ARequestAfterTheEndReachesNobody) {
     RemotePromise<int> remote(promise);
     remote.complete(1);
     future.cancel();
-    EXPECT_FALSE(remote.cancel_requested());
+    EXPECT_FALSE(remote.is_cancellation_requested());
     EXPECT_THROW(await(future), Cancellation) << "it came first on this side";
   });
 }

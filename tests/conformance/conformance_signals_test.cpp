@@ -121,11 +121,11 @@ MAIN_TYPED_TEST(SignalsOf, AFutureFailsWithItsToken) {
   try {
     await(late);
     ADD_FAILURE() << "no error";
-  } catch (const OperationCanceled& canceled) {
-    EXPECT_EQ(message_of(canceled.previous()), "Timeout occurred after 5 milliseconds");
+  } catch (const OperationCancelled& cancelled) {
+    EXPECT_EQ(message_of(cancelled.previous()), "Timeout occurred after 5 milliseconds");
   }
   EXPECT_EQ(current_runtime().active_event_count(), 0u);
-  EXPECT_THROW((void)signal(SIGUSR1, deadline.get()), OperationCanceled);
+  EXPECT_THROW((void)signal(SIGUSR1, deadline.get()), OperationCancelled);
   const Ref<TimeoutEvent> unused = make_timeout(1h);
   const Future<int> in_time = signal(SIGUSR1, unused.get());
   TypeParam::raise(SIGUSR1);

@@ -201,7 +201,7 @@ MAIN_TYPED_TEST(ThreadChannels, WhatHasHappenedWinsOverATokenOrATimeout) {
   const ThreadChannel<int> channel(1);
   Timer fired(current_runtime(), 0ms);
   wait(fired);
-  EXPECT_THROW((void)channel.recv({.token = &fired}), OperationCanceled);
+  EXPECT_THROW((void)channel.recv({.token = &fired}), OperationCancelled);
   EXPECT_THROW((void)channel.recv({.timeout = 1ms}), Timeout);
   EXPECT_THROW((void)channel.recv({.timeout = 0ms}), Timeout);
   channel.send(1, {.token = &fired});

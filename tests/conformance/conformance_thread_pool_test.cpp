@@ -283,7 +283,7 @@ TYPED_TEST(ThreadPools, AReloadReplacesEveryThread) {
   TypeParam::run([] {  // T-TH-2
     std::atomic<int> generation = 0;
     std::atomic<int> ran = 0;
-    ThreadPool pool({.workers = 1, .queue = 1, .bootloader = [&] { ++generation; }});
+    ThreadPool pool({.workers = 1, .queue = 1, .on_thread_start = [&] { ++generation; }});
     const Gate gate;
     const auto long_one = pool.submit([&, gate] {
       gate.pass();
@@ -322,7 +322,7 @@ TYPED_TEST(ThreadPools, AReloadReplacesEveryThread) {
 MAIN_TYPED_TEST(ThreadPools, ReloadsThatOverlapShareOne) {
   FERMATA_CHECKS("TP-05");
   std::atomic<int> booted = 0;
-  ThreadPool pool({.workers = 2, .bootloader = [&] { ++booted; }});
+  ThreadPool pool({.workers = 2, .on_thread_start = [&] { ++booted; }});
   const Gate gate;
   pool.submit([gate] { gate.pass(); }).ignore();
   until([&] { return pool.counters().running == 1; });
@@ -341,8 +341,9 @@ MAIN_TYPED_TEST(ThreadPools, ReloadsThatOverlapShareOne) {
 
 MAIN_TYPED_TEST(ThreadPools, ABootloaderThatFailsClosesThePool) {
   FERMATA_CHECKS("TP-03");
-  ThreadPool pool(
-      {.workers = 2, .queue = 4, .bootloader = [] { throw std::runtime_error("no licence"); }});
+  ThreadPool pool({.workers = 2, .queue = 4, .on_thread_start = [] {
+                     throw std::runtime_error("no licence");
+                   }});
   const auto future = pool.submit([] {});
   EXPECT_EQ(thrown_by([&] { await(future); }), "std::runtime_error: no licence");
   pool.join();

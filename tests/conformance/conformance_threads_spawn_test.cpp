@@ -153,18 +153,18 @@ MAIN_TYPED_TEST(ThreadsOf, ABootloaderRunsFirstAndMayFail) {
   std::atomic<int> order = 0;
   int boot = 0;
   const auto thread = spawn_thread([&] { return ++order; },
-                                   {.name = "booted", .bootloader = [&] { boot = ++order; }});
+                                   {.name = "booted", .on_thread_start = [&] { boot = ++order; }});
   EXPECT_EQ(thread.name(), "booted");
   EXPECT_EQ(await(thread), 2);
   EXPECT_EQ(boot, 1);
   const auto unbootable =
-      spawn_thread([] {}, {.bootloader = [] { throw Error("no such module"); }});
+      spawn_thread([] {}, {.on_thread_start = [] { throw Error("no such module"); }});
   EXPECT_EQ(thrown_by([&] { await(unbootable); }),
             "fermata::RemoteError: fermata::Error: no such module");
 }
 
 MAIN_TYPED_TEST(ThreadsOf, AnExitThereDoesNotCross) {
-  const auto thread = spawn_thread([] { fermata::exit(3); }, {.name = "leaver"});
+  const auto thread = spawn_thread([] { fermata::exit_with(3); }, {.name = "leaver"});
   EXPECT_EQ(thrown_by([&] { await(thread); }),
             "fermata::ThreadTransferError: thread 'leaver' has called exit(3)");
 }

@@ -82,7 +82,7 @@ MAIN_TYPED_TEST(Triggers, OneMayCloseAnotherDuringTheDelivery) {
   second->fire();
   delay(5ms);
   EXPECT_EQ(told, 0);
-  EXPECT_FALSE(on_first.active());
+  EXPECT_FALSE(on_first.is_active());
 }
 
 template <class Arm>
@@ -151,7 +151,7 @@ MAIN_TYPED_TEST(OffloadOf, TellsOnceWhenItIsClosedAndAnswersLateWaiters) {
   bool closed_then = true;
   const Subscription subscription = subscribe(*task, [&](Event& event, const Outcome&) {
     ++told;
-    closed_then = closed_then && event.closed();
+    closed_then = closed_then && event.is_closed();
   });
   wait(*task);
   EXPECT_EQ(*static_cast<int*>(wait(*task)), 9);
@@ -165,7 +165,7 @@ MAIN_TYPED_TEST(OffloadOf, ATokenThatHasFiredQueuesNothing) {
   Timer token(current_runtime(), 0ms);
   wait(token);
   bool ran = false;
-  EXPECT_THROW(offload([&] { ran = true; }, {.token = &token}), OperationCanceled);
+  EXPECT_THROW(offload([&] { ran = true; }, {.token = &token}), OperationCancelled);
   delay(5ms);
   EXPECT_FALSE(ran);
 }

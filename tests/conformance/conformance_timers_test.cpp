@@ -29,7 +29,7 @@ MAIN_TYPED_TEST(Timers, AOneShotFiresOnceNotBeforeItsDeadlineAndIsClosedThen) {
   bool closed_inside = false;
   const Subscription subscription = subscribe(timer, [&](Event& event, const Outcome&) {
     ++fires;
-    closed_inside = event.closed();
+    closed_inside = event.is_closed();
   });
   const Instant began = now();
   wait(timer);
@@ -100,7 +100,7 @@ MAIN_TYPED_TEST(Timers, APeriodicTimerNeverFiresMoreOftenThanItsIntervalAllows) 
     wait(timer);
     EXPECT_GE(now() - began, fires * 2ms);
   }
-  EXPECT_FALSE(timer.closed());
+  EXPECT_FALSE(timer.is_closed());
 }
 
 MAIN_TYPED_TEST(Timers, StoppingAPeriodicTimerInsideItsCallbackIsTheEndOfIt) {

@@ -27,7 +27,7 @@ using db::Value;
 
 /// The connection answers what it is asked now, not what it was asked before.
 inline void expect_in_order(Connection& connection) {
-  ASSERT_FALSE(connection.broken());
+  ASSERT_FALSE(connection.is_broken());
   for (const std::int64_t number : {4711, 4712, 4713}) {
     EXPECT_EQ(ask_integer(connection, fmt::format("SELECT {}", number)), number);
   }
@@ -125,7 +125,7 @@ class ContractCase {
     const Instant start = now();
     protect([&] { connection.interrupt(); });
     EXPECT_LT(now() - start, 10s);
-    EXPECT_TRUE(!arm_.survives_interrupt || !connection.broken());
+    EXPECT_TRUE(!arm_.survives_interrupt || !connection.is_broken());
   }
 
   const Arm& arm_;

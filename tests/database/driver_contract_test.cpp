@@ -244,7 +244,7 @@ CONTRACT(OtherParametersThanTheCommandHas, Connection& connection) {
   for (const std::vector<Value>& parameters :
        {std::vector<Value>{}, std::vector<Value>{one}, std::vector<Value>{one, one, one}}) {
     EXPECT_THROW(ask(connection, insert, parameters), db::ParameterError);
-    EXPECT_FALSE(connection.broken());
+    EXPECT_FALSE(connection.is_broken());
   }
   EXPECT_THROW(ask(connection, "SELECT 1", {one}), db::ParameterError);
 

@@ -36,7 +36,7 @@ CONTRACT(ACommandIsStoppedWheneverItIsCancelled, std::unique_ptr<Connection> con
       SCOPED_TRACE(fmt::format("after {} ms", patience.count()));
       EXPECT_TRUE(cancelled_after(patience, [&] { ask(*connection, arm_.endless, {}, fetch); }));
       interrupt(*connection);
-      if (connection->broken()) {
+      if (connection->is_broken()) {
         connection = subject_.connect();
       }
       expect_in_order(*connection);
@@ -50,7 +50,7 @@ CONTRACT(APreparedCommandIsStopped, std::unique_ptr<Connection> connection) {
   for (const auto patience : {0ms, 1ms, 30ms}) {
     EXPECT_TRUE(cancelled_after(patience, [&] { ask(*prepared); }));
     interrupt(*connection);
-    if (connection->broken()) {
+    if (connection->is_broken()) {
       prepared.reset();
       connection = subject_.connect();
       prepared = connection->prepare(arm_.endless);
@@ -64,7 +64,7 @@ CONTRACT(AnAnswerIsStoppedWheneverItIsCancelled, std::unique_ptr<Connection> con
     const bool cancelled =
         cancelled_after(patience, [&] { ask(*connection, arm_.many_rows, {}, Fetch::ByRows); });
     if (cancelled) interrupt(*connection);
-    if (connection->broken()) connection = subject_.connect();
+    if (connection->is_broken()) connection = subject_.connect();
     expect_in_order(*connection);
   }
 }
@@ -78,7 +78,7 @@ CONTRACT(ParametersAreNotUsedAfterTheCall, std::unique_ptr<Connection> connectio
       ask(*connection, "INSERT INTO contract (t, b) VALUES ($1, $2)", {text, bytes});
     });
     if (cancelled) interrupt(*connection);
-    if (connection->broken()) connection = subject_.connect();
+    if (connection->is_broken()) connection = subject_.connect();
     expect_in_order(*connection);
   }
   EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM contract WHERE t IS NULL"), 0);
@@ -92,7 +92,7 @@ CONTRACT(AStatementIsDoneOrNotDone, std::unique_ptr<Connection> connection) {
       connection->run("INSERT INTO contract SELECT n FROM (" + arm_.many_rows + ") AS numbers");
     });
     if (cancelled) interrupt(*connection);
-    if (connection->broken()) connection = subject_.connect();
+    if (connection->is_broken()) connection = subject_.connect();
     const std::int64_t rows = count(*connection);
     EXPECT_TRUE(rows == expected || rows == expected + 100'000) << rows;
     EXPECT_TRUE(cancelled || rows == expected + 100'000);
@@ -112,7 +112,7 @@ CONTRACT(CallsOfEveryKindAreCancelled, std::unique_ptr<Connection> connection) {
     for (int round = 0; round < 3; ++round) {
       const bool cancelled = cancelled_after(0ms, call);
       if (cancelled) interrupt(*connection);
-      if (connection->broken()) connection = subject_.connect();
+      if (connection->is_broken()) connection = subject_.connect();
       expect_in_order(*connection);
       if (connection->transaction() != TransactionState::None) connection->rollback();
     }
@@ -138,7 +138,7 @@ CONTRACT(AnAnswerDroppedHalfWay, Connection& connection) {
         for (int number = 0; number < rows; ++number) ASSERT_TRUE(answer->next(row));
       }
       interrupt(connection);
-      ASSERT_FALSE(connection.broken());
+      ASSERT_FALSE(connection.is_broken());
       expect_in_order(connection);
     }
   }
@@ -154,7 +154,7 @@ CONTRACT(APreparedCommandRunsAgainAfterItsAnswerWasDropped, Connection& connecti
       EXPECT_EQ(integer(db::own(row[0])), 1);
     }
     interrupt(connection);
-    ASSERT_FALSE(connection.broken());
+    ASSERT_FALSE(connection.is_broken());
   }
   EXPECT_EQ(ask(*prepared).rows.size(), 100'000u);
 }
@@ -169,7 +169,7 @@ CONTRACT(AnAnswerDroppedInATransaction, Connection& one, Connection& other) {
     ASSERT_TRUE(answer->next(row));
   }
   interrupt(one);
-  ASSERT_FALSE(one.broken());
+  ASSERT_FALSE(one.is_broken());
   EXPECT_NE(one.transaction(), TransactionState::None);
   const bool open = one.transaction() == TransactionState::Open;
   if (open) {
@@ -184,7 +184,7 @@ CONTRACT(AnInterruptOfNothing, Connection& connection) {
   make_table(connection);
   for (int round = 0; round < 5; ++round) {
     interrupt(connection);
-    ASSERT_FALSE(connection.broken());
+    ASSERT_FALSE(connection.is_broken());
     for (int command = 0; command < 10; ++command) expect_in_order(connection);
   }
   connection.begin();
@@ -199,7 +199,7 @@ CONTRACT(AnInterruptComesTooLateForTheNextCommand, Connection& connection) {
   // The command has ended by itself, or almost, when it is stopped.
   for (int round = 0; round < 50; ++round) {
     if (cancelled_after(0ms, [&] { ask(connection, "SELECT 1"); })) interrupt(connection);
-    ASSERT_FALSE(connection.broken());
+    ASSERT_FALSE(connection.is_broken());
     expect_in_order(connection);
   }
 }
@@ -243,7 +243,7 @@ TEST_P(DriverContract, ARunEndsWithACommandInTheMiddle) {
         ask(*connection, arm.endless);
       });
       delay(10ms);
-      exit(0);
+      exit_with(0);
     });
   };
   EXPECT_NO_THROW(run());

@@ -45,7 +45,7 @@ CONTRACT(AnErrorInATransaction, Connection& connection) {
   connection.begin();
   connection.run("INSERT INTO contract VALUES (1)");
   expect_query_error(connection, "SELECT * FROM no_such_table");
-  EXPECT_FALSE(connection.broken());
+  EXPECT_FALSE(connection.is_broken());
   if (arm_.errors_fail_transactions) {
     EXPECT_EQ(connection.transaction(), TransactionState::Failed);
     expect_query_error(connection, "SELECT 1");
@@ -118,7 +118,7 @@ CONTRACT(AConnectionThatGoesCommitsNothing, std::unique_ptr<Connection> connecti
 // --- life of a session ---
 
 CONTRACT(AConnectionAnswers, Connection& connection) {
-  EXPECT_FALSE(connection.broken());
+  EXPECT_FALSE(connection.is_broken());
   for (int round = 0; round < 3; ++round) {
     EXPECT_TRUE(connection.looks_alive());
     connection.ping();

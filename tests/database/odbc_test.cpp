@@ -180,7 +180,7 @@ TEST_F(Odbc, AConnectionThatTheServerEndsIsLost) {
       while (ask_integer(*other, sleeps, {process}) == 0) suspend();
       ask(*other, "SELECT pg_terminate_backend($1::integer)", {process});
       await(sleeper);
-      EXPECT_TRUE(connection->broken());
+      EXPECT_TRUE(connection->is_broken());
       EXPECT_FALSE(connection->looks_alive());
       EXPECT_EQ(connection->transaction(), db::TransactionState::Unknown);
       EXPECT_THROW(connection->run("SELECT 1"), db::ConnectionLost);
@@ -402,7 +402,7 @@ MAIN_TEST_F(OdbcSqlite, CommandsAreStoppedWhenNoWorkerIsFree) {
   for (const auto& coroutine : running) coroutine.cancel();
   for (const auto& coroutine : running) EXPECT_THROW(await(coroutine), Cancellation);
   for (const auto& connection : connections) {
-    EXPECT_FALSE(connection->broken());
+    EXPECT_FALSE(connection->is_broken());
     EXPECT_EQ(ask_integer(*connection, "SELECT 1"), 1);
   }
 }

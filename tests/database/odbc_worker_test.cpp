@@ -65,12 +65,12 @@ TEST(OdbcWorker, AStopThatFindsNoThreadInTimeStopsNothing) {
     others.await_begun();
     caller.cancel();
     EXPECT_THROW(await(caller), Cancellation);
-    ASSERT_TRUE(worker.busy());
+    ASSERT_TRUE(worker.is_busy());
 
     const auto stops = std::make_shared<std::atomic<int>>(0);
     worker.stop([stops] { ++*stops; });
     command.open();
-    while (worker.busy()) delay(1ms);
+    while (worker.is_busy()) delay(1ms);
     others.open();
     for (const auto& coroutine : waiting) await(coroutine);
     for (int i = 0; i < kMoreThanThreads; ++i) offload([] {});
@@ -92,7 +92,7 @@ TEST(OdbcWorker, WhatRunsIsStoppedUntilItEnds) {
       if (++stops == 3) command.open();
     }));
     EXPECT_GE(stops, 3);
-    EXPECT_FALSE(worker.busy());
+    EXPECT_FALSE(worker.is_busy());
   });
 }
 

@@ -149,7 +149,7 @@ MAIN_TEST_F(Sqlite, ReadOnlyIsRefusedWithItsState) {
   auto connection = connect(url("?mode=ro"));
   EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM t"), 0);
   EXPECT_EQ(sqlstate_of([&] { connection->run("INSERT INTO t VALUES (1)"); }), "25006");
-  EXPECT_FALSE(connection->broken());
+  EXPECT_FALSE(connection->is_broken());
 }
 
 TEST_F(Sqlite, AFileThatIsNoDatabase) {
@@ -177,7 +177,7 @@ MAIN_TEST_F(Sqlite, ALockedDatabaseIsWaitedForThenRefused) {
   const Instant start = now();
   EXPECT_EQ(sqlstate_of([&] { other->run("INSERT INTO t VALUES (1)"); }), "40001");
   EXPECT_GE(now() - start, 15ms);
-  EXPECT_FALSE(other->broken());
+  EXPECT_FALSE(other->is_broken());
   one->commit();
   EXPECT_EQ(other->run("INSERT INTO t VALUES (1)").affected_rows, 1u);
 }
@@ -208,7 +208,7 @@ MAIN_TEST_F(Sqlite, AWaitForALockIsInterrupted) {
     const Instant start = now();
     other->interrupt();
     EXPECT_LT(now() - start, 2s);
-    EXPECT_FALSE(other->broken());
+    EXPECT_FALSE(other->is_broken());
     EXPECT_EQ(ask_integer(*other, "SELECT 7"), 7);
   }
   one->commit();
@@ -255,7 +255,7 @@ MAIN_TEST_F(Sqlite, StatesOfErrors) {
   };
   for (const auto& [sql, state] : cases) {
     EXPECT_EQ(sqlstate_of([&, &sql = sql] { ask(*connection, sql); }), state) << sql;
-    EXPECT_FALSE(connection->broken());
+    EXPECT_FALSE(connection->is_broken());
   }
   connection->begin();
   EXPECT_EQ(sqlstate_of([&] { connection->begin(); }), "25001");
@@ -352,7 +352,7 @@ TEST_F(Sqlite, AFileThatHasGoneIsNoticed) {
     std::filesystem::remove(path());
     EXPECT_FALSE(connection->looks_alive());
     EXPECT_THROW(connection->reset_session(), db::ConnectionLost);
-    EXPECT_TRUE(connection->broken());
+    EXPECT_TRUE(connection->is_broken());
     EXPECT_FALSE(connection->looks_alive());
     EXPECT_EQ(connection->transaction(), db::TransactionState::Unknown);
     EXPECT_THROW(connection->ping(), db::ConnectionLost);
@@ -375,7 +375,7 @@ MAIN_TEST_F(Sqlite, AWriteThatIsInterruptedTakesItsTransactionAlong) {
   writer->cancel();
   EXPECT_THROW(await(writer), Cancellation);
   connection->interrupt();
-  EXPECT_FALSE(connection->broken());
+  EXPECT_FALSE(connection->is_broken());
   EXPECT_EQ(connection->transaction(), db::TransactionState::None);
   EXPECT_EQ(ask_integer(*connection, "SELECT count(*) FROM t"), 0);
 }

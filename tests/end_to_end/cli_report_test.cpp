@@ -27,7 +27,7 @@ SIM_TEST(Specimen, DISABLED_Greets) {
   fermata::test::greet(world);
   auto other = fermata::spawn("other", [] {});
   fermata::suspend();
-  if (!other->closed()) throw fermata::Error("as planned");
+  if (!other->is_closed()) throw fermata::Error("as planned");
 }
 SIM_TEST(Specimen, DISABLED_Passes) { fermata::test::greet(world); }
 

@@ -231,7 +231,7 @@ TEST_F(Cli, ACrashCostsOneChunk) {
 }
 
 TEST_F(Cli, AProcessThatDiesAtItsStartIsACrashBeforeTheFirstRun) {
-  const std::string program = script("test -n \"$FERMATA_LIST\" && exec " +
+  const std::string program = script("test -n \"$FERMATA_INTERNAL_LIST\" && exec " +
                                      sim::detail::program_path() + "; kill -SEGV $$");
   const Finished found = run_shell(tool() + " run " + program +
                                    " --disabled --filter '*_Passes' --out " + folder_ + "/out");

@@ -88,7 +88,7 @@ TEST_F(ShutdownFinalizers, RunOnceForEachRun) {
   EXPECT_EQ(steps, (Steps{"once"}));
   fixture.run([] {});
   EXPECT_EQ(steps, (Steps{"once", "once"}));
-  EXPECT_EQ(fixture.run([]() -> int { exit(3); }), 3);
+  EXPECT_EQ(fixture.run([]() -> int { exit_with(3); }), 3);
   EXPECT_EQ(steps.size(), 3u);
 }
 

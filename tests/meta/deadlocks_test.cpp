@@ -31,7 +31,6 @@
 #include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/waits/explain.hpp"
 #include "fermata/sync/await.hpp"
-#include "fermata/sync/await_all.hpp"
 #include "fermata/sync/barrier.hpp"
 #include "fermata/sync/channel.hpp"
 #include "fermata/sync/condition.hpp"
@@ -40,6 +39,7 @@
 #include "fermata/sync/pool.hpp"
 #include "fermata/sync/semaphore.hpp"
 #include "fermata/sync/task_group.hpp"
+#include "fermata/sync/when_all.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -161,12 +161,12 @@ void lock_over_group(World&) {
   await(clerks.all());
 }
 
-void lock_over_await_all(World&) {
+void lock_over_when_all(World&) {
   Mutex ledger("ledger");
   const Mutex::Guard guard(ledger);
   const std::vector<Coroutine<>> clerks = {spawn("clerk", [&] { const Mutex::Guard g(ledger); }),
                                            spawn("idler", [] {})};
-  await_all(clerks);
+  when_all_settled(clerks);
 }
 
 // --- wake-ups that are lost ---
@@ -489,7 +489,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"join_ring", &join_ring, "random", 20},
         Case{"lease_while_holding_one", &lease_while_holding_one, "random", 20},
         Case{"lock_over_group", &lock_over_group, "random", 20},
-        Case{"lock_over_await_all", &lock_over_await_all, "random", 20},
+        Case{"lock_over_when_all", &lock_over_when_all, "random", 20},
         Case{"permit_leaked", &permit_leaked, "random", 20},
         Case{"never_unlocked", &never_unlocked, "random", 20},
         Case{"notified_before", &notified_before, "random", 20},

@@ -4,9 +4,9 @@
 // Programs with a bug in the order of things, each as it was and after any of twenty everyday
 // edits. None of the edits mends the bug.
 
+#include <gtest/gtest.h>
 #include <fermata/runtime.hpp>
 #include <fermata/sim.hpp>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <chrono>
@@ -196,7 +196,7 @@ inline void early_close_edited(sim::World& world, Edit edit) {
   around.between();
   auto writer = spawn(around.second(), [&] {
     for (int i = 0; i < 3; ++i) {
-      if (!channel.closed()) channel.send(i);
+      if (!channel.is_closed()) channel.send(i);
       suspend();
     }
   });

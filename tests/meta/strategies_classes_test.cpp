@@ -50,7 +50,7 @@ std::string coverage_of(std::size_t count, std::function<Shared()> make,
         suspend();
       }));
     }
-    await_all(all);
+    when_all_settled(all);
   };
   return search(body).coverage;
 }
@@ -90,7 +90,7 @@ TEST(ClassesOfPrimitives, AMutexThatIsHeldAcrossAWait) {
       suspend();
     };
     std::vector<Coroutine<>> all = {spawn("a", use), spawn("b", use)};
-    await_all(all);
+    when_all_settled(all);
   };
   EXPECT_EQ(search(body).coverage, classes(4));
 }
@@ -163,7 +163,7 @@ TEST(ClassesOfPrimitives, WhetherACoroutineHasEndedIsAsked) {
       static_cast<void>(all[0]->is_completed());
       suspend();
     }));
-    await_all(all);
+    when_all_settled(all);
   };
   EXPECT_EQ(search(body).coverage, classes(5));
 }
@@ -179,7 +179,7 @@ TEST(ClassesOfPrimitives, NothingIsLeftOutBesideAPool) {
         suspend();
       };
       std::vector<Coroutine<>> all = {spawn("a", use), spawn("b", use)};
-      await_all(all);
+      when_all_settled(all);
     };
   };
   EXPECT_EQ(search(body(true)).distinct_runs, search(body(false)).distinct_runs);
@@ -291,7 +291,7 @@ Body made_up(std::uint64_t seed, bool announced, std::function<void(std::uint64_
         }
       }));
     }
-    await_all(all);
+    when_all_settled(all);
     for (std::size_t task = 0; task < 3; ++task) seen.add(task, 1);
   };
 }

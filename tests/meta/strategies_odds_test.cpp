@@ -158,7 +158,7 @@ TEST(Dfs, FindsWithItsBoundAndMissesBelow) {
     const auto hunt = [&](std::size_t bound) {
       const auto dfs = make_strategy("dfs:" + std::to_string(bound));
       bool found = false;
-      while (!dfs->exhausted()) {
+      while (!dfs->is_exhausted()) {
         found = found || begins_with(each.order)(model.run(*dfs, 1));
         dfs->end_run({});
       }

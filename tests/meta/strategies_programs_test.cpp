@@ -47,7 +47,7 @@ Body tasks(std::size_t count, std::size_t steps,
         }
       }));
     }
-    await_all(all);
+    when_all_settled(all);
   };
 }
 
@@ -105,7 +105,7 @@ Body lost_update(bool announced) {
       balance = seen + 1;
     };
     std::vector<Coroutine<>> all = {spawn("a", deposit), spawn("b", deposit)};
-    await_all(all);
+    when_all_settled(all);
     EXPECT_EQ(balance, 2);
   };
 }
@@ -168,7 +168,7 @@ Body made_up(std::uint64_t seed, bool announced, std::function<void(std::uint64_
         seen += key_of(task, mine);
       }));
     }
-    await_all(all);
+    when_all_settled(all);
     result(key_of(key_of(seen, variables[0]), key_of(variables[1], variables[2])));
   };
 }
@@ -206,7 +206,7 @@ TEST(PortfolioOfPrograms, TellsWhichMemberFoundAFailure) {
       done = true;
     }));
     all.push_back(spawn("short", [&] { EXPECT_FALSE(done); }));
-    await_all(all);
+    when_all_settled(all);
   };
   std::set<std::string> members;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -241,7 +241,7 @@ TEST(FairSuffix, LetsEverybodyGoOnInTheEnd) {
       for (int i = 0; i < 5; ++i) suspend();
       done = true;
     }));
-    await_all(all);
+    when_all_settled(all);
   };
   for (const char* name : {"pct:1", "pct:3", "pos", "portfolio", "urw", "delay:2"}) {
     ExploreOptions options;

@@ -258,7 +258,7 @@ TEST(Verdicts, ADestructorThatWaitsInAFailingRunIsNamed) {
   const Finished found = expect_name("");
   const std::string reproduce = line_with(found.output, "reproduce: ");
   const std::string runs = reproduce.substr(0, reproduce.find(' '));
-  const Finished examined = expect_name("FERMATA_POST_MORTEM=2s " + runs);
+  const Finished examined = expect_name("FERMATA_INTERNAL_POST_MORTEM=2s " + runs);
   EXPECT_TRUE(says(examined, "its last words:\n"));
 }
 

@@ -16,7 +16,7 @@ class AnyOrder final : public Chooser {
  public:
   explicit AnyOrder(std::uint64_t seed) : random_(seed) {}
   std::size_t pick(const detail::ReadyQueue& ready) override { return random_.below(ready.size()); }
-  std::uint64_t draw(Stream, std::uint64_t, std::uint64_t bound) override {
+  std::uint64_t draw(RandomStream, std::uint64_t, std::uint64_t bound) override {
     return bound == 0 ? random_.next() : random_.below(bound);
   }
   bool fault_point(std::string_view) override { return random_.below(2) != 0; }

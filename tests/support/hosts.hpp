@@ -49,7 +49,7 @@ class TestHost {
       }
       done = true;
     });
-    while (!done && !guest().ended()) turn();
+    while (!done && !guest().is_ended()) turn();
     if (!error) error = guest().error();
     if (error) std::rethrow_exception(error);
   }

@@ -105,11 +105,11 @@ void Recount::check_waiting(const CoroutineBase& coroutine) {
        entry = entry->next()) {
     const Event& source = entry->source();
     check(entry->event() == &source, "CORE-WK-03: waits without a subscription", &coroutine);
-    check(!source.closed(), "CORE-GL-02: waits for an event that has ended", &coroutine);
+    check(!source.is_closed(), "CORE-GL-02: waits for an event that has ended", &coroutine);
     bool listed = false;
     source.callbacks().for_each([&](Callback& each) { listed = listed || &each == entry; });
     check(listed, "CORE-GL-03: not among the subscribers", &coroutine);
-    if (entry->started()) ++started_here_[&source];
+    if (entry->is_started()) ++started_here_[&source];
   }
 }
 
@@ -129,7 +129,7 @@ Recount::Population Recount::check_scope(const ScopeBase& scope) {
   for (const CoroutineBase* each = scope.first_member(); each != nullptr;
        each = CoroutineBase::ScopeList::after(*each)) {
     check(&each->scope() == &scope, "CORE-SP-01: member of another scope", each);
-    check(!each->closed(), "CORE-SP-01: member and finished", each);
+    check(!each->is_closed(), "CORE-SP-01: member and finished", each);
     ++own.all;
     own.active += each->is_zombie() ? 0 : 1;
   }
@@ -139,7 +139,7 @@ Recount::Population Recount::check_scope(const ScopeBase& scope) {
   std::size_t live = 0;
   for (const ScopeBase* each = scope.first_child(); each != nullptr; each = each->next_sibling()) {
     check(each->parent() == &scope, "CORE-SP-01: child of another scope", each);
-    check(!scope.closed() || each->closed() || each->is_for_cleanup(),
+    check(!scope.is_closed() || each->is_closed() || each->is_for_cleanup(),
           "CORE-SP-11: open in a closed scope", each);
     const Population inside = check_scope(*each);
     busy += inside.active > 0 ? 1 : 0;
@@ -151,7 +151,7 @@ Recount::Population Recount::check_scope(const ScopeBase& scope) {
   check(scope.live_child_count() == live, "CORE-SP-02: live children", &scope);
   check(scope.is_idle() == (own.active == 0), "CORE-SP-02: idle", &scope);
   check(scope.is_empty() == (own.all == 0), "CORE-SP-02: empty", &scope);
-  check(!scope.closed() || scope.member_count() == 0, "CORE-SP-11: closed with members", &scope);
+  check(!scope.is_closed() || scope.member_count() == 0, "CORE-SP-11: closed with members", &scope);
   return own;
 }
 
@@ -161,14 +161,14 @@ void Recount::check_events(const Runtime& runtime) {
        each = each->next_live()) {
     active += each->counts_as_active() ? 1 : 0;
     // The runtime itself starts hidden events, and those that it has subscribed to.
-    bool only_waited_for = !each->hidden();
+    bool only_waited_for = !each->is_hidden();
     each->callbacks().for_each([&](const Callback& callback) {
       only_waited_for &= dynamic_cast<const Registration*>(&callback) != nullptr;
     });
     const std::uint32_t started = started_here_[each];
     check(only_waited_for ? each->loop_ref_count() == started : each->loop_ref_count() >= started,
           "CORE-EV-02: loop references", each);
-    check(!each->closed() || each->loop_ref_count() == 0, "CORE-EV-05: closed and in the loop",
+    check(!each->is_closed() || each->loop_ref_count() == 0, "CORE-EV-05: closed and in the loop",
           each);
     each->callbacks().for_each([&](Callback& callback) {
       const auto* registration = dynamic_cast<const Registration*>(&callback);

@@ -60,7 +60,7 @@ class ScriptedConnection final : public db::Connection {
   [[nodiscard]] db::TransactionState transaction() const noexcept override {
     return broken_ ? db::TransactionState::Unknown : transaction_;
   }
-  [[nodiscard]] bool broken() const noexcept override { return broken_; }
+  [[nodiscard]] bool is_broken() const noexcept override { return broken_; }
   [[nodiscard]] bool looks_alive() noexcept override { return script_->gone.count(id_) == 0; }
   void ping() override { say("ping"); }
   void reset_session() override { say("reset"); }

@@ -48,7 +48,7 @@ class Pair {
 
   /// Whether this turn of a failing run is it.
   [[nodiscard]] bool is(const sim::RunLog& run_log, std::size_t turn,
-                        const sim::Names& names) const {
+                        const sim::KeyNames& names) const {
     const sim::RunLog::Turn& it = run_log.turns().at(turn);
     if (expected_.is_decision()) {
       return has_one_of(describe(it.decision, names), expected_.against_line);

@@ -229,9 +229,9 @@ class Cancellation : public Chained {
 };
 
 /// One wait was abandoned because its token fired; the coroutine itself is not cancelled.
-class OperationCanceled : public Linkable<OperationCanceled, Cancellation> {
+class OperationCancelled : public Linkable<OperationCancelled, Cancellation> {
  public:
-  explicit OperationCanceled(std::string what = "Operation has been cancelled")
+  explicit OperationCancelled(std::string what = "Operation has been cancelled")
       : Linkable(std::move(what)) {}
 };
 

@@ -33,7 +33,7 @@ Bounds ask_thread_bounds() noexcept {
 }
 
 Bounds bounds_around(const std::byte* address) noexcept {
-  if (const Context* running = running_context_around(address)) {
+  if (const StackContext* running = running_context_around(address)) {
     return {running->stack_low, running->stack_high};
   }
   // Kept, because for the main thread glibc reads all of /proc/self/maps.
@@ -43,7 +43,7 @@ Bounds bounds_around(const std::byte* address) noexcept {
 
 }  // namespace
 
-void adopt_thread_stack(Context& context) {
+void adopt_thread_stack(StackContext& context) {
   const Bounds bounds = bounds_around(static_cast<const std::byte*>(__builtin_frame_address(0)));
   context.stack_low = bounds.low;
   context.stack_high = bounds.high;
@@ -55,6 +55,6 @@ void adopt_thread_stack(Context& context) {
   note_adoption(context);
 }
 
-void drop_thread_stack(Context& context) noexcept { context = Context{}; }
+void drop_thread_stack(StackContext& context) noexcept { context = StackContext{}; }
 
 }  // namespace fermata::detail

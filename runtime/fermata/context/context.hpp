@@ -62,9 +62,9 @@ struct ThreadState {
 constexpr std::size_t kGuardBytes = 16 * 1024;
 
 /// The first cache line is all that a switch touches.
-struct alignas(64) Context {
-  void* registers = nullptr;   ///< The suspended stack pointer; meaningless while it runs.
-  Context* resumer = nullptr;  ///< Who switched here last.
+struct alignas(64) StackContext {
+  void* registers = nullptr;        ///< The suspended stack pointer; meaningless while it runs.
+  StackContext* resumer = nullptr;  ///< Who switched here last.
   Ambient ambient;
   ThreadState thread;
   void* instrumentation = nullptr;  ///< ASan's fake stack or TSan's fiber.
@@ -72,8 +72,8 @@ struct alignas(64) Context {
   std::byte* stack_low = nullptr;   ///< Lowest usable byte; the guard lies below. Null if unknown.
   std::byte* stack_high = nullptr;  ///< One past the highest byte that frames may use.
   void* owner = nullptr;            ///< The coroutine that runs here; set by the scheduler.
-  Context* next = nullptr;          ///< Free list of the pool.
-  void (*entry)(Context&) noexcept = nullptr;
+  StackContext* next = nullptr;     ///< Free list of the pool.
+  void (*entry)(StackContext&) noexcept = nullptr;
   Slab* slab = nullptr;  ///< Null for a thread's own stack.
   unsigned valgrind_id = 0;
   bool resting = false;  ///< Goes on at the end of its entry function's loop, not at its start.
@@ -83,9 +83,9 @@ struct alignas(64) Context {
 /// holder of a StackFaultGuard on this thread has running (a runtime run inside another's
 /// coroutine), or a stack of unknown bounds. It must outlive every switch to or from it. Raises the
 /// thread's floating-point status flags, for the reason that float_state.hpp gives.
-void adopt_thread_stack(Context& context);
+void adopt_thread_stack(StackContext& context);
 
 /// Ends what `adopt_thread_stack` began; called on that same stack.
-void drop_thread_stack(Context& context) noexcept;
+void drop_thread_stack(StackContext& context) noexcept;
 
 }  // namespace fermata::detail

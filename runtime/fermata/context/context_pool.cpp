@@ -37,10 +37,10 @@ constexpr std::size_t kStackBytesMax = std::size_t{1} << 30;
 /// Programs with a few coroutines map little.
 constexpr unsigned kSlotsOfFirstSlab = 16;
 
-/// One cache line apart over 2 KiB: with the Context and a kilobyte of frames within one page.
+/// One cache line apart over 2 KiB: with the StackContext and a kilobyte of frames within one page.
 constexpr unsigned kColours = 32;
 constexpr unsigned kColourBytes = 64;
-static_assert(kColours * kColourBytes + sizeof(Context) + 1024 <= 4096);
+static_assert(kColours * kColourBytes + sizeof(StackContext) + 1024 <= 4096);
 
 constexpr int kMadviseGuardInstall = 102;
 
@@ -77,13 +77,13 @@ bool page_is_refused() noexcept {
 }
 
 /// Ends a context whose memory is about to go.
-void bury(Context& context) noexcept {
+void bury(StackContext& context) noexcept {
   note_death(context);
   VALGRIND_STACK_DEREGISTER(context.valgrind_id);
 }
 
 void enter(boost::context::detail::transfer_t transfer) noexcept {
-  Context& self = *static_cast<Context*>(transfer.data);
+  StackContext& self = *static_cast<StackContext*>(transfer.data);
   self.thread = self.resumer->thread;
   set_float_state(self.thread.float_state);
   arrive(self, transfer.fctx);
@@ -108,8 +108,8 @@ ContextPool::~ContextPool() {
   }
 }
 
-Context& ContextPool::acquire(void (*entry)(Context&) noexcept) {
-  Context* context = free_;
+StackContext& ContextPool::acquire(void (*entry)(StackContext&) noexcept) {
+  StackContext* context = free_;
   if (context != nullptr) [[likely]] {
     free_ = context->next;
     --free_count_;
@@ -134,7 +134,7 @@ Context& ContextPool::acquire(void (*entry)(Context&) noexcept) {
   return *context;
 }
 
-void ContextPool::release(Context& context) noexcept {
+void ContextPool::release(StackContext& context) noexcept {
   context.next = free_;
   free_ = &context;
   ++free_count_;
@@ -143,7 +143,7 @@ void ContextPool::release(Context& context) noexcept {
 
 void ContextPool::trim() noexcept {
   for (unsigned strips = 0; surplus_ != nullptr && strips < kStripsPerTrim; ++strips) {
-    Context& context = *surplus_;
+    StackContext& context = *surplus_;
     surplus_ = context.next;
     --surplus_count_;
     strip(context);
@@ -162,14 +162,14 @@ void ContextPool::end_period() noexcept {
   if (surplus_ != nullptr || free_count_ <= kept) return;
 
   // The far end of the list is the coldest.
-  Context** cut = &free_;
+  StackContext** cut = &free_;
   for (std::size_t passed = 0; passed < kept; ++passed) cut = &(*cut)->next;
   surplus_ = std::exchange(*cut, nullptr);
   surplus_count_ = free_count_ - kept;
   free_count_ = kept;
 }
 
-void ContextPool::strip(Context& context) noexcept {
+void ContextPool::strip(StackContext& context) noexcept {
   Slab& slab = *context.slab;
   std::byte* const low = context.stack_low;
   bury(context);
@@ -194,7 +194,7 @@ void ContextPool::unmap(Slab& slab) noexcept {
   delete &slab;
 }
 
-Context& ContextPool::furnish_bare_slot() {
+StackContext& ContextPool::furnish_bare_slot() {
   Slab* slab = slabs_.front();
   if (slab == nullptr || slab->bare == 0) slab = &map_slab();
   const auto slot = static_cast<unsigned>(std::countr_zero(slab->bare));
@@ -204,7 +204,7 @@ Context& ContextPool::furnish_bare_slot() {
     slab->guarded |= Slab::bit(slot);
   }
 
-  Context* const context = ::new (&context_at(*slab, slot)) Context;
+  StackContext* const context = ::new (&context_at(*slab, slot)) StackContext;
   context->slab = slab;
   context->stack_low = bottom + guard_bytes_;
   context->stack_high = reinterpret_cast<std::byte*>(context);
@@ -256,9 +256,9 @@ void ContextPool::install_guard(std::byte* bottom) {
   if (::mprotect(bottom, guard_bytes_, PROT_NONE) != 0) fail("mprotect", errno, errno == ENOMEM);
 }
 
-Context& ContextPool::context_at(const Slab& slab, unsigned slot) const noexcept {
+StackContext& ContextPool::context_at(const Slab& slab, unsigned slot) const noexcept {
   std::byte* const top = slab.base + (slot + 1) * slot_bytes() - slot % kColours * kColourBytes;
-  return *reinterpret_cast<Context*>(top - sizeof(Context));
+  return *reinterpret_cast<StackContext*>(top - sizeof(StackContext));
 }
 
 void ContextPool::fail(const char* operation, int error_number, bool at_cap) const {
@@ -282,7 +282,7 @@ ContextPool::Stats ContextPool::stats() const noexcept {
   return stats;
 }
 
-std::size_t ContextPool::high_water_bytes(const Context& context) const noexcept {
+std::size_t ContextPool::high_water_bytes(const StackContext& context) const noexcept {
   if (context.slab == nullptr) return 0;
   const std::size_t page = page_bytes();
   std::array<unsigned char, 64> resident;

@@ -5,8 +5,8 @@
 //
 // Memory        Slabs of many stacks, one mapping each. Below a stack lies its guard; its top is
 //               moved down by up to 2 KiB, one cache line a neighbour, so that the hot lines of
-//               many stacks do not share a cache set. The Context lies at that top: a coroutine
-//               idle near its entry holds one page.
+//               many stacks do not share a cache set. The StackContext lies at that top: a
+//               coroutine idle near its entry holds one page.
 // Reuse         Last in, first out. Neither acquire nor release of a stack used before makes a
 //               system call; `trim` alone gives memory back.
 // Thread        One thread at a time.
@@ -33,14 +33,14 @@ class ContextPool final {
   /// A context ready to be switched to, where it calls `entry`, which must never return, or where
   /// `entry` goes on after a rest. Throws StackExhausted when the system gives no stack; the pool
   /// stays usable.
-  [[nodiscard]] Context& acquire(void (*entry)(Context&) noexcept);
+  [[nodiscard]] StackContext& acquire(void (*entry)(StackContext&) noexcept);
 
   /// Takes the context back. It may be running: then leave_context() must be all that follows.
-  void release(Context& context) noexcept;
+  void release(StackContext& context) noexcept;
 
   /// Takes back a context that runs, and whose entry function has nothing on its stack that must
   /// be destroyed: it switches away next, and may be switched to again, or not.
-  void rest(Context& context) noexcept {
+  void rest(StackContext& context) noexcept {
     context.resting = true;
     release(context);
   }
@@ -70,28 +70,28 @@ class ContextPool final {
 
   /// Deepest use of the stack since it was given memory, in whole pages; 0 when unknown. Earlier
   /// users of the same stack count.
-  [[nodiscard]] std::size_t high_water_bytes(const Context& context) const noexcept;
+  [[nodiscard]] std::size_t high_water_bytes(const StackContext& context) const noexcept;
 
  private:
-  Context& furnish_bare_slot();
+  StackContext& furnish_bare_slot();
   Slab& map_slab();
   void install_guard(std::byte* bottom);
   void end_period() noexcept;
-  void strip(Context& context) noexcept;
+  void strip(StackContext& context) noexcept;
   void unmap(Slab& slab) noexcept;
   [[nodiscard]] std::size_t slot_bytes() const noexcept {
     return guard_bytes_ + options_.stack_bytes;
   }
-  [[nodiscard]] Context& context_at(const Slab& slab, unsigned slot) const noexcept;
+  [[nodiscard]] StackContext& context_at(const Slab& slab, unsigned slot) const noexcept;
   [[noreturn]] void fail(const char* operation, int error_number, bool at_cap) const;
 
-  Context* free_ = nullptr;
+  StackContext* free_ = nullptr;
   std::size_t free_count_ = 0;
   std::size_t live_ = 0;
   std::size_t period_peak_ = 0;
   std::size_t demand_ = 0;
   unsigned trims_in_period_ = 0;
-  Context* surplus_ = nullptr;  ///< Free, still with memory, which trim takes bit by bit.
+  StackContext* surplus_ = nullptr;  ///< Free, still with memory, which trim takes bit by bit.
   std::size_t surplus_count_ = 0;
   StackOptions options_;  ///< Automatic guards become Mprotect when the kernel refuses.
   std::size_t guard_bytes_;

@@ -25,8 +25,8 @@
 namespace fermata::detail {
 
 /// Just before the jump away from `from`, which will be resumed.
-[[gnu::always_inline]] inline void note_departure([[maybe_unused]] Context& from,
-                                                  [[maybe_unused]] Context& to) noexcept {
+[[gnu::always_inline]] inline void note_departure([[maybe_unused]] StackContext& from,
+                                                  [[maybe_unused]] StackContext& to) noexcept {
 #if defined(FERMATA_ASAN)
   __sanitizer_start_switch_fiber(&from.instrumentation, to.stack_low,
                                  static_cast<std::size_t>(to.stack_high - to.stack_low));
@@ -36,7 +36,7 @@ namespace fermata::detail {
 }
 
 /// Just before the jump away from a context that never resumes.
-[[gnu::always_inline]] inline void note_last_departure([[maybe_unused]] Context& to) noexcept {
+[[gnu::always_inline]] inline void note_last_departure([[maybe_unused]] StackContext& to) noexcept {
 #if defined(FERMATA_ASAN)
   __sanitizer_start_switch_fiber(nullptr, to.stack_low,
                                  static_cast<std::size_t>(to.stack_high - to.stack_low));
@@ -46,13 +46,13 @@ namespace fermata::detail {
 }
 
 /// Just after the jump. ASan knows the bounds of the stack left; an adopted one may not yet.
-[[gnu::always_inline]] inline void note_arrival([[maybe_unused]] Context& self) noexcept {
+[[gnu::always_inline]] inline void note_arrival([[maybe_unused]] StackContext& self) noexcept {
 #if defined(FERMATA_ASAN)
   const void* low = nullptr;
   std::size_t size = 0;
   __sanitizer_finish_switch_fiber(self.instrumentation, &low, &size);
   self.instrumentation = nullptr;
-  Context& left = *self.resumer;
+  StackContext& left = *self.resumer;
   if (left.stack_low == nullptr) {
     left.stack_low = static_cast<std::byte*>(const_cast<void*>(low));
     left.stack_high = left.stack_low + size;
@@ -61,7 +61,7 @@ namespace fermata::detail {
 }
 
 /// Before a context starts a new life on a stack that an earlier one left for ever.
-inline void note_rebirth(Context& context) noexcept {
+inline void note_rebirth(StackContext& context) noexcept {
   FERMATA_UNPOISON(context.stack_low,
                    static_cast<std::size_t>(context.stack_high - context.stack_low));
 #if defined(FERMATA_TSAN)
@@ -75,7 +75,7 @@ inline void note_rebirth(Context& context) noexcept {
 }
 
 /// Before the context's memory goes.
-inline void note_death(Context& context) noexcept {
+inline void note_death(StackContext& context) noexcept {
   FERMATA_UNPOISON(context.stack_low,
                    static_cast<std::size_t>(context.stack_high - context.stack_low));
 #if defined(FERMATA_TSAN)
@@ -85,7 +85,7 @@ inline void note_death(Context& context) noexcept {
 }
 
 /// `context` begins to stand for the stack that runs now.
-inline void note_adoption([[maybe_unused]] Context& context) noexcept {
+inline void note_adoption([[maybe_unused]] StackContext& context) noexcept {
 #if defined(FERMATA_TSAN)
   context.instrumentation = __tsan_get_current_fiber();
 #endif

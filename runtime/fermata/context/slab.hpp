@@ -8,12 +8,12 @@
 
 namespace fermata::detail {
 
-/// Slots lie upwards from `base`: guard, stack, and at its top the Context.
+/// Slots lie upwards from `base`: guard, stack, and at its top the StackContext.
 struct Slab {
   std::byte* base = nullptr;
   std::size_t bytes = 0;
   unsigned slots = 0;
-  std::uint64_t bare = 0;     ///< Bit per slot: holds no memory, and so no Context.
+  std::uint64_t bare = 0;     ///< Bit per slot: holds no memory, and so no StackContext.
   std::uint64_t guarded = 0;  ///< Bit per slot: its guard stands.
   Slab* next = nullptr;
   Slab* previous = nullptr;

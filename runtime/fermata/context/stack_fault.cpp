@@ -87,7 +87,7 @@ struct StackFaultHandler {
     if (is_near_freed_pattern(address)) report_freed();
     bool overflow = false;
     for (const StackFaultGuard* guard = thread_guards; guard != nullptr; guard = guard->next_) {
-      const Context* const running = *guard->running_;
+      const StackContext* const running = *guard->running_;
       overflow = running != nullptr && overflowed(*running, address);
       if (!overflow) continue;
       report(*running, guard->describe_);
@@ -131,7 +131,7 @@ struct StackFaultHandler {
  private:
   static constexpr std::array kSignals{SIGSEGV, SIGBUS};
 
-  static bool overflowed(const Context& context, const std::byte* address) noexcept {
+  static bool overflowed(const StackContext& context, const std::byte* address) noexcept {
     return context.slab != nullptr && address < context.stack_low &&
            address >= context.stack_low - kGuardBytes;
   }
@@ -143,10 +143,10 @@ struct StackFaultHandler {
     line.write_to(STDERR_FILENO);
   }
 
-  static void report(const Context& context, StackFaultGuard::Describe describe) noexcept {
+  static void report(const StackContext& context, StackFaultGuard::Describe describe) noexcept {
     std::array<char, 512> who{"a context without a coroutine"};
     if (context.owner != nullptr) describe(context.owner, who.data(), who.size());
-    // The Context and its colour take less than a page.
+    // The StackContext and its colour take less than a page.
     const auto usable = static_cast<std::size_t>(context.stack_high - context.stack_low);
     Line line;
     line << "fermata: stack overflow in " << who.data() << ": stack of ";
@@ -193,7 +193,7 @@ struct StackFaultHandler {
   static inline std::array<void (*)(int, siginfo_t*, void*), kSignals.size()> covers{};
 };
 
-StackFaultGuard::StackFaultGuard(Context* const* running, Describe describe)
+StackFaultGuard::StackFaultGuard(StackContext* const* running, Describe describe)
     : running_(running), describe_(describe), next_(thread_guards) {
   if (next_ == nullptr) {
     alternate_stack.install();
@@ -213,9 +213,9 @@ StackFaultGuard::~StackFaultGuard() {
   }
 }
 
-const Context* running_context_around(const std::byte* address) noexcept {
+const StackContext* running_context_around(const std::byte* address) noexcept {
   for (const StackFaultGuard* guard = thread_guards; guard != nullptr; guard = guard->next_) {
-    const Context* const running = *guard->running_;
+    const StackContext* const running = *guard->running_;
     if (running != nullptr && running->stack_low <= address && address < running->stack_high) {
       return running;
     }

@@ -25,7 +25,7 @@ class StackFaultGuard final {
 
   /// `*running` is the context that the caller has running on this thread, or null; it is read
   /// when a fault comes. Guards of one thread may end in any order.
-  StackFaultGuard(Context* const* running, Describe describe);
+  StackFaultGuard(StackContext* const* running, Describe describe);
   ~StackFaultGuard();
 
   StackFaultGuard(const StackFaultGuard&) = delete;
@@ -33,15 +33,15 @@ class StackFaultGuard final {
 
  private:
   friend struct StackFaultHandler;
-  friend const Context* running_context_around(const std::byte* address) noexcept;
+  friend const StackContext* running_context_around(const std::byte* address) noexcept;
 
-  Context* const* running_;
+  StackContext* const* running_;
   Describe describe_;
   StackFaultGuard* next_;
   StackFaultGuard* previous_ = nullptr;
 };
 
 /// The context that some guard of this thread has running and whose stack holds `address`, or null.
-[[nodiscard]] const Context* running_context_around(const std::byte* address) noexcept;
+[[nodiscard]] const StackContext* running_context_around(const std::byte* address) noexcept;
 
 }  // namespace fermata::detail

@@ -14,7 +14,7 @@
 namespace fermata::detail {
 
 /// First act of a context that was switched to: completes the switch that brought us here.
-[[gnu::always_inline]] inline void arrive(Context& self,
+[[gnu::always_inline]] inline void arrive(StackContext& self,
                                           boost::context::detail::fcontext_t resumer) noexcept {
   self.resumer->registers = resumer;
   note_arrival(self);
@@ -24,7 +24,7 @@ namespace fermata::detail {
 }
 
 /// Suspends `from`, which must be running, and runs `to`. Returns when someone switches back.
-[[gnu::always_inline]] inline void switch_context(Context& from, Context& to) noexcept {
+[[gnu::always_inline]] inline void switch_context(StackContext& from, StackContext& to) noexcept {
   from.ambient = {from.thread.exceptions->caught_exceptions,
                   from.thread.exceptions->uncaught_exceptions, *from.thread.error_number};
   to.resumer = &from;
@@ -35,13 +35,14 @@ namespace fermata::detail {
 
 /// The flow that ran here has ended and another one begins: it must not inherit a rounding mode or
 /// an error number.
-[[gnu::always_inline]] inline void begin_afresh(Context& self) noexcept {
+[[gnu::always_inline]] inline void begin_afresh(StackContext& self) noexcept {
   set_float_state(self.thread.float_state);
   *self.thread.error_number = 0;
 }
 
 /// Runs `to` and never comes back to `dying`, which is running and has been released.
-[[noreturn, gnu::always_inline]] inline void leave_context(Context& dying, Context& to) noexcept {
+[[noreturn, gnu::always_inline]] inline void leave_context(StackContext& dying,
+                                                           StackContext& to) noexcept {
   to.resumer = &dying;
   note_last_departure(to);
   boost::context::detail::jump_fcontext(to.registers, &to);

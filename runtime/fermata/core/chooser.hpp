@@ -12,7 +12,7 @@
 namespace fermata {
 
 /// Independent sources of randomness: a new draw in one never shifts another.
-enum class Stream : std::uint8_t {
+enum class RandomStream : std::uint8_t {
   Schedule,
   Time,
   Network,
@@ -37,7 +37,7 @@ class Chooser {
 
   /// A number in [0, bound), or any 64-bit number when `bound` is 0. Zero is the calm answer.
   /// `key` names the draw in a way that survives edits of the program.
-  virtual std::uint64_t draw(Stream stream, std::uint64_t key, std::uint64_t bound) = 0;
+  virtual std::uint64_t draw(RandomStream stream, std::uint64_t key, std::uint64_t bound) = 0;
 
   /// Whether the fault that the program calls `name` strikes now; see FERMATA_FAULT.
   virtual bool fault_point(std::string_view name) = 0;

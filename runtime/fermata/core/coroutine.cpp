@@ -23,15 +23,17 @@ std::string CoroutineBase::label() const {
   return name_.empty() ? fmt::format("coroutine {}", id_) : std::string(name_.view());
 }
 
-bool CoroutineBase::is_running() const noexcept { return runtime().current() == this && !closed(); }
+bool CoroutineBase::is_running() const noexcept {
+  return runtime().current() == this && !is_closed();
+}
 
 bool CoroutineBase::is_suspended() const noexcept {
-  return is_started() && !closed() && runtime().current() != this &&
+  return is_started() && !is_closed() && runtime().current() != this &&
          (waker_.status == WakerStatus::Waiting || waker_.status == WakerStatus::Queued);
 }
 
 bool CoroutineBase::is_cancellation_requested() const noexcept {
-  if (closed()) return false;
+  if (is_closed()) return false;
   return has(kCancelled) || (extras_ != nullptr && extras_->deferred_cancellation != nullptr);
 }
 
@@ -40,7 +42,7 @@ void CoroutineBase::cancel(std::exception_ptr reason, bool safely) {
 }
 
 void CoroutineBase::finally(FinallyHandler handler) {
-  if (closed()) {
+  if (is_closed()) {
     const detail::NoSuspend guard(runtime());
     handler(*this);
   } else {
@@ -73,7 +75,7 @@ std::string CoroutineBase::info() const {
   std::string text = fmt::format("Coroutine {}", id_);
   if (!name_.empty()) text += fmt::format(" '{}'", name_.view());
   text += fmt::format(" spawned at {}:{}", spawn_place_.file, spawn_place_.line);
-  if (closed()) {
+  if (is_closed()) {
     text += ", finished";
   } else if (!is_started()) {
     text += ", not started";
@@ -99,7 +101,7 @@ void CoroutineBase::dispose() noexcept {
   Runtime& owner = runtime();
   if (has(kOrphaned) && !exception_caught()) owner.report_unhandled(outcome_.error);
   const std::size_t bytes = block_bytes_;
-  if (!closed()) {  // It was never spawned.
+  if (!is_closed()) {  // It was never spawned.
     drop_body();
     shut();  // Whoever is told of it sees a whole coroutine.
   }

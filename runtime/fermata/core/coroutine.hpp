@@ -35,7 +35,7 @@ class ScopeBase;
 namespace detail {
 class Scheduler;
 class Sweep;
-struct Context;
+struct StackContext;
 }  // namespace detail
 
 /// Two levels, no more (CORE-SC-03).
@@ -74,8 +74,8 @@ class CoroutineBase : public Event {
   }
   [[nodiscard]] bool is_running() const noexcept;
   [[nodiscard]] bool is_suspended() const noexcept;
-  [[nodiscard]] bool is_completed() const noexcept { return closed(); }
-  [[nodiscard]] bool is_cancelled() const noexcept { return has(kCancelled) && closed(); }
+  [[nodiscard]] bool is_completed() const noexcept { return is_closed(); }
+  [[nodiscard]] bool is_cancelled() const noexcept { return has(kCancelled) && is_closed(); }
   [[nodiscard]] bool is_cancellation_requested() const noexcept;
   [[nodiscard]] bool is_zombie() const noexcept { return has(kZombie); }
 
@@ -114,7 +114,7 @@ class CoroutineBase : public Event {
   [[nodiscard]] std::vector<std::string> awaiting() const;
 
   [[nodiscard]] const Outcome* replay() const noexcept override {
-    return closed() ? &outcome_ : nullptr;
+    return is_closed() ? &outcome_ : nullptr;
   }
   [[nodiscard]] bool reports_error() const noexcept override { return true; }
   [[nodiscard]] Waker& waker() noexcept { return waker_; }
@@ -182,7 +182,7 @@ class CoroutineBase : public Event {
   SourcePlace spawn_place_;
   ScopeBase* scope_ = nullptr;  // From its spawn to its end.
   // What a switch needs: one cache line, together with the beginning of the waker.
-  detail::Context* context_ = nullptr;  // From the first switch-in to the finish.
+  detail::StackContext* context_ = nullptr;  // From the first switch-in to the finish.
   std::unique_ptr<Extras> extras_;
   std::exception_ptr stored_error_;  // Cancelled by itself or before its start.
   std::uint16_t flags_ = 0;

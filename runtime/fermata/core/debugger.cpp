@@ -45,9 +45,9 @@ struct DebuggerLayout {
         .registration_rule = offsetof(Registration, rule_),
         .event_kind = offsetof(Event, kind_),
         .event_serial = offsetof(Event, serial_),
-        .context_registers = offsetof(Context, registers),
-        .context_stack_low = offsetof(Context, stack_low),
-        .context_stack_high = offsetof(Context, stack_high),
+        .context_registers = offsetof(StackContext, registers),
+        .context_stack_low = offsetof(StackContext, stack_low),
+        .context_stack_high = offsetof(StackContext, stack_high),
     };
   }
 

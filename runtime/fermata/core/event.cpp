@@ -82,14 +82,14 @@ Event::Event(Runtime& runtime, EventKind kind) noexcept
 }
 
 Event::~Event() {
-  if (!closed() || callbacks_.size() > 0 || references_ != nullptr) shut();
+  if (!is_closed() || callbacks_.size() > 0 || references_ != nullptr) shut();
   FERMATA_ASSERT(loop_ref_count_ == 0);
   runtime_->kernel().trace(Trace::EventDestroyed, this, 0);
   runtime_->kernel().live_events.remove(*this);
 }
 
 bool Event::add_callback(Callback& callback) {
-  if (closed()) [[unlikely]] {
+  if (is_closed()) [[unlikely]] {
     replay_to(callback);
     return false;
   }
@@ -99,7 +99,7 @@ bool Event::add_callback(Callback& callback) {
 }
 
 void Event::replay_to(Callback& callback) {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   FERMATA_REQUIRE(callback.event() == nullptr, "a callback can be subscribed only once at a time");
   const Outcome* outcome = replay();
   if (outcome == nullptr) return;
@@ -120,10 +120,10 @@ void Event::replay_to(Callback& callback) {
 }
 
 void Event::start() {
-  if (closed() || !startable()) return;
+  if (is_closed() || !is_startable()) return;
   if (loop_ref_count_ == 0) {
     arm();
-    if (closed()) return disarm();  // It has fired for good at once.
+    if (is_closed()) return disarm();  // It has fired for good at once.
     FERMATA_ASSERT(loop_ref_count_ == 0);
     if (counts_when_started()) ++runtime_->kernel().active_events;
   }
@@ -240,7 +240,7 @@ void Event::shut() noexcept {
     references_ = reference->after_;
     reference->event_ = nullptr;
   }
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   FERMATA_ASSERT(callbacks_.size() == 0);
 }
 

@@ -112,7 +112,7 @@ class Event {
   void stop() noexcept;
 
   /// Whether start and stop have an effect on this kind of event.
-  [[nodiscard]] bool startable() const noexcept { return kind_ > EventKind::Coroutine; }
+  [[nodiscard]] bool is_startable() const noexcept { return kind_ > EventKind::Coroutine; }
 
   [[nodiscard]] std::uint32_t loop_ref_count() const noexcept { return loop_ref_count_; }
 
@@ -123,7 +123,7 @@ class Event {
   /// A hidden event neither keeps the loop alive nor hides a deadlock (CORE-EV-11).
   /// Throws UsageError while the event is started.
   void set_hidden(bool hidden);
-  [[nodiscard]] bool hidden() const noexcept { return has(kHidden); }
+  [[nodiscard]] bool is_hidden() const noexcept { return has(kHidden); }
 
   /// Whether this event is one of the runtime's active events now.
   [[nodiscard]] bool counts_as_active() const noexcept {
@@ -152,10 +152,10 @@ class Event {
 
   /// Closes without telling anybody: releases every loop reference and disarms. Idempotent.
   void close() noexcept {
-    if (!closed()) close_now();
+    if (!is_closed()) close_now();
   }
 
-  [[nodiscard]] bool closed() const noexcept { return has(kClosed); }
+  [[nodiscard]] bool is_closed() const noexcept { return has(kClosed); }
 
   /// Runs instead of the subscribers at every notify; it calls `notify_from_handler` with the
   /// outcome it made of it, or swallows it (CORE-EV-14).
@@ -298,7 +298,7 @@ class Event {
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
   [[nodiscard]] bool counts_when_started() const noexcept {
-    return !has(kHidden) && startable() && kind_ < EventKind::Io;
+    return !has(kHidden) && is_startable() && kind_ < EventKind::Io;
   }
   void close_now() noexcept;
   void replay_to(Callback& callback);
@@ -358,7 +358,7 @@ class Subscription {
 
   /// Unsubscribes; no effect when the event let go already.
   void cancel() noexcept;
-  [[nodiscard]] bool active() const noexcept {
+  [[nodiscard]] bool is_active() const noexcept {
     return callback_ != nullptr && callback_->event() != nullptr;
   }
 

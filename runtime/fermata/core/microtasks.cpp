@@ -14,7 +14,7 @@ struct ReleaseTask {
 
 void MicrotaskQueue::push(Microtask& task) {
   FERMATA_ASSERT(task.ref_count() > 0);
-  if (task.cancelled()) return;
+  if (task.is_cancelled()) return;
   tasks_.push_back(&task);
   task.add_ref();
 }
@@ -24,7 +24,7 @@ void MicrotaskQueue::run_first() {
   Microtask& task = *tasks_.front();
   tasks_.pop_front();
   const ReleaseTask release{task};
-  if (!task.cancelled()) task.run();
+  if (!task.is_cancelled()) task.run();
 }
 
 void MicrotaskQueue::clear() noexcept {

@@ -26,7 +26,7 @@ class Microtask {
 
   /// Queued entries are skipped from now on; later ones are accepted and ignored.
   void cancel() noexcept { cancelled_ = true; }
-  [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
+  [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
 
   void add_ref() noexcept { ++ref_count_; }
   void release() noexcept {

@@ -97,7 +97,7 @@ void Runtime::fire_timers() {
   scheduler_.on_turn(time);
   const std::uint64_t armed_before = timers_.next_sequence();
   while (Timer* timer = timers_.pop_due(time, armed_before)) {
-    FERMATA_ASSERT(!timer->closed());
+    FERMATA_ASSERT(!timer->is_closed());
     ++scheduler_.metrics().timers_fired;
     try {
       timer->fire();

@@ -101,7 +101,7 @@ class Runtime {
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] Reactor& reactor() const noexcept { return *reactor_; }
   [[nodiscard]] Instant now() const { return reactor_->now(); }
-  [[nodiscard]] bool running() const noexcept { return scheduler_.active(); }
+  [[nodiscard]] bool is_running() const noexcept { return scheduler_.is_active(); }
   /// The coroutine whose code is running, or null outside of any.
   [[nodiscard]] CoroutineBase* current() const noexcept { return scheduler_.current(); }
   /// Who owns what no other scope does. Throws UsageError outside of a run.

@@ -62,7 +62,7 @@ void Scheduler::enroll(CoroutineBase& coroutine, ScopeBase& scope) {
 }
 
 void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely) {
-  if (coroutine.closed()) return;
+  if (coroutine.is_closed()) return;
   FERMATA_REQUIRE(!reason || is_cancellation(reason), "cancel: the reason must be a Cancellation");
   if (!reason) reason = make_cancellation("Coroutine cancelled");
   if (coroutine.is_protected()) {
@@ -88,7 +88,7 @@ void Scheduler::become_zombie(CoroutineBase& coroutine) noexcept {
 
 void Scheduler::cancel_member(CoroutineBase& coroutine, const std::exception_ptr& reason,
                               bool safely) {
-  if (coroutine.closed() || coroutine.waits_to_clean_up()) return;
+  if (coroutine.is_closed() || coroutine.waits_to_clean_up()) return;
   if (safely && coroutine.is_started()) {
     become_zombie(coroutine);
   } else {
@@ -113,7 +113,7 @@ void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::except
                                      WakeCause cause) {
   Waker& waker = coroutine.waker_;
   FERMATA_ASSERT(reason != nullptr);
-  FERMATA_ASSERT(!coroutine.closed());
+  FERMATA_ASSERT(!coroutine.is_closed());
   coroutine.set(CoroutineBase::kCancelled);
   kernel_.trace(Trace::Cancelled, &coroutine, static_cast<std::uint64_t>(cause));
   if (runs(coroutine) || waits_in_destructor(coroutine)) {

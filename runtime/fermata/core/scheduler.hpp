@@ -67,7 +67,7 @@ class Scheduler {
 
   /// Runs `main` on the caller's stack and then the loop to its end; throws the exit error.
   void run(CoroutineBase& main);
-  [[nodiscard]] bool active() const noexcept { return active_; }
+  [[nodiscard]] bool is_active() const noexcept { return active_; }
   [[nodiscard]] std::optional<int> exit_code() const noexcept { return exit_code_; }
   [[nodiscard]] const std::vector<std::exception_ptr>& exit_errors() const noexcept {
     return exit_errors_;
@@ -146,7 +146,7 @@ class Scheduler {
   [[noreturn]] void request_exit(int code);
   void on_stop_signal(int signum);
   void report_unhandled(std::exception_ptr error);
-  [[nodiscard]] bool shutting_down() const noexcept { return phase_ != Phase::Running; }
+  [[nodiscard]] bool is_shutting_down() const noexcept { return phase_ != Phase::Running; }
   /// For people: whose destructor has let out its ForcedUnwind, and why it had one. Empty unless
   /// the coroutine that runs has been given one.
   [[nodiscard]] std::string describe_escape() const;
@@ -172,7 +172,7 @@ class Scheduler {
   [[nodiscard]] const Metrics& metrics() const noexcept { return metrics_; }
   [[nodiscard]] const ContextPool& contexts() const noexcept { return contexts_; }
   /// The context that this runtime has running, whosever it is; for who switches runtimes.
-  [[nodiscard]] Context* running_context() const noexcept { return running_; }
+  [[nodiscard]] StackContext* running_context() const noexcept { return running_; }
   [[nodiscard]] ScopeBase& root_scope() const {
     FERMATA_REQUIRE(scopes_.root() != nullptr, "root_scope: the runtime is not running");
     return *scopes_.root();
@@ -226,8 +226,8 @@ class Scheduler {
   // scheduler_switch.cpp
   [[nodiscard]] CoroutineBase& suspendable(const char* operation) const;
   [[noreturn]] void refuse_suspend(const char* operation) const;
-  static void coroutine_context(Context& self) noexcept;
-  static void scheduler_context(Context& self) noexcept;
+  static void coroutine_context(StackContext& self) noexcept;
+  static void scheduler_context(StackContext& self) noexcept;
   void start_events(CoroutineBase& me);
   void wait_until_answered(CoroutineBase& me, bool start, const SourcePlace& place);
   void refuse_wait(CoroutineBase& me, const SourcePlace& place);
@@ -244,7 +244,7 @@ class Scheduler {
   void look_ahead() const;
   void switch_to(CoroutineBase& next);
   void switch_to_scheduler();
-  void rest(Context& self, CoroutineBase* next);
+  void rest(StackContext& self, CoroutineBase* next);
   CoroutineBase* tick_for_loop();
   void enter_from_loop(CoroutineBase& next);
   void raise_pending(CoroutineBase& me, const SourcePlace& place);
@@ -322,7 +322,7 @@ class Scheduler {
 
   // What runs.
   CoroutineBase* current_ = nullptr;
-  Context* running_ = nullptr;
+  StackContext* running_ = nullptr;
   bool in_scheduler_context_ = true;  // So that nobody suspends outside of a run either.
   Kernel kernel_;
 
@@ -351,8 +351,8 @@ class Scheduler {
 
   ContextPool contexts_;
   std::optional<StackFaultGuard> stack_fault_guard_;
-  Context thread_context_;
-  Context* scheduler_context_ = nullptr;  // During a run.
+  StackContext thread_context_;
+  StackContext* scheduler_context_ = nullptr;  // During a run.
 
   // How the run ends.
   bool active_ = false;

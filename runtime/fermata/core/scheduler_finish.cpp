@@ -25,7 +25,7 @@ bool is_exit_unwind(const std::exception_ptr& error) {
 
 // The order of the steps matters; no step may keep a later one from happening (CORE-CO-19).
 void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
-  FERMATA_ASSERT(!coroutine.closed());
+  FERMATA_ASSERT(!coroutine.is_closed());
   in_scheduler_context_ = true;
   if (step_limited_) [[unlikely]] {
     time_step();
@@ -83,7 +83,7 @@ std::exception_ptr Scheduler::final_error(CoroutineBase& coroutine, std::excepti
 }
 
 void Scheduler::end_switch_handlers(CoroutineBase& coroutine) {
-  FERMATA_ASSERT(coroutine.closed());
+  FERMATA_ASSERT(coroutine.is_closed());
   call_switch_handlers(coroutine, SwitchMoment::Finish);
   coroutine.extras_->switch_handlers = {};
 }
@@ -113,7 +113,7 @@ void Scheduler::leave_scope_failed(CoroutineBase& coroutine) {
 
 // What neither an awaiter nor a subscriber nor a scope has taken, or null.
 std::exception_ptr Scheduler::unhandled_error(CoroutineBase& coroutine) {
-  FERMATA_ASSERT(coroutine.closed());
+  FERMATA_ASSERT(coroutine.is_closed());
   FERMATA_ASSERT(coroutine.scope_ != nullptr);
   const std::exception_ptr& error = coroutine.outcome_.error;
   if (coroutine.exception_caught() || is_cancellation(error)) return nullptr;
@@ -142,7 +142,7 @@ void Scheduler::settle_error(CoroutineBase& coroutine, const std::exception_ptr&
 
 // Whether somebody will get the coroutine's error, if nothing intervenes.
 bool Scheduler::is_owed(const CoroutineBase& failed) const noexcept {
-  FERMATA_ASSERT(failed.closed());
+  FERMATA_ASSERT(failed.is_closed());
   if (failed.exception_owed()) return true;
   for (const CoroutineBase* each = registry_.first(); each != nullptr;
        each = CoroutineBase::Registry::after(*each)) {

@@ -74,7 +74,7 @@ void Scheduler::run(CoroutineBase& main) {
   thread_context_.owner = nullptr;
   switch_to_scheduler();  // Comes back when the loop has ended.
   FERMATA_ASSERT(running_ == &thread_context_);
-  FERMATA_ASSERT(main.closed());
+  FERMATA_ASSERT(main.is_closed());
   drop_thread_stack(thread_context_);
   if (main.has(CoroutineBase::kOrphaned) && !main.exception_caught()) {
     main.mark_exception_caught();
@@ -247,7 +247,7 @@ void Scheduler::cancel_all(const std::exception_ptr& reason, WakeCause cause) {
   }
   FERMATA_ASSERT(everybody.size() == registry_.size());
   for (const auto& coroutine : everybody) {
-    if (coroutine->closed() || coroutine->waits_to_clean_up()) continue;
+    if (coroutine->is_closed() || coroutine->waits_to_clean_up()) continue;
     clear_protection(*coroutine);
     deliver_cancellation(*coroutine, reason ? reason : cancellation("Deadlock detected"), cause);
   }
@@ -366,7 +366,7 @@ void Scheduler::resume_destructor(std::size_t turns) {
 
 void Scheduler::throw_into(CoroutineBase& coroutine) {
   FERMATA_ASSERT(coroutine.is_started());
-  FERMATA_ASSERT(!coroutine.closed());
+  FERMATA_ASSERT(!coroutine.is_closed());
   coroutine.set(CoroutineBase::kToldToUnwind);
   if (coroutine.waker_.place != nullptr) note_unwound(coroutine, *coroutine.waker_.place);
   coroutine.waker_.clear();

@@ -118,14 +118,14 @@ FERMATA_HOT void Scheduler::look_ahead() const {
   if (ready_.size() <= kCoroutine) return;
   __builtin_prefetch(&ready_[kCoroutine].context_, 1);
   __builtin_prefetch(ready_[kContext].context_, 1);
-  const Context* const context = ready_[kStack].context_;
+  const StackContext* const context = ready_[kStack].context_;
   if (context == nullptr || context->registers == nullptr) return;
   const auto* top = static_cast<const std::byte*>(context->registers);
   for (std::size_t at = 0; at < kStackBytes; at += 64) __builtin_prefetch(top + at, 1);
 }
 
 FERMATA_HOT void Scheduler::switch_to(CoroutineBase& next) {
-  Context& from = *running_;
+  StackContext& from = *running_;
   current_ = &next;
   running_ = next.context_;
   ++metrics_.switches;
@@ -135,7 +135,7 @@ FERMATA_HOT void Scheduler::switch_to(CoroutineBase& next) {
 void Scheduler::switch_to_scheduler() {
   FERMATA_ASSERT(scheduler_context_ != nullptr);
   FERMATA_ASSERT(running_ != scheduler_context_);
-  Context& from = *running_;
+  StackContext& from = *running_;
   current_ = nullptr;
   running_ = scheduler_context_;
   ++metrics_.switches;
@@ -253,10 +253,10 @@ void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
   CoroutineBase& me = suspendable("wait");
   FERMATA_REQUIRE(&event != &me, "a coroutine cannot await itself");
   FERMATA_REQUIRE(me.waker_.empty(), "wait: the coroutine has registered other events already");
-  FERMATA_ASSERT(!event.closed());
+  FERMATA_ASSERT(!event.is_closed());
   event.mark_result_used();
   me.waker_.add(event, WakeRule::Resolve);
-  wait_until_answered(me, event.startable(), place);
+  wait_until_answered(me, event.is_startable(), place);
   void* result = me.waker_.result;
   me.waker_.clear();
   return result;
@@ -267,7 +267,7 @@ CoroutineBase* Scheduler::tick_for_loop() { return with_context(tick(nullptr)); 
 void Scheduler::enter_from_loop(CoroutineBase& next) { switch_to(next); }
 
 // Until somebody needs a context again, and has made a coroutine of its own current.
-FERMATA_HOT void Scheduler::rest(Context& self, CoroutineBase* next) {
+FERMATA_HOT void Scheduler::rest(StackContext& self, CoroutineBase* next) {
   FERMATA_ASSERT(running_ == &self);
   current_ = next;
   running_ = next != nullptr ? next->context_ : scheduler_context_;
@@ -276,7 +276,7 @@ FERMATA_HOT void Scheduler::rest(Context& self, CoroutineBase* next) {
   switch_context(self, *running_);
 }
 
-void Scheduler::coroutine_context(Context& self) noexcept {
+void Scheduler::coroutine_context(StackContext& self) noexcept {
   Scheduler& scheduler = current_runtime_pointer->scheduler();
   for (;;) {
     FERMATA_ASSERT(scheduler.current_->context_ == &self);
@@ -294,7 +294,7 @@ void Scheduler::coroutine_context(Context& self) noexcept {
   }
 }
 
-void Scheduler::scheduler_context(Context& self) noexcept {
+void Scheduler::scheduler_context(StackContext& self) noexcept {
   Scheduler& scheduler = current_runtime_pointer->scheduler();
   scheduler.loop();
   FERMATA_ASSERT(scheduler.registry_.empty());

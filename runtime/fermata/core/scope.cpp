@@ -47,7 +47,7 @@ ScopeBase::~ScopeBase() {
 Ref<ScopeBase> ScopeBase::create(Runtime& runtime, Name&& name, ScopeBase* parent,
                                  const SourcePlace& place) {
   if (parent == nullptr) {
-    FERMATA_REQUIRE(runtime.running(), "Scope: the runtime is not running");
+    FERMATA_REQUIRE(runtime.is_running(), "Scope: the runtime is not running");
   } else if (parent->stage_ != Stage::Open || parent->wave_ == Wave::Hard) {
     // What runs on in a safely cancelled scope may still divide its work.
     parent->refuse("Scope::inherit");
@@ -100,11 +100,11 @@ std::vector<Ref<ScopeBase>> ScopeBase::snapshot_of_children() const {
 
 const Outcome* ScopeBase::replay() const noexcept {
   static const auto* const finished = new Outcome;
-  return closed() ? finished : nullptr;
+  return is_closed() ? finished : nullptr;
 }
 
 const char* ScopeBase::condition() const noexcept {
-  if (closed()) return "closed";
+  if (is_closed()) return "closed";
   return stage_ == Stage::Disposing ? "being disposed" : "cancelled";
 }
 

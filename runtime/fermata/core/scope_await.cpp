@@ -40,7 +40,7 @@ class ScopeBase::Watch {
       deadline_ = scope.runtime().now() + *options_.timeout;
     }
     waiter_.waker().clear();
-    if (!scope.closed()) {
+    if (!scope.is_closed()) {
       collector_ = subscribe(
           scope, [this](Event& event, const Outcome& outcome) { collect(event, outcome.error); });
     }
@@ -63,7 +63,7 @@ class ScopeBase::Watch {
     return error;
   }
   /// The reason, when the scope was cancelled since.
-  [[nodiscard]] const std::exception_ptr& cancelled() const noexcept { return cancelled_; }
+  [[nodiscard]] const std::exception_ptr& is_cancelled() const noexcept { return cancelled_; }
 
   /// Suspends until the scope has news. Throws what the wait ended with otherwise.
   void wait(const SourcePlace& place) {
@@ -73,7 +73,7 @@ class ScopeBase::Watch {
     Runtime& runtime = scope_->runtime();
     Event* token = options_.token;
     if (token != nullptr && token->void_as_token()) token = nullptr;
-    if (token != nullptr && token->closed()) detail::throw_canceled_by(*token);
+    if (token != nullptr && token->is_closed()) detail::throw_cancelled_by(*token);
     if (options_.timeout) {
       const Instant now = runtime.now();
       if (deadline_ <= now) std::rethrow_exception(timeout_error());
@@ -130,7 +130,7 @@ void ScopeBase::refuse_if_inside(const char* operation, const CoroutineBase& cal
 }
 
 void ScopeBase::await_completion(const WaitOptions& options, SourcePlace place) {
-  if (closed()) return;
+  if (is_closed()) return;
   CoroutineBase& me = runtime().scheduler().require_suspendable("await_completion");
   refuse_if_inside("await_completion", me);
   Watch watch(*this, me, options);
@@ -138,8 +138,8 @@ void ScopeBase::await_completion(const WaitOptions& options, SourcePlace place) 
     std::exception_ptr failure;
     while (std::exception_ptr next = watch.take_error()) failure = link_previous(failure, next);
     if (failure) std::rethrow_exception(failure);
-    if (watch.cancelled()) std::rethrow_exception(watch.cancelled());
-    if (closed()) return;
+    if (watch.is_cancelled()) std::rethrow_exception(watch.is_cancelled());
+    if (is_closed()) return;
     if (wave_ != Wave::None) {
       std::rethrow_exception(
           Cancellation("the scope has been cancelled: " + info()).with_previous(reason_));
@@ -157,7 +157,7 @@ void ScopeBase::await_after_cancellation(const CleanupErrorHandler& handler,
                     "scope",
                     info()));
   }
-  if (closed()) return;
+  if (is_closed()) return;
   CoroutineBase& me = runtime().scheduler().require_suspendable("await_after_cancellation");
   refuse_if_inside("await_after_cancellation", me);
   const auto self = Ref<ScopeBase>::share(*this);
@@ -167,7 +167,7 @@ void ScopeBase::await_after_cancellation(const CleanupErrorHandler& handler,
       if (!handler) std::rethrow_exception(error);
       handler(error, *this);
     }
-    if (closed() || is_empty()) return;
+    if (is_closed() || is_empty()) return;
     watch.wait(place);
   }
 }

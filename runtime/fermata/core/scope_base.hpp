@@ -89,9 +89,8 @@ class ScopeBase final : public Event {
   [[nodiscard]] bool is_idle() const noexcept { return !busy_; }
   /// No member at all in the subtree.
   [[nodiscard]] bool is_empty() const noexcept { return !live_; }
-  [[nodiscard]] bool is_finished() const noexcept { return is_idle() || closed(); }
-  [[nodiscard]] bool is_cancelled() const noexcept { return wave_ != Wave::None || closed(); }
-  [[nodiscard]] bool is_closed() const noexcept { return closed(); }
+  [[nodiscard]] bool is_finished() const noexcept { return is_idle() || is_closed(); }
+  [[nodiscard]] bool is_cancelled() const noexcept { return wave_ != Wave::None || is_closed(); }
   /// Takes new members: neither cancelled nor being disposed.
   [[nodiscard]] bool is_open() const noexcept { return open_; }
   [[nodiscard]] bool has_handle() const noexcept { return has_handle_; }
@@ -132,7 +131,7 @@ class ScopeBase final : public Event {
   // --- waiting ---
 
   /// Waits until the scope is idle. Throws the error of a member that fails meanwhile, which is
-  /// taken thereby; the reason when the scope is cancelled; Timeout and OperationCanceled as
+  /// taken thereby; the reason when the scope is cancelled; Timeout and OperationCancelled as
   /// `options` say. Closed: returns at once. UsageError from inside the subtree (CORE-SP-12).
   void await_completion(const WaitOptions& options, SourcePlace place);
 

@@ -39,7 +39,7 @@ void ScopeBase::dispose_after_timeout(Duration span) {
     throw UsageError(fmt::format("dispose_after_timeout of {} ns for {}: expected zero or more",
                                  span.count(), info()));
   }
-  if (closed() || is_empty()) return;
+  if (is_closed() || is_empty()) return;
   deadline_watch_.cancel();
   deadline_ = make_timer(runtime(), span);
   deadline_watch_ = subscribe(*deadline_, [this](Event&, const Outcome&) {

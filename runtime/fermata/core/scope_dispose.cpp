@@ -31,7 +31,7 @@ void ScopeBase::unpin() noexcept {
 }
 
 void ScopeBase::finally(ScopeFinallyHandler handler) {
-  if (closed()) {
+  if (is_closed()) {
     const detail::NoSuspend guard(runtime());
     handler(*this);
   } else {
@@ -112,7 +112,7 @@ ScopeBase& ScopeBase::make_cleanup_scope(const std::string& name) {
 }
 
 void ScopeBase::leave_tree() noexcept {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   FERMATA_ASSERT(members_.empty());
   FERMATA_ASSERT(children_.empty());
   stage_ = Stage::Gone;

@@ -28,14 +28,14 @@ void detail::require_valid_span(Duration span) {
   throw UsageError(fmt::format("a span of {} ns: expected zero or more", span.count()));
 }
 
-void detail::throw_canceled_by(Event& token) {
-  FERMATA_ASSERT(token.closed());
-  OperationCanceled canceled;
+void detail::throw_cancelled_by(Event& token) {
+  FERMATA_ASSERT(token.is_closed());
+  OperationCancelled cancelled;
   if (const Outcome* outcome = token.replay(); outcome != nullptr && outcome->error) {
     token.mark_exception_caught();
-    canceled.set_previous(outcome->error);
+    cancelled.set_previous(outcome->error);
   }
-  throw canceled;
+  throw cancelled;
 }
 
 void delay(Duration span, SourcePlace place) {
@@ -52,14 +52,26 @@ Instant now() { return current_runtime().now(); }
 
 WallTime wall_clock() { return current_runtime().reactor().wall_clock(); }
 
-std::uint64_t random(std::uint64_t bound) {
+namespace {
+
+/// Any 64-bit number when `bound` is 0.
+std::uint64_t draw(std::uint64_t bound) {
   Runtime& runtime = current_runtime();
   if (Chooser* chooser = runtime.kernel().chooser) {
     const std::uint64_t caller = runtime.current() != nullptr ? runtime.current()->path() : 0;
-    return chooser->draw(Stream::Workload, kProgramDraw ^ caller, bound);
+    return chooser->draw(RandomStream::Workload, kProgramDraw ^ caller, bound);
   }
   return bound == 0 ? system_random() : system_random() % bound;
 }
+
+}  // namespace
+
+std::uint64_t random(std::uint64_t bound) {
+  FERMATA_REQUIRE(bound != 0, "random: a bound of 0: expected at least 1");
+  return draw(bound);
+}
+
+std::uint64_t random_bits() { return draw(0); }
 
 CoroutineBase& current_coroutine() {
   CoroutineBase* current = current_runtime().current();
@@ -69,7 +81,7 @@ CoroutineBase& current_coroutine() {
 
 LocalContext& coroutine_context() { return current_coroutine().local(); }
 
-void exit(int code) { current_runtime().scheduler().request_exit(code); }
+void exit_with(int code) { current_runtime().scheduler().request_exit(code); }
 
 void shutdown(std::exception_ptr reason) { current_runtime().shutdown(std::move(reason)); }
 
@@ -102,18 +114,18 @@ void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace pl
   Waker& waker = me.waker();
   const CleanWaker clean(waker);
   event.mark_result_used();
-  if (event.closed() && event.replay() == nullptr) {
+  if (event.is_closed() && event.replay() == nullptr) {
     runtime.log(event.info() + " is waited for after its end");
   }
   Event* token = options.token == &event ? nullptr : options.token;
   if (token != nullptr && token->void_as_token()) token = nullptr;
   std::optional<Timer> timer;
   waker.resume_when(event, WakeRule::Resolve);
-  if (!event.closed()) {
+  if (!event.is_closed()) {
     if (token != nullptr) {
       token->mark_used_as_token();
       token->touched();
-      if (token->closed()) throw_canceled_by(*token);
+      if (token->is_closed()) throw_cancelled_by(*token);
       waker.resume_when(*token, WakeRule::Token);
     }
     if (options.timeout) {

@@ -42,9 +42,11 @@ void delay(Duration span, SourcePlace place = SourcePlace::current());
 [[nodiscard]] Instant now();
 [[nodiscard]] WallTime wall_clock();
 
-/// A number in [0, bound), or any 64-bit number when `bound` is 0. Part of the schedule in
-/// simulation, from the system's generator otherwise.
-[[nodiscard]] std::uint64_t random(std::uint64_t bound = 0);
+/// A number in [0, bound). Part of the schedule in simulation, from the system's generator
+/// otherwise. UsageError when `bound` is 0.
+[[nodiscard]] std::uint64_t random(std::uint64_t bound);
+/// Any 64-bit number, from where random() has its own.
+[[nodiscard]] std::uint64_t random_bits();
 
 /// The coroutine whose code is running.
 [[nodiscard]] CoroutineBase& current_coroutine();
@@ -54,7 +56,7 @@ void delay(Duration span, SourcePlace place = SourcePlace::current());
 
 /// Starts a graceful shutdown that makes `Runtime::run` return `code`, and unwinds the caller. The
 /// caller may be suspended inside any number of calls.
-[[noreturn]] void exit(int code);
+[[noreturn]] void exit_with(int code);
 
 /// Starts a graceful shutdown; the caller goes on to its next suspension point.
 void shutdown(std::exception_ptr reason = nullptr);
@@ -65,7 +67,7 @@ std::size_t add_switch_handler(std::shared_ptr<SwitchHandler> handler);
 struct WaitOptions {
   /// Absent: for ever. Zero: never parks. Throws Timeout when it has passed.
   std::optional<Duration> timeout;
-  /// When this fires the wait ends with OperationCanceled; the awaited event goes on. One that
+  /// When this fires the wait ends with OperationCancelled; the awaited event goes on. One that
   /// has fired already is looked at after the event itself when that can replay, else before.
   Event* token = nullptr;
 };
@@ -73,17 +75,17 @@ struct WaitOptions {
 namespace detail {
 /// Throws UsageError, which gives the value, when `span` is negative.
 void require_valid_span(Duration span);
-/// Throws OperationCanceled with the error of `token`, which has fired, as its previous.
-[[noreturn]] void throw_canceled_by(Event& token);
+/// Throws OperationCancelled with the error of `token`, which has fired, as its previous.
+[[noreturn]] void throw_cancelled_by(Event& token);
 void* wait_with(Event& event, const WaitOptions& options, SourcePlace place);
 }  // namespace detail
 
-/// Waits until `event` fires and returns its result. Throws its error, Timeout, OperationCanceled,
+/// Waits until `event` fires and returns its result. Throws its error, Timeout, OperationCancelled,
 /// Cancellation; UsageError on a closed event that cannot replay. A closed one that can answers
 /// without suspending.
 inline void* wait(Event& event, const WaitOptions& options = {},
                   SourcePlace place = SourcePlace::current()) {
-  if (!options.timeout && options.token == nullptr && !event.closed()) [[likely]] {
+  if (!options.timeout && options.token == nullptr && !event.is_closed()) [[likely]] {
     return current_runtime().scheduler().wait_for(event, place);
   }
   return detail::wait_with(event, options, place);

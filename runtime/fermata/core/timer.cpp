@@ -45,7 +45,7 @@ Timer::~Timer() {
 
 void Timer::rearm(Duration timeout) {
   FERMATA_REQUIRE(mode_ == TimerMode::Multishot, "rearm: only a multishot timer can be rearmed");
-  FERMATA_REQUIRE(!closed(), "rearm: the timer is closed");
+  FERMATA_REQUIRE(!is_closed(), "rearm: the timer is closed");
   require_valid(timeout, mode_);
   timeout_ = timeout;
   if (loop_ref_count() == 0) return start();

@@ -28,7 +28,7 @@ class TraceHash {
 
   /// Nothing that still happens is traced.
   void stop() noexcept { stopped_ = true; }
-  [[nodiscard]] bool stopped() const noexcept { return stopped_; }
+  [[nodiscard]] bool is_stopped() const noexcept { return stopped_; }
 
  private:
   std::uint64_t state_ = 0x6665726d61746121;
@@ -44,7 +44,7 @@ class TraceLog {
 
   /// False, and nothing is written, once the hash has been stopped.
   bool write(Trace kind, const Event* subject, std::uint64_t detail) {
-    if (hash_->stopped()) [[unlikely]] {
+    if (hash_->is_stopped()) [[unlikely]] {
       return false;
     }
     hash_->add(static_cast<std::uint64_t>(kind), subject != nullptr ? subject->serial() : 0,
@@ -55,7 +55,7 @@ class TraceLog {
 
   /// The same without a trace: it changes no hash.
   void note_use(const Event& subject) {
-    if (!hash_->stopped()) touch(subject);
+    if (!hash_->is_stopped()) touch(subject);
   }
 
   /// Events that were touched since the last forget_all(), each once; null when destroyed since.

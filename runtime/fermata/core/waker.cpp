@@ -13,7 +13,8 @@ namespace fermata {
 
 namespace {
 
-constexpr const char* kTerminated = "The event cannot be used after it has been terminated";
+constexpr const char* kTerminated =
+    "wait: the event has ended without an outcome: expected one that can still fire";
 
 /// A registration that answers drops itself from its waker: somebody must hold it meanwhile.
 class Keep {
@@ -30,7 +31,7 @@ class Keep {
 };
 
 std::exception_ptr token_fired(const std::exception_ptr& cause) {
-  OperationCanceled error;
+  OperationCancelled error;
   error.set_previous(cause);
   return std::make_exception_ptr(std::move(error));
 }
@@ -82,7 +83,7 @@ void detail::Scheduler::wake(CoroutineBase& coroutine, Event* source, void* resu
       return;
     case WakerStatus::None:
       // A registered event may fire between the registration and the suspend.
-      FERMATA_REQUIRE(!coroutine.closed() && !waker.empty(),
+      FERMATA_REQUIRE(!coroutine.is_closed() && !waker.empty(),
                       "the coroutine has not been suspended");
       break;
     case WakerStatus::Waiting:
@@ -139,7 +140,7 @@ void Registration::resolve(Event& event, const Outcome& outcome) {
 void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler handler,
                         void* context) {
   const Outcome* stored = event.replay();
-  FERMATA_REQUIRE(!event.closed() || stored != nullptr, kTerminated);
+  FERMATA_REQUIRE(!event.is_closed() || stored != nullptr, kTerminated);
   FERMATA_REQUIRE(status == WakerStatus::None || status == WakerStatus::Waiting,
                   "resume_when: the coroutine is already on its way back from its wait");
   FERMATA_ASSERT((rule == WakeRule::Custom) == (handler != nullptr));
@@ -149,9 +150,9 @@ void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler 
   registration.handler_ = handler;
   registration.context = context;
   event.add_ref();
-  if (!event.closed()) event.add_callback(registration);
+  if (!event.is_closed()) event.add_callback(registration);
   if (status == WakerStatus::Waiting) {
-    if (event.closed()) {
+    if (event.is_closed()) {
       event.runtime().kernel().trace(Trace::CallbackCalled, &event, 0);
       const Keep keep(registration);
       registration.run(event, *stored);
@@ -206,13 +207,13 @@ void Waker::start_events() {
   Registration* entry = first_;
   while (entry != nullptr) {
     Event& event = *entry->source_;
-    if (event.closed()) {
+    if (event.is_closed()) {
       const Outcome* outcome = event.replay();
       FERMATA_REQUIRE(outcome != nullptr, kTerminated);
       event.runtime().kernel().trace(Trace::CallbackCalled, &event, 0);
       const Keep keep(*entry);
       entry->run(event, *outcome);
-    } else if (event.startable()) {
+    } else if (event.is_startable()) {
       start(*entry);
     }
     if (status != WakerStatus::Waiting) return;

@@ -38,7 +38,7 @@ enum class WakerStatus : std::uint8_t {
 /// What a fire of a registered event means for the waiter.
 enum class WakeRule : std::uint8_t {
   Resolve,  // the outcome is the answer
-  Token,    // OperationCanceled, with the token's error as previous
+  Token,    // OperationCancelled, with the token's error as previous
   Timeout,  // a Timeout error
   Custom,   // `WaitHandler` decides
 };
@@ -55,7 +55,7 @@ class Registration final : public Callback {
 
   [[nodiscard]] CoroutineBase& coroutine() const noexcept { return *coroutine_; }
   [[nodiscard]] Registration* next() const noexcept { return next_; }
-  [[nodiscard]] bool started() const noexcept { return started_; }
+  [[nodiscard]] bool is_started() const noexcept { return started_; }
   [[nodiscard]] WakeRule rule() const noexcept { return rule_; }
   /// The event waited for; it stays set after the event let go of the subscription.
   [[nodiscard]] Event& source() const noexcept { return *source_; }

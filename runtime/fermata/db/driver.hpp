@@ -6,7 +6,7 @@
 //
 // Suspension   Everything may suspend but destructors and what is noexcept.
 // Errors       errors.hpp. A command that fails with QueryError or ParameterError leaves the
-//              connection in order; after ConnectionLost it is broken().
+//              connection in order; after ConnectionLost it is is_broken().
 // Cancellation A call that is interrupted, by whatever exception is not one of those, leaves the
 //              connection in the middle of a command: only interrupt() and the destructor may
 //              follow.
@@ -95,7 +95,7 @@ class Connection {
   virtual void rollback();
   /// As the server has told it with its last answer, not as it was asked for.
   [[nodiscard]] virtual TransactionState transaction() const noexcept = 0;
-  [[nodiscard]] virtual bool broken() const noexcept = 0;
+  [[nodiscard]] virtual bool is_broken() const noexcept = 0;
   /// False when the other side is known to have gone; looks without waiting.
   [[nodiscard]] virtual bool looks_alive() noexcept = 0;
 
@@ -107,7 +107,7 @@ class Connection {
   /// An attribute of the session, by its name at the server.
   virtual void set_attribute(std::string_view name, std::string_view value) = 0;
   /// Stops what was left running, at the server too, and reads what it has still to say; in bounded
-  /// time. The connection is in order afterwards, or broken().
+  /// time. The connection is in order afterwards, or is_broken().
   virtual void interrupt() = 0;
 };
 

@@ -31,9 +31,9 @@ Session::Session(std::shared_ptr<const std::string> database, Lease<Pooled> leas
 
 // --- the connection's state ---
 
-bool Session::pinned() const noexcept {
+bool Session::is_pinned() const noexcept {
   if (lost_ || busy_ || answering_ || statements_ > 0) return true;
-  return !lease_->connection->broken() && (in_transaction_ || (lease_->touched && !abandoned_));
+  return !lease_->connection->is_broken() && (in_transaction_ || (lease_->touched && !abandoned_));
 }
 
 void Session::require_usable() const {
@@ -55,7 +55,7 @@ void Session::require_usable() const {
 void Session::see_state() noexcept {
   FERMATA_ASSERT(static_cast<bool>(lease_));
   const Connection& connection = *lease_->connection;
-  if (connection.broken()) {
+  if (connection.is_broken()) {
     lost_ = in_transaction_ && !abandoned_;
   } else {
     in_transaction_ = connection.transaction() != TransactionState::None && !abandoned_;
@@ -107,7 +107,7 @@ void Session::get_ready() {
   Connection& connection = *lease_->connection;
   if (lease_->interrupted) {
     protect([&] { lease_->interrupt(); });
-    if (connection.broken()) {
+    if (connection.is_broken()) {
       throw ConnectionLost(*database_, sqlstate::kConnectionLost,
                            "the connection did not survive a command that was interrupted");
     }
@@ -136,16 +136,16 @@ void Session::unbind() noexcept {
 }
 
 void Session::settle() {
-  if (!lease_ || pinned()) return;
+  if (!lease_ || is_pinned()) return;
   const auto pin = shared_from_this();
   unbind();
   Lease<Pooled> lease = std::move(lease_);
-  const bool in_order = !lease->interrupted && !abandoned_ && !lease->connection->broken();
+  const bool in_order = !lease->interrupted && !abandoned_ && !lease->connection->is_broken();
   if (in_order) lease.release();
 }
 
 void Session::settle_quietly() noexcept {
-  if (!lease_ || pinned()) return;
+  if (!lease_ || is_pinned()) return;
   const auto pin = shared_from_this();
   unbind();
   const Lease<Pooled> dropped = std::move(lease_);
@@ -242,7 +242,7 @@ std::unique_ptr<Prepared> Session::prepare_anew(const std::string& sql) {
 void Session::let_go(std::string sql, std::unique_ptr<Prepared> prepared) noexcept {
   FERMATA_ASSERT(lease_ && statements_ > 0);
   --statements_;
-  if (prepared != nullptr && !lease_->connection->broken()) {
+  if (prepared != nullptr && !lease_->connection->is_broken()) {
     lease_->statements.put(std::move(sql), std::move(prepared));
   }
   prepared.reset();
@@ -251,7 +251,7 @@ void Session::let_go(std::string sql, std::unique_ptr<Prepared> prepared) noexce
 
 bool Session::may_prepare_again(const DatabaseError& error) const {
   const Connection& connection = *lease_->connection;
-  return !in_transaction_ && !connection.broken() && connection.is_stale_plan(error.sqlstate());
+  return !in_transaction_ && !connection.is_broken() && connection.is_stale_plan(error.sqlstate());
 }
 
 // --- transactions ---

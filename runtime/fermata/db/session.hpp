@@ -95,7 +95,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   /// As the connection's execute(), by a prepared command when it has run one like this before.
   [[nodiscard]] std::unique_ptr<Answer> execute_again(std::string_view sql, Parameters parameters);
-  [[nodiscard]] bool pinned() const noexcept;
+  [[nodiscard]] bool is_pinned() const noexcept;
   void end_transaction();
   void require_transaction() const;
   void require_usable() const;

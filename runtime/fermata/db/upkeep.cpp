@@ -28,7 +28,7 @@ void clean(Pooled& pooled) {
   FERMATA_ASSERT(pooled.connection != nullptr);
   if (pooled.interrupted) pooled.interrupt();
   Connection& connection = *pooled.connection;
-  if (connection.broken()) return;
+  if (connection.is_broken()) return;
   if (connection.transaction() != TransactionState::None) connection.rollback();
   if (pooled.touched) pooled.reset();
 }
@@ -62,7 +62,7 @@ Pooled make_connection(Template& made_of) {
 }
 
 bool before_acquire(const Template& made_of, Pooled& pooled) {
-  if (pooled.connection->broken() || !pooled.connection->looks_alive()) return false;
+  if (pooled.connection->is_broken() || !pooled.connection->looks_alive()) return false;
   set_attributes(made_of, pooled);
   return true;
 }
@@ -72,10 +72,10 @@ bool before_release(Template& made_of, Pooled& pooled) {
     return pooled.interrupted || pooled.touched ||
            pooled.connection->transaction() != TransactionState::None;
   };
-  if (is_dirty() && !pooled.connection->broken()) {
+  if (is_dirty() && !pooled.connection->is_broken()) {
     in_time(made_of.options.cleanup_limit, "database.clean", [&] { clean(pooled); });
   }
-  if (pooled.connection->broken() || is_dirty()) {
+  if (pooled.connection->is_broken() || is_dirty()) {
     ++made_of.metrics.broken;
     return false;
   }

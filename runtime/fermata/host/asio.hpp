@@ -108,7 +108,7 @@ class AsioGuest final : public Guest {
     start_wait();
     const bool outer = std::exchange(in_handler_, true);
     if (!inside()) pump();
-    if (idle()) keep_host(false);
+    if (is_idle()) keep_host(false);
     in_handler_ = outer;
   }
 

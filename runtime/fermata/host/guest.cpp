@@ -34,8 +34,8 @@ Guest::Guest(std::string_view name, GuestOptions&& options)
       this);
   do {
     resume();
-  } while (!waits_ && !ended());  // Idle at first, however short its turns are.
-  if (ended()) std::rethrow_exception(error_);
+  } while (!waits_ && !is_ended());  // Idle at first, however short its turns are.
+  if (is_ended()) std::rethrow_exception(error_);
 }
 
 Guest::~Guest() { end(); }
@@ -69,14 +69,14 @@ bool Guest::turn_is_over() const noexcept { return os::now() >= turn_ends_; }
 void Guest::leave(bool waits) noexcept {
   FERMATA_ASSERT(inside());
   waits_ = waits;
-  const bool running = runtime_->running();
+  const bool running = runtime_->is_running();
   stack_->leave(running ? *runtime_->scheduler().running_context() : stack_->own());
 }
 
 // --- turns, outside ---
 
 void Guest::resume() {
-  FERMATA_ASSERT(!inside() && !ended());
+  FERMATA_ASSERT(!inside() && !is_ended());
   turn_ends_ = os::now() + options_.turn_limit;
   waits_ = false;
   Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
@@ -86,7 +86,7 @@ void Guest::resume() {
 
 void Guest::pump() {
   require_outside("pump");
-  if (ended()) return;
+  if (is_ended()) return;
   resume();
   tell();
 }
@@ -95,13 +95,13 @@ void Guest::pump() {
 void Guest::tell() {
   FERMATA_ASSERT(!inside());
   const bool was_idle = idle_;
-  const bool shutting_down = !ended() && runtime_->scheduler().shutting_down();
-  idle_ = ended() || (waits_ && !shutting_down && runtime_->active_event_count() == 1);
+  const bool shutting_down = !is_ended() && runtime_->scheduler().is_shutting_down();
+  idle_ = is_ended() || (waits_ && !shutting_down && runtime_->active_event_count() == 1);
   if (keeps_host_ == idle_) {
     keeps_host_ = !idle_;
     keep_host(keeps_host_);
   }
-  if (ended()) {
+  if (is_ended()) {
     backend_->fall_silent();
     if (std::exchange(told_of_end_, true) || !options_.on_end) return;
     try {
@@ -136,7 +136,7 @@ void Guest::require_outside(const char* operation) const {
 
 Guest::Call::Call(Guest& guest, const char* operation) : guest_(guest) {
   guest.require_thread(operation);
-  if (guest.ended()) {
+  if (guest.is_ended()) {
     throw UsageError(fmt::format("{}: guest '{}' has ended", operation, guest.runtime_->name()));
   }
   outside_ = std::exchange(fermata::detail::current_runtime_pointer, guest.runtime_.get());
@@ -151,7 +151,7 @@ Guest::Call::~Call() {
 }
 
 void Guest::close() {
-  if (ended()) return;
+  if (is_ended()) return;
   const Call call(*this, "close");
   runtime_->shutdown();
 }
@@ -180,7 +180,7 @@ void Guest::visit(const std::function<void()>& body) {
   });
   pump();
   bool first = true;
-  while (!done && !idle_ && !visitor->closed()) {
+  while (!done && !idle_ && !visitor->is_closed()) {
     if (!can_turn_host()) {
       pump();
     } else if (!turn_host(std::exchange(first, false))) {
@@ -200,7 +200,7 @@ Coroutine<> Guest::spawn_visitor(std::function<void()> body) {
 
 // Nothing can resume the visitor any more, whose caller is about to go.
 void Guest::abandon_visit(CoroutineBase& visitor, const bool& done) {
-  if (visitor.closed()) {
+  if (visitor.is_closed()) {
     throw UsageError(
         fmt::format("enter: guest '{}' ends and takes nothing more", runtime_->name()));
   }
@@ -218,7 +218,7 @@ void Guest::abandon_visit(CoroutineBase& visitor, const bool& done) {
 // --- the end ---
 
 void Guest::end() noexcept {
-  if (ended()) return;
+  if (is_ended()) return;
   if (inside() || this_thread() != thread_) {
     std::fprintf(stderr, "fermata: guest '%s' is destroyed %s\n", runtime_->name().c_str(),
                  inside() ? "by its own code" : "on another thread than its own");
@@ -233,7 +233,7 @@ void Guest::end() noexcept {
   runtime_->scheduler().finish_shutdown(
       std::make_exception_ptr(Cancellation("The guest was destroyed")));
   fermata::detail::current_runtime_pointer = outside;
-  while (!ended()) resume();
+  while (!is_ended()) resume();
   idle_ = true;
 }
 

@@ -91,8 +91,8 @@ class Guest : private detail::Gate {
   /// follow. No effect when it has ended.
   void close();
 
-  [[nodiscard]] bool idle() const noexcept { return idle_; }
-  [[nodiscard]] bool ended() const noexcept { return stack_->ended(); }
+  [[nodiscard]] bool is_idle() const noexcept { return idle_; }
+  [[nodiscard]] bool is_ended() const noexcept { return stack_->is_ended(); }
   /// What has ended it, or null.
   [[nodiscard]] const std::exception_ptr& error() const noexcept { return error_; }
 

@@ -37,13 +37,13 @@ void SideStack::enter() {
   drop_thread_stack(outside_);
 }
 
-void SideStack::leave(fermata::detail::Context& from) noexcept {
+void SideStack::leave(fermata::detail::StackContext& from) noexcept {
   FERMATA_ASSERT(inside());
   suspended_ = &from;
   switch_context(from, outside_);
 }
 
-void SideStack::start(fermata::detail::Context& self) noexcept {
+void SideStack::start(fermata::detail::StackContext& self) noexcept {
   auto& stack = *static_cast<SideStack*>(self.owner);
   stack.body_(stack.argument_);
   stack.ended_ = true;

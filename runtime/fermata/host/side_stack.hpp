@@ -27,23 +27,23 @@ class SideStack final {
 
   /// Back to where enter() was called. `from` runs: own(), or a context that the body has switched
   /// to. REQUIRES: inside.
-  void leave(fermata::detail::Context& from) noexcept;
+  void leave(fermata::detail::StackContext& from) noexcept;
 
   /// Where the body was called.
-  [[nodiscard]] fermata::detail::Context& own() noexcept { return own_; }
+  [[nodiscard]] fermata::detail::StackContext& own() noexcept { return own_; }
   [[nodiscard]] bool inside() const noexcept { return running_ != nullptr; }
-  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  [[nodiscard]] bool is_ended() const noexcept { return ended_; }
 
  private:
-  static void start(fermata::detail::Context& self) noexcept;
+  static void start(fermata::detail::StackContext& self) noexcept;
 
   Body body_;
   void* argument_;
   fermata::detail::ContextPool pool_;
-  fermata::detail::Context& own_;
-  fermata::detail::Context* suspended_;
-  fermata::detail::Context* running_ = nullptr;  // own_ while inside.
-  fermata::detail::Context outside_;
+  fermata::detail::StackContext& own_;
+  fermata::detail::StackContext* suspended_;
+  fermata::detail::StackContext* running_ = nullptr;  // own_ while inside.
+  fermata::detail::StackContext outside_;
   fermata::detail::StackFaultGuard guard_;
   bool ended_ = false;
 };

@@ -11,7 +11,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/io/line_splitter.hpp"
 #include "fermata/io/process.hpp"
-#include "fermata/sync/await_all.hpp"
+#include "fermata/sync/when_all.hpp"
 
 namespace fermata {
 
@@ -32,7 +32,7 @@ class Reader {
   [[nodiscard]] bool is_open() const noexcept { return stream_ != nullptr; }
 
   /// Whether a piece has come that nobody has taken.
-  [[nodiscard]] bool has_piece() const noexcept { return request_ && request_->completed(); }
+  [[nodiscard]] bool has_piece() const noexcept { return request_ && request_->is_completed(); }
   /// The read under way.
   [[nodiscard]] Event& next() {
     FERMATA_ASSERT(is_open());
@@ -82,7 +82,7 @@ class Execution {
 
   ExecResult run(const OutputSink& take, const SourcePlace& place) {
     ExecResult result;
-    while (!process_.ended() || output_.is_open() || errors_.is_open()) {
+    while (!process_.is_ended() || output_.is_open() || errors_.is_open()) {
       if (!wait_for_something(place)) {
         result.cut_off = true;
         break;
@@ -90,7 +90,7 @@ class Execution {
       output_.take_piece(take);
       errors_.take_piece([&](std::string_view piece) { result.errors += piece; });
     }
-    FERMATA_ASSERT(process_.ended());
+    FERMATA_ASSERT(process_.is_ended());
     result.exit = process_.result();
     return result;
   }
@@ -100,7 +100,7 @@ class Execution {
   bool wait_for_something(const SourcePlace& place) {
     std::array<Event*, 3> events{};
     std::size_t count = 0;
-    if (!process_.ended()) events[count++] = &process_.event();
+    if (!process_.is_ended()) events[count++] = &process_.event();
     for (Reader* each : {&output_, &errors_}) {
       if (each->is_open()) events[count++] = &each->next();
     }
@@ -108,19 +108,19 @@ class Execution {
     const std::span<Event* const> items(events.data(), count);
     const WaitOptions left = deadline_.remaining();
     AwaitOptions options{.timeout = left.timeout, .token = left.token};
-    if (!process_.ended()) {
-      await_any_or_fail(items, options, place);
+    if (!process_.is_ended()) {
+      when_any(items, options, place);
       return true;
     }
     const Duration grace = std::max(grace_, kLeastGrace);
     if (options.timeout && *options.timeout < grace) {
-      await_any_or_fail(items, options, place);
+      when_any(items, options, place);
       return true;
     }
     options.timeout = grace;
     const Instant began = now();
     try {
-      await_any_or_fail(items, options, place);
+      when_any(items, options, place);
     } catch (const Timeout&) {
       // In the turn of the timer more may have come, if the loop was busy before.
       grace_ = Duration::zero();
@@ -184,20 +184,20 @@ ExecResult exec_lines(std::string_view command, std::vector<std::string>& lines,
   return execute_by_lines(command, nullptr, keep, how, options, place);
 }
 
-ExecResult system(std::string_view command, const OutputSink& sink, const ExecOptions& how,
-                  const WaitOptions& options, SourcePlace place) {
-  require_sink(sink, "system");
+ExecResult exec_tee(std::string_view command, const OutputSink& sink, const ExecOptions& how,
+                    const WaitOptions& options, SourcePlace place) {
+  require_sink(sink, "exec_tee");
   return execute_by_lines(command, sink, kIgnoreLine, how, options, place);
 }
 
-ExecResult passthru(std::string_view command, const OutputSink& sink, const ExecOptions& how,
-                    const WaitOptions& options, SourcePlace place) {
-  require_sink(sink, "passthru");
+ExecResult exec_to(std::string_view command, const OutputSink& sink, const ExecOptions& how,
+                   const WaitOptions& options, SourcePlace place) {
+  require_sink(sink, "exec_to");
   return execute(command, sink, how, options, place);
 }
 
-ExecResult shell_exec(std::string_view command, const ExecOptions& how, const WaitOptions& options,
-                      SourcePlace place) {
+ExecResult exec_output(std::string_view command, const ExecOptions& how, const WaitOptions& options,
+                       SourcePlace place) {
   std::string text;
   const auto take = [&](std::string_view piece) { text += piece; };
   ExecResult result = execute(command, take, how, options, place);

@@ -61,15 +61,15 @@ ExecResult exec_lines(std::string_view command, std::vector<std::string>& lines,
                       SourcePlace place = SourcePlace::current());
 
 /// The same as exec, and the output goes to `sink` as well.
-ExecResult system(std::string_view command, const OutputSink& sink, const ExecOptions& how = {},
-                  const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());
-
-/// The output goes to `sink` as it is; `text` stays empty.
-ExecResult passthru(std::string_view command, const OutputSink& sink, const ExecOptions& how = {},
+ExecResult exec_tee(std::string_view command, const OutputSink& sink, const ExecOptions& how = {},
                     const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());
 
+/// The output goes to `sink` as it is; `text` stays empty.
+ExecResult exec_to(std::string_view command, const OutputSink& sink, const ExecOptions& how = {},
+                   const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());
+
 /// `text` is the output as it is.
-ExecResult shell_exec(std::string_view command, const ExecOptions& how = {},
-                      const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());
+ExecResult exec_output(std::string_view command, const ExecOptions& how = {},
+                       const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());
 
 }  // namespace fermata

@@ -68,13 +68,13 @@ FileWatcher& FileWatcher::operator=(FileWatcher&& other) noexcept {
 }
 
 const std::shared_ptr<FileWatcher::State>& FileWatcher::state() const {
-  FERMATA_REQUIRE(state_, "The event cannot be used after it has been terminated");
+  FERMATA_REQUIRE(state_, "file watcher: expected one that has not been moved from");
   return state_;
 }
 
 FileWatch& FileWatcher::handle() const { return *state()->watch; }
 
-bool FileWatcher::is_open() const noexcept { return state_ && !state_->watch->closed(); }
+bool FileWatcher::is_open() const noexcept { return state_ && !state_->watch->is_closed(); }
 
 void FileWatcher::close() noexcept {
   if (state_) state_->watch->close();
@@ -85,12 +85,12 @@ std::optional<FileEvent> FileWatcher::next(const WaitOptions& options, SourcePla
   const std::shared_ptr<State> state = this->state();
   const detail::Deadline deadline(options);
   while (true) {
-    const bool ended = state->watch->ended();
+    const bool ended = state->watch->is_ended();
     if (!state->buffer.empty() && (ended || state->buffer.due() <= now())) {
       return state->buffer.take();
     }
     if (ended) {
-      if (state->watch->error() && !state->watch->closed()) {
+      if (state->watch->error() && !state->watch->is_closed()) {
         std::rethrow_exception(state->watch->error());
       }
       return std::nullopt;

@@ -32,10 +32,10 @@ class HandleOwner {
     if (handle_) handle_->close();
   }
 
-  [[nodiscard]] bool is_open() const noexcept { return handle_ && !handle_->closed(); }
+  [[nodiscard]] bool is_open() const noexcept { return handle_ && !handle_->is_closed(); }
   /// Throws UsageError on a value that was moved from.
   [[nodiscard]] H& handle() const {
-    FERMATA_REQUIRE(handle_, "The event cannot be used after it has been terminated");
+    FERMATA_REQUIRE(handle_, "handle: expected one that has not been moved from");
     return *handle_;
   }
 

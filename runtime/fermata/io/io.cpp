@@ -11,17 +11,17 @@ namespace fermata {
 namespace {
 
 IoState state_of(const StreamHandle& stream) {
-  const bool open = !stream.closed();
-  return {open, open && stream.readable(), open && stream.writable(), stream.at_end(), false};
+  const bool open = !stream.is_closed();
+  return {open, open && stream.is_readable(), open && stream.is_writable(), stream.at_end(), false};
 }
 
 IoState state_of(const FileHandle& file) {
-  const bool open = !file.closed();
+  const bool open = !file.is_closed();
   return {open, open && file.mode().read, open && file.mode().write, false, file.mode().append};
 }
 
 IoState state_of(const DatagramHandle& socket) {
-  const bool open = !socket.closed();
+  const bool open = !socket.is_closed();
   return {open, open, open, false, false};
 }
 

@@ -43,7 +43,7 @@ class Process {
   bool kill(int signum = SIGTERM) { return handle().kill(signum); }
 
   [[nodiscard]] int pid() const { return handle().pid(); }
-  [[nodiscard]] bool ended() const { return handle().ended(); }
+  [[nodiscard]] bool is_ended() const { return handle().is_ended(); }
 
   // --- streams, this program's ends; UsageError unless they were asked for as pipes ---
 
@@ -64,7 +64,7 @@ class Process {
   Process(Processes::Spawned spawned, const SourcePlace& place);
   /// Throws UsageError on a value that was moved from.
   [[nodiscard]] ProcessHandle& handle() const {
-    FERMATA_REQUIRE(handle_, "The event cannot be used after it has been terminated");
+    FERMATA_REQUIRE(handle_, "process: expected one that has not been moved from");
     return *handle_;
   }
   static PipeStream& stream(MaybeStream& stream, const char* name);

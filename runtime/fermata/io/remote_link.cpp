@@ -17,7 +17,7 @@ void RemoteLink::abandon() noexcept {
   if (ends_first()) tell();
 }
 
-bool RemoteLink::ended() const {
+bool RemoteLink::is_ended() const {
   const Lock held = lock_to_look();
   return ended_;
 }
@@ -29,7 +29,7 @@ bool RemoteLink::bind_cancel(TriggerHandle* trigger) {
   return true;
 }
 
-bool RemoteLink::cancel_requested() const {
+bool RemoteLink::is_cancellation_requested() const {
   const Lock held = lock_to_look();
   return cancel_requested_;
 }

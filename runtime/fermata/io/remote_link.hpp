@@ -34,11 +34,11 @@ class RemoteLink {
   bool fail(std::exception_ptr error);
   /// The producer goes without having completed it.
   void abandon() noexcept;
-  [[nodiscard]] bool ended() const;
+  [[nodiscard]] bool is_ended() const;
   /// From now on `trigger` is fired when the work is not wanted any more; null: no more. False, and
   /// nothing is bound, when it is not wanted already.
   bool bind_cancel(TriggerHandle* trigger);
-  [[nodiscard]] bool cancel_requested() const;
+  [[nodiscard]] bool is_cancellation_requested() const;
   /// Reports say that the current coroutine works on it; before that, that it is up to `queue`.
   void taken_up();
   void queued_at(std::shared_ptr<const WaitSubject> queue);

@@ -54,9 +54,11 @@ class RemotePromise {
   bool try_complete() requires(std::is_void_v<T>) { return link().complete({}); }
   bool try_fail(std::exception_ptr error) { return link().fail(std::move(error)); }
 
-  [[nodiscard]] bool is_completed() const { return link().ended(); }
+  [[nodiscard]] bool is_completed() const { return link().is_ended(); }
 
-  [[nodiscard]] bool cancel_requested() const { return link().cancel_requested(); }
+  [[nodiscard]] bool is_cancellation_requested() const {
+    return link().is_cancellation_requested();
+  }
   /// `trigger`, of the runtime that does the work, is fired when the work is not wanted any more.
   /// It must live until it is unbound, or this ends. False when the work is not wanted already:
   /// it must not begin (FUT-16).
@@ -73,10 +75,10 @@ class RemotePromise {
   using Link = detail::RemoteLinkOf<T>;
 
   [[nodiscard]] Link& link() const {
-    FERMATA_REQUIRE(link_ != nullptr, "FutureState is already destroyed");
+    FERMATA_REQUIRE(link_ != nullptr, "RemotePromise: expected one that has not been moved from");
     return *link_;
   }
-  static void require(bool first) { FERMATA_REQUIRE(first, "FutureState is already completed"); }
+  static void require(bool first) { FERMATA_REQUIRE(first, "the future is already completed"); }
 
   std::shared_ptr<Link> link_;
 };

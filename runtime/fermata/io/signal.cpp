@@ -88,9 +88,9 @@ class SignalWriter final : public detail::WriterElsewhere {
   void explain(WaitFacts& facts) const override { facts.needs(signal_->event()); }
 
   void refuse(const std::exception_ptr& reason) {
-    OperationCanceled canceled;
-    canceled.set_previous(reason);
-    core_.settle({nullptr, std::make_exception_ptr(std::move(canceled))}, SourcePlace{});
+    OperationCancelled cancelled;
+    cancelled.set_previous(reason);
+    core_.settle({nullptr, std::make_exception_ptr(std::move(cancelled))}, SourcePlace{});
   }
 
   Core& core_;

@@ -13,8 +13,8 @@ void wait_signal(int signum, const WaitOptions& options = {},
 
 /// A future of the next delivery of `signum` from now on; its value is `signum`. Until then it
 /// keeps the program alive, awaited or not; dropping its last handle, or cancelling it, ends that.
-/// When `token` fires first it fails with OperationCanceled. Throws UsageError for a signal that
-/// cannot be handled, OperationCanceled when the token has fired already.
+/// When `token` fires first it fails with OperationCancelled. Throws UsageError for a signal that
+/// cannot be handled, OperationCancelled when the token has fired already.
 [[nodiscard]] Future<int> signal(int signum, Event* token = nullptr,
                                  SourcePlace place = SourcePlace::current());
 

@@ -10,13 +10,13 @@ Ref<StreamHandle> accept_from(ListenerHandle& handle, const WaitOptions& options
                               SourcePlace place) {
   check_token(options);
   const auto listener = Ref<ListenerHandle>::share(handle);
-  if (listener->closed()) return {};
+  if (listener->is_closed()) return {};
   try {
     AcceptRequest request(*listener);
     finish(request, options, place);
     return request.take();
   } catch (const InputOutputError&) {
-    if (listener->closed()) return {};
+    if (listener->is_closed()) return {};
     throw;
   }
 }

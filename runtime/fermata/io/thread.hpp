@@ -28,7 +28,7 @@ namespace fermata {
 struct SpawnThreadOptions {
   std::string name = "thread";
   /// Runs first, in the thread's main coroutine. When it throws, that is the thread's error.
-  std::function<void()> bootloader;
+  std::function<void()> on_thread_start;
 };
 
 namespace detail {
@@ -38,11 +38,12 @@ template <class F, class T>
 class ThreadWorkOf final : public ThreadWork {
  public:
   template <class Task>
-  ThreadWorkOf(std::function<void()>&& bootloader, Task&& task)
-      : bootloader_(std::move(bootloader)), task_(std::in_place, std::forward<Task>(task)) {}
+  ThreadWorkOf(std::function<void()>&& on_thread_start, Task&& task)
+      : on_thread_start_(std::move(on_thread_start)),
+        task_(std::in_place, std::forward<Task>(task)) {}
 
   void call() override {
-    if (bootloader_) bootloader_();
+    if (on_thread_start_) on_thread_start_();
     if constexpr (std::is_void_v<T>) {
       (*task_)();
     } else {
@@ -51,7 +52,7 @@ class ThreadWorkOf final : public ThreadWork {
   }
   void drop() noexcept override {
     task_.reset();
-    bootloader_ = nullptr;
+    on_thread_start_ = nullptr;
   }
   [[nodiscard]] void* result_address() noexcept override {
     if constexpr (!std::is_void_v<T>) {
@@ -61,7 +62,7 @@ class ThreadWorkOf final : public ThreadWork {
   }
 
  private:
-  std::function<void()> bootloader_;
+  std::function<void()> on_thread_start_;
   std::optional<F> task_;
   std::optional<ValueOrNothing<T>> result_;
 };
@@ -79,8 +80,8 @@ class Thread {
   [[nodiscard]] const std::string& name() const { return checked().name(); }
   [[nodiscard]] ThreadStage stage() const { return checked().stage(); }
   /// From its start to its end, awaited or not.
-  [[nodiscard]] bool is_running() const { return !checked().closed(); }
-  [[nodiscard]] bool is_completed() const { return checked().closed(); }
+  [[nodiscard]] bool is_running() const { return !checked().is_closed(); }
+  [[nodiscard]] bool is_completed() const { return checked().is_closed(); }
   [[nodiscard]] bool is_cancelled() const { return is_cancellation(checked().error()); }
   /// How it failed, once it is completed; null before, and when it succeeded.
   [[nodiscard]] const std::exception_ptr& error() const { return checked().error(); }
@@ -128,7 +129,7 @@ auto spawn_thread(Task&& task, SpawnThreadOptions options = {}) {
   static_assert(is_transferable<Function>, "the task belongs to this thread");
   static_assert(is_transferable<Result>, "the result would belong to the thread that made it");
   auto work = std::make_unique<detail::ThreadWorkOf<Function, Result>>(
-      std::move(options.bootloader), std::forward<Task>(task));
+      std::move(options.on_thread_start), std::forward<Task>(task));
   return Thread<Result>(
       current_runtime().reactor().threads().start(std::move(options.name), std::move(work)));
 }

@@ -98,7 +98,7 @@ class ThreadChannel {
   }
 
   /// Suspends while it is full. Moves from `value` only when the channel takes it. Throws
-  /// ThreadChannelError when it is closed, Timeout, OperationCanceled, Cancellation.
+  /// ThreadChannelError when it is closed, Timeout, OperationCancelled, Cancellation.
   void send(T&& value, const WaitOptions& options = {},
             SourcePlace place = SourcePlace::current()) const {
     core_->send(std::move(value), options, place);
@@ -130,7 +130,7 @@ class ThreadChannel {
 
   /// Idempotent. From any thread.
   void close() const { core_->close(); }
-  [[nodiscard]] bool is_closed() const { return core_->closed(); }
+  [[nodiscard]] bool is_closed() const { return core_->is_closed(); }
   /// Values in it now, promised ones too.
   [[nodiscard]] std::size_t size() const { return core_->size(); }
   [[nodiscard]] std::size_t capacity() const { return core_->capacity(); }

@@ -41,7 +41,7 @@ void ThreadChannelCore::close() noexcept {
   if (size_ == 0) receivers_.fail_waiting();
 }
 
-bool ThreadChannelCore::closed() const {
+bool ThreadChannelCore::is_closed() const {
   const Lock held = lock();
   return closed_;
 }

@@ -24,7 +24,7 @@ class ThreadChannelCore : public EndsWithRun {
   ThreadChannelCore& operator=(const ThreadChannelCore&) = delete;
 
   void close() noexcept;
-  [[nodiscard]] bool closed() const;
+  [[nodiscard]] bool is_closed() const;
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 

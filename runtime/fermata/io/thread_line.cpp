@@ -19,7 +19,7 @@ ThreadLine::Turn ThreadLine::wait(Lock& held, const char* what, const WaitSubjec
   std::exception_ptr given_up;
   try {
     fermata::wait(*trigger, options, place);
-  } catch (const OperationCanceled&) {
+  } catch (const OperationCancelled&) {
     given_up = std::current_exception();
   } catch (const Timeout&) {
     given_up = std::current_exception();

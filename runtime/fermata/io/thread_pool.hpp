@@ -55,7 +55,7 @@ class ThreadPoolTaskOf final : public ThreadPoolTask {
 
   void call() override {
     promise_.taken_up();
-    if (promise_.cancel_requested()) return fail(not_begun());
+    if (promise_.is_cancellation_requested()) return fail(not_begun());
     try {
       if constexpr (std::is_void_v<T>) {
         (*function_)();
@@ -114,7 +114,7 @@ class ThreadPool {
   }
 
   /// Suspends while the queue is full. Throws ThreadPoolError when the pool is closed, or has no
-  /// thread left; what its bootloader threw; Cancellation: then the task was not accepted.
+  /// thread left; what its on_thread_start threw; Cancellation: then the task was not accepted.
   template <class F>
   auto submit(F&& task, SourcePlace place = SourcePlace::current()) {
     using Function = std::decay_t<F>;
@@ -155,7 +155,7 @@ class ThreadPool {
   /// and all is as before, when no thread can be started.
   void reload(SourcePlace place = SourcePlace::current()) { core_->reload(place); }
 
-  [[nodiscard]] bool is_closed() const noexcept { return core_->closed(); }
+  [[nodiscard]] bool is_closed() const noexcept { return core_->is_closed(); }
   /// Threads that have not ended.
   [[nodiscard]] std::size_t worker_count() const noexcept { return core_->workers(); }
   /// All of one moment.

@@ -58,9 +58,9 @@ std::shared_ptr<ThreadPoolCore::Generation> ThreadPoolCore::start_generation() {
 void ThreadPoolCore::start_worker(const std::shared_ptr<Generation>& generation,
                                   std::size_t number) {
   ThreadPoolWorker worker(ledger_, generation->queue, options_.mode, options_.concurrency);
-  const auto thread = spawn_thread(
-      std::move(worker),
-      {.name = fmt::format("{} {}", options_.name, number), .bootloader = options_.bootloader});
+  const auto thread =
+      spawn_thread(std::move(worker), {.name = fmt::format("{} {}", options_.name, number),
+                                       .on_thread_start = options_.on_thread_start});
   ++generation->live;
   ++live_;
   generation->threads.push_back(thread);

@@ -30,7 +30,7 @@ struct ThreadPoolOptions {
   std::size_t queue = 0;
   /// Runs first on each thread. When it throws, the pool closes, and what it has not begun fails
   /// with that error.
-  std::function<void()> bootloader;
+  std::function<void()> on_thread_start;
   ThreadPoolMode mode = ThreadPoolMode::Sync;
   /// Tasks at once on each thread, in coroutine mode. At least 1.
   std::size_t concurrency = 16;
@@ -57,7 +57,7 @@ class ThreadPoolCore : public std::enable_shared_from_this<ThreadPoolCore> {
   void join(const SourcePlace& place);
   void reload(const SourcePlace& place);
 
-  [[nodiscard]] bool closed() const noexcept { return closed_; }
+  [[nodiscard]] bool is_closed() const noexcept { return closed_; }
   [[nodiscard]] std::size_t workers() const noexcept { return live_; }
   [[nodiscard]] ThreadPoolCounters counters() const { return ledger_->counters(); }
 

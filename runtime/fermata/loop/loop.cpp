@@ -70,7 +70,7 @@ Loop::~Loop() {
   std::vector<Loop*> loops = loops_of(runtime());
   std::erase(loops, this);
   set_loops(runtime(), std::move(loops));
-  const bool orderly = std::uncaught_exceptions() == 0 && !runtime().scheduler().shutting_down();
+  const bool orderly = std::uncaught_exceptions() == 0 && !runtime().scheduler().is_shutting_down();
   if (runtime().kernel().observer != nullptr && orderly && machine_->report().suspended > 0) {
     runtime().report_unhandled(std::make_exception_ptr(UsageError(
         fmt::format("the event loop ends with {} suspended callbacks: {}",
@@ -147,7 +147,7 @@ bool Loop::cancel(CallbackId id, SourcePlace place) { return machine_->cancel(id
 
 bool Loop::cancel_timer(CallbackId id, SourcePlace place) {
   const Source* const source = machine_->find(id);
-  return source != nullptr && source->timed() && machine_->cancel(id, place);
+  return source != nullptr && source->is_timed() && machine_->cancel(id, place);
 }
 
 void Loop::cancel_timers(SourcePlace place) { machine_->cancel_timers(place); }
@@ -200,7 +200,7 @@ Runtime& Loop::runtime() const noexcept { return machine_->runtime; }
 
 RunReport Loop::run(SourcePlace place) {
   if (machine_->options.hosted) throw LoopIsHosted("run: the event loop's host runs it");
-  if (running()) throw AlreadyRunning("run: the event loop is running already");
+  if (is_running()) throw AlreadyRunning("run: the event loop is running already");
   const auto machine = machine_;
   machine->enter(nullptr, false, place);
   if (const std::exception_ptr error = machine->take_error()) std::rethrow_exception(error);
@@ -208,7 +208,7 @@ RunReport Loop::run(SourcePlace place) {
 }
 
 RunReport Loop::serve(const std::function<void()>& on_idle, SourcePlace place) {
-  if (running()) throw AlreadyRunning("serve: the event loop is running already");
+  if (is_running()) throw AlreadyRunning("serve: the event loop is running already");
   const auto machine = machine_;
   machine->on_idle = on_idle;
   machine->enter(nullptr, true, place);
@@ -218,7 +218,7 @@ RunReport Loop::serve(const std::function<void()>& on_idle, SourcePlace place) {
 
 void Loop::stop() noexcept { machine_->stop(); }
 
-bool Loop::running() const noexcept { return machine_->running(); }
+bool Loop::is_running() const noexcept { return machine_->is_running(); }
 
 Suspension Loop::suspension() { return Suspension(machine_->fiber()); }
 

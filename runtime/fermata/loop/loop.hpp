@@ -197,7 +197,7 @@ class Loop {
   /// The tick that runs is finished, without waiting; everything stays registered. No effect while
   /// the loop does not run.
   void stop() noexcept;
-  [[nodiscard]] bool running() const noexcept;
+  [[nodiscard]] bool is_running() const noexcept;
 
   /// For a host's coroutine: runs the loop as often as there is something to run, until stop();
   /// calls `on_idle` each time it has become empty.

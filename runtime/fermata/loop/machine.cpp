@@ -121,7 +121,7 @@ CallbackId Machine::adopt(Source& source, const SourcePlace& place) {
     destroy(source);
     throw;
   }
-  if (source.timed()) ++timers_;
+  if (source.is_timed()) ++timers_;
   all_.push_back(source);
   ++alive_;
   push(source, Line::Enabling);
@@ -138,7 +138,7 @@ void Machine::forget(Source& source, const SourcePlace* place) noexcept {
     FERMATA_ASSERT(alive_ > 0);
     --alive_;
   }
-  if (source.timed()) {
+  if (source.is_timed()) {
     FERMATA_ASSERT(timers_ > 0);
     --timers_;
   }
@@ -234,13 +234,13 @@ void Machine::activate(Source& source) {
   source.line = Line::None;
   source.invokable = true;
   if (source.kind == CallbackKind::Defer) return push(source, Line::Ready);
-  if (source.timed()) source.arming = next_arming_++;
+  if (source.is_timed()) source.arming = next_arming_++;
   watch(source);
   if (source.pending > 0 && source.line == Line::None) push(source, Line::Collected);
 }
 
 void Machine::on_fire(Source& source, bool terminal) {
-  if (source.timed()) source.watched = false;
+  if (source.is_timed()) source.watched = false;
   if (source.kind == CallbackKind::Signal) ++source.pending;
   if (terminal) source.ended = true;
   if (source.masked || !source.invokable || source.line != Line::None) return;
@@ -261,7 +261,7 @@ void Machine::enable(CallbackId id) {
   if (source.enabled) return;
   source.enabled = true;
   if (source.referenced) ++alive_;
-  if (source.timed()) source.deadline = runtime.now() + source.span;
+  if (source.is_timed()) source.deadline = runtime.now() + source.span;
   if (!source.masked) push(source, Line::Enabling);
   poke();
 }
@@ -287,7 +287,7 @@ void Machine::cancel_timers(const SourcePlace& place) {
   timers.reserve(timers_);
   for (const Source* source = all_.first(); source != nullptr;
        source = Source::All::after(*source)) {
-    if (source->timed()) timers.push_back(source->id);
+    if (source->is_timed()) timers.push_back(source->id);
   }
   for (const CallbackId id : timers) cancel(id, place);
 }

@@ -37,7 +37,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
 
   /// The loop is destroyed.
   void close() noexcept;
-  [[nodiscard]] bool closed() const noexcept { return closed_; }
+  [[nodiscard]] bool is_closed() const noexcept { return closed_; }
 
   // --- sources ---
 
@@ -77,7 +77,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   /// Runs the loop until it has ended; null, or the main suspension that may end it.
   void enter(std::shared_ptr<Fiber> main, bool serving, const SourcePlace& place);
   void stop() noexcept;
-  [[nodiscard]] bool running() const noexcept { return running_; }
+  [[nodiscard]] bool is_running() const noexcept { return running_; }
   [[nodiscard]] RunReport report() const noexcept { return {stop_, suspended_.size()}; }
   /// What has ended the run, or null; once.
   [[nodiscard]] std::exception_ptr take_error() noexcept;
@@ -128,7 +128,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   void sort_collected(Source::Queue& queue);
   [[nodiscard]] bool may_wait() const noexcept;
   [[nodiscard]] bool empty() const noexcept { return alive_ == 0; }
-  [[nodiscard]] bool interrupted() const noexcept;
+  [[nodiscard]] bool is_interrupted() const noexcept;
   [[nodiscard]] bool drives(const Runner& runner) const noexcept {
     return running_ && driver_ == &runner;
   }

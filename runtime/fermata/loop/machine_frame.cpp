@@ -60,7 +60,7 @@ std::exception_ptr Machine::frame(Runner& me, Call&& call) {
   me.home.end();
   end_frame(me);
   const bool ends = is_forced_unwind(error) ||
-                    (is_cancellation(error) && (closed_ || runtime.scheduler().shutting_down() ||
+                    (is_cancellation(error) && (closed_ || runtime.scheduler().is_shutting_down() ||
                                                 me.coroutine->is_cancellation_requested()));
   if (error && ends) std::rethrow_exception(error);
   if (closed_ && is_loop_ended(error)) throw Cancellation("The event loop has ended");

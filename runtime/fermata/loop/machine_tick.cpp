@@ -15,7 +15,7 @@ constexpr std::uint64_t kTieDraw = 0x6c6f6f70207469ULL;
 
 /// Whether `a` is called before `b`, which came from the same kind of event.
 bool earlier(const Source* a, const Source* b) noexcept {
-  if (a->timed()) {
+  if (a->is_timed()) {
     return a->deadline != b->deadline ? a->deadline < b->deadline : a->arming < b->arming;
   }
   if (a->kind == CallbackKind::Signal && a->value != b->value) return a->value < b->value;
@@ -24,12 +24,12 @@ bool earlier(const Source* a, const Source* b) noexcept {
 
 /// Whether the contract leaves open which of the two is called first.
 bool tied(const Source* a, const Source* b) noexcept {
-  if (a->timed()) return a->deadline == b->deadline;
+  if (a->is_timed()) return a->deadline == b->deadline;
   return a->kind != CallbackKind::Signal || a->value == b->value;
 }
 
 std::size_t draw_below(Chooser& chooser, std::size_t bound) {
-  return static_cast<std::size_t>(chooser.draw(Stream::Workload, kTieDraw, bound));
+  return static_cast<std::size_t>(chooser.draw(RandomStream::Workload, kTieDraw, bound));
 }
 
 void shuffle_ties(std::vector<Source*>& sources, Chooser& chooser) {
@@ -43,7 +43,7 @@ void shuffle_ties(std::vector<Source*>& sources, Chooser& chooser) {
 
 }  // namespace
 
-bool Machine::interrupted() const noexcept {
+bool Machine::is_interrupted() const noexcept {
   return !errors_.empty() || (main_ != nullptr && main_->state == FiberState::Scheduled);
 }
 
@@ -53,7 +53,7 @@ void Machine::drive(Runner& me) {
   FERMATA_ASSERT(drives(me));
   for (;;) {
     if (!drain(me)) return;
-    if (interrupted()) return finish();
+    if (is_interrupted()) return finish();
     if (polls_next_) {
       polls_next_ = false;
       turn();
@@ -74,7 +74,7 @@ void Machine::drive(Runner& me) {
 
 // What is ready, and all microtasks before each. False when `me` does not drive any more.
 bool Machine::drain(Runner& me) {
-  while (!interrupted()) {
+  while (!is_interrupted()) {
     if (!microtasks_.empty()) {
       run_microtask(me);
     } else if (Source* const source = ready_.first()) {
@@ -117,7 +117,7 @@ void Machine::begin_tick() {
 bool Machine::may_wait() const noexcept {
   const bool collected = std::any_of(collected_.begin(), collected_.end(),
                                      [](const Source::Queue& queue) { return !queue.empty(); });
-  return !stop_ && !interrupted() && !empty() && !collected && microtasks_.empty() &&
+  return !stop_ && !is_interrupted() && !empty() && !collected && microtasks_.empty() &&
          ready_.empty() && enabling_.empty();
 }
 

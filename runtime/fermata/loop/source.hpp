@@ -55,7 +55,7 @@ struct Source {
   fermata::detail::Link<Source> line_link;
   fermata::detail::Link<Source> watch_link;
 
-  [[nodiscard]] bool timed() const noexcept {
+  [[nodiscard]] bool is_timed() const noexcept {
     return kind == CallbackKind::Delay || kind == CallbackKind::Repeat;
   }
   [[nodiscard]] bool polls() const noexcept {

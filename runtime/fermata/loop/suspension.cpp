@@ -112,14 +112,14 @@ std::any Suspension::suspend(SourcePlace place) const {
   if (fiber->state == FiberState::Dead) {
     throw SuspensionError("suspend: it was suspended when an uncaught error ended the loop's run");
   }
-  if (machine == nullptr || machine->closed()) return refuse_after_end();
+  if (machine == nullptr || machine->is_closed()) return refuse_after_end();
   if (fiber->coroutine == nullptr || fiber->coroutine != machine->runtime.current()) {
     throw SuspensionError("suspend: the suspension belongs to another callback or coroutine");
   }
   if (fiber->state != FiberState::Idle) {
     throw SuspensionError("suspend: it is suspended already, and must be resumed first");
   }
-  const bool main = fiber->runner == nullptr && !machine->running();
+  const bool main = fiber->runner == nullptr && !machine->is_running();
   return main ? suspend_main(fiber, machine, place) : suspend_callback(*fiber, *machine, place);
 }
 
@@ -130,7 +130,7 @@ bool Suspension::answer(std::any value, std::exception_ptr error) const {
   if (machine == nullptr || fiber_->coroutine == nullptr) {
     throw SuspensionError("resume: the callback that was suspended has returned");
   }
-  if (machine->closed()) return false;
+  if (machine->is_closed()) return false;
   if (fiber_->state != FiberState::Pending) {
     throw SuspensionError("resume: not suspended: it must call suspend() first");
   }
@@ -171,7 +171,7 @@ bool Ticket::answer(std::any value, std::exception_ptr error) const {
   const bool early = fiber_->coroutine != nullptr && round_ > fiber_->round;
   if (early) throw SuspensionError("resume: not suspended: it must call suspend() first");
   if (machine == nullptr || !valid()) throw SuspensionError("resume: the ticket is used up");
-  if (machine->closed()) return false;
+  if (machine->is_closed()) return false;
   schedule(fiber_, *machine, std::move(value), std::move(error));
   return true;
 }

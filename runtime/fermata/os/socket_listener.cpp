@@ -60,7 +60,7 @@ int listen_at(const PipePath& path, const ListenOptions& options) {
 }
 
 void SocketListener::accept_some() noexcept {
-  for (int i = 0; i < accepts_per_turn_ && accepting(); ++i) {
+  for (int i = 0; i < accepts_per_turn_ && is_accepting(); ++i) {
     const int descriptor =
         kernel.accept4(descriptor_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor < 0) {

@@ -24,7 +24,7 @@ class Offload::Job final : public os::Work {
   Job(Task& task, std::shared_ptr<Ended> ended) : task_(task), ended_(std::move(ended)) {}
 
   [[nodiscard]] Task& task() const noexcept { return task_; }
-  [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
+  [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
   void cancel() noexcept { cancelled_ = true; }
 
   void run() noexcept override {
@@ -89,7 +89,7 @@ void Offload::deliver() {
   for (const std::unique_ptr<Job>& job : jobs) {
     FERMATA_ASSERT(in_flight_ > 0);
     --in_flight_;
-    finish(job->task(), job->cancelled());
+    finish(job->task(), job->is_cancelled());
   }
 }
 

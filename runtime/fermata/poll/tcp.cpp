@@ -146,7 +146,7 @@ void TcpSocket::finish_connect() noexcept {
 }
 
 void TcpSocket::read_some() noexcept {
-  for (int i = 0; i < kCallsPerTurn && reading_ && !closed(); ++i) {
+  for (int i = 0; i < kCallsPerTurn && reading_ && !is_closed(); ++i) {
     const std::span<std::byte> target = read_target(watches_.spare_buffer());
     const ssize_t size = os::kernel.recv(descriptor_, target.data(), target.size(), 0);
     if (size > 0) {
@@ -162,7 +162,7 @@ void TcpSocket::read_some() noexcept {
 }
 
 void TcpSocket::write_some() noexcept {
-  for (int i = 0; i < kCallsPerTurn && !unwritten_.empty() && !closed(); ++i) {
+  for (int i = 0; i < kCallsPerTurn && !unwritten_.empty() && !is_closed(); ++i) {
     const ssize_t size =
         os::kernel.send(descriptor_, unwritten_.data(), unwritten_.size(), MSG_NOSIGNAL);
     const int code = size < 0 ? errno : 0;
@@ -172,7 +172,7 @@ void TcpSocket::write_some() noexcept {
     if (code != 0) unwritten_ = {};
     if (unwritten_.empty()) write_done(code);
   }
-  if (!closed()) (void)update_watch();
+  if (!is_closed()) (void)update_watch();
 }
 
 // --- TcpListener ---

@@ -15,7 +15,7 @@ class TcpSocket final : public StreamHandle, private Watcher {
   /// that the backend cannot watch; then the socket is still the caller's.
   TcpSocket(Watches& watches, int descriptor);
 
-  /// connected() follows, in a turn. Throws InputOutputError when it fails at once.
+  /// is_connected() follows, in a turn. Throws InputOutputError when it fails at once.
   void connect(const Address& peer);
 
   [[nodiscard]] Address local_address() const override;

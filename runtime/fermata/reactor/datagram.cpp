@@ -49,7 +49,7 @@ void ReceiveRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const 
 }
 
 ReceiveRequest::~ReceiveRequest() {
-  if (!completed()) {
+  if (!is_completed()) {
     socket_->readers_.remove(*this);
   } else if (untaken_) {
     if (!got_.truncated) {
@@ -73,14 +73,14 @@ SendRequest::SendRequest(DatagramHandle& socket, std::span<const std::byte> data
 }
 
 SendRequest::~SendRequest() {
-  if (!completed()) socket_->abandon_send(*this);
+  if (!is_completed()) socket_->abandon_send(*this);
 }
 
 // --- receiving ---
 
 void DatagramHandle::receive(ReceiveRequest& request) {
   FERMATA_ASSERT(readers_.empty() || held_.empty());
-  if (closed()) return request.fail(detail::closed_error("Cannot read from closed IO handle"));
+  if (is_closed()) return request.fail(detail::closed_error("Cannot read from closed IO handle"));
   if (held_.empty() && pending_code_ != 0) return request.fail(std::exchange(pending_code_, 0));
   readers_.push_back(request);
   if (!held_.empty()) {
@@ -100,7 +100,7 @@ bool DatagramHandle::give_to_reader(std::span<const std::byte> data, const Addre
   ReceiveRequest* const reader = readers_.first();
   if (reader == nullptr) return false;
   FERMATA_ASSERT(!reader->untaken_);
-  FERMATA_ASSERT(!reader->completed());
+  FERMATA_ASSERT(!reader->is_completed());
   readers_.remove(*reader);
   const std::size_t size = std::min(reader->buffer_.size(), data.size());
   std::copy_n(data.begin(), size, reader->buffer_.begin());
@@ -112,7 +112,7 @@ bool DatagramHandle::give_to_reader(std::span<const std::byte> data, const Addre
 }
 
 void DatagramHandle::received(std::span<const std::byte> data, const Address& peer) {
-  if (closed() || give_to_reader(data, peer)) return;
+  if (is_closed() || give_to_reader(data, peer)) return;
   FERMATA_ASSERT(readers_.empty());
   held_.push_back({{data.begin(), data.end()}, peer});
   if (held_.size() >= kHeldMax) stop_armed_receiving();
@@ -120,7 +120,7 @@ void DatagramHandle::received(std::span<const std::byte> data, const Address& pe
 
 void DatagramHandle::receive_failed(int code) {
   FERMATA_ASSERT(code > 0);
-  if (closed()) return;
+  if (is_closed()) return;
   if (ReceiveRequest* const reader = readers_.first()) {
     readers_.remove(*reader);
     reader->fail(code);
@@ -135,7 +135,7 @@ void DatagramHandle::stop_armed_receiving() noexcept {
 }
 
 void DatagramHandle::give_back(Held datagram) {
-  if (closed() || give_to_reader(datagram.bytes, datagram.peer)) return;
+  if (is_closed() || give_to_reader(datagram.bytes, datagram.peer)) return;
   FERMATA_ASSERT(readers_.empty());
   held_.push_front(std::move(datagram));
 }
@@ -144,7 +144,7 @@ void DatagramHandle::give_back(Held datagram) {
 
 bool DatagramHandle::try_send(std::span<const std::byte> data, const Address& peer) {
   check_sendable(data, peer);
-  if (closed()) throw InputOutputError("Cannot write to closed IO handle");
+  if (is_closed()) throw InputOutputError("Cannot write to closed IO handle");
   if (!sends_.empty()) return false;
   FERMATA_ASSERT(sends_.empty());
   const int code = send_now(data, peer);
@@ -172,7 +172,7 @@ void DatagramHandle::submit_next_send() {
 }
 
 void DatagramHandle::send_done(int code) {
-  if (closed()) return;  // The bytes go with the handle.
+  if (is_closed()) return;  // The bytes go with the handle.
   FERMATA_ASSERT(!sends_.empty());
   FERMATA_ASSERT(code >= 0);
   const PendingSend done = std::move(sends_.front());
@@ -204,7 +204,7 @@ void DatagramHandle::change_membership(const char* operation, const Address& gro
         fmt::format("{} '{}': expected a multicast group, 224.0.0.0 to 239.255.255.255", operation,
                     group.ip_text()));
   }
-  if (closed()) {
+  if (is_closed()) {
     throw InputOutputError(fmt::format("Cannot {} a group with closed IO handle", operation));
   }
   if (const int code = set_membership(group, member); code != 0) {
@@ -213,7 +213,7 @@ void DatagramHandle::change_membership(const char* operation, const Address& gro
 }
 
 void DatagramHandle::fail_parked() {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   const std::exception_ptr error = detail::closed_error("Stream was closed");
   receiving_ = false;
   held_.clear();

@@ -108,8 +108,8 @@ FileHandle::FileHandle(Files& files, std::string_view path, const OpenMode& mode
 
 void FileHandle::submit(std::unique_ptr<FileOperation> operation) {
   FERMATA_ASSERT(!operation->begun);
-  if (closed()) return refuse(*operation, closed_error(operation->call));
-  if (!operation->in_line && opened()) return begin(std::move(operation));
+  if (is_closed()) return refuse(*operation, closed_error(operation->call));
+  if (!operation->in_line && is_opened()) return begin(std::move(operation));
   line_.push_back(std::move(operation));
   begin_next();
 }
@@ -126,7 +126,7 @@ void FileHandle::refuse(FileOperation& operation, const std::exception_ptr& erro
 }
 
 void FileHandle::begin_next() noexcept {
-  while (!line_.empty() && head_ == nullptr && untaken_ == nullptr && !closed()) {
+  while (!line_.empty() && head_ == nullptr && untaken_ == nullptr && !is_closed()) {
     std::unique_ptr<FileOperation> next = std::move(line_.front());
     line_.pop_front();
     begin(std::move(next));
@@ -135,8 +135,8 @@ void FileHandle::begin_next() noexcept {
 
 void FileHandle::begin(std::unique_ptr<FileOperation> operation) noexcept {
   FileOperation& begun = *operation;
-  FERMATA_ASSERT(!closed());
-  FERMATA_ASSERT(opened() == (begun.call != FileCall::Open));
+  FERMATA_ASSERT(!is_closed());
+  FERMATA_ASSERT(is_opened() == (begun.call != FileCall::Open));
   FERMATA_ASSERT(!begun.in_line || head_ == nullptr);
   FERMATA_ASSERT(!begun.in_line || untaken_ == nullptr);
   if (begun.at_position) begun.offset = position_;
@@ -163,7 +163,7 @@ void FileHandle::ended(std::unique_ptr<FileOperation> operation, int code,
   FERMATA_ASSERT(code >= 0);
   std::erase(running_, operation.get());
   if (head_ == operation.get()) head_ = nullptr;
-  const bool was_closed = closed();
+  const bool was_closed = is_closed();
   if (const Ref<StreamHandle> sink = std::move(operation->sink)) {
     operation->done = moved;
     sink->file_read(*operation, was_closed ? EBADF : code);
@@ -206,7 +206,7 @@ bool FileHandle::written(std::unique_ptr<FileOperation>& operation, int& code,
 
 void FileHandle::opening_ended(std::unique_ptr<FileOperation> operation, int code,
                                std::size_t file) noexcept {
-  FERMATA_ASSERT(!opened());
+  FERMATA_ASSERT(!is_opened());
   if (code == 0) file_ = static_cast<int>(file);
   FileRequest* const request = operation->request;
   if (code == 0) {
@@ -222,13 +222,13 @@ void FileHandle::opening_ended(std::unique_ptr<FileOperation> operation, int cod
 // --- the position ---
 
 std::uint64_t FileHandle::position() const {
-  if (closed()) throw InputOutputError("Cannot tell the position of closed IO handle");
+  if (is_closed()) throw InputOutputError("Cannot tell the position of closed IO handle");
   return position_;
 }
 
 void FileHandle::seek(std::uint64_t position) {
   require_offset(position, "seek");
-  if (closed()) throw InputOutputError("Cannot seek closed IO handle");
+  if (is_closed()) throw InputOutputError("Cannot seek closed IO handle");
   position_ = position;
   ++seeks_;
 }
@@ -249,7 +249,7 @@ void FileHandle::settle(FileReadRequest& reader, std::size_t accepted) noexcept 
 // --- closing ---
 
 void FileHandle::fail_parked() {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   const auto error = detail::closed_error("Stream was closed");
   untaken_ = nullptr;
   for (FileOperation* operation : running_) {
@@ -276,9 +276,9 @@ void FileHandle::close_backend() noexcept {
 }
 
 void FileHandle::close_file() noexcept {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   FERMATA_ASSERT(running_.empty());
-  if (!opened()) return close_acknowledged();
+  if (!is_opened()) return close_acknowledged();
   auto closing = std::make_unique<FileOperation>(FileCall::Close);
   closing->file = file_;
   closing->handle = Ref<FileHandle>::share(*this);
@@ -287,7 +287,7 @@ void FileHandle::close_file() noexcept {
 
 void FileHandle::ended_after_close(const FileOperation& operation, int code,
                                    std::size_t file) noexcept {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   FERMATA_ASSERT(operation.call != FileCall::Close || running_.empty());
   if (operation.call == FileCall::Close) return close_acknowledged();
   if (operation.call == FileCall::Open && code == 0) file_ = static_cast<int>(file);

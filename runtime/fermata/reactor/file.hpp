@@ -127,7 +127,7 @@ class FileHandle final : public IoHandle {
 
   void ended(std::unique_ptr<FileOperation> operation, int code, std::size_t moved) noexcept;
 
-  [[nodiscard]] bool opened() const noexcept { return file_ >= 0; }
+  [[nodiscard]] bool is_opened() const noexcept { return file_ >= 0; }
   void begin_next() noexcept;
   void begin(std::unique_ptr<FileOperation> operation) noexcept;
   bool written(std::unique_ptr<FileOperation>& operation, int& code, std::size_t moved) noexcept;

@@ -54,7 +54,7 @@ void FileWatchRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) cons
 }
 
 FileWatchRequest::~FileWatchRequest() {
-  if (completed()) return;
+  if (is_completed()) return;
   const bool for_news = goal_ == FileWatchGoal::News;
   (for_news ? watch_->awaiting_news_ : watch_->awaiting_walk_).remove(*this);
 }
@@ -114,11 +114,11 @@ FileWatch::~FileWatch() {
 }
 
 void FileWatch::await(FileWatchRequest& request) {
-  FERMATA_ASSERT(!request.completed());
+  FERMATA_ASSERT(!request.is_completed());
   if (request.goal_ == FileWatchGoal::News) {
-    if (ended()) return request.complete(0);
+    if (is_ended()) return request.complete(0);
     awaiting_news_.push_back(request);
-  } else if (ended()) {
+  } else if (is_ended()) {
     request.fail(error_ ? error_ : closed_error());
   } else if (walked_) {
     request.complete(0);
@@ -168,7 +168,7 @@ void FileWatch::fail(int code) {
 
 void FileWatch::fail(std::exception_ptr error) {
   FERMATA_ASSERT(error != nullptr);
-  if (ended()) return;
+  if (is_ended()) return;
   error_ = std::move(error);
   stop();
   fail_waiters(error_);
@@ -197,7 +197,7 @@ std::string FileWatch::full_path(const std::string& name) const {
 
 int FileWatch::begin_place(const std::string& name) {
   FERMATA_ASSERT(!places_.contains(name));
-  FERMATA_ASSERT(!ended());
+  FERMATA_ASSERT(!is_ended());
   std::unique_ptr<WatchedPlace> place = watches_.make_place(*this, name);
   if (const int code = place->begin(full_path(name)); code != 0) return code;
   places_.emplace(name, place.release());
@@ -225,7 +225,7 @@ void FileWatch::drop(const std::string& name) noexcept {
 }
 
 void FileWatch::explore(const std::string& name, bool is_new) {
-  if (ended() || places_.contains(name)) return;
+  if (is_ended() || places_.contains(name)) return;
   if (places_.size() >= kPlacesMax) {
     return fail(std::make_exception_ptr(InputOutputError(
         fmt::format("watch {}: expected at most {} directories below it", path_, kPlacesMax - 1))));
@@ -248,7 +248,7 @@ void FileWatch::list_next() {
     listing_ = std::make_unique<Listing>(*this, std::move(next));
     listing_->begin();
   }
-  if (!listing_ && !ended()) walk_ended();
+  if (!listing_ && !is_ended()) walk_ended();
 }
 
 void FileWatch::listing_ended(const std::exception_ptr& error) {
@@ -266,7 +266,7 @@ void FileWatch::listing_ended(const std::exception_ptr& error) {
 
 void FileWatch::listed(const Unlisted& directory, const std::vector<DirectoryEntry>& entries) {
   for (const DirectoryEntry& entry : entries) {
-    if (ended()) return;
+    if (is_ended()) return;
     const std::string name = join(directory.name, entry.name);
     if (directory.is_new) emit({FileChange::Rename, name});
     // Some file systems do not tell what an entry is.
@@ -287,7 +287,7 @@ void FileWatch::walk_ended() {
 
 void FileWatch::happened(const WatchedPlace& place, Report what, std::string_view name,
                          bool is_directory) {
-  if (ended()) return;
+  if (is_ended()) return;
   if (name.empty()) {
     if (!place.is_root()) return;  // The directory that it is in tells.
     if (!is_directory) {
@@ -306,7 +306,7 @@ void FileWatch::happened(const WatchedPlace& place, Report what, std::string_vie
 
 // What the queue still held of the old places is not reported any more: the RESCAN stands for it.
 void FileWatch::lost() {
-  if (ended()) return;
+  if (is_ended()) return;
   stop();
   if (const int code = begin_place({}); code != 0) return fail(code);
   emit(rescan_event());

@@ -106,7 +106,7 @@ class WatchedPlace {
   /// Begins to watch `path`. Only a root may be no directory, or reached through a symbolic link.
   /// Returns a positive errno value, or 0; then end() follows.
   virtual int begin(const std::string& path) = 0;
-  /// Ends with one call of ended(), now or later; nothing else is reported any more.
+  /// Ends with one call of is_ended(), now or later; nothing else is reported any more.
   virtual void end() noexcept = 0;
 
   // --- for the backend, from inside a turn ---
@@ -137,9 +137,9 @@ class FileWatch final : public Handle {
   static constexpr std::size_t kPlacesMax = 8192;
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  [[nodiscard]] bool recursive() const noexcept { return recursive_; }
+  [[nodiscard]] bool is_recursive() const noexcept { return recursive_; }
   /// No event follows: it was closed, or ended with error().
-  [[nodiscard]] bool ended() const noexcept { return closed() || error_; }
+  [[nodiscard]] bool is_ended() const noexcept { return is_closed() || error_; }
   /// Why it ended without being closed; null otherwise.
   [[nodiscard]] const std::exception_ptr& error() const noexcept { return error_; }
   /// Directories that are watched now.

@@ -39,7 +39,7 @@ FileRequest::FileRequest(FileHandle& handle, FileCall call) : FileRequest(handle
 }
 
 FileRequest::~FileRequest() {
-  if (completed() || unsubmitted_) return;
+  if (is_completed() || unsubmitted_) return;
   FERMATA_ASSERT(operation_ != nullptr);
   operation_->request = nullptr;
   if (handle_) {

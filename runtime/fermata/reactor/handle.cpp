@@ -32,7 +32,7 @@ void Handle::close() noexcept {
 
 void Handle::close_acknowledged() noexcept {
   FERMATA_ASSERT(phase_ == Phase::Closing);
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   FERMATA_ASSERT(ref_count() > 0);
   phase_ = Phase::Closed;
   attachment_.handles_.remove(*this);
@@ -72,7 +72,7 @@ std::vector<std::string> Attachment::close_all() {
   Handle* next = nullptr;
   for (Handle* handle = handles_.first(); handle != nullptr; handle = next) {
     const auto keep = Ref<Handle>::share(*handle);
-    if (!handle->closed() && handle->made_at() != nullptr) {
+    if (!handle->is_closed() && handle->made_at() != nullptr) {
       left_open.push_back("left open at the end of the run: " + handle->info_with_place());
     }
     handle->close();

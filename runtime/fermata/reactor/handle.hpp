@@ -91,7 +91,7 @@ class Attachment {
   void detach() noexcept { runtime_ = nullptr; }
   /// Throws UsageError while no runtime runs on this reactor.
   [[nodiscard]] Runtime& runtime() const;
-  [[nodiscard]] bool attached() const noexcept { return runtime_ != nullptr; }
+  [[nodiscard]] bool is_attached() const noexcept { return runtime_ != nullptr; }
 
   /// Asks every open handle to close. Returns a line for each that the program has made; others
   /// belong to the runtime, which keeps some until the end.

@@ -38,7 +38,7 @@ void AcceptRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
 }
 
 AcceptRequest::~AcceptRequest() {
-  if (!completed()) {
+  if (!is_completed()) {
     listener_->acceptors_.remove(*this);
   } else if (connection_) {
     listener_->give_back(std::move(connection_));
@@ -59,7 +59,7 @@ ListenerHandle::ListenerHandle(detail::Attachment& attachment, const ListenOptio
 
 void ListenerHandle::accept(AcceptRequest& request) {
   FERMATA_ASSERT(acceptors_.empty() || connections_.empty());
-  if (closed()) {
+  if (is_closed()) {
     return request.fail(detail::closed_error("Cannot accept from closed IO handle"));
   }
   if (!connections_.empty()) {
@@ -76,7 +76,7 @@ void ListenerHandle::accept(AcceptRequest& request) {
 
 void ListenerHandle::accepted(Ref<StreamHandle> connection) {
   FERMATA_ASSERT(connection.get() != nullptr);
-  if (closed()) return;
+  if (is_closed()) return;
   if (AcceptRequest* acceptor = acceptors_.first()) {
     acceptors_.remove(*acceptor);
     acceptor->connection_ = std::move(connection);
@@ -89,7 +89,7 @@ void ListenerHandle::accepted(Ref<StreamHandle> connection) {
 
 void ListenerHandle::accept_failed(int code) {
   FERMATA_ASSERT(code > 0);
-  if (closed() || is_transient(code)) return;
+  if (is_closed() || is_transient(code)) return;
   if (is_shortage(code)) {
     retrying_ = true;
     retry_.rearm(kRetryDelay);
@@ -104,7 +104,7 @@ void ListenerHandle::accept_failed(int code) {
 
 void ListenerHandle::give_back(Ref<StreamHandle> connection) {
   FERMATA_ASSERT(connection.get() != nullptr);
-  if (closed()) return;
+  if (is_closed()) return;
   if (acceptors_.empty()) {
     connections_.push_front(std::move(connection));
     update_accepting();
@@ -114,7 +114,7 @@ void ListenerHandle::give_back(Ref<StreamHandle> connection) {
 }
 
 void ListenerHandle::update_accepting() {
-  const bool wanted = !closed() && !retrying_ && connections_.size() < backlog_;
+  const bool wanted = !is_closed() && !retrying_ && connections_.size() < backlog_;
   if (wanted == accepting_) return;
   if (wanted) {
     resume_accepting();
@@ -127,7 +127,7 @@ void ListenerHandle::update_accepting() {
 void ListenerHandle::fail_parked() {
   retry_.stop();
   update_accepting();
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   FERMATA_ASSERT(!accepting_);
   connections_.clear();
   const auto error = std::make_exception_ptr(InputOutputError("Listener was closed"));

@@ -75,7 +75,7 @@ class ListenerHandle : public Handle {
   void accepted(Ref<StreamHandle> connection);
   void accept_failed(int code);
   /// Whether another connection may be accepted now.
-  [[nodiscard]] bool accepting() const noexcept { return accepting_; }
+  [[nodiscard]] bool is_accepting() const noexcept { return accepting_; }
 
  private:
   friend class AcceptRequest;

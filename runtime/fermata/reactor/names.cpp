@@ -84,7 +84,7 @@ void NameRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
 
 NameRequest::~NameRequest() {
   if (query_ == nullptr) return;
-  FERMATA_ASSERT(!completed());
+  FERMATA_ASSERT(!is_completed());
   FERMATA_ASSERT(query_->request == this);
   query_->request = nullptr;
   names_.withdraw(*query_);

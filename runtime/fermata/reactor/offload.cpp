@@ -12,7 +12,7 @@ Task::Task(Offload& offload)
     : Event(offload.attachment_.runtime(), EventKind::Task), offload_(offload) {}
 
 void Task::arm() {
-  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(!is_closed());
   if (queued_) return;
   offload_.enqueue(*this);
   queued_ = true;
@@ -24,7 +24,7 @@ void Task::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
   facts.outside("a thread for blocking work");
 }
 
-bool Task::cancel() { return queued_ && !closed() && offload_.dequeue(*this); }
+bool Task::cancel() { return queued_ && !is_closed() && offload_.dequeue(*this); }
 
 void Offload::run(Task& task) noexcept {
   FERMATA_ASSERT(task.error_ == nullptr);
@@ -37,7 +37,7 @@ void Offload::run(Task& task) noexcept {
 
 void Offload::finish(Task& task, bool cancelled) {
   FERMATA_ASSERT(task.queued_);
-  FERMATA_ASSERT(!task.closed());
+  FERMATA_ASSERT(!task.is_closed());
   const auto worker = Ref<Task>::adopt(task);
   if (cancelled) {
     task.error_ = std::make_exception_ptr(Error("Thread pool task was cancelled"));

@@ -25,7 +25,7 @@ class Task : public Event {
   bool cancel();
 
   [[nodiscard]] const Outcome* replay() const noexcept override {
-    return closed() ? &outcome_ : nullptr;
+    return is_closed() ? &outcome_ : nullptr;
   }
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 

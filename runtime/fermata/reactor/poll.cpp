@@ -94,7 +94,7 @@ void Poll::retire() {
 }
 
 void Poll::join(PollProxy& proxy) {
-  if (closed()) throw PollError(fmt::format("descriptor {}: its watch is closed", descriptor_));
+  if (is_closed()) throw PollError(fmt::format("descriptor {}: its watch is closed", descriptor_));
   if (retired_) require_same_file();
   proxies_.push_back(proxy);
   try {
@@ -150,7 +150,7 @@ void Poll::leave_table() noexcept {
 }
 
 void Poll::fail_parked() {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   leave_table();
   ready(PollMask::Disconnect, std::make_exception_ptr(PollError(fmt::format(
                                   "descriptor {}: its watch was closed", descriptor_))));

@@ -38,7 +38,7 @@ bool ProcessHandle::kill(int signum) {
     throw UsageError(
         fmt::format("kill process {}: signal {}: expected 0 to {}", pid_, signum, NSIG - 1));
   }
-  if (closed()) return false;
+  if (is_closed()) return false;
   const int code = processes_.send(pid_, signum);
   if (code == ESRCH) return false;
   if (code != 0) throw InputOutputError(fmt::format("kill process {}", pid_), code);
@@ -59,14 +59,14 @@ void ProcessHandle::disarm() noexcept {
 
 // Who holds no reference is not parked on it.
 void ProcessHandle::fail_parked() {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   if (ended_ || ref_count() == 1) return;
   outcome_.error = std::make_exception_ptr(InputOutputError("Process was closed"));
   notify(outcome_);
 }
 
 void ProcessHandle::close_backend() noexcept {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   processes_.drop(*this);
   close_acknowledged();
 }
@@ -76,7 +76,7 @@ void ProcessHandle::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
   facts.outside("the process");
   const auto tell = [&](const std::optional<EventRef>& pipe, const char* how) {
     const Event* const stream = pipe ? pipe->get() : nullptr;
-    if (stream != nullptr && !stream->closed()) facts.through(*stream, how);
+    if (stream != nullptr && !stream->is_closed()) facts.through(*stream, how);
   };
   tell(input_, "its input is with");
   tell(output_, "its output is with");

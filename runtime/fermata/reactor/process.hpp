@@ -80,7 +80,7 @@ class ProcessExit {
 class ProcessHandle final : public Handle {
  public:
   [[nodiscard]] int pid() const noexcept { return pid_; }
-  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  [[nodiscard]] bool is_ended() const noexcept { return ended_; }
   /// How it ended; unknown while it has not.
   [[nodiscard]] const ProcessExit& exit() const noexcept { return exit_; }
 
@@ -89,7 +89,7 @@ class ProcessHandle final : public Handle {
   bool kill(int signum);
 
   [[nodiscard]] const Outcome* replay() const noexcept override {
-    return closed() ? &outcome_ : nullptr;
+    return is_closed() ? &outcome_ : nullptr;
   }
   [[nodiscard]] std::string info() const override;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
@@ -108,7 +108,7 @@ class ProcessHandle final : public Handle {
   void disarm() noexcept override;
   void fail_parked() override;
   void close_backend() noexcept override;
-  [[nodiscard]] bool tracked() const noexcept {
+  [[nodiscard]] bool is_tracked() const noexcept {
     return origin_ == Origin::StartedHere || waited_for_;
   }
 

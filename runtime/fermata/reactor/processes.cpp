@@ -96,14 +96,14 @@ void Processes::expect_ends() {
 void Processes::update_expectation() noexcept {
   if (child_signal_ == nullptr || !orphans_.empty()) return;
   const bool expected = std::any_of(open_.begin(), open_.end(),
-                                    [](const auto& each) { return each.second->tracked(); });
+                                    [](const auto& each) { return each.second->is_tracked(); });
   if (!expected) child_signal_->stop();
 }
 
 void Processes::look() noexcept {
   std::vector<Ref<ProcessHandle>> tracked;
   for (const auto& [pid, process] : open_) {
-    if (process->tracked()) tracked.push_back(Ref<ProcessHandle>::share(*process));
+    if (process->is_tracked()) tracked.push_back(Ref<ProcessHandle>::share(*process));
   }
   for (const auto& process : tracked) ask_after(*process);
   std::erase_if(orphans_, [this](const Orphan& each) { return collect(each.pid).has_value(); });
@@ -111,7 +111,7 @@ void Processes::look() noexcept {
 }
 
 void Processes::ask_after(ProcessHandle& process) noexcept {
-  if (process.closed() || !process.tracked()) return;
+  if (process.is_closed() || !process.is_tracked()) return;
   FERMATA_ASSERT(!process.ended_);
   const std::optional<ProcessExit> exit = collect(process.pid_);
   if (!exit) return;
@@ -133,7 +133,7 @@ void Processes::forget(const ProcessHandle& process) noexcept {
 }
 
 void Processes::drop(ProcessHandle& process) noexcept {
-  FERMATA_ASSERT(process.closed());
+  FERMATA_ASSERT(process.is_closed());
   if (!process.ended_) {
     forget(process);
     if (process.origin_ == ProcessHandle::Origin::StartedHere) {

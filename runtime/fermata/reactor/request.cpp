@@ -10,14 +10,14 @@
 namespace fermata {
 
 void Request::complete(std::size_t transferred) noexcept {
-  FERMATA_ASSERT(!completed());
+  FERMATA_ASSERT(!is_completed());
   transferred_ = transferred;
   outcome_.result = this;
   finish();
 }
 
 void Request::fail(std::exception_ptr error) noexcept {
-  FERMATA_ASSERT(!completed());
+  FERMATA_ASSERT(!is_completed());
   FERMATA_ASSERT(error != nullptr);
   outcome_.error = std::move(error);
   finish();

@@ -22,13 +22,13 @@ inline constexpr std::size_t kTransferMax = 0x7ffff000;
 
 class Request : public Event {
  public:
-  [[nodiscard]] bool completed() const noexcept { return closed(); }
+  [[nodiscard]] bool is_completed() const noexcept { return is_closed(); }
   /// Bytes moved; 0 before completion and on failure.
   [[nodiscard]] std::size_t transferred() const noexcept { return transferred_; }
   [[nodiscard]] const std::exception_ptr& error() const noexcept { return outcome_.error; }
 
   [[nodiscard]] const Outcome* replay() const noexcept override {
-    return closed() ? &outcome_ : nullptr;
+    return is_closed() ? &outcome_ : nullptr;
   }
   [[nodiscard]] std::string info() const override;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;

@@ -36,7 +36,7 @@ WriteRequest::WriteRequest(StreamHandle& stream, FileHandle& file, std::uint64_t
 
 void StreamHandle::send_file(WriteRequest& request, std::unique_ptr<FilePart> part) {
   FERMATA_ASSERT(part != nullptr);
-  if (closed()) {
+  if (is_closed()) {
     return request.fail(
         std::make_exception_ptr(InputOutputError("Cannot write to closed IO handle")));
   }
@@ -65,7 +65,7 @@ void StreamHandle::read_file() {
 void StreamHandle::file_read(FileOperation& operation, int code) {
   FERMATA_ASSERT(reading_file_);
   reading_file_ = false;
-  if (closed()) return file_target_free();
+  if (is_closed()) return file_target_free();
   FERMATA_ASSERT(!writes_.empty());
   FERMATA_ASSERT(writes_.front().part != nullptr);
   FERMATA_ASSERT(operation.done <= operation.size);

@@ -40,7 +40,7 @@ void IoHandle::set_option(SocketOption option, int value) {
         fmt::format("set {}: {}: expected {} to {}", range.name, value, range.least, range.most));
   }
   const std::string operation = fmt::format("set {}", range.name);
-  if (closed()) throw InputOutputError(operation + " of closed IO handle");
+  if (is_closed()) throw InputOutputError(operation + " of closed IO handle");
   if (const int code = apply_option(option, value); code != 0) {
     throw InputOutputError(operation, code);
   }
@@ -48,7 +48,7 @@ void IoHandle::set_option(SocketOption option, int value) {
 
 int IoHandle::option(SocketOption option) const {
   const std::string operation = fmt::format("get {}", to_string(option));
-  if (closed()) throw InputOutputError(operation + " of closed IO handle");
+  if (is_closed()) throw InputOutputError(operation + " of closed IO handle");
   int value = 0;
   if (const int code = read_option(option, value); code != 0) {
     throw InputOutputError(operation, code);

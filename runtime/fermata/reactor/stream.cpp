@@ -57,14 +57,14 @@ void ReadRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
 }
 
 ReadRequest::~ReadRequest() {
-  if (!completed()) {
+  if (!is_completed()) {
     stream_->readers_.remove(*this);
   } else if (stream_->untaken_ == this) {
     stream_->untaken_ = nullptr;
   } else {
     return;
   }
-  if (filled_ == 0 || stream_->closed()) return;
+  if (filled_ == 0 || stream_->is_closed()) return;
   stream_->give_back(filled());
   stream_->serve_readers();
 }
@@ -104,7 +104,7 @@ WriteRequest::WriteRequest(StreamHandle& stream, Buffers buffers)
 }
 
 WriteRequest::~WriteRequest() {
-  if (!completed()) stream_->abandon_write(*this);
+  if (!is_completed()) stream_->abandon_write(*this);
 }
 
 StreamHandle::StreamHandle(detail::Attachment& attachment, IoType type, Direction direction)
@@ -119,14 +119,14 @@ void StreamHandle::explain(WaitFacts& facts, const char* operation) const {
 }
 
 void StreamHandle::require_readable(const char* operation) const {
-  if (readable()) return;
+  if (is_readable()) return;
   const bool pipe = io_type() == IoType::Pipe;
   throw UsageError(fmt::format("{}: this is {}", operation,
                                pipe ? "the writing end of a pipe" : "for writing only"));
 }
 
 void StreamHandle::require_writable(const char* operation) const {
-  if (writable()) return;
+  if (is_writable()) return;
   const bool pipe = io_type() == IoType::Pipe;
   throw UsageError(fmt::format("{}: this is {}", operation,
                                pipe ? "the reading end of a pipe" : "for reading only"));
@@ -135,7 +135,7 @@ void StreamHandle::require_writable(const char* operation) const {
 // --- reading ---
 
 void StreamHandle::read(ReadRequest& request) {
-  if (closed()) return request.fail(detail::closed_error("Cannot read from closed IO handle"));
+  if (is_closed()) return request.fail(detail::closed_error("Cannot read from closed IO handle"));
   readers_.push_back(request);
   serve_readers();
 }
@@ -174,7 +174,7 @@ std::size_t StreamHandle::fill_reader(std::span<const std::byte> data) noexcept 
   if (to.data() != data.data()) std::memcpy(to.data(), data.data(), size);
   reader.filled_ += size;
   FERMATA_ASSERT(reader.filled_ <= reader.buffer_.size());
-  if (reader.satisfied()) {
+  if (reader.is_satisfied()) {
     readers_.remove(reader);
     untaken_ = &reader;
   }
@@ -182,7 +182,7 @@ std::size_t StreamHandle::fill_reader(std::span<const std::byte> data) noexcept 
 }
 
 void StreamHandle::tell_satisfied_reader() noexcept {
-  FERMATA_ASSERT(untaken_ == nullptr || untaken_->satisfied());
+  FERMATA_ASSERT(untaken_ == nullptr || untaken_->is_satisfied());
   if (untaken_ != nullptr) untaken_->complete(untaken_->filled_);
 }
 
@@ -206,7 +206,7 @@ void StreamHandle::received(std::span<const std::byte> data) {
     data = data.subspan(fill_reader(data));
     tell_satisfied_reader();
   }
-  if (data.empty() || closed()) return;
+  if (data.empty() || is_closed()) return;
   held_.insert(held_.end(), data.begin(), data.end());
   stop_armed_reading();
 }
@@ -246,7 +246,7 @@ void StreamHandle::give_back(std::span<const std::byte> bytes) {
 // --- writing ---
 
 void StreamHandle::write(WriteRequest& request, Buffers buffers, WriteMode mode) {
-  if (closed()) return request.fail(detail::closed_error(kCannotWrite));
+  if (is_closed()) return request.fail(detail::closed_error(kCannotWrite));
   if (write_shut_) return request.fail(EPIPE);
   if (write_code_ != 0) return request.fail(write_code_);
   const std::size_t total = size_of(buffers);
@@ -275,8 +275,8 @@ void StreamHandle::submit(PendingWrite write) {
 }
 
 std::size_t StreamHandle::write_at_once(std::span<const std::byte> data) {
-  if (closed() || write_shut_ || write_code_ != 0 || !writes_.empty()) return 0;
-  if (data.empty() || !writable()) return 0;
+  if (is_closed() || write_shut_ || write_code_ != 0 || !writes_.empty()) return 0;
+  if (data.empty() || !is_writable()) return 0;
   data = data.first(std::min(data.size(), kTransferMax));
   FERMATA_ASSERT(writes_.empty());
   runtime().kernel().log_wait(WaitAct::Used, *this, nullptr);
@@ -297,7 +297,7 @@ void StreamHandle::submit_next_write() {
 }
 
 void StreamHandle::write_done(int code) {
-  if (closed()) return;  // The bytes go with the handle.
+  if (is_closed()) return;  // The bytes go with the handle.
   if (code != 0) return fail_writes(code);
   FERMATA_ASSERT(!writes_.empty());
   if (writes_.front().part) return file_part_written();
@@ -343,7 +343,7 @@ void StreamHandle::abandon_write(const WriteRequest& request) noexcept {
 }
 
 void StreamHandle::shutdown_write() {
-  if (closed()) throw InputOutputError(kCannotWrite);
+  if (is_closed()) throw InputOutputError(kCannotWrite);
   require_writable("shutdown_write");
   if (std::exchange(write_shut_, true)) return;
   if (writes_.empty() && write_code_ == 0) submit_shutdown();
@@ -352,12 +352,12 @@ void StreamHandle::shutdown_write() {
 // --- of a terminal ---
 
 void StreamHandle::set_terminal_mode(TerminalMode mode) {
-  if (closed()) throw InputOutputError("Cannot set the mode of closed IO handle");
+  if (is_closed()) throw InputOutputError("Cannot set the mode of closed IO handle");
   if (const int code = apply_mode(mode)) throw InputOutputError("set terminal mode", code);
 }
 
 WindowSize StreamHandle::window_size() const {
-  if (closed()) throw InputOutputError("Cannot tell the window size of closed IO handle");
+  if (is_closed()) throw InputOutputError("Cannot tell the window size of closed IO handle");
   WindowSize size;
   if (const int code = read_window_size(size)) throw InputOutputError("window size", code);
   return size;
@@ -371,7 +371,7 @@ void StreamHandle::connected(int code) {
 }
 
 void StreamHandle::fail_parked() {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   const std::exception_ptr error = detail::closed_error("Stream was closed");
   reading_ = false;
   if (connecting_ != nullptr) std::exchange(connecting_, nullptr)->fail(error);

@@ -65,7 +65,7 @@ class ReadRequest final : public Request {
 
   [[nodiscard]] std::span<std::byte> filled() const noexcept { return buffer_.first(filled_); }
   [[nodiscard]] std::span<std::byte> rest() const noexcept { return buffer_.subspan(filled_); }
-  [[nodiscard]] bool satisfied() const noexcept {
+  [[nodiscard]] bool is_satisfied() const noexcept {
     return mode_ == ReadMode::Some ? filled_ > 0 : filled_ == buffer_.size();
   }
 
@@ -120,8 +120,8 @@ class StreamHandle : public IoHandle {
   /// The other end, when that is in this process, as in a simulated world; else null.
   [[nodiscard]] virtual const StreamHandle* far_end() const noexcept { return nullptr; }
 
-  [[nodiscard]] bool readable() const noexcept { return direction_ != Direction::Out; }
-  [[nodiscard]] bool writable() const noexcept { return direction_ != Direction::In; }
+  [[nodiscard]] bool is_readable() const noexcept { return direction_ != Direction::Out; }
+  [[nodiscard]] bool is_writable() const noexcept { return direction_ != Direction::In; }
 
   /// No more writes: the peer sees the end of the stream behind everything written so far. Throws
   /// InputOutputError on a closed stream. Idempotent.

@@ -31,7 +31,7 @@ void ConnectRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const 
 }
 
 ConnectRequest::~ConnectRequest() {
-  if (completed()) return;
+  if (is_completed()) return;
   FERMATA_ASSERT(stream_->connecting_ == this);
   stream_->connecting_ = nullptr;
 }

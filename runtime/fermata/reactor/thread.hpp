@@ -43,7 +43,7 @@ class ThreadEvent : public Event, private TriggerKeeper {
   void finally(std::function<void()> handler);
 
   [[nodiscard]] const Outcome* replay() const noexcept override {
-    return closed() ? &outcome_ : nullptr;
+    return is_closed() ? &outcome_ : nullptr;
   }
   [[nodiscard]] bool reports_error() const noexcept override { return true; }
   /// 'Thread #12 "parser"'.

@@ -83,7 +83,7 @@ void ThreadLink::serve() noexcept {
   FERMATA_ASSERT(requested_.get() != nullptr);
   Runtime& runtime = requested_->runtime();
   if (asked == ThreadRequest::ShutDown) {
-    if (runtime.running()) runtime.shutdown();
+    if (runtime.is_running()) runtime.shutdown();
   } else if (main_ != nullptr) {
     main_->cancel(std::make_exception_ptr(Cancellation("Thread cancelled")));
   }

@@ -40,12 +40,12 @@ ThreadEvent::~ThreadEvent() {
 }
 
 ThreadStage ThreadEvent::stage() const noexcept {
-  if (closed()) return ThreadStage::Done;
+  if (is_closed()) return ThreadStage::Done;
   return std::min(link_->stage(), ThreadStage::Running);
 }
 
 void ThreadEvent::finally(std::function<void()> handler) {
-  if (closed()) {
+  if (is_closed()) {
     const detail::NoSuspend guard(runtime());
     handler();
   } else {
@@ -64,7 +64,7 @@ void ThreadEvent::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
 void ThreadEvent::before_close() noexcept { link_->set_spawner(nullptr); }
 
 void ThreadEvent::settle() noexcept {
-  if (closed()) return;
+  if (is_closed()) return;
   outcome_ = link_->outcome();
   try {
     notify_and_close(outcome_);
@@ -72,12 +72,12 @@ void ThreadEvent::settle() noexcept {
   } catch (...) {
     runtime().report_unhandled(std::current_exception());
   }
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
 }
 
 void ThreadEvent::run_handlers() {
   auto handlers = std::exchange(handlers_, {});
-  if (handlers.empty() || !runtime().running()) return;
+  if (handlers.empty() || !runtime().is_running()) return;
   detail::Sweep::launch(runtime().scheduler(), runtime().root_scope(), name() + ".finally",
                         std::move(handlers));
 }

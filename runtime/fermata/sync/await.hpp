@@ -13,7 +13,7 @@ namespace fermata {
 
 /// The result of `awaitable`, at once when it is there (CORE-CO-09, FUT-04). Throws its error,
 /// which then counts as handled; Cancellation when the caller is cancelled meanwhile;
-/// OperationCanceled and Timeout as `options` say. May suspend. The result stays where it is, for
+/// OperationCancelled and Timeout as `options` say. May suspend. The result stays where it is, for
 /// as long as a handle lives.
 template <Awaitable A>
 decltype(auto) await(const A& awaitable, const WaitOptions& options = {},

@@ -24,7 +24,7 @@ enum class ExitPolicy : std::uint8_t {
 struct AwaitOptions {
   /// Absent: for ever. Zero: never parks. Throws Timeout when it has passed.
   std::optional<Duration> timeout;
-  /// When this fires the wait ends with OperationCanceled. One that has fired already is looked at
+  /// When this fires the wait ends with OperationCancelled. One that has fired already is looked at
   /// first, before the items.
   Event* token = nullptr;
   ExitPolicy on_exit = ExitPolicy::Detach;

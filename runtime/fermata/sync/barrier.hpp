@@ -40,8 +40,9 @@ class Barrier final : private detail::Primitive {
           const SourcePlace& place = SourcePlace::current());
   ~Barrier() override { retire(); }
 
-  /// Arrives, and suspends until the others have. Throws BrokenBarrier; Timeout, OperationCanceled,
-  /// Cancellation, which break it; not so a token that has fired before: then it has not arrived.
+  /// Arrives, and suspends until the others have. Throws BrokenBarrier; Timeout,
+  /// OperationCancelled, Cancellation, which break it; not so a token that has fired before: then
+  /// it has not arrived.
   void arrive_and_wait(const WaitOptions& options = {},
                        const SourcePlace& place = SourcePlace::current());
 
@@ -57,7 +58,7 @@ class Barrier final : private detail::Primitive {
   [[nodiscard]] std::size_t arrived() const noexcept { return asked().parties_ - pending_; }
   /// Phases completed.
   [[nodiscard]] std::uint64_t phases() const noexcept { return asked().phases_; }
-  [[nodiscard]] bool broken() const noexcept { return asked().broken_ != nullptr; }
+  [[nodiscard]] bool is_broken() const noexcept { return asked().broken_ != nullptr; }
 
   /// "Barrier 'start' created at race.cpp:3, 1 of 3 parties arrived, waiting: 'a'"
   [[nodiscard]] std::string info() const override;

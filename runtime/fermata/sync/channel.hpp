@@ -58,7 +58,7 @@ class ChannelOf final : public ChannelCore {
   }
 
   void send(T&& value, const WaitOptions& options, const SourcePlace& place) {
-    if (waits_plainly(options) && !closed() && has_free_slot() && would_be_kept()) [[likely]] {
+    if (waits_plainly(options) && !is_closed() && has_free_slot() && would_be_kept()) [[likely]] {
       return store(std::move(value));
     }
     if (offer(&value, options, place)) store(std::move(value));
@@ -73,20 +73,20 @@ class ChannelOf final : public ChannelCore {
   }
 
   [[nodiscard]] bool send_async(T&& value) {
-    if (closed() || !has_free_slot() || !would_be_kept()) return false;
+    if (is_closed() || !has_free_slot() || !would_be_kept()) return false;
     store(std::move(value));
     return true;
   }
 
   [[nodiscard]] std::optional<T> try_recv() {
     if (has_free_value()) return take();
-    if (closed()) throw_closed();
+    if (is_closed()) throw_closed();
     return std::nullopt;
   }
 
   [[nodiscard]] Future<T> recv_async(const SourcePlace& place) {
     if (has_free_value()) return Future<T>::completed(take(), place);
-    if (closed()) return Future<T>::failed(replay()->error, place);
+    if (is_closed()) return Future<T>::failed(replay()->error, place);
     return FutureReceiver<T, ChannelOf>::join(*this, place);
   }
 
@@ -194,7 +194,7 @@ class Channel {
   /// False when there is no free slot; at capacity 0, when no receiver waits. Then `value` is as it
   /// was. Throws ChannelError when the channel is closed.
   [[nodiscard]] bool try_send(T&& value) const {
-    if (core().closed()) core().throw_closed();
+    if (core().is_closed()) core().throw_closed();
     return core().send_async(std::move(value));
   }
   [[nodiscard]] bool try_send(const T& value) const { return try_send(T(value)); }
@@ -220,7 +220,7 @@ class Channel {
              SourcePlace place = SourcePlace::current()) const {
     core().close_because(reason, &place);
   }
-  [[nodiscard]] bool closed() const { return core().closed(); }
+  [[nodiscard]] bool is_closed() const { return core().is_closed(); }
 
   // --- what there is; promised values and slots are counted as if they were not ---
 

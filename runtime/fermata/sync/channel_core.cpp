@@ -81,7 +81,7 @@ void ChannelCore::observe_owner() {
 // --- closing ---
 
 void ChannelCore::close_because(CloseReason reason, const SourcePlace* place) {
-  if (closed()) return;
+  if (is_closed()) return;
   const auto keep = Ref<Event>::share(*this);
   ChannelError error(reason);
   error.set_previous(std::make_exception_ptr(
@@ -111,7 +111,7 @@ void ChannelCore::close_for_want_of_handles() noexcept {
 }
 
 void ChannelCore::throw_closed() const {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   FERMATA_ASSERT(outcome_.error != nullptr);
   std::rethrow_exception(outcome_.error);
 }
@@ -119,7 +119,7 @@ void ChannelCore::throw_closed() const {
 // --- waiting ---
 
 FERMATA_HOT void ChannelCore::await_slot(const WaitOptions& options, const SourcePlace& place) {
-  if (closed()) [[unlikely]] {
+  if (is_closed()) [[unlikely]] {
     throw_closed();
   }
   if (has_free_slot()) return;
@@ -179,7 +179,7 @@ Ref<Event> ChannelCore::await_value(const WaitOptions& options, const SourcePlac
   }
   auto keep = Ref<Event>::share(*this);
   if (has_free_value()) return keep;
-  if (closed()) [[unlikely]] {
+  if (is_closed()) [[unlikely]] {
     throw_closed();
   }
   Waiter self(receivers_);
@@ -203,7 +203,7 @@ FERMATA_COLD void ChannelCore::slot_forfeited(Waiter& waiter) {
 
 FERMATA_COLD void ChannelCore::value_forfeited(Waiter& waiter) {
   touched();
-  if (waiter.leave() && !closed()) wake_receivers();
+  if (waiter.leave() && !is_closed()) wake_receivers();
   starvation_changed(false);
 }
 
@@ -223,7 +223,7 @@ void ChannelCore::wake_receivers() {
 }
 
 void ChannelCore::wake_senders() {
-  while (!closed() && has_free_slot() && senders_.grant()) continue;
+  while (!is_closed() && has_free_slot() && senders_.grant()) continue;
 }
 
 // Who waits for a future is told, and may let go of the channel.
@@ -251,7 +251,7 @@ void* ChannelCore::accept_delivery() {
 }
 
 Starving ChannelCore::starving() const noexcept {
-  if (closed()) return Starving::Nobody;
+  if (is_closed()) return Starving::Nobody;
   if (receivers_.waiting() > 0) return Starving::Receivers;
   if (senders_.waiting() + delivering_.waiting() > 0) return Starving::Senders;
   return Starving::Nobody;

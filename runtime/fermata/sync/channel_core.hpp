@@ -39,7 +39,7 @@ class ChannelCore : public Event {
   void add_handle() noexcept { ++handles_; }
   /// The last one closes the channel: Disposed.
   void drop_handle() noexcept {
-    if (!closed()) touched();
+    if (!is_closed()) touched();
     FERMATA_ASSERT(handles_ > 0);
     if (--handles_ == 0) close_for_want_of_handles();
   }
@@ -58,7 +58,7 @@ class ChannelCore : public Event {
   [[nodiscard]] std::size_t reserved_senders() const noexcept { return senders_.granted(); }
   /// REQUIRES: it is closed.
   [[nodiscard]] CloseReason reason() const noexcept {
-    FERMATA_ASSERT(closed());
+    FERMATA_ASSERT(is_closed());
     return reason_;
   }
   /// "channel 'jobs' created at file:line (function)".

@@ -19,7 +19,7 @@ bool stops_coroutine(const std::exception_ptr& error) {
   if (!is_cancellation(error)) return false;
   try {
     std::rethrow_exception(error);
-  } catch (const OperationCanceled&) {
+  } catch (const OperationCancelled&) {
     return false;
   } catch (...) {
     return true;
@@ -37,7 +37,7 @@ std::exception_ptr combined(const std::exception_ptr& first, const std::exceptio
 
 void Condition::wait(Mutex& mutex, const WaitOptions& options, const SourcePlace& place) {
   detail::check_token(options);
-  if (!mutex.held_by_caller()) {
+  if (!mutex.is_held_by_caller()) {
     throw misuse(fmt::format("wait at {}:{} by '{}' without the mutex: {}", place.file, place.line,
                              detail::caller().label(), mutex.info()));
   }
@@ -49,7 +49,7 @@ void Condition::wait(Mutex& mutex, const WaitOptions& options, const SourcePlace
   };
   std::exception_ptr end;
   mutex.unlock();
-  FERMATA_ASSERT(!mutex.held_by_caller());
+  FERMATA_ASSERT(!mutex.is_held_by_caller());
   try {
     me.park(*this, options, place);
   } catch (...) {
@@ -57,7 +57,7 @@ void Condition::wait(Mutex& mutex, const WaitOptions& options, const SourcePlace
     pass_on();
   }
   if (!is_forced_unwind(end)) end = combined(end, lock_again(mutex, place));
-  FERMATA_ASSERT(end != nullptr || mutex.held_by_caller());
+  FERMATA_ASSERT(end != nullptr || mutex.is_held_by_caller());
   if (!end) return;
   pass_on();
   std::rethrow_exception(end);
@@ -67,7 +67,7 @@ void Condition::wait(Mutex& mutex, const WaitOptions& options, const SourcePlace
 // could not be had.
 std::exception_ptr Condition::lock_again(Mutex& mutex, const SourcePlace& place) {
   std::exception_ptr end;
-  for (int attempt = 0; attempt < kAttempts && !mutex.held_by_caller(); ++attempt) {
+  for (int attempt = 0; attempt < kAttempts && !mutex.is_held_by_caller(); ++attempt) {
     try {
       protect([&] { mutex.lock({}, place); });
     } catch (...) {

@@ -30,8 +30,8 @@ class Condition final : private detail::Primitive {
   ~Condition() override { retire(); }
 
   /// Unlocks `mutex`, suspends until it is notified, locks again. Throws Timeout,
-  /// OperationCanceled, Cancellation; a zero timeout never unlocks. UsageError when the caller does
-  /// not hold `mutex`.
+  /// OperationCancelled, Cancellation; a zero timeout never unlocks. UsageError when the caller
+  /// does not hold `mutex`.
   void wait(Mutex& mutex, const WaitOptions& options = {},
             const SourcePlace& place = SourcePlace::current());
 
@@ -98,7 +98,7 @@ class Condition final : private detail::Primitive {
     try {
       wait(mutex);
     } catch (...) {
-      if (!mutex.held_by_caller()) lock.release();
+      if (!mutex.is_held_by_caller()) lock.release();
       throw;
     }
   }

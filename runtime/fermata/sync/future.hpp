@@ -72,14 +72,14 @@ class FutureCore final : public FutureBase {
   /// REQUIRES: it is pending.
   template <class... Value>
   void complete(const SourcePlace& place, Value&&... value) {
-    FERMATA_ASSERT(!completed());
+    FERMATA_ASSERT(!is_completed());
     resolve({store(std::forward<Value>(value)...), nullptr}, place);
   }
 
   /// Where the value is now; null when it is not wanted any more.
   template <class... Value>
   [[nodiscard]] void* store(Value&&... value) {
-    if (completed()) return nullptr;
+    if (is_completed()) return nullptr;
     return &value_.emplace(std::forward<Value>(value)...);
   }
 
@@ -200,7 +200,7 @@ class Future {
   void cancel(std::exception_ptr reason = nullptr,
               SourcePlace place = SourcePlace::current()) const;
 
-  [[nodiscard]] bool is_completed() const { return core().completed(); }
+  [[nodiscard]] bool is_completed() const { return core().is_completed(); }
   [[nodiscard]] bool is_cancelled() const { return core().is_cancelled(); }
   /// How it failed; null while it is pending, and when it succeeded.
   [[nodiscard]] const std::exception_ptr& error() const { return core().outcome().error; }
@@ -293,24 +293,24 @@ class Promise {
   /// reading side has cancelled it.
   bool try_complete(detail::ValueOrNothing<T> value,
                     SourcePlace place = SourcePlace::current()) requires(!std::is_void_v<T>) {
-    if (!core().writable()) return false;
+    if (!core().is_writable()) return false;
     core().complete(place, std::move(value));
     return true;
   }
   bool try_complete(SourcePlace place = SourcePlace::current()) requires(std::is_void_v<T>) {
-    if (!core().writable()) return false;
+    if (!core().is_writable()) return false;
     core().complete(place);
     return true;
   }
   template <class E>
   bool try_fail(E error, SourcePlace place = SourcePlace::current()) {
     std::exception_ptr reason = as_error(std::move(error));
-    if (!core().writable()) return false;
+    if (!core().is_writable()) return false;
     core().resolve({nullptr, std::move(reason)}, place);
     return true;
   }
 
-  [[nodiscard]] bool is_completed() const { return core().completed(); }
+  [[nodiscard]] bool is_completed() const { return core().is_completed(); }
   const Promise& ignore() const {
     core().ignore();
     return *this;
@@ -325,7 +325,7 @@ class Promise {
   friend class RemotePromise<T>;
 
   [[nodiscard]] Core& core() const {
-    FERMATA_REQUIRE(core_.get() != nullptr, "FutureState is already destroyed");
+    FERMATA_REQUIRE(core_.get() != nullptr, "Promise: expected one that has not been moved from");
     core_->touched();
     return *core_;
   }

@@ -17,26 +17,26 @@ FutureBase::~FutureBase() = default;
 
 void FutureBase::refuse_write() const {
   if (has(kGivenAway)) {
-    throw UsageError("FutureState ownership was transferred to another thread: " + identity());
+    throw UsageError("the promise was handed to another thread: " + identity());
   }
-  throw UsageError(fmt::format("FutureState is already completed at {}: {}, expected to be pending",
+  throw UsageError(fmt::format("the future is already completed at {}: {}, expected to be pending",
                                at(completed_), identity()));
 }
 
-bool FutureBase::writable() const {
+bool FutureBase::is_writable() const {
   if (has(kGivenAway)) refuse_write();
-  return !completed();
+  return !is_completed();
 }
 
 void FutureBase::require_transferable() const {
   if (has(kGivenAway)) {
-    throw UsageError("FutureState cannot be transferred to multiple threads: " + identity());
+    throw UsageError("the promise was handed to another thread already: " + identity());
   }
   require_writable();
 }
 
 void FutureBase::give_away(std::unique_ptr<WriterElsewhere> writer) noexcept {
-  FERMATA_ASSERT(!completed());
+  FERMATA_ASSERT(!is_completed());
   FERMATA_ASSERT(!has(kGivenAway));
   FERMATA_ASSERT(writer != nullptr);
   elsewhere_ = std::move(writer);
@@ -44,7 +44,7 @@ void FutureBase::give_away(std::unique_ptr<WriterElsewhere> writer) noexcept {
 }
 
 void FutureBase::resolve(const Outcome& outcome, const SourcePlace& place, ChainWalk* walk) {
-  FERMATA_ASSERT(!completed());
+  FERMATA_ASSERT(!is_completed());
   const auto guard = Ref<FutureBase>::share(*this);
   outcome_.result = outcome.result;
   if (outcome.error) outcome_.error = outcome.error;
@@ -58,7 +58,7 @@ void FutureBase::resolve(const Outcome& outcome, const SourcePlace& place, Chain
   }
   if (!chain_.empty()) hand_over_chain(walk);
   drop_subscribers();
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   if (outcome_.error && exception_handled()) mark_exception_caught();
   if (elsewhere_ != nullptr) dismiss_writer(is_cancelled());
   if (thrown) std::rethrow_exception(thrown);
@@ -66,7 +66,7 @@ void FutureBase::resolve(const Outcome& outcome, const SourcePlace& place, Chain
 
 void FutureBase::settle(const Outcome& outcome, const SourcePlace& place,
                         ChainWalk* walk) noexcept {
-  if (completed()) return;
+  if (is_completed()) return;
   try {
     resolve(outcome, place, walk);
   } catch (...) {
@@ -75,8 +75,8 @@ void FutureBase::settle(const Outcome& outcome, const SourcePlace& place,
 }
 
 void FutureBase::inherit(FutureBase& source, const SourcePlace& place, ChainWalk* walk) noexcept {
-  FERMATA_ASSERT(source.completed());
-  if (completed()) return;
+  FERMATA_ASSERT(source.is_completed());
+  if (is_completed()) return;
   answer_for(source);
   settle(source.outcome_, place, walk);
 }
@@ -84,13 +84,13 @@ void FutureBase::inherit(FutureBase& source, const SourcePlace& place, ChainWalk
 // A value is kept alive where it is; who only passed it on is not.
 void FutureBase::answer_for(FutureBase& source) noexcept {
   FERMATA_ASSERT(&source != this);
-  if (completed()) return;
+  if (is_completed()) return;
   source_ =
       !source.outcome_.error && source.source_ ? source.source_ : Ref<FutureBase>::share(source);
 }
 
 void FutureBase::hand_over_chain(ChainWalk* walk) noexcept {
-  FERMATA_ASSERT(completed());
+  FERMATA_ASSERT(is_completed());
   FERMATA_ASSERT(!chain_.empty());
   ChainLinks links(std::move(chain_));
   for (ChainLink* link = links.first(); link != nullptr; link = link->next_) {
@@ -107,7 +107,7 @@ void FutureBase::attach(ChainLink& link) {
   link.scope_ = Ref<ScopeBase>::share(runtime().scheduler().current_scope());
   if (chain_.empty()) add_ref();
   chain_.push_back(link);
-  if (completed()) {
+  if (is_completed()) {
     hand_over_chain(nullptr);
   } else {
     break_if_abandoned();
@@ -115,7 +115,7 @@ void FutureBase::attach(ChainLink& link) {
 }
 
 void FutureBase::cancel(std::exception_ptr reason, const SourcePlace& place) {
-  if (completed()) return;
+  if (is_completed()) return;
   if (!is_cancellation(reason)) {
     throw UsageError("cancel: the reason must be a Cancellation: " + identity());
   }
@@ -124,7 +124,7 @@ void FutureBase::cancel(std::exception_ptr reason, const SourcePlace& place) {
 
 void FutureBase::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
   facts.is("future", name_.view(), &created_);
-  if (has(kAbandoned) && !completed()) facts.abandoned("every promise was dropped");
+  if (has(kAbandoned) && !is_completed()) facts.abandoned("every promise was dropped");
   if (elsewhere_ != nullptr) elsewhere_->explain(facts);
 }
 
@@ -135,7 +135,7 @@ bool FutureBase::answers_for(const Event& other) const noexcept {
 }
 
 void FutureBase::lose_writers() noexcept {
-  FERMATA_ASSERT(!completed());
+  FERMATA_ASSERT(!is_completed());
   set(kAbandoned);
   runtime().kernel().log_wait(WaitAct::Dropped, *this, nullptr);
   if (has_listeners() || !chain_.empty()) break_promise();
@@ -172,11 +172,12 @@ void FutureBase::dispose() noexcept {
   for (FutureBase* dying = this; dying != nullptr;) {
     FERMATA_ASSERT(dying->chain_.empty());
     if (dying->elsewhere_ != nullptr) {
-      dying->dismiss_writer(dying->result_used() && !dying->ignored());
+      dying->dismiss_writer(dying->result_used() && !dying->is_ignored());
     }
     dying->warn();
     Ref<FutureBase> source = std::move(dying->source_);
-    if (source && (dying->exception_caught() || dying->ignored())) source->mark_exception_caught();
+    if (source && (dying->exception_caught() || dying->is_ignored()))
+      source->mark_exception_caught();
     dying->destroy();
     // Long chains end here one by one, not each inside the end of the one before.
     dying = source && source->ref_count() == 1 ? source.detach() : nullptr;
@@ -184,22 +185,24 @@ void FutureBase::dispose() noexcept {
 }
 
 void FutureBase::warn() const noexcept {
-  if (ignored()) return;
+  if (is_ignored()) return;
   const bool failed = outcome_.error != nullptr;
   const bool unhandled = failed && !exception_caught() && !is_cancelled();
   if (!unhandled && result_used()) return;
   try {
     const std::string name = name_.empty() ? "" : fmt::format(" ('{}')", name_.view());
     if (unhandled) {
-      runtime().log(fmt::format(
-          "Unhandled exception in Future: {}; use catch() or ignore() to handle. Created at {}, "
-          "completed at {}{}",
-          message_of(outcome_.error), at(created_), at(completed_), name));
+      runtime().log(
+          fmt::format("Unhandled exception in Future: {}; use catch_error() or ignore() to handle. "
+                      "Created at {}, "
+                      "completed at {}{}",
+                      message_of(outcome_.error), at(created_), at(completed_), name));
     } else {
-      runtime().log(fmt::format(
-          "Future was never used; call await(), map(), catch(), finally() or ignore() to suppress "
-          "this warning. Created at {}{}",
-          at(created_), name));
+      runtime().log(
+          fmt::format("Future was never used; call await(), map(), catch_error(), finally() or "
+                      "ignore() to suppress "
+                      "this warning. Created at {}{}",
+                      at(created_), name));
     }
   } catch (...) {
     return;  // A sink that fails has nobody to tell.
@@ -217,7 +220,7 @@ std::vector<std::string> FutureBase::awaiting_info() const {
 }
 
 std::string FutureBase::info() const {
-  return completed() ? "FutureState(completed)" : "FutureState(pending)";
+  return is_completed() ? "Future(completed)" : "Future(pending)";
 }
 
 std::string FutureBase::identity() const {

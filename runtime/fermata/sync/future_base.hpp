@@ -50,7 +50,7 @@ class WriterElsewhere {
 
 class FutureBase : public Event {
  public:
-  [[nodiscard]] bool completed() const noexcept { return has(kCompleted); }
+  [[nodiscard]] bool is_completed() const noexcept { return has(kCompleted); }
   [[nodiscard]] bool is_cancelled() const noexcept { return is_cancellation(outcome_.error); }
   /// Empty while it is pending.
   [[nodiscard]] const Outcome& outcome() const noexcept { return outcome_; }
@@ -60,19 +60,19 @@ class FutureBase : public Event {
   [[nodiscard]] const SourcePlace& completed_place() const noexcept { return completed_; }
   /// The coroutines that are parked on it.
   [[nodiscard]] std::vector<std::string> awaiting_info() const;
-  /// "FutureState(pending)" or "FutureState(completed)".
+  /// "Future(pending)" or "Future(completed)".
   [[nodiscard]] std::string info() const override;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
   [[nodiscard]] bool answers_for(const Event& other) const noexcept override;
 
   [[nodiscard]] const Outcome* replay() const noexcept override {
-    return completed() ? &outcome_ : nullptr;
+    return is_completed() ? &outcome_ : nullptr;
   }
   [[nodiscard]] bool reports_error() const noexcept override { return true; }
 
   /// No warning is given about it.
   void ignore() noexcept { set(kIgnored); }
-  [[nodiscard]] bool ignored() const noexcept { return has(kIgnored); }
+  [[nodiscard]] bool is_ignored() const noexcept { return has(kIgnored); }
 
   // --- the writing side ---
 
@@ -82,7 +82,7 @@ class FutureBase : public Event {
   void drop_writer() noexcept {
     FERMATA_ASSERT(writers_ > 0);
     --writers_;
-    if (completed()) return;
+    if (is_completed()) return;
     touched();
     if (writers_ == 0 && !has(kGivenAway)) lose_writers();
   }
@@ -95,7 +95,7 @@ class FutureBase : public Event {
     }
   }
   /// False when it is completed; UsageError when it has been given away.
-  [[nodiscard]] bool writable() const;
+  [[nodiscard]] bool is_writable() const;
   /// Throws UsageError when it is completed, or has been given away already.
   void require_transferable() const;
   /// From now on `writer` completes it and nobody else. REQUIRES: it is transferable.
@@ -118,7 +118,7 @@ class FutureBase : public Event {
 
   /// Fails a pending one that no promise is left for, now that somebody asks (FUT-18).
   void break_if_abandoned() {
-    if (has(kAbandoned) && !completed()) break_promise();
+    if (has(kAbandoned) && !is_completed()) break_promise();
   }
   /// Rejects a pending one with `reason`, a Cancellation.
   void cancel(std::exception_ptr reason, const SourcePlace& place);

@@ -16,7 +16,7 @@ bool ChainLink::is_for(const std::exception_ptr& error) const noexcept {
 }
 
 void ChainLink::run(ChainWalk& walk) {
-  FERMATA_ASSERT(source_->completed());
+  FERMATA_ASSERT(source_->is_completed());
   if (is_for(source_->outcome().error)) {
     handle(walk);
   } else {
@@ -90,7 +90,7 @@ void ChainWalk::spawn() {
   const ChainLink& first = *links_.first();
   Runtime& runtime = first.child().runtime();
   const SourcePlace place = first.place_;
-  if (!runtime.running()) return;
+  if (!runtime.is_running()) return;
   ScopeBase* const scope = scope_.get();
   try {
     spawn_in(runtime, Name("future chain"), place, Priority::Normal, scope, std::move(*this));

@@ -23,8 +23,8 @@ std::exception_ptr usage_error(const char* text) {
   return std::make_exception_ptr(UsageError(text));
 }
 
-constexpr const char* kNoMoreTasks = "Cannot spawn tasks on a closed TaskGroup";
-constexpr const char* kOver = "Cannot spawn tasks on a completed TaskGroup";
+constexpr const char* kNoMoreTasks = "spawn: the task group is closed: expected an open one";
+constexpr const char* kOver = "spawn: the task group has completed: expected an open one";
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void GroupTask::run(Event& coroutine, const Outcome& outcome) {
   group_->ended(*this, outcome.error);
 }
 
-bool GroupTask::unhandled() const noexcept {
+bool GroupTask::is_unhandled() const noexcept {
   if (state_ != State::Failed || handled_ || is_cancellation(error_)) return false;
   return std::none_of(shown_to_.begin(), shown_to_.end(),
                       [](const Ref<Event>& future) { return future->exception_caught(); });
@@ -53,7 +53,7 @@ GroupCore::GroupCore(Name&& name, const TaskGroupOptions& options, const SourceP
       home_(Ref<ScopeBase>::share(current_scope())) {
   if (options.scope != nullptr) {
     scope_ = Ref<ScopeBase>::share(**options.scope);
-    FERMATA_REQUIRE(scope_->is_open(), "Cannot use a disposed Scope for TaskGroup");
+    FERMATA_REQUIRE(scope_->is_open(), "TaskGroup: the scope is disposed: expected an open one");
     home_ = scope_;
   } else {
     own_scope_.emplace(Scope::inherit(Name("TaskGroup"), place));
@@ -102,7 +102,7 @@ std::string GroupCore::info() const {
 // --- spawning ---
 
 void GroupCore::require_open() const {
-  FERMATA_REQUIRE(!closed(), kOver);
+  FERMATA_REQUIRE(!is_closed(), kOver);
   FERMATA_REQUIRE(!closed_to_new_, kNoMoreTasks);
 }
 
@@ -199,7 +199,7 @@ void GroupCore::advance() {
   resolve_waiters();
   while (cursors_.grant()) {
   }
-  if (closed_to_new_ && is_settled() && !closed()) complete();
+  if (closed_to_new_ && is_settled() && !is_closed()) complete();
 }
 
 // --- ending ---
@@ -217,7 +217,7 @@ void GroupCore::close() {
 }
 
 void GroupCore::cancel(std::exception_ptr reason) {
-  if (closed()) return;
+  if (is_closed()) return;
   if (!reason) reason = std::make_exception_ptr(Cancellation("TaskGroup cancelled"));
   FERMATA_REQUIRE(is_cancellation(reason), "cancel: the reason must be a Cancellation");
   mark_handled();
@@ -243,7 +243,7 @@ void GroupCore::cancel_tasks(const std::exception_ptr& reason) {
 void GroupCore::abandon() noexcept {
   FERMATA_ASSERT(!abandoned_);
   abandoned_ = true;
-  if (closed()) {
+  if (is_closed()) {
     report_unhandled();
   } else if (own_scope_) {
     cancel_tasks(std::make_exception_ptr(
@@ -258,7 +258,7 @@ void GroupCore::abandon() noexcept {
 void GroupCore::complete() {
   FERMATA_ASSERT(closed_to_new_);
   FERMATA_ASSERT(is_settled());
-  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(!is_closed());
   Event::close();
   serve_joiners();
   notify(outcome_);
@@ -271,13 +271,14 @@ void GroupCore::complete() {
 }
 
 void GroupCore::finally(std::function<void()> handler) {
-  if (closed()) return handler();
+  if (is_closed()) return handler();
   finally_handlers_.push_back(std::move(handler));
 }
 
 void GroupCore::await_completion(const WaitOptions& options, const SourcePlace& place) {
-  FERMATA_REQUIRE(closed_to_new_, "TaskGroup must be closed before calling awaitCompletion()");
-  if (!closed()) wait(*this, options, place);
+  FERMATA_REQUIRE(closed_to_new_,
+                  "await_completion: the task group is open: expected a closed one");
+  if (!is_closed()) wait(*this, options, place);
 }
 
 // --- results ---
@@ -327,7 +328,7 @@ GroupTask* GroupCore::after(const GroupTask* last, const WaitOptions& options,
   check_token(options);
   for (;;) {
     GroupTask* const next = last != nullptr ? GroupTask::Order::after(*last) : settled_.first();
-    if (next != nullptr || closed()) return next;
+    if (next != nullptr || is_closed()) return next;
     Waiter me(cursors_);
     me.park(*this, deadline.remaining(), place);
   }
@@ -337,12 +338,12 @@ void GroupCore::report_unhandled() noexcept {
   std::vector<std::exception_ptr> errors;
   for (GroupTask* task = tasks_.first(); task != nullptr;
        task = GroupTask::SpawnOrder::after(*task)) {
-    if (task->unhandled()) errors.push_back(task->error_);
+    if (task->is_unhandled()) errors.push_back(task->error_);
     task->mark_handled();
   }
   if (errors.empty()) return;
   const auto error = std::make_exception_ptr(CompositeError(std::move(errors)));
-  if (!home_->is_open() || runtime().scheduler().shutting_down()) {
+  if (!home_->is_open() || runtime().scheduler().is_shutting_down()) {
     return runtime().report_unhandled(error);
   }
   spawn_in(runtime(), Name("TaskGroup.errors"), SourcePlace::current(), Priority::Normal,
@@ -362,7 +363,7 @@ bool GroupCore::can_satisfy(Join kind) const noexcept {
     case Join::Next:
       return !settled_.empty() || is_settled();
     case Join::Stream:
-      return !settled_.empty() || closed();
+      return !settled_.empty() || is_closed();
     case Join::Any:
       return first_done() != nullptr || is_settled();
     case Join::All:

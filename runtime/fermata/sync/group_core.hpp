@@ -71,7 +71,7 @@ class GroupTask : public Callback {
 
   void run(Event& coroutine, const Outcome& outcome) final;
   void destroy() noexcept final { delete this; }
-  [[nodiscard]] bool unhandled() const noexcept;
+  [[nodiscard]] bool is_unhandled() const noexcept;
 
   GroupCore* group_ = nullptr;
   Ref<CoroutineBase> coroutine_;  // While it runs.
@@ -118,7 +118,7 @@ class GroupCore final : public Event {
   /// UsageError when it takes no more.
   void require_open() const;
   /// Waits until there is room for one more task, which must be accepted at once. Throws when the
-  /// group is closed meanwhile; Timeout, OperationCanceled, Cancellation.
+  /// group is closed meanwhile; Timeout, OperationCancelled, Cancellation.
   void wait_for_room(const WaitOptions& options, const SourcePlace& place);
   /// Starts `task`, or queues it. Takes over its ownership.
   void accept(GroupTask& task, const SourcePlace& place);
@@ -137,11 +137,11 @@ class GroupCore final : public Event {
 
   [[nodiscard]] const GroupTask::SpawnOrder& tasks() const noexcept { return tasks_; }
   [[nodiscard]] const GroupTask::Order& settled() const noexcept { return settled_; }
-  [[nodiscard]] bool is_closed() const noexcept { return closed_to_new_; }
+  [[nodiscard]] bool is_closed_to_new() const noexcept { return closed_to_new_; }
   /// Nothing runs and nothing is pending.
   [[nodiscard]] bool is_settled() const noexcept { return active_ == 0 && pending_.empty(); }
   [[nodiscard]] const GroupTask* first_done() const noexcept;
-  [[nodiscard]] std::size_t active() const noexcept { return active_; }
+  [[nodiscard]] std::size_t active_count() const noexcept { return active_; }
   [[nodiscard]] std::size_t pending() const noexcept { return pending_.size(); }
   void mark_handled() noexcept;
   void add_waiter(std::unique_ptr<GroupWaiter> waiter);
@@ -164,7 +164,7 @@ class GroupCore final : public Event {
   [[nodiscard]] bool answers_for(const Event& other) const noexcept override;
   [[nodiscard]] bool lines_are_in_order() const noexcept override;
   [[nodiscard]] const Outcome* replay() const noexcept override {
-    return closed() ? &outcome_ : nullptr;
+    return is_closed() ? &outcome_ : nullptr;
   }
 
  private:

@@ -41,7 +41,7 @@ bool is_limit(const std::exception_ptr& error) noexcept {
   try {
     if (error) std::rethrow_exception(error);
     return false;
-  } catch (const OperationCanceled&) {
+  } catch (const OperationCancelled&) {
     return true;
   } catch (const Timeout&) {
     return true;
@@ -82,7 +82,7 @@ void JointWait::add(Event* event) {
   };
   if (event == nullptr) refuse("refers to nothing: expected something to wait for");
   if (event == waiter_) refuse("is the current coroutine, which cannot await itself");
-  if (event->closed() && event->replay() == nullptr) refuse("is closed and keeps no outcome");
+  if (event->is_closed() && event->replay() == nullptr) refuse("is closed and keeps no outcome");
   if (room_ == 0) reserve(total_ == 0 ? kFirstBlock : total_);
   FERMATA_ASSERT(!sealed_);
   FERMATA_ASSERT(room_ > 0);
@@ -161,7 +161,7 @@ void JointWait::start(JointItem& item) {
   FERMATA_ASSERT(item.state_ == JointItem::State::Pending);
   FERMATA_ASSERT(!item.started_);
   Event& event = item.event();
-  if (!event.startable()) return;
+  if (!event.is_startable()) return;
   event.start();
   if (item.event_ && item.Callback::event() == &event) {
     item.started_ = true;
@@ -181,7 +181,7 @@ void JointWait::let_go(JointItem& item) noexcept {
 }
 
 void JointWait::answer_if_closed(JointItem& item) {
-  if (item.state_ != JointItem::State::Pending || !item.event().closed()) return;
+  if (item.state_ != JointItem::State::Pending || !item.event().is_closed()) return;
   item.event().touched();
   ended(item, *item.event().replay());
 }
@@ -326,7 +326,7 @@ void JointWait::cancel_pending() {
 
 bool JointWait::reports(const JointItem& item) const noexcept {
   if (item.state() != JointItem::State::Failed) return false;
-  const bool cancelled_here = item.late() && options_.on_exit == ExitPolicy::CancelAndJoin;
+  const bool cancelled_here = item.is_late() && options_.on_exit == ExitPolicy::CancelAndJoin;
   return !cancelled_here || !is_cancellation(item.error());
 }
 

@@ -49,7 +49,7 @@ class JointItem final : public Callback {
   /// How it failed; null unless it did.
   [[nodiscard]] const std::exception_ptr& error() const noexcept { return error_; }
   /// It ended after the wait was settled, while it was joined.
-  [[nodiscard]] bool late() const noexcept { return late_; }
+  [[nodiscard]] bool is_late() const noexcept { return late_; }
 
   [[nodiscard]] JointItem* next() const noexcept { return next_; }
   [[nodiscard]] JointItem* next_ended() const noexcept { return next_ended_; }
@@ -83,7 +83,7 @@ struct JointRule {
 
 class JointWait final : public Event {
  public:
-  /// Looks at the options: UsageError, or OperationCanceled when the token has fired.
+  /// Looks at the options: UsageError, or OperationCancelled when the token has fired.
   JointWait(const JointRule& rule, const AwaitOptions& options);
   ~JointWait() override { shut(); }
 
@@ -104,7 +104,7 @@ class JointWait final : public Event {
 
   /// Waits until the rule is satisfied, and then as the exit policy says. Throws the error of the
   /// failed item that ended the wait, or what the waiter itself got: Cancellation, Timeout,
-  /// OperationCanceled. On return every failure among the items that ended is the caller's.
+  /// OperationCancelled. On return every failure among the items that ended is the caller's.
   void run(const SourcePlace& place);
 
   [[nodiscard]] const AwaitOptions& options() const noexcept { return options_; }
@@ -115,7 +115,7 @@ class JointWait final : public Event {
 
   /// It had succeeded when the wait was settled.
   [[nodiscard]] bool counts(const JointItem& item) const noexcept {
-    return item.state() == JointItem::State::Succeeded && !item.late();
+    return item.state() == JointItem::State::Succeeded && !item.is_late();
   }
   /// It failed, and not because the wait has cancelled it.
   [[nodiscard]] bool reports(const JointItem& item) const noexcept;

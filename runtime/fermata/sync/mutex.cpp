@@ -17,7 +17,7 @@ void Mutex::lock_in_turn(const CoroutineBase& me, const WaitOptions& options,
     throw misuse(fmt::format("lock at {}:{} by its holder, {}: a mutex is not recursive",
                              place.file, place.line, holder_.info(runtime())));
   }
-  if (!free()) {
+  if (!is_free()) {
     detail::Waiter waiter(line_);
     wait_turn(waiter, options, place, [this](bool granted) {
       if (granted) line_.grant();

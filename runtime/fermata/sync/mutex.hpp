@@ -32,7 +32,7 @@ class Mutex final : private detail::Primitive {
         told_(runtime().kernel().uses != nullptr ? 1 : 0) {}
   ~Mutex() override { retire(&holder_); }
 
-  /// May suspend. Throws Timeout, OperationCanceled, Cancellation: then it is not held. Throws
+  /// May suspend. Throws Timeout, OperationCancelled, Cancellation: then it is not held. Throws
   /// UsageError when the caller holds it already. A token that has fired takes nothing (EVT-06).
   void lock(const WaitOptions& options = {}, const SourcePlace& place = SourcePlace::current()) {
     const CoroutineBase& me = detail::caller();
@@ -47,7 +47,7 @@ class Mutex final : private detail::Primitive {
   [[nodiscard]] bool try_lock(const SourcePlace& place = SourcePlace::current()) {
     const CoroutineBase& me = detail::caller();
     touched();
-    if (!free()) {
+    if (!is_free()) {
       log_wait(WaitAct::Refused, &place, holder_.id());
       return false;
     }
@@ -70,9 +70,9 @@ class Mutex final : private detail::Primitive {
   /// Held, or promised to a waiter that has not run yet.
   [[nodiscard]] bool is_locked() const noexcept {
     touched();
-    return !free();
+    return !is_free();
   }
-  [[nodiscard]] bool held_by_caller() const {
+  [[nodiscard]] bool is_held_by_caller() const {
     touched();
     return holder_.is(detail::caller());
   }
@@ -84,7 +84,7 @@ class Mutex final : private detail::Primitive {
  private:
   friend struct detail::DebuggerNames;
 
-  [[nodiscard]] bool free() const noexcept { return holder_.nobody() && line_.granted() == 0; }
+  [[nodiscard]] bool is_free() const noexcept { return holder_.nobody() && line_.granted() == 0; }
   [[nodiscard]] bool free_and_untold() const noexcept {
     return (holder_.id() | line_.granted() | told_) == 0;
   }

@@ -23,12 +23,12 @@ class Once final : private detail::Primitive {
 
   /// Returns when it is done: by an earlier call, by the one that is waited for, or by this one,
   /// with `function`, which may suspend; throws what that throws. Throws Timeout,
-  /// OperationCanceled, Cancellation while it waits; `options` say nothing about `function`.
+  /// OperationCancelled, Cancellation while it waits; `options` say nothing about `function`.
   /// UsageError when `function` itself calls.
   template <class F>
   void call(F&& function, const WaitOptions& options = {},
             const SourcePlace& place = SourcePlace::current()) {
-    if (done()) [[likely]] {
+    if (is_done()) [[likely]] {
       return;
     }
     if (!begin(options, place)) return;
@@ -41,7 +41,7 @@ class Once final : private detail::Primitive {
     end(true);
   }
 
-  [[nodiscard]] bool done() const noexcept {
+  [[nodiscard]] bool is_done() const noexcept {
     touched();
     return done_;
   }

@@ -13,7 +13,8 @@ void check_token(const WaitOptions& options) {
   if (options.token == nullptr) return;
   options.token->mark_used_as_token();
   options.token->touched();
-  if (options.token->closed() && !options.token->void_as_token()) throw_canceled_by(*options.token);
+  if (options.token->is_closed() && !options.token->void_as_token())
+    throw_cancelled_by(*options.token);
 }
 
 Deadline::Deadline(const WaitOptions& options) : options_(options) {

@@ -16,7 +16,7 @@ namespace fermata::detail {
   return !options.timeout && options.token == nullptr;
 }
 
-/// Throws UsageError on a negative timeout, OperationCanceled when the token has fired.
+/// Throws UsageError on a negative timeout, OperationCancelled when the token has fired.
 void check_token(const WaitOptions& options);
 
 /// Options of the parts of an operation that share its one timeout, and its token, which lives as

@@ -249,7 +249,7 @@ class Pool {
   /// Nobody acquires any more: whoever waits fails with PoolError, what is idle is destroyed; what
   /// is leased, when it comes back. Idempotent. See detail::PoolCore::close_pool.
   void close(SourcePlace place = SourcePlace::current()) { core_->close_pool(place); }
-  [[nodiscard]] bool is_closed() const noexcept { return core_->closed(); }
+  [[nodiscard]] bool is_closed() const noexcept { return core_->is_closed(); }
   /// Fires when the pool is closed, with the PoolError that whoever waits gets; replays.
   [[nodiscard]] Event& event() const noexcept { return *core_; }
 

@@ -74,7 +74,7 @@ void PoolCore::log(const char* what, const std::exception_ptr& error) const {
 PoolSlot& PoolCore::acquire_the_long_way(const WaitOptions& options, const SourcePlace& place) {
   check_token(options);
   const auto pin = Ref<PoolCore>::share(*this);
-  if (closed()) throw about(PoolError(kPoolIsClosed));
+  if (is_closed()) throw about(PoolError(kPoolIsClosed));
   const std::optional<std::uint64_t> probation = admit();
   if (!probation) throw about(ServiceUnavailable(kServiceIsUnavailable));
   Probe probe(*this, *probation);
@@ -84,14 +84,14 @@ PoolSlot& PoolCore::acquire_the_long_way(const WaitOptions& options, const Sourc
     stand_in_line(options, place);
   }
   PoolSlot* const slot = use_place(probe);
-  if (slot == nullptr) throw about(PoolError(closed() ? kPoolIsClosed : kNothingMade));
+  if (slot == nullptr) throw about(PoolError(is_closed() ? kPoolIsClosed : kNothingMade));
   log_lease(WaitAct::Took, &place);
   return *slot;
 }
 
 PoolSlot* PoolCore::try_acquire() {
   const auto pin = Ref<PoolCore>::share(*this);
-  if (closed()) return nullptr;
+  if (is_closed()) return nullptr;
   const std::optional<std::uint64_t> probation = admit();
   if (!probation) return nullptr;
   Probe probe(*this, *probation);
@@ -135,15 +135,15 @@ PoolSlot* PoolCore::use_place(Probe& probe) {
 // However many resources turn out to be stale, the caller keeps its place: it never goes back into
 // the line (POOL-06, 22). Null when the pool is closed, or the factory made nothing.
 PoolSlot* PoolCore::obtain(std::uint64_t probation) {
-  while (!closed() && !idle_.empty()) {
+  while (!is_closed() && !idle_.empty()) {
     PoolSlot& slot = take_idle();
     const Verdict verdict = consult(Hook::BeforeAcquire, slot);
-    if (verdict.accepted && !closed()) return &slot;
+    if (verdict.accepted && !is_closed()) return &slot;
     destroy_shielded(slot, verdict.stop ? verdict.error : nullptr);
   }
-  if (closed()) return nullptr;
+  if (is_closed()) return nullptr;
   PoolSlot* const slot = create(probation);
-  if (slot == nullptr || !closed()) return slot;
+  if (slot == nullptr || !is_closed()) return slot;
   destroy_shielded(*slot, nullptr);
   return nullptr;
 }
@@ -199,7 +199,7 @@ void PoolCore::settle(PoolSlot& slot, const Verdict* known) {
   const Verdict verdict = known != nullptr ? *known : consult(Hook::BeforeRelease, slot);
   if (verdict.accepted) {
     report_success(probation);
-    if (!closed()) return push_idle(slot);
+    if (!is_closed()) return push_idle(slot);
   } else if (verdict.stop) {
     return_probe(probation);
   } else {
@@ -250,7 +250,7 @@ PoolSlot& PoolCore::detached(const void* resource) const {
 }
 
 void PoolCore::drop(PoolSlot& slot) noexcept {
-  const bool may_suspend = has(Hook::BeforeRelease) || (closed() && has(Hook::Destructor));
+  const bool may_suspend = has(Hook::BeforeRelease) || (is_closed() && has(Hook::Destructor));
   if (!may_suspend) return give_back(slot);
   log_lease(WaitAct::Gave, nullptr);
   slot.state_ = PoolSlot::State::Busy;
@@ -297,14 +297,14 @@ void PoolCore::end_in_background(PoolSlot* slot) noexcept {
   Scheduler& scheduler = runtime().scheduler();
   const CoroutineBase* const caller = runtime().current();
   // What the hooks use may be gone before a coroutine of their own could be unwound.
-  if (!scheduler.active() || (caller != nullptr && Scheduler::unwinding(*caller))) return;
+  if (!scheduler.is_active() || (caller != nullptr && Scheduler::unwinding(*caller))) return;
   std::string name = name_.empty() ? "pool" : std::string(name_.view());
   Sweep::launch(scheduler, scheduler.root_scope(), std::move(name) + ".cleanup",
                 {[work] { work->run(); }});
 }
 
 void PoolCore::wake_waiters() {
-  if (closed() || state_ == CircuitState::Inactive) return;
+  if (is_closed() || state_ == CircuitState::Inactive) return;
   while (free_places() > 0 && line_.grant()) continue;
   FERMATA_ASSERT(free_places() >= 0);
 }

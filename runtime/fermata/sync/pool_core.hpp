@@ -81,7 +81,7 @@ class PoolCore : public Event, public Circuit {
   /// A resource to use, first come, first served. Waits in line as `options` say; the factory and
   /// the hooks are not cut short by them. Throws PoolError when the pool is closed, before or
   /// meanwhile, or the factory makes nothing; ServiceUnavailable while INACTIVE; what the factory
-  /// threw; Timeout, OperationCanceled, Cancellation: then nothing was taken (POOL-08, 11, 20).
+  /// threw; Timeout, OperationCancelled, Cancellation: then nothing was taken (POOL-08, 11, 20).
   /// `before_acquire` sees reused resources only; one that it does not accept is destroyed, and
   /// what the destructor throws leaves acquire.
   [[nodiscard]] PoolSlot& acquire(const WaitOptions& options, const SourcePlace& place) {
@@ -157,7 +157,7 @@ class PoolCore : public Event, public Circuit {
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
   [[nodiscard]] bool lines_are_in_order() const noexcept override { return line_.is_in_order(); }
   [[nodiscard]] const Outcome* replay() const noexcept override {
-    return closed() ? &outcome_ : nullptr;
+    return is_closed() ? &outcome_ : nullptr;
   }
 
   /// "pool 'name' created at file:line", and where it was closed.

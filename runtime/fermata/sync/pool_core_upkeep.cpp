@@ -21,14 +21,14 @@ void PoolCore::open() {
 
 // One more idle resource. Returns what went wrong.
 std::exception_ptr PoolCore::refill() {
-  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(!is_closed());
   FERMATA_ASSERT(total() < settings_.min);
   ++active_;
   const Claim claim(*this);
   return error_of([&] {
     PoolSlot* const slot = create(0);
     if (slot == nullptr) throw about(PoolError(kNothingMade));
-    closed() ? destroy_shielded(*slot, nullptr) : push_idle(*slot);
+    is_closed() ? destroy_shielded(*slot, nullptr) : push_idle(*slot);
   });
 }
 
@@ -43,7 +43,7 @@ void PoolCore::watch_health() {
 
 // A tick while the check before it still runs is skipped.
 void PoolCore::start_check() {
-  if (closed() || (check_ && !check_->is_completed())) return;
+  if (is_closed() || (check_ && !check_->is_completed())) return;
   SpawnOptions options;
   options.name = Name((name_.empty() ? "pool" : std::string(name_.view())) + ".health_check");
   options.place = place_;
@@ -56,10 +56,10 @@ void PoolCore::check_health() {
   const std::uint64_t end = next_turn_;
   const auto is_due = [&] {
     const bool surplus = idle_.size() > line_.granted();  // The rest is promised (POOL-14).
-    return has(Hook::HealthCheck) && !closed() && surplus && idle_.first()->turn_ < end;
+    return has(Hook::HealthCheck) && !is_closed() && surplus && idle_.first()->turn_ < end;
   };
   while (is_due()) check_oldest();
-  while (!closed() && total() < settings_.min && free_places() > 0) {
+  while (!is_closed() && total() < settings_.min && free_places() > 0) {
     const std::exception_ptr error = refill();
     if (is_stop(error)) std::rethrow_exception(error);
     if (!error) continue;
@@ -76,7 +76,7 @@ void PoolCore::check_oldest() {
   ++active_;
   const Claim claim(*this);
   const Verdict verdict = consult(Hook::HealthCheck, slot);
-  if (verdict.accepted && !closed()) return push_idle(slot);
+  if (verdict.accepted && !is_closed()) return push_idle(slot);
   const std::exception_ptr error =
       error_of([&] { destroy_shielded(slot, verdict.stop ? verdict.error : nullptr); });
   if (is_stop(error)) std::rethrow_exception(error);
@@ -84,7 +84,7 @@ void PoolCore::check_oldest() {
 }
 
 void PoolCore::close_pool(const SourcePlace& place) {
-  if (closed()) return;
+  if (is_closed()) return;
   closed_at_ = place;
   const bool in_flight = std::uncaught_exceptions() > 0;
   const auto pin = Ref<PoolCore>::share(*this);
@@ -96,7 +96,7 @@ void PoolCore::close_pool(const SourcePlace& place) {
 }
 
 void PoolCore::close_quietly() noexcept {
-  if (closed()) return;
+  if (is_closed()) return;
   const auto pin = Ref<PoolCore>::share(*this);
   begin_close();
   if (doomed_.empty()) return;
@@ -106,7 +106,7 @@ void PoolCore::close_quietly() noexcept {
 
 // The doomed count as active until they are destroyed.
 void PoolCore::begin_close() {
-  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(!is_closed());
   FERMATA_ASSERT(doomed_.empty());
   outcome_.error = std::make_exception_ptr(about(PoolError(kPoolIsClosed)));
   close();
@@ -128,7 +128,7 @@ void PoolCore::begin_close() {
 
 // All of them, whatever their destructors throw: the last error, with the others as its previous.
 std::exception_ptr PoolCore::sweep() {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   FERMATA_ASSERT(idle_.empty());
   std::exception_ptr errors;
   while (PoolSlot* const slot = doomed_.first()) {

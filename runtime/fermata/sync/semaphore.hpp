@@ -26,7 +26,7 @@ class Semaphore final : private detail::Primitive {
       : Primitive("Semaphore", std::move(name), place), available_(permits) {}
   ~Semaphore() override { retire(); }
 
-  /// Takes `count` permits, all at once. May suspend. Throws Timeout, OperationCanceled,
+  /// Takes `count` permits, all at once. May suspend. Throws Timeout, OperationCancelled,
   /// Cancellation: then none is taken. UsageError when `count` is zero.
   void acquire(std::size_t count = 1, const WaitOptions& options = {},
                const SourcePlace& place = SourcePlace::current());

@@ -49,13 +49,13 @@ class TaskGroup : public detail::TaskOwner<T, Key> {
   }
   /// How the first one has ended. UsageError on an empty group.
   [[nodiscard]] Future<T> race() {
-    FERMATA_REQUIRE(this->count() > 0, "Cannot race on an empty TaskGroup");
+    FERMATA_REQUIRE(this->count() > 0, "race: the task group is empty: expected a task in it");
     return watch<RaceWaiter>();
   }
   /// The value of the first that has succeeded; a CompositeError when all have failed. UsageError
   /// on an empty group.
   [[nodiscard]] Future<T> any() {
-    FERMATA_REQUIRE(this->count() > 0, "Cannot call any() on an empty TaskGroup");
+    FERMATA_REQUIRE(this->count() > 0, "any: the task group is empty: expected a task in it");
     return watch<AnyWaiter>();
   }
 

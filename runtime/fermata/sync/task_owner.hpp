@@ -76,7 +76,7 @@ class TaskOwner {
   }
 
   /// Spawns under the next key, which is returned. Suspends while there is no room. Throws
-  /// UsageError on a closed one, also when it is closed meanwhile; Timeout, OperationCanceled,
+  /// UsageError on a closed one, also when it is closed meanwhile; Timeout, OperationCancelled,
   /// Cancellation: then nothing is spawned (TG-14).
   template <class F>
   requires(std::is_same_v<Key, std::uint64_t>) Key
@@ -94,7 +94,8 @@ class TaskOwner {
                       const SourcePlace& place = SourcePlace::current()) {
     core_->require_open();
     if (keys_->contains(key)) {
-      throw UsageError("Duplicate key \"" + text_of(key) + "\" in TaskGroup");
+      throw UsageError("spawn_with_key: key \"" + text_of(key) +
+                       "\" is in use: expected a new one");
     }
     if constexpr (std::is_same_v<Key, std::uint64_t>) {
       if (key >= next_key_) next_key_ = key + 1;
@@ -119,7 +120,7 @@ class TaskOwner {
   }
 
   [[nodiscard]] std::size_t count() const noexcept { return core_->tasks().size(); }
-  [[nodiscard]] bool is_closed() const noexcept { return core_->is_closed(); }
+  [[nodiscard]] bool is_closed() const noexcept { return core_->is_closed_to_new(); }
   /// Nothing runs and nothing is pending.
   [[nodiscard]] bool is_finished() const noexcept { return core_->is_settled(); }
   [[nodiscard]] std::string info() const { return core_->info(); }

@@ -38,17 +38,17 @@ class TaskSet : public detail::TaskOwner<T, Key> {
       : Owner(std::move(name), options, place) {}
 
   /// Takes the next one that has settled: its value, or throws its error. Suspends. UsageError when
-  /// there is none, and none runs. Throws Timeout, OperationCanceled, Cancellation.
+  /// there is none, and none runs. Throws Timeout, OperationCancelled, Cancellation.
   T join_next(const WaitOptions& options = {}, const SourcePlace& place = SourcePlace::current()) {
     const Taken taken = take(detail::Join::Next, options, place);
-    FERMATA_REQUIRE(!taken.empty(), "Cannot race on an empty TaskGroup");
+    FERMATA_REQUIRE(!taken.empty(), "join_next: the task set is empty: expected a task in it");
     return value_of(taken.front());
   }
   /// Takes the next one that has succeeded; failures stay. When all have failed it takes them all
   /// and throws a CompositeError.
   T join_any(const WaitOptions& options = {}, const SourcePlace& place = SourcePlace::current()) {
     const Taken taken = take(detail::Join::Any, options, place);
-    FERMATA_REQUIRE(!taken.empty(), "Cannot call any() on an empty TaskGroup");
+    FERMATA_REQUIRE(!taken.empty(), "join_any: the task set is empty: expected a task in it");
     if (taken.front()->error()) throw CompositeError(errors_in(taken));
     return value_of(taken.front());
   }

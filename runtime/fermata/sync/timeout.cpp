@@ -27,7 +27,7 @@ TimeoutEvent::TimeoutEvent(Runtime& runtime, Duration span)
 
 void TimeoutEvent::cancel(std::exception_ptr reason) {
   FERMATA_REQUIRE(!reason || is_cancellation(reason), "cancel: the reason must be a Cancellation");
-  if (closed()) return;
+  if (is_closed()) return;
   FERMATA_ASSERT(!cancelled_);
   if (!reason) reason = std::make_exception_ptr(Cancellation("Timeout has been cancelled"));
   cancelled_ = true;

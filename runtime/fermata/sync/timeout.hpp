@@ -8,7 +8,7 @@
 //              and hides no deadlock (CORE-CN-08). Waited for after its deadline it fires at once.
 // Outcome      It ends with Timeout, for good: who waits later gets it without suspending
 //              (CORE-CN-09), each an error object of its own. As a token it ends the wait with
-//              OperationCanceled, whose previous is the Timeout.
+//              OperationCancelled, whose previous is the Timeout.
 // Suspension   Nothing here suspends.
 
 #include "fermata/core/timer.hpp"
@@ -29,11 +29,11 @@ class TimeoutEvent final : public Timer {
   void cancel(std::exception_ptr reason = nullptr);
 
   /// It has fired, or was called off.
-  [[nodiscard]] bool is_completed() const noexcept { return closed(); }
+  [[nodiscard]] bool is_completed() const noexcept { return is_closed(); }
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
 
   [[nodiscard]] const Outcome* replay() const noexcept override {
-    return closed() ? &outcome_ : nullptr;
+    return is_closed() ? &outcome_ : nullptr;
   }
   [[nodiscard]] std::exception_ptr error_for_waiter(const std::exception_ptr& error) const override;
   [[nodiscard]] bool void_as_token() const noexcept override { return cancelled_; }

@@ -39,7 +39,7 @@ class Waiter {
 
   /// Suspends until it is granted its turn. `primitive`, which is open, is what reports say that
   /// the coroutine waits for. Throws what the waiter failed with, Cancellation, Timeout,
-  /// OperationCanceled; it may have been granted its turn all the same.
+  /// OperationCancelled; it may have been granted its turn all the same.
   void park(Event& primitive, const WaitOptions& options, const SourcePlace& place) {
     if (state_ == State::Waiting) wait(primitive, options, place);
     if (state_ != State::Granted) [[unlikely]] {

@@ -77,7 +77,7 @@ void DatagramSocket::provide_buffer(uv_handle_t* handle, std::size_t, uv_buf_t* 
 void DatagramSocket::on_receive(uv_udp_t* handle, ssize_t size, const uv_buf_t* buffer,
                                 const sockaddr* peer, unsigned) noexcept {
   DatagramSocket& socket = self(handle->data);
-  if (socket.closed()) {
+  if (socket.is_closed()) {
     if (uv_is_closing(reinterpret_cast<uv_handle_t*>(handle)) == 0) socket.close_backend();
   } else if (size < 0) {
     socket.receive_failed(static_cast<int>(-size));
@@ -91,7 +91,7 @@ void DatagramSocket::on_receive(uv_udp_t* handle, ssize_t size, const uv_buf_t* 
 }
 
 int DatagramSocket::start_receiving() {
-  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(!is_closed());
   loop_.watch(*this);
   return -uv_udp_recv_start(&udp_, provide_buffer, on_receive);
 }
@@ -111,7 +111,7 @@ int DatagramSocket::send_now(std::span<const std::byte> data, const Address& pee
 }
 
 int DatagramSocket::submit_send(std::span<const std::byte> data, const Address& peer) {
-  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(!is_closed());
   const uv_buf_t buffer = buffer_of(data);
   const sockaddr_in native = os::to_native(peer);
   return -uv_udp_send(&send_, &udp_, &buffer, 1, reinterpret_cast<const sockaddr*>(&native),
@@ -133,7 +133,7 @@ int DatagramSocket::set_membership(const Address& group, bool member) {
 
 void DatagramSocket::close_backend() noexcept {
   if (providing_) return;  // on_receive follows at once and comes back here.
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   FERMATA_ASSERT(uv_is_closing(reinterpret_cast<uv_handle_t*>(&udp_)) == 0);
   loop_.unwatch(*this);
   uv_close(reinterpret_cast<uv_handle_t*>(&udp_), [](uv_handle_t* handle) noexcept {

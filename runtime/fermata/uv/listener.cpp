@@ -41,7 +41,7 @@ int Listener::poll() noexcept {
 }
 
 void Listener::resume_accepting() {
-  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(!is_closed());
   check(poll(), "watch a listener");
   loop_.watch(*this);
 }
@@ -52,7 +52,7 @@ void Listener::pause_accepting() noexcept {
 }
 
 void Listener::close_backend() noexcept {
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   FERMATA_ASSERT(uv_is_closing(reinterpret_cast<uv_handle_t*>(&poll_)) == 0);
   before_close();
   loop_.unwatch(*this);

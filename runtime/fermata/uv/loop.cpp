@@ -68,7 +68,7 @@ void Loop::end_turn() noexcept {
 }
 
 void Loop::fire_timers() noexcept {
-  FERMATA_ASSERT(attachment_.attached());
+  FERMATA_ASSERT(attachment_.is_attached());
   timers_fired_ = true;
   attachment_.runtime().fire_timers();
 }

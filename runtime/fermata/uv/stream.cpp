@@ -48,7 +48,7 @@ void Stream::provide_buffer(uv_handle_t* handle, std::size_t, uv_buf_t* buffer) 
 void Stream::on_read(uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) noexcept {
   Stream& stream = self(handle->data);
   stream.loop_.begin_callback();
-  if (stream.closed()) {
+  if (stream.is_closed()) {
     if (uv_is_closing(reinterpret_cast<uv_handle_t*>(handle)) == 0) stream.close_backend();
   } else if (size > 0) {
     FERMATA_ASSERT(static_cast<std::size_t>(size) <= buffer->len);
@@ -62,8 +62,8 @@ void Stream::on_read(uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) 
 }
 
 int Stream::start_reading() {
-  FERMATA_ASSERT(!closed());
-  FERMATA_ASSERT(readable());
+  FERMATA_ASSERT(!is_closed());
+  FERMATA_ASSERT(is_readable());
   loop_.watch(*this);
   return -uv_read_start(stream_, provide_buffer, on_read);
 }
@@ -91,7 +91,7 @@ StreamHandle::Written Stream::try_write(Buffers buffers) {
 
 int Stream::submit_write(std::span<const std::byte> data) {
   FERMATA_ASSERT(!data.empty());
-  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(!is_closed());
   const uv_buf_t buffer = buffer_of(data);
   return -uv_write(&write_, stream_, &buffer, 1, [](uv_write_t* request, int status) noexcept {
     Stream& stream = self(request->data);
@@ -101,7 +101,7 @@ int Stream::submit_write(std::span<const std::byte> data) {
 }
 
 void Stream::submit_shutdown() noexcept {
-  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(!is_closed());
   uv_shutdown(&shutdown_, stream_, [](uv_shutdown_t* request, int) noexcept {
     self(request->data).loop_.begin_callback();
   });
@@ -116,7 +116,7 @@ int Stream::descriptor() const noexcept {
 void Stream::close_backend() noexcept {
   // Each comes back here: on_read, at once, and file_target_free.
   if (providing_ || file_target_in_use()) return;
-  FERMATA_ASSERT(closed());
+  FERMATA_ASSERT(is_closed());
   FERMATA_ASSERT(uv_is_closing(reinterpret_cast<uv_handle_t*>(stream_)) == 0);
   loop_.unwatch(*this);
   before_close();
@@ -170,7 +170,7 @@ Pipe::Pipe(Loop& loop, Direction direction)
 void Pipe::adopt(int descriptor) { check(uv_pipe_open(&pipe_, descriptor), "adopt a pipe"); }
 
 void Pipe::submit_shutdown() noexcept {
-  if (readable()) return Stream::submit_shutdown();
+  if (is_readable()) return Stream::submit_shutdown();
   // The end of an anonymous pipe is closed; libuv keeps its number, for something that does no
   // harm.
   FERMATA_ASSERT(descriptor() >= 0);

@@ -5,6 +5,6 @@ int main() {
   fermata::host::Guest guest;
   bool ran = false;
   guest.spawn("coroutine", [&] { ran = true; });
-  while (!guest.idle()) guest.pump();
+  while (!guest.is_idle()) guest.pump();
   return ran ? 0 : 1;
 }

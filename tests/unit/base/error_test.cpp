@@ -22,7 +22,7 @@ TEST(Error, KeepsCancellationOutOfStandardHandlers) {
   bool reached = false;
   try {
     try {
-      throw OperationCanceled();
+      throw OperationCancelled();
     } catch (const std::exception&) {
       FAIL() << "a handler for errors has swallowed a cancellation";
     }
@@ -35,7 +35,7 @@ TEST(Error, KeepsCancellationOutOfStandardHandlers) {
 
 TEST(Error, TellsCancellationsFromErrors) {
   EXPECT_TRUE(is_cancellation(std::make_exception_ptr(Cancellation())));
-  EXPECT_TRUE(is_cancellation(std::make_exception_ptr(OperationCanceled())));
+  EXPECT_TRUE(is_cancellation(std::make_exception_ptr(OperationCancelled())));
   EXPECT_FALSE(is_cancellation(error("x")));
   EXPECT_FALSE(is_cancellation(std::make_exception_ptr(ForcedUnwind{})));
   EXPECT_FALSE(is_cancellation(nullptr));
@@ -121,7 +121,7 @@ TEST(Error, KeepsItsTypeAtTheHeadOfAChain) {
   expect_to_keep_its_type(PollError("poll", EBADF));
   expect_to_keep_its_type(CompositeError({error("a"), error("b")}));
   expect_to_keep_its_type(Cancellation("x"));
-  expect_to_keep_its_type(OperationCanceled("x"));
+  expect_to_keep_its_type(OperationCancelled("x"));
   expect_to_keep_its_type(BadGateway("upstream", ECONNREFUSED));
 }
 

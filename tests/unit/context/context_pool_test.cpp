@@ -26,24 +26,24 @@
 namespace fermata {
 namespace {
 
-using detail::Context;
 using detail::ContextPool;
+using detail::StackContext;
 using testing::kSanitized;
 using testing::leave;
 using testing::Stage;
 
 constexpr StackOptions kSmallStacks{.stack_bytes = 32 * 1024};
 
-void never_entered(Context&) noexcept { std::abort(); }
+void never_entered(StackContext&) noexcept { std::abort(); }
 
-std::vector<Context*> acquire_many(ContextPool& pool, std::size_t count) {
-  std::vector<Context*> contexts(count);
-  for (Context*& context : contexts) context = &pool.acquire(&never_entered);
+std::vector<StackContext*> acquire_many(ContextPool& pool, std::size_t count) {
+  std::vector<StackContext*> contexts(count);
+  for (StackContext*& context : contexts) context = &pool.acquire(&never_entered);
   return contexts;
 }
 
-void release_all(ContextPool& pool, const std::vector<Context*>& contexts) {
-  for (Context* context : contexts) pool.release(*context);
+void release_all(ContextPool& pool, const std::vector<StackContext*>& contexts) {
+  for (StackContext* context : contexts) pool.release(*context);
 }
 
 void trim_periods(ContextPool& pool, unsigned periods) {
@@ -64,8 +64,8 @@ std::size_t resident_bytes() {
 
 TEST(ContextPool, GivesTheLastReleasedFirst) {
   ContextPool pool({});
-  Context& first = pool.acquire(&never_entered);
-  Context& second = pool.acquire(&never_entered);
+  StackContext& first = pool.acquire(&never_entered);
+  StackContext& second = pool.acquire(&never_entered);
   pool.release(first);
   pool.release(second);
   EXPECT_EQ(&pool.acquire(&never_entered), &second);
@@ -141,9 +141,9 @@ TEST(ContextPool, UsesSurplusBeforeItIsGone) {
 TEST(ContextPool, KeepsWhatIsLiveThroughATrim) {
   Stage stage(kSmallStacks);
   int resumed = 0;
-  std::vector<Context*> paused;
+  std::vector<StackContext*> paused;
   for (int i = 0; i < 500; ++i) {
-    Context& context = stage.start([&] {
+    StackContext& context = stage.start([&] {
       stage.pause();
       ++resumed;
     });
@@ -155,7 +155,7 @@ TEST(ContextPool, KeepsWhatIsLiveThroughATrim) {
   }
   release_all(stage.pool, acquire_many(stage.pool, 2000));
   trim_periods(stage.pool, 60);
-  for (Context* context : paused) stage.resume(*context);
+  for (StackContext* context : paused) stage.resume(*context);
   EXPECT_EQ(resumed, 500);
   EXPECT_EQ(stage.pool.stats().live, 0U);
 }
@@ -164,7 +164,7 @@ TEST(ContextPool, FurnishesStrippedStacksAgain) {
   Stage stage(kSmallStacks);
   const auto pinned = acquire_many(stage.pool, 1000);
   // Every slab keeps one live context, so none is unmapped.
-  std::vector<Context*> others;
+  std::vector<StackContext*> others;
   for (std::size_t i = 0; i < pinned.size(); ++i) {
     if (i % 16 != 0) others.push_back(pinned[i]);
   }
@@ -174,14 +174,14 @@ TEST(ContextPool, FurnishesStrippedStacksAgain) {
   EXPECT_GT(trimmed.discard_calls, 800U);
 
   int ran = 0;
-  std::vector<Context*> started;
+  std::vector<StackContext*> started;
   for (std::size_t i = 0; i < others.size(); ++i) {
     started.push_back(&stage.start([&] {
       stage.pause();
       ++ran;
     }));
   }
-  for (Context* context : started) stage.resume(*context);
+  for (StackContext* context : started) stage.resume(*context);
   EXPECT_EQ(ran, static_cast<int>(others.size()));
   EXPECT_EQ(stage.pool.stats().mmap_calls, trimmed.mmap_calls);
   EXPECT_EQ(stage.pool.stats().guard_calls, trimmed.guard_calls) << "guards survive a trim";
@@ -190,7 +190,7 @@ TEST(ContextPool, FurnishesStrippedStacksAgain) {
 TEST(ContextPool, StackIsWhollyUsable) {
   Stage stage(kSmallStacks);
   stage.start([&] {
-    const Context& self = *stage.running;
+    const StackContext& self = *stage.running;
     const auto* const frame = static_cast<std::byte*>(__builtin_frame_address(0));
     EXPECT_GT(frame - self.stack_low, 28 * 1024);
     *self.stack_low = std::byte{1};
@@ -204,7 +204,7 @@ TEST(ContextPool, IdleContextHoldsOnePage) {
   Stage stage;
   std::set<std::uintptr_t> tops_within_page;
   for (int i = 0; i < 96; ++i) {
-    Context& context = stage.start([&] { stage.pause(); });
+    StackContext& context = stage.start([&] { stage.pause(); });
     EXPECT_EQ(stage.pool.high_water_bytes(context), 4096U);
     tops_within_page.insert(reinterpret_cast<std::uintptr_t>(context.stack_high) % 4096);
   }
@@ -213,7 +213,7 @@ TEST(ContextPool, IdleContextHoldsOnePage) {
 
 TEST(ContextPool, HighWaterFollowsUse) {
   Stage stage;
-  Context& context = stage.start([&] {
+  StackContext& context = stage.start([&] {
     *(stage.running->stack_high - 40'000) = std::byte{1};
     stage.pause();
   });
@@ -305,7 +305,7 @@ TEST(ContextPool, RefusesAnAbsurdStackSize) {
 // What follows spends the whole process's address space or mappings, so a child does it.
 [[noreturn]] void report_exhaustion(StackOptions options) {
   ContextPool pool(options);
-  std::vector<Context*> contexts;
+  std::vector<StackContext*> contexts;
   try {
     for (;;) contexts.push_back(&pool.acquire(&never_entered));
   } catch (const StackExhausted& error) {

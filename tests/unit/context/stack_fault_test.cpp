@@ -18,7 +18,7 @@
 namespace fermata {
 namespace {
 
-using detail::Context;
+using detail::StackContext;
 using detail::StackFaultGuard;
 using testing::kSanitized;
 using testing::leave;
@@ -280,7 +280,7 @@ TEST(StackFault, AHandlerOverOursMayCallOursAfterALaterGuard) {
   static struct sigaction found = {};
   const auto die = [] {
     set_handler(SIGSEGV, SIG_DFL);
-    Context* running = nullptr;
+    StackContext* running = nullptr;
     {
       const StackFaultGuard guard(&running, &call_it_writer);
       ::sigaction(SIGSEGV, nullptr, &found);
@@ -329,7 +329,7 @@ TEST(StackFault, LastGuardRestoresWhatWasThere) {
   const auto segv = handler_of(SIGSEGV);
   const auto bus = handler_of(SIGBUS);
   const auto stack = alternate_stack();
-  Context* running = nullptr;
+  StackContext* running = nullptr;
   {
     const StackFaultGuard guard(&running, &call_it_reader);
     EXPECT_NE(handler_of(SIGSEGV).sa_sigaction, segv.sa_sigaction);
@@ -346,7 +346,7 @@ TEST(StackFault, LastGuardRestoresWhatWasThere) {
 
 TEST(StackFault, LaterHandlersStay) {
   const auto former = handler_of(SIGSEGV);
-  Context* running = nullptr;
+  StackContext* running = nullptr;
   {
     const StackFaultGuard guard(&running, &call_it_reader);
     set_handler(SIGSEGV, &handle_plainly);

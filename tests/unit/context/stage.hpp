@@ -36,15 +36,15 @@ class Stage final {
   Stage& operator=(const Stage&) = delete;
 
   /// Runs `body` on a context of its own until it pauses or ends; then the context is released.
-  detail::Context& start(std::function<void()> body) {
+  detail::StackContext& start(std::function<void()> body) {
     auto& act = acts_.emplace_back(Act{this, std::move(body)});
-    detail::Context& context = pool.acquire(&enter);
+    detail::StackContext& context = pool.acquire(&enter);
     context.owner = &act;
     resume(context);
     return context;
   }
 
-  void resume(detail::Context& context) {
+  void resume(detail::StackContext& context) {
     running = &context;
     detail::switch_context(home, context);
     running = &home;
@@ -53,9 +53,9 @@ class Stage final {
   /// Called by a body: goes back to the test until resumed.
   void pause() { detail::switch_context(*running, home); }
 
-  detail::Context home;
+  detail::StackContext home;
   detail::ContextPool pool;
-  detail::Context* running = &home;
+  detail::StackContext* running = &home;
 
  private:
   struct Act {
@@ -63,7 +63,7 @@ class Stage final {
     std::function<void()> body;
   };
 
-  static void enter(detail::Context& self) noexcept {
+  static void enter(detail::StackContext& self) noexcept {
     Stage& stage = *static_cast<Act*>(self.owner)->stage;
     static_cast<Act*>(self.owner)->body();
     stage.pool.release(self);

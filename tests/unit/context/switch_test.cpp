@@ -19,7 +19,7 @@
 namespace fermata {
 namespace {
 
-using detail::Context;
+using detail::StackContext;
 using testing::Stage;
 
 std::string rethrown_text() {
@@ -43,8 +43,8 @@ std::string rethrown_text() {
 TEST(Switch, SuspendsFromRecursion) {
   Stage stage;
   int sum = 0;
-  Context& deep = stage.start([&] { sum = sum_down_to_zero(stage, 100); });
-  Context& deeper = stage.start([&] { sum += 10 * sum_down_to_zero(stage, 200); });
+  StackContext& deep = stage.start([&] { sum = sum_down_to_zero(stage, 100); });
+  StackContext& deeper = stage.start([&] { sum += 10 * sum_down_to_zero(stage, 200); });
   EXPECT_EQ(sum, 0);
   stage.resume(deep);
   EXPECT_EQ(sum, 5050);
@@ -58,7 +58,7 @@ TEST(Switch, SuspendsInsideAComparatorOfQsort) {
   comparing_stage = &stage;
   std::vector<int> numbers{5, 3, 9, 1, 7};
   bool sorted = false;
-  Context& sorter = stage.start([&] {
+  StackContext& sorter = stage.start([&] {
     std::qsort(numbers.data(), numbers.size(), sizeof(int), [](const void* a, const void* b) {
       comparing_stage->pause();
       return *static_cast<const int*>(a) - *static_cast<const int*>(b);
@@ -85,8 +85,8 @@ TEST(Switch, KeepsCaughtExceptionsApart) {
       texts.push_back(rethrown_text());
     }
   };
-  Context& first = stage.start([&] { catch_and_pause("first"); });
-  Context& second = stage.start([&] { catch_and_pause("second"); });
+  StackContext& first = stage.start([&] { catch_and_pause("first"); });
+  StackContext& second = stage.start([&] { catch_and_pause("second"); });
   EXPECT_EQ(std::current_exception(), nullptr);
   stage.resume(first);
   stage.resume(second);
@@ -105,7 +105,7 @@ TEST(Switch, KeepsUncaughtExceptionsApart) {
   };
   Stage stage;
   std::vector<int> counts;
-  Context& unwinding = stage.start([&] {
+  StackContext& unwinding = stage.start([&] {
     try {
       const PausesWhenDestroyed pauses{stage, counts};
       throw std::runtime_error("unwinds");
@@ -123,7 +123,7 @@ TEST(Switch, KeepsErrnoApart) {
   Stage stage;
   int seen = 0;
   errno = ENOENT;
-  Context& context = stage.start([&] {
+  StackContext& context = stage.start([&] {
     EXPECT_EQ(errno, 0);
     errno = EPIPE;
     stage.pause();
@@ -158,8 +158,8 @@ TEST(Switch, DestroysExceptionsOnceAndOnTheirOwnContext) {
       stage.pause();
     }
   };
-  Context& first = stage.start(hold);
-  Context& second = stage.start(hold);
+  StackContext& first = stage.start(hold);
+  StackContext& second = stage.start(hold);
   EXPECT_EQ(token.use_count(), 3);
   stage.resume(first);
   stage.resume(second);
@@ -169,7 +169,7 @@ TEST(Switch, DestroysExceptionsOnceAndOnTheirOwnContext) {
 TEST(Switch, KeepsRoundingModesApart) {
   Stage stage;
   int seen = 0;
-  Context& upward = stage.start([&] {
+  StackContext& upward = stage.start([&] {
     std::fesetround(FE_UPWARD);
     stage.pause();
     seen = std::fegetround();
@@ -203,16 +203,16 @@ TEST(Switch, ArithmeticLeavesFloatStatesEqual) {
 TEST(Switch, SwitchesBetweenContextsDirectly) {
   Stage stage;
   std::string trace;
-  Context* second = nullptr;
-  Context& first = stage.start([&] {
-    Context& self = *stage.running;
+  StackContext* second = nullptr;
+  StackContext& first = stage.start([&] {
+    StackContext& self = *stage.running;
     stage.pause();
     trace += "1";
     detail::switch_context(self, *second);
     trace += "3";
   });
   second = &stage.start([&] {
-    Context& self = *stage.running;
+    StackContext& self = *stage.running;
     stage.pause();
     trace += "2";
     detail::switch_context(self, first);
@@ -221,13 +221,13 @@ TEST(Switch, SwitchesBetweenContextsDirectly) {
   EXPECT_EQ(trace, "123");
 }
 
-bool holds(const Context& context, const void* address) {
+bool holds(const StackContext& context, const void* address) {
   return context.stack_low <= address && address < context.stack_high;
 }
 
 TEST(ThreadStack, HasTheBoundsOfItsThread) {
   const auto check = [] {
-    Context context;
+    StackContext context;
     detail::adopt_thread_stack(context);
     EXPECT_TRUE(holds(context, __builtin_frame_address(0)));
     detail::drop_thread_stack(context);
@@ -242,7 +242,7 @@ TEST(ThreadStack, HasTheBoundsOfTheContextItIs) {
   const detail::StackFaultGuard guard(&stage.running, [](void*, char*, std::size_t) noexcept {});
   bool inner_ran = false;
   stage.start([&] {
-    const Context& self = *stage.running;
+    const StackContext& self = *stage.running;
     Stage inner;
     EXPECT_EQ(inner.home.stack_low, self.stack_low);
     EXPECT_EQ(inner.home.stack_high, self.stack_high);
@@ -254,10 +254,10 @@ TEST(ThreadStack, HasTheBoundsOfTheContextItIs) {
 TEST(ThreadStack, MayBeOneOfUnknownBounds) {
   Stage stage;
   std::string trace;
-  Context& outer = stage.start([&] {
+  StackContext& outer = stage.start([&] {
     Stage inner;
     EXPECT_EQ(inner.home.stack_low, nullptr);
-    Context& nested = inner.start([&] {
+    StackContext& nested = inner.start([&] {
       inner.pause();
       trace += "nested";
     });

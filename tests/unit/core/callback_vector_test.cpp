@@ -15,7 +15,7 @@
 namespace fermata::test {
 namespace {
 
-using Names = std::vector<std::string>;
+using Labels = std::vector<std::string>;
 
 /// Four subscribers A, B, C, D of one event, and a fifth, E, that is not subscribed.
 class CallbackVectorTest : public RuntimeFixture {
@@ -24,14 +24,14 @@ class CallbackVectorTest : public RuntimeFixture {
     for (Probe* probe : {&a, &b, &c, &d}) event->add_callback(*probe);
   }
 
-  [[nodiscard]] Names subscribed() const {
-    Names names;
+  [[nodiscard]] Labels subscribed() const {
+    Labels names;
     event->callbacks().for_each(
         [&](Callback& callback) { names.push_back(static_cast<Probe&>(callback).name); });
     return names;
   }
 
-  Names order;
+  Labels order;
   Probe a{"A", &order};
   Probe b{"B", &order};
   Probe c{"C", &order};
@@ -45,15 +45,15 @@ TEST_F(CallbackVectorTest, CallsInSubscriptionOrderWithoutRemovals) {
   event->add_callback(e);
   event->notify({});
   event->notify({});
-  EXPECT_EQ(order, (Names{"A", "B", "C", "D", "E", "A", "B", "C", "D", "E"}));
+  EXPECT_EQ(order, (Labels{"A", "B", "C", "D", "E", "A", "B", "C", "D", "E"}));
 }
 
 TEST_F(CallbackVectorTest, CallsTheRestWhenOneRemovesAnEarlierOne) {
   FERMATA_CHECKS("CORE-CB-01");
   b.action = [this](Event& fired) { fired.remove_callback(a); };
   event->notify({});
-  EXPECT_EQ(order, (Names{"A", "B", "C", "D"}));
-  EXPECT_EQ(subscribed(), (Names{"B", "C", "D"}));
+  EXPECT_EQ(order, (Labels{"A", "B", "C", "D"}));
+  EXPECT_EQ(subscribed(), (Labels{"B", "C", "D"}));
 }
 
 TEST_F(CallbackVectorTest, DoesNotCallWhatIsRemovedBeforeItsTurn) {
@@ -63,9 +63,9 @@ TEST_F(CallbackVectorTest, DoesNotCallWhatIsRemovedBeforeItsTurn) {
     fired.remove_callback(c);
   };
   event->notify({});
-  EXPECT_EQ(order, (Names{"A", "B", "D"}));
+  EXPECT_EQ(order, (Labels{"A", "B", "D"}));
   event->notify({});
-  EXPECT_EQ(order, (Names{"A", "B", "D", "A", "D"}));
+  EXPECT_EQ(order, (Labels{"A", "B", "D", "A", "D"}));
 }
 
 TEST_F(CallbackVectorTest, KeepsOrderWhileCallbacksRemoveOnlyThemselves) {
@@ -73,7 +73,7 @@ TEST_F(CallbackVectorTest, KeepsOrderWhileCallbacksRemoveOnlyThemselves) {
     probe->action = [probe](Event& fired) { fired.remove_callback(*probe); };
   }
   event->notify({});
-  EXPECT_EQ(order, (Names{"A", "B", "C", "D"}));
+  EXPECT_EQ(order, (Labels{"A", "B", "C", "D"}));
   EXPECT_EQ(event->callbacks().size(), 0u);
 }
 
@@ -83,17 +83,17 @@ TEST_F(CallbackVectorTest, LetsTheLastOneRemoveAll) {
     for (Probe* probe : {&a, &b, &c, &d}) EXPECT_TRUE(fired.remove_callback(*probe));
   };
   event->notify({});
-  EXPECT_EQ(order, (Names{"A", "B", "C", "D"}));
+  EXPECT_EQ(order, (Labels{"A", "B", "C", "D"}));
   EXPECT_TRUE(subscribed().empty());
 }
 
 TEST_F(CallbackVectorTest, DetachesEverybodyInOrderWhenTheEventEnds) {
-  Names detached;
+  Labels detached;
   for (Probe* probe : {&a, &b, &c, &d}) {
     probe->on_destroy = [probe, &detached] { detached.push_back(probe->name); };
   }
   event.reset();
-  EXPECT_EQ(detached, (Names{"A", "B", "C", "D"}));
+  EXPECT_EQ(detached, (Labels{"A", "B", "C", "D"}));
   EXPECT_EQ(a.event(), nullptr);
   EXPECT_EQ(a.destroyed, 1);
 }
@@ -107,7 +107,7 @@ TEST_F(CallbackVectorTest, LetsTheFirstClearAll) {
   vector.add(second, *event);
   first.action = [&](Event&) { vector.clear(); };
   vector.run_pass(*event, {}, [] {});
-  EXPECT_EQ(order, (Names{"first"}));
+  EXPECT_EQ(order, (Labels{"first"}));
   EXPECT_EQ(vector.size(), 0u);
   EXPECT_EQ(first.destroyed, 1);
   EXPECT_EQ(second.destroyed, 1);
@@ -130,7 +130,7 @@ TEST_F(CallbackVectorTest, DoesNotCallWhatIsAddedDuringThePass) {
     if (e.event() == nullptr) fired.add_callback(e);
   };
   event->notify({});
-  EXPECT_EQ(order, (Names{"A", "B", "C", "D"}));
+  EXPECT_EQ(order, (Labels{"A", "B", "C", "D"}));
   EXPECT_EQ(subscribed().back(), "E");
   event->notify({});
   EXPECT_EQ(e.runs, 1);
@@ -144,7 +144,7 @@ TEST_F(CallbackVectorTest, EndsThePassWhenOneReAddsItselfForEver) {
   };
   event->notify({});
   EXPECT_EQ(a.runs, 1);
-  EXPECT_EQ(subscribed(), (Names{"B", "C", "D", "A"}));
+  EXPECT_EQ(subscribed(), (Labels{"B", "C", "D", "A"}));
 }
 
 TEST_F(CallbackVectorTest, SurvivesACallbackThatFreesTheEvent) {
@@ -156,7 +156,7 @@ TEST_F(CallbackVectorTest, SurvivesACallbackThatFreesTheEvent) {
   };
   event->notify({});
   EXPECT_TRUE(live_in_callback);
-  EXPECT_EQ(order, (Names{"A", "B", "C", "D"}));
+  EXPECT_EQ(order, (Labels{"A", "B", "C", "D"}));
   EXPECT_EQ(fixture.runtime.kernel().live_events.size(), 0u);
   EXPECT_EQ(d.destroyed, 1);
 }
@@ -169,7 +169,7 @@ TEST_F(CallbackVectorTest, DeliversANestedNotifyAfterThePass) {
     fired.remove_callback(c);
   };
   event->notify({});
-  EXPECT_EQ(order, (Names{"A", "B", "D", "A", "B", "D"}));
+  EXPECT_EQ(order, (Labels{"A", "B", "D", "A", "B", "D"}));
 }
 
 TEST_F(CallbackVectorTest, CallsTheRestWhenOneThrows) {
@@ -178,7 +178,7 @@ TEST_F(CallbackVectorTest, CallsTheRestWhenOneThrows) {
   c.action = [](Event&) { throw Error("C failed"); };
   EXPECT_EQ(thrown_by([&] { event->notify({}); }),
             "fermata::Error: A failed\n  previous: fermata::Error: C failed");
-  EXPECT_EQ(order, (Names{"A", "B", "C", "D"}));
+  EXPECT_EQ(order, (Labels{"A", "B", "C", "D"}));
   EXPECT_FALSE(event->callbacks().in_pass());
 }
 
@@ -206,7 +206,7 @@ TEST_F(CallbackVectorTest, FillsAHoleWithTheLastOneOutsideAPass) {
   FERMATA_CHECKS("CORE-CB-05");
   event->add_callback(e);
   event->remove_callback(b);
-  EXPECT_EQ(subscribed(), (Names{"A", "E", "C", "D"}));
+  EXPECT_EQ(subscribed(), (Labels{"A", "E", "C", "D"}));
 }
 
 TEST_F(CallbackVectorTest, CountsTheHoldersOfACallback) {

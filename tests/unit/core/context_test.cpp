@@ -171,7 +171,7 @@ TEST_F(ContextTest, LivesUntilTheFinallyHandlersHaveRun) {
     });
     const auto watched = Ref<ScopeBase>::share(**scope);
     scope.reset();
-    EXPECT_TRUE(watched->closed());
+    EXPECT_TRUE(watched->is_closed());
     EXPECT_EQ(value.use_count(), 2);
     delay(2ms);
     EXPECT_EQ(value.use_count(), 1);

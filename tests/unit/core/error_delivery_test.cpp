@@ -127,7 +127,7 @@ TEST_F(ErrorDeliveryTest, LeavesTheErrorOfATokenWithItsCoroutine) {
       "fermata::Error: failed");
   EXPECT_EQ(got,
             "fermata::Cancellation: stop\n"
-            "  previous: fermata::OperationCanceled: Operation has been cancelled\n"
+            "  previous: fermata::OperationCancelled: Operation has been cancelled\n"
             "  previous: fermata::Error: failed");
 }
 
@@ -141,7 +141,7 @@ TEST_F(ErrorDeliveryTest, MarksTheErrorOfATokenWhenTheWaitIsAbandoned) {
             }),
             "");
   EXPECT_EQ(got,
-            "fermata::OperationCanceled: Operation has been cancelled\n"
+            "fermata::OperationCancelled: Operation has been cancelled\n"
             "  previous: fermata::Error: failed");
 }
 
@@ -176,7 +176,7 @@ TEST(ErrorDelivery, LosesNoErrorToAForcedUnwinding) {
   options.observer = &cutter;
   TestRuntime fixture(options);
   const CoroutineBase* failing = nullptr;
-  cutter.when = [&] { return failing != nullptr && failing->closed(); };
+  cutter.when = [&] { return failing != nullptr && failing->is_closed(); };
   EXPECT_EQ(thrown_by([&] {
               fixture.run([&] {
                 const auto child = spawn(fail_soon);
@@ -221,7 +221,7 @@ TEST_F(ErrorDeliveryTest, TellsOfItsOwnCancellationBeforeThatOfAToken) {
   });
   EXPECT_EQ(got,
             "fermata::Cancellation: stop\n"
-            "  previous: fermata::OperationCanceled: Operation has been cancelled");
+            "  previous: fermata::OperationCancelled: Operation has been cancelled");
 }
 
 TEST_F(ErrorDeliveryTest, TellsOfTheFirstOfTwoCancellationsOnly) {

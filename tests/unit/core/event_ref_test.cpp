@@ -113,7 +113,7 @@ TEST_F(SubscriptionTest, LastsAsLongAsItsHandle) {
   int calls = 0;
   {
     const Subscription subscription = subscribe(*event, [&](Event&, const Outcome&) { ++calls; });
-    EXPECT_TRUE(subscription.active());
+    EXPECT_TRUE(subscription.is_active());
     event->notify({});
   }
   event->notify({});
@@ -126,17 +126,17 @@ TEST_F(SubscriptionTest, EndsTwiceAsOnce) {
   const auto event = make_event<PlainEvent>(runtime);
   Subscription subscription = subscribe(*event, [](Event&, const Outcome&) {});
   Subscription moved = std::move(subscription);
-  EXPECT_FALSE(subscription.active());  // NOLINT(bugprone-use-after-move)
+  EXPECT_FALSE(subscription.is_active());  // NOLINT(bugprone-use-after-move)
   moved.cancel();
   moved.cancel();
-  EXPECT_FALSE(moved.active());
+  EXPECT_FALSE(moved.is_active());
 }
 
 TEST_F(SubscriptionTest, SurvivesTheEvent) {
   auto event = make_event<PlainEvent>(runtime);
   const Subscription subscription = subscribe(*event, [](Event&, const Outcome&) {});
   event.reset();
-  EXPECT_FALSE(subscription.active());
+  EXPECT_FALSE(subscription.is_active());
 }
 
 TEST_F(SubscriptionTest, MayEndInItsOwnCallback) {
@@ -158,7 +158,7 @@ TEST_F(SubscriptionTest, AnswersAtOnceOnAFinishedEvent) {
   int calls = 0;
   const Subscription subscription = subscribe(*event, [&](Event&, const Outcome&) { ++calls; });
   EXPECT_EQ(calls, 1);
-  EXPECT_FALSE(subscription.active());
+  EXPECT_FALSE(subscription.is_active());
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 class EventTest : public RuntimeFixture {
  protected:
-  [[nodiscard]] std::size_t active() const { return fixture.runtime.active_event_count(); }
+  [[nodiscard]] std::size_t active_count() const { return fixture.runtime.active_event_count(); }
 };
 
 TEST_F(EventTest, StaysArmedUntilStoppedAsOftenAsStarted) {
@@ -30,11 +30,11 @@ TEST_F(EventTest, StaysArmedUntilStoppedAsOftenAsStarted) {
   EXPECT_EQ(event->loop_ref_count(), 1u);
   EXPECT_EQ(event->armed, 1);
   EXPECT_EQ(event->disarmed, 0);
-  EXPECT_EQ(active(), 1u);
+  EXPECT_EQ(active_count(), 1u);
   event->stop();
   EXPECT_EQ(event->loop_ref_count(), 0u);
   EXPECT_EQ(event->disarmed, 1);
-  EXPECT_EQ(active(), 0u);
+  EXPECT_EQ(active_count(), 0u);
 }
 
 TEST_F(EventTest, IgnoresAStopWithoutAStart) {
@@ -48,10 +48,10 @@ TEST_F(EventTest, IgnoresAStopWithoutAStart) {
   event->stop();
   EXPECT_EQ(event->loop_ref_count(), 0u);
   EXPECT_EQ(event->disarmed, 1);
-  EXPECT_EQ(active(), 1u) << "no other event's count was taken";
+  EXPECT_EQ(active_count(), 1u) << "no other event's count was taken";
   event->close();
   event->stop();
-  EXPECT_EQ(active(), 1u);
+  EXPECT_EQ(active_count(), 1u);
 }
 
 TEST_F(EventTest, GivesBackEveryLoopReferenceWhenItCloses) {
@@ -60,10 +60,10 @@ TEST_F(EventTest, GivesBackEveryLoopReferenceWhenItCloses) {
   for (int i = 0; i < 3; ++i) event->start();
   event->close();
   event->close();
-  EXPECT_TRUE(event->closed());
+  EXPECT_TRUE(event->is_closed());
   EXPECT_EQ(event->loop_ref_count(), 0u);
   EXPECT_EQ(event->disarmed, 1);
-  EXPECT_EQ(active(), 0u);
+  EXPECT_EQ(active_count(), 0u);
   event->start();
   EXPECT_EQ(event->loop_ref_count(), 0u);
   EXPECT_EQ(event->armed, 1);
@@ -74,8 +74,8 @@ TEST_F(EventTest, ChangesNothingWhenArmingFails) {
   event->on_arm = [] { throw InputOutputError("no backend"); };
   EXPECT_EQ(thrown_by([&] { event->start(); }), "fermata::InputOutputError: no backend");
   EXPECT_EQ(event->loop_ref_count(), 0u);
-  EXPECT_EQ(active(), 0u);
-  EXPECT_FALSE(event->closed());
+  EXPECT_EQ(active_count(), 0u);
+  EXPECT_FALSE(event->is_closed());
 }
 
 TEST_F(EventTest, CountsNoPlainHiddenOrIoEvent) {
@@ -89,7 +89,7 @@ TEST_F(EventTest, CountsNoPlainHiddenOrIoEvent) {
     event->start();
     EXPECT_FALSE(event->counts_as_active()) << event->info();
   }
-  EXPECT_EQ(active(), 0u);
+  EXPECT_EQ(active_count(), 0u);
   EXPECT_EQ(plain->loop_ref_count(), 0u);
   EXPECT_EQ(io->loop_ref_count(), 1u);
   EXPECT_EQ(hidden->armed, 1);
@@ -102,10 +102,10 @@ TEST_F(EventTest, HidesOnlyWhileStopped) {
             "fermata::UsageError: an event can be hidden or shown only while it is stopped");
   event->stop();
   event->set_hidden(true);
-  EXPECT_TRUE(event->hidden());
+  EXPECT_TRUE(event->is_hidden());
   event->set_hidden(false);
   event->start();
-  EXPECT_EQ(active(), 1u);
+  EXPECT_EQ(active_count(), 1u);
 }
 
 TEST_F(EventTest, ClosesBeforeItTells) {
@@ -116,7 +116,7 @@ TEST_F(EventTest, ClosesBeforeItTells) {
   Probe probe;
   Probe late;
   probe.action = [&](Event& fired) {
-    EXPECT_TRUE(fired.closed());
+    EXPECT_TRUE(fired.is_closed());
     EXPECT_EQ(fired.loop_ref_count(), 0u);
     EXPECT_FALSE(fired.add_callback(late)) << "nobody subscribes to a dead one-shot";
   };
@@ -125,7 +125,7 @@ TEST_F(EventTest, ClosesBeforeItTells) {
   EXPECT_EQ(probe.runs, 1);
   EXPECT_EQ(late.runs, 0);
   EXPECT_EQ(late.event(), nullptr);
-  EXPECT_EQ(active(), 0u);
+  EXPECT_EQ(active_count(), 0u);
 }
 
 TEST_F(EventTest, ReplaysTheSameOutcomeForEver) {
@@ -162,7 +162,7 @@ TEST_F(EventTest, CallsNobodyAfterItsEnd) {
   event.reset();
   EXPECT_EQ(probe.runs, 0);
   EXPECT_EQ(probe.event(), nullptr);
-  EXPECT_EQ(active(), 0u);
+  EXPECT_EQ(active_count(), 0u);
   EXPECT_EQ(runtime.kernel().live_events.size(), 0u);
 }
 
@@ -175,7 +175,7 @@ TEST_F(EventTest, KeepsItsActivityWhileReferencesRemain) {
     EXPECT_EQ(first->ref_count(), 2u);
   }
   EXPECT_EQ(first->ref_count(), 1u);
-  EXPECT_EQ(active(), 1u);
+  EXPECT_EQ(active_count(), 1u);
 }
 
 TEST_F(EventTest, NamesItselfInEveryState) {

@@ -147,11 +147,11 @@ TEST_F(MicrotasksTest, MustNotSuspend) {
       EXPECT_TRUE(runtime.scheduler().in_scheduler_context());
       refusals.push_back(thrown_by([] { suspend(); }));
       refusals.push_back(thrown_by([] { delay(1ms); }));
-      refusals.push_back(thrown_by([] { exit(1); }));
+      refusals.push_back(thrown_by([] { exit_with(1); }));
       EXPECT_EQ(runtime.kernel().live_events.size(), 2u) << "only the main coroutine and its scope";
     });
     suspend();
-    EXPECT_FALSE(runtime.scheduler().shutting_down());
+    EXPECT_FALSE(runtime.scheduler().is_shutting_down());
   });
   const auto refusal = [](const char* operation) {
     return std::string("fermata::UsageError: ") + operation +

@@ -46,10 +46,10 @@ TEST(Runtime, NeedsAReactor) {
 TEST(Runtime, IsCurrentDuringItsRunOnly) {
   TestRuntime fixture;
   EXPECT_THROW(static_cast<void>(current_runtime()), UsageError);
-  EXPECT_FALSE(fixture.runtime.running());
+  EXPECT_FALSE(fixture.runtime.is_running());
   fixture.run([&] {
     EXPECT_EQ(&current_runtime(), &fixture.runtime);
-    EXPECT_TRUE(fixture.runtime.running());
+    EXPECT_TRUE(fixture.runtime.is_running());
     EXPECT_EQ(&current_coroutine(), fixture.runtime.current());
     EXPECT_EQ(current_coroutine().name(), "main");
   });
@@ -202,7 +202,7 @@ TEST(Runtime, GivesTimeAndChance) {
   fixture.run([] {
     EXPECT_EQ(wall_clock().nanoseconds, now().nanoseconds);
     for (int i = 0; i < 100; ++i) EXPECT_LT(random(7), 7u);
-    EXPECT_NE(random(), random());
+    EXPECT_NE(random_bits(), random_bits());
   });
 }
 

@@ -203,7 +203,7 @@ TEST_F(SchedulerTest, LeavesNothingBehind) {
     spawn([] {}).cancel();
     await(sleeper);
   });
-  EXPECT_FALSE(runtime.running());
+  EXPECT_FALSE(runtime.is_running());
   EXPECT_TRUE(runtime.registry().empty());
   EXPECT_TRUE(runtime.scheduler().ready().empty());
   EXPECT_TRUE(runtime.scheduler().microtasks().empty());

@@ -174,13 +174,13 @@ TEST_F(ScopeAwaitTest, IsAbandonedByItsTokenOrTimeout) {
     const auto token = make_event<PlainEvent>(runtime);
     const auto waiter = spawn([&] {
       EXPECT_EQ(thrown_by([&] { scope.await_completion({.token = token.get()}); }),
-                "fermata::OperationCanceled: Operation has been cancelled\n"
+                "fermata::OperationCancelled: Operation has been cancelled\n"
                 "  previous: fermata::Error: why");
     });
     suspend();
     token->complete({nullptr, std::make_exception_ptr(Error("why"))});
     await(waiter);
-    EXPECT_THROW(scope.await_completion({.token = token.get()}), OperationCanceled);
+    EXPECT_THROW(scope.await_completion({.token = token.get()}), OperationCancelled);
     const Instant begin = now();
     EXPECT_EQ(thrown_by([&] { scope.await_completion({.timeout = 10ms}); }),
               "fermata::Timeout: Timeout occurred after 10 milliseconds");

@@ -307,9 +307,9 @@ TEST_F(ScopeCancelTest, HappensWhenTheHandleIsDroppedWithLiveMembers) {
     suspend();
     scope.reset();
     EXPECT_TRUE(watched->is_cancelled());
-    EXPECT_FALSE(watched->closed());
+    EXPECT_FALSE(watched->is_closed());
     suspend();
-    EXPECT_TRUE(watched->closed());
+    EXPECT_TRUE(watched->is_closed());
     std::optional safe(Scope("safe"));
     safe->allow_zombies();
     const auto zombie = safe->spawn(worker("zombie"));
@@ -319,7 +319,7 @@ TEST_F(ScopeCancelTest, HappensWhenTheHandleIsDroppedWithLiveMembers) {
     std::optional empty(Scope("empty"));
     const auto closing = Ref<ScopeBase>::share(**empty);
     empty.reset();
-    EXPECT_TRUE(closing->closed());
+    EXPECT_TRUE(closing->is_closed());
   });
   EXPECT_EQ(steps,
             (Steps{"member begins", "member: Scope is being disposed due to object destruction",

@@ -38,8 +38,8 @@ TEST_F(ScopeDisposeTest, CollapsesFromTheBottom) {
     watched->await_after_cancellation(nullptr, {}, SourcePlace::current());
     top.reset();
     delay(1ms);
-    EXPECT_TRUE(watched->closed());
-    EXPECT_TRUE((*middle)->closed());
+    EXPECT_TRUE(watched->is_closed());
+    EXPECT_TRUE((*middle)->is_closed());
     EXPECT_EQ(watched->first_child(), nullptr);
   });
   EXPECT_EQ(steps, (Steps{"of top begins", "of bottom begins", "of top ends", "of bottom ends",
@@ -75,7 +75,7 @@ TEST_F(ScopeDisposeTest, WaitsForFinallyHandlersThatSuspend) {
     {
       const auto child = Scope::inherit("child", top);
       child.finally([this](ScopeBase& scope) {
-        EXPECT_TRUE(scope.closed());
+        EXPECT_TRUE(scope.is_closed());
         EXPECT_EQ(current_scope().parent(), &scope);
         delay(5ms);
         steps.emplace_back("slow");

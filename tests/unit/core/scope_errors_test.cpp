@@ -30,7 +30,7 @@ TEST_F(ScopeErrorsTest, EndWithAHandler) {
     scope.spawn("bad", [] { throw Error("failed"); });
     await(sibling);
     EXPECT_FALSE(scope.is_cancelled());
-    EXPECT_FALSE(runtime.scheduler().shutting_down());
+    EXPECT_FALSE(runtime.scheduler().is_shutting_down());
   });
   EXPECT_EQ(steps,
             (Steps{"sibling begins", "handler takes 'failed' of bad in workers", "sibling ends"}));
@@ -156,7 +156,7 @@ MAIN_TEST_F(ScopeErrorsTest, AreTheHoldersInTheRootScope) {
   const auto bad = spawn([] { throw Error("failed"); });
   suspend();
   EXPECT_FALSE(runtime.root_scope().is_cancelled());
-  EXPECT_FALSE(runtime.scheduler().shutting_down());
+  EXPECT_FALSE(runtime.scheduler().is_shutting_down());
   EXPECT_THROW(await(bad), Error);
 }
 

@@ -240,10 +240,10 @@ MAIN_TEST_F(ScopeTreeTest, IsNotDisposedWhileItIsPinned) {
   const auto scope = Ref<ScopeBase>::share(**handle);
   scope->pin();
   handle.reset();
-  EXPECT_FALSE(scope->closed()) << "cancelled, but not disposed";
+  EXPECT_FALSE(scope->is_closed()) << "cancelled, but not disposed";
   EXPECT_TRUE(scope->is_cancelled());
   scope->unpin();
-  EXPECT_TRUE(scope->closed());
+  EXPECT_TRUE(scope->is_closed());
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST_F(ShutdownTest, HappensOnceHoweverOftenItIsAskedFor) {
               suspend();
               shutdown(std::make_exception_ptr(Cancellation("first")));
               shutdown(std::make_exception_ptr(Cancellation("second")));
-              EXPECT_TRUE(runtime.scheduler().shutting_down());
+              EXPECT_TRUE(runtime.scheduler().is_shutting_down());
             }),
             "");
   EXPECT_EQ(steps, (Steps{"fermata::Cancellation: first", ""})) << "the rest goes on as it likes";
@@ -252,7 +252,7 @@ TEST_F(ShutdownTest, ByExitUnwindsTheCallerFromAnyDepth) {
     const auto sleeper = spawn([this] { sleep_noting(); });
     const auto deep = spawn([&] {
       const Unwound guard{unwound};
-      at_depth(20, [] { exit(7); });
+      at_depth(20, [] { exit_with(7); });
     });
     await(deep);
     await(sleeper);
@@ -270,7 +270,7 @@ TEST_F(ShutdownTest, WhoHasCalledExitMayWaitInItsCleanUp) {
   EXPECT_EQ(fixture.run([&] {
     spawn([&] {
       try {
-        exit(7);
+        exit_with(7);
       } catch (const Cancellation&) {
         const Instant before = now();
         steps.push_back("waits" + thrown_by([] { delay(3ms); }));

@@ -88,7 +88,7 @@ TEST(StackExhaustedDeathTest, FailsOneCoroutineAndNotTheOthers) {
   leave_address_space(std::size_t{64} << 20);
   const std::string thrown = thrown_by([&] { fixture.run([] {}); });
   const bool unchanged =
-      !fixture.runtime.running() && fixture.runtime.blocks().blocks_in_use() == 0;
+      !fixture.runtime.is_running() && fixture.runtime.blocks().blocks_in_use() == 0;
   std::fprintf(stderr, "%s\n", thrown.c_str());
   ::_exit(unchanged ? 0 : 1);
 }

@@ -57,7 +57,7 @@ TEST_F(TimerTest, IsClosedInsideItsCallbacksAndFiresOnce) {
   FERMATA_CHECKS("CORE-EV-06", "TMR-02");
   const auto timer = make_timer(runtime, 1ms);
   Probe probe;
-  probe.action = [](Event& fired) { EXPECT_TRUE(fired.closed()); };
+  probe.action = [](Event& fired) { EXPECT_TRUE(fired.is_closed()); };
   timer->add_callback(probe);
   timer->start();
   fixture.run([] { delay(10ms); });

@@ -57,7 +57,8 @@ MAIN_TEST_F(WaitTest, WarnsAndFailsWhenTheEventHasEndedWithoutOne) {
   const auto event = make_event<PlainEvent>(runtime);
   event->close();
   EXPECT_EQ(thrown_by([&] { wait(*event); }),
-            "fermata::UsageError: The event cannot be used after it has been terminated");
+            "fermata::UsageError: wait: the event has ended without an outcome: expected one that "
+            "can still fire");
   EXPECT_EQ(fixture.log, event->info() + " is waited for after its end\n");
 }
 
@@ -114,7 +115,7 @@ MAIN_TEST_F(WaitTest, EndsWithTheTokenAndLeavesTheEventAlone) {
   token->complete({nullptr, std::make_exception_ptr(Error("enough"))});
   await(impatient);
   EXPECT_EQ(with_token,
-            "fermata::OperationCanceled: Operation has been cancelled\n"
+            "fermata::OperationCancelled: Operation has been cancelled\n"
             "  previous: fermata::Error: enough");
   EXPECT_FALSE(impatient->is_cancelled());
   EXPECT_EQ(event->loop_ref_count(), 1u) << "the other waiter is not disturbed";
@@ -132,7 +133,7 @@ MAIN_TEST_F(WaitTest, LooksAtATokenThatHasFiredUnlessTheEventHasAnAnswer) {
   EXPECT_EQ(thrown_by([&] {
               wait(*event, {std::nullopt, token.get()});
             }),
-            "fermata::OperationCanceled: Operation has been cancelled");
+            "fermata::OperationCancelled: Operation has been cancelled");
   EXPECT_EQ(event->armed, 0);
   EXPECT_EQ(wait(*finished, {std::nullopt, token.get()}), &answer);
 }
@@ -151,8 +152,8 @@ TEST_F(WaitTest, DoesNotCountATokensErrorAsUnhandled) {
     const auto event = make_event<PlainEvent>(runtime);
     {
       const auto token = spawn([] { throw Error("the token failed"); });
-      EXPECT_THROW(wait(*event, {std::nullopt, &*token}), OperationCanceled);
-      EXPECT_THROW(wait(*event, {std::nullopt, &*token}), OperationCanceled) << "fired before";
+      EXPECT_THROW(wait(*event, {std::nullopt, &*token}), OperationCancelled);
+      EXPECT_THROW(wait(*event, {std::nullopt, &*token}), OperationCancelled) << "fired before";
     }
     suspend();
   });

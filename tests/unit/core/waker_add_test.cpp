@@ -77,7 +77,8 @@ MAIN_TEST_F(WakerAddTest, RefusesAnEventThatHasEnded) {
   const auto event = make_event<PlainEvent>(runtime);
   event->close();
   EXPECT_EQ(thrown_by([&] { my_waker().resume_when(*event, WakeRule::Resolve); }),
-            "fermata::UsageError: The event cannot be used after it has been terminated");
+            "fermata::UsageError: wait: the event has ended without an outcome: expected one that "
+            "can still fire");
   EXPECT_EQ(event->ref_count(), 1u);
   expect_clear(my_waker());
 }
@@ -88,7 +89,8 @@ MAIN_TEST_F(WakerAddTest, FailsAtTheSuspendWhenAnEventEndsBeforeItWithoutAnOutco
   my_waker().resume_when(*event, WakeRule::Resolve);
   event->close();
   EXPECT_EQ(thrown_by([this] { suspend_registered(); }),
-            "fermata::UsageError: The event cannot be used after it has been terminated");
+            "fermata::UsageError: wait: the event has ended without an outcome: expected one that "
+            "can still fire");
   expect_clear(my_waker());
 }
 

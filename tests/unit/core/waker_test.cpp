@@ -75,7 +75,7 @@ MAIN_TEST_F(WakerTest, StartsNothingBeforeTheSuspend) {
   EXPECT_EQ(timer.loop_ref_count(), 0u);
   EXPECT_EQ(runtime.active_event_count(), 0u);
   EXPECT_EQ(suspend_registered(), nullptr);
-  EXPECT_TRUE(timer.closed());
+  EXPECT_TRUE(timer.is_closed());
 }
 
 MAIN_TEST_F(WakerTest, KeepsTheFirstAnswerOfTwoInOneTick) {

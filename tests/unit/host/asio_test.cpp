@@ -34,7 +34,7 @@ TEST(AsioGuest, KeepsTheContextForAsLongAsItHasSomethingToDo) {
   });
   context.run();
   EXPECT_EQ(done, 1);
-  EXPECT_TRUE(guest.idle());
+  EXPECT_TRUE(guest.is_idle());
   guest.enter([&] { spawn("two", [&] { ++done; }); });
   context.restart();
   context.run();
@@ -50,7 +50,7 @@ TEST(AsioGuest, DoesNotStopAContextThatHasNotRunYet) {
   boost::asio::post(context, [&] { ran = true; });
   context.run();
   EXPECT_TRUE(ran);
-  EXPECT_TRUE(guest.idle());
+  EXPECT_TRUE(guest.is_idle());
 }
 
 TEST(AsioGuest, RunsOnWhileItIsIdleAndTheContextIsNot) {
@@ -62,7 +62,7 @@ TEST(AsioGuest, RunsOnWhileItIsIdleAndTheContextIsNot) {
   int ran = 0;
   timer.async_wait([&](const boost::system::error_code&) {
     told = true;
-    EXPECT_TRUE(guest.idle());
+    EXPECT_TRUE(guest.is_idle());
     guest.spawn("again", [&] {
       delay(1ms);
       ++ran;
@@ -150,7 +150,7 @@ TEST(AsioGuest, MayGoWhileItIsIdle) {
   {
     AsioGuest guest(context);
     guest.spawn("once", [] {});
-    while (!guest.idle()) context.run_one();
+    while (!guest.is_idle()) context.run_one();
   }
   work.reset();
   context.run();

@@ -57,7 +57,7 @@ TEST_F(Glib, SourcesOfTheProgramGetTheirTurns) {
       },
       &enough, nullptr);
   g_source_attach(timer, context);
-  while (!guest.idle()) g_main_context_iteration(context, TRUE);
+  while (!guest.is_idle()) g_main_context_iteration(context, TRUE);
   EXPECT_TRUE(enough);
   g_source_unref(timer);
 }
@@ -90,7 +90,7 @@ TEST_F(Glib, MayBeEnteredWhenItTellsThatItIsIdle) {
   GlibGuest guest(context, std::move(options));
   known = &guest;
   guest.spawn("one", [] {});
-  while (!guest.idle() || entered == 0) g_main_context_iteration(context, TRUE);
+  while (!guest.is_idle() || entered == 0) g_main_context_iteration(context, TRUE);
   EXPECT_EQ(entered, 2);
 }
 

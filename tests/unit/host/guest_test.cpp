@@ -115,13 +115,13 @@ TYPED_TEST(Guests, TellOnceThatTheyAreIdle) {
   auto options = quiet();
   options.on_idle = [&] { ++idle; };
   TypeParam host(std::move(options));
-  EXPECT_TRUE(host.guest().idle());
+  EXPECT_TRUE(host.guest().is_idle());
   host.run([] { delay(1ms); });
-  while (!host.guest().idle()) host.turn();
+  while (!host.guest().is_idle()) host.turn();
   EXPECT_EQ(idle, 1);
   host.guest().spawn("again", [] {});
-  EXPECT_FALSE(host.guest().idle());
-  while (!host.guest().idle()) host.turn();
+  EXPECT_FALSE(host.guest().is_idle());
+  while (!host.guest().is_idle()) host.turn();
   EXPECT_EQ(idle, 2);
 }
 
@@ -131,10 +131,10 @@ TYPED_TEST(Guests, WaitForTheHostsCodeWithoutADeadlock) {
   int seen = 0;
   host.guest().enter([&] { promise.emplace(); });
   host.guest().spawn("waiter", [&] { seen = await(promise->future()); });
-  while (!host.guest().idle()) host.turn();
+  while (!host.guest().is_idle()) host.turn();
   EXPECT_EQ(seen, 0);
   host.guest().enter([&] { promise->complete(7); });
-  while (!host.guest().idle()) host.turn();
+  while (!host.guest().is_idle()) host.turn();
   EXPECT_EQ(seen, 7);
   promise.reset();
 }
@@ -168,7 +168,7 @@ TYPED_TEST(Guests, EndGracefully) {
   });
   host.turn();
   host.guest().close();
-  while (!host.guest().ended()) host.turn();
+  while (!host.guest().is_ended()) host.turn();
   EXPECT_TRUE(told);
   EXPECT_EQ(cleaned, "cleaned up");
   EXPECT_THROW(host.guest().spawn("too late", [] {}), UsageError);
@@ -177,7 +177,7 @@ TYPED_TEST(Guests, EndGracefully) {
 TYPED_TEST(Guests, EndWithTheErrorThatNobodyHasCaught) {
   TypeParam host(quiet());
   host.guest().spawn("failing", [] { throw std::runtime_error("out of tea"); });
-  while (!host.guest().ended()) host.turn();
+  while (!host.guest().is_ended()) host.turn();
   ASSERT_TRUE(host.guest().error());
   EXPECT_EQ(message_of(host.guest().error()), "out of tea");
 }
@@ -219,11 +219,11 @@ TYPED_TEST(Guests, GiveTheHostATurnWhileTheyAreBusy) {
     const int before = steps;
     host.turn();
     EXPECT_LE(steps - before, 2 * 61);
-    EXPECT_FALSE(host.guest().idle());
+    EXPECT_FALSE(host.guest().is_idle());
   }
   EXPECT_GT(steps, 0);
   enough = true;
-  while (!host.guest().idle()) host.turn();
+  while (!host.guest().is_idle()) host.turn();
 }
 
 TYPED_TEST(Guests, WatchDescriptors) {

@@ -42,7 +42,7 @@ class GuestLoops : public ::testing::Test {
 
   ~GuestLoops() override {
     if (callbacks) guest().enter([this] { callbacks->stop(); });
-    turn_until([this] { return !callbacks || guest().ended(); });
+    turn_until([this] { return !callbacks || guest().is_ended(); });
   }
 
   Host host;
@@ -61,7 +61,7 @@ TYPED_TEST(GuestLoops, AreServedWhenTheHostsCodeRegisters) {
   });
   this->turn_until([&] { return this->idle == 2; });
   EXPECT_EQ(notes, (std::vector<std::string>{"defer", "delay"}));
-  EXPECT_TRUE(this->guest().ended() || this->callbacks->running());
+  EXPECT_TRUE(this->guest().is_ended() || this->callbacks->is_running());
 }
 
 TYPED_TEST(GuestLoops, RefuseToBeRun) {
@@ -76,7 +76,7 @@ TYPED_TEST(GuestLoops, RefuseToBeRun) {
 TYPED_TEST(GuestLoops, AreIdleGuestsWhenNothingIsReferenced) {
   this->serve();
   this->guest().enter([&] { this->callbacks->unreference(this->callbacks->delay(1h, [] {})); });
-  this->turn_until([&] { return this->guest().idle(); });
+  this->turn_until([&] { return this->guest().is_idle(); });
   EXPECT_EQ(this->callbacks->timer_count(), 1u);
 }
 

@@ -25,7 +25,7 @@ using test::PollingHost;
 
 TEST(Guest, IsIdleAtFirstHoweverShortItsTurns) {
   PollingHost host({.turn_limit = Duration::zero()});
-  EXPECT_TRUE(host.guest().idle());
+  EXPECT_TRUE(host.guest().is_idle());
   EXPECT_FALSE(host.is_ready());
 }
 
@@ -33,7 +33,7 @@ TEST(Guest, WantsToBePumpedOnlyWhenThereIsSomethingToDo) {
   PollingHost host({.turn_limit = 1h});
   EXPECT_FALSE(host.is_ready());
   host.guest().pump();  // Harmless.
-  EXPECT_TRUE(host.guest().idle());
+  EXPECT_TRUE(host.guest().is_idle());
   const int descriptor = host.guest().descriptor();
   bool ran = false;
   host.guest().spawn("one", [&] { ran = true; });
@@ -44,22 +44,22 @@ TEST(Guest, WantsToBePumpedOnlyWhenThereIsSomethingToDo) {
   EXPECT_FALSE(host.is_ready());
   host.guest().spawn("sleeper", [] { delay(1h); });
   host.guest().pump();
-  EXPECT_FALSE(host.guest().idle());
+  EXPECT_FALSE(host.guest().is_idle());
   EXPECT_FALSE(host.is_ready());
   EXPECT_EQ(host.guest().descriptor(), descriptor);
   host.guest().close();
-  while (!host.guest().ended()) host.turn();
+  while (!host.guest().is_ended()) host.turn();
   EXPECT_FALSE(host.is_ready());
 }
 
 TEST(Guest, ReturnsWhatItsVisitorReturns) {
   PollingHost host;
   EXPECT_EQ(host.guest().enter([] { return std::string("hello"); }), "hello");
-  while (!host.guest().idle()) host.turn();
+  while (!host.guest().is_idle()) host.turn();
   bool ran = false;
   host.guest().enter([&] { spawn("next", [&] { ran = true; }); });
   EXPECT_FALSE(ran);
-  EXPECT_FALSE(host.guest().idle());
+  EXPECT_FALSE(host.guest().is_idle());
   host.turn();
   EXPECT_TRUE(ran);
 }
@@ -89,7 +89,7 @@ TEST(Guest, MayBeBusyWhenItIsEntered) {
   }
   EXPECT_GT(steps, 0);
   enough = true;
-  while (!host.guest().idle()) host.turn();
+  while (!host.guest().is_idle()) host.turn();
 }
 
 TEST(Guest, RefusesCallsFromItsOwnCodeAndFromOtherThreads) {
@@ -118,7 +118,7 @@ TEST(Guest, RefusesCallsWhenItHasEnded) {
   PollingHost host;
   host.guest().close();
   EXPECT_NE(error_of([&] { host.guest().enter([] {}); }), "no error");
-  while (!host.guest().ended()) host.turn();
+  while (!host.guest().is_ended()) host.turn();
   EXPECT_EQ(error_of([&] { host.guest().enter([] {}); }), "enter: guest 'guest' has ended");
   EXPECT_EQ(error_of([&] { host.guest().spawn("late", [] {}); }), "spawn: guest 'guest' has ended");
   host.guest().close();
@@ -130,7 +130,7 @@ TEST(Guest, EndsWithWhatOnIdleThrows) {
   options.on_idle = [] { throw std::runtime_error("no idling"); };
   PollingHost host(std::move(options));
   host.guest().spawn("one", [] {});
-  while (!host.guest().ended()) host.turn();
+  while (!host.guest().is_ended()) host.turn();
   ASSERT_TRUE(host.guest().error());
   EXPECT_EQ(message_of(host.guest().error()), "no idling");
 }
@@ -159,7 +159,7 @@ TEST(Guest, EndsOnStopSignalsIfItIsToldTo) {
   });
   host.turn();
   ::raise(SIGTERM);
-  while (!host.guest().ended()) host.turn();
+  while (!host.guest().is_ended()) host.turn();
   EXPECT_TRUE(cancelled);
 }
 
@@ -181,7 +181,7 @@ TEST(Guest, KeepsItsExceptionsToItself) {
   try {
     throw std::string("the host's");
   } catch (...) {
-    while (!host.guest().idle()) host.turn();
+    while (!host.guest().is_idle()) host.turn();
     EXPECT_THROW(throw, std::string);
   }
   EXPECT_EQ(seen, 5);
@@ -207,7 +207,7 @@ TEST(Guest, SurvivesDescriptorsThatAreClosedBehindItsBack) {
   host.guest().spawn("other", [] { delay(1ms); });
   while (!told) host.turn();
   int turns = 0;
-  while (!host.guest().idle()) {
+  while (!host.guest().is_idle()) {
     host.turn();
     ASSERT_LT(++turns, 1000);
   }

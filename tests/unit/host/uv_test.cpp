@@ -39,7 +39,7 @@ TEST_F(UvGuest, KeepsTheLoopForAsLongAsItHasSomethingToDo) {
   });
   EXPECT_EQ(uv_run(&loop, UV_RUN_DEFAULT), 0);
   EXPECT_EQ(done, 1);
-  EXPECT_TRUE(guest->idle());
+  EXPECT_TRUE(guest->is_idle());
   guest->enter([&] { spawn("two", [&] { ++done; }); });
   EXPECT_EQ(uv_run(&loop, UV_RUN_DEFAULT), 0);
   EXPECT_EQ(done, 2);
@@ -60,7 +60,7 @@ TEST_F(UvGuest, SharesTheLoopWithHandlesOfTheProgram) {
   enough = true;
   uv_close(reinterpret_cast<uv_handle_t*>(&ticks), nullptr);
   uv_run(&loop, UV_RUN_DEFAULT);
-  EXPECT_TRUE(guest->idle());
+  EXPECT_TRUE(guest->is_idle());
 }
 
 TEST_F(UvGuest, KeepsTheLoopFromBeingClosedUnderIt) {

@@ -140,7 +140,7 @@ TYPED_TEST(LoopErrorsTest, ACancelledCallerLeavesALoopThatCanRunAgain) {
     loop.delay(10ms, [this] { this->order.emplace_back("delay"); });
     const auto caller = spawn([&] {
       EXPECT_THROW(loop.run(), Cancellation);
-      EXPECT_FALSE(loop.running());
+      EXPECT_FALSE(loop.is_running());
     });
     fermata::delay(1ms);
     caller.cancel();
@@ -165,7 +165,7 @@ TEST(LoopErrors, ACancelledCallerIsFollowedByAnotherInWhateverOrder) {
       const auto caller = spawn([&] { EXPECT_THROW(loop.run(), Cancellation); });
       fermata::delay(1ms);
       caller.cancel();
-      while (loop.running()) suspend();
+      while (loop.is_running()) suspend();
       loop.run();
     });
     world.run();

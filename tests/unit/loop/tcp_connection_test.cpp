@@ -141,7 +141,7 @@ MAIN_TYPED_TEST(LoopTcpConnection, TellsFullOnceAndDrainOnce) {
                     results.push_back(who.send(chunk));
                     if (results.back() != SendResult::RefusedFull) accepted += chunk.size();
                   } while (results.back() != SendResult::RefusedFull);
-                  EXPECT_TRUE(who.full());
+                  EXPECT_TRUE(who.is_full());
                   EXPECT_LT(who.queued(), (1u << 20) + (1u << 18));
                 } else if (line == "flushed") {
                   who.close();

@@ -97,7 +97,7 @@ MAIN_TYPED_TEST(LoopTcpPipe, PutsTheHandlersBack) {
     write_text(stream, "one\n");
     EXPECT_EQ(stream.read(std::as_writable_bytes(std::span(buffer))), 4u);
     echo->stop();
-    EXPECT_FALSE(echo->active());
+    EXPECT_FALSE(echo->is_active());
     write_text(stream, "two\n");
   });
   loop.run();
@@ -162,7 +162,7 @@ MAIN_TYPED_TEST(LoopTcpPipe, RefusesClosedEndsAndASecondWayOut) {
   EXPECT_EQ(error_of([&] { const TcpPipe second(*a, *a); }),
             "pipe: the messages of this connection go into another pipe already");
   b->destroy();
-  EXPECT_FALSE(first.active());
+  EXPECT_FALSE(first.is_active());
   EXPECT_EQ(a->state(), TcpState::Closed) << "connecting, it is destroyed at once";
   EXPECT_EQ(error_of([&] { const TcpPipe third(*a, *b); }),
             "pipe: connection " + std::to_string(a->id()) + " is closed, expected an open one");

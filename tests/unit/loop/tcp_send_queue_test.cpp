@@ -49,7 +49,7 @@ TEST(SendQueue, TellsFullAndDrainedOnceForEachCrossing) {
   queue.push(std::string(50, 'x'));
   EXPECT_EQ(queue.written(), Edge::None) << "50 bytes are more than the low mark";
   EXPECT_FALSE(queue.at_limit());
-  EXPECT_TRUE(queue.full());
+  EXPECT_TRUE(queue.is_full());
   EXPECT_EQ(queue.push(std::string(60, 'x')), Edge::None) << "not drained yet";
   take(queue, 1'000);
   EXPECT_EQ(queue.written(), Edge::Drained);

@@ -140,7 +140,7 @@ MAIN_TYPED_TEST(LoopTcpServer, AGracefulStopClosesTheIdleAndWaitsForTheBusy) {
   });
   stop = [&] {
     server.stop(10s, [&] { order.push_back("stopped"); });
-    EXPECT_FALSE(server.listening());
+    EXPECT_FALSE(server.is_listening());
   };
   loop.run();
   await(idle);
@@ -170,7 +170,7 @@ MAIN_TYPED_TEST(LoopTcpServer, SaysWhichPortIsInUse) {
   const std::string error =
       error_of([&] { const TcpServer second(loop, first.local_address(), {}); });
   EXPECT_NE(error.find(first.local_address().text()), std::string::npos) << error;
-  EXPECT_TRUE(first.listening());
+  EXPECT_TRUE(first.is_listening());
 }
 
 MAIN_TYPED_TEST(LoopTcpServer, ItsEndClosesConnectionsWithoutAWord) {

@@ -90,7 +90,7 @@ class DatagramTest : public ::testing::Test {
       body();
       if (!socket_) return;
       FakeSocket& socket = *socket_;
-      const bool open = !socket.closed();
+      const bool open = !socket.is_closed();
       socket.close();
       socket_.reset();
       if (open) socket.close_acknowledged();
@@ -102,7 +102,7 @@ class DatagramTest : public ::testing::Test {
   std::string receive(std::size_t max = 100) {
     std::vector<std::byte> buffer(max);
     ReceiveRequest request(*socket_, buffer);
-    if (!request.completed()) return "nothing";
+    if (!request.is_completed()) return "nothing";
     if (request.error()) return message_of(request.error());
     return text_of(std::span(buffer).first(request.take().size));
   }
@@ -121,7 +121,7 @@ MAIN_TEST_F(DatagramTest, StaysArmedBetweenReads) {
   for (int i = 0; i < 3; ++i) {
     ReceiveRequest request(*socket_, buffer_);
     socket_->come("abcd");
-    ASSERT_TRUE(request.completed());
+    ASSERT_TRUE(request.is_completed());
     EXPECT_EQ(request.take().peer, kPeer);
   }
   EXPECT_EQ(counts_.starts, 1);
@@ -149,10 +149,10 @@ MAIN_TEST_F(DatagramTest, EachOneGoesToOneReaderInOrder) {
   std::array<std::byte, 4> other{};
   ReceiveRequest second(*socket_, other);
   socket_->come("a");
-  EXPECT_TRUE(first.completed());
-  EXPECT_FALSE(second.completed());
+  EXPECT_TRUE(first.is_completed());
+  EXPECT_FALSE(second.is_completed());
   socket_->come("");
-  ASSERT_TRUE(second.completed());
+  ASSERT_TRUE(second.is_completed());
   EXPECT_EQ(first.take().size, 1u);
   EXPECT_EQ(second.take().size, 0u);
   EXPECT_FALSE(second.take().truncated);
@@ -164,7 +164,7 @@ MAIN_TEST_F(DatagramTest, AReaderThatLeavesGivesBackTheWholeAtTheHead) {
     ReceiveRequest leaves(*socket_, buffer_);
     socket_->come("longer than the buffer");
     socket_->come("next");
-    ASSERT_TRUE(leaves.completed());
+    ASSERT_TRUE(leaves.is_completed());
   }
   EXPECT_EQ(receive(), "longer than the buffer");
   EXPECT_EQ(receive(), "next");
@@ -176,7 +176,7 @@ MAIN_TEST_F(DatagramTest, AReaderThatLeavesPassesItOnToTheNext) {
   ReceiveRequest waits(*socket_, other);
   socket_->come("abc");
   leaves.reset();
-  ASSERT_TRUE(waits.completed());
+  ASSERT_TRUE(waits.is_completed());
   EXPECT_EQ(waits.take().size, 3u);
   EXPECT_EQ(text_of(std::span(other).first(3)), "abc");
 }
@@ -211,7 +211,7 @@ MAIN_TEST_F(DatagramTest, ABackendThatCannotReceiveFailsTheReader) {
 
 MAIN_TEST_F(DatagramTest, SendsAtOnceWhenItCan) {
   const SendRequest request(*socket_, bytes_of("now"), kPeer);
-  EXPECT_TRUE(request.completed());
+  EXPECT_TRUE(request.is_completed());
   EXPECT_EQ(request.transferred(), 3u);
   EXPECT_EQ(socket_->sent, std::vector<std::string>{"now"});
 }
@@ -227,8 +227,8 @@ MAIN_TEST_F(DatagramTest, WhatTheSystemDoesNotTakeWaitsInOrder) {
   socket_->send_code = 0;
   EXPECT_FALSE(socket_->try_send(bytes_of("may not overtake"), kPeer));
   socket_->send_done(0);
-  EXPECT_TRUE(first.completed());
-  EXPECT_FALSE(second.completed());
+  EXPECT_TRUE(first.is_completed());
+  EXPECT_FALSE(second.is_completed());
   EXPECT_EQ(socket_->submitted, "second");
   socket_->send_done(ENETUNREACH);
   EXPECT_EQ(message_of(second.error()), "send to 10.0.0.9:99: Network is unreachable");

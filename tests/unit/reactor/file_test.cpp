@@ -99,14 +99,14 @@ MAIN_TEST_F(FileLine, LetsOneWriteRunAndTheOthersWait) {
   EXPECT_EQ(files_.next().file, 7);
   EXPECT_EQ(files_.next().offset, 0u);
   files_.end(0, 2);
-  EXPECT_TRUE(first.completed());
+  EXPECT_TRUE(first.is_completed());
   ASSERT_EQ(files_.running.size(), 1u);
   EXPECT_EQ(files_.next().offset, 20u);
   files_.end(ENOSPC);
   EXPECT_EQ(message_of(second.error()), "write /file: No space left on device");
   ASSERT_EQ(files_.running.size(), 1u);
   EXPECT_EQ(files_.next().offset, 2u);
-  EXPECT_FALSE(third.completed());
+  EXPECT_FALSE(third.is_completed());
   files_.end(0, 2);
   EXPECT_EQ(third.transferred(), 2u);
   EXPECT_EQ(file_->position(), 4u);
@@ -155,11 +155,11 @@ MAIN_TEST_F(FileLine, IsPassedByReadsAtAnOffset) {
   ASSERT_EQ(files_.running.size(), 2u);
   EXPECT_EQ(files_.running.back()->offset, 5u);
   files_.end(*files_.running.back(), 0, 0);
-  EXPECT_TRUE(aside.completed());
+  EXPECT_TRUE(aside.is_completed());
   EXPECT_EQ(aside.take(), 0u);
   files_.end(0, 1);
   EXPECT_EQ(files_.next().offset, 1u);
-  EXPECT_FALSE(in_line.completed());
+  EXPECT_FALSE(in_line.is_completed());
 }
 
 MAIN_TEST_F(FileLine, WaitsUntilAReadIsTaken) {
@@ -168,7 +168,7 @@ MAIN_TEST_F(FileLine, WaitsUntilAReadIsTaken) {
   FileReadRequest taken(*file_, buffer_);
   const FileReadRequest last(*file_, buffer_);
   files_.give("abc");
-  EXPECT_TRUE(dropped->completed());
+  EXPECT_TRUE(dropped->is_completed());
   EXPECT_TRUE(files_.running.empty());
   dropped.reset();
   EXPECT_EQ(files_.next().offset, 0u);
@@ -220,7 +220,7 @@ MAIN_TEST_F(FileLine, MovesNoMoreThanOneOperationMay) {
   const std::byte byte{};
   files_.refusal = EIO;
   const FileReadRequest read(*file_, {buffer_.data(), kTransferMax + 1}, 0);
-  EXPECT_TRUE(read.completed());
+  EXPECT_TRUE(read.is_completed());
   files_.refusal = 0;
   FileReadRequest capped(*file_, {buffer_.data(), kTransferMax + 1}, 0);
   EXPECT_EQ(files_.next().size, kTransferMax);
@@ -239,7 +239,7 @@ TEST_F(FileLine, FailsWithTheOpening) {
     for (const auto& error : {opening.error(), read.error(), aside.error()}) {
       EXPECT_EQ(message_of(error), "open /file: Permission denied");
     }
-    EXPECT_TRUE(opening.handle().closed());
+    EXPECT_TRUE(opening.handle().is_closed());
     EXPECT_EQ(attachment_.unclosed(), 0u);
   });
 }

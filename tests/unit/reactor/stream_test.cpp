@@ -93,7 +93,7 @@ class Stream : public ::testing::Test {
       body();
       if (!stream_) return;
       FakeStream& stream = *stream_;
-      const bool open = !stream.closed();
+      const bool open = !stream.is_closed();
       stream.close();
       stream_.reset();
       if (open) stream.close_acknowledged();
@@ -111,7 +111,7 @@ MAIN_TEST_F(Stream, StaysArmedBetweenReads) {
   for (int i = 0; i < 3; ++i) {
     ReadRequest request(*stream_, buffer_);
     stream_->received(bytes_of("abcd"));
-    ASSERT_TRUE(request.completed());
+    ASSERT_TRUE(request.is_completed());
     EXPECT_EQ(request.take(), 4u);
   }
   EXPECT_EQ(counts_.starts, 1);
@@ -134,13 +134,13 @@ MAIN_TEST_F(Stream, HoldsOneChunkWhenNobodyReadsAndThenStops) {
   stream_->received(bytes_of("abcdef"));
   EXPECT_EQ(counts_.stops, 1);
   ReadRequest first(*stream_, buffer_);
-  EXPECT_TRUE(first.completed());
+  EXPECT_TRUE(first.is_completed());
   EXPECT_EQ(first.take(), 4u);
   ReadRequest second(*stream_, buffer_);
   EXPECT_EQ(second.take(), 2u);
   EXPECT_EQ(counts_.starts, 1);
   const ReadRequest third(*stream_, buffer_);
-  EXPECT_FALSE(third.completed());
+  EXPECT_FALSE(third.is_completed());
   EXPECT_EQ(counts_.starts, 2);
 }
 
@@ -150,11 +150,11 @@ MAIN_TEST_F(Stream, BytesThatWereNotTakenComeBackInFrontOfLaterOnes) {
   auto first = std::make_unique<ReadRequest>(*stream_, buffer_);
   ReadRequest second(*stream_, rest);
   stream_->received(bytes_of("abcdef"));
-  EXPECT_TRUE(first->completed());
-  EXPECT_FALSE(second.completed());
+  EXPECT_TRUE(first->is_completed());
+  EXPECT_FALSE(second.is_completed());
   stream_->received(bytes_of("gh"));
   first.reset();
-  ASSERT_TRUE(second.completed());
+  ASSERT_TRUE(second.is_completed());
   EXPECT_EQ(std::string(reinterpret_cast<char*>(rest.data()), second.take()), "abcdefgh");
 }
 
@@ -164,16 +164,16 @@ MAIN_TEST_F(Stream, AReadOfAllStaysTheFirstUntilItIsFull) {
   ReadRequest all(*stream_, buffer_, ReadMode::All);
   ReadRequest next(*stream_, rest);
   stream_->received(bytes_of("ab"));
-  EXPECT_FALSE(all.completed() || next.completed());
+  EXPECT_FALSE(all.is_completed() || next.is_completed());
   const auto target = stream_->read_target(rest);
   EXPECT_EQ(target.data(), buffer_.data() + 2);
   EXPECT_EQ(target.size(), 2u);
   stream_->received(bytes_of("cdef"));
-  ASSERT_TRUE(all.completed());
-  EXPECT_FALSE(next.completed());
+  ASSERT_TRUE(all.is_completed());
+  EXPECT_FALSE(next.is_completed());
   EXPECT_EQ(all.take(), 4u);
   EXPECT_EQ(text_of(buffer_), "abcd");
-  ASSERT_TRUE(next.completed());
+  ASSERT_TRUE(next.is_completed());
   EXPECT_EQ(text_of(std::span(rest).first(next.take())), "ef");
   EXPECT_EQ(counts_.starts, 1);
 }
@@ -182,7 +182,7 @@ MAIN_TEST_F(Stream, AReadOfAllTakesWhatIsHeldAndThenWhatComes) {
   { const ReadRequest abandoned(*stream_, buffer_); }
   stream_->received(bytes_of("abc"));
   ReadRequest all(*stream_, buffer_, ReadMode::All);
-  EXPECT_FALSE(all.completed());
+  EXPECT_FALSE(all.is_completed());
   stream_->received(bytes_of("d"));
   EXPECT_EQ(all.take(), 4u);
   EXPECT_EQ(text_of(buffer_), "abcd");
@@ -195,7 +195,7 @@ MAIN_TEST_F(Stream, AReadOfAllThatLeavesGivesBackWhatItHas) {
   ReadRequest next(*stream_, rest);
   stream_->received(bytes_of("ab"));
   all.reset();
-  ASSERT_TRUE(next.completed());
+  ASSERT_TRUE(next.is_completed());
   stream_->received(bytes_of("cd"));
   EXPECT_EQ(text_of(std::span(rest).first(next.take())), "ab");
   EXPECT_EQ(ReadRequest(*stream_, buffer_).take(), 2u);
@@ -210,11 +210,11 @@ TEST_F(Stream, AReadOfAllThatMeetsTheEndOrAnErrorGivesBackWhatItHas) {
       ReadRequest next(*stream_, rest);
       stream_->received(bytes_of("ab"));
       fails ? stream_->receive_failed(ECONNRESET) : stream_->received_end();
-      ASSERT_TRUE(all->completed());
+      ASSERT_TRUE(all->is_completed());
       EXPECT_EQ(all->transferred(), fails ? 0u : 2u);
       EXPECT_EQ(all->error() != nullptr, fails);
       all.reset();
-      ASSERT_TRUE(next.completed());
+      ASSERT_TRUE(next.is_completed());
       EXPECT_EQ(text_of(std::span(rest).first(next.take())), "ab");
       const ReadRequest last(*stream_, buffer_);
       EXPECT_EQ(last.transferred(), 0u);
@@ -248,7 +248,7 @@ MAIN_TEST_F(Stream, TheEndComesBehindWhatIsHeldAndDoesNotArmAgain) {
   EXPECT_EQ(ReadRequest(*stream_, buffer_).take(), 2u);
   for (int i = 0; i < 2; ++i) {
     ReadRequest request(*stream_, buffer_);
-    EXPECT_TRUE(request.completed());
+    EXPECT_TRUE(request.is_completed());
     EXPECT_EQ(request.take(), 0u);
   }
   EXPECT_EQ(counts_.starts, 1);
@@ -278,10 +278,10 @@ MAIN_TEST_F(Stream, WhatIsNotAcceptedAtOnceIsCopiedAndCompletesTheWriteLater) {
   EXPECT_EQ(stream_->written, "abc");
   EXPECT_EQ(stream_->submitted, "def");
   stream_->write_done(0);
-  EXPECT_TRUE(first.completed());
+  EXPECT_TRUE(first.is_completed());
   EXPECT_EQ(first.transferred(), 6u);
   EXPECT_EQ(stream_->submitted, "gh");
-  EXPECT_FALSE(second.completed());
+  EXPECT_FALSE(second.is_completed());
   stream_->write_done(0);
   EXPECT_EQ(second.transferred(), 2u);
 }
@@ -289,7 +289,7 @@ MAIN_TEST_F(Stream, WhatIsNotAcceptedAtOnceIsCopiedAndCompletesTheWriteLater) {
 MAIN_TEST_F(Stream, AShortWriteIsEnoughForWhoAsksForSome) {
   stream_->room = 3;
   const WriteRequest request(*stream_, bytes_of("abcdef"), WriteMode::Some);
-  EXPECT_TRUE(request.completed());
+  EXPECT_TRUE(request.is_completed());
   EXPECT_EQ(request.transferred(), 3u);
   EXPECT_FALSE(stream_->submitted);
 }
@@ -323,7 +323,7 @@ MAIN_TEST_F(Stream, AnAbandonedWriteGoesOnWithoutItsRequest) {
   stream_->write_done(0);
   EXPECT_EQ(stream_->submitted, "def");
   stream_->write_done(0);
-  EXPECT_TRUE(next.completed());
+  EXPECT_TRUE(next.is_completed());
 }
 
 MAIN_TEST_F(Stream, AFailedWriteFailsThoseBehindItAndLaterOnes) {
@@ -343,7 +343,7 @@ MAIN_TEST_F(Stream, OneWriteMovesAtMostTheCap) {
   stream_->room = 0;
   stream_->write_code = EPIPE;
   const WriteRequest request(*stream_, {&byte, kTransferMax + 1});
-  EXPECT_TRUE(request.completed());
+  EXPECT_TRUE(request.is_completed());
   EXPECT_EQ(kTransferMax, 0x7ffff000u);
 }
 
@@ -398,7 +398,7 @@ TEST_F(Stream, ParkedOperationsHoldItAndFailAtItsClose) {
 class FakeListener final : public ListenerHandle {
  public:
   using ListenerHandle::accept_failed;
-  using ListenerHandle::accepting;
+  using ListenerHandle::is_accepting;
 
   explicit FakeListener(detail::Attachment& attachment) : ListenerHandle(attachment, {}) {
     resumed = 0;
@@ -433,13 +433,13 @@ TEST_F(Listener, AShortageOfDescriptorsPausesAndIsTriedAgain) {
     const AcceptRequest waiting(listener);
     for (const int code : {EMFILE, ENFILE, ENOBUFS, ENOMEM}) {
       listener.accept_failed(code);
-      EXPECT_FALSE(listener.accepting());
+      EXPECT_FALSE(listener.is_accepting());
       delay(ListenerHandle::kRetryDelay - 1ms);
-      EXPECT_FALSE(listener.accepting());
+      EXPECT_FALSE(listener.is_accepting());
       delay(2ms);
-      EXPECT_TRUE(listener.accepting());
+      EXPECT_TRUE(listener.is_accepting());
     }
-    EXPECT_FALSE(waiting.completed());
+    EXPECT_FALSE(waiting.is_completed());
     EXPECT_EQ(listener.resumed, 4);
   });
 }
@@ -448,15 +448,15 @@ TEST_F(Listener, AnErrorOfOneConnectionIsSkippedAnyOtherIsTold) {
   run([&](FakeListener& listener) {
     const AcceptRequest waiting(listener);
     listener.accept_failed(ECONNABORTED);
-    EXPECT_FALSE(waiting.completed());
+    EXPECT_FALSE(waiting.is_completed());
     listener.accept_failed(EINVAL);
     EXPECT_EQ(message_of(waiting.error()), "accept: Invalid argument");
     listener.accept_failed(EINVAL);
     const AcceptRequest next(listener);
     EXPECT_EQ(message_of(next.error()), "accept: Invalid argument");
     const AcceptRequest later(listener);
-    EXPECT_FALSE(later.completed());
-    EXPECT_FALSE(listener.closed());
+    EXPECT_FALSE(later.is_completed());
+    EXPECT_FALSE(listener.is_closed());
   });
 }
 

@@ -88,7 +88,7 @@ TEST_F(AwaitTest, ReportsAnErrorOnceWhenTheLastHandleGoes) {
                 suspend();
                 failed.reset();
                 suspend();
-                EXPECT_FALSE(runtime.scheduler().shutting_down()) << "a handle is left";
+                EXPECT_FALSE(runtime.scheduler().is_shutting_down()) << "a handle is left";
                 copy.reset();
                 EXPECT_THROW(suspend(), Cancellation);
               });

@@ -83,11 +83,11 @@ MAIN_TEST_F(BarrierTest, BreaksWhenAPartyIsCancelled) {
       "arrived and left\n  previous: fermata::Cancellation: Coroutine cancelled";
   EXPECT_EQ(await(b), broken);
   EXPECT_EQ(await(a), "fermata::Cancellation: Coroutine cancelled");
-  EXPECT_TRUE(barrier.broken());
+  EXPECT_TRUE(barrier.is_broken());
   EXPECT_EQ(thrown_by([&] { barrier.arrive_and_wait(); }), broken) << "who comes later, too";
   EXPECT_EQ(barrier.info(), "Barrier 'start' created at race.cpp:3, broken");
   barrier.reset();
-  EXPECT_FALSE(barrier.broken());
+  EXPECT_FALSE(barrier.is_broken());
   EXPECT_EQ(barrier.arrived(), 0u);
 }
 
@@ -110,7 +110,7 @@ MAIN_TEST_F(BarrierTest, CountsAPartyThatIsCancelledWhenItsPhaseIsComplete) {
     if (!before) a.cancel();
     EXPECT_EQ(await(b), "");
     EXPECT_EQ(await(a), "fermata::Cancellation: Coroutine cancelled");
-    EXPECT_FALSE(barrier.broken());
+    EXPECT_FALSE(barrier.is_broken());
   }
 }
 
@@ -120,9 +120,9 @@ MAIN_TEST_F(BarrierTest, LosesAPartyWhileItIsBroken) {
   suspend();
   a.cancel();
   await(a);
-  ASSERT_TRUE(barrier.broken());
+  ASSERT_TRUE(barrier.is_broken());
   barrier.arrive_and_drop();
-  EXPECT_TRUE(barrier.broken());
+  EXPECT_TRUE(barrier.is_broken());
   barrier.reset();
   EXPECT_EQ(barrier.arrived(), 0u);
   const auto b = spawn_party(barrier, "b");
@@ -135,10 +135,10 @@ MAIN_TEST_F(BarrierTest, HasNotSeenWhoseTokenHadFired) {
   Barrier barrier(2);
   const auto fired = spawn([] {});
   await(fired);
-  EXPECT_THROW(barrier.arrive_and_wait({.token = &*fired}), OperationCanceled);
+  EXPECT_THROW(barrier.arrive_and_wait({.token = &*fired}), OperationCancelled);
   EXPECT_THROW(barrier.arrive_and_wait({.timeout = -1ms}), UsageError);
   EXPECT_EQ(barrier.arrived(), 0u);
-  EXPECT_FALSE(barrier.broken());
+  EXPECT_FALSE(barrier.is_broken());
 }
 
 MAIN_TEST_F(BarrierTest, GoesOnWithoutWhoDrops) {

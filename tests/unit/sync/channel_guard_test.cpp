@@ -86,7 +86,7 @@ MAIN_TEST_F(ChannelGuardTest, ForgetsWhoLeft) {
   EXPECT_THROW(static_cast<void>(channel.recv({.timeout = 15ms})), Timeout);
   EXPECT_THROW(static_cast<void>(channel.recv({.timeout = 15ms})), Timeout);
   delay(30ms);
-  EXPECT_FALSE(channel.closed());
+  EXPECT_FALSE(channel.is_closed());
 }
 
 MAIN_TEST_F(ChannelGuardTest, AHardGuardKeepsTheProgramAliveUntilItsTimeHasCome) {
@@ -119,7 +119,7 @@ MAIN_TEST_F(ChannelGuardTest, GuardsWhoWaitsForAFuture) {
   const Channel<int> others("others", 0, {.no_producer_timeout = 20ms});
   others.recv_async().ignore();
   delay(30ms);
-  EXPECT_FALSE(others.closed()) << "it was dropped";
+  EXPECT_FALSE(others.is_closed()) << "it was dropped";
 }
 
 TEST_F(ChannelGuardTest, WithoutAGuardADeadlockIsADeadlock) {

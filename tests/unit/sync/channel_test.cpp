@@ -340,7 +340,7 @@ MAIN_TEST_F(ChannelTest, KeepsTheTokenBetweenTheSlotAndTheReceiver) {
   suspend();
   auto token = make_event<PlainEvent>(runtime);
   const auto second =
-      spawn([&] { EXPECT_THROW(channel.send(2, {.token = token.get()}), OperationCanceled); });
+      spawn([&] { EXPECT_THROW(channel.send(2, {.token = token.get()}), OperationCancelled); });
   suspend();
   EXPECT_EQ(channel.recv(), 1);
   token->complete({});
@@ -537,7 +537,7 @@ MAIN_TEST_F(ChannelTest, ClosesWithTheScopeThatItWasCreatedIn) {
     const Channel<int> gone_first("gone first", 1);
   });
   await(creator);
-  EXPECT_FALSE(inner.closed()) << "its scope is idle, and open";
+  EXPECT_FALSE(inner.is_closed()) << "its scope is idle, and open";
   const auto outside = spawn_receiver(inner, "outside");
   suspend();
   owner.cancel();
@@ -579,14 +579,14 @@ MAIN_TEST_F(ChannelTest, LooksAtTheTokenBeforeAnythingElse) {
   suspend();
   const WaitOptions options{.token = &*token};
   EXPECT_EQ(thrown_by([&] { static_cast<void>(channel.recv(options)); }),
-            "fermata::OperationCanceled: Operation has been cancelled\n"
+            "fermata::OperationCancelled: Operation has been cancelled\n"
             "  previous: fermata::Error: stop");
-  EXPECT_THROW(channel.send(2, options), OperationCanceled);
-  EXPECT_THROW(static_cast<void>(channel.next(options)), OperationCanceled);
+  EXPECT_THROW(channel.send(2, options), OperationCancelled);
+  EXPECT_THROW(static_cast<void>(channel.next(options)), OperationCancelled);
   EXPECT_EQ(channel.count(), 1u);
   EXPECT_EQ(channel.info(), "Channel(capacity=2, receivers=0, senders=0, reserved=0/0)");
   channel.close();
-  EXPECT_THROW(channel.send(2, options), OperationCanceled);
+  EXPECT_THROW(channel.send(2, options), OperationCancelled);
   EXPECT_THROW(static_cast<void>(channel.recv({.timeout = -1ns})), UsageError);
 }
 
@@ -594,7 +594,7 @@ MAIN_TEST_F(ChannelTest, LeavesNothingBehindWhenTheTokenOrTheTimeoutEndsAWait) {
   FERMATA_CHECKS("CHAN-08");
   const Channel<int> channel("jobs", 1);
   const auto token = spawn([] { delay(5ms); });
-  EXPECT_THROW(static_cast<void>(channel.recv({.token = &*token})), OperationCanceled);
+  EXPECT_THROW(static_cast<void>(channel.recv({.token = &*token})), OperationCancelled);
   EXPECT_EQ(error_of([&] { static_cast<void>(channel.recv({.timeout = 3ms})); }),
             "fermata::Timeout: Timeout occurred after 3 milliseconds");
   channel.send(1);

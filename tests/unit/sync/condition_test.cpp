@@ -37,7 +37,7 @@ class ConditionTest : public RuntimeFixture {
     return spawn(std::string(name), [&shared, name, options] {
       const Mutex::Guard guard(shared.mutex);
       const std::string end = thrown_by([&] { shared.changed.wait(shared.mutex, options); });
-      EXPECT_TRUE(shared.mutex.held_by_caller());
+      EXPECT_TRUE(shared.mutex.is_held_by_caller());
       if (end.empty()) shared.woken.emplace_back(name);
       return end;
     });
@@ -136,7 +136,7 @@ MAIN_TEST_F(ConditionTest, HoldsTheMutexAfterATimeoutATokenAndACancellation) {
   suspend();
   cancelled.cancel();
   EXPECT_EQ(await(timed), "fermata::Timeout: Timeout occurred after 2 milliseconds");
-  EXPECT_EQ(await(tokened), "fermata::OperationCanceled: Operation has been cancelled");
+  EXPECT_EQ(await(tokened), "fermata::OperationCancelled: Operation has been cancelled");
   EXPECT_EQ(await(cancelled), "fermata::Cancellation: Coroutine cancelled");
   EXPECT_FALSE(shared.mutex.is_locked());
 }
@@ -184,7 +184,7 @@ MAIN_TEST_F(ConditionTest, KeepsATokenAsThePreviousOfACancellation) {
     waiter.cancel();
   }
   EXPECT_EQ(await(waiter),
-            "fermata::Cancellation: Coroutine cancelled\n  previous: fermata::OperationCanceled: "
+            "fermata::Cancellation: Coroutine cancelled\n  previous: fermata::OperationCancelled: "
             "Operation has been cancelled");
 }
 
@@ -226,7 +226,7 @@ MAIN_TEST_F(ConditionTest, LooksAtItsOptionsBeforeItUnlocks) {
   suspend();
   EXPECT_EQ(thrown_by([&] { shared.changed.wait(shared.mutex, {.timeout = 0ms}); }),
             "fermata::Timeout: Timeout occurred after 0 milliseconds");
-  EXPECT_THROW(shared.changed.wait(shared.mutex, {.token = &*fired}), OperationCanceled);
+  EXPECT_THROW(shared.changed.wait(shared.mutex, {.token = &*fired}), OperationCancelled);
   EXPECT_THROW(shared.changed.wait(shared.mutex, {.timeout = -1ms}), UsageError);
   EXPECT_FALSE(rival->is_completed()) << "the mutex was ours all the time";
   lock.unlock();

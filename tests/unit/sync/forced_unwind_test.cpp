@@ -9,9 +9,9 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/sync/await.hpp"
-#include "fermata/sync/await_all.hpp"
 #include "fermata/sync/future.hpp"
 #include "fermata/sync/iterate.hpp"
+#include "fermata/sync/when_all.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/impatient.hpp"
@@ -54,7 +54,7 @@ TEST(AbandonedRun, UnwindsWaitsForSeveral) {
   EXPECT_EQ(thrown_by([&] {
               fixture.run([&] {
                 const auto sleep = [&] { unwound([] { delay(1h); }); };
-                spawn([&] { unwound([&] { await_all({spawn(sleep), spawn(sleep)}); }); });
+                spawn([&] { unwound([&] { when_all_settled({spawn(sleep), spawn(sleep)}); }); });
                 spawn([&] { unwound([&] { iterate(std::vector{1, 2}, [&](int) { sleep(); }); }); });
                 spawn([&] {
                   Promise<int> promise;

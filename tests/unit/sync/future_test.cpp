@@ -32,9 +32,9 @@ TEST_F(FutureTest, IsAwaitableLikeACoroutine) {
     const auto reader = spawn([&] { return await(future); });
     suspend();
     EXPECT_FALSE(future.is_completed());
-    EXPECT_EQ(future.info(), "FutureState(pending)");
+    EXPECT_EQ(future.info(), "Future(pending)");
     promise.complete(7);
-    EXPECT_EQ(future.info(), "FutureState(completed)");
+    EXPECT_EQ(future.info(), "Future(completed)");
     EXPECT_EQ(await(reader), 7);
     EXPECT_EQ(&await(future), &await(future)) << "shared, not copied";
   });
@@ -57,7 +57,7 @@ MAIN_TEST_F(FutureTest, ResolvesOnce) {
   EXPECT_EQ(future.completed_place().line, 0);
   promise.complete(1, first);
   const std::string refused =
-      "fermata::UsageError: FutureState is already completed at "
+      "fermata::UsageError: the future is already completed at "
       "first.cpp:12: Future 'reply' created at ";
   for (const auto& again : std::vector<std::function<void()>>{
            [&] { Promise(copy).complete(2); },
@@ -77,7 +77,7 @@ MAIN_TEST_F(FutureTest, ReportsAHandleThatRefersToNothing) {
   Promise<int> promise;
   const Promise<int> other = std::move(promise);
   EXPECT_EQ(thrown_by([&] { promise.complete(1); }),  // NOLINT(bugprone-use-after-move)
-            "fermata::UsageError: FutureState is already destroyed");
+            "fermata::UsageError: Promise: expected one that has not been moved from");
   EXPECT_THROW((void)Future<int>().is_completed(), UsageError);
   EXPECT_THROW(Promise<int>().fail(std::exception_ptr()), UsageError);
   other.ignore();
@@ -179,7 +179,7 @@ TEST_F(FutureTest, ATokenEndsOneWaitOnly) {
     suspend();
     stop.fail(Error("enough"));
     EXPECT_EQ(await(impatient),
-              "fermata::OperationCanceled: Operation has been cancelled\n"
+              "fermata::OperationCancelled: Operation has been cancelled\n"
               "  previous: fermata::Error: enough");
     EXPECT_EQ(await(late).substr(0, 16), "fermata::Timeout");
     EXPECT_FALSE(future.is_completed());
@@ -246,8 +246,9 @@ TEST_F(FutureTest, LosesNoErrorWhenTheAwaiterIsCancelledFirst) {
     EXPECT_EQ(got,
               "fermata::Cancellation: Coroutine cancelled\n  previous: fermata::Error: failed");
   });
-  EXPECT_NE(fixture.log.find("Unhandled exception in Future: failed; use catch() or ignore()"),
-            std::string::npos)
+  EXPECT_NE(
+      fixture.log.find("Unhandled exception in Future: failed; use catch_error() or ignore()"),
+      std::string::npos)
       << "nobody took it";
 }
 

@@ -24,10 +24,11 @@ constexpr SourcePlace kCreated{"created.cpp", "", 1};
 constexpr SourcePlace kCompleted{"completed.cpp", "", 2};
 
 constexpr const char* kUnused =
-    "Future was never used; call await(), map(), catch(), finally() or ignore() to suppress this "
+    "Future was never used; call await(), map(), catch_error(), finally() or ignore() to suppress "
+    "this "
     "warning. Created at created.cpp:1\n";
 constexpr const char* kUnhandled =
-    "Unhandled exception in Future: failed; use catch() or ignore() to handle. Created at "
+    "Unhandled exception in Future: failed; use catch_error() or ignore() to handle. Created at "
     "created.cpp:1, completed at completed.cpp:2\n";
 
 enum class End { Value, Error, Pending };
@@ -127,11 +128,12 @@ TEST_F(FutureWarningTest, EachOfAChainThatNobodyHandlesSaysSo) {
     (void)promise.future().finally([] {}, kCompleted);
     promise.fail(Error("failed"), kCompleted);
   });
-  EXPECT_EQ(fixture.log,
-            "Unhandled exception in Future: failed; use catch() or ignore() to handle. Created at "
-            "completed.cpp:2, completed at completed.cpp:2\n"
-            "Unhandled exception in Future: failed; use catch() or ignore() to handle. Created at "
-            "created.cpp:1, completed at completed.cpp:2 ('source')\n");
+  EXPECT_EQ(
+      fixture.log,
+      "Unhandled exception in Future: failed; use catch_error() or ignore() to handle. Created at "
+      "completed.cpp:2, completed at completed.cpp:2\n"
+      "Unhandled exception in Future: failed; use catch_error() or ignore() to handle. Created at "
+      "created.cpp:1, completed at completed.cpp:2 ('source')\n");
 }
 
 TEST_F(FutureWarningTest, ACancelledOneIsNotUnhandled) {

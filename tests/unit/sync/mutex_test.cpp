@@ -70,7 +70,7 @@ MAIN_TEST_F(MutexTest, NeitherSuspendsNorSwitchesWhenItIsFree) {
   const auto other = spawn([] {});
   const Metrics before = runtime.metrics();
   mutex.lock();
-  EXPECT_TRUE(mutex.held_by_caller());
+  EXPECT_TRUE(mutex.is_held_by_caller());
   mutex.unlock();
   EXPECT_TRUE(mutex.try_lock());
   mutex.unlock();
@@ -92,7 +92,7 @@ MAIN_TEST_F(MutexTest, WorksWithTheLocksOfTheStandard) {
     lock.lock();
   }
   const std::scoped_lock both(one, two);
-  EXPECT_TRUE(one.held_by_caller());
+  EXPECT_TRUE(one.is_held_by_caller());
 }
 
 MAIN_TEST_F(MutexTest, IsMadeInPlaceAsItsSiblingsAre) {
@@ -187,7 +187,7 @@ MAIN_TEST_F(MutexTest, GivesUpAfterItsTimeout) {
     EXPECT_THROW(mutex.lock({.timeout = 0ms}), Timeout);
     EXPECT_EQ(now() - start, 10ms) << "zero never parks";
     EXPECT_THROW(mutex.lock({.timeout = -1ns}), UsageError);
-    EXPECT_FALSE(mutex.held_by_caller());
+    EXPECT_FALSE(mutex.is_held_by_caller());
   }));
   mutex.unlock();
 }
@@ -197,7 +197,7 @@ MAIN_TEST_F(MutexTest, LooksAtTheTokenFirst) {
   Mutex mutex;
   const auto fired = spawn([] {});
   await(fired);
-  EXPECT_THROW(mutex.lock({.token = &*fired}), OperationCanceled);
+  EXPECT_THROW(mutex.lock({.token = &*fired}), OperationCancelled);
   EXPECT_FALSE(mutex.is_locked());
 }
 
@@ -207,7 +207,7 @@ MAIN_TEST_F(MutexTest, EndsAWaitWhoseTokenFires) {
   const auto token = spawn([] { delay(5ms); });
   await(spawn([&] {
     EXPECT_EQ(thrown_by([&] { mutex.lock({.token = &*token}); }),
-              "fermata::OperationCanceled: Operation has been cancelled");
+              "fermata::OperationCancelled: Operation has been cancelled");
   }));
   mutex.unlock();
 }
@@ -235,7 +235,7 @@ MAIN_TEST_F(MutexTest, IsUnlockedByItsHolderOnly) {
               "fermata::UsageError: Mutex 'ledger' created at bank.cpp:12: unlock by 'thief': "
               "expected its holder, 'main' since bank.cpp:31");
   }));
-  EXPECT_TRUE(mutex.held_by_caller());
+  EXPECT_TRUE(mutex.is_held_by_caller());
   mutex.unlock();
 }
 

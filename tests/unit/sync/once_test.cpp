@@ -28,7 +28,7 @@ class OnceTest : public RuntimeFixture {
         suspend();
         if (fails) throw Error(std::string(name) + " failed");
       });
-      EXPECT_TRUE(once.done());
+      EXPECT_TRUE(once.is_done());
     });
   }
 
@@ -106,7 +106,7 @@ MAIN_TEST_F(OnceTest, GivesUpWaiting) {
   EXPECT_THROW(once.call([] {}, {.timeout = 0ms}), Timeout);
   EXPECT_THROW(once.call([] {}, {.timeout = 1ms}), Timeout);
   const auto token = spawn([] {});
-  EXPECT_THROW(once.call([] {}, {.token = &*token}), OperationCanceled);
+  EXPECT_THROW(once.call([] {}, {.token = &*token}), OperationCancelled);
   await(slow);
   once.call([] {}, {.token = &*token});
 }

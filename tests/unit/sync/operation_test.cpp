@@ -31,7 +31,7 @@ TEST(Operation, TakesTheErrorOfATokenOnlyWhenItHasFired) {
     EXPECT_EQ(thrown_by([&] {
                 detail::check_token({{}, &*token});
               }),
-              "fermata::OperationCanceled: Operation has been cancelled\n"
+              "fermata::OperationCancelled: Operation has been cancelled\n"
               "  previous: fermata::Error: failed");
     EXPECT_TRUE(token->exception_caught());
   });

@@ -166,7 +166,7 @@ MAIN_TEST_F(PoolTest, ATimeoutAfterTheGrantHandsTheReservationOn) {
   mine.release();
   EXPECT_EQ(pool.reserved_count(), 1u) << "c's: b is on its way back";
   await(c);
-  EXPECT_THROW(await(b), OperationCanceled);
+  EXPECT_THROW(await(b), OperationCancelled);
   EXPECT_EQ(served, Strings({"c1"}));
 }
 
@@ -193,7 +193,7 @@ MAIN_TEST_F(PoolTest, ATokenThatHasFiredTakesNothing) {
   const auto token = spawn([] {});
   await(token);
   EXPECT_EQ(thrown_by([&] { static_cast<void>(pool.acquire({.token = &*token})); }),
-            "fermata::OperationCanceled: Operation has been cancelled");
+            "fermata::OperationCancelled: Operation has been cancelled");
   EXPECT_EQ(service.made, 0);
 }
 

@@ -125,7 +125,7 @@ MAIN_TEST_F(SemaphoreTest, TakesNothingWhenItGivesUp) {
   EXPECT_THROW(semaphore.acquire(2, {.timeout = -5ms}), UsageError);
   const auto fired = spawn([] {});
   await(fired);
-  EXPECT_THROW(semaphore.acquire(1, {.token = &*fired}), OperationCanceled);
+  EXPECT_THROW(semaphore.acquire(1, {.token = &*fired}), OperationCancelled);
   EXPECT_EQ(semaphore.available(), 1u);
 }
 

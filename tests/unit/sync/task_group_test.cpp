@@ -68,9 +68,9 @@ MAIN_TEST_F(TaskGroupTest, IsSettledWhenItIsEmpty) {
   EXPECT_TRUE(group.is_finished());
   EXPECT_TRUE(await(group.all()).empty());
   EXPECT_EQ(thrown_by([&] { (void)group.race(); }),
-            "fermata::UsageError: Cannot race on an empty TaskGroup");
+            "fermata::UsageError: race: the task group is empty: expected a task in it");
   EXPECT_EQ(thrown_by([&] { (void)group.any(); }),
-            "fermata::UsageError: Cannot call any() on an empty TaskGroup");
+            "fermata::UsageError: any: the task group is empty: expected a task in it");
   EXPECT_EQ(group.info(), "TaskGroup(total=0, active=0)");
 }
 
@@ -151,11 +151,11 @@ MAIN_TEST_F(TaskGroupTest, RefusesKeysThatAreTaken) {
   group.spawn_with_key(5, [] { return 1; });
   EXPECT_EQ(group.spawn([] { return 2; }), 6u) << "automatic keys keep clear of those";
   EXPECT_EQ(thrown_by([&] { group.spawn_with_key(6, [] { return 3; }); }),
-            "fermata::UsageError: Duplicate key \"6\" in TaskGroup");
+            "fermata::UsageError: spawn_with_key: key \"6\" is in use: expected a new one");
   TaskGroup<int, std::string> named;
   named.spawn_with_key("one", [] { return 1; });
   EXPECT_EQ(thrown_by([&] { named.spawn_with_key("one", [] { return 1; }); }),
-            "fermata::UsageError: Duplicate key \"one\" in TaskGroup");
+            "fermata::UsageError: spawn_with_key: key \"one\" is in use: expected a new one");
   EXPECT_EQ(await(named.all()).at("one"), 1);
   await(group.all());
 }
@@ -236,23 +236,23 @@ MAIN_TEST_F(TaskGroupTest, TakesNothingWhenItIsClosed) {
   group.spawn(failing_after(1ms, "not thrown"));
   group.spawn(after(1ms, 2));
   EXPECT_EQ(thrown_by([&] { group.await_completion(); }),
-            "fermata::UsageError: TaskGroup must be closed before calling awaitCompletion()");
+            "fermata::UsageError: await_completion: the task group is open: expected a closed one");
   const auto spawner = spawn([&] {
     EXPECT_EQ(thrown_by([&] { group.spawn(after(1ms, 3)); }),
-              "fermata::UsageError: Cannot spawn tasks on a closed TaskGroup");
+              "fermata::UsageError: spawn: the task group is closed: expected an open one");
   });
   suspend();
   group.close();
   group.close();
   EXPECT_EQ(thrown_by([&] { group.spawn(after(1ms, 3)); }),
-            "fermata::UsageError: Cannot spawn tasks on a closed TaskGroup");
+            "fermata::UsageError: spawn: the task group is closed: expected an open one");
   await(spawner);
   const Instant start = now();
   EXPECT_THROW(group.await_completion({.timeout = 1us}), Timeout);
   group.await_completion();
   EXPECT_EQ(now() - start, 2ms);
   EXPECT_EQ(thrown_by([&] { group.spawn(after(1ms, 3)); }),
-            "fermata::UsageError: Cannot spawn tasks on a completed TaskGroup");
+            "fermata::UsageError: spawn: the task group has completed: expected an open one");
   EXPECT_EQ(group.count(), 2u);
   wait(group.event());
   group.suppress_errors();
@@ -471,7 +471,7 @@ MAIN_TEST_F(TaskGroupTest, LeavesAnExternalScopeAlone) {
   EXPECT_EQ(done, 2);
   scope.cancel();
   EXPECT_EQ(thrown_by([&] { const TaskGroup<> group({.scope = &scope}); }),
-            "fermata::UsageError: Cannot use a disposed Scope for TaskGroup");
+            "fermata::UsageError: TaskGroup: the scope is disposed: expected an open one");
 }
 
 }  // namespace

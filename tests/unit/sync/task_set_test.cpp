@@ -41,7 +41,7 @@ MAIN_TEST_F(TaskSetTest, GivesEachCompletionToOneJoiner) {
   EXPECT_EQ(await(joiners[2]), 3);
   EXPECT_EQ(set.count(), 0u);
   EXPECT_EQ(thrown_by([&] { set.join_next(); }),
-            "fermata::UsageError: Cannot race on an empty TaskGroup");
+            "fermata::UsageError: join_next: the task set is empty: expected a task in it");
 }
 
 MAIN_TEST_F(TaskSetTest, HandsOnWhatACancelledJoinerHadBeenGiven) {
@@ -111,7 +111,7 @@ MAIN_TEST_F(TaskSetTest, JoinsTheFirstSuccessAndLeavesFailures) {
   EXPECT_THROW(set.join_any(), CompositeError);
   EXPECT_EQ(set.count(), 0u);
   EXPECT_EQ(thrown_by([&] { set.join_any(); }),
-            "fermata::UsageError: Cannot call any() on an empty TaskGroup");
+            "fermata::UsageError: join_any: the task set is empty: expected a task in it");
 }
 
 MAIN_TEST_F(TaskSetTest, JoinsAllThatIsLeft) {
@@ -187,7 +187,7 @@ MAIN_TEST_F(TaskSetTest, GivesUpJoining) {
   const auto fired = spawn([] {});
   await(fired);
   delay(20ms);
-  EXPECT_THROW(set.join_next({.token = &*fired}), OperationCanceled);
+  EXPECT_THROW(set.join_next({.token = &*fired}), OperationCancelled);
   EXPECT_EQ(set.count(), 1u) << "it took nothing";
   EXPECT_EQ(set.join_next(), 1);
 }

@@ -127,9 +127,9 @@ MAIN_TEST_F(TimeoutTest, CancelsTheOperationThatItIsTheTokenOf) {
   try {
     await(slow, {{}, limit.get()});
     FAIL() << "it should have timed out";
-  } catch (const OperationCanceled& canceled) {
-    EXPECT_EQ(describe(canceled.previous()), kTimedOut);
-    EXPECT_EQ(canceled.previous(), limit->replay()->error) << "the token's own error";
+  } catch (const OperationCancelled& cancelled) {
+    EXPECT_EQ(describe(cancelled.previous()), kTimedOut);
+    EXPECT_EQ(cancelled.previous(), limit->replay()->error) << "the token's own error";
   }
   EXPECT_FALSE(slow->is_completed());
   EXPECT_EQ(await(slow), 1) << "untouched";

@@ -93,7 +93,7 @@ MAIN_TEST_F(WaitQueueTest, AnEndedWaitLeavesTheLine) {
   EXPECT_THROW(counter.wait_turn({.timeout = 5ms}), Timeout);
   const auto token = spawn([] {});
   await(token);
-  EXPECT_THROW(counter.wait_turn({.token = &*token}), OperationCanceled);
+  EXPECT_THROW(counter.wait_turn({.token = &*token}), OperationCancelled);
   EXPECT_TRUE(counter.line.empty());
 }
 

@@ -71,7 +71,7 @@ MAIN_TEST_F(UvDatagrams, WaitAndKeepTheirOrderWhenTheSystemWouldBlock) {
   SendRequest second(a.handle(), bytes_of("second"), b.local_address());
   send_code = 0;
   EXPECT_FALSE(a.try_send_to("would overtake", b.local_address()));
-  EXPECT_FALSE(first.completed());
+  EXPECT_FALSE(first.is_completed());
   wait(first);
   wait(second);
   EXPECT_TRUE(a.try_send_to("third", b.local_address()));

@@ -82,7 +82,7 @@ bool MariaConnection::is_stale_plan(std::string_view sqlstate) const noexcept {
 }
 
 TransactionState MariaConnection::transaction() const noexcept {
-  if (link_->broken()) return TransactionState::Unknown;
+  if (link_->is_broken()) return TransactionState::Unknown;
   unsigned status = 0;
   mariadb_get_infov(link_->get(), MARIADB_CONNECTION_SERVER_STATUS, &status);
   return (status & SERVER_STATUS_IN_TRANS) != 0 ? TransactionState::Open : TransactionState::None;
@@ -91,7 +91,7 @@ TransactionState MariaConnection::transaction() const noexcept {
 // A server that says something unasked says that it goes.
 bool MariaConnection::looks_alive() noexcept {
   pollfd socket = {mysql_get_socket(link_->get()), POLLIN | POLLRDHUP, 0};
-  return !link_->broken() && ::poll(&socket, 1, 0) == 0;
+  return !link_->is_broken() && ::poll(&socket, 1, 0) == 0;
 }
 
 void MariaConnection::reset_session() {
@@ -128,7 +128,7 @@ void MariaConnection::set_attribute(std::string_view name, std::string_view valu
 void MariaConnection::interrupt() {
   const Instant deadline = now() + kInterruptLimit;
   try {
-    while (link_->busy()) {
+    while (link_->is_busy()) {
       if (now() >= deadline) throw Timeout("the command goes on");
       kill(deadline);  // Again, when it has come before the command.
       if (drained_within(kKillInterval)) break;

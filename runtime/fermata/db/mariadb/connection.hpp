@@ -24,7 +24,7 @@ class MariaConnection final : public Connection {
   [[nodiscard]] std::unique_ptr<Prepared> prepare(std::string_view sql) override;
   [[nodiscard]] bool is_stale_plan(std::string_view sqlstate) const noexcept override;
   [[nodiscard]] TransactionState transaction() const noexcept override;
-  [[nodiscard]] bool broken() const noexcept override { return link_->broken(); }
+  [[nodiscard]] bool is_broken() const noexcept override { return link_->is_broken(); }
   [[nodiscard]] bool looks_alive() noexcept override;
   void ping() override { run("DO 0"); }
   void reset_session() override;

@@ -29,7 +29,7 @@ Link::Link(std::string database) : database_(std::move(database)), handle_(mysql
 }
 
 Link::~Link() {
-  if (busy()) abort();
+  if (is_busy()) abort();
   // Of a connection in order the few bytes of a farewell are sent, for which there is room.
   mysql_close(handle_);
   for (MYSQL_STMT* const statement : forgotten_) mysql_stmt_close(statement);

@@ -28,9 +28,9 @@ class Link {
 
   [[nodiscard]] MYSQL* get() const noexcept { return handle_; }
   [[nodiscard]] const std::string& database() const noexcept { return database_; }
-  [[nodiscard]] bool broken() const noexcept { return broken_; }
+  [[nodiscard]] bool is_broken() const noexcept { return broken_; }
   /// Whether somebody has to drain it.
-  [[nodiscard]] bool busy() const noexcept {
+  [[nodiscard]] bool is_busy() const noexcept {
     return unfinished_ != nullptr || asked_ || rows_ != nullptr || running_ != nullptr;
   }
 

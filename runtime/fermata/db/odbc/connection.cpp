@@ -101,7 +101,7 @@ OdbcConnection::OdbcConnection(Target target)
     : target_(std::move(target)), session_(Session::make(target_.text())) {}
 
 OdbcConnection::~OdbcConnection() {
-  if (!worker_.busy() || !session_->connected()) return;
+  if (!worker_.is_busy() || !session_->is_connected()) return;
   session_->set_stopping(true);
   try {
     worker_.stop([session = session_] { session->cancel(); });
@@ -120,7 +120,7 @@ void OdbcConnection::connect(std::shared_ptr<Session> session,
 
 void OdbcConnection::check(const TransactionWords& words, const Statement* statement) const {
   const Session& session = *session_;
-  if (session.broken()) {
+  if (session.is_broken()) {
     throw ConnectionLost(database(), sqlstate::kConnectionLost, "the connection is lost");
   }
   const bool ends = words.step == TransactionStep::Commit ||
@@ -143,7 +143,7 @@ std::unique_ptr<Answer> OdbcConnection::execute(std::string_view sql, Parameters
   const bool commits = words.step == TransactionStep::Commit;
   const bool ends = commits || words.step == TransactionStep::Rollback;
   const bool must_not_commit = commits && transaction() == TransactionState::Failed;
-  if (ends && words.alone && (session_->manual() || must_not_commit)) {
+  if (ends && words.alone && (session_->is_manual() || must_not_commit)) {
     end(commits);
     return std::make_unique<NothingMore>();
   }
@@ -196,7 +196,7 @@ void OdbcConnection::end(bool commit) {
     throw QueryError(database(), sqlstate::kNoActiveTransaction, "no transaction is open");
   }
   const bool failed = before == TransactionState::Failed;
-  if (session_->manual()) {
+  if (session_->is_manual()) {
     worker_.run([session = session_, commit = commit && !failed] { session->end(commit); });
   } else {
     run(commit && !failed ? "COMMIT" : "ROLLBACK");
@@ -238,15 +238,15 @@ void OdbcConnection::set_attribute(std::string_view name, std::string_view value
 }
 
 void OdbcConnection::interrupt() {
-  if (broken() && !fresh_) return;
+  if (is_broken() && !fresh_) return;
   const Instant limit = now() + kStopLimit;
   session_->set_stopping(true);
   const bool stopped = worker_.stop_until(limit, [session = session_] { session->cancel(); });
   session_->set_stopping(false);
   if (!stopped) session_->set_broken();
   const std::shared_ptr<Session> fresh = std::move(fresh_);
-  if (fresh && stopped && fresh->connected() && !session_->connected()) session_ = fresh;
-  if (broken()) return;
+  if (fresh && stopped && fresh->is_connected() && !session_->is_connected()) session_ = fresh;
+  if (is_broken()) return;
   try {
     worker_.run(
         [session = session_, current = current_.lock()] {

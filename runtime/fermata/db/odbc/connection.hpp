@@ -27,8 +27,8 @@ class OdbcConnection final : public Connection {
   void commit() override { end(true); }
   void rollback() override { end(false); }
   TransactionState transaction() const noexcept override { return session_->transaction(); }
-  bool broken() const noexcept override { return session_->broken(); }
-  bool looks_alive() noexcept override { return !broken(); }
+  bool is_broken() const noexcept override { return session_->is_broken(); }
+  bool looks_alive() noexcept override { return !is_broken(); }
   void ping() override;
   void reset_session() override;
   void set_attribute(std::string_view name, std::string_view value) override;

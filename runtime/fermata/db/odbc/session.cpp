@@ -59,7 +59,7 @@ Session::~Session() {
 void Session::disconnect() noexcept {
   if (!connected_) return;
   free_retired();
-  if (transaction() != TransactionState::None && !broken()) roll_back();
+  if (transaction() != TransactionState::None && !is_broken()) roll_back();
   set_broken();
   if (!SQL_SUCCEEDED(SQLDisconnect(connection_))) {
     // It thinks of a transaction still.

@@ -32,19 +32,19 @@ class Session {
 
   [[nodiscard]] const std::string& database() const noexcept { return database_; }
   [[nodiscard]] TransactionState transaction() const noexcept {
-    return broken() ? TransactionState::Unknown : transaction_.load();
+    return is_broken() ? TransactionState::Unknown : transaction_.load();
   }
   /// Whether autocommit is off.
-  [[nodiscard]] bool manual() const noexcept { return manual_; }
-  [[nodiscard]] bool broken() const noexcept { return broken_; }
+  [[nodiscard]] bool is_manual() const noexcept { return manual_; }
+  [[nodiscard]] bool is_broken() const noexcept { return broken_; }
   void set_broken() noexcept { broken_ = true; }
-  [[nodiscard]] bool connected() const noexcept { return connected_; }
+  [[nodiscard]] bool is_connected() const noexcept { return connected_; }
 
   /// Stops what a worker does, as far as the driver can.
   void cancel() noexcept;
   /// What begins from now on is stopped too, or is not.
   void set_stopping(bool stopping) noexcept { stopping_ = stopping; }
-  [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+  [[nodiscard]] bool is_stopping() const noexcept { return stopping_; }
   /// Frees `statement` in the next work.
   void retire(SQLHSTMT statement) noexcept;
 

@@ -47,7 +47,7 @@ Batch Statement::execute(BoundParameters& parameters, const TransactionWords& wo
   close();
   if (!prepared_ && !parameters.empty()) prepare();
   if (!parameters.bind(handle_)) fail();
-  if (session_->stopping()) throw QueryError(session_->database(), kStopped, "stopped");
+  if (session_->is_stopping()) throw QueryError(session_->database(), kStopped, "stopped");
   const SQLRETURN status = send();
   // Some drivers say so when no row was changed.
   if (!SQL_SUCCEEDED(status) && status != SQL_NO_DATA) {
@@ -90,7 +90,7 @@ Batch Statement::fetch(Fetch fetch) {
       batch.last = false;
       return batch;
     }
-    if (session_->stopping()) throw QueryError(session_->database(), kStopped, "stopped");
+    if (session_->is_stopping()) throw QueryError(session_->database(), kStopped, "stopped");
     const SQLRETURN status = session_->call(handle_, [this] { return SQLFetch(handle_); });
     if (status == SQL_NO_DATA) break;
     if (!SQL_SUCCEEDED(status)) fail();

@@ -33,7 +33,7 @@ bool Worker::Progress::ended_after(Duration span) {
 }
 
 Ref<Task> Worker::start_stopping(std::function<void()> stop) {
-  FERMATA_ASSERT(busy());
+  FERMATA_ASSERT(is_busy());
   // What has begun with a call only after a stop needs another one.
   auto repeat = [progress = progress_, stop = std::move(stop)]() mutable {
     const std::function<void()> once = std::move(stop);
@@ -51,7 +51,7 @@ Ref<Task> Worker::start_stopping(std::function<void()> stop) {
 }
 
 bool Worker::stop_until(Instant limit, const std::function<void()>& stop) {
-  if (!busy()) return true;
+  if (!is_busy()) return true;
   const Ref<Task> stopper = start_stopping(stop);
   Duration pause = kFirstPause;
   bool no_worker = false;
@@ -69,9 +69,9 @@ bool Worker::ended_within(Duration span) {
   try {
     wait(*running_, {.timeout = span, .token = nullptr});
   } catch (const Timeout&) {
-    return !busy();
+    return !is_busy();
   } catch (const Error&) {
-    return !busy();
+    return !is_busy();
   }
   return true;
 }

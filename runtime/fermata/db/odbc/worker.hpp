@@ -16,11 +16,11 @@ namespace fermata::db::odbc {
 class Worker {
  public:
   /// What `work` returns or throws. It has to own what it uses. A wait that is interrupted leaves
-  /// it busy().
+  /// it is_busy().
   template <class F>
   auto run(F work, const WaitOptions& options = {}) {
     using TaskType = fermata::detail::TaskOf<Once<F>, std::invoke_result_t<F&>>;
-    FERMATA_REQUIRE(!busy(), "a call on this connection was interrupted and is not stopped");
+    FERMATA_REQUIRE(!is_busy(), "a call on this connection was interrupted and is not stopped");
     progress_ = std::make_shared<Progress>();
     const auto task = Ref<TaskType>::adopt(
         *new TaskType(current_runtime().reactor().offload(), Once<F>{std::move(work), progress_}));
@@ -30,10 +30,10 @@ class Worker {
     return task->take();
   }
 
-  [[nodiscard]] bool busy() const noexcept { return running_ && !running_->closed(); }
+  [[nodiscard]] bool is_busy() const noexcept { return running_ && !running_->is_closed(); }
 
   /// Lets another worker call `stop` again and again, for some seconds at most, while what runs
-  /// goes on, and never after it has ended. REQUIRES: busy().
+  /// goes on, and never after it has ended. REQUIRES: is_busy().
   void stop(std::function<void()> stop) { static_cast<void>(start_stopping(std::move(stop))); }
 
   /// As stop(), and waits, at most until `limit`; calls `stop` here when no worker is free. Returns
@@ -80,7 +80,7 @@ class Worker {
     ForgetEnded(const ForgetEnded&) = delete;
     ForgetEnded& operator=(const ForgetEnded&) = delete;
     ~ForgetEnded() {
-      if (!worker_.busy() || worker_.running_->cancel()) worker_.running_.reset();
+      if (!worker_.is_busy() || worker_.running_->cancel()) worker_.running_.reset();
     }
 
    private:

@@ -120,7 +120,7 @@ bool LibpqConnection::is_stale_plan(std::string_view sqlstate) const noexcept {
 }
 
 TransactionState LibpqConnection::transaction() const noexcept {
-  if (link_.broken()) return TransactionState::Unknown;
+  if (link_.is_broken()) return TransactionState::Unknown;
   switch (PQtransactionStatus(link_.get())) {
     case PQTRANS_IDLE:
       return TransactionState::None;
@@ -137,10 +137,10 @@ TransactionState LibpqConnection::transaction() const noexcept {
 
 // A look is a call of the system, which tells nothing new of who has just answered.
 bool LibpqConnection::looks_alive() noexcept {
-  if (now() - link_.answered_at() < kAliveAfterAnswer) return !link_.broken();
+  if (now() - link_.answered_at() < kAliveAfterAnswer) return !link_.is_broken();
   pollfd socket = {PQsocket(link_.get()), POLLIN | POLLRDHUP, 0};
-  if (!link_.broken() && ::poll(&socket, 1, 0) > 0) PQconsumeInput(link_.get());
-  return !link_.broken() && (socket.revents & (POLLHUP | POLLERR | POLLNVAL | POLLRDHUP)) == 0;
+  if (!link_.is_broken() && ::poll(&socket, 1, 0) > 0) PQconsumeInput(link_.get());
+  return !link_.is_broken() && (socket.revents & (POLLHUP | POLLERR | POLLNVAL | POLLRDHUP)) == 0;
 }
 
 void LibpqConnection::reset_session() {

@@ -24,7 +24,7 @@ class LibpqConnection final : public Connection {
                                                        Parameters parameters) override;
   [[nodiscard]] bool is_stale_plan(std::string_view sqlstate) const noexcept override;
   [[nodiscard]] TransactionState transaction() const noexcept override;
-  [[nodiscard]] bool broken() const noexcept override { return link_.broken(); }
+  [[nodiscard]] bool is_broken() const noexcept override { return link_.is_broken(); }
   [[nodiscard]] bool looks_alive() noexcept override;
   void ping() override { run("SELECT 1"); }
   void reset_session() override;

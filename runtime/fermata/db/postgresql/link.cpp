@@ -133,7 +133,7 @@ void Link::check(const PGresult& result) {
   }
   const std::string_view state = field(result, PG_DIAG_SQLSTATE);
   const std::string_view severity = field(result, PG_DIAG_SEVERITY_NONLOCALIZED);
-  if (state.empty() || severity == "FATAL" || severity == "PANIC" || broken()) {
+  if (state.empty() || severity == "FATAL" || severity == "PANIC" || is_broken()) {
     broken_ = true;
     if (message.empty()) message = message_of(get());
     throw ConnectionLost(database_, state.empty() ? sqlstate::kConnectionLost : state, message);

@@ -32,7 +32,7 @@ class Link {
 
   [[nodiscard]] PGconn* get() const noexcept { return handle_.get(); }
   [[nodiscard]] const std::string& database() const noexcept { return database_; }
-  [[nodiscard]] bool broken() const noexcept {
+  [[nodiscard]] bool is_broken() const noexcept {
     return broken_ || PQstatus(handle_.get()) != CONNECTION_OK;
   }
   void mark_broken() noexcept { broken_ = true; }

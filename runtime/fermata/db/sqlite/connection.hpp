@@ -25,7 +25,7 @@ class SqliteConnection final : public Connection {
   [[nodiscard]] TransactionState transaction() const noexcept override {
     return handle_->transaction();
   }
-  [[nodiscard]] bool broken() const noexcept override { return handle_->broken; }
+  [[nodiscard]] bool is_broken() const noexcept override { return handle_->broken; }
   [[nodiscard]] bool looks_alive() noexcept override;
   void ping() override { run("SELECT 1"); }
   void reset_session() override;

@@ -188,7 +188,7 @@ bool Handle::step(sqlite3_stmt* statement) {
   FERMATA_ASSERT(statement != nullptr);
   for (;;) {
     const bool first = sqlite3_stmt_busy(statement) == 0;
-    if (stopped()) refuse(kInterrupted, "interrupted");
+    if (is_stopped()) refuse(kInterrupted, "interrupted");
     const int code = sqlite3_step(statement);
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
@@ -237,13 +237,13 @@ Effect Handle::changes() const {
 bool Handle::wait_for_others() {
   const auto span = std::min({1ms + waited_ / 4, 50ms, location_.busy_timeout - waited_});
   std::unique_lock lock(guard_);
-  if (span <= 0ms || stopped()) return false;
+  if (span <= 0ms || is_stopped()) return false;
   stop_.wait_for(lock, span);
   waited_ += span;
-  return !stopped();
+  return !is_stopped();
 }
 
-int Handle::on_progress(void* handle) { return static_cast<Handle*>(handle)->stopped() ? 1 : 0; }
+int Handle::on_progress(void* handle) { return static_cast<Handle*>(handle)->is_stopped() ? 1 : 0; }
 
 int Handle::on_busy(void* handle, int calls) {
   auto& self = *static_cast<Handle*>(handle);

@@ -101,7 +101,7 @@ class Handle {
   };
 
   void open(int flags);
-  [[nodiscard]] bool stopped() const noexcept { return turn_.load() != running_; }
+  [[nodiscard]] bool is_stopped() const noexcept { return turn_.load() != running_; }
   [[nodiscard]] bool wait_for_others();
   void finish_discarded() noexcept;
 

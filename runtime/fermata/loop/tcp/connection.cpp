@@ -69,11 +69,11 @@ void TcpConnection::serve() {
     serving_ = false;
     release_if_over();
   });
-  if (connect_ && connect_->completed()) finish_connecting();
+  if (connect_ && connect_->is_completed()) finish_connecting();
   if (state_ == TcpState::Established && !std::exchange(announced_, true)) {
     guarded([this] { call(&TcpHandlers::on_connect); });
   }
-  if (write_ && write_->completed()) finish_write();
+  if (write_ && write_->is_completed()) finish_write();
   receive();
   if (std::exchange(unheard_, false) && state_ == TcpState::Established) received_at_ = now();
   serving_ = false;
@@ -87,16 +87,18 @@ void TcpConnection::settle() {
   if (state_ != TcpState::Established) return;
   if (shut_wanted_ && flushed && !std::exchange(shut_, true)) stream_->shutdown_write();
   if (shut_ && ended_) return destroy();
-  if (draining_ && idle()) close();
+  if (draining_ && is_idle()) close();
 }
 
-bool TcpConnection::idle() const noexcept {
+bool TcpConnection::is_idle() const noexcept {
   return !busy_ && !serving_ && queue_.empty() && received_.empty();
 }
 
 /// Whether the peer cannot be heard now: by the program's will, for it has ended, or because a
 /// handler is suspended.
-bool TcpConnection::deaf() const noexcept { return paused() || ended_ || (serving_ && announced_); }
+bool TcpConnection::is_deaf() const noexcept {
+  return is_paused() || ended_ || (serving_ && announced_);
+}
 
 void TcpConnection::set_busy(bool busy) {
   busy_ = busy;
@@ -153,10 +155,10 @@ void TcpConnection::announce(TcpHandlers::Event TcpHandlers::*handler) {
 // --- pausing ---
 
 void TcpConnection::set_paused(bool& flag, bool paused) {
-  const bool was = this->paused();
+  const bool was = this->is_paused();
   if (state_ == TcpState::Closing || state_ == TcpState::Closed || flag == paused) return;
   flag = paused;
-  if (!was || this->paused() || state_ != TcpState::Established) return;
+  if (!was || this->is_paused() || state_ != TcpState::Established) return;
   received_at_ = now();
   loop_.notice(notice_);
 }

@@ -94,7 +94,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   void shutdown_write();
   /// Bytes of send() that the system has not taken.
   [[nodiscard]] std::size_t queued() const noexcept { return queue_.size(); }
-  [[nodiscard]] bool full() const noexcept { return queue_.full(); }
+  [[nodiscard]] bool is_full() const noexcept { return queue_.is_full(); }
   /// Throws UsageError unless `low` is below `high`.
   void set_marks(const WaterMarks& marks);
 
@@ -106,7 +106,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   void pause_receiving();
   /// Never calls back at once.
   void resume_receiving();
-  [[nodiscard]] bool paused() const noexcept { return paused_by_user_ || paused_by_link_; }
+  [[nodiscard]] bool is_paused() const noexcept { return paused_by_user_ || paused_by_link_; }
 
   // --- ending ---
 
@@ -145,7 +145,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
 
   /// A graceful stop of the server waits for a busy connection.
   void set_busy(bool busy);
-  [[nodiscard]] bool idle() const noexcept;
+  [[nodiscard]] bool is_idle() const noexcept;
 
   // --- for servers and pipes ---
 
@@ -187,7 +187,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   void call(TcpHandlers::Event TcpHandlers::*handler);
   void set_paused(bool& flag, bool paused);
   void release_if_over() noexcept;
-  [[nodiscard]] bool deaf() const noexcept;
+  [[nodiscard]] bool is_deaf() const noexcept;
   [[nodiscard]] Instant now() const;
 
   // connection_open.cpp

@@ -49,7 +49,7 @@ void TcpConnection::begin_connecting() {
          fmt::format("connect to {}: no answer within {} ms", connects_to_->text(),
                      std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count()));
   });
-  if (connect_->completed()) {
+  if (connect_->is_completed()) {
     loop_.notice(notice_);
   } else {
     connect_->add_callback(connect_done_);
@@ -57,7 +57,7 @@ void TcpConnection::begin_connecting() {
 }
 
 void TcpConnection::finish_connecting() {
-  FERMATA_ASSERT(connect_ && connect_->completed());
+  FERMATA_ASSERT(connect_ && connect_->is_completed());
   cancel_timer(connect_timer_);
   const std::exception_ptr error = connect_->error();
   Ref<StreamHandle> stream = connect_->take();
@@ -96,7 +96,8 @@ void TcpConnection::beat() {
   heart_timer_ = 0;
   while (true) {
     const Instant at = now();
-    const Heartbeat::Verdict verdict = heartbeat_->ask({received_at_, unsent_since_, deaf()}, at);
+    const Heartbeat::Verdict verdict =
+        heartbeat_->ask({received_at_, unsent_since_, is_deaf()}, at);
     unheard_ = unheard_ || (serving_ && announced_);
     const bool dead =
         verdict.action == Heartbeat::Action::Silent || verdict.action == Heartbeat::Action::Stalled;

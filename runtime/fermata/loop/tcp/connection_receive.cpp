@@ -17,16 +17,16 @@ void TcpConnection::receive() {
   while (true) {
     if (state_ == TcpState::Established) deliver();
     const bool closing = state_ == TcpState::Closing;
-    if (state_ == TcpState::Established && paused()) return read_.reset();
+    if (state_ == TcpState::Established && is_paused()) return read_.reset();
     if ((state_ != TcpState::Established && !closing) || ended_) return;
     if (!read_) {
       read_.emplace(*stream_, closing ? drop_target() : received_.room(options_->read_chunk));
-      if (!read_->completed()) {
+      if (!read_->is_completed()) {
         read_->add_callback(read_done_);
         return;
       }
     }
-    if (!read_->completed()) return;
+    if (!read_->is_completed()) return;
     if (budget == 0) return look_again();
     if (!take_read(budget)) return;
   }
@@ -34,7 +34,7 @@ void TcpConnection::receive() {
 
 /// False when there is nothing more to read.
 bool TcpConnection::take_read(std::size_t& budget) {
-  FERMATA_ASSERT(read_ && read_->completed());
+  FERMATA_ASSERT(read_ && read_->is_completed());
   const std::exception_ptr error = read_->error();
   const std::size_t size = error ? 0 : read_->take();
   read_.reset();
@@ -64,7 +64,7 @@ void TcpConnection::ended() {
 
 /// Hands out the messages that are whole.
 void TcpConnection::deliver() {
-  while (state_ == TcpState::Established && !paused() && !received_.empty()) {
+  while (state_ == TcpState::Established && !is_paused() && !received_.empty()) {
     std::string_view message = received_.contents();
     if (framing_) {
       if (frame_length_ == 0 && !find_frame()) return;

@@ -74,7 +74,7 @@ void TcpConnection::submit() {
   while (queue_.has_waiting() && !write_ && stream_) {
     write_.emplace(*stream_, queue_.front(kWriteBytes));
     queue_.take_front();
-    if (!write_->completed()) {
+    if (!write_->is_completed()) {
       write_->add_callback(write_done_);
       return;
     }
@@ -88,13 +88,13 @@ void TcpConnection::submit() {
 void TcpConnection::write_completed() {
   if (!serving_) return loop_.notice(notice_);
   loop_.queue([self = shared_from_this()] {
-    if (self->write_ && self->write_->completed()) self->finish_write();
+    if (self->write_ && self->write_->is_completed()) self->finish_write();
     self->settle();
   });
 }
 
 void TcpConnection::finish_write() {
-  FERMATA_ASSERT(write_ && write_->completed());
+  FERMATA_ASSERT(write_ && write_->is_completed());
   const std::exception_ptr error = write_->error();
   write_.reset();
   if (wrote(error)) submit();

@@ -21,11 +21,11 @@ TcpPipe::TcpPipe(TcpConnection& source, TcpConnection& destination, TcpPipeOptio
   destination.watch(*this);
   source_ = source.shared_from_this();
   destination_ = destination.shared_from_this();
-  if (destination.full()) filled();
+  if (destination.is_full()) filled();
 }
 
 void TcpPipe::stop() {
-  if (!active()) return;
+  if (!is_active()) return;
   const TcpConnectionPtr source = std::exchange(source_, nullptr);
   const TcpConnectionPtr destination = std::exchange(destination_, nullptr);
   source->set_sink(nullptr);
@@ -44,14 +44,14 @@ void TcpPipe::message(std::string_view message) {
       break;
   }
   // A message is lost: what would come behind it must not arrive.
-  if (!active()) return;
+  if (!is_active()) return;
   const TcpConnectionPtr source = source_;
   stop();
   if (options_.close_other) source->close();
 }
 
 void TcpPipe::closed(TcpConnection& connection) {
-  if (!active()) return;
+  if (!is_active()) return;
   const bool by_source = &connection == source_.get();
   const TcpConnectionPtr other = by_source ? destination_ : source_;
   stop();

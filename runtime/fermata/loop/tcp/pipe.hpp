@@ -32,7 +32,7 @@ class TcpPipe final : private detail::TcpLink {
   /// As its end does. Idempotent.
   void stop();
   /// Until it is stopped, or an end closes.
-  [[nodiscard]] bool active() const noexcept { return source_ != nullptr; }
+  [[nodiscard]] bool is_active() const noexcept { return source_ != nullptr; }
 
  private:
   void message(std::string_view message) override;

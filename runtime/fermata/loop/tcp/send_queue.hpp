@@ -41,7 +41,7 @@ class SendQueue {
   /// Senders are refused.
   [[nodiscard]] bool at_limit() const noexcept { return size() >= marks_.high; }
   /// Full was told and drained was not.
-  [[nodiscard]] bool full() const noexcept { return full_; }
+  [[nodiscard]] bool is_full() const noexcept { return full_; }
   [[nodiscard]] const WaterMarks& marks() const noexcept { return marks_; }
   /// The next edge follows the new marks.
   void set_marks(const WaterMarks& marks) noexcept { marks_ = marks; }

@@ -61,12 +61,12 @@ void TcpServer::accept() {
   for (int budget = options_.listen.accepts_per_turn; listener_ && !paused_; --budget) {
     if (!request_) {
       request_.emplace(*listener_);
-      if (!request_->completed()) {
+      if (!request_->is_completed()) {
         request_->add_callback(accepted_);
         return;
       }
     }
-    if (!request_->completed()) return;
+    if (!request_->is_completed()) return;
     if (budget == 0) return loop_.notice(notice_);
     try {
       take();
@@ -78,7 +78,7 @@ void TcpServer::accept() {
 }
 
 void TcpServer::take() {
-  FERMATA_ASSERT(request_ && request_->completed());
+  FERMATA_ASSERT(request_ && request_->is_completed());
   const std::exception_ptr error = request_->error();
   Ref<StreamHandle> stream = request_->take();
   request_.reset();

@@ -48,7 +48,7 @@ class TcpServer final : private detail::TcpOwner {
   ~TcpServer();
 
   [[nodiscard]] const Address& local_address() const noexcept { return local_; }
-  [[nodiscard]] bool listening() const noexcept { return static_cast<bool>(listener_); }
+  [[nodiscard]] bool is_listening() const noexcept { return static_cast<bool>(listener_); }
 
   /// Those who connect meanwhile wait, as many as the backlog allows. Idempotent.
   void pause_accept();

@@ -194,7 +194,7 @@ void Audit::forget(const Event& event) noexcept {
 }
 
 void Audit::gains_control(const Event& coroutine) {
-  if (running_ != nullptr || coroutine.closed()) [[unlikely]] {
+  if (running_ != nullptr || coroutine.is_closed()) [[unlikely]] {
     complain_about_gain(coroutine);
   }
   if (as_coroutine(coroutine).waker().first() != nullptr) [[unlikely]] {
@@ -252,7 +252,7 @@ void Audit::check_fire(const Event& event) {
     case EventKind::Timer: {
       const auto& timer = static_cast<const Timer&>(event);
       const bool must_be_closed = timer.mode() == TimerMode::Once;
-      if (must_be_closed != event.closed()) {
+      if (must_be_closed != event.is_closed()) {
         complain("CORE-EV-06", fmt::format("{} fires while it is {}", event.info(),
                                            must_be_closed ? "open" : "closed"));
       }
@@ -265,7 +265,7 @@ void Audit::check_fire(const Event& event) {
     case EventKind::Task:
     case EventKind::Thread:
     case EventKind::Process:
-      if (!event.closed()) {
+      if (!event.is_closed()) {
         complain("CORE-EV-06", fmt::format("{} fires while it is open", event.info()));
       }
       return;

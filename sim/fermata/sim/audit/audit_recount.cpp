@@ -36,7 +36,8 @@ bool says_queued(const CoroutineBase& coroutine) noexcept {
 bool is_sound(const Registration& registration) noexcept {
   const Event& source = registration.source();
   if (registration.event() != &source || registration.ref_count() != 2) return false;
-  const bool needs_backend = registration.started() && source.startable() && !source.closed();
+  const bool needs_backend =
+      registration.is_started() && source.is_startable() && !source.is_closed();
   return !needs_backend || source.loop_ref_count() > 0;
 }
 
@@ -51,7 +52,7 @@ bool is_sound(const Registration& registration) noexcept {
     return true;
   }
   if (each != nullptr) return false;
-  if (waker.status != WakerStatus::None) return !coroutine.closed();
+  if (waker.status != WakerStatus::None) return !coroutine.is_closed();
   return waker.result == nullptr && !waker.error;
 }
 
@@ -80,7 +81,7 @@ Audit::Tally Audit::count_kept() const noexcept {
 // The straight way through what a step touched: see the complaints for what each condition means.
 [[gnu::always_inline]] inline void Audit::check(const Event& event, Tally& tally) {
   const Mark before = event.audit_mark();
-  const bool closed = event.closed();
+  const bool closed = event.is_closed();
   const bool active = event.counts_as_active();
   bool queued = false;
   bool sound = closed ? event.loop_ref_count() == 0 : !before.has(Mark::kWasClosed);
@@ -153,7 +154,7 @@ void Audit::end_step(Runtime& runtime) {
   const std::size_t pause = runtime.kernel().live_events.size() + kLeastStepsBetweenRecounts;
   if (options_.full || ++steps_since_recount_ > pause) {
     recount();
-    if (!runtime.scheduler().shutting_down()) look_for_stuck();
+    if (!runtime.scheduler().is_shutting_down()) look_for_stuck();
   } else {
     check_touched();
   }
@@ -229,7 +230,7 @@ void Audit::check_registry() {
        each = each->next_registered()) {
     ++members;
     if (each->is_zombie()) ++zombies;
-    if (each->closed()) {
+    if (each->is_closed()) {
       complain("CORE-CO-01", fmt::format("{} is still registered", each->info()));
     }
   }
@@ -256,10 +257,10 @@ void Audit::complain_about_counters() {
 }
 
 void Audit::complain_about(const Event& event) {
-  if (event.closed() && event.loop_ref_count() > 0) {
+  if (event.is_closed() && event.loop_ref_count() > 0) {
     complain("CORE-EV-05", fmt::format("{} is closed and has {} loop references", event.info(),
                                        event.loop_ref_count()));
-  } else if (event.audit_mark().has(Mark::kWasClosed) && !event.closed()) {
+  } else if (event.audit_mark().has(Mark::kWasClosed) && !event.is_closed()) {
     complain("CORE-EV-05", fmt::format("{} was closed and is open again", event.info()));
   } else {
     complain_about_coroutine(as_coroutine(event));

@@ -28,7 +28,7 @@ Census census_of(const ScopeBase& scope) {
        each = CoroutineBase::ScopeList::after(*each)) {
     ++census.all;
     if (!each->is_zombie()) ++census.active;
-    if (each->closed() || &each->scope() != &scope) census.stranger = each;
+    if (each->is_closed() || &each->scope() != &scope) census.stranger = each;
   }
   for (const ScopeBase* each = scope.first_child(); each != nullptr; each = each->next_sibling()) {
     if (!each->is_idle()) ++census.busy_children;
@@ -74,12 +74,13 @@ void Audit::check_scopes() {
                                          scope->info(), scope->is_idle() ? "idle" : "busy",
                                          census.active, census.busy_children));
     }
-    if (scope->closed() && census.all > 0) {
+    if (scope->is_closed() && census.all > 0) {
       complain("CORE-SP-11",
                fmt::format("{} is closed and has {} members", scope->info(), census.all));
     }
-    if (const ScopeBase* parent = scope->parent();
-        parent != nullptr && parent->closed() && !scope->closed() && !scope->is_for_cleanup()) {
+    if (const ScopeBase* parent = scope->parent(); parent != nullptr && parent->is_closed() &&
+                                                   !scope->is_closed() &&
+                                                   !scope->is_for_cleanup()) {
       complain("CORE-SP-11",
                fmt::format("{} is open in {}, which is closed", scope->info(), parent->info()));
     }

@@ -42,7 +42,7 @@ std::vector<std::string> variables_of_run() {
   for (const Variable& variable : variables()) {
     const bool wanted =
         std::find(kNotOfRun.begin(), kNotOfRun.end(), variable.name) == kNotOfRun.end();
-    if (variable.reader != Reader::Inner && wanted) names.emplace_back(variable.name);
+    if (wanted) names.emplace_back(variable.name);
   }
   return names;
 }
@@ -56,9 +56,7 @@ void check_environment() {
         name == "FERMATA_LOOP") {
       continue;
     }
-    const bool there = std::any_of(variables().begin(), variables().end(),
-                                   [&](const Variable& variable) { return variable.name == name; });
-    if (!there) {
+    if (find_variable(name) == nullptr) {
       throw UsageError(fmt::format("{} is no variable of Fermata; `fermata env` lists them", name));
     }
   }

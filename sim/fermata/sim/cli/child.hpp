@@ -64,7 +64,7 @@ class Child {
   /// Whether it has ended; if so nothing that it has started is left. Does not block.
   bool has_ended();
   /// What has_ended() has found.
-  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  [[nodiscard]] bool is_ended() const noexcept { return ended_; }
   [[nodiscard]] const Ending& ending() const noexcept { return ending_; }
 
   /// Ends the group at once, whatever it thinks of that.

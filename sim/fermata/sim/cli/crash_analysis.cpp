@@ -33,7 +33,7 @@ Command command_for(const FailureRecord& failure, const RunOptions& options,
   set("FERMATA_RUNS", std::to_string(failure.run - failure.first_run + 1));
   if (!alone) set("FERMATA_FIRST_RUN", std::to_string(failure.first_run));
   set("FERMATA_KEEP_GOING", options.keep_going ? "on" : "off");
-  set("FERMATA_POST_MORTEM", fmt::format("{}ms", options.wall_limit.count()));
+  set("FERMATA_INTERNAL_POST_MORTEM", fmt::format("{}ms", options.wall_limit.count()));
   return command;
 }
 
@@ -71,7 +71,7 @@ void analyse_crash(FailureRecord& failure, const RunOptions& options, const Test
   FERMATA_ASSERT(!scratch.empty());
   FERMATA_ASSERT(waiting != nullptr);
   Command command = command_for(failure, options, binary);
-  command.settings.emplace_back("FERMATA_EVENTS", scratch);
+  command.settings.emplace_back("FERMATA_INTERNAL_EVENTS", scratch);
   Child child(command);
   const bool ended = run_to_end(child, crash_analysis_limit(failure, options), [&] {
     waiting();

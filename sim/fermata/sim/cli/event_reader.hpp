@@ -97,7 +97,7 @@ struct ReplayResult {
   std::vector<FailureRecord> failures;
 
   /// Too little of the tape was applied for its result to mean anything.
-  [[nodiscard]] bool stale() const noexcept { return matched * 100 < decisions * 60; }
+  [[nodiscard]] bool is_stale() const noexcept { return matched * 100 < decisions * 60; }
 };
 
 /// What a process has reported so far; an end that is missing, or cut, makes no difference.

@@ -153,7 +153,7 @@ void Exploration::finish(Job& job) {
   states_[index].spent += job.age();
   FERMATA_ASSERT(states_[index].jobs > 0);
   --states_[index].jobs;
-  if (job.dropped()) {
+  if (job.is_dropped()) {
     tests_[index].dropped(assignment.range);
     remove_artifacts(job.reported().failures, tests_[index]);
     folder_.forget(assignment.test, assignment.range.first);
@@ -215,14 +215,14 @@ void Exploration::finish_replay(Job& job, ReportedEvents reported) {
   record.tape = job.assignment().tape;
   FERMATA_ASSERT(!record.tape.empty());
   for (FailureRecord& failure : record.failures) failure.tape = record.tape;
-  if (record.stale()) record.failures.clear();
+  if (record.is_stale()) record.failures.clear();
   tests_[index].replayed(std::move(record));
 }
 
 void Exploration::drop_unwanted() {
   for (const auto& job : jobs_) {
     const bool explores = job->assignment().tape.empty();
-    if (job->dropped() || !explores) continue;
+    if (job->is_dropped() || !explores) continue;
     if (tests_[index_of(*job)].unwanted(job->assignment().range.first)) job->drop();
   }
 }
@@ -300,7 +300,8 @@ void Exploration::check_end() {
   if (interrupts() > 0) end_ = End::Interrupted;
   if (Clock::now() - ending_since_ < kGrace && interrupts() < 2) return;
   for (const auto& job : jobs_) {
-    if (!job->dropped() && job->status().phase.load() != StatusPage::Phase::Reporting) job->drop();
+    if (!job->is_dropped() && job->status().phase.load() != StatusPage::Phase::Reporting)
+      job->drop();
   }
 }
 

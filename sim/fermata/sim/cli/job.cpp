@@ -48,7 +48,7 @@ milliseconds Job::age() const {
 }
 
 ReportedEvents Job::reported() const {
-  FERMATA_ASSERT(child_.ended());
+  FERMATA_ASSERT(child_.is_ended());
   return read_events(assignment_.events);
 }
 
@@ -62,18 +62,18 @@ Command Job::command() const {
   Command command = binary_.command_for(assignment_.test);
   command.memory_limit = options_.memory_limit;
   command.settings = settings_of_tests(options_);
-  command.settings.emplace_back("FERMATA_EVENTS", assignment_.events);
+  command.settings.emplace_back("FERMATA_INTERNAL_EVENTS", assignment_.events);
   if (!assignment_.tape.empty()) {
     command.settings.emplace_back("FERMATA_REPLAY", assignment_.tape);
     command.settings.emplace_back("FERMATA_REPLAY_MODE", "best");
     return command;
   }
-  command.settings.emplace_back("FERMATA_BOARD", status_path(assignment_));
+  command.settings.emplace_back("FERMATA_INTERNAL_BOARD", status_path(assignment_));
   command.settings.emplace_back("FERMATA_SEED", seed_text(options_.seed));
   command.settings.emplace_back("FERMATA_RUNS", std::to_string(assignment_.range.runs));
   command.settings.emplace_back("FERMATA_FIRST_RUN", std::to_string(assignment_.range.first));
   const std::uint64_t all = options_.runs == kNoEnd ? 0 : options_.runs;
-  command.settings.emplace_back("FERMATA_ALL_RUNS", std::to_string(all));
+  command.settings.emplace_back("FERMATA_INTERNAL_ALL_RUNS", std::to_string(all));
   command.settings.emplace_back("FERMATA_KEEP_GOING", options_.keep_going ? "on" : "off");
   return command;
 }
@@ -96,7 +96,7 @@ void Job::check_for_hang() {
 }
 
 std::string Job::trouble() const {
-  FERMATA_ASSERT(child_.ended());
+  FERMATA_ASSERT(child_.is_ended());
   // It has printed why, say a full disk.
   const bool plain = child_.ending().signal == 0 && !hung_;
   if (!plain || status().phase.load() != Phase::Reporting) return {};
@@ -105,7 +105,7 @@ std::string Job::trouble() const {
 }
 
 std::string Job::how_it_ended() const {
-  FERMATA_ASSERT(hung_ || child_.ended());
+  FERMATA_ASSERT(hung_ || child_.is_ended());
   if (hung_) {
     return fmt::format("a run took longer than {} s of real time (--wall-limit)",
                        static_cast<double>(options_.wall_limit.count()) / 1000.0);
@@ -146,7 +146,7 @@ bool Job::dies_alone(std::uint64_t run) const {
   command.memory_limit = options_.memory_limit;
   command.settings = settings_of_tests(options_);
   const std::string events = assignment_.events + ".alone";
-  command.settings.emplace_back("FERMATA_EVENTS", events);
+  command.settings.emplace_back("FERMATA_INTERNAL_EVENTS", events);
   command.settings.emplace_back("FERMATA_SEED", seed_text(run_seed(options_.seed, run)));
   command.settings.emplace_back("FERMATA_RUNS", "1");
   Child child(command);
@@ -160,7 +160,7 @@ bool Job::dies_alone(std::uint64_t run) const {
 }
 
 RangeResult Job::crash_record() const {
-  FERMATA_ASSERT(child_.ended());
+  FERMATA_ASSERT(child_.is_ended());
   const bool begun = status().phase.load() != Phase::Starting;
   const std::uint64_t run = begun ? status().run.load() : assignment_.range.first;
   const bool alone = dies_alone(run);

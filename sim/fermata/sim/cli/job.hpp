@@ -48,7 +48,7 @@ class Job {
   void stop() noexcept { status_.page().stop.store(1); }
   /// Ends it at once; its result is not wanted.
   void drop() noexcept;
-  [[nodiscard]] bool dropped() const noexcept { return dropped_; }
+  [[nodiscard]] bool is_dropped() const noexcept { return dropped_; }
 
   /// Kills the process when its run has gone on for too long.
   void check_for_hang();

@@ -24,7 +24,6 @@ int list_command(const Arguments& arguments) {
 
 int env_command(const Arguments& /*arguments*/) {
   for (const Variable& variable : variables()) {
-    if (variable.reader == Reader::Inner) continue;
     fmt::print("{:<26} {:<12} {}\n", variable.name, variable.default_text, variable.meaning);
   }
   return kPass;

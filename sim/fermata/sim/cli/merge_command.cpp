@@ -64,7 +64,7 @@ TestOutcome merged(const std::string& test, const Plan& plan, const Folders& fol
   TestOutcome outcome{test, TestTotals(plan.options.keep_going), {}};
   for (ReplayResult& replay : replays) outcome.totals.add(std::move(replay));
   for (RangeResult& range : ranges) {
-    if (!outcome.totals.closed()) outcome.totals.add(std::move(range));
+    if (!outcome.totals.is_closed()) outcome.totals.add(std::move(range));
   }
   outcome.remark = outcome.totals.coverage();
   return outcome;
@@ -78,7 +78,7 @@ int merge_command(const Arguments& arguments) {
   for (const std::string& path : arguments.operands) {
     folders.push_back(std::make_unique<ResultFolder>(path));
   }
-  Outcome outcome{.plan = common_plan(folders), .interrupted = false};
+  RunOutcome outcome{.plan = common_plan(folders), .interrupted = false};
   outcome.plan.options.shard = {};
   fmt::print("sim: seed={} strategy={} tests={} merged from {} shards\n",
              seed_text(outcome.plan.options.seed), outcome.plan.options.strategy,

@@ -17,7 +17,7 @@ std::string asked_for(const RunOptions& options) {
 }
 
 /// As a test program by itself has it (fermata/sim/run/obligations.hpp).
-std::string reason_not_to_judge(const Outcome& outcome) {
+std::string reason_not_to_judge(const RunOutcome& outcome) {
   const RunOptions& options = outcome.plan.options;
   const auto failed = [](const TestOutcome& test) { return !test.totals.failures().empty(); };
   if (outcome.interrupted) return "it was interrupted";
@@ -31,7 +31,7 @@ std::string reason_not_to_judge(const Outcome& outcome) {
 
 }  // namespace
 
-Obligations obligations_of(const Outcome& outcome) {
+Obligations obligations_of(const RunOutcome& outcome) {
   Obligations result;
   Catalogue together;
   for (const TestOutcome& test : outcome.tests) {

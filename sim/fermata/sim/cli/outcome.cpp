@@ -63,7 +63,7 @@ struct Longest {
   LongRunRecord run;
 };
 
-std::string longest_text(const Outcome& outcome) {
+std::string longest_text(const RunOutcome& outcome) {
   std::vector<Longest> all;
   for (const TestOutcome& test : outcome.tests) {
     for (const LongRunRecord& run : test.totals.longest()) all.push_back({&test, run});
@@ -89,7 +89,7 @@ std::string obligations_text(const Obligations& obligations) {
 
 }  // namespace
 
-int Outcome::exit_code() const {
+int RunOutcome::exit_code() const {
   int code = obligations_of(*this).missed.empty() ? kPass : exit_code_of("obligation");
   for (const TestOutcome& test : tests) code = heavier(code, test.totals.exit_code());
   return code;
@@ -122,7 +122,7 @@ std::string world_line(const TestOutcome& test) {
 std::string failure_text(const TestOutcome& test) {
   std::string text;
   for (const ReplayResult& replay : test.totals.replays()) {
-    if (replay.stale()) {
+    if (replay.is_stale()) {
       text += fmt::format("stale: re-record {}: {}\n", replay.tape, replay.summary);
     }
   }
@@ -133,7 +133,7 @@ std::string failure_text(const TestOutcome& test) {
   return text;
 }
 
-std::string statistics_text(const Outcome& outcome) {
+std::string statistics_text(const RunOutcome& outcome) {
   Counts all;
   std::uint64_t kinds = 0;
   std::uint64_t once = 0;
@@ -187,7 +187,7 @@ void check_reports(const std::string& json, const std::string& junit) {
   }
 }
 
-void write_reports(const Outcome& outcome, const std::string& json, const std::string& junit) {
+void write_reports(const RunOutcome& outcome, const std::string& json, const std::string& junit) {
   if (!json.empty()) write_whole_file(json, json_lines(outcome));
   if (!junit.empty()) write_whole_file(junit, junit_xml(outcome));
 }

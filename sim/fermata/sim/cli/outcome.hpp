@@ -19,7 +19,7 @@ struct TestOutcome {
   std::string remark;
 };
 
-struct Outcome {
+struct RunOutcome {
   Plan plan;
   std::vector<TestOutcome> tests;
   std::chrono::milliseconds elapsed{};
@@ -39,7 +39,7 @@ struct Obligations {
 };
 
 /// Over all tests together, as FERMATA_OBLIGATIONS asks for it.
-[[nodiscard]] Obligations obligations_of(const Outcome& outcome);
+[[nodiscard]] Obligations obligations_of(const RunOutcome& outcome);
 
 /// "Suite.Name: 1000 runs, 345 different, next new 3.1 %".
 [[nodiscard]] std::string test_line(const TestOutcome& test);
@@ -51,19 +51,19 @@ struct Obligations {
 [[nodiscard]] std::string world_line(const TestOutcome& test);
 
 /// All tests together, with what makes the result doubtful.
-[[nodiscard]] std::string statistics_text(const Outcome& outcome);
+[[nodiscard]] std::string statistics_text(const RunOutcome& outcome);
 
 /// JSON lines, as docs/guide/ci.md has them.
-[[nodiscard]] std::string json_lines(const Outcome& outcome);
+[[nodiscard]] std::string json_lines(const RunOutcome& outcome);
 
 /// As JUnit's consumers read it.
-[[nodiscard]] std::string junit_xml(const Outcome& outcome);
+[[nodiscard]] std::string junit_xml(const RunOutcome& outcome);
 
 /// Throws UsageError when a file that is wanted cannot be written: better before an exploration
 /// than after it. An empty path is none.
 void check_reports(const std::string& json, const std::string& junit);
 
 /// Writes the files that are wanted; an empty path is none. Throws InputOutputError.
-void write_reports(const Outcome& outcome, const std::string& json, const std::string& junit);
+void write_reports(const RunOutcome& outcome, const std::string& json, const std::string& junit);
 
 }  // namespace fermata::sim::cli

@@ -54,7 +54,7 @@ Json test_line_of(const TestOutcome& test) {
 
 }  // namespace
 
-std::string json_lines(const Outcome& outcome) {
+std::string json_lines(const RunOutcome& outcome) {
   std::string text = json_text(start_line(outcome.plan)) + '\n';
   for (const TestOutcome& test : outcome.tests) {
     for (const FailureRecord& failure : test.totals.failures()) {

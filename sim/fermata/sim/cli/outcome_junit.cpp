@@ -87,7 +87,7 @@ std::string numbers(const std::vector<const TestOutcome*>& tests) {
 
 }  // namespace
 
-std::string junit_xml(const Outcome& outcome) {
+std::string junit_xml(const RunOutcome& outcome) {
   std::map<std::string, std::vector<const TestOutcome*>> suites;
   std::vector<const TestOutcome*> all;
   for (const TestOutcome& test : outcome.tests) {

@@ -109,7 +109,7 @@ int run_and_judge(Command command, const Arguments& arguments, bool deadly = fal
   }
   if (!arguments.value("FERMATA_BREAK_AT").empty()) become(command);
   const sim::detail::TemporaryFile events;
-  command.settings.emplace_back("FERMATA_EVENTS", events.path());
+  command.settings.emplace_back("FERMATA_INTERNAL_EVENTS", events.path());
   const Ending ending = run_in_foreground(command);
   const int code = verdict(read_events(events.path()), ending, deadly);
   ::unlink((events.path() + ".behaviours").c_str());

@@ -67,11 +67,11 @@ Plan Plan::of(const RunOptions& options, const TestBinary& binary,
   std::size_t enabled = 0;
   for (const ListedTest& test : tests) {
     plan.tests.push_back(test.name);
-    enabled += !test.disabled();
+    enabled += !test.is_disabled();
   }
   const auto all = static_cast<std::size_t>(
       std::count_if(binary.tests().begin(), binary.tests().end(),
-                    [](const ListedTest& test) { return !test.disabled(); }));
+                    [](const ListedTest& test) { return !test.is_disabled(); }));
   plan.whole_program = enabled == all && (all > 0 || tests.size() == binary.tests().size());
   return plan;
 }

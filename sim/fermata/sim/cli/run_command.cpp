@@ -69,7 +69,7 @@ bool goes_on(const Plan& plan, const ResultFolder& folder) {
 
 TestOutcome outcome_of(const TestExploration& test) {
   TestOutcome outcome{test.name(), test.totals(), test.totals().coverage()};
-  if (test.stable()) outcome.remark = "stable";
+  if (test.is_stable()) outcome.remark = "stable";
   if (test.given_up()) outcome.remark = "given up after too many crashes";
   return outcome;
 }
@@ -119,9 +119,9 @@ int run_command(const Arguments& arguments) {
   const Exploration::End end = exploration.run();
   progress.clear();
 
-  Outcome outcome{.plan = plan,
-                  .elapsed = exploration.elapsed(),
-                  .interrupted = end == Exploration::End::Interrupted};
+  RunOutcome outcome{.plan = plan,
+                     .elapsed = exploration.elapsed(),
+                     .interrupted = end == Exploration::End::Interrupted};
   for (const TestExploration& test : exploration.tests()) outcome.tests.push_back(outcome_of(test));
   fmt::print("{}", statistics_text(outcome));
   write_reports(outcome, options.json, options.junit);

@@ -39,7 +39,7 @@ std::string last_of(std::string output) {
 
 }  // namespace
 
-bool ListedTest::disabled() const {
+bool ListedTest::is_disabled() const {
   return name.starts_with("DISABLED_") || name.find(".DISABLED_") != std::string::npos;
 }
 
@@ -63,7 +63,8 @@ TestBinary::TestBinary(const std::string& path, std::chrono::milliseconds limit)
 
 void TestBinary::list(std::chrono::milliseconds limit) {
   const sim::detail::TemporaryFile answer;
-  Child child({.program = path_, .arguments = {}, .settings = {{"FERMATA_LIST", answer.path()}}});
+  Child child(
+      {.program = path_, .arguments = {}, .settings = {{"FERMATA_INTERNAL_LIST", answer.path()}}});
   const bool ended = run_to_end(child, limit);
   std::istringstream lines(contents(answer.path()));
   std::string line;
@@ -93,7 +94,7 @@ std::vector<ListedTest> TestBinary::selected(const std::string& filter, bool dis
   std::size_t left_out = 0;
   for (const ListedTest& test : tests_) {
     if (!selects(filter, test.name)) continue;
-    if (test.disabled() && !disabled) {
+    if (test.is_disabled() && !disabled) {
       ++left_out;
     } else {
       result.push_back(test);

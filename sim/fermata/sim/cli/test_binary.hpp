@@ -16,7 +16,7 @@ struct ListedTest {
   std::string place;  // "file:line"
 
   /// As GoogleTest has it.
-  [[nodiscard]] bool disabled() const;
+  [[nodiscard]] bool is_disabled() const;
 };
 
 class TestBinary {

@@ -83,7 +83,7 @@ void TestExploration::died(const RunRange& range, RangeResult record) {
 void TestExploration::replayed(ReplayResult record) {
   FERMATA_ASSERT(!record.tape.empty());
   totals_.add(std::move(record));
-  if (totals_.closed()) cut_at(0);
+  if (totals_.is_closed()) cut_at(0);
 }
 
 void TestExploration::dropped(const RunRange& range) { finished(range); }

@@ -56,7 +56,7 @@ class TestExploration {
   [[nodiscard]] const TestTotals& totals() const noexcept { return totals_; }
   /// Also those that were not taken in yet.
   [[nodiscard]] std::uint64_t runs_so_far() const;
-  [[nodiscard]] bool stable() const noexcept { return stable_; }
+  [[nodiscard]] bool is_stable() const noexcept { return stable_; }
   /// Too many of its runs have killed their processes.
   [[nodiscard]] bool given_up() const noexcept { return crashes_ >= kCrashesMax; }
 

@@ -29,7 +29,7 @@ class TestTotals {
   void complete(const FailureRecord& failure);
 
   /// Nothing more is wanted: the first failure has been found.
-  [[nodiscard]] bool closed() const noexcept { return !keep_going_ && !failures_.empty(); }
+  [[nodiscard]] bool is_closed() const noexcept { return !keep_going_ && !failures_.empty(); }
 
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
   [[nodiscard]] const DistinctRuns& behaviours() const noexcept { return behaviours_; }

@@ -233,7 +233,7 @@ class DatabaseConnection final : public db::Connection {
   [[nodiscard]] db::TransactionState transaction() const noexcept override {
     return line_->transaction();
   }
-  [[nodiscard]] bool broken() const noexcept override { return line_->broken(); }
+  [[nodiscard]] bool is_broken() const noexcept override { return line_->is_broken(); }
   [[nodiscard]] bool looks_alive() noexcept override { return line_->is_alive(); }
 
   void ping() override { synchronise(kPingMax, false); }
@@ -250,7 +250,7 @@ class DatabaseConnection final : public db::Connection {
   }
 
   void interrupt() override {
-    if (line_->broken() || line_->unanswered == 0) return;
+    if (line_->is_broken() || line_->unanswered == 0) return;
     try {
       if (!cancel_command()) return line_->break_off();
       synchronise(kDrainMax, true);

@@ -108,7 +108,7 @@ bool Line::is_alive() noexcept {
   if (broken_) return false;
   try {
     ReadRequest look(stream_.handle(), buffer_);
-    if (!look.completed()) return unanswered > 0 || input_.empty();
+    if (!look.is_completed()) return unanswered > 0 || input_.empty();
     if (look.error() != nullptr) return false;
     const std::size_t size = look.take();
     input_.add(std::span(buffer_).first(size));

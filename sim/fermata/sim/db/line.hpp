@@ -43,7 +43,7 @@ class Line {
   void break_off() noexcept;
   [[noreturn]] void lose(std::string_view sqlstate, std::string_view why);
 
-  [[nodiscard]] bool broken() const noexcept { return broken_; }
+  [[nodiscard]] bool is_broken() const noexcept { return broken_; }
   [[nodiscard]] db::TransactionState transaction() const noexcept {
     return broken_ ? db::TransactionState::Unknown : state_;
   }

@@ -82,7 +82,7 @@ class ServerSession {
  public:
   ServerSession(DatabaseServerState& server, ClientLine& line)
       : server_(server), line_(line), session_(server.database) {
-    cancellable_.secret = random();
+    cancellable_.secret = random_bits();
     server_.sessions.emplace(session_.id(), &cancellable_);
   }
   ServerSession(const ServerSession&) = delete;

@@ -66,7 +66,7 @@ int Disk::descend(Place& place) const {
 Disk::Inode Disk::find_in(const Place& place) const {
   FERMATA_ASSERT(is_directory(place.directory));
   if (place.name.empty()) return place.directory;
-  const Names& names = at(place.directory).names;
+  const DirectoryNames& names = at(place.directory).names;
   const auto found = names.find(place.name);
   return found == names.end() ? 0 : found->second;
 }
@@ -243,8 +243,9 @@ void Disk::change_names(NameChange change) {
   name_changes_.push_back(std::move(change));
 }
 
-void Disk::apply(const NameChange& change, std::map<Inode, Node>& nodes, Names Node::*names) {
-  const auto names_of = [&](Inode directory) -> Names& {
+void Disk::apply(const NameChange& change, std::map<Inode, Node>& nodes,
+                 DirectoryNames Node::*names) {
+  const auto names_of = [&](Inode directory) -> DirectoryNames& {
     return nodes.find(directory)->second.*names;
   };
   if (change.removed) names_of(change.removed->directory).erase(change.removed->name);

@@ -85,7 +85,7 @@ class Disk {
   void crash(const CrashDraw& draw);
 
  private:
-  using Names = std::map<std::string, Inode, std::less<>>;
+  using DirectoryNames = std::map<std::string, Inode, std::less<>>;
   struct Node {
     FileType type = FileType::Regular;
     std::uint32_t permissions = 0;
@@ -95,8 +95,8 @@ class Disk {
     bool named = false;
     Inode parent = 0;  // Of a directory.
     FileImage image;
-    Names names;  // Of a directory, as seen.
-    Names durable_names;
+    DirectoryNames names;  // Of a directory, as seen.
+    DirectoryNames durable_names;
   };
   struct Place {
     Inode directory = kRoot;
@@ -151,7 +151,8 @@ class Disk {
   void change_names(NameChange change);
   void tell_of_names(const NameChange& change) const;
   void tell_of_contents(Inode inode) const;
-  static void apply(const NameChange& change, std::map<Inode, Node>& nodes, Names Node::*names);
+  static void apply(const NameChange& change, std::map<Inode, Node>& nodes,
+                    DirectoryNames Node::*names);
   void resize(Inode inode, std::uint64_t size);
   void forget_if_unused(Inode inode);
   void sync_names(Inode directory);

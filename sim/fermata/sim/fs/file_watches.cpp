@@ -82,7 +82,7 @@ std::unique_ptr<WatchedPlace> SimFileWatches::make_place(FileWatch& watch, std::
 
 void SimFileWatches::enqueue(Report report) {
   const bool is_lost =
-      machine_.faults().strikes(Fault::WatchOverflow, Stream::Disk, key_of_draw("overflow"));
+      machine_.faults().strikes(Fault::WatchOverflow, RandomStream::Disk, key_of_draw("overflow"));
   if (is_lost) {
     if (!queue_.empty() && queue_.back().place == nullptr) return;
     report = {};
@@ -96,8 +96,8 @@ void SimFileWatches::enqueue(Report report) {
 
 Duration SimFileWatches::delay() {
   const std::uint64_t usual =
-      machine_.decisions().draw(Stream::Disk, key_of_draw("delay"), kDelays);
-  const std::uint64_t late = machine_.faults().strength(Fault::WatchDelay, Stream::Disk,
+      machine_.decisions().draw(RandomStream::Disk, key_of_draw("delay"), kDelays);
+  const std::uint64_t late = machine_.faults().strength(Fault::WatchDelay, RandomStream::Disk,
                                                         key_of_draw("lateness"), kLatenesses);
   return kLeastDelay * (1 << usual) + (late == 0 ? Duration::zero() : kLeastLateness * (1 << late));
 }
@@ -115,7 +115,7 @@ void SimFileWatches::forget(const SimPlace& place) noexcept {
 }
 
 void SimFileWatches::expect_delivery() {
-  if (queue_.empty() || delivery_.scheduled()) return;
+  if (queue_.empty() || delivery_.is_scheduled()) return;
   machine_.agenda().schedule(delivery_, queue_.front().due, key_);
 }
 

@@ -51,8 +51,8 @@ int SimFiles::enqueue(FileOperation& operation) {
 
 Duration SimFiles::latency(std::uint64_t key) {
   const std::uint64_t usual =
-      machine_.decisions().draw(Stream::Disk, key_of_draw(key, "latency"), kLatencies);
-  const std::uint64_t slow = machine_.faults().strength(Fault::SlowDisk, Stream::Disk,
+      machine_.decisions().draw(RandomStream::Disk, key_of_draw(key, "latency"), kLatencies);
+  const std::uint64_t slow = machine_.faults().strength(Fault::SlowDisk, RandomStream::Disk,
                                                         key_of_draw(key, "slowness"), kSlownesses);
   return kLeastLatency * (1 << usual) +
          (slow == 0 ? Duration::zero() : kLeastSlowness * (1 << slow));
@@ -62,8 +62,8 @@ void SimFiles::withdraw(FileOperation& operation) noexcept {
   Job& job = *static_cast<Job*>(operation.job);
   FERMATA_ASSERT(&job.operation == &operation);
   if (job.withdrawn) return;
-  job.withdrawn =
-      machine_.decisions().draw(Stream::Disk, key_of_draw(job.key, "withdrawn in time"), 2) != 0;
+  job.withdrawn = machine_.decisions().draw(RandomStream::Disk,
+                                            key_of_draw(job.key, "withdrawn in time"), 2) != 0;
 }
 
 void SimFiles::end(Job& job) {
@@ -132,7 +132,7 @@ int SimFiles::perform_at_path(FileOperation& operation, std::uint64_t key) {
 }
 
 SimFiles::Answer SimFiles::open(FileOperation& operation, std::uint64_t key) {
-  if (out_of_descriptors(machine_, Stream::Disk, "file")) return {EMFILE, 0};
+  if (out_of_descriptors(machine_, RandomStream::Disk, "file")) return {EMFILE, 0};
   if (operation.mode.create && is_full(operation.path, key)) return {ENOSPC, 0};
   OpenFile opened{0, operation.mode};
   const int code = disk_.open(operation.path, operation.mode, opened.inode);
@@ -183,8 +183,8 @@ SimFiles::Answer SimFiles::write(const OpenFile& file, FileOperation& operation,
 
 int SimFiles::sync(const OpenFile& file, std::uint64_t key) {
   enum Failure : std::uint64_t { None, MayBeTriedAgain, GivesUp, kCount };
-  const std::uint64_t failure =
-      machine_.faults().strength(Fault::DiskError, Stream::Disk, key_of_draw(key, "error"), kCount);
+  const std::uint64_t failure = machine_.faults().strength(Fault::DiskError, RandomStream::Disk,
+                                                           key_of_draw(key, "error"), kCount);
   if (failure == GivesUp) disk_.give_up_changes(file.inode);
   if (failure != None) return EIO;
   disk_.sync(file.inode);
@@ -198,21 +198,21 @@ bool SimFiles::is_full(std::string_view path, std::uint64_t key) {
 }
 
 bool SimFiles::strikes(Fault fault, std::uint64_t key, const char* draw) {
-  return machine_.faults().strikes(fault, Stream::Disk, key_of_draw(key, draw));
+  return machine_.faults().strikes(fault, RandomStream::Disk, key_of_draw(key, draw));
 }
 
 std::size_t SimFiles::shortened(std::size_t size, Fault fault, std::uint64_t key,
                                 const char* draw) {
   if (size < 2) return size;
   const std::uint64_t part =
-      machine_.faults().strength(fault, Stream::Disk, key_of_draw(key, draw), size);
+      machine_.faults().strength(fault, RandomStream::Disk, key_of_draw(key, draw), size);
   FERMATA_ASSERT(part < size);
   return part == 0 ? size : static_cast<std::size_t>(part);
 }
 
 std::uint64_t SimFiles::key_of_draw(std::uint64_t key, const char* draw) {
   const std::uint64_t drawn = key_of(key, draw);
-  const Names& names = machine_.decisions().names().all();
+  const KeyNames& names = machine_.decisions().names().all();
   if (const auto known = names.find(key); known != names.end()) {
     machine_.decisions().named(drawn, [&] { return fmt::format("{} of {}", draw, known->second); });
   }

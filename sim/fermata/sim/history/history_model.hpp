@@ -27,7 +27,7 @@ struct Done {
 
 /// One of several things that an operation may do.
 template <class State, class Result>
-struct Outcome {
+struct PossibleOutcome {
   State state;
   Result result;
 };
@@ -64,7 +64,7 @@ concept KnowsReaders = requires(const M& model, const typename M::Operation& ope
 ///   State initial()                          before any operation
 ///   Result step(State&, const Operation&)    what an operation does and answers; or, where more
 ///                                            than one thing is allowed,
-///   range of Outcome<State, Result> outcomes(const State&, const Operation&)
+///   range of PossibleOutcome<State, Result> outcomes(const State&, const Operation&)
 ///   uint64 hash(const State&)                equal for equal states
 ///   string text(const Operation&), text(const Result&)
 ///   ordered partition(const Operation&)      optional: operations of different partitions do not

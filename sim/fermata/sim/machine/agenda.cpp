@@ -10,11 +10,11 @@ namespace fermata::sim::detail {
 
 void Happening::cancel() noexcept {
   if (agenda_ != nullptr) agenda_->remove(*this);
-  FERMATA_ASSERT(!scheduled());
+  FERMATA_ASSERT(!is_scheduled());
 }
 
 void Agenda::schedule(Happening& happening, Instant when, std::uint64_t source) {
-  FERMATA_ASSERT(!happening.scheduled());
+  FERMATA_ASSERT(!happening.is_scheduled());
   happening.agenda_ = this;
   happening.when_ = when;
   happening.source_ = source;
@@ -34,7 +34,8 @@ void Agenda::run_due(Instant now, Decisions& decisions, std::uint64_t key) {
     find_choices();
     if (choices_.empty()) break;
     const bool free = choices_.size() > 1;
-    take(choices_[free ? decisions.draw(Stream::Network, key, choices_.size()) : 0])->happen();
+    take(choices_[free ? decisions.draw(RandomStream::Network, key, choices_.size()) : 0])
+        ->happen();
   }
   batch_.clear();
 }

@@ -25,11 +25,11 @@ class Happening {
 
   virtual void happen() = 0;
 
-  [[nodiscard]] bool scheduled() const noexcept { return agenda_ != nullptr; }
+  [[nodiscard]] bool is_scheduled() const noexcept { return agenda_ != nullptr; }
   /// Whether it will happen at `when` at the latest. Who schedules such a one again would put off
   /// what is due.
   [[nodiscard]] bool scheduled_by(Instant when) const noexcept {
-    return scheduled() && when_ <= when;
+    return is_scheduled() && when_ <= when;
   }
   void cancel() noexcept;
 

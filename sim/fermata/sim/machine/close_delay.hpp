@@ -13,7 +13,8 @@ inline Duration close_delay(Machine& machine, std::uint64_t key) {
   const std::uint64_t name = machine.decisions().named(key_of(key, "close"), [&] {
     return fmt::format("delay of a close on '{}'", machine.name());
   });
-  const std::uint64_t slow = machine.faults().strength(Fault::SlowClose, Stream::Time, name, 12);
+  const std::uint64_t slow =
+      machine.faults().strength(Fault::SlowClose, RandomStream::Time, name, 12);
   return slow == 0 ? Duration::zero() : std::chrono::microseconds(10) * (1 << slow);
 }
 

@@ -33,7 +33,7 @@ void FaultPlan::stop() noexcept {
   for (auto& [name, point] : points_) point.presence = Presence::Absent;
 }
 
-std::uint64_t FaultPlan::drawn_strength(Fault fault, Stream stream, std::uint64_t key,
+std::uint64_t FaultPlan::drawn_strength(Fault fault, RandomStream stream, std::uint64_t key,
                                         std::uint64_t bound) {
   FERMATA_ASSERT(bound > 1);
   Kind& kind = kinds_[static_cast<std::size_t>(fault)];
@@ -48,8 +48,8 @@ std::uint64_t FaultPlan::drawn_strength(Fault fault, Stream stream, std::uint64_
   return drawn;
 }
 
-std::uint64_t FaultPlan::place(Fault fault, Stream stream, std::uint64_t key, std::uint64_t subject,
-                               Odds odds) {
+std::uint64_t FaultPlan::place(Fault fault, RandomStream stream, std::uint64_t key,
+                               std::uint64_t subject, Odds odds) {
   if (!allows(fault)) return 0;
   Kind& kind = kinds_[static_cast<std::size_t>(fault)];
   FERMATA_ASSERT(kind.presence == Presence::Undecided);
@@ -70,7 +70,7 @@ bool FaultPlan::strikes(std::string_view name) {
   if (point.presence == Presence::Absent) return false;
   const std::uint64_t key = decisions_.named(key_of(key_of(to_string(Fault::Point)), name),
                                              [&] { return fmt::format("fault point '{}'", name); });
-  if (!decisions_.chance(Stream::Fault, key, point.odds)) return false;
+  if (!decisions_.chance(RandomStream::Fault, key, point.odds)) return false;
   ++point.struck;
   count(Fault::Point, key);
   return true;
@@ -102,11 +102,11 @@ void FaultPlan::decide(std::string_view name, const Keys& keys, bool allowed, Ki
   if (!allowed) return;
   const std::uint64_t present = decisions_.named(
       keys.present, [&] { return fmt::format("whether this run has '{}'", name); });
-  if (decisions_.draw(Stream::Fault, present, 2) == 0) return;
+  if (decisions_.draw(RandomStream::Fault, present, 2) == 0) return;
   kind.presence = Presence::Present;
   const std::uint64_t odds =
       decisions_.named(keys.odds, [&] { return fmt::format("how often '{}' strikes", name); });
-  kind.odds = kOdds[decisions_.draw(Stream::Fault, odds, std::size(kOdds))];
+  kind.odds = kOdds[decisions_.draw(RandomStream::Fault, odds, std::size(kOdds))];
   FERMATA_ASSERT(kind.odds.numerator > 0);
 }
 

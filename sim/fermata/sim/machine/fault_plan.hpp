@@ -41,7 +41,7 @@ class FaultPlan final : private FaultPoints {
   void begin(FaultSet allowed, FaultListener* listener = nullptr) noexcept;
   /// Nothing strikes any more.
   void stop() noexcept;
-  [[nodiscard]] bool stopped() const noexcept { return stopped_; }
+  [[nodiscard]] bool is_stopped() const noexcept { return stopped_; }
 
   /// Whether it is known that `fault` does not strike any more: nothing need be drawn.
   [[nodiscard]] bool is_absent(Fault fault) const noexcept {
@@ -49,12 +49,12 @@ class FaultPlan final : private FaultPoints {
   }
 
   /// Whether `fault` strikes here; counted when it does.
-  bool strikes(Fault fault, Stream stream, std::uint64_t key) {
+  bool strikes(Fault fault, RandomStream stream, std::uint64_t key) {
     return strength(fault, stream, key, 2) != 0;
   }
 
   /// How hard `fault` strikes here: 0 for not at all, else up to `bound` - 1.
-  std::uint64_t strength(Fault fault, Stream stream, std::uint64_t key, std::uint64_t bound) {
+  std::uint64_t strength(Fault fault, RandomStream stream, std::uint64_t key, std::uint64_t bound) {
     return is_absent(fault) ? 0 : drawn_strength(fault, stream, key, bound);
   }
 
@@ -62,7 +62,7 @@ class FaultPlan final : private FaultPoints {
   [[nodiscard]] bool allows(Fault fault) const noexcept { return !stopped_ && allowed_.has(fault); }
   /// After how much of its course `subject` is to be struck by `fault`, with `odds`; 0 for never.
   /// For what is rare by its nature: no swarm decides whether a run has it. Not counted yet.
-  std::uint64_t place(Fault fault, Stream stream, std::uint64_t key, std::uint64_t subject,
+  std::uint64_t place(Fault fault, RandomStream stream, std::uint64_t key, std::uint64_t subject,
                       Odds odds);
   /// What was planned by place() has come to pass.
   void struck_as_planned(Fault fault, std::uint64_t key) {
@@ -94,7 +94,8 @@ class FaultPlan final : private FaultPoints {
 
   bool strikes(std::string_view name) override;
 
-  std::uint64_t drawn_strength(Fault fault, Stream stream, std::uint64_t key, std::uint64_t bound);
+  std::uint64_t drawn_strength(Fault fault, RandomStream stream, std::uint64_t key,
+                               std::uint64_t bound);
   void count(Fault fault, std::uint64_t key);
   void decide(std::string_view name, const Keys& keys, bool allowed, Kind& kind);
   [[nodiscard]] static Keys keys_of(std::string_view name) noexcept;

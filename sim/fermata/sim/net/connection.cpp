@@ -40,7 +40,7 @@ Duration Connection::least_latency() const noexcept {
 }
 
 bool Connection::link_closed(Side from) const noexcept {
-  return !local() && links_[from]->closed();
+  return !local() && links_[from]->is_closed();
 }
 
 Instant Connection::arrival_from(Side from, std::size_t bytes) {

@@ -103,7 +103,7 @@ class Connection {
   void reopened(Side from, Instant when);
   /// Whether this end knows that the connection is broken.
   [[nodiscard]] bool broken(Side side) const noexcept {
-    return broken_here_[side] || pipes_[side].broken();
+    return broken_here_[side] || pipes_[side].is_broken();
   }
   /// What operations of this end fail with when it is broken.
   [[nodiscard]] int broken_code(Side side) const noexcept { return broken_codes_[side]; }

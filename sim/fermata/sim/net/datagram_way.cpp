@@ -45,7 +45,8 @@ MessageLog::Id note_datagram(const Machine& from, const Machine& to, const Packe
 
 void DatagramWay::send(const PacketRef& packet) {
   const Waiting sent{packet, note_datagram(from_, to_, *packet, Message::Fate::UnderWay)};
-  if (from_.faults().strikes(Fault::DatagramLoss, Stream::Network, key(Fault::DatagramLoss))) {
+  if (from_.faults().strikes(Fault::DatagramLoss, RandomStream::Network,
+                             key(Fault::DatagramLoss))) {
     return note_loss(sent.noted);
   }
   const LinkState::Passage passage = link_.passage(packet->bytes.size());
@@ -59,7 +60,7 @@ void DatagramWay::send(const PacketRef& packet) {
 }
 
 void DatagramWay::reopened(Instant when) {
-  FERMATA_ASSERT(!link_.closed());
+  FERMATA_ASSERT(!link_.is_closed());
   for (const Waiting& sent : std::exchange(waiting_, {})) {
     send_on(sent, link_.carried(when, sent.packet->bytes.size()));
   }

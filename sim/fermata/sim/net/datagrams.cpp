@@ -68,7 +68,7 @@ int SimDatagramSocket::start_receiving() {
 }
 
 void SimDatagramSocket::expect_hand_over() {
-  if (!receiving_ || buffer_.empty() || hand_over_.scheduled()) return;
+  if (!receiving_ || buffer_.empty() || hand_over_.is_scheduled()) return;
   machine_.agenda().schedule(hand_over_, machine_.now(), key_);
 }
 
@@ -88,7 +88,7 @@ bool SimDatagramSocket::would_block() {
   const std::uint64_t key = machine_.decisions().named(key_of(key_, "would block"), [&] {
     return fmt::format("sending from {} has to wait", address_.text());
   });
-  return machine_.faults().strikes(Fault::ShortWrite, Stream::Network, key);
+  return machine_.faults().strikes(Fault::ShortWrite, RandomStream::Network, key);
 }
 
 int SimDatagramSocket::send_now(std::span<const std::byte> data, const Address& peer) {
@@ -100,7 +100,7 @@ int SimDatagramSocket::send_now(std::span<const std::byte> data, const Address& 
 
 int SimDatagramSocket::submit_send(std::span<const std::byte> data, const Address& peer) {
   if (const int code = refusal(peer)) return code;
-  FERMATA_ASSERT(!room_.scheduled());
+  FERMATA_ASSERT(!room_.is_scheduled());
   submitted_ = data;
   submitted_to_ = peer;
   const Duration wait = network_.links().between(machine_, machine_).least_latency();

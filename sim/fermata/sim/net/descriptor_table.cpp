@@ -68,7 +68,7 @@ DescriptorFile* DescriptorTable::use(int descriptor) {
 
 void DescriptorTable::require_room(const char* operation, const char* what) {
   machine_.announced(key_of(machine_.key(), kTableKey), true);
-  if (exhausted_ || out_of_descriptors(machine_, Stream::Network, what)) {
+  if (exhausted_ || out_of_descriptors(machine_, RandomStream::Network, what)) {
     throw InputOutputError(operation, EMFILE);
   }
 }
@@ -151,14 +151,14 @@ std::uint64_t DescriptorTable::key(const DescriptorFile& file, const char* draw)
 
 bool DescriptorTable::strikes(Fault fault, const DescriptorFile& file, const char* draw) {
   if (machine_.faults().is_absent(fault)) return false;
-  return machine_.faults().strikes(fault, Stream::Network, key(file, draw));
+  return machine_.faults().strikes(fault, RandomStream::Network, key(file, draw));
 }
 
 std::size_t DescriptorTable::drawn_part(Fault fault, const DescriptorFile& file, const char* draw,
                                         std::size_t bound) {
   if (bound < 2 || machine_.faults().is_absent(fault)) return 0;
   return static_cast<std::size_t>(
-      machine_.faults().strength(fault, Stream::Network, key(file, draw), bound));
+      machine_.faults().strength(fault, RandomStream::Network, key(file, draw), bound));
 }
 
 void DescriptorTable::break_down(DescriptorFile& file) {

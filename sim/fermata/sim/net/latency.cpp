@@ -14,7 +14,7 @@ constexpr std::uint64_t kDelays = 14;  // Each twice the one before.
 }  // namespace
 
 Duration extra_delay(Machine& machine, Fault fault, std::uint64_t key) {
-  const std::uint64_t delay = machine.faults().strength(fault, Stream::Network, key, kDelays);
+  const std::uint64_t delay = machine.faults().strength(fault, RandomStream::Network, key, kDelays);
   return delay == 0 ? Duration::zero() : kLeastDelay * (1 << delay);
 }
 

@@ -47,7 +47,7 @@ LinkState::LinkState(Links& links, Machine& from, Machine& to)
 
 Instant LinkState::arrival(std::size_t bytes) {
   meet_faults();
-  if (closed()) return Instant::never();
+  if (is_closed()) return Instant::never();
   const Instant now = from_.now();
   const Instant through = losing_until_ > now ? losing_until_ + kRepetition : now;
   return carried(std::max(through, clogged_until_), bytes);
@@ -78,7 +78,7 @@ Duration LinkState::drawn_latency() {
   const auto draw = [&](std::uint64_t bound) {
     const std::uint64_t key = from_.decisions().named(
         latency_key_, [&] { return fmt::format("latency {} -> {}", from_.name(), to_.name()); });
-    return from_.decisions().draw(Stream::Network, key, bound);
+    return from_.decisions().draw(RandomStream::Network, key, bound);
   };
   if (latency_.shape_ == Latency::Shape::Uniform) {
     FERMATA_ASSERT(latency_.most_ >= latency_.least_);
@@ -99,7 +99,7 @@ void LinkState::meet_faults() {
     from_.decisions().named(key, [&] {
       return fmt::format("{} {} -> {}", to_string(fault), from_.name(), to_.name());
     });
-    return faults.strength(fault, Stream::Network, key, bound);
+    return faults.strength(fault, RandomStream::Network, key, bound);
   };
   if (const auto length = strength(Fault::Clog, clog_key_, kFaultLengths)) {
     clog(kShortestFault * (1 << length));
@@ -166,7 +166,7 @@ void LinkState::heal() {
   clogged_until_ = losing_until_ = {};
   release();
   mend();
-  FERMATA_ASSERT(!closed());
+  FERMATA_ASSERT(!is_closed());
 }
 
 }  // namespace fermata::sim::detail

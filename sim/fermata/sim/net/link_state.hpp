@@ -62,7 +62,7 @@ class LinkState {
   [[nodiscard]] Instant carried(Instant when, std::size_t bytes);
   [[nodiscard]] Duration least_latency() const noexcept { return latency_.least(); }
   /// Whether somebody has closed it.
-  [[nodiscard]] bool closed() const noexcept { return cut_ || held_; }
+  [[nodiscard]] bool is_closed() const noexcept { return cut_ || held_; }
 
   // --- what is done to it ---
 

@@ -46,7 +46,7 @@ void SimNames::enqueue(NameQuery& query) {
   if (!answered_here(query)) {
     const std::uint64_t delay = named(key_of(key, "delay"), "delay", query);
     const std::uint64_t slow =
-        machine_.faults().strength(Fault::DnsDelay, Stream::Network, delay, kDnsDelays);
+        machine_.faults().strength(Fault::DnsDelay, RandomStream::Network, delay, kDnsDelays);
     takes = kQuick + (slow == 0 ? Duration::zero() : kLeastDnsDelay * (1 << slow));
   }
   machine_.agenda().schedule(job, machine_.now() + takes, key);
@@ -71,7 +71,7 @@ std::optional<NameFailure> SimNames::look_up(NameQuery& query) const {
   if (!answered_here(query)) {
     const std::uint64_t key =
         named(key_of(key_of(machine_.key(), "dns failure"), query.host), "failure", query);
-    if (machine_.faults().strikes(Fault::DnsFailure, Stream::Network, key)) {
+    if (machine_.faults().strikes(Fault::DnsFailure, RandomStream::Network, key)) {
       return NameFailure::TryAgain;
     }
   }

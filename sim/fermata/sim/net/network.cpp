@@ -123,7 +123,7 @@ void Network::isolate(const Machine& machine, Duration time) {
 }
 
 void Network::reopened(LinkState& link, Instant when) {
-  FERMATA_ASSERT(!link.closed());
+  FERMATA_ASSERT(!link.is_closed());
   datagrams_.reopened(link, when);
   for_each_end(link.from(), [&](Connection& connection, Connection::Side side) {
     const Machine* there = connection.end(Connection::other(side)).machine;

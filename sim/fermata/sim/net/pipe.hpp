@@ -73,8 +73,8 @@ class Pipe {
   void consume(std::size_t bytes) noexcept;
 
   /// The end, or a reset, has arrived; bytes may still be unread before it.
-  [[nodiscard]] bool ended() const noexcept { return ended_; }
-  [[nodiscard]] bool broken() const noexcept { return broken_; }
+  [[nodiscard]] bool is_ended() const noexcept { return ended_; }
+  [[nodiscard]] bool is_broken() const noexcept { return broken_; }
 
  private:
   enum class Kind : std::uint8_t { Bytes, End, Reset };

@@ -28,7 +28,7 @@ constexpr Duration kFirstRetry = std::chrono::seconds(1);
 constexpr Duration kSendTimeout = std::chrono::milliseconds(924'600);
 
 void require_descriptor(Machine& machine, std::string_view peer) {
-  if (out_of_descriptors(machine, Stream::Network, "connection")) {
+  if (out_of_descriptors(machine, RandomStream::Network, "connection")) {
     throw InputOutputError(fmt::format("connect to {}", peer), EMFILE);
   }
 }
@@ -57,7 +57,7 @@ Ref<StreamHandle> SimStreams::open_connection(const PipePath& peer) {
 }
 
 PipeHandles SimStreams::open_pipe() {
-  if (out_of_descriptors(machine_, Stream::Network, "pipe")) {
+  if (out_of_descriptors(machine_, RandomStream::Network, "pipe")) {
     throw InputOutputError("open a pipe", EMFILE);
   }
   const auto connection = network_.make_local_connection(machine_, "pipe");
@@ -131,7 +131,7 @@ void SimStream::dial() {
   FERMATA_ASSERT(!connection_->local());
   dialled_ = machine().now();
   retry_ = kFirstRetry;
-  if (machine().faults().strikes(Fault::Hung, Stream::Network, key("hung"))) {
+  if (machine().faults().strikes(Fault::Hung, RandomStream::Network, key("hung"))) {
     connection_->note(side_, Message::Kind::Connect, Message::Fate::Lost, Instant::never());
     answer_code_ = ETIMEDOUT;
     machine().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
@@ -142,8 +142,8 @@ void SimStream::dial() {
 
 // Nobody hears it on a closed link, or when the machine is down, and nobody answers.
 void SimStream::send_syn() {
-  FERMATA_ASSERT(!syn_.scheduled());
-  FERMATA_ASSERT(!answer_.scheduled());
+  FERMATA_ASSERT(!syn_.is_scheduled());
+  FERMATA_ASSERT(!answer_.is_scheduled());
   FERMATA_ASSERT(retry_ > Duration::zero());
   Machine& server = *connection_->end(Connection::Server).machine;
   const Instant arrival = connection_->arrival_from(side_);
@@ -156,8 +156,8 @@ void SimStream::send_syn() {
 }
 
 void SimStream::retransmit_syn() {
-  FERMATA_ASSERT(!syn_.scheduled());
-  FERMATA_ASSERT(!repetition_.scheduled());
+  FERMATA_ASSERT(!syn_.is_scheduled());
+  FERMATA_ASSERT(!repetition_.is_scheduled());
   const Instant again = machine().now() + std::exchange(retry_, retry_ * 2);
   if (again - dialled_ < kDialTimeout) return machine().agenda().schedule(repetition_, again, key_);
   answer_code_ = ETIMEDOUT;
@@ -183,9 +183,9 @@ void SimStream::dial_locally() {
 }
 
 void SimStream::syn_arrived() {
-  FERMATA_ASSERT(!answer_.scheduled());
+  FERMATA_ASSERT(!answer_.is_scheduled());
   const Connection::End& server = connection_->end(Connection::Server);
-  if (machine().faults().strikes(Fault::Refused, Stream::Network, key("refused"))) {
+  if (machine().faults().strikes(Fault::Refused, RandomStream::Network, key("refused"))) {
     record_syn(Message::Fate::Refused);
     return answer(ECONNREFUSED);
   }
@@ -206,8 +206,8 @@ void SimStream::syn_arrived() {
 }
 
 void SimStream::answer(int code) {
-  FERMATA_ASSERT(!syn_.scheduled());
-  FERMATA_ASSERT(!answer_.scheduled());
+  FERMATA_ASSERT(!syn_.is_scheduled());
+  FERMATA_ASSERT(!answer_.is_scheduled());
   answer_code_ = code;
   const Instant sent = connection_->end(Connection::Server).machine->now();
   const Instant arrival = connection_->arrival_from(Connection::Server);
@@ -226,7 +226,7 @@ void SimStream::record_syn(Message::Fate fate) {
 
 // Whoever has no answer yet sends its SYN again, or learns that nobody listens.
 void SimStream::peer_crashed(bool silent) {
-  if (!syn_.scheduled()) return;
+  if (!syn_.is_scheduled()) return;
   FERMATA_ASSERT(side_ == Connection::Client);
   syn_.cancel();
   record_syn(Message::Fate::Lost);
@@ -254,7 +254,7 @@ void SimStream::expect_arrival() {
   if (!reading_ && submitted_.empty()) return;
   const Pipe& inbound = connection_->to(side_);
   const bool at_once =
-      connection_->broken(side_) || (reading_ && (inbound.unread() > 0 || inbound.ended()));
+      connection_->broken(side_) || (reading_ && (inbound.unread() > 0 || inbound.is_ended()));
   const Instant when = at_once ? machine().now() : inbound.next_arrival();
   if (arrival_.scheduled_by(when)) return;
   arrival_.cancel();
@@ -273,7 +273,7 @@ void SimStream::arrived() {
   }
   if (!reading_) return expect_arrival();
   if (connection_->broken(side_)) return receive_failed(connection_->broken_code(side_));
-  if (inbound.ended()) received_end();
+  if (inbound.is_ended()) received_end();
   expect_arrival();  // A writer may still have to learn of a reset.
 }
 
@@ -322,7 +322,7 @@ int SimStream::submit_write(std::span<const std::byte> data) {
 }
 
 void SimStream::expect_room(Instant when) {
-  if (submitted_.empty() || room_.scheduled()) return;
+  if (submitted_.empty() || room_.is_scheduled()) return;
   machine().agenda().schedule(room_, when, key_of(key_, "room"));
 }
 
@@ -351,12 +351,12 @@ std::size_t SimStream::accept(std::span<const std::byte> data) {
 std::size_t SimStream::drawn_part(std::size_t bound, Fault fault, const char* draw) {
   if (bound < 2 || machine().faults().is_absent(fault)) return 0;
   return static_cast<std::size_t>(
-      machine().faults().strength(fault, Stream::Network, key(draw), bound));
+      machine().faults().strength(fault, RandomStream::Network, key(draw), bound));
 }
 
 bool SimStream::breaks_down() {
   if (machine().faults().is_absent(Fault::Reset)) return false;
-  if (!machine().faults().strikes(Fault::Reset, Stream::Network, key("reset"))) return false;
+  if (!machine().faults().strikes(Fault::Reset, RandomStream::Network, key("reset"))) return false;
   connection_->break_down(side_);
   FERMATA_ASSERT(connection_->broken(side_));
   expect_arrival();
@@ -364,7 +364,7 @@ bool SimStream::breaks_down() {
 }
 
 void SimStream::on_path_blocked() {
-  if (!give_up_.scheduled()) {
+  if (!give_up_.is_scheduled()) {
     machine().agenda().schedule(give_up_, machine().now() + kSendTimeout, key_of(key_, "give up"));
   }
 }
@@ -467,14 +467,14 @@ bool SimListener::arrived(const std::shared_ptr<Connection>& connection) {
 
 void SimListener::resume_accepting() {
   accepting_ = true;
-  if (queue_.empty() || arrival_.scheduled()) return;
+  if (queue_.empty() || arrival_.is_scheduled()) return;
   machine_.agenda().schedule(arrival_, machine_.now(), key_);
 }
 
 void SimListener::hand_over() {
   for (int i = 0; accepting_ && !queue_.empty(); ++i) {
     if (i == accepts_per_turn_) return resume_accepting();
-    if (out_of_descriptors(machine_, Stream::Network, "accepted connection")) {
+    if (out_of_descriptors(machine_, RandomStream::Network, "accepted connection")) {
       return accept_failed(EMFILE);
     }
     auto connection = std::move(queue_.front());

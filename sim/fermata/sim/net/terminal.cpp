@@ -74,7 +74,7 @@ void Terminal::tell_readers() {
 }
 
 std::size_t Terminal::read(std::span<std::byte> buffer) {
-  FERMATA_ASSERT(readable());
+  FERMATA_ASSERT(is_readable());
   FERMATA_ASSERT(!buffer.empty());
   std::size_t size = std::min(buffer.size(), input_.size());
   if (mode_ == TerminalMode::Lines) {

@@ -56,10 +56,10 @@ class Terminal {
   void remove(const Reader& reader) noexcept { std::erase(readers_, &reader); }
   void set_mode(TerminalMode mode);
   [[nodiscard]] const WindowSize& size() const noexcept { return size_; }
-  [[nodiscard]] bool readable() const noexcept { return !input_.empty(); }
-  [[nodiscard]] bool ended() const noexcept { return ended_; }
-  [[nodiscard]] bool dead() const noexcept { return dead_; }
-  /// At most one line, in lines mode. REQUIRES: readable().
+  [[nodiscard]] bool is_readable() const noexcept { return !input_.empty(); }
+  [[nodiscard]] bool is_ended() const noexcept { return ended_; }
+  [[nodiscard]] bool is_dead() const noexcept { return dead_; }
+  /// At most one line, in lines mode. REQUIRES: is_readable().
   std::size_t read(std::span<std::byte> buffer);
   void print(std::string_view text);
 

@@ -31,24 +31,24 @@ int SimTty::start_reading() {
 }
 
 void SimTty::expect_input() {
-  const bool there_is = terminal_.readable() || terminal_.ended() || terminal_.dead();
-  if (!reading_ || !there_is || input_.scheduled()) return;
+  const bool there_is = terminal_.is_readable() || terminal_.is_ended() || terminal_.is_dead();
+  if (!reading_ || !there_is || input_.is_scheduled()) return;
   machine_.agenda().schedule(input_, machine_.now(), key_);
 }
 
 void SimTty::input_came() {
-  while (reading_ && terminal_.readable()) {
+  while (reading_ && terminal_.is_readable()) {
     std::array<std::byte, 4096> spare;
     const std::span<std::byte> target = read_target(spare);
     received(target.first(terminal_.read(target)));
   }
-  if (reading_ && (terminal_.dead() || terminal_.ended())) received_end();
+  if (reading_ && (terminal_.is_dead() || terminal_.is_ended())) received_end();
 }
 
 // --- writing ---
 
 StreamHandle::Written SimTty::try_write(Buffers buffers) {
-  if (terminal_.dead()) return {0, EIO};
+  if (terminal_.is_dead()) return {0, EIO};
   for (const std::span<const std::byte> each : buffers) {
     if (!machine_.over())
       terminal_.print({reinterpret_cast<const char*>(each.data()), each.size()});
@@ -57,7 +57,7 @@ StreamHandle::Written SimTty::try_write(Buffers buffers) {
 }
 
 int SimTty::submit_write(std::span<const std::byte> data) {
-  FERMATA_ASSERT(!written_.scheduled());
+  FERMATA_ASSERT(!written_.is_scheduled());
   const Written written = try_write({&data, 1});
   if (written.code == 0)
     machine_.agenda().schedule(written_, machine_.now(), key_of(key_, "written"));

@@ -39,7 +39,7 @@ ChildStream::ChildStream(SimChild& child, std::shared_ptr<Connection> connection
 
 void ChildStream::expect_arrival() { child_.wake(); }
 
-std::span<const std::byte> ChildStream::readable() {
+std::span<const std::byte> ChildStream::unread() {
   if (!connection_) return {};
   Pipe& inbound = connection_->to(side_);
   inbound.arrive(connection_->end(side_).machine->now());
@@ -48,7 +48,7 @@ std::span<const std::byte> ChildStream::readable() {
 }
 
 bool ChildStream::at_end() const noexcept {
-  return !connection_ || connection_->to(side_).ended() || connection_->broken(side_);
+  return !connection_ || connection_->to(side_).is_ended() || connection_->broken(side_);
 }
 
 std::size_t ChildStream::write(std::span<const std::byte> data) {
@@ -59,7 +59,7 @@ std::size_t ChildStream::write(std::span<const std::byte> data) {
   return size;
 }
 
-bool ChildStream::broken() const {
+bool ChildStream::is_broken() const {
   return connection_ && connection_->end(Connection::other(side_)).closed;
 }
 
@@ -91,11 +91,11 @@ std::uint64_t SimChild::key(const char* draw) {
 }
 
 Duration SimChild::drawn(const char* draw) {
-  return kShortest * (1 << machine_.decisions().draw(Stream::Time, key(draw), kLatencies));
+  return kShortest * (1 << machine_.decisions().draw(RandomStream::Time, key(draw), kLatencies));
 }
 
 void SimChild::wake() {
-  if (!begun_ || resting_ || exit_ || deadly_ != 0 || step_.scheduled()) return;
+  if (!begun_ || resting_ || exit_ || deadly_ != 0 || step_.is_scheduled()) return;
   machine_.agenda().schedule(step_, machine_.now(), key_);
 }
 
@@ -145,7 +145,7 @@ bool SimChild::take_time(Duration duration) {
 bool SimChild::write(const Step& step) {
   FERMATA_ASSERT(written_ <= step.text.size());
   ChildStream& stream = step.number == 1 ? output_ : errors_;
-  if (stream.broken()) {
+  if (stream.is_broken()) {
     end(ProcessExit::killed(SIGPIPE));
     return false;
   }
@@ -155,9 +155,9 @@ bool SimChild::write(const Step& step) {
 
 bool SimChild::copy_input() {
   while (true) {
-    const std::span<const std::byte> there = input_.readable();
+    const std::span<const std::byte> there = input_.unread();
     if (there.empty()) return input_.at_end();
-    if (output_.broken()) {
+    if (output_.is_broken()) {
       end(ProcessExit::killed(SIGPIPE));
       return false;
     }
@@ -169,7 +169,7 @@ bool SimChild::copy_input() {
 }
 
 bool SimChild::read_input() {
-  for (std::size_t size = input_.readable().size(); size > 0; size = input_.readable().size()) {
+  for (std::size_t size = input_.unread().size(); size > 0; size = input_.unread().size()) {
     input_.take(size);
   }
   return input_.at_end();
@@ -183,7 +183,7 @@ void SimChild::signal(int signum) {
   if (signum != SIGKILL && (ignored || deadly_ != 0)) return;
   deadly_ = signum;
   step_.cancel();
-  if (!death_.scheduled())
+  if (!death_.is_scheduled())
     machine_.agenda().schedule(death_, machine_.now() + drawn("death"), key_);
 }
 
@@ -194,7 +194,7 @@ void SimChild::die() {
 
 void SimChild::end(ProcessExit exit) {
   FERMATA_ASSERT(!exit_);
-  FERMATA_ASSERT(!step_.scheduled());
+  FERMATA_ASSERT(!step_.is_scheduled());
   exit_ = exit;
   death_.cancel();
   if (left_behind_ != nullptr) {
@@ -203,8 +203,8 @@ void SimChild::end(ProcessExit exit) {
   } else {
     close_streams();
   }
-  const std::uint64_t slow =
-      machine_.faults().strength(Fault::SlowExit, Stream::Time, key("slow exit"), kSlownesses);
+  const std::uint64_t slow = machine_.faults().strength(Fault::SlowExit, RandomStream::Time,
+                                                        key("slow exit"), kSlownesses);
   if (slow == 0) return notice();
   machine_.agenda().schedule(notice_, machine_.now() + kLeastSlowness * (1 << slow), key_);
 }

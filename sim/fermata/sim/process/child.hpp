@@ -41,9 +41,9 @@ class ChildStream final : public Endpoint {
   void on_path_restored() override {}
 
   /// What can be read now.
-  [[nodiscard]] std::span<const std::byte> readable();
+  [[nodiscard]] std::span<const std::byte> unread();
   void take(std::size_t size) {
-    FERMATA_ASSERT(size <= readable().size());
+    FERMATA_ASSERT(size <= unread().size());
     connection_->consumed(side_, size);
   }
   [[nodiscard]] bool at_end() const noexcept;
@@ -51,7 +51,7 @@ class ChildStream final : public Endpoint {
   /// Takes what there is room for; everything when there is no stream.
   std::size_t write(std::span<const std::byte> data);
   /// Nobody will read.
-  [[nodiscard]] bool broken() const;
+  [[nodiscard]] bool is_broken() const;
 
   void close() noexcept;
 
@@ -81,9 +81,9 @@ class SimChild {
     reaped_ = noticed_.has_value();
     return noticed_;
   }
-  [[nodiscard]] bool reaped() const noexcept { return reaped_; }
+  [[nodiscard]] bool is_reaped() const noexcept { return reaped_; }
   /// Nothing of it is left.
-  [[nodiscard]] bool gone() const noexcept { return reaped_ && !close_.scheduled(); }
+  [[nodiscard]] bool is_gone() const noexcept { return reaped_ && !close_.is_scheduled(); }
 
   void signal(int signum);
 

@@ -31,7 +31,7 @@ Processes::Started SimProcesses::start(const ProcessOptions& options) {
   const std::uint64_t key =
       machine_.decisions().named(key_of(key_of(machine_.key(), "process"), name),
                                  [&] { return fmt::format("whether process '{}' starts", name); });
-  if (machine_.faults().strikes(Fault::SpawnFailure, Stream::Fault, key)) {
+  if (machine_.faults().strikes(Fault::SpawnFailure, RandomStream::Fault, key)) {
     throw InputOutputError(description_of(options), EAGAIN);
   }
   std::optional<ScriptedProgram> program = programs_.find(options);
@@ -42,7 +42,7 @@ Processes::Started SimProcesses::start(const ProcessOptions& options) {
   const auto open = [&](Stdio kind, const char* what, std::shared_ptr<Connection>& pipe,
                         Ref<StreamHandle>& ours, Connection::Side side) {
     if (kind != Stdio::Pipe) return;
-    if (out_of_descriptors(machine_, Stream::Network, "pipe")) {
+    if (out_of_descriptors(machine_, RandomStream::Network, "pipe")) {
       throw InputOutputError("open a pipe", EMFILE);
     }
     pipe = network_.make_local_connection(machine_, fmt::format("{} of '{}'", what, name));
@@ -52,7 +52,7 @@ Processes::Started SimProcesses::start(const ProcessOptions& options) {
   open(options.input, "input", pipes.input, started.input, Connection::Client);
   open(options.output, "output", pipes.output, started.output, Connection::Server);
   open(options.errors, "errors", pipes.errors, started.errors, Connection::Server);
-  std::erase_if(children_, [](const auto& each) { return each.second->gone(); });
+  std::erase_if(children_, [](const auto& each) { return each.second->is_gone(); });
   const auto number = static_cast<std::uint64_t>(started.pid);
   auto child =
       std::make_unique<SimChild>(machine_, key_of(key, number), name, std::move(*program), pipes);
@@ -63,7 +63,7 @@ Processes::Started SimProcesses::start(const ProcessOptions& options) {
 
 SimChild* SimProcesses::find(int pid) const noexcept {
   const auto found = children_.find(pid);
-  return found == children_.end() || found->second->reaped() ? nullptr : found->second.get();
+  return found == children_.end() || found->second->is_reaped() ? nullptr : found->second.get();
 }
 
 std::optional<ProcessExit> SimProcesses::collect(int pid) noexcept {
@@ -75,7 +75,7 @@ int SimProcesses::send(int pid, int signum) {
   SimChild* const child = find(pid);
   if (child == nullptr) return ESRCH;
   if (stops(signum)) throw Unsupported("stopping of processes", "sim");
-  FERMATA_ASSERT(!child->reaped());
+  FERMATA_ASSERT(!child->is_reaped());
   child->signal(signum);
   return 0;
 }

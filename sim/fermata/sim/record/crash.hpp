@@ -24,7 +24,7 @@ struct ProcessEnd {
 
   friend bool operator==(const ProcessEnd&, const ProcessEnd&) = default;
 
-  [[nodiscard]] bool early() const noexcept { return kind != Kind::None; }
+  [[nodiscard]] bool is_early() const noexcept { return kind != Kind::None; }
   /// "crash: was killed by signal 11 (Segmentation fault)", "hang: wall limit". Not of Kind::None.
   [[nodiscard]] std::string signature() const;
 };

@@ -21,7 +21,7 @@ std::string what_it_waits_for(const CoroutineBase& coroutine) {
 }
 
 RunLog::Ending ending_of(const CoroutineBase& coroutine) {
-  FERMATA_ASSERT(coroutine.closed());
+  FERMATA_ASSERT(coroutine.is_closed());
   if (fermata::detail::Scheduler::unwound(coroutine)) return RunLog::Ending::Unwound;
   if (!coroutine.error()) return RunLog::Ending::Ends;
   return is_cancellation(coroutine.error()) ? RunLog::Ending::Cancelled : RunLog::Ending::Fails;

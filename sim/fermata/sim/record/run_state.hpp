@@ -31,7 +31,7 @@ class RunState {
   [[nodiscard]] virtual std::string why() const { return {}; }
 
   /// Nothing that still happens counts: programs are being unwound.
-  [[nodiscard]] bool over() const noexcept { return hash.stopped(); }
+  [[nodiscard]] bool over() const noexcept { return hash.is_stopped(); }
 
   /// Stopped when the run is over.
   fermata::detail::TraceHash hash;

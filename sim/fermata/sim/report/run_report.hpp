@@ -22,7 +22,7 @@ struct RunReport {
   struct Run {
     std::string title;
     std::shared_ptr<const RunLog> run_log;  // Never null.
-    Names names;                            // Of what its decisions speak of.
+    KeyNames names;                         // Of what its decisions speak of.
     /// Which of its turns is the one that decides.
     std::optional<std::size_t> decisive;
   };

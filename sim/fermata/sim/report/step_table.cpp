@@ -28,7 +28,7 @@ std::string in_short(std::string_view event) {
 
 class Table {
  public:
-  Table(const RunLog& run_log, const Names& names, const TableOptions& options)
+  Table(const RunLog& run_log, const KeyNames& names, const TableOptions& options)
       : run_log_(run_log), names_(names), options_(options) {}
 
   std::string text() {
@@ -184,7 +184,7 @@ class Table {
   }
 
   const RunLog& run_log_;
-  const Names& names_;
+  const KeyNames& names_;
   TableOptions options_;
   std::vector<bool> shown_;           // Of the run log's steps.
   std::vector<std::size_t> columns_;  // Lanes, in the order of their first step.
@@ -196,7 +196,7 @@ class Table {
 
 }  // namespace
 
-std::string step_table(const RunLog& run_log, const Names& names, const TableOptions& options) {
+std::string step_table(const RunLog& run_log, const KeyNames& names, const TableOptions& options) {
   return Table(run_log, names, options).text();
 }
 

@@ -27,7 +27,7 @@ struct TableOptions {
 };
 
 /// `names` are those of the run's decisions.
-[[nodiscard]] std::string step_table(const RunLog& run_log, const Names& names,
+[[nodiscard]] std::string step_table(const RunLog& run_log, const KeyNames& names,
                                      const TableOptions& options = {});
 
 /// "'writer'", with the machine's name before it when there are several machines.

@@ -40,7 +40,7 @@ std::optional<FoundFailure> CrashReproducer::find(ExploreOptions exploration) co
     exploration.listener = &listener;
     static_cast<void>(explore(exploration, program_));
   });
-  if (!run.crash.end.early() || run.too_many) return std::nullopt;
+  if (!run.crash.end.is_early() || run.too_many) return std::nullopt;
   Tape tape = settings_tape(exploration, exploration.strategy, run_seed(exploration.seed, last));
   if (program_.prepare) program_.prepare(Preparation{tape.seed, {}});
   if (program_.rapidcheck) tape.rapidcheck = program_.rapidcheck();
@@ -57,10 +57,10 @@ FoundFailure CrashReproducer::find(const Tape& tape, const std::string& path) co
   ForkedRuns runs(run_limit());
   ForkedRun run = replay_in_fork(runs, program_, world_options(options_, tape), tape);
   const ProcessEnd& end = run.crash.end;
-  if (!end.early() || end.signature() != tape.signature) {
+  if (!end.is_early() || end.signature() != tape.signature) {
     throw Error(fmt::format(
         "{}: expected '{}'; the run {}", path, tape.signature,
-        end.early() ? "ended with '" + end.signature() + "'" : std::string("came to its end")));
+        end.is_early() ? "ended with '" + end.signature() + "'" : std::string("came to its end")));
   }
   return found_crash(tape, std::move(run.crash));
 }

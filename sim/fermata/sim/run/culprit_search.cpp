@@ -83,7 +83,7 @@ class Search {
   }
 
   static bool is_programs_own(const Decision& decision) noexcept {
-    return decision.stream == Stream::Workload;
+    return decision.stream == RandomStream::Workload;
   }
 
   /// How many more of the runs fail after a decision than before; 0 when it is not known.

@@ -69,15 +69,6 @@ When parse_when(std::string_view text) {
 }
 
 constexpr std::array kVariables = {
-    Variable{
-        .name = "FERMATA_ALL_RUNS",
-        .default_text = "",
-        .meaning =
-            "Set by `fermata` for the processes it starts: how many runs all of them are to make "
-            "together; 0 when nobody knows.",
-        .read = [](Options& options,
-                   std::string_view text) { options.all_runs = parse_count(text); },
-        .reader = Reader::Inner},
     Variable{.name = "FERMATA_AUDIT",
              .default_text = "touched",
              .meaning =
@@ -87,13 +78,6 @@ constexpr std::array kVariables = {
                  [](Options& options, std::string_view text) {
                    options.full_audit = parse_either(text, "touched", "full");
                  }},
-    Variable{
-        .name = "FERMATA_BOARD",
-        .default_text = "",
-        .meaning =
-            "Set by `fermata` for the processes it starts: the file that shows which run goes on.",
-        .read = [](Options& options, std::string_view text) { options.status = parse_path(text); },
-        .reader = Reader::Inner},
     Variable{.name = "FERMATA_BREAK_AT",
              .default_text = "",
              .meaning =
@@ -124,14 +108,6 @@ constexpr std::array kVariables = {
             "are then repeated in a process with another layout of memory, environment and "
             "locale.",
         .read = read_check_determinism},
-    Variable{
-        .name = "FERMATA_CONFIRM",
-        .default_text = "",
-        .meaning =
-            "Set by a test process for the fresh one in which it runs a failure again: the file "
-            "for what came of it.",
-        .read = [](Options& options, std::string_view text) { options.confirm = parse_path(text); },
-        .reader = Reader::Inner},
     Variable{.name = "FERMATA_CORPUS",
              .default_text = "",
              .meaning = "A folder of tapes; those of each test are replayed before it is explored.",
@@ -142,13 +118,6 @@ constexpr std::array kVariables = {
              .meaning = "`on`: tests whose names begin with `DISABLED_` are run as well.",
              .read = nullptr,
              .reader = Reader::Tool},
-    Variable{
-        .name = "FERMATA_EVENTS",
-        .default_text = "",
-        .meaning =
-            "Set by `fermata` for the processes it starts: the file for what they have to tell.",
-        .read = [](Options& options, std::string_view text) { options.events = parse_path(text); },
-        .reader = Reader::Inner},
     Variable{.name = "FERMATA_EXPLAIN",
              .default_text = "auto",
              .meaning =
@@ -243,12 +212,6 @@ constexpr std::array kVariables = {
             "`on`: explore on after a failure, and keep of each signature the run of fewest steps.",
         .read = [](Options& options,
                    std::string_view text) { options.keep_going = parse_switch(text); }},
-    Variable{
-        .name = "FERMATA_LIST",
-        .default_text = "",
-        .meaning = "Set by `fermata`: the file for the list of simulated tests; none is run.",
-        .read = [](Options& options, std::string_view text) { options.list = parse_path(text); },
-        .reader = Reader::Inner},
     Variable{.name = "FERMATA_MEMORY_LIMIT",
              .default_text = "",
              .meaning = "How much address space each process may have, such as `512M` or `2G`.",
@@ -270,18 +233,6 @@ constexpr std::array kVariables = {
         .default_text = "fermata-out",
         .meaning = "The folder for the tapes of failing runs.",
         .read = [](Options& options, std::string_view text) { options.out = parse_path(text); }},
-    Variable{
-        .name = "FERMATA_POST_MORTEM",
-        .default_text = "",
-        .meaning =
-            "Set by `fermata`: the last of the runs ends its process, or takes longer than this; "
-            "it is made again in processes of its own, and made small.",
-        .read =
-            [](Options& options, std::string_view text) {
-              options.crash_limit =
-                  std::chrono::duration_cast<std::chrono::milliseconds>(parse_duration(text));
-            },
-        .reader = Reader::Inner},
     Variable{.name = "FERMATA_PROGRAM",
              .default_text = "",
              .meaning =
@@ -416,14 +367,6 @@ constexpr std::array kVariables = {
              .read = [](Options& options,
                         std::string_view text) { options.twin_program = parse_path(text); }},
     Variable{
-        .name = "FERMATA_TWIN_TASK",
-        .default_text = "",
-        .meaning =
-            "Set by a test process for its twin: the files for what to do and for what came of it.",
-        .read = [](Options& options,
-                   std::string_view text) { options.twin_task = parse_path(text); },
-        .reader = Reader::Inner},
-    Variable{
         .name = "FERMATA_UNTIL_STABLE",
         .default_text = "",
         .meaning =
@@ -445,6 +388,61 @@ constexpr std::array kVariables = {
              .reader = Reader::Tool},
 };
 
+/// What a process tells those that it starts: no business of users, and in none of their tables.
+constexpr std::array kInternalVariables = {
+    Variable{
+        .name = "FERMATA_INTERNAL_ALL_RUNS",
+        .default_text = "",
+        .meaning =
+            "Set by `fermata` for the processes it starts: how many runs all of them are to make "
+            "together; 0 when nobody knows.",
+        .read = [](Options& options,
+                   std::string_view text) { options.all_runs = parse_count(text); }},
+    Variable{
+        .name = "FERMATA_INTERNAL_BOARD",
+        .default_text = "",
+        .meaning =
+            "Set by `fermata` for the processes it starts: the file that shows which run goes on.",
+        .read = [](Options& options, std::string_view text) { options.status = parse_path(text); }},
+    Variable{
+        .name = "FERMATA_INTERNAL_CONFIRM",
+        .default_text = "",
+        .meaning =
+            "Set by a test process for the fresh one in which it runs a failure again: the file "
+            "for what came of it.",
+        .read = [](Options& options,
+                   std::string_view text) { options.confirm = parse_path(text); }},
+    Variable{
+        .name = "FERMATA_INTERNAL_EVENTS",
+        .default_text = "",
+        .meaning =
+            "Set by `fermata` for the processes it starts: the file for what they have to tell.",
+        .read = [](Options& options, std::string_view text) { options.events = parse_path(text); }},
+    Variable{
+        .name = "FERMATA_INTERNAL_LIST",
+        .default_text = "",
+        .meaning = "Set by `fermata`: the file for the list of simulated tests; none is run.",
+        .read = [](Options& options, std::string_view text) { options.list = parse_path(text); }},
+    Variable{
+        .name = "FERMATA_INTERNAL_POST_MORTEM",
+        .default_text = "",
+        .meaning =
+            "Set by `fermata`: the last of the runs ends its process, or takes longer than this; "
+            "it is made again in processes of its own, and made small.",
+        .read =
+            [](Options& options, std::string_view text) {
+              options.crash_limit =
+                  std::chrono::duration_cast<std::chrono::milliseconds>(parse_duration(text));
+            }},
+    Variable{
+        .name = "FERMATA_INTERNAL_TWIN_TASK",
+        .default_text = "",
+        .meaning =
+            "Set by a test process for its twin: the files for what to do and for what came of it.",
+        .read = [](Options& options,
+                   std::string_view text) { options.twin_task = parse_path(text); }},
+};
+
 /// CMake's, for find_package; and the runtime's own (fermata/drivers/factory.hpp).
 constexpr std::string_view kForeign[] = {"FERMATA_ROOT", "FERMATA_DIR", "FERMATA_LOOP"};
 
@@ -455,9 +453,8 @@ bool contains(const Range& range, std::string_view name) {
 
 void read_variable(Options& options, std::string_view name, std::string_view text) {
   if (contains(kForeign, name)) return;
-  const auto* found = std::find_if(kVariables.begin(), kVariables.end(),
-                                   [&](const Variable& v) { return v.name == name; });
-  if (found == kVariables.end()) {
+  const Variable* const found = find_variable(name);
+  if (found == nullptr) {
     throw UsageError(
         fmt::format("{} is no variable of Fermata; docs/environment.md lists them", name));
   }
@@ -480,6 +477,17 @@ constexpr std::array<Unit, 6> kUnits = {
 }  // namespace
 
 std::span<const Variable> variables() noexcept { return kVariables; }
+std::span<const Variable> internal_variables() noexcept { return kInternalVariables; }
+
+const Variable* find_variable(std::string_view name) noexcept {
+  FERMATA_ASSERT(name.starts_with(kPrefix));
+  for (const std::span<const Variable> table : {variables(), internal_variables()}) {
+    const auto found =
+        std::find_if(table.begin(), table.end(), [&](const Variable& v) { return v.name == name; });
+    if (found != table.end()) return &*found;
+  }
+  return nullptr;
+}
 
 Options read_environment(const char* const* environment) {
   FERMATA_ASSERT(environment != nullptr);
@@ -513,7 +521,8 @@ std::string environment_document() {
       "`FERMATA_ROOT` and `FERMATA_DIR` are left alone, and `FERMATA_LOOP`, by which programs "
       "choose\n"
       "a driver: `uv`, `ev`, `event`, `select`, `pselect` or `epoll`; see "
-      "`loop::choose_driver`.\n\n"
+      "`loop::choose_driver`.\n"
+      "Names that begin with `FERMATA_INTERNAL_` are set by these processes for each other.\n\n"
       "| variable | default | meaning |\n|---|---|---|\n";
   for (const Variable& variable : variables()) {
     const std::string fallback =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Every FERMATA_* variable there is: one table, from which the process reads its options and
-// docs/environment.md is written.
+// Every FERMATA_* variable there is. The process reads its options from these tables, and
+// docs/environment.md is written from the one of what users may set.
 
 #include <cstdint>
 #include <optional>
@@ -91,9 +91,8 @@ struct Options {
 
 /// Who reads a variable.
 enum class Reader : std::uint8_t {
-  Test,   // test processes; the tool hands it on
-  Tool,   // the tool `fermata` alone
-  Inner,  // test processes that the tool or another one of them has started
+  Test,  // test processes; the tool hands it on
+  Tool,  // the tool `fermata` alone
 };
 
 struct Variable {
@@ -105,8 +104,12 @@ struct Variable {
   Reader reader = Reader::Test;
 };
 
-/// In alphabetical order.
+/// What users may set, in alphabetical order.
 [[nodiscard]] std::span<const Variable> variables() noexcept;
+/// What the tool and test processes set for the processes that they start, in alphabetical order.
+[[nodiscard]] std::span<const Variable> internal_variables() noexcept;
+/// From either table; null: there is none of this name.
+[[nodiscard]] const Variable* find_variable(std::string_view name) noexcept;
 
 /// Reads what begins with FERMATA_ in a null-terminated list of NAME=VALUE. Throws UsageError,
 /// which names the variable, when it is unknown or malformed.

@@ -26,7 +26,7 @@ class Exploration {
   ExploreResult explore() {
     std::uint64_t end = options_.first_run + options_.runs;
     if (enumerates_ && options_.first_run > 0) end = 0;
-    for (std::uint64_t run = options_.first_run; run < end && !runner_.exhausted(); ++run) {
+    for (std::uint64_t run = options_.first_run; run < end && !runner_.is_exhausted(); ++run) {
       if (options_.on_run && !options_.on_run(run, result_)) break;
       explore_one(run);
       if (result_.found && !options_.keep_going) break;

@@ -55,7 +55,7 @@ ForkedTrials::ForkedTrials(const Program& program, const WorldOptions& options,
       trial_limit_(trial_limit(end_.kind, run_limit)),
       keep_(std::move(keep)),
       runs_(trial_limit_) {
-  FERMATA_ASSERT(end_.early());
+  FERMATA_ASSERT(end_.is_early());
   FERMATA_ASSERT(keep_ != nullptr);
 }
 
@@ -89,7 +89,7 @@ bool ForkedTrials::fails(const std::vector<Decision>& decisions, const std::stri
 std::vector<Decision> ForkedTrials::alternatives(const std::vector<Decision>& decisions,
                                                  const std::string& rapidcheck) {
   last_ = replay_in_fork(runs_, program_, options_, with(decisions, rapidcheck));
-  if (last_.crash.end.early()) return {};
+  if (last_.crash.end.is_early()) return {};
   Runner runner(program_, "calm", options_);
   runner.watch_closely();
   Replay replay(decisions, 0, {}, ReplayMode::Best);
@@ -117,7 +117,7 @@ std::optional<std::uint64_t> ForkedTrials::steps_alive(const Tape& tape) {
   const auto dies_in = [&](std::uint64_t steps) {
     WorldOptions options = options_;
     options.step_limit = steps;
-    return replay_in_fork(runs_, program_, options, tape).crash.end.early();
+    return replay_in_fork(runs_, program_, options, tape).crash.end.is_early();
   };
   std::uint64_t deadly = 1;
   for (; !dies_in(deadly); deadly *= 2) {

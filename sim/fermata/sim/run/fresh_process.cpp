@@ -101,7 +101,7 @@ std::optional<Fingerprint> run_in_fresh_process(const Settings& settings, const 
   FERMATA_ASSERT(!test.empty());
   const TemporaryFile answer;
   Settings all = settings;
-  all.emplace_back("FERMATA_CONFIRM", answer.path());
+  all.emplace_back("FERMATA_INTERNAL_CONFIRM", answer.path());
   std::vector<std::string> command = arguments_for(test);
   command.insert(command.begin(), program_path());
   run_silently(std::move(command), environment_with(all));

@@ -169,7 +169,7 @@ std::string Runner::first_difference(std::uint64_t seed) {
     const std::uint64_t step = detail::first_difference(first, steps_of(seed, true, &other));
     if (step == 0) continue;
     if (step >= from && step <= from + kSteps) {
-      const Names& names = decisions_.names().all();
+      const KeyNames& names = decisions_.names().all();
       return detail::difference_text(step, detail::StepAccount::of(one.step(step), names),
                                      detail::StepAccount::of(other.step(step), names));
     }

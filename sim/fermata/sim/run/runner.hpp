@@ -88,7 +88,7 @@ class Runner final : private Whereabouts {
 
   /// As Strategy has it.
   [[nodiscard]] bool enumerates() const { return strategy_->enumerates(); }
-  [[nodiscard]] bool exhausted() const { return strategy_->exhausted(); }
+  [[nodiscard]] bool is_exhausted() const { return strategy_->is_exhausted(); }
   [[nodiscard]] std::string coverage() const { return strategy_->coverage(); }
   [[nodiscard]] std::vector<StrategyShare> shares() const { return strategy_->shares(); }
 

@@ -31,7 +31,7 @@ void run_sim_test(void (*body)(World& world));
 
 }  // namespace fermata::sim::detail
 
-/// The test is among those that FERMATA_LIST lists.
+/// The test is among those that FERMATA_INTERNAL_LIST lists.
 #define FERMATA_REGISTER_SIMULATED_TEST(Suite, Name)                 \
   [[maybe_unused]] static const bool Suite##_##Name##_is_simulated = \
       ::fermata::sim::detail::register_simulated_test(#Suite, #Name, __FILE__, __LINE__)

@@ -28,7 +28,7 @@ std::string side_text(std::string_view title, const StepAccount& side, std::size
 
 }  // namespace
 
-StepAccount StepAccount::of(const StepProbe::Step& step, const Names& names) {
+StepAccount StepAccount::of(const StepProbe::Step& step, const KeyNames& names) {
   StepAccount account;
   account.who = step.who;
   for (const StepProbe::Item& item : step.items) {

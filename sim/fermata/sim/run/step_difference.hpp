@@ -27,7 +27,7 @@ struct StepAccount {
   std::vector<std::string> decisions;
 
   /// With the addresses of this process looked up.
-  static StepAccount of(const StepProbe::Step& step, const Names& names);
+  static StepAccount of(const StepProbe::Step& step, const KeyNames& names);
 
   void write(std::ostream& out) const;
   /// What write() wrote; empty when it is something else.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which tests of this program are simulated. With FERMATA_LIST a program writes that to a file and
-// ends, whichever main() it has.
+// Which tests of this program are simulated. With FERMATA_INTERNAL_LIST a program writes that to a
+// file and ends, whichever main() it has.
 //
 // The file  "fermata-tests 1", a line "FILE:LINE Suite.Name" for each, "end" and how many tests the
 //           program has beside them.

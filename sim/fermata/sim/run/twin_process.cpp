@@ -141,7 +141,7 @@ std::string Twin::ask(const std::string& what, const std::vector<TwinRun>& runs)
   for (const TwinRun& run : runs) order += fmt::format("{} {}\n", run.seed, run.strategy);
   write_whole_file(task.path(), order);
   Settings settings = settings_;
-  settings.emplace_back("FERMATA_TWIN_TASK", task.path() + ',' + answers.path());
+  settings.emplace_back("FERMATA_INTERNAL_TWIN_TASK", task.path() + ',' + answers.path());
   if (circumstances_.memory) {
     settings.emplace_back("MALLOC_PERTURB_", "90");
     settings.emplace_back("TWIN_STACK_OFFSET", std::string(11'213, 'x'));

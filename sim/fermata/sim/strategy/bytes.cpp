@@ -34,7 +34,7 @@ void BytesStrategy::begin_run(std::uint64_t /*seed*/) {
   asked_.clear();
 }
 
-const Answer* BytesStrategy::answer(Stream stream, std::uint64_t key, std::uint64_t bound) {
+const Answer* BytesStrategy::answer(RandomStream stream, std::uint64_t key, std::uint64_t bound) {
   const auto short_key = static_cast<std::uint32_t>(key >> 32);
   if (asked_.size() < kMostRemembered) asked_.push_back(AskedDraw{stream, short_key, bound});
   return input_.find(stream, short_key);
@@ -43,12 +43,12 @@ const Answer* BytesStrategy::answer(Stream stream, std::uint64_t key, std::uint6
 std::size_t BytesStrategy::pick(const Candidates& candidates) {
   const std::uint64_t topic = topic_of_pick(candidates.path(0));
   const std::uint64_t key = key_of(topic, picks_.next(topic));
-  const std::uint64_t chosen = draw(Stream::Schedule, key, candidates.size());
+  const std::uint64_t chosen = draw(RandomStream::Schedule, key, candidates.size());
   FERMATA_ASSERT(chosen < candidates.size());
   return static_cast<std::size_t>(chosen);
 }
 
-std::uint64_t BytesStrategy::draw(Stream stream, std::uint64_t key, std::uint64_t bound) {
+std::uint64_t BytesStrategy::draw(RandomStream stream, std::uint64_t key, std::uint64_t bound) {
   if (const Answer* const given = answer(stream, key, bound)) return scaled(given->value, bound);
   const Noise& noise = input_.noise(stream);
   Random random = generator(noise, key);
@@ -56,8 +56,8 @@ std::uint64_t BytesStrategy::draw(Stream stream, std::uint64_t key, std::uint64_
   return bound == 0 ? random.next() : random.below(bound);
 }
 
-std::uint64_t BytesStrategy::draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound,
-                                         Odds odds) {
+std::uint64_t BytesStrategy::draw_rarely(RandomStream stream, std::uint64_t key,
+                                         std::uint64_t bound, Odds odds) {
   FERMATA_ASSERT(bound > 1);
   if (const Answer* const given = answer(stream, key, bound)) {
     return given->value == 0 ? 0 : 1 + scaled(given->value - 1, bound - 1);

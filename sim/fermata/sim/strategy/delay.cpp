@@ -9,8 +9,8 @@
 namespace fermata::sim {
 
 std::string DelayStrategy::order_name() const {
-  return length_.known() ? fmt::format("delay:{}:k={}", delays_, length_.longest())
-                         : fmt::format("delay:{}", delays_);
+  return length_.is_known() ? fmt::format("delay:{}:k={}", delays_, length_.longest())
+                            : fmt::format("delay:{}", delays_);
 }
 
 void DelayStrategy::begin_run(std::uint64_t seed) {

@@ -47,10 +47,11 @@ class DfsStrategy final : public Strategy {
   [[nodiscard]] std::string name() const override;
   void begin_run(std::uint64_t seed) override;
   std::size_t pick(const Candidates& candidates) override;
-  std::uint64_t draw(Stream /*stream*/, std::uint64_t /*key*/, std::uint64_t /*bound*/) override {
+  std::uint64_t draw(RandomStream /*stream*/, std::uint64_t /*key*/,
+                     std::uint64_t /*bound*/) override {
     return 0;
   }
-  std::uint64_t draw_rarely(Stream /*stream*/, std::uint64_t /*key*/, std::uint64_t /*bound*/,
+  std::uint64_t draw_rarely(RandomStream /*stream*/, std::uint64_t /*key*/, std::uint64_t /*bound*/,
                             Odds /*odds*/) override {
     return 0;
   }
@@ -62,7 +63,7 @@ class DfsStrategy final : public Strategy {
   void end_step(std::uint64_t path, const Footprint& footprint) override;
 
   [[nodiscard]] bool enumerates() const override { return true; }
-  [[nodiscard]] bool exhausted() const override { return exhausted_; }
+  [[nodiscard]] bool is_exhausted() const override { return exhausted_; }
   [[nodiscard]] std::string coverage() const override;
 
   static constexpr std::uint64_t kUnbounded = ~std::uint64_t{0};

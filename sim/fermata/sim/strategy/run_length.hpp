@@ -16,9 +16,9 @@ class RunLength {
   /// `longest` is 0 when nothing is known yet.
   explicit RunLength(std::uint64_t longest) noexcept : longest_(longest) {}
 
-  [[nodiscard]] bool known() const noexcept { return longest_ != 0; }
+  [[nodiscard]] bool is_known() const noexcept { return longest_ != 0; }
   /// Of the longest run so far; a guess before the first one.
-  [[nodiscard]] std::uint64_t picks() const noexcept { return known() ? longest_ : kFirstGuess; }
+  [[nodiscard]] std::uint64_t picks() const noexcept { return is_known() ? longest_ : kFirstGuess; }
   [[nodiscard]] std::uint64_t longest() const noexcept { return longest_; }
 
   /// After so many picks a run is longer than can be explained otherwise: somebody waits in a loop
@@ -36,7 +36,7 @@ class RunLength {
  private:
   void learn(std::uint64_t picks) noexcept {
     longest_ = std::max({longest_, picks, std::uint64_t{1}});
-    FERMATA_ASSERT(known());
+    FERMATA_ASSERT(is_known());
   }
 
   static constexpr std::uint64_t kFirstGuess = 100;

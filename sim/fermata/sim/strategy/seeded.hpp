@@ -28,12 +28,12 @@ class SeededStrategy : public Strategy {
     courses_.learn(courses);
   }
 
-  std::uint64_t draw(Stream stream, std::uint64_t /*key*/, std::uint64_t bound) override {
+  std::uint64_t draw(RandomStream stream, std::uint64_t /*key*/, std::uint64_t bound) override {
     Random& random = generators_[stream];
     return bound == 0 ? random.next() : random.below(bound);
   }
 
-  std::uint64_t draw_rarely(Stream stream, std::uint64_t /*key*/, std::uint64_t bound,
+  std::uint64_t draw_rarely(RandomStream stream, std::uint64_t /*key*/, std::uint64_t bound,
                             Odds odds) override {
     FERMATA_ASSERT(bound > 1);
     Random& random = generators_[stream];
@@ -41,7 +41,7 @@ class SeededStrategy : public Strategy {
     return 1 + random.below(bound - 1);
   }
 
-  std::uint64_t draw_place(Stream stream, std::uint64_t /*key*/, std::uint64_t subject,
+  std::uint64_t draw_place(RandomStream stream, std::uint64_t /*key*/, std::uint64_t subject,
                            std::uint64_t bound, Odds odds) override {
     FERMATA_ASSERT(bound > 1);
     Random& random = generators_[stream];
@@ -56,7 +56,7 @@ class SeededStrategy : public Strategy {
   [[nodiscard]] virtual std::string order_name() const = 0;
   /// What a run teaches for that.
   virtual void learn(const RunSummary& run) { static_cast<void>(run); }
-  [[nodiscard]] Random& schedule() noexcept { return generators_[Stream::Schedule]; }
+  [[nodiscard]] Random& schedule() noexcept { return generators_[RandomStream::Schedule]; }
 
  private:
   static constexpr std::uint64_t kGuesses = 10;  // Of a length: each twice the one before.

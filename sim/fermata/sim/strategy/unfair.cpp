@@ -6,7 +6,8 @@
 namespace fermata::sim {
 
 std::string UnfairStrategy::order_name() const {
-  return length_.known() ? fmt::format("{}:k={}", plain_name(), length_.longest()) : plain_name();
+  return length_.is_known() ? fmt::format("{}:k={}", plain_name(), length_.longest())
+                            : plain_name();
 }
 
 void UnfairStrategy::begin_run(std::uint64_t seed) {

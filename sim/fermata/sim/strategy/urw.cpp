@@ -28,7 +28,7 @@ void UrwStrategy::begin_run(std::uint64_t seed) {
 }
 
 std::uint64_t UrwStrategy::weight(std::uint64_t path) {
-  const Steps* steps = counting() ? nullptr : steps_.look_up(path);
+  const Steps* steps = is_counting() ? nullptr : steps_.look_up(path);
   return steps != nullptr ? std::max<std::uint64_t>(steps->count, 1) : 1;
 }
 
@@ -49,7 +49,7 @@ std::size_t UrwStrategy::pick(const Candidates& candidates) {
 
 void UrwStrategy::spawned(std::uint64_t parent, std::uint64_t child) {
   FERMATA_ASSERT(parent != child);
-  if (counting()) {
+  if (is_counting()) {
     spawned_.push_back(Spawned{parent, child});
     return;
   }
@@ -60,7 +60,7 @@ void UrwStrategy::spawned(std::uint64_t parent, std::uint64_t child) {
 }
 
 void UrwStrategy::end_step(std::uint64_t path, const Footprint& /*footprint*/) {
-  if (counting()) {
+  if (is_counting()) {
     ++steps_[path].count;
   } else if (Steps* steps = steps_.look_up(path); steps != nullptr && steps->count > 0) {
     --steps->count;
@@ -69,7 +69,7 @@ void UrwStrategy::end_step(std::uint64_t path, const Footprint& /*footprint*/) {
 
 // The youngest first: what each adds to its parent is complete by then.
 void UrwStrategy::learn(const RunSummary& /*run*/) {
-  if (!counting()) return;
+  if (!is_counting()) return;
   for (auto each = spawned_.rbegin(); each != spawned_.rend(); ++each) {
     const std::uint64_t count = steps_[each->child].count;
     steps_[each->parent].count += count;

@@ -49,7 +49,7 @@ class UrwStrategy final : public SeededStrategy {
 
   [[nodiscard]] std::string order_name() const override;
   void learn(const RunSummary& run) override;
-  [[nodiscard]] bool counting() const noexcept { return weights_.empty(); }
+  [[nodiscard]] bool is_counting() const noexcept { return weights_.empty(); }
   [[nodiscard]] std::uint64_t weight(std::uint64_t path);
 
   Weights weights_;

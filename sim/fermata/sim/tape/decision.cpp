@@ -16,12 +16,12 @@ constexpr std::array<std::string_view, kStreams> kStreamNames = {
 
 }  // namespace
 
-std::string name_of(std::uint64_t key, const Names& names) {
+std::string name_of(std::uint64_t key, const KeyNames& names) {
   const auto found = names.find(key);
   return found == names.end() ? fmt::format("{:#x}", key) : fmt::format("'{}'", found->second);
 }
 
-std::string describe(const Decision& decision, const Names& names) {
+std::string describe(const Decision& decision, const KeyNames& names) {
   const std::string subject = name_of(decision.subject, names);
   if (decision.is_pick) {
     return fmt::format("{} runs before {}", name_of(decision.value, names), subject);
@@ -35,14 +35,14 @@ std::string describe(Instant at) {
   return fmt::format("+{}.{:06} ms", at.nanoseconds / kMillisecond, at.nanoseconds % kMillisecond);
 }
 
-std::string_view to_string(Stream stream) noexcept {
+std::string_view to_string(RandomStream stream) noexcept {
   FERMATA_ASSERT(static_cast<std::size_t>(stream) < kStreamNames.size());
   return kStreamNames[static_cast<std::size_t>(stream)];
 }
 
-std::optional<Stream> stream_of(std::string_view name) noexcept {
+std::optional<RandomStream> stream_of(std::string_view name) noexcept {
   for (std::size_t i = 0; i < kStreamNames.size(); ++i) {
-    if (kStreamNames[i] == name) return static_cast<Stream>(i);
+    if (kStreamNames[i] == name) return static_cast<RandomStream>(i);
   }
   return std::nullopt;
 }

@@ -28,7 +28,7 @@ struct Decision {
   /// How many draws on the same topic the run had made before.
   std::uint32_t occurrence = 0;
   Instant at;
-  Stream stream = Stream::Schedule;
+  RandomStream stream = RandomStream::Schedule;
   bool is_pick = false;
 
   friend bool operator==(const Decision&, const Decision&) = default;
@@ -41,7 +41,7 @@ struct Draw {
   std::uint64_t bound = 0;
   std::uint64_t subject = 0;
   std::uint32_t occurrence = 0;
-  Stream stream = Stream::Schedule;
+  RandomStream stream = RandomStream::Schedule;
   bool is_pick = false;
 };
 
@@ -51,7 +51,8 @@ struct Draw {
   return key_of(kPick, head);
 }
 /// What all draws from `stream` about `subject` have in common.
-[[nodiscard]] constexpr std::uint64_t topic_of_draw(Stream stream, std::uint64_t subject) noexcept {
+[[nodiscard]] constexpr std::uint64_t topic_of_draw(RandomStream stream,
+                                                    std::uint64_t subject) noexcept {
   return key_of(static_cast<std::uint64_t>(stream), subject);
 }
 [[nodiscard]] constexpr std::uint64_t topic_of(const Decision& decision) noexcept {
@@ -60,7 +61,7 @@ struct Draw {
 }
 
 /// What keys, and the paths of coroutines, are called in reports.
-using Names = std::map<std::uint64_t, std::string>;
+using KeyNames = std::map<std::uint64_t, std::string>;
 
 /// Where a coroutine comes from, whatever it is called.
 struct Origin {
@@ -98,16 +99,16 @@ class DecisionListener {
 };
 
 /// "'writer' runs before 'reader'", "network 'n1->n2 loss' is 3, below 10".
-[[nodiscard]] std::string describe(const Decision& decision, const Names& names);
+[[nodiscard]] std::string describe(const Decision& decision, const KeyNames& names);
 
 /// "'writer'", or the number itself when it has no name.
-[[nodiscard]] std::string name_of(std::uint64_t key, const Names& names);
+[[nodiscard]] std::string name_of(std::uint64_t key, const KeyNames& names);
 
 /// "+12.000001 ms".
 [[nodiscard]] std::string describe(Instant at);
 
 /// "schedule", "time", "network", "disk", "offload", "fault", "allocation" or "workload".
-[[nodiscard]] std::string_view to_string(Stream stream) noexcept;
-[[nodiscard]] std::optional<Stream> stream_of(std::string_view name) noexcept;
+[[nodiscard]] std::string_view to_string(RandomStream stream) noexcept;
+[[nodiscard]] std::optional<RandomStream> stream_of(std::string_view name) noexcept;
 
 }  // namespace fermata::sim

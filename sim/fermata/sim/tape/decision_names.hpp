@@ -48,7 +48,7 @@ class DecisionNames {
   }
 
   /// Of keys and of paths.
-  [[nodiscard]] const Names& all() const noexcept { return names_; }
+  [[nodiscard]] const KeyNames& all() const noexcept { return names_; }
   /// Where each coroutine comes from that was spawned while names were wanted.
   [[nodiscard]] const Origins& origins() const noexcept { return origins_; }
 
@@ -57,7 +57,7 @@ class DecisionNames {
   void set_coroutine(std::uint64_t path, std::uint64_t parent, std::string_view name);
 
   bool wanted_ = false;
-  Names names_;
+  KeyNames names_;
   Origins origins_;
   std::map<std::uint64_t, std::uint32_t> children_;  // How many each path has spawned.
   std::map<std::uint64_t, std::uint64_t> roots_;     // By path: that of the program's first one.

@@ -56,21 +56,21 @@ std::size_t Decisions::pick(const Candidates& candidates) {
   return chosen;
 }
 
-std::uint64_t Decisions::draw(Stream stream, std::uint64_t key, std::uint64_t bound) {
-  if (stream == Stream::Workload && whereabouts_ != nullptr) {
+std::uint64_t Decisions::draw(RandomStream stream, std::uint64_t key, std::uint64_t bound) {
+  if (stream == RandomStream::Workload && whereabouts_ != nullptr) {
     named(key, [&] { return "random() in " + whereabouts_->coroutine(); });
   }
   const Draw draw = ask(stream, key, bound);
   Replay* const replay = source_.replay(log_.draws());
   const std::uint64_t value =
       replay != nullptr ? replay->answer(draw) : source_.strategy().draw(stream, draw.key, bound);
-  if (stream == Stream::Workload && value == 0 && names_.wanted()) [[unlikely]] {
+  if (stream == RandomStream::Workload && value == 0 && names_.wanted()) [[unlikely]] {
     log_.add_alternatives(draw);
   }
   return answered(draw, value);
 }
 
-std::uint64_t Decisions::draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound,
+std::uint64_t Decisions::draw_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound,
                                      Odds odds) {
   FERMATA_ASSERT(bound > 1);
   FERMATA_ASSERT(odds.denominator > 0);
@@ -79,7 +79,7 @@ std::uint64_t Decisions::draw_rarely(Stream stream, std::uint64_t key, std::uint
   return answered(draw, source_.strategy().draw_rarely(stream, draw.key, bound, odds));
 }
 
-std::uint64_t Decisions::draw_place(Stream stream, std::uint64_t key, std::uint64_t subject,
+std::uint64_t Decisions::draw_place(RandomStream stream, std::uint64_t key, std::uint64_t subject,
                                     Odds odds) {
   FERMATA_ASSERT(odds.denominator > 0);
   if (source_.replay(log_.draws()) != nullptr) return draw(stream, key, kPlaces);
@@ -96,7 +96,7 @@ std::uint64_t Decisions::spawn_path(std::uint64_t parent, std::string_view name)
   return path;
 }
 
-Draw Decisions::ask(Stream stream, std::uint64_t subject, std::uint64_t bound) {
+Draw Decisions::ask(RandomStream stream, std::uint64_t subject, std::uint64_t bound) {
   const std::uint64_t topic = topic_of_draw(stream, subject);
   const std::uint32_t occurrence = occurrences_.next(topic);
   return Draw{.index = log_.draws(),
@@ -114,7 +114,7 @@ Draw Decisions::ask(const Candidates& candidates, std::uint64_t topic,
               .bound = candidates.size(),
               .subject = candidates.path(0),
               .occurrence = occurrence,
-              .stream = Stream::Schedule,
+              .stream = RandomStream::Schedule,
               .is_pick = true};
 }
 

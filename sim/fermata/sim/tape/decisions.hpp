@@ -62,7 +62,7 @@ class Decisions final : public Chooser {
   /// REQUIRES: at least two.
   std::size_t pick(const Candidates& candidates);
 
-  std::uint64_t draw(Stream stream, std::uint64_t key, std::uint64_t bound) override;
+  std::uint64_t draw(RandomStream stream, std::uint64_t key, std::uint64_t bound) override;
 
   /// Returns `key`, which reports call what `make` returns:
   /// draw(stream, named(key, [&] { return "latency of " + link; }), bound). No name is made while
@@ -74,15 +74,16 @@ class Decisions final : public Chooser {
   }
 
   /// Calm except with `odds`: then uniform in [1, bound). REQUIRES: bound > 1.
-  std::uint64_t draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound, Odds odds);
+  std::uint64_t draw_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound, Odds odds);
 
   /// Whether something happens that is not calm.
-  bool chance(Stream stream, std::uint64_t key, Odds odds) {
+  bool chance(RandomStream stream, std::uint64_t key, Odds odds) {
     return draw_rarely(stream, key, 2, odds) != 0;
   }
 
   /// As Strategy::draw_place, below kPlaces.
-  std::uint64_t draw_place(Stream stream, std::uint64_t key, std::uint64_t subject, Odds odds);
+  std::uint64_t draw_place(RandomStream stream, std::uint64_t key, std::uint64_t subject,
+                           Odds odds);
   static constexpr std::uint64_t kPlaces = std::uint64_t{1} << 32;
 
   std::uint64_t spawn_path(std::uint64_t parent, std::string_view name) override;
@@ -117,7 +118,7 @@ class Decisions final : public Chooser {
 
  private:
   void forget();
-  [[nodiscard]] Draw ask(Stream stream, std::uint64_t subject, std::uint64_t bound);
+  [[nodiscard]] Draw ask(RandomStream stream, std::uint64_t subject, std::uint64_t bound);
   [[nodiscard]] Draw ask(const Candidates& candidates, std::uint64_t topic,
                          std::uint32_t occurrence) const noexcept;
   std::uint64_t answered(const Draw& draw, std::uint64_t value);

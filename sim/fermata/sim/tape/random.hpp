@@ -35,7 +35,7 @@ class Random {
   std::uint64_t state_;
 };
 
-inline constexpr std::size_t kStreams = static_cast<std::size_t>(Stream::Workload) + 1;
+inline constexpr std::size_t kStreams = static_cast<std::size_t>(RandomStream::Workload) + 1;
 
 class StreamGenerators {
  public:
@@ -51,7 +51,7 @@ class StreamGenerators {
     }
   }
 
-  constexpr Random& operator[](Stream stream) noexcept {
+  constexpr Random& operator[](RandomStream stream) noexcept {
     return generators_[static_cast<std::size_t>(stream)];
   }
 

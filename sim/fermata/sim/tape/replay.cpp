@@ -23,14 +23,15 @@ std::string Divergence::text() const {
   return fmt::format("expected {}; got {}; at {}, {}", expected, got, describe(at), who);
 }
 
-Replay::Replay(std::vector<Decision> decisions, std::uint64_t draws, Names names, ReplayMode mode)
+Replay::Replay(std::vector<Decision> decisions, std::uint64_t draws, KeyNames names,
+               ReplayMode mode)
     : decisions_(std::move(decisions)), draws_(draws), names_(std::move(names)), mode_(mode) {
   for (const Decision& decision : decisions_) by_key_.push_back(&decision);
   std::sort(by_key_.begin(), by_key_.end(),
             [](const Decision* a, const Decision* b) { return a->key < b->key; });
 }
 
-void Replay::rewind(const Names& names, const Whereabouts* whereabouts) {
+void Replay::rewind(const KeyNames& names, const Whereabouts* whereabouts) {
   run_names_ = &names;
   whereabouts_ = whereabouts;
   next_ = 0;

@@ -44,11 +44,11 @@ struct Divergence {
 class Replay {
  public:
   /// `names` are those of the run that took the decisions; `draws` how many draws it made.
-  Replay(std::vector<Decision> decisions, std::uint64_t draws, Names names, ReplayMode mode);
+  Replay(std::vector<Decision> decisions, std::uint64_t draws, KeyNames names, ReplayMode mode);
 
   /// From the first decision again, for a run that has these names and is there; both must outlive
   /// it. `whereabouts` may be null.
-  void rewind(const Names& names, const Whereabouts* whereabouts);
+  void rewind(const KeyNames& names, const Whereabouts* whereabouts);
 
   /// The answer to `draw`.
   std::uint64_t answer(const Draw& draw);
@@ -88,9 +88,9 @@ class Replay {
   std::vector<Wish> wishes_;
   std::vector<Wish> open_wishes_;  // Of the run in progress.
   std::uint64_t draws_;
-  Names names_;
+  KeyNames names_;
   ReplayMode mode_;
-  const Names* run_names_ = nullptr;
+  const KeyNames* run_names_ = nullptr;
   const Whereabouts* whereabouts_ = nullptr;
   std::size_t next_ = 0;  // Of a strict replay.
   std::size_t matched_ = 0;

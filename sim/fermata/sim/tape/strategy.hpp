@@ -104,15 +104,15 @@ class Strategy {
   virtual std::size_t pick(const Candidates& candidates) = 0;
 
   /// A number in [0, bound), any number when `bound` is 0: uniform.
-  virtual std::uint64_t draw(Stream stream, std::uint64_t key, std::uint64_t bound) = 0;
+  virtual std::uint64_t draw(RandomStream stream, std::uint64_t key, std::uint64_t bound) = 0;
 
   /// Zero, except with `odds`: then uniform in [1, bound). REQUIRES: bound > 1.
-  virtual std::uint64_t draw_rarely(Stream stream, std::uint64_t key, std::uint64_t bound,
+  virtual std::uint64_t draw_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound,
                                     Odds odds) = 0;
 
   /// Zero, except with `odds`: then a place in [1, bound) on the course of `subject`, uniform over
   /// those that it came to in an earlier run as far as that is known.
-  virtual std::uint64_t draw_place(Stream stream, std::uint64_t key, std::uint64_t subject,
+  virtual std::uint64_t draw_place(RandomStream stream, std::uint64_t key, std::uint64_t subject,
                                    std::uint64_t bound, Odds odds) {
     constexpr std::uint64_t kGuess = 64;
     FERMATA_ASSERT(bound > 1);
@@ -146,7 +146,7 @@ class Strategy {
   /// Whether the runs differ in nothing but their schedules: their seeds are then all the same.
   [[nodiscard]] virtual bool enumerates() const { return false; }
   /// No further run would show anything new.
-  [[nodiscard]] virtual bool exhausted() const { return false; }
+  [[nodiscard]] virtual bool is_exhausted() const { return false; }
   /// What has been covered, as a sentence; empty when that cannot be said.
   [[nodiscard]] virtual std::string coverage() const { return {}; }
 };

@@ -27,7 +27,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-void append(std::string& out, const Decision& decision, const Names& names) {
+void append(std::string& out, const Decision& decision, const KeyNames& names) {
   FERMATA_ASSERT(out.ends_with('\n'));
   if (decision.is_pick) {
     out +=
@@ -190,9 +190,9 @@ class Reader {
     return static_cast<std::uint32_t>(value);
   }
 
-  Stream stream(std::string_view& rest) const {
+  RandomStream stream(std::string_view& rest) const {
     const std::string_view name = next_word(rest);
-    const std::optional<Stream> found = stream_of(name);
+    const std::optional<RandomStream> found = stream_of(name);
     if (!found) refuse("a stream, not '" + std::string(name) + "'");
     return *found;
   }
@@ -212,7 +212,7 @@ class Reader {
 
 }  // namespace
 
-void set_names(Tape& tape, const Names& names, const Origins& origins) {
+void set_names(Tape& tape, const KeyNames& names, const Origins& origins) {
   tape.names.clear();
   tape.origins.clear();
   const auto take = [&](std::uint64_t key) {

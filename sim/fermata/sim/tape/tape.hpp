@@ -44,13 +44,13 @@ struct Tape {
   std::uint64_t draws = 0;
   std::vector<Decision> decisions;
   /// Of what the decisions speak of.
-  Names names;
+  KeyNames names;
   /// Of the coroutines that they speak of, and of those that these come from.
   Origins origins;
 };
 
 /// Takes from the run's names and origins what `tape.decisions` speak of.
-void set_names(Tape& tape, const Names& names, const Origins& origins);
+void set_names(Tape& tape, const KeyNames& names, const Origins& origins);
 
 [[nodiscard]] std::string to_text(const Tape& tape);
 

@@ -32,7 +32,7 @@ const CoroutineBase* first_waiter(const Event& event) {
 }
 
 const char* how_it_ended(const CoroutineBase& coroutine) {
-  FERMATA_ASSERT(coroutine.closed());
+  FERMATA_ASSERT(coroutine.is_closed());
   if (!coroutine.error()) return "ended";
   return is_cancellation(coroutine.error()) ? "was cancelled" : "failed";
 }

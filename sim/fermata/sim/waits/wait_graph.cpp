@@ -161,7 +161,7 @@ class Builder {
 
   [[nodiscard]] static bool comes_by_itself(const Event& event) noexcept {
     return event.counts_as_active() ||
-           (event.kind() == EventKind::Timer && event.hidden() && event.loop_ref_count() > 0);
+           (event.kind() == EventKind::Timer && event.is_hidden() && event.loop_ref_count() > 0);
   }
 
   void add_refusals(const WaitSource& source, const CoroutineBase& coroutine, std::size_t index) {
@@ -489,7 +489,7 @@ void Builder::ask(std::size_t object, const Event& event, const CoroutineBase& w
     graph_.objects[object].kind = "join";
     graph_.objects[object].name =
         label(event.runtime(), coroutine.label()) + number(history_of(event), coroutine.id());
-    if (!coroutine.closed()) {
+    if (!coroutine.is_closed()) {
       hold(object, event.runtime(), coroutine.id(), Certainty::Known, "the end of", {});
     }
     return;

@@ -136,7 +136,7 @@ void NodeState::let_threads_in() noexcept {
     const std::uint64_t key = decisions().named(key_of(key_, "threads"), [&] {
       return fmt::format("turns of other threads before '{}'", name_);
     });
-    turns = kTurnsOfOthers[decisions().draw(Stream::Offload, key, kTurnsOfOthers.size())];
+    turns = kTurnsOfOthers[decisions().draw(RandomStream::Offload, key, kTurnsOfOthers.size())];
   }
   for (; turns > 0 && !stage_.over() && earliest_beside() <= now_; --turns) {
     yield_to_world(Phase::Ready);
@@ -174,7 +174,8 @@ void NodeState::step_ended() {
   if (faults().is_absent(Fault::Busy)) return;
   const std::uint64_t key = decisions().named(
       key_of(key_, kBusyKey), [&] { return fmt::format("how long a step of '{}' takes", name_); });
-  const std::uint64_t length = faults().strength(Fault::Busy, Stream::Time, key, kBusyLengths);
+  const std::uint64_t length =
+      faults().strength(Fault::Busy, RandomStream::Time, key, kBusyLengths);
   if (length == 0) return;
   const Instant until = now_ + kShortestBusy * (1 << length);
   if (stage_.within_time_limit(until)) advance(until);
@@ -186,7 +187,7 @@ void NodeState::advance(Instant to) {
   now_ = to;
   turn_changed();
   stage_.time_is(to);
-  if (runtime_->running()) {
+  if (runtime_->is_running()) {
     runtime_->kernel().trace(Trace::TimeAdvanced, nullptr,
                              static_cast<std::uint64_t>(to.nanoseconds));
   }
@@ -245,7 +246,7 @@ void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
   now_ = spawner.now_;
   const std::uint64_t key = decisions().named(
       key_of(key_, "start"), [&] { return fmt::format("start of thread '{}'", name_); });
-  if (const std::uint64_t late = decisions().draw(Stream::Offload, key, kStarts)) {
+  if (const std::uint64_t late = decisions().draw(RandomStream::Offload, key, kStarts)) {
     phase_ = Phase::Waiting;
     wake_by_ = now_ + kShortestStart * (1 << late);
   }
@@ -294,7 +295,7 @@ void NodeState::resume() {
 void NodeState::yield_to_world(Phase phase) {
   FERMATA_ASSERT(stage_.running_node() == this);
   phase_ = phase;
-  const bool in_runtime = runtime_->running();
+  const bool in_runtime = runtime_->is_running();
   suspended_ = in_runtime ? runtime_->scheduler().running_context() : context_;
   switch_context(*suspended_, stage_.own_context());
 }
@@ -331,7 +332,7 @@ void NodeState::come_up() {
   record_incident("restart", "comes up again");
 }
 
-void NodeState::program_context(fermata::detail::Context& self) noexcept {
+void NodeState::program_context(fermata::detail::StackContext& self) noexcept {
   auto& node = *static_cast<NodeState*>(self.owner);
   while (true) {
     node.run_program();
@@ -395,7 +396,8 @@ void NodeState::meet_clock_fault() {
   FERMATA_ASSERT(!is_thread());
   const std::uint64_t key = decisions().named(
       key_of(key_, kClockKey), [&] { return fmt::format("the clock of '{}'", name_); });
-  const std::uint64_t drawn = faults().strength(Fault::Clock, Stream::Time, key, kClockFaults);
+  const std::uint64_t drawn =
+      faults().strength(Fault::Clock, RandomStream::Time, key, kClockFaults);
   if (drawn == 0) return;
   FERMATA_ASSERT(drawn < kClockFaults);
   const int doublings = static_cast<int>(drawn / 2);
@@ -457,8 +459,8 @@ void NodeState::plan_crash() {
   const std::uint64_t key =
       decisions_.named(key_of(key_of(key_, "crash"), to_string(Fault::Crash)),
                        [&] { return fmt::format("the wait in which '{}' crashes", name_); });
-  crash_in_ =
-      faults_.place(Fault::Crash, Stream::Fault, key, key_, life_ > 1 ? kLaterCrash : kFirstCrash);
+  crash_in_ = faults_.place(Fault::Crash, RandomStream::Fault, key, key_,
+                            life_ > 1 ? kLaterCrash : kFirstCrash);
 }
 
 void NodeState::count_wait() {

@@ -131,7 +131,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   /// Draws in which of its waits from now on it crashes, if in any.
   void plan_crash();
   void count_wait();
-  static void program_context(fermata::detail::Context& self) noexcept;
+  static void program_context(fermata::detail::StackContext& self) noexcept;
   void run_program();
   void run_main() noexcept;
   /// In the main coroutine.
@@ -143,7 +143,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   Disk disk_;
   Terminal terminal_{*this};
   Audit audit_;
-  fermata::detail::Context* context_;  // Where run_program() is called.
+  fermata::detail::StackContext* context_;  // Where run_program() is called.
 
   // The run in progress.
   std::function<void()> main_;
@@ -168,8 +168,8 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   bool paused_ = false;
   SimReactor* reactor_ = nullptr;  // Belongs to the runtime.
   std::unique_ptr<Runtime> runtime_;
-  fermata::detail::Context* suspended_ = nullptr;  // What resume() goes on with.
-  Runtime* current_ = nullptr;                     // What is current there.
+  fermata::detail::StackContext* suspended_ = nullptr;  // What resume() goes on with.
+  Runtime* current_ = nullptr;                          // What is current there.
 };
 
 }  // namespace fermata::sim::detail

@@ -42,7 +42,8 @@ void SimOffload::start_queued() {
     const std::uint64_t key = machine_.decisions().named(key_of(machine_.key(), "work"), [&] {
       return fmt::format("how long work on '{}' takes", machine_.name());
     });
-    const std::uint64_t length = machine_.decisions().draw(Stream::Offload, key, kWorkLengths);
+    const std::uint64_t length =
+        machine_.decisions().draw(RandomStream::Offload, key, kWorkLengths);
     machine_.agenda().schedule(next, machine_.now() + kShortestWork * (1 << length),
                                key_of(machine_.key(), next.number));
   }

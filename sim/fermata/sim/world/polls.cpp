@@ -22,7 +22,7 @@ constexpr std::uint64_t kWaits = 12;  // Each twice the one before.
 
 /// Never() when the fault does not strike.
 Instant drawn_time(Program& program, Fault fault, std::uint64_t key) {
-  const std::uint64_t drawn = program.faults().strength(fault, Stream::Time, key, kWaits);
+  const std::uint64_t drawn = program.faults().strength(fault, RandomStream::Time, key, kWaits);
   FERMATA_ASSERT(drawn < kWaits);
   return drawn == 0 ? Instant::never() : program.now() + kLeastWait * (1 << drawn);
 }
@@ -103,7 +103,7 @@ void SimPoll::look() {
   if (!any(readiness())) {
     report_.cancel();
     set_tells_again(false);
-  } else if (!report_.scheduled()) {
+  } else if (!report_.is_scheduled()) {
     program_.agenda().schedule(report_, program_.earliest_visible_time(), key_);
     set_tells_again(told_at_ == program_.now());
   }
@@ -128,7 +128,7 @@ void SimPoll::tell() {
 }
 
 void SimPoll::plan_false_alarm() {
-  FERMATA_ASSERT(!false_alarm_.scheduled());
+  FERMATA_ASSERT(!false_alarm_.is_scheduled());
   if (program_.faults().is_absent(Fault::SpuriousReadiness)) return;
   const std::uint64_t key = program_.decisions().named(key_of(key_, "spurious readiness"), [&] {
     return fmt::format("spurious readiness of descriptor {}", descriptor());

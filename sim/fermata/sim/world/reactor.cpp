@@ -67,7 +67,8 @@ std::vector<std::string> SimReactor::detach() noexcept {
 void SimReactor::meet_pause() {
   const std::uint64_t key = program_.decisions().named(
       pause_key_, [&] { return fmt::format("pause of '{}'", program_.name()); });
-  const std::uint64_t length = program_.faults().strength(Fault::Pause, Stream::Time, key, kPauses);
+  const std::uint64_t length =
+      program_.faults().strength(Fault::Pause, RandomStream::Time, key, kPauses);
   FERMATA_ASSERT(length < kPauses);
   if (length != 0) program_.pause_for(kLeastPause * (1 << length));
 }
@@ -76,7 +77,7 @@ Duration SimReactor::lateness() {
   const std::uint64_t key = program_.decisions().named(
       lateness_key_, [&] { return fmt::format("lateness of timers on '{}'", program_.name()); });
   const std::uint64_t late =
-      program_.faults().strength(Fault::TimerLate, Stream::Time, key, kLatenesses);
+      program_.faults().strength(Fault::TimerLate, RandomStream::Time, key, kLatenesses);
   FERMATA_ASSERT(late < kLatenesses);
   return late == 0 ? Duration::zero() : kLeastLateness * (1 << late);
 }

@@ -57,10 +57,10 @@ class Stage : public RunState {
 
   // --- who runs ---
 
-  [[nodiscard]] fermata::detail::Context& own_context() noexcept { return thread_context_; }
+  [[nodiscard]] fermata::detail::StackContext& own_context() noexcept { return thread_context_; }
   [[nodiscard]] fermata::detail::ContextPool& contexts() noexcept { return contexts_; }
   /// `node` runs now, on `context`; both null when none does. Returns a number that grows.
-  std::uint64_t set_running(NodeState* node, fermata::detail::Context* context) noexcept {
+  std::uint64_t set_running(NodeState* node, fermata::detail::StackContext* context) noexcept {
     FERMATA_ASSERT((node == nullptr) == (context == nullptr));
     FERMATA_ASSERT((node == nullptr) != (running_node_ == nullptr));  // One after the other.
     running_node_ = node;
@@ -112,8 +112,8 @@ class Stage : public RunState {
   std::vector<NodeState*> threads_;
 
   fermata::detail::ContextPool contexts_;
-  fermata::detail::Context thread_context_;
-  fermata::detail::Context* running_context_ = nullptr;
+  fermata::detail::StackContext thread_context_;
+  fermata::detail::StackContext* running_context_ = nullptr;
   NodeState* running_node_ = nullptr;
   std::uint64_t switches_ = 0;
 

@@ -21,7 +21,7 @@ class SimTriggers final : public Triggers {
   };
 
   void request_delivery() noexcept override {
-    if (delivery_.scheduled()) return;
+    if (delivery_.is_scheduled()) return;
     machine_.agenda().schedule(delivery_, machine_.earliest_visible_time(),
                                key_of(machine_.key(), "triggers"));
   }

@@ -135,7 +135,7 @@ void WorldState::drop_actions_of(const NodeState& program) {
   std::uint64_t dropped = 0;
   for (std::size_t i = 0; i < actions_.size(); ++i) {
     Action& action = actions_[i];
-    if (action.planner != &program || !action.scheduled()) continue;
+    if (action.planner != &program || !action.is_scheduled()) continue;
     action.cancel();
     ++dropped;
     const std::function<void()> last = std::exchange(action.function, nullptr);

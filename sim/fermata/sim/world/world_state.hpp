@@ -100,7 +100,7 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   /// Calls `action` outside of every node.
   void outside(std::function<void()> action);
   void crash_now(NodeState& node);
-  std::uint64_t drawn_at_crash(const NodeState& node, Stream stream, std::uint64_t part,
+  std::uint64_t drawn_at_crash(const NodeState& node, RandomStream stream, std::uint64_t part,
                                const char* what, std::uint64_t bound);
   void tell_of_end();
   [[nodiscard]] bool may_come_up(const NodeState& node) const noexcept;

@@ -44,7 +44,8 @@ void WorldState::crash_now(NodeState& node) {
   FERMATA_ASSERT(!node.is_thread());
   node.note_course(true);
   node.advance(node.earliest_visible_time());  // It may have been idle for long.
-  const bool silent = drawn_at_crash(node, Stream::Network, 0, "silence when '{}' crashes", 2) != 0;
+  const bool silent =
+      drawn_at_crash(node, RandomStream::Network, 0, "silence when '{}' crashes", 2) != 0;
   node.record_incident("crash", silent ? "crashes, silently" : "crashes");
   network_.crash(node, silent);
   hash.add(kCrash, 0, node.key());
@@ -58,13 +59,14 @@ void WorldState::crash_now(NodeState& node) {
   FERMATA_ASSERT(node.is_down());
   FERMATA_ASSERT(node.phase() == NodeState::Phase::Ended);
   node.disk().crash([&](std::uint64_t key, std::uint64_t bound) {
-    return drawn_at_crash(node, Stream::Disk, key, "what is left of a change when '{}' crashes",
-                          bound);
+    return drawn_at_crash(node, RandomStream::Disk, key,
+                          "what is left of a change when '{}' crashes", bound);
   });
 }
 
-std::uint64_t WorldState::drawn_at_crash(const NodeState& node, Stream stream, std::uint64_t part,
-                                         const char* what, std::uint64_t bound) {
+std::uint64_t WorldState::drawn_at_crash(const NodeState& node, RandomStream stream,
+                                         std::uint64_t part, const char* what,
+                                         std::uint64_t bound) {
   const std::uint64_t key = decisions_.named(key_of(key_of(node.key(), "crash"), part), [&] {
     return fmt::format(fmt::runtime(what), node.name());
   });
@@ -85,16 +87,16 @@ void WorldState::meet_crash(NodeState& node) {
   const std::uint64_t key = decisions_.named(key_of(key_of(node.key(), "crash"), 2), [&] {
     return fmt::format("how long '{}' goes on before it crashes", node.name());
   });
-  const std::uint64_t late = decisions_.draw_rarely(Stream::Fault, key, kTimes, kDelay);
+  const std::uint64_t late = decisions_.draw_rarely(RandomStream::Fault, key, kTimes, kDelay);
   FERMATA_ASSERT(late < kTimes);
   const Duration delay = late == 0 ? Duration::zero() : kLeastTime * (1 << late);
   later(delay, [this, &node, life = node.life(), key] {
     const bool overtaken = node.life() != life || node.phase() == NodeState::Phase::Ended;
-    if (overtaken || faults_.stopped()) return;
+    if (overtaken || faults_.is_stopped()) return;
     faults_.struck_as_planned(Fault::Crash, key);
     crash_now(node);
-    const std::uint64_t down =
-        drawn_at_crash(node, Stream::Fault, 1, "how long '{}' is down after it crashes", kTimes);
+    const std::uint64_t down = drawn_at_crash(node, RandomStream::Fault, 1,
+                                              "how long '{}' is down after it crashes", kTimes);
     later(kLeastTime * (1 << down), [&node, life] {
       if (node.is_down() && node.life() == life) node.come_up();
     });

@@ -216,7 +216,7 @@ TEST_F(DatabaseDriverTest, ManyRowsComeInPortions) {
     EXPECT_TRUE(left->next(row));
     left.reset();
     connection.interrupt();
-    ASSERT_FALSE(connection.broken());
+    ASSERT_FALSE(connection.is_broken());
     EXPECT_EQ(say(connection, "SELECT count(*) FROM t"), "1000");
   });
 }
@@ -250,7 +250,7 @@ MAIN_TEST_F(DatabaseDriverTest, AnInterruptedCommandIsStoppedAtTheServer) {
   const Instant before = now();
   connection_->interrupt();
   EXPECT_LT(now() - before, 1s);
-  EXPECT_FALSE(connection_->broken());
+  EXPECT_FALSE(connection_->is_broken());
   EXPECT_EQ(ask("SELECT 'mine'"), "mine");
 
   connection_->begin();
@@ -325,7 +325,7 @@ TEST_F(DatabaseDriverTest, WhereverACallIsInterruptedTheConnectionIsInOrderAfter
     const auto use_again = [&] {
       if (connection == nullptr || timed_out) return connection.reset();
       connection->interrupt();
-      ASSERT_FALSE(connection->broken());
+      ASSERT_FALSE(connection->is_broken());
       if (connection->transaction() != TransactionState::None) connection->rollback();
       EXPECT_EQ(say(*connection, "SELECT 'mine', count(*) FROM t"), "mine,0");
       connection.reset();
@@ -354,10 +354,10 @@ void race_cancels(bool may_break) {
       } catch (const Cancellation&) {
         connection->interrupt();
       }
-      if (!connection->broken()) {
+      if (!connection->is_broken()) {
         EXPECT_EQ(say(*connection, "SELECT 1000 + $1", {Cell(i)}), std::to_string(1000 + i));
       }
-      EXPECT_TRUE(may_break || !connection->broken());
+      EXPECT_TRUE(may_break || !connection->is_broken());
       ++i;
     } catch (const db::QueryError& error) {
       ADD_FAILURE() << error.what();
@@ -366,7 +366,7 @@ void race_cancels(bool may_break) {
       EXPECT_TRUE(may_break) << error.what();
       delay(100ms);
     }
-    if (connection != nullptr && connection->broken()) connection.reset();
+    if (connection != nullptr && connection->is_broken()) connection.reset();
   }
 }
 
@@ -473,7 +473,7 @@ TEST_F(DatabaseDriverTest, ACrashOfTheServerLosesWhatWasNotCommitted) {
       world_->at(50ms, [&] { server.crash(); });
       EXPECT_EQ(state_of<db::ConnectionLost>([&] { say(*connection, "SELECT sleep(3600)"); }),
                 "08006");
-      EXPECT_TRUE(connection->broken());
+      EXPECT_TRUE(connection->is_broken());
       EXPECT_EQ(connection->transaction(), TransactionState::Unknown);
       EXPECT_FALSE(connection->looks_alive());
       EXPECT_EQ(state_of<db::ConnectionLost>([&] { say(*connection, "SELECT 1"); }), "08006");
@@ -517,7 +517,7 @@ TEST_F(DatabaseDriverTest, AServerThatCannotBeReachedIsNotWaitedForForEver) {
     world_->link("client", "db").cut();
     const Instant before = now();
     connection.interrupt();
-    EXPECT_TRUE(connection.broken());
+    EXPECT_TRUE(connection.is_broken());
     EXPECT_LT(now() - before, 10s);
   });
 }

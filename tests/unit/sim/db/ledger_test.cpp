@@ -71,7 +71,7 @@ class Teller {
   void put_in_order() {
     if (connection_ == nullptr) return;
     protect([&] { connection_->interrupt(); });
-    if (connection_->broken()) connection_.reset();
+    if (connection_->is_broken()) connection_.reset();
   }
 
   [[nodiscard]] const std::map<std::string, int>& errors() const { return errors_; }

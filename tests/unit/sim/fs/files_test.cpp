@@ -14,7 +14,7 @@
 #include "fermata/io/file.hpp"
 #include "fermata/io/file_system.hpp"
 #include "fermata/sync/await.hpp"
-#include "fermata/sync/await_all.hpp"
+#include "fermata/sync/when_all.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/faults.hpp"
 #include "tests/support/main_test.hpp"
@@ -211,7 +211,7 @@ TEST_F(SimFilesTest, StayWholeHoweverTheirUsersAreInterrupted) {
                 log->sync(SyncMode::All, kPatient);
               }));
             }
-            await_all(writers);
+            when_all_settled(writers);
             fs::rename("/log", "/old", kPatient);
           },
           {.then =

@@ -246,7 +246,7 @@ class Pair {
   }
   [[nodiscard]] int read_first() const { return first_; }
   [[nodiscard]] int read_copy() const { return copy_; }
-  void settle() { await_all(copying_); }
+  void settle() { when_all_settled(copying_); }
 
  private:
   bool waits_for_copy_;

@@ -149,7 +149,8 @@ struct MoodyRegister {
   using Result = bool;    // Whether it was.
 
   [[nodiscard]] static State initial() { return 0; }
-  [[nodiscard]] static std::vector<Outcome<State, Result>> outcomes(State state, Operation value) {
+  [[nodiscard]] static std::vector<PossibleOutcome<State, Result>> outcomes(State state,
+                                                                            Operation value) {
     if (value < state) return {{state, false}};
     return {{value, true}, {state, false}};
   }

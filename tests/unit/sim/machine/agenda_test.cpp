@@ -58,11 +58,11 @@ TEST_F(AgendaTest, ForgetsWhatIsCancelled) {
   Note& first = add('a', 1, 1);
   add('b', 2, 2);
   Note& last = add('c', 3, 3);
-  EXPECT_TRUE(first.scheduled());
+  EXPECT_TRUE(first.is_scheduled());
   first.cancel();
   last.cancel();
   last.cancel();
-  EXPECT_FALSE(first.scheduled());
+  EXPECT_FALSE(first.is_scheduled());
   EXPECT_EQ(run_due(10), "b");
 }
 

@@ -65,7 +65,7 @@ class FaultPlanTest : public ::testing::Test {
     decisions_.begin(seed);
     plan_.begin(allowed);
     for (std::uint64_t place = 0; place < 100; ++place) {
-      plan_.strikes(fault, Stream::Network, place);
+      plan_.strikes(fault, RandomStream::Network, place);
     }
     return plan_.counts()[static_cast<std::size_t>(fault)];
   }
@@ -100,7 +100,7 @@ TEST_F(FaultPlanTest, IsQuietOnceStopped) {
     const std::uint64_t before = strikes(seed, FaultSet::all());
     plan_.stop();
     for (std::uint64_t place = 0; place < 100; ++place) {
-      EXPECT_FALSE(plan_.strikes(Fault::Delay, Stream::Network, place));
+      EXPECT_FALSE(plan_.strikes(Fault::Delay, RandomStream::Network, place));
     }
     EXPECT_EQ(plan_.counts()[static_cast<std::size_t>(Fault::Delay)], before);
   }

@@ -15,7 +15,7 @@
 #include "fermata/core/suspend.hpp"
 #include "fermata/io/tcp.hpp"
 #include "fermata/io/udp.hpp"
-#include "fermata/sync/await_all.hpp"
+#include "fermata/sync/when_all.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/faults.hpp"
 #include "tests/support/world_fixture.hpp"
@@ -372,7 +372,7 @@ TEST_F(SimDatagramsTest, ReadersThatAreInterruptedAnywhereLoseNothing) {
               got.emplace_back(buffer.data(), datagram.size);
             }));
           }
-          await_all(readers);
+          when_all_settled(readers);
         },
         {.then =
              [&] {

@@ -44,10 +44,10 @@ TEST(Pipe, NeverLetsOneSegmentOvertakeAnother) {
   pipe.send_end(Instant{2});
   pipe.arrive(Instant{99});
   EXPECT_EQ(pipe.unread(), 0u);
-  EXPECT_FALSE(pipe.ended());
+  EXPECT_FALSE(pipe.is_ended());
   pipe.arrive(Instant{100});
   EXPECT_EQ(read_all(pipe), "slow,fast");
-  EXPECT_TRUE(pipe.ended());
+  EXPECT_TRUE(pipe.is_ended());
 }
 
 TEST(Pipe, HoldsNoMoreThanItsWindow) {
@@ -73,8 +73,8 @@ TEST(Pipe, LosesWithTheSenderWhatTheReceiverHasNoRoomFor) {
   pipe.send_reset(Instant{4});
   pipe.arrive(Instant{9});
   EXPECT_EQ(read_all(pipe), "onet");
-  EXPECT_TRUE(pipe.broken());
-  EXPECT_FALSE(pipe.ended());
+  EXPECT_TRUE(pipe.is_broken());
+  EXPECT_FALSE(pipe.is_ended());
 }
 
 TEST(Pipe, LosesNothingThatHasRoom) {
@@ -84,7 +84,7 @@ TEST(Pipe, LosesNothingThatHasRoom) {
   pipe.lose_unsent();
   pipe.arrive(Instant{1});
   EXPECT_EQ(read_all(pipe), "all");
-  EXPECT_TRUE(pipe.ended());
+  EXPECT_TRUE(pipe.is_ended());
 }
 
 TEST(Pipe, CarriesNothingBehindAReset) {
@@ -95,8 +95,8 @@ TEST(Pipe, CarriesNothingBehindAReset) {
   pipe.send_end(Instant{3});
   pipe.arrive(Instant{9});
   EXPECT_EQ(read_all(pipe), "last words");
-  EXPECT_TRUE(pipe.broken());
-  EXPECT_FALSE(pipe.ended());
+  EXPECT_TRUE(pipe.is_broken());
+  EXPECT_FALSE(pipe.is_ended());
 }
 
 }  // namespace

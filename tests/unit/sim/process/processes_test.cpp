@@ -133,7 +133,7 @@ TEST_F(SimProcessesTest, OutputThatIsThereIsReadWhateverComesNext) {
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
     run(faults, seed, [&] {
       world_.program("forks", ScriptedProgram().says("before it ends").leaves_behind(3ms, "after"));
-      const ExecResult result = shell_exec("forks", {.grace = 0ms});
+      const ExecResult result = exec_output("forks", {.grace = 0ms});
       EXPECT_EQ(result.text.substr(0, 14), "before it ends") << "seed " << seed;
       cut_off += result.cut_off ? 1 : 0;
     });
@@ -167,7 +167,7 @@ MAIN_TEST_F(SimProcessesTest, AnEndMayComeBeforeTheEndOfTheOutput) {
   Process forks = Process::spawn(with_output("forks"));
   EXPECT_EQ(forks.wait().code(), 1);
   EXPECT_EQ(read_to_end(forks.output()), "ab");
-  EXPECT_EQ(shell_exec("forks").text, "ab");
+  EXPECT_EQ(exec_output("forks").text, "ab");
 }
 
 TEST_F(SimProcessesTest, ShellExecLosesNothingUnderAnyFault) {
@@ -187,7 +187,7 @@ TEST_F(SimProcessesTest, ShellExecLosesNothingUnderAnyFault) {
       const ExecResult result = exec_lines("lists", lines);
       EXPECT_EQ(lines, (std::vector<std::string>{"one", "two and a half", "three"}));
       EXPECT_FALSE(result.cut_off);
-      EXPECT_EQ(shell_exec("lists").text, "one\ntwo and a half\nthree");
+      EXPECT_EQ(exec_output("lists").text, "one\ntwo and a half\nthree");
     });
   }
 }
@@ -250,7 +250,7 @@ MAIN_TEST_F(SimProcessesTest, ASignalTakesAWhileToKill) {
   EXPECT_TRUE(stubborn.kill(SIGCHLD));
   EXPECT_THROW(stubborn.wait({.timeout = 1s}), Timeout);
   EXPECT_TRUE(stubborn.kill(SIGKILL));
-  EXPECT_FALSE(stubborn.ended());
+  EXPECT_FALSE(stubborn.is_ended());
   EXPECT_EQ(stubborn.wait(), ProcessExit::killed(SIGKILL));
 }
 

@@ -41,15 +41,30 @@ TEST(Environment, LeavesEverythingAtItsDefault) {
 }
 
 TEST(Environment, ReadsEveryVariable) {
-  const Options options = read(
-      {"FERMATA_SEED=0x2a",           "FERMATA_RUNS=7",           "FERMATA_STRATEGY=pct:3:k=57",
-       "FERMATA_REPLAY=a.tape",       "FERMATA_REPLAY_MODE=best", "FERMATA_FAULTS=delay,reset",
-       "FERMATA_TIME_LIMIT=250ms",    "FERMATA_STEP_LIMIT=99",    "FERMATA_INSTANT_LIMIT=98",
-       "FERMATA_CHECK_DETERMINISM=0", "FERMATA_AUDIT=full",       "FERMATA_OUT=out",
-       "FERMATA_TRACE=steps",         "FERMATA_CONFIRM=answer",   "FERMATA_CHECKS_OUT=checks",
-       "FERMATA_FIRST_RUN=96",        "FERMATA_KEEP_GOING=on",    "FERMATA_LIST=list",
-       "FERMATA_BOARD=status",        "FERMATA_EVENTS=events",    "FERMATA_JOBS=anything",
-       "FERMATA_ROOT=/usr",           "FERMATA_DIR=/usr/lib",     "FERMATA_LOOP=select"});
+  const Options options = read({"FERMATA_SEED=0x2a",
+                                "FERMATA_RUNS=7",
+                                "FERMATA_STRATEGY=pct:3:k=57",
+                                "FERMATA_REPLAY=a.tape",
+                                "FERMATA_REPLAY_MODE=best",
+                                "FERMATA_FAULTS=delay,reset",
+                                "FERMATA_TIME_LIMIT=250ms",
+                                "FERMATA_STEP_LIMIT=99",
+                                "FERMATA_INSTANT_LIMIT=98",
+                                "FERMATA_CHECK_DETERMINISM=0",
+                                "FERMATA_AUDIT=full",
+                                "FERMATA_OUT=out",
+                                "FERMATA_TRACE=steps",
+                                "FERMATA_INTERNAL_CONFIRM=answer",
+                                "FERMATA_CHECKS_OUT=checks",
+                                "FERMATA_FIRST_RUN=96",
+                                "FERMATA_KEEP_GOING=on",
+                                "FERMATA_INTERNAL_LIST=list",
+                                "FERMATA_INTERNAL_BOARD=status",
+                                "FERMATA_INTERNAL_EVENTS=events",
+                                "FERMATA_JOBS=anything",
+                                "FERMATA_ROOT=/usr",
+                                "FERMATA_DIR=/usr/lib",
+                                "FERMATA_LOOP=select"});
   EXPECT_EQ(options.seed, 42u);
   EXPECT_EQ(options.runs, 7u);
   EXPECT_EQ(options.strategy, "pct:3:k=57");
@@ -113,9 +128,20 @@ TEST(Environment, DefaultsInTheTableAreTheDefaults) {
   }
 }
 
-TEST(Environment, TableIsInAlphabeticalOrder) {
-  EXPECT_TRUE(std::is_sorted(variables().begin(), variables().end(),
-                             [](const Variable& a, const Variable& b) { return a.name < b.name; }));
+TEST(Environment, TablesAreInAlphabeticalOrder) {
+  for (const std::span<const Variable> table : {variables(), internal_variables()}) {
+    EXPECT_TRUE(
+        std::is_sorted(table.begin(), table.end(),
+                       [](const Variable& a, const Variable& b) { return a.name < b.name; }));
+  }
+}
+
+TEST(Environment, KeepsItsOwnVariablesOutOfTheTableOfUsers) {
+  for (const Variable& variable : internal_variables()) {
+    EXPECT_TRUE(variable.name.starts_with("FERMATA_INTERNAL_")) << variable.name;
+    EXPECT_EQ(find_variable(variable.name), &variable);
+    EXPECT_EQ(environment_document().find(variable.name), std::string::npos) << variable.name;
+  }
 }
 
 TEST(Environment, DocumentIsTheTable) {

@@ -28,7 +28,7 @@ Search search(const ScheduleModel& model, const char* name = "dfs",
               std::uint64_t most = 1'000'000) {
   const auto dfs = make_strategy(name);
   Search result;
-  while (!dfs->exhausted() && result.runs < most) {
+  while (!dfs->is_exhausted() && result.runs < most) {
     ++result.runs;
     result.orders.insert(model.run(*dfs, result.runs));
     result.names.push_back(dfs->name());
@@ -184,10 +184,10 @@ TEST(Dfs, TellsHowToRunOneAgain) {
     EXPECT_EQ(again->name(), dfs->name());
     EXPECT_EQ(model.run(*again, 3), order);
     again->end_run({});
-    EXPECT_TRUE(again->exhausted());
+    EXPECT_TRUE(again->is_exhausted());
     dfs->end_run({});
   }
-  EXPECT_TRUE(dfs->exhausted());
+  EXPECT_TRUE(dfs->is_exhausted());
 }
 
 TEST(Dfs, SaysSoWhenTheProgramIsAnotherOneEachTime) {
@@ -198,7 +198,7 @@ TEST(Dfs, SaysSoWhenTheProgramIsAnotherOneEachTime) {
   dfs->end_run({});
   ScheduleModel::independent(3, 2).run(*dfs, 1);
   dfs->end_run({});
-  EXPECT_TRUE(dfs->exhausted());
+  EXPECT_TRUE(dfs->is_exhausted());
   EXPECT_NE(dfs->coverage().find("not all; the same picks led to another run"), std::string::npos)
       << dfs->coverage();
 }
@@ -206,8 +206,8 @@ TEST(Dfs, SaysSoWhenTheProgramIsAnotherOneEachTime) {
 TEST(Dfs, VariesNothingElse) {
   const auto dfs = make_strategy("dfs");
   dfs->begin_run(3);
-  EXPECT_EQ(dfs->draw(Stream::Network, 1, 1'000'000), 0u);
-  EXPECT_EQ(dfs->draw_rarely(Stream::Fault, 1, 2, Odds{1, 1}), 0u);
+  EXPECT_EQ(dfs->draw(RandomStream::Network, 1, 1'000'000), 0u);
+  EXPECT_EQ(dfs->draw_rarely(RandomStream::Fault, 1, 2, Odds{1, 1}), 0u);
 }
 
 }  // namespace

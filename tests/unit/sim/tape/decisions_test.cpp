@@ -21,8 +21,8 @@ class Contrary final : public Strategy {
   std::string name() const override { return "contrary"; }
   void begin_run(std::uint64_t) override {}
   std::size_t pick(const Candidates&) override { return 1; }
-  std::uint64_t draw(Stream, std::uint64_t, std::uint64_t) override { return 1; }
-  std::uint64_t draw_rarely(Stream, std::uint64_t, std::uint64_t, Odds) override { return 1; }
+  std::uint64_t draw(RandomStream, std::uint64_t, std::uint64_t) override { return 1; }
+  std::uint64_t draw_rarely(RandomStream, std::uint64_t, std::uint64_t, Odds) override { return 1; }
 };
 
 std::vector<Decision> copy_of(const Decisions& decisions) {
@@ -46,8 +46,8 @@ TEST(Decisions, DoNotRecordCalmAnswers) {
   Decisions decisions(*strategy);
   decisions.begin(1);
   decisions.pick(Candidates(kBoth));
-  decisions.draw(Stream::Network, key_of("latency"), 100);
-  EXPECT_FALSE(decisions.chance(Stream::Fault, key_of("reset"), Odds{1, 1}));
+  decisions.draw(RandomStream::Network, key_of("latency"), 100);
+  EXPECT_FALSE(decisions.chance(RandomStream::Fault, key_of("reset"), Odds{1, 1}));
   EXPECT_TRUE(decisions.log().recorded().empty());
   EXPECT_EQ(decisions.log().draws(), 3u);
 }
@@ -56,9 +56,9 @@ TEST(Decisions, GiveEveryDrawAKeyOfItsOwn) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(Stream::Network, key_of("loss"), 10);
-  decisions.draw(Stream::Network, key_of("loss"), 10);
-  decisions.draw(Stream::Time, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Time, key_of("loss"), 10);
   decisions.pick(Candidates(kBoth));
   decisions.pick(Candidates(kBoth));
   for (const Decision& a : decisions.log().recorded()) {
@@ -74,12 +74,12 @@ TEST(Decisions, GiveKeysThatOtherDrawsDoNotChange) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(Stream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10);
   const std::uint64_t alone = decisions.log().recorded().back().key;
   decisions.begin(1);
-  decisions.draw(Stream::Network, key_of("latency"), 10);
+  decisions.draw(RandomStream::Network, key_of("latency"), 10);
   decisions.pick(Candidates(kBoth));
-  decisions.draw(Stream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10);
   EXPECT_EQ(decisions.log().recorded().back().key, alone);
 }
 
@@ -90,8 +90,8 @@ TEST(Decisions, NeverLetOneStreamShiftAnother) {
     decisions.begin(7);
     std::vector<std::uint64_t> values;
     for (int i = 0; i < 100; ++i) {
-      if (with_time) decisions.draw(Stream::Time, key_of("late"), 1'000);
-      values.push_back(decisions.draw(Stream::Network, key_of("latency"), 1'000'000));
+      if (with_time) decisions.draw(RandomStream::Time, key_of("late"), 1'000);
+      values.push_back(decisions.draw(RandomStream::Network, key_of("latency"), 1'000'000));
     }
     return values;
   };
@@ -106,7 +106,7 @@ TEST(Decisions, BeginEveryRunAfresh) {
     const std::uint64_t path = decisions.spawn_path(0, "main");
     for (int i = 0; i < 50; ++i) {
       decisions.pick(Candidates(kBoth));
-      decisions.draw(Stream::Fault, path, 3);
+      decisions.draw(RandomStream::Fault, path, 3);
     }
     return copy_of(decisions);
   };
@@ -147,10 +147,10 @@ TEST(Decisions, KnowWhatCouldHaveTakenThePlaceOfCalmOnes) {
   Decisions decisions(*strategy);
   decisions.names().set_wanted(true);
   decisions.begin(1);
-  decisions.draw(Stream::Network, key_of("latency"), 10);
+  decisions.draw(RandomStream::Network, key_of("latency"), 10);
   decisions.pick(Candidates(kBoth));
-  decisions.draw(Stream::Workload, key_of("number"), 3);
-  decisions.draw(Stream::Workload, key_of("larger number"), 100);
+  decisions.draw(RandomStream::Workload, key_of("number"), 3);
+  decisions.draw(RandomStream::Workload, key_of("larger number"), 100);
   std::vector<std::uint64_t> values;
   for (const Decision& each : decisions.log().alternatives()) values.push_back(each.value);
   EXPECT_EQ(values, (std::vector<std::uint64_t>{kBoth[1], 1, 2, 1, 2, 3, 4, 5, 6, 7, 50, 99}));
@@ -170,7 +170,7 @@ TEST(Decisions, TellEachThatIsNotCalmAtOnce) {
   decisions.log().set_listener(&listener);
   decisions.begin(1);
   decisions.pick(Candidates(kBoth));
-  decisions.draw(Stream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10);
   EXPECT_EQ(listener.heard, copy_of(decisions));
   EXPECT_EQ(listener.heard.size(), 2u);
 }
@@ -221,8 +221,8 @@ struct Program {
     std::vector<std::uint64_t> answers;
     for (int i = 0; i < draws; ++i) {
       answers.push_back(decisions.pick(Candidates(kBoth)));
-      answers.push_back(decisions.draw(Stream::Network, key_of("latency"), 10));
-      answers.push_back(decisions.draw_rarely(Stream::Fault, key_of("reset"), 4, Odds{1, 2}));
+      answers.push_back(decisions.draw(RandomStream::Network, key_of("latency"), 10));
+      answers.push_back(decisions.draw_rarely(RandomStream::Fault, key_of("reset"), 4, Odds{1, 2}));
     }
     decisions.end();
     return answers;
@@ -255,14 +255,14 @@ TEST(Replay, ReportsTheFirstDivergenceWhenStrict) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(Stream::Network, key_of("latency"), 10);
-  decisions.draw(Stream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("latency"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10);
   Replay replay = recorded_replay(decisions, ReplayMode::Strict);
 
   decisions.begin_replay(replay);
-  EXPECT_EQ(decisions.draw(Stream::Network, key_of("latency"), 10), 1u);
-  EXPECT_EQ(decisions.draw(Stream::Time, key_of("late"), 7), 0u);
-  EXPECT_EQ(decisions.draw(Stream::Network, key_of("loss"), 10), 0u);
+  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("latency"), 10), 1u);
+  EXPECT_EQ(decisions.draw(RandomStream::Time, key_of("late"), 7), 0u);
+  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("loss"), 10), 0u);
   decisions.end();
   ASSERT_TRUE(replay.divergence());
   const std::string loss = name_of(key_of("loss"), {});
@@ -275,13 +275,13 @@ TEST(Replay, DivergesAtAValueThatTheDrawCannotHave) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(Stream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10);
   std::vector<Decision> tape = copy_of(decisions);
   tape.front().value = 10;
   Replay replay(tape, 1, {}, ReplayMode::Strict);
 
   decisions.begin_replay(replay);
-  EXPECT_EQ(decisions.draw(Stream::Network, key_of("loss"), 10), 0u);
+  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("loss"), 10), 0u);
   EXPECT_TRUE(replay.divergence());
   EXPECT_EQ(replay.matched(), 0u);
 }
@@ -323,15 +323,15 @@ TEST(Replay, TakesWhatMatchesWhenBest) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(Stream::Network, key_of("latency"), 10);
-  decisions.draw(Stream::Network, key_of("loss"), 10);
-  decisions.draw(Stream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("latency"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10);
   Replay replay = recorded_replay(decisions, ReplayMode::Best);
 
   decisions.begin_replay(replay);
-  EXPECT_EQ(decisions.draw(Stream::Time, key_of("new"), 10), 0u);
-  EXPECT_EQ(decisions.draw(Stream::Network, key_of("loss"), 10), 1u);
-  EXPECT_EQ(decisions.draw(Stream::Network, key_of("latency"), 10), 1u);
+  EXPECT_EQ(decisions.draw(RandomStream::Time, key_of("new"), 10), 0u);
+  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("loss"), 10), 1u);
+  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("latency"), 10), 1u);
   decisions.end();
   EXPECT_EQ(replay.summary(), "2 of 3 decisions matched");
   EXPECT_FALSE(replay.divergence());
@@ -357,7 +357,7 @@ TEST(Replay, LeavesTheRestToTheStrategy) {
   decisions.begin_replay(replay, 3, 7);
   std::vector<std::uint64_t> answers;
   for (int i = 0; i < 5; ++i) {
-    answers.push_back(decisions.draw(Stream::Network, key_of("loss"), 10));
+    answers.push_back(decisions.draw(RandomStream::Network, key_of("loss"), 10));
   }
   EXPECT_EQ(answers, (std::vector<std::uint64_t>{0, 0, 0, 1, 1}));
   EXPECT_FALSE(replay.divergence());

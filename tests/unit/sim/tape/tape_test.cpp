@@ -40,12 +40,12 @@ Tape example() {
        .at = Instant{12'000'000},
        .is_pick = true},
       {.index = 8,
-       .key = key_of(topic_of_draw(Stream::Network, 3), 0),
+       .key = key_of(topic_of_draw(RandomStream::Network, 3), 0),
        .bound = 10,
        .value = 4,
        .subject = 3,
        .at = Instant{12'000'001},
-       .stream = Stream::Network},
+       .stream = RandomStream::Network},
   };
   return tape;
 }
@@ -91,10 +91,10 @@ TEST(Tape, CutAnywhereIsRefused) {
 
 TEST(Tape, NamesOnlyWhatItsDecisionsSpeakOf) {
   Tape tape = example();
-  const Names names = {{1, "reader"}, {2, "writer"}, {9, "main"}, {10, "bystander"}};
+  const KeyNames names = {{1, "reader"}, {2, "writer"}, {9, "main"}, {10, "bystander"}};
   const Origins origins = {{1, {9, 4}}, {2, {9, 5}}, {9, {0, 0}}, {10, {9, 6}}};
   set_names(tape, names, origins);
-  EXPECT_EQ(tape.names, (Names{{1, "reader"}, {2, "writer"}}));
+  EXPECT_EQ(tape.names, (KeyNames{{1, "reader"}, {2, "writer"}}));
   EXPECT_EQ(tape.origins, (Origins{{1, {9, 4}}, {2, {9, 5}}, {9, {0, 0}}}));
 }
 

@@ -16,9 +16,9 @@
 #include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
-#include "fermata/sync/await_all.hpp"
 #include "fermata/sync/channel.hpp"
 #include "fermata/sync/mutex.hpp"
+#include "fermata/sync/when_all.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -133,7 +133,7 @@ TEST_F(HopelessTest, SoIsWhoeverNobodyCanWake) {
 TEST_F(HopelessTest, ARingMayGoThroughAJointWait) {
   const Failure failure = failure_of([] {
     std::vector<Coroutine<>> both;
-    const auto left = spawn("left", [&] { await_all(both); });
+    const auto left = spawn("left", [&] { when_all_settled(both); });
     both.push_back(spawn("spinner", &spin));
     both.push_back(spawn("right", [&] { wait(*left); }));
     wait(*both.front());

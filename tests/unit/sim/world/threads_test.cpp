@@ -97,7 +97,7 @@ TEST_F(ThreadsTest, ShareTheDiskAndTheTimeOfTheirMachine) {
 TEST_F(ThreadsTest, WhyAPoolHasLostOneIsInTheLog) {
   world_.node("main", [] {
     ThreadPool pool(
-        {.name = "mail", .workers = 1, .bootloader = [] { throw Error("no licence"); }});
+        {.name = "mail", .workers = 1, .on_thread_start = [] { throw Error("no licence"); }});
     pool.join();
   });
   run();
@@ -585,7 +585,8 @@ TEST(ThreadPoolExploration, EveryTaskEndsOnceWhateverHappensToThePool) {
 TEST(ThreadPoolExploration, AThreadThatFailsAtOnceIsKnown) {
   FERMATA_CHECKS("TP-03", "THR-07");
   expect_sound(500, [](World&) {
-    ThreadPool pool({.workers = 2, .queue = 1, .bootloader = [] { throw Error("no licence"); }});
+    ThreadPool pool(
+        {.workers = 2, .queue = 1, .on_thread_start = [] { throw Error("no licence"); }});
     for (int i = 0; i < 3; ++i) {
       try {
         await(pool.submit([] { ADD_FAILURE() << "it runs"; }));

@@ -60,8 +60,8 @@ class ForkedRuns::Page {
     FERMATA_ASSERT(letters <= kMostLetters);
   }
 
-  [[nodiscard]] Names noted_names() const {
-    Names result;
+  [[nodiscard]] KeyNames noted_names() const {
+    KeyNames result;
     FERMATA_ASSERT(letters <= kMostLetters);
     for (std::size_t at = 0; at < letters;) {
       std::uint64_t key = 0;

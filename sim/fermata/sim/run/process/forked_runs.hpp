@@ -24,17 +24,17 @@ struct ForkedRun {
   std::vector<Decision> decisions;
   bool too_many = false;
   /// Of what those decisions speak of, when the run took names.
-  Names names;
+  KeyNames names;
 };
 
 /// What a Runner in a fork reports to.
 class ForkListener : public DecisionListener {
  public:
   /// From now on what decisions speak of is looked up there; it must outlive the run.
-  void take_names(const Names& names) noexcept { names_ = &names; }
+  void take_names(const KeyNames& names) noexcept { names_ = &names; }
 
  protected:
-  const Names* names_ = nullptr;
+  const KeyNames* names_ = nullptr;
 };
 
 class ForkedRuns {

@@ -3,13 +3,13 @@
 
 // Waiting for several things at once.
 //
-//   call                     returns when                     gives
-//   await_all                all have ended                   values, errors
-//   await_all_or_fail        all have succeeded               values; throws the first error
-//   await_any_or_fail        one has ended                    its value, or throws its error
-//   await_first_success      one has succeeded, or all ended  its value, errors so far
-//   await_any_of             n have succeeded, or all ended   values, errors
-//   await_any_of_or_fail     n have ended                     values; throws the first error
+//   call                 returns when                     gives
+//   when_all             all have succeeded               values; throws the first error
+//   when_any             one has ended                    its value, or throws its error
+//   when_some            n have ended                     values; throws the first error
+//   when_all_settled     all have ended                   values, errors
+//   when_any_succeeds    one has succeeded, or all ended  its value, errors so far
+//   when_some_succeed    n have succeeded, or all ended   values, errors
 //
 // Items       Containers and sources of awaitables or events, see await_items.hpp. An item given
 //             under several keys counts, and gives its value, under each.
@@ -20,7 +20,7 @@
 // Exit        AwaitOptions::on_exit says what becomes of items that were not needed. An item that
 //             fails while it is joined is among the errors of the calls that give errors.
 // Throws      UsageError, before anything is waited for, on an item that is null, the current
-//             coroutine, or closed without an outcome; Cancellation, OperationCanceled, Timeout.
+//             coroutine, or closed without an outcome; Cancellation, OperationCancelled, Timeout.
 // Source      CORE-AW-01 to 12.
 
 #include <cstddef>
@@ -52,9 +52,9 @@ FirstSuccess(std::optional<V>, Keyed<K, std::exception_ptr>) -> FirstSuccess<K, 
 
 /// A value is moved out of an item only when it cannot be copied.
 template <detail::ItemsOrSource I>
-auto await_all(I&& items, const AwaitOptions& options = {},
-               SourcePlace place = SourcePlace::current()) {
-  const detail::JointRule rule{"await_all", detail::JointRule::kAll, true};
+auto when_all_settled(I&& items, const AwaitOptions& options = {},
+                      SourcePlace place = SourcePlace::current()) {
+  const detail::JointRule rule{"when_all_settled", detail::JointRule::kAll, true};
   return detail::wait_for_items(std::forward<I>(items), rule, options, place,
                                 [](const auto& batch) {
                                   return AllResults{batch.values(), batch.errors()};
@@ -64,26 +64,26 @@ auto await_all(I&& items, const AwaitOptions& options = {},
 /// The values in the order of the items: a vector; with keys for items with keys; nothing when the
 /// items have no values.
 template <detail::ItemsOrSource I>
-auto await_all_or_fail(I&& items, const AwaitOptions& options = {},
-                       SourcePlace place = SourcePlace::current()) {
-  const detail::JointRule rule{"await_all_or_fail", detail::JointRule::kAll, false};
+auto when_all(I&& items, const AwaitOptions& options = {},
+              SourcePlace place = SourcePlace::current()) {
+  const detail::JointRule rule{"when_all", detail::JointRule::kAll, false};
   return detail::wait_for_items(std::forward<I>(items), rule, options, place,
                                 [](const auto& batch) { return batch.all_values(); });
 }
 
 /// Absent when there are no items.
 template <detail::ItemsOrSource I>
-auto await_any_or_fail(I&& items, const AwaitOptions& options = {},
-                       SourcePlace place = SourcePlace::current()) {
-  const detail::JointRule rule{"await_any_or_fail", 1, false};
+auto when_any(I&& items, const AwaitOptions& options = {},
+              SourcePlace place = SourcePlace::current()) {
+  const detail::JointRule rule{"when_any", 1, false};
   return detail::wait_for_items(std::forward<I>(items), rule, options, place,
                                 [](const auto& batch) { return batch.first_value(); });
 }
 
 template <detail::ItemsOrSource I>
-auto await_first_success(I&& items, const AwaitOptions& options = {},
-                         SourcePlace place = SourcePlace::current()) {
-  const detail::JointRule rule{"await_first_success", 1, true};
+auto when_any_succeeds(I&& items, const AwaitOptions& options = {},
+                       SourcePlace place = SourcePlace::current()) {
+  const detail::JointRule rule{"when_any_succeeds", 1, true};
   return detail::wait_for_items(std::forward<I>(items), rule, options, place,
                                 [](const auto& batch) {
                                   return FirstSuccess{batch.first_value(), batch.errors()};
@@ -92,9 +92,9 @@ auto await_first_success(I&& items, const AwaitOptions& options = {},
 
 /// Waits for all when `needed` is zero or less.
 template <detail::ItemsOrSource I>
-auto await_any_of(std::ptrdiff_t needed, I&& items, const AwaitOptions& options = {},
-                  SourcePlace place = SourcePlace::current()) {
-  const detail::JointRule rule{"await_any_of", detail::needed_or_all(needed), true};
+auto when_some_succeed(std::ptrdiff_t needed, I&& items, const AwaitOptions& options = {},
+                       SourcePlace place = SourcePlace::current()) {
+  const detail::JointRule rule{"when_some_succeed", detail::needed_or_all(needed), true};
   return detail::wait_for_items(std::forward<I>(items), rule, options, place,
                                 [](const auto& batch) {
                                   return AllResults{batch.values(), batch.errors()};
@@ -102,9 +102,9 @@ auto await_any_of(std::ptrdiff_t needed, I&& items, const AwaitOptions& options 
 }
 
 template <detail::ItemsOrSource I>
-auto await_any_of_or_fail(std::size_t needed, I&& items, const AwaitOptions& options = {},
-                          SourcePlace place = SourcePlace::current()) {
-  const detail::JointRule rule{"await_any_of_or_fail", needed, false};
+auto when_some(std::size_t needed, I&& items, const AwaitOptions& options = {},
+               SourcePlace place = SourcePlace::current()) {
+  const detail::JointRule rule{"when_some", needed, false};
   return detail::wait_for_items(std::forward<I>(items), rule, options, place,
                                 [](const auto& batch) { return batch.values(); });
 }
@@ -112,40 +112,40 @@ auto await_any_of_or_fail(std::size_t needed, I&& items, const AwaitOptions& opt
 // The same for items in braces.
 
 template <detail::Item X>
-auto await_all(std::initializer_list<X> items, const AwaitOptions& options = {},
+auto when_all_settled(std::initializer_list<X> items, const AwaitOptions& options = {},
+                      SourcePlace place = SourcePlace::current()) {
+  return when_all_settled(std::span(items), options, place);
+}
+
+template <detail::Item X>
+auto when_all(std::initializer_list<X> items, const AwaitOptions& options = {},
+              SourcePlace place = SourcePlace::current()) {
+  return when_all(std::span(items), options, place);
+}
+
+template <detail::Item X>
+auto when_any(std::initializer_list<X> items, const AwaitOptions& options = {},
+              SourcePlace place = SourcePlace::current()) {
+  return when_any(std::span(items), options, place);
+}
+
+template <detail::Item X>
+auto when_any_succeeds(std::initializer_list<X> items, const AwaitOptions& options = {},
+                       SourcePlace place = SourcePlace::current()) {
+  return when_any_succeeds(std::span(items), options, place);
+}
+
+template <detail::Item X>
+auto when_some_succeed(std::ptrdiff_t needed, std::initializer_list<X> items,
+                       const AwaitOptions& options = {},
+                       SourcePlace place = SourcePlace::current()) {
+  return when_some_succeed(needed, std::span(items), options, place);
+}
+
+template <detail::Item X>
+auto when_some(std::size_t needed, std::initializer_list<X> items, const AwaitOptions& options = {},
                SourcePlace place = SourcePlace::current()) {
-  return await_all(std::span(items), options, place);
-}
-
-template <detail::Item X>
-auto await_all_or_fail(std::initializer_list<X> items, const AwaitOptions& options = {},
-                       SourcePlace place = SourcePlace::current()) {
-  return await_all_or_fail(std::span(items), options, place);
-}
-
-template <detail::Item X>
-auto await_any_or_fail(std::initializer_list<X> items, const AwaitOptions& options = {},
-                       SourcePlace place = SourcePlace::current()) {
-  return await_any_or_fail(std::span(items), options, place);
-}
-
-template <detail::Item X>
-auto await_first_success(std::initializer_list<X> items, const AwaitOptions& options = {},
-                         SourcePlace place = SourcePlace::current()) {
-  return await_first_success(std::span(items), options, place);
-}
-
-template <detail::Item X>
-auto await_any_of(std::ptrdiff_t needed, std::initializer_list<X> items,
-                  const AwaitOptions& options = {}, SourcePlace place = SourcePlace::current()) {
-  return await_any_of(needed, std::span(items), options, place);
-}
-
-template <detail::Item X>
-auto await_any_of_or_fail(std::size_t needed, std::initializer_list<X> items,
-                          const AwaitOptions& options = {},
-                          SourcePlace place = SourcePlace::current()) {
-  return await_any_of_or_fail(needed, std::span(items), options, place);
+  return when_some(needed, std::span(items), options, place);
 }
 
 }  // namespace fermata

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the tests of await_all and its relatives wait for.
+// What the tests of when_all_settled and its relatives wait for.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
-#include "fermata/sync/await_all.hpp"
+#include "fermata/sync/when_all.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/runtime_fixture.hpp"
 
@@ -53,7 +53,7 @@ std::string text_of(const Keyed<K, V>& keyed) {
   return text;
 }
 
-class AwaitAllTest : public RuntimeFixture {
+class WhenAllTest : public RuntimeFixture {
  protected:
   /// How many ticks `action` takes.
   template <class Action>

@@ -10,53 +10,52 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/sync/await.hpp"
-#include "fermata/sync/await_all.hpp"
 #include "fermata/sync/future.hpp"
 #include "fermata/sync/timeout.hpp"
-#include "tests/support/await_all_fixture.hpp"
+#include "fermata/sync/when_all.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/when_all_fixture.hpp"
 
 namespace fermata::test {
 namespace {
 
 using namespace std::chrono_literals;
 
-MAIN_TEST_F(AwaitAllTest, JoinsWhatIsLeft) {
+MAIN_TEST_F(WhenAllTest, JoinsWhatIsLeft) {
   const Instant start = now();
   const auto slow = value_after(20ms, 2);
   const auto bad = failure_after(30ms, "late");
   const auto [values, errors] =
-      await_any_of(1, {value_after(10ms, 1), slow, bad}, {.on_exit = ExitPolicy::Join});
+      when_some_succeed(1, {value_after(10ms, 1), slow, bad}, {.on_exit = ExitPolicy::Join});
   EXPECT_EQ(now() - start, 30ms);
   EXPECT_EQ(text_of(values), "0=1") << "as it was settled";
   EXPECT_EQ(text_of(errors), "2=late") << "owned by the policy";
   EXPECT_TRUE(bad->exception_caught());
   const auto other = value_after(20ms, 2);
-  EXPECT_THROW(await_all_or_fail({failure_after(1ms, "no"), other}, {.on_exit = ExitPolicy::Join}),
-               Error);
+  EXPECT_THROW(when_all({failure_after(1ms, "no"), other}, {.on_exit = ExitPolicy::Join}), Error);
   EXPECT_TRUE(other->is_completed());
 }
 
-MAIN_TEST_F(AwaitAllTest, StopsJoiningWhenItsTokenOrTimeoutSaysSo) {
+MAIN_TEST_F(WhenAllTest, StopsJoiningWhenItsTokenOrTimeoutSaysSo) {
   const Instant start = now();
   const auto slow = value_after(1s, 2);
   const auto token = value_after(20ms, 0);
-  EXPECT_THROW(await_any_or_fail({value_after(10ms, 1), slow},
-                                 {.token = &token.event(), .on_exit = ExitPolicy::Join}),
-               OperationCanceled);
+  EXPECT_THROW(when_any({value_after(10ms, 1), slow},
+                        {.token = &token.event(), .on_exit = ExitPolicy::Join}),
+               OperationCancelled);
   EXPECT_EQ(now() - start, 20ms);
-  EXPECT_THROW(await_all_or_fail({failure_after(5ms, "no"), slow},
-                                 {.timeout = 10ms, .on_exit = ExitPolicy::Join}),
-               Error)
+  EXPECT_THROW(
+      when_all({failure_after(5ms, "no"), slow}, {.timeout = 10ms, .on_exit = ExitPolicy::Join}),
+      Error)
       << "the failure is what matters";
   EXPECT_EQ(now() - start, 30ms);
-  EXPECT_THROW(await_all({slow}, {.timeout = 10ms, .on_exit = ExitPolicy::Join}), Timeout);
+  EXPECT_THROW(when_all_settled({slow}, {.timeout = 10ms, .on_exit = ExitPolicy::Join}), Timeout);
   EXPECT_EQ(now() - start, 40ms);
 }
 
-MAIN_TEST_F(AwaitAllTest, JoinsAfterACancellationOfTheWaiter) {
+MAIN_TEST_F(WhenAllTest, JoinsAfterACancellationOfTheWaiter) {
   const auto slow = value_after(20ms, 2);
-  const auto waiter = spawn([&] { await_all({slow}, {.on_exit = ExitPolicy::Join}); });
+  const auto waiter = spawn([&] { when_all_settled({slow}, {.on_exit = ExitPolicy::Join}); });
   delay(1ms);
   waiter.cancel();
   delay(1ms);
@@ -64,7 +63,7 @@ MAIN_TEST_F(AwaitAllTest, JoinsAfterACancellationOfTheWaiter) {
   EXPECT_THROW(await(waiter), Cancellation);
   EXPECT_TRUE(slow->is_completed());
   const auto slower = value_after(20ms, 2);
-  const auto impatient = spawn([&] { await_all({slower}, {.on_exit = ExitPolicy::Join}); });
+  const auto impatient = spawn([&] { when_all_settled({slower}, {.on_exit = ExitPolicy::Join}); });
   delay(1ms);
   impatient.cancel(std::make_exception_ptr(Cancellation("first")));
   delay(1ms);
@@ -74,7 +73,7 @@ MAIN_TEST_F(AwaitAllTest, JoinsAfterACancellationOfTheWaiter) {
   EXPECT_FALSE(slower->is_completed());
 }
 
-MAIN_TEST_F(AwaitAllTest, CancelsWhatIsLeftAndJoinsIt) {
+MAIN_TEST_F(WhenAllTest, CancelsWhatIsLeftAndJoinsIt) {
   FERMATA_CHECKS("CORE-AW-12");
   const Instant start = now();
   const auto slow = value_after(1h, 2);
@@ -87,8 +86,8 @@ MAIN_TEST_F(AwaitAllTest, CancelsWhatIsLeftAndJoinsIt) {
     }
     return 0;
   });
-  const auto [values, errors] = await_any_of(1, {value_after(10ms, 1), slow, stubborn},
-                                             {.on_exit = ExitPolicy::CancelAndJoin});
+  const auto [values, errors] = when_some_succeed(1, {value_after(10ms, 1), slow, stubborn},
+                                                  {.on_exit = ExitPolicy::CancelAndJoin});
   EXPECT_EQ(now() - start, 15ms);
   EXPECT_TRUE(slow->is_cancelled());
   EXPECT_TRUE(stubborn->is_completed());
@@ -96,7 +95,7 @@ MAIN_TEST_F(AwaitAllTest, CancelsWhatIsLeftAndJoinsIt) {
   EXPECT_EQ(text_of(errors), "2=while cleaning up") << "not the cancellation that we caused";
 }
 
-MAIN_TEST_F(AwaitAllTest, TellsOfACancellationThatItHasNotCaused) {
+MAIN_TEST_F(WhenAllTest, TellsOfACancellationThatItHasNotCaused) {
   const auto victim = spawn([] {
     delay(1h);
     return 0;
@@ -104,12 +103,12 @@ MAIN_TEST_F(AwaitAllTest, TellsOfACancellationThatItHasNotCaused) {
   suspend();
   victim->cancel(reason("by somebody else"));
   const auto [values, errors] =
-      await_all({victim, value_after(10ms, 1)}, {.on_exit = ExitPolicy::CancelAndJoin});
+      when_all_settled({victim, value_after(10ms, 1)}, {.on_exit = ExitPolicy::CancelAndJoin});
   EXPECT_EQ(text_of(values), "1=1");
   EXPECT_EQ(text_of(errors), "0=by somebody else");
 }
 
-MAIN_TEST_F(AwaitAllTest, CancelsFuturesThatAreLeft) {
+MAIN_TEST_F(WhenAllTest, CancelsFuturesThatAreLeft) {
   FERMATA_CHECKS("CORE-AW-12");
   Promise<int> kept;
   Promise<int> forgotten;
@@ -117,23 +116,22 @@ MAIN_TEST_F(AwaitAllTest, CancelsFuturesThatAreLeft) {
     delay(10ms);
     kept.complete(1);
   });
-  EXPECT_EQ(await_any_or_fail({kept.future(), forgotten.future()},
-                              {.on_exit = ExitPolicy::CancelAndJoin}),
+  EXPECT_EQ(when_any({kept.future(), forgotten.future()}, {.on_exit = ExitPolicy::CancelAndJoin}),
             1);
   EXPECT_EQ(thrown_by([&] { await(forgotten.future()); }),
             "fermata::Cancellation: The wait for it has ended");
   await(keeper);
 }
 
-MAIN_TEST_F(AwaitAllTest, CancelsAndJoinsHoweverTheWaitEnds) {
+MAIN_TEST_F(WhenAllTest, CancelsAndJoinsHoweverTheWaitEnds) {
   FERMATA_CHECKS("CORE-AW-12", "CORE-CO-06");
   const AwaitOptions options{.timeout = 10ms, .on_exit = ExitPolicy::CancelAndJoin};
   const auto timed_out = value_after(1h, 0);
-  EXPECT_THROW(await_all({timed_out}, options), Timeout);
+  EXPECT_THROW(when_all_settled({timed_out}, options), Timeout);
   EXPECT_TRUE(timed_out->is_completed());
   const auto sibling = value_after(1h, 0);
   EXPECT_EQ(thrown_by([&] {
-              await_all_or_fail({sibling, failure_after(1ms, "no")}, options);
+              when_all({sibling, failure_after(1ms, "no")}, options);
             }),
             "fermata::Error: no");
   EXPECT_TRUE(sibling->is_completed());
@@ -147,7 +145,7 @@ MAIN_TEST_F(AwaitAllTest, CancelsAndJoinsHoweverTheWaitEnds) {
     }
   });
   const auto waiter =
-      spawn([&] { await_all({reluctant}, {.on_exit = ExitPolicy::CancelAndJoin}); });
+      spawn([&] { when_all_settled({reluctant}, {.on_exit = ExitPolicy::CancelAndJoin}); });
   delay(1ms);
   waiter.cancel(std::make_exception_ptr(Cancellation("first")));
   delay(1ms);
@@ -159,12 +157,12 @@ MAIN_TEST_F(AwaitAllTest, CancelsAndJoinsHoweverTheWaitEnds) {
   EXPECT_TRUE(reluctant->is_completed());
 }
 
-MAIN_TEST_F(AwaitAllTest, CallsOffTimeoutsAndLeavesWhatCannotBeCancelled) {
+MAIN_TEST_F(WhenAllTest, CallsOffTimeoutsAndLeavesWhatCannotBeCancelled) {
   const auto limit = make_timeout(1h);
   const auto never = make_event<PlainEvent>(runtime);
   const auto quick = value_after(1ms, 1);
-  await_any_or_fail(std::vector<Event*>{limit.get(), never.get(), &quick.event()},
-                    {.on_exit = ExitPolicy::CancelAndJoin});
+  when_any(std::vector<Event*>{limit.get(), never.get(), &quick.event()},
+           {.on_exit = ExitPolicy::CancelAndJoin});
   EXPECT_TRUE(limit->is_cancelled());
   EXPECT_EQ(never->callbacks().size(), 0u);
 }

@@ -9,11 +9,11 @@
 
 #include "bench/floor/mini.hpp"
 #include "bench/on_libuv.hpp"
-#include "fermata/sync/await_all.hpp"
+#include "fermata/sync/when_all.hpp"
 
 namespace {
 
-void await_all_floor(benchmark::State& state) {
+void when_all_floor(benchmark::State& state) {
   bench::mini::Scheduler scheduler;
   bench::mini::Coroutine* main = scheduler.current();
   for (auto _ : state) {
@@ -30,20 +30,20 @@ void await_all_floor(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
-BENCHMARK(await_all_floor)->Name("await_all/floor")->Arg(100)->Arg(1000)->Arg(10000);
+BENCHMARK(when_all_floor)->Name("when_all/floor")->Arg(100)->Arg(1000)->Arg(10000);
 
-void await_all_fermata(benchmark::State& state) {
+void when_all_fermata(benchmark::State& state) {
   bench::on_libuv([&] {
     for (auto _ : state) {
       std::vector<fermata::Coroutine<std::int64_t>> items;
       for (std::int64_t i = 0; i < state.range(0); ++i) {
         items.push_back(fermata::spawn([i] { return i; }));
       }
-      benchmark::DoNotOptimize(fermata::await_all_or_fail(items));
+      benchmark::DoNotOptimize(fermata::when_all(items));
     }
   });
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
-BENCHMARK(await_all_fermata)->Name("await_all/fermata")->Arg(100)->Arg(1000)->Arg(10000);
+BENCHMARK(when_all_fermata)->Name("when_all/fermata")->Arg(100)->Arg(1000)->Arg(10000);
 
 }  // namespace
