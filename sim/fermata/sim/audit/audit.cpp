@@ -139,7 +139,7 @@ void Audit::tell(Trace kind, const Event& subject, std::uint64_t detail) {
   }
   if (options_.run_log == nullptr || !kInRunLog.has(kind)) return;
   options_.run_log->note(runtime_->options().name, kind, as_coroutine(subject), detail,
-                         runtime_->now(), record_.steps + 1);
+                         clock_, runtime_->now(), record_.steps + 1);
 }
 
 void Audit::check_poll() {

@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 4> kSwitches = {"FERMATA_DISABLED", "FERM
 /// What a flag without its value stands for; empty: it needs one.
 std::string_view implied(std::string_view variable) {
   if (is_switch(variable)) return "on";
+  if (variable == "FERMATA_TRACE") return "all";
   return variable == "FERMATA_UNTIL_STABLE" ? "1%" : "";
 }
 
@@ -124,7 +125,8 @@ const std::vector<Verb>& verbs() {
           .help = "run a tape again, or one run of a program: --filter and --seed say which",
           .variables = {"FERMATA_FILTER", "FERMATA_SEED", "FERMATA_STRATEGY", "FERMATA_FAULTS",
                         "FERMATA_REPLAY_MODE", "FERMATA_OUT", "FERMATA_PROGRAM", "FERMATA_DISABLED",
-                        "FERMATA_BREAK_AT", "FERMATA_REPORT", "FERMATA_REPORT_FORMAT"}},
+                        "FERMATA_BREAK_AT", "FERMATA_REPORT", "FERMATA_REPORT_FORMAT",
+                        "FERMATA_TRACE"}},
       Verb{.name = "shrink",
            .operand = "TAPE",
            .many = false,
@@ -136,7 +138,7 @@ const std::vector<Verb>& verbs() {
            .many = false,
            .help =
                "explain a tape: its steps, the decision that decides, the nearest run that passes",
-           .variables = {"FERMATA_PROGRAM"}},
+           .variables = {"FERMATA_PROGRAM", "FERMATA_TRACE"}},
       Verb{.name = "report",
            .operand = "TAPE",
            .many = false,

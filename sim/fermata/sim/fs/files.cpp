@@ -10,10 +10,12 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/reactor/file.hpp"
+#include "fermata/sim/fs/call_text.hpp"
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/descriptors.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim::detail {
 
@@ -42,6 +44,7 @@ int SimFiles::enqueue(FileOperation& operation) {
   Job& job = jobs_.back();
   job.self = std::prev(jobs_.end());
   operation.job = &job;
+  if (RunLog* const told = machine_.run_log()) told->called(machine_.name(), call_text(operation));
   const bool closes = operation.call == FileCall::Close;
   machine_.agenda().schedule(job,
                              machine_.now() + (closes ? close_delay(machine_, key) : latency(key)),

@@ -201,6 +201,24 @@ MessageLog::Id Connection::note(Side from, Message::Kind kind, Message::Fate fat
   return told->sent(here.machine->name(), std::move(message), bytes.data(), bytes.size());
 }
 
+Arrival Connection::taken(Side by, std::size_t bytes) const {
+  RunLog* const told = run_log(by);
+  if (told == nullptr) return {nullptr, 0};
+  return {told, told->message_log().taken(key_, by == Server, bytes)};
+}
+
+Arrival Connection::accepted() const {
+  RunLog* const told = run_log(Server);
+  if (told == nullptr) return {nullptr, 0};
+  return {told, told->message_log().connect_of(key_)};
+}
+
+Arrival Connection::ended(Side seen_by) const {
+  RunLog* const told = run_log(seen_by);
+  if (told == nullptr) return {nullptr, 0};
+  return {told, told->message_log().last(key_, seen_by == Server)};
+}
+
 void Connection::tell(Side side) {
   if (ends_[side].endpoint != nullptr) ends_[side].endpoint->expect_arrival();
 }

@@ -16,7 +16,7 @@
 
 #include "fermata/reactor/address.hpp"
 #include "fermata/sim/net/pipe.hpp"
-#include "fermata/sim/record/message_log.hpp"
+#include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim {
 class RunLog;
@@ -99,6 +99,12 @@ class Connection {
   /// told.
   MessageLog::Id note(Side from, Message::Kind kind, Message::Fate fate, Instant arrival,
                       std::span<const std::byte> bytes = {}) const;
+  /// For people: the program at this end is handed so many bytes while the result lives.
+  [[nodiscard]] Arrival taken(Side by, std::size_t bytes) const;
+  /// The same, when the server's program is handed the connection.
+  [[nodiscard]] Arrival accepted() const;
+  /// The same, when it learns that nothing more comes.
+  [[nodiscard]] Arrival ended(Side seen_by) const;
   /// The link that leads away from this side is open again: what waits leaves at `when`.
   void reopened(Side from, Instant when);
   /// Whether this end knows that the connection is broken.

@@ -115,6 +115,7 @@ void DatagramWay::arrive() {
   while (!under_way_.empty() && under_way_.front().arrival <= now) {
     const UnderWay next = std::move(under_way_.front());
     under_way_.pop_front();
+    const Arrival arrival(to_.run_log(), next.noted);
     const bool taken = destination_.arrived(to_, next.packet);
     if (next.noted != 0) note_arrival(next.noted, taken, now);
   }

@@ -13,6 +13,7 @@
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/network.hpp"
+#include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim::detail {
 
@@ -56,7 +57,8 @@ bool SimDatagramSocket::arrived(const PacketRef& packet) {
   const bool fits = buffered_ + room_for(*packet) <= static_cast<std::size_t>(receive_buffer_);
   if (!fits) return false;
   buffered_ += room_for(*packet);
-  buffer_.push_back(packet);
+  const RunLog* const told = machine_.run_log();
+  buffer_.push_back({packet, told != nullptr ? told->arriving() : 0});
   expect_hand_over();
   return true;
 }
@@ -74,10 +76,11 @@ void SimDatagramSocket::expect_hand_over() {
 
 void SimDatagramSocket::hand_over() {
   while (receiving_ && !buffer_.empty()) {
-    const PacketRef packet = std::move(buffer_.front());
+    const auto [packet, noted] = std::move(buffer_.front());
     buffer_.pop_front();
     FERMATA_ASSERT(buffered_ >= room_for(*packet));
     buffered_ -= room_for(*packet);
+    const Arrival arrival(machine_.run_log(), noted);
     received(packet->bytes, packet->source);
   }
 }

@@ -48,6 +48,11 @@ class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
   bool arrived(const PacketRef& packet) override;
 
  private:
+  struct Received {
+    PacketRef packet;
+    MessageLog::Id noted;  // 0: nobody is told.
+  };
+
   int start_receiving() override;
   void stop_receiving() noexcept override { receiving_ = false; }
   int send_now(std::span<const std::byte> data, const Address& peer) override;
@@ -71,7 +76,7 @@ class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
   DatagramOptions options_;
   Address address_;
   std::uint64_t key_;
-  std::deque<PacketRef> buffer_;
+  std::deque<Received> buffer_;
   std::size_t buffered_ = 0;  // Bytes of the receive buffer that are taken.
   int receive_buffer_ = kBuffer;
   int send_buffer_ = kBuffer;

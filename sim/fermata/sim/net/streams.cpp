@@ -235,7 +235,10 @@ void SimStream::peer_crashed(bool silent) {
   machine().agenda().schedule(answer_, machine().now() + connection_->least_latency(), key_);
 }
 
-void SimStream::answered() { connected(answer_code_); }
+void SimStream::answered() {
+  const Arrival arrival(machine().run_log(), syn_noted_);
+  connected(answer_code_);
+}
 
 // --- reading ---
 
@@ -272,6 +275,7 @@ void SimStream::arrived() {
     if (!deliver()) return expect_arrival();
   }
   if (!reading_) return expect_arrival();
+  const Arrival arrival = connection_->ended(side_);
   if (connection_->broken(side_)) return receive_failed(connection_->broken_code(side_));
   if (inbound.is_ended()) received_end();
   expect_arrival();  // A writer may still have to learn of a reset.
@@ -288,6 +292,7 @@ bool SimStream::deliver() {
   FERMATA_ASSERT(part <= whole);
   std::memcpy(target.data(), unread.data(), part);
   connection_->consumed(side_, part);
+  const Arrival arrival = connection_->taken(side_, part);
   received(target.first(part));
   return part == whole;
 }
@@ -479,6 +484,7 @@ void SimListener::hand_over() {
     }
     auto connection = std::move(queue_.front());
     queue_.pop_front();
+    const Arrival arrival = connection->accepted();
     accepted(Ref<StreamHandle>::adopt(
         *new SimStream(attachment(), network_, std::move(connection), Connection::Server)));
   }

@@ -33,6 +33,8 @@ struct Failure {
   Verdict verdict = Verdict::Safety;
   /// One line that says what is wrong.
   std::string message;
+  /// The same as it was laid out over several lines, for people; empty when it had one.
+  std::string message_lines = {};
   /// Whose code ran; empty when nobody's did.
   std::string coroutine;
   Instant at;

@@ -37,7 +37,7 @@ MessageLog::Id MessageLog::sent(Message message, const void* bytes, std::size_t 
   return id;
 }
 
-Message* MessageLog::find(Id id) noexcept {
+const Message* MessageLog::find(Id id) const noexcept {
   FERMATA_ASSERT(id <= forgotten_ + messages_.size());
   return id <= forgotten_ ? nullptr : &messages_[id - forgotten_ - 1];
 }
@@ -93,6 +93,34 @@ void MessageLog::cut_off(std::uint64_t connection, bool from_client, Instant now
     each.arrival = Instant::never();
   }
   waiting_.erase(Way{connection, from_client});
+}
+
+MessageLog::Id MessageLog::taken(std::uint64_t connection, bool from_client, std::size_t size) {
+  FERMATA_ASSERT(size > 0);
+  const std::uint64_t end = taken_bytes_[Way{connection, from_client}] += size;
+  return find_last(connection, from_client, [&](const Message& each) {
+    return each.offset < end && end <= each.offset + each.size;
+  });
+}
+
+MessageLog::Id MessageLog::connect_of(std::uint64_t connection) const {
+  return find_last(connection, true,
+                   [](const Message& each) { return each.kind == Message::Kind::Connect; });
+}
+
+MessageLog::Id MessageLog::last(std::uint64_t connection, bool from_client) const {
+  return find_last(connection, from_client, [](const Message&) { return true; });
+}
+
+template <class Predicate>
+MessageLog::Id MessageLog::find_last(std::uint64_t connection, bool from_client,
+                                     const Predicate& is_it) const {
+  const auto found = std::find_if(messages_.rbegin(), messages_.rend(), [&](const Message& each) {
+    return each.connection == connection && each.from_client == from_client && is_it(each);
+  });
+  return found == messages_.rend()
+             ? 0
+             : forgotten_ + static_cast<std::size_t>(messages_.rend() - found);
 }
 
 void MessageLog::finish(Instant end) {

@@ -75,6 +75,13 @@ class MessageLog {
   void given_up(std::uint64_t connection, bool from_client);
   /// What has not arrived there by `now` never does.
   void cut_off(std::uint64_t connection, bool from_client, Instant now);
+  /// The program at the other end takes so many bytes; returns the message that the last of them
+  /// came in.
+  Id taken(std::uint64_t connection, bool from_client, std::size_t size);
+  /// The one that asked for this connection; 0 when it was forgotten.
+  [[nodiscard]] Id connect_of(std::uint64_t connection) const;
+  /// The last message that was sent this way; 0 when there was none.
+  [[nodiscard]] Id last(std::uint64_t connection, bool from_client) const;
   /// The run is over: what was to arrive by `end` has.
   void finish(Instant end);
 
@@ -84,17 +91,25 @@ class MessageLog {
   [[nodiscard]] const std::deque<Message>& messages() const noexcept { return messages_; }
   /// How many came before those.
   [[nodiscard]] std::size_t forgotten() const noexcept { return forgotten_; }
+  /// Null when `id` is 0, or of one that was forgotten.
+  [[nodiscard]] const Message* find(Id id) const noexcept;
 
  private:
   using Way = std::pair<std::uint64_t, bool>;  // Connection, and whether from the client.
 
-  [[nodiscard]] Message* find(Id id) noexcept;
+  [[nodiscard]] Message* find(Id id) noexcept {
+    return const_cast<Message*>(std::as_const(*this).find(id));
+  }
+  template <class Predicate>
+  [[nodiscard]] Id find_last(std::uint64_t connection, bool from_client,
+                             const Predicate& is_it) const;
   void lose(Id id) { became(id, Message::Fate::Lost, Instant::never()); }
 
   std::deque<Message> messages_;
   std::size_t forgotten_ = 0;
   std::size_t kept_bytes_ = 0;
   std::map<Way, std::uint64_t> sent_bytes_;
+  std::map<Way, std::uint64_t> taken_bytes_;
   std::map<Way, std::deque<Id>> waiting_;  // For a link to be opened.
 };
 

@@ -30,12 +30,12 @@ RunLog::Ending ending_of(const CoroutineBase& coroutine) {
 }  // namespace
 
 void RunLog::note(std::string_view machine, Trace kind, const CoroutineBase& coroutine,
-                  std::uint64_t detail, Instant at, std::uint64_t step) {
+                  std::uint64_t detail, Instant at, Instant clock, std::uint64_t step) {
   const std::size_t lane = lane_of(machine, coroutine);
   switch (kind) {
     case Trace::Started:
     case Trace::Entered:
-      return begin(lane, at, step);
+      return begin(lane, at, clock, step);
     case Trace::Left:
       return suspend(lane, coroutine);
     case Trace::Finished:
@@ -53,7 +53,18 @@ void RunLog::step_over(std::string_view machine) {
   if (found != present_steps_.end()) present_steps_.erase(found);
 }
 
+void RunLog::note_cause(std::string_view machine, std::size_t lane) {
+  FERMATA_ASSERT(lane < causes_.size());
+  Cause& cause = causes_[lane];
+  if (arriving_ != 0) {
+    cause.received.push_back(arriving_);
+  } else if (present_step(machine) != nullptr) {
+    cause.woken_by = present_steps_.find(machine)->second.ordinal;
+  }
+}
+
 void RunLog::wake(std::string_view machine, std::size_t lane, WakeCause cause) {
+  note_cause(machine, lane);
   Step* const step = present_step(machine);
   if (step == nullptr) return;
   FERMATA_ASSERT(lane < lanes_.size());
@@ -81,7 +92,13 @@ void RunLog::record_incident(Disturbance disturbance) {
   FERMATA_ASSERT(!disturbance.kind.empty());
   if (disturbances_.size() == kMostDisturbances) disturbances_.pop_front();
   FERMATA_ASSERT(disturbances_.size() < kMostDisturbances);
+  disturbance.step = forgotten_ + steps_.size();
   disturbances_.push_back(std::move(disturbance));
+}
+
+void RunLog::called(std::string_view machine, std::string text) {
+  FERMATA_ASSERT(!text.empty());
+  if (Step* const step = present_step(machine)) step->calls.push_back(std::move(text));
 }
 
 MessageLog::Id RunLog::sent(std::string_view machine, Message message, const void* bytes,
@@ -124,13 +141,14 @@ std::size_t RunLog::lane_of(std::string_view machine, const CoroutineBase& corou
                           .spawned = coroutine.spawn_place()});
     present_.push_back(
         Suspended{.lane = found->second, .begun = false, .place = coroutine.spawn_place()});
+    causes_.emplace_back();
   }
   FERMATA_ASSERT(present_.size() == lanes_.size());
   FERMATA_ASSERT(found->second < lanes_.size());
   return found->second;
 }
 
-void RunLog::begin(std::size_t lane, Instant at, std::uint64_t step) {
+void RunLog::begin(std::size_t lane, Instant at, Instant clock, std::uint64_t step) {
   if (steps_.size() == kMostSteps) {
     steps_.pop_front();
     ++forgotten_;
@@ -141,6 +159,10 @@ void RunLog::begin(std::size_t lane, Instant at, std::uint64_t step) {
   next.number = step;
   next.lane = lane;
   next.at = at;
+  next.clock = clock;
+  Cause cause = std::exchange(causes_[lane], {});
+  next.woken_by = cause.woken_by;
+  next.received = std::move(cause.received);
   present_steps_.insert_or_assign(lanes_[lane].machine, Present{forgotten_ + steps_.size()});
   steps_.push_back(std::move(next));
   present_[lane].begun = true;

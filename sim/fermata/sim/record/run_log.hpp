@@ -53,10 +53,18 @@ class RunLog final : public DecisionListener {
   struct Step {
     std::uint64_t number = 0;  // As Failure::step counts.
     std::size_t lane = 0;
-    Instant at;
+    Instant at;     // The world's time.
+    Instant clock;  // What the machine's clock shows, which may be wrong.
     Ending ending = Ending::Runs;
     std::string reason;  // What it waits for, or the error.
     SourcePlace place;   // Where it gave way; not when it ended.
+    /// The step that made its coroutine ready, counted from the run's first one; empty when
+    /// something outside of all steps did.
+    std::optional<std::size_t> woken_by;
+    /// The messages whose arrival made its coroutine ready, in their order.
+    std::vector<MessageLog::Id> received;
+    /// What it asked of the machine, a clause each: "writes \"v2\" to 'settings'".
+    std::vector<std::string> calls;
     /// In its order; Spawn for those that it spawned, Cancel and Shutdown for those that it
     /// cancelled, ready or not. Until the reactor is looked at: of a step in which a coroutine ends
     /// also those who waited for that.
@@ -91,6 +99,8 @@ class RunLog final : public DecisionListener {
     std::string other;    // Where the link leads to that it happened to; else empty.
     Instant at;
     std::optional<Instant> until;
+    /// How many steps had begun by then.
+    std::size_t step = 0;
   };
 
   static constexpr std::size_t kMostSteps = 200'000;
@@ -98,12 +108,18 @@ class RunLog final : public DecisionListener {
 
   // --- told by the run ---
 
+  /// `at` is the world's time, `clock` what the machine's clock shows then.
   void note(std::string_view machine, Trace kind, const CoroutineBase& coroutine,
-            std::uint64_t detail, Instant at, std::uint64_t step);
+            std::uint64_t detail, Instant at, Instant clock, std::uint64_t step);
   /// What is woken on this machine from now on is not the last step's doing.
   void step_over(std::string_view machine);
   void decided(const Decision& decision) override;
   void record_incident(Disturbance disturbance);
+  /// The step that runs on this machine asks it for something: "syncs 'settings'".
+  void called(std::string_view machine, std::string text);
+  /// From here on, who is woken by nobody's step has received this message; 0: none.
+  void arriving(MessageLog::Id message) noexcept { arriving_ = message; }
+  [[nodiscard]] MessageLog::Id arriving() const noexcept { return arriving_; }
   /// Notes in which step it is sent.
   MessageLog::Id sent(std::string_view machine, Message message, const void* bytes = nullptr,
                       std::size_t size = 0);
@@ -138,13 +154,22 @@ class RunLog final : public DecisionListener {
   /// The same, until it has given way.
   [[nodiscard]] Step* open_step(std::string_view machine, std::size_t lane);
   void wake(std::string_view machine, std::size_t lane, WakeCause cause);
-  void begin(std::size_t lane, Instant at, std::uint64_t step);
+  /// The same, for the step that `lane` begins with next.
+  void note_cause(std::string_view machine, std::size_t lane);
+  void begin(std::size_t lane, Instant at, Instant clock, std::uint64_t step);
   void suspend(std::size_t lane, const CoroutineBase& coroutine);
   void finish(std::size_t lane, const CoroutineBase& coroutine);
   [[nodiscard]] std::optional<Suspended> suspended(std::uint64_t path) const;
 
   std::vector<Lane> lanes_;
+  /// Why a coroutine is ready: as in the Step that it begins.
+  struct Cause {
+    std::optional<std::size_t> woken_by;
+    std::vector<MessageLog::Id> received;
+  };
+
   std::vector<Suspended> present_;  // Of each lane.
+  std::vector<Cause> causes_;       // As well.
   std::map<std::uint64_t, std::size_t> lane_by_path_;
   /// How often there is a name on a machine, since its program began.
   std::map<std::string, std::map<std::string, std::size_t>, std::less<>> namesakes_;
@@ -154,8 +179,26 @@ class RunLog final : public DecisionListener {
   std::vector<Turn> turns_;
   std::deque<Disturbance> disturbances_;
   MessageLog message_log_;
+  MessageLog::Id arriving_ = 0;  // 0: none.
   Instant end_;
   std::uint64_t trace_hash_ = 0;
+};
+
+/// A message arrives while this lives: who is woken in that time has received it.
+class Arrival {
+ public:
+  /// `told` may be null, and `message` 0: then nothing is recorded.
+  Arrival(RunLog* told, MessageLog::Id message) noexcept : told_(told) {
+    if (told_ != nullptr) told_->arriving(message);
+  }
+  Arrival(const Arrival&) = delete;
+  Arrival& operator=(const Arrival&) = delete;
+  ~Arrival() {
+    if (told_ != nullptr) told_->arriving(0);
+  }
+
+ private:
+  RunLog* told_;
 };
 
 }  // namespace fermata::sim

@@ -9,7 +9,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/report/run_data.hpp"
-#include "fermata/sim/report/step_table.hpp"
+#include "fermata/sim/report/step_text.hpp"
 
 namespace fermata::sim {
 namespace {

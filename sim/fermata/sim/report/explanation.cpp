@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/stack_text.hpp"
 #include "fermata/sim/record/run_log.hpp"
@@ -10,6 +12,8 @@
 
 namespace fermata::sim {
 namespace {
+
+constexpr std::size_t kPassingLines = 8;
 
 Party party(const RunLog& run_log, const RunLog::Suspended& suspended, bool with_stack) {
   FERMATA_ASSERT(suspended.lane < run_log.lanes().size());
@@ -50,6 +54,20 @@ std::string verdict_of(const Culprit& culprit, const Tape& tape) {
   return text;
 }
 
+/// How many steps there are up to the one that fails, with it. What comes later is unwinding.
+std::size_t end_of_story(const RunLog& run_log, const Failure& failure) {
+  const auto& steps = run_log.steps();
+  const auto fails = std::find_if(steps.rbegin(), steps.rend(), [&](const RunLog::Step& step) {
+    return step.number <= failure.step;
+  });
+  return run_log.forgotten() + static_cast<std::size_t>(steps.rend() - fails);
+}
+
+bool waits_for_ever(const Failure& failure) {
+  return failure.verdict == Verdict::Deadlock ||
+         (failure.verdict == Verdict::Liveness && !failure.by_limit);
+}
+
 }  // namespace
 
 std::string Explanation::text() const {
@@ -60,12 +78,16 @@ std::string Explanation::text() const {
   return text;
 }
 
-Explanation explain(const FoundFailure& found, const Culprit& culprit, bool with_stacks) {
+Explanation explain(const FoundFailure& found, const Culprit& culprit, const ExplainOptions& how) {
   Explanation explanation;
   if (found.run_log == nullptr) return explanation;
   const RunLog& run_log = *found.run_log;
   TableOptions options;
+  if (how.all_steps) options.lines = kAllLines;
   options.decisive = culprit.decision;
+  options.to = end_of_story(run_log, found.failure);
+  options.fails = !found.crash;
+  options.blocked = waits_for_ever(found.failure);
   explanation.decisive = culprit.decision;
   explanation.passing = culprit.passing;
   explanation.table = step_table(run_log, found.tape.names, options);
@@ -73,15 +95,14 @@ Explanation explain(const FoundFailure& found, const Culprit& culprit, bool with
   explanation.verdict = verdict_of(culprit, found.tape);
   if (*culprit.decision >= run_log.turns().size()) return explanation;
   const RunLog::Turn& turn = run_log.turns()[*culprit.decision];
-  if (turn.chosen) explanation.first = party(run_log, *turn.chosen, with_stacks);
+  if (turn.chosen) explanation.first = party(run_log, *turn.chosen, how.stacks);
   if (turn.passed_over) {
-    explanation.second = party(run_log, *turn.passed_over, with_stacks);
+    explanation.second = party(run_log, *turn.passed_over, how.stacks);
   }
   if (culprit.passing != nullptr) {
     TableOptions rest;
     rest.from = turn.step;
-    rest.first = 4;
-    rest.last = 3;
+    rest.lines = how.all_steps ? kAllLines : kPassingLines;
     explanation.passing_table = step_table(*culprit.passing, found.tape.names, rest);
   }
   return explanation;

@@ -44,8 +44,15 @@ struct Explanation {
   [[nodiscard]] std::string text() const;
 };
 
-/// `found` was watched closely; `culprit` is of its tape. `with_stacks` takes a second or so.
+struct ExplainOptions {
+  /// With the functions that were suspended, which takes a second or so.
+  bool stacks = false;
+  /// With every step, however many there are.
+  bool all_steps = false;
+};
+
+/// `found` was watched closely; `culprit` is of its tape.
 [[nodiscard]] Explanation explain(const FoundFailure& found, const Culprit& culprit,
-                                  bool with_stacks);
+                                  const ExplainOptions& options = {});
 
 }  // namespace fermata::sim

@@ -3,15 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/base/stack_text.hpp"
 
 namespace fermata::sim {
 namespace {
 
-constexpr std::size_t kDecisionsShown = 20;
+constexpr std::size_t kDecisionsShown = 12;
+constexpr std::size_t kMostLines = 80;
+constexpr std::size_t kLeastLines = 10;  // Of a section, when the report is long before it.
 
 std::string indented(std::string_view text) {
   std::string result;
@@ -26,6 +31,26 @@ std::string indented(std::string_view text) {
 void add_section(std::string& report, std::string_view title, std::string_view text) {
   FERMATA_ASSERT(!title.empty());
   if (!text.empty()) report += fmt::format("{}:\n{}", title, indented(text));
+}
+
+/// "safety: " and what is wrong, its further lines indented.
+std::string headline(const Failure& failure) {
+  const std::string& text = failure.message_lines.empty() ? failure.message : failure.message_lines;
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  return fmt::format("{}: {}\n", to_string(failure.verdict), text.substr(0, end)) +
+         indented(std::string_view(text).substr(std::min(end + 1, text.size())));
+}
+
+/// The first lines of a text, as many as leave the report below its length.
+std::string cut_short(std::string_view report, std::string text) {
+  const auto used = static_cast<std::size_t>(std::count(report.begin(), report.end(), '\n'));
+  const std::size_t room = std::max(kLeastLines, kMostLines - std::min(kMostLines, used + 2));
+  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  if (lines <= room) return text;
+  std::size_t end = 0;
+  for (std::size_t i = 1; i < room; ++i) end = text.find('\n', end) + 1;
+  text.resize(end);
+  return text + fmt::format("... {}; --trace shows them\n", counted(lines - room + 1, "more line"));
 }
 
 /// Without the line for the signature: the tool has one of its own.
@@ -52,17 +77,19 @@ std::string crash_report(const FoundFailure& found, const ReportContext& context
 
 }  // namespace
 
-std::string decisions_text(const Tape& tape) {
+std::string decisions_text(const Tape& tape, bool all) {
+  if (tape.decisions.empty()) {
+    return "fails with production's choices: it takes no fault and no other order\n";
+  }
   std::string text = "fails with production's choices except:\n";
-  std::size_t shown = 0;
-  for (const Decision& decision : tape.decisions) {
-    if (shown++ == kDecisionsShown) break;
+  const std::size_t shown = all ? tape.decisions.size() : kDecisionsShown;
+  for (const Decision& decision :
+       std::span(tape.decisions).first(std::min(shown, tape.decisions.size()))) {
     text += fmt::format("  {} {}\n", describe(decision.at), describe(decision, tape.names));
   }
-  if (tape.decisions.size() > kDecisionsShown) {
-    text += fmt::format("  and {} more, on the tape\n", tape.decisions.size() - kDecisionsShown);
+  if (tape.decisions.size() > shown) {
+    text += fmt::format("  and {} more, on the tape\n", tape.decisions.size() - shown);
   }
-  if (tape.decisions.empty()) text += "  nothing\n";
   return text;
 }
 
@@ -73,7 +100,7 @@ std::string failure_report(const FoundFailure& found, const ReportContext& conte
   const std::string where = failure.coroutine.empty()
                                 ? std::string()
                                 : fmt::format("coroutine '{}', ", failure.coroutine);
-  std::string report = fmt::format("{}: {}\n", to_string(failure.verdict), failure.message);
+  std::string report = headline(failure);
   report += indented(failure.beneath);
   report += fmt::format("  {}at {}, step {}", where, describe(failure.at), failure.step);
   if (context.explored) report += fmt::format(", run {}", found.run + 1);
@@ -93,11 +120,14 @@ std::string failure_report(const FoundFailure& found, const ReportContext& conte
   if (!context.report_path.empty()) report += fmt::format("report: {}\n", context.report_path);
   const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
   add_section(report, "faults of this run", shown.faults);
-  report += decisions_text(shown.tape);
+  report += decisions_text(shown.tape, context.all_lines);
   add_section(report, "arguments", shown.arguments);
   if (context.explanation) add_section(report, "steps", context.explanation->text());
-  add_section(report, "explanation", shown.failure.explanation);
-  add_section(report, "output of the run", shown.output);
+  const auto add_rest = [&](std::string_view title, const std::string& text) {
+    add_section(report, title, context.all_lines ? text : cut_short(report, text));
+  };
+  add_rest("explanation", shown.failure.explanation);
+  add_rest("output of the run", shown.output);
   return report;
 }
 

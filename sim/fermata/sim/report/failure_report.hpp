@@ -27,10 +27,12 @@ struct ReportContext {
   std::string not_shrunk;  // Why a crash was not made small; empty when it was.
   std::string shrunk_tape_path;
   std::optional<Explanation> explanation;  // Of the smaller run, if there is one.
+  /// Show all of what is cut short otherwise, for a report of at most 80 lines.
+  bool all_lines = false;
 };
 
 /// What was decided otherwise than in production, a line each.
-[[nodiscard]] std::string decisions_text(const Tape& tape);
+[[nodiscard]] std::string decisions_text(const Tape& tape, bool all = false);
 
 /// Class and message, coroutine, virtual time, trace hash, signature, the one line that begins with
 /// "reproduce: "; then, of the smaller run if there is one, the faults that it had, what was

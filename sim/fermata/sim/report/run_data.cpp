@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/sim/base/printable.hpp"
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/record/run_log.hpp"
-#include "fermata/sim/report/step_table.hpp"
+#include "fermata/sim/report/kept_steps.hpp"
+#include "fermata/sim/report/step_text.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -65,22 +67,11 @@ std::string long_place(const SourcePlace& place) {
   return fmt::format("{}:{}", place.file, place.line);
 }
 
-std::string preview_of(const Message& message) {
-  std::string text;
-  for (const std::byte each : message.bytes) {
-    if (text.size() == kPreview) return text + "...";
-    const char letter = static_cast<char>(each);
-    text += letter >= ' ' && letter <= '~' ? letter : '.';
-  }
-  FERMATA_ASSERT(text.size() <= kPreview);
-  return text;
-}
-
 /// One run, in the terms of its own arrays.
 class RunJson {
  public:
   explicit RunJson(const RunReport::Run& run)
-      : run_(run), run_log_(*run.run_log), machines_(machines_of(run_log_)) {}
+      : run_(run), run_log_(*run.run_log), machines_(machines_of(run_log_)), kept_(run_log_) {}
 
   Json json() {
     Json json = {{"title", run_.title},
@@ -90,9 +81,12 @@ class RunJson {
     if (run_.decisive) json["decisive"] = *run_.decisive;
     json["machines"] = machines_;
     json["lanes"] = list(run_log_.lanes());
-    json["steps"] = list(run_log_.steps());
+    json["steps"] = steps();
+    for (const KeptSteps::Gap& gap : kept_.gaps()) {
+      json["left_out"].push_back({{"before", gap.before}, {"steps", gap.steps}});
+    }
     json["turns"] = list(run_log_.turns());
-    json["messages"] = list(run_log_.message_log().messages());
+    json["messages"] = messages();
     json["faults"] = list(run_log_.disturbances());
     return json;
   }
@@ -111,9 +105,21 @@ class RunJson {
     return static_cast<std::size_t>(found - machines_.begin());
   }
 
-  /// A step counted from the run's first one; those that were forgotten are the first one kept.
-  [[nodiscard]] std::size_t index_of(std::size_t step) const {
-    return step - std::min(step, run_log_.forgotten());
+  [[nodiscard]] Json steps() const {
+    Json all = Json::array();
+    for (const std::size_t index : kept_.steps()) all.push_back(json_of(run_log_.steps()[index]));
+    return all;
+  }
+
+  /// Without those that were sent in steps that are left out.
+  [[nodiscard]] Json messages() const {
+    Json all = Json::array();
+    for (const Message& message : run_log_.message_log().messages()) {
+      const bool left_out =
+          message.step && *message.step >= run_log_.forgotten() && !kept_.has(*message.step);
+      if (!left_out) all.push_back(json_of(message));
+    }
+    return all;
   }
 
   [[nodiscard]] Json json_of(const RunLog::Lane& lane) const {
@@ -133,6 +139,7 @@ class RunJson {
     const bool suspends =
         step.ending == RunLog::Ending::Waits || step.ending == RunLog::Ending::Yields;
     if (suspends) json["place"] = short_place(step.place);
+    for (const std::string& call : step.calls) json["calls"].push_back(call);
     for (const RunLog::Wake& wake : step.woken) {
       json["wakes"].push_back(Json::array({wake.lane, to_string(wake.cause)}));
     }
@@ -140,8 +147,8 @@ class RunJson {
   }
 
   [[nodiscard]] Json json_of(const RunLog::Turn& turn) const {
-    FERMATA_ASSERT(index_of(turn.step) <= run_log_.steps().size());
-    Json json = {{"step", index_of(turn.step)}, {"text", describe(turn.decision, run_.names)}};
+    Json json = {{"step", kept_.index_of(turn.step)},
+                 {"text", describe(turn.decision, run_.names)}};
     if (turn.chosen) json["chosen"] = turn.chosen->lane;
     if (turn.passed_over) json["passed"] = turn.passed_over->lane;
     if (turn.decision.is_pick) json["pick"] = true;
@@ -157,11 +164,9 @@ class RunJson {
     if (message.arrival != Instant::never()) json["arrived"] = message.arrival.nanoseconds;
     json["fate"] = to_string(message.fate);
     json["bytes"] = message.size;
-    if (message.step && *message.step >= run_log_.forgotten()) {
-      json["step"] = index_of(*message.step);
-    }
+    if (message.step && kept_.has(*message.step)) json["step"] = kept_.index_of(*message.step);
     json["what"] = message_text(message);
-    add(json, "preview", preview_of(message));
+    add(json, "preview", printable(message.bytes, message.size, kPreview));
     return json;
   }
 
@@ -177,6 +182,7 @@ class RunJson {
   const RunReport::Run& run_;
   const RunLog& run_log_;
   std::vector<std::string> machines_;
+  KeptSteps kept_;
 };
 
 Json json_of(const Failure& failure) {

@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/counted.hpp"
+#include "fermata/sim/report/step_choice.hpp"
+#include "fermata/sim/report/step_text.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -17,75 +21,54 @@ constexpr std::size_t kTimeWidth = 17;
 constexpr std::size_t kColumnWidth = 27;
 constexpr std::size_t kMostColumns = 4;
 
-/// The part of an event's description that tells it from others.
-std::string in_short(std::string_view event) {
-  for (const std::string_view end : {" spawned at", " created at", ", "}) {
-    event = event.substr(0, event.find(end));
+/// Something that happened: at equal times in the order of the run, a decision before what follows
+/// from it.
+struct Row {
+  enum class Kind : std::uint8_t { Turn, Disturbance, Step };
+
+  Instant at;
+  std::size_t step;  // From the run's first one: which it is, or which comes next.
+  Kind kind;
+  std::size_t index;  // In the run log.
+
+  friend bool operator<(const Row& a, const Row& b) {
+    return std::tie(a.at, a.step, a.kind, a.index) < std::tie(b.at, b.step, b.kind, b.index);
   }
-  const bool is_open = event.find('(') != std::string_view::npos && event.back() != ')';
-  return std::string(event) + (is_open ? ")" : "");
-}
+};
 
 class Table {
  public:
   Table(const RunLog& run_log, const KeyNames& names, const TableOptions& options)
-      : run_log_(run_log), names_(names), options_(options) {}
+      : run_log_(run_log), names_(names), options_(options), step_text_(run_log) {
+    options_.to = std::min(options_.to, run_log.forgotten() + run_log.steps().size());
+    options_.from = std::max(options_.from, run_log.forgotten());
+  }
 
-  std::string text() {
-    choose_steps();
-    FERMATA_ASSERT(shown_.size() == run_log_.steps().size());
+  std::string text() && {
+    if (options_.from >= options_.to) return {};
+    choice_ = choose_steps(run_log_, step_text_,
+                           {.from = options_.from,
+                            .to = options_.to,
+                            .lines = options_.lines,
+                            .blocked = options_.blocked,
+                            .decisive = options_.decisive});
     choose_columns();
     if (in_columns()) add_heading();
-    for (std::size_t i = 0; i < shown_.size(); ++i) {
-      if (!shown_[i]) {
-        if (i >= index_of(options_.from)) ++skipped_;
-        continue;
-      }
-      add_turns_before(i);
-      add_step(run_log_.steps()[i]);
-    }
-    add_turns_before(shown_.size());
-    FERMATA_ASSERT(next_turn_ == run_log_.turns().size());
+    for (const Row& row : rows()) add(row);
     return std::move(text_);
   }
 
  private:
-  /// A turn's step is counted from the beginning of the run.
   [[nodiscard]] std::size_t index_of(std::size_t step) const {
-    return step - std::min(step, run_log_.forgotten());
-  }
-
-  void choose_steps() {
-    const std::size_t count = run_log_.steps().size();
-    shown_.assign(count, false);
-    show(count - std::min(count, options_.last), count);
-    for (const RunLog::Turn& turn : run_log_.turns()) {
-      const std::size_t at = index_of(turn.step);
-      show(at - std::min(at, options_.around), std::min(count, at + options_.around));
-    }
-    const std::size_t from = std::min(count, index_of(options_.from));
-    show(from, std::min(count, from + options_.first));
-    std::fill_n(shown_.begin(), from, false);
-    auto left = static_cast<std::size_t>(std::count(shown_.begin(), shown_.end(), true));
-    for (std::size_t i = 0; left > options_.most; ++i) {
-      FERMATA_ASSERT(i < count);
-      if (!shown_[i]) continue;
-      shown_[i] = false;
-      --left;
-    }
-  }
-
-  void show(std::size_t begin, std::size_t end) {
-    FERMATA_ASSERT(begin <= end);
-    FERMATA_ASSERT(end <= shown_.size());
-    for (std::size_t i = begin; i < end; ++i) shown_[i] = true;
+    FERMATA_ASSERT(step >= run_log_.forgotten());
+    return step - run_log_.forgotten();
   }
 
   void choose_columns() {
-    for (std::size_t i = 0; i < shown_.size(); ++i) {
+    for (std::size_t i = 0; i < choice_.steps.size(); ++i) {
       const std::size_t lane = run_log_.steps()[i].lane;
       FERMATA_ASSERT(lane < run_log_.lanes().size());
-      if (shown_[i] && column_of(lane) == columns_.size()) columns_.push_back(lane);
+      if (choice_.steps[i] && column_of(lane) == columns_.size()) columns_.push_back(lane);
     }
   }
 
@@ -104,28 +87,97 @@ class Table {
     end_line();
   }
 
-  void add_turns_before(std::size_t step) {
-    for (; next_turn_ < run_log_.turns().size(); ++next_turn_) {
-      const RunLog::Turn& turn = run_log_.turns()[next_turn_];
-      if (index_of(turn.step) > step) return;
-      if (turn.step < options_.from) continue;
-      say_skipped();
-      text_ += fmt::format("> {}{}", describe(turn.decision, names_),
-                           next_turn_ == options_.decisive ? "   <== this decides" : "");
-      end_line();
+  /// All steps within the range, and what else is shown.
+  [[nodiscard]] std::vector<Row> rows() const {
+    std::vector<Row> rows;
+    for (std::size_t step = options_.from; step < options_.to; ++step) {
+      const std::size_t i = index_of(step);
+      rows.push_back({run_log_.steps()[i].at, step, Row::Kind::Step, i});
+    }
+    for (std::size_t i = 0; i < choice_.turns.size(); ++i) {
+      if (choice_.turns[i]) rows.push_back(row_of(run_log_.turns()[i], i));
+    }
+    for (std::size_t i = 0; i < choice_.disturbances.size(); ++i) {
+      const RunLog::Disturbance& it = run_log_.disturbances()[i];
+      if (!choice_.disturbances[i] || (i > 0 && says_it_too(i - 1, i))) continue;
+      rows.push_back({it.at, it.step, Row::Kind::Disturbance, i});
+    }
+    std::sort(rows.begin(), rows.end());
+    return rows;
+  }
+
+  /// Whether the line of disturbance `a` also tells of `b`: that it came again at once, or the
+  /// other way.
+  [[nodiscard]] bool says_it_too(std::size_t a, std::size_t b) const {
+    return choice_.disturbances[a] &&
+           run_log_.disturbances()[a].at == run_log_.disturbances()[b].at &&
+           disturbance_text(a) == disturbance_text(b);
+  }
+
+  /// A link that the same happens to both ways is named once: "one <-> two: cut".
+  [[nodiscard]] std::string disturbance_text(std::size_t index) const {
+    const auto& all = run_log_.disturbances();
+    const RunLog::Disturbance& it = all[index];
+    const auto is_reverse = [&](std::size_t at) {
+      return at < all.size() && choice_.disturbances[at] && all[at].at == it.at &&
+             all[at].kind == it.kind && all[at].machine == it.other && all[at].other == it.machine;
+    };
+    if (it.other.empty() || !(is_reverse(index + 1) || (index > 0 && is_reverse(index - 1)))) {
+      return it.text;
+    }
+    const auto& [one, two] = std::minmax(it.machine, it.other);
+    return fmt::format("{} <-> {}{}", one, two, it.text.substr(it.text.find(':')));
+  }
+
+  /// A pick belongs to the step that begins with it.
+  [[nodiscard]] Row row_of(const RunLog::Turn& turn, std::size_t index) const {
+    Instant at = turn.decision.at;
+    const bool has_step = turn.decision.is_pick && turn.step < options_.to;
+    if (has_step) at = run_log_.steps()[index_of(turn.step)].at;
+    return {at, turn.step, Row::Kind::Turn, index};
+  }
+
+  void add(const Row& row) {
+    switch (row.kind) {
+      case Row::Kind::Turn:
+        return add_line(
+            row.at, fmt::format("> {}{}", describe(run_log_.turns()[row.index].decision, names_),
+                                row.index == options_.decisive ? "   <== this decides" : ""));
+      case Row::Kind::Disturbance:
+        return add_line(row.at, "* " + disturbance_text(row.index));
+      case Row::Kind::Step:
+        if (choice_.steps[row.index]) return add_step(row.index);
+        ++skipped_;
+        return;
     }
   }
 
-  void add_step(const RunLog::Step& step) {
+  void add_step(std::size_t index) {
+    const RunLog::Step& step = run_log_.steps()[index];
     FERMATA_ASSERT(!in_columns() || column_of(step.lane) < columns_.size());
-    say_skipped();
-    for (const std::string& cell : cells(step)) {
-      text_ += fmt::format("{:<{}}", time_of(step), kTimeWidth);
-      text_ += in_columns() ? std::string(column_of(step.lane) * kColumnWidth, ' ')
-                            : lane_text(run_log_, step.lane) + " ";
-      text_ += cell;
-      end_line();
+    if (choice_.cycle && index == choice_.cycle->begin) say_that_it_repeats(*choice_.cycle);
+    const std::string before = in_columns() ? std::string(column_of(step.lane) * kColumnWidth, ' ')
+                                            : lane_text(run_log_, step.lane) + " ";
+    std::vector<std::string> clauses = step_text_.clauses(index);
+    if (options_.fails && index + 1 == index_of(options_.to)) {
+      clauses.back() += "   <== the run fails";
     }
+    if (step.clock != step.at) {
+      clauses.back() += fmt::format("   (its clock shows {})", describe(step.clock));
+    }
+    for (const std::string& clause : clauses) add_line(step.at, before + clause);
+  }
+
+  void add_line(Instant at, const std::string& line) {
+    say_skipped();
+    text_ += fmt::format("{:<{}}", time_of(at), kTimeWidth) + line;
+    end_line();
+  }
+
+  void say_that_it_repeats(const StepCycle& cycle) {
+    skipped_ = 0;
+    text_ += fmt::format("  ... the next {} repeat {} times; the last time:\n",
+                         counted(cycle.length, "step"), cycle.count);
   }
 
   void say_skipped() {
@@ -135,47 +187,11 @@ class Table {
   }
 
   /// Empty when it is that of the line before.
-  std::string time_of(const RunLog::Step& step) {
-    if (step.at.nanoseconds == last_time_) return {};
-    last_time_ = step.at.nanoseconds;
-    return describe(step.at);
-  }
-
-  [[nodiscard]] std::vector<std::string> cells(const RunLog::Step& step) const {
-    std::vector<std::string> cells;
-    for (const RunLog::Wake& wake : step.woken) {
-      if (wake.cause == WakeCause::Yield) continue;
-      cells.push_back(
-          fmt::format("{} {}", what_it_does(wake.cause), lane_text(run_log_, wake.lane)));
-    }
-    cells.push_back(ending(step));
-    return cells;
-  }
-
-  [[nodiscard]] static const char* what_it_does(WakeCause cause) noexcept {
-    FERMATA_ASSERT(cause != WakeCause::Yield);
-    if (cause == WakeCause::Spawn) return "spawns";
-    return cause == WakeCause::Cancel || cause == WakeCause::Shutdown ? "cancels" : "wakes";
-  }
-
-  [[nodiscard]] static std::string ending(const RunLog::Step& step) {
-    switch (step.ending) {
-      case RunLog::Ending::Runs:
-        return "is running when the run ends";
-      case RunLog::Ending::Yields:
-        return fmt::format("yields {}", short_place(step.place));
-      case RunLog::Ending::Waits:
-        return fmt::format("waits {} for {}", short_place(step.place), in_short(step.reason));
-      case RunLog::Ending::Ends:
-        return "ends";
-      case RunLog::Ending::Fails:
-        return fmt::format("fails: {}", step.reason.substr(0, step.reason.find('\n')));
-      case RunLog::Ending::Cancelled:
-        return "ends, cancelled";
-      case RunLog::Ending::Unwound:
-        return "is unwound";
-    }
-    return {};
+  std::string time_of(Instant at) {
+    FERMATA_ASSERT(at.nanoseconds >= last_time_);
+    if (at.nanoseconds == last_time_) return {};
+    last_time_ = at.nanoseconds;
+    return describe(at) + " ";
   }
 
   void end_line() {
@@ -186,9 +202,9 @@ class Table {
   const RunLog& run_log_;
   const KeyNames& names_;
   TableOptions options_;
-  std::vector<bool> shown_;           // Of the run log's steps.
+  StepText step_text_;
+  StepChoice choice_;
   std::vector<std::size_t> columns_;  // Lanes, in the order of their first step.
-  std::size_t next_turn_ = 0;
   std::size_t skipped_ = 0;
   std::int64_t last_time_ = -1;
   std::string text_;
@@ -198,23 +214,6 @@ class Table {
 
 std::string step_table(const RunLog& run_log, const KeyNames& names, const TableOptions& options) {
   return Table(run_log, names, options).text();
-}
-
-std::string lane_text(const RunLog& run_log, std::size_t lane) {
-  const std::vector<RunLog::Lane>& lanes = run_log.lanes();
-  FERMATA_ASSERT(lane < lanes.size());
-  const bool one_machine = std::all_of(lanes.begin(), lanes.end(), [&](const auto& each) {
-    return each.machine == lanes.front().machine;
-  });
-  const RunLog::Lane& it = lanes[lane];
-  return one_machine || it.machine == it.name ? fmt::format("'{}'", it.name)
-                                              : fmt::format("'{}/{}'", it.machine, it.name);
-}
-
-std::string short_place(const SourcePlace& place) {
-  std::string_view file = place.file;
-  file.remove_prefix(file.rfind('/') + 1);
-  return fmt::format("{}:{}", file, place.line);
 }
 
 }  // namespace fermata::sim

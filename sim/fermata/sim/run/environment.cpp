@@ -68,6 +68,11 @@ When parse_when(std::string_view text) {
   return static_cast<When>(parse_choice(text, kChoices));
 }
 
+TraceMode parse_trace(std::string_view text) {
+  constexpr std::array<std::string_view, 3> kChoices = {"off", "all", "steps"};
+  return static_cast<TraceMode>(parse_choice(text, kChoices));
+}
+
 constexpr std::array kVariables = {
     Variable{.name = "FERMATA_AUDIT",
              .default_text = "touched",
@@ -355,10 +360,9 @@ constexpr std::array kVariables = {
         .name = "FERMATA_TRACE",
         .default_text = "off",
         .meaning =
-            "`steps`: the trace hash after each step of a failing run is written next to its "
-            "tape.",
-        .read = [](Options& options,
-                   std::string_view text) { options.trace = parse_either(text, "off", "steps"); }},
+            "`all`: reports show every step, however long they become. `steps`: the trace hash "
+            "after each step of a failing run is written next to its tape.",
+        .read = [](Options& options, std::string_view text) { options.trace = parse_trace(text); }},
     Variable{.name = "FERMATA_TWIN",
              .default_text = "",
              .meaning =

@@ -29,6 +29,13 @@ enum class Obligations : std::uint8_t {
 /// Whether something is done: as is usual where it would be, always, or never.
 enum class When : std::uint8_t { Auto, On, Off };
 
+/// What is kept of a failing run beyond the usual.
+enum class TraceMode : std::uint8_t {
+  Off,
+  All,    // its report shows every step
+  Steps,  // the trace hash after each step is written next to its tape
+};
+
 struct Options {
   std::optional<std::uint64_t> seed;
   std::optional<std::uint64_t> runs;
@@ -57,8 +64,7 @@ struct Options {
   GuardOptions guard;
   /// The folder for tapes and traces.
   std::string out = "fermata-out";
-  /// Write the trace hash after each step of a failing run next to its tape.
-  bool trace = false;
+  TraceMode trace = TraceMode::Off;
   /// Whether a failing run is made small, and explained; usual after exploring, not in a replay.
   When shrink = When::Auto;
   /// How many runs in a row may be in vain before the search for a smaller one ends.

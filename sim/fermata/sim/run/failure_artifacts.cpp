@@ -76,7 +76,7 @@ void write_beside_tape(const FoundFailure& found, const std::string& stem, const
       write_whole_file(path, fmt::format("[{}]\n", fmt::join(shown.histories, ",\n")));
     });
   }
-  if (options.trace) {
+  if (options.trace == TraceMode::Steps) {
     std::string steps;
     for (const std::uint64_t hash : found.step_hashes) steps += seed_text(hash) + '\n';
     const std::string path = stem + ".steps";

@@ -185,7 +185,10 @@ void FailurePipeline::explain(const FoundFailure& found, ReportContext& context)
   const WorldOptions world = world_options(options_, shown.tape);
   const Culprit culprit =
       find_culprit(program_, world, shown.tape, {.steps_of_run = steps_to_follow(shown)});
-  context.explanation = sim::explain(shown, culprit, options_.explain == When::On);
+  context.explanation = sim::explain(
+      shown, culprit,
+      {.stacks = options_.explain == When::On, .all_steps = options_.trace == TraceMode::All});
+  context.all_lines = options_.trace == TraceMode::All;
 }
 
 void FailurePipeline::report(const FoundFailure& found, const ReportContext& context) const {

@@ -38,8 +38,10 @@ class TestFailures::Interceptor final : private ::testing::TestPartResultArray,
   void ReportTestPartResult(const ::testing::TestPartResult& result) override {
     if (!result.failed() || world == nullptr) return;
     const char* file = result.file_name() != nullptr ? result.file_name() : "unknown file";
-    world->fail(Verdict::Safety, fmt::format("{}:{}: {}", file, result.line_number(),
-                                             in_one_line(result.message())));
+    const auto placed = [&](std::string_view text) {
+      return fmt::format("{}:{}: {}", file, result.line_number(), text);
+    };
+    world->fail(Verdict::Safety, placed(in_one_line(result.message())), placed(result.message()));
   }
 
   World* world = nullptr;

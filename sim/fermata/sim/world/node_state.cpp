@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
+#include <cstring>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
@@ -426,7 +428,9 @@ Failure NodeState::failure_of(const std::exception_ptr& error) const {
   return failure;
 }
 
+// A deadlock fails the run, and the failure explains it better.
 void NodeState::report(std::string_view text) const {
+  if (text.starts_with("Deadlock detected")) return;
   const CoroutineBase* current = runtime_->current();
   const std::int64_t microseconds = now_.nanoseconds / 1000;
   stage_.log_line(fmt::format("+{}.{:03} ms {}{}{}: {}", microseconds / 1000, microseconds % 1000,
@@ -444,7 +448,9 @@ void NodeState::request_shutdown() noexcept {
 }
 
 void NodeState::signal(int signum) {
-  if (run_log() != nullptr) record_incident("signal", fmt::format("gets signal {}", signum));
+  if (run_log() != nullptr && signum != SIGCHLD) {  // That a process has ended is no misfortune.
+    record_incident("signal", fmt::format("gets signal SIG{}", sigabbrev_np(signum)));
+  }
   reactor_->signals().raise(signum);
 }
 

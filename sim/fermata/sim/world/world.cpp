@@ -126,7 +126,7 @@ void World::at(Duration delay, std::function<void()> action) {
   state_->at(delay, std::move(action));
 }
 
-void World::run() {
+void World::run(SourcePlace place) {
   if (!state_->in_run()) return state_->run();
   FERMATA_REQUIRE(state_->running_node() != nullptr, "run: the world runs already");
   Trigger one_ended;
@@ -136,12 +136,13 @@ void World::run() {
   };
   state_->tell_of_ends([&] { one_ended.fire(); });
   const Watch watch{*state_};
-  while (state_->others_run()) one_ended.wait();
+  while (state_->others_run()) one_ended.wait({}, place);
 }
 
-void World::fail(Verdict verdict, std::string message) {
+void World::fail(Verdict verdict, std::string message, std::string message_lines) {
   state_->fail(Failure{.verdict = verdict,
                        .message = std::move(message),
+                       .message_lines = std::move(message_lines),
                        .coroutine = current_coroutine(),
                        .at = now(),
                        .step = present_step()});

@@ -195,11 +195,11 @@ class World {
   /// Runs the world to its end, or to the first failure; then what is left of the programs is
   /// unwound, without any effect outside. Never throws what a program threw: see failure(). Called
   /// in a program it suspends until the programs of all other nodes have ended, services apart.
-  void run();
+  void run(SourcePlace place = SourcePlace::current());
 
   /// Records a failure; the first one counts. Called in a program's code it ends the run when the
   /// present step ends.
-  void fail(Verdict verdict, std::string message);
+  void fail(Verdict verdict, std::string message, std::string message_lines = {});
   void fail(Failure failure);
 
   /// Ready for another run, with the same options or others. Nodes and actions are gone.

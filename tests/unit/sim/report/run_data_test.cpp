@@ -115,7 +115,7 @@ TEST(RunData, ExplainsAFailure) {
   const auto found = explore(options, program).found;
   ASSERT_TRUE(found);
   ReportContext context;
-  context.explanation = explain(*found, find_culprit(program, {}, found->tape), false);
+  context.explanation = explain(*found, find_culprit(program, {}, found->tape));
   const auto report = run_report(*found, context);
   ASSERT_TRUE(report);
   const Json data = data_of(*report);

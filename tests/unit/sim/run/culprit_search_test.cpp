@@ -106,7 +106,7 @@ TEST(Culprit, FollowsRunsThatAreDrawnAnewNoFurtherThanItIsTold) {
 TEST(Explanation, NamesBothSidesOfTheRace) {
   const Program program = program_of(race);
   const FoundFailure found = smallest(program);
-  const Explanation explanation = explain(found, find_culprit(program, {}, found.tape), false);
+  const Explanation explanation = explain(found, find_culprit(program, {}, found.tape));
   ASSERT_TRUE(explanation.first);
   ASSERT_TRUE(explanation.second);
   EXPECT_EQ(explanation.first->coroutine, "second");

@@ -78,7 +78,7 @@ TEST(Environment, ReadsEveryVariable) {
   EXPECT_EQ(options.check_determinism, 0u);
   EXPECT_TRUE(options.full_audit);
   EXPECT_EQ(options.out, "out");
-  EXPECT_TRUE(options.trace);
+  EXPECT_EQ(options.trace, TraceMode::Steps);
   EXPECT_EQ(options.confirm, "answer");
   EXPECT_EQ(options.first_run, 96u);
   EXPECT_TRUE(options.keep_going);

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/report/step_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fermata/base/assert.hpp"
+#include "fermata/sim/base/printable.hpp"
+
+namespace fermata::sim {
+namespace {
+
+constexpr std::size_t kBytesShown = 40;
+constexpr std::size_t kNamesShown = 5;  // Of those whom one step wakes.
+
+std::string bytes_text(const Message& message) {
+  return fmt::format("\"{}\"", printable(message.bytes, message.size, kBytesShown));
+}
+
+std::string fate_text(Message::Fate fate) {
+  switch (fate) {
+    case Message::Fate::Delivered:
+      return {};
+    case Message::Fate::UnderWay:
+      return " (still under way at the end)";
+    case Message::Fate::Lost:
+      return " (lost)";
+    case Message::Fate::Refused:
+      return " (refused)";
+    case Message::Fate::Duplicate:
+      return " (a duplicate)";
+  }
+  return {};
+}
+
+std::string sent_text(const Message& message) {
+  const std::string to = fmt::format("'{}'{}", message.to, fate_text(message.fate));
+  switch (message.kind) {
+    case Message::Kind::Connect:
+      return "connects to " + to;
+    case Message::Kind::Data:
+    case Message::Kind::Datagram:
+      return fmt::format("sends {} to {}", bytes_text(message), to);
+    case Message::Kind::End:
+      return "ends its stream to " + to;
+    case Message::Kind::Reset:
+      return "resets the connection to " + to;
+  }
+  return {};
+}
+
+std::string received_text(const Message& message, std::string_view machine) {
+  switch (message.kind) {
+    case Message::Kind::Connect:
+      if (message.to == machine && message.from != machine) {
+        return fmt::format("is asked for a connection by '{}'", message.from);
+      }
+      return fmt::format("is {} '{}'",
+                         message.fate == Message::Fate::Refused ? "refused by" : "connected to",
+                         message.to);
+    case Message::Kind::Data:
+    case Message::Kind::Datagram:
+      return fmt::format("receives {} from '{}'", bytes_text(message), message.from);
+    case Message::Kind::End:
+      return fmt::format("sees the end of the stream from '{}'", message.from);
+    case Message::Kind::Reset:
+      return fmt::format("finds the connection reset by '{}'", message.from);
+  }
+  return {};
+}
+
+/// Null for a wake that says nothing: of a yield it is known from the step itself.
+const char* what_it_does(WakeCause cause) noexcept {
+  switch (cause) {
+    case WakeCause::Yield:
+      return nullptr;
+    case WakeCause::Spawn:
+      return "spawns";
+    case WakeCause::Cancel:
+    case WakeCause::Shutdown:
+      return "cancels";
+    default:
+      return "wakes";
+  }
+}
+
+/// The text between the first pair of parentheses, up to a comma.
+std::string_view in_parentheses(std::string_view event) {
+  const std::size_t begin = event.find('(');
+  if (begin == std::string_view::npos) return {};
+  event.remove_prefix(begin + 1);
+  return event.substr(0, event.find_first_of(",)"));
+}
+
+/// "300ms" as "300 ms".
+std::string spaced(std::string_view time) {
+  const std::size_t unit = time.find_first_not_of("0123456789");
+  if (unit == std::string_view::npos) return std::string(time);
+  return fmt::format("{} {}", time.substr(0, unit), time.substr(unit));
+}
+
+std::string event_text(std::string_view event) {
+  constexpr std::string_view kTimeout = "timeout=";
+  const std::string_view inside = in_parentheses(event);
+  if (event.starts_with("Request #") && !inside.empty()) return std::string(inside);
+  if (event.starts_with("Timer #") && inside.starts_with(kTimeout)) {
+    return spaced(inside.substr(kTimeout.size()));
+  }
+  for (const std::string_view end : {" spawned at", " created at", ", "}) {
+    event = event.substr(0, event.find(end));
+  }
+  const bool is_open = event.find('(') != std::string_view::npos && event.back() != ')';
+  return std::string(event) + (is_open ? ")" : "");
+}
+
+/// Whether it waits for nothing but the answer to what it asked for.
+bool waits_for_answer(const RunLog::Step& step) {
+  return step.ending == RunLog::Ending::Waits && step.reason.starts_with("Request #") &&
+         step.reason.find(" or ") == std::string::npos;
+}
+
+std::string ending_text(const RunLog::Step& step) {
+  switch (step.ending) {
+    case RunLog::Ending::Runs:
+      return "is running";
+    case RunLog::Ending::Yields:
+      return fmt::format("yields {}", short_place(step.place));
+    case RunLog::Ending::Waits:
+      return fmt::format("waits for {} {}", wait_text(step.reason), short_place(step.place));
+    case RunLog::Ending::Ends:
+      return "ends";
+    case RunLog::Ending::Fails:
+      return fmt::format("fails: {}", step.reason.substr(0, step.reason.find('\n')));
+    case RunLog::Ending::Cancelled:
+      return "ends, cancelled";
+    case RunLog::Ending::Unwound:
+      return "is unwound";
+  }
+  return {};
+}
+
+}  // namespace
+
+StepText::StepText(const RunLog& run_log) : run_log_(run_log) {
+  for (const Message& message : run_log.message_log().messages()) {
+    if (message.step) sent_.emplace(*message.step, &message);
+  }
+}
+
+std::vector<std::string> StepText::clauses(std::size_t step) const {
+  FERMATA_ASSERT(step < run_log_.steps().size());
+  const RunLog::Step& it = run_log_.steps()[step];
+  std::vector<std::string> clauses;
+  add_received(clauses, it);
+  add_woken(clauses, it);
+  const std::size_t before = clauses.size();
+  clauses.insert(clauses.end(), it.calls.begin(), it.calls.end());
+  add_sent(clauses, run_log_.forgotten() + step);
+  if (clauses.size() > before && waits_for_answer(it)) {
+    clauses.back() += ' ' + short_place(it.place);
+  } else {
+    clauses.push_back(ending_text(it));
+  }
+  return clauses;
+}
+
+void StepText::add_received(std::vector<std::string>& clauses, const RunLog::Step& step) const {
+  for (const MessageLog::Id id : step.received) {
+    const Message* const message = run_log_.message_log().find(id);
+    if (message == nullptr) continue;
+    clauses.push_back(received_text(*message, run_log_.lanes()[step.lane].machine));
+  }
+}
+
+void StepText::add_woken(std::vector<std::string>& clauses, const RunLog::Step& step) const {
+  std::vector<std::pair<std::string_view, std::vector<std::size_t>>> deeds;
+  for (const RunLog::Wake& wake : step.woken) {
+    const char* const verb = what_it_does(wake.cause);
+    if (verb == nullptr || wake.lane == step.lane) continue;
+    if (deeds.empty() || deeds.back().first != verb) deeds.emplace_back(verb, 0);
+    deeds.back().second.push_back(wake.lane);
+  }
+  for (const auto& [verb, lanes] : deeds) {
+    std::string clause(verb);
+    for (std::size_t i = 0; i < std::min(lanes.size(), kNamesShown); ++i) {
+      clause += (i == 0 ? " " : ", ") + lane_text(run_log_, lanes[i]);
+    }
+    if (lanes.size() > kNamesShown)
+      clause += fmt::format(" and {} more", lanes.size() - kNamesShown);
+    clauses.push_back(std::move(clause));
+  }
+}
+
+void StepText::add_sent(std::vector<std::string>& clauses, std::size_t ordinal) const {
+  const auto [begin, end] = sent_.equal_range(ordinal);
+  for (auto each = begin; each != end; ++each) clauses.push_back(sent_text(*each->second));
+}
+
+std::string wait_text(std::string_view reason) {
+  constexpr std::string_view kOr = " or ";
+  std::string text;
+  while (!reason.empty()) {
+    const std::size_t end = reason.find(kOr);
+    if (!text.empty()) text += kOr;
+    text += event_text(reason.substr(0, end));
+    reason.remove_prefix(end == std::string_view::npos ? reason.size() : end + kOr.size());
+  }
+  return text;
+}
+
+std::string lane_text(const RunLog& run_log, std::size_t lane) {
+  const std::vector<RunLog::Lane>& lanes = run_log.lanes();
+  FERMATA_ASSERT(lane < lanes.size());
+  const bool one_machine = std::all_of(lanes.begin(), lanes.end(), [&](const auto& each) {
+    return each.machine == lanes.front().machine;
+  });
+  const RunLog::Lane& it = lanes[lane];
+  return one_machine || it.machine == it.name ? fmt::format("'{}'", it.name)
+                                              : fmt::format("'{}/{}'", it.machine, it.name);
+}
+
+std::string short_place(const SourcePlace& place) {
+  std::string_view file = place.file;
+  file.remove_prefix(file.rfind('/') + 1);
+  return fmt::format("{}:{}", file, place.line);
+}
+
+}  // namespace fermata::sim

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What happened in one step, for people: a clause for each thing.
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fermata/sim/record/run_log.hpp"
+
+namespace fermata::sim {
+
+/// Describes the steps of one run, which must outlive this.
+class StepText {
+ public:
+  explicit StepText(const RunLog& run_log);
+
+  /// In this order: what it received, whom it spawned, woke and cancelled, what it asked of its
+  /// machine, what it sent, and how it ended. `step` is its index among the kept ones.
+  [[nodiscard]] std::vector<std::string> clauses(std::size_t step) const;
+
+ private:
+  void add_received(std::vector<std::string>& clauses, const RunLog::Step& step) const;
+  void add_woken(std::vector<std::string>& clauses, const RunLog::Step& step) const;
+  void add_sent(std::vector<std::string>& clauses, std::size_t ordinal) const;
+
+  const RunLog& run_log_;
+  std::multimap<std::size_t, const Message*> sent_;  // By step, counted from the run's first one.
+};
+
+/// What a coroutine waits for, as short as possible: "Request #7 (read) or Timer #8
+/// (timeout=300ms, ...)" becomes "read or 300 ms".
+[[nodiscard]] std::string wait_text(std::string_view reason);
+
+/// "'writer'", with the machine's name before it when there are several machines.
+[[nodiscard]] std::string lane_text(const RunLog& run_log, std::size_t lane);
+
+/// "file.cpp:12".
+[[nodiscard]] std::string short_place(const SourcePlace& place);
+
+}  // namespace fermata::sim

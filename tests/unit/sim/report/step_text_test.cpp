@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/report/step_text.hpp"
+
+#include <gtest/gtest.h>
+#include <fermata/runtime.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/support/watched_run.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using test::bytes_of;
+using test::watched_run;
+using Clauses = std::vector<std::string>;
+
+/// All that the coroutines of a machine did, in the order of the run; without places.
+Clauses deeds(const RunLog& run_log, const std::string& machine) {
+  const StepText text(run_log);
+  Clauses all;
+  for (std::size_t i = 0; i < run_log.steps().size(); ++i) {
+    if (run_log.lanes()[run_log.steps()[i].lane].machine != machine) continue;
+    for (std::string clause : text.clauses(i)) {
+      const std::size_t place = clause.rfind(' ');
+      if (clause.find(".cpp:") != std::string::npos || clause.find(".hpp:") != std::string::npos) {
+        clause.resize(place);
+      }
+      all.push_back(std::move(clause));
+    }
+  }
+  return all;
+}
+
+bool has(const Clauses& clauses, const std::string& wanted) {
+  return std::find(clauses.begin(), clauses.end(), wanted) != clauses.end();
+}
+
+TEST(StepText, SaysWhatWasSentAndWhatWasReceived) {
+  const auto run = watched_run(test::greet);
+  const Clauses client = deeds(*run.run_log, "main");
+  EXPECT_TRUE(has(client, "connects to 'server'")) << ::testing::PrintToString(client);
+  EXPECT_TRUE(has(client, "is connected to 'server'")) << ::testing::PrintToString(client);
+  EXPECT_TRUE(has(client, "sends \"hello\" to 'server'")) << ::testing::PrintToString(client);
+  EXPECT_TRUE(has(client, "receives \"welcome\" from 'server'"))
+      << ::testing::PrintToString(client);
+  const Clauses server = deeds(*run.run_log, "server");
+  EXPECT_TRUE(has(server, "is asked for a connection by 'main'"))
+      << ::testing::PrintToString(server);
+  EXPECT_TRUE(has(server, "receives \"hello\" from 'main'")) << ::testing::PrintToString(server);
+  EXPECT_TRUE(has(server, "sees the end of the stream from 'main'"))
+      << ::testing::PrintToString(server);
+}
+
+TEST(StepText, SaysThatAConnectionIsRefused) {
+  const Clauses client = deeds(*watched_run(test::be_refused).run_log, "main");
+  EXPECT_TRUE(has(client, "connects to 'server' (refused)")) << ::testing::PrintToString(client);
+  EXPECT_TRUE(has(client, "is refused by 'server'")) << ::testing::PrintToString(client);
+}
+
+TEST(StepText, SaysWhatBecameOfDatagrams) {
+  const auto run = watched_run(test::scatter);
+  const Clauses client = deeds(*run.run_log, "main");
+  EXPECT_TRUE(has(client, "sends \"odd\" to 'server'")) << ::testing::PrintToString(client);
+  EXPECT_TRUE(has(client, "sends \"nobody\" to 'server' (lost)"))
+      << ::testing::PrintToString(client);
+  EXPECT_TRUE(has(deeds(*run.run_log, "server"), "receives \"odd\" from 'main'"));
+}
+
+TEST(StepText, SaysWhatIsDoneToFiles) {
+  const auto run = watched_run([](World&) {
+    File file = File::open("settings.new", OpenMode::writing());
+    file.write(bytes_of("v2"));
+    file.sync();
+    file.close();
+    fs::rename("settings.new", "settings");
+    fs::sync_directory(".");
+  });
+  const Clauses clauses = deeds(*run.run_log, "main");
+  for (const char* wanted :
+       {"opens 'settings.new'", "writes \"v2\" to 'settings.new'", "syncs 'settings.new'",
+        "renames 'settings.new' to 'settings'", "syncs directory '.'"}) {
+    EXPECT_TRUE(has(clauses, wanted)) << wanted << " in " << ::testing::PrintToString(clauses);
+  }
+}
+
+TEST(StepText, NamesAllWhomAStepSpawnsInOneClause) {
+  const auto run = watched_run([](World&) {
+    auto one = spawn("one", [] {});
+    auto two = spawn("two", [] {});
+    await(one);
+    await(two);
+  });
+  EXPECT_TRUE(has(deeds(*run.run_log, "main"), "spawns 'one', 'two'"));
+}
+
+TEST(WaitText, IsShort) {
+  EXPECT_EQ(wait_text("Request #7 (read) or Timer #8 (timeout=300ms, in 4ms)"), "read or 300 ms");
+  EXPECT_EQ(wait_text("Mutex 'door' created at a.cpp:1, held by 'x'"), "Mutex 'door'");
+  EXPECT_EQ(wait_text("Coroutine 2 'first' spawned at a.cpp:1"), "Coroutine 2 'first'");
+}
+
+}  // namespace
+}  // namespace fermata::sim
