@@ -5,12 +5,15 @@
 usage: examples_bugs.py SOURCE_DIR BUILD_DIR [NAME]
 
 examples/NAME/bug.patch puts that bug back. It is applied to a copy, NAME's simulated test is built
-from the copy, and must fail with a line to reproduce the failure. Of a single NAME that is given it
-prints what the test prints.
+from the copy, and must fail with a line to reproduce the failure. An example whose bug is behind a
+flag needs no patch: its tests that are called DISABLED_ run with the bug, and each must print the
+signature that the comment before it names. Of a single NAME that is given it prints what the test
+prints.
 """
 
 import json
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -67,8 +70,39 @@ def complaint_about(patch, source, build):
     return ""
 
 
-def show(patch, source, build):
-    binary, complaint = with_bug(patch, source, build)
+DISABLED_TEST = re.compile(r"^// Finds: (.+)\nSIM_TEST\((\w+), (DISABLED_\w+)\)", re.MULTILINE)
+
+
+def disabled_tests(folder):
+    """Name and signature of each test of an example that runs it with its bug."""
+    for path in sorted(folder.glob("*_sim_test.cpp")):
+        for found in DISABLED_TEST.finditer(path.read_text(encoding="utf-8")):
+            yield f"{found[2]}.{found[3]}", found[1]
+
+
+def disabled_command(build, name, test):
+    binary = build / "examples" / name / f"example_{name}_sim_test"
+    return [str(binary), "--gtest_also_run_disabled_tests", f"--gtest_filter={test}"]
+
+
+def complaint_about_disabled(build, name, test, signature):
+    folder = build / "examples_bugs" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    tried = run(disabled_command(build, name, test), cwd=folder, timeout=300)
+    if tried.returncode == 0:
+        return f"{test} does not find its bug"
+    if f"signature  {signature}\n" not in tried.stdout + tried.stderr:
+        return f"{test} fails in another way:\n{tried.stdout}{tried.stderr}"
+    return ""
+
+
+def show(name, source, build):
+    folder = build / "examples_bugs" / name
+    for test, _ in disabled_tests(source / "examples" / name):
+        folder.mkdir(parents=True, exist_ok=True)
+        command = disabled_command(build, name, test)
+        return subprocess.run(command, cwd=folder, timeout=300, check=False).returncode
+    binary, complaint = with_bug(source / "examples" / name / "bug.patch", source, build)
     if binary is None:
         print(complaint)
         return 1
@@ -81,14 +115,17 @@ def main():
         return 1
     source, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
     if len(sys.argv) == 4:
-        return show(source / "examples" / sys.argv[3] / "bug.patch", source, build)
-    patches = sorted(source.glob("examples/*/bug.patch"))
-    failed = 0
-    for patch in patches:
-        complaint = complaint_about(patch, source, build)
-        print(f"{patch.parent.name}: {complaint or 'found'}")
-        failed += bool(complaint)
-    return 1 if failed or not patches else 0
+        return show(sys.argv[3], source, build)
+    complaints = {}
+    for patch in sorted(source.glob("examples/*/bug.patch")):
+        complaints[patch.parent.name] = complaint_about(patch, source, build)
+    for folder in sorted(source.glob("examples/*/")):
+        for test, signature in disabled_tests(folder):
+            name = folder.name
+            complaints[name] = complaint_about_disabled(build, name, test, signature)
+    for name, complaint in complaints.items():
+        print(f"{name}: {complaint or 'found'}")
+    return 1 if any(complaints.values()) or not complaints else 0
 
 
 if __name__ == "__main__":
