@@ -86,6 +86,7 @@ class Raft {
   }
 
   void follow(int term) {
+    if (role_ == Role::kLeader) FERMATA_REACHABLE("a leader is deposed");
     term_ = term;
     vote_ = "-";
     role_ = Role::kFollower;
@@ -93,7 +94,11 @@ class Raft {
   }
 
   [[nodiscard]] int length() const { return static_cast<int>(log_.size()); }
-  [[nodiscard]] int term_at(int length) const { return length == 0 ? 0 : log_[length - 1].term; }
+  /// They are numbered from 1.
+  [[nodiscard]] const Entry& entry(int index) const {
+    return log_[static_cast<std::size_t>(index - 1)];
+  }
+  [[nodiscard]] int term_at(int index) const { return index == 0 ? 0 : entry(index).term; }
 
   // --- as one who is asked ---
 
@@ -121,7 +126,7 @@ class Raft {
     for (Entry entry; words >> entry.term && words.ignore() && words >> entry.command;) {
       ++previous;
       if (previous <= length() && term_at(previous) == entry.term) continue;
-      log_.resize(previous - 1);
+      while (length() >= previous) log_.pop_back();
       log_.push_back(entry);
       is_saved_ = false;
     }
@@ -136,7 +141,7 @@ class Raft {
     words >> command;
     if (role_ != Role::kLeader) return false;
     int index = length();
-    while (index > 0 && log_[index - 1].command != command) --index;
+    while (index > 0 && entry(index).command != command) --index;
     if (index > committed_ ? term_at(index) != term : index == 0) {
       log_.push_back({term, command});
       is_saved_ = false;
@@ -157,9 +162,10 @@ class Raft {
     const Role role = role_;
     std::map<std::string, fermata::Coroutine<std::string>> asked;
     for (const auto& [name, question] : questions) {
-      asked.emplace(name, fermata::spawn("ask " + name, [=, this] {
-                      return ask(members_.at(name), question).value_or("0 silent");
-                    }));
+      const auto answer = [whom = members_.at(name), question = question] {
+        return ask(whom, question).value_or("0 silent");
+      };
+      asked.emplace(name, fermata::spawn("ask " + name, answer));
     }
     std::vector<std::string> agreed;
     for (const auto& [name, call] : asked) {
@@ -223,16 +229,16 @@ class Raft {
   [[nodiscard]] std::string news_after(int known) const {
     std::string text = "append " + std::to_string(term_) + " " + std::to_string(term_at(known)) +
                        " " + std::to_string(known) + " " + std::to_string(committed_);
-    for (int i = known; i < length(); ++i) {
-      text += " " + std::to_string(log_[i].term) + ":" + log_[i].command;
+    for (int i = known + 1; i <= length(); ++i) {
+      text += " " + std::to_string(entry(i).term) + ":" + entry(i).command;
     }
     return text;
   }
 
   void commit_up_to(int index) {
     while (committed_ < index) {
-      options_.on_commit(committed_ + 1, log_[committed_]);
       ++committed_;
+      options_.on_commit(committed_, entry(committed_));
     }
   }
 
