@@ -68,6 +68,7 @@ class Client {
       connection.discard(std::current_exception());
       throw;
     } catch (const fermata::Cancellation&) {
+      // The circuit counts it as a failure: there is no other way to get rid of a connection.
       if (options_.discard_cancelled) connection.discard();
       throw;
     }
