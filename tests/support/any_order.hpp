@@ -16,8 +16,8 @@ class AnyOrder final : public Chooser {
  public:
   explicit AnyOrder(std::uint64_t seed) : random_(seed) {}
   std::size_t pick(const detail::ReadyQueue& ready) override { return random_.below(ready.size()); }
-  std::uint64_t draw(RandomStream, std::uint64_t, std::uint64_t bound) override {
-    return bound == 0 ? random_.next() : random_.below(bound);
+  std::uint64_t draw(const ProgramDraw& draw) override {
+    return draw.bound == 0 ? random_.next() : random_.below(draw.bound);
   }
   bool fault_point(std::string_view) override { return random_.below(2) != 0; }
   std::uint64_t spawn_path(std::uint64_t parent, std::string_view) override { return parent + 1; }

@@ -19,6 +19,12 @@ struct SourcePlace {
     return {file, function, line};
   }
 
+  /// "file:line", without the folders of the file.
+  [[nodiscard]] std::string in_short() const {
+    const std::string path(file);
+    return path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
+  }
+
   /// "file:line (function)", or "file:line" without a function.
   [[nodiscard]] std::string text() const {
     std::string out = std::string(file) + ":" + std::to_string(line);

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "fermata/base/source_place.hpp"
+
 namespace fermata {
 
 /// Independent sources of randomness: a new draw in one never shifts another.
@@ -27,6 +29,19 @@ namespace detail {
 class ReadyQueue;
 }
 
+/// A number that the program itself asks for.
+struct ProgramDraw {
+  enum class What : std::uint8_t {
+    Random,  // random()
+    Tie,     // which of the callbacks of a loop that are due at once is called next
+  };
+
+  std::uint64_t key = 0;    // Names the draw in a way that survives edits of the program.
+  std::uint64_t bound = 0;  // 0: any 64-bit number.
+  What what = What::Random;
+  SourcePlace place{};  // Where the program asks; for display only.
+};
+
 class Chooser {
  public:
   virtual ~Chooser() = default;
@@ -35,9 +50,8 @@ class Chooser {
   /// Index 0 is production's choice.
   virtual std::size_t pick(const detail::ReadyQueue& ready) = 0;
 
-  /// A number in [0, bound), or any 64-bit number when `bound` is 0. Zero is the calm answer.
-  /// `key` names the draw in a way that survives edits of the program.
-  virtual std::uint64_t draw(RandomStream stream, std::uint64_t key, std::uint64_t bound) = 0;
+  /// A number in [0, draw.bound), or any 64-bit number when that is 0. Zero is the calm answer.
+  virtual std::uint64_t draw(const ProgramDraw& draw) = 0;
 
   /// Whether the fault that the program calls `name` strikes now; see FERMATA_FAULT.
   virtual bool fault_point(std::string_view name) = 0;

@@ -55,23 +55,23 @@ WallTime wall_clock() { return current_runtime().reactor().wall_clock(); }
 namespace {
 
 /// Any 64-bit number when `bound` is 0.
-std::uint64_t draw(std::uint64_t bound) {
+std::uint64_t draw(std::uint64_t bound, SourcePlace place) {
   Runtime& runtime = current_runtime();
   if (Chooser* chooser = runtime.kernel().chooser) {
     const std::uint64_t caller = runtime.current() != nullptr ? runtime.current()->path() : 0;
-    return chooser->draw(RandomStream::Workload, kProgramDraw ^ caller, bound);
+    return chooser->draw({.key = kProgramDraw ^ caller, .bound = bound, .place = place});
   }
   return bound == 0 ? system_random() : system_random() % bound;
 }
 
 }  // namespace
 
-std::uint64_t random(std::uint64_t bound) {
+std::uint64_t random(std::uint64_t bound, SourcePlace place) {
   FERMATA_REQUIRE(bound != 0, "random: a bound of 0: expected at least 1");
-  return draw(bound);
+  return draw(bound, place);
 }
 
-std::uint64_t random_bits() { return draw(0); }
+std::uint64_t random_bits(SourcePlace place) { return draw(0, place); }
 
 CoroutineBase& current_coroutine() {
   CoroutineBase* current = current_runtime().current();

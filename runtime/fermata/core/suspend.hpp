@@ -44,9 +44,9 @@ void delay(Duration span, SourcePlace place = SourcePlace::current());
 
 /// A number in [0, bound). Part of the schedule in simulation, from the system's generator
 /// otherwise. UsageError when `bound` is 0.
-[[nodiscard]] std::uint64_t random(std::uint64_t bound);
+[[nodiscard]] std::uint64_t random(std::uint64_t bound, SourcePlace place = SourcePlace::current());
 /// Any 64-bit number, from where random() has its own.
-[[nodiscard]] std::uint64_t random_bits();
+[[nodiscard]] std::uint64_t random_bits(SourcePlace place = SourcePlace::current());
 
 /// The coroutine whose code is running.
 [[nodiscard]] CoroutineBase& current_coroutine();

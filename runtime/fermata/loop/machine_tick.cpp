@@ -29,7 +29,8 @@ bool tied(const Source* a, const Source* b) noexcept {
 }
 
 std::size_t draw_below(Chooser& chooser, std::size_t bound) {
-  return static_cast<std::size_t>(chooser.draw(RandomStream::Workload, kTieDraw, bound));
+  return static_cast<std::size_t>(
+      chooser.draw({.key = kTieDraw, .bound = bound, .what = ProgramDraw::What::Tie}));
 }
 
 void shuffle_ties(std::vector<Source*>& sources, Chooser& chooser) {

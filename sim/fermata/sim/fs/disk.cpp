@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/fs/disk.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
@@ -17,6 +19,7 @@ constexpr std::uint32_t kMask = 022;
 
 void Disk::format() {
   name_changes_.clear();
+  last_changed_ = 0;
   watchers_.clear();
   used_ = 0;
   now_ = {};
@@ -240,6 +243,8 @@ void Disk::change_names(NameChange change) {
   if (change.removed) at(change.removed->directory).modified = now_;
   if (change.added) at(change.added->directory).modified = now_;
   tell_of_names(change);
+  last_changed_ = change.inode;
+  last_was_of_name_ = true;
   name_changes_.push_back(std::move(change));
 }
 
@@ -307,7 +312,7 @@ int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> by
   node.image.write(offset, bytes.first(moved));
   used_ += node.image.seen().size() - before;
   node.modified = now_;
-  if (moved > 0) tell_of_contents(inode);
+  if (moved > 0) contents_changed(inode);
   return 0;
 }
 
@@ -324,6 +329,12 @@ void Disk::resize(Inode inode, std::uint64_t size) {
   node.image.resize(size);
   FERMATA_ASSERT(node.image.seen().size() == size);
   node.modified = now_;
+  contents_changed(inode);
+}
+
+void Disk::contents_changed(Inode inode) {
+  last_changed_ = inode;
+  last_was_of_name_ = false;
   tell_of_contents(inode);
 }
 
@@ -379,17 +390,9 @@ void Disk::sync_names(Inode directory) {
   name_changes_ = std::move(rest);
 }
 
-void Disk::crash(const CrashDraw& draw) {
+void Disk::crash(const CrashDraw& draw, CrashListener* listener) {
   watchers_.clear();
-  Ties lost;
-  for (const NameChange& change : std::exchange(name_changes_, {})) {
-    const std::uint64_t key = key_of(at(change.inode).key, "name");
-    if (lost.bind(change) || draw(key, 2) != 0) {
-      lost.add(change);
-    } else {
-      apply(change, nodes_, &Node::durable_names);
-    }
-  }
+  crash_names(draw, listener);
   for (auto& [inode, node] : nodes_) {
     node.opens = 0;
     node.named = inode == kRoot;
@@ -398,9 +401,26 @@ void Disk::crash(const CrashDraw& draw) {
   see_names_of(kRoot);
   std::erase_if(nodes_, [](const auto& entry) { return !entry.second.named; });
   used_ = 0;
+  last_changed_ = 0;
   for (auto& [inode, node] : nodes_) {
-    node.image.crash(draw, node.key);
+    const bool told = listener != nullptr && node.image.changed();
+    node.image.crash(draw, node.key, listener, told ? path_of(inode) : std::string());
     used_ += node.image.seen().size();
+  }
+}
+
+void Disk::crash_names(const CrashDraw& draw, CrashListener* listener) {
+  Ties lost;
+  for (const NameChange& change : std::exchange(name_changes_, {})) {
+    const std::uint64_t key = key_of(at(change.inode).key, "name");
+    const bool bound = lost.bind(change);
+    if (bound || draw(key, 2) != 0) {
+      lost.add(change);
+      const std::uint64_t told = !bound && listener != nullptr ? listener->last_told() : 0;
+      if (told != 0) listener->tell(told, text(change) + " is lost");
+    } else {
+      apply(change, nodes_, &Node::durable_names);
+    }
   }
 }
 
@@ -413,6 +433,43 @@ void Disk::see_names_of(Inode directory) {
     node.parent = directory;
     see_names_of(inode);
   }
+}
+
+// --- for people ---
+
+std::string Disk::path_of(Inode inode) const {
+  for (const auto& [directory, node] : nodes_) {
+    for (const auto& [name, entry] : node.names) {
+      if (entry != inode) continue;
+      return directory == kRoot ? name : path_of(directory) + "/" + name;
+    }
+  }
+  return "a removed file";
+}
+
+std::string Disk::text(const Place& place) const {
+  return place.directory == kRoot ? place.name : path_of(place.directory) + "/" + place.name;
+}
+
+std::string Disk::text(const NameChange& change) const {
+  const char* const kind = is_directory(change.inode) ? "directory" : "file";
+  if (!change.removed) return fmt::format("the new {} '{}'", kind, text(*change.added));
+  if (!change.added) return fmt::format("the removal of {} '{}'", kind, text(*change.removed));
+  return fmt::format("the rename '{}' -> '{}'", text(*change.removed), text(*change.added));
+}
+
+std::string Disk::last_change_text() const {
+  if (last_changed_ == 0 || !nodes_.contains(last_changed_)) return {};
+  if (last_was_of_name_) {
+    const bool pending = !name_changes_.empty() && name_changes_.back().inode == last_changed_;
+    return pending ? fmt::format("after {} and before the sync of its directory",
+                                 text(name_changes_.back()))
+                   : fmt::format("after the sync of the directory of '{}'", path_of(last_changed_));
+  }
+  const std::string path = path_of(last_changed_);
+  return at(last_changed_).image.changed()
+             ? fmt::format("after the write to '{}' and before its sync", path)
+             : fmt::format("after the write to '{}' and its sync", path);
 }
 
 }  // namespace fermata::sim

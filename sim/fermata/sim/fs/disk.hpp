@@ -82,7 +82,12 @@ class Disk {
 
   /// The machine goes down and comes up again: nothing is open, and of what was not synced each
   /// change is kept, lost or torn as `draw` says; 0 keeps it. A rename is kept or lost whole.
-  void crash(const CrashDraw& draw);
+  /// `listener` may be null; else it is told.
+  void crash(const CrashDraw& draw, CrashListener* listener = nullptr);
+
+  /// "after the write to 'settings' and before its sync": the last change, for people; empty when
+  /// there was none.
+  [[nodiscard]] std::string last_change_text() const;
 
  private:
   using DirectoryNames = std::map<std::string, Inode, std::less<>>;
@@ -130,6 +135,14 @@ class Disk {
 
   static constexpr Inode kRoot = 1;
 
+  // --- for people ---
+
+  /// "the rename 'a' -> 'b'".
+  [[nodiscard]] std::string text(const NameChange& change) const;
+  [[nodiscard]] std::string text(const Place& place) const;
+  /// The path of what has a name; of anything else "a removed file".
+  [[nodiscard]] std::string path_of(Inode inode) const;
+
   /// REQUIRES: there is such a file or directory.
   [[nodiscard]] const Node& at(Inode inode) const {
     const auto found = nodes_.find(inode);
@@ -151,12 +164,14 @@ class Disk {
   void change_names(NameChange change);
   void tell_of_names(const NameChange& change) const;
   void tell_of_contents(Inode inode) const;
+  void contents_changed(Inode inode);
   static void apply(const NameChange& change, std::map<Inode, Node>& nodes,
                     DirectoryNames Node::*names);
   void resize(Inode inode, std::uint64_t size);
   void forget_if_unused(Inode inode);
   void sync_names(Inode directory);
   void see_names_of(Inode directory);
+  void crash_names(const CrashDraw& draw, CrashListener* listener);
 
   std::uint64_t capacity_;
   std::uint64_t used_ = 0;
@@ -164,6 +179,8 @@ class Disk {
   Inode next_ = 1;
   std::map<Inode, Node> nodes_;
   std::vector<NameChange> name_changes_;
+  Inode last_changed_ = 0;         // 0: nothing has changed.
+  bool last_was_of_name_ = false;  // Else of contents.
   DiskWatchers watchers_;
 };
 

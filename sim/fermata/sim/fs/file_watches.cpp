@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
@@ -32,6 +33,7 @@ SimPlace::SimPlace(SimFileWatches& watches, FileWatch& watch, std::string name)
 
 int SimPlace::begin(const std::string& path) {
   key_ = key_of(watches_.key_, path);
+  path_ = path;
   Disk& disk = watches_.disk_;
   if (const int code = disk.watch(path, *this, inode_); code != 0) return code;
   FERMATA_ASSERT(inode_ != 0);
@@ -44,7 +46,9 @@ void SimPlace::end() noexcept {
   Machine& machine = watches_.machine_;
   watches_.disk_.unwatch(inode_, *this);
   watches_.forget(*this);
-  machine.agenda().schedule(acknowledgement_, machine.now() + close_delay(machine, key_),
+  const Duration delay =
+      close_delay(machine, key_, [&] { return fmt::format("a watch of '{}'", path_); });
+  machine.agenda().schedule(acknowledgement_, machine.now() + delay,
                             key_of(watches_.key_, "close"));
 }
 
@@ -81,31 +85,40 @@ std::unique_ptr<WatchedPlace> SimFileWatches::make_place(FileWatch& watch, std::
 }
 
 void SimFileWatches::enqueue(Report report) {
-  const bool is_lost =
-      machine_.faults().strikes(Fault::WatchOverflow, RandomStream::Disk, key_of_draw("overflow"));
+  const auto tell = [&](const Decision&) { return text(report) + " is lost"; };
+  const bool is_lost = machine_.faults().strikes(Fault::WatchOverflow, RandomStream::Disk,
+                                                 key_of(key_, "overflow"), tell);
   if (is_lost) {
     if (!queue_.empty() && queue_.back().place == nullptr) return;
     report = {};
   }
-  report.due = machine_.earliest_visible_time() + delay();
+  report.due = machine_.earliest_visible_time() + delay(report);
   if (!queue_.empty()) report.due = std::max(report.due, queue_.back().due);
   FERMATA_ASSERT(report.due >= machine_.now());
   queue_.push_back(std::move(report));
   expect_delivery();
 }
 
-Duration SimFileWatches::delay() {
+Duration SimFileWatches::delay(const Report& report) {
+  const auto tell_usual = [&](const Decision& decision) {
+    return fmt::format("{} comes after {}", text(report),
+                       amount(kLeastDelay * (1 << decision.value)));
+  };
+  const auto tell_late = [&](const Decision& decision) {
+    return fmt::format("{} comes {} late", text(report),
+                       amount(kLeastLateness * (1 << decision.value)));
+  };
   const std::uint64_t usual =
-      machine_.decisions().draw(RandomStream::Disk, key_of_draw("delay"), kDelays);
-  const std::uint64_t late = machine_.faults().strength(Fault::WatchDelay, RandomStream::Disk,
-                                                        key_of_draw("lateness"), kLatenesses);
+      machine_.decisions().draw(RandomStream::Disk, key_of(key_, "delay"), kDelays, tell_usual);
+  const std::uint64_t late = machine_.faults().strength(
+      Fault::WatchDelay, RandomStream::Disk, key_of(key_, "lateness"), kLatenesses, tell_late);
   return kLeastDelay * (1 << usual) + (late == 0 ? Duration::zero() : kLeastLateness * (1 << late));
 }
 
-std::uint64_t SimFileWatches::key_of_draw(const char* draw) {
-  return machine_.decisions().named(key_of(key_, draw), [&] {
-    return fmt::format("{} of a file watch of {}", draw, machine_.name());
-  });
+std::string SimFileWatches::text(const Report& report) const {
+  if (report.place == nullptr) return "a file watch's request to look again" + machine_.place();
+  const std::string path = report.name.empty() ? report.place->path_ : report.name;
+  return fmt::format("a file watch's news of '{}'{}", path, machine_.place());
 }
 
 void SimFileWatches::forget(const SimPlace& place) noexcept {

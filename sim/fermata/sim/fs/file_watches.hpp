@@ -34,6 +34,7 @@ class SimPlace final : public WatchedPlace, private DiskWatcher {
   SimFileWatches& watches_;
   Disk::Inode inode_ = 0;
   std::uint64_t key_ = 0;
+  std::string path_;
   MemberHappening<SimPlace> acknowledgement_;
 };
 
@@ -57,8 +58,9 @@ class SimFileWatches final : public FileWatches {
   void forget(const SimPlace& place) noexcept;
   void expect_delivery();
   void deliver();
-  [[nodiscard]] Duration delay();
-  [[nodiscard]] std::uint64_t key_of_draw(const char* draw);
+  [[nodiscard]] Duration delay(const Report& report);
+  /// "the change of 'log' that a watch tells", for people.
+  [[nodiscard]] std::string text(const Report& report) const;
 
   Machine& machine_;
   Disk& disk_;

@@ -10,6 +10,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/reactor/file.hpp"
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/fs/call_text.hpp"
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/descriptors.hpp"
@@ -31,32 +32,80 @@ const std::string& path_of(const FileOperation& operation) {
   return operation.handle ? operation.handle->path() : operation.path;
 }
 
+const char* name_of(FileCall call) {
+  switch (call) {
+    case FileCall::Open:
+      return "the open of";
+    case FileCall::Read:
+      return "the read of";
+    case FileCall::Write:
+      return "the write to";
+    case FileCall::Sync:
+    case FileCall::SyncData:
+      return "the sync of";
+    case FileCall::Status:
+    case FileCall::PathStatus:
+      return "the look at the status of";
+    case FileCall::Truncate:
+      return "the truncation of";
+    case FileCall::Close:
+      return "the close of";
+    case FileCall::Rename:
+      return "the rename";
+    case FileCall::Remove:
+      return "the removal of";
+    case FileCall::MakeDirectory:
+      return "the making of directory";
+    case FileCall::RemoveDirectory:
+      return "the removal of directory";
+    case FileCall::ListDirectory:
+      return "the listing of directory";
+    case FileCall::SyncDirectory:
+      return "the sync of directory";
+  }
+  return "";
+}
+
 }  // namespace
 
 // --- when ---
 
 int SimFiles::enqueue(FileOperation& operation) {
   const char* const call = to_string(operation.call);
-  const std::uint64_t key =
-      machine_.decisions().named(key_of(key_of(machine_.key(), call), path_of(operation)),
-                                 [&] { return fmt::format("{} {}", call, path_of(operation)); });
+  const std::uint64_t key = key_of(key_of(machine_.key(), call), path_of(operation));
   jobs_.emplace_back(*this, operation, key);
   Job& job = jobs_.back();
   job.self = std::prev(jobs_.end());
   operation.job = &job;
   if (RunLog* const told = machine_.run_log()) told->called(machine_.name(), call_text(operation));
-  const bool closes = operation.call == FileCall::Close;
-  machine_.agenda().schedule(job,
-                             machine_.now() + (closes ? close_delay(machine_, key) : latency(key)),
+  const Duration time =
+      operation.call == FileCall::Close
+          ? close_delay(machine_, key, [&] { return fmt::format("'{}'", path_of(operation)); })
+          : latency(operation, key);
+  machine_.agenda().schedule(job, machine_.now() + time,
                              key_of(key_of(machine_.key(), "disk"), next_number_++));
   return 0;
 }
 
-Duration SimFiles::latency(std::uint64_t key) {
+std::string SimFiles::text(const FileOperation& operation) const {
+  std::string text = fmt::format("{} '{}'", name_of(operation.call), path_of(operation));
+  if (operation.call == FileCall::Rename) text += fmt::format(" -> '{}'", operation.target);
+  return text + machine_.place();
+}
+
+Duration SimFiles::latency(const FileOperation& operation, std::uint64_t key) {
+  const auto tell_usual = [&](const Decision& decision) {
+    return fmt::format("{} takes {}", text(operation),
+                       amount(kLeastLatency * (1 << decision.value)));
+  };
+  const auto tell_slow = [&](const Decision& decision) {
+    return fmt::format("{} takes {} longer", text(operation),
+                       amount(kLeastSlowness * (1 << decision.value)));
+  };
   const std::uint64_t usual =
-      machine_.decisions().draw(RandomStream::Disk, key_of_draw(key, "latency"), kLatencies);
-  const std::uint64_t slow = machine_.faults().strength(Fault::SlowDisk, RandomStream::Disk,
-                                                        key_of_draw(key, "slowness"), kSlownesses);
+      machine_.decisions().draw(RandomStream::Disk, key_of(key, "latency"), kLatencies, tell_usual);
+  const std::uint64_t slow = machine_.faults().strength(
+      Fault::SlowDisk, RandomStream::Disk, key_of(key, "slowness"), kSlownesses, tell_slow);
   return kLeastLatency * (1 << usual) +
          (slow == 0 ? Duration::zero() : kLeastSlowness * (1 << slow));
 }
@@ -65,8 +114,11 @@ void SimFiles::withdraw(FileOperation& operation) noexcept {
   Job& job = *static_cast<Job*>(operation.job);
   FERMATA_ASSERT(&job.operation == &operation);
   if (job.withdrawn) return;
+  const auto tell = [&](const Decision&) {
+    return text(operation) + " is cancelled before it begins";
+  };
   job.withdrawn = machine_.decisions().draw(RandomStream::Disk,
-                                            key_of_draw(job.key, "withdrawn in time"), 2) != 0;
+                                            key_of(job.key, "withdrawn in time"), 2, tell) != 0;
 }
 
 void SimFiles::end(Job& job) {
@@ -107,7 +159,7 @@ SimFiles::Answer SimFiles::perform_on(const OpenFile& file, FileOperation& opera
       operation.status = disk_.status(file.inode);
       return {};
     default:
-      return {sync(file, key), 0};
+      return {sync(file, operation, key), 0};
   }
 }
 
@@ -121,13 +173,14 @@ int SimFiles::perform_at_path(FileOperation& operation, std::uint64_t key) {
     case FileCall::Remove:
       return disk_.remove(path);
     case FileCall::MakeDirectory:
-      return is_full(path, key) ? ENOSPC : disk_.make_directory(path, operation.mode.permissions);
+      return is_full(operation, key) ? ENOSPC
+                                     : disk_.make_directory(path, operation.mode.permissions);
     case FileCall::RemoveDirectory:
       return disk_.remove_directory(path);
     case FileCall::ListDirectory:
       return disk_.list(path, operation.entries);
     case FileCall::SyncDirectory:
-      if (strikes(Fault::DiskError, key, "error")) return EIO;
+      if (has_error(operation, key)) return EIO;
       return disk_.sync_directory(path);
     default:
       return EBADF;
@@ -136,7 +189,7 @@ int SimFiles::perform_at_path(FileOperation& operation, std::uint64_t key) {
 
 SimFiles::Answer SimFiles::open(FileOperation& operation, std::uint64_t key) {
   if (out_of_descriptors(machine_, RandomStream::Disk, "file")) return {EMFILE, 0};
-  if (operation.mode.create && is_full(operation.path, key)) return {ENOSPC, 0};
+  if (operation.mode.create && is_full(operation, key)) return {ENOSPC, 0};
   OpenFile opened{0, operation.mode};
   const int code = disk_.open(operation.path, operation.mode, opened.inode);
   if (code != 0) return {code, 0};
@@ -156,11 +209,11 @@ void SimFiles::close(int file) {
 
 SimFiles::Answer SimFiles::read(const OpenFile& file, FileOperation& operation, std::uint64_t key) {
   if (!file.mode.read) return {EBADF, 0};
-  if (strikes(Fault::DiskError, key, "error")) return {EIO, 0};
+  if (has_error(operation, key)) return {EIO, 0};
   const std::uint64_t end = disk_.image(file.inode).seen().size();
   const std::uint64_t there = end - std::min(end, operation.offset);
-  const std::size_t size =
-      shortened(std::min<std::size_t>(operation.size, there), Fault::ShortRead, key, "short read");
+  const std::size_t size = shortened(operation, std::min<std::size_t>(operation.size, there),
+                                     Fault::ShortRead, key_of(key, "short read"));
   FERMATA_ASSERT(size <= operation.rest().size());
   Answer answer;
   answer.code =
@@ -173,9 +226,10 @@ SimFiles::Answer SimFiles::write(const OpenFile& file, FileOperation& operation,
                                  std::uint64_t key) {
   if (!file.mode.write) return {EBADF, 0};
   const std::span<const std::byte> rest = operation.rest();
-  if (strikes(Fault::DiskError, key, "error")) return {EIO, 0};
-  if (!rest.empty() && strikes(Fault::DiskFull, key, "full")) return {ENOSPC, 0};
-  const std::size_t size = shortened(rest.size(), Fault::ShortWrite, key, "short write");
+  if (has_error(operation, key)) return {EIO, 0};
+  if (!rest.empty() && finds_no_space(operation, key)) return {ENOSPC, 0};
+  const std::size_t size =
+      shortened(operation, rest.size(), Fault::ShortWrite, key_of(key, "short write"));
   const std::uint64_t offset =
       file.mode.append ? disk_.image(file.inode).seen().size() : operation.offset;
   Answer answer;
@@ -184,10 +238,14 @@ SimFiles::Answer SimFiles::write(const OpenFile& file, FileOperation& operation,
   return answer;
 }
 
-int SimFiles::sync(const OpenFile& file, std::uint64_t key) {
+int SimFiles::sync(const OpenFile& file, const FileOperation& operation, std::uint64_t key) {
   enum Failure : std::uint64_t { None, MayBeTriedAgain, GivesUp, kCount };
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("{} fails with EIO{}", text(operation),
+                       decision.value == GivesUp ? ", and its writes will never be synced" : "");
+  };
   const std::uint64_t failure = machine_.faults().strength(Fault::DiskError, RandomStream::Disk,
-                                                           key_of_draw(key, "error"), kCount);
+                                                           key_of(key, "error"), kCount, tell);
   if (failure == GivesUp) disk_.give_up_changes(file.inode);
   if (failure != None) return EIO;
   disk_.sync(file.inode);
@@ -196,30 +254,30 @@ int SimFiles::sync(const OpenFile& file, std::uint64_t key) {
 
 // --- misfortune ---
 
-bool SimFiles::is_full(std::string_view path, std::uint64_t key) {
-  return !disk_.exists(path) && strikes(Fault::DiskFull, key, "full");
+bool SimFiles::is_full(const FileOperation& operation, std::uint64_t key) {
+  return !disk_.exists(operation.path) && finds_no_space(operation, key);
 }
 
-bool SimFiles::strikes(Fault fault, std::uint64_t key, const char* draw) {
-  return machine_.faults().strikes(fault, RandomStream::Disk, key_of_draw(key, draw));
+bool SimFiles::finds_no_space(const FileOperation& operation, std::uint64_t key) {
+  const auto tell = [&](const Decision&) { return text(operation) + " finds the disk full"; };
+  return machine_.faults().strikes(Fault::DiskFull, RandomStream::Disk, key_of(key, "full"), tell);
 }
 
-std::size_t SimFiles::shortened(std::size_t size, Fault fault, std::uint64_t key,
-                                const char* draw) {
+bool SimFiles::has_error(const FileOperation& operation, std::uint64_t key) {
+  const auto tell = [&](const Decision&) { return text(operation) + " fails with EIO"; };
+  return machine_.faults().strikes(Fault::DiskError, RandomStream::Disk, key_of(key, "error"),
+                                   tell);
+}
+
+std::size_t SimFiles::shortened(const FileOperation& operation, std::size_t size, Fault fault,
+                                std::uint64_t key) {
   if (size < 2) return size;
-  const std::uint64_t part =
-      machine_.faults().strength(fault, RandomStream::Disk, key_of_draw(key, draw), size);
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("{} moves {}", text(operation), part_of_bytes(decision.value, size));
+  };
+  const std::uint64_t part = machine_.faults().strength(fault, RandomStream::Disk, key, size, tell);
   FERMATA_ASSERT(part < size);
   return part == 0 ? size : static_cast<std::size_t>(part);
-}
-
-std::uint64_t SimFiles::key_of_draw(std::uint64_t key, const char* draw) {
-  const std::uint64_t drawn = key_of(key, draw);
-  const KeyNames& names = machine_.decisions().names().all();
-  if (const auto known = names.find(key); known != names.end()) {
-    machine_.decisions().named(drawn, [&] { return fmt::format("{} of {}", draw, known->second); });
-  }
-  return drawn;
 }
 
 }  // namespace fermata::sim::detail

@@ -52,13 +52,16 @@ class SimFiles final : public Files {
   void close(int file);
   Answer read(const OpenFile& file, FileOperation& operation, std::uint64_t key);
   Answer write(const OpenFile& file, FileOperation& operation, std::uint64_t key);
-  int sync(const OpenFile& file, std::uint64_t key);
-  [[nodiscard]] Duration latency(std::uint64_t key);
-  [[nodiscard]] bool is_full(std::string_view path, std::uint64_t key);
-  [[nodiscard]] bool strikes(Fault fault, std::uint64_t key, const char* draw);
-  [[nodiscard]] std::size_t shortened(std::size_t size, Fault fault, std::uint64_t key,
-                                      const char* draw);
-  [[nodiscard]] std::uint64_t key_of_draw(std::uint64_t key, const char* draw);
+  int sync(const OpenFile& file, const FileOperation& operation, std::uint64_t key);
+  [[nodiscard]] Duration latency(const FileOperation& operation, std::uint64_t key);
+  /// Whether there is no space for what the operation would make.
+  [[nodiscard]] bool is_full(const FileOperation& operation, std::uint64_t key);
+  [[nodiscard]] bool finds_no_space(const FileOperation& operation, std::uint64_t key);
+  [[nodiscard]] bool has_error(const FileOperation& operation, std::uint64_t key);
+  [[nodiscard]] std::size_t shortened(const FileOperation& operation, std::size_t size, Fault fault,
+                                      std::uint64_t key);
+  /// "the write to 'settings'", for people.
+  [[nodiscard]] std::string text(const FileOperation& operation) const;
 
   Machine& machine_;
   Disk& disk_;

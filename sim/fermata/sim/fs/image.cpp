@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/fs/image.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/sim/base/amount.hpp"
+#include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/base/key.hpp"
 
 namespace fermata::sim {
@@ -51,16 +55,31 @@ void FileImage::forget_seen() noexcept {
   changes_.clear();
 }
 
-void FileImage::crash(const CrashDraw& draw, std::uint64_t key) {
+std::string FileImage::Change::text(const std::string& name) const {
+  if (resizes)
+    return fmt::format("the change of the size of '{}' to {}", name, counted(offset, "byte"));
+  return fmt::format("the write of {} to '{}'", counted(bytes.size(), "byte"), name);
+}
+
+void FileImage::crash(const CrashDraw& draw, std::uint64_t key, CrashListener* listener,
+                      const std::string& name) {
   enum Fate : std::uint64_t { Kept, Lost, Torn };
   std::vector<Change> survivors;
   for (Change& change : changes_) {
     const std::size_t size = change.bytes.size();
     const std::uint64_t fate = draw(key_of(key, "fate"), size > 1 ? 3 : 2);
+    const std::uint64_t told = listener != nullptr ? listener->last_told() : 0;
+    if (told != 0 && fate == Lost) listener->tell(told, change.text(name) + " is lost");
     if (fate == Lost) continue;
     if (fate == Torn && size > 1) {
+      const std::string text = told != 0 ? change.text(name) : std::string();
       change.bytes.resize(size > 2 ? 1 + draw(key_of(key, "torn"), size - 1) : 1);
       FERMATA_ASSERT(change.bytes.size() < size);
+      if (told != 0) {
+        if (size > 2 && listener->last_told() != 0) listener->tell(listener->last_told(), {});
+        listener->tell(told, fmt::format("{} is torn: only {} are left", text,
+                                         part_of_bytes(change.bytes.size(), size)));
+      }
     }
     survivors.push_back(std::move(change));
   }

@@ -7,12 +7,25 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace fermata::sim {
 
 /// Answers a draw of a crash: a number below `bound`; 0 is calm.
 using CrashDraw = std::function<std::uint64_t(std::uint64_t key, std::uint64_t bound)>;
+
+/// Is told, for people, what the answers to a CrashDraw do.
+class CrashListener {
+ public:
+  /// The key of the last draw, when its answer was not calm; else 0.
+  [[nodiscard]] virtual std::uint64_t last_told() const = 0;
+  /// The draw with the key `told` does what `sentence` says; an empty one goes without saying.
+  virtual void tell(std::uint64_t told, std::string sentence) = 0;
+
+ protected:
+  ~CrashListener() = default;
+};
 
 /// Every change is seen at once and becomes durable with sync(), in order.
 class FileImage {
@@ -29,6 +42,8 @@ class FileImage {
   void resize(std::uint64_t size);
 
   void sync();
+  /// Whether there are changes since the last sync.
+  [[nodiscard]] bool changed() const noexcept { return !changes_.empty(); }
   /// What a sync that fails may leave: changes that are seen and that no later sync will write.
   void give_up_changes() noexcept { changes_.clear(); }
   /// Nobody can see this any more; what is durable stays.
@@ -36,13 +51,18 @@ class FileImage {
 
   /// The machine goes down: each change since the last sync is kept, lost or, a write, torn (only
   /// its first bytes are kept), independently of the others; POSIX promises no more. 0 keeps it.
-  void crash(const CrashDraw& draw, std::uint64_t key);
+  /// `listener` may be null; else it is told, and the file is called `name`.
+  void crash(const CrashDraw& draw, std::uint64_t key, CrashListener* listener = nullptr,
+             const std::string& name = {});
 
  private:
   struct Change {
     std::uint64_t offset = 0;
     Bytes bytes;
     bool resizes = false;  // To `offset`.
+
+    /// "the write of 3 bytes to 'name'", for people.
+    [[nodiscard]] std::string text(const std::string& name) const;
   };
 
   static void apply(Bytes& to, std::uint64_t offset, std::span<const std::byte> bytes);

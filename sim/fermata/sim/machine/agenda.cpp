@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/machine/agenda.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/sim/base/amount.hpp"
 
 namespace fermata::sim::detail {
 
@@ -24,7 +27,12 @@ void Agenda::schedule(Happening& happening, Instant when, std::uint64_t source) 
   if (happening.index_ == 0) tell_owner();
 }
 
-void Agenda::run_due(Instant now, Decisions& decisions, std::uint64_t key) {
+void Agenda::run_due(Instant now, Decisions& decisions, std::uint64_t key,
+                     std::string_view machine) {
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("of {} things that come to '{}' at once the {} comes first", decision.bound,
+                       machine, ordinal(decision.value + 1));
+  };
   collect_due(now);
   if (batch_.size() == 1) {
     take(0)->happen();
@@ -34,8 +42,9 @@ void Agenda::run_due(Instant now, Decisions& decisions, std::uint64_t key) {
     find_choices();
     if (choices_.empty()) break;
     const bool free = choices_.size() > 1;
-    take(choices_[free ? decisions.draw(RandomStream::Network, key, choices_.size()) : 0])
-        ->happen();
+    const std::uint64_t chosen =
+        free ? decisions.draw(RandomStream::Network, key, choices_.size(), tell) : 0;
+    take(choices_[chosen])->happen();
   }
   batch_.clear();
 }

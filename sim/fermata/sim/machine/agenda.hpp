@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "fermata/base/time.hpp"
@@ -75,8 +76,8 @@ class Agenda {
   }
 
   /// Lets everything happen that is due at `now`; what is scheduled meanwhile waits for the next
-  /// time. The order between sources is drawn under `key`.
-  void run_due(Instant now, Decisions& decisions, std::uint64_t key);
+  /// time. The order between sources is drawn under `key`; reports say that it is `machine`'s.
+  void run_due(Instant now, Decisions& decisions, std::uint64_t key, std::string_view machine);
   /// The same, in order.
   void run_due(Instant now);
 

@@ -3,19 +3,27 @@
 
 #include <fmt/format.h>
 
+#include <concepts>
+
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
 
-/// How long the backend takes to let go of a handle, over and above until the next turn.
-inline Duration close_delay(Machine& machine, std::uint64_t key) {
-  const std::uint64_t name = machine.decisions().named(key_of(key, "close"), [&] {
-    return fmt::format("delay of a close on '{}'", machine.name());
-  });
-  const std::uint64_t slow =
-      machine.faults().strength(Fault::SlowClose, RandomStream::Time, name, 12);
-  return slow == 0 ? Duration::zero() : std::chrono::microseconds(10) * (1 << slow);
+/// How long the backend takes to let go of a handle, over and above until the next turn. Reports
+/// call the handle what `name` returns.
+template <std::invocable Name>
+[[nodiscard]] Duration close_delay(Machine& machine, std::uint64_t key, const Name& name) {
+  constexpr Duration kLeast = std::chrono::microseconds(10);
+  constexpr std::uint64_t kDelays = 12;  // Each twice the one before.
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("the close of {} on '{}' takes {} longer", name(), machine.name(),
+                       amount(kLeast * (1 << decision.value)));
+  };
+  const std::uint64_t slow = machine.faults().strength(Fault::SlowClose, RandomStream::Time,
+                                                       key_of(key, "close"), kDelays, tell);
+  return slow == 0 ? Duration::zero() : kLeast * (1 << slow);
 }
 
 }  // namespace fermata::sim::detail

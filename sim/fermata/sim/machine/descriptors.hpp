@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
+#include <fmt/format.h>
+
 #include <string_view>
 
 #include "fermata/sim/machine/fault_plan.hpp"
@@ -11,10 +12,11 @@ namespace fermata::sim::detail {
 
 /// Whether the process has no descriptor left for what it opens now, `what`: "connection", ...
 inline bool out_of_descriptors(Machine& machine, RandomStream stream, std::string_view what) {
-  const std::uint64_t key = machine.decisions().named(
-      key_of(key_of(machine.key(), "descriptor"), what),
-      [&] { return "a descriptor for a " + std::string(what) + " on " + machine.name(); });
-  return machine.faults().strikes(Fault::OutOfDescriptors, stream, key);
+  const std::uint64_t key = key_of(key_of(machine.key(), "descriptor"), what);
+  const auto tell = [&](const Decision&) {
+    return fmt::format("'{}' has no descriptor left for another {}", machine.name(), what);
+  };
+  return machine.faults().strikes(Fault::OutOfDescriptors, stream, key, tell);
 }
 
 }  // namespace fermata::sim::detail

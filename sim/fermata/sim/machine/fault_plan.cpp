@@ -33,30 +33,13 @@ void FaultPlan::stop() noexcept {
   for (auto& [name, point] : points_) point.presence = Presence::Absent;
 }
 
-std::uint64_t FaultPlan::drawn_strength(Fault fault, RandomStream stream, std::uint64_t key,
-                                        std::uint64_t bound) {
-  FERMATA_ASSERT(bound > 1);
+bool FaultPlan::is_present(Fault fault) {
   Kind& kind = kinds_[static_cast<std::size_t>(fault)];
   if (kind.presence == Presence::Undecided) {
-    decide(to_string(fault), keys_of(fault), allowed_.has(fault), kind);
+    decide(keys_of(fault), allowed_.has(fault), kind);
   }
-  if (kind.presence == Presence::Absent) return 0;
-  FERMATA_ASSERT(!stopped_);
-  const std::uint64_t drawn = decisions_.draw_rarely(stream, key, bound, kind.odds);
-  FERMATA_ASSERT(drawn < bound);
-  if (drawn != 0) count(fault, key);
-  return drawn;
-}
-
-std::uint64_t FaultPlan::place(Fault fault, RandomStream stream, std::uint64_t key,
-                               std::uint64_t subject, Odds odds) {
-  if (!allows(fault)) return 0;
-  Kind& kind = kinds_[static_cast<std::size_t>(fault)];
-  FERMATA_ASSERT(kind.presence == Presence::Undecided);
-  if (kind.odds.numerator == 0) kind.odds = odds;
-  const std::uint64_t placed = decisions_.draw_place(stream, key, subject, odds);
-  FERMATA_ASSERT(placed < Decisions::kPlaces);
-  return placed;
+  FERMATA_ASSERT(!stopped_ || kind.presence == Presence::Absent);
+  return kind.presence == Presence::Present;
 }
 
 bool FaultPlan::strikes(std::string_view name) {
@@ -65,20 +48,22 @@ bool FaultPlan::strikes(std::string_view name) {
   if (known == points_.end()) known = points_.emplace(name, Point()).first;
   Point& point = known->second;
   if (point.presence == Presence::Undecided) {
-    decide(name, keys_of(name), allowed_.has(Fault::Point), point);
+    decide(keys_of(name), allowed_.has(Fault::Point), point);
   }
   if (point.presence == Presence::Absent) return false;
-  const std::uint64_t key = decisions_.named(key_of(key_of(to_string(Fault::Point)), name),
-                                             [&] { return fmt::format("fault point '{}'", name); });
-  if (!decisions_.chance(RandomStream::Fault, key, point.odds)) return false;
+  const std::uint64_t key = key_of(key_of(to_string(Fault::Point)), name);
+  const auto tell = [&](const Decision&) {
+    return fmt::format("the fault '{}' of the program strikes", name);
+  };
+  if (decisions_.draw_rarely(RandomStream::Fault, key, 2, point.odds, tell) == 0) return false;
   ++point.struck;
-  count(Fault::Point, key);
+  count(Fault::Point);
   return true;
 }
 
-void FaultPlan::count(Fault fault, std::uint64_t key) {
+void FaultPlan::count(Fault fault) {
   ++counts_[static_cast<std::size_t>(fault)];
-  if (listener_ != nullptr) listener_->struck(fault, key);
+  if (listener_ != nullptr) listener_->struck(fault, decisions_.last_sentence());
 }
 
 FaultPlan::Keys FaultPlan::keys_of(std::string_view name) noexcept {
@@ -96,17 +81,15 @@ const FaultPlan::Keys& FaultPlan::keys_of(Fault fault) noexcept {
   return kKeys[static_cast<std::size_t>(fault)];
 }
 
-void FaultPlan::decide(std::string_view name, const Keys& keys, bool allowed, Kind& kind) {
+// A fault that strikes says that it may, so neither draw has a sentence.
+void FaultPlan::decide(const Keys& keys, bool allowed, Kind& kind) {
   FERMATA_ASSERT(kind.presence == Presence::Undecided);
   kind.presence = Presence::Absent;
   if (!allowed) return;
-  const std::uint64_t present = decisions_.named(
-      keys.present, [&] { return fmt::format("whether this run has '{}'", name); });
-  if (decisions_.draw(RandomStream::Fault, present, 2) == 0) return;
+  const auto unsaid = [](const Decision&) { return std::string(); };
+  if (decisions_.draw(RandomStream::Fault, keys.present, 2, unsaid) == 0) return;
   kind.presence = Presence::Present;
-  const std::uint64_t odds =
-      decisions_.named(keys.odds, [&] { return fmt::format("how often '{}' strikes", name); });
-  kind.odds = kOdds[decisions_.draw(RandomStream::Fault, odds, std::size(kOdds))];
+  kind.odds = kOdds[decisions_.draw(RandomStream::Fault, keys.odds, std::size(kOdds), unsaid)];
   FERMATA_ASSERT(kind.odds.numerator > 0);
 }
 

@@ -22,8 +22,8 @@ namespace fermata::sim::detail {
 /// Is told of the faults that strike.
 class FaultListener {
  public:
-  /// `key` names the draw.
-  virtual void struck(Fault fault, std::uint64_t key) = 0;
+  /// `sentence` says what it does; empty when nobody wants to read it.
+  virtual void struck(Fault fault, const std::string& sentence) = 0;
 
  protected:
   ~FaultListener() = default;
@@ -48,26 +48,43 @@ class FaultPlan final : private FaultPoints {
     return kinds_[static_cast<std::size_t>(fault)].presence == Presence::Absent;
   }
 
-  /// Whether `fault` strikes here; counted when it does.
-  bool strikes(Fault fault, RandomStream stream, std::uint64_t key) {
-    return strength(fault, stream, key, 2) != 0;
+  /// Whether `fault` strikes here; counted when it does. `teller` says what it does then.
+  template <Teller Tell>
+  bool strikes(Fault fault, RandomStream stream, std::uint64_t key, const Tell& teller) {
+    return strength(fault, stream, key, 2, teller) != 0;
   }
 
   /// How hard `fault` strikes here: 0 for not at all, else up to `bound` - 1.
-  std::uint64_t strength(Fault fault, RandomStream stream, std::uint64_t key, std::uint64_t bound) {
-    return is_absent(fault) ? 0 : drawn_strength(fault, stream, key, bound);
+  template <Teller Tell>
+  std::uint64_t strength(Fault fault, RandomStream stream, std::uint64_t key, std::uint64_t bound,
+                         const Tell& teller) {
+    if (is_absent(fault) || !is_present(fault)) return 0;
+    const Odds odds = kinds_[static_cast<std::size_t>(fault)].odds;
+    const std::uint64_t drawn = decisions_.draw_rarely(stream, key, bound, odds, teller);
+    FERMATA_ASSERT(drawn < bound);
+    if (drawn != 0) count(fault);
+    return drawn;
   }
 
   /// Whether `fault` may still strike in this run.
   [[nodiscard]] bool allows(Fault fault) const noexcept { return !stopped_ && allowed_.has(fault); }
   /// After how much of its course `subject` is to be struck by `fault`, with `odds`; 0 for never.
   /// For what is rare by its nature: no swarm decides whether a run has it. Not counted yet.
+  template <Teller Tell>
   std::uint64_t place(Fault fault, RandomStream stream, std::uint64_t key, std::uint64_t subject,
-                      Odds odds);
+                      Odds odds, const Tell& teller) {
+    if (!allows(fault)) return 0;
+    Kind& kind = kinds_[static_cast<std::size_t>(fault)];
+    FERMATA_ASSERT(kind.presence == Presence::Undecided);
+    if (kind.odds.numerator == 0) kind.odds = odds;
+    const std::uint64_t placed = decisions_.draw_place(stream, key, subject, odds, teller);
+    FERMATA_ASSERT(placed < Decisions::kPlaces);
+    return placed;
+  }
   /// What was planned by place() has come to pass.
-  void struck_as_planned(Fault fault, std::uint64_t key) {
+  void struck_as_planned(Fault fault) {
     FERMATA_ASSERT(allows(fault));
-    count(fault, key);
+    ++counts_[static_cast<std::size_t>(fault)];
   }
 
   [[nodiscard]] const FaultCounts& counts() const noexcept { return counts_; }
@@ -94,10 +111,10 @@ class FaultPlan final : private FaultPoints {
 
   bool strikes(std::string_view name) override;
 
-  std::uint64_t drawn_strength(Fault fault, RandomStream stream, std::uint64_t key,
-                               std::uint64_t bound);
-  void count(Fault fault, std::uint64_t key);
-  void decide(std::string_view name, const Keys& keys, bool allowed, Kind& kind);
+  /// Whether this run has it, which is drawn when it is not known.
+  bool is_present(Fault fault);
+  void count(Fault fault);
+  void decide(const Keys& keys, bool allowed, Kind& kind);
   [[nodiscard]] static Keys keys_of(std::string_view name) noexcept;
   [[nodiscard]] static const Keys& keys_of(Fault fault) noexcept;
 

@@ -41,6 +41,12 @@ class Machine : private AgendaOwner {
   /// The machine that a thread runs on; any other machine is its own host.
   [[nodiscard]] Machine& host() const noexcept { return *host_; }
 
+  /// " on 'desk'" where there are other machines, too; for people.
+  [[nodiscard]] std::string place() const {
+    const bool is_alone = host_->number_ == 0 && host_->peer(host_->ip_ + 1) == nullptr;
+    return is_alone ? std::string() : " on '" + host_->name_ + "'";
+  }
+
   /// The world's time, as far as this machine has come.
   [[nodiscard]] Instant now() const noexcept { return now_; }
   /// The latest time of any machine; while this one waits, its own time may be behind.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/link_state.hpp"
@@ -13,9 +14,11 @@
 
 namespace fermata::sim::detail {
 
-Connection::Connection(std::uint64_t key, End client, End server, LinkState& there, LinkState& back)
-    : key_(key),
-      delay_keys_{key_of(key_of(key, Client), "delay"), key_of(key_of(key, Server), "delay")},
+Connection::Connection(std::uint64_t number, End client, End server, LinkState& there,
+                       LinkState& back)
+    : key_(key_of(there.key(), number - 1)),
+      number_(number),
+      delay_keys_{key_of(key_of(key_, Client), "delay"), key_of(key_of(key_, Server), "delay")},
       ends_{client, server},
       links_{&there, &back} {
   FERMATA_ASSERT(&there.from() == ends_[Client].machine);
@@ -30,9 +33,10 @@ Connection::Connection(std::uint64_t key, Machine& machine, std::string place)
   for (End& end : ends_) end.machine = &machine;
 }
 
-std::string Connection::text(Side from) const {
-  if (local()) return place_;
-  return fmt::format("{} -> {}", ends_[from].address.text(), ends_[other(from)].address.text());
+std::string Connection::text() const {
+  if (local()) return fmt::format("the pipe '{}'", place_);
+  return fmt::format("the {} connection {}, port {}", ordinal(number_), links_[Client]->text(),
+                     ends_[Server].address.port());
 }
 
 Duration Connection::least_latency() const noexcept {
@@ -43,25 +47,28 @@ bool Connection::link_closed(Side from) const noexcept {
   return !local() && links_[from]->is_closed();
 }
 
-Instant Connection::arrival_from(Side from, std::size_t bytes) {
+Instant Connection::arrival_from(Side from, const char* what, std::size_t bytes) {
   Machine& machine = *ends_[from].machine;
   if (local()) return machine.now();
-  const Instant arrival = links_[from]->arrival(bytes);
+  LinkState& link = *links_[from];
+  const Parcel parcel{.what = what, .number = bytes > 0 ? link.next_message() : 0};
+  const Instant arrival = link.arrival(bytes, parcel);
   if (arrival == Instant::never()) {
     if (ends_[from].endpoint != nullptr) ends_[from].endpoint->on_path_blocked();
     return arrival;
   }
   FERMATA_ASSERT(arrival >= machine.now());
-  const std::uint64_t key =
-      machine.decisions().named(delay_keys_[from], [&] { return "delay " + text(from); });
-  return arrival + extra_delay(machine, Fault::Delay, key);
+  const auto tell = [&](Duration delay) {
+    return fmt::format("{} is delayed by {}", link.text(parcel), amount(delay));
+  };
+  return arrival + extra_delay(machine, Fault::Delay, delay_keys_[from], tell);
 }
 
 void Connection::send(Side from, std::span<const std::byte> bytes) {
   FERMATA_ASSERT(!bytes.empty());
   if (crashed(from)) return;
   const Side there = other(from);
-  const Instant arrival = arrival_from(from, bytes.size());
+  const Instant arrival = arrival_from(from, "message", bytes.size());
   if (ends_[there].silent && ends_[there].machine->is_down()) {
     note(from, Message::Kind::Data, Message::Fate::Lost, Instant::never(), bytes);
     return;
@@ -91,7 +98,7 @@ void Connection::refuse(Side there, Instant when) {
 void Connection::send_end(Side from) {
   if (crashed(from)) return;
   Pipe& away = to(other(from));
-  if (away.send_end(arrival_from(from))) {
+  if (away.send_end(arrival_from(from, "end of a connection"))) {
     note(from, Message::Kind::End, Message::Fate::UnderWay, away.last_arrival());
   }
   tell(other(from));
@@ -101,7 +108,7 @@ void Connection::send_reset(Side from) {
   if (crashed(from)) return;
   Pipe& away = to(other(from));
   if (!local()) away.lose_unsent();
-  if (away.send_reset(arrival_from(from))) {
+  if (away.send_reset(arrival_from(from, "reset of a connection"))) {
     note(from, Message::Kind::Reset, Message::Fate::UnderWay, away.last_arrival());
   }
   tell(other(from));
@@ -166,7 +173,7 @@ void Connection::reopened(Side from, Instant when) {
   for (const Side sender : {from, other(from)}) {
     if (link_closed(sender) || gave_up(sender)) continue;
     to(other(sender)).resume([&](std::size_t bytes) {
-      const Instant arrival = links_[sender]->carried(when, bytes);
+      const Instant arrival = links_[sender]->carried(when, bytes, {"waiting message"});
       if (RunLog* const told = run_log(sender)) {
         told->message_log().resumed(key_, sender == Client, arrival);
       }

@@ -58,8 +58,9 @@ class Connection {
     bool silent = false;  // Closed by a crash that nobody was told of.
   };
 
-  /// `there` leads from the client to the server, `back` the other way.
-  Connection(std::uint64_t key, End client, End server, LinkState& there, LinkState& back);
+  /// `there` leads from the client to the server, `back` the other way. It is the one with this
+  /// number on `there`, counted from 1.
+  Connection(std::uint64_t number, End client, End server, LinkState& there, LinkState& back);
   /// Within `machine`; `place` is what reports call it.
   Connection(std::uint64_t key, Machine& machine, std::string place);
 
@@ -67,14 +68,16 @@ class Connection {
   /// Whether it goes through no network.
   [[nodiscard]] bool local() const noexcept { return !place_.empty(); }
   [[nodiscard]] const std::string& place() const noexcept { return place_; }
-  /// "127.0.0.1:40000 -> 127.0.0.1:80", or the place.
-  [[nodiscard]] std::string text(Side from) const;
   [[nodiscard]] End& end(Side side) noexcept { return ends_[side]; }
   [[nodiscard]] Pipe& to(Side side) noexcept { return pipes_[side]; }
   [[nodiscard]] const Pipe& to(Side side) const noexcept { return pipes_[side]; }
 
-  /// When something of this size that `from` sends now arrives; never() while nobody knows.
-  [[nodiscard]] Instant arrival_from(Side from, std::size_t bytes = 0);
+  /// "the connection client -> server, port 80", or "the pipe 'PLACE'"; for people.
+  [[nodiscard]] std::string text() const;
+
+  /// When something of this size that `from` sends now arrives; never() while nobody knows. `what`
+  /// is what reports call it; a message is counted.
+  [[nodiscard]] Instant arrival_from(Side from, const char* what, std::size_t bytes = 0);
   [[nodiscard]] Duration least_latency() const noexcept;
   /// Whether somebody has closed the link that leads away from this side.
   [[nodiscard]] bool link_closed(Side from) const noexcept;
@@ -124,6 +127,7 @@ class Connection {
   [[nodiscard]] RunLog* run_log(Side from) const noexcept;
 
   std::uint64_t key_;
+  std::uint64_t number_ = 0;                 // 0 when it is local.
   std::array<std::uint64_t, 2> delay_keys_;  // By who sends.
   std::string place_;                        // Empty when it goes through the network.
   std::array<End, 2> ends_;

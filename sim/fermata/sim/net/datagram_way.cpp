@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/latency.hpp"
@@ -23,10 +24,15 @@ DatagramWay::DatagramWay(LinkState& link, PacketSwitch& destination)
       key_(key_of(link.key(), "datagrams")),
       arrival_(*this, &DatagramWay::arrive) {}
 
-std::uint64_t DatagramWay::key(Fault fault) {
-  return from_.decisions().named(key_of(key_, to_string(fault)), [&] {
-    return fmt::format("{} of datagrams {} -> {}", to_string(fault), from_.name(), to_.name());
-  });
+std::string DatagramWay::text(const Waiting& sent) const {
+  return link_.text(Parcel{"datagram", sent.number});
+}
+
+Duration DatagramWay::extra_delay(const Waiting& sent, Fault fault, const char* does) {
+  const auto tell = [&](Duration delay) {
+    return fmt::format("{} {} {}", text(sent), does, amount(delay));
+  };
+  return detail::extra_delay(from_, fault, key_of(key_, to_string(fault)), tell);
 }
 
 MessageLog::Id note_datagram(const Machine& from, const Machine& to, const Packet& packet,
@@ -44,12 +50,14 @@ MessageLog::Id note_datagram(const Machine& from, const Machine& to, const Packe
 }
 
 void DatagramWay::send(const PacketRef& packet) {
-  const Waiting sent{packet, note_datagram(from_, to_, *packet, Message::Fate::UnderWay)};
-  if (from_.faults().strikes(Fault::DatagramLoss, RandomStream::Network,
-                             key(Fault::DatagramLoss))) {
+  const Waiting sent{packet, note_datagram(from_, to_, *packet, Message::Fate::UnderWay), ++sent_};
+  const std::uint64_t loss_key = key_of(key_, to_string(Fault::DatagramLoss));
+  const auto tell = [&](const Decision&) { return text(sent) + " is lost"; };
+  if (from_.faults().strikes(Fault::DatagramLoss, RandomStream::Network, loss_key, tell)) {
     return note_loss(sent.noted);
   }
-  const LinkState::Passage passage = link_.passage(packet->bytes.size());
+  const LinkState::Passage passage =
+      link_.passage(packet->bytes.size(), Parcel{"datagram", sent.number});
   if (passage.lost) return note_loss(sent.noted);
   FERMATA_ASSERT(passage.arrival >= from_.now());
   if (passage.arrival != Instant::never()) {
@@ -62,32 +70,33 @@ void DatagramWay::send(const PacketRef& packet) {
 void DatagramWay::reopened(Instant when) {
   FERMATA_ASSERT(!link_.is_closed());
   for (const Waiting& sent : std::exchange(waiting_, {})) {
-    send_on(sent, link_.carried(when, sent.packet->bytes.size()));
+    send_on(sent, link_.carried(when, sent.packet->bytes.size(), {"datagram", sent.number}));
   }
 }
 
 void DatagramWay::send_on(const Waiting& sent, Instant arrival) {
   FERMATA_ASSERT(arrival != Instant::never());
-  const Duration delay = extra_delay(from_, Fault::Delay, key(Fault::Delay));
+  const Duration delay = extra_delay(sent, Fault::Delay, "is delayed by");
   last_arrival_ = std::max(arrival + delay, last_arrival_);
   FERMATA_ASSERT(last_arrival_ >= arrival);
-  const Duration held_up = extra_delay(from_, Fault::DatagramReorder, key(Fault::DatagramReorder));
-  put_under_way(sent, last_arrival_ + held_up);
+  const Duration held_up =
+      extra_delay(sent, Fault::DatagramReorder, "can be overtaken: it is held up by");
+  put_under_way(sent.packet, sent.noted, last_arrival_ + held_up);
   const Duration again =
-      extra_delay(from_, Fault::DatagramDuplicate, key(Fault::DatagramDuplicate));
+      extra_delay(sent, Fault::DatagramDuplicate, "arrives once more, after another");
   if (again > Duration::zero()) {
     const MessageLog::Id noted = note_datagram(from_, to_, *sent.packet, Message::Fate::Duplicate);
-    put_under_way({sent.packet, noted}, last_arrival_ + held_up + again);
+    put_under_way(sent.packet, noted, last_arrival_ + held_up + again);
   }
   expect_next();
 }
 
-void DatagramWay::put_under_way(const Waiting& sent, Instant arrival) {
+void DatagramWay::put_under_way(const PacketRef& packet, MessageLog::Id noted, Instant arrival) {
   FERMATA_ASSERT(arrival >= last_arrival_);  // The fault holds up; it never hurries.
   const auto later =
       std::upper_bound(under_way_.begin(), under_way_.end(), arrival,
                        [](Instant when, const UnderWay& other) { return when < other.arrival; });
-  under_way_.insert(later, {arrival, sent.packet, sent.noted});
+  under_way_.insert(later, {arrival, packet, noted});
 }
 
 // A duplicate stays one.

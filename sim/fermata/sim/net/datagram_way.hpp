@@ -58,6 +58,7 @@ class DatagramWay {
   struct Waiting {
     PacketRef packet;
     MessageLog::Id noted;
+    std::uint64_t number;  // Among all that were sent here, from 1.
   };
   struct UnderWay {
     Instant arrival;
@@ -66,18 +67,22 @@ class DatagramWay {
   };
 
   void send_on(const Waiting& sent, Instant arrival);
-  void put_under_way(const Waiting& sent, Instant arrival);
+  void put_under_way(const PacketRef& packet, MessageLog::Id noted, Instant arrival);
   void note_loss(MessageLog::Id noted) const;
   void note_arrival(MessageLog::Id noted, bool taken, Instant now) const;
   void expect_next();
   void arrive();
-  [[nodiscard]] std::uint64_t key(Fault fault);
+  /// What `fault` adds to the time that it is under way; reports put `does` before the amount.
+  [[nodiscard]] Duration extra_delay(const Waiting& sent, Fault fault, const char* does);
+  /// "the 2nd datagram client -> server".
+  [[nodiscard]] std::string text(const Waiting& sent) const;
 
   LinkState& link_;
   Machine& from_;
   Machine& to_;
   PacketSwitch& destination_;
   std::uint64_t key_;
+  std::uint64_t sent_ = 0;
   std::vector<Waiting> waiting_;    // For the link to be opened.
   std::deque<UnderWay> under_way_;  // By arrival; of equal ones, as they were sent.
   Instant last_arrival_;            // Of those that were not overtaken.

@@ -88,10 +88,12 @@ void SimDatagramSocket::hand_over() {
 // --- sending ---
 
 bool SimDatagramSocket::would_block() {
-  const std::uint64_t key = machine_.decisions().named(key_of(key_, "would block"), [&] {
-    return fmt::format("sending from {} has to wait", address_.text());
-  });
-  return machine_.faults().strikes(Fault::ShortWrite, RandomStream::Network, key);
+  const auto tell = [&](const Decision&) {
+    return fmt::format("a datagram that '{}' sends from port {} has to wait for room",
+                       machine_.name(), address_.port());
+  };
+  return machine_.faults().strikes(Fault::ShortWrite, RandomStream::Network,
+                                   key_of(key_, "would block"), tell);
 }
 
 int SimDatagramSocket::send_now(std::span<const std::byte> data, const Address& peer) {
@@ -179,7 +181,9 @@ void SimDatagramSocket::close_backend() noexcept {
   hand_over_.cancel();
   room_.cancel();
   network_.datagrams().unbind(*this);
-  machine_.agenda().schedule(acknowledgement_, machine_.now() + close_delay(machine_, key_), key_);
+  const Duration delay =
+      close_delay(machine_, key_, [&] { return fmt::format("port {}", address_.port()); });
+  machine_.agenda().schedule(acknowledgement_, machine_.now() + delay, key_);
 }
 
 }  // namespace fermata::sim::detail

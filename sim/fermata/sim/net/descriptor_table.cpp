@@ -10,6 +10,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/descriptors.hpp"
 #include "fermata/sim/machine/machine.hpp"
 
@@ -143,22 +144,35 @@ void DescriptorTable::end_run(std::vector<std::string>& leaks) {
 
 // --- faults ---
 
-std::uint64_t DescriptorTable::key(const DescriptorFile& file, const char* draw) const {
-  return machine_.decisions().named(key_of(file.key, draw), [&] {
-    return fmt::format("{} at descriptor {}", draw, file.number);
-  });
+bool DescriptorTable::strikes(Fault fault, const DescriptorFile& file, const char* draw,
+                              const char* does) {
+  const auto tell = [&](const Decision&) { return text(file, does); };
+  return machine_.faults().strikes(fault, RandomStream::Network, key_of(file.key, draw), tell);
 }
 
-bool DescriptorTable::strikes(Fault fault, const DescriptorFile& file, const char* draw) {
-  if (machine_.faults().is_absent(fault)) return false;
-  return machine_.faults().strikes(fault, RandomStream::Network, key(file, draw));
+std::string DescriptorTable::text(const DescriptorFile& file, const char* does) const {
+  return fmt::format(fmt::runtime(does),
+                     fmt::format("descriptor {} of '{}'", file.number, machine_.name()));
 }
 
-std::size_t DescriptorTable::drawn_part(Fault fault, const DescriptorFile& file, const char* draw,
-                                        std::size_t bound) {
-  if (bound < 2 || machine_.faults().is_absent(fault)) return 0;
-  return static_cast<std::size_t>(
-      machine_.faults().strength(fault, RandomStream::Network, key(file, draw), bound));
+std::size_t DescriptorTable::drawn_read(const DescriptorFile& file, std::size_t whole) {
+  if (whole < 2) return whole;
+  const auto tell = [&](const Decision& decision) {
+    return text(file, "a read of {} gives ") + part_of_bytes(decision.value, whole);
+  };
+  const std::uint64_t drawn = machine_.faults().strength(
+      Fault::ShortRead, RandomStream::Network, key_of(file.key, "short read"), whole, tell);
+  return drawn == 0 ? whole : static_cast<std::size_t>(drawn);
+}
+
+std::size_t DescriptorTable::drawn_write(const DescriptorFile& file, std::size_t whole) {
+  if (whole == 0) return 0;
+  const auto tell = [&](const Decision& decision) {
+    return text(file, "a write to {} takes ") + part_of_bytes(decision.value - 1, whole);
+  };
+  const std::uint64_t drawn = machine_.faults().strength(
+      Fault::ShortWrite, RandomStream::Network, key_of(file.key, "short write"), whole + 1, tell);
+  return drawn == 0 ? whole : static_cast<std::size_t>(drawn - 1);
 }
 
 void DescriptorTable::break_down(DescriptorFile& file) {
@@ -183,7 +197,8 @@ DescriptorTransfer DescriptorTable::read(int descriptor, std::span<std::byte> bu
   if (file == nullptr) return {0, EBADF};
   if (file->kind == DescriptorFile::Kind::Regular)
     return {};  // It is read behind what was written.
-  if (strikes(Fault::Interrupted, *file, "interrupted read")) return {0, EINTR};
+  if (strikes(Fault::Interrupted, *file, "interrupted read", "a read of {} is interrupted"))
+    return {0, EINTR};
   const std::span<const std::byte> unread = file->input.peek();
   if (unread.empty()) {
     if (const int code = std::exchange(file->error, 0)) return {0, code};
@@ -191,8 +206,7 @@ DescriptorTransfer DescriptorTable::read(int descriptor, std::span<std::byte> bu
     return {0, open ? EAGAIN : 0};
   }
   const std::size_t whole = std::min(buffer.size(), unread.size());
-  const std::size_t drawn = drawn_part(Fault::ShortRead, *file, "short read", whole);
-  const std::size_t part = drawn == 0 ? whole : drawn;
+  const std::size_t part = drawn_read(*file, whole);
   FERMATA_ASSERT(part <= whole);
   if (part > 0) std::memcpy(buffer.data(), unread.data(), part);
   file->input.consume(part);
@@ -204,9 +218,10 @@ DescriptorTransfer DescriptorTable::write(int descriptor, std::span<const std::b
   DescriptorFile* const file = use(descriptor);
   if (file == nullptr) return {0, EBADF};
   if (file->kind == DescriptorFile::Kind::Regular) return {data.size(), 0};
-  if (strikes(Fault::Interrupted, *file, "interrupted write")) return {0, EINTR};
+  if (strikes(Fault::Interrupted, *file, "interrupted write", "a write to {} is interrupted"))
+    return {0, EINTR};
   if (file->kind == DescriptorFile::Kind::Stream && !file->shut && file->peer != nullptr) {
-    if (!file->broken && strikes(Fault::Reset, *file, "reset")) break_down(*file);
+    if (!file->broken && strikes(Fault::Reset, *file, "reset", "{} is reset")) break_down(*file);
     if (!file->broken) return write_stream(*file, data);
   }
   const bool tells_error = file->broken || file->kind == DescriptorFile::Kind::Refused;
@@ -220,8 +235,7 @@ DescriptorTransfer DescriptorTable::write_stream(DescriptorFile& file,
   FERMATA_ASSERT(!file.shut);
   DescriptorFile& there = *file.peer;
   const std::size_t whole = std::min(data.size(), there.input.room());
-  const std::size_t drawn = drawn_part(Fault::ShortWrite, file, "short write", whole + 1);
-  const std::size_t part = drawn == 0 ? whole : drawn - 1;
+  const std::size_t part = drawn_write(file, whole);
   FERMATA_ASSERT(part <= whole);
   if (part == 0) return {0, data.empty() ? 0 : EAGAIN};
   there.input.send(data.first(part), machine_.now());

@@ -82,11 +82,13 @@ class DescriptorTable final : public DescriptorCalls {
   void require_room(const char* operation, const char* what);
   /// find(), and the step that runs uses what is found.
   [[nodiscard]] DescriptorFile* use(int descriptor);
-  [[nodiscard]] std::uint64_t key(const DescriptorFile& file, const char* draw) const;
-  [[nodiscard]] bool strikes(Fault fault, const DescriptorFile& file, const char* draw);
-  /// Less than `bound`; 0 for no fault.
-  [[nodiscard]] std::size_t drawn_part(Fault fault, const DescriptorFile& file, const char* draw,
-                                       std::size_t bound);
+  /// `does` says in reports what the fault does, with {} for the file.
+  [[nodiscard]] bool strikes(Fault fault, const DescriptorFile& file, const char* draw,
+                             const char* does);
+  [[nodiscard]] std::string text(const DescriptorFile& file, const char* does) const;
+  /// How many of `whole` bytes a read gives, or a write takes, which may be none.
+  [[nodiscard]] std::size_t drawn_read(const DescriptorFile& file, std::size_t whole);
+  [[nodiscard]] std::size_t drawn_write(const DescriptorFile& file, std::size_t whole);
   DescriptorTransfer write_stream(DescriptorFile& file, std::span<const std::byte> data);
   void break_down(DescriptorFile& file);
   void changed(const DescriptorFile* file) const;

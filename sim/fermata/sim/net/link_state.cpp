@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
 
@@ -27,6 +28,9 @@ constexpr unsigned kTailDoublings = 16;
 enum class Split : std::uint64_t { BothWays, OneWay, WholeMachine };  // That which sends.
 constexpr std::uint64_t kSplits = 3;
 
+Duration clog_length(std::uint64_t drawn) { return kShortestFault * (1 << drawn); }
+Duration partition_length(std::uint64_t drawn) { return kShortestFault * (1 << (drawn / kSplits)); }
+
 Latency default_latency(const Machine& from, const Machine& to) {
   return Latency::fixed(&from == &to ? kWithinNode : kBetweenNodes);
 }
@@ -45,48 +49,64 @@ LinkState::LinkState(Links& links, Machine& from, Machine& to)
 
 // --- what is sent now ---
 
-Instant LinkState::arrival(std::size_t bytes) {
+std::string LinkState::text() const { return fmt::format("{} -> {}", from_.name(), to_.name()); }
+
+std::string LinkState::text(const Parcel& parcel) const {
+  const std::string number = parcel.number == 0 ? "" : ordinal(parcel.number) + " ";
+  return fmt::format("the {}{} {}", number, parcel.what, text());
+}
+
+Instant LinkState::arrival(std::size_t bytes, const Parcel& parcel) {
   meet_faults();
   if (is_closed()) return Instant::never();
   const Instant now = from_.now();
   const Instant through = losing_until_ > now ? losing_until_ + kRepetition : now;
-  return carried(std::max(through, clogged_until_), bytes);
+  return carried(std::max(through, clogged_until_), bytes, parcel);
 }
 
-LinkState::Passage LinkState::passage(std::size_t bytes) {
+LinkState::Passage LinkState::passage(std::size_t bytes, const Parcel& parcel) {
   meet_faults();
   const Instant now = from_.now();
   if (cut_ || losing_until_ > now) return {true, {}};
   if (held_) return {false, Instant::never()};
-  return {false, carried(std::max(now, clogged_until_), bytes)};
+  return {false, carried(std::max(now, clogged_until_), bytes, parcel)};
 }
 
-Instant LinkState::carried(Instant when, std::size_t bytes) {
+Instant LinkState::carried(Instant when, std::size_t bytes, const Parcel& parcel) {
   if (bytes_per_second_ != 0) {
     constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
     const std::uint64_t on_the_line = bytes * kNanosecondsPerSecond / bytes_per_second_;
     line_free_ = std::max(line_free_, when) + Duration(on_the_line);
     when = line_free_;
   }
-  const Duration latency = drawn_latency();
+  const Duration latency = drawn_latency(parcel);
   FERMATA_ASSERT(latency >= least_latency());
   return when + latency;
 }
 
-Duration LinkState::drawn_latency() {
-  if (latency_.shape_ == Latency::Shape::Fixed) return latency_.least_;
-  const auto draw = [&](std::uint64_t bound) {
-    const std::uint64_t key = from_.decisions().named(
-        latency_key_, [&] { return fmt::format("latency {} -> {}", from_.name(), to_.name()); });
-    return from_.decisions().draw(RandomStream::Network, key, bound);
+Duration LinkState::drawn_latency(const Parcel& parcel) {
+  const auto draw = [&](std::uint64_t bound, const auto& latency_of) {
+    const auto tell = [&](const Decision& decision) {
+      return fmt::format("{} takes {}", text(parcel), amount(latency_of(decision.value)));
+    };
+    return latency_of(from_.decisions().draw(RandomStream::Network, latency_key_, bound, tell));
   };
-  if (latency_.shape_ == Latency::Shape::Uniform) {
-    FERMATA_ASSERT(latency_.most_ >= latency_.least_);
-    const auto spread = static_cast<std::uint64_t>((latency_.most_ - latency_.least_).count());
-    return latency_.least_ + Duration(draw(spread + 1));
+  switch (latency_.shape_) {
+    case Latency::Shape::Fixed:
+      break;
+    case Latency::Shape::Uniform: {
+      FERMATA_ASSERT(latency_.most_ >= latency_.least_);
+      const auto spread = static_cast<std::uint64_t>((latency_.most_ - latency_.least_).count());
+      return draw(spread + 1,
+                  [&](std::uint64_t drawn) { return latency_.least_ + Duration(drawn); });
+    }
+    case Latency::Shape::HeavyTail:
+      return draw(std::uint64_t{1} << kTailDoublings, [&](std::uint64_t drawn) {
+        const std::int64_t times = std::int64_t{1} << std::countr_one(drawn);
+        return std::min(latency_.least_ * times, latency_.most_);
+      });
   }
-  const int doublings = std::countr_one(draw(std::uint64_t{1} << kTailDoublings));
-  return std::min(latency_.least_ * (std::int64_t{1} << doublings), latency_.most_);
+  return latency_.least_;
 }
 
 // --- faults ---
@@ -95,24 +115,41 @@ void LinkState::meet_faults() {
   const Instant now = from_.now();
   if (&from_ == &to_ || clogged_until_ > now || losing_until_ > now) return;
   FaultPlan& faults = from_.faults();
-  const auto strength = [&](Fault fault, std::uint64_t key, std::uint64_t bound) {
-    from_.decisions().named(key, [&] {
-      return fmt::format("{} {} -> {}", to_string(fault), from_.name(), to_.name());
-    });
-    return faults.strength(fault, RandomStream::Network, key, bound);
+  const auto tell_clog = [&](const Decision& decision) {
+    return fmt::format("the link {} keeps all messages for {}", text(),
+                       amount(clog_length(decision.value)));
   };
-  if (const auto length = strength(Fault::Clog, clog_key_, kFaultLengths)) {
-    clog(kShortestFault * (1 << length));
+  if (const auto length = faults.strength(Fault::Clog, RandomStream::Network, clog_key_,
+                                          kFaultLengths, tell_clog)) {
+    clog(clog_length(length));
   }
-  if (const auto drawn = strength(Fault::Partition, partition_key_, kSplits * kFaultLengths)) {
+  const auto tell_partition = [&](const Decision& decision) {
+    return partition_text(decision.value);
+  };
+  if (const auto drawn = faults.strength(Fault::Partition, RandomStream::Network, partition_key_,
+                                         kSplits * kFaultLengths, tell_partition)) {
     partition(drawn);
   }
+}
+
+std::string LinkState::partition_text(std::uint64_t drawn) const {
+  const std::string time = amount(partition_length(drawn));
+  switch (static_cast<Split>(drawn % kSplits)) {
+    case Split::WholeMachine:
+      return fmt::format("'{}' is cut off from all other machines for {}", from_.name(), time);
+    case Split::BothWays:
+      return fmt::format("'{}' and '{}' cannot reach each other for {}", from_.name(), to_.name(),
+                         time);
+    case Split::OneWay:
+      break;
+  }
+  return fmt::format("nothing gets through {} for {}", text(), time);
 }
 
 void LinkState::partition(std::uint64_t drawn) {
   FERMATA_ASSERT(drawn != 0);
   FERMATA_ASSERT(&from_ != &to_);
-  const Duration length = kShortestFault * (1 << (drawn / kSplits));
+  const Duration length = partition_length(drawn);
   switch (static_cast<Split>(drawn % kSplits)) {
     case Split::WholeMachine:
       return links_.isolate(from_, length);

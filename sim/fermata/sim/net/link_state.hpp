@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "fermata/base/time.hpp"
 #include "fermata/sim/machine/fault.hpp"
@@ -21,6 +22,12 @@ namespace fermata::sim::detail {
 
 class LinkState;
 class Machine;
+
+/// What is sent on a link, for people: "the 2nd message", "the connect".
+struct Parcel {
+  const char* what = "message";
+  std::uint64_t number = 0;  // 0: has none.
+};
 
 /// All links of a network, as one of them sees them.
 class Links {
@@ -46,20 +53,26 @@ class LinkState {
   /// Names this link in the keys of draws.
   [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
   /// Counts the connections made on it.
-  [[nodiscard]] std::uint64_t next_connection() noexcept { return connections_++; }
+  [[nodiscard]] std::uint64_t next_connection() noexcept { return ++connections_; }
+  /// "client -> server", for people.
+  [[nodiscard]] std::string text() const;
+  /// "the 2nd message client -> server", for people.
+  [[nodiscard]] std::string text(const Parcel& parcel) const;
+  /// Counts the messages of connections.
+  [[nodiscard]] std::uint64_t next_message() noexcept { return ++messages_; }
 
   // --- what is sent now ---
 
   /// When `bytes` that are part of a connection arrive; never() while nobody knows.
-  [[nodiscard]] Instant arrival(std::size_t bytes);
+  [[nodiscard]] Instant arrival(std::size_t bytes, const Parcel& parcel);
   /// The same for a datagram, which may not arrive at all.
   struct Passage {
     bool lost;
     Instant arrival;
   };
-  [[nodiscard]] Passage passage(std::size_t bytes);
+  [[nodiscard]] Passage passage(std::size_t bytes, const Parcel& parcel);
   /// When `bytes` that leave at `when` arrive.
-  [[nodiscard]] Instant carried(Instant when, std::size_t bytes);
+  [[nodiscard]] Instant carried(Instant when, std::size_t bytes, const Parcel& parcel);
   [[nodiscard]] Duration least_latency() const noexcept { return latency_.least(); }
   /// Whether somebody has closed it.
   [[nodiscard]] bool is_closed() const noexcept { return cut_ || held_; }
@@ -85,7 +98,8 @@ class LinkState {
   void meet_faults();
   void tell(const char* kind, const char* what, std::optional<Instant> until = {});
   void partition(std::uint64_t drawn);
-  [[nodiscard]] Duration drawn_latency();
+  [[nodiscard]] std::string partition_text(std::uint64_t drawn) const;
+  [[nodiscard]] Duration drawn_latency(const Parcel& parcel);
 
   Links& links_;
   Machine& from_;
@@ -95,6 +109,7 @@ class LinkState {
   std::uint64_t partition_key_;
   std::uint64_t latency_key_;
   std::uint64_t connections_ = 0;
+  std::uint64_t messages_ = 0;
 
   Latency latency_;
   std::uint64_t bytes_per_second_ = 0;  // 0: any number.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/net/names.hpp"
 
+#include <fmt/format.h>
+
 #include "fermata/base/assert.hpp"
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/name_table.hpp"
@@ -44,9 +47,12 @@ void SimNames::enqueue(NameQuery& query) {
   const std::uint64_t key = key_of(key_of(machine_.key(), "dns"), query.host);
   Duration takes = Duration::zero();
   if (!answered_here(query)) {
-    const std::uint64_t delay = named(key_of(key, "delay"), "delay", query);
-    const std::uint64_t slow =
-        machine_.faults().strength(Fault::DnsDelay, RandomStream::Network, delay, kDnsDelays);
+    const auto tell = [&](const Decision& decision) {
+      return fmt::format("{} takes {} longer", text(query),
+                         amount(kLeastDnsDelay * (1 << decision.value)));
+    };
+    const std::uint64_t slow = machine_.faults().strength(Fault::DnsDelay, RandomStream::Network,
+                                                          key_of(key, "delay"), kDnsDelays, tell);
     takes = kQuick + (slow == 0 ? Duration::zero() : kLeastDnsDelay * (1 << slow));
   }
   machine_.agenda().schedule(job, machine_.now() + takes, key);
@@ -59,19 +65,17 @@ void SimNames::answer(Job& job) {
   finished(query, look_up(query));
 }
 
-std::uint64_t SimNames::named(std::uint64_t key, const char* what, const NameQuery& query) const {
-  return machine_.decisions().named(key, [&] {
-    const bool by_host = query.kind != NameQuery::Kind::Reverse;
-    return fmt::format("{} of a look-up of '{}' by '{}'", what,
-                       by_host ? query.host : query.address.text(), machine_.name());
-  });
+std::string SimNames::text(const NameQuery& query) const {
+  const bool by_host = query.kind != NameQuery::Kind::Reverse;
+  return fmt::format("the look-up of '{}' by '{}'", by_host ? query.host : query.address.text(),
+                     machine_.name());
 }
 
 std::optional<NameFailure> SimNames::look_up(NameQuery& query) const {
   if (!answered_here(query)) {
-    const std::uint64_t key =
-        named(key_of(key_of(machine_.key(), "dns failure"), query.host), "failure", query);
-    if (machine_.faults().strikes(Fault::DnsFailure, RandomStream::Network, key)) {
+    const std::uint64_t key = key_of(key_of(machine_.key(), "dns failure"), query.host);
+    const auto tell = [&](const Decision&) { return text(query) + " gets no answer"; };
+    if (machine_.faults().strikes(Fault::DnsFailure, RandomStream::Network, key, tell)) {
       return NameFailure::TryAgain;
     }
   }

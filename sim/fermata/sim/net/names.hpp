@@ -34,9 +34,8 @@ class SimNames final : public fermata::Names {
   void withdraw(NameQuery&) noexcept override {}
   void answer(Job& job);
   [[nodiscard]] bool answered_here(const NameQuery& query) const;
-  /// `key`, of the draw that decides `what` of the answer.
-  [[nodiscard]] std::uint64_t named(std::uint64_t key, const char* what,
-                                    const NameQuery& query) const;
+  /// "the look-up of 'db' by 'client'", for people.
+  [[nodiscard]] std::string text(const NameQuery& query) const;
   [[nodiscard]] std::optional<NameFailure> look_up(NameQuery& query) const;
   void look_up_reverse(NameQuery& query) const;
 

@@ -76,8 +76,8 @@ std::shared_ptr<Connection> Network::make_connection(Machine& client, Machine& s
   const Address local(peer.is_loopback() ? peer.ip() : client.ip(), free_port(client));
   FERMATA_ASSERT(local.port() != 0);
   return keep_in_sight(std::make_shared<Connection>(
-      key_of(there.key(), there.next_connection()), Connection::End{&client, local},
-      Connection::End{&server, peer}, there, links_.between(server, client)));
+      there.next_connection(), Connection::End{&client, local}, Connection::End{&server, peer},
+      there, links_.between(server, client)));
 }
 
 std::shared_ptr<Connection> Network::make_local_connection(Machine& machine,

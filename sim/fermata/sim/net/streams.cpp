@@ -10,6 +10,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/descriptors.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
@@ -119,9 +120,11 @@ Address SimStream::peer_address() const {
   return connection_->end(Connection::other(side_)).address;
 }
 
-std::uint64_t SimStream::key(const char* draw) const {
-  return machine().decisions().named(
-      key_of(key_, draw), [&] { return fmt::format("{} at {}", draw, connection_->text(side_)); });
+bool SimStream::strikes(Fault fault, const char* draw, const char* does) {
+  const auto tell = [&](const Decision&) {
+    return fmt::format(fmt::runtime(does), connection_->text());
+  };
+  return machine().faults().strikes(fault, RandomStream::Network, key_of(key_, draw), tell);
 }
 
 // --- establishing ---
@@ -131,7 +134,7 @@ void SimStream::dial() {
   FERMATA_ASSERT(!connection_->local());
   dialled_ = machine().now();
   retry_ = kFirstRetry;
-  if (machine().faults().strikes(Fault::Hung, RandomStream::Network, key("hung"))) {
+  if (strikes(Fault::Hung, "hung", "{} is asked for and gets no answer")) {
     connection_->note(side_, Message::Kind::Connect, Message::Fate::Lost, Instant::never());
     answer_code_ = ETIMEDOUT;
     machine().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
@@ -146,7 +149,7 @@ void SimStream::send_syn() {
   FERMATA_ASSERT(!answer_.is_scheduled());
   FERMATA_ASSERT(retry_ > Duration::zero());
   Machine& server = *connection_->end(Connection::Server).machine;
-  const Instant arrival = connection_->arrival_from(side_);
+  const Instant arrival = connection_->arrival_from(side_, "connect");
   const bool lost = arrival == Instant::never() || server.is_down();
   syn_noted_ = connection_->note(side_, Message::Kind::Connect,
                                  lost ? Message::Fate::Lost : Message::Fate::UnderWay,
@@ -185,7 +188,7 @@ void SimStream::dial_locally() {
 void SimStream::syn_arrived() {
   FERMATA_ASSERT(!answer_.is_scheduled());
   const Connection::End& server = connection_->end(Connection::Server);
-  if (machine().faults().strikes(Fault::Refused, RandomStream::Network, key("refused"))) {
+  if (strikes(Fault::Refused, "refused", "{} is refused")) {
     record_syn(Message::Fate::Refused);
     return answer(ECONNREFUSED);
   }
@@ -210,7 +213,7 @@ void SimStream::answer(int code) {
   FERMATA_ASSERT(!answer_.is_scheduled());
   answer_code_ = code;
   const Instant sent = connection_->end(Connection::Server).machine->now();
-  const Instant arrival = connection_->arrival_from(Connection::Server);
+  const Instant arrival = connection_->arrival_from(Connection::Server, "answer to a connect");
   machine().agenda().schedule(answer_, std::min(arrival, sent + kDialTimeout), key_);
   RunLog* const told = syn_noted_ != 0 ? machine().run_log() : nullptr;
   if (told != nullptr && code != ETIMEDOUT) told->message_log().answered(syn_noted_, arrival);
@@ -287,8 +290,7 @@ bool SimStream::deliver() {
   FERMATA_ASSERT(!unread.empty());
   FERMATA_ASSERT(!target.empty());
   const std::size_t whole = std::min(target.size(), unread.size());
-  const std::size_t drawn = drawn_part(whole, Fault::ShortRead, "short read");
-  const std::size_t part = drawn == 0 ? whole : drawn;
+  const std::size_t part = drawn_read(whole);
   FERMATA_ASSERT(part <= whole);
   std::memcpy(target.data(), unread.data(), part);
   connection_->consumed(side_, part);
@@ -346,22 +348,36 @@ void SimStream::drain() {
 std::size_t SimStream::accept(std::span<const std::byte> data) {
   const std::size_t room = connection_->to(Connection::other(side_)).room();
   const std::size_t whole = std::min(data.size(), room);
-  const std::size_t drawn = drawn_part(whole + 1, Fault::ShortWrite, "short write");
-  const std::size_t part = drawn == 0 ? whole : drawn - 1;
+  const std::size_t part = drawn_write(whole);
   FERMATA_ASSERT(part <= whole);
   if (part > 0) connection_->send(side_, data.first(part));
   return part;
 }
 
-std::size_t SimStream::drawn_part(std::size_t bound, Fault fault, const char* draw) {
-  if (bound < 2 || machine().faults().is_absent(fault)) return 0;
-  return static_cast<std::size_t>(
-      machine().faults().strength(fault, RandomStream::Network, key(draw), bound));
+std::size_t SimStream::drawn_read(std::size_t whole) {
+  if (whole < 2) return whole;
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("a read of '{}' gives {}, on {}", machine().name(),
+                       part_of_bytes(decision.value, whole), connection_->text());
+  };
+  const std::uint64_t drawn = machine().faults().strength(Fault::ShortRead, RandomStream::Network,
+                                                          key_of(key_, "short read"), whole, tell);
+  return drawn == 0 ? whole : static_cast<std::size_t>(drawn);
+}
+
+std::size_t SimStream::drawn_write(std::size_t whole) {
+  if (whole == 0) return 0;
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("a write of '{}' is taken in part, {}, on {}", machine().name(),
+                       part_of_bytes(decision.value - 1, whole), connection_->text());
+  };
+  const std::uint64_t drawn = machine().faults().strength(
+      Fault::ShortWrite, RandomStream::Network, key_of(key_, "short write"), whole + 1, tell);
+  return drawn == 0 ? whole : static_cast<std::size_t>(drawn - 1);
 }
 
 bool SimStream::breaks_down() {
-  if (machine().faults().is_absent(Fault::Reset)) return false;
-  if (!machine().faults().strikes(Fault::Reset, RandomStream::Network, key("reset"))) return false;
+  if (!strikes(Fault::Reset, "reset", "{} is reset")) return false;
   connection_->break_down(side_);
   FERMATA_ASSERT(connection_->broken(side_));
   expect_arrival();
@@ -428,8 +444,8 @@ void SimStream::close_backend() noexcept {
   }
   connection_->close(side_);
   FERMATA_ASSERT(connection_->end(side_).closed);
-  machine().agenda().schedule(acknowledgement_, machine().now() + close_delay(machine(), key_),
-                              key_);
+  const Duration delay = close_delay(machine(), key_, [&] { return connection_->text(); });
+  machine().agenda().schedule(acknowledgement_, machine().now() + delay, key_);
 }
 
 // --- a listener ---
@@ -502,7 +518,8 @@ void SimListener::close_backend() noexcept {
     connection->send_reset(Connection::Server);
     connection->close(Connection::Server);
   }
-  machine_.agenda().schedule(acknowledgement_, machine_.now() + close_delay(machine_, key_), key_);
+  const Duration delay = close_delay(machine_, key_, [&] { return "a listener"; });
+  machine_.agenda().schedule(acknowledgement_, machine_.now() + delay, key_);
 }
 
 }  // namespace fermata::sim::detail

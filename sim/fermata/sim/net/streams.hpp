@@ -93,13 +93,15 @@ class SimStream final : public StreamHandle, public Endpoint {
   bool deliver();
   void drain();
   std::size_t accept(std::span<const std::byte> data);
-  /// 0 when nothing is shortened, else less than `bound`.
-  [[nodiscard]] std::size_t drawn_part(std::size_t bound, Fault fault, const char* draw);
+  /// How many of `whole` bytes a read gives, or a write takes, which may be none.
+  [[nodiscard]] std::size_t drawn_read(std::size_t whole);
+  [[nodiscard]] std::size_t drawn_write(std::size_t whole);
   [[nodiscard]] bool breaks_down();
   /// What a write meets now: an errno value, or 0.
   [[nodiscard]] int obstacle();
   [[nodiscard]] Machine& machine() const noexcept { return *connection_->end(side_).machine; }
-  [[nodiscard]] std::uint64_t key(const char* draw) const;
+  /// Whether `fault` strikes; `does` says in reports what it does, with {} for the connection.
+  [[nodiscard]] bool strikes(Fault fault, const char* draw, const char* does);
 
   Network& network_;
   std::shared_ptr<Connection> connection_;

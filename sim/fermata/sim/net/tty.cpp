@@ -85,7 +85,8 @@ void SimTty::close_backend() noexcept {
   written_.cancel();
   terminal_.remove(*this);
   if (changed_mode_) terminal_.set_mode(TerminalMode::Lines);
-  machine_.agenda().schedule(acknowledgement_, machine_.now() + close_delay(machine_, key_), key_);
+  const Duration delay = close_delay(machine_, key_, [] { return "the terminal"; });
+  machine_.agenda().schedule(acknowledgement_, machine_.now() + delay, key_);
 }
 
 }  // namespace fermata::sim::detail

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
 
@@ -82,16 +83,16 @@ SimChild::SimChild(Machine& machine, std::uint64_t key, std::string name, Script
       death_(*this, &SimChild::die),
       close_(*this, &SimChild::close_streams),
       notice_(*this, &SimChild::notice) {
-  machine_.agenda().schedule(step_, machine_.now() + drawn("start"), key_);
+  machine_.agenda().schedule(step_, machine_.now() + drawn("start", "starts after"), key_);
 }
 
-std::uint64_t SimChild::key(const char* draw) {
-  return machine_.decisions().named(key_of(key_, draw),
-                                    [&] { return fmt::format("{} of process '{}'", draw, name_); });
-}
-
-Duration SimChild::drawn(const char* draw) {
-  return kShortest * (1 << machine_.decisions().draw(RandomStream::Time, key(draw), kLatencies));
+Duration SimChild::drawn(const char* draw, const char* does) {
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("process '{}' {} {}", name_, does,
+                       amount(kShortest * (1 << decision.value)));
+  };
+  return kShortest *
+         (1 << machine_.decisions().draw(RandomStream::Time, key_of(key_, draw), kLatencies, tell));
 }
 
 void SimChild::wake() {
@@ -184,7 +185,8 @@ void SimChild::signal(int signum) {
   deadly_ = signum;
   step_.cancel();
   if (!death_.is_scheduled())
-    machine_.agenda().schedule(death_, machine_.now() + drawn("death"), key_);
+    machine_.agenda().schedule(death_, machine_.now() + drawn("death", "ends, killed, after"),
+                               key_);
 }
 
 void SimChild::die() {
@@ -203,8 +205,12 @@ void SimChild::end(ProcessExit exit) {
   } else {
     close_streams();
   }
-  const std::uint64_t slow = machine_.faults().strength(Fault::SlowExit, RandomStream::Time,
-                                                        key("slow exit"), kSlownesses);
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("the end of process '{}' is noticed {} late", name_,
+                       amount(kLeastSlowness * (1 << decision.value)));
+  };
+  const std::uint64_t slow = machine_.faults().strength(
+      Fault::SlowExit, RandomStream::Time, key_of(key_, "slow exit"), kSlownesses, tell);
   if (slow == 0) return notice();
   machine_.agenda().schedule(notice_, machine_.now() + kLeastSlowness * (1 << slow), key_);
 }

@@ -104,8 +104,8 @@ class SimChild {
   void die();
   void close_streams();
   void notice();
-  std::uint64_t key(const char* draw);
-  Duration drawn(const char* draw);
+  /// How long it takes until the process `does`, as reports say it: "starts after".
+  Duration drawn(const char* draw, const char* does);
 
   Machine& machine_;
   std::uint64_t key_;

@@ -28,10 +28,11 @@ bool stops(int signum) noexcept {
 
 Processes::Started SimProcesses::start(const ProcessOptions& options) {
   const std::string& name = options.program;
-  const std::uint64_t key =
-      machine_.decisions().named(key_of(key_of(machine_.key(), "process"), name),
-                                 [&] { return fmt::format("whether process '{}' starts", name); });
-  if (machine_.faults().strikes(Fault::SpawnFailure, RandomStream::Fault, key)) {
+  const std::uint64_t key = key_of(key_of(machine_.key(), "process"), name);
+  const auto tell = [&](const Decision&) {
+    return fmt::format("'{}' has no room for process '{}'", machine_.name(), name);
+  };
+  if (machine_.faults().strikes(Fault::SpawnFailure, RandomStream::Fault, key, tell)) {
     throw InputOutputError(description_of(options), EAGAIN);
   }
   std::optional<ScriptedProgram> program = programs_.find(options);

@@ -18,7 +18,7 @@ struct Shrunk {
   /// What is left; its tape and its picture are those of the smaller run. Of a crash the picture
   /// ends before the step that ends the process.
   FoundFailure found;
-  std::size_t decisions_before = 0;
+  std::size_t decisions_before = 0;  // Those that reports show.
   /// How often the arguments were made smaller.
   std::size_t smaller_arguments = 0;
   std::uint64_t runs = 0;
@@ -29,9 +29,9 @@ struct Shrunk {
 
   /// "shrunk: 412 decisions -> 2, arguments 7 times smaller (187 runs)".
   [[nodiscard]] std::string summary() const {
-    FERMATA_ASSERT(found.tape.decisions.size() <= decisions_before);
+    FERMATA_ASSERT(count_shown(found.tape) <= decisions_before);
     std::string text = fmt::format("shrunk: {} -> {}", counted(decisions_before, "decision"),
-                                   found.tape.decisions.size());
+                                   count_shown(found.tape));
     if (smaller_arguments > 0) {
       text += fmt::format(", arguments {} times smaller", smaller_arguments);
     }

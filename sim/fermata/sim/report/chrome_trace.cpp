@@ -250,6 +250,7 @@ class Trace {
   void add_turns() {
     for (std::size_t i = 0; i < run_log_.turns().size(); ++i) {
       const RunLog::Turn& turn = run_log_.turns()[i];
+      if (goes_without_saying(turn.decision, run_.names)) continue;
       const std::size_t step = turn.step - std::min(turn.step, run_log_.forgotten());
       const std::int64_t end = begins_.empty() ? 0 : begins_.back() + kWidth;
       const std::int64_t when = step < begins_.size() ? begins_[step] : end;

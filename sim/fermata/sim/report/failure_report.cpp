@@ -82,15 +82,18 @@ std::string decisions_text(const Tape& tape, bool all) {
     return "fails with production's choices: it takes no fault and no other order\n";
   }
   std::string text = "fails with production's choices except:\n";
-  const std::size_t shown = all ? tape.decisions.size() : kDecisionsShown;
-  for (const Decision& decision :
-       std::span(tape.decisions).first(std::min(shown, tape.decisions.size()))) {
+  const std::size_t count = count_shown(tape);
+  if (count == 0) return text + "  nothing: faults could strike in this run, and none did\n";
+  const std::size_t most = all ? count : kDecisionsShown;
+  std::size_t shown = 0;
+  for (const Decision& decision : tape.decisions) {
+    if (goes_without_saying(decision, tape.names)) continue;
+    if (shown++ == most) break;
     text += fmt::format("  {} {}\n", describe(decision.at), describe(decision, tape.names));
   }
-  if (tape.decisions.size() > shown) {
-    text += fmt::format("  and {} more, on the tape\n", tape.decisions.size() - shown);
-  }
-  return text;
+  if (count > most) text += fmt::format("  and {} more, on the tape\n", count - most);
+}
+return text;
 }
 
 std::string failure_report(const FoundFailure& found, const ReportContext& context) {

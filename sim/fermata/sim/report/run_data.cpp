@@ -78,20 +78,31 @@ class RunJson {
                  {"hash", fmt::format("{:016x}", run_log_.trace_hash())},
                  {"end", run_log_.end().nanoseconds},
                  {"forgotten", run_log_.forgotten()}};
-    if (run_.decisive) json["decisive"] = *run_.decisive;
+    add_turns(json);
     json["machines"] = machines_;
     json["lanes"] = list(run_log_.lanes());
     json["steps"] = steps();
     for (const KeptSteps::Gap& gap : kept_.gaps()) {
       json["left_out"].push_back({{"before", gap.before}, {"steps", gap.steps}});
     }
-    json["turns"] = list(run_log_.turns());
     json["messages"] = messages();
     json["faults"] = list(run_log_.disturbances());
     return json;
   }
 
  private:
+  /// Those that are worth a word; "decisive" counts only them.
+  void add_turns(Json& json) const {
+    Json shown = Json::array();
+    for (std::size_t i = 0; i < run_log_.turns().size(); ++i) {
+      const RunLog::Turn& turn = run_log_.turns()[i];
+      if (goes_without_saying(turn.decision, run_.names)) continue;
+      if (run_.decisive == i) json["decisive"] = shown.size();
+      shown.push_back(json_of(turn));
+    }
+    json["turns"] = std::move(shown);
+  }
+
   template <class Items>
   Json list(const Items& items) const {
     Json all = Json::array();

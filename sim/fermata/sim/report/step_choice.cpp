@@ -17,9 +17,11 @@ constexpr std::size_t kLinesOfAWay =
 
 class Chooser {
  public:
-  Chooser(const RunLog& run_log, const StepText& text, const StepRange& range)
+  Chooser(const RunLog& run_log, const StepText& text, const KeyNames& names,
+          const StepRange& range)
       : run_log_(run_log),
         text_(text),
+        names_(names),
         range_(range),
         begin_(index_of(range.from)),
         end_(index_of(range.to)),
@@ -116,12 +118,17 @@ class Chooser {
   void show_recent(const Items& items, std::vector<bool>& shown, std::size_t room) {
     for (std::size_t i = items.size(); i-- > 0 && room > 0;) {
       const bool is_within = items[i].step >= range_.from && items[i].step <= range_.to;
-      if (!is_within || shown[i]) continue;
+      if (!is_within || shown[i] || is_silent(items[i])) continue;
       shown[i] = true;
       ++used_;
       --room;
     }
   }
+
+  [[nodiscard]] bool is_silent(const RunLog::Turn& turn) const {
+    return goes_without_saying(turn.decision, names_);
+  }
+  [[nodiscard]] static bool is_silent(const RunLog::Disturbance&) { return false; }
 
   // What happened after the decision says more than what was before.
   void show_closest() {
@@ -139,6 +146,7 @@ class Chooser {
 
   const RunLog& run_log_;
   const StepText& text_;
+  const KeyNames& names_;
   const StepRange& range_;
   std::size_t begin_;
   std::size_t end_;
@@ -151,8 +159,9 @@ class Chooser {
 
 }  // namespace
 
-StepChoice choose_steps(const RunLog& run_log, const StepText& text, const StepRange& range) {
-  return Chooser(run_log, text, range).choose();
+StepChoice choose_steps(const RunLog& run_log, const StepText& text, const KeyNames& names,
+                        const StepRange& range) {
+  return Chooser(run_log, text, names, range).choose();
 }
 
 }  // namespace fermata::sim

@@ -45,6 +45,6 @@ struct StepChoice {
 
 /// REQUIRES: the range has a step.
 [[nodiscard]] StepChoice choose_steps(const RunLog& run_log, const StepText& text,
-                                      const StepRange& range);
+                                      const KeyNames& names, const StepRange& range);
 
 }  // namespace fermata::sim

@@ -46,7 +46,7 @@ class Table {
 
   std::string text() && {
     if (options_.from >= options_.to) return {};
-    choice_ = choose_steps(run_log_, step_text_,
+    choice_ = choose_steps(run_log_, step_text_, names_,
                            {.from = options_.from,
                             .to = options_.to,
                             .lines = options_.lines,

@@ -221,10 +221,6 @@ std::string lane_text(const RunLog& run_log, std::size_t lane) {
                                               : fmt::format("'{}/{}'", it.machine, it.name);
 }
 
-std::string short_place(const SourcePlace& place) {
-  std::string_view file = place.file;
-  file.remove_prefix(file.rfind('/') + 1);
-  return fmt::format("{}:{}", file, place.line);
-}
+std::string short_place(const SourcePlace& place) { return place.in_short(); }
 
 }  // namespace fermata::sim

@@ -21,7 +21,7 @@ class Search {
         runner_(program, "random", limited(options, limits.steps_of_run)) {}
 
   Culprit find() {
-    if (tape_.decisions.empty()) return std::move(culprit_);
+    if (count_shown(tape_) == 0) return std::move(culprit_);
     reseed();
     culprit_.decision = most_decisive();
     flip();
@@ -74,10 +74,14 @@ class Search {
   /// data the program fails, and another decision says how.
   [[nodiscard]] std::size_t most_decisive() const {
     FERMATA_ASSERT(!tape_.decisions.empty());
-    const std::size_t best = steepest([](const Decision&) { return true; }).value();
+    const auto is_shown = [&](const Decision& each) {
+      return !goes_without_saying(each, tape_.names);
+    };
+    const std::size_t best = steepest(is_shown).value();
     if (!is_programs_own(tape_.decisions[best])) return best;
     FERMATA_ASSERT(!tape_.decisions[best].is_pick);
-    const auto other = steepest([](const Decision& each) { return !is_programs_own(each); });
+    const auto other =
+        steepest([&](const Decision& each) { return is_shown(each) && !is_programs_own(each); });
     FERMATA_ASSERT(!other || rise(*other) <= rise(best));
     return other && rise(best) <= kAboutAsGood * rise(*other) ? *other : best;
   }

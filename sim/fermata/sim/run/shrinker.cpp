@@ -41,7 +41,7 @@ class Shrinker {
   [[nodiscard]] Shrunk result(const Tape& before) && {
     Shrunk shrunk;
     shrunk.found.tape = std::move(tape_);
-    shrunk.decisions_before = before.decisions.size();
+    shrunk.decisions_before = count_shown(before);
     shrunk.smaller_arguments = smaller_arguments_;
     shrunk.runs = runs_;
     shrunk.minimal = !spent_ && !trials_.ran_out_of_time();

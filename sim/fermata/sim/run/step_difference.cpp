@@ -37,6 +37,7 @@ StepAccount StepAccount::of(const StepProbe::Step& step, const KeyNames& names) 
                                  looked_up ? stack_text(item.stack) : std::vector<std::string>()});
   }
   for (const Decision& decision : step.decisions) {
+    if (goes_without_saying(decision, names)) continue;
     account.decisions.push_back(describe(decision.at) + ' ' + describe(decision, names));
   }
   FERMATA_ASSERT(account.items.size() == step.items.size());

@@ -38,6 +38,8 @@ class AnswerSource {
     }
     return replay_;
   }
+  /// The tape that has answered so far; null: the strategy does.
+  [[nodiscard]] Replay* replaying() const noexcept { return replay_; }
   /// Only when no tape answers.
   [[nodiscard]] Strategy& strategy() noexcept {
     FERMATA_ASSERT(replay_ == nullptr);

@@ -16,18 +16,27 @@ constexpr std::array<std::string_view, kStreams> kStreamNames = {
 
 }  // namespace
 
-std::string name_of(std::uint64_t key, const KeyNames& names) {
-  const auto found = names.find(key);
-  return found == names.end() ? fmt::format("{:#x}", key) : fmt::format("'{}'", found->second);
+std::string coroutine_name(std::uint64_t path, const KeyNames& names) {
+  const auto found = names.find(path);
+  return found == names.end() ? "an unnamed coroutine" : fmt::format("'{}'", found->second);
+}
+
+bool goes_without_saying(const Decision& decision, const KeyNames& names) {
+  if (decision.is_pick) return false;
+  const auto sentence = names.find(decision.key);
+  return sentence != names.end() && sentence->second.empty();
 }
 
 std::string describe(const Decision& decision, const KeyNames& names) {
-  const std::string subject = name_of(decision.subject, names);
   if (decision.is_pick) {
-    return fmt::format("{} runs before {}", name_of(decision.value, names), subject);
+    return fmt::format("{} runs before {}", coroutine_name(decision.value, names),
+                       coroutine_name(decision.subject, names));
   }
-  const std::string bound = decision.bound == 0 ? "" : fmt::format(", below {}", decision.bound);
-  return fmt::format("{} {} is {}{}", to_string(decision.stream), subject, decision.value, bound);
+  const auto sentence = names.find(decision.key);
+  if (sentence != names.end() && !sentence->second.empty()) return sentence->second;
+  const std::string bound = decision.bound == 0 ? "" : fmt::format(" of {}", decision.bound);
+  return fmt::format("a draw of '{}' gives {}{}", to_string(decision.stream), decision.value,
+                     bound);
 }
 
 std::string describe(Instant at) {

@@ -60,7 +60,8 @@ struct Draw {
                           : topic_of_draw(decision.stream, decision.subject);
 }
 
-/// What keys, and the paths of coroutines, are called in reports.
+/// What reports call coroutines, by their paths, and the sentences of decisions, by their keys. A
+/// sentence is empty where reports leave the decision out.
 using KeyNames = std::map<std::uint64_t, std::string>;
 
 /// Where a coroutine comes from, whatever it is called.
@@ -93,16 +94,25 @@ class DecisionListener {
   /// A run begins.
   virtual void began() {}
   virtual void decided(const Decision& decision) = 0;
+  /// What came of the decision with `key`, in a sentence; only while names are wanted. What is told
+  /// later of the same decision is truer.
+  virtual void told(std::uint64_t /*key*/, const std::string& /*sentence*/) {}
 
  protected:
   ~DecisionListener() = default;
 };
 
-/// "'writer' runs before 'reader'", "network 'n1->n2 loss' is 3, below 10".
+/// "'writer' runs before 'reader'", "the 2nd message client -> server is delayed by 12 ms". Of a
+/// decision without a sentence, as on a tape of an older build: "a draw of 'network' gives 3 of
+/// 10".
 [[nodiscard]] std::string describe(const Decision& decision, const KeyNames& names);
 
-/// "'writer'", or the number itself when it has no name.
-[[nodiscard]] std::string name_of(std::uint64_t key, const KeyNames& names);
+/// Whether reports leave the decision out of lists and counts: it allows a kind of fault in the
+/// run, or says how often that strikes, and each fault that struck is a decision of its own.
+[[nodiscard]] bool goes_without_saying(const Decision& decision, const KeyNames& names);
+
+/// "'writer'", or "an unnamed coroutine".
+[[nodiscard]] std::string coroutine_name(std::uint64_t path, const KeyNames& names);
 
 /// "+12.000001 ms".
 [[nodiscard]] std::string describe(Instant at);

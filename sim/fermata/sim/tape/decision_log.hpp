@@ -22,6 +22,8 @@ class DecisionLog {
   /// Null: nobody listens. Must outlive this, or be taken away.
   void set_listener(DecisionListener* listener) noexcept { listener_ = listener; }
 
+  [[nodiscard]] DecisionListener* listener() const noexcept { return listener_; }
+
   /// Forgets the last run; another one begins.
   void begin();
 

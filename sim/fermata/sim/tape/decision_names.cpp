@@ -15,10 +15,9 @@ void DecisionNames::clear() {
   namesakes_.clear();
 }
 
-void DecisionNames::set(std::uint64_t key, std::string text) {
+void DecisionNames::set_sentence(std::uint64_t key, std::string sentence) {
   FERMATA_ASSERT(wanted_);
-  FERMATA_ASSERT(!text.empty());
-  names_.insert_or_assign(key, std::move(text));
+  names_.insert_or_assign(key, std::move(sentence));
 }
 
 // As a run log counts them, so that a decision and a step call one coroutine the same.
@@ -30,7 +29,8 @@ void DecisionNames::set_coroutine(std::uint64_t path, std::uint64_t parent, std:
   const std::uint64_t among = root != roots_.end() ? root->second : parent;
   const std::uint32_t number = ++namesakes_[{among, text}];
   if (number > 1) text += " #" + std::to_string(number);
-  set(path, std::move(text));
+  FERMATA_ASSERT(wanted_);
+  names_.insert_or_assign(path, std::move(text));
   origins_.insert_or_assign(path, Origin{parent, children_[parent]++});
 }
 

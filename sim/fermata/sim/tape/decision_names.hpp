@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the keys of a run's draws and the paths of its coroutines are called in reports. Names cost
-// memory and time, so they are kept only while somebody wants them.
+// What the coroutines of a run are called in reports, and the sentences of its decisions. They cost
+// memory and time, so they are made only while somebody wants them.
 
 #include <cstdint>
 #include <map>
@@ -15,9 +15,10 @@
 
 namespace fermata::sim {
 
-/// Makes a name when it is wanted.
+/// Makes the sentence of a decision: "the rename 'a' -> 'b' is lost". It names the thing that the
+/// draw is about, and amounts with their units.
 template <class T>
-concept NameMaker = std::is_invocable_r_v<std::string, const T&>;
+concept Teller = std::is_invocable_r_v<std::string, const T&, const Decision&>;
 
 class DecisionNames {
  public:
@@ -32,13 +33,9 @@ class DecisionNames {
   /// Forgets all names.
   void clear();
 
-  /// `key` is called what `make` returns, which is called only when names are wanted.
-  template <NameMaker Make>
-  void add(std::uint64_t key, const Make& make) {
-    if (wanted_) [[unlikely]] {
-      set(key, make());
-    }
-  }
+  /// What came of the decision with `key`; empty where that goes without saying. Said again, it
+  /// takes the place of what was said before. REQUIRES: wanted().
+  void set_sentence(std::uint64_t key, std::string sentence);
 
   /// A coroutine called `name` was spawned by `parent` after so many others of this name.
   void add_coroutine(std::uint64_t path, std::uint64_t parent, std::string_view name) {
@@ -47,13 +44,12 @@ class DecisionNames {
     }
   }
 
-  /// Of keys and of paths.
+  /// Of coroutines and decisions.
   [[nodiscard]] const KeyNames& all() const noexcept { return names_; }
   /// Where each coroutine comes from that was spawned while names were wanted.
   [[nodiscard]] const Origins& origins() const noexcept { return origins_; }
 
  private:
-  void set(std::uint64_t key, std::string text);
   void set_coroutine(std::uint64_t path, std::uint64_t parent, std::string_view name);
 
   bool wanted_ = false;

@@ -1,13 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/tape/decisions.hpp"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "fermata/base/assert.hpp"
 #include "fermata/base/inlining.hpp"
+#include "fermata/sim/base/amount.hpp"
 
 namespace fermata::sim {
 namespace {
 
 constexpr std::uint64_t kSpawn = key_of("spawn");
+
+std::string sentence_of(const ProgramDraw& draw, const Decision& decision, std::string_view who) {
+  if (draw.what == ProgramDraw::What::Tie) {
+    return fmt::format("of {} callbacks that are due at once the {} is called first",
+                       decision.bound, ordinal(decision.value + 1));
+  }
+  std::string text = "random()";
+  if (!who.empty()) text += fmt::format(" in '{}'", who);
+  text += fmt::format(" gives {}", decision.value);
+  if (decision.bound != 0) text += fmt::format(" of {}", decision.bound);
+  if (draw.place.line != 0) text += fmt::format(" ({})", draw.place.in_short());
+  return text;
+}
 
 }  // namespace
 
@@ -35,6 +53,7 @@ void Decisions::end(bool is_new, bool failed) {
 void Decisions::forget() {
   occurrences_.clear();
   names_.clear();
+  last_told_ = 0;
   log_.begin();
 }
 
@@ -56,10 +75,14 @@ std::size_t Decisions::pick(const Candidates& candidates) {
   return chosen;
 }
 
-std::uint64_t Decisions::draw(RandomStream stream, std::uint64_t key, std::uint64_t bound) {
-  if (stream == RandomStream::Workload && whereabouts_ != nullptr) {
-    named(key, [&] { return "random() in " + whereabouts_->coroutine(); });
-  }
+std::uint64_t Decisions::draw(const ProgramDraw& draw) {
+  return told(answer(RandomStream::Workload, draw.key, draw.bound), [&](const Decision& decision) {
+    return sentence_of(draw, decision,
+                       whereabouts_ != nullptr ? whereabouts_->coroutine() : std::string());
+  });
+}
+
+std::uint64_t Decisions::answer(RandomStream stream, std::uint64_t key, std::uint64_t bound) {
   const Draw draw = ask(stream, key, bound);
   Replay* const replay = source_.replay(log_.draws());
   const std::uint64_t value =
@@ -70,19 +93,19 @@ std::uint64_t Decisions::draw(RandomStream stream, std::uint64_t key, std::uint6
   return answered(draw, value);
 }
 
-std::uint64_t Decisions::draw_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound,
-                                     Odds odds) {
+std::uint64_t Decisions::answer_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound,
+                                       Odds odds) {
   FERMATA_ASSERT(bound > 1);
   FERMATA_ASSERT(odds.denominator > 0);
-  if (source_.replay(log_.draws()) != nullptr) return draw(stream, key, bound);
+  if (source_.replay(log_.draws()) != nullptr) return answer(stream, key, bound);
   const Draw draw = ask(stream, key, bound);
   return answered(draw, source_.strategy().draw_rarely(stream, draw.key, bound, odds));
 }
 
-std::uint64_t Decisions::draw_place(RandomStream stream, std::uint64_t key, std::uint64_t subject,
-                                    Odds odds) {
+std::uint64_t Decisions::answer_place(RandomStream stream, std::uint64_t key, std::uint64_t subject,
+                                      Odds odds) {
   FERMATA_ASSERT(odds.denominator > 0);
-  if (source_.replay(log_.draws()) != nullptr) return draw(stream, key, kPlaces);
+  if (source_.replay(log_.draws()) != nullptr) return answer(stream, key, kPlaces);
   const Draw draw = ask(stream, key, kPlaces);
   return answered(draw, source_.strategy().draw_place(stream, draw.key, subject, kPlaces, odds));
 }
@@ -123,6 +146,39 @@ FERMATA_HOT std::uint64_t Decisions::answered(const Draw& draw, std::uint64_t va
   if (value != 0) record(draw, value);
   log_.count_draw();
   return value;
+}
+
+void Decisions::tell(std::uint64_t value,
+                     const std::function<std::string(const Decision&)>& teller) {
+  last_told_ = 0;
+  if (value != 0) {
+    const Decision& decision = log_.recorded().back();
+    FERMATA_ASSERT(decision.value == value);
+    last_told_ = decision.key;
+    set_sentence(last_told_, teller(decision));
+  }
+  Replay* const replay = source_.replaying();
+  if (replay == nullptr || !replay->open_question()) return;
+  const Draw& question = *replay->open_question();
+  replay->explain_question(teller({.key = question.key,
+                                   .bound = question.bound,
+                                   .value = 1,
+                                   .subject = question.subject,
+                                   .occurrence = question.occurrence,
+                                   .stream = question.stream}));
+}
+
+void Decisions::set_sentence(std::uint64_t key, std::string sentence) {
+  FERMATA_ASSERT(key != 0);
+  if (log_.listener() != nullptr) log_.listener()->told(key, sentence);
+  names_.set_sentence(key, std::move(sentence));
+}
+
+std::string Decisions::last_sentence() const {
+  if (last_told_ == 0) return {};
+  const auto found = names_.all().find(last_told_);
+  FERMATA_ASSERT(found != names_.all().end());
+  return found->second;
 }
 
 void Decisions::record(const Draw& draw, std::uint64_t value) {

@@ -7,10 +7,16 @@
 //
 // Keys    A caller names its draw by what it is about: key_of(path of the coroutine, "tcp.read"),
 //         key_of(link, "loss"). How often that key was drawn before is added here.
+// Words   With each draw comes a teller. It is called only while names are wanted, and only when
+// the
+//         answer is not calm; then it says in a sentence what the answer does. When more is known
+//         later, tell_later() takes a better sentence.
 // Memory  A run allocates nothing once an earlier one was as long.
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "fermata/core/chooser.hpp"
@@ -62,29 +68,45 @@ class Decisions final : public Chooser {
   /// REQUIRES: at least two.
   std::size_t pick(const Candidates& candidates);
 
-  std::uint64_t draw(RandomStream stream, std::uint64_t key, std::uint64_t bound) override;
+  std::uint64_t draw(const ProgramDraw& draw) override;
 
-  /// Returns `key`, which reports call what `make` returns:
-  /// draw(stream, named(key, [&] { return "latency of " + link; }), bound). No name is made while
-  /// nobody wants to read it.
-  template <NameMaker Make>
-  std::uint64_t named(std::uint64_t key, const Make& make) {
-    names_.add(key, make);
-    return key;
+  /// A number below `bound`, or any when that is 0; 0 is calm.
+  template <Teller Tell>
+  std::uint64_t draw(RandomStream stream, std::uint64_t key, std::uint64_t bound,
+                     const Tell& teller) {
+    return told(answer(stream, key, bound), teller);
   }
 
   /// Calm except with `odds`: then uniform in [1, bound). REQUIRES: bound > 1.
-  std::uint64_t draw_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound, Odds odds);
-
-  /// Whether something happens that is not calm.
-  bool chance(RandomStream stream, std::uint64_t key, Odds odds) {
-    return draw_rarely(stream, key, 2, odds) != 0;
+  template <Teller Tell>
+  std::uint64_t draw_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound, Odds odds,
+                            const Tell& teller) {
+    return told(answer_rarely(stream, key, bound, odds), teller);
   }
 
   /// As Strategy::draw_place, below kPlaces.
-  std::uint64_t draw_place(RandomStream stream, std::uint64_t key, std::uint64_t subject,
-                           Odds odds);
+  template <Teller Tell>
+  std::uint64_t draw_place(RandomStream stream, std::uint64_t key, std::uint64_t subject, Odds odds,
+                           const Tell& teller) {
+    return told(answer_place(stream, key, subject, odds), teller);
+  }
   static constexpr std::uint64_t kPlaces = std::uint64_t{1} << 32;
+
+  /// The key under which more can be told of the last draw; 0 when nobody wants to read it, or the
+  /// answer was calm.
+  [[nodiscard]] std::uint64_t last_told() const noexcept { return last_told_; }
+
+  /// More is known by now of the decision with the key `told`, which last_told() has returned: what
+  /// `make` returns is its sentence. Nothing when `told` is 0.
+  template <class Make>
+  void tell_later(std::uint64_t told, const Make& make) {
+    if (told != 0) [[unlikely]] {
+      set_sentence(told, make());
+    }
+  }
+
+  /// What `make` returned for the last draw; empty when nobody wants to read it.
+  [[nodiscard]] std::string last_sentence() const;
 
   std::uint64_t spawn_path(std::uint64_t parent, std::string_view name) override;
 
@@ -118,6 +140,21 @@ class Decisions final : public Chooser {
 
  private:
   void forget();
+  [[nodiscard]] std::uint64_t answer(RandomStream stream, std::uint64_t key, std::uint64_t bound);
+  [[nodiscard]] std::uint64_t answer_rarely(RandomStream stream, std::uint64_t key,
+                                            std::uint64_t bound, Odds odds);
+  [[nodiscard]] std::uint64_t answer_place(RandomStream stream, std::uint64_t key,
+                                           std::uint64_t subject, Odds odds);
+  template <Teller Tell>
+  std::uint64_t told(std::uint64_t value, const Tell& teller) {
+    if (names_.wanted()) [[unlikely]] {
+      tell(value, teller);
+    }
+    return value;
+  }
+  /// The last draw was answered by `value`.
+  void tell(std::uint64_t value, const std::function<std::string(const Decision&)>& teller);
+  void set_sentence(std::uint64_t key, std::string sentence);
   [[nodiscard]] Draw ask(RandomStream stream, std::uint64_t subject, std::uint64_t bound);
   [[nodiscard]] Draw ask(const Candidates& candidates, std::uint64_t topic,
                          std::uint32_t occurrence) const noexcept;
@@ -128,6 +165,7 @@ class Decisions final : public Chooser {
   Occurrences occurrences_;
   DecisionLog log_;
   DecisionNames names_;
+  std::uint64_t last_told_ = 0;
   const Whereabouts* whereabouts_ = nullptr;
   FaultPoints* fault_points_ = nullptr;
 };

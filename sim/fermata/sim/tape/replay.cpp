@@ -37,6 +37,7 @@ void Replay::rewind(const KeyNames& names, const Whereabouts* whereabouts) {
   next_ = 0;
   matched_ = 0;
   divergence_.reset();
+  question_.reset();
   open_wishes_ = wishes_;
 }
 
@@ -92,6 +93,7 @@ const Decision* Replay::find_strictly(const Draw& draw) {
   if (draw.index < decision.index) return nullptr;
   if (draw.key != decision.key || draw.bound != decision.bound || !is_answer(decision, draw)) {
     diverge(expectation(decision), question(draw));
+    if (!draw.is_pick) question_ = draw;
     return nullptr;
   }
   ++next_;
@@ -112,8 +114,8 @@ void Replay::reject(const Decision& decision, const Draw& draw) {
   FERMATA_ASSERT(matched_ > 0);
   --matched_;
   if (mode_ == ReplayMode::Strict) {
-    diverge(expectation(decision),
-            question(draw) + ", where " + name_of(decision.value, names_) + " is no candidate");
+    diverge(expectation(decision), question(draw) + ", where " +
+                                       coroutine_name(decision.value, names_) + " is no candidate");
   }
 }
 
@@ -152,13 +154,19 @@ std::string Replay::expectation(const Decision& decision) const {
 
 std::string Replay::question(const Draw& draw) const {
   FERMATA_ASSERT(run_names_ != nullptr);
-  const std::string subject = name_of(draw.subject, *run_names_);
   if (draw.is_pick) {
-    return fmt::format("draw {} (schedule: {} is first of {} candidates)", draw.index, subject,
-                       draw.bound);
+    return fmt::format("draw {} ({} is first of {} candidates)", draw.index,
+                       coroutine_name(draw.subject, *run_names_), draw.bound);
   }
-  return fmt::format("draw {} ({} {}, below {})", draw.index, to_string(draw.stream), subject,
-                     draw.bound);
+  const std::string of = draw.bound == 0 ? "any number" : fmt::format("one of {}", draw.bound);
+  return fmt::format("draw {} ({}, {})", draw.index, to_string(draw.stream), of);
+}
+
+void Replay::explain_question(const std::string& sentence) {
+  FERMATA_ASSERT(divergence_.has_value());
+  FERMATA_ASSERT(question_.has_value());
+  if (!sentence.empty()) divergence_->got += fmt::format(", such as: {}", sentence);
+  question_.reset();
 }
 
 }  // namespace fermata::sim

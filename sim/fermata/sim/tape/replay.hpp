@@ -58,6 +58,11 @@ class Replay {
   /// Beside the decisions, in the mode Best.
   void set_wishes(std::vector<Wish> wishes) { wishes_ = std::move(wishes); }
 
+  /// The draw that was asked for where the tape has another, until explain_question(); not a pick.
+  [[nodiscard]] const std::optional<Draw>& open_question() const noexcept { return question_; }
+  /// `sentence` is what one of its answers would have done.
+  void explain_question(const std::string& sentence);
+
   /// The run has ended.
   void finish(std::uint64_t draws);
 
@@ -95,6 +100,7 @@ class Replay {
   std::size_t next_ = 0;  // Of a strict replay.
   std::size_t matched_ = 0;
   std::optional<Divergence> divergence_;
+  std::optional<Draw> question_;
 };
 
 }  // namespace fermata::sim

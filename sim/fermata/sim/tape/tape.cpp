@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -38,7 +39,10 @@ void append(std::string& out, const Decision& decision, const KeyNames& names) {
                        decision.subject, decision.occurrence, decision.bound, decision.value,
                        decision.at.nanoseconds);
   }
-  out += fmt::format(" # {} {}\n", describe(decision.at), one_line(describe(decision, names)));
+  const std::string sentence = goes_without_saying(decision, names)
+                                   ? "allows a kind of fault, or says how often it strikes"
+                                   : one_line(describe(decision, names));
+  out += fmt::format(" # {} {}\n", describe(decision.at), sentence);
 }
 
 /// Reads a tape from its first line to its last.
@@ -223,11 +227,21 @@ void set_names(Tape& tape, const KeyNames& names, const Origins& origins) {
     }
   };
   for (const Decision& decision : tape.decisions) {
-    take(decision.subject);
-    if (decision.is_pick) take(decision.value);
+    if (!decision.is_pick) {
+      take(decision.key);
+    } else {
+      take(decision.subject);
+      take(decision.value);
+    }
   }
   FERMATA_ASSERT(tape.names.size() <= names.size());
   FERMATA_ASSERT(tape.origins.size() <= origins.size());
+}
+
+std::size_t count_shown(const Tape& tape) {
+  return static_cast<std::size_t>(
+      std::count_if(tape.decisions.begin(), tape.decisions.end(),
+                    [&](const Decision& each) { return !goes_without_saying(each, tape.names); }));
 }
 
 std::string to_text(const Tape& tape) {

@@ -52,6 +52,9 @@ struct Tape {
 /// Takes from the run's names and origins what `tape.decisions` speak of.
 void set_names(Tape& tape, const KeyNames& names, const Origins& origins);
 
+/// How many of its decisions reports show: those that do not go without saying.
+[[nodiscard]] std::size_t count_shown(const Tape& tape);
+
 [[nodiscard]] std::string to_text(const Tape& tape);
 
 /// `origin` says in errors where the text is from. Throws TapeError, which names the line and what

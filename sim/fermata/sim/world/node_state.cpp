@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -13,6 +14,8 @@
 #include "fermata/base/error.hpp"
 #include "fermata/context/switch.hpp"
 #include "fermata/reactor/thread_link.hpp"
+#include "fermata/sim/base/amount.hpp"
+#include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/world/reactor.hpp"
 
@@ -38,6 +41,26 @@ constexpr Duration kLeastSkew = std::chrono::milliseconds(1);
 constexpr std::uint64_t kClockFaults = 2 * 18;  // Ahead or behind; the most is 131 s.
 constexpr std::int32_t kLeastDrift = 4;         // Millionths.
 constexpr int kDrifts = 8;                      // Each twice the one before.
+
+/// How a clock is wrong.
+struct ClockFault {
+  explicit ClockFault(std::uint64_t drawn) {
+    FERMATA_ASSERT(drawn < kClockFaults);
+    const int doublings = static_cast<int>(drawn / 2);
+    const int sign = drawn % 2 == 0 ? 1 : -1;
+    skew = sign * kLeastSkew * (1 << doublings);
+    drift = sign * kLeastDrift * (1 << doublings % kDrifts);
+  }
+  Duration skew{};
+  std::int32_t drift = 0;
+};
+
+std::string text_of(const ClockFault& fault, std::string_view machine) {
+  const bool is_ahead = fault.skew > Duration::zero();
+  return fmt::format("the clock of '{}' is {} {} and {} parts in a million too {}", machine,
+                     amount(is_ahead ? fault.skew : -fault.skew), is_ahead ? "ahead" : "behind",
+                     std::abs(fault.drift), fault.drift > 0 ? "fast" : "slow");
+}
 
 }  // namespace
 
@@ -135,10 +158,14 @@ void NodeState::let_threads_in() noexcept {
   if (others > now_) return;
   unsigned turns = 1;
   if (others == now_) {
-    const std::uint64_t key = decisions().named(key_of(key_, "threads"), [&] {
-      return fmt::format("turns of other threads before '{}'", name_);
-    });
-    turns = kTurnsOfOthers[decisions().draw(RandomStream::Offload, key, kTurnsOfOthers.size())];
+    const auto tell = [&](const Decision& decision) {
+      const unsigned drawn = kTurnsOfOthers[decision.value];
+      return drawn == 0 ? fmt::format("'{}' goes on before other threads", name_)
+                        : fmt::format("other threads have {} before '{}' goes on",
+                                      counted(drawn, "turn"), name_);
+    };
+    turns = kTurnsOfOthers[decisions().draw(RandomStream::Offload, key_of(key_, "threads"),
+                                            kTurnsOfOthers.size(), tell)];
   }
   for (; turns > 0 && !stage_.over() && earliest_beside() <= now_; --turns) {
     yield_to_world(Phase::Ready);
@@ -174,10 +201,12 @@ Instant NodeState::earliest_visible_time() const noexcept {
 void NodeState::step_ended() {
   FERMATA_ASSERT(stage_.running_node() == this);
   if (faults().is_absent(Fault::Busy)) return;
-  const std::uint64_t key = decisions().named(
-      key_of(key_, kBusyKey), [&] { return fmt::format("how long a step of '{}' takes", name_); });
-  const std::uint64_t length =
-      faults().strength(Fault::Busy, RandomStream::Time, key, kBusyLengths);
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("a step of '{}' takes {}", name_,
+                       amount(kShortestBusy * (1 << decision.value)));
+  };
+  const std::uint64_t length = faults().strength(Fault::Busy, RandomStream::Time,
+                                                 key_of(key_, kBusyKey), kBusyLengths, tell);
   if (length == 0) return;
   const Instant until = now_ + kShortestBusy * (1 << length);
   if (stage_.within_time_limit(until)) advance(until);
@@ -246,9 +275,12 @@ void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
   last_ran_ = 0;
   begin();
   now_ = spawner.now_;
-  const std::uint64_t key = decisions().named(
-      key_of(key_, "start"), [&] { return fmt::format("start of thread '{}'", name_); });
-  if (const std::uint64_t late = decisions().draw(RandomStream::Offload, key, kStarts)) {
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("thread '{}' starts after {}", name_,
+                       amount(kShortestStart * (1 << decision.value)));
+  };
+  const std::uint64_t start_key = key_of(key_, "start");
+  if (const auto late = decisions().draw(RandomStream::Offload, start_key, kStarts, tell)) {
     phase_ = Phase::Waiting;
     wake_by_ = now_ + kShortestStart * (1 << late);
   }
@@ -396,17 +428,16 @@ void NodeState::run_body(const std::function<void()>& body) {
 
 void NodeState::meet_clock_fault() {
   FERMATA_ASSERT(!is_thread());
-  const std::uint64_t key = decisions().named(
-      key_of(key_, kClockKey), [&] { return fmt::format("the clock of '{}'", name_); });
-  const std::uint64_t drawn =
-      faults().strength(Fault::Clock, RandomStream::Time, key, kClockFaults);
+  const auto tell = [&](const Decision& decision) {
+    return text_of(ClockFault(decision.value), name_);
+  };
+  const std::uint64_t drawn = faults().strength(Fault::Clock, RandomStream::Time,
+                                                key_of(key_, kClockKey), kClockFaults, tell);
   if (drawn == 0) return;
-  FERMATA_ASSERT(drawn < kClockFaults);
-  const int doublings = static_cast<int>(drawn / 2);
-  const int sign = drawn % 2 == 0 ? 1 : -1;
+  const ClockFault fault(drawn);
   record_incident("clock", "has a clock that is wrong and does not keep time");
-  clock_.step_wall(sign * kLeastSkew * (1 << doublings));
-  clock_.set_drift(sign * kLeastDrift * (1 << doublings % kDrifts), now_);
+  clock_.step_wall(fault.skew);
+  clock_.set_drift(fault.drift, now_);
 }
 
 Failure NodeState::failure_of(const std::exception_ptr& error) const {
@@ -462,11 +493,13 @@ void NodeState::may_crash() {
 void NodeState::plan_crash() {
   FERMATA_ASSERT(may_crash_);
   waits_ = 0;
-  const std::uint64_t key =
-      decisions_.named(key_of(key_of(key_, "crash"), to_string(Fault::Crash)),
-                       [&] { return fmt::format("the wait in which '{}' crashes", name_); });
-  crash_in_ = faults_.place(Fault::Crash, RandomStream::Fault, key, key_,
-                            life_ > 1 ? kLaterCrash : kFirstCrash);
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("'{}' is to crash at its {} wait", name_, ordinal(decision.value));
+  };
+  crash_in_ = faults_.place(Fault::Crash, RandomStream::Fault,
+                            key_of(key_of(key_, "crash"), to_string(Fault::Crash)), key_,
+                            life_ > 1 ? kLaterCrash : kFirstCrash, tell);
+  crash_told_ = crash_in_ != 0 ? decisions_.last_told() : 0;
 }
 
 void NodeState::count_wait() {

@@ -102,6 +102,8 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   void may_pause() noexcept { may_pause_ = true; }
   /// Counts its program's beginnings in this run.
   [[nodiscard]] std::uint64_t life() const noexcept { return life_; }
+  /// Of the decision that its crash comes, as Decisions::last_told().
+  [[nodiscard]] std::uint64_t crash_told() const noexcept { return crash_told_; }
   /// It and its threads do nothing until it is resumed, whatever happens to them.
   void pause();
   void unpause();
@@ -156,6 +158,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   bool may_crash_ = false;
   std::uint64_t waits_ = 0;     // Since its crash was planned.
   std::uint64_t crash_in_ = 0;  // The wait in which it crashes; 0: in none.
+  std::uint64_t crash_told_ = 0;
   bool may_pause_ = false;
 
   // What every turn looks at, side by side.

@@ -7,6 +7,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/machine.hpp"
 
 namespace fermata::sim::detail {
@@ -39,11 +40,13 @@ void SimOffload::start_queued() {
     if (next.stage != Stage::Queued) continue;
     next.stage = Stage::Running;
     ++running_;
-    const std::uint64_t key = machine_.decisions().named(key_of(machine_.key(), "work"), [&] {
-      return fmt::format("how long work on '{}' takes", machine_.name());
-    });
-    const std::uint64_t length =
-        machine_.decisions().draw(RandomStream::Offload, key, kWorkLengths);
+    const auto tell = [&](const Decision& decision) {
+      return fmt::format("the {} work that '{}' gives to its pool takes {}",
+                         ordinal(decision.occurrence + 1u), machine_.name(),
+                         amount(kShortestWork * (1 << decision.value)));
+    };
+    const std::uint64_t length = machine_.decisions().draw(
+        RandomStream::Offload, key_of(machine_.key(), "work"), kWorkLengths, tell);
     machine_.agenda().schedule(next, machine_.now() + kShortestWork * (1 << length),
                                key_of(machine_.key(), next.number));
   }

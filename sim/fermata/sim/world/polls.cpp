@@ -9,6 +9,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/wait_facts.hpp"
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/world/program.hpp"
 
@@ -20,10 +21,14 @@ constexpr Duration kRound = std::chrono::microseconds(1);
 constexpr Duration kLeastWait = std::chrono::microseconds(10);
 constexpr std::uint64_t kWaits = 12;  // Each twice the one before.
 
-/// Never() when the fault does not strike.
-Instant drawn_time(Program& program, Fault fault, std::uint64_t key) {
-  const std::uint64_t drawn = program.faults().strength(fault, RandomStream::Time, key, kWaits);
-  FERMATA_ASSERT(drawn < kWaits);
+/// Never() when the fault does not strike. `does` returns what it does, for people.
+template <class Name>
+Instant drawn_time(Program& program, Fault fault, std::uint64_t key, const Name& does) {
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("{} after {}", does(), amount(kLeastWait * (1 << decision.value)));
+  };
+  const std::uint64_t drawn =
+      program.faults().strength(fault, RandomStream::Time, key, kWaits, tell);
   return drawn == 0 ? Instant::never() : program.now() + kLeastWait * (1 << drawn);
 }
 
@@ -130,10 +135,11 @@ void SimPoll::tell() {
 void SimPoll::plan_false_alarm() {
   FERMATA_ASSERT(!false_alarm_.is_scheduled());
   if (program_.faults().is_absent(Fault::SpuriousReadiness)) return;
-  const std::uint64_t key = program_.decisions().named(key_of(key_, "spurious readiness"), [&] {
-    return fmt::format("spurious readiness of descriptor {}", descriptor());
-  });
-  const Instant when = drawn_time(program_, Fault::SpuriousReadiness, key);
+  const Instant when =
+      drawn_time(program_, Fault::SpuriousReadiness, key_of(key_, "spurious readiness"), [&] {
+        return fmt::format("'{}' is told that descriptor {} is ready, true or not,",
+                           program_.name(), descriptor());
+      });
   if (when != Instant::never()) program_.agenda().schedule(false_alarm_, when, key_);
 }
 
@@ -162,9 +168,9 @@ void SimPolls::begin_turn() {
 
 Instant SimPolls::interruption() {
   if (armed_ == 0 || program_.faults().is_absent(Fault::Interrupted)) return Instant::never();
-  const std::uint64_t key = program_.decisions().named(
-      wait_key_, [&] { return fmt::format("interrupted wait of '{}'", program_.name()); });
-  return drawn_time(program_, Fault::Interrupted, key);
+  return drawn_time(program_, Fault::Interrupted, wait_key_, [&] {
+    return fmt::format("a wait of '{}' for descriptors is interrupted", program_.name());
+  });
 }
 
 }  // namespace fermata::sim::detail

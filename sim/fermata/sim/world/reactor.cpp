@@ -8,6 +8,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/world/program.hpp"
 
@@ -65,19 +66,23 @@ std::vector<std::string> SimReactor::detach() noexcept {
 }
 
 void SimReactor::meet_pause() {
-  const std::uint64_t key = program_.decisions().named(
-      pause_key_, [&] { return fmt::format("pause of '{}'", program_.name()); });
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("'{}' gets no processor time for {}", program_.name(),
+                       amount(kLeastPause * (1 << decision.value)));
+  };
   const std::uint64_t length =
-      program_.faults().strength(Fault::Pause, RandomStream::Time, key, kPauses);
+      program_.faults().strength(Fault::Pause, RandomStream::Time, pause_key_, kPauses, tell);
   FERMATA_ASSERT(length < kPauses);
   if (length != 0) program_.pause_for(kLeastPause * (1 << length));
 }
 
 Duration SimReactor::lateness() {
-  const std::uint64_t key = program_.decisions().named(
-      lateness_key_, [&] { return fmt::format("lateness of timers on '{}'", program_.name()); });
-  const std::uint64_t late =
-      program_.faults().strength(Fault::TimerLate, RandomStream::Time, key, kLatenesses);
+  const auto tell = [&](const Decision& decision) {
+    return fmt::format("the next timers of '{}' fire {} late", program_.name(),
+                       amount(kLeastLateness * (1 << decision.value)));
+  };
+  const std::uint64_t late = program_.faults().strength(Fault::TimerLate, RandomStream::Time,
+                                                        lateness_key_, kLatenesses, tell);
   FERMATA_ASSERT(late < kLatenesses);
   return late == 0 ? Duration::zero() : kLeastLateness * (1 << late);
 }
@@ -105,11 +110,7 @@ void SimReactor::turn(TurnMode mode, Instant wake_by) {
 void SimReactor::happen() {
   attachment_.runtime().fire_timers();
   if (program_.agenda().earliest() <= program_.now()) {
-    Decisions& decisions = program_.decisions();
-    const std::uint64_t key = decisions.named(order_key_, [&] {
-      return fmt::format("order of what comes to '{}' at once", program_.name());
-    });
-    program_.agenda().run_due(program_.now(), decisions, key);
+    program_.agenda().run_due(program_.now(), program_.decisions(), order_key_, program_.name());
   }
   signals_.deliver_pending();
 }

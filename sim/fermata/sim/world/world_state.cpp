@@ -404,7 +404,7 @@ void WorldState::fail_guarded(const char* function, std::string coroutine,
 
 // What shows where it takes effect, or in the fate of a message, or is no more than slow, is not
 // told once more.
-void WorldState::struck(Fault fault, std::uint64_t key) {
+void WorldState::struck(Fault fault, const std::string& sentence) {
   FERMATA_ASSERT(options_.run_log != nullptr);
   switch (fault) {
     case Fault::Reset:
@@ -426,7 +426,7 @@ void WorldState::struck(Fault fault, std::uint64_t key) {
   const NodeState* const node = running_node_;
   options_.run_log->record_incident(
       {.kind = to_string(fault),
-       .text = name_of(key, decisions_.names().all()),
+       .text = sentence.empty() ? to_string(fault) : sentence,
        .machine = node != nullptr ? node->machine().name() : std::string(),
        .at = node != nullptr ? node->now() : now_});
 }

@@ -8,6 +8,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/world/world_state.hpp"
 
 namespace fermata::sim::detail {
@@ -44,8 +45,12 @@ void WorldState::crash_now(NodeState& node) {
   FERMATA_ASSERT(!node.is_thread());
   node.note_course(true);
   node.advance(node.earliest_visible_time());  // It may have been idle for long.
+  const auto tell_silent = [&](const Decision&) {
+    return fmt::format("nobody is told when '{}' crashes: its connections stay silent",
+                       node.name());
+  };
   const bool silent =
-      drawn_at_crash(node, RandomStream::Network, 0, "silence when '{}' crashes", 2) != 0;
+      decisions_.draw(RandomStream::Network, crash_key(node, 0), 2, tell_silent) != 0;
   node.record_incident("crash", silent ? "crashes, silently" : "crashes");
   network_.crash(node, silent);
   hash.add(kCrash, 0, node.key());
@@ -58,19 +63,42 @@ void WorldState::crash_now(NodeState& node) {
   hash = so_far;
   FERMATA_ASSERT(node.is_down());
   FERMATA_ASSERT(node.phase() == NodeState::Phase::Ended);
-  node.disk().crash([&](std::uint64_t key, std::uint64_t bound) {
-    return drawn_at_crash(node, RandomStream::Disk, key,
-                          "what is left of a change when '{}' crashes", bound);
-  });
+  crash_disk(node);
 }
 
-std::uint64_t WorldState::drawn_at_crash(const NodeState& node, RandomStream stream,
-                                         std::uint64_t part, const char* what,
-                                         std::uint64_t bound) {
-  const std::uint64_t key = decisions_.named(key_of(key_of(node.key(), "crash"), part), [&] {
-    return fmt::format(fmt::runtime(what), node.name());
-  });
-  return decisions_.draw(stream, key, bound);
+void WorldState::crash_disk(NodeState& node) {
+  class Listener final : public CrashListener {
+   public:
+    Listener(Decisions& decisions, const NodeState& node) : decisions_(decisions), node_(node) {}
+    [[nodiscard]] std::uint64_t last_told() const override { return decisions_.last_told(); }
+    void tell(std::uint64_t told, std::string sentence) override {
+      decisions_.tell_later(told, [&] {
+        return sentence.empty() ? std::move(sentence) : std::move(sentence) + node_.place();
+      });
+    }
+
+   private:
+    Decisions& decisions_;
+    const NodeState& node_;
+  };
+  const auto tell = [&](const Decision&) {
+    return fmt::format("what '{}' had not synced when it crashed is lost in part", node.name());
+  };
+  const auto draw = [&](std::uint64_t key, std::uint64_t bound) {
+    return decisions_.draw(RandomStream::Disk, crash_key(node, key), bound, tell);
+  };
+  Listener listener(decisions_, node);
+  node.disk().crash(draw, decisions_.names().wanted() ? &listener : nullptr);
+}
+
+std::uint64_t WorldState::crash_key(const NodeState& node, std::uint64_t part) noexcept {
+  return key_of(key_of(node.key(), "crash"), part);
+}
+
+std::string WorldState::crash_text(NodeState& node) const {
+  const std::string when = node.disk().last_change_text();
+  return fmt::format("'{}' crashes at {}{}{}", node.name(), moment(now_), when.empty() ? "" : ", ",
+                     when);
 }
 
 void WorldState::restart(NodeState& node) {
@@ -84,19 +112,26 @@ void WorldState::restart(NodeState& node) {
 
 void WorldState::meet_crash(NodeState& node) {
   FERMATA_ASSERT(!over());
-  const std::uint64_t key = decisions_.named(key_of(key_of(node.key(), "crash"), 2), [&] {
-    return fmt::format("how long '{}' goes on before it crashes", node.name());
-  });
-  const std::uint64_t late = decisions_.draw_rarely(RandomStream::Fault, key, kTimes, kDelay);
+  const auto tell_late = [&](const Decision& decision) {
+    return fmt::format("the crash of '{}' comes {} later", node.name(),
+                       amount(kLeastTime * (1 << decision.value)));
+  };
+  const std::uint64_t late =
+      decisions_.draw_rarely(RandomStream::Fault, crash_key(node, 2), kTimes, kDelay, tell_late);
   FERMATA_ASSERT(late < kTimes);
   const Duration delay = late == 0 ? Duration::zero() : kLeastTime * (1 << late);
-  later(delay, [this, &node, life = node.life(), key] {
+  later(delay, [this, &node, life = node.life()] {
     const bool overtaken = node.life() != life || node.phase() == NodeState::Phase::Ended;
     if (overtaken || faults_.is_stopped()) return;
-    faults_.struck_as_planned(Fault::Crash, key);
+    faults_.struck_as_planned(Fault::Crash);
+    decisions_.tell_later(node.crash_told(), [&] { return crash_text(node); });
     crash_now(node);
-    const std::uint64_t down = drawn_at_crash(node, RandomStream::Fault, 1,
-                                              "how long '{}' is down after it crashes", kTimes);
+    const auto tell_down = [&](const Decision& decision) {
+      return fmt::format("'{}' comes up again {} after its crash", node.name(),
+                         amount(kLeastTime * (1 << decision.value)));
+    };
+    const std::uint64_t down =
+        decisions_.draw(RandomStream::Fault, crash_key(node, 1), kTimes, tell_down);
     later(kLeastTime * (1 << down), [&node, life] {
       if (node.is_down() && node.life() == life) node.come_up();
     });

@@ -68,7 +68,7 @@ class ForkedRuns::Page {
       std::memcpy(&key, names.data() + at, sizeof key);
       const std::string name = names.data() + at + sizeof key;
       at += sizeof key + name.size() + 1;
-      result.emplace(key, name);
+      result.insert_or_assign(key, name);
     }
     return result;
   }
@@ -92,8 +92,12 @@ class ForkedRuns::Recorder final : public ForkListener {
     FERMATA_ASSERT(page_.count < Page::kMostDecisions);
     page_.decisions[page_.count++] = decision;
     if (names_ == nullptr) return;
+    if (!decision.is_pick) return;
     note_name(decision.subject);
-    if (decision.is_pick) note_name(decision.value);
+    note_name(decision.value);
+  }
+  void told(std::uint64_t key, const std::string& sentence) override {
+    page_.note_name(key, sentence);
   }
 
  private:
