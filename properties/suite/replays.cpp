@@ -15,12 +15,17 @@ std::string told(const sim::RunResult& run) {
                      run.trace_hash);
 }
 
-/// A report calls by its name whatever a decision is about.
-std::string nameless_decision(const sim::Tape& tape) {
+/// A report says of each decision in a sentence what it does, or leaves it out.
+std::string untold_decision(const sim::Tape& tape) {
   for (const sim::Decision& decision : tape.decisions) {
     const std::string words = describe(decision, tape.names);
-    if (words.empty() || words.find("0x") != std::string::npos) {
-      return fmt::format("decision {} of a tape has no name: '{}'", decision.index, words);
+    const bool is_told = decision.is_pick ? tape.names.contains(decision.subject) &&
+                                                tape.names.contains(decision.value)
+                                          : tape.names.contains(decision.key);
+    const bool is_plain =
+        words.find("0x") == std::string::npos && words.find("below") == std::string::npos;
+    if (!is_told || !is_plain) {
+      return fmt::format("decision {} of a tape has no sentence: '{}'", decision.index, words);
     }
   }
   return {};
@@ -45,7 +50,7 @@ std::string replay_difference(const sim::ExploreOptions& options, const sim::Pro
                                        .tape);
   const sim::Tape tape = sim::parse_tape(text, "tape of the suite");
   if (to_text(tape) != text) return "a tape that was read is written in another way:\n" + text;
-  if (std::string nameless = nameless_decision(tape); !nameless.empty()) return nameless;
+  if (std::string untold = untold_decision(tape); !untold.empty()) return untold;
 
   for (const sim::ReplayMode mode : {sim::ReplayMode::Strict, sim::ReplayMode::Best}) {
     sim::Runner player(program, "calm", world);

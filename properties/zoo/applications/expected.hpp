@@ -22,7 +22,7 @@ struct Expected {
   std::string line;
   /// As `coroutine`; or "decision".
   std::string against;
-  /// A line; of a decision what its name has, or several with '|' between.
+  /// A line; of a decision what its sentence has, or several with '|' between.
   std::string against_line;
 
   [[nodiscard]] bool is_decision() const { return against == "decision"; }

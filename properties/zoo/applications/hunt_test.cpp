@@ -82,14 +82,14 @@ class Pair {
   std::string source_;
 };
 
-/// Those that make steps take time. They can stand for one decision of the table, or two.
+/// Those that make steps take time, and that such steps are allowed at all. They can stand for one
+/// decision of the table, or two.
 std::size_t busy_decisions(const sim::Tape& tape) {
-  return static_cast<std::size_t>(
+  const auto steps = static_cast<std::size_t>(
       std::count_if(tape.decisions.begin(), tape.decisions.end(), [&](const sim::Decision& each) {
-        const std::string name = describe(each, tape.names);
-        return name.find("busy") != std::string::npos ||
-               name.find("how long a step") != std::string::npos;
+        return describe(each, tape.names).starts_with("a step of");
       }));
+  return steps + (steps > 0 ? 1 : 0);
 }
 
 /// Which of several decisions that are all needed is the one that decides is a matter of shares, so

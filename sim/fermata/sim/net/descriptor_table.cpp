@@ -168,7 +168,9 @@ std::size_t DescriptorTable::drawn_read(const DescriptorFile& file, std::size_t 
 std::size_t DescriptorTable::drawn_write(const DescriptorFile& file, std::size_t whole) {
   if (whole == 0) return 0;
   const auto tell = [&](const Decision& decision) {
-    return text(file, "a write to {} takes ") + part_of_bytes(decision.value - 1, whole);
+    const std::size_t part = decision.value - 1;
+    if (part == 0) return text(file, "a write to {} has to wait");
+    return text(file, "a write to {} takes ") + part_of_bytes(part, whole);
   };
   const std::uint64_t drawn = machine_.faults().strength(
       Fault::ShortWrite, RandomStream::Network, key_of(file.key, "short write"), whole + 1, tell);

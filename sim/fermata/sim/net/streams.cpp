@@ -368,8 +368,10 @@ std::size_t SimStream::drawn_read(std::size_t whole) {
 std::size_t SimStream::drawn_write(std::size_t whole) {
   if (whole == 0) return 0;
   const auto tell = [&](const Decision& decision) {
-    return fmt::format("a write of '{}' is taken in part, {}, on {}", machine().name(),
-                       part_of_bytes(decision.value - 1, whole), connection_->text());
+    const std::size_t part = decision.value - 1;
+    return fmt::format("a write of '{}' {}, on {}", machine().name(),
+                       part == 0 ? "has to wait" : "takes " + part_of_bytes(part, whole),
+                       connection_->text());
   };
   const std::uint64_t drawn = machine().faults().strength(
       Fault::ShortWrite, RandomStream::Network, key_of(key_, "short write"), whole + 1, tell);

@@ -47,7 +47,7 @@ std::optional<FoundFailure> CrashReproducer::find(ExploreOptions exploration) co
   tape.decisions = std::move(run.decisions);
   tape.draws = tape.decisions.empty() ? 0 : tape.decisions.back().index + 1;
   tape.signature = run.crash.end.signature();
-  tape.names = replay_in_fork(runs, program_, exploration.world, tape, true).names;
+  tape.names = replay_in_fork(runs, program_, world_options(options_, tape), tape, true).names;
   FoundFailure found = found_crash(std::move(tape), std::move(run.crash));
   found.run = last;
   return found;

@@ -494,7 +494,7 @@ void NodeState::plan_crash() {
   FERMATA_ASSERT(may_crash_);
   waits_ = 0;
   const auto tell = [&](const Decision& decision) {
-    return fmt::format("'{}' is to crash at its {} wait", name_, ordinal(decision.value));
+    return fmt::format("'{}' would crash at its {} wait", name_, ordinal(decision.value));
   };
   crash_in_ = faults_.place(Fault::Crash, RandomStream::Fault,
                             key_of(key_of(key_, "crash"), to_string(Fault::Crash)), key_,

@@ -91,7 +91,7 @@ TEST_F(AgendaTest, ChoosesAmongSourcesAndKeepsTheOrderOfEach) {
     add('b', 2, 1);
     add('X', 1, 2);
     add('Y', 2, 2);
-    agenda_.run_due(Instant{2}, decisions, 7);
+    agenda_.run_due(Instant{2}, decisions, 7, "main");
     EXPECT_LT(order_.find('a'), order_.find('b'));
     EXPECT_LT(order_.find('X'), order_.find('Y'));
     seen.insert(order_);

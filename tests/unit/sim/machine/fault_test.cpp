@@ -58,6 +58,8 @@ TEST(FaultSet, RefusesWhatItDoesNotKnow) {
   }
 }
 
+constexpr auto kTell = [](const Decision&) { return "a message is delayed"; };
+
 class FaultPlanTest : public ::testing::Test {
  protected:
   /// How often `fault` strikes in 100 places of the run of `seed`.
@@ -65,7 +67,7 @@ class FaultPlanTest : public ::testing::Test {
     decisions_.begin(seed);
     plan_.begin(allowed);
     for (std::uint64_t place = 0; place < 100; ++place) {
-      plan_.strikes(fault, RandomStream::Network, place);
+      plan_.strikes(fault, RandomStream::Network, place, kTell);
     }
     return plan_.counts()[static_cast<std::size_t>(fault)];
   }
@@ -100,7 +102,7 @@ TEST_F(FaultPlanTest, IsQuietOnceStopped) {
     const std::uint64_t before = strikes(seed, FaultSet::all());
     plan_.stop();
     for (std::uint64_t place = 0; place < 100; ++place) {
-      EXPECT_FALSE(plan_.strikes(Fault::Delay, RandomStream::Network, place));
+      EXPECT_FALSE(plan_.strikes(Fault::Delay, RandomStream::Network, place, kTell));
     }
     EXPECT_EQ(plan_.counts()[static_cast<std::size_t>(Fault::Delay)], before);
   }

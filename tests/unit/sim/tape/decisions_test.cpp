@@ -15,6 +15,10 @@ constexpr std::uint64_t kReader = 11;
 constexpr std::uint64_t kWriter = 22;
 constexpr std::array<std::uint64_t, 2> kBoth = {kReader, kWriter};
 
+constexpr auto kTell = [](const Decision& decision) {
+  return "a message is delayed by " + std::to_string(decision.value) + " ms";
+};
+
 /// Answers everything with 1.
 class Contrary final : public Strategy {
  public:
@@ -46,8 +50,8 @@ TEST(Decisions, DoNotRecordCalmAnswers) {
   Decisions decisions(*strategy);
   decisions.begin(1);
   decisions.pick(Candidates(kBoth));
-  decisions.draw(RandomStream::Network, key_of("latency"), 100);
-  EXPECT_FALSE(decisions.chance(RandomStream::Fault, key_of("reset"), Odds{1, 1}));
+  decisions.draw(RandomStream::Network, key_of("latency"), 100, kTell);
+  EXPECT_EQ(decisions.draw_rarely(RandomStream::Fault, key_of("reset"), 2, Odds{1, 1}, kTell), 0u);
   EXPECT_TRUE(decisions.log().recorded().empty());
   EXPECT_EQ(decisions.log().draws(), 3u);
 }
@@ -56,9 +60,9 @@ TEST(Decisions, GiveEveryDrawAKeyOfItsOwn) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10);
-  decisions.draw(RandomStream::Time, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
+  decisions.draw(RandomStream::Time, key_of("loss"), 10, kTell);
   decisions.pick(Candidates(kBoth));
   decisions.pick(Candidates(kBoth));
   for (const Decision& a : decisions.log().recorded()) {
@@ -74,12 +78,12 @@ TEST(Decisions, GiveKeysThatOtherDrawsDoNotChange) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
   const std::uint64_t alone = decisions.log().recorded().back().key;
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("latency"), 10);
+  decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell);
   decisions.pick(Candidates(kBoth));
-  decisions.draw(RandomStream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
   EXPECT_EQ(decisions.log().recorded().back().key, alone);
 }
 
@@ -90,8 +94,8 @@ TEST(Decisions, NeverLetOneStreamShiftAnother) {
     decisions.begin(7);
     std::vector<std::uint64_t> values;
     for (int i = 0; i < 100; ++i) {
-      if (with_time) decisions.draw(RandomStream::Time, key_of("late"), 1'000);
-      values.push_back(decisions.draw(RandomStream::Network, key_of("latency"), 1'000'000));
+      if (with_time) decisions.draw(RandomStream::Time, key_of("late"), 1'000, kTell);
+      values.push_back(decisions.draw(RandomStream::Network, key_of("latency"), 1'000'000, kTell));
     }
     return values;
   };
@@ -106,7 +110,7 @@ TEST(Decisions, BeginEveryRunAfresh) {
     const std::uint64_t path = decisions.spawn_path(0, "main");
     for (int i = 0; i < 50; ++i) {
       decisions.pick(Candidates(kBoth));
-      decisions.draw(RandomStream::Fault, path, 3);
+      decisions.draw(RandomStream::Fault, path, 3, kTell);
     }
     return copy_of(decisions);
   };
@@ -147,10 +151,10 @@ TEST(Decisions, KnowWhatCouldHaveTakenThePlaceOfCalmOnes) {
   Decisions decisions(*strategy);
   decisions.names().set_wanted(true);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("latency"), 10);
+  decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell);
   decisions.pick(Candidates(kBoth));
-  decisions.draw(RandomStream::Workload, key_of("number"), 3);
-  decisions.draw(RandomStream::Workload, key_of("larger number"), 100);
+  decisions.draw({.key = key_of("number"), .bound = 3});
+  decisions.draw({.key = key_of("larger number"), .bound = 100});
   std::vector<std::uint64_t> values;
   for (const Decision& each : decisions.log().alternatives()) values.push_back(each.value);
   EXPECT_EQ(values, (std::vector<std::uint64_t>{kBoth[1], 1, 2, 1, 2, 3, 4, 5, 6, 7, 50, 99}));
@@ -170,7 +174,7 @@ TEST(Decisions, TellEachThatIsNotCalmAtOnce) {
   decisions.log().set_listener(&listener);
   decisions.begin(1);
   decisions.pick(Candidates(kBoth));
-  decisions.draw(RandomStream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
   EXPECT_EQ(listener.heard, copy_of(decisions));
   EXPECT_EQ(listener.heard.size(), 2u);
 }
@@ -184,7 +188,8 @@ TEST(Decisions, KeepNamesOnlyWhenSomebodyReadsThem) {
   decisions.names().set_wanted(true);
   decisions.begin(1);
   decisions.spawn_path(1, "worker");
-  EXPECT_EQ(name_of(decisions.spawn_path(1, "worker"), decisions.names().all()), "'worker #2'");
+  EXPECT_EQ(coroutine_name(decisions.spawn_path(1, "worker"), decisions.names().all()),
+            "'worker #2'");
 }
 
 TEST(Decisions, CountNamesakesOfOneProgramWhoeverSpawnsThem) {
@@ -196,21 +201,94 @@ TEST(Decisions, CountNamesakesOfOneProgramWhoeverSpawnsThem) {
   const auto other = decisions.spawn_path(2, "main");
   const auto boss = decisions.spawn_path(main, "boss");
   decisions.spawn_path(main, "worker");
-  const auto name = [&](std::uint64_t path) { return name_of(path, decisions.names().all()); };
+  const auto name = [&](std::uint64_t path) {
+    return coroutine_name(path, decisions.names().all());
+  };
   EXPECT_EQ(name(decisions.spawn_path(boss, "worker")), "'worker #2'");
   EXPECT_EQ(name(decisions.spawn_path(other, "worker")), "'worker'");
 }
 
-TEST(Decisions, MakeTheNameOfAKeyOnlyWhenSomebodyReadsIt) {
-  const auto strategy = make_strategy("fifo");
-  Decisions decisions(*strategy);
-  int made = 0;
-  const auto name = [&] { return "latency " + std::to_string(++made); };
-  EXPECT_EQ(decisions.named(5, name), 5u);
-  EXPECT_EQ(made, 0);
+TEST(Decisions, TellInASentenceWhatIsNotCalmOnlyWhenSomebodyReadsIt) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  int told = 0;
+  const auto tell = [&](const Decision& decision) {
+    ++told;
+    return kTell(decision);
+  };
+  decisions.begin(1);
+  decisions.draw(RandomStream::Network, key_of("delay"), 10, tell);
+  EXPECT_EQ(told, 0);
+  EXPECT_EQ(decisions.last_told(), 0u);
   decisions.names().set_wanted(true);
-  EXPECT_EQ(decisions.named(5, name), 5u);
-  EXPECT_EQ(name_of(5, decisions.names().all()), "'latency 1'");
+  decisions.begin(1);
+  decisions.draw(RandomStream::Network, key_of("delay"), 10, tell);
+  EXPECT_EQ(told, 1);
+  const Decision& decision = decisions.log().recorded().front();
+  EXPECT_EQ(decisions.last_told(), decision.key);
+  EXPECT_EQ(describe(decision, decisions.names().all()), "a message is delayed by 1 ms");
+}
+
+TEST(Decisions, SayNothingOfCalmAnswers) {
+  const auto strategy = make_strategy("calm");
+  Decisions decisions(*strategy);
+  decisions.names().set_wanted(true);
+  decisions.begin(1);
+  decisions.draw(RandomStream::Network, key_of("delay"), 10, [](const Decision&) -> std::string {
+    ADD_FAILURE() << "calm";
+    return {};
+  });
+  EXPECT_EQ(decisions.last_told(), 0u);
+  EXPECT_TRUE(decisions.names().all().empty());
+}
+
+TEST(Decisions, TakeABetterSentenceWhenMoreIsKnown) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.names().set_wanted(true);
+  decisions.begin(1);
+  decisions.draw(RandomStream::Fault, key_of("crash"), 10, kTell);
+  const std::uint64_t told = decisions.last_told();
+  decisions.draw(RandomStream::Network, key_of("delay"), 10, kTell);
+  decisions.tell_later(told, [] { return "'desk' crashes"; });
+  EXPECT_EQ(describe(decisions.log().recorded().front(), decisions.names().all()),
+            "'desk' crashes");
+  EXPECT_EQ(decisions.last_sentence(), "a message is delayed by 1 ms");
+}
+
+TEST(Decisions, GoWithoutSayingWhenTheirSentenceIsEmpty) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.names().set_wanted(true);
+  decisions.begin(1);
+  decisions.draw(RandomStream::Fault, key_of("present"), 2, [](const Decision&) { return ""; });
+  decisions.draw(RandomStream::Fault, key_of("reset"), 2, kTell);
+  const auto recorded = decisions.log().recorded();
+  EXPECT_TRUE(goes_without_saying(recorded[0], decisions.names().all()));
+  EXPECT_FALSE(goes_without_saying(recorded[1], decisions.names().all()));
+}
+
+TEST(Decisions, HaveAPlainSentenceWhenNobodyToldThem) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.draw(RandomStream::Network, key_of("delay"), 10, kTell);
+  decisions.pick(Candidates(kBoth));
+  const auto recorded = decisions.log().recorded();
+  EXPECT_EQ(describe(recorded[0], {}), "a draw of 'network' gives 1 of 10");
+  EXPECT_EQ(describe(recorded[1], {}), "an unnamed coroutine runs before an unnamed coroutine");
+}
+
+TEST(Decisions, SayWhereTheProgramHasDrawnANumber) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.names().set_wanted(true);
+  decisions.begin(1);
+  decisions.draw({.key = 1, .bound = 6, .place = {.file = "src/main.cpp", .line = 31}});
+  EXPECT_EQ(decisions.last_sentence(), "random() gives 1 of 6 (main.cpp:31)");
+  decisions.draw({.key = 1, .bound = 3, .what = ProgramDraw::What::Tie});
+  EXPECT_EQ(decisions.last_sentence(),
+            "of 3 callbacks that are due at once the 2nd is called first");
 }
 
 // A program of two coroutines and a link, as far as the chooser can see.
@@ -221,8 +299,9 @@ struct Program {
     std::vector<std::uint64_t> answers;
     for (int i = 0; i < draws; ++i) {
       answers.push_back(decisions.pick(Candidates(kBoth)));
-      answers.push_back(decisions.draw(RandomStream::Network, key_of("latency"), 10));
-      answers.push_back(decisions.draw_rarely(RandomStream::Fault, key_of("reset"), 4, Odds{1, 2}));
+      answers.push_back(decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell));
+      answers.push_back(
+          decisions.draw_rarely(RandomStream::Fault, key_of("reset"), 4, Odds{1, 2}, kTell));
     }
     decisions.end();
     return answers;
@@ -255,33 +334,46 @@ TEST(Replay, ReportsTheFirstDivergenceWhenStrict) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("latency"), 10);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
   Replay replay = recorded_replay(decisions, ReplayMode::Strict);
 
   decisions.begin_replay(replay);
-  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("latency"), 10), 1u);
-  EXPECT_EQ(decisions.draw(RandomStream::Time, key_of("late"), 7), 0u);
-  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("loss"), 10), 0u);
+  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell), 1u);
+  EXPECT_EQ(decisions.draw(RandomStream::Time, key_of("late"), 7, kTell), 0u);
+  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell), 0u);
   decisions.end();
   ASSERT_TRUE(replay.divergence());
-  const std::string loss = name_of(key_of("loss"), {});
-  const std::string late = name_of(key_of("late"), {});
-  EXPECT_EQ(replay.divergence()->expected, "draw 1 (network " + loss + " is 1, below 10)");
-  EXPECT_EQ(replay.divergence()->got, "draw 1 (time " + late + ", below 7)");
+  EXPECT_EQ(replay.divergence()->expected, "draw 1 (a draw of 'network' gives 1 of 10)");
+  EXPECT_EQ(replay.divergence()->got, "draw 1 (time, one of 7)");
+}
+
+TEST(Replay, TellsOfTheDrawThatDivergesWhatItCouldHaveDone) {
+  Contrary strategy;
+  Decisions decisions(strategy);
+  decisions.begin(1);
+  decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell);
+  Replay replay = recorded_replay(decisions, ReplayMode::Strict);
+
+  decisions.names().set_wanted(true);
+  decisions.begin_replay(replay);
+  decisions.draw(RandomStream::Time, key_of("late"), 7, kTell);
+  ASSERT_TRUE(replay.divergence());
+  EXPECT_EQ(replay.divergence()->got,
+            "draw 0 (time, one of 7), such as: a message is delayed by 1 ms");
 }
 
 TEST(Replay, DivergesAtAValueThatTheDrawCannotHave) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
   std::vector<Decision> tape = copy_of(decisions);
   tape.front().value = 10;
   Replay replay(tape, 1, {}, ReplayMode::Strict);
 
   decisions.begin_replay(replay);
-  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("loss"), 10), 0u);
+  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell), 0u);
   EXPECT_TRUE(replay.divergence());
   EXPECT_EQ(replay.matched(), 0u);
 }
@@ -297,7 +389,8 @@ TEST(Replay, DivergesAtACoroutineThatIsNoCandidate) {
   constexpr std::array<std::uint64_t, 2> kOthers = {kReader, 33};
   EXPECT_EQ(decisions.pick(Candidates(kOthers)), 0u);
   ASSERT_TRUE(replay.divergence());
-  EXPECT_NE(replay.divergence()->got.find("0x16 is no candidate"), std::string::npos)
+  EXPECT_NE(replay.divergence()->got.find("an unnamed coroutine is no candidate"),
+            std::string::npos)
       << replay.divergence()->text();
 }
 
@@ -323,15 +416,15 @@ TEST(Replay, TakesWhatMatchesWhenBest) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("latency"), 10);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10);
+  decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
+  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
   Replay replay = recorded_replay(decisions, ReplayMode::Best);
 
   decisions.begin_replay(replay);
-  EXPECT_EQ(decisions.draw(RandomStream::Time, key_of("new"), 10), 0u);
-  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("loss"), 10), 1u);
-  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("latency"), 10), 1u);
+  EXPECT_EQ(decisions.draw(RandomStream::Time, key_of("new"), 10, kTell), 0u);
+  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell), 1u);
+  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell), 1u);
   decisions.end();
   EXPECT_EQ(replay.summary(), "2 of 3 decisions matched");
   EXPECT_FALSE(replay.divergence());
@@ -357,7 +450,7 @@ TEST(Replay, LeavesTheRestToTheStrategy) {
   decisions.begin_replay(replay, 3, 7);
   std::vector<std::uint64_t> answers;
   for (int i = 0; i < 5; ++i) {
-    answers.push_back(decisions.draw(RandomStream::Network, key_of("loss"), 10));
+    answers.push_back(decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell));
   }
   EXPECT_EQ(answers, (std::vector<std::uint64_t>{0, 0, 0, 1, 1}));
   EXPECT_FALSE(replay.divergence());

@@ -14,6 +14,8 @@ namespace {
 
 using test::error_of;
 
+const std::uint64_t kLoss = key_of(topic_of_draw(RandomStream::Network, 3), 0);
+
 Tape example() {
   Tape tape;
   tape.test = "Account.DepositsAreNotLost";
@@ -28,7 +30,7 @@ Tape example() {
   tape.signature = "safety: Expected # to be #";
   tape.trace_hash = 0xdeadbeef;
   tape.draws = 9;
-  tape.names = {{1, "reader"}, {2, "writer"}, {3, "n1->n2 loss"}};
+  tape.names = {{1, "reader"}, {2, "writer"}, {kLoss, "the 1st datagram n1 -> n2 is lost"}};
   tape.origins = {{1, {9, 4}}, {2, {9, 5}}, {9, {0, 0}}};
   tape.decisions = {
       {.index = 3,
@@ -40,7 +42,7 @@ Tape example() {
        .at = Instant{12'000'000},
        .is_pick = true},
       {.index = 8,
-       .key = key_of(topic_of_draw(RandomStream::Network, 3), 0),
+       .key = kLoss,
        .bound = 10,
        .value = 4,
        .subject = 3,
@@ -77,7 +79,7 @@ TEST(Tape, IsReadableByPeople) {
   const std::string text = to_text(example());
   EXPECT_NE(text.find("# +12.000000 ms 'writer' runs before 'reader'\n"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("# +12.000001 ms network 'n1->n2 loss' is 4, below 10\n"), std::string::npos)
+  EXPECT_NE(text.find("# +12.000001 ms the 1st datagram n1 -> n2 is lost\n"), std::string::npos)
       << text;
 }
 
@@ -96,6 +98,25 @@ TEST(Tape, NamesOnlyWhatItsDecisionsSpeakOf) {
   set_names(tape, names, origins);
   EXPECT_EQ(tape.names, (KeyNames{{1, "reader"}, {2, "writer"}}));
   EXPECT_EQ(tape.origins, (Origins{{1, {9, 4}}, {2, {9, 5}}, {9, {0, 0}}}));
+}
+
+TEST(Tape, CountsWhatReportsShow) {
+  Tape tape = example();
+  EXPECT_EQ(count_shown(tape), 2u);
+  tape.names[kLoss] = "";
+  EXPECT_EQ(count_shown(tape), 1u);
+  const Tape again = parse_tape(to_text(tape), "run.tape");
+  EXPECT_EQ(count_shown(again), 1u);
+  EXPECT_EQ(again.names, tape.names);
+}
+
+TEST(Tape, OfAnOlderBuildHasNoSentences) {
+  Tape tape = example();
+  tape.names.erase(kLoss);
+  tape.names[3] = "n1->n2 loss";
+  const Tape again = parse_tape(to_text(tape), "run.tape");
+  EXPECT_EQ(again.decisions, tape.decisions);
+  EXPECT_EQ(describe(again.decisions.back(), again.names), "a draw of 'network' gives 4 of 10");
 }
 
 TEST(Tape, CutInHalfSaysSo) {
