@@ -29,7 +29,7 @@ void draw_fermata(benchmark::State& state) {
   for (auto _ : state) {
     decisions.begin(++seed);
     for (int i = 0; i < kDrawsInRun; ++i) {
-      benchmark::DoNotOptimize(decisions.draw(fermata::RandomStream::Workload, kKey, 1'000));
+      benchmark::DoNotOptimize(decisions.draw({.key = kKey, .bound = 1'000}));
     }
     decisions.end();
   }

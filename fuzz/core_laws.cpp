@@ -31,8 +31,7 @@ constexpr std::array<Kind, 4> kKinds = {
 SIM_TEST(CoreLaws, HoldForEveryProgram) {
   static properties::Machine machine;
   Chooser& chooser = *current_runtime().kernel().chooser;
-  const std::uint64_t number =
-      chooser.draw(RandomStream::Workload, sim::key_of("law"), kKinds.size());
+  const std::uint64_t number = chooser.draw({.key = sim::key_of("law"), .bound = kKinds.size()});
   const properties::Program program = drawn_program(chooser, kKinds[number].profile);
   machine.play(program, world);
   if (!world.failure()) return;

@@ -16,7 +16,7 @@ class Drawer {
   explicit Drawer(Chooser& chooser) noexcept : chooser_(chooser) {}
 
   std::uint64_t below(std::uint64_t key, std::uint64_t bound) {
-    return chooser_.draw(RandomStream::Workload, key, bound);
+    return chooser_.draw({.key = key, .bound = bound});
   }
 
   Steps steps(std::uint64_t place, const Weights& ops, std::uint64_t most) {

@@ -47,9 +47,9 @@ MAY_INCLUDE = {
     "sim/waits": runtime("base core") | sim("record"),
     "sim/audit": runtime("base core") | sim("base tape strategy record waits"),
     "sim/machine": runtime("base core") | sim("base tape record"),
-    "sim/net": runtime("base reactor") | sim("record machine"),
+    "sim/net": runtime("base reactor") | sim("base record machine"),
     "sim/fs": runtime("base core reactor") | sim("base machine"),
-    "sim/process": runtime("base reactor") | sim("machine net"),
+    "sim/process": runtime("base reactor") | sim("base machine net"),
     "sim/guard": runtime("base") | sim("base"),
     "sim/world": runtime("base context core reactor io")
     | sim("base record waits audit machine net fs process guard"),

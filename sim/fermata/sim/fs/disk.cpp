@@ -333,6 +333,7 @@ void Disk::resize(Inode inode, std::uint64_t size) {
 }
 
 void Disk::contents_changed(Inode inode) {
+  FERMATA_ASSERT(!is_directory(inode));
   last_changed_ = inode;
   last_was_of_name_ = false;
   tell_of_contents(inode);
@@ -438,6 +439,7 @@ void Disk::see_names_of(Inode directory) {
 // --- for people ---
 
 std::string Disk::path_of(Inode inode) const {
+  FERMATA_ASSERT(inode != 0);
   for (const auto& [directory, node] : nodes_) {
     for (const auto& [name, entry] : node.names) {
       if (entry != inode) continue;
@@ -448,10 +450,12 @@ std::string Disk::path_of(Inode inode) const {
 }
 
 std::string Disk::text(const Place& place) const {
+  FERMATA_ASSERT(!place.name.empty());
   return place.directory == kRoot ? place.name : path_of(place.directory) + "/" + place.name;
 }
 
 std::string Disk::text(const NameChange& change) const {
+  FERMATA_ASSERT(change.removed || change.added);
   const char* const kind = is_directory(change.inode) ? "directory" : "file";
   if (!change.removed) return fmt::format("the new {} '{}'", kind, text(*change.added));
   if (!change.added) return fmt::format("the removal of {} '{}'", kind, text(*change.removed));

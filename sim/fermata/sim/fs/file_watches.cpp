@@ -116,6 +116,7 @@ Duration SimFileWatches::delay(const Report& report) {
 }
 
 std::string SimFileWatches::text(const Report& report) const {
+  FERMATA_ASSERT(report.place != nullptr || report.name.empty());
   if (report.place == nullptr) return "a file watch's request to look again" + machine_.place();
   const std::string path = report.name.empty() ? report.place->path_ : report.name;
   return fmt::format("a file watch's news of '{}'{}", path, machine_.place());

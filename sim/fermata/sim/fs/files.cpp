@@ -88,6 +88,7 @@ int SimFiles::enqueue(FileOperation& operation) {
 }
 
 std::string SimFiles::text(const FileOperation& operation) const {
+  FERMATA_ASSERT(!path_of(operation).empty());
   std::string text = fmt::format("{} '{}'", name_of(operation.call), path_of(operation));
   if (operation.call == FileCall::Rename) text += fmt::format(" -> '{}'", operation.target);
   return text + machine_.place();
@@ -255,6 +256,7 @@ int SimFiles::sync(const OpenFile& file, const FileOperation& operation, std::ui
 // --- misfortune ---
 
 bool SimFiles::is_full(const FileOperation& operation, std::uint64_t key) {
+  FERMATA_ASSERT(!operation.path.empty());
   return !disk_.exists(operation.path) && finds_no_space(operation, key);
 }
 
@@ -264,6 +266,7 @@ bool SimFiles::finds_no_space(const FileOperation& operation, std::uint64_t key)
 }
 
 bool SimFiles::has_error(const FileOperation& operation, std::uint64_t key) {
+  FERMATA_ASSERT(operation.call != FileCall::Close);
   const auto tell = [&](const Decision&) { return text(operation) + " fails with EIO"; };
   return machine_.faults().strikes(Fault::DiskError, RandomStream::Disk, key_of(key, "error"),
                                    tell);

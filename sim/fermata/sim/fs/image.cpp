@@ -56,6 +56,7 @@ void FileImage::forget_seen() noexcept {
 }
 
 std::string FileImage::Change::text(const std::string& name) const {
+  FERMATA_ASSERT(resizes == bytes.empty());
   if (resizes)
     return fmt::format("the change of the size of '{}' to {}", name, counted(offset, "byte"));
   return fmt::format("the write of {} to '{}'", counted(bytes.size(), "byte"), name);

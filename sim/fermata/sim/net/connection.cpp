@@ -34,6 +34,7 @@ Connection::Connection(std::uint64_t key, Machine& machine, std::string place)
 }
 
 std::string Connection::text() const {
+  FERMATA_ASSERT(local() == (number_ == 0));
   if (local()) return fmt::format("the pipe '{}'", place_);
   return fmt::format("the {} connection {}, port {}", ordinal(number_), links_[Client]->text(),
                      ends_[Server].address.port());

@@ -25,6 +25,8 @@ DatagramWay::DatagramWay(LinkState& link, PacketSwitch& destination)
       arrival_(*this, &DatagramWay::arrive) {}
 
 std::string DatagramWay::text(const Waiting& sent) const {
+  FERMATA_ASSERT(sent.number > 0);
+  FERMATA_ASSERT(sent.number <= sent_);
   return link_.text(Parcel{"datagram", sent.number});
 }
 

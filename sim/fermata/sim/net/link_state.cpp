@@ -133,6 +133,8 @@ void LinkState::meet_faults() {
 }
 
 std::string LinkState::partition_text(std::uint64_t drawn) const {
+  FERMATA_ASSERT(drawn != 0);
+  FERMATA_ASSERT(&from_ != &to_);
   const std::string time = amount(partition_length(drawn));
   switch (static_cast<Split>(drawn % kSplits)) {
     case Split::WholeMachine:

@@ -121,6 +121,7 @@ Address SimStream::peer_address() const {
 }
 
 bool SimStream::strikes(Fault fault, const char* draw, const char* does) {
+  FERMATA_ASSERT(!connection_->local());
   const auto tell = [&](const Decision&) {
     return fmt::format(fmt::runtime(does), connection_->text());
   };

@@ -77,7 +77,7 @@ class Decisions final : public Chooser {
     return told(answer(stream, key, bound), teller);
   }
 
-  /// Calm except with `odds`: then uniform in [1, bound). REQUIRES: bound > 1.
+  /// Calm except with `odds`: then uniform in [1, bound), which is not empty.
   template <Teller Tell>
   std::uint64_t draw_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound, Odds odds,
                             const Tell& teller) {

@@ -67,6 +67,7 @@ void WorldState::crash_now(NodeState& node) {
 }
 
 void WorldState::crash_disk(NodeState& node) {
+  FERMATA_ASSERT(node.is_down());
   class Listener final : public CrashListener {
    public:
     Listener(Decisions& decisions, const NodeState& node) : decisions_(decisions), node_(node) {}
@@ -96,6 +97,7 @@ std::uint64_t WorldState::crash_key(const NodeState& node, std::uint64_t part) n
 }
 
 std::string WorldState::crash_text(NodeState& node) const {
+  FERMATA_ASSERT(!node.is_down());
   const std::string when = node.disk().last_change_text();
   return fmt::format("'{}' crashes at {}{}{}", node.name(), moment(now_), when.empty() ? "" : ", ",
                      when);

@@ -217,7 +217,8 @@ const std::vector<Case>& cases() {
       {"short read",
        Fault::ShortRead,
        greet,
-       {R"(a read of 'server' gives [1-4] of 5 bytes, on the 1st connection main -> server, port 80)"}},
+       {"a read of 'server' gives [1-4] of 5 bytes, "
+        "on the 1st connection main -> server, port 80"}},
       {"short write",
        Fault::ShortWrite,
        greet,
@@ -284,7 +285,8 @@ const std::vector<Case>& cases() {
        Fault::Crash,
        save_settings,
        {R"('desk' crashes at \+.* ms, after the write to 'settings.new' and before its sync)",
-        R"('desk' crashes at \+.* ms, after the rename 'settings.new' -> 'settings' and before the sync of its directory)",
+        R"('desk' crashes at \+.* ms, after the rename 'settings.new' -> 'settings')"
+        " and before the sync of its directory",
         "'desk' would crash at its [0-9]+(st|nd|rd|th) wait", "the crash of 'desk' comes .* later",
         "nobody is told when 'desk' crashes: its connections stay silent",
         "'desk' comes up again .* after its crash",
