@@ -22,6 +22,7 @@ set(failure_of_transfer "signature  deadlock: fermata::DeadlockError: Deadlock d
 
 # What some need besides; without it they are left out.
 set(needed_by_uv_host PkgConfig::libuv)
+set(needed_by_from_libuv PkgConfig::libuv)
 set(needed_by_glib_host PkgConfig::glib)
 set(needed_by_bank nlohmann_json::nlohmann_json)
 set(needed_by_read_cache fermata_sim)

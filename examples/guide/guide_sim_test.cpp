@@ -116,6 +116,23 @@ SIM_TEST(Guide, ThreadsEndWell) {
                {"the sum is 6", "it was cancelled", "11 letters", "42, and 3 squares", "1 of 1"});
 }
 
+SIM_TEST(Guide, ThreadsBecomeCoroutines) {
+  expect_lines(world, guide::from_threads::tour,
+               {"the sum is 6", "1 of 2 served", "loaded 1 time"});
+}
+
+SIM_TEST(Guide, CallbacksOfLibuvBecomeCoroutines) {
+  expect_lines(world, guide::from_libuv::tour, {"the answer is 42"});
+}
+
+SIM_TEST(Guide, CallbacksOfAsioBecomeCoroutines) {
+  try {
+    expect_lines(world, guide::from_asio::tour, {"andante", "no answer"});
+  } catch (const fermata::InputOutputError&) {  // The network may break what it carries.
+  } catch (const fermata::Timeout&) {           // And hang a connect.
+  }
+}
+
 SIM_TEST(Guide, TerminalsHaveTheTestAsTheirUser) {
   fermata::sim::Terminal& terminal = world.node("main").terminal();
   terminal.type("Ada\n");

@@ -5,6 +5,9 @@
 #include "examples/guide/channels.hpp"
 #include "examples/guide/coroutines.hpp"
 #include "examples/guide/files.hpp"
+#include "examples/guide/from_asio.hpp"
+#include "examples/guide/from_libuv.hpp"
+#include "examples/guide/from_threads.hpp"
 #include "examples/guide/futures.hpp"
 #include "examples/guide/locks.hpp"
 #include "examples/guide/network.hpp"
@@ -32,6 +35,9 @@ inline void whole_tour() {
   files::tour();
   threads::tour();
   processes::tour();
+  from_threads::tour();
+  from_asio::tour();
+  from_libuv::tour();
 }
 
 }  // namespace guide
