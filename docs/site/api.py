@@ -257,8 +257,9 @@ class Writer:
         return f"  // {html.escape(' '.join(text.split()))}" if text else ""
 
     def member(self, member, page):
-        return (f'<div class="api-member"><pre class="api"><code>{wrapped(self.signature(member, page))}'
-                f"</code></pre>{self.doc(member, page)}</div>\n")
+        declared = wrapped(self.signature(member, page))
+        return (f'<div class="api-member"><pre class="api"><code>{declared}</code></pre>'
+                f"{self.doc(member, page)}</div>\n")
 
     def members_of(self, entity, page):
         """Those of the class, and those that it has from bases without a page of their own."""
@@ -323,19 +324,22 @@ class Writer:
         sections = {}
         for header in self.model.pages:
             library, include = self.model.listed.get(header, ("", ""))
-            sections.setdefault((include in headers.UMBRELLAS and include, library), []).append(header)
-        for (include, library), listed in sections.items():
-            title = f"`<{include}>`" if include else "Other headers"
-            title = f"fermata::{library}" + (f", with {title}" if include else "") if library \
-                else "What these use"
-            text += f"\n## {title}\n\n| header | what is in it |\n|---|---|\n"
+            sections.setdefault((library, include in headers.UMBRELLAS and include), []).append(header)
+        for (library, include), listed in sections.items():
+            title = f"fermata::{library}" if library else "What these use"
+            text += f"\n## {title}" + (f", with `<{include}>`" if include else "")
+            text += "\n\n| header | what is in it |\n|---|---|\n"
             for header in sorted(listed):
-                parts = headers.blocks(
-                    headers.preamble(headers.path_of(self.model.root, header).read_text()))
-                first = next((part[1] for part in parts if part[0] == "text"), "")
-                first = re.split(r"(?<=[.:])\s", first)[0].rstrip(":").replace("|", "\\|")
-                text += f"| [{header.removeprefix('fermata/')}]({slug(header)}.md) | {escaped(first)} |\n"
+                name = header.removeprefix("fermata/")
+                text += f"| [{name}]({slug(header)}.md) | {self.summary(header)} |\n"
         return text
+
+    def summary(self, header):
+        """The first sentence of a header."""
+        path = headers.path_of(self.model.root, header)
+        parts = headers.blocks(headers.preamble(path.read_text()))
+        first = next((part[1] for part in parts if part[0] == "text"), "")
+        return escaped(re.split(r"(?<=[.:])\s", first)[0].rstrip(":").replace("|", "\\|"))
 
 
 def escaped(text):

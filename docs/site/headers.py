@@ -5,8 +5,8 @@ import re
 
 UMBRELLAS = ("fermata/runtime.hpp", "fermata/sim.hpp")
 INCLUDE = re.compile(r'^#include ["<](fermata/[^">]+)[">]', re.M)
-LIBRARY = re.compile(r"fermata_library\((\w+|\$\{\w+\}|\w+\$\{\w+\}) [^)]*?HEADERS\s+([^)]*?)(?:SOURCES[^)]*)?\)",
-                     re.S)
+LIBRARY = re.compile(
+    r"fermata_library\(([\w${}]+) [^)]*?HEADERS\s+([^)]*?)(?:SOURCES[^)]*)?\)", re.S)
 KEYED = re.compile(r"(\S+(?: \S+)?) {2,}(\S.*)")
 COMPONENTS = ("sqlite", "postgresql", "mariadb", "odbc")  # What ${database} stands for.
 
