@@ -8,11 +8,12 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-if(NOT CMAKE_BUILD_TYPE)
+if(NOT CMAKE_BUILD_TYPE AND PROJECT_IS_TOP_LEVEL)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug, Sanitize or Coverage" FORCE)
 endif()
 foreach(language IN ITEMS C CXX)
   set(CMAKE_${language}_FLAGS_RELEASE "-O2")
+  set(CMAKE_${language}_FLAGS_RELWITHDEBINFO "-O2 -g")
   set(CMAKE_${language}_FLAGS_DEBUG "-O0 -g -fno-omit-frame-pointer")
   set(CMAKE_${language}_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
   set(CMAKE_${language}_FLAGS_COVERAGE "-O0 -g1 --coverage")
@@ -40,7 +41,7 @@ if(FERMATA_FUZZER AND NOT FERMATA_LIBFUZZER)
   message(FATAL_ERROR "FERMATA_FUZZER: this compiler has no libFuzzer; clang has")
 endif()
 
-option(FERMATA_WERROR "Warnings are errors" ON)
+option(FERMATA_WERROR "Warnings are errors" ${PROJECT_IS_TOP_LEVEL})
 # A designated initialiser leaves what it does not name to the defaults of the options struct.
 add_compile_options(
   -Wall -Wextra -Wshadow -Wpedantic -Wconversion -Wno-missing-field-initializers)

@@ -324,7 +324,8 @@ class Writer:
         sections = {}
         for header in self.model.pages:
             library, include = self.model.listed.get(header, ("", ""))
-            sections.setdefault((library, include in headers.UMBRELLAS and include), []).append(header)
+            umbrella = include in headers.UMBRELLAS and include
+            sections.setdefault((library, umbrella), []).append(header)
         for (library, include), listed in sections.items():
             title = f"fermata::{library}" if library else "What these use"
             text += f"\n## {title}" + (f", with `<{include}>`" if include else "")
@@ -339,7 +340,12 @@ class Writer:
         path = headers.path_of(self.model.root, header)
         parts = headers.blocks(headers.preamble(path.read_text()))
         first = next((part[1] for part in parts if part[0] == "text"), "")
-        return escaped(re.split(r"(?<=[.:])\s", first)[0].rstrip(":").replace("|", "\\|"))
+        if not first:
+            names = [short(each.name) for each in self.model.shown_in(header)
+                     if each.element.tag != "memberdef"]
+            return ", ".join(f"`{name}`" for name in names[:4])
+        first = re.sub(r" \([A-Z]+-[^)]*\)", "", re.split(r"(?<=\.)\s", first)[0]).rstrip(":")
+        return escaped(first.replace("|", "\\|"))
 
 
 def escaped(text):

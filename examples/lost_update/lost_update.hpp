@@ -10,7 +10,7 @@ inline int deposit_twice() {
   int balance = 0;
   auto deposit = [&] {
     const int seen = balance;
-    fermata::suspend();
+    fermata::suspend();  // Others run here, as at every wait.
     balance = seen + 1;
   };
   auto first = fermata::spawn("first", deposit);

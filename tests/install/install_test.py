@@ -12,6 +12,7 @@ of packages that no user of the library should parse are hidden by ones that do 
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -176,6 +177,17 @@ def check_partial(source, place, prefix, compiler, libraries):
     assert there == wanted and not missing, f"{there} instead of {wanted}; {missing}\n{told}"
 
 
+def check_readme(source, place, prefix, compiler):
+    """The project that the README shows."""
+    project = place / "found"
+    shutil.copytree(source / "found", project)
+    shutil.copy(source / "my_test.cpp", project)
+    run("cmake", "-G", "Ninja", "-S", project, "-B", project / "build",
+        f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={compiler}")
+    run("cmake", "--build", project / "build")
+    run(project / "build/my_test", cwd=place)
+
+
 def main(build, compiler):
     source = pathlib.Path(__file__).resolve().parent
     with tempfile.TemporaryDirectory() as name:
@@ -196,6 +208,8 @@ def main(build, compiler):
         for each in libraries:
             link_with_pkg_config(place, prefix, compiler, each)
         check_partial(source, place, prefix, compiler, libraries)
+        if "sim_main" in libraries:
+            check_readme(source, place, prefix, compiler)
     print(f"install: {count} headers, {len(libraries)} libraries: {' '.join(libraries)}")
 
 
