@@ -32,7 +32,6 @@ QUIET=YES
 WARNINGS=NO
 HAVE_DOT=NO
 EXTRACT_ALL=YES
-JAVADOC_AUTOBRIEF=YES
 AUTOLINK_SUPPORT=NO
 SORT_MEMBER_DOCS=NO
 """
@@ -79,7 +78,6 @@ class Model:
                 self.add(compound)
         self.listed = headers.user_headers(root)
         self.pages = self.reachable()
-        self.anchors = {}
 
     def add(self, compound):
         kind, name = compound.get("kind"), compound.findtext("compoundname")
@@ -92,6 +90,10 @@ class Model:
                     full = full if kind == "file" else f"{name}::{full}"
                     self.entities[member.get("id")] = Entity(member, full)
 
+    def preamble(self, header):
+        """What the comment at the top of `header` says."""
+        return headers.blocks(headers.preamble(headers.path_of(self.root, header).read_text()))
+
     def shown_in(self, header):
         """What is public in `header`, in its order; classes within classes come after these."""
         return sorted((each for each in self.entities.values()
@@ -103,7 +105,10 @@ class Model:
         if entity.hidden:
             return False
         if entity.element.get("kind") == "define":
-            return bool(plain(entity.element)) and not entity.name.startswith("FERMATA_DETAIL")
+            return re.match(r"(FERMATA|SIM)_(?!DETAIL_|REGISTER_)", entity.name) is not None
+        if "->" in (entity.element.findtext("argsstring") or "") and \
+                not entity.element.findtext("type"):
+            return False  # A deduction guide.
         return entity.name.startswith("fermata::") and "operator" not in entity.name
 
     def reachable(self):
@@ -130,6 +135,10 @@ def referenced(entity):
             yield part.get("refid")
         for reference in part.iter("ref"):
             yield reference.get("refid")
+
+
+def plain_code(element):
+    return "" if element is None else "".join(element.itertext())
 
 
 def plain(element):
@@ -169,7 +178,7 @@ class Writer:
         for child in element:
             text += self.link(child.get("refid", ""), "".join(child.itertext()), page)
             text += html.escape(child.tail or "")
-        return re.sub(r"&lt; (.*?) &gt;", r"&lt;\1&gt;", text).replace(" &amp;", "&amp;")
+        return text.replace("&lt; ", "&lt;").replace(" &gt;", "&gt;").replace(" &amp;", "&amp;")
 
     def prose(self, element, page):
         """A description: paragraphs, code, lists."""
@@ -205,11 +214,15 @@ class Writer:
                 for p in parameters.findall("param")]
         text = f"template &lt;{', '.join(each)}&gt;\n"
         clause = element.find("requiresclause")
-        return text + (f"  requires {self.code(clause, page)}\n" if clause is not None else "")
+        if clause is not None:
+            text += f"  requires {self.code(clause, page).strip()}\n"
+        return text
 
     def parameters(self, member, page):
         found = []
         for each in member.findall("param"):
+            if plain_code(each.find("defval")).endswith("SourcePlace::current()"):
+                continue  # The caller's place, which the compiler fills in.
             text = self.code(each.find("type"), page)
             name = each.findtext("declname") or ""
             array = each.findtext("array") or ""
@@ -261,13 +274,15 @@ class Writer:
         return (f'<div class="api-member"><pre class="api"><code>{declared}</code></pre>'
                 f"{self.doc(member, page)}</div>\n")
 
-    def members_of(self, entity, page):
+    def members_of(self, entity, page, inherited=False):
         """Those of the class, and those that it has from bases without a page of their own."""
-        text = ""
+        text, own = "", entity.name.rpartition("::")[2]
         for member in entity.public_members():
             name = member.findtext("name")
             rest = member.findtext("argsstring") or ""
             if rest.endswith("=delete") or (name.startswith("~") and not plain(member)):
+                continue
+            if inherited and name.removeprefix("~") == own:
                 continue
             if HIDDEN.search(name) or name.startswith("operator=") and not plain(member):
                 continue
@@ -275,7 +290,7 @@ class Writer:
         for base in entity.public_bases():
             hidden = self.model.entities.get(base.get("refid") or "")
             if hidden and hidden.id not in self.targets:
-                text += self.members_of(hidden, page)
+                text += self.members_of(hidden, page, inherited=True)
         return text
 
     def entity(self, entity, page):
@@ -302,7 +317,7 @@ class Writer:
     def page(self, header):
         model = self.model
         library, include = model.listed.get(header, (None, None))
-        parts = headers.blocks(headers.preamble(headers.path_of(model.root, header).read_text()))
+        parts = model.preamble(header)
         text = f"# {header}\n\n"
         text += "".join(markdown(part) for part in parts if part[0] != "key")
         keys = [part for part in parts if part[0] == "key"]
@@ -320,7 +335,8 @@ class Writer:
 
     def index(self):
         text = ("# API reference\n\nWhat each public header declares. The comment at the top of a "
-                "header says how its parts behave; then come its declarations.\n")
+                "header says how its parts behave; then come its declarations. Not shown is a last "
+                "parameter `SourcePlace place`: the place of the call, which fills itself.\n")
         sections = {}
         for header in self.model.pages:
             library, include = self.model.listed.get(header, ("", ""))
@@ -337,9 +353,7 @@ class Writer:
 
     def summary(self, header):
         """The first sentence of a header."""
-        path = headers.path_of(self.model.root, header)
-        parts = headers.blocks(headers.preamble(path.read_text()))
-        first = next((part[1] for part in parts if part[0] == "text"), "")
+        first = next((part[1] for part in self.model.preamble(header) if part[0] == "text"), "")
         if not first:
             names = [short(each.name) for each in self.model.shown_in(header)
                      if each.element.tag != "memberdef"]
@@ -358,7 +372,8 @@ def inline(text):
 
 def markdown(part):
     if part[0] == "code":
-        return f"```cpp\n{part[1]}\n```\n\n"
+        language = "cpp" if re.search(r"[;{]", part[1]) else "text"
+        return f"```{language}\n{part[1]}\n```\n\n"
     return escaped(part[1]) + "\n\n"
 
 

@@ -6,6 +6,7 @@ usage: site_test.py SOURCE_DIR
 """
 
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -86,6 +87,64 @@ def check_declarations(api):
     assert api.wrapped("void f(int a, int b)") == "void f(int a, int b)"
 
 
+TREE = {
+    "runtime/fermata/CMakeLists.txt":
+        "fermata_library(runtime runtime HEADERS fermata/runtime.hpp SOURCES a.cpp)\n",
+    "runtime/fermata/runtime.hpp": '#pragma once\n\n#include "fermata/a.hpp"\n',
+    "runtime/fermata/a.hpp": """#pragma once
+
+// A queue.
+//
+// Order  First in, first out.
+
+#include "fermata/b.hpp"
+namespace fermata {
+namespace detail { struct Core {}; }
+/// Holds numbers.
+class Queue final {
+ public:
+  Queue(const Queue&) = delete;
+  /// Takes one. See `Options`.
+  void push(int number, const Options& options = {}, SourcePlace place = SourcePlace::current());
+ private:
+  detail::Core core_;
+};
+}  // namespace fermata
+""",
+    "runtime/fermata/b.hpp": """#pragma once
+
+namespace fermata {
+struct SourcePlace { static SourcePlace current(); };
+struct Options { int limit = 3; };
+}  // namespace fermata
+""",
+}
+
+
+def check_reference(api):
+    """The pages for two headers, of which users include one."""
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        for path, text in TREE.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        (root / "sim/fermata").mkdir(parents=True)
+        api.write(root, root / "api")
+        pages = {path.name: path.read_text() for path in (root / "api").glob("*.md")}
+    assert pages.keys() == {"index.md", "a.md", "b.md"}, pages.keys()
+    page = pages["a.md"]
+    for wanted in ("# fermata/a.hpp\n\nA queue.", "<th>Order</th><td>First in, first out.</td>",
+                   "Include `<fermata/runtime.hpp>`; link `fermata::runtime`.",
+                   "## Queue { #Queue }", "class Queue final;", "Holds numbers.",
+                   'void push(int number, const <a href="b.html#Options">Options</a>&amp; options '
+                   "= {});", "Takes one. See <code>Options</code>."):
+        assert wanted in page, (wanted, page)
+    for unwanted in ("Core", "core_", "delete", "SourcePlace"):
+        assert unwanted not in page, (unwanted, page)
+    assert "int limit = 3;" in pages["b.md"], pages["b.md"]
+    assert "[a.hpp](a.md) | A queue. |" in pages["index.md"], pages["index.md"]
+
+
 def check_links_of_pages(build):
     pages = build.Pages(pathlib.Path("/nonexistent"), pathlib.Path("/nonexistent"))
     path = pathlib.PurePosixPath("docs/guide/a.md")
@@ -114,6 +173,8 @@ def main(source):
     check_public_headers(headers, source)
     check_declarations(api)
     check_links_of_pages(build)
+    if shutil.which("doxygen"):
+        check_reference(api)
     print("site: links, preambles, headers and declarations are read as they should be")
 
 
