@@ -107,14 +107,14 @@ class Pages:
 
 
 def write_config(source, folder, site, reference):
-    """mkdocs.yml with the pages of the reference, one section for each library."""
+    """mkdocs.yml with the pages of the reference that users include, a section for each library."""
     api_pages, listed = reference
     config = (source / "docs/site/mkdocs.yml").read_text()
     config += "  - API:\n      - api/index.md\n"
     sections = {}
     for header, page in api_pages:
-        library = listed.get(header, ("other headers", ""))[0]
-        sections.setdefault(library, []).append((header, page))
+        if header in listed:
+            sections.setdefault(listed[header][0], []).append((header, page))
     for library, pages in sections.items():
         config += f"      - {library}:\n"
         for header, page in sorted(pages):
