@@ -323,7 +323,7 @@ class Writer:
         keys = [part for part in parts if part[0] == "key"]
         if keys:
             text += '<table class="api-keys"><tbody>\n' + "".join(
-                f"<tr><th>{html.escape(key)}</th><td>{inline(value)}</td></tr>\n"
+                f"<tr><th>{html.escape(key)}</th><td>{keyed(key, value)}</td></tr>\n"
                 for _, key, value in keys) + "</tbody></table>\n\n"
         if include:
             text += f"Include `<{include}>`; link `fermata::{library}`.\n"
@@ -364,6 +364,12 @@ class Writer:
 
 def escaped(text):
     return text.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
+
+
+def keyed(key, value):
+    """The invariants that a header keeps are in a table of their own."""
+    text = inline(value)
+    return f'<a href="../invariants.html">{text}</a>' if key == "Source" else text
 
 
 def inline(text):
