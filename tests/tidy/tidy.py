@@ -10,6 +10,10 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
+
+import banned
+import commits
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 COMMENT_OF = {
@@ -82,6 +86,7 @@ def check_file(path, text, exists):
         found += check_source(path, lines, COMMENT_OF[suffix])
     if suffix == ".md":
         found += check_markdown(path, lines, exists)
+    found += banned.check_words(path, lines)
     return [f"{path}:{line}: {complaint}" for line, complaint in sorted(found)]
 
 
@@ -99,6 +104,8 @@ def self_test():
         "i.md": "no title\n",
         "j.md": "# one\n\n# two\n",
         "k.md": "# one\n[gone](docs/gone.md)\n",
+        "l.md": "# one\nThat is no title.\n",
+        "m.cpp": licence + "/// The same.\n",
     }
     for path, text in planted.items():
         complaints = check_file(path, text, lambda place: False)
@@ -109,10 +116,15 @@ def self_test():
         "docs/c.md": "# one\n[there](../there.md#part) [web](https://x.y)\n```\n# two\n```\n",
         "CMakeLists.txt": f"# {LICENCE}\n",
         "empty": "",
+        "d.cpp": licence + "// The same.\n",
     }
     for path, text in legal.items():
         complaints = check_file(path, text, lambda place: place == "docs/../there.md")
         assert not complaints, complaints
+    banned.self_test()
+    commits.self_test()
+    with tempfile.TemporaryDirectory() as folder:
+        commits.self_test_of_history(folder)
 
 
 def tracked_files(root):
@@ -143,6 +155,10 @@ def main(arguments):
             continue  # Any bytes.
         text = (root / path).read_text(encoding="utf-8")
         complaints += check_file(path, text, lambda place: (root / place).exists())
+    about_commits, known = commits.check_subjects(root)
+    complaints += about_commits
+    if not known:
+        print("tidy: no history back to the first checked commit, so no subject is checked")
     print("\n".join(complaints + [f"tidy: {len(complaints)} violations"]))
     return 1 if complaints else 0
 
