@@ -220,7 +220,7 @@ class Scheduler {
   [[nodiscard]] bool has_native_work() const noexcept {
     return !microtasks_.empty() || !reported_errors_.empty();
   }
-  /// The next tick takes the long way.
+  /// Makes the next tick take the slow path.
   void call_for_attention() noexcept { attention_at_ = 0; }
 
   // scheduler_switch.cpp
@@ -232,7 +232,7 @@ class Scheduler {
   void wait_until_answered(CoroutineBase& me, bool start, const SourcePlace& place);
   void refuse_wait(CoroutineBase& me, const SourcePlace& place);
   void change_places(CoroutineBase& me, CoroutineBase& next, const SourcePlace& place);
-  void yield_the_long_way(CoroutineBase& me, const SourcePlace& place);
+  void yield_slow_path(CoroutineBase& me, const SourcePlace& place);
   void park(CoroutineBase& me, const SourcePlace& place);
   void resumed(CoroutineBase& me);
   CoroutineBase* tick(CoroutineBase* leaving);
@@ -329,7 +329,7 @@ class Scheduler {
   // What can run.
   ReadyQueue ready_;
   Metrics metrics_;
-  std::uint64_t attention_at_ = 0;  // The tick that takes the long way at the latest.
+  std::uint64_t attention_at_ = 0;  // The latest tick that takes the slow path.
 
   // When to look at the reactor.
   std::uint64_t poll_at_ = 0;  // The tick that looks.

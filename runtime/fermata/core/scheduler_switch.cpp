@@ -54,7 +54,7 @@ FERMATA_HOT CoroutineBase* Scheduler::take_head() {
   return &head;
 }
 
-// The long way of a tick.
+// The slow path of a tick.
 CoroutineBase* Scheduler::attend(CoroutineBase* leaving) {
   FERMATA_ASSERT(in_scheduler_context_);
   microtasks_paused_ = false;
@@ -184,7 +184,7 @@ FERMATA_HOT void Scheduler::change_places(CoroutineBase& me, CoroutineBase& next
   me.waker_.status = WakerStatus::None;
 }
 
-void Scheduler::yield_the_long_way(CoroutineBase& me, const SourcePlace& place) {
+void Scheduler::yield_slow_path(CoroutineBase& me, const SourcePlace& place) {
   enqueue(me, WakeCause::Yield);
   park(me, place);
   resumed(me);
@@ -206,7 +206,7 @@ void Scheduler::yield(const SourcePlace& place) {
       return;
     }
   }
-  yield_the_long_way(me, place);
+  yield_slow_path(me, place);
 }
 
 void Scheduler::start_events(CoroutineBase& me) {

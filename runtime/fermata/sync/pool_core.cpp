@@ -71,7 +71,7 @@ void PoolCore::log(const char* what, const std::exception_ptr& error) const {
   runtime().log(fmt::format("{}: {}: {}", what, subject(), describe(error)));
 }
 
-PoolSlot& PoolCore::acquire_the_long_way(const WaitOptions& options, const SourcePlace& place) {
+PoolSlot& PoolCore::acquire_slow_path(const WaitOptions& options, const SourcePlace& place) {
   check_token(options);
   const auto pin = Ref<PoolCore>::share(*this);
   if (is_closed()) throw about(PoolError(kPoolIsClosed));
@@ -177,10 +177,10 @@ PoolCore::Verdict PoolCore::consult(Hook hook, PoolSlot& slot) {
 void PoolCore::discard(PoolSlot& slot, std::exception_ptr error) {
   log_lease(WaitAct::Gave, nullptr);
   const Verdict broken{.accepted = false, .error = std::move(error)};
-  give_back_the_long_way(slot, &broken);
+  give_back_slow_path(slot, &broken);
 }
 
-void PoolCore::give_back_the_long_way(PoolSlot& slot, const Verdict* known) {
+void PoolCore::give_back_slow_path(PoolSlot& slot, const Verdict* known) {
   FERMATA_ASSERT(slot.state_ != PoolSlot::State::Idle);
   const bool in_flight = std::uncaught_exceptions() > 0;
   const auto pin = Ref<PoolCore>::share(*this);
@@ -275,7 +275,7 @@ class PoolCore::Cleanup {
   void run() {
     ran_ = true;
     finish([&] {
-      slot_ != nullptr ? pool_->give_back_the_long_way(*slot_, nullptr) : pool_->sweep_or_throw();
+      slot_ != nullptr ? pool_->give_back_slow_path(*slot_, nullptr) : pool_->sweep_or_throw();
     });
   }
 

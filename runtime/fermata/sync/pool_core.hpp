@@ -91,7 +91,7 @@ class PoolCore : public Event, public Circuit {
       log_lease(WaitAct::Took, &place);
       return lease(take_idle());
     }
-    return acquire_the_long_way(options, place);
+    return acquire_slow_path(options, place);
   }
 
   /// The same, but null instead of a wait in line, on a closed pool, while INACTIVE, and when the
@@ -110,7 +110,7 @@ class PoolCore : public Event, public Circuit {
       --active_;
       return;
     }
-    give_back_the_long_way(slot, nullptr);
+    give_back_slow_path(slot, nullptr);
   }
   /// The same for one that is broken: no hook; it is destroyed and reported as a failure, with
   /// `error` if there is one.
@@ -215,14 +215,14 @@ class PoolCore : public Event, public Circuit {
   }
 
   // pool_core.cpp
-  PoolSlot& acquire_the_long_way(const WaitOptions& options, const SourcePlace& place);
+  PoolSlot& acquire_slow_path(const WaitOptions& options, const SourcePlace& place);
   void stand_in_line(const WaitOptions& options, const SourcePlace& place);
   PoolSlot* use_place(Probe& probe);
   PoolSlot* obtain(std::uint64_t probation);
   PoolSlot* create(std::uint64_t probation);
   Verdict consult(Hook hook, PoolSlot& slot);
   /// A verdict that is known already takes the place of the hook.
-  void give_back_the_long_way(PoolSlot& slot, const Verdict* known);
+  void give_back_slow_path(PoolSlot& slot, const Verdict* known);
   void settle(PoolSlot& slot, const Verdict* known);
   void destroy(PoolSlot& slot);
   void destroy_shielded(PoolSlot& slot, const std::exception_ptr& stop);
