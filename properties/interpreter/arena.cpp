@@ -52,7 +52,7 @@ Arena::Ending Arena::run(Chooser* chooser, Observer& witness, sim::WakeListener*
   options.allow_deadlock = true;
   options.wakes = wakes;
   audit_.begin_run(runtime_, options);
-  runtime_.scheduler().start_again();
+  runtime_.scheduler().reset();
   Ending ending;
   try {
     runtime_.run(main);

@@ -77,8 +77,8 @@ class ReadyQueue {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-  /// As small as it was at first. REQUIRES: empty.
-  void start_again() noexcept {
+  /// Returns to its initial capacity. REQUIRES: empty.
+  void reset() noexcept {
     FERMATA_ASSERT(empty());
     grown_.reset();
     slots_ = first_;

@@ -193,12 +193,12 @@ class Scheduler {
 
   /// Coroutines and events are numbered from 1 again, and the ready queue is small again: a
   /// simulated run must not depend on the runs before it. REQUIRES: none is left.
-  void start_again() noexcept {
+  void reset() noexcept {
     FERMATA_ASSERT(registry_.empty());
     FERMATA_ASSERT(kernel_.live_events.empty());
     next_id_ = 1;
     kernel_.next_serial = 1;
-    ready_.start_again();
+    ready_.reset();
     scopes_.restart_numbering();
   }
 

@@ -387,7 +387,7 @@ void NodeState::run_program() {
                                .probe = options.probe,
                                .wakes = options.wakes,
                                .steps = this});
-  runtime_->scheduler().start_again();
+  runtime_->scheduler().reset();
   run_main();
   if (!down_) {
     main_ = nullptr;
