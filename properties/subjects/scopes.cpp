@@ -46,7 +46,7 @@ class Scopes final : public Subject {
       const std::string name = "scope " + std::to_string(i);
       Scope scope = i == 0 ? Scope(name) : Scope::inherit(name, *scopes_[kParents[i]]);
       const bool safe = stage.script().shape[i] % 2 == 1;
-      safe ? scope.allow_zombies() : scope.as_not_safely();
+      safe ? scope.allow_zombies() : scope.cancel_running_members();
       model_.add_scope(kParents[i], safe);
       scope.set_exception_handler([this, i](ScopeBase&, CoroutineBase&, const std::exception_ptr&) {
         ++handled_;

@@ -39,7 +39,7 @@ std::string replay_difference(const sim::ExploreOptions& options, const sim::Pro
   world.faults = sim::FaultSet::parse(options.faults);
 
   sim::Runner recorder(program, run.strategy, world);
-  recorder.watch_closely();
+  recorder.set_recording(true);
   const sim::RunResult recorded = recorder.run(run.seed);
   if (!recorded.same_run(run.result)) {
     return fmt::format("a run that is watched closely is another one: {}, not {}", told(recorded),
@@ -54,7 +54,7 @@ std::string replay_difference(const sim::ExploreOptions& options, const sim::Pro
 
   for (const sim::ReplayMode mode : {sim::ReplayMode::Strict, sim::ReplayMode::Best}) {
     sim::Runner player(program, "calm", world);
-    player.watch_closely();
+    player.set_recording(true);
     sim::Replay replay(tape.decisions, tape.draws, tape.names, mode);
     const sim::RunResult replayed = player.replay({tape.seed, tape.rapidcheck}, replay);
     if (replay.divergence()) return replay.divergence()->text();

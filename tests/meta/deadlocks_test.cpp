@@ -579,7 +579,7 @@ TEST(DeadlockTextTest, AnExploringRunHasTheSameSignature) {
   program.body = &ring_beside_a_ticker;
   Runner runner(program, "fifo", options.world);
   const RunResult exploring = runner.run(1);
-  runner.watch_closely();
+  runner.set_recording(true);
   const RunResult watched = runner.run(1);
   ASSERT_TRUE(exploring.failure);
   ASSERT_TRUE(watched.failure);

@@ -39,7 +39,7 @@ inline WatchedRun watched_run(Body body,
   sim::Program program;
   program.body = std::move(body);
   sim::Runner runner(program, strategy, options);
-  runner.watch_closely();
+  runner.set_recording(true);
   WatchedRun run;
   run.result = runner.run(seed);
   run.run_log = runner.run_log();

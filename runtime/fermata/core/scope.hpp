@@ -76,8 +76,8 @@ class Scope {
     (*this)->allow_zombies();
     return *this;
   }
-  Scope& as_not_safely() {
-    (*this)->as_not_safely();
+  Scope& cancel_running_members() {
+    (*this)->cancel_running_members();
     return *this;
   }
 

@@ -101,7 +101,7 @@ class ScopeBase final : public Event {
 
   [[nodiscard]] bool is_safe() const noexcept { return safe_; }
   ScopeBase& allow_zombies() noexcept;
-  ScopeBase& as_not_safely() noexcept;
+  ScopeBase& cancel_running_members() noexcept;
 
   /// Cancels the subtree: children first, depth first, then members, all with `reason`, which must
   /// hold a Cancellation (null: "Scope was cancelled"). In a safe scope started members run on as

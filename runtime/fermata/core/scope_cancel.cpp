@@ -18,7 +18,7 @@ ScopeBase& ScopeBase::allow_zombies() noexcept {
   return *this;
 }
 
-ScopeBase& ScopeBase::as_not_safely() noexcept {
+ScopeBase& ScopeBase::cancel_running_members() noexcept {
   safe_ = root_;
   return *this;
 }

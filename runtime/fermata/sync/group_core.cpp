@@ -57,7 +57,7 @@ GroupCore::GroupCore(Name&& name, const TaskGroupOptions& options, const SourceP
     home_ = scope_;
   } else {
     own_scope_.emplace(Scope::inherit(Name("TaskGroup"), place));
-    own_scope_->as_not_safely();
+    own_scope_->cancel_running_members();
     scope_ = Ref<ScopeBase>::share(**own_scope_);
   }
 }

@@ -69,7 +69,7 @@ Iteration::Iteration(const IterateOptions& options, const SourcePlace& place)
       place_(place),
       scope_(Scope::inherit("iterate", place)),
       done_(Ref<Event>::adopt(*new Done(scope_->runtime()))) {
-  scope_.as_not_safely();
+  scope_.cancel_running_members();
   scope_.set_exception_handler(
       [this](ScopeBase&, CoroutineBase&, const std::exception_ptr& error) { fail(error); });
 }

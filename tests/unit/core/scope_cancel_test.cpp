@@ -129,7 +129,7 @@ TEST_F(ScopeCancelTest, DecidesForTheWholeSubtree) {
     Scope soft("soft");
     soft.allow_zombies();
     auto hard_child = Scope::inherit("hard child", soft);
-    hard_child.as_not_safely();
+    hard_child.cancel_running_members();
     hard_child.spawn(worker("in an unsafe child"));
     suspend();
     hard.cancel();

@@ -138,7 +138,7 @@ TEST_F(ScopeErrorsTest, TreatEachScopeByItsOwnFlag) {
     Scope safe("safe");
     safe.allow_zombies();
     auto hard = Scope::inherit("hard", safe);
-    hard.as_not_safely();
+    hard.cancel_running_members();
     safe.spawn(worker("in the safe one"));
     hard.spawn(worker("in the hard one"));
     suspend();

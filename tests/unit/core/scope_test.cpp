@@ -65,7 +65,7 @@ MAIN_TEST_F(ScopeTreeTest, IsDetachedOrInheritsItsSafety) {
   EXPECT_FALSE(grandchild->is_safe());
   EXPECT_TRUE(detached.allow_zombies()->is_safe());
   EXPECT_FALSE(grandchild->is_safe()) << "copied when it was created";
-  EXPECT_FALSE(detached.as_not_safely()->is_safe());
+  EXPECT_FALSE(detached.cancel_running_members()->is_safe());
   EXPECT_EQ(detached.child_scopes(), std::vector<ScopeBase*>{&*grandchild});
   EXPECT_TRUE(detached->contains(*grandchild));
   EXPECT_TRUE(detached->contains(*detached));

@@ -114,7 +114,7 @@ class Search {
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(*culprit_.decision));
     Replay replay(std::move(rest), 0, {}, ReplayMode::Best);
     Runner to_the_end(program_, "random", options_);
-    to_the_end.watch_closely();
+    to_the_end.set_recording(true);
     const RunResult result = to_the_end.replay(preparation(), replay);
     note(result);
     if (!result.failure) culprit_.passing = to_the_end.run_log();

@@ -124,9 +124,9 @@ class Exploration {
   /// Runs the failing one again, for its names and steps.
   FoundFailure look_closely(Failure failure, const RunResult& one, std::uint64_t seed,
                             std::uint64_t run) {
-    runner_.watch_closely();
+    runner_.set_recording(true);
     const RunResult again = runner_.run(seed);
-    runner_.watch_no_more();
+    runner_.set_recording(false);
     const bool repeatable = again.same_run(one);
     if (failure.verdict != Verdict::Nondeterminism && !repeatable) {
       failure.explanation = fmt::format("first:  {} steps, {}\nsecond: {} steps, {}\n", one.steps,
@@ -168,7 +168,7 @@ ExploreResult explore(const ExploreOptions& options, std::function<void(World& w
 std::optional<FoundFailure> replay_closely(const Program& program, const WorldOptions& options,
                                            const Tape& tape) {
   Runner runner(program, "calm", options);
-  runner.watch_closely();
+  runner.set_recording(true);
   Replay replay(tape.decisions, tape.draws, tape.names, ReplayMode::Best);
   RunResult result = runner.replay(Preparation{tape.seed, tape.rapidcheck}, replay);
   if (!result.failure) return std::nullopt;

@@ -37,7 +37,7 @@ ForkedRun replay_in_fork(ForkedRuns& runs, const Program& program, const WorldOp
     Runner runner(program, "calm", options);
     runner.set_listener(&listener);
     if (naming) {
-      runner.watch_closely();
+      runner.set_recording(true);
       listener.take_names(runner.decisions().names().all());
     }
     Replay replay(tape.decisions, 0, {}, ReplayMode::Best);
@@ -91,7 +91,7 @@ std::vector<Decision> ForkedTrials::alternatives(const std::vector<Decision>& de
   last_ = replay_in_fork(runs_, program_, options_, with(decisions, rapidcheck));
   if (last_.crash.end.is_early()) return {};
   Runner runner(program_, "calm", options_);
-  runner.watch_closely();
+  runner.set_recording(true);
   Replay replay(decisions, 0, {}, ReplayMode::Best);
   static_cast<void>(runner.replay(Preparation{tape_.seed, rapidcheck}, replay));
   return runner.decisions().log().alternatives();

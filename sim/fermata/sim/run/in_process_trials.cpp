@@ -34,9 +34,9 @@ std::uint64_t InProcessTrials::steps() const {
 
 std::vector<Decision> InProcessTrials::alternatives(const std::vector<Decision>& decisions,
                                                     const std::string& rapidcheck) {
-  runner().watch_closely();
+  runner().set_recording(true);
   run(decisions, rapidcheck);
-  runner_->watch_no_more();
+  runner_->set_recording(false);
   return runner_->decisions().log().alternatives();
 }
 

@@ -53,10 +53,10 @@ class Reanchoring {
   }
 
   bool by_key() {
-    runner_.watch_closely();
+    runner_.set_recording(true);
     const bool found = fails(tape_.decisions);
     origins_ = runner_.decisions().names().origins();
-    runner_.watch_no_more();
+    runner_.set_recording(false);
     return found;
   }
 

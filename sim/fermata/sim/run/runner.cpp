@@ -88,7 +88,7 @@ std::optional<Failure> Runner::second_life(std::uint64_t seed, const RunResult& 
 
 std::optional<Failure> Runner::compare(std::uint64_t seed, const RunResult& before,
                                        std::string_view circumstances) {
-  FERMATA_ASSERT(!watching_);
+  FERMATA_ASSERT(!recording_);
   ++twins_;
   live_first(seed);
   const RunResult after = run_in_other_world(options_, seed);
@@ -143,7 +143,7 @@ std::vector<std::uint64_t> Runner::steps_of(std::uint64_t seed, bool shifted, St
     Runner& runner;
     ~Listening() { runner.listen_as_usual(); }
   } const listening{*this};
-  decisions_.names().set_wanted(watching_ || probe != nullptr);
+  decisions_.names().set_wanted(recording_ || probe != nullptr);
   decisions_.log().set_listener(probe != nullptr ? probe : listener_);
   run_either(options, seed, shifted);
   return running_->step_hashes();
@@ -186,34 +186,26 @@ Runner::Uncounted::~Uncounted() {
   world_.set_assertion_counts(std::move(before_));
 }
 
-void Runner::watch_closely() {
-  if (!watching_) uncounted_.emplace(world_);
-  FERMATA_ASSERT(uncounted_.has_value());
-  decisions_.names().set_wanted(true);
-  options_.record_steps = true;
-  options_.log_waits = true;
-  watching_ = true;
-}
-
-void Runner::watch_no_more() {
-  FERMATA_ASSERT(uncounted_.has_value() == watching_);
-  uncounted_.reset();
-  decisions_.names().set_wanted(false);
-  options_.record_steps = false;
-  options_.log_waits = false;
-  watching_ = false;
+void Runner::set_recording(bool recording) {
+  FERMATA_ASSERT(uncounted_.has_value() == recording_);
+  if (recording && !recording_) uncounted_.emplace(world_);
+  if (!recording) uncounted_.reset();
+  decisions_.names().set_wanted(recording);
+  options_.record_steps = recording;
+  options_.log_waits = recording;
+  recording_ = recording;
 }
 
 // The last run's may be somebody else's by now.
 void Runner::start_run_log() {
-  run_log_ = watching_ ? std::make_shared<RunLog>() : nullptr;
+  run_log_ = recording_ ? std::make_shared<RunLog>() : nullptr;
   listen_as_usual();
-  FERMATA_ASSERT((run_log_ != nullptr) == watching_);
+  FERMATA_ASSERT((run_log_ != nullptr) == recording_);
   options_.run_log = run_log_.get();
 }
 
 void Runner::listen_as_usual() {
-  decisions_.names().set_wanted(watching_);
+  decisions_.names().set_wanted(recording_);
   decisions_.log().set_listener(listener_ != nullptr ? listener_ : run_log_.get());
 }
 

@@ -106,10 +106,8 @@ class Runner final : private Whereabouts {
   /// A run on a shifted heap and other stacks; others for each `variant`.
   RunResult run_shifted(std::uint64_t seed, std::uint64_t variant);
 
-  /// The runs from now on keep names of draws, the trace hash after each step, and a run log.
-  void watch_closely();
-  /// And from now on they do not.
-  void watch_no_more();
+  /// Whether later runs keep names of draws, the trace hash after each step, and a run log.
+  void set_recording(bool recording);
 
   /// Who is told of each decision of the runs from now on, instead of their run logs; null:
   /// nobody else. Must outlive this.
@@ -117,8 +115,7 @@ class Runner final : private Whereabouts {
 
   // --- the last run ---
 
-  /// Of all runs so far but twins, those of steps_of(), and those between watch_closely() and
-  /// watch_no_more().
+  /// Counts of all runs so far, without twins, runs of steps_of(), and runs that were recorded.
   [[nodiscard]] std::span<const AssertionCounts> assertion_counts() const noexcept {
     return world_.assertion_counts();
   }
@@ -126,7 +123,7 @@ class Runner final : private Whereabouts {
   [[nodiscard]] const Decisions& decisions() const noexcept { return decisions_; }
   [[nodiscard]] const World& world() const noexcept { return *running_; }
   [[nodiscard]] const std::string& output() const noexcept { return output_.text(); }
-  /// Null unless it was watched closely.
+  /// Null unless the run was recorded.
   [[nodiscard]] std::shared_ptr<const RunLog> run_log() const noexcept { return run_log_; }
   /// The strategy's name with all that it knew when the run began.
   [[nodiscard]] std::string strategy() const { return strategy_->name(); }
@@ -169,7 +166,7 @@ class Runner final : private Whereabouts {
   World world_;
   std::unique_ptr<World> other_world_;  // With other stacks.
   World* running_ = &world_;
-  bool watching_ = false;
+  bool recording_ = false;
   std::optional<Uncounted> uncounted_;  // While watching.
   std::shared_ptr<RunLog> run_log_;     // Of the last run.
   DecisionListener* listener_ = nullptr;

@@ -231,7 +231,7 @@ class SimTest {
     world.break_at = options_.break_at;
     Replay replay(tape.decisions, tape.draws, tape.names, options_.replay_mode);
     Runner runner(program_, tape.strategy, world);
-    runner.watch_closely();
+    runner.set_recording(true);
     const RunResult result = runner.replay(Preparation{tape.seed, tape.rapidcheck}, replay);
     Replayed replayed{replay.summary(), replay.matched(), std::nullopt};
     std::optional<Failure> failure = divergence(tape, replay, result);

@@ -97,7 +97,7 @@ class TwinCheck {
     failure.explanation = fmt::format("first:  {}\nsecond: {}\n", print_of(run.result).text(),
                                       there ? there->text() : "the process gave no answer");
     if (there) failure.explanation += difference(run, runner, circumstances);
-    runner.watch_closely();
+    runner.set_recording(true);
     const RunResult again = runner.run(run.seed);
     FoundFailure found = describe_failure(runner, program_, std::move(failure), again,
                                           settings_tape(explore_, run.strategy, run.seed));

@@ -48,7 +48,7 @@ TEST(StackText, OfASuspendedCoroutineNamesWhereItIs) {
     await(late);
   };
   Runner runner(program, "random", WorldOptions{});
-  runner.watch_closely();
+  runner.set_recording(true);
   std::vector<std::string> lines;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     runner.run(seed);

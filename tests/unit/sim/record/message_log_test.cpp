@@ -31,7 +31,7 @@ std::string text_of(const Message& message) {
   return {reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size()};
 }
 
-bool befell(const RunLog& run_log, const std::string& kind, const std::string& machine) {
+bool recorded(const RunLog& run_log, const std::string& kind, const std::string& machine) {
   return std::any_of(
       run_log.disturbances().begin(), run_log.disturbances().end(),
       [&](const auto& each) { return each.kind == kind && each.machine == machine; });
@@ -97,8 +97,8 @@ TEST(MessageLog, WhatACutLinkKeepsArrivesLater) {
   const Message hello = of_kind(*run.run_log, Kind::Data).front();
   EXPECT_EQ(hello.fate, Fate::Delivered);
   EXPECT_GT(hello.arrival - hello.sent, 1s);
-  EXPECT_TRUE(befell(*run.run_log, "partition", "main"));
-  EXPECT_TRUE(befell(*run.run_log, "heal", "server"));
+  EXPECT_TRUE(recorded(*run.run_log, "partition", "main"));
+  EXPECT_TRUE(recorded(*run.run_log, "heal", "server"));
 }
 
 TEST(MessageLog, WhatIsUnderWayToAMachineThatCrashesIsLost) {
@@ -117,8 +117,8 @@ TEST(MessageLog, WhatIsUnderWayToAMachineThatCrashesIsLost) {
   const Message hello = of_kind(*run.run_log, Kind::Data).front();
   EXPECT_EQ(hello.fate, Fate::Lost);
   EXPECT_EQ(hello.arrival, Instant::never());
-  EXPECT_TRUE(befell(*run.run_log, "crash", "server"));
-  EXPECT_TRUE(befell(*run.run_log, "restart", "server"));
+  EXPECT_TRUE(recorded(*run.run_log, "crash", "server"));
+  EXPECT_TRUE(recorded(*run.run_log, "restart", "server"));
 }
 
 TEST(MessageLog, DatagramsArriveOrAreLost) {
@@ -167,9 +167,9 @@ TEST(MessageLog, WatchingChangesNothing) {
   for (const char* strategy : {"random", "pct:3", "fifo"}) {
     Runner runner(program, strategy, WorldOptions{});
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-      runner.watch_no_more();
+      runner.set_recording(false);
       const RunResult alone = runner.run(seed);
-      runner.watch_closely();
+      runner.set_recording(true);
       EXPECT_TRUE(runner.run(seed).same_run(alone)) << strategy << ' ' << seed;
     }
   }
@@ -186,7 +186,7 @@ TEST(MessageLog, TellsOfPausesAndClocks) {
     world.run();
   });
   for (const char* kind : {"pause", "resume", "clock"}) {
-    EXPECT_TRUE(befell(*run.run_log, kind, "other")) << kind;
+    EXPECT_TRUE(recorded(*run.run_log, kind, "other")) << kind;
   }
 }
 

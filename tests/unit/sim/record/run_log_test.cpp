@@ -26,7 +26,7 @@ std::shared_ptr<const RunLog> chronicle_of(std::function<void(World& world)> bod
   Program program;
   program.body = std::move(body);
   Runner runner(program, "calm", WorldOptions{});
-  runner.watch_closely();
+  runner.set_recording(true);
   Replay replay(std::move(decisions), 0, {}, ReplayMode::Best);
   runner.replay(Preparation{}, replay);
   return runner.run_log();

@@ -84,7 +84,7 @@ TEST(RunData, SaysWhoSpawnedWhom) {
   EXPECT_EQ(lanes[2]["parent"], 1);
 }
 
-TEST(RunData, HasWhatBefellTheMachines) {
+TEST(RunData, HasTheFaultsOfMachines) {
   const Json data = data_of(watched_run([](World& world) {
                               world.node("other", [] { delay(1s); });
                               world.link("main", "other").clog(2ms);

@@ -64,11 +64,11 @@ TEST_F(RunnerTest, CountsAssertionsOfRunsThatExplore) {
   EXPECT_FALSE(runner.twin(3, result));
   runner.steps_of(3, false);
   runner.steps_of(3, true);
-  runner.watch_closely();
+  runner.set_recording(true);
   runner.run(3);
-  runner.watch_closely();
+  runner.set_recording(true);
   runner.run(3);
-  runner.watch_no_more();
+  runner.set_recording(false);
   expect_counted(runner, 3);
   runner.run(4);
   expect_counted(runner, 4);
@@ -76,7 +76,7 @@ TEST_F(RunnerTest, CountsAssertionsOfRunsThatExplore) {
 
 TEST_F(RunnerTest, LooksAtStepsWithoutTellingTheLastRunsChronicle) {
   Runner runner(program, "random", WorldOptions{});
-  runner.watch_closely();
+  runner.set_recording(true);
   runner.run(1);
   const auto run_log = runner.run_log();
   const std::size_t steps = run_log->steps().size();
