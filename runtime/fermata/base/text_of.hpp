@@ -23,8 +23,8 @@ template <class Float>
   return std::string(buffer.data(), end);
 }
 
-/// Of a number, an enumerator (its number), text, a span of time, or what a to_string found by its
-/// type makes text of.
+/// The text of a number, an enumerator (as its number), a text, a duration, or any type with a
+/// to_string() found by argument-dependent lookup.
 template <class T>
 [[nodiscard]] std::string text_of(const T& value) {
   if constexpr (std::is_convertible_v<const T&, std::string_view>) {

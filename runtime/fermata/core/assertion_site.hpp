@@ -27,7 +27,7 @@ struct AssertionSite {
   /// Counts the sites of the program from 0.
   std::uint32_t index = 0;
   const char* message = "";
-  /// As the program has it; empty when there is none.
+  /// The condition as written in the program; empty when there is none.
   const char* condition = "";
   /// For display only.
   const char* file = "";

@@ -116,13 +116,13 @@ class Context {
   std::shared_ptr<detail::ScopeContext> node_;
 };
 
-/// Of the current coroutine's scope; of the root scope outside of any coroutine.
+/// The context of the current coroutine's scope; outside of any coroutine, that of the root scope.
 [[nodiscard]] Context current_context();
 
-/// Of the runtime's root scope.
+/// The context of the runtime's root scope.
 [[nodiscard]] Context root_context();
 
-/// Of the request scope that the current scope was created below; empty when there is none.
+/// The context of the nearest request scope above the current scope; empty when there is none.
 [[nodiscard]] Context request_context();
 
 }  // namespace fermata

@@ -85,7 +85,7 @@ class Scope {
   void cancel_hard(std::exception_ptr reason = nullptr) const {
     (*this)->cancel_hard(std::move(reason));
   }
-  /// As cancel().
+  /// Cancels the scope, like cancel().
   void dispose() const { (*this)->cancel(); }
   void dispose_safely() const { (*this)->dispose_safely(); }
   void dispose_after_timeout(Duration span) const { (*this)->dispose_after_timeout(span); }

@@ -94,7 +94,7 @@ class ScopeBase final : public Event {
   /// Takes new members: neither cancelled nor being disposed.
   [[nodiscard]] bool is_open() const noexcept { return open_; }
   [[nodiscard]] bool has_handle() const noexcept { return has_handle_; }
-  /// Of the first cancellation; null when there was none.
+  /// The reason of the first cancellation; null when there was none.
   [[nodiscard]] const std::exception_ptr& reason() const noexcept { return reason_; }
 
   // --- cancellation ---
@@ -108,9 +108,9 @@ class ScopeBase final : public Event {
   /// zombies. An empty scope closes. Twice is once; a harder cancellation may follow a safe one.
   /// Throws UsageError for the root scope, which ends with its runtime.
   void cancel(std::exception_ptr reason = nullptr);
-  /// The same, as if no scope of the subtree were safe; reaches zombies too.
+  /// Cancels the subtree like cancel(), treating no scope as safe; reaches zombies too.
   void cancel_hard(std::exception_ptr reason = nullptr);
-  /// As cancel(), as if this scope were safe.
+  /// Cancels the subtree like cancel(), treating this scope as safe.
   void dispose_safely();
   /// Cancels when `span` has passed and the scope is open still; a second call replaces the
   /// deadline. No effect on an empty scope. Throws UsageError when `span` is negative.

@@ -53,7 +53,7 @@ class TraceLog {
     return true;
   }
 
-  /// The same without a trace: it changes no hash.
+  /// Marks `subject` as touched without writing to the trace hash.
   void note_use(const Event& subject) {
     if (!hash_->is_stopped()) touch(subject);
   }

@@ -54,14 +54,14 @@ class WaitFacts {
   virtual void abandoned(const char* why) = 0;
   /// It was to fire by itself, and was stopped.
   virtual void stopped() = 0;
-  /// It stands for `shared`, which is no event, as others do, also of other runtimes: all of them
-  /// are one.
+  /// It stands for `shared`, which is not an event. Other events, also of other runtimes, may stand
+  /// for the same object: all of them are one.
   virtual void stands_for(const void* shared) = 0;
   /// Who could make it fire, or has done so before; `how` is "sent to by".
   virtual void in_hands_of(const WaitPerson& person, const char* how) = 0;
   /// It fires when the run of that runtime, which may have gone, has ended.
   virtual void ends_with(const Runtime* run) = 0;
-  /// Whoever uses `stream` could make it fire; `how` is "its input is with".
+  /// Any user of `stream` could make it fire; `how` is "its input is with".
   virtual void through(const Event& stream, const char* how) = 0;
   /// It is not the program that makes it fire, but `whom`: "the disk".
   virtual void outside(std::string_view whom) = 0;

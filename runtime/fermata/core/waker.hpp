@@ -60,7 +60,7 @@ class Registration final : public Callback {
   /// The event waited for; it stays set after the event let go of the subscription.
   [[nodiscard]] Event& source() const noexcept { return *source_; }
 
-  /// Of a custom registration: what `resume_when` was given.
+  /// What `resume_when` was given for a custom registration.
   void* context = nullptr;
 
  private:

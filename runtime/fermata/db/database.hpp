@@ -51,7 +51,7 @@ class Database {
                                                      std::move(options))) {}
   Database(Database&&) noexcept = default;
   Database& operator=(Database&&) = delete;
-  /// As close(). Statements and streams may outlive it.
+  /// Closes the database like close(). Statements and streams may outlive it.
   ~Database() {
     if (core_ != nullptr) core_->close();
   }
@@ -117,13 +117,14 @@ class Database {
   void reset_session() {
     if (const auto session = core_->peek()) session->reset();
   }
-  /// Of each session from now on, this coroutine's at once, the others when they are next acquired.
+  /// Sets an attribute of each session: this coroutine's at once, the others when they are next
+  /// acquired.
   void set_attribute(std::string name, std::string value) {
     core_->set_attribute(std::move(name), std::move(value));
   }
 
-  /// Whoever waits for a connection fails with PoolError; connections in use are closed when they
-  /// come back. Idempotent; does not suspend.
+  /// Closes the pool of connections. Waiting coroutines fail with PoolError; connections in use are
+  /// closed when they come back. Idempotent; does not suspend.
   void close() noexcept { core_->close(); }
   [[nodiscard]] DatabaseMetrics metrics() const { return core_->metrics(); }
   /// The URL without the password.

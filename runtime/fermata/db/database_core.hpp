@@ -40,7 +40,7 @@ class DatabaseCore final : public EndListener,
 
   /// The session of the current coroutine; one is acquired when it has none, which may suspend.
   [[nodiscard]] std::shared_ptr<Session> session();
-  /// The same, but null when it has none (DB-07).
+  /// The session of the current coroutine; null when it has none (DB-07).
   [[nodiscard]] std::shared_ptr<Session> peek() const;
   [[nodiscard]] ErrorState last_error() const;
 

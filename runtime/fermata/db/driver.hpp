@@ -93,7 +93,8 @@ class Connection {
   virtual void begin();
   virtual void commit();
   virtual void rollback();
-  /// As the server has told it with its last answer, not as it was asked for.
+  /// The state of the transaction as the server reported it with its last answer, which may differ
+  /// from what was asked for.
   [[nodiscard]] virtual TransactionState transaction() const noexcept = 0;
   [[nodiscard]] virtual bool is_broken() const noexcept = 0;
   /// False when the other side is known to have gone; looks without waiting.

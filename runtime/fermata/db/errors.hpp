@@ -37,7 +37,7 @@ class ConnectionLost : public Linkable<ConnectionLost, DatabaseError> {
   using Linkable::Linkable;
 };
 
-/// As ConnectionLost, with a transaction open: every command fails in this way until the
+/// The connection was lost with a transaction open: every command fails with this error until the
 /// transaction is rolled back.
 class TransactionLost : public Linkable<TransactionLost, ConnectionLost> {
  public:

@@ -50,8 +50,8 @@ struct DatabaseMetrics {
   std::size_t active = 0;
   /// Coroutines in line for a connection.
   std::size_t waiting = 0;
-  /// Since the beginning: connections made, those that were broken when they came back, connections
-  /// handed out, and how long coroutines have waited for that.
+  /// Totals since the start: connections made, connections that were broken when they came back,
+  /// connections handed out, and the time that coroutines waited for one.
   std::uint64_t connected = 0;
   std::uint64_t broken = 0;
   std::uint64_t acquired = 0;

@@ -80,7 +80,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void abandon_transaction() noexcept;
 
   void reset();
-  /// How often: the server has forgotten what was prepared before the last one.
+  /// Number of resets; each invalidates what was prepared before.
   [[nodiscard]] std::uint64_t resets() const noexcept { return resets_; }
   void set_attribute(std::string_view name, std::string_view value);
 
@@ -93,7 +93,8 @@ class Session : public std::enable_shared_from_this<Session> {
     std::unique_ptr<Prepared> prepared;
   };
 
-  /// As the connection's execute(), by a prepared command when it has run one like this before.
+  /// Runs a command like the connection's execute(); uses a prepared command when the session has
+  /// run one like it before.
   [[nodiscard]] std::unique_ptr<Answer> execute_again(std::string_view sql, Parameters parameters);
   [[nodiscard]] bool is_pinned() const noexcept;
   void end_transaction();

@@ -26,7 +26,7 @@ class Statement {
     session_->let_go(std::move(sql_), std::move(prepared_));
   }
 
-  /// As the calls of Database with the same names.
+  /// These do what the calls of Database with the same names do.
   template <class Row = Values, class... Args>
   [[nodiscard]] std::vector<Row> query(const Args&... args) {
     return run(args...).template all<Row>();

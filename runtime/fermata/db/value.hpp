@@ -21,7 +21,7 @@ using BytesView = std::span<const std::byte>;
 using Cell = std::variant<Null, bool, std::int64_t, double, std::string_view, BytesView>;
 using Value = std::variant<Null, bool, std::int64_t, double, std::string, Bytes>;
 
-/// Of a command, in order; valid until the call that they are given to has returned.
+/// The parameters of a command, in order; valid until the call that takes them has returned.
 using Parameters = std::span<const Cell>;
 
 [[nodiscard]] Value own(const Cell& cell);

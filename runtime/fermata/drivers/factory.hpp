@@ -39,7 +39,7 @@ struct Driver {
   void* (*native_handle)(Reactor& reactor) noexcept = nullptr;
 };
 
-/// Those that this library was built with, in the order in which they are preferred.
+/// The drivers that this library was built with, in order of preference.
 [[nodiscard]] std::span<const Driver> drivers() noexcept;
 [[nodiscard]] bool supports(std::string_view name) noexcept;
 
@@ -57,7 +57,7 @@ struct Driver {
 }
 
 namespace detail {
-/// As above, among `built`; `wanted` may be null.
+/// Chooses a driver among `built` as choose_driver() does; `wanted` may be null.
 [[nodiscard]] const Driver& choose(std::span<const Driver> built, const char* wanted);
 }  // namespace detail
 

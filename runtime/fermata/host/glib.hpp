@@ -41,7 +41,7 @@ class GlibGuest final : public Guest {
 
   [[nodiscard]] bool can_turn_host() const noexcept override { return true; }
 
-  /// Of the default priority at first.
+  /// Sets the priority of the source, which starts with the default one.
   void set_priority(int priority) noexcept { g_source_set_priority(source_, priority); }
 
  private:

@@ -47,8 +47,8 @@ class ByteStream : public HandleOwner<StreamHandle> {
     write(std::as_bytes(std::span(text)), options, place);
   }
 
-  /// The same for bytes that lie in several places: they arrive with nothing in between. Throws
-  /// UsageError for more than kBuffersMax buffers, or more than kTransferMax bytes in all.
+  /// Writes the bytes of several buffers, with nothing in between. Throws UsageError for more than
+  /// kBuffersMax buffers, or more than kTransferMax bytes in all.
   void writev(Buffers buffers, const WaitOptions& options = {},
               SourcePlace place = SourcePlace::current());
 

@@ -55,12 +55,13 @@ using OutputSink = std::function<void(std::string_view)>;
 ExecResult exec(std::string_view command, const ExecOptions& how = {},
                 const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());
 
-/// The same, and each line of the output, without white space at its end, is added to `lines`.
+/// Runs `command` like exec(), and adds each line of the output, without trailing white space, to
+/// `lines`.
 ExecResult exec_lines(std::string_view command, std::vector<std::string>& lines,
                       const ExecOptions& how = {}, const WaitOptions& options = {},
                       SourcePlace place = SourcePlace::current());
 
-/// The same as exec, and the output goes to `sink` as well.
+/// Runs `command` like exec(), and passes the output to `sink` as well.
 ExecResult exec_tee(std::string_view command, const OutputSink& sink, const ExecOptions& how = {},
                     const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());
 

@@ -20,7 +20,7 @@
 
 namespace fermata::fs {
 
-/// Of what `path` leads to; a symbolic link is followed.
+/// The status of what `path` leads to; a symbolic link is followed.
 [[nodiscard]] FileStatus status(std::string_view path, const WaitOptions& options = {},
                                 SourcePlace place = SourcePlace::current());
 

@@ -86,7 +86,7 @@ struct Delivery {
 template <class T>
 class RemoteLinkOf final : public RemoteLink {
  public:
-  /// As fail.
+  /// Sends `value` to the reader. False when the link has ended already.
   bool complete(ValueOrNothing<T>&& value) {
     const Lock held = lock();
     if (!ends_first()) return false;

@@ -116,7 +116,7 @@ class ThreadChannel {
                        SourcePlace place = SourcePlace::current()) const {
     return core_->recv(options, place);
   }
-  /// The same; nothing when it is closed and nothing is left.
+  /// Receives the next value like recv(), but gives nothing when the channel is closed and empty.
   [[nodiscard]] std::optional<T> next(const WaitOptions& options = {},
                                       SourcePlace place = SourcePlace::current()) const {
     try {

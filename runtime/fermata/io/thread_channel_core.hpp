@@ -44,7 +44,8 @@ class ThreadChannelCore : public EndsWithRun {
 
   /// Returns when there is a slot for the caller's value. Throws ThreadChannelError once closed.
   void await_slot(Lock& held, const WaitOptions& options, const SourcePlace& place);
-  /// The same for a value, also while there are values in a closed one.
+  /// Returns when there is a value for the caller. Throws ThreadChannelError once the channel is
+  /// closed and empty.
   void await_value(Lock& held, const WaitOptions& options, const SourcePlace& place);
   /// At once; throws as those do.
   [[nodiscard]] bool has_slot() const;

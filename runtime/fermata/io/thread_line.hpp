@@ -45,7 +45,7 @@ class ThreadLine {
   void grant() noexcept;
   /// Everybody who waits fails.
   void fail_waiting() noexcept;
-  /// Those who have been granted their turn and have not run yet do, too.
+  /// Everybody in line fails, including those who were granted their turn and have not run yet.
   void fail_all() noexcept;
 
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }

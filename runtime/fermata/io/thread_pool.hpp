@@ -143,8 +143,8 @@ class ThreadPool {
   /// Takes no more tasks; those accepted run, and then the threads end. Returns at once.
   /// Idempotent.
   void close() { core_->close(); }
-  /// The same, and tasks that have not begun fail with a Cancellation; those that run are cancelled
-  /// too in coroutine mode.
+  /// Closes the pool and fails tasks that have not begun with a Cancellation; in coroutine mode,
+  /// cancels running tasks too.
   void cancel() { core_->cancel(); }
   /// Suspends until the threads have ended: close the pool first, or while somebody waits.
   void join(SourcePlace place = SourcePlace::current()) { core_->join(place); }

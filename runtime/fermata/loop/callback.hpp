@@ -45,9 +45,9 @@ struct CallbackInfo {
   bool referenced = false;
   /// A callback of this is suspended: meanwhile it is not called again.
   bool masked = false;
-  /// Of a readable, writable or signal callback; -1 for others.
+  /// The descriptor or signal of a readable, writable or signal callback; -1 for others.
   int source = -1;
-  /// Of a repeat, the interval; of a delay, its span; zero for others.
+  /// The interval of a repeat, or the span of a delay; zero for others.
   Duration span = Duration::zero();
   SourcePlace registered_at;
 

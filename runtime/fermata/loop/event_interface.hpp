@@ -11,7 +11,7 @@
 
 namespace fermata::loop {
 
-/// Of delays and repeats alike; positive, never reused.
+/// Identifies a delay or a repeat; positive, never reused.
 using TimerId = CallbackId;
 
 class EventInterface {
@@ -37,7 +37,7 @@ class EventInterface {
   /// Both take either kind. True when the timer was live; a delay is not while its function runs.
   bool off_delay(TimerId id) { return loop_.cancel_timer(id); }
   bool off_repeat(TimerId id) { return loop_.cancel_timer(id); }
-  /// Those that are due already are not called either.
+  /// Cancels all timers, including those that are due already.
   void delete_all_timer() { loop_.cancel_timers(); }
   [[nodiscard]] std::size_t get_timer_count() const noexcept { return loop_.timer_count(); }
 

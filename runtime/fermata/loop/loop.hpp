@@ -65,7 +65,7 @@ struct LoopOptions {
   bool overlap = false;
   /// run() is refused: serve() drives this loop, on behalf of a host.
   bool hosted = false;
-  /// Of a hosted loop: whether who suspends while it does not run may do so, since the host is
+  /// For a hosted loop: whether coroutines may suspend while it does not run, since the host is
   /// turned meanwhile (Guest::can_turn_host).
   bool host_can_be_turned = false;
   /// After so many callbacks of one tick the reactor, and with it a host, gets a turn; 0 for never.
@@ -119,8 +119,8 @@ class Loop {
   /// Runs `task` after the current callback, first in first out. It has no id and does not keep the
   /// loop alive.
   void queue(Task task);
-  /// The same, from any thread: soon after. Keeps nothing alive. Throws Unsupported where the
-  /// reactor has no triggers.
+  /// Queues `task` from any thread: it runs soon after. Does not keep the loop alive. Throws
+  /// Unsupported where the reactor has no triggers.
   void post(Task task);
 
   CallbackId defer(TimedFunction function, SourcePlace place = SourcePlace::current());

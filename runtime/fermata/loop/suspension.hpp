@@ -62,7 +62,7 @@ class Suspension {
   /// destroyed; in a destructor (protect_in_destructor) it returns nothing then.
   std::any suspend(SourcePlace place = SourcePlace::current()) const;
 
-  /// The same for a value of one type; UsageError when it is another.
+  /// Suspends for a value of type `T`; UsageError when the value has another type.
   template <class T>
   T suspend_for(SourcePlace place = SourcePlace::current()) const {
     std::any value = suspend(place);

@@ -46,8 +46,8 @@ class DescriptorPoll : public Poll {
   /// Watch for `mask`, which is not empty, instead of what was watched before. Throws PollError.
   virtual void watch(PollMask mask) = 0;
   virtual void unwatch() noexcept = 0;
-  /// As watch(), where that takes less for what was watched before. False when it was not, or its
-  /// number means another file by now.
+  /// Resumes the watch for what was watched before, where that is cheaper than watch(). False when
+  /// nothing was, or when the descriptor's number means another file by now.
   [[nodiscard]] virtual bool watch_again(PollMask) noexcept { return false; }
   /// What it is ready for, of `told`, as the backend has it.
   [[nodiscard]] virtual PollMask look(PollMask told) const noexcept { return told; }

@@ -46,11 +46,11 @@ class EpollSet {
   void watch(int descriptor, PollMask mask);
   /// No effect when it is not watched.
   void unwatch(int descriptor) noexcept;
-  /// As unwatch(), but for who will soon watch it again: the kernel keeps its registration until it
-  /// fires, which is not told, or unwatch().
+  /// Parks a descriptor that will soon be watched again: the kernel keeps its registration until it
+  /// fires, which is not reported, or until unwatch().
   void rest(int descriptor) noexcept;
-  /// As watch(), of one that rests. False when it does not rest, or no longer, or its number means
-  /// another file by now; then it is not watched.
+  /// Re-arms a parked descriptor. False, and the descriptor is not watched, when it is not parked
+  /// or when its number means another file by now.
   [[nodiscard]] bool resume(int descriptor, PollMask mask) noexcept;
 
   /// Waits until something is ready, not longer than until `wake_by`, and not when that is past.

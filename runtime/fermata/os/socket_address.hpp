@@ -11,7 +11,8 @@
 
 namespace fermata::os {
 
-/// Of a TCP socket, or, of buffers, any other. Each answers an error code.
+/// Options of a TCP socket; those of buffers work on any other socket too. Each returns an error
+/// code.
 int set_option(int descriptor, SocketOption option, int value);
 int get_option(int descriptor, SocketOption option, int& value);
 
@@ -27,7 +28,7 @@ inline Address from_native(const sockaddr_in& native) {
   return {ntohl(native.sin_addr.s_addr), ntohs(native.sin_port)};
 }
 
-/// Of a socket; 0.0.0.0:0 when there is none (any more).
+/// The addresses of a socket; 0.0.0.0:0 when it has none, or no longer.
 [[nodiscard]] Address local_address_of(int descriptor) noexcept;
 [[nodiscard]] Address peer_address_of(int descriptor) noexcept;
 

@@ -23,7 +23,7 @@ enum class BackendKind : std::uint8_t {
 /// "ev", "event", "ppoll", "pselect", "epoll"; Backend::name() is the same.
 [[nodiscard]] std::string_view to_string(BackendKind kind) noexcept;
 
-/// Those that this library was built with; ev and event need their libraries.
+/// The backends that this library was built with; ev and event need their libraries.
 [[nodiscard]] std::span<const BackendKind> available_backends() noexcept;
 
 /// Throws Unsupported when it was built without, InputOutputError when the system has no

@@ -23,7 +23,7 @@ namespace fermata::poll::detail {
 
 class Watches;
 
-/// Whose a descriptor is.
+/// Who owns a descriptor.
 enum class Owner : std::uint8_t {
   Reactor,  // which unwatches it before it closes it
   User,     // who may do anything with it

@@ -84,7 +84,7 @@ class FileControlRequest final : public FileRequest {
   FileControlRequest(FileHandle& handle, FileCall call, std::uint64_t length = 0);
   ~FileControlRequest() override = default;
 
-  /// Of Status, once completed without an error.
+  /// The result of Status, once it has completed without an error.
   [[nodiscard]] const FileStatus& status() const noexcept { return status_; }
 
  private:
@@ -95,7 +95,7 @@ class FileControlRequest final : public FileRequest {
 
 class FileHandle final : public IoHandle {
  public:
-  /// As it was opened.
+  /// The path under which the file was opened.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
   [[nodiscard]] const OpenMode& mode() const noexcept { return mode_; }

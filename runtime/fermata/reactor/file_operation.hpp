@@ -46,7 +46,7 @@ struct OpenMode {
   bool exclusive = false;  // Fails when there is one.
   bool truncate = false;   // Empties what is there.
   bool append = false;     // Each write lands at the end of the file, wherever that is then.
-  /// Of a file that is created; the process's mask takes some away.
+  /// Permissions of a file that is created; the process's umask takes some away.
   std::uint32_t permissions = 0644;
 
   /// A file that exists, from its beginning.
@@ -107,8 +107,8 @@ struct FileOperation {
   int file = -1;       // The backend's number, of calls of an open file.
   std::uint64_t offset = 0;
   std::uint64_t length = 0;  // Of Truncate; of Read for a sink, what it wants in all.
-  /// Of Read for a sink, a stream's descriptor, or -1. The backend may send up to `length` bytes
-  /// there, without waiting for room, and read what follows them.
+  /// The descriptor of a stream that Read sends to, or -1. The backend may send up to `length`
+  /// bytes there, without waiting for room, and read what follows them.
   int sink_descriptor = -1;
   std::unique_ptr<std::byte[]> bytes;
   std::size_t size = 0;

@@ -65,9 +65,10 @@ class PathRequest final : public FileRequest {
   [[nodiscard]] static PathRequest make_directory(Files& files, std::string_view path,
                                                   std::uint32_t permissions);
 
-  /// Of PathStatus, once completed without an error; a symbolic link is followed.
+  /// The result of PathStatus, once it has completed without an error; a symbolic link is followed.
   [[nodiscard]] const FileStatus& status() const noexcept { return status_; }
-  /// Of ListDirectory, once completed without an error; sorted by name, without "." and "..".
+  /// The result of ListDirectory, once it has completed without an error; sorted by name, without
+  /// "." and "..".
   [[nodiscard]] std::vector<DirectoryEntry> take_entries() noexcept { return std::move(entries_); }
 
  private:

@@ -22,8 +22,8 @@ class IoHandle : public Handle {
   /// Throws UsageError naming a value out of its range, InputOutputError on a closed handle and
   /// where there is no such option.
   void set_option(SocketOption option, int value);
-  /// As the system has it: it may make buffers larger than they were set, or refuse to go on
-  /// beyond its own limit. Throws InputOutputError as set_option().
+  /// The value that the system uses: it may make buffers larger than requested, or refuse to exceed
+  /// its own limit. Throws InputOutputError like set_option().
   [[nodiscard]] int option(SocketOption option) const;
 
  protected:

@@ -24,7 +24,7 @@ enum class NameFailure : std::uint8_t {
   Failed,          // it does not work
 };
 
-/// Of the name service: "DNS error: store.example: Name or service not known".
+/// An error of the name service: "DNS error: store.example: Name or service not known".
 class DnsError : public Linkable<DnsError> {
  public:
   DnsError(std::string_view subject, NameFailure reason);

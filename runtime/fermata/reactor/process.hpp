@@ -40,8 +40,8 @@ struct ProcessOptions {
   Stdio input = Stdio::Inherit;
   Stdio output = Stdio::Inherit;
   Stdio errors = Stdio::Inherit;
-  /// Whoever drops it while it runs ends it: it gets SIGTERM, and, if it runs on, SIGKILL when this
-  /// program ends.
+  /// Whether dropping the handle of a running process ends it: with SIGTERM, and with SIGKILL when
+  /// this program ends and it still runs.
   bool terminate_when_dropped = false;
 };
 

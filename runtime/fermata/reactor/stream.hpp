@@ -90,8 +90,8 @@ class WriteRequest final : public Request {
   /// Throws UsageError for a stream that is only read.
   WriteRequest(StreamHandle& stream, std::span<const std::byte> data,
                WriteMode mode = WriteMode::All);
-  /// The same for all of `buffers`, with nothing in between. Throws UsageError, and takes none of
-  /// them, when they are more than kBuffersMax or hold more than kTransferMax bytes.
+  /// Writes all of `buffers`, with nothing in between. Throws UsageError, and takes none of them,
+  /// when they are more than kBuffersMax or hold more than kTransferMax bytes.
   WriteRequest(StreamHandle& stream, Buffers buffers);
   /// Sends up to kTransferMax of the `length` bytes of `file` from `offset` on; fewer when the file
   /// ends. They are read when their turn comes, as by a read at an offset. Fails with
@@ -127,7 +127,8 @@ class StreamHandle : public IoHandle {
   /// InputOutputError on a closed stream. Idempotent.
   void shutdown_write();
 
-  /// Of a terminal; InputOutputError for anything else, and on a closed stream.
+  /// Sets the mode of a terminal. Throws InputOutputError for any other stream, and for a closed
+  /// one.
   void set_terminal_mode(TerminalMode mode);
   [[nodiscard]] WindowSize window_size() const;
 

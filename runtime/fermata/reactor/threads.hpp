@@ -53,7 +53,7 @@ class Threads {
 
   // --- for the backend's reactor ---
 
-  /// As Reactor::linger and Reactor::shutdown_began.
+  /// The parts of Reactor::linger and Reactor::shutdown_began that concern threads.
   bool linger();
   void shut_down() noexcept;
   /// The run is over: returns when every thread has gone (THR-07).

@@ -22,7 +22,7 @@ decltype(auto) await(const A& awaitable, const WaitOptions& options = {},
   return awaitable.result();
 }
 
-/// The same for a handle that nobody keeps: the result is the caller's.
+/// Awaits a handle that nobody keeps: the result is moved to the caller.
 template <Awaitable A>
 requires(!std::is_reference_v<A> &&
          !std::is_const_v<A>) AwaitedValue<A> await(A&& awaitable, const WaitOptions& options = {},

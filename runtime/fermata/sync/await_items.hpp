@@ -131,7 +131,7 @@ class Batch {
     wait_.add(event_of(handles_.back()));
   }
 
-  /// Of the items that had succeeded when the wait was settled.
+  /// The values of the items that had succeeded when the wait was settled.
   [[nodiscard]] Keyed<Key, Value> values() const {
     Keyed<Key, Value> values;
     for_each_ended([&](const JointItem& item) {
@@ -140,7 +140,7 @@ class Batch {
     return values;
   }
 
-  /// Of the items that failed, but for the cancellations that the wait itself is the cause of.
+  /// The errors of the items that failed, without the cancellations that the wait itself caused.
   [[nodiscard]] Keyed<Key, std::exception_ptr> errors() const {
     Keyed<Key, std::exception_ptr> errors;
     for_each_ended([&](const JointItem& item) {
@@ -157,7 +157,7 @@ class Batch {
     return std::nullopt;
   }
 
-  /// Of all items, in their order. REQUIRES: all have succeeded.
+  /// The values of all items, in their order. REQUIRES: all have succeeded.
   [[nodiscard]] auto all_values() const {
     if constexpr (std::is_void_v<AwaitedValue<Handle>>) {
       return;
@@ -246,7 +246,7 @@ auto wait_for_items(X&& items, const JointRule& rule, const AwaitOptions& option
   }
 }
 
-/// Of any_of, whose "none" means all.
+/// The number of items that any_of needs: zero or less means all.
 constexpr std::size_t needed_or_all(std::ptrdiff_t needed) noexcept {
   return needed > 0 ? static_cast<std::size_t>(needed) : JointRule::kAll;
 }

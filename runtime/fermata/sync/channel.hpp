@@ -177,8 +177,8 @@ class Channel {
     return core().recv(options, place);
   }
 
-  /// The same, but nothing when somebody has called close() and all has been received (CHAN-20).
-  /// Every other end throws.
+  /// Receives the next value; nothing when close() was called and all values have been received
+  /// (CHAN-20). Any other end throws.
   [[nodiscard]] std::optional<T> next(const WaitOptions& options = {},
                                       SourcePlace place = SourcePlace::current()) const {
     return core().next(options, place);
@@ -202,8 +202,8 @@ class Channel {
   /// Nothing when there is no free value. Throws ChannelError when the channel is closed and empty.
   [[nodiscard]] std::optional<T> try_recv() const { return core().try_recv(); }
 
-  /// As try_send, but false on a closed channel as well. What it accepted is received, or can be
-  /// (CHAN-16).
+  /// Sends without suspending, like try_send, but returns false on a closed channel as well. A
+  /// value that was accepted is received, or can be (CHAN-16).
   [[nodiscard]] bool send_async(T&& value) const { return core().send_async(std::move(value)); }
   [[nodiscard]] bool send_async(const T& value) const { return send_async(T(value)); }
 

@@ -87,7 +87,7 @@ class GroupTask : public Callback {
 
  public:
   using SpawnOrder = IntrusiveList<GroupTask, &GroupTask::link_>;
-  /// Of the pending ones that of their start, of the settled ones that of completion.
+  /// Order of tasks: pending ones by their start, settled ones by their completion.
   using Order = IntrusiveList<GroupTask, &GroupTask::order_link_>;
 };
 

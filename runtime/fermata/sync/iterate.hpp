@@ -91,7 +91,7 @@ auto cursor_of(X&& input) {
   }
 }
 
-/// Of a pair: the second, then the first.
+/// A callback that takes the two halves of a pair: the second, then the first.
 template <class F, class V>
 concept TakesValueAndKey = requires(F& callback, V&& value) {
   callback(std::forward<V>(value).second, value.first);

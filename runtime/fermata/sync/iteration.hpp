@@ -29,7 +29,7 @@ struct IterateOptions {
   /// What is left when the iteration is over, or its caller cancelled, is cancelled; otherwise it
   /// is waited for.
   bool cancel_pending = true;
-  /// Of the coroutines that run the callbacks.
+  /// Priority of the coroutines that run the callbacks.
   Priority priority = Priority::Normal;
 };
 

@@ -75,7 +75,7 @@ struct JointRule {
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
   const char* operation;  // Its name, for messages.
-  /// So many items, or all when there are fewer.
+  /// The number of items that must complete, or all when there are fewer.
   std::size_t needed = kAll;
   /// Failures do not count towards `needed`; otherwise the first one ends the wait.
   bool ignore_errors = false;

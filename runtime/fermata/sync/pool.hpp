@@ -204,8 +204,8 @@ class Pool {
     std::swap(core_, from.core_);
     return *this;
   }
-  /// As close(), but destructors of resources run in a coroutine of their own and their errors go
-  /// to the log.
+  /// Closes the pool like close(), but destructors of resources run in a coroutine of their own and
+  /// their errors go to the log.
   ~Pool() {
     if (core_) core_->close_quietly();
   }

@@ -94,8 +94,8 @@ class PoolCore : public Event, public Circuit {
     return acquire_slow_path(options, place);
   }
 
-  /// The same, but null instead of a wait in line, on a closed pool, while INACTIVE, and when the
-  /// factory makes nothing.
+  /// Acquires a resource without waiting in line; null when that would be needed, on a closed pool,
+  /// while INACTIVE, and when the factory makes nothing.
   [[nodiscard]] PoolSlot* try_acquire();
 
   /// Gives back a leased resource: it is idle again, or destroyed when `before_release` does not
@@ -112,10 +112,10 @@ class PoolCore : public Event, public Circuit {
     }
     give_back_slow_path(slot, nullptr);
   }
-  /// The same for one that is broken: no hook; it is destroyed and reported as a failure, with
+  /// Gives back a broken resource: no hook runs; it is destroyed and reported as a failure, with
   /// `error` if there is one.
   void discard(PoolSlot& slot, std::exception_ptr error);
-  /// The same as give_back without suspending: hooks run in a coroutine of their own.
+  /// Gives back a resource without suspending: hooks run in a coroutine of their own.
   void drop(PoolSlot& slot) noexcept;
 
   /// From now on `resource` is given back by its address. REQUIRES: it is leased.
@@ -133,15 +133,16 @@ class PoolCore : public Event, public Circuit {
   /// throws does not keep the others from running (POOL-13): their errors, linked, are thrown at
   /// the end, unless an exception is in flight in the caller. May suspend in destructors.
   void close_pool(const SourcePlace& place);
-  /// The same without suspending and throwing.
+  /// Closes the pool without suspending or throwing.
   void close_quietly() noexcept;
 
   [[nodiscard]] CircuitState state() const noexcept override { return state_; }
-  /// Whoever waits is served as far as there are places.
+  /// Makes the service ACTIVE and serves waiting coroutines as far as there are places.
   void activate() override;
   /// Everybody in line fails with ServiceUnavailable, those with a reservation included (POOL-16).
   void deactivate() override;
-  /// As activate; with `probes` so many acquires are let in until one of them has an outcome.
+  /// Makes the service available again like activate, but lets only `probes` acquires in until one
+  /// of them has an outcome.
   void recover() override;
 
   [[nodiscard]] std::size_t idle_count() const noexcept { return idle_.size(); }

@@ -59,9 +59,9 @@ class TaskGroup : public detail::TaskOwner<T, Key> {
     return watch<AnyWaiter>();
   }
 
-  /// Of the tasks that have succeeded so far, in the order of spawn.
+  /// The results of the tasks that have succeeded so far, in order of spawn.
   [[nodiscard]] Results results() const { return results_of(*this->core_); }
-  /// Of those that have failed so far; marks them handled.
+  /// The errors of the tasks that have failed so far; marks them as handled.
   [[nodiscard]] Keyed<Key, std::exception_ptr> errors() {
     Keyed<Key, std::exception_ptr> errors;
     for_each(*this->core_, [&](const Task& task) {

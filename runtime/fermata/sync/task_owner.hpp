@@ -87,8 +87,8 @@ class TaskOwner {
     put(key, std::forward<F>(body), options, place);
     return key;
   }
-  /// The same under a key of the caller's, which must be new (TG-16). In messages it is what
-  /// text_of makes of it.
+  /// Spawns a task under a key of the caller's, which must be new (TG-16). Messages show the key as
+  /// text_of() makes it.
   template <class F>
   void spawn_with_key(Key key, F&& body, const WaitOptions& options = {},
                       const SourcePlace& place = SourcePlace::current()) {

@@ -125,7 +125,7 @@ class WaitQueue {
     while (each != nullptr && each->coroutine_ != &coroutine) each = Line::after(*each);
     return each != nullptr;
   }
-  /// Of whom a grant would wake; 0 when nobody, or nobody who is a coroutine.
+  /// Id of the coroutine that the next grant wakes; 0 when there is none.
   [[nodiscard]] std::uint64_t next_id() const noexcept;
 
   /// Whether the line is consistent, and in the order of arrival. Visits all waiters.

@@ -76,7 +76,7 @@ struct SystemCalls {
   int (*shutdown)(int descriptor, int how) = ::shutdown;
 };
 
-/// Of the whole process.
+/// The system calls of the whole process; tests replace them.
 inline constinit SystemCalls kernel;
 
 /// For tests: another kernel for as long as this lives. REQUIRES: no other thread makes calls when

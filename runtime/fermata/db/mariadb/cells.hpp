@@ -24,7 +24,7 @@ class Columns {
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
   [[nodiscard]] std::size_t size() const noexcept { return kinds_.size(); }
   [[nodiscard]] ColumnKind kind(std::size_t column) const noexcept { return kinds_[column]; }
-  /// Of a value that was sent as text; it refers to that.
+  /// The cell of a value that was sent as text; it refers to `text`.
   [[nodiscard]] Cell cell(std::size_t column, std::string_view text) const;
 
  private:
@@ -38,7 +38,7 @@ class Arguments {
   /// In the order in which the command uses them.
   Arguments(Parameters parameters, const std::vector<std::size_t>& order);
   [[nodiscard]] MYSQL_BIND* binds() noexcept { return binds_.data(); }
-  /// Of text and bytes, altogether.
+  /// The total size of the text and bytes, in bytes.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:

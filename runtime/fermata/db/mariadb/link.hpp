@@ -58,7 +58,7 @@ class Link {
     }
     return result;
   }
-  /// The same for calls without a result.
+  /// Like drive(), for calls without a result.
   template <class Start, class Resume>
   void drive_plain(Start start, Resume resume) {
     drive<int>([&](int*) { return start(); }, [resume](int*, int at) { return resume(at); });
@@ -86,7 +86,7 @@ class Link {
 
   /// Ends what was left in the middle. Throws Timeout at the limit.
   void drain();
-  /// The same, by force: the connection is broken.
+  /// Ends what was left in the middle by force: the connection is broken afterwards.
   void abort() noexcept;
   /// From now on waits end at `deadline` with Timeout.
   void limit(std::optional<Instant> deadline) noexcept { deadline_ = deadline; }

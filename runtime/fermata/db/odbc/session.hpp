@@ -54,7 +54,7 @@ class Session {
   void connect(const std::string& connection_string, const std::vector<std::string>& passwords);
   /// What is open is rolled back; it is broken then.
   void disconnect() noexcept;
-  /// As the database calls itself.
+  /// The name that the database gives itself.
   [[nodiscard]] std::string product();
   [[nodiscard]] SQLHSTMT allocate_statement();
   void free_retired() noexcept;

@@ -38,7 +38,7 @@ class Statement {
   /// Ends an answer that nobody reads to its end.
   void close() noexcept;
 
-  /// Of the last execute, when its work has ended.
+  /// The columns of the last execute; valid once its work has ended.
   [[nodiscard]] const std::vector<Column>& columns() const noexcept { return columns_; }
   [[nodiscard]] Session& session() const noexcept { return *session_; }
 

@@ -36,8 +36,8 @@ class Worker {
   /// goes on, and never after it has ended. REQUIRES: is_busy().
   void stop(std::function<void()> stop) { static_cast<void>(start_stopping(std::move(stop))); }
 
-  /// As stop(), and waits, at most until `limit`; calls `stop` here when no worker is free. Returns
-  /// whether what ran has ended, however.
+  /// Stops the work that runs like stop(), and waits for it until `limit` at most; calls `stop` on
+  /// this thread when no worker is free. Returns whether the work has ended, in whatever way.
   [[nodiscard]] bool stop_until(Instant limit, const std::function<void()>& stop);
 
  private:

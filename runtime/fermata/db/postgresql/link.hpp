@@ -43,12 +43,12 @@ class Link {
   void send(int queued);
   /// The next result of the command that runs; null when there are no more.
   [[nodiscard]] ResultHandle next_result();
-  /// The same for one that has to be followed by no other. Throws what it says.
+  /// The only result of the command that runs. Throws the error that it reports.
   ResultHandle only_result();
   /// Reads to the end of the command; what it says is forgotten.
   void drain();
-  /// The same when `last` was the last result of interest: throws what that says, if it is an
-  /// error, rather than that the server says no more.
+  /// Reads to the end of the command when `last` was the last result of interest. If `last` is an
+  /// error, throws it, rather than the error that the server sends no more.
   void end(const PGresult& last);
 
   /// From now on waits end at `deadline` with Timeout.

@@ -46,11 +46,11 @@ class Cursor {
   Cursor(std::shared_ptr<Statement> statement, std::vector<Value> parameters)
       : statement_(std::move(statement)), parameters_(std::move(parameters)) {}
 
-  /// Of a worker. Starts the command and reads its first rows.
+  /// Starts the command and reads its first rows. Called on a worker thread.
   [[nodiscard]] Batch begin(std::size_t rows);
-  /// Of a worker. At most `rows` of the next rows, fewer when they are long.
+  /// Reads at most `rows` of the next rows, fewer when they are long. Called on a worker thread.
   [[nodiscard]] Batch read(std::size_t rows);
-  /// As they are known after begin().
+  /// The names of the columns; known after begin().
   [[nodiscard]] const std::vector<std::string>& columns() const noexcept { return columns_; }
 
  private:

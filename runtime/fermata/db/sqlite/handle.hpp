@@ -45,7 +45,7 @@ class Handle {
   [[nodiscard]] std::uint64_t turn() const noexcept { return turn_.load(); }
   /// Ends what is running; does not wait for it.
   void stop() noexcept;
-  /// As of the last command.
+  /// The state of the transaction after the last command.
   [[nodiscard]] TransactionState transaction() const noexcept;
   /// Throws ParameterError unless SQLite can have `parameters`, and there are `count`.
   void check(Parameters parameters, std::size_t count) const;

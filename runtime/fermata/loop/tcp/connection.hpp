@@ -55,7 +55,7 @@ enum class SendResult : std::uint8_t {
   Failed,         // the peer is gone: on_error and on_close follow
 };
 
-/// Since the connection was made, over all its reconnections.
+/// Traffic since the connection was made, over all its reconnections.
 struct TcpCounters {
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;  // What the system has taken.
@@ -116,11 +116,11 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   void close(std::optional<std::string_view> last = std::nullopt);
   /// Ends now; what is queued is lost. on_close follows. Idempotent.
   void destroy();
-  /// The same without calling back any more: for an owner of what the handlers use, at its end.
+  /// Ends now without calling any handler: for an owner of what the handlers use, at its end.
   void abandon();
-  /// Of a client, closed and its on_close not returned from: connects again `after` that time.
-  /// Handlers, options and counters stay, all else begins anew. A second call replaces the first.
-  /// Throws UsageError, also when the loop has ended.
+  /// Connects a client again `after` that time. REQUIRES: it is closed and its on_close has not
+  /// returned. Handlers, options and counters stay, all else begins anew. A second call replaces
+  /// the first. Throws UsageError, also when the loop has ended.
   void reconnect(TimeSpan after);
   /// Whether there was a reconnection to cancel. Not from on_close, the handlers are dropped then.
   bool cancel_reconnect();

@@ -19,8 +19,8 @@ class ProtocolError : public Linkable<ProtocolError> {
   using Linkable::Linkable;
 };
 
-/// Of one connection: it may remember what it has seen. What its functions throw breaks the
-/// connection, except encode()'s: that goes to the sender.
+/// The framing of one connection: it may keep state. An error thrown by its functions breaks the
+/// connection, except in encode(): that error goes to the sender.
 class Framing {
  public:
   virtual ~Framing() = default;

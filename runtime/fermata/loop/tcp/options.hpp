@@ -68,7 +68,7 @@ struct TcpOptions {
   bool allow_half_open = false;
   HandlerErrors handler_errors = HandlerErrors::EndConnection;
   bool no_delay = true;
-  /// As TcpStream::set_keep_alive.
+  /// The interval of TCP keep-alive, as for TcpStream::set_keep_alive; nothing switches it off.
   std::optional<Duration> keep_alive = std::chrono::seconds(55);
   HeartbeatOptions heartbeat;
 

@@ -29,7 +29,7 @@ class TcpPipe final : private detail::TcpLink {
   TcpPipe& operator=(const TcpPipe&) = delete;
   ~TcpPipe() { stop(); }
 
-  /// As its end does. Idempotent.
+  /// Takes the pipe away, as its destructor does. Idempotent.
   void stop();
   /// Until it is stopped, or an end closes.
   [[nodiscard]] bool is_active() const noexcept { return source_ != nullptr; }

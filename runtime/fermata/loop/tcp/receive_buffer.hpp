@@ -35,7 +35,7 @@ class ReceiveBuffer {
     begin_ += count;
   }
   void clear() noexcept { begin_ = end_ = 0; }
-  /// And gives the memory back.
+  /// Clears the buffer and frees its memory.
   void release() noexcept;
 
  private:

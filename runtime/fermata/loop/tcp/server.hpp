@@ -33,7 +33,7 @@ struct TcpServerCounters {
   std::uint64_t accepted = 0;
   std::uint64_t closed = 0;
   std::uint64_t accept_errors = 0;
-  /// Of the connections that are closed.
+  /// The traffic of the connections that are closed.
   TcpCounters traffic;
 };
 
@@ -50,7 +50,8 @@ class TcpServer final : private detail::TcpOwner {
   [[nodiscard]] const Address& local_address() const noexcept { return local_; }
   [[nodiscard]] bool is_listening() const noexcept { return static_cast<bool>(listener_); }
 
-  /// Those who connect meanwhile wait, as many as the backlog allows. Idempotent.
+  /// Stops accepting connections. Clients that connect meanwhile wait, as many as the backlog
+  /// allows. Idempotent.
   void pause_accept();
   void resume_accept();
 
