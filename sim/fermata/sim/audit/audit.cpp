@@ -22,7 +22,7 @@ using Mark = Event::AuditMark;
 constexpr TraceKinds kNoted(Trace::EventFired, Trace::EventDestroyed, Trace::Started,
                             Trace::Entered, Trace::Left, Trace::Finished, Trace::Polled,
                             Trace::TimeAdvanced, Trace::DeadlockReported, Trace::ShutdownStarted);
-/// The same, and what a run log and the history of waits are made of.
+/// What kNoted has, and what a run log and the history of waits are made of.
 constexpr TraceKinds kTold(Trace::EventFired, Trace::EventDestroyed, Trace::Started, Trace::Entered,
                            Trace::Left, Trace::Finished, Trace::Polled, Trace::TimeAdvanced,
                            Trace::DeadlockReported, Trace::ShutdownStarted, Trace::EventStopped,

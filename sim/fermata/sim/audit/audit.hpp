@@ -100,7 +100,7 @@ class Audit final : public Observer {
     Instant at;
     std::uint64_t step = 0;
   };
-  /// Of the first coroutine that ended with an error.
+  /// When the first coroutine ended with an error.
   [[nodiscard]] const Moment& decisive_moment() const noexcept { return failed_coroutine_; }
   [[nodiscard]] Moment present() const;
 
@@ -126,7 +126,7 @@ class Audit final : public Observer {
   void look_for_stuck();
   /// With a picture of all waits.
   void report_waits(std::string message, Ending ending);
-  /// Of a run that a limit stops, with `more` lines at the end of its explanation.
+  /// Reports that a limit stops the run, with `more` lines at the end of its explanation.
   void report_limit(std::string message, Moment moment, const std::string& more = {});
   void report(Failure failure, Moment moment);
 

@@ -15,7 +15,8 @@ namespace fermata::sim::detail {
 
 namespace {
 
-/// Of a run with few objects, not every other step need be a recount.
+/// The minimum distance between recounts: in a run with few objects, not every other step need be a
+/// recount.
 constexpr std::size_t kLeastStepsBetweenRecounts = 32;
 
 using Mark = Event::AuditMark;

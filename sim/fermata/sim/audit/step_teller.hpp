@@ -28,7 +28,7 @@ class StepTeller {
   void destroyed(const Event& event) { use(event, true); }
   /// The step uses what the program calls by a name with this key.
   void announced(std::uint64_t key, bool written);
-  /// Of `touched` those that are null have been destroyed.
+  /// Ends the step, which has touched the events of `touched`; null ones have been destroyed.
   void end_step(const Runtime& runtime, std::span<const Event* const> touched);
 
  private:

@@ -30,7 +30,7 @@ class IndexedHeap {
     settle(entries_.size() - 1);
   }
 
-  /// Whoever changes it calls settle().
+  /// An entry by its index; a caller that changes it calls settle().
   [[nodiscard]] Entry& operator[](std::size_t index) noexcept {
     FERMATA_ASSERT(index < entries_.size());
     return entries_[index];

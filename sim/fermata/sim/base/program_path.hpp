@@ -10,7 +10,8 @@ namespace fermata::sim::detail {
 /// The path of this program.
 [[nodiscard]] std::string program_path();
 
-/// The same as a person types it; relative when the program is below the current folder.
+/// The path of the program as a person types it; relative when the program is below the current
+/// folder.
 [[nodiscard]] std::string path_to_type();
 
 /// `word` as one word of a shell's command.

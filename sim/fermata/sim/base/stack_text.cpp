@@ -31,7 +31,8 @@ std::uintptr_t load_address() {
              : reinterpret_cast<std::uintptr_t>(info.dli_fbase);
 }
 
-/// As the file has it: what the loader added is taken off when the program is position-independent.
+/// The offset of `address` in the program's file: in a position-independent program, what the
+/// loader added is subtracted.
 std::string offset_of(const void* address) {
   Dl_info info{};
   if (::dladdr(address, &info) == 0) return {};

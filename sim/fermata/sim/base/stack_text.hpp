@@ -9,7 +9,8 @@
 
 namespace fermata::sim {
 
-/// Of whoever calls this, innermost first; what lies 64 calls away is left out.
+/// The return addresses of the caller's stack, innermost first; frames more than 64 calls away are
+/// left out.
 [[nodiscard]] std::vector<const void*> present_stack();
 
 /// The functions of the user's code in a stack, innermost first: "function at file:line", or the

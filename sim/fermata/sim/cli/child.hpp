@@ -34,7 +34,7 @@ struct Command {
 
 /// How a process ended.
 struct Ending {
-  /// As a shell has it: 128 more than the signal that killed it.
+  /// The exit code as a shell reports it: 128 plus the signal for a process that a signal killed.
   int code = 0;
   int signal = 0;
   /// The most memory that it had at a time.

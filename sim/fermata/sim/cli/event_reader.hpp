@@ -37,7 +37,7 @@ struct FailureRecord {
   std::string report;
 };
 
-/// As a line of a file of events, and of the result.
+/// The JSON of a failure, as in a file of events and in the result.
 [[nodiscard]] nlohmann::ordered_json json_of(const FailureRecord& failure);
 
 struct LongRunRecord {

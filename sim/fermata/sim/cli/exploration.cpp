@@ -260,8 +260,8 @@ void Exploration::remove_artifacts(const std::vector<FailureRecord>& failures,
   }
 }
 
-/// Of those that are kept when the test is over: which ones these are does not depend on how many
-/// processes explore. What comes of it is on disk, for those who merge.
+/// Analyses the crashes that are kept when the test is over: which ones these are does not depend
+/// on how many processes explore. The results are on disk, for a later merge.
 void Exploration::examine_crashes(std::size_t index) {
   TestExploration& test = tests_[index];
   const std::vector<FailureRecord> failures = test.totals().failures();

@@ -27,7 +27,7 @@ struct Moment {
   std::uint64_t failures = 0;
   std::uint64_t runs_wanted = 0;  // kNoEnd when that is not known.
   std::size_t tests_over = 0;
-  /// Of one that runs; empty when none does.
+  /// A test that is running; empty when none is.
   std::string test;
 };
 

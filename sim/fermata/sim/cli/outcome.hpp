@@ -32,7 +32,7 @@ struct RunOutcome {
 /// What became of what some run has to meet: FERMATA_SOMETIMES and FERMATA_REACHABLE.
 struct Obligations {
   std::size_t all = 0;
-  /// Those that no run has met, in words.
+  /// The obligations that no run has met, in words.
   std::vector<std::string> missed;
   /// Why nobody can say so; empty: judged.
   std::string unjudged;

@@ -23,7 +23,7 @@ struct Plan {
   std::string program;
   std::string build;
   std::vector<std::string> tests;
-  /// Those are all that the program has, disabled ones apart.
+  /// Whether `tests` are all tests of the program, apart from disabled ones.
   bool whole_program = false;
   RunOptions options;
 

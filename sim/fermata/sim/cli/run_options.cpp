@@ -108,7 +108,8 @@ std::string path(const std::string& text) {
   return text;
 }
 
-/// As a test process would read it; errors are found here, not in a thousand processes.
+/// Checks `text` as a test process would read it; errors are found here, not in a thousand
+/// processes.
 std::string checked(const Variable& variable, const std::string& text) {
   Options scratch;
   variable.read(scratch, text);

@@ -19,7 +19,7 @@ struct RunOptions {
   bool disabled = false;
 
   std::uint64_t seed = 1;
-  /// Of each test; kNoEnd: until something else ends it.
+  /// Runs of each test; kNoEnd: until something else ends it.
   std::uint64_t runs = kNoEnd;
   /// For all tests together.
   std::optional<std::chrono::milliseconds> time;

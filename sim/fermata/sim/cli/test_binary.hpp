@@ -15,7 +15,7 @@ struct ListedTest {
   std::string name;   // "Suite.Name"
   std::string place;  // "file:line"
 
-  /// As GoogleTest has it.
+  /// Whether the test is disabled, by GoogleTest's rules.
   [[nodiscard]] bool is_disabled() const;
 };
 
@@ -29,7 +29,7 @@ class TestBinary {
 
   /// Absolute.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// As it was typed, fit for a shell.
+  /// The path as it was typed, quoted for a shell.
   [[nodiscard]] const std::string& typed() const noexcept { return typed_; }
   [[nodiscard]] const std::vector<ListedTest>& tests() const noexcept { return tests_; }
   /// How many tests it has that are not simulated.

@@ -44,7 +44,7 @@ class TestExploration {
   /// Whether what begins at `first` is of no more interest.
   [[nodiscard]] bool unwanted(std::uint64_t first) const noexcept { return first >= cut_; }
 
-  /// As TestTotals has it.
+  /// Completes a failure like TestTotals::complete().
   void complete(const FailureRecord& failure) { totals_.complete(failure); }
 
   /// Nothing is under way and nothing left to do.
@@ -54,7 +54,7 @@ class TestExploration {
   void settle(bool at_the_end);
 
   [[nodiscard]] const TestTotals& totals() const noexcept { return totals_; }
-  /// Also those that were not taken in yet.
+  /// Number of runs, including those whose results were not taken in yet.
   [[nodiscard]] std::uint64_t runs_so_far() const;
   [[nodiscard]] bool is_stable() const noexcept { return stable_; }
   /// Too many of its runs have killed their processes.

@@ -38,7 +38,7 @@ class TestTotals {
   [[nodiscard]] const Catalogue& assertions() const noexcept { return assertions_; }
   /// The faults of its first run, a line each.
   [[nodiscard]] const std::string& first_world() const noexcept { return first_world_; }
-  /// Of a search that tries one schedule after the other: "all 24 schedules".
+  /// What a search that tries one schedule after another has covered: "all 24 schedules".
   [[nodiscard]] const std::string& coverage() const noexcept { return coverage_; }
   /// The longest runs, of which this many are reported.
   static constexpr std::size_t kLongest = 3;

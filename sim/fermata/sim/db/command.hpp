@@ -117,8 +117,8 @@ struct Command {
   std::size_t parameter_count = 0;
 };
 
-/// Of one command; a semicolon may follow. Throws SqlError: 42601 for what is no command, 54001
-/// for one that is nested too deeply, 22003 for a number that is too large.
+/// Parses one command; a semicolon may follow. Throws SqlError: 42601 for a text that is not a
+/// command, 54001 for one that is nested too deeply, 22003 for a number that is too large.
 [[nodiscard]] Command parse(std::string_view sql);
 
 }  // namespace fermata::sim::sql

@@ -77,10 +77,10 @@ class Writer {
   Writer& cells(std::span<const db::Cell> cells);
   /// Fields that were made elsewhere.
   Writer& raw(std::span<const std::byte> fields);
-  /// Of the frame that was begun last.
+  /// Ends the frame that was begun last.
   void end();
 
-  /// Of the frame that is being made.
+  /// The size of the frame that is being made.
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size() - begin_; }
   [[nodiscard]] bool empty() const noexcept { return bytes_.empty(); }
   [[nodiscard]] std::vector<std::byte> take() noexcept;
@@ -108,7 +108,7 @@ class Reader {
   std::uint64_t u64() { return number(8); }
   std::string_view text();
   db::Cell cell();
-  /// As many as the frame says there are.
+  /// Reads as many values as the frame says there are.
   std::vector<db::Value> values();
   /// Throws WireError when something is left.
   void end() const;

@@ -75,9 +75,9 @@ class Disk {
   int write(Inode inode, std::uint64_t offset, std::span<const std::byte> bytes,
             std::size_t& moved);
   int truncate(Inode inode, std::uint64_t size);
-  /// Of a directory: as sync_directory().
+  /// Makes a file's changes durable; for a directory, like sync_directory().
   void sync(Inode inode);
-  /// As FileImage::give_up_changes().
+  /// Gives up the file's changes, like FileImage::give_up_changes().
   void give_up_changes(Inode inode) { at(inode).image.give_up_changes(); }
 
   /// The machine goes down and comes up again: nothing is open, and of what was not synced each

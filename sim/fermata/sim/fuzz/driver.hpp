@@ -11,7 +11,7 @@ namespace fermata::sim::detail {
 /// What the program was called with. Throws UsageError when it makes no sense.
 void take_arguments(int argc, char** argv);
 
-/// As FuzzDriver.
+/// Drives a session; see FuzzDriver.
 void drive(FuzzSession& session);
 
 }  // namespace fermata::sim::detail

@@ -67,7 +67,7 @@ class Reduction {
     }
   }
 
-  /// Of `spans`, which it began with, what was not dropped, and what else is in `order`.
+  /// The operations of `spans`, which it began with, that were not dropped or are in `order`.
   [[nodiscard]] std::vector<OperationSpan> kept(std::span<const OperationSpan> spans,
                                                 const std::vector<std::uint32_t>& order) const {
     FERMATA_ASSERT(spans.size() == dropped_.size());

@@ -21,9 +21,9 @@ namespace fermata::sim::detail {
 struct Counterexample {
   /// In the order of invocations.
   std::vector<OperationSpan> spans;
-  /// Whose response nothing explains.
+  /// The operation whose response nothing explains.
   std::uint32_t unexplained = 0;
-  /// As many as can be explained, in an order that explains them.
+  /// The longest list of operations that can be explained, in an order that explains them.
   std::vector<std::uint32_t> longest_order;
 };
 

@@ -54,7 +54,8 @@ class History final : public detail::HistoryRecord {
 
     /// Now the client knows `result`. UsageError when the operation has ended already.
     void responds(Result result) const { history_->respond(number_, std::move(result)); }
-    /// The same, where the only news is that it is done.
+    /// Now the client knows that the operation is done; for models whose result says nothing else.
+    /// UsageError when the operation has ended already.
     void responds() const requires std::constructible_from<Result, Done> {
       responds(Result(Done{}));
     }
@@ -70,10 +71,10 @@ class History final : public detail::HistoryRecord {
     std::size_t number_;
   };
 
-  /// Of the run of `world`, whose time it tells.
+  /// A history of the run of `world`, which gives the times.
   History(World& world, std::string name, M model = {})
       : HistoryRecord(&world, std::move(name)), model_(std::move(model)) {}
-  /// Of no run: for check() alone.
+  /// A history outside of any run, for check() alone.
   explicit History(std::string name, M model = {})
       : HistoryRecord(nullptr, std::move(name)), model_(std::move(model)) {}
 

@@ -23,7 +23,7 @@ struct LinearizabilityLimits {
   /// Pairs of state and set of operations that may be visited for each partition. When there are
   /// more the answer is Undecided, which fails a run.
   std::uint64_t configurations = 1'000'000;
-  /// The same, of all searches together that make a counterexample smaller.
+  /// How many of these pairs all searches together may visit that make a counterexample smaller.
   std::uint64_t shrinking = 200'000;
 };
 
@@ -37,7 +37,7 @@ struct HistoryVerdict {
   std::vector<std::size_t> counterexample;
   /// The one of them whose response nothing explains.
   std::optional<std::size_t> unexplained;
-  /// As many of them as can be explained, in an order that explains them.
+  /// The longest list of them that can be explained, in an order that explains them.
   std::vector<std::size_t> longest_order;
 };
 
@@ -56,7 +56,7 @@ class HistoryRecord {
   HistoryRecord(const HistoryRecord&) = delete;
   HistoryRecord& operator=(const HistoryRecord&) = delete;
 
-  /// Of all operations, those that did not happen apart.
+  /// Number of operations, without those that did not happen.
   [[nodiscard]] std::size_t size() const noexcept { return operations_.size(); }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
@@ -99,7 +99,7 @@ class HistoryRecord {
     bool happened = true;  // Or may have.
   };
 
-  /// Of one with a result.
+  /// Whether the operation, which has a result, cannot have changed the state.
   [[nodiscard]] virtual bool only_reads(std::size_t operation) const = 0;
   [[nodiscard]] virtual std::string operation_text(std::size_t operation) const = 0;
   [[nodiscard]] virtual std::string result_text(std::size_t operation) const = 0;

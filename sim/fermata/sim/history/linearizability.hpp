@@ -42,7 +42,8 @@ struct OperationSpan {
   std::uint32_t operation = 0;  // What Semantics calls it.
   std::uint32_t invoked = 0;
   std::uint32_t responded = kNever;
-  /// Of one with a response: wherever it can have that result it leaves the state as it is.
+  /// Whether an operation with a response leaves the state as it is wherever it can have that
+  /// result.
   bool only_reads = false;
 
   [[nodiscard]] bool is_loose() const noexcept { return responded == kNever; }

@@ -47,7 +47,7 @@ class Happening {
   bool in_batch_ = false;
 };
 
-/// Whose agenda it is.
+/// The owner of an agenda.
 class AgendaOwner {
  public:
   /// Something else, or nothing, is now the first to happen.

@@ -91,7 +91,7 @@ class FaultPlan final : private FaultPoints {
   /// The kinds and the names that this run has had, a line each: how often they were to strike, and
   /// how often they did.
   [[nodiscard]] std::string text() const;
-  /// Those that have struck and still may, "reset, delay"; empty when none does.
+  /// The faults that have struck and still may, "reset, delay"; empty when there are none.
   [[nodiscard]] std::string names_going() const;
 
  private:
@@ -100,7 +100,7 @@ class FaultPlan final : private FaultPoints {
     Presence presence = Presence::Undecided;
     Odds odds{0, 1};
   };
-  /// Of the draws whether a run has it, and how often it strikes.
+  /// The keys of two draws: whether a run has the fault, and how often it strikes.
   struct Keys {
     std::uint64_t present = 0;
     std::uint64_t odds = 0;

@@ -42,7 +42,7 @@ class DatagramNetwork final : private PacketSwitch {
   DatagramNetwork(const DatagramNetwork&) = delete;
   DatagramNetwork& operator=(const DatagramNetwork&) = delete;
 
-  /// As new: nobody receives, nothing is under way.
+  /// Returns to the initial state: nobody receives, nothing is in flight.
   void reset() noexcept;
 
   /// Binds `receiver` at `wanted` on `machine`, port 0 for any, and returns the address. Throws
@@ -51,7 +51,7 @@ class DatagramNetwork final : private PacketSwitch {
                bool reuse_address);
   void unbind(const PacketReceiver& receiver) noexcept;
 
-  /// Of a group on the network, or on the machine's loopback interface. Returns an errno value.
+  /// Joins a group on the network, or on the machine's loopback interface. Returns an errno value.
   int join(const PacketReceiver& receiver, const Address& group, bool by_loopback);
   int leave(const PacketReceiver& receiver, const Address& group, bool by_loopback);
 

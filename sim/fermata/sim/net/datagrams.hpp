@@ -34,7 +34,7 @@ class SimDatagrams final : public Datagrams {
 
 class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
  public:
-  /// Of each direction, unless it is set.
+  /// The size of the buffer of each direction, unless it is set.
   static constexpr int kBuffer = 212'992;
   /// What each datagram takes of the buffer besides its bytes.
   static constexpr std::size_t kOverhead = 768;

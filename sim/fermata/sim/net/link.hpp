@@ -57,7 +57,7 @@ class Link {
   /// What is sent waits until it is released; then it goes on its way in order.
   Link& hold();
   Link& release();
-  /// The same, for `time` from now. Throws UsageError when `time` is negative.
+  /// Holds what is sent for `time` from now. Throws UsageError when `time` is negative.
   Link& clog(Duration time);
 
  private:

@@ -91,7 +91,7 @@ class LinkState {
   void clog(Duration time);
   /// Nothing gets through for this long.
   void lose(Duration time);
-  /// As a new one, but for latency and bandwidth.
+  /// Repairs the link: it is like a new one, except for latency and bandwidth.
   void heal();
 
  private:

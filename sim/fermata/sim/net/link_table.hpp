@@ -14,7 +14,7 @@ namespace fermata::sim::detail {
 
 class LinkTable {
  public:
-  /// Of the network whose links are `all`.
+  /// `all` are the links of the network.
   explicit LinkTable(Links& all) noexcept : all_(all) {}
 
   [[nodiscard]] LinkState& between(Machine& from, Machine& to) {

@@ -46,7 +46,7 @@ class Network final : private Links {
   /// InputOutputError: the address is in use, or is no address of that machine.
   Address bind(Machine& machine, const Address& wanted, Listening& listening);
   void unbind(const Machine& machine, std::uint16_t port) noexcept;
-  /// The same for a Unix socket.
+  /// Binds a Unix socket. Throws as the other bind() does.
   void bind(const Machine& machine, const PipePath& path, Listening& listening);
   void unbind(const Machine& machine, const PipePath& path) noexcept;
   /// Who listens on the machine `server` at this port for connections from `client`, or null.

@@ -19,7 +19,7 @@ namespace fermata::sim::detail {
 
 class Pipe {
  public:
-  /// Of each end, unless it is set, and of both together.
+  /// The size of the buffer of each end, unless it is set, and of both together.
   static constexpr std::size_t kBuffer = 32 * 1024;
   static constexpr std::size_t kWindow = 2 * kBuffer;
 

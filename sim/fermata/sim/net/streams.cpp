@@ -25,7 +25,7 @@ namespace {
 /// What Linux gives up after: six repetitions, the first after a second.
 constexpr Duration kDialTimeout = std::chrono::seconds(127);
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
-/// The same for what is not acknowledged on a connection: 15 repetitions.
+/// What Linux gives up after when data of a connection is not acknowledged: 15 repetitions.
 constexpr Duration kSendTimeout = std::chrono::milliseconds(924'600);
 
 void require_descriptor(Machine& machine, std::string_view peer) {

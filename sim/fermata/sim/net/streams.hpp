@@ -55,9 +55,9 @@ class SimStream final : public StreamHandle, public Endpoint {
 
   /// Begins to establish the connection.
   void dial();
-  /// As dial(), when there is no machine with the peer's address.
+  /// Begins to connect to an address that no machine has.
   void dial_nobody();
-  /// As dial(), to a Unix socket of this machine.
+  /// Begins to connect to a Unix socket of this machine.
   void dial_locally();
 
   [[nodiscard]] Address local_address() const override;

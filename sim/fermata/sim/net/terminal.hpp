@@ -50,7 +50,7 @@ class Terminal {
 
   // --- the machine's side ---
 
-  /// As at the beginning of a run.
+  /// Returns to the state at the start of a run.
   void reset();
   void add(Reader& reader) { readers_.push_back(&reader); }
   void remove(const Reader& reader) noexcept { std::erase(readers_, &reader); }

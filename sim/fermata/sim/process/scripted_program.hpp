@@ -40,7 +40,7 @@ class ScriptedProgram {
   /// To its output, to its errors; waits while the pipe is full.
   ScriptedProgram& says(std::string text) { return write(1, std::move(text)); }
   ScriptedProgram& complains(std::string text) { return write(2, std::move(text)); }
-  /// As cat does. An input that is no pipe has ended already.
+  /// Copies its input to its output, like cat. An input that is not a pipe is at its end already.
   ScriptedProgram& copies_input() { return add({Step::Kind::CopyInput}); }
   ScriptedProgram& reads_input() { return add({Step::Kind::ReadInput}); }
   /// From here on; SIGKILL cannot be ignored.

@@ -20,7 +20,7 @@ namespace fermata::sim::detail {
 
 /// What RapidCheck makes arguments from.
 rc::detail::Reproduce reproduction_for(const Preparation& preparation, const std::string& test);
-/// As a tape has it.
+/// The reproduction as text, as stored in a tape.
 std::string reproduction_text(const rc::detail::Reproduce& reproduction, const std::string& test);
 /// What `reproduction` makes with `generator`.
 template <class T>

@@ -22,12 +22,12 @@ namespace fermata::sim {
 
 /// "always", "unreachable", "sometimes", "reachable", "eventually".
 [[nodiscard]] std::string_view to_string(AssertionKind kind) noexcept;
-/// The other way; UsageError for anything else.
+/// Parses what to_string() returns; UsageError for anything else.
 [[nodiscard]] AssertionKind assertion_kind_of(std::string_view text);
 
-/// Of one site, or of all sites of one message. The slack of a comparison is how far its numbers
-/// are inside the bound, or outside when negative: the most slack of a `sometimes` that never held
-/// says how near it came, the least of an `always` how near it was to failing.
+/// Counts of one site, or of all sites of one message. The slack of a comparison is how far its
+/// numbers are inside the bound, or outside when negative: the most slack of a `sometimes` that
+/// never held says how near it came, the least of an `always` how near it was to failing.
 struct AssertionCounts {
   std::uint64_t reached = 0;
   std::uint64_t held = 0;
@@ -55,7 +55,7 @@ struct Claim {
   AssertionKind kind = AssertionKind::Always;
   bool numeric = false;  // All of its sites compare numbers: else the slack says nothing.
   std::string message;
-  /// Of the first of its sites by place: "bank.cpp:12".
+  /// The place of its first site: "bank.cpp:12".
   std::string place;
   std::string condition;
   AssertionCounts counts;

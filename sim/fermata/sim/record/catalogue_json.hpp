@@ -12,7 +12,8 @@ namespace fermata::sim {
 /// held; least and most only of those that compare numbers and were reached.
 [[nodiscard]] Json json_of(const Catalogue& catalogue);
 
-/// The other way. Throws UsageError, or what nlohmann's JSON throws, when it is none.
+/// Reads a catalogue from JSON. Throws UsageError, or what nlohmann's JSON throws, when `json` is
+/// not one.
 [[nodiscard]] Catalogue catalogue_of(const Json& json);
 
 }  // namespace fermata::sim

@@ -38,7 +38,7 @@ struct FoundFailure {
   std::shared_ptr<const RunLog> run_log;
   /// What its Histories have recorded, each as a JSON object.
   std::vector<std::string> histories;
-  /// Of a run that has ended its process, or hangs: then nothing is known of its end but this.
+  /// What is known of a run that has ended its process, or hangs: nothing else is known of its end.
   std::optional<Crash> crash;
 
   /// The failure's; of a crash "crash: ..." or "hang: ...".

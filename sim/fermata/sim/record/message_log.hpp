@@ -37,11 +37,11 @@ struct Message {
   Instant sent;
   /// When it arrives; never() when it does not, or nobody knows.
   Instant arrival = Instant::never();
-  /// Of a Connect that got an answer: when that arrives.
+  /// When the answer to a Connect arrives, if there is one.
   Instant answered = Instant::never();
   std::uint64_t size = 0;
   std::vector<std::byte> bytes;  // The first of them, or none.
-  /// Of a connection; 0 for datagrams.
+  /// Number of the connection; 0 for datagrams.
   std::uint64_t connection = 0;
   bool from_client = true;
   std::uint64_t offset = 0;  // How many bytes this side had sent before.

@@ -84,7 +84,7 @@ class RunLog final : public DecisionListener {
     Decision decision;
     /// How many steps had begun by then.
     std::size_t step = 0;
-    /// Of a pick: who ran, and who would have run in production.
+    /// For a pick: who ran, and who would have run in production.
     std::optional<Suspended> chosen;
     std::optional<Suspended> passed_over;
   };
@@ -151,7 +151,7 @@ class RunLog final : public DecisionListener {
   std::size_t lane_of(std::string_view machine, const CoroutineBase& coroutine);
   /// The step whose doing it is what happens there now; null when it is nobody's.
   [[nodiscard]] Step* present_step(std::string_view machine);
-  /// The same, until it has given way.
+  /// The present step, until its coroutine has given way; null otherwise.
   [[nodiscard]] Step* open_step(std::string_view machine, std::size_t lane);
   void wake(std::string_view machine, std::size_t lane, WakeCause cause);
   /// The same, for the step that `lane` begins with next.

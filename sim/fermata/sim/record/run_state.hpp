@@ -36,20 +36,21 @@ class RunState {
   /// Stopped when the run is over.
   fermata::detail::TraceHash hash;
   std::uint64_t steps = 0;
-  /// Of the last coroutine that came to run: `steps` + 1 then. As Failure::step counts.
+  /// Number of the step of the last coroutine that came to run, counted like Failure::step: `steps`
+  /// + 1 at that time.
   std::uint64_t begun = 0;
   std::vector<std::uint64_t> step_hashes;
 
   /// The strategy that wants to know of the steps; null: none does.
   Strategy* told_of_steps = nullptr;
-  /// And what they have used.
+  /// Whether that strategy also wants to know what the steps have used.
   bool wants_uses = false;
   /// The program has promised to announce what its coroutines share.
   bool sharing_announced = false;
   /// Something has taken part that does not tell what is done with it.
   bool sharing_unknown = false;
 
-  /// Of each site of the program, by its index; of all runs so far.
+  /// Counts of each site of the program, by its index, over all runs so far.
   std::vector<AssertionCounts> assertions;
   /// What must still come to hold, and what has.
   fermata::detail::Pledge::List pledges;

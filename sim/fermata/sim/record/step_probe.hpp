@@ -37,7 +37,8 @@ class StepProbe final : public DecisionListener {
   };
 
   struct Step {
-    /// Whose step it was, when, and where that one had been suspended; empty when nobody's was.
+    /// The coroutine of the step, when it ran, and where it had been suspended; empty when the step
+    /// was nobody's.
     std::string who;
     /// What happened in it.
     std::vector<Item> items;

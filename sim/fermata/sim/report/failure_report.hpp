@@ -41,7 +41,7 @@ struct ReportContext {
 /// printed until then.
 [[nodiscard]] std::string failure_report(const FoundFailure& found, const ReportContext& context);
 
-/// The same to be shown otherwise; empty when the run was not watched.
+/// The report as data, for other formats; nothing when the run was not recorded.
 [[nodiscard]] std::optional<RunReport> run_report(const FoundFailure& found,
                                                   const ReportContext& context);
 

@@ -24,7 +24,7 @@ namespace fermata::sim {
 
 inline constexpr std::size_t kMostInPacket = 32'768;
 
-/// Of the first run of the report.
+/// The packets of the first run of the report, in pcap format.
 [[nodiscard]] std::string pcap(const RunReport& report);
 
 }  // namespace fermata::sim

@@ -19,7 +19,8 @@ enum class ReportFormat : std::uint8_t {
 [[nodiscard]] ReportFormat parse_report_format(std::string_view text);
 /// What the name of a file ends in: ".html", ".json", ".trace.json", ".pcap".
 [[nodiscard]] std::string_view extension_of(ReportFormat format) noexcept;
-/// That of a file of this name. Throws UsageError when it ends in none of them.
+/// The format of a file by its name. Throws UsageError when the name ends in none of the known
+/// extensions.
 [[nodiscard]] ReportFormat format_of_file(std::string_view path);
 
 /// Whether it shows why a run fails, and not only what happens in it.

@@ -32,8 +32,9 @@ class Search {
  private:
   static constexpr std::uint64_t kSeeds = 20;
   static constexpr std::uint64_t kFewestSeeds = 4;
-  /// Of two decisions that the failure needs alike the later one has the steeper rise: to all from
-  /// half of the runs, where the first one has led from a quarter to half.
+  /// The factor within which two decisions count as equal. Of two that matter alike the later one
+  /// has the steeper rise: from half of the runs to all, where the first one has led from a quarter
+  /// to half.
   static constexpr std::uint64_t kAboutAsGood = 2;
 
   static WorldOptions limited(WorldOptions options, std::uint64_t steps) {

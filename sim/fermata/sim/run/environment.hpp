@@ -19,7 +19,7 @@
 
 namespace fermata::sim {
 
-/// Whose duty it is that what FERMATA_SOMETIMES and FERMATA_REACHABLE claim has happened.
+/// Who must meet what FERMATA_SOMETIMES and FERMATA_REACHABLE claim.
 enum class Obligations : std::uint8_t {
   Program,  // of all tests of a program together
   Test,     // and of each test, what it comes by
@@ -52,7 +52,8 @@ struct Options {
   RunLimits limits;
   /// Every how many runs one is executed twice; 0 for never.
   std::uint64_t check_determinism = 64;
-  /// And then once more in another process, and in that of another build when its path is given.
+  /// Whether such a run is also executed in another process, and in that of another build when its
+  /// path is given.
   bool twin = false;
   std::string twin_program;
   /// What this process is to do as a twin, and where its answer belongs; empty: it is none.

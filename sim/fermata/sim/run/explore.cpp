@@ -93,7 +93,7 @@ class Exploration {
     FERMATA_ASSERT(result_.longest.front().steps >= long_run.steps);
   }
 
-  /// Of its signature the run is kept that is the shortest.
+  /// Keeps the shortest run of each signature.
   void keep(Failure failure, const RunResult& one, std::uint64_t seed, std::uint64_t run) {
     ++result_.failures;
     if (failure.by_limit) ++result_.limit_stops;

@@ -29,10 +29,10 @@ struct ExploreOptions {
   /// The number of the first one: an exploration can be cut into parts. A strategy that tries one
   /// schedule after the other does all it does in the part that has run 0.
   std::uint64_t first_run = 0;
-  /// Of run 0; the others follow from it.
+  /// The seed of run 0; those of other runs follow from it.
   std::uint64_t seed = 1;
   std::string strategy = "portfolio";
-  /// As FERMATA_FAULTS has it; decides over `world.faults`.
+  /// The faults as FERMATA_FAULTS names them; overrides `world.faults`.
   std::string faults = "all";
   /// Every how many runs one is executed twice and compared; 0 for never.
   std::uint64_t check_determinism = 64;
@@ -71,7 +71,7 @@ struct ExploreResult {
   std::uint64_t steps = 0;
   std::uint64_t steps_min = 0;
   std::uint64_t steps_max = 0;
-  /// Those of most steps, the longest first; of equal ones the first.
+  /// The longest runs by steps, the longest first; of equal ones the first.
   std::array<LongRun, 3> longest{};
   /// How many runs failed, and how many of those since they came to a limit.
   std::uint64_t failures = 0;
@@ -85,7 +85,7 @@ struct ExploreResult {
   DistinctRuns behaviours;
   /// What a strategy that tries one schedule after the other has covered; else empty.
   std::string coverage;
-  /// As Strategy has it.
+  /// How many of the runs each of several strategies had; see Strategy::shares().
   std::vector<StrategyShare> shares;
   /// The faults of the first run, a line each.
   std::string first_world;

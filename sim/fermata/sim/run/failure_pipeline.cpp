@@ -28,8 +28,8 @@ bool wanted(When when, bool usual) noexcept {
   return when == When::On || (when == When::Auto && usual);
 }
 
-/// Of runs that may fail as `found` does. One that goes on for so much longer, perhaps for ever
-/// because a random wait has become none, fails in another way, if at all.
+/// The limit of steps for runs that may fail as `found` does. A run that goes on for much longer,
+/// perhaps forever because a random wait no longer ends, fails in another way, if at all.
 std::uint64_t steps_to_follow(const FoundFailure& found) {
   if (found.failure.by_limit) return std::numeric_limits<std::uint64_t>::max();
   return 10 * found.steps + 10'000;

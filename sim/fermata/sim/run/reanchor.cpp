@@ -26,7 +26,7 @@ class Reanchoring {
 
   bool find() { return by_key() || by_origin() || shifted() || wished(); }
 
-  /// Of the run that was found.
+  /// The decisions of the run that was found.
   [[nodiscard]] const DecisionList& decisions() const noexcept { return found_; }
   [[nodiscard]] std::size_t matched() const noexcept { return matched_; }
   [[nodiscard]] std::uint64_t runs() const noexcept { return runs_; }
@@ -62,7 +62,8 @@ class Reanchoring {
 
   // --- coroutines with other names ---
 
-  /// Whoever was spawned as the same number by the same one is the same, under another name.
+  /// Matches renamed coroutines by origin: a coroutine spawned by the same parent with the same
+  /// number is the same one.
   bool by_origin() {
     renamed_ = tape_.decisions;
     for (Decision& decision : renamed_) {

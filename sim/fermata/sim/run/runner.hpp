@@ -29,7 +29,7 @@ struct StepAccount;
 /// What the arguments of a run are made from.
 struct Preparation {
   std::uint64_t seed = 0;
-  /// Of a tape, when it has one; it decides over the seed.
+  /// RapidCheck's reproduction from a tape, when it has one; overrides the seed.
   std::string_view rapidcheck;
 };
 
@@ -78,7 +78,7 @@ class Runner final : private Whereabouts {
   RunResult run(std::uint64_t seed);
   /// A run with the decisions of `replay`. Nothing is learnt from it.
   RunResult replay(const Preparation& preparation, Replay& replay);
-  /// The same for its first `draws` draws; the strategy answers all others, from `seed`.
+  /// A run whose first `draws` draws follow `replay`; the strategy answers all others, from `seed`.
   RunResult replay_then_explore(const Preparation& preparation, Replay& replay, std::uint64_t draws,
                                 std::uint64_t seed);
 
@@ -86,7 +86,7 @@ class Runner final : private Whereabouts {
   /// whether it failed.
   void learn(bool is_new = false, bool failed = false) { decisions_.end(is_new, failed); }
 
-  /// As Strategy has it.
+  /// What the strategy says of itself; see Strategy.
   [[nodiscard]] bool enumerates() const { return strategy_->enumerates(); }
   [[nodiscard]] bool is_exhausted() const { return strategy_->is_exhausted(); }
   [[nodiscard]] std::string coverage() const { return strategy_->coverage(); }
@@ -95,7 +95,8 @@ class Runner final : private Whereabouts {
   /// Repeats the run `before` of `seed` with a shifted heap and other stacks. Returns what is
   /// different, if anything is. Not after learn().
   std::optional<Failure> twin(std::uint64_t seed, const RunResult& before);
-  /// The same, in a world where that run has just been ended by force somewhere in the middle.
+  /// Repeats the run `before` of `seed` in a world where that run has just been ended by force
+  /// somewhere in the middle. Returns what is different, if anything is.
   std::optional<Failure> second_life(std::uint64_t seed, const RunResult& before);
 
   /// The trace hash after each step of the run of `seed`; with `shifted` on the other heap. It has
@@ -147,7 +148,7 @@ class Runner final : private Whereabouts {
   [[nodiscard]] std::string coroutine() const override { return running_->current_coroutine(); }
 
   RunResult run_in(World& world, const WorldOptions& options, const Preparation& preparation);
-  /// Of a run that is not a twin; null unless it is watched closely.
+  /// Starts the log of a run that is not a twin; it is null unless the run is recorded.
   void start_run_log();
   void listen_as_usual();
   std::optional<Failure> compare(std::uint64_t seed, const RunResult& before,

@@ -26,7 +26,7 @@ namespace fermata::sim::detail {
 /// Does what the process's options say with `program`, as part of the running GoogleTest test.
 void run_sim_test(const Program& program);
 
-/// The same with a body alone.
+/// Runs a simulated test that consists of a body alone.
 void run_sim_test(void (*body)(World& world));
 
 }  // namespace fermata::sim::detail

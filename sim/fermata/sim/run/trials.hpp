@@ -23,9 +23,9 @@ class Trials {
   /// then decisions() are those that it has used, in the order of the run.
   virtual bool fails(const std::vector<Decision>& decisions, const std::string& rapidcheck) = 0;
   [[nodiscard]] virtual std::vector<Decision> decisions() const = 0;
-  /// Of the last run; 0 when it is not known.
+  /// Steps of the last run; 0 when that is not known.
   [[nodiscard]] virtual std::uint64_t steps() const = 0;
-  /// As DecisionLog has them, of another run, which need not fail.
+  /// The alternatives that DecisionLog lists, for another run, which need not fail.
   virtual std::vector<Decision> alternatives(const std::vector<Decision>& decisions,
                                              const std::string& rapidcheck) = 0;
 

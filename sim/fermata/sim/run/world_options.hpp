@@ -11,7 +11,7 @@ namespace fermata::sim::detail {
 
 /// What the process's options say of the world of a run.
 [[nodiscard]] WorldOptions world_options(const Options& options);
-/// Those of a run on a tape, which has the limits and the faults of its own run.
+/// Options of the world for a run on a tape, which has the limits and the faults of its own run.
 [[nodiscard]] WorldOptions world_options(const Options& options, const Tape& tape);
 
 }  // namespace fermata::sim::detail

@@ -20,7 +20,7 @@ namespace fermata::sim {
 struct AskedDraw {
   RandomStream stream = RandomStream::Schedule;
   std::uint32_t key = 0;  // As Answer::key.
-  /// Of its answers; 0 when they are any 64-bit numbers.
+  /// The bound of its answers; 0 when they are any 64-bit numbers.
   std::uint64_t bound = 0;
 };
 

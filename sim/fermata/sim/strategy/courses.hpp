@@ -19,7 +19,7 @@ namespace fermata::sim {
 class Courses {
  public:
   static constexpr std::string_view kMark = ":waits=";
-  /// Of more the first are remembered.
+  /// The maximum number of courses remembered: the first ones.
   static constexpr std::size_t kMost = 32;
 
   /// 0 when it is not known.

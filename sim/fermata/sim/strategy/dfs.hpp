@@ -68,7 +68,7 @@ class DfsStrategy final : public Strategy {
 
   static constexpr std::uint64_t kUnbounded = ~std::uint64_t{0};
   static constexpr std::size_t kDeepest = 10'000;
-  /// Of a longer run every schedule is tried: what is independent is not looked for.
+  /// Independence is not looked for in a longer run: every schedule of it is tried.
   static constexpr std::size_t kMostStepsToCompare = 2'000;
 
  private:

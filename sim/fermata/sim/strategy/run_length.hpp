@@ -17,7 +17,7 @@ class RunLength {
   explicit RunLength(std::uint64_t longest) noexcept : longest_(longest) {}
 
   [[nodiscard]] bool is_known() const noexcept { return longest_ != 0; }
-  /// Of the longest run so far; a guess before the first one.
+  /// Picks of the longest run so far; a guess before the first one.
   [[nodiscard]] std::uint64_t picks() const noexcept { return is_known() ? longest_ : kFirstGuess; }
   [[nodiscard]] std::uint64_t longest() const noexcept { return longest_; }
 
@@ -26,8 +26,8 @@ class RunLength {
   [[nodiscard]] std::uint64_t suspicious() const noexcept { return 4 * picks() + 1'000; }
 
   void learn(const RunSummary& run) noexcept { learn(run.picks); }
-  /// The same of a run in which everybody could run after suspicious() picks: what came then is a
-  /// run of its own.
+  /// Learns from a run in which everybody could run after suspicious() picks: what came then counts
+  /// as a run of its own.
   void learn_with_suffix(const RunSummary& run) noexcept {
     const std::uint64_t limit = suspicious();
     learn(run.picks > limit ? run.picks - limit : run.picks);

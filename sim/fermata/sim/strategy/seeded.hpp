@@ -22,7 +22,7 @@ class SeededStrategy : public Strategy {
     learn(run);
     courses_.learn(run.courses);
   }
-  /// As end_run() learns them.
+  /// Learns courses as end_run() does.
   void learn_courses(std::span<const Course> courses) {
     FERMATA_ASSERT(!courses.empty());
     courses_.learn(courses);

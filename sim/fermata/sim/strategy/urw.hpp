@@ -33,11 +33,11 @@ class UrwStrategy final : public SeededStrategy {
   void spawned(std::uint64_t parent, std::uint64_t child) override;
   void end_step(std::uint64_t path, const Footprint& footprint) override;
 
-  /// Of more coroutines only the first, in the order of their spawns, are remembered.
+  /// The maximum number of coroutines remembered: the first ones, in order of spawn.
   static constexpr std::size_t kMostRemembered = 1'000;
 
  private:
-  /// Of a coroutine, the steps it has left; in the first run, those it has made.
+  /// The steps that a coroutine has left; in the first run, those it has made.
   struct Steps {
     std::uint64_t count = 0;
     void reset() noexcept { count = 0; }

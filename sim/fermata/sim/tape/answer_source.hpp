@@ -51,7 +51,7 @@ class AnswerSource {
     return wants_steps_ ? &strategy_ : nullptr;
   }
 
-  /// As Decisions::came.
+  /// Notes how far a subject came; see Decisions::came.
   void came(const Course& course);
 
  private:

@@ -81,7 +81,7 @@ class Whereabouts {
   [[nodiscard]] virtual Instant now() const = 0;
   /// The step that is under way, or the last one; 0 before the first.
   [[nodiscard]] virtual std::uint64_t step() const = 0;
-  /// Whose code runs; empty when nobody's does.
+  /// The coroutine whose code runs; empty when no coroutine's does.
   [[nodiscard]] virtual std::string coroutine() const = 0;
 
  protected:

@@ -31,7 +31,7 @@ class DecisionLog {
   void add(const Draw& draw, std::uint64_t value, Instant at);
   /// The answer to a pick with `draw` was calm, and could have been another one.
   void add_alternatives(const Draw& draw, const Candidates& candidates);
-  /// The same of a number that the program has drawn.
+  /// The answer to a number that the program drew was calm, and could have been another one.
   void add_alternatives(const Draw& draw);
 
   /// A draw has been answered, calmly or not.

@@ -53,7 +53,8 @@ class Decisions final : public Chooser {
   /// Forgets the last run and begins one whose answers come from `replay`, which must outlive it.
   void begin_replay(Replay& replay);
 
-  /// The same for its first `draws` draws; all others are answered by the strategy, from `seed`.
+  /// Forgets the last run and begins one whose first `draws` answers come from `replay`, all others
+  /// from the strategy, from `seed`.
   void begin_replay(Replay& replay, std::uint64_t draws, std::uint64_t seed);
 
   /// The run is over: the strategy learns from it, whether no earlier one was like it, and whether

@@ -74,7 +74,7 @@ class FuzzInput {
     return bytes < kHeaderBytes ? 0 : (bytes - kHeaderBytes) / kAnswerBytes;
   }
 
-  /// Of the run; arguments that RapidCheck generates follow from it.
+  /// The seed of the run; arguments that RapidCheck generates follow from it.
   std::uint64_t seed = 0;
   [[nodiscard]] Noise& noise(RandomStream stream) noexcept {
     FERMATA_ASSERT(static_cast<std::size_t>(stream) < kStreams);

@@ -43,9 +43,9 @@ struct Tape {
 
   std::uint64_t draws = 0;
   std::vector<Decision> decisions;
-  /// Of what the decisions speak of.
+  /// Names of what the decisions concern.
   KeyNames names;
-  /// Of the coroutines that they speak of, and of those that these come from.
+  /// Origins of the coroutines that the decisions concern, and of their ancestors.
   Origins origins;
 };
 

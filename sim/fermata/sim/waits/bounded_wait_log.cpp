@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kOvertakersKept = 8;
 
-/// Whose fires nobody waits for without a deed of somebody.
+/// Whether only somebody's action fires the event.
 bool is_fired_by_hand(const Event& event) noexcept {
   return event.kind() == EventKind::Plain || event.kind() == EventKind::Trigger;
 }

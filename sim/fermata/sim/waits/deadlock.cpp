@@ -14,7 +14,7 @@ namespace {
 
 using Deed = WaitGraph::Deed;
 
-/// So often refused, or passed over for so many steps, that it is no accident.
+/// From this many refusals, or steps of being passed over, starvation is not an accident.
 constexpr std::uint64_t kRefusals = 3;
 constexpr std::uint64_t kStepsOfPatience = 1'000;
 

@@ -46,7 +46,7 @@ struct Diagnosis {
   /// Cycles first; else in the order of the coroutines.
   std::vector<Finding> findings;
 
-  /// That of the first finding.
+  /// The class of the first finding.
   [[nodiscard]] WaitClass kind() const noexcept {
     return findings.empty() ? WaitClass::None : findings.front().kind;
   }

@@ -20,7 +20,7 @@ namespace fermata::sim {
 /// Who waits for whom in `runtime`, now, as JSON: docs/guide/deadlocks.md says what is in it. In
 /// the runtime's thread, at any time; nobody need have failed.
 [[nodiscard]] std::string wait_graph_json(const Runtime& runtime);
-/// The same for people.
+/// The wait graph as text for people.
 [[nodiscard]] std::string wait_graph_text(const Runtime& runtime);
 
 namespace detail {

@@ -16,7 +16,7 @@ bool has_handle(const CoroutineBase& coroutine) {
   return coroutine.ref_count() > 1 + registrations_at(coroutine) || coroutine.is_pointed_at();
 }
 
-/// Of a run without the like, every other wait.
+/// Whether a wait for `event` may never end; other kinds of events are not looked at.
 bool may_be_hopeless(const Event& event) noexcept {
   return event.kind() == EventKind::Coroutine || event.kind() == EventKind::Plain;
 }

@@ -6,7 +6,7 @@
 
 namespace fermata::sim::detail {
 
-/// Of an event that is one.
+/// The coroutine that `event` is. REQUIRES: it is one.
 inline const CoroutineBase& as_coroutine(const Event& event) noexcept {
   FERMATA_ASSERT(event.kind() == EventKind::Coroutine);
   return static_cast<const CoroutineBase&>(event);

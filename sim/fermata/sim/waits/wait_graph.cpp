@@ -78,7 +78,7 @@ class Builder {
     bool is_coroutine = false;
   };
 
-  /// Of which source, and which number there.
+  /// The index of a source, and a number there.
   using Key = std::pair<std::size_t, std::uint64_t>;
 
   /// `runtime` may have gone: it is only compared.
@@ -276,8 +276,8 @@ class Builder {
     if (!known) holds.push_back({.by = by, .certainty = certainty, .how = how});
   }
 
-  /// Whoever waits at `end`, one of a connection, or has used it; those who have ended only with
-  /// `formerly`.
+  /// Adds those who wait at `end`, one end of a connection, or have used it; those who have ended
+  /// are added only with `formerly`.
   void add_users(std::size_t object, const Event& end, const char* how, const char* formerly) {
     for (std::size_t i = 0; i < graph_.coroutines.size(); ++i) {
       for (const WaitGraph::Wait& wait : graph_.coroutines[i].waits) {

@@ -43,7 +43,7 @@ std::string path(const WaitGraph& graph, const RingStep& step) {
   return text + edge(graph, step);
 }
 
-/// Those in whose hands it is, but for what its own text says.
+/// The coroutines that hold the object, without what its own text says.
 std::string hands(const WaitGraph& graph, std::size_t index) {
   FERMATA_ASSERT(index < graph.objects.size());
   const WaitGraph::Object& object = graph.objects[index];

@@ -35,7 +35,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   NodeState& operator=(const NodeState&) = delete;
   ~NodeState();
 
-  /// Whose thread it is; itself when it is none.
+  /// The machine that this thread belongs to; itself when it is not a thread.
   [[nodiscard]] NodeState& machine() const noexcept { return static_cast<NodeState&>(host()); }
   [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
   /// Its file system, empty at the beginning of a run.
@@ -83,7 +83,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   void resume();
   /// Ends the program, unwinding what has begun; it has no effect outside any more.
   void abandon();
-  /// The same, and it may be begun again.
+  /// Ends the program like abandon(); it may be begun again.
   void go_down();
   /// Begins the program again. REQUIRES: it is down.
   void come_up();

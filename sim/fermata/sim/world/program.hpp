@@ -25,7 +25,7 @@ class Program : public Machine {
   virtual void wake() noexcept = 0;
   /// Lets others act that are behind in time; no time passes here.
   virtual void give_way() = 0;
-  /// As Reactor::let_threads_in.
+  /// Lets other threads act; see Reactor::let_threads_in.
   virtual void let_threads_in() noexcept = 0;
   /// It is `to` now, unless it is later already.
   virtual void advance(Instant to) = 0;

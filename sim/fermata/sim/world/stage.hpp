@@ -67,7 +67,7 @@ class Stage : public RunState {
     running_context_ = context;
     return ++switches_;
   }
-  /// Whose program runs now; null when none does.
+  /// The node whose program runs now; null when none does.
   [[nodiscard]] NodeState* running_node() const noexcept { return running_node_; }
 
   // --- other programs ---
@@ -78,7 +78,7 @@ class Stage : public RunState {
   /// Begins a thread of the program `spawner`, called `name`, as which no other one runs.
   virtual void add_thread(const NodeState& spawner, const std::string& name,
                           std::shared_ptr<fermata::detail::ThreadLink> link) = 0;
-  /// Of this run, in order of creation; some may have ended.
+  /// Threads of this run, in order of creation; some may have ended.
   [[nodiscard]] const std::vector<NodeState*>& threads() const noexcept { return threads_; }
 
   // --- what programs tell and ask ---

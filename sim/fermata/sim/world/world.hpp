@@ -75,8 +75,8 @@ class Node {
   /// another while. Each wait that an earlier run has come to is as likely as any other, so that it
   /// crashes while it is busy, however short or long the run. For programs that are to survive it.
   Node& may_crash();
-  /// The same for the fault `pause`: the machine stops for a drawn while, up to 8 s. For programs
-  /// that do not take a late answer for none.
+  /// From now on, in this run, the fault `pause` may strike this machine: it stops for a drawn
+  /// time, up to 8 s. For programs that do not take a late answer for a missing one.
   Node& may_pause();
   /// While it is down: it has an empty disk when it comes up. UsageError when it is not down.
   void wipe_disk();
@@ -162,7 +162,7 @@ class World {
   /// From now on every machine has a program called `name`, a path or what a PATH would find. One
   /// called as a whole shell command is what `sh -c` does with that command.
   void program(std::string_view name, ScriptedProgram script);
-  /// The same, for what depends on arguments or environment.
+  /// Registers a program whose script depends on arguments or environment.
   void program(std::string_view name, ProgramMaker maker);
 
   /// Calls `action` when `delay` has passed from now. It runs in no node and must not suspend. One

@@ -18,9 +18,9 @@ struct WorldOptions {
   /// A run that lasts longer, in virtual time, is a livelock; so is one of more steps.
   Duration time_limit = RunLimits{}.time;
   std::uint64_t step_limit = RunLimits{}.steps;
-  /// And so is more than this on one machine without a wait for time to pass: steps, and timers
-  /// that fire between two of them; for world.at, rounds of actions. Yielding, or waiting for no
-  /// time at all, again and again, keeps everything else from happening.
+  /// A run is also a livelock when one machine does more than this without a wait for time to pass:
+  /// steps, and timers that fire between two of them; for world.at, rounds of actions. Yielding, or
+  /// waiting for no time at all, again and again, keeps everything else from happening.
   std::uint64_t instant_limit = RunLimits{}.steps_at_instant;
   /// Kinds of faults that may occur; each run draws which of them do, and then how often.
   FaultSet faults = FaultSet::all();

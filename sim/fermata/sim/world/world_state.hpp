@@ -40,7 +40,7 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   void heal();
   /// For the program that runs now, or whose action does: with its body the action is dropped.
   void at(Duration delay, std::function<void()> action);
-  /// The same for the world itself: nothing drops it.
+  /// Schedules an action of the world itself: nothing drops it.
   void later(Duration delay, std::function<void()> action) override;
   void drop_actions_of(const NodeState& program) override;
   /// At once in an action, else when the present step ends.

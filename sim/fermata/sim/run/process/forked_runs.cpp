@@ -27,7 +27,7 @@
 #include "fermata/sim/guard/guarded_functions.hpp"
 #include "fermata/sim/run/process/process_wait.hpp"
 
-/// Of the sanitizers, when the program is built with one: called before it ends the process.
+/// A hook of the sanitizers, when the program is built with one: called before it ends the process.
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
 
 namespace fermata::sim::detail {

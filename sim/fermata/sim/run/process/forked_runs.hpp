@@ -23,7 +23,7 @@ struct ForkedRun {
   /// What was not calm, in the order of the run; nothing when that was too much to keep.
   std::vector<Decision> decisions;
   bool too_many = false;
-  /// Of what those decisions speak of, when the run took names.
+  /// Names of what those decisions concern, when the run kept names.
   KeyNames names;
 };
 

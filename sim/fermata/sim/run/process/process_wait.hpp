@@ -19,7 +19,7 @@ bool ends_before(pid_t process, const std::function<bool()>& too_long);
 /// Tells how long the present run of another process goes on.
 class RunClock {
  public:
-  /// Since the clock was made, or since `run` was another number.
+  /// Time since the clock was made, or since `run` last changed.
   std::chrono::nanoseconds on(std::uint64_t run);
   /// How long the longest run took that is over.
   [[nodiscard]] std::chrono::nanoseconds longest() const noexcept { return longest_; }
