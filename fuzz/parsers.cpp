@@ -39,7 +39,7 @@ void read_tape(std::string_view text) {
   expect_same(once, to_text(sim::parse_tape(once, "written")), "tape");
 }
 
-/// As if nothing had been cut off or changed on the way.
+/// Reads `text` as if nothing had been cut off or changed on the way.
 void read_intact_tape(std::string_view text) {
   std::string whole(text);
   if (!whole.empty() && whole.back() != '\n') whole += '\n';

@@ -25,8 +25,8 @@ inline std::size_t next_number(std::string_view& line) {
   return std::stoul(std::string(next_word(line)));
 }
 
-/// Of both sides: messages are lines, a silent peer is asked and then given up, and little is
-/// queued for one that is slow.
+/// The options of both sides: messages are lines, a silent peer is asked and then given up, and
+/// little is queued for a slow one.
 template <class Options>
 Options chat_options(Options options = {}) {
   options.framing = [] { return std::make_unique<fermata::loop::LineFraming>(); };

@@ -44,7 +44,8 @@ inline void anywhere() {
   std::printf("%llu bytes\n", static_cast<unsigned long long>(table.size()));
 }
 
-/// Whoever looks finds the old contents or the new, also after the machine went down.
+/// Replaces a file atomically: readers find the old contents or the new, also after a crash of the
+/// machine.
 inline void replace(const std::string& folder, const std::string& name, std::string_view text) {
   const std::string path = folder + "/" + name;
   fermata::File file = fermata::File::open(path + ".new", fermata::OpenMode::writing());

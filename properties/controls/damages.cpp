@@ -88,7 +88,7 @@ using Change = std::function<void(CoroutineBase& sleeper)>;
 
 constexpr std::uint16_t kClosed = 1;  // As Event has it.
 
-/// That the sleeper waits for.
+/// The timer that the sleeper waits for.
 Timer& timer_of(CoroutineBase& sleeper) {
   return static_cast<Timer&>(sleeper.waker().first()->source());
 }

@@ -5,7 +5,7 @@
 
 namespace fermata::properties {
 
-/// Whoever is wrong, others go on: what is told late is told before they are done.
+/// Lets the others go on, whatever is wrong: a late report still comes before they are done.
 inline void go_on() {
   for (int i = 0; i < 300; ++i) suspend();
 }

@@ -58,7 +58,7 @@ class WaitersPlay {
 
   struct File {
     int number = -1;  // Valid while it owns the descriptor.
-    /// Since when it is ready for it.
+    /// When it became ready.
     Instant readable = Instant::never();
     Instant writable = Instant::never();
     Instant gone = Instant::never();  // It was closed, and its number is another's.

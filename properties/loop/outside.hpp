@@ -20,7 +20,7 @@ namespace fermata::properties {
 
 inline constexpr std::array<int, models::kLoopSignals> kScriptSignals = {SIGUSR1, SIGUSR2};
 
-/// As long as it lives, the script's signals do not kill the program.
+/// Keeps the script's signals from killing the program while it lives.
 class ScriptSignals {
  public:
   explicit ScriptSignals(Signals& signals) {

@@ -265,7 +265,7 @@ class Player {
     }
   }
 
-  /// Whoever is still suspended returns: a loop does not like to end under them.
+  /// Returns everybody who is still suspended: a loop does not like to end under them.
   void end_everything() {
     ending_ = true;
     for (const CallbackId id : loop_.identifiers()) loop_.cancel(id);

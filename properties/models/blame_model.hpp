@@ -65,7 +65,7 @@ class BlameModel {
   void blame(Blame blame) { blames_.push_back(std::move(blame)); }
 
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
-  /// Those to whom it comes at least that bad, as the headline of a failure has them.
+  /// The coroutines whose fate is at least that bad, as in the headline of a failure.
   [[nodiscard]] std::string headline(Fate fate) const {
     std::string text;
     for (const auto& [name, its_fate] : waiting_) {

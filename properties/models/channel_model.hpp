@@ -115,7 +115,7 @@ class ChannelModel {
   /// Values that were accepted, and not received.
   [[nodiscard]] std::size_t stored() const { return stored_.size(); }
 
-  /// Whoever has left a call that it was in, with or without success, has left nothing behind.
+  /// Checks that a call that has ended, with or without success, has left nothing behind.
   [[nodiscard]] Complaint recount(const ChannelFigures& now) const {
     const bool rendezvous = now.capacity == 0;
     if (now.count < stored_.size() || (!rendezvous && now.count > stored_.size())) {

@@ -52,7 +52,7 @@ class ConnectionsModel {
     if (is_due || broken) return {};
     return "DB-11 (COST): " + name_of(id) + " is closed, and nothing has broken it";
   }
-  /// Those that are being made included.
+  /// Number of connections, including those that are being made.
   [[nodiscard]] std::size_t count() const noexcept { return connections_.size(); }
 
   // --- their use ---

@@ -155,7 +155,8 @@ class FutureModel {
     cells_[child].walk = walk;
     walks_[walk].push_back(child);
   }
-  /// Those that were cancelled, and that no handler runs for, are passed over without a word.
+  /// Checks that `cell` is the next of its walk. Cancelled ones without a running handler are
+  /// skipped.
   [[nodiscard]] Complaint is_next(std::size_t cell) {
     std::deque<std::size_t>& walk = walks_[cells_[cell].walk];
     while (!walk.empty() && walk.front() != cell && cells_[walk.front()].given &&

@@ -39,7 +39,7 @@ class JournalModel {
 
   [[nodiscard]] Complaint confirmed(Entry entry, std::size_t place) { return stands(entry, place); }
 
-  /// As far as the journal is known: whoever reads from now on finds as much.
+  /// The length of the journal that is known: any later read finds as much.
   [[nodiscard]] std::size_t known_length() const { return places_.size(); }
 
   /// All that is in the journal, told to somebody who asked at `known`.

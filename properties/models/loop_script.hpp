@@ -51,7 +51,7 @@ struct LoopAct {
   unsigned span = 0;
 
   [[nodiscard]] std::size_t connection() const { return subject % kLoopConnections; }
-  /// Of a Readable.
+  /// Whether a Readable takes what it reads.
   [[nodiscard]] bool takes() const { return subject / kLoopConnections % 2 == 0; }
   [[nodiscard]] std::size_t signal() const { return subject % kLoopSignals; }
   /// Whether the deed is one to a callback that is there.

@@ -87,8 +87,8 @@ class ThreadModel {
     if (results > 1) return about("has two results (REF)");
     return is_over();
   }
-  /// Of a thread that nobody else shuts down: whether it has waited for those that it has started,
-  /// or shut them down.
+  /// Whether a thread that nobody else shuts down has waited for the threads it started, or shut
+  /// them down.
   [[nodiscard]] Complaint has_ended_children() const {
     for (const auto& child : children) {
       const bool to_its_end = child->end == End::Returned;

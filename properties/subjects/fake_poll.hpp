@@ -12,7 +12,7 @@ class FakePoll final : public Poll {
  public:
   FakePoll(Polls& polls, int descriptor) : Poll(polls, descriptor) {}
 
-  /// As far as somebody watches for it; Disconnect in any case.
+  /// Becomes ready for what is watched for; for Disconnect in any case.
   void become(PollMask mask) {
     const PollMask seen = mask & (watched_ | PollMask::Disconnect);
     if (any(watched_) && any(seen)) ready(seen);

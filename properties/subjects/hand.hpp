@@ -19,7 +19,7 @@ class Hand {
  public:
   using Moment = models::TreeModel::Moment;
 
-  /// Whoever wants to know what is changed. None of it suspends.
+  /// Wants to know what is changed. None of it suspends.
   class Witness {
    public:
     virtual void changed(const std::string& path, unsigned bits, bool gone,

@@ -112,7 +112,7 @@ class Search {
     return difference.empty() ? 0 : report(choice, entry, checked, difference);
   }
 
-  /// Of the next turn.
+  /// The strategy of the next turn.
   [[nodiscard]] const char* strategy(const Choice& choice) const {
     return choice.strategy.empty() ? kStrategies[turns_ % kStrategies.size()]
                                    : choice.strategy.c_str();
@@ -171,7 +171,7 @@ class Exploration {
   }
 
  private:
-  /// As many schedules as were asked for, a share of them with each strategy.
+  /// Explores as many schedules as were asked for, a share of them with each strategy.
   int explore_each() {
     const std::uint64_t turns = choice_.strategy.empty() ? kStrategies.size() : 1;
     for (std::size_t i = 0; i < searches_.size(); ++i) {

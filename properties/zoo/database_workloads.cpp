@@ -12,7 +12,7 @@ namespace fermata::properties::zoo {
 namespace {
 
 constexpr Step common(Common what, std::uint8_t number) { return {what, 0, number}; }
-/// Of milliseconds.
+/// A nap of `span` milliseconds.
 constexpr Step nap(std::uint8_t span) { return common(Common::Nap, span); }
 constexpr Step cancel(std::uint8_t actor) { return common(Common::Cancel, actor); }
 /// An operation of the law, by its place in the list. Who is cancelled in it ends if `number` is

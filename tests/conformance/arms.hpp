@@ -13,10 +13,10 @@ namespace fermata::conformance {
 
 using Arms = ::testing::Types<UvArm, SimArm>;
 
-/// The same, and libuv in other orders, for bodies about things that come in some order.
+/// Every arm, and libuv in other orders, for bodies about things that come in some order.
 using OrderedArms = ::testing::Types<UvArm, SimArm, UvReorderArm>;
 
-/// And the poll reactors too, for bodies that need only the parts they serve.
+/// Every arm and the poll reactors, for bodies that need only the parts they serve.
 using PollableArms = ::testing::Types<UvArm, SimArm, PollArm>;
 using OrderedPollableArms = ::testing::Types<UvArm, SimArm, UvReorderArm, PollArm>;
 

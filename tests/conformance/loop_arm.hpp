@@ -87,7 +87,7 @@ class LoopArm {
 struct ArmKind {
   std::string_view name;
   std::unique_ptr<LoopArm> (*make)() = nullptr;
-  /// Whose reactor it has, as the factory calls it; empty when the factory knows none such.
+  /// The driver of its reactor, by the factory's name; empty when the factory does not know it.
   std::string_view driver;
   bool is_real = true;  // Has the cases marked R.
   /// Has the cases marked O and T: calls in the tick's own order, and so draws nothing.
@@ -96,7 +96,7 @@ struct ArmKind {
   bool has_native_handle = true;  // Waits in a library's loop.
 };
 
-/// Those that this build has.
+/// The kinds that this build has.
 [[nodiscard]] std::vector<ArmKind> arm_kinds();
 
 }  // namespace fermata::conformance

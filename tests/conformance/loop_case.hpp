@@ -61,12 +61,12 @@ inline auto arms_with(bool (*has)(const ArmKind&)) {
   return ::testing::ValuesIn(found);
 }
 inline auto every_arm() { return ::testing::ValuesIn(arm_kinds()); }
-/// Those with cases marked R.
+/// The arms with cases marked R.
 inline auto real_arms() {
   return arms_with([](const ArmKind& kind) { return kind.is_real; });
 }
 
-/// Those with cases marked O and T.
+/// The arms with cases marked O and T.
 inline auto canonical_arms() {
   return arms_with([](const ArmKind& kind) { return kind.is_canonical; });
 }

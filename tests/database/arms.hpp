@@ -25,7 +25,7 @@ struct Arm {
   std::string endless;
   /// Selects the integers from 1 to 100,000 as n, as long as nothing follows it.
   std::string many_rows;
-  /// As many_rows, but fails after some of them.
+  /// Selects like many_rows, but fails after some rows.
   std::string failing_row;
   /// An attribute, another value of it, and what shows it.
   std::string attribute;
@@ -45,7 +45,7 @@ struct Arm {
   bool prepared_sees_new_columns = true;
 };
 
-/// Those of this run, with their database files in a folder that goes with the process.
+/// The arms of this run, with their database files in a folder that is removed with the process.
 [[nodiscard]] const std::vector<Arm>& arms();
 [[nodiscard]] std::vector<std::string> arm_names();
 [[nodiscard]] const Arm& arm_named(std::string_view name);

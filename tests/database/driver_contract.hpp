@@ -120,7 +120,7 @@ class ContractCase {
     return !fits || std::abs(*number - *other) <= std::abs(*number) * 1e-15;
   }
 
-  /// As the pool does: nothing may end it, and it ends soon.
+  /// Interrupts like the pool does: nothing may end it, and it ends soon.
   void interrupt(Connection& connection) {
     const Instant start = now();
     protect([&] { connection.interrupt(); });

@@ -48,7 +48,7 @@ of_a_division() {
   static_cast<void>(quotient);
 }
 
-/// Of SIGBUS: the page is behind the end of its file.
+/// Dies of SIGBUS: the page is behind the end of its file.
 [[gnu::noinline]] void of_a_missing_page() {
   const int file = ::memfd_create("empty", 0);
   void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

@@ -23,7 +23,7 @@ sim::Program version(const EditedProgram& program, Edit edit) {
   return result;
 }
 
-/// As they are kept: what is found from several seeds, made small.
+/// Tapes as they are kept: found from several seeds and shrunk.
 std::vector<sim::Tape> tapes_of(const EditedProgram& program) {
   constexpr int kTapes = 10;
   const sim::Program original = version(program, Edit::None);

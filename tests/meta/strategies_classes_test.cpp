@@ -35,8 +35,8 @@ std::string classes(std::uint64_t count) {
          " classes of schedules; the world was held calm, without faults";
 }
 
-/// As many coroutines of two steps each; in the first each calls `use` with its number, on what
-/// `make` made for the run. Their ends come in any order, which is as many classes again.
+/// Runs `count` coroutines of two steps each; in the first step each calls `use` with its number,
+/// on what `make` made for the run. Their ends come in any order, which multiplies the classes.
 template <class Shared>
 std::string coverage_of(std::size_t count, std::function<Shared()> make,
                         std::function<void(Shared&, std::size_t)> use) {

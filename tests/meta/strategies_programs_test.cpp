@@ -33,7 +33,8 @@ std::string all(std::uint64_t count, const char* what) {
   return "all " + std::to_string(count) + " " + what + "; the world was held calm, without faults";
 }
 
-/// As many coroutines that call `step` with their number and with numbers from 0, between awaits.
+/// Runs `count` coroutines that call `step` with their number and with numbers from 0, between
+/// awaits.
 Body tasks(std::size_t count, std::size_t steps,
            std::function<void(std::size_t task, std::size_t step)> step, bool announced) {
   return [=](World& world) {

@@ -110,7 +110,7 @@ Finished run_to(int exit_code, const std::string& name, const std::string& setti
   return finished;
 }
 
-/// The same failure comes back when the printed command is typed.
+/// Expects the same failure when the printed command is typed.
 void expect_reproducible(const Finished& found) {
   const std::string command = line_with(found.output, "reproduce: ");
   const Finished again =

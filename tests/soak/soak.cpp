@@ -29,7 +29,8 @@ using fermata::soak::Verdict;
 constexpr int kSamples = 20;
 /// What memory may grow by after the first quarter: an eighth, and what an allocator keeps.
 constexpr std::uint64_t kKept = 16 << 20;
-/// Of the loop, once used: the one that tells of changes to files, and libuv's spare one.
+/// Descriptors that the loop keeps once it was used: the one for changes to files, and libuv's
+/// spare one.
 constexpr std::int64_t kKeptDescriptors = 2;
 
 void print(fermata::Duration at, const Sample& now, const fermata::soak::Counts& counts) {

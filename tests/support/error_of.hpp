@@ -20,7 +20,7 @@ std::string error_of(Operation&& operation) {
   return "no error";
 }
 
-/// The same, and that the system's error in it is `code`; 0: that there is none.
+/// The message of the error, which must hold the system's error `code`; 0: none.
 template <class Operation>
 std::string error_of(Operation&& operation, int code) {
   try {

@@ -129,7 +129,7 @@ class GlibHost final : public TestHost {
 };
 #endif
 
-/// Those that this build has.
+/// The hosts that this build has.
 using Hosts = ::testing::Types<PollingHost, UvHost
 #ifdef FERMATA_HAS_ASIO
                                ,

@@ -28,7 +28,7 @@ struct ScheduleModel {
   /// Tasks that can run only when a step of another one, (task, step), has woken them.
   std::map<std::size_t, std::pair<std::size_t, std::size_t>> woken_by = {};
 
-  /// As many tasks of as many steps, which share nothing.
+  /// A model of `tasks` tasks of `steps` steps each, which share nothing.
   static ScheduleModel independent(std::size_t tasks, std::size_t steps) {
     return {std::vector<std::vector<Variables>>(tasks, std::vector<Variables>(steps))};
   }
@@ -85,7 +85,7 @@ struct ScheduleModel {
     return order;
   }
 
-  /// Of the last run.
+  /// Picks of the last run.
   mutable std::uint64_t picks = 0;
 };
 

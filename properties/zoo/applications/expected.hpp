@@ -20,7 +20,7 @@ struct Expected {
   /// One, or several with '|' between.
   std::string coroutine;
   std::string line;
-  /// As `coroutine`; or "decision".
+  /// The other coroutine, or "decision".
   std::string against;
   /// A line; of a decision what its sentence has, or several with '|' between.
   std::string against_line;

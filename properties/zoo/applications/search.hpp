@@ -26,7 +26,7 @@ class DeviatingStrategy final : public sim::Strategy {
   /// In the order of the draws.
   std::vector<Deviation> deviations;
 
-  /// Of each draw of the last run how many answers there were; 0 for any number.
+  /// The number of answers to each draw of the last run; 0 for any number.
   [[nodiscard]] const std::vector<std::uint64_t>& bounds() const noexcept { return bounds_; }
 
   [[nodiscard]] std::string name() const override { return "deviating"; }

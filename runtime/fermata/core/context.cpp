@@ -10,7 +10,7 @@ namespace fermata {
 
 namespace {
 
-/// Of the nearest scope that has the key, beginning with `node`.
+/// The value of the nearest scope that has the key, beginning with `node`.
 template <class Key>
 const std::any* find_upwards(const detail::ScopeContext& node, const Key& key) {
   if (const std::any* value = node.values.find(key)) return value;

@@ -16,7 +16,7 @@ namespace {
 
 std::string name_of(std::uint64_t savepoint) { return fmt::format("fermata_{}", savepoint); }
 
-/// Of a command in the cache: its text, and what tells the kinds of its parameters apart.
+/// The name of a command in the cache: its text, and the kinds of its parameters.
 std::string name_of(std::string_view sql, Parameters parameters) {
   std::string name(sql);
   name += '\0';  // Which no text has.

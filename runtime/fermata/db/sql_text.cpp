@@ -21,7 +21,7 @@ bool is_letter(char c) noexcept {
 bool is_word(char c) noexcept { return is_letter(c) || (c >= '0' && c <= '9'); }
 bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/// As through(), but what stands after a backslash is no mark.
+/// Like through(), but a mark behind a backslash does not count.
 std::size_t through_unescaped(std::string_view sql, char mark, std::size_t from) noexcept {
   for (std::size_t at = from; at < sql.size(); ++at) {
     if (sql[at] == mark) return at + 1;

@@ -17,7 +17,7 @@ namespace fermata::host::detail {
 
 namespace {
 
-/// Of a look that does not wait.
+/// The deadline of a look that does not wait.
 constexpr Instant kPast{};
 
 int add_readable(int epoll, int descriptor) noexcept {

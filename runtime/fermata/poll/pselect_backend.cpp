@@ -77,7 +77,7 @@ void PselectBackend::wait(Instant wake_by, Sink& sink) {
   }
 }
 
-/// Of those that are not open, which pselect does not name.
+/// Reports descriptors that are not open, which pselect does not name.
 void PselectBackend::tell_closed(Sink& sink) noexcept {
   for (int descriptor = 0; descriptor < end_; ++descriptor) {
     if (!any(mask_in(watched_, descriptor)) || os::kernel.fcntl(descriptor, F_GETFD) >= 0) continue;

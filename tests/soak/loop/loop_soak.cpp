@@ -47,7 +47,7 @@ constexpr std::uint64_t kKept = 32 << 20;
 #else
 constexpr std::uint64_t kKept = 2 << 20;
 #endif
-/// Of a driver, once used: libuv's spare one.
+/// Descriptors that a driver keeps once it was used: libuv's spare one.
 constexpr std::int64_t kKeptDescriptors = 1;
 
 struct Counts {

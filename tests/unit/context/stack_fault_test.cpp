@@ -275,7 +275,7 @@ TEST(StackFault, OverflowIsDeadlyAfterAHandlerThatDoesNothing) {
               "^fermata: stack overflow[^\n]*\nnothing\n$");
 }
 
-/// As crash reporters do: they call what they found.
+/// Crash reporters chain like this: they call the handler that they found.
 TEST(StackFault, AHandlerOverOursMayCallOursAfterALaterGuard) {
   static struct sigaction found = {};
   const auto die = [] {

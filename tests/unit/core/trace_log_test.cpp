@@ -35,7 +35,7 @@ class JournalTest : public RuntimeFixture {
  protected:
   void touch(const Event& event) { trace_log.write(Trace::EventFired, &event, 0); }
 
-  /// Those touched that are left.
+  /// The touched events that are left.
   std::vector<const Event*> touched() const {
     std::vector<const Event*> left;
     for (const Event* event : trace_log.touched()) {

@@ -21,7 +21,7 @@ using Strings = std::vector<std::string>;
 
 class PoolUpkeepTest : public RuntimeFixture {
  protected:
-  /// As many idle resources as `count`, in the order of their ids.
+  /// Makes `count` idle resources, in the order of their ids.
   static void warm_up(Pool<Connection>& pool, int count) {
     std::vector<Lease<Connection>> leases;
     for (int i = 0; i < count; ++i) leases.push_back(pool.acquire());

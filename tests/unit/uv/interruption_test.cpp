@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 std::atomic<int> interruptions = 0;
 
-/// As long as it lives, SIGALRM comes thousands of times a second and restarts no system call.
+/// Sends SIGALRM thousands of times a second while it lives; it restarts no system call.
 class SignalStorm {
  public:
   SignalStorm() {

@@ -58,7 +58,7 @@ class OdbcAnswer final : public Answer {
   Fetch fetch_;
 };
 
-/// Of a command that was not sent as it is.
+/// The answer to a command that was not sent as it is.
 class NothingMore final : public Answer {
  public:
   const std::vector<std::string>& columns() const noexcept override { return names_; }

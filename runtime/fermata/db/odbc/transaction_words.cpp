@@ -16,7 +16,7 @@ bool in_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// As many words as matter.
+/// The number of words that matter.
 constexpr std::size_t kWords = 5;
 
 /// The first words of the command that `sql` begins with, in capitals; takes the command away.

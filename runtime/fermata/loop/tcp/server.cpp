@@ -56,7 +56,7 @@ void TcpServer::resume_accept() {
   if (std::exchange(paused_, false) && notice_ != 0) loop_.notice(notice_);
 }
 
-/// As many as there are, up to the budget of one tick.
+/// Accepts all that there are, up to the budget of one tick.
 void TcpServer::accept() {
   for (int budget = options_.listen.accepts_per_turn; listener_ && !paused_; --budget) {
     if (!request_) {

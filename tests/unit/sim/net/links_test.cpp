@@ -51,7 +51,7 @@ class LinkTest : public test::WorldFixture {
     };
   }
 
-  /// The same for datagrams, until one is empty.
+  /// Serves datagrams, until one is empty.
   void serve_datagrams() {
     world_->node("server", [this] {
       UdpSocket socket = UdpSocket::bind({"0.0.0.0", 7});

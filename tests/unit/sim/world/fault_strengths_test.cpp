@@ -57,7 +57,7 @@ void run(OneStrength& strategy, const char* faults, const std::function<void(Wor
   EXPECT_FALSE(world.failure());
 }
 
-/// Since the epoch, at the beginning of a run.
+/// Wall clock time since the epoch at the beginning of a run.
 Duration wall_clock_with(std::uint64_t strength) {
   OneStrength strategy(36, strength);
   Duration seen{};
