@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kReady = 100;
 
-/// Readable for ever if `ready`, otherwise never.
+/// Readable forever if `ready`, otherwise never.
 class Signal final {
  public:
   explicit Signal(bool ready) : descriptor_(::eventfd(ready ? 1 : 0, EFD_NONBLOCK | EFD_CLOEXEC)) {}

@@ -30,7 +30,7 @@ fermata::db::Database database_at(const std::string& host, fermata::db::Database
           fermata::db::parse_url("sim://" + host + ":5432/bank"), std::move(options)};
 }
 
-/// `work` until it is answered, whatever happens to the database meanwhile; not for ever.
+/// `work` until it is answered, whatever happens to the database meanwhile; not forever.
 template <class Work>
 void until_answered(Work&& work) {
   for (int attempt = 0;; ++attempt) {

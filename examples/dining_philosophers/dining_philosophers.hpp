@@ -22,7 +22,7 @@ class Table {
     const std::size_t left = seat;
     const std::size_t right = (seat + 1) % forks_.size();
     // Everybody takes the fork with the lower number first. If everybody took the left one first,
-    // each could come to hold one fork and wait for ever for the other.
+    // each could come to hold one fork and wait forever for the other.
     fermata::Mutex& first = *forks_[std::min(left, right)];
     fermata::Mutex& second = *forks_[std::max(left, right)];
     for (int meal = 0; meal < meals; ++meal) {

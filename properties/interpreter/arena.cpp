@@ -9,7 +9,7 @@ namespace fermata::properties {
 void ClockReactor::turn(TurnMode mode, Instant wake_by) {
   if (mode == TurnMode::Block) {
     if (wake_by == Instant::never()) {
-      findings_.add("CORE-SC-10 (DL-): the loop waits for ever though nothing can happen");
+      findings_.add("CORE-SC-10 (DL-): the loop waits forever though nothing can happen");
       throw AbandonRun{};
     }
     if (wake_by > now_) set(wake_by);

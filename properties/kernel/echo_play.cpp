@@ -38,7 +38,7 @@ class EchoPlay {
   }
 
   std::string complaint() {
-    if (kernel_.lost_patience()) return "the kernel was asked again and again, or for ever";
+    if (kernel_.lost_patience()) return "the kernel was asked again and again, or forever";
     for (const Peer& peer : peers_) {
       if (peer.file == nullptr || peer.file->outgoing != peer.sent) {
         complain("a peer has not got back what it has sent");

@@ -43,7 +43,7 @@ class WaitersPlay {
   }
 
   std::string complaint() {
-    if (kernel_.lost_patience()) return "the kernel was asked again and again, or for ever";
+    if (kernel_.lost_patience()) return "the kernel was asked again and again, or forever";
     const std::size_t reasons =
         10 + kernel_.answers().uncalm() + 2 * script_.events.size() + 6 * script_.waiters.size();
     const auto checks = static_cast<std::size_t>((kernel_.now() - begin_) / 10ms);

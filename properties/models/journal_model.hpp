@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A journal to which clients have entries appended. What the journal says once holds for ever: an
+// A journal to which clients have entries appended. What the journal says once holds forever: an
 // entry that it has confirmed, or shown, stands where it stood, behind all that was there before it
 // was asked for, and no second time. One that was asked for and never confirmed may be there.
 

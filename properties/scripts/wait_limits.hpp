@@ -16,7 +16,7 @@ namespace fermata::properties {
 /// How many draws there are.
 inline constexpr unsigned kLimitDraws = 16;
 
-/// What a draw means, as a script shows it; empty for one that waits for ever, as half of them do.
+/// What a draw means, as a script shows it; empty for one that waits forever, as half of them do.
 [[nodiscard]] std::string_view limit_text(std::uint8_t draw);
 
 /// Whether a wait that begins with `token`, which may be null, ends at once.

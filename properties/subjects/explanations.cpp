@@ -59,7 +59,7 @@ constexpr std::array kKnotNames = {
 
 enum class End : std::uint8_t {
   Quiet,    // the main coroutine waits too
-  Watched,  // it goes on for ever, and everybody can be reached through a handle
+  Watched,  // it goes on forever, and everybody can be reached through a handle
   Left,     // likewise, and nobody has a handle
 };
 

@@ -98,7 +98,7 @@ FERMATA_WORKLOAD(instant_failure, "Z-TP-04", 2, "UAF", "SHUT", "THR-07") {
       await(thread, {.timeout = kLong});
     } catch (const RemoteError&) {
     } catch (const Timeout&) {
-      return complain(world, "SHUT (THR-07): a thread has ended, and is waited for for ever");
+      return complain(world, "SHUT (THR-07): a thread has ended, and is waited for forever");
     }
   }
 }

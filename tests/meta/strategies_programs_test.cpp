@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What dfs covers of real programs, how a failure that a member of the portfolio found comes back,
-// and that nobody waits for ever under a strategy that is not fair.
+// and that nobody waits forever under a strategy that is not fair.
 
 #include <gtest/gtest.h>
 

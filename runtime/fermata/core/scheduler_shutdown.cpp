@@ -18,7 +18,7 @@ namespace fermata::detail {
 namespace {
 
 constexpr unsigned kDeadlockRounds = 3;  // After that, waiting again raises at once (BUG-25).
-constexpr std::size_t kTurnsOfDestructors = 1000;  // Each, while nobody ends; then it is for ever.
+constexpr std::size_t kTurnsOfDestructors = 1000;  // Each, while nobody ends; then it is forever.
 
 /// What has not happened may still use what a destructor would go on to destroy: coroutines, I/O.
 bool can_do_without(const Waker& waker) {

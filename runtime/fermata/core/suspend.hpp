@@ -65,7 +65,7 @@ void shutdown(std::exception_ptr reason = nullptr);
 std::size_t add_switch_handler(std::shared_ptr<SwitchHandler> handler);
 
 struct WaitOptions {
-  /// Absent: for ever. Zero: never parks. Throws Timeout when it has passed.
+  /// Absent: forever. Zero: never parks. Throws Timeout when it has passed.
   std::optional<Duration> timeout;
   /// When this fires the wait ends with OperationCancelled; the awaited event goes on. One that
   /// has fired already is looked at after the event itself when that can replay, else before.

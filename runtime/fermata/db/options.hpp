@@ -20,9 +20,9 @@ struct DatabaseOptions {
   std::int64_t min = 0;
   /// How many there are at most, those being made included.
   std::int64_t max = 10;
-  /// How long a command waits for a connection; without it, for ever. Then it throws Timeout.
+  /// How long a command waits for a connection; without it, forever. Then it throws Timeout.
   std::optional<Duration> acquire_timeout;
-  /// How long a connection may be idle, and how old it may be, before it is closed; zero for ever.
+  /// How long a connection may be idle, and how old it may be, before it is closed; zero forever.
   /// There are never fewer than `min` because of this.
   Duration idle_limit = Duration::zero();
   Duration age_limit = Duration::zero();

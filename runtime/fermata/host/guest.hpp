@@ -113,7 +113,7 @@ class Guest : private detail::Gate {
   [[nodiscard]] virtual bool can_turn_host() const noexcept { return false; }
 
  protected:
-  /// `name` is what the reactor is called, and must live for ever.
+  /// `name` is what the reactor is called, and must live forever.
   Guest(std::string_view name, GuestOptions&& options);
 
   // --- of each host ---

@@ -9,7 +9,7 @@
 namespace fermata::loop {
 
 /// A time to wait as callers write it, 2.5 for seconds or any duration of std::chrono, converted
-/// once to whole nanoseconds (up, so that a timer is never early). Too much for them is for ever.
+/// once to whole nanoseconds (up, so that a timer is never early). Too much for them is forever.
 /// Throws UsageError, which gives the value, when it is negative or no number.
 class TimeSpan {
  public:

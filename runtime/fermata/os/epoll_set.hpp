@@ -4,7 +4,7 @@
 // Descriptors in an epoll of our own.
 //
 // Closed behind our back  The kernel forgets the registration, silently, unless a duplicate of the
-//                         descriptor lives; then it fires for ever and cannot be deleted. What
+//                         descriptor lives; then it fires forever and cannot be deleted. What
 //                         fires and belongs to nobody is not told, and the set must be rebuilt.
 
 #include <sys/epoll.h>

@@ -22,7 +22,7 @@ enum class ExitPolicy : std::uint8_t {
 };
 
 struct AwaitOptions {
-  /// Absent: for ever. Zero: never parks. Throws Timeout when it has passed.
+  /// Absent: forever. Zero: never parks. Throws Timeout when it has passed.
   std::optional<Duration> timeout;
   /// When this fires the wait ends with OperationCancelled. One that has fired already is looked at
   /// first, before the items.

@@ -7,7 +7,7 @@
 //               go on, in the order of their arrival.
 // Broken        A party whose wait ends before its phase is complete, cancelled or timed out, will
 //               not come: the barrier is broken, and the others get BrokenBarrier, at once or when
-//               they arrive, until reset(). So nobody waits for ever for who is gone. A party that
+//               they arrive, until reset(). So nobody waits forever for who is gone. A party that
 //               is cancelled when its phase is complete already has done its part.
 
 #include <cstddef>

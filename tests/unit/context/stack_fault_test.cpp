@@ -221,7 +221,7 @@ TEST(StackFault, NamesAPointerThatWasReadFromFreedMemory) {
   EXPECT_DEATH(die(), "^fermata: memory was used after it was freed");
 }
 
-/// Handlers that return: the instruction faults again, and must not do so for ever.
+/// Handlers that return: the instruction faults again, and must not do so forever.
 TEST(StackFault, IsDeadlyAfterAOneShotHandler) {
   const auto die = [](void (*body)()) {
     set_handler(
@@ -265,7 +265,7 @@ TEST(StackFault, IsDeadlyWhenTheSignalWasIgnored) {
   EXPECT_EXIT(die(&overflow_guarded), ::testing::KilledBySignal(SIGSEGV), "stack overflow");
 }
 
-/// Without us such a handler would be called for ever; an overflow cannot be mended by it.
+/// Without us such a handler would be called forever; an overflow cannot be mended by it.
 TEST(StackFault, OverflowIsDeadlyAfterAHandlerThatDoesNothing) {
   const auto die = [] {
     set_handler(SIGSEGV, [](int) { say("nothing\n"); });

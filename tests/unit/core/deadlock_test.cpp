@@ -196,7 +196,7 @@ TEST_F(DeadlockTest, LetsCleanUpRunAndSpawnAndSleep) {
 
 TEST_F(DeadlockTest, GivesUpOnWhoCannotBeCancelled) {
   FERMATA_CHECKS("CORE-GL-09", "CORE-SC-14");
-  // The clean-up of each coroutine waits for ever too, and has a clean-up of its own.
+  // The clean-up of each coroutine waits forever too, and has a clean-up of its own.
   const auto never = make_event<PlainEvent>(runtime);
   int generation = 0;
   std::function<void(CoroutineBase&)> clean_up = [&](CoroutineBase&) {

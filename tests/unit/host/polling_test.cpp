@@ -203,7 +203,7 @@ TEST(Guest, SurvivesDescriptorsThatAreClosedBehindItsBack) {
   host.turn();
   const int duplicate = ::dup(ends[0]);
   ::close(ends[0]);
-  ASSERT_EQ(::write(ends[1], "x", 1), 1);  // The kernel tells of it for ever.
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);  // The kernel tells of it forever.
   host.guest().spawn("other", [] { delay(1ms); });
   while (!told) host.turn();
   int turns = 0;

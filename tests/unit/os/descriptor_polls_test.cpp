@@ -143,7 +143,7 @@ MAIN_TYPED_TEST(DescriptorPolls, AClosedDescriptorWhoseDuplicateLivesDoesNotSpin
   suspend();
   sockets.close(0);
   EXPECT_EQ(await(waiter), PollMask::Disconnect);
-  sockets.send();  // From now on the stale registration is ready, for ever.
+  sockets.send();  // From now on the stale registration is ready, forever.
   delay(5ms);
   const std::uint64_t polls = current_runtime().metrics().polls;
   delay(20ms);

@@ -77,7 +77,7 @@ class DatabaseServer {
   std::shared_ptr<detail::DatabaseServerState> state_;
 };
 
-/// Serves `database` for ever.
+/// Serves `database` forever.
 void run_database(Database& database, const Address& address,
                   const DatabaseServerOptions& options = {});
 

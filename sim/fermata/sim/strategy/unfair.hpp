@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the strategies share that may hold a coroutine back for ever: a fair suffix. A coroutine of
+// What the strategies share that may hold a coroutine back forever: a fair suffix. A coroutine of
 // high priority that waits in a loop for others would never let them run, and each run of such a
 // program would look like a livelock. So a run that is much longer than any before is picked at
 // random from there on: what is still a livelock then is one (P. Deligiannis et al., "Uncovering

@@ -369,7 +369,7 @@ TEST_F(NetTest, AWorldWithNothingButAListenerIsStalled) {
   ASSERT_TRUE(world_.failure());
   EXPECT_EQ(world_.failure()->verdict, Verdict::Liveness);
   EXPECT_EQ(world_.failure()->message,
-            "stalled: the world is quiet for ever while 1 coroutines wait");
+            "stalled: the world is quiet forever while 1 coroutines wait");
   EXPECT_NE(world_.failure()->explanation.find("(accept)"), std::string::npos)
       << world_.failure()->explanation;
 }

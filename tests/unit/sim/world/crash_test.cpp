@@ -31,7 +31,7 @@ using test::error_of;
 
 using CrashTest = test::WorldFixture;
 
-/// Accepts one connection after another and answers every byte, for ever.
+/// Accepts one connection after another and answers every byte, forever.
 void echo() {
   TcpListener listener = TcpListener::bind({"0.0.0.0", 7});
   while (auto peer = listener.accept()) {
