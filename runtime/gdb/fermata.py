@@ -212,7 +212,7 @@ class Event:
         return text(number(self.address + offset)) if offset else ""
 
     def holder(self):
-        """The id of the coroutine that holds it; 0 when nobody does or it is no mutex."""
+        """The id of the coroutine that holds it; 0 when nobody does or it is not a mutex."""
         return number(self.address + self.layout.mutex_holder) if self.type == "Mutex" else 0
 
 

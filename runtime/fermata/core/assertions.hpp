@@ -179,8 +179,8 @@ class PledgeOf final : public Pledge {
 #define FERMATA_DETAIL_JOIN(a, b) FERMATA_DETAIL_JOIN2(a, b)
 
 /// Declares what describes the site to SiteOf. The empty literal before the message refuses
-/// whatever is no literal. No comma stands outside of parentheses, so that an assertion may be an
-/// argument of another macro.
+/// anything that is not a literal. No comma stands outside of parentheses, so that an assertion
+/// may be an argument of another macro.
 #define FERMATA_DETAIL_SITE(Name, Kind, is_numeric, text, condition_text)                    \
   struct Name {                                                                              \
     static constexpr ::fermata::AssertionSite site() noexcept {                              \

@@ -64,7 +64,7 @@ class Context {
     return values().has(key);
   }
 
-  /// Throws ContextError naming the key when there is no value, std::bad_any_cast when it is no T.
+  /// Throws ContextError naming the key when it has no value, std::bad_any_cast unless that is a T.
   template <class T>
   [[nodiscard]] const T& get(std::string_view key) const {
     return std::any_cast<const T&>(detail::require_value(find(key), key));

@@ -74,7 +74,7 @@ class Reactor {
   virtual void wake() noexcept = 0;
 
   /// The runtime wants Runtime::on_control_signal(signum) called, inside a turn, for these signals,
-  /// by watchers that are no activity. Called once a run; detach() ends it.
+  /// by watchers that are not activity. Called once a run; detach() ends it.
   virtual void watch_control_signals(std::span<const int> signums) = 0;
 
   /// No coroutine is left. Starts what the run waits for all the same; false when there is nothing.

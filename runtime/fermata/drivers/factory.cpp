@@ -78,7 +78,7 @@ const Driver& require(std::span<const Driver> built, std::string_view name,
                       std::string_view source) {
   if (const Driver* found = find(built, name)) return *found;
   throw UsageError(fmt::format(
-      "{}'{}' is no driver of this build; expected one of {}{}", source, name, choices(built),
+      "{}'{}' is not a driver of this build; expected one of {}{}", source, name, choices(built),
       name == "simulated" ? "; simulated programs run in a sim::World" : ""));
 }
 

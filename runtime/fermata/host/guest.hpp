@@ -7,7 +7,7 @@
 // How      The runtime runs on a stack of its own. Whatever it waits for makes one descriptor
 //          readable; the host watches that and calls pump(), in which the guest runs until it
 //          has to wait or its share of time is over, and never blocks.
-// Idle     Nothing in the guest can go on by itself. That is no deadlock, since the host's
+// Idle     Nothing in the guest can go on by itself. That is not a deadlock, since the host's
 //          code may wake who waits; a host that ends when it has nothing to do need not stay
 //          for it.
 // Threads  The host's, always the same one.

@@ -13,7 +13,7 @@
 //             closes the pipes; the shell is reaped when it has ended (EXE-03).
 // Suspension  Every call suspends.
 // Errors      InputOutputError when the shell cannot be started. A command that fails, or that
-//             there is none of, is no error: look at the result's `exit`.
+//             there is none of, is not an error: look at the result's `exit`.
 
 #include <functional>
 #include <optional>

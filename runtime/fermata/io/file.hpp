@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Files for coroutines. Those that have no positions (pipes, terminals) are no files here.
+// Files for coroutines. Those that have no positions (pipes, terminals) are not files here.
 //
 // Suspension  open, read, write, sync, status, size and truncate suspend; nothing else does.
 // Ownership   A value that owns its file. Closing loses errors that the system has kept back, which

@@ -47,7 +47,7 @@ ProcessExit Process::wait(const WaitOptions& options, SourcePlace place) {
 }
 
 PipeStream& Process::stream(MaybeStream& stream, const char* name) {
-  if (!stream) throw UsageError(fmt::format("process: its {} is no pipe", name));
+  if (!stream) throw UsageError(fmt::format("process: its {} is not a pipe", name));
   return *stream;
 }
 

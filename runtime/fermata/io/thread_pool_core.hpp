@@ -86,7 +86,7 @@ class ThreadPoolCore : public std::enable_shared_from_this<ThreadPoolCore> {
   std::shared_ptr<Generation> newest_;
   std::size_t live_ = 0;
   bool closed_ = false;
-  std::exception_ptr error_;  // Why it runs nothing any more.
+  std::exception_ptr error_;  // Why it no longer runs anything.
   Mutex submitting_{"ThreadPool submit"};
   Mutex reloading_{"ThreadPool reload"};
   std::uint64_t reloads_asked_ = 0;

@@ -32,7 +32,7 @@ class TtyStream : public ByteStream {
 
   [[nodiscard]] bool is_terminal() const { return handle().io_type() == IoType::Tty; }
 
-  // Each throws InputOutputError on a closed stream, and when it is no terminal.
+  // Each throws InputOutputError on a closed stream, and when it is not a terminal.
   [[nodiscard]] WindowSize window_size() const { return handle().window_size(); }
   void set_mode(TerminalMode mode) { handle().set_terminal_mode(mode); }
 

@@ -9,7 +9,7 @@
 // Cancelling  A receive that is cancelled or times out loses no datagram; a send that does goes on,
 //             only its report is lost.
 // Promises    A datagram arrives whole or not at all, late, twice or out of order; a send that
-//             succeeds says nothing of its arrival. Nobody at the other end is no error.
+//             succeeds says nothing of its arrival. Nobody at the other end is not an error.
 
 #include <cstddef>
 #include <span>
@@ -53,7 +53,7 @@ class UdpSocket : public HandleOwner<DatagramHandle> {
                    SourcePlace place = SourcePlace::current());
 
   /// From now on the socket gets what is sent to `group`, such as "239.1.2.3", and its port. It
-  /// has to be bound to 0.0.0.0. Throws UsageError for an address that is no group,
+  /// has to be bound to 0.0.0.0. Throws UsageError for an address that is not a multicast group,
   /// InputOutputError when it was joined before.
   void join(std::string_view group) { handle().join(Address(group, 0)); }
   /// Throws InputOutputError when it was not joined.

@@ -2,7 +2,7 @@
 #pragma once
 
 // What goes wrong with a loop. A descriptor that cannot be watched is a PollError, a signal that
-// nobody can handle and a time that is none are UsageErrors.
+// nobody can handle and an invalid duration are UsageErrors.
 
 #include <exception>
 #include <string>

@@ -179,7 +179,7 @@ class Loop {
   [[nodiscard]] bool is_referenced(CallbackId id) const;
   [[nodiscard]] CallbackKind kind(CallbackId id) const;
   [[nodiscard]] CallbackInfo info(CallbackId id) const;
-  /// Delays and repeats; a delay whose function runs is none any more.
+  /// Delays and repeats; a delay no longer counts once its function runs.
   [[nodiscard]] std::size_t timer_count() const noexcept;
   /// In the order of registration.
   [[nodiscard]] std::vector<CallbackId> identifiers() const;

@@ -10,7 +10,7 @@
 namespace fermata::loop {
 
 Duration TimeSpan::of(long double nanoseconds) {
-  if (std::isnan(nanoseconds)) throw UsageError("a time that is no number: expected zero or more");
+  if (std::isnan(nanoseconds)) throw UsageError("NaN is not a valid time; expected zero or more");
   if (nanoseconds < 0) {
     throw UsageError(fmt::format("a time of {} s: expected zero or more",
                                  static_cast<double>(nanoseconds / 1e9L)));

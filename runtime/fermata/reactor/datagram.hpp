@@ -94,8 +94,8 @@ class DatagramHandle : public IoHandle {
   bool try_send(std::span<const std::byte> data, const Address& peer);
 
   /// Begins and ends to receive what is sent to a multicast group; the port of `group` is not
-  /// looked at. Throws UsageError when it is none, InputOutputError when it was joined before, is
-  /// not joined, or when the machine has no way there.
+  /// looked at. Throws UsageError when it is not one, InputOutputError when it was joined before,
+  /// is not joined, or when the machine has no way there.
   void join(const Address& group);
   void leave(const Address& group);
 

@@ -17,7 +17,7 @@ class FileWatches {
 
   /// The root is watched at once; what is below it, when `recursive`, after a walk, which a
   /// FileWatchRequest waits for. Throws InputOutputError "watch /x: No such file or directory" and
-  /// UsageError on a path that is none.
+  /// UsageError on an invalid path.
   [[nodiscard]] Ref<FileWatch> open(std::string_view path, bool recursive);
 
  protected:

@@ -48,7 +48,7 @@ struct ProcessOptions {
 /// How a process has ended.
 class ProcessExit {
  public:
-  /// Nobody knows: it is no child of this process, or somebody else has reaped it.
+  /// Nobody knows: it is not a child of this process, or somebody else has reaped it.
   ProcessExit() noexcept = default;
   [[nodiscard]] static ProcessExit exited(int code) noexcept { return {How::Exited, code}; }
   [[nodiscard]] static ProcessExit killed(int signum) noexcept { return {How::Killed, signum}; }

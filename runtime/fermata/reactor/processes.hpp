@@ -69,7 +69,7 @@ class Processes {
   /// `options` are valid. Throws InputOutputError with their description.
   virtual Started start(const ProcessOptions& options) = 0;
   /// How `pid` has ended, once, and then it is reaped; absent while it runs. Unknown for one that
-  /// is no child.
+  /// is not a child.
   virtual std::optional<ProcessExit> collect(int pid) noexcept = 0;
   /// Returns 0 or a positive errno value. SIGTERM and SIGKILL throw nothing.
   virtual int send(int pid, int signum) = 0;

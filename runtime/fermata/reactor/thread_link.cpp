@@ -34,7 +34,7 @@ void ThreadLink::run(Runtime& runtime) {
   }
 }
 
-// A cancellation is no error of the run: it is noted where it ends the main coroutine.
+// A cancellation is not an error of the run: it is noted where it ends the main coroutine.
 void ThreadLink::run_main(Runtime& runtime) {
   try {
     call_work(runtime);

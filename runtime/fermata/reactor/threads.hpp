@@ -16,7 +16,7 @@ namespace fermata {
 /// Something that several threads share and that ends with the run it was made in.
 class EndsWithRun {
  public:
-  /// From the thread of that run, which has no coroutines any more.
+  /// Called on the thread of that run, whose coroutines have all ended.
   virtual void run_ends() noexcept = 0;
 
  protected:

@@ -46,8 +46,8 @@ class Barrier final : private detail::Primitive {
   void arrive_and_wait(const WaitOptions& options = {},
                        const SourcePlace& place = SourcePlace::current());
 
-  /// Arrives for this phase, and is no party any more. Never suspends. On a broken barrier only the
-  /// number of parties changes. UsageError when there is none left.
+  /// Arrives for this phase, and leaves the barrier's parties. Never suspends. On a broken
+  /// barrier only the number of parties changes. UsageError when there is none left.
   void arrive_and_drop();
 
   /// Begins anew, with all parties still to come, whole again. Who waits gets BrokenBarrier.

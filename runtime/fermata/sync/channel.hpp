@@ -20,7 +20,7 @@
 //            that starts with try_ or ends in _async suspends.
 // Values     Need to move without throwing, nothing more. send moves from its argument exactly
 //            when the channel accepts the value: after an error it is still the caller's. Only a
-//            cancellation of a rendezvous is no proof: it may come when the value has been taken.
+//            cancellation of a rendezvous proves nothing: it may come after the value was taken.
 // Closing    What is in the channel can still be received; then ChannelError, which says why. Its
 //            texts are those of CloseReason; its previous names the channel.
 // Scope      It observes the scope of its creator; when that is cancelled or ends, the channel

@@ -84,7 +84,7 @@ void ChainWalk::start(ChainLinks links, ChainWalk* walk) noexcept {
   }
 }
 
-// When there can be no coroutine any more, the walk ends here.
+// When a coroutine can no longer be spawned, the walk ends here.
 void ChainWalk::spawn() {
   FERMATA_ASSERT(!links_.empty());
   const ChainLink& first = *links_.first();

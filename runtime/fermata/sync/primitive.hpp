@@ -10,7 +10,7 @@
 //              only logged, unless another coroutine holds it: the exception says more. So it is
 //              while coroutines are unwound by force.
 // Runtime      It belongs to the runtime that is running where it is made.
-// Forced end   Who is unwound by force takes nothing any more, and gives back what it holds.
+// Forced end   Who is unwound by force no longer takes anything, and gives back what it holds.
 
 #include <cstdint>
 #include <string>

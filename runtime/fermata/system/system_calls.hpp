@@ -9,7 +9,7 @@
 //           for as long as a ReplacedKernel lives.
 // Grow      A call that is not here yet is one line: its signature, and the real one.
 // Signals   Handlers may call through it.
-// Not here  Threads, the masks of signals and the identity of processes, which are no matter of a
+// Not here  Threads, the masks of signals and the identity of processes, which are not matter of a
 //           kernel that answers otherwise; the calls that libev, libevent and libuv make inside.
 
 #include <fcntl.h>

@@ -27,7 +27,7 @@ std::optional<AttributeCommand> attribute_command(std::string_view product, std:
   if (product == "PostgreSQL") {
     return AttributeCommand{.sql = "SELECT set_config($1, $2, false)", .parameters = {name, value}};
   }
-  // What is no number is quoted, and has nothing in it that ends a quote.
+  // Other values than numbers are quoted, and have nothing in them that ends a quote.
   if (!made_of(name, "") || !made_of(value, " ,.+-/:@")) return std::nullopt;
   const std::string quoted = is_number(value) ? std::string(value) : fmt::format("'{}'", value);
   if (product == "SQLite") return AttributeCommand{fmt::format("PRAGMA {} = {}", name, quoted), {}};

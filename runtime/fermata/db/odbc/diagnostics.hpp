@@ -10,7 +10,7 @@ namespace fermata::db::odbc {
 
 /// What a handle has to say of the call before.
 struct Diagnostics {
-  std::string sqlstate;  // Of the first record that is no warning; else HY000.
+  std::string sqlstate;  // Of the first record that is not a warning; else HY000.
   std::string message;   // Of all records.
 };
 

@@ -18,8 +18,8 @@
 //               written. What the driver of a database makes of kinds is its own: that for SQLite
 //               answers numbers with 15 digits, and gives no rows of RETURNING.
 // Columns       A column's type says the kind of its cells. NUMERIC and DECIMAL are text, exactly.
-// An
-//               integer that is none, as SQLite allows, is what it looks like.
+// In
+//               SQLite an integer column may hold other values: their kind is what they look like.
 // Memory        Fetch::ByRows takes some rows at a time from the driver, which may have read all of
 //               them (psqlODBC does unless UseDeclareFetch=1, that for SQLite unless StepAPI=1).
 // Transactions  begin() turns autocommit off until commit() or rollback(). A commit that fails is

@@ -104,7 +104,7 @@ std::unique_ptr<Prepared> LibpqConnection::prepare(const std::string& text, std:
   return std::make_unique<PreparedCommand>(link_, std::move(name), count, forgotten_);
 }
 
-// A name may be gone already: an error is no news, but it would fail a transaction.
+// A name may be gone already: an error is not news, but it would fail a transaction.
 void LibpqConnection::forget_prepared() {
   while (!forgotten_->empty() && PQtransactionStatus(link_.get()) == PQTRANS_IDLE) {
     const std::string command = "DEALLOCATE " + forgotten_->front();

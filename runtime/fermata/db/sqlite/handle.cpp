@@ -61,7 +61,7 @@ void Handle::open(int flags) {
   database_ = database;
   if (code == SQLITE_OK) {
     sqlite3_extended_result_codes(database_, 1);
-    // What is no database shows with the first look; locks of others are no fault.
+    // The first look shows whether it is a database; locks of others are not an error.
     const int look = sqlite3_exec(database_, "PRAGMA schema_version", nullptr, nullptr, nullptr);
     if (!loses_connection(look) && (look & 0xff) != SQLITE_CANTOPEN) {
       longest_value_ =

@@ -239,7 +239,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
 
   TcpState state_ = TcpState::Initial;
   bool in_loop_ = false;     // A member of the loop; only then may the loop be used.
-  bool loop_ended_ = false;  // There is none any more.
+  bool loop_ended_ = false;  // The loop is gone.
   bool announced_ = false;   // on_connect was called.
   bool serving_ = false;
   bool paused_by_user_ = false;

@@ -111,7 +111,7 @@ void TcpConnection::beat() {
       case Heartbeat::Action::Silent:
         return fail(TcpFailureKind::Silence, ETIMEDOUT, "no byte from the peer for too long");
       case Heartbeat::Action::Stalled:
-        return fail(TcpFailureKind::Stalled, ETIMEDOUT, "the peer takes no bytes any more");
+        return fail(TcpFailureKind::Stalled, ETIMEDOUT, "the peer no longer takes bytes");
       case Heartbeat::Action::Ping:
         ++counters_.pings;
         loop_.queue([self = shared_from_this()] {

@@ -113,7 +113,7 @@ bool TcpConnection::find_frame() {
   }
   if (state_ != TcpState::Established) return false;
   if (length < 0) {
-    fail(TcpFailureKind::Protocol, 0, "this is no frame");
+    fail(TcpFailureKind::Protocol, 0, "not a valid frame");
     return false;
   }
   const auto size = static_cast<std::uint64_t>(length);

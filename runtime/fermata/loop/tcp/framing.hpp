@@ -26,7 +26,7 @@ class Framing {
   virtual ~Framing() = default;
 
   /// The length of the frame that `buffer`, never empty, begins with: 0 while that is not known,
-  /// negative when this is no frame. `buffer` shows at most one byte more than a package may have;
+  /// negative when it is not a frame. `buffer` shows at most one byte more than a package may have;
   /// it grows from call to call until the frame was cut off.
   [[nodiscard]] virtual std::int64_t frame_length(std::string_view buffer) = 0;
   /// The message in a whole frame; it may lie in the frame, or in here until the next call.

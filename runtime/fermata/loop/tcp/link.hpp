@@ -19,7 +19,7 @@ class TcpLink {
   /// The send queue of a watched connection has reached its high mark, or has drained.
   virtual void filled() = 0;
   virtual void drained() = 0;
-  /// A connection that this watches, or is the sink of, sends and delivers nothing any more.
+  /// A connection that this watches, or is the sink of, no longer sends or delivers anything.
   virtual void closed(TcpConnection& connection) = 0;
 
  protected:
