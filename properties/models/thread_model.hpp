@@ -99,7 +99,7 @@ class ThreadModel {
     }
     return {};
   }
-  /// There are no handles any more.
+  /// The handles are gone.
   [[nodiscard]] Complaint at_end() const {
     return results == 0 ? Complaint() : about("leaves its result behind (REF)");
   }

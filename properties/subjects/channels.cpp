@@ -328,7 +328,7 @@ class Channels final : public Subject {
 
   [[nodiscard]] std::size_t new_place() { return kFirstPlace + places_++; }
 
-  /// The first place in line that is no actor's own; actors have smaller numbers.
+  /// The first place in line that is not an actor's own; actors have smaller numbers.
   static constexpr std::size_t kFirstPlace = 100;
 
   std::size_t capacity_;

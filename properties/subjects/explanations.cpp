@@ -136,7 +136,7 @@ class Scene {
   enum class Link : std::uint8_t { Lock, Join, JoinOfSeveral };
 
   /// Everybody has a lock, and waits for the lock or the end of the next one; one more waits for
-  /// the first lock, and is no part of it.
+  /// the first lock, and is not part of it.
   void ring(const std::shared_ptr<Scene>& scene, std::size_t many, std::uint8_t number) {
     struct Member {
       explicit Member(const std::string& lock) : mutex(lock) {}
@@ -329,7 +329,7 @@ class Scene {
            wait_late(scene, many, [barrier] { barrier->arrive_and_wait(); }), Fate::Waits);
   }
 
-  // --- what is no knot ---
+  // --- what is not a knot ---
 
   void pass_by(const std::shared_ptr<Scene>& scene, std::uint8_t number) {
     switch (number % 3) {

@@ -320,7 +320,7 @@ class Histories final : public Subject {
     const Numbers& numbers = verdict.counterexample;
     const bool ascends = std::is_sorted(numbers.begin(), numbers.end(), std::less_equal());
     if (!verdict.unexplained || !ascends || !has(numbers, *verdict.unexplained)) {
-      return "LIN: a counterexample is no list with what is unexplained in it";
+      return "LIN: the list of a counterexample lacks what is unexplained";
     }
     const std::size_t unexplained = *verdict.unexplained;
     if (!recorded_[unexplained].responded) return "LIN: no response, and it is not explained";

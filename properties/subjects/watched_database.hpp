@@ -60,7 +60,7 @@ class WatchedDatabase {
   void closing() noexcept { closing_ = true; }
   void leave() noexcept { stage_ = nullptr; }
 
-  /// Who calls: an actor or, if it is none, the database itself.
+  /// The caller: the current actor, or the database itself.
   [[nodiscard]] std::size_t caller() const {
     const auto actor = stage_ != nullptr ? stage_->current_actor() : std::nullopt;
     return actor.value_or(models::ConnectionsModel::kUpkeep);

@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
         choice.faults = value;
       } else {
         throw fermata::UsageError(
-            std::string(option) + " is no option; expected --runs N, " +
+            std::string(option) + " is not an option; expected --runs N, " +
             "--seed S, --only ENTRY,..., --strategy NAME, --faults LIST, --list, --trace-hashes");
       }
     }

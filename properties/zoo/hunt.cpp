@@ -52,7 +52,7 @@ int hunt(std::string_view what, const sim::ExploreOptions& options) {
   const Workload* workload = find_workload(what);
   const std::optional<sim::Program> known = exploration_of(what);
   if (!known) {
-    fmt::print(stderr, "zoo_hunt: '{}' is no entry of the zoo and no law\n", what);
+    fmt::print(stderr, "zoo_hunt: '{}' is neither an entry of the zoo nor a law\n", what);
     return 1;
   }
   const sim::Program& program = *known;

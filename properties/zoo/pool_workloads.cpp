@@ -171,7 +171,7 @@ FERMATA_WORKLOAD(stale_when_wanted, "Z-PL-07", 2, "CAP", "ISO", "ERR", "POOL-03"
   pool->close();
 }
 
-// A pool that nobody uses is no reason to go on.
+// A pool that nobody uses is not a reason to go on.
 FERMATA_WORKLOAD(idle_pool, "Z-DL-05", 1, "SHUT", "DL-", "POOL-15") {
   int made = 0;
   const std::size_t active = current_runtime().active_event_count();

@@ -136,7 +136,7 @@ Subject make_scope() {
   return {**scope, [scope] { scope->spawn("member", [] {}); }, true};
 }
 
-// A command is no event of its own: whoever runs it is one.
+// A command is not an event of its own: whoever runs it is one.
 Subject make_exec() {
   const auto runner = spawn("runner", [] { EXPECT_EQ(exec(commands::kHello).text, "hello"); });
   return {runner.event(), [runner] {}};

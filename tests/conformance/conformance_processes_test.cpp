@@ -109,7 +109,7 @@ MAIN_TYPED_TEST(ProcessesOf, PipesCarryBothWays) {
   cat.input().close();
   EXPECT_EQ(read_to_end(cat.output()), "through and back");
   EXPECT_TRUE(cat.wait().success());
-  EXPECT_EQ(error_of([&] { (void)cat.errors(); }, 0), "process: its errors is no pipe");
+  EXPECT_EQ(error_of([&] { (void)cat.errors(); }, 0), "process: its errors is not a pipe");
 }
 
 MAIN_TYPED_TEST(ProcessesOf, MoreThanAPipeHoldsGoesThrough) {

@@ -123,7 +123,7 @@ def virtuals_of(headers, sources):
 
 def member_named(symbol):
     """(class with its namespaces, function, types of parameters) of a demangled symbol; None when
-    it is no member."""
+    it is not a member."""
     symbol = symbol.replace("(anonymous namespace)::", "")
     if "[clone" in symbol:
         return None

@@ -17,8 +17,8 @@ using Refusal = Cli;
 TEST_F(Refusal, OfProgramsThatAreNone) {
   expect_refused(tool() + " run /nowhere/test", "there is no program /nowhere/test");
   expect_refused(tool() + " run ''", "the path of the program is empty");
-  expect_refused(tool() + " run /etc/passwd", "/etc/passwd is no program that can be run");
-  expect_refused(tool() + " run " + folder_, "is no program that can be run");
+  expect_refused(tool() + " run /etc/passwd", "/etc/passwd is not an executable program");
+  expect_refused(tool() + " run " + folder_, "is not an executable program");
   expect_refused(tool() + " list /bin/true",
                  "/bin/true does not list simulated tests: it exited with code 0; expected a test "
                  "program that links fermata::sim");
@@ -46,22 +46,22 @@ TEST_F(Refusal, OfUnknownTests) {
 
 TEST_F(Refusal, OfValues) {
   const std::string run = tool() + " run " + lost_update() + " ";
-  expect_refused(run + "--seed twelve", "--seed: 'twelve' is no seed");
-  expect_refused("FERMATA_SEED=twelve " + run, "FERMATA_SEED: 'twelve' is no seed");
-  expect_refused(run + "--strategy luck", "--strategy: 'luck' is no strategy");
+  expect_refused(run + "--seed twelve", "--seed: 'twelve' is not a valid seed");
+  expect_refused("FERMATA_SEED=twelve " + run, "FERMATA_SEED: 'twelve' is not a valid seed");
+  expect_refused(run + "--strategy luck", "--strategy: 'luck' is not a valid strategy");
   expect_refused(run + "--faults gremlins", "--faults: ");
-  expect_refused(run + "--runs 0", "--runs: '0' is no number; expected at least 1");
-  expect_refused(run + "--time 5", "--time: '5' is no span of time");
-  expect_refused(run + "--jobs many", "--jobs: 'many' is no number");
-  expect_refused(run + "--memory-limit 5", "--memory-limit: '5' is no size");
-  expect_refused(run + "--until-stable=5", "--until-stable: '5' is no share");
-  expect_refused(run + "--step-limit none", "--step-limit: 'none' is no number");
+  expect_refused(run + "--runs 0", "--runs: '0' is not a valid number; expected at least 1");
+  expect_refused(run + "--time 5", "--time: '5' is not a valid duration");
+  expect_refused(run + "--jobs many", "--jobs: 'many' is not a valid number");
+  expect_refused(run + "--memory-limit 5", "--memory-limit: '5' is not a valid size");
+  expect_refused(run + "--until-stable=5", "--until-stable: '5' is not a valid share");
+  expect_refused(run + "--step-limit none", "--step-limit: 'none' is not a valid number");
   expect_refused("FERMATA_KEEP_GOING=maybe " + run, "FERMATA_KEEP_GOING: 'maybe' is unknown");
 }
 
 TEST_F(Refusal, OfNames) {
   expect_refused("FERMATA_SEEED=1 " + tool() + " run " + lost_update(),
-                 "FERMATA_SEEED is no variable of Fermata; `fermata env` lists them");
+                 "unknown variable FERMATA_SEEED; `fermata env` lists them");
   expect_refused(tool() + " run " + lost_update() + " --sed 3", "--sed");
   expect_refused(tool() + " dance", "`fermata --help` lists what there is");
   expect_refused(tool() + " completion csh", "no completion for 'csh'; expected bash, zsh or fish");

@@ -111,7 +111,7 @@ TEST_F(Shards, ThatContradictEachOtherAreRefused) {
                  "JOB_COMPLETION_INDEX is set and FERMATA_SHARDS is not");
   expect_refused(plain + " --shard 4/3", "--shard: there is no shard 4 of 3");
   expect_refused(plain + " --shard 0/3", "--shard: shards are counted from 1");
-  expect_refused(plain + " --shard three", "'three' is no shard; expected i/n");
+  expect_refused(plain + " --shard three", "'three' is not a valid shard; expected i/n");
 }
 
 TEST_F(Shards, ThatDoNotBelongTogetherAreNotMerged) {

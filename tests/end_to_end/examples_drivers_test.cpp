@@ -102,7 +102,7 @@ TEST(ExamplesOnDrivers, AnUnknownDriverIsNamedWithTheChoices) {
     const Finished finished = run_example(name, "--loop kqueue" + (reads ? " " + path : ""));
     EXPECT_EQ(finished.exit_code, 2) << finished.output;
     const std::string expected =
-        "example_" + name + ": 'kqueue' is no driver of this build; expected one of ";
+        "example_" + name + ": 'kqueue' is not a driver of this build; expected one of ";
     EXPECT_TRUE(finished.output.starts_with(expected)) << finished.output;
   }
 }

@@ -173,7 +173,7 @@ TEST(Guard, LetsPassWhatIsAllowed) {
   EXPECT_EQ(run_leak("Allowed").exit_code, 0);
   const Finished unknown = run_leak("Allowed", "FERMATA_GUARD_ALLOW=clock_gettime,stat");
   EXPECT_EQ(unknown.exit_code, 1);
-  EXPECT_TRUE(says(unknown, "FERMATA_GUARD_ALLOW: 'stat' is no guarded function"));
+  EXPECT_TRUE(says(unknown, "FERMATA_GUARD_ALLOW: 'stat' is not a guarded function"));
 }
 
 TEST(Guard, WarnsOrKeepsStillWhenToldTo) {

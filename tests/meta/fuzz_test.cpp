@@ -76,7 +76,7 @@ TEST_F(Fuzz, WhatMakesNoSenseIsRefused) {
             std::string::npos);
   EXPECT_NE(refusal("FERMATA_FUZZ=Canary.Sings " + canary() +
                     " " FERMATA_SOURCE_DIR "/fuzz/corpus/canary")
-                .find("'Canary.Sings' is no simulated test of this program"),
+                .find("'Canary.Sings' is not a simulated test of this program"),
             std::string::npos);
   EXPECT_NE(refusal("FERMATA_FUZZ= " + canary()).find("FERMATA_FUZZ: expected Suite.Name"),
             std::string::npos);

@@ -24,7 +24,7 @@ using testing::kSanitized;
 using testing::leave;
 using testing::Stage;
 
-// The stage's own owner is no text, so descriptions are constants.
+// The stage's own owner is not a text, so descriptions are constants.
 void call_it_reader(void*, char* out, std::size_t size) noexcept {
   std::snprintf(out, size, "coroutine 'reader' spawned at net.cpp:7");
 }

@@ -100,7 +100,7 @@ TEST_F(ContextTest, KeepsAKeyAliveAsLongAsItsValue) {
     std::optional key(ContextKey<std::shared_ptr<int>>("kept"));
     scope.context().set(*key, value);
     const std::any* const before = scope.context().find("kept");
-    EXPECT_EQ(before, nullptr) << "a typed key is no string";
+    EXPECT_EQ(before, nullptr) << "a typed key is not a string";
     key.reset();
     const ContextKey<std::shared_ptr<int>> other("kept");
     EXPECT_EQ(scope.context().find(other), nullptr) << "an identity is never recycled";

@@ -562,7 +562,7 @@ MAIN_TEST_F(ChannelTest, IsAnEventThatCompletesWhenItCloses) {
   suspend();
   channel.send(1);
   await(r);
-  EXPECT_EQ(order, std::vector<std::string>{}) << "a value is no end";
+  EXPECT_EQ(order, std::vector<std::string>{}) << "a value is not an end";
   channel.close();
   await(watcher);
   EXPECT_EQ(order, (std::vector<std::string>{"Channel is closed"}));

@@ -13,10 +13,10 @@ namespace fermata::sim {
 /// Its members stay in the order in which they were given.
 using Json = nlohmann::ordered_json;
 
-/// On one line. Text that is no UTF-8 gets replacement characters.
+/// JSON on one line. Invalid UTF-8 is replaced by replacement characters.
 [[nodiscard]] std::string json_text(const Json& json);
 
-/// `text` with replacement characters for what is no UTF-8.
+/// `text` with invalid UTF-8 replaced by replacement characters.
 [[nodiscard]] std::string as_utf8(std::string_view text);
 
 }  // namespace fermata::sim

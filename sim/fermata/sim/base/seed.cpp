@@ -37,9 +37,10 @@ std::uint64_t parse_seed(std::string_view text) {
   const char* end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, seed, prefixed ? 16 : 10);
   if (error != std::errc() || stop != end) {
-    throw UsageError(fmt::format(
-        "'{}' is no seed; expected decimal digits, 0x and up to 16 hex digits, or 40 hex digits",
-        text));
+    throw UsageError(
+        fmt::format("'{}' is not a valid seed; expected decimal digits, 0x and up to 16 hex "
+                    "digits, or 40 hex digits",
+                    text));
   }
   return seed;
 }

@@ -57,7 +57,7 @@ class Job {
   [[nodiscard]] ReportedEvents reported() const;
   /// The run that has killed it, when it has not reported its end.
   [[nodiscard]] RangeResult crash_record() const;
-  /// What kept it from telling its result, when that was no run; empty otherwise.
+  /// What kept it from reporting its result, other than a run; empty otherwise.
   [[nodiscard]] std::string trouble() const;
 
  private:

@@ -116,7 +116,7 @@ Plan ResultFolder::plan(State* state) const {
   }
   const Json json = Json::parse(file, nullptr, false);
   if (!json.is_object() || json.value("format", 0) != kFormat) {
-    throw UsageError(fmt::format("{} is no plan of format {}", path, kFormat));
+    throw UsageError(fmt::format("{} is not a plan of format {}", path, kFormat));
   }
   Plan plan;
   plan.program = json.value("program", "");

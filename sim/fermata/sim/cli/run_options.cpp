@@ -28,7 +28,7 @@ std::uint64_t positive(std::string_view text) {
   std::uint64_t value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || stop != text.data() + text.size() || value == 0) {
-    throw UsageError(fmt::format("'{}' is no number; expected at least 1", text));
+    throw UsageError(fmt::format("'{}' is not a valid number; expected at least 1", text));
   }
   return value;
 }
@@ -49,7 +49,8 @@ std::uint64_t bytes(std::string_view text) {
   constexpr std::string_view kUnits[] = {"K", "M", "G"};
   const auto* found = std::find(std::begin(kUnits), std::end(kUnits), unit);
   if (digits == 0 || digits > 9 || found == std::end(kUnits)) {
-    throw UsageError(fmt::format("'{}' is no size; expected a number and K, M or G", text));
+    throw UsageError(
+        fmt::format("'{}' is not a valid size; expected a number and K, M or G", text));
   }
   return positive(text.substr(0, digits)) << (10 * (found - std::begin(kUnits) + 1));
 }
@@ -67,7 +68,8 @@ std::uint64_t share(std::string_view text) {
   try {
     return positive(digits + fraction);
   } catch (const UsageError&) {
-    throw UsageError(fmt::format("'{}' is no share; expected one such as 1% or 0.05%", text));
+    throw UsageError(
+        fmt::format("'{}' is not a valid share; expected one such as 1% or 0.05%", text));
   }
 }
 

@@ -16,7 +16,8 @@ std::uint64_t number(std::string_view text, std::string_view what) {
   std::uint64_t value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || stop != text.data() + text.size() || text.empty()) {
-    throw UsageError(fmt::format("{}: '{}' is no number; expected decimal digits", what, text));
+    throw UsageError(
+        fmt::format("{}: '{}' is not a valid number; expected decimal digits", what, text));
   }
   return value;
 }
@@ -32,7 +33,7 @@ Shard from_flag(const std::string& text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos) {
     throw UsageError(
-        fmt::format("--shard: '{}' is no shard; expected i/n, such as 1/4 to 4/4", text));
+        fmt::format("--shard: '{}' is not a valid shard; expected i/n, such as 1/4 to 4/4", text));
   }
   const std::uint64_t index = number(std::string_view(text).substr(0, slash), "--shard");
   const std::uint64_t count = number(std::string_view(text).substr(slash + 1), "--shard");

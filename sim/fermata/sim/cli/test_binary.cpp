@@ -53,7 +53,7 @@ TestBinary::TestBinary(const std::string& path, std::chrono::milliseconds limit)
   }
   if (std::filesystem::is_directory(path_, error) || ::access(path_.c_str(), X_OK) != 0) {
     throw UsageError(
-        fmt::format("{} is no program that can be run; expected a test program that "
+        fmt::format("{} is not an executable program; expected a test program that "
                     "links fermata::sim",
                     path));
   }

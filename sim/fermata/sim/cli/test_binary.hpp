@@ -38,7 +38,7 @@ class TestBinary {
   [[nodiscard]] const std::string& build() const noexcept { return build_; }
 
   /// The simulated tests that `filter` selects, without the disabled ones unless they are wanted.
-  /// Throws UsageError when that is none.
+  /// Throws UsageError when it is not a test program.
   [[nodiscard]] std::vector<ListedTest> selected(const std::string& filter, bool disabled) const;
 
   /// What runs the test `name` and no other.

@@ -36,7 +36,7 @@ void check_names(const Expression& expression, const Table* table);
 /// NULL is not, nor are kinds that cannot be compared.
 [[nodiscard]] bool are_equal(const db::Value& left, const db::Value& right);
 
-/// Throws SqlError 22003 when the sum is no 64-bit integer.
+/// Throws SqlError 22003 when the sum is not a 64-bit integer.
 [[nodiscard]] db::Value add(const db::Value& left, const db::Value& right);
 
 }  // namespace fermata::sim::sql

@@ -305,7 +305,8 @@ void cancel_session(DatabaseServerState& server, wire::Reader fields) {
 
 void check_startup(const DatabaseServerState& server, const Frame& frame) {
   wire::Reader fields(frame.fields);
-  if (frame.kind != Kind::Startup) throw wire::WireError("the first frame is no startup");
+  if (frame.kind != Kind::Startup)
+    throw wire::WireError("the first frame is not a startup message");
   const std::string_view user = fields.text();
   const std::string_view password = fields.text();
   const std::string_view database = fields.text();

@@ -56,7 +56,7 @@ enum class Kind : std::uint8_t {
   StillRunning = 'h',
 };
 
-/// What came is no frame, or not one that belongs here.
+/// What was received is not a frame, or not one that is expected here.
 class WireError : public Linkable<WireError> {
  public:
   using Linkable::Linkable;

@@ -56,8 +56,8 @@ std::vector<std::string> GuardOptions::parse_allowed(std::string_view text) {
     const std::string_view name = text.substr(0, comma);
     const auto& known = detail::kGuardedFunctions;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw UsageError(
-          fmt::format("'{}' is no guarded function; these are: {}", name, fmt::join(known, ", ")));
+      throw UsageError(fmt::format("'{}' is not a guarded function; expected one of {}", name,
+                                   fmt::join(known, ", ")));
     }
     allowed.emplace_back(name);
     text.remove_prefix(std::min(comma + 1, text.size()));
@@ -90,7 +90,7 @@ Guarded::~Guarded() {
 
 bool is_guarded() noexcept { return guarded_run != nullptr && allowances == 0; }
 
-// What this itself calls is no business of the guard.
+// The guard does not judge what it calls itself.
 bool report_guarded(const char* function) {
   FERMATA_ASSERT(is_guarded());
   const AllowNondeterminism unguarded;

@@ -59,7 +59,7 @@ class History final : public detail::HistoryRecord {
     void responds() const requires std::constructible_from<Result, Done> {
       responds(Result(Done{}));
     }
-    /// The client knows that the operation has not taken effect and never will: it is no part of
+    /// The client knows that the operation has not taken effect and never will: it is not part of
     /// the history. UsageError when it has ended already.
     void did_not_happen() const { history_->forget(number_); }
 

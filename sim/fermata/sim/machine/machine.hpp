@@ -93,7 +93,7 @@ class Machine : private AgendaOwner {
         faults_(faults),
         decisions_(decisions),
         host_(host != nullptr ? host : this) {
-    FERMATA_ASSERT(host_->host_ == host_);  // A thread is no host.
+    FERMATA_ASSERT(host_->host_ == host_);  // A thread is not a host.
   }
   ~Machine() = default;
 

@@ -35,7 +35,7 @@ int fuzz(const std::string& test, int argc, char** argv) {
   pointers.push_back(nullptr);
   const int code = fermata::sim_main(static_cast<int>(own.size()), pointers.data());
   if (driven || code != 0) return code;
-  throw fermata::UsageError("FERMATA_FUZZ: '" + test + "' is no simulated test of this program");
+  throw fermata::UsageError("FERMATA_FUZZ: '" + test + "' is not a simulated test of this program");
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ class DatagramNetwork final : private PacketSwitch {
   void reset() noexcept;
 
   /// Binds `receiver` at `wanted` on `machine`, port 0 for any, and returns the address. Throws
-  /// InputOutputError: the address is in use, or is no address of that machine.
+  /// InputOutputError: the address is in use, or is not an address of that machine.
   Address bind(Machine& machine, const Address& wanted, PacketReceiver& receiver,
                bool reuse_address);
   void unbind(const PacketReceiver& receiver) noexcept;

@@ -43,7 +43,7 @@ class Network final : private Links {
   void reset() noexcept;
 
   /// Binds `listening` at `wanted` on `machine`, port 0 for any, and returns the address. Throws
-  /// InputOutputError: the address is in use, or is no address of that machine.
+  /// InputOutputError: the address is in use, or is not an address of that machine.
   Address bind(Machine& machine, const Address& wanted, Listening& listening);
   void unbind(const Machine& machine, std::uint16_t port) noexcept;
   /// Binds a Unix socket. Throws as the other bind() does.

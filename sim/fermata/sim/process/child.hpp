@@ -61,7 +61,7 @@ class ChildStream final : public Endpoint {
   Connection::Side side_;
 };
 
-/// The pipes of one child; null for a stream that is none.
+/// The pipes of one child; null for a stream without a pipe.
 struct ChildPipes {
   std::shared_ptr<Connection> input;
   std::shared_ptr<Connection> output;

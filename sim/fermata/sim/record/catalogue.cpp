@@ -23,7 +23,7 @@ std::string_view to_string(AssertionKind kind) noexcept {
 
 AssertionKind assertion_kind_of(std::string_view text) {
   const auto found = std::find(kKinds.begin(), kKinds.end(), text);
-  if (found == kKinds.end()) throw UsageError(fmt::format("'{}' is no kind of assertion", text));
+  if (found == kKinds.end()) throw UsageError(fmt::format("'{}' is not a kind of assertion", text));
   return static_cast<AssertionKind>(found - kKinds.begin());
 }
 

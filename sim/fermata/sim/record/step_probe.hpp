@@ -54,7 +54,7 @@ class StepProbe final : public DecisionListener {
 
   // --- the run ---
 
-  /// Empty when nothing happened in the step, or it is none of those that are looked at.
+  /// A step; empty when nothing happened in it, or when it is not one of those that are looked at.
   [[nodiscard]] const Step& step(std::uint64_t number) const;
 
  private:

@@ -13,7 +13,7 @@ namespace fermata::sim {
 
 struct Message;
 
-/// One line of JSON, in UTF-8: what is none in a name or a message is replaced.
+/// One line of JSON, in UTF-8: invalid bytes in names and messages are replaced.
 [[nodiscard]] std::string run_data(const RunReport& report);
 
 /// The machines that a run speaks of, in the order in which it first does; a thread of a program is

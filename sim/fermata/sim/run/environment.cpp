@@ -25,7 +25,7 @@ std::uint64_t parse_count(std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, count);
   if (error != std::errc() || stop != end) {
-    throw UsageError(fmt::format("'{}' is no number; expected decimal digits", text));
+    throw UsageError(fmt::format("'{}' is not a valid number; expected decimal digits", text));
   }
   return count;
 }
@@ -550,7 +550,8 @@ Duration parse_duration(std::string_view text) {
   if (digits == 0 || error != std::errc() || unit == kUnits.end() || count == 0 ||
       __builtin_mul_overflow(count, unit->nanoseconds, &nanoseconds)) {
     throw UsageError(fmt::format(
-        "'{}' is no span of time; expected a positive number and ns, us, ms, s, min or h", text));
+        "'{}' is not a valid duration; expected a positive number and ns, us, ms, s, min or h",
+        text));
   }
   FERMATA_ASSERT(nanoseconds > 0);
   return Duration(nanoseconds);

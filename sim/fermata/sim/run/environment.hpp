@@ -56,7 +56,7 @@ struct Options {
   /// path is given.
   bool twin = false;
   std::string twin_program;
-  /// What this process is to do as a twin, and where its answer belongs; empty: it is none.
+  /// What this process does as a twin, and where its answer belongs; empty: not a twin.
   std::string twin_task;
   bool full_audit = false;
   /// The step of a replay before which a debugger gets control; 0 for none.
@@ -77,7 +77,7 @@ struct Options {
   std::string report;
   /// Empty: what the name of that file says, and HTML beside a tape.
   std::optional<ReportFormat> report_format;
-  /// Where a fresh process leaves what became of the one run it was started for; empty: it is none.
+  /// Where a fresh process leaves the result of the one run it was started for; empty: not one.
   std::string confirm;
   /// The last run of the exploration ends its process, or takes longer than this in real time: it
   /// is to be made small.
@@ -106,7 +106,7 @@ struct Variable {
   std::string_view name;
   std::string_view default_text;
   std::string_view meaning;
-  /// Throws Error when `text` is no value for it. Null: somebody else reads the variable.
+  /// Throws Error when `text` is not a valid value. Null: somebody else reads the variable.
   void (*read)(Options& options, std::string_view text);
   Reader reader = Reader::Test;
 };

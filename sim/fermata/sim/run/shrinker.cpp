@@ -141,7 +141,7 @@ class Shrinker {
     return any;
   }
 
-  /// Whether the decision is no pick and not the program's own: a fault, or how long something
+  /// Whether the decision is not a pick and not the program's own: a fault, or how long something
   /// takes.
   [[nodiscard]] static bool is_of_world(const Decision& decision) {
     return !decision.is_pick && decision.stream != RandomStream::Workload;

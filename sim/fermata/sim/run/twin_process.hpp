@@ -51,7 +51,7 @@ class Twin {
 };
 
 /// In the twin: does what the file at `path` asks for, and leaves the answer beside it. Throws
-/// UsageError when it is no such file.
+/// UsageError when it is not such a file.
 void run_as_twin(const Program& program, const WorldOptions& options, const std::string& path);
 
 }  // namespace fermata::sim::detail

@@ -108,7 +108,7 @@ class DfsStrategy final : public Strategy {
 
   std::vector<Node> nodes_;
   std::size_t planned_ = 0;  // Nodes whose choice is settled.
-  std::uint64_t runs_ = 0;   // That were no repetition of a class.
+  std::uint64_t runs_ = 0;   // Those that did not repeat a class.
   bool reduced_ = false;     // Some step did not use everything.
   bool cut_ = false;         // A run had more picks than are varied.
   bool diverged_ = false;    // The same picks led elsewhere.

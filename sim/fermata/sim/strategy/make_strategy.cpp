@@ -183,10 +183,10 @@ std::unique_ptr<Strategy> make_or_null(std::string_view name) {
 std::unique_ptr<Strategy> make_strategy(std::string_view name) {
   std::unique_ptr<Strategy> strategy = make_or_null(name);
   if (strategy == nullptr) {
-    throw Error(
-        fmt::format("'{}' is no strategy; expected portfolio, random, urw, pos, pct:D, delay:D, "
-                    "dfs, dfs:N, fifo or calm, with D from 1 to {} and N from 1",
-                    name, PctStrategy::kDeepest));
+    throw Error(fmt::format(
+        "'{}' is not a valid strategy; expected portfolio, random, urw, pos, pct:D, delay:D, "
+        "dfs, dfs:N, fifo or calm, with D from 1 to {} and N from 1",
+        name, PctStrategy::kDeepest));
   }
   return strategy;
 }

@@ -37,7 +37,7 @@ class PosStrategy final : public UnfairStrategy {
   /// Who is expected to use a thing next.
   struct User {
     std::uint64_t path;
-    std::uint64_t step;  // Another step of its coroutine has passed: it is not any more.
+    std::uint64_t step;  // Outdated once another step of its coroutine has passed.
     bool writes;
   };
   struct Users {

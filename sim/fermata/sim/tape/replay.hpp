@@ -82,7 +82,7 @@ class Replay {
   /// The first candidate of a pick without a decision that is wished for; 0: none is.
   std::size_t wished_pick(const Candidates& candidates);
   bool wishes_for(std::uint64_t path);
-  /// The decision found last cannot be followed: its coroutine is no candidate.
+  /// The decision found last cannot be followed: its coroutine is not a candidate.
   void reject(const Decision& decision, const Draw& draw);
   void diverge(std::string expected, std::string got);
   [[nodiscard]] std::string expectation(const Decision& decision) const;

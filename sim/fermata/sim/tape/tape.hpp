@@ -16,7 +16,7 @@
 
 namespace fermata::sim {
 
-/// The text is no tape, or no whole one.
+/// The text is not a tape, or is not complete.
 class TapeError : public Error {
  public:
   using Error::Error;
@@ -61,7 +61,7 @@ void set_names(Tape& tape, const KeyNames& names, const Origins& origins);
 /// was expected there.
 [[nodiscard]] Tape parse_tape(std::string_view text, std::string_view origin);
 
-/// Throws InputOutputError when the file cannot be read, TapeError when it is no tape.
+/// Throws InputOutputError when the file cannot be read, TapeError when it is not a tape.
 [[nodiscard]] Tape load_tape(const std::string& path);
 
 /// Creates the folders on the way. Throws InputOutputError.

@@ -31,7 +31,7 @@ class BoundedWaitLog final : public WaitLog {
   /// What was done, once.
   struct Deed {
     const char* did = "";   // "notified", "fired", "released"
-    std::uint64_t who = 0;  // Id of a coroutine; 0 when it was none.
+    std::uint64_t who = 0;  // Id of the coroutine; 0 when there was none.
     SourcePlace place;      // Line 0 when not even the step is known.
     bool exact = false;     // Else the deed was in the step that began at `place`.
     Instant at;

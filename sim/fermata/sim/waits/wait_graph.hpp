@@ -40,7 +40,7 @@ struct WaitGraph {
 
   /// What somebody did, or did last.
   struct Deed {
-    std::string who;  // "nobody" when it was no coroutine.
+    std::string who;  // "nobody" when it was not a coroutine.
     std::string did;
     std::string place;  // "file:line", "the step after file:line"; may be empty.
     std::string woke;   // Who was woken by it; empty for nobody.

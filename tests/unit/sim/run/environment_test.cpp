@@ -100,10 +100,11 @@ TEST(Environment, SaysWhichReportsThereAreToBe) {
 
 TEST(Environment, NamesWhatItRefuses) {
   EXPECT_EQ(refusal("FERMATA_SEEDS=1"),
-            "FERMATA_SEEDS is no variable of Fermata; docs/environment.md lists them");
+            "unknown variable FERMATA_SEEDS; docs/environment.md lists them");
   EXPECT_EQ(refusal("FERMATA_SHRINK=2"),
             "FERMATA_SHRINK: '2' is unknown; expected auto or on or off");
-  EXPECT_EQ(refusal("FERMATA_RUNS=1k"), "FERMATA_RUNS: '1k' is no number; expected decimal digits");
+  EXPECT_EQ(refusal("FERMATA_RUNS=1k"),
+            "FERMATA_RUNS: '1k' is not a valid number; expected decimal digits");
   EXPECT_EQ(refusal("FERMATA_OUT="), "FERMATA_OUT: the path is empty");
 }
 

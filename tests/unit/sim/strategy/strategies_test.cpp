@@ -64,9 +64,10 @@ TEST(Strategies, AreMadeByTheirNames) {
 }
 
 TEST(Strategies, RefuseOtherNames) {
-  EXPECT_EQ(refusal("pct:0"),
-            "'pct:0' is no strategy; expected portfolio, random, urw, pos, pct:D, delay:D, dfs, "
-            "dfs:N, fifo or calm, with D from 1 to 64 and N from 1");
+  EXPECT_EQ(
+      refusal("pct:0"),
+      "'pct:0' is not a valid strategy; expected portfolio, random, urw, pos, pct:D, delay:D, dfs, "
+      "dfs:N, fifo or calm, with D from 1 to 64 and N from 1");
   for (const char* name :
        {"",           "rand",        "Random",  "pct",       "pct:",        "pct:x",
         "pct:-1",     "pct:3x",      "pct:65",  "pct:3:57",  "pct:3:k=",    "pct:3:k=0",

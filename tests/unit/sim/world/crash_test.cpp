@@ -164,11 +164,11 @@ TEST_F(CrashTest, AConnectThatIsUnderWayFails) {
 }
 
 TEST_F(CrashTest, WhatUnwindingDoesHasNoEffectOutside) {
-  struct LastWords {
+  struct EndOfBody {
     TcpStream& stream;
     UdpSocket& socket;
     Address peer;
-    ~LastWords() {
+    ~EndOfBody() {
       try {
         stream.write("last words");
         socket.try_send_to(std::as_bytes(std::span("last words")), peer);
@@ -185,7 +185,7 @@ TEST_F(CrashTest, WhatUnwindingDoesHasNoEffectOutside) {
       TcpListener listener = TcpListener::bind({"0.0.0.0", 7});
       auto peer = listener.accept();
       UdpSocket socket = UdpSocket::bind({"0.0.0.0", 0});
-      const LastWords words{*peer, socket, peer->peer_address()};
+      const EndOfBody words{*peer, socket, peer->peer_address()};
       delay(1h);
     });
     world_->node("client", [&] {

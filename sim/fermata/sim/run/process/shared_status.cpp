@@ -56,10 +56,10 @@ SharedStatus SharedStatus::open(const std::string& path) {
   if (path.empty()) return SharedStatus(std::make_shared<StatusPage>());
   const Descriptor file(path, O_RDWR | O_CLOEXEC);
   if (::lseek(file.number(), 0, SEEK_END) < static_cast<off_t>(kBytes)) {
-    throw Error(path + " is no board of a run");
+    throw Error(path + " is not the status page of a run");
   }
   auto page = mapped(file, path);
-  if (page->magic != StatusPage::kMagic) throw Error(path + " is no board of a run");
+  if (page->magic != StatusPage::kMagic) throw Error(path + " is not the status page of a run");
   return SharedStatus(std::move(page));
 }
 

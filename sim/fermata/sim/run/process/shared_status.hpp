@@ -39,7 +39,7 @@ class SharedStatus {
   /// For the tool: a new page in a new file, with room on the disk. Throws InputOutputError.
   [[nodiscard]] static SharedStatus create(const std::string& path);
   /// For the test process: the page of that file; of none when `path` is empty. Throws
-  /// InputOutputError when it cannot be read, or is no page of a run.
+  /// InputOutputError when it cannot be read, or is not the status page of a run.
   [[nodiscard]] static SharedStatus open(const std::string& path);
 
   [[nodiscard]] StatusPage& page() const noexcept { return *page_; }
