@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The main() of a target that is no simulated test, where libFuzzer is not linked in: runs each
+// The main() of a target that is not a simulated test, where libFuzzer is not linked in: runs each
 // file that it is given, and each file of a folder.
 
 #include <cstdint>

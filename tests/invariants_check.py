@@ -53,9 +53,9 @@ def read_table(path):
             raise TableError(f"{path}:{number}: expected three cells, got {len(cells)}: {line!r}")
         name, status, rule = cells
         if not ID.fullmatch(name):
-            raise TableError(f"{path}:{number}: '{name}' is no invariant id")
+            raise TableError(f"{path}:{number}: '{name}' is not an invariant id")
         if not STATUS.fullmatch(status):
-            raise TableError(f"{path}:{number}: '{status}' is no status")
+            raise TableError(f"{path}:{number}: '{status}' is not a status")
         if name in rows:
             raise TableError(f"{path}:{number}: '{name}' is listed twice")
         rows[name] = (status, rule)

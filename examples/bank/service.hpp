@@ -23,7 +23,7 @@ class Lines {
  public:
   explicit Lines(fermata::TcpStream& client) : client_(client) {}
 
-  /// Nothing once the client has ended; what it has not ended with a line feed is no line.
+  /// Nothing once the client has ended; what it has not ended with a line feed is not a line.
   std::optional<std::string> next() {
     std::size_t end;
     while ((end = text_.find('\n')) == std::string::npos) {

@@ -39,7 +39,7 @@ inline void connect_both(fermata::TcpStream& client, fermata::TcpStream& server)
     fermata::protect([&] {
       try {
         fermata::await(answers);
-      } catch (...) {  // Why it has ended is no news.
+      } catch (...) {  // Why it has ended is not news.
       }
     });
     throw;

@@ -69,7 +69,7 @@ KEPT_WITHOUT_DESTRUCTOR = re.compile(
 KEPT_EXCEPTIONS = {"runtime/fermata/context/context.cpp"}
 
 # The kernel is called through fermata/system/system_calls.hpp, so that tests can replace it. Who
-# makes a thread or is forked, and how a library was linked, is no matter of that table.
+# makes a thread or is forked, and how a library was linked, is not a matter of that table.
 CALLS_THE_KERNEL = re.compile(r"runtime/fermata/(os|poll)/")
 PAST_THE_TABLE = re.compile(r"(?<![\w>])::(?!pthread_\w+|getpid|dlsym|dladdr)[a-z]\w*\s*\(")
 

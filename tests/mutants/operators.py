@@ -4,8 +4,8 @@
 Five kinds: a condition is turned or its bound moved, a constant is another one, a statement is
 gone, a function returns early, two arguments stand in the wrong order. Each stays within its lines,
 so that what the compiler makes of the rest is the same. Assertions, probes, texts that are
-formatted, and what only reserves memory are left as they are: to change them is no mistake of the
-program. Found by patterns, not by a parser: what makes no sense does not compile.
+formatted, and what only reserves memory are left as they are: to change them is not a mistake of
+the program. Found by patterns, not by a parser: what makes no sense does not compile.
 """
 
 import hashlib

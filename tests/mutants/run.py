@@ -218,7 +218,7 @@ class Trial:
         changed = self.overlay / self.mutant.path
         changed.parent.mkdir(parents=True)
         changed.write_text(text, encoding="utf-8")
-        # An argument of another type that is converted is no mistake of a kind that compiles.
+        # An argument of another type that is converted is not a mistake of a kind that compiles.
         strict = "-Werror=conversion" if self.mutant.kind == "swapped" else ""
         self.objects = {}
         try:

@@ -4,7 +4,7 @@
 // Which invariants a run has checked. FERMATA_CHECKS("CORE-CB-01", ...) in the body of a test
 // claims that the rest of its block asserts these rules. The claim holds as soon as an assertion of
 // the same file is executed (EXPECT_EQ, ASSERT_THROW, ... on whatever thread or coroutine); what
-// fixtures of other files assert is about something else. Checkers that are no assertions, such as
+// fixtures of other files assert is about something else. Checkers that are not assertions, such as
 // a law or a recount, call note_checked() for each rule they have checked.
 //
 // With FERMATA_CHECKS_OUT naming a folder, each process appends lines of id, test and count to a

@@ -8,7 +8,7 @@
 
 namespace fermata::test {
 
-/// Counted from 0 for as long as `name_of` has another name than for what is none: it calls that by
+/// Counted from 0 for as long as `name_of` has another name than an unknown one: it calls that by
 /// the name of the first one. So a new enumerator, which the compiler makes one name, is in here.
 template <class Enum>
 [[nodiscard]] std::vector<Enum> every(const char* (*name_of)(Enum)) {

@@ -36,7 +36,7 @@ class Recount final : public Observer {
   void check_waiting(const CoroutineBase& coroutine);
   void check_events(const Runtime& runtime);
   void check_scopes(const Runtime& runtime);
-  /// Members of the subtree, and those of them that are no zombies.
+  /// Members of the subtree, and those of them that are not zombies.
   struct Population {
     std::size_t all = 0;
     std::size_t active = 0;

@@ -69,7 +69,7 @@ using Lines = Told::Lines;
 inline loop::FramingPtr lines() { return std::make_unique<loop::LineFraming>(); }
 inline loop::FramingPtr lengths() { return std::make_unique<loop::LengthFraming>(); }
 
-/// A peer that is no callback program: a coroutine with a stream, for the other side of a test.
+/// A peer that is not a callback program: a coroutine with a stream, for the other side of a test.
 /// Its errors of I/O are its own affair.
 inline Coroutine<> peer_of(const Address& address, std::function<void(TcpStream&)> act) {
   return spawn("peer", [address, act = std::move(act)] {

@@ -53,7 +53,7 @@ def first_of(arguments):
 
 
 def condition_in(text, found):
-    """The condition of the check at `found`; empty for what is none."""
+    """The condition of the check at `found`; empty when there is none."""
     arguments = text[found.end() : cpp.closing(text, found.end() - 1, "()")]
     if not found[1].startswith("FERMATA"):
         return " ".join(arguments.split()) if INVARIANT.match(arguments) else ""

@@ -23,8 +23,8 @@ class Row:
 
 
 NEGATED = (
-    r"(?i)(?<!there )\b(is|are|was|were) no\b"
-    r"(?! (longer|more|less|fewer|later|earlier|greater|smaller|better|worse|different)\b)(?=[ ,;])"
+    r"(?i)(?<!there )\b(is|are|was|were) no (?=\w)"
+    r"(?!(longer|more|less|fewer|later|earlier|greater|smaller|better|worse|different)\b)"
 )
 
 
@@ -36,7 +36,7 @@ ROWS = (
     Row("text", NEGATED, "'is not a ...', in messages 'is not a valid ...'",
         "'soon' is no span of time", "there is no span of time"),
     Row("text", NEGATED, "'is not a ...', in messages 'is not a valid ...'",
-        "an address is no group,", "a file that is no longer open"),
+        "an address is no group,", "the answer is no, and it is no longer open"),
     Row("text", r"\b(that|this|it|which|what|who) (is|are|was) none\b",
         "name the thing: 'when it is not a number'",
         "a time that is none is an error", "empty when there is none"),

@@ -10,6 +10,7 @@ import re
 import subprocess
 
 SUBJECT_MAX = 60
+FIRST = "tests/tidy/first_checked_commit"
 AREA = re.compile(r"^([a-z0-9_.]+(?:/[a-z0-9_.]+)*(?:, [a-z0-9_.]+(?:/[a-z0-9_.]+)*)*): (\S.*)$")
 # What begins a statement about things, and not an order.
 NO_ORDER = frozenset(
@@ -52,7 +53,7 @@ def git(root, *arguments):
 
 def check_subjects(root):
     """Complaints about subjects, and whether there is the history to look at."""
-    first = pathlib.Path(root, "tests/tidy/first_checked_commit").read_text(encoding="utf-8").strip()
+    first = pathlib.Path(root, FIRST).read_text(encoding="utf-8").strip()
     if git(root, "merge-base", "--is-ancestor", first, "HEAD").returncode != 0:
         return [], False
     log = git(root, "log", "--no-merges", "--format=%h %s", f"{first}..HEAD").stdout
@@ -106,7 +107,7 @@ def self_test_of_history(folder):
 
     git(folder, "init", "-q")
     commit("old style; nobody looks")
-    named = pathlib.Path(folder, "tests/tidy/first_checked_commit")
+    named = pathlib.Path(folder, FIRST)
     named.parent.mkdir(parents=True)
     named.write_text(commit("last of the old style"), encoding="utf-8")
     assert check_subjects(folder) == ([], True)

@@ -104,7 +104,7 @@ def self_test():
         "i.md": "no title\n",
         "j.md": "# one\n\n# two\n",
         "k.md": "# one\n[gone](docs/gone.md)\n",
-        "l.md": "# one\nThat is no title.\n",
+        "l.md": "# one\nIt is " + "no title.\n",
         "m.cpp": licence + "/// The same.\n",
     }
     for path, text in planted.items():
