@@ -188,7 +188,7 @@ std::vector<Canary> wrong_runs() {
                  current_runtime().queue_microtask(again);
                  suspend();
                }),
-      liveness("quiet_world", WaitClass::Cycle, "quiet forever while 2 coroutines wait", 6,
+      liveness("quiet_world", WaitClass::Cycle, "no pending events, 2 coroutines blocked", 6,
                [](World& world) {
                  world.node("server", [] {
                    auto listener = TcpListener::bind({"0.0.0.0", 80});

@@ -48,7 +48,7 @@ std::vector<std::string> variables_of_run() {
   return names;
 }
 
-/// A name that begins with FERMATA_ and means nothing is a slip of the pen.
+/// Refuses names that begin with FERMATA_ and are not in the table: they are typing errors.
 void check_environment() {
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
@@ -122,7 +122,7 @@ const std::vector<Verb>& verbs() {
           .name = "replay",
           .operand = "TAPE|BIN",
           .many = false,
-          .help = "run a tape again, or one run of a program: --filter and --seed say which",
+          .help = "replay a tape, or one run of a program, chosen by --filter and --seed",
           .variables = {"FERMATA_FILTER", "FERMATA_SEED", "FERMATA_STRATEGY", "FERMATA_FAULTS",
                         "FERMATA_REPLAY_MODE", "FERMATA_OUT", "FERMATA_PROGRAM", "FERMATA_DISABLED",
                         "FERMATA_BREAK_AT", "FERMATA_REPORT", "FERMATA_REPORT_FORMAT",
@@ -130,8 +130,7 @@ const std::vector<Verb>& verbs() {
       Verb{.name = "shrink",
            .operand = "TAPE",
            .many = false,
-           .help =
-               "make a tape small: the smaller one, with the same signature, is written beside it",
+           .help = "shrink a tape: write a smaller one, with the same signature, beside it",
            .variables = {"FERMATA_PROGRAM", "FERMATA_SHRINK_RUNS"}},
       Verb{.name = "explain",
            .operand = "TAPE",
@@ -142,8 +141,8 @@ const std::vector<Verb>& verbs() {
       Verb{.name = "report",
            .operand = "TAPE",
            .many = false,
-           .help = "write what happens on a tape to a file: a page for a browser, a trace, a "
-                   "capture, JSON",
+           .help = "write the report of a tape to a file: an HTML page, a trace, a packet capture "
+                   "or JSON",
            .variables = {"FERMATA_PROGRAM", "FERMATA_REPLAY_MODE", "FERMATA_REPORT",
                          "FERMATA_REPORT_FORMAT"}},
       Verb{.name = "list",
@@ -154,7 +153,7 @@ const std::vector<Verb>& verbs() {
       Verb{.name = "merge",
            .operand = "DIR",
            .many = true,
-           .help = "join the output folders of shards: the result of one exploration",
+           .help = "merge the output folders of shards into the result of one exploration",
            .variables = {"FERMATA_JUNIT", "FERMATA_JSON"}},
       Verb{.name = "env", .operand = "", .many = false, .help = "list all FERMATA_* variables"},
       Verb{.name = "completion",
@@ -194,7 +193,7 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       tool.exit(error);
       return {};
     }
-    throw UsageError(fmt::format("{}; `fermata --help` lists what there is", error.what()));
+    throw UsageError(fmt::format("{}; see `fermata --help`", error.what()));
   }
   Arguments arguments;
   arguments.operands = wanted.operands;
@@ -203,7 +202,7 @@ Arguments parse_arguments(int argc, const char* const* argv) {
     return candidate.name == arguments.verb;
   });
   if (!verb->many && arguments.operands.size() > 1) {
-    throw UsageError(fmt::format("'{}' is one too many: {} takes one {}", arguments.operands[1],
+    throw UsageError(fmt::format("unexpected argument '{}': {} takes one {}", arguments.operands[1],
                                  verb->name, verb->operand));
   }
   for (const std::string& name : verb->variables) {

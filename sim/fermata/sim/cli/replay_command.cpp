@@ -67,7 +67,7 @@ Command command_for_tape(const Arguments& arguments) {
 Command command_for_seed(const Arguments& arguments) {
   const TestBinary binary(arguments.operands.front());
   if (arguments.value("FERMATA_SEED").empty()) {
-    throw UsageError("--seed is missing: the seed of the run, as the report of a failure has it");
+    throw UsageError("--seed is missing: expected the seed that the report of the failure shows");
   }
   const std::string filter = arguments.value("FERMATA_FILTER");
   const auto tests =

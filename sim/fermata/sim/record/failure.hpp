@@ -12,7 +12,7 @@ namespace fermata::sim {
 
 enum class Verdict : std::uint8_t {
   Safety,          // an assertion, an unhandled error or an invariant of the audit
-  Liveness,        // a livelock (step or time limit), or a world that is quiet forever
+  Liveness,        // a livelock (step or time limit), or a stalled world
   Deadlock,        // no coroutine can ever run again
   Nondeterminism,  // the same decisions gave another run
   Leak,            // something outlived the run

@@ -76,18 +76,16 @@ TraceMode parse_trace(std::string_view text) {
 constexpr std::array kVariables = {
     Variable{.name = "FERMATA_AUDIT",
              .default_text = "touched",
-             .meaning =
-                 "What the audit recounts after each step: `touched`, what the step touched, with "
-                 "everything now and then; or `full`, everything.",
+             .meaning = "What the audit checks after each step: `touched`, the objects that the "
+                        "step touched, and now and then everything; `full`, always everything.",
              .read =
                  [](Options& options, std::string_view text) {
                    options.full_audit = parse_either(text, "touched", "full");
                  }},
     Variable{.name = "FERMATA_BREAK_AT",
              .default_text = "",
-             .meaning =
-                 "The step of a replay, from 2 on, before which the debugger that the process runs "
-                 "under gets control.",
+             .meaning = "The step of a replay, 2 or later, before which the process stops in the "
+                        "debugger that it runs under.",
              .read =
                  [](Options& options, std::string_view text) {
                    options.break_at = parse_count(text);
@@ -102,39 +100,37 @@ constexpr std::array kVariables = {
         .name = "FERMATA_CHECKS_OUT",
         .default_text = "",
         .meaning =
-            "A folder in which each test process leaves the ids of the invariants that it checked.",
+            "A folder in which each test process writes the ids of the invariants that it checked.",
         .read = nullptr},
     Variable{
         .name = "FERMATA_CHECK_DETERMINISM",
         .default_text = "64",
         .meaning =
-            "Every how many runs one is executed twice, the second time with a shifted heap and "
-            "other stacks, and compared step by step; 0 for never. `twin` or `twin:N`: those runs "
-            "are then repeated in a process with another layout of memory, environment and "
-            "locale.",
+            "Execute every Nth run twice, the second time with a shifted heap and other stacks, "
+            "and compare the two step by step; 0: never. `twin` or `twin:N`: also repeat those "
+            "runs in a process with another memory layout, environment and locale.",
         .read = read_check_determinism},
     Variable{.name = "FERMATA_CORPUS",
              .default_text = "",
-             .meaning = "A folder of tapes; those of each test are replayed before it is explored.",
+             .meaning = "A folder of tapes; each test replays its tapes before it is explored.",
              .read = nullptr,
              .reader = Reader::Tool},
     Variable{.name = "FERMATA_DISABLED",
              .default_text = "off",
-             .meaning = "`on`: tests whose names begin with `DISABLED_` are run as well.",
+             .meaning = "`on`: also run tests whose names begin with `DISABLED_`.",
              .read = nullptr,
              .reader = Reader::Tool},
     Variable{.name = "FERMATA_EXPLAIN",
              .default_text = "auto",
-             .meaning =
-                 "Whether a failing run is explained: its steps, the decision that decides, the "
-                 "nearest run that passes. `auto`: when it was found by exploring. `on`: also in a "
-                 "replay, with the functions that were suspended. Or `off`.",
+             .meaning = "Explain a failing run: its steps, the deciding decision, the nearest "
+                        "passing run. `auto`: when it was found by exploring; `on`: also in a "
+                        "replay, with the functions that were suspended; `off`: never.",
              .read = [](Options& options,
                         std::string_view text) { options.explain = parse_when(text); }},
     Variable{.name = "FERMATA_FAULTS",
              .default_text = "all",
-             .meaning = "Which faults the simulated world may have: `all`, `none`, or kinds with "
-                        "commas between, such as `delay,reset`; `all,-busy` is all but one.",
+             .meaning = "Faults that the simulated world may have: `all`, `none`, or a "
+                        "comma-separated list, such as `delay,reset`; `all,-busy` is all but one.",
              .read =
                  [](Options& options, std::string_view text) {
                    options.faults = FaultSet::parse(text);
@@ -142,92 +138,85 @@ constexpr std::array kVariables = {
                  }},
     Variable{.name = "FERMATA_FILTER",
              .default_text = "*",
-             .meaning = "Which tests, as GoogleTest's filters have it: `*` and `?`, `:` between "
-                        "patterns, those "
-                        "after `-` are left out.",
+             .meaning = "Tests to run, as a GoogleTest filter: patterns with `*` and `?`, "
+                        "separated by `:`; patterns after `-` exclude tests.",
              .read = nullptr,
              .reader = Reader::Tool},
-    Variable{.name = "FERMATA_FIRST_RUN",
-             .default_text = "0",
-             .meaning = "The number of the first run, counted from 0: a part of an exploration.",
-             .read = [](Options& options,
-                        std::string_view text) { options.first_run = parse_count(text); }},
     Variable{
-        .name = "FERMATA_FUZZ",
-        .default_text = "",
-        .meaning =
-            "`Suite.Name`: a program that is linked with the fuzzer fuzzes this test, and takes "
-            "the fuzzer's arguments; one without refuses.",
-        .read =
-            [](Options& options, std::string_view text) {
-              if (text.empty()) throw UsageError("expected Suite.Name");
-              options.fuzz = text;
-            }},
-    Variable{
-        .name = "FERMATA_GUARD",
-        .default_text = "fail",
-        .meaning =
-            "What simulated code is answered that asks the real world for the time, random "
-            "numbers, a thread or a sleep: `fail`, the run fails; `warn`, a line on the standard "
-            "error stream; `off`, nothing.",
-        .read =
-            [](Options& options, std::string_view text) {
-              constexpr std::array<std::string_view, 3> kChoices = {"fail", "warn", "off"};
-              options.guard.mode = static_cast<GuardMode>(parse_choice(text, kChoices));
-            }},
-    Variable{
-        .name = "FERMATA_GUARD_ALLOW",
-        .default_text = "",
-        .meaning =
-            "Functions, with commas between, that simulated code may call all the same, such as "
-            "`clock_gettime,time`.",
-        .read =
-            [](Options& options, std::string_view text) {
-              options.guard.allowed = GuardOptions::parse_allowed(text);
-            }},
-    Variable{
-        .name = "FERMATA_INSTANT_LIMIT",
-        .default_text = "500000",
-        .meaning =
-            "More steps and timers than this on one machine without a wait for time to pass are a "
-            "livelock.",
-        .read =
-            [](Options& options, std::string_view text) {
-              options.limits.steps_at_instant = parse_positive(text);
-            }},
+        .name = "FERMATA_FIRST_RUN",
+        .default_text = "0",
+        .meaning = "The number of the first run, counted from 0, to explore a part of all runs.",
+        .read = [](Options& options,
+                   std::string_view text) { options.first_run = parse_count(text); }},
+    Variable{.name = "FERMATA_FUZZ",
+             .default_text = "",
+             .meaning = "`Suite.Name`: fuzz this test. The program must be linked with the fuzzer, "
+                        "and takes the fuzzer's arguments; any other program refuses.",
+             .read =
+                 [](Options& options, std::string_view text) {
+                   if (text.empty()) throw UsageError("expected Suite.Name");
+                   options.fuzz = text;
+                 }},
+    Variable{.name = "FERMATA_GUARD",
+             .default_text = "fail",
+             .meaning = "What happens when simulated code asks the real world for the time, random "
+                        "numbers, a thread or a sleep: `fail`, the run fails; `warn`, a line on "
+                        "standard error; `off`, nothing.",
+             .read =
+                 [](Options& options, std::string_view text) {
+                   constexpr std::array<std::string_view, 3> kChoices = {"fail", "warn", "off"};
+                   options.guard.mode = static_cast<GuardMode>(parse_choice(text, kChoices));
+                 }},
+    Variable{.name = "FERMATA_GUARD_ALLOW",
+             .default_text = "",
+             .meaning = "A comma-separated list of functions that simulated code may call all the "
+                        "same, such as `clock_gettime,time`.",
+             .read =
+                 [](Options& options, std::string_view text) {
+                   options.guard.allowed = GuardOptions::parse_allowed(text);
+                 }},
+    Variable{.name = "FERMATA_INSTANT_LIMIT",
+             .default_text = "500000",
+             .meaning = "A run in which one machine makes more steps and timers than this without "
+                        "virtual time passing is a livelock.",
+             .read =
+                 [](Options& options, std::string_view text) {
+                   options.limits.steps_at_instant = parse_positive(text);
+                 }},
     Variable{.name = "FERMATA_JOBS",
              .default_text = "",
-             .meaning = "How many processes explore at a time; as many as there are processors.",
+             .meaning = "Number of processes that explore in parallel; by default as many as there "
+                        "are processors.",
              .read = nullptr,
              .reader = Reader::Tool},
     Variable{.name = "FERMATA_JSON",
              .default_text = "",
-             .meaning = "A file for the result as JSON lines.",
+             .meaning = "Write the result as JSON lines to this file.",
              .read = nullptr,
              .reader = Reader::Tool},
     Variable{.name = "FERMATA_JUNIT",
              .default_text = "",
-             .meaning = "A file for the result as JUnit XML.",
+             .meaning = "Write the result as JUnit XML to this file.",
              .read = nullptr,
              .reader = Reader::Tool},
     Variable{
         .name = "FERMATA_KEEP_GOING",
         .default_text = "off",
         .meaning =
-            "`on`: explore on after a failure, and keep of each signature the run of fewest steps.",
+            "`on`: explore on after a failure, and keep the run of fewest steps of each signature.",
         .read = [](Options& options,
                    std::string_view text) { options.keep_going = parse_switch(text); }},
     Variable{.name = "FERMATA_MEMORY_LIMIT",
              .default_text = "",
-             .meaning = "How much address space each process may have, such as `512M` or `2G`.",
+             .meaning = "Address space of each process, such as `512M` or `2G`.",
              .read = nullptr,
              .reader = Reader::Tool},
     Variable{.name = "FERMATA_OBLIGATIONS",
              .default_text = "program",
-             .meaning =
-                 "Who must see each FERMATA_SOMETIMES hold and come to each FERMATA_REACHABLE: "
-                 "`program`, all of its simulated tests together, judged when all of them are run; "
-                 "`test`, also each test what it comes by; `off`, nobody.",
+             .meaning = "Which tests must satisfy each FERMATA_SOMETIMES and reach each "
+                        "FERMATA_REACHABLE: `program`, all simulated tests of the program "
+                        "together, judged when all of them are run; `test`, also each test on its "
+                        "own, for the assertions that it reaches; `off`, none.",
              .read =
                  [](Options& options, std::string_view text) {
                    constexpr std::array<std::string_view, 3> kChoices = {"program", "test", "off"};
@@ -236,7 +225,7 @@ constexpr std::array kVariables = {
     Variable{
         .name = "FERMATA_OUT",
         .default_text = "fermata-out",
-        .meaning = "The folder for the tapes of failing runs.",
+        .meaning = "The folder for tapes of failing runs.",
         .read = [](Options& options, std::string_view text) { options.out = parse_path(text); }},
     Variable{.name = "FERMATA_PROGRAM",
              .default_text = "",
@@ -247,115 +236,103 @@ constexpr std::array kVariables = {
     Variable{
         .name = "FERMATA_REPLAY",
         .default_text = "",
-        .meaning = "A tape to replay, instead of exploring.",
+        .meaning = "Replay this tape instead of exploring.",
         .read = [](Options& options, std::string_view text) { options.replay = parse_path(text); }},
-    Variable{
-        .name = "FERMATA_REPLAY_MODE",
-        .default_text = "strict",
-        .meaning =
-            "`strict`: the first draw that is not the tape's is an error. `best`: what matches is "
-            "applied, the rest is calm.",
-        .read =
-            [](Options& options, std::string_view text) {
-              const bool best = parse_either(text, "strict", "best");
-              options.replay_mode = best ? ReplayMode::Best : ReplayMode::Strict;
-            }},
-    Variable{
-        .name = "FERMATA_REPORT",
-        .default_text = "auto",
-        .meaning =
-            "A file for the report of a replay: a page that shows the run, or what "
-            "FERMATA_REPORT_FORMAT says. `auto`: only of a failure that was found by exploring, "
-            "beside its tape. `off`: none.",
-        .read =
-            [](Options& options, std::string_view text) {
-              options.reports = text != "off";
-              options.report = text == "off" || text == "auto" ? "" : parse_path(text);
-            }},
+    Variable{.name = "FERMATA_REPLAY_MODE",
+             .default_text = "strict",
+             .meaning = "`strict`: the first draw that differs from the tape is an error. `best`: "
+                        "decisions that match are applied, all other draws are calm.",
+             .read =
+                 [](Options& options, std::string_view text) {
+                   const bool best = parse_either(text, "strict", "best");
+                   options.replay_mode = best ? ReplayMode::Best : ReplayMode::Strict;
+                 }},
+    Variable{.name = "FERMATA_REPORT",
+             .default_text = "auto",
+             .meaning = "Write the report of a replay to this file: an HTML page, or what "
+                        "FERMATA_REPORT_FORMAT says. `auto`: only for a failure that was found by "
+                        "exploring, beside its tape. `off`: no report.",
+             .read =
+                 [](Options& options, std::string_view text) {
+                   options.reports = text != "off";
+                   options.report = text == "off" || text == "auto" ? "" : parse_path(text);
+                 }},
     Variable{
         .name = "FERMATA_REPORT_FORMAT",
         .default_text = "",
         .meaning =
-            "`html`, `chrome` (a trace for Perfetto), `pcap` (what the machines sent each other) "
-            "or `json`; as the name of the file has it, and `html` beside a tape.",
+            "`html`, `chrome` (a trace for Perfetto), `pcap` (the messages between machines) or "
+            "`json`; by default what the extension of the file says, and `html` beside a tape.",
         .read = [](Options& options,
                    std::string_view text) { options.report_format = parse_report_format(text); }},
+    Variable{.name = "FERMATA_RESUME",
+             .default_text = "off",
+             .meaning = "`on`: resume the interrupted exploration in the output folder.",
+             .read = nullptr,
+             .reader = Reader::Tool},
     Variable{
-        .name = "FERMATA_RESUME",
-        .default_text = "off",
-        .meaning = "`on`: go on with the exploration that was interrupted in the output folder.",
-        .read = nullptr,
-        .reader = Reader::Tool},
-    Variable{.name = "FERMATA_RUNS",
-             .default_text = "1000",
-             .meaning = "How many schedules each test explores; 1 when only FERMATA_SEED is set.",
-             .read = [](Options& options,
-                        std::string_view text) { options.runs = parse_positive(text); }},
+        .name = "FERMATA_RUNS",
+        .default_text = "1000",
+        .meaning = "Number of schedules that each test explores; 1 when only FERMATA_SEED is set.",
+        .read = [](Options& options,
+                   std::string_view text) { options.runs = parse_positive(text); }},
     Variable{
         .name = "FERMATA_SEED",
         .default_text = "1",
-        .meaning =
-            "Decimal digits, `0x` hex or exactly 40 hex digits (a commit). Alone: exactly this "
-            "run. With FERMATA_RUNS: the base of as many.",
+        .meaning = "The seed: decimal digits, `0x` hex or exactly 40 hex digits (a commit). Alone: "
+                   "exactly this run. With FERMATA_RUNS: the base of that many runs.",
         .read = [](Options& options, std::string_view text) { options.seed = parse_seed(text); }},
     Variable{.name = "FERMATA_SHARD",
              .default_text = "",
              .meaning = "`i/n`: explore the i-th of n parts.",
              .read = nullptr,
              .reader = Reader::Tool},
-    Variable{
-        .name = "FERMATA_SHARDS",
-        .default_text = "",
-        .meaning = "How many shards there are, where JOB_COMPLETION_INDEX says which one this is.",
-        .read = nullptr,
-        .reader = Reader::Tool},
+    Variable{.name = "FERMATA_SHARDS",
+             .default_text = "",
+             .meaning = "Number of shards, when JOB_COMPLETION_INDEX holds the index of this one.",
+             .read = nullptr,
+             .reader = Reader::Tool},
     Variable{
         .name = "FERMATA_SHRINK",
         .default_text = "auto",
-        .meaning =
-            "Whether a failing run is made small, with the same signature. `auto`: when it was "
-            "found by exploring. `on`: also in a replay, which writes the smaller tape beside "
-            "the one it replays. Or `off`.",
+        .meaning = "Shrink a failing run to a smaller one with the same signature. `auto`: when it "
+                   "was found by exploring; `on`: also in a replay, which writes the smaller tape "
+                   "beside the one it replays; `off`: never.",
         .read = [](Options& options, std::string_view text) { options.shrink = parse_when(text); }},
     Variable{
         .name = "FERMATA_SHRINK_RUNS",
         .default_text = "500",
-        .meaning =
-            "How many runs in a row have to be in vain before the search for a smaller failing run "
-            "ends.",
+        .meaning = "Stop shrinking after this many runs in a row without a smaller failing run.",
         .read = [](Options& options,
                    std::string_view text) { options.shrink_runs = parse_positive(text); }},
     Variable{.name = "FERMATA_STEP_LIMIT",
              .default_text = "1000000",
-             .meaning = "A run of more steps is a livelock.",
+             .meaning = "A run of more steps than this is a livelock.",
              .read = [](Options& options,
                         std::string_view text) { options.limits.steps = parse_positive(text); }},
     Variable{
         .name = "FERMATA_STRATEGY",
         .default_text = "portfolio",
         .meaning =
-            "Who decides what runs next: `portfolio` (those that follow, by turns), `random`, "
-            "`urw` (every interleaving as likely as any other), `pos` (every order of what is "
-            "dependent), `pct:D` (priorities with D-1 changes), `delay:D` (production's order with "
-            "D "
-            "delays), `fifo` (production's order; only the outside world varies), `dfs` (every "
-            "schedule, in a calm world), `dfs:N` (those with at most N picks unlike production's), "
-            "`calm` (nothing varies), `bytes:HEX` (an input that a fuzzer has found).",
+            "How the next coroutine is chosen: `portfolio` (the following ones in turn), `random`, "
+            "`urw` (every interleaving equally likely), `pos` (every order of dependent steps), "
+            "`pct:D` (priorities with D-1 changes), `delay:D` (production's order with D delays), "
+            "`fifo` (production's order; only the outside world varies), `dfs` (every schedule, in "
+            "a calm world), `dfs:N` (schedules with at most N picks unlike production's), `calm` "
+            "(nothing varies), `bytes:HEX` (an input that a fuzzer found).",
         .read = [](Options& options,
                    std::string_view text) { options.strategy = make_strategy(text)->name(); }},
     Variable{.name = "FERMATA_TIME",
              .default_text = "",
-             .meaning = "How long to explore, in real time; the end of it is a pass.",
+             .meaning = "How long to explore, in real time; reaching the end is a pass.",
              .read = nullptr,
              .reader = Reader::Tool},
-    Variable{
-        .name = "FERMATA_TIME_LIMIT",
-        .default_text = "24h",
-        .meaning =
-            "A run that takes longer, in virtual time, is a livelock. Units: ns, us, ms, s, min, "
-            "h.",
-        .read = [](Options& options,
-                   std::string_view text) { options.limits.time = parse_duration(text); }},
+    Variable{.name = "FERMATA_TIME_LIMIT",
+             .default_text = "24h",
+             .meaning = "A run that takes longer than this, in virtual time, is a livelock. Units: "
+                        "ns, us, ms, s, min, h.",
+             .read = [](Options& options,
+                        std::string_view text) { options.limits.time = parse_duration(text); }},
     Variable{
         .name = "FERMATA_TRACE",
         .default_text = "off",
@@ -365,9 +342,8 @@ constexpr std::array kVariables = {
         .read = [](Options& options, std::string_view text) { options.trace = parse_trace(text); }},
     Variable{.name = "FERMATA_TWIN",
              .default_text = "",
-             .meaning =
-                 "With FERMATA_CHECK_DETERMINISM=twin: the same test program, built by another "
-                 "compiler or with other options, to be compared with as well.",
+             .meaning = "With FERMATA_CHECK_DETERMINISM=twin: the same test program, built by "
+                        "another compiler or with other options, to compare with as well.",
              .read = [](Options& options,
                         std::string_view text) { options.twin_program = parse_path(text); }},
     Variable{
@@ -377,19 +353,18 @@ constexpr std::array kVariables = {
             "Stop exploring a test when less than this share of its runs, such as `1%`, is new.",
         .read = nullptr,
         .reader = Reader::Tool},
-    Variable{
-        .name = "FERMATA_VERBOSE",
-        .default_text = "off",
-        .meaning =
-            "`on`: the first lines also say which program, faults and limits, and each test which "
-            "faults its first run had.",
-        .read = nullptr,
-        .reader = Reader::Tool},
-    Variable{.name = "FERMATA_WALL_LIMIT",
-             .default_text = "60s",
-             .meaning = "A run that takes longer, in real time, hangs: its process is killed.",
+    Variable{.name = "FERMATA_VERBOSE",
+             .default_text = "off",
+             .meaning = "`on`: also print the program, faults and limits first, and for each test "
+                        "the faults of its first run.",
              .read = nullptr,
              .reader = Reader::Tool},
+    Variable{
+        .name = "FERMATA_WALL_LIMIT",
+        .default_text = "60s",
+        .meaning = "A run that takes longer than this, in real time, hangs: its process is killed.",
+        .read = nullptr,
+        .reader = Reader::Tool},
 };
 
 /// What a process tells those that it starts: no business of users, and in none of their tables.

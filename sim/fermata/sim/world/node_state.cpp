@@ -581,11 +581,10 @@ void NodeState::record_incident(std::string_view kind, std::string_view what, co
 
 void NodeState::killed_by_signal(int signum) {
   FERMATA_ASSERT(signum > 0);
-  stage_.fail(Failure{
-      .verdict = Verdict::Safety,
-      .message = fmt::format("signal {} kills '{}': nobody there expects it", signum, name_),
-      .at = now_,
-      .step = stage_.begun});
+  stage_.fail(Failure{.verdict = Verdict::Safety,
+                      .message = fmt::format("unhandled signal {} terminated '{}'", signum, name_),
+                      .at = now_,
+                      .step = stage_.begun});
   leave_run();
 }
 

@@ -357,7 +357,7 @@ void WorldState::stall() {
   Failure failure;
   failure.verdict = Verdict::Liveness;
   failure.message =
-      fmt::format("stalled: the world is quiet forever while {} coroutines wait", waiting);
+      fmt::format("stalled: no pending events, {} blocked", counted(waiting, "coroutine"));
   failure.at = now_;
   failure.step = begun;
   Explanation waits = waits_of(programs(), Ending::Quiet, steps);

@@ -368,8 +368,7 @@ TEST_F(NetTest, AWorldWithNothingButAListenerIsStalled) {
   world_.run();
   ASSERT_TRUE(world_.failure());
   EXPECT_EQ(world_.failure()->verdict, Verdict::Liveness);
-  EXPECT_EQ(world_.failure()->message,
-            "stalled: the world is quiet forever while 1 coroutines wait");
+  EXPECT_EQ(world_.failure()->message, "stalled: no pending events, 1 coroutine blocked");
   EXPECT_NE(world_.failure()->explanation.find("(accept)"), std::string::npos)
       << world_.failure()->explanation;
 }

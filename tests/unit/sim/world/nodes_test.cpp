@@ -101,7 +101,7 @@ TEST_F(NodesTest, AWorldInWhichTheOthersWaitForEverIsStalled) {
     });
     world_.run();
   });
-  EXPECT_EQ(message, "stalled: the world is quiet forever while 2 coroutines wait");
+  EXPECT_EQ(message, "stalled: no pending events, 2 coroutines blocked");
 }
 
 TEST_F(NodesTest, OneNameIsForOneNodeAndOneWaitForOneCoroutine) {

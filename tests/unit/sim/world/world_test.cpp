@@ -316,7 +316,7 @@ TEST_F(WorldTest, SignalsStartAGracefulShutdown) {
 TEST_F(WorldTest, ASignalThatNobodyExpectsKills) {
   world_.at(1ms, [&] { world_.node("main").signal(SIGUSR1); });
   const Failure failure = failure_of([&] { delay(1h); });
-  EXPECT_EQ(failure.message, "signal 10 kills 'main': nobody there expects it");
+  EXPECT_EQ(failure.message, "unhandled signal 10 terminated 'main'");
 }
 
 TEST_F(WorldTest, RunsSeveralNodesInTheOrderOfTime) {
