@@ -36,7 +36,8 @@ class CallbackVector {
     place(size_++, &callback);
   }
 
-  /// False, and nothing happens, when the callback is not here (CORE-CB-12).
+  /// Removes a callback. False, and no effect, when the callback is not in this vector
+  /// (CORE-CB-12).
   bool remove(Callback& callback, Event& event) noexcept {
     if (callback.event_ != &event) return false;
     if (pass_ != nullptr && pass_->running == &callback) {

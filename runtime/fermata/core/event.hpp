@@ -157,8 +157,8 @@ class Event {
 
   [[nodiscard]] bool is_closed() const noexcept { return has(kClosed); }
 
-  /// Runs instead of the subscribers at every notify; it calls `notify_from_handler` with the
-  /// outcome it made of it, or swallows it (CORE-EV-14).
+  /// A function that runs instead of the subscribers at every notify; it passes its outcome to
+  /// `notify_from_handler`, or swallows it (CORE-EV-14).
   using NotifyHandler = void (*)(Event& event, const Outcome& outcome);
   void set_notify_handler(NotifyHandler handler) noexcept { notify_handler_ = handler; }
   bool notify_from_handler(const Outcome& outcome);
@@ -175,8 +175,8 @@ class Event {
   /// Whether this will never end a wait that it is the token of.
   [[nodiscard]] virtual bool void_as_token() const noexcept { return false; }
 
-  /// Asks what this stands for to end, with `reason`, which holds a Cancellation; returns false,
-  /// and does nothing, where there is nothing that could be asked. Never suspends.
+  /// Asks the work behind this event to end, with `reason`, which holds a Cancellation; false, and
+  /// no effect, when it cannot be cancelled. Never suspends.
   virtual bool request_cancel(const std::exception_ptr& reason) {
     static_cast<void>(reason);
     return false;
@@ -220,7 +220,7 @@ class Event {
 
   /// For people. Runs no user code and works in every state.
   [[nodiscard]] virtual std::string info() const;
-  /// Where the program made it; null when that was not noted.
+  /// The place where the program created it; null when that was not noted.
   [[nodiscard]] virtual const SourcePlace* made_at() const noexcept { return nullptr; }
   /// info(), and where it was made.
   [[nodiscard]] std::string info_with_place() const;

@@ -90,7 +90,7 @@ class Observer {
   virtual void broken(std::string_view invariant, const std::string& what) {
     static_cast<void>(invariant), static_cast<void>(what);
   }
-  /// Why it has ended the run, for people.
+  /// Why the observer has ended the run, as text for people.
   [[nodiscard]] virtual std::string why() const { return {}; }
 
   // --- assertions of the program, see assertions.hpp ---
@@ -101,8 +101,8 @@ class Observer {
     static_cast<void>(site), static_cast<void>(holds), static_cast<void>(slack);
   }
 
-  /// One that must hold does not; `details` is for people. Returns whether that matters: when not,
-  /// the program goes on as if it held.
+  /// Called when an assertion that must hold is violated; `details` is for people. Returns whether
+  /// that matters: when not, the program goes on as if it held.
   virtual bool violated(const AssertionSite& site, const std::string& details) {
     static_cast<void>(site), static_cast<void>(details);
     return true;

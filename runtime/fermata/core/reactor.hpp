@@ -70,7 +70,7 @@ class Reactor {
   /// Runtime::fire_timers() once, before it completes I/O, and delivers signals last.
   virtual void turn(TurnMode mode, Instant wake_by) = 0;
 
-  /// Ends a blocking turn. From any thread, and from signal handlers.
+  /// Ends a blocking turn. Callable from any thread, and from signal handlers.
   virtual void wake() noexcept = 0;
 
   /// The runtime wants Runtime::on_control_signal(signum) called, inside a turn, for these signals,

@@ -27,7 +27,7 @@ struct WaitPerson {
   std::uint64_t coroutine = 0;       // Its id.
   std::string label;
 
-  /// The current coroutine; nobody when its runtime keeps no log.
+  /// The current coroutine as a person of the wait log; nobody when its runtime keeps no log.
   [[nodiscard]] static WaitPerson present();
 };
 
@@ -59,7 +59,7 @@ class WaitFacts {
   virtual void stands_for(const void* shared) = 0;
   /// Who could make it fire, or has done so before; `how` is "sent to by".
   virtual void in_hands_of(const WaitPerson& person, const char* how) = 0;
-  /// It fires when the run of that runtime, which may have gone, has ended.
+  /// It fires when the run of `run` has ended; that runtime may be gone already.
   virtual void ends_with(const Runtime* run) = 0;
   /// Any user of `stream` could make it fire; `how` is "its input is with".
   virtual void through(const Event& stream, const char* how) = 0;

@@ -8,7 +8,7 @@ namespace fermata {
 
 class CoroutineBase;
 
-/// Reports a step that goes on for too long while it goes on: one that never ends would not be
+/// Reports a step that takes too long while it still runs: a step that never ends would not be
 /// reported otherwise. Made by a reactor whose time is real.
 class Watchdog {
  public:

@@ -24,7 +24,8 @@ enum class PlaceholderStyle : unsigned char {
   Positional,  // ?, each time a parameter is used
 };
 
-/// What is quoted, in a comment, or part of a name stays as it is.
+/// Replaces $1, $2, ... by placeholders of `style`. Quoted text, comments and names stay as they
+/// are.
 [[nodiscard]] Placeholders replace_placeholders(std::string_view sql, PlaceholderStyle style,
                                                 SqlDialect dialect = SqlDialect::Standard);
 

@@ -14,7 +14,7 @@ enum class SqlDialect : unsigned char {
 };
 
 /// The length of the quoted text, quoted name or comment that `sql` begins with; 0 when it begins
-/// with neither. One that does not end takes all of it.
+/// with none of them. When it is not terminated, the length of all of `sql`.
 [[nodiscard]] std::size_t quoted_length(std::string_view sql,
                                         SqlDialect dialect = SqlDialect::Standard) noexcept;
 

@@ -27,7 +27,7 @@ class HandleOwner {
   }
   ~HandleOwner() { close(); }
 
-  /// Idempotent; who is parked on it fails.
+  /// Closes the handle. Operations that wait on it fail. Idempotent.
   void close() noexcept {
     if (handle_) handle_->close();
   }

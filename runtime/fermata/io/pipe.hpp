@@ -24,8 +24,8 @@ class PipeListener : public StreamListener<PipeStream> {
  public:
   using StreamListener::StreamListener;
 
-  /// Makes the socket's file, which goes with the listener. Throws as PipeStream::connect does, for
-  /// instance "listen at /run/store: Address already in use".
+  /// Listens at `path` and creates the socket's file, which is removed with the listener. Throws
+  /// like PipeStream::connect, for instance "listen at /run/store: Address already in use".
   [[nodiscard]] static PipeListener bind(std::string_view path, const ListenOptions& options = {},
                                          SourcePlace place = SourcePlace::current());
 };

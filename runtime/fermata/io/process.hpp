@@ -34,8 +34,8 @@ class Process {
   /// than 0.
   [[nodiscard]] static Process watch(int pid, SourcePlace place = SourcePlace::current());
 
-  /// Returns how it has ended. Any number may wait, and any number of times; one that is cancelled
-  /// or times out leaves the process alone.
+  /// Waits for the process and returns how it ended. Any number of coroutines may wait, repeatedly;
+  /// a wait that is cancelled or times out does not affect the process.
   ProcessExit wait(const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());
 
   /// Sends a signal. False when it has ended already. Throws UsageError for no signal,
@@ -55,7 +55,7 @@ class Process {
   // --- for the await family ---
 
   [[nodiscard]] Event& event() const { return handle(); }
-  /// Unknown while it has not ended.
+  /// How the process ended; unknown while it runs.
   [[nodiscard]] ProcessExit result() const { return handle().exit(); }
 
  private:

@@ -76,7 +76,7 @@ class RemoteLink {
   std::shared_ptr<const WaitSubject> queue_;
 };
 
-/// What the producer has sent: a value, an error, or neither when it has gone without.
+/// What the producer has sent: a value, an error, or neither when it went away without either.
 template <class T>
 struct Delivery {
   std::optional<ValueOrNothing<T>> value;

@@ -128,7 +128,7 @@ class ThreadChannel {
   /// Nothing when there is nothing for a newcomer; else as recv. As try_send.
   [[nodiscard]] std::optional<T> try_recv() const { return core_->try_recv(); }
 
-  /// Idempotent. From any thread.
+  /// Closes the channel. Idempotent; callable from any thread.
   void close() const { core_->close(); }
   [[nodiscard]] bool is_closed() const { return core_->is_closed(); }
   /// Values in it now, promised ones too.

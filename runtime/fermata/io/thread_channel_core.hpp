@@ -55,7 +55,7 @@ class ThreadChannelCore : public EndsWithRun {
 
  private:
   class Side;
-  /// What somebody has done here, of whom a log is kept.
+  /// What a person of the wait log has done with this channel.
   struct Dealings {
     WaitPerson person;
     bool sent = false;

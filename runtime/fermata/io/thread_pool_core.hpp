@@ -24,7 +24,7 @@ namespace fermata {
 
 struct ThreadPoolOptions {
   std::string name = "pool";
-  /// Threads; 0: as many as the machine has processors.
+  /// Number of threads; 0: as many as the machine has processors.
   std::size_t workers = 0;
   /// Tasks that wait for a thread before submit does; 0: four for each thread.
   std::size_t queue = 0;

@@ -63,7 +63,7 @@ enum class TieOrder : std::uint8_t {
 struct LoopOptions {
   /// A repeating callback is called again while an earlier call of it is suspended.
   bool overlap = false;
-  /// run() is refused: serve() drives this loop, on behalf of a host.
+  /// The loop is driven by serve(), on behalf of a host; run() is refused.
   bool hosted = false;
   /// For a hosted loop: whether coroutines may suspend while it does not run, since the host is
   /// turned meanwhile (Guest::can_turn_host).
@@ -208,7 +208,7 @@ class Loop {
 
   // --- for what lives in the loop ---
 
-  /// `member` hears of the loop's end, until it is removed.
+  /// Registers `member`, which is told of the loop's end until it is removed.
   void add(detail::Member& member) noexcept;
   void remove(detail::Member& member) noexcept;
 

@@ -25,7 +25,7 @@ class WaitLimit {
     if (!endless_) time_ = to_timespec(nanoseconds_until(wake_by));
   }
 
-  /// Null for no limit.
+  /// The limit as the system call takes it; null for no limit.
   [[nodiscard]] const timespec* get() const noexcept { return endless_ ? nullptr : &time_; }
 
  private:

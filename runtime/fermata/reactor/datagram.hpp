@@ -121,7 +121,7 @@ class DatagramHandle : public IoHandle {
 
   /// A datagram has come in, whole.
   void received(std::span<const std::byte> data, const Address& peer);
-  /// Goes to the next reader; receiving goes on.
+  /// Passes an error to the next reader; receiving goes on.
   void receive_failed(int code);
 
   void send_done(int code);

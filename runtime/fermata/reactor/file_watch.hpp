@@ -62,7 +62,7 @@ struct FileEvent {
   friend bool operator==(const FileEvent&, const FileEvent&) = default;
 };
 
-/// The system has lost events: look at everything again.
+/// The event for lost events of the system: the user has to look at everything again.
 [[nodiscard]] inline FileEvent rescan_event() { return {FileChange::Change, {}}; }
 
 /// What a FileWatchRequest waits for.

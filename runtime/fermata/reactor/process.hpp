@@ -84,8 +84,9 @@ class ProcessHandle final : public Handle {
   /// How it ended; unknown while it has not.
   [[nodiscard]] const ProcessExit& exit() const noexcept { return exit_; }
 
-  /// Sends it a signal; 0 sends none and only looks. False when it has ended. Throws UsageError
-  /// when there is no such signal, InputOutputError "kill process 7: Operation not permitted".
+  /// Sends a signal to the process; signal 0 only checks whether it exists. False when it has
+  /// ended. Throws UsageError for an invalid signal, InputOutputError "kill process 7: Operation
+  /// not permitted".
   bool kill(int signum);
 
   [[nodiscard]] const Outcome* replay() const noexcept override {

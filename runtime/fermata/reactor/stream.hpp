@@ -133,8 +133,7 @@ class StreamHandle : public IoHandle {
   [[nodiscard]] WindowSize window_size() const;
 
   /// Writes what the backend accepts now and returns how much; 0 when it accepts nothing, when
-  /// other writes wait, and when a WriteRequest would fail. For writers who can do without a
-  /// request.
+  /// other writes wait, and when a WriteRequest would fail. For writers that do not need a request.
   std::size_t write_at_once(std::span<const std::byte> data);
 
   /// Whether the peer has ended its side and everything it sent was read.

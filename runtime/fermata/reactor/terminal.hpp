@@ -7,7 +7,7 @@
 
 namespace fermata {
 
-/// What a program is started with.
+/// The standard streams of a program.
 enum class StandardStream : std::uint8_t { Input, Output, Error };
 
 /// "standard input", "standard output" or "standard error".

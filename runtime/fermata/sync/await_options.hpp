@@ -28,7 +28,7 @@ struct AwaitOptions {
   /// first, before the items.
   Event* token = nullptr;
   ExitPolicy on_exit = ExitPolicy::Detach;
-  /// Results and errors come in the order of the items; otherwise in the order of completion.
+  /// Whether results and errors come in the order of the items; otherwise in order of completion.
   bool preserve_order = false;
   /// How many items of a lazy source may be unfinished at a time; 0 for any number.
   std::size_t concurrency = 32;

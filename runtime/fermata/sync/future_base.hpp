@@ -44,7 +44,7 @@ class WriterElsewhere {
   virtual ~WriterElsewhere() = default;
   /// The reading side has no use for a value any more; `cancel`: nor for the work.
   virtual void dismiss(bool cancel) noexcept = 0;
-  /// Who writes, as far as it is known.
+  /// Reports who is going to complete the future, as far as known.
   virtual void explain(WaitFacts& facts) const = 0;
 };
 
@@ -56,7 +56,7 @@ class FutureBase : public Event {
   [[nodiscard]] const Outcome& outcome() const noexcept { return outcome_; }
   [[nodiscard]] const SourcePlace& created_place() const noexcept { return created_; }
   [[nodiscard]] const SourcePlace* made_at() const noexcept override { return &created_; }
-  /// "unknown:0" while it is pending.
+  /// The place where it was completed; "unknown:0" while it is pending.
   [[nodiscard]] const SourcePlace& completed_place() const noexcept { return completed_; }
   /// The coroutines that are parked on it.
   [[nodiscard]] std::vector<std::string> awaiting_info() const;
@@ -94,7 +94,7 @@ class FutureBase : public Event {
       refuse_write();
     }
   }
-  /// False when it is completed; UsageError when it has been given away.
+  /// Whether the future can still be completed. Throws UsageError when it has been given away.
   [[nodiscard]] bool is_writable() const;
   /// Throws UsageError when it is completed, or has been given away already.
   void require_transferable() const;

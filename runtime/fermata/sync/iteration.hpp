@@ -26,8 +26,8 @@ namespace fermata {
 struct IterateOptions {
   /// How many callbacks may run at a time; 0 for any number. UsageError when negative.
   std::ptrdiff_t concurrency = 0;
-  /// What is left when the iteration is over, or its caller cancelled, is cancelled; otherwise it
-  /// is waited for.
+  /// Whether callbacks that still run when the iteration is over, or its caller cancelled, are
+  /// cancelled; otherwise they are waited for.
   bool cancel_pending = true;
   /// Priority of the coroutines that run the callbacks.
   Priority priority = Priority::Normal;

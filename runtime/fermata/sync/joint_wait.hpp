@@ -77,7 +77,7 @@ struct JointRule {
   const char* operation;  // Its name, for messages.
   /// The number of items that must complete, or all when there are fewer.
   std::size_t needed = kAll;
-  /// Failures do not count towards `needed`; otherwise the first one ends the wait.
+  /// Whether failures are ignored; otherwise the first one ends the wait.
   bool ignore_errors = false;
 };
 

@@ -46,7 +46,8 @@ class Once final : private detail::Primitive {
     return done_;
   }
 
-  /// "Once 'schema' created at db.cpp:5, being done by 'a' since db.cpp:40, waiting: 'b'"
+  /// The state as text: "Once 'schema' created at db.cpp:5, being done by 'a' since db.cpp:40,
+  /// waiting: 'b'".
   [[nodiscard]] std::string info() const override;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 

@@ -120,8 +120,8 @@ class PoolOf final : public PoolCore {
 
 }  // namespace detail
 
-/// The right to use one resource. Its end gives the resource back, without suspending: a hook then
-/// runs in a coroutine of its own, and the resource is active until that has ended.
+/// The right to use one resource. The destructor gives the resource back without suspending: a hook
+/// then runs in a coroutine of its own, and the resource is active until that has ended.
 template <class T>
 class Lease {
  public:

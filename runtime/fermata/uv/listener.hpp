@@ -43,7 +43,7 @@ class TcpListener final : public Listener {
   Ref<StreamHandle> adopt(int descriptor) override;
 };
 
-/// On a Unix socket, whose file goes when the listener does.
+/// A listener on a Unix socket, whose file is removed with the listener.
 class PipeListener final : public Listener {
  public:
   PipeListener(Loop& loop, const PipePath& path, const ListenOptions& options);

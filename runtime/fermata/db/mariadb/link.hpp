@@ -84,9 +84,9 @@ class Link {
   void forget(MYSQL_STMT* statement) { forgotten_.push_back(statement); }
   void close_forgotten();
 
-  /// Ends what was left in the middle. Throws Timeout at the limit.
+  /// Finishes an operation that was left unfinished. Throws Timeout at the limit.
   void drain();
-  /// Ends what was left in the middle by force: the connection is broken afterwards.
+  /// Ends an unfinished operation by force: the connection is broken afterwards.
   void abort() noexcept;
   /// From now on waits end at `deadline` with Timeout.
   void limit(std::optional<Instant> deadline) noexcept { deadline_ = deadline; }

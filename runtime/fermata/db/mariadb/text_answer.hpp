@@ -38,7 +38,7 @@ class TextAnswer final : public Answer {
   Effect effect_;
 };
 
-/// What the last command that was sent as text, or `statement`, has done.
+/// The effect (rows changed, last id) of the last command sent as text, or of `statement`.
 [[nodiscard]] Effect effect_of(MYSQL* connection, MYSQL_STMT* statement);
 
 }  // namespace fermata::db::mariadb

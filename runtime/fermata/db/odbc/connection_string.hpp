@@ -9,7 +9,7 @@
 
 namespace fermata::db::odbc {
 
-/// `value` as it stands in a connection string: in braces when it needs them.
+/// `value` quoted for a connection string: in braces when it needs them.
 [[nodiscard]] std::string quoted_value(std::string_view value);
 
 /// What SQLDriverConnect is given. Throws UsageError when `target` cannot be said in that way.

@@ -7,8 +7,8 @@
 
 namespace fermata::sim::detail {
 
-/// Throws UsageError, with the command that would do, when `tape` is empty or this process runs
-/// under no debugger: the signal would end it.
+/// Throws UsageError, with the right command, when `tape` is empty or when no debugger is attached
+/// to this process: the signal of the breakpoint would end it.
 void require_debugger(const std::string& tape);
 
 /// Gives control to the debugger: SIGTRAP.

@@ -14,7 +14,7 @@ namespace fermata::sim::detail {
 /// folder.
 [[nodiscard]] std::string path_to_type();
 
-/// `word` as one word of a shell's command.
+/// `word` quoted as one word for a shell.
 [[nodiscard]] std::string shell_quoted(const std::string& word);
 
 }  // namespace fermata::sim::detail

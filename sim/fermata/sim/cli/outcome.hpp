@@ -25,7 +25,7 @@ struct RunOutcome {
   std::chrono::milliseconds elapsed{};
   bool interrupted = false;
 
-  /// The heaviest of all tests', or that of an obligation that was missed.
+  /// The exit code of the most severe verdict of all tests, or that of a missed obligation.
   [[nodiscard]] int exit_code() const;
 };
 

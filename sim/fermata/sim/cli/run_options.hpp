@@ -23,7 +23,8 @@ struct RunOptions {
   std::uint64_t runs = kNoEnd;
   /// For all tests together.
   std::optional<std::chrono::milliseconds> time;
-  /// Parts per million of new behaviours below which a test is left alone; 0: never.
+  /// The exploration of a test ends when new behaviours are rarer than this, in parts per million;
+  /// 0: never.
   std::uint64_t until_stable_ppm = 0;
   bool keep_going = false;
   std::string strategy;

@@ -39,7 +39,7 @@ class Disk {
 
   explicit Disk(std::uint64_t capacity = kCapacity) : capacity_(capacity) { format(); }
 
-  /// An empty root, and nothing else.
+  /// Formats the disk: it has an empty root directory and nothing else.
   void format();
   /// What changes from now on was modified then.
   void set_time(WallTime now) noexcept { now_ = now; }

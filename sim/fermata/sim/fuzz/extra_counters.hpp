@@ -18,11 +18,12 @@ namespace fermata::sim {
 
 /// Different things that share a place in one of these are not told apart.
 struct CounterTables {
-  /// By who woke whom and why.
+  /// Counters of wakes, by who woke whom and why.
   std::array<std::uint8_t, 4'096> wakes{};
   /// By assertion: how often it was come to, and how often it held.
   std::array<std::uint8_t, 1'024> marks{};
-  /// By assertion and distance: no earlier run was as near to the bound, or as far inside.
+  /// Counters by assertion and distance: no earlier run was as close to the bound, or as far
+  /// inside.
   std::array<std::uint8_t, 1'024> bests{};
 };
 

@@ -7,8 +7,8 @@
 
 namespace fermata::sim {
 
-/// The files at and below `paths`, those of a folder by name. Throws UsageError when there is
-/// nothing at one of them.
+/// The files at and below `paths`; those of a folder in order of their names. Throws UsageError
+/// when one of them does not exist.
 [[nodiscard]] std::vector<std::string> input_files(const std::vector<std::string>& paths);
 
 /// Throws UsageError when it cannot be read.

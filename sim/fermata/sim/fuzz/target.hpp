@@ -46,7 +46,8 @@ class FuzzTarget {
   /// What it has asked.
   [[nodiscard]] std::span<const AskedDraw> asked() const noexcept { return strategy_->asked(); }
 
-  /// Another input, of at most `room` bytes. The same for the same arguments and the same last run.
+  /// A mutation of `bytes`, of at most `room` bytes. Equal for equal arguments and the same last
+  /// run.
   [[nodiscard]] std::vector<std::uint8_t> mutated(std::span<const std::uint8_t> bytes,
                                                   std::size_t room, std::uint64_t seed) const;
   [[nodiscard]] std::vector<std::uint8_t> crossed(std::span<const std::uint8_t> one,

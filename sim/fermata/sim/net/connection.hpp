@@ -65,7 +65,7 @@ class Connection {
   Connection(std::uint64_t key, Machine& machine, std::string place);
 
   [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
-  /// Whether it goes through no network.
+  /// Whether the connection stays within one machine, without the network.
   [[nodiscard]] bool local() const noexcept { return !place_.empty(); }
   [[nodiscard]] const std::string& place() const noexcept { return place_; }
   [[nodiscard]] End& end(Side side) noexcept { return ends_[side]; }

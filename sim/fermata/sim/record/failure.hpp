@@ -50,8 +50,8 @@ struct Failure {
   /// the faults that never ended. May be empty.
   std::string beneath = {};
 
-  /// Equal for failures that are the same to a reader: the verdict and the first line of the
-  /// message, every run of digits in it replaced by '#'.
+  /// A text that is equal for failures which look the same: the verdict and the first line of the
+  /// message, with each run of digits replaced by '#'.
   [[nodiscard]] std::string signature() const;
 };
 

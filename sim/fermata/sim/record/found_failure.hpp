@@ -21,9 +21,9 @@ struct FoundFailure {
   Failure failure;
   /// Counted from 0, also in a part of an exploration.
   std::uint64_t run = 0;
-  /// Whether its seed gave the same run again, in this process.
+  /// Whether its seed led to the same run again, in this process.
   bool repeatable = true;
-  /// Its decisions, with names, and all that fixes it.
+  /// The tape: its decisions, with names, and everything else that determines the run.
   Tape tape;
   std::uint64_t steps = 0;
   Instant end;

@@ -68,7 +68,7 @@ struct Options {
   TraceMode trace = TraceMode::Off;
   /// Whether a failing run is made small, and explained; usual after exploring, not in a replay.
   When shrink = When::Auto;
-  /// How many runs in a row may be in vain before the search for a smaller one ends.
+  /// Shrinking ends after this many runs in a row without a smaller failing run.
   std::uint64_t shrink_runs = 500;
   When explain = When::Auto;
   /// Whether a report is written beside the tape of a run that failed; and the file for that of a
@@ -89,7 +89,7 @@ struct Options {
   /// The files of the shared status and for what happens; empty: none.
   std::string status;
   std::string events;
-  /// The test that a program with a fuzzer fuzzes, instead of running any; empty: it does not.
+  /// The test that a program linked with a fuzzer fuzzes, instead of running tests; empty: none.
   std::string fuzz;
 
   static constexpr std::uint64_t kDefaultSeed = 1;

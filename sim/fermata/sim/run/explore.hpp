@@ -78,12 +78,12 @@ struct ExploreResult {
   std::uint64_t limit_stops = 0;
   std::uint64_t draws = 0;
   std::uint64_t determinism_checks = 0;
-  /// With `keep_checked`.
+  /// The checked runs, kept with `keep_checked`.
   std::vector<CheckedRun> checked;
   /// How many different trace hashes the runs had.
   std::uint64_t distinct_runs = 0;
   DistinctRuns behaviours;
-  /// What a strategy that tries one schedule after the other has covered; else empty.
+  /// What a strategy that tries one schedule after another has covered; otherwise empty.
   std::string coverage;
   /// How many of the runs each of several strategies had; see Strategy::shares().
   std::vector<StrategyShare> shares;

@@ -12,7 +12,7 @@
 
 namespace fermata::sim::detail {
 
-/// A simulated test that is to be fuzzed. All of it outlives the call of the fuzzer.
+/// A simulated test to fuzz. Everything in it outlives the call of the fuzzer.
 struct FuzzedTest {
   const Program& program;
   const Options& options;

@@ -41,7 +41,7 @@ class DfsStrategy final : public Strategy {
  public:
   /// `bound` is N, kUnbounded without.
   explicit DfsStrategy(std::uint64_t bound = kUnbounded) : bound_(bound) {}
-  /// The one run with these picks.
+  /// Repeats the one run with these picks.
   DfsStrategy(std::uint64_t bound, std::vector<std::uint32_t> picks);
 
   [[nodiscard]] std::string name() const override;

@@ -20,7 +20,7 @@ namespace fermata::sim {
 
 class UrwStrategy final : public SeededStrategy {
  public:
-  /// Steps by path, those of descendants included.
+  /// Number of steps by path of the coroutine, including those of its descendants.
   using Weights = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
   /// Nothing is known yet when `weights` is empty.

@@ -131,7 +131,7 @@ class Decisions final : public Chooser {
   /// The strategy, when it is to be told of the steps of this run; null: none is.
   [[nodiscard]] Strategy* told_of_steps() const noexcept { return source_.told_of_steps(); }
 
-  /// What the run was.
+  /// The log of the decisions of the run.
   [[nodiscard]] DecisionLog& log() noexcept { return log_; }
   [[nodiscard]] const DecisionLog& log() const noexcept { return log_; }
 

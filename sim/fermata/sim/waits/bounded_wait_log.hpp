@@ -28,7 +28,7 @@ namespace fermata::sim::detail {
 
 class BoundedWaitLog final : public WaitLog {
  public:
-  /// What was done, once.
+  /// One action on an object: who did what, where and when.
   struct Deed {
     const char* did = "";   // "notified", "fired", "released"
     std::uint64_t who = 0;  // Id of the coroutine; 0 when there was none.

@@ -24,7 +24,7 @@ class Network;
 class Program;
 class ProgramTable;
 
-/// What the parts of a reactor work on.
+/// The simulated machine's environment that the parts of its reactor use.
 struct Surroundings {
   Network& network;
   const ProgramTable& programs;

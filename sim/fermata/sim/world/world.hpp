@@ -128,10 +128,10 @@ class World {
   World& operator=(const World&) = delete;
   ~World();
 
-  /// A machine called `name` whose program is `main`; others reach it at its address(), and by its
-  /// name, it itself at 127.0.0.1 too. The world runs until every such program has ended. One that
-  /// is added in a program begins when that gives way; what `main` refers to must outlive it.
-  /// Throws UsageError when the name is taken.
+  /// A machine called `name` whose program is `main`. Others reach it at its address() and by its
+  /// name; it reaches itself at 127.0.0.1 too. The world runs until every such program has ended. A
+  /// node that is added by a running program begins when that program gives way; what `main` refers
+  /// to must outlive it. Throws UsageError when the name is taken.
   Node& node(std::string_view name, std::function<void()> main);
 
   /// A machine that serves the others: when they have all ended it is shut down. So it outlives the
@@ -187,9 +187,10 @@ class World {
     return sweep_cancellation(program, SweepSequel{.check = std::move(check)});
   }
 
-  /// A promise, from now on in this run: whatever coroutines share is announced with touches() or
-  /// reads() in each step that uses it, but for objects of Fermata, whose uses are known. The
-  /// strategy `dfs` skips schedules that this makes superfluous; see docs/guide/strategies.md.
+  /// Promises, from now on in this run, that coroutines announce whatever they share, with
+  /// touches() or reads() in each step that uses it. Objects of Fermata need no announcement: their
+  /// uses are known. The strategy `dfs` skips schedules that this makes superfluous; see
+  /// docs/guide/strategies.md.
   void sharing_is_announced() noexcept;
 
   /// Runs the world to its end, or to the first failure; then what is left of the programs is

@@ -22,7 +22,7 @@ struct WorldOptions {
   /// steps, and timers that fire between two of them; for world.at, rounds of actions. Yielding, or
   /// waiting for no time at all, again and again, keeps everything else from happening.
   std::uint64_t instant_limit = RunLimits{}.steps_at_instant;
-  /// Kinds of faults that may occur; each run draws which of them do, and then how often.
+  /// Kinds of faults that may occur; each run draws which of them occur, and how often.
   FaultSet faults = FaultSet::all();
   /// Recount everything after each step, instead of what it touched.
   bool full_audit = false;

@@ -34,7 +34,7 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   [[nodiscard]] NodeState* find_node(std::uint32_t ip) const noexcept override;
   /// Throws UsageError when there is none.
   [[nodiscard]] NodeState& known_node(std::string_view name) const;
-  /// Throws UsageError unless there are two such nodes.
+  /// The link between two nodes. Throws UsageError unless both exist.
   [[nodiscard]] LinkState& link(std::string_view from, std::string_view to);
   void partition(std::span<const std::string_view> group);
   void heal();

@@ -36,7 +36,8 @@ struct StatusPage {
 
 class SharedStatus {
  public:
-  /// For the tool: a new page in a new file, with room on the disk. Throws InputOutputError.
+  /// Creates a status page in a new file, with room on the disk; for the tool. Throws
+  /// InputOutputError.
   [[nodiscard]] static SharedStatus create(const std::string& path);
   /// For the test process: the page of that file; of none when `path` is empty. Throws
   /// InputOutputError when it cannot be read, or is not the status page of a run.
