@@ -19,7 +19,7 @@
 
 namespace fermata {
 
-/// What an error replaced: a singly linked, acyclic chain, newest first.
+/// Access to the error that another one replaced: a singly linked, acyclic chain, newest first.
 class Chained {
  public:
   /// The failure that this one displaced, or null.
@@ -63,8 +63,8 @@ class Error : public std::runtime_error, public Chained {
   }
 };
 
-/// What an error type derives from to keep its type at the head of a chain:
-/// `struct BadGateway : Linkable<BadGateway> { using Linkable::Linkable; };`
+/// The base class of error types that may head a chain and keep their type: `struct BadGateway :
+/// Linkable<BadGateway> { using Linkable::Linkable; };`
 template <class Self, class Base = Error>
 class Linkable : public Base {
  public:
@@ -168,8 +168,8 @@ class ServiceUnavailable : public Linkable<ServiceUnavailable, PoolError> {
   using Linkable::Linkable;
 };
 
-/// What ended another thread: known by the name of its type and its text. The original is kept, but
-/// what it refers to may be gone with its thread.
+/// The error that ended another thread, as the name of its type and its text. The original is kept,
+/// but objects that it refers to may be gone with its thread.
 class RemoteError : public Linkable<RemoteError> {
  public:
   explicit RemoteError(std::exception_ptr original);

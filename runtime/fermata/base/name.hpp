@@ -13,7 +13,7 @@ namespace detail {
 struct DebuggerLayout;
 }
 
-/// What a person calls a coroutine or another object. A literal is referred to; any other text is
+/// The display name of a coroutine or another object. A literal is referred to; any other text is
 /// copied.
 class Name {
  public:

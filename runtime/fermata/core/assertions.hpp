@@ -49,7 +49,7 @@
 
 namespace fermata::detail {
 
-/// Who watches the code that calls this; null in production.
+/// The observer of the calling code; null in production.
 [[nodiscard]] inline Observer* present_observer() noexcept {
   const Runtime* runtime = current_runtime_pointer;
   return runtime == nullptr ? nullptr : runtime->kernel().observer;
@@ -126,7 +126,7 @@ class Pledge {
 
   [[nodiscard]] const AssertionSite& site() const noexcept { return site_; }
   [[nodiscard]] Duration within() const noexcept { return within_; }
-  /// Who was told of it; null in production.
+  /// The observer that was told of it; null in production.
   [[nodiscard]] Observer* observer() const noexcept { return observer_; }
 
   /// For whoever watches: when the time is over; whether it is settled one way or the other.

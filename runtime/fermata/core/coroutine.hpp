@@ -110,7 +110,7 @@ class CoroutineBase : public Event {
 
   /// "Coroutine 42 spawned at file:line, suspended at file:line (function)".
   [[nodiscard]] std::string info() const override;
-  /// What it waits for: the info() of each registered event.
+  /// The events that it waits for: the info() of each.
   [[nodiscard]] std::vector<std::string> awaiting() const;
 
   [[nodiscard]] const Outcome* replay() const noexcept override {
@@ -288,7 +288,7 @@ class Coroutine {
 
   void cancel(std::exception_ptr reason = nullptr) const { (**this).cancel(std::move(reason)); }
 
-  /// What makes it awaitable: its end, and the result that it then has.
+  /// The event of its end, which has its result then; this makes it awaitable.
   [[nodiscard]] CoroutineBase& event() const noexcept { return *coroutine_; }
   decltype(auto) result() const { return (**this).result(); }
   decltype(auto) take_result() const { return (**this).take_result(); }

@@ -29,7 +29,7 @@ class EventRef;
 class Runtime;
 class WaitFacts;
 
-/// What an event is; it decides what start and stop mean and which events count as activity.
+/// The kind of an event; it decides what start and stop mean and which events count as activity.
 enum class EventKind : std::uint8_t {
   Plain,      // no-op start and stop: completed by code
   Scope,      // no-op start and stop
@@ -166,8 +166,8 @@ class Event {
   /// The stored outcome of a closed event of a kind that keeps it; null otherwise (CORE-EV-08).
   [[nodiscard]] virtual const Outcome* replay() const noexcept { return nullptr; }
 
-  /// What one who waits for this gets for `error`, which this fired with: it, or an object of its
-  /// own.
+  /// The error delivered to a waiter for `error`, with which this fired. Override it to give each
+  /// waiter a copy of its own.
   [[nodiscard]] virtual std::exception_ptr error_for_waiter(const std::exception_ptr& error) const {
     return error;
   }
@@ -224,8 +224,8 @@ class Event {
   [[nodiscard]] virtual const SourcePlace* made_at() const noexcept { return nullptr; }
   /// info(), and where it was made.
   [[nodiscard]] std::string info_with_place() const;
-  /// Tells what keeps it from firing, as far as it knows, and what `waiter` wants of it. For people
-  /// who ask why nothing goes on. Runs no user code, works in every state.
+  /// Diagnostics: reports why this event has not fired, as far as it knows, and what `waiter` wants
+  /// of it. Runs no user code, works in every state.
   virtual void explain_wait(WaitFacts& /*facts*/, const CoroutineBase& /*waiter*/) const {}
   /// Whether this, when it has come so far, makes `other` fire.
   [[nodiscard]] virtual bool answers_for(const Event& other) const noexcept {

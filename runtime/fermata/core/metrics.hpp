@@ -5,7 +5,7 @@
 
 namespace fermata {
 
-/// What a runtime has counted since it was made.
+/// Counters of a runtime since it was created.
 struct Metrics {
   std::uint64_t spawned = 0;
   std::uint64_t finished = 0;

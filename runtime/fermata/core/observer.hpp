@@ -82,8 +82,8 @@ class Observer {
   /// Something happened to `subject` (null when the kind has none).
   void trace(Trace kind, const Event* subject, std::uint64_t detail);
 
-  /// A step has ended; nothing of the runtime is half-changed. May throw: the error takes the road
-  /// of an exception in the scheduler's loop.
+  /// Called when a step has ended and no state of the runtime is half-changed. May throw: the error
+  /// is handled like an exception of the scheduler loop.
   virtual void end_step(Runtime& runtime) = 0;
 
   /// A rule of the runtime itself does not hold: `invariant` is its name in docs/invariants.md.

@@ -32,7 +32,7 @@
 namespace fermata {
 
 struct RuntimeOptions {
-  /// Who the runtime is in messages and dumps.
+  /// The name of the runtime in messages and dumps.
   std::string name = "main";
   StackOptions stacks;
 
@@ -104,7 +104,7 @@ class Runtime {
   [[nodiscard]] bool is_running() const noexcept { return scheduler_.is_active(); }
   /// The coroutine whose code is running, or null outside of any.
   [[nodiscard]] CoroutineBase* current() const noexcept { return scheduler_.current(); }
-  /// Who owns what no other scope does. Throws UsageError outside of a run.
+  /// The scope that owns coroutines without another scope. Throws UsageError outside of a run.
   [[nodiscard]] ScopeBase& root_scope() const { return scheduler_.root_scope(); }
   /// Coroutines that were spawned and are not finished, in the order of their ids.
   [[nodiscard]] const CoroutineBase::Registry& registry() const noexcept {
@@ -138,7 +138,8 @@ class Runtime {
   [[nodiscard]] detail::TimerQueue& timers() noexcept { return timers_; }
   /// A control signal has arrived; called inside a turn.
   void on_control_signal(int signum);
-  /// An error that no coroutine can be given: it takes the road of an exception in the loop.
+  /// Reports an error that cannot be delivered to a coroutine: it is handled like an exception of
+  /// the scheduler loop.
   void report_unhandled(std::exception_ptr error) { scheduler_.report_unhandled(std::move(error)); }
 
   // --- for the core ---

@@ -23,7 +23,7 @@ class SwitchHandler {
   virtual ~SwitchHandler() = default;
 
   /// Returns whether it wants to be called again. May spawn; must not suspend or throw: an
-  /// exception takes the road of one in the scheduler's loop.
+  /// exception is handled like one of the scheduler loop.
   virtual bool on_switch(CoroutineBase& coroutine, SwitchMoment moment) = 0;
 };
 

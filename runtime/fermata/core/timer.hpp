@@ -44,7 +44,7 @@ class Timer : public Event {
  protected:
   void arm() override;
   void disarm() noexcept override;
-  /// What `arm` of a timer with a deadline of its own does.
+  /// Arms a timer that has a deadline of its own; for `arm`.
   void arm_until(Instant deadline);
   /// An embedded timer belongs to whatever holds it.
   void dispose() noexcept override {}

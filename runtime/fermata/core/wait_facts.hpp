@@ -34,12 +34,12 @@ struct WaitPerson {
 /// An event tells its part, in any order; what it does not know it leaves out.
 class WaitFacts {
  public:
-  /// What people call it: "mutex", with its name, which may be empty, and where the program made
-  /// it, null when that is not known.
+  /// Its kind ("mutex"), its name, which may be empty, and where the program created it; null when
+  /// that is not known.
   virtual void is(const char* kind, std::string_view name, const SourcePlace* made) = 0;
   /// How it is now: "full, 1 of 1", "2 of 3 parties arrived".
   virtual void state(std::string text) = 0;
-  /// What the coroutine that waits wants of it: "send", "2 permits".
+  /// What the waiting coroutine wants of it: "send", "2 permits".
   virtual void wanted(std::string_view what) = 0;
   /// Nobody but the coroutine with this id, which may have ended, can let go of it; `since` is
   /// where it took it, null when that is not known.
@@ -57,7 +57,7 @@ class WaitFacts {
   /// It stands for `shared`, which is not an event. Other events, also of other runtimes, may stand
   /// for the same object: all of them are one.
   virtual void stands_for(const void* shared) = 0;
-  /// Who could make it fire, or has done so before; `how` is "sent to by".
+  /// A person who could make it fire, or has done so before; `how` is "sent to by".
   virtual void in_hands_of(const WaitPerson& person, const char* how) = 0;
   /// It fires when the run of `run` has ended; that runtime may be gone already.
   virtual void ends_with(const Runtime* run) = 0;
@@ -70,7 +70,7 @@ class WaitFacts {
   ~WaitFacts() = default;
 };
 
-/// What several events stand for: asked in the place of each of them.
+/// An object that several events stand for; it explains their waits in their place.
 class WaitSubject {
  public:
   virtual void explain_wait(WaitFacts& facts) const = 0;

@@ -35,7 +35,7 @@ enum class WakerStatus : std::uint8_t {
 
 [[nodiscard]] const char* to_string(WakerStatus status) noexcept;
 
-/// What a fire of a registered event means for the waiter.
+/// The meaning of a registered event's firing for the waiter.
 enum class WakeRule : std::uint8_t {
   Resolve,  // the outcome is the answer
   Token,    // OperationCancelled, with the token's error as previous
@@ -60,7 +60,7 @@ class Registration final : public Callback {
   /// The event waited for; it stays set after the event let go of the subscription.
   [[nodiscard]] Event& source() const noexcept { return *source_; }
 
-  /// What `resume_when` was given for a custom registration.
+  /// The context that `resume_when` was given for a custom registration.
   void* context = nullptr;
 
  private:

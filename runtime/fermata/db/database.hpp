@@ -84,7 +84,7 @@ class Database {
   // --- transactions of the current coroutine ---
 
   [[nodiscard]] Transaction transaction() { return Transaction(core_->session()); }
-  /// What `function` does is a transaction: committed when it returns, rolled back when it throws.
+  /// Runs `function` in a transaction: committed when it returns, rolled back when it throws.
   template <class F>
   auto in_one_transaction(F&& function) {
     Transaction around = transaction();

@@ -18,7 +18,7 @@
 
 namespace fermata::db::detail {
 
-/// What every connection is made of. Never changed by a connection (DB-19).
+/// The parameters of every connection. Never changed by a connection (DB-19).
 struct Template {
   std::unique_ptr<Driver> driver;
   Target target;

@@ -24,7 +24,7 @@
 
 namespace fermata::db {
 
-/// What a command has done, once its last row was read.
+/// The effect of a command, known once its last row was read.
 struct Effect {
   /// Rows inserted, changed or removed; 0 for other commands.
   std::uint64_t affected_rows = 0;

@@ -22,7 +22,7 @@
 
 namespace fermata::db::detail {
 
-/// Who has bound a session to a coroutine.
+/// The owner that has bound a session to a coroutine.
 class SessionOwner {
  public:
   /// The coroutine's next command gets another session. Neither suspends nor throws.
@@ -47,7 +47,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // --- commands: each may suspend ---
 
-  /// What reads the answer calls end_answer() or abandon_answer().
+  /// Executes a command. The reader of the answer calls end_answer() or abandon_answer().
   [[nodiscard]] std::unique_ptr<Answer> execute(std::string_view sql, Parameters parameters,
                                                 Fetch fetch);
   [[nodiscard]] std::unique_ptr<Answer> execute(Prepared& prepared, Parameters parameters);

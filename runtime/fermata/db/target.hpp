@@ -10,8 +10,8 @@
 
 namespace fermata::db {
 
-/// What a URL says: SCHEME://[USER[:PASSWORD]@][HOST[:PORT]]/DATABASE[?NAME=VALUE&...]. Everything
-/// is percent-decoded. A driver gets a copy of its own, which it may change (DB-19).
+/// The parts of a URL SCHEME://[USER[:PASSWORD]@][HOST[:PORT]]/DATABASE[?NAME=VALUE&...].
+/// Everything is percent-decoded. A driver gets a copy of its own, which it may change (DB-19).
 struct Target {
   std::string scheme;
   std::string user;

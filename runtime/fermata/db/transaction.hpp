@@ -19,9 +19,9 @@ class Savepoint {
     if (session_ != nullptr) session_->roll_back_later(number_);
   }
 
-  /// What was done since stays, as far as the transaction does. Suspends.
+  /// Releases the savepoint: changes since then stay, as far as the transaction does. Suspends.
   void release() { std::exchange(session_, nullptr)->release(number_); }
-  /// What was done since is undone. Suspends.
+  /// Undoes the changes since the savepoint. Suspends.
   void roll_back() { std::exchange(session_, nullptr)->roll_back(number_); }
 
  private:

@@ -27,7 +27,7 @@ struct DriverCapabilities {
 struct Driver {
   /// "uv", "ev", "event", "select", "pselect", "epoll".
   std::string_view name;
-  /// What it stands on: "libuv", "ppoll(2)".
+  /// The library or call that it is based on: "libuv", "ppoll(2)".
   std::string_view library;
   DriverCapabilities capabilities;
   /// Never taken unless it is named.

@@ -31,7 +31,7 @@
 namespace fermata::host {
 
 struct GuestOptions {
-  /// Its handle_stop_signals is not looked at, but the next member.
+  /// Options of the runtime; `runtime.handle_stop_signals` is ignored, set the member below.
   RuntimeOptions runtime = {.name = "guest"};
 
   /// SIGINT and SIGTERM begin the guest's shutdown. They are the host's business otherwise.
@@ -93,7 +93,7 @@ class Guest : private detail::Gate {
 
   [[nodiscard]] bool is_idle() const noexcept { return idle_; }
   [[nodiscard]] bool is_ended() const noexcept { return stack_->is_ended(); }
-  /// What has ended it, or null.
+  /// The error that has ended the guest, or null.
   [[nodiscard]] const std::exception_ptr& error() const noexcept { return error_; }
 
   // --- for the host ---

@@ -9,7 +9,7 @@
 
 namespace fermata::host::detail {
 
-/// Who switches between the guest and its host.
+/// Switches between the guest and its host.
 class Gate {
  public:
   /// Whether the guest has had its share of the host's time for now.

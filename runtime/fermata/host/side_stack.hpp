@@ -19,7 +19,7 @@ class SideStack final {
   SideStack(const StackOptions& stacks, Body body, void* argument);
   SideStack(const SideStack&) = delete;
   SideStack& operator=(const SideStack&) = delete;
-  /// What is on the stack is not unwound.
+  /// Frees the stack; objects on it are not destroyed.
   ~SideStack() = default;
 
   /// Returns at the next leave(), or at the end of the body. REQUIRES: not inside, not ended.

@@ -22,7 +22,7 @@ namespace fermata {
                                            const WaitOptions& options = {},
                                            SourcePlace place = SourcePlace::current());
 
-/// What `address` is called.
+/// The host name of `address`.
 [[nodiscard]] HostName reverse_resolve(const Address& address, const WaitOptions& options = {},
                                        SourcePlace place = SourcePlace::current());
 

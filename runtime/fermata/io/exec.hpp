@@ -31,7 +31,7 @@ struct ExecOptions {
   std::optional<std::vector<std::string>> environment = {};
   /// Where it runs; empty: where this process does.
   std::string directory = {};
-  /// What it complains of is kept in the result.
+  /// Whether standard error is kept in the result.
   bool capture_errors = false;
   /// How long, in all, to wait for the end of the output once the shell has exited; not negative.
   Duration grace = std::chrono::seconds(1);
@@ -39,9 +39,9 @@ struct ExecOptions {
 
 struct ExecResult {
   ProcessExit exit;
-  /// What each function says; empty when there was no output.
+  /// The output, as each function defines it; empty when there was none.
   std::string text;
-  /// What it complained of, with `capture_errors`.
+  /// Standard error, with `capture_errors`.
   std::string errors;
   /// The output had not ended when the grace was over: the rest of it is lost.
   bool cut_off = false;

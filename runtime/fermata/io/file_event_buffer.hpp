@@ -15,7 +15,7 @@ namespace fermata {
 struct FileWatcherOptions {
   /// Everything below the directory, too.
   bool recursive = false;
-  /// What is told of one name before somebody takes it becomes one event, in the place of the
+  /// Whether several changes of one name before it is read become one event, in the place of the
   /// first, with the bits of all.
   bool coalesce = true;
   /// Everything becomes one event without a name, given when there was nothing new for so long.

@@ -40,7 +40,7 @@ void make_directory(std::string_view path, std::uint32_t permissions = 0755,
 void remove_directory(std::string_view path, const WaitOptions& options = {},
                       SourcePlace place = SourcePlace::current());
 
-/// What is in a directory, sorted by name, without "." and "..".
+/// The entries of a directory, sorted by name, without "." and "..".
 [[nodiscard]] std::vector<DirectoryEntry> list_directory(
     std::string_view path, const WaitOptions& options = {},
     SourcePlace place = SourcePlace::current());

@@ -24,7 +24,7 @@
 
 namespace fermata {
 
-/// What can be done with it now, without regard to waiting.
+/// Operations that are possible now, apart from waiting.
 struct IoState {
   bool open = false;
   bool readable = false;
@@ -65,7 +65,7 @@ class Io {
   [[nodiscard]] IoState state() const;
   [[nodiscard]] IoHandle& handle() const;
 
-  /// What it holds, to be used as what it is: null unless it is a PipeStream, File, TcpStream,
+  /// The object that it holds, in its own type: null unless it is a PipeStream, File, TcpStream,
   /// TtyStream or UdpSocket as asked. A standard stream is a TtyStream whatever its type().
   template <class Typed>
   [[nodiscard]] Typed* as() noexcept {

@@ -30,7 +30,8 @@ class PipeListener : public StreamListener<PipeStream> {
                                          SourcePlace place = SourcePlace::current());
 };
 
-/// What is written to `writer` is read from `reader`; the other way is refused with UsageError.
+/// The two ends of a pipe: bytes written to `writer` are read from `reader`; the other direction is
+/// refused with UsageError.
 struct PipeEnds {
   PipeStream reader;
   PipeStream writer;

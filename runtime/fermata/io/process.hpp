@@ -47,7 +47,7 @@ class Process {
 
   // --- streams, this program's ends; UsageError unless they were asked for as pipes ---
 
-  /// What the child reads; close it to end that.
+  /// The child's standard input; close it to end that.
   [[nodiscard]] PipeStream& input() { return stream(input_, "input"); }
   [[nodiscard]] PipeStream& output() { return stream(output_, "output"); }
   [[nodiscard]] PipeStream& errors() { return stream(errors_, "errors"); }

@@ -48,7 +48,7 @@ class RemoteLink {
   void set_reader(TriggerHandle& trigger) noexcept { reader_ = &trigger; }
   /// The reader goes; `cancel`: the work is not wanted any more.
   void dismiss(bool cancel) noexcept;
-  /// Who works on it, as far as it is known.
+  /// Reports who works on it, as far as known.
   void explain(WaitFacts& facts) const;
 
  protected:

@@ -18,7 +18,7 @@ Ref<StreamHandle> accept_from(ListenerHandle& listener, const WaitOptions& optio
 
 }  // namespace detail
 
-/// What accepts connections of one kind. Closing it closes those that nobody has accepted.
+/// Accepts connections of one kind. Closing it closes connections that nobody has accepted.
 template <class Stream>
 class StreamListener : public HandleOwner<ListenerHandle> {
  public:

@@ -31,10 +31,10 @@ enum class CallbackKind : std::uint8_t {
 
 /// Work without an id. Destroyed as soon as it has run, before the next one does.
 using Task = Function<void()>;
-/// What is called with its id; callables without parameters will do.
+/// A function that is called with the id; callables without parameters are accepted.
 using TimedFunction = Function<void(CallbackId)>;
-/// What is called with its id and the descriptor, or the signal; callables without parameters, and
-/// with the id only, will do.
+/// A function that is called with the id and the descriptor or signal; callables without
+/// parameters, or with the id only, are accepted.
 using SourceFunction = Function<void(CallbackId, int)>;
 
 /// What a loop knows about a callback.

@@ -66,7 +66,7 @@ class LoopDeadlock : public Linkable<LoopDeadlock, DeadlockError> {
   std::vector<std::string> suspended_;
 };
 
-/// What a callback, a microtask or the error handler has thrown and nobody has caught.
+/// An exception of a callback, a microtask or the error handler that nobody has caught.
 class UncaughtError : public Linkable<UncaughtError> {
  public:
   /// `where` names the callback, or says what else has thrown.

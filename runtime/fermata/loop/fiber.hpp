@@ -60,7 +60,7 @@ struct Fiber {
   using List = fermata::detail::IntrusiveList<Fiber, &Fiber::link>;
 };
 
-/// What a coroutine's slot holds.
+/// The content of a coroutine's slot.
 struct FiberHome {
   FiberHome() = default;
   FiberHome(const FiberHome&) = delete;

@@ -183,7 +183,7 @@ class Loop {
   [[nodiscard]] std::size_t timer_count() const noexcept;
   /// In the order of registration.
   [[nodiscard]] std::vector<CallbackId> identifiers() const;
-  /// What keeps the loop running, one line each.
+  /// The callbacks and objects that keep the loop running, one line each.
   [[nodiscard]] std::vector<std::string> kept_alive_by() const;
   /// Callbacks and microtasks that are suspended, one line each.
   [[nodiscard]] std::vector<std::string> suspended() const;

@@ -79,7 +79,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   void stop() noexcept;
   [[nodiscard]] bool is_running() const noexcept { return running_; }
   [[nodiscard]] RunReport report() const noexcept { return {stop_, suspended_.size()}; }
-  /// What has ended the run, or null; once.
+  /// Returns the error that has ended the run, or null; once.
   [[nodiscard]] std::exception_ptr take_error() noexcept;
   [[nodiscard]] std::vector<std::string> suspended_texts() const;
   /// The driver, if it waits, looks again.

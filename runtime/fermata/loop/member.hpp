@@ -5,7 +5,7 @@
 
 namespace fermata::loop::detail {
 
-/// What lives in a loop, and ends with it at the latest: Loop::add.
+/// An object that lives in a loop, and ends with it at the latest: Loop::add.
 class Member {
  public:
   Member() = default;

@@ -49,7 +49,7 @@ class DescriptorPoll : public Poll {
   /// Resumes the watch for what was watched before, where that is cheaper than watch(). False when
   /// nothing was, or when the descriptor's number means another file by now.
   [[nodiscard]] virtual bool watch_again(PollMask) noexcept { return false; }
-  /// What it is ready for, of `told`, as the backend has it.
+  /// The part of `told` that the descriptor is ready for, according to the backend.
   [[nodiscard]] virtual PollMask look(PollMask told) const noexcept { return told; }
 
   void arm_mask(PollMask mask) override;

@@ -17,8 +17,8 @@ namespace fermata::os {
 
 class WatchdogThread final : public Watchdog {
  public:
-  /// Reports once for each step that has lasted longer than `limit`, at most twice as long. Throws
-  /// std::system_error when there is no thread to have.
+  /// Reports once for each step that has lasted longer than `limit`, after twice that time at the
+  /// latest. Throws std::system_error when a thread cannot be created.
   WatchdogThread(Duration limit, Report report);
   WatchdogThread(const WatchdogThread&) = delete;
   WatchdogThread& operator=(const WatchdogThread&) = delete;
@@ -27,7 +27,8 @@ class WatchdogThread final : public Watchdog {
   void begin(const CoroutineBase* coroutine) noexcept override;
 
  private:
-  /// What the thread may know of the step that runs. The number is odd while the rest is written.
+  /// What the watchdog thread may read about the running step. The number is odd while the rest is
+  /// written.
   struct Step {
     std::atomic<std::uint64_t> number = 0;
     std::atomic<std::uint64_t> coroutine = 0;  // Its id; 0 for nobody.

@@ -30,7 +30,8 @@ class WorkerPool {
 
   [[nodiscard]] static WorkerPool& of_process();
 
-  /// First come, first served. Throws std::system_error when there is no thread to have.
+  /// Queues `work`; work is started in order of arrival. Throws std::system_error when a thread
+  /// cannot be created.
   void submit(Work& work);
   /// Whether no thread has begun with it; then none will.
   bool withdraw(Work& work) noexcept;

@@ -22,7 +22,8 @@ inline constexpr PollMask kAllKinds =
     PollMask::Readable | PollMask::Writable | PollMask::Disconnect | PollMask::Prioritized;
 
 struct Capabilities {
-  /// What watch() accepts. The reactor waits for the rest by means of its own.
+  /// The kinds of readiness that watch() accepts. The reactor waits for the others by its own
+  /// means.
   PollMask kinds = PollMask::None;
   /// Whether it may be given descriptors that users bring: those may be closed, and their numbers
   /// mean other files, at any time, which must do no more harm than a readiness that is missing or
@@ -34,7 +35,7 @@ struct Capabilities {
   bool hosted = false;
 };
 
-/// Who is told what a wait has found.
+/// The receiver of what a wait has found.
 class Sink {
  public:
   /// `mask` may have more than is watched, and may be wrong: whoever reads or writes must cope with

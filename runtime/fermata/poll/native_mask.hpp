@@ -28,7 +28,7 @@ namespace fermata::poll::detail {
   return mask;
 }
 
-/// What of `mask` a descriptor is ready for, and Disconnect in any case.
+/// The part of `mask` that a descriptor is ready for, and Disconnect in any case.
 [[nodiscard]] inline PollMask ready_now(int descriptor, PollMask mask) noexcept {
   pollfd asked = {descriptor, to_native(mask), 0};
   return os::kernel.poll(&asked, 1, 0) > 0 ? from_native(asked.revents) : PollMask::None;

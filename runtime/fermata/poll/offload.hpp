@@ -13,7 +13,7 @@ namespace fermata::poll::detail {
 class Offload final : public fermata::Offload {
  public:
   Offload(fermata::detail::Attachment& attachment, Reactor& reactor);
-  /// What is still at work goes on, and is forgotten.
+  /// Work that still runs goes on, and its result is dropped.
   ~Offload() override;
 
   /// Tells the ends of tasks. Inside a turn.

@@ -100,7 +100,7 @@ class Watches final : private Sink {
 
   void ready(int descriptor, PollMask mask) noexcept override;
   void apply(Slot& slot, int descriptor);
-  /// What of a watcher's mask is for the backend.
+  /// The part of a watcher's mask that the backend watches.
   [[nodiscard]] PollMask native_share(const Watcher& watcher) const noexcept;
   void let_go(Slot& slot, int descriptor) noexcept;
   [[nodiscard]] Aside& aside();

@@ -7,7 +7,7 @@
 
 namespace fermata::detail {
 
-/// What an operation on a handle fails with that is closed.
+/// The error of an operation on a closed handle.
 [[nodiscard]] inline std::exception_ptr closed_error(const char* text) {
   return std::make_exception_ptr(InputOutputError(text));
 }

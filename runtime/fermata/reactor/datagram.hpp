@@ -32,11 +32,11 @@ class DatagramHandle;
 /// The most bytes that a datagram carries over IPv4.
 inline constexpr std::size_t kDatagramMax = 65'507;
 
-/// What a reader has got.
+/// A datagram that was received.
 struct Datagram {
   /// Bytes in the reader's buffer; 0 for an empty datagram, which arrives like any other.
   std::size_t size = 0;
-  /// Who sent it.
+  /// The sender.
   Address peer;
   /// It was longer than the buffer; the rest is lost.
   bool truncated = false;

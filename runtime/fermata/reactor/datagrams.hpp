@@ -15,8 +15,8 @@ struct DatagramOptions {
   bool broadcast = false;
   /// How many networks a datagram to one machine may cross, 1 to 255.
   int ttl = 64;
-  /// What it sends to a group reaches the members on its own machine, too. Through the loopback
-  /// interface it always does.
+  /// Whether datagrams to a group also reach members on the sender's machine. Through the loopback
+  /// interface they always do.
   bool multicast_loop = true;
   /// How many networks a datagram to a group may cross, 0 to 255; 0 keeps it on the machine.
   int multicast_ttl = 1;

@@ -26,7 +26,7 @@ struct DescriptorPair {
   int second = -1;
 };
 
-/// What a read or a write has come to.
+/// The result of a read or a write.
 struct DescriptorTransfer {
   std::size_t size = 0;  // May be less than was asked for. Of a read that has no error 0: the end.
   int code = 0;          // An errno: EAGAIN (not now), EINTR (try again), EPIPE, ECONNRESET, EBADF.
@@ -53,7 +53,7 @@ class DescriptorCalls {
   virtual int shut_down_writing(int descriptor) = 0;
   /// Unread bytes break the connection: the other end gets ECONNRESET. Returns an errno.
   virtual int close(int descriptor) = 0;
-  /// What has gone wrong with a socket since the last time, as SO_ERROR: an errno.
+  /// Takes the pending error of a socket, as SO_ERROR does: an errno value.
   [[nodiscard]] virtual int take_error(int descriptor) = 0;
 
   [[nodiscard]] virtual bool is_open(int descriptor) const noexcept = 0;

@@ -59,11 +59,11 @@ struct OpenMode {
   [[nodiscard]] static constexpr OpenMode creating() noexcept {
     return {.read = true, .write = true, .create = true, .exclusive = true};
   }
-  /// What is there, to be read and changed in place.
+  /// Opens an existing file to read it and change it in place.
   [[nodiscard]] static constexpr OpenMode updating() noexcept {
     return {.read = true, .write = true, .create = true};
   }
-  /// What is there, to be made longer.
+  /// Opens an existing file to append to it.
   [[nodiscard]] static constexpr OpenMode appending() noexcept {
     return {.write = true, .create = true, .append = true};
   }
@@ -89,7 +89,7 @@ enum class FileCall : std::uint8_t {
   SyncDirectory,
 };
 
-/// What error texts call it: "read", "make directory", ...
+/// The operation's name in error texts: "read", "make directory", ...
 [[nodiscard]] const char* to_string(FileCall call) noexcept;
 
 /// One piece of work for a file system. It owns all that the work needs: whoever asked may vanish
@@ -113,7 +113,7 @@ struct FileOperation {
   std::unique_ptr<std::byte[]> bytes;
   std::size_t size = 0;
 
-  /// What is still to be moved.
+  /// The bytes that are still to be transferred.
   [[nodiscard]] std::span<std::byte> rest() const noexcept {
     return std::span(bytes.get(), size).subspan(done);
   }

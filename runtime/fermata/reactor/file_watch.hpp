@@ -35,7 +35,7 @@ namespace fermata {
 class FileWatch;
 class FileWatches;
 
-/// What has happened, as a set of bits.
+/// Kinds of changes, as a set of bits.
 enum class FileChange : std::uint8_t {
   None = 0,
   Rename = 1,  // a name has come or gone: created, removed, moved

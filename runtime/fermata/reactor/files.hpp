@@ -34,7 +34,7 @@ class FileRequest : public Request {
   FileRequest(FileHandle& handle, FileCall call);
   ~FileRequest() override;
 
-  /// What will be asked, until it is submitted; the same for the handle's line.
+  /// The operation to perform, until it is submitted; the same object as in the handle's queue.
   [[nodiscard]] FileOperation& operation() noexcept { return *operation_; }
   void submit();
 

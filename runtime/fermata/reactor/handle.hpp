@@ -33,7 +33,7 @@ class Handle : public Event {
   /// backend lets go in its own time. Idempotent. Hides Event::close, which knows no backend.
   void close() noexcept;
 
-  /// What reports call it.
+  /// The name in reports.
   [[nodiscard]] const Name& name() const noexcept { return name_; }
   void set_name(Name name) noexcept { name_ = std::move(name); }
 
@@ -83,8 +83,8 @@ class Handle : public Event {
 
 namespace detail {
 
-/// What the parts of one reactor share: the runtime they serve now, and every handle whose close is
-/// not acknowledged yet.
+/// State that the parts of one reactor share: the runtime they serve now, and every handle whose
+/// close is not acknowledged yet.
 class Attachment {
  public:
   void attach(Runtime& runtime) noexcept { runtime_ = &runtime; }

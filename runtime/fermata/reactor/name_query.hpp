@@ -34,7 +34,7 @@ class DnsError : public Linkable<DnsError> {
   NameFailure reason_;
 };
 
-/// What an address is called.
+/// The name of an address.
 struct HostName {
   std::string host;     // Or the address in figures, when it has no name.
   std::string service;  // Or the port in figures.

@@ -29,7 +29,7 @@ class NameRequest final : public Request {
   /// Which addresses has `host`, with the port of `service`? Throws UsageError unless `host` has 1
   /// to 255 bytes and neither has a NUL.
   NameRequest(Names& names, std::string_view host, std::string_view service);
-  /// What is `address` called?
+  /// Asks for the name of `address`.
   NameRequest(Names& names, const Address& address);
   ~NameRequest() override;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;

@@ -10,7 +10,7 @@ namespace fermata {
 /// The file name that a Unix socket has on its machine. A value.
 class PipePath {
  public:
-  /// What the system's socket addresses have room for, in bytes.
+  /// The longest path, in bytes, that fits into the system's socket address.
   static constexpr std::size_t kLongest = 107;
 
   /// Throws UsageError when `path` is empty, too long or has a NUL in it.

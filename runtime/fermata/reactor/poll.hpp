@@ -56,7 +56,7 @@ class PollProxy final : public Event {
 
   [[nodiscard]] Poll& poll() const noexcept { return *poll_; }
   [[nodiscard]] PollMask events() const noexcept { return events_; }
-  /// What the last fire was about.
+  /// The readiness that the last fire reported.
   [[nodiscard]] PollMask triggered() const noexcept { return triggered_; }
   [[nodiscard]] std::string info() const override;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
@@ -81,7 +81,7 @@ class PollProxy final : public Event {
 class Poll : public Handle {
  public:
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-  /// What the backend watches for now.
+  /// The mask that the backend watches for now.
   [[nodiscard]] PollMask armed() const noexcept { return armed_; }
   /// Whether the number still means the file that it meant when this was made. Two files that the
   /// system tells apart by nothing, such as two eventfds, count as one.
@@ -105,7 +105,7 @@ class Poll : public Handle {
   /// Watch for `mask`, which is not empty, instead of what was watched before. Throws PollError.
   virtual void arm_mask(PollMask mask) = 0;
   virtual void disarm_mask() noexcept = 0;
-  /// What it is, and who makes it ready, for a report about somebody who waits for it.
+  /// Reports what the descriptor is and who makes it ready, for explanations of waits.
   virtual void explain_descriptor(WaitFacts& facts) const;
 
   // --- for the backend ---

@@ -21,7 +21,7 @@ namespace fermata {
 
 class Processes;
 
-/// What a child has for one of its three standard streams.
+/// How one of the three standard streams of a child is set up.
 enum class Stdio : std::uint8_t {
   Inherit,  // what this process has
   Ignore,   // nothing: /dev/null

@@ -30,7 +30,8 @@ class SignalMailbox {
 
   /// Throws InputOutputError when the signal cannot be handled. REQUIRES: not watched yet.
   void watch(int signum);
-  /// What was raised and not collected is forgotten. REQUIRES: watched.
+  /// Stops watching a signal; raised signals that were not collected are forgotten. REQUIRES:
+  /// watched.
   void unwatch(int signum) noexcept;
 
   /// Calls `deliver(signum)` for each signal raised since the last time, in numeric order.

@@ -6,7 +6,7 @@
 
 namespace fermata {
 
-/// What can be set of a socket that is open. Not every kind of handle has each.
+/// Options that can be set for an open socket. Not every kind of handle has each.
 enum class SocketOption : std::uint8_t {
   NoDelay,     // 0 or 1: small writes are sent at once
   KeepAlive,   // seconds of silence before the peer is asked whether it lives, up to 32767; 0 never

@@ -195,7 +195,7 @@ class StreamHandle : public IoHandle {
   friend class WriteRequest;
   friend class Streams;
 
-  /// What is still to be sent of a file.
+  /// The rest of a file that is to be sent.
   struct FilePart;
 
   /// Bytes that a write left for the backend, or a part of a file.
@@ -207,7 +207,7 @@ class StreamHandle : public IoHandle {
     std::unique_ptr<FilePart> part;   // Null for bytes.
   };
 
-  /// What keeps an operation here waiting: whoever is at the other end.
+  /// Reports what keeps an operation waiting: the user of the other end.
   void explain(WaitFacts& facts, const char* operation) const;
   void require_readable(const char* operation) const;
   void require_writable(const char* operation) const;

@@ -30,7 +30,7 @@ enum class ThreadStage : std::uint8_t {
 
 namespace detail {
 
-/// What a thread runs.
+/// The work of a thread.
 class ThreadWork {
  public:
   virtual ~ThreadWork() = default;
@@ -42,7 +42,7 @@ class ThreadWork {
   [[nodiscard]] virtual void* result_address() noexcept = 0;
 };
 
-/// What a spawner asks of its thread; each asks for more than the one before.
+/// Requests of a spawner to its thread; each asks for more than the one before.
 enum class ThreadRequest : std::uint8_t {
   None,
   Cancel,    // its main coroutine is to be cancelled

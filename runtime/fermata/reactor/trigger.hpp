@@ -20,7 +20,7 @@ namespace fermata {
 class Triggers;
 class WaitSubject;
 
-/// Who has given a trigger to other threads.
+/// An object that has given a trigger to other threads.
 class TriggerKeeper {
  public:
   /// The trigger is about to close: take it away from them.

@@ -13,8 +13,8 @@ namespace fermata {
 
 class Event;
 
-/// What happens to the items that have not ended when the wait is over, however it ended: with
-/// results, with an error, or because the waiter was cancelled.
+/// The fate of items that have not ended when the wait is over, however it ended: with results,
+/// with an error, or because the waiter was cancelled.
 enum class ExitPolicy : std::uint8_t {
   Detach,         // they go on by themselves; how they end is not this wait's business
   Join,           // they are waited for; the token, the timeout and a cancellation end that as well

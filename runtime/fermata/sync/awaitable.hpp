@@ -22,7 +22,7 @@ concept Awaitable = requires(const A& awaitable) {
   awaitable.result();
 };
 
-/// What awaiting one gives: void, or the type of its value.
+/// The result type of awaiting: void, or the type of the value.
 template <Awaitable A>
 using AwaitedValue = std::remove_cvref_t<decltype(std::declval<const A&>().result())>;
 

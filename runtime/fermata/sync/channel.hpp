@@ -222,7 +222,7 @@ class Channel {
   }
   [[nodiscard]] bool is_closed() const { return core().is_closed(); }
 
-  // --- what there is; promised values and slots are counted as if they were not ---
+  // --- observers; reservations are ignored ---
 
   [[nodiscard]] std::size_t capacity() const { return core().capacity(); }
   /// Values in the channel, with the one that a sender holds out at a rendezvous.

@@ -35,7 +35,7 @@ class ChannelGuard final : private Callback, private SoftResolver {
   ChannelGuard(ChannelCore& channel, const ChannelOptions& options);
   ~ChannelGuard();
 
-  /// Who waits in vain now; `progress` when a value has moved since the last time.
+  /// Updates which side waits in vain; `progress` when a value has moved since the last call.
   void update(Starving starving, bool progress);
   void disarm() noexcept;
 

@@ -19,7 +19,7 @@ enum class CircuitState : std::uint8_t { Active, Inactive, Recovering };
 
 [[nodiscard]] const char* to_string(CircuitState state) noexcept;
 
-/// What a strategy hears of, and what it switches: a pool.
+/// The circuit that a strategy observes and switches: a pool.
 class Circuit {
  public:
   [[nodiscard]] virtual CircuitState state() const noexcept = 0;

@@ -68,7 +68,7 @@ class Condition final : private detail::Primitive {
     with(lock, [&](Mutex& mutex) { wait(mutex, std::move(predicate), options, place); });
   }
 
-  /// Who notifies need not hold the mutex. Never suspends.
+  /// Wakes one waiter. The caller need not hold the mutex. Never suspends.
   void notify_one(const SourcePlace& place = SourcePlace::current()) {
     touched();
     log_notify(place);

@@ -38,7 +38,7 @@ namespace detail {
 
 struct Nothing {};
 
-/// What stands for a T where void cannot.
+/// The placeholder for a T that is void.
 template <class T>
 using ValueOrNothing = std::conditional_t<std::is_void_v<T>, Nothing, T>;
 
@@ -317,7 +317,7 @@ class Promise {
   }
   [[nodiscard]] const SourcePlace& created_place() const { return core().created_place(); }
   [[nodiscard]] const SourcePlace& completed_place() const { return core().completed_place(); }
-  /// Who is parked on the future.
+  /// The coroutines that wait for the future.
   [[nodiscard]] std::vector<std::string> awaiting_info() const { return core().awaiting_info(); }
   [[nodiscard]] std::string info() const { return core().info(); }
 

@@ -45,7 +45,7 @@ namespace detail {
 
 class GroupCore;
 
-/// What a group has accepted under one key. It subscribes to its coroutine.
+/// A task that a group has accepted under one key. It subscribes to its coroutine.
 class GroupTask : public Callback {
  public:
   enum class State : std::uint8_t { Pending, Running, Done, Failed };
@@ -97,11 +97,11 @@ class GroupWaiter {
   virtual ~GroupWaiter() = default;
   [[nodiscard]] virtual bool due(const GroupCore& group) const = 0;
   virtual void resolve(GroupCore& group) = 0;
-  /// What it resolves.
+  /// The event that it resolves.
   [[nodiscard]] virtual const Event& promised() const = 0;
 };
 
-/// What a consumer takes out of a set.
+/// How a consumer takes results out of a set.
 enum class Join : std::uint8_t {
   Next,    // the next that has settled
   Stream,  // the same, and waits for tasks to come as long as it is open

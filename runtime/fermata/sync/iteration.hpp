@@ -51,7 +51,7 @@ class Iteration : public Microtask {
   /// False when it is known that no element is left.
   [[nodiscard]] virtual bool may_have_more() const = 0;
 
-  /// What `fetch` gives; nobody else fetches meanwhile.
+  /// Returns what `fetch` gives; nobody else fetches meanwhile.
   template <class Fetch>
   auto exclusively(Fetch fetch) {
     moving_ = true;

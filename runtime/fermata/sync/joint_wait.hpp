@@ -70,7 +70,7 @@ class JointItem final : public Callback {
   State state_ = State::Pending;
 };
 
-/// What ends a wait.
+/// The rule for the end of a wait.
 struct JointRule {
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 

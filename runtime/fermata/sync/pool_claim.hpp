@@ -60,14 +60,14 @@ class PoolCore::Probe {
   return is_cancellation(error) || is_forced_unwind(error);
 }
 
-/// What is thrown when both have happened; either may be null.
+/// Combines two errors that both have happened; either may be null.
 [[nodiscard]] inline std::exception_ptr both(const std::exception_ptr& first,
                                              const std::exception_ptr& later) {
   if (is_forced_unwind(later)) return later;
   return is_forced_unwind(first) ? first : link_previous(first, later);
 }
 
-/// What `function` throws, or null. May suspend if `function` does.
+/// Calls `function` and returns what it throws, or null. May suspend if `function` does.
 template <class F>
 [[nodiscard]] std::exception_ptr error_of(F&& function) {
   try {

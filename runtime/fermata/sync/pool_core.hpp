@@ -66,7 +66,7 @@ class PoolSlot {
   State state_ = State::Busy;
 };
 
-/// What PoolOptions says of a pool of whatever kind.
+/// The options of a pool that do not depend on the type of its resources.
 struct PoolSettings {
   std::int64_t min = 0;
   bool filled_at_once = true;
@@ -192,7 +192,7 @@ class PoolCore : public Event, public Circuit {
   using Ring = IntrusiveList<PoolSlot, &PoolSlot::line_link_>;
   using All = IntrusiveList<PoolSlot, &PoolSlot::all_link_>;
 
-  /// What keeps acquire and release from the short way.
+  /// Reasons why acquire and release take the slow path.
   enum Detour : std::uint8_t { kClosed = 1, kCircuit = 2, kHooks = 4, kStrategy = 8 };
 
   struct Verdict {

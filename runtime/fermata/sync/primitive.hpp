@@ -90,7 +90,7 @@ class Primitive : public Event {
   SourcePlace place_;
 };
 
-/// Who has something since when; outlives that coroutine.
+/// The holder of something, and since when; outlives that coroutine.
 class Holder {
  public:
   [[nodiscard]] bool nobody() const noexcept { return id_ == 0; }

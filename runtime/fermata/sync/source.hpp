@@ -72,7 +72,7 @@ class RangeSource {
   std::optional<std::ranges::iterator_t<R>> at_;
 };
 
-/// What pulls items out of `input`, which is a source or a range.
+/// An object that pulls items out of `input`, which is a source or a range.
 template <class X>
 auto source_of(X&& input) {
   using S = std::remove_reference_t<X>;

@@ -59,7 +59,7 @@ class TaskWithBody final : public GroupTaskOf<T, Key> {
   std::optional<F> body_;
 };
 
-/// What TaskGroup and TaskSet have in common: spawning and ending. Moves only.
+/// The common part of TaskGroup and TaskSet: spawning and ending. Move-only.
 template <class T, class Key>
 class TaskOwner {
  public:
@@ -70,7 +70,7 @@ class TaskOwner {
     std::swap(next_key_, other.next_key_);
     return *this;
   }
-  /// What runs in a scope of the group's own is cancelled; in another scope it runs on.
+  /// Cancels tasks that run in the group's own scope; in another scope they run on.
   ~TaskOwner() {
     if (core_) core_->abandon();
   }

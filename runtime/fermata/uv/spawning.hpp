@@ -38,7 +38,7 @@ class OwnedDescriptor {
   int descriptor_ = -1;
 };
 
-/// What the child does between its birth and its program; in order.
+/// The child's actions between fork and exec, in order.
 class ChildActions {
  public:
   ChildActions() { posix_spawn_file_actions_init(&actions_); }

@@ -171,8 +171,8 @@ void Pipe::adopt(int descriptor) { check(uv_pipe_open(&pipe_, descriptor), "adop
 
 void Pipe::submit_shutdown() noexcept {
   if (is_readable()) return Stream::submit_shutdown();
-  // The end of an anonymous pipe is closed; libuv keeps its number, for something that does no
-  // harm.
+  // Closes the end of an anonymous pipe. The epoll descriptor is duplicated over its number, so
+  // that libuv's later close() cannot hit another file.
   FERMATA_ASSERT(descriptor() >= 0);
   before_close();
   const int any = uv_backend_fd(loop().get());

@@ -12,7 +12,7 @@ namespace fermata::db::odbc {
 /// `value` quoted for a connection string: in braces when it needs them.
 [[nodiscard]] std::string quoted_value(std::string_view value);
 
-/// What SQLDriverConnect is given. Throws UsageError when `target` cannot be said in that way.
+/// The string for SQLDriverConnect. Throws UsageError when it cannot express `target`.
 [[nodiscard]] std::string connection_string(const Target& target);
 
 /// Every password in `target`, under whatever name.

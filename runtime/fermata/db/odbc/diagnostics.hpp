@@ -8,7 +8,7 @@
 
 namespace fermata::db::odbc {
 
-/// What a handle has to say of the call before.
+/// The diagnostics of a handle after the last call.
 struct Diagnostics {
   std::string sqlstate;  // Of the first record that is not a warning; else HY000.
   std::string message;   // Of all records.

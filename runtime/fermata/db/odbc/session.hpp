@@ -42,7 +42,7 @@ class Session {
 
   /// Stops what a worker does, as far as the driver can.
   void cancel() noexcept;
-  /// What begins from now on is stopped too, or is not.
+  /// Whether operations that begin from now on are stopped too.
   void set_stopping(bool stopping) noexcept { stopping_ = stopping; }
   [[nodiscard]] bool is_stopping() const noexcept { return stopping_; }
   /// Frees `statement` in the next work.
@@ -52,14 +52,14 @@ class Session {
 
   /// Throws ConnectError, which shows none of `passwords`.
   void connect(const std::string& connection_string, const std::vector<std::string>& passwords);
-  /// What is open is rolled back; it is broken then.
+  /// Disconnects: an open transaction is rolled back, and the session is broken then.
   void disconnect() noexcept;
   /// The name that the database gives itself.
   [[nodiscard]] std::string product();
   [[nodiscard]] SQLHSTMT allocate_statement();
   void free_retired() noexcept;
 
-  /// What `call` returns, for `statement`; cancel() reaches it meanwhile.
+  /// Runs `call` for `statement` and returns its result; cancel() reaches it meanwhile.
   template <class F>
   SQLRETURN call(SQLHSTMT statement, F&& call) {
     const Running running(*this, statement);
@@ -95,7 +95,7 @@ class Session {
   static void destroy(Session* session) noexcept;
   void set_autocommit(bool on);
   void roll_back() noexcept;
-  /// What the database has undone of an open transaction is not known.
+  /// Notes that it is unknown what the database has undone of an open transaction.
   void spoil_transaction() noexcept;
   void look_for_loss(std::string_view sqlstate) noexcept;
   [[noreturn]] void fail_to_connect(SQLSMALLINT handle_type, SQLHANDLE handle,

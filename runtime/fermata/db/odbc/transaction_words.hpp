@@ -8,7 +8,7 @@ namespace fermata::db::odbc {
 
 enum class TransactionStep : std::uint8_t { None, Begin, Commit, Rollback };
 
-/// What a command says of transactions, as far as its words tell.
+/// What a command does to transactions, as far as its words tell.
 struct TransactionWords {
   TransactionStep step = TransactionStep::None;  // The last one.
   bool alone = true;                             // Nothing else is in the command.

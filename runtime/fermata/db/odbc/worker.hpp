@@ -15,8 +15,8 @@ namespace fermata::db::odbc {
 /// Calls of one connection, on threads of the offload pool, one at a time.
 class Worker {
  public:
-  /// What `work` returns or throws. It has to own what it uses. A wait that is interrupted leaves
-  /// it is_busy().
+  /// Runs `work` on a worker thread and returns or throws what it does. `work` has to own what it
+  /// uses. A wait that is interrupted leaves it is_busy().
   template <class F>
   auto run(F work, const WaitOptions& options = {}) {
     using TaskType = fermata::detail::TaskOf<Once<F>, std::invoke_result_t<F&>>;

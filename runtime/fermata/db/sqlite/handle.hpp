@@ -88,7 +88,7 @@ class Handle {
   [[nodiscard]] Effect changes() const;
 
  private:
-  /// What `run` does before and after.
+  /// A turn of `run`: what is done before and after the work.
   class Turn {
    public:
     Turn(Handle& handle, std::uint64_t turn);

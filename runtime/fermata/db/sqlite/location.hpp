@@ -8,7 +8,7 @@
 
 namespace fermata::db::sqlite {
 
-/// What a URL says to SQLite.
+/// The parts of a URL that SQLite uses.
 struct Location {
   std::string name;  // A path, or a URI when `flags` say so.
   int flags = 0;     // Of sqlite3_open_v2.

@@ -28,7 +28,7 @@ struct TcpFailure {
   /// A positive errno value, 0 when there is none.
   int code = 0;
   std::string detail;
-  /// What was thrown; null when nothing was.
+  /// The exception that was thrown; null when there was none.
   std::exception_ptr error;
 };
 

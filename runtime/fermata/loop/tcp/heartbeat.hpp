@@ -31,7 +31,7 @@ struct HeartbeatOptions {
   }
 };
 
-/// What to do about a connection, from its stamps. Has no timer.
+/// Decides what to do about a connection, from its time stamps. Has no timer.
 class Heartbeat {
  public:
   enum class Action : std::uint8_t { Wait, Ping, Silent, Stalled };

@@ -41,8 +41,8 @@ struct TcpHandlers {
   Event on_flushed;
 };
 
-/// What becomes of what a handler throws. A Cancellation always goes to the loop: it may be the end
-/// of the coroutine that calls back.
+/// Where exceptions of handlers go. A Cancellation always goes to the loop: it may be the end of
+/// the coroutine that calls back.
 enum class HandlerErrors : std::uint8_t {
   EndConnection,  // its on_error is told and it is destroyed; without on_error the loop is told too
   ToLoop,         // as what other callbacks of the loop throw; the connection goes on

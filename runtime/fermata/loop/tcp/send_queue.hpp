@@ -51,7 +51,7 @@ class SendQueue {
 
   /// The next bytes to write, up to about `most`, at least one chunk.
   [[nodiscard]] std::span<const std::span<const std::byte>> front(std::size_t most);
-  /// What front() gave is being written; its chunks are needed no more.
+  /// Removes what front() returned, which is being written; its chunks are no longer needed.
   void take_front();
   /// Everything in flight was written.
   Edge written();
