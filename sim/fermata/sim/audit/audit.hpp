@@ -90,7 +90,7 @@ class Audit final : public Observer {
   void pledged(fermata::detail::Pledge& pledge) override;
   void end_of_pledge(fermata::detail::Pledge& pledge, bool by_exception) noexcept override;
 
-  /// What a picture of all waits is made of.
+  /// The input for a picture of all waits.
   [[nodiscard]] WaitSource wait_source() const noexcept {
     return {runtime_, options_.log_waits ? &history_ : nullptr, false};
   }
@@ -134,7 +134,7 @@ class Audit final : public Observer {
   void recount();
   void check(const Event& event, Tally& tally);
   void check_subscribers(const Event& event);
-  /// What the runtime's own counters say.
+  /// The values of the runtime's own counters.
   [[nodiscard]] Tally count_kept() const noexcept;
   void check_counters();
   void check_ready_queue();

@@ -23,7 +23,7 @@ class Interrupter {
   /// The `point`-th suspension, from 1, of the coroutines whose ids are `first_id` or higher is
   /// interrupted; only suspensions count at which `how` is possible. REQUIRES: not armed.
   void arm(std::uint64_t first_id, Interruption how, std::uint64_t point);
-  /// What has happened can be asked for until it is armed again.
+  /// Stops interrupting; the results stay readable until it is armed again.
   void disarm() noexcept {
     armed_ = false;
     awaited_.reset();
@@ -37,7 +37,7 @@ class Interrupter {
   [[nodiscard]] bool reached() const noexcept { return seen_ >= point_; }
   /// Whether the coroutine was interrupted there.
   [[nodiscard]] bool fired() const noexcept { return fired_; }
-  /// Who was interrupted and where, for people.
+  /// The coroutine that was interrupted and where, as text for people.
   [[nodiscard]] const std::string& victim() const noexcept { return victim_; }
 
  private:

@@ -36,7 +36,7 @@ class IndexedHeap {
     return entries_[index];
   }
 
-  /// What was there is not told so.
+  /// Removes an entry without telling it.
   void remove(std::size_t index) noexcept {
     FERMATA_ASSERT(index < entries_.size());
     const Entry last = entries_.back();

@@ -11,7 +11,7 @@
 
 namespace fermata::sim::cli {
 
-/// What a process printed: its beginning and its end, however much there was between.
+/// The output of a process: its beginning and its end, however much there was between.
 class CapturedText {
  public:
   static constexpr std::size_t kKept = 16 * 1024;  // At either end.

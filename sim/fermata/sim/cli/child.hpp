@@ -53,7 +53,7 @@ class Child {
   /// Kills what is left of it and of what it has started.
   ~Child();
 
-  /// What poll() watches for output, and for the end; -1 when there is nothing to watch.
+  /// The descriptor to poll for output and for the end; -1 when there is nothing to watch.
   [[nodiscard]] int descriptor() const noexcept { return output_; }
   [[nodiscard]] int end_descriptor() const noexcept { return end_; }
 
@@ -63,7 +63,7 @@ class Child {
 
   /// Whether it has ended; if so nothing that it has started is left. Does not block.
   bool has_ended();
-  /// What has_ended() has found.
+  /// Whether has_ended() has found the end.
   [[nodiscard]] bool is_ended() const noexcept { return ended_; }
   [[nodiscard]] const Ending& ending() const noexcept { return ending_; }
 

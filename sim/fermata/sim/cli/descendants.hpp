@@ -26,7 +26,7 @@ class Descendants {
   Descendants& operator=(const Descendants&) = delete;
   ~Descendants() { end(); }
 
-  /// What is to stand in its environment: "NAME=VALUE".
+  /// The variable for its environment: "NAME=VALUE".
   [[nodiscard]] const std::string& mark() const noexcept { return mark_; }
   /// It is this child of this process.
   void belong_to(pid_t process) noexcept { process_ = process; }

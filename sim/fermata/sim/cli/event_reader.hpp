@@ -33,7 +33,7 @@ struct FailureRecord {
   std::string shrunk;  // In words: how many decisions are left.
   std::string shrunk_tape;
   std::string decides;
-  /// What people read.
+  /// The report for people.
   std::string report;
 };
 
@@ -46,7 +46,7 @@ struct LongRunRecord {
   std::uint64_t steps = 0;
 };
 
-/// What one strategy of several had, and found.
+/// The runs that one strategy of several had, and what they found.
 struct Share {
   std::uint64_t runs = 0;
   std::uint64_t new_runs = 0;  // In its chunk.
@@ -80,7 +80,7 @@ struct RangeResult {
   std::vector<FailureRecord> failures;
   DistinctRuns behaviours;
   Catalogue assertions;
-  /// What a search that tries one schedule after the other has covered; else empty.
+  /// What a search that tries one schedule after another has covered; otherwise empty.
   std::string coverage;
   /// The faults of its first run, a line each.
   std::string first_world;
@@ -100,7 +100,7 @@ struct ReplayResult {
   [[nodiscard]] bool is_stale() const noexcept { return matched * 100 < decisions * 60; }
 };
 
-/// What a process has reported so far; an end that is missing, or cut, makes no difference.
+/// The events that a process has reported so far; a missing or truncated end is accepted.
 struct ReportedEvents {
   std::optional<RangeResult> explored;
   std::optional<ReplayResult> replayed;

@@ -19,7 +19,7 @@
 
 namespace fermata::sim::cli {
 
-/// What is going on now, all processes together.
+/// The present state of the exploration, all processes together.
 struct Moment {
   std::chrono::milliseconds elapsed{};
   std::uint64_t runs = 0;

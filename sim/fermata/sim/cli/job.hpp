@@ -19,7 +19,7 @@
 
 namespace fermata::sim::cli {
 
-/// What a job is started with.
+/// The parameters of a job.
 struct Assignment {
   std::string test;
   RunRange range;
@@ -53,7 +53,7 @@ class Job {
   /// Kills the process when its run has gone on for too long.
   void check_for_hang();
 
-  /// What it has reported. REQUIRES: the process has ended.
+  /// The events that it has reported. REQUIRES: the process has ended.
   [[nodiscard]] ReportedEvents reported() const;
   /// The run that has killed it, when it has not reported its end.
   [[nodiscard]] RangeResult crash_record() const;

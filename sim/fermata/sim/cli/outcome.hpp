@@ -29,7 +29,7 @@ struct RunOutcome {
   [[nodiscard]] int exit_code() const;
 };
 
-/// What became of what some run has to meet: FERMATA_SOMETIMES and FERMATA_REACHABLE.
+/// The outcome of obligations, which some run has to meet: FERMATA_SOMETIMES and FERMATA_REACHABLE.
 struct Obligations {
   std::size_t all = 0;
   /// The obligations that no run has met, in words.

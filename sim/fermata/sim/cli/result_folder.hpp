@@ -18,7 +18,7 @@
 
 namespace fermata::sim::cli {
 
-/// What was explored.
+/// The parameters of the exploration.
 struct Plan {
   std::string program;
   std::string build;

@@ -12,7 +12,7 @@
 
 namespace fermata::sim::cli {
 
-/// What `fermata run` was told.
+/// The options of `fermata run`.
 struct RunOptions {
   std::string binary;
   std::string filter = "*";
@@ -29,7 +29,7 @@ struct RunOptions {
   bool keep_going = false;
   std::string strategy;
   std::string faults = "all";
-  /// What else test processes are to read, by name.
+  /// Further variables for test processes, by name.
   Settings handed_on;
 
   unsigned jobs = 1;
@@ -45,7 +45,7 @@ struct RunOptions {
   bool verbose = false;
 };
 
-/// What every test process is to read.
+/// The variables that every test process reads.
 [[nodiscard]] Settings settings_of_tests(const RunOptions& options);
 
 }  // namespace fermata::sim::cli

@@ -41,7 +41,7 @@ class TestBinary {
   /// Throws UsageError when it is not a test program.
   [[nodiscard]] std::vector<ListedTest> selected(const std::string& filter, bool disabled) const;
 
-  /// What runs the test `name` and no other.
+  /// The command that runs the test `name` and no other.
   [[nodiscard]] Command command_for(const std::string& name) const;
 
  private:

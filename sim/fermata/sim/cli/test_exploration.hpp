@@ -30,7 +30,8 @@ class TestExploration {
   /// Returns how many runs are done.
   std::uint64_t resume(std::vector<RangeResult> records);
 
-  /// What is to be explored next; nothing when no more is wanted, or only once others are done.
+  /// The next range of runs to explore; nothing when no more are wanted, or not before others are
+  /// done.
   [[nodiscard]] std::optional<RunRange> next();
 
   /// The process of `range` has ended with `record`, which may be of fewer runs.

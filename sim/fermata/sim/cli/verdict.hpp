@@ -12,7 +12,7 @@ inline constexpr int kPass = 0;
 inline constexpr int kUsage = 1;
 inline constexpr int kInterrupted = 130;
 
-/// What the tool exits with when this is the worst that it saw.
+/// The exit code of the tool when this is the worst failure that it saw.
 [[nodiscard]] int exit_code_of(std::string_view failure_class) noexcept;
 
 /// Which of two exit codes decides: 9, 5, 2, 4, 3, 8, 124, 6, 7, 0.

@@ -40,7 +40,7 @@ namespace sql {
 class Session;
 }
 
-/// What survives the server: name, users and everything that was committed.
+/// The part that survives the server: name, users and everything that was committed.
 class Database {
  public:
   explicit Database(std::string name) : name_(std::move(name)) {}
@@ -119,7 +119,7 @@ class Session {
  private:
   friend class fermata::sim::Database;
 
-  /// What a transaction has read: the rows of a table for which a condition holds.
+  /// A read of a transaction: the rows of a table for which a condition holds.
   struct Read {
     std::shared_ptr<Table> table;
     std::optional<Expression> where;

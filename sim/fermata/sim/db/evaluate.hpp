@@ -11,7 +11,7 @@
 
 namespace fermata::sim::sql {
 
-/// What names and parameters in an expression stand for.
+/// The values of names and parameters in an expression.
 struct Surroundings {
   std::span<const db::Value> parameters;
   SessionId session = kNobody;

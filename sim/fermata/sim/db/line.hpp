@@ -31,8 +31,8 @@ class Line {
   /// The next frame that says something. One that is interrupted loses nothing.
   [[nodiscard]] wire::Frame receive(Instant deadline = Instant::never());
 
-  /// What an answer ends with. They set the state of the session, and throw what the server says:
-  /// db::QueryError, or db::ConnectionLost when it wants no more.
+  /// These read the end of an answer. They set the state of the session, and throw what the server
+  /// says: db::QueryError, or db::ConnectionLost when it closes the connection.
   [[nodiscard]] std::uint64_t read_done(wire::Reader& fields);
   [[noreturn]] void read_error(wire::Reader& fields);
   void read_state(wire::Reader& fields);

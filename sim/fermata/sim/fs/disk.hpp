@@ -41,7 +41,7 @@ class Disk {
 
   /// Formats the disk: it has an empty root directory and nothing else.
   void format();
-  /// What changes from now on was modified then.
+  /// Sets the time of modification for changes from now on.
   void set_time(WallTime now) noexcept { now_ = now; }
   /// In bytes, until writes fail. 0 too when a crash brought back more than the disk holds.
   [[nodiscard]] std::uint64_t room() const noexcept {

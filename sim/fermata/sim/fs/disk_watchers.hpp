@@ -8,7 +8,7 @@
 
 namespace fermata::sim {
 
-/// What has happened to a name in a directory, or to a watched thing itself.
+/// A change of a name in a directory, or of a watched object itself.
 enum class DiskChange : std::uint8_t { Appeared, Vanished, Changed, Gone };
 
 /// Is told at once of changes of one file, or of the names in one directory and their contents.
@@ -21,7 +21,7 @@ class DiskWatcher {
   ~DiskWatcher() = default;
 };
 
-/// Who watches which inode, in the order of their coming.
+/// The watchers of inodes, in order of registration.
 class DiskWatchers {
  public:
   using Inode = std::uint64_t;

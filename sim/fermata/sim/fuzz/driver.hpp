@@ -8,7 +8,7 @@
 
 namespace fermata::sim::detail {
 
-/// What the program was called with. Throws UsageError when it makes no sense.
+/// Takes the program's command line. Throws UsageError when it is invalid.
 void take_arguments(int argc, char** argv);
 
 /// Drives a session; see FuzzDriver.

@@ -43,7 +43,7 @@ class FuzzTarget {
   [[nodiscard]] const FuzzInput& input() const noexcept { return strategy_->input(); }
   /// The name of a strategy that repeats it, with input().seed.
   [[nodiscard]] std::string strategy() const { return strategy_->name(); }
-  /// What it has asked.
+  /// The draws that the last run has asked for.
   [[nodiscard]] std::span<const AskedDraw> asked() const noexcept { return strategy_->asked(); }
 
   /// A mutation of `bytes`, of at most `room` bytes. Equal for equal arguments and the same last

@@ -17,7 +17,7 @@
 
 namespace fermata::sim {
 
-/// What becomes of it.
+/// What the guard does with a call of the real world.
 enum class GuardMode : std::uint8_t {
   Fail,  // the run fails as nondeterminism; threads are refused, sleeps are skipped
   Warn,  // a line on the standard error stream, once for each function and coroutine

@@ -95,8 +95,8 @@ class History final : public detail::HistoryRecord {
     return Call(*this, number);
   }
 
-  /// What `action` returns is the result, if anything. What it throws leaves the operation without
-  /// a response.
+  /// Records `action` as an operation: its return value is the result, if any. An exception leaves
+  /// the operation without a response.
   template <class Action>
   auto call(std::string_view client, Operation operation, Action&& action) {
     const Call call = invoke(client, std::move(operation));

@@ -27,7 +27,7 @@ struct LinearizabilityLimits {
   std::uint64_t shrinking = 200'000;
 };
 
-/// What the check of a history found.
+/// The result of checking a history.
 struct HistoryVerdict {
   Linearizability answer = Linearizability::Yes;
   /// How many pairs of state and set of operations were visited.

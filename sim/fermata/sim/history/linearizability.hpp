@@ -49,7 +49,8 @@ struct OperationSpan {
   [[nodiscard]] bool is_loose() const noexcept { return responded == kNever; }
 };
 
-/// What operations do. States are numbers that the implementation gives out, equal ones equal.
+/// The effects of operations. States are numbers that the implementation assigns; equal states have
+/// equal numbers.
 class Semantics {
  public:
   virtual ~Semantics() = default;

@@ -53,7 +53,7 @@ class Machine : private AgendaOwner {
   [[nodiscard]] virtual Instant world_now() const noexcept = 0;
   /// The earliest time at which what happens outside, now, can be seen here.
   [[nodiscard]] virtual Instant earliest_visible_time() const noexcept = 0;
-  /// What its clock shows, which is what its program calls the time.
+  /// Its clock, which gives the time to its program.
   [[nodiscard]] NodeClock& clock() noexcept { return host_->clock_; }
   [[nodiscard]] Agenda& agenda() noexcept { return agenda_; }
 
@@ -76,7 +76,7 @@ class Machine : private AgendaOwner {
   /// From here on nobody knows what a step uses.
   void uses_unknown() noexcept { run_.sharing_unknown = true; }
 
-  /// Who is told what it sends; null when nobody is, and while it is unwound.
+  /// The log of what it sends; null when there is none, and while it is unwound.
   [[nodiscard]] RunLog* run_log() const noexcept { return over() ? nullptr : run_log_; }
   /// Records what happens to this machine, or to the link from it to `other`; for people.
   virtual void record_incident(std::string_view kind, std::string_view what,

@@ -22,7 +22,7 @@ class NodeClock {
   void set_drift(std::int32_t ppm, Instant now) noexcept;
   void step_wall(Duration by) noexcept { wall_ahead_ += by; }
 
-  /// What it shows at `when`, which is not before the last set_drift().
+  /// The time that it shows at `when`, which is not before the last set_drift().
   [[nodiscard]] Instant shown(Instant when) const noexcept;
   /// The first time of the world at which it shows `shown` or more.
   [[nodiscard]] Instant when_shown(Instant shown) const noexcept;

@@ -114,7 +114,7 @@ class Connection {
   [[nodiscard]] bool broken(Side side) const noexcept {
     return broken_here_[side] || pipes_[side].is_broken();
   }
-  /// What operations of this end fail with when it is broken.
+  /// The error of operations of this end when it is broken.
   [[nodiscard]] int broken_code(Side side) const noexcept { return broken_codes_[side]; }
 
  private:
@@ -123,7 +123,7 @@ class Connection {
   void tell(Side side);
   /// Nobody is at `there`: what arrives there then is answered with a reset.
   void refuse(Side there, Instant when);
-  /// Who is told what this side sends; null when nobody is.
+  /// The log of what this side sends; null when there is none.
   [[nodiscard]] RunLog* run_log(Side from) const noexcept;
 
   std::uint64_t key_;

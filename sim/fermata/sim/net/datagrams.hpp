@@ -36,7 +36,7 @@ class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
  public:
   /// The size of the buffer of each direction, unless it is set.
   static constexpr int kBuffer = 212'992;
-  /// What each datagram takes of the buffer besides its bytes.
+  /// Bytes of the buffer that each datagram takes besides its own.
   static constexpr std::size_t kOverhead = 768;
 
   /// Throws InputOutputError.

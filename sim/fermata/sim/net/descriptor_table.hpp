@@ -31,11 +31,11 @@ class FileWatcher {
   ~FileWatcher() = default;
 };
 
-/// What an open descriptor means.
+/// The object behind an open descriptor.
 struct DescriptorFile {
   enum class Kind : std::uint8_t { Stream, Refused, Regular };
 
-  /// What it is ready for, of `wanted`; a hang-up in any case.
+  /// The part of `wanted` that it is ready for; a hang-up in any case.
   [[nodiscard]] PollMask readiness(PollMask wanted) const noexcept;
   /// How it is, for people.
   [[nodiscard]] std::string state() const;

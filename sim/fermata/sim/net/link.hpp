@@ -54,7 +54,7 @@ class Link {
   Link& cut();
   Link& mend();
 
-  /// What is sent waits until it is released; then it goes on its way in order.
+  /// Holds everything that is sent until release(); then it goes on in order.
   Link& hold();
   Link& release();
   /// Holds what is sent for `time` from now. Throws UsageError when `time` is negative.

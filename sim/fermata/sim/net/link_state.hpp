@@ -84,7 +84,7 @@ class LinkState {
     bytes_per_second_ = bytes_per_second;
   }
   void cut();
-  /// What waited is sent again, after a while.
+  /// Repairs the link; held data is sent again after a while.
   void mend();
   void hold();
   void release();

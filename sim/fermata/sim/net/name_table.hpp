@@ -22,7 +22,7 @@ class NameTable {
     hosts_.insert_or_assign(std::string(host), std::move(addresses));
   }
 
-  /// What was said about `host`, or null.
+  /// The addresses of `host`, or null.
   [[nodiscard]] const std::vector<std::uint32_t>* find(std::string_view host) const {
     const auto found = hosts_.find(host);
     return found == hosts_.end() ? nullptr : &found->second;

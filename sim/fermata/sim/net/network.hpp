@@ -49,7 +49,7 @@ class Network final : private Links {
   /// Binds a Unix socket. Throws as the other bind() does.
   void bind(const Machine& machine, const PipePath& path, Listening& listening);
   void unbind(const Machine& machine, const PipePath& path) noexcept;
-  /// Who listens on the machine `server` at this port for connections from `client`, or null.
+  /// The listener of the machine `server` at this port for connections from `client`, or null.
   [[nodiscard]] Listening* listening_at(const Machine& server, std::uint16_t port,
                                         const Machine& client) const noexcept;
   [[nodiscard]] Listening* listening_at(const Machine& machine,

@@ -45,7 +45,7 @@ class Pipe {
   void lose_unsent();
   /// When what was sent last arrives; never() while nobody knows.
   [[nodiscard]] Instant last_arrival() const noexcept { return last_arrival_; }
-  /// What waits arrives: `when` is asked for each size, in order.
+  /// Schedules the arrival of held data: `when` is called for each size, in order.
   template <class F>
   void resume(F when) {
     for (Segment& segment : under_way_) {
@@ -61,7 +61,7 @@ class Pipe {
   [[nodiscard]] Instant next_arrival() const noexcept {
     return under_way_.empty() ? Instant::never() : under_way_.front().arrival;
   }
-  /// What is due has arrived.
+  /// Delivers the data that is due.
   void arrive(Instant now);
   [[nodiscard]] std::size_t under_way() const noexcept { return bytes_.size() - arrived_; }
 

@@ -97,7 +97,7 @@ class SimStream final : public StreamHandle, public Endpoint {
   [[nodiscard]] std::size_t drawn_read(std::size_t whole);
   [[nodiscard]] std::size_t drawn_write(std::size_t whole);
   [[nodiscard]] bool breaks_down();
-  /// What a write meets now: an errno value, or 0.
+  /// The error that a write meets now: an errno value, or 0.
   [[nodiscard]] int obstacle();
   [[nodiscard]] Machine& machine() const noexcept { return *connection_->end(side_).machine; }
   /// Whether `fault` strikes; `does` says in reports what it does, with {} for the connection.

@@ -42,7 +42,7 @@ class Terminal {
   void type(std::string_view text);
   /// The line is dead: input ends behind what was typed, and output fails.
   void hang_up();
-  /// What was printed since the last time.
+  /// The output since the last call.
   [[nodiscard]] std::string take_output();
   /// 80 columns and 24 rows at the beginning. The program gets SIGWINCH.
   void resize(const WindowSize& size);

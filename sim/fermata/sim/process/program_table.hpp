@@ -14,7 +14,7 @@
 
 namespace fermata::sim {
 
-/// What a program does when it is started like this.
+/// Makes the script of a program from the options that it is started with.
 using ProgramMaker = std::function<ScriptedProgram(const ProcessOptions&)>;
 
 namespace detail {
@@ -25,8 +25,8 @@ class ProgramTable {
 
   void set(std::string_view name, ProgramMaker maker);
 
-  /// What starts with `options`; absent when there is no such program. A shell is always there:
-  /// what it is to run is looked up as a whole, and it says so when there is no such command.
+  /// The program that starts with `options`; absent when there is none. A shell always exists: its
+  /// command is looked up as a whole, and it reports when there is no such command.
   [[nodiscard]] std::optional<ScriptedProgram> find(const ProcessOptions& options) const;
 
  private:

@@ -18,11 +18,11 @@
 
 namespace fermata::sim::detail {
 
-/// What RapidCheck makes arguments from.
+/// The parameters from which RapidCheck makes arguments.
 rc::detail::Reproduce reproduction_for(const Preparation& preparation, const std::string& test);
 /// The reproduction as text, as stored in a tape.
 std::string reproduction_text(const rc::detail::Reproduce& reproduction, const std::string& test);
-/// What `reproduction` makes with `generator`.
+/// The value that `reproduction` makes with `generator`.
 template <class T>
 rc::Shrinkable<T> shrinkable(const rc::Gen<T>& generator,
                              const rc::detail::Reproduce& reproduction) {

@@ -23,7 +23,7 @@ enum class Verdict : std::uint8_t {
 /// "safety", "liveness", "deadlock", "nondeterminism", "leak", "divergence", "missed".
 [[nodiscard]] const char* to_string(Verdict verdict) noexcept;
 
-/// What a test process exits with when this is the worst that it saw.
+/// The exit code of a test process when this is the worst verdict that it saw.
 [[nodiscard]] int exit_code(Verdict verdict) noexcept;
 
 /// Whether `a` decides the exit code when both were seen.
@@ -42,7 +42,7 @@ struct Failure {
   std::uint64_t step = 0;
   /// More for the reader, over several lines: who waits for what, what leaked. May be empty.
   std::string explanation;
-  /// Who waits for whom, as JSON: docs/guide/deadlocks.md. Empty where nobody's waiting matters.
+  /// The wait graph as JSON (docs/guide/deadlocks.md). Empty where waits do not matter.
   std::string wait_graph;
   /// A limit on steps or time has stopped the run: it might have ended well.
   bool by_limit = false;

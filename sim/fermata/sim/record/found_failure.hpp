@@ -29,14 +29,14 @@ struct FoundFailure {
   Instant end;
   /// The faults that the run had, a line each.
   std::string faults;
-  /// What the run printed and what its runtimes logged, with virtual time and coroutine.
+  /// The output of the run and the logs of its runtimes, with virtual time and coroutine.
   std::string output;
   std::string arguments;
   /// The trace hash after each step.
   std::vector<std::uint64_t> step_hashes;
-  /// What happened, step by step.
+  /// The log of the run, step by step.
   std::shared_ptr<const RunLog> run_log;
-  /// What its Histories have recorded, each as a JSON object.
+  /// The records of its Histories, each as a JSON object.
   std::vector<std::string> histories;
   /// What is known of a run that has ended its process, or hangs: nothing else is known of its end.
   std::optional<Crash> crash;

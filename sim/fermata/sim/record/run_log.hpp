@@ -3,7 +3,7 @@
 
 // What happened in one run, step by step, for people: who ran, why it gave way and where, whom it
 // woke, where the run was not calm, what the machines sent each other and what happened to them.
-// Written only in runs that are watched closely, and of no effect on what they do.
+// Written only in runs that are recorded, and of no effect on what they do.
 //
 // Memory   The last kMostSteps steps and the last kMostDisturbances are kept.
 

@@ -15,7 +15,7 @@ namespace fermata::sim {
 
 /// A failing run that was made small.
 struct Shrunk {
-  /// What is left; its tape and its picture are those of the smaller run. Of a crash the picture
+  /// The smaller failure, with the tape and the picture of the smaller run. The picture of a crash
   /// ends before the step that ends the process.
   FoundFailure found;
   std::size_t decisions_before = 0;  // Those that reports show.

@@ -40,9 +40,9 @@ class StepProbe final : public DecisionListener {
     /// The coroutine of the step, when it ran, and where it had been suspended; empty when the step
     /// was nobody's.
     std::string who;
-    /// What happened in it.
+    /// The events of the step.
     std::vector<Item> items;
-    /// What was not calm of late, until the step was over; a few.
+    /// A few of the last decisions that were not calm, until the step was over.
     std::deque<Decision> decisions;
   };
 

@@ -17,7 +17,7 @@ enum class ReportFormat : std::uint8_t {
 
 /// "html", "json", "chrome" or "pcap". Throws UsageError.
 [[nodiscard]] ReportFormat parse_report_format(std::string_view text);
-/// What the name of a file ends in: ".html", ".json", ".trace.json", ".pcap".
+/// The extension of its files: ".html", ".json", ".trace.json", ".pcap".
 [[nodiscard]] std::string_view extension_of(ReportFormat format) noexcept;
 /// The format of a file by its name. Throws UsageError when the name ends in none of the known
 /// extensions.

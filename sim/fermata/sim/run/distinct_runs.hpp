@@ -36,7 +36,7 @@ class DistinctRuns {
   /// How many of those were seen once only.
   [[nodiscard]] std::uint64_t once() const noexcept { return std::uint64_t{once_} << level_; }
 
-  /// What restore() makes the same again from.
+  /// The state from which restore() makes an equal object.
   [[nodiscard]] unsigned level() const noexcept { return level_; }
   [[nodiscard]] std::vector<std::uint64_t> entries() const;
   [[nodiscard]] static DistinctRuns restore(unsigned level, std::span<const std::uint64_t> entries);

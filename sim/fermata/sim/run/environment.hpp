@@ -96,7 +96,7 @@ struct Options {
   static constexpr std::uint64_t kDefaultRuns = 1'000;
 };
 
-/// Who reads a variable.
+/// The reader of a variable.
 enum class Reader : std::uint8_t {
   Test,  // test processes; the tool hands it on
   Tool,  // the tool `fermata` alone

@@ -48,7 +48,7 @@ struct ExploreOptions {
   /// Called before each run with its number and what the earlier ones came to; false: this is the
   /// end. May be empty.
   std::function<bool(std::uint64_t run, const ExploreResult& so_far)> on_run;
-  /// Who is told of each decision of all runs, twins too; null: nobody.
+  /// The listener for decisions of all runs, also of twins; null: none.
   DecisionListener* listener = nullptr;
 };
 
@@ -92,7 +92,7 @@ struct ExploreResult {
   /// The sum over all runs.
   Duration virtual_time{};
   FaultCounts fault_counts{};
-  /// What the program's assertions came to.
+  /// The results of the program's assertions.
   Catalogue catalogue;
   /// A hash of all trace hashes in order: equal for explorations that were the same.
   std::uint64_t trace_hash = 0;
@@ -112,11 +112,11 @@ struct ExploreResult {
                                                          const WorldOptions& options,
                                                          const Tape& tape);
 
-/// What fixes one run of an exploration, and no decisions.
+/// A tape with everything that determines one run of an exploration, except decisions.
 [[nodiscard]] Tape settings_tape(const ExploreOptions& options, std::string strategy,
                                  std::uint64_t seed);
 
-/// What `runner`, watching closely, has seen of its last run. `tape` has what fixes the run.
+/// The failure of the last run of `runner`, which records. `tape` has what fixes the run.
 [[nodiscard]] FoundFailure describe_failure(const Runner& runner, const Program& program,
                                             Failure failure, const RunResult& result, Tape tape);
 

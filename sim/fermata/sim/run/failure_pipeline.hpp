@@ -53,7 +53,7 @@ class FailurePipeline {
                                                 const ForkedTrials::Keep& keep) const;
   void explain(const FoundFailure& found, ReportContext& context) const;
   void report(const FoundFailure& found, const ReportContext& context) const;
-  /// What is asked for of a replay, if anything is.
+  /// Writes the report that a replay was asked for, if any.
   void show(const RunReport& report) const;
   [[nodiscard]] ReportFormat format_of_report() const;
   [[nodiscard]] std::string command_to_replay() const;

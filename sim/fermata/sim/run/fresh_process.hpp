@@ -13,7 +13,7 @@
 
 namespace fermata::sim::detail {
 
-/// What a run was, as far as two processes compare it.
+/// The properties of a run that two processes compare.
 struct Fingerprint {
   std::string signature;
   std::uint64_t trace_hash = 0;

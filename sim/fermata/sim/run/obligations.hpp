@@ -22,8 +22,8 @@ namespace fermata::sim::detail {
 /// A test of this process has explored `runs` schedules.
 void note_explored(const Catalogue& catalogue, std::uint64_t runs);
 
-/// What one test came by and never saw hold, a line each; empty when there is nothing, or when
-/// nobody asked.
+/// The assertions that one test reached and never saw hold, one per line; empty when there are
+/// none, or when they are not judged.
 [[nodiscard]] std::string missed_by_test(const Catalogue& catalogue, std::uint64_t runs,
                                          const Options& options);
 

@@ -29,7 +29,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 /// "FERMATA_SEED=0x2a ... ./build/test --gtest_filter=Suite.Name".
 [[nodiscard]] std::string command_line(const Settings& settings, const std::string& test);
 
-/// What makes this program run `test` and no other.
+/// The arguments with which this program runs `test` and no other.
 [[nodiscard]] std::vector<std::string> arguments_for(const std::string& test);
 
 }  // namespace fermata::sim::detail

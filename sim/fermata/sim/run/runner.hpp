@@ -26,21 +26,21 @@ namespace detail {
 struct StepAccount;
 }
 
-/// What the arguments of a run are made from.
+/// The inputs from which the arguments of a run are made.
 struct Preparation {
   std::uint64_t seed = 0;
   /// RapidCheck's reproduction from a tape, when it has one; overrides the seed.
   std::string_view rapidcheck;
 };
 
-/// What is explored. All functions but `body` are called outside of any coroutine, and all but
-/// `body` may be empty.
+/// The program to explore. All functions but `body` are called outside of any coroutine, and all
+/// but `body` may be empty.
 struct Program {
   /// The main coroutine of a node called "main".
   std::function<void(World& world)> body;
   /// Makes what the body needs, before each run.
   std::function<void(const Preparation& preparation)> prepare;
-  /// What `prepare` made, in words, one thing on each line.
+  /// The result of `prepare` as text, one item per line.
   std::function<std::string()> arguments;
   /// How to make it again.
   std::function<std::string()> rapidcheck;
@@ -49,7 +49,7 @@ struct Program {
   std::function<std::vector<std::string>(std::string_view rapidcheck)> smaller_arguments;
 };
 
-/// What one run was.
+/// The result of one run.
 struct RunResult {
   std::optional<Failure> failure;
   std::uint64_t trace_hash = 0;
@@ -102,7 +102,7 @@ class Runner final : private Whereabouts {
   /// The trace hash after each step of the run of `seed`; with `shifted` on the other heap. It has
   /// no run log. `probe`, if there is one, looks at it.
   std::vector<std::uint64_t> steps_of(std::uint64_t seed, bool shifted, StepProbe* probe = nullptr);
-  /// What happens in one of them.
+  /// The account of one step of such a run.
   detail::StepAccount account_of(std::uint64_t seed, bool shifted, std::uint64_t step);
   /// A run on a shifted heap and other stacks; others for each `variant`.
   RunResult run_shifted(std::uint64_t seed, std::uint64_t variant);
@@ -110,8 +110,8 @@ class Runner final : private Whereabouts {
   /// Whether later runs keep names of draws, the trace hash after each step, and a run log.
   void set_recording(bool recording);
 
-  /// Who is told of each decision of the runs from now on, instead of their run logs; null:
-  /// nobody else. Must outlive this.
+  /// Sets the listener for decisions of later runs, instead of their run logs; null: none. Must
+  /// outlive this.
   void set_listener(DecisionListener* listener) noexcept { listener_ = listener; }
 
   // --- the last run ---
@@ -130,7 +130,7 @@ class Runner final : private Whereabouts {
   [[nodiscard]] std::string strategy() const { return strategy_->name(); }
 
  private:
-  /// What the assertions come to while it lives is not counted.
+  /// While it lives, assertions are not counted.
   class Uncounted {
    public:
     explicit Uncounted(World& world);

@@ -27,7 +27,7 @@
 
 namespace fermata::sim {
 
-/// What the search may cost; the same on every machine. It goes on while it gains.
+/// Limits of the search; equal on every machine. It goes on while it makes progress.
 struct ShrinkLimits {
   /// Runs in a row, and steps in them, that have not made the failing run smaller.
   std::uint64_t runs_in_vain = 500;
@@ -37,7 +37,7 @@ struct ShrinkLimits {
   std::uint64_t steps = 60'000'000;
 };
 
-/// What came of the search for a smaller run: one, or why there is none, in words.
+/// The result of the search for a smaller run: one, or the reason why there is none.
 struct ShrinkAttempt {
   std::optional<Shrunk> shrunk;
   std::string why_not;

@@ -15,7 +15,7 @@
 
 namespace fermata::sim::detail {
 
-/// What one run did in one step, in words; also of a run in another process.
+/// The account of one step of one run, as text; the run may be of another process.
 struct StepAccount {
   struct Item {
     std::uint64_t identity = 0;
@@ -30,7 +30,7 @@ struct StepAccount {
   static StepAccount of(const StepProbe::Step& step, const KeyNames& names);
 
   void write(std::ostream& out) const;
-  /// What write() wrote; empty when it is something else.
+  /// Reads what write() wrote; empty for anything else.
   static StepAccount read(std::istream& in);
 };
 

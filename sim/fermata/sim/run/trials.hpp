@@ -11,8 +11,8 @@
 
 namespace fermata::sim {
 
-/// Who makes the runs that the search for a smaller failing run wants to see: in this process, or
-/// where they may do worse than fail.
+/// Executes runs for the search for a smaller failing run: in this process, or in others when runs
+/// may end their process.
 class Trials {
  public:
   /// False: the decisions of the tape, applied by key, do not lead to its failure every time, and a
@@ -31,7 +31,7 @@ class Trials {
 
   /// Some smaller runs were not tried for want of time.
   [[nodiscard]] virtual bool ran_out_of_time() const = 0;
-  /// What the runs have cost beside their number, for Shrunk.
+  /// The cost of the runs besides their number, for Shrunk.
   [[nodiscard]] virtual std::string cost() const = 0;
 
   /// The run of `tape`, which is the result of the search, with all that can be seen of it; called

@@ -9,7 +9,7 @@
 
 namespace fermata::sim::detail {
 
-/// What the process's options say of the world of a run.
+/// The options of a run's world from the options of the process.
 [[nodiscard]] WorldOptions world_options(const Options& options);
 /// Options of the world for a run on a tape, which has the limits and the faults of its own run.
 [[nodiscard]] WorldOptions world_options(const Options& options, const Tape& tape);

@@ -33,7 +33,7 @@ class BytesStrategy final : public Strategy {
   /// For the runs that begin from now on.
   void set_input(FuzzInput input) { input_ = std::move(input); }
   [[nodiscard]] const FuzzInput& input() const noexcept { return input_; }
-  /// What the last run has asked, in its order; the first kMostRemembered of it.
+  /// The draws of the last run, in order; at most the first kMostRemembered.
   [[nodiscard]] const std::vector<AskedDraw>& asked() const noexcept { return asked_; }
 
   [[nodiscard]] std::string name() const override { return "bytes:" + to_hex(input_.encode()); }
@@ -44,7 +44,7 @@ class BytesStrategy final : public Strategy {
                             Odds odds) override;
 
  private:
-  /// What the input has for the draw; null when that is noise.
+  /// The input's answer to the draw; null when noise answers it.
   const Answer* answer(RandomStream stream, std::uint64_t key, std::uint64_t bound);
 
   FuzzInput input_;

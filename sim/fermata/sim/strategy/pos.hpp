@@ -34,7 +34,7 @@ class PosStrategy final : public UnfairStrategy {
     std::uint64_t step = 0;   // How many steps its coroutine has made.
     void reset() noexcept { *this = Pending(); }
   };
-  /// Who is expected to use a thing next.
+  /// The coroutine that is expected to use a thing next.
   struct User {
     std::uint64_t path;
     std::uint64_t step;  // Outdated once another step of its coroutine has passed.

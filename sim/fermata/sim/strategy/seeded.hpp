@@ -54,7 +54,7 @@ class SeededStrategy : public Strategy {
  protected:
   /// The name of how coroutines are ordered, with what was learnt for that.
   [[nodiscard]] virtual std::string order_name() const = 0;
-  /// What a run teaches for that.
+  /// Learns from a run, for later orders.
   virtual void learn(const RunSummary& run) { static_cast<void>(run); }
   [[nodiscard]] Random& schedule() noexcept { return generators_[RandomStream::Schedule]; }
 

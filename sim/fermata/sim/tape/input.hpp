@@ -26,7 +26,7 @@
 
 namespace fermata::sim {
 
-/// What the draws of a stream are answered that no Answer is for.
+/// How draws of a stream without an Answer are answered.
 struct Noise {
   static constexpr std::uint8_t kEverywhere = 255;
 

@@ -47,8 +47,8 @@ struct Odds {
   std::uint32_t denominator = 1;
 };
 
-/// What one step has used. A use is a name of what was used with kWrote and kFresh beside it; each
-/// name stands there once, in ascending order of the uses.
+/// The uses of one step. A use is the name of an object with the flags kWrote and kFresh; each name
+/// occurs once, in ascending order.
 struct Footprint {
   static constexpr std::uint64_t kWrote = 1;  // It may have changed.
   static constexpr std::uint64_t kFresh = 2;  // It was made in this step: no earlier one knows it.
@@ -59,7 +59,7 @@ struct Footprint {
   bool everything = false;
 };
 
-/// What a strategy is to be told of each step: nothing, whose it was, what it used as well.
+/// What a strategy wants to know of each step: nothing, the coroutine, or also its uses.
 enum class StepNews : std::uint8_t { None, Who, Footprints };
 
 /// How far somebody came in a run on whose way something may strike: a machine that may crash, in
@@ -70,7 +70,7 @@ struct Course {
   bool cut = false;  // It would have gone on.
 };
 
-/// What a run was, for whoever learns from it.
+/// Summary of a run, for strategies that learn.
 struct RunSummary {
   /// Decisions about what runs next.
   std::uint64_t picks = 0;
@@ -81,7 +81,7 @@ struct RunSummary {
   std::span<const Course> courses = {};
 };
 
-/// What one of several strategies had of an exploration, and what it found.
+/// The share of one of several strategies in an exploration, and what it found.
 struct StrategyShare {
   std::string name;
   std::uint64_t runs = 0;
@@ -95,7 +95,8 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
 
-  /// What creates this strategy again with all that it has learnt, as make_strategy reads it.
+  /// The name from which make_strategy creates this strategy again, with everything that it has
+  /// learned.
   [[nodiscard]] virtual std::string name() const = 0;
 
   virtual void begin_run(std::uint64_t seed) = 0;
@@ -124,7 +125,7 @@ class Strategy {
   /// same run again.
   virtual void end_run(const RunSummary& run) { static_cast<void>(run); }
 
-  /// Who had how many of the runs that are over; empty when it was always this one.
+  /// How many of the finished runs each strategy had; empty when it was always this one.
   [[nodiscard]] virtual std::vector<StrategyShare> shares() const { return {}; }
 
   // --- steps: the code between two picks, or between two waits of one coroutine ---
@@ -147,7 +148,7 @@ class Strategy {
   [[nodiscard]] virtual bool enumerates() const { return false; }
   /// No further run would show anything new.
   [[nodiscard]] virtual bool is_exhausted() const { return false; }
-  /// What has been covered, as a sentence; empty when that cannot be said.
+  /// The coverage as a sentence; empty when it cannot be stated.
   [[nodiscard]] virtual std::string coverage() const { return {}; }
 };
 

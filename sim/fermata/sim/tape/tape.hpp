@@ -37,7 +37,7 @@ struct Tape {
   /// How RapidCheck makes the arguments again; empty when the test takes none.
   std::string rapidcheck;
 
-  /// What came of it.
+  /// The signature of the failure.
   std::string signature;
   std::uint64_t trace_hash = 0;
 

@@ -4,7 +4,7 @@
 // Who did what to what can be waited for, for as long as that lives: a deadlock is explained with
 // the wake-up that came too early, or with who took what and never gave it back.
 //
-// Kept only in runs that are watched closely. Bounded by the objects that live and the coroutines
+// Kept only in runs that are recorded. Bounded by the objects that live and the coroutines
 // that have a name or ever did something: of each it knows the last deed and sums, no log.
 // Coroutines of one name are told apart by the order in which they were spawned.
 
@@ -39,7 +39,7 @@ class BoundedWaitLog final : public WaitLog {
     std::uint64_t woke = 0;  // Id of the first coroutine that it woke; 0 for nobody.
   };
 
-  /// What one coroutine has done to one object.
+  /// The actions of one coroutine on one object.
   struct Dealings {
     std::int64_t balance = 0;  // Taken and not given back.
     std::uint64_t sent = 0;
@@ -68,7 +68,7 @@ class BoundedWaitLog final : public WaitLog {
 
   void note(WaitAct act, const Event& object, const SourcePlace* place,
             std::uint64_t detail) override;
-  /// What an observer is told: of fires, stops and ends of events, and of the steps of coroutines.
+  /// Notes an event for an observer: fires, stops and ends of events, and steps of coroutines.
   void note(Trace kind, const Event& subject, std::uint64_t detail);
 
   /// Null when nobody has ever done anything to it.

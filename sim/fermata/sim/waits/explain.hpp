@@ -17,8 +17,8 @@ class Runtime;
 
 namespace fermata::sim {
 
-/// Who waits for whom in `runtime`, now, as JSON: docs/guide/deadlocks.md says what is in it. In
-/// the runtime's thread, at any time; nobody need have failed.
+/// The wait graph of `runtime` as JSON (docs/guide/deadlocks.md). Callable on the runtime's thread
+/// at any time, also without a failure.
 [[nodiscard]] std::string wait_graph_json(const Runtime& runtime);
 /// The wait graph as text for people.
 [[nodiscard]] std::string wait_graph_text(const Runtime& runtime);
@@ -46,8 +46,8 @@ struct Explanation {
 /// coroutines that can never go on: those come first then.
 [[nodiscard]] Failure limit_failure(std::string limit, Explanation waits);
 
-/// What is left of a run that has ended: events, coroutines, contexts, armed timers. Empty when
-/// nothing is.
+/// The leaks of a run that has ended: events, coroutines, contexts, armed timers. Empty when there
+/// are none.
 [[nodiscard]] std::string explain_leaks(const Runtime& runtime);
 
 }  // namespace detail

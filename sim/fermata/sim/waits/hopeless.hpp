@@ -7,7 +7,7 @@
 // Sure   The greatest set that holds itself up: each waits for nothing but the end of some of them,
 //        what some of them hold, or what nobody can complete or fire any more. What anybody might
 //        do is never held against the program: permits, notifies, values, the far end of a
-//        connection. Nor is what only a log tells, so that a run which is watched closely gets the
+//        connection. Nor is what only a log tells, so that a run which is recorded gets the
 //        same headline. A cancellation by somebody who has a handle is left out of account: by the
 //        time a limit ends a run it has not come.
 

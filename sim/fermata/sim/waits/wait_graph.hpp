@@ -38,7 +38,7 @@ struct WaitSource {
 struct WaitGraph {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  /// What somebody did, or did last.
+  /// An action of a coroutine on an object, or its last one.
   struct Deed {
     std::string who;  // "nobody" when it was not a coroutine.
     std::string did;

@@ -40,7 +40,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
   /// Its file system, empty at the beginning of a run.
   [[nodiscard]] Disk& disk() noexcept { return machine().disk_; }
-  /// What its program's standard streams are.
+  /// The terminal of its program's standard streams.
   [[nodiscard]] Terminal& terminal() noexcept { return machine().terminal_; }
   [[nodiscard]] Interrupter& interrupter() noexcept { return audit_.interrupter(); }
   [[nodiscard]] WaitSource wait_source() const noexcept { return audit_.wait_source(); }

@@ -83,7 +83,7 @@ class Stage : public RunState {
 
   // --- what programs tell and ask ---
 
-  /// What a program writes into the log of the run.
+  /// Appends a line to the log of the run.
   void log_line(std::string line) { log_.push_back(std::move(line)); }
   virtual void began(NodeState& node) noexcept = 0;
   virtual void ended(const NodeState& node) noexcept = 0;

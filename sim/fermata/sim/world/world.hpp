@@ -58,7 +58,7 @@ class Node {
   /// A signal arrives; the program sees it in a later turn of its reactor.
   void signal(int signum);
 
-  /// What the program's standard streams are: type there, and read what was printed.
+  /// The terminal of the program's standard streams: type there, and read what was printed.
   [[nodiscard]] Terminal& terminal() noexcept;
 
   /// The machine goes down: its program is unwound, and nothing that it does from here on has any
@@ -103,7 +103,7 @@ class Node {
   detail::NodeState* state_;
 };
 
-/// What a sweep has done.
+/// The counts of a sweep.
 struct SweepCounts {
   std::uint64_t runs = 0;
   std::uint64_t cancellations = 0;       // Delivered as soon as somebody had suspended.
@@ -111,7 +111,7 @@ struct SweepCounts {
   std::uint64_t timeouts = 0;
 };
 
-/// What follows each run of a sweep's program; either part may be missing.
+/// The program that follows each run of a sweep; either part may be missing.
 struct SweepSequel {
   /// Uses what the program has used, in a coroutine of its own. It must return: it fails when the
   /// interrupted program has lost, or still holds, something that it needs.
@@ -230,9 +230,9 @@ class World {
   void set_assertion_counts(std::vector<AssertionCounts> counts) noexcept;
   /// The faults that this run has, a line each, with how often each has struck.
   [[nodiscard]] std::string faults() const;
-  /// What the runtimes reported, a line each, with virtual time, node and coroutine.
+  /// The log of the runtimes, one line each, with virtual time, node and coroutine.
   [[nodiscard]] const std::vector<std::string>& log() const noexcept;
-  /// What History objects have recorded, each as a JSON object; only of a run with a run log.
+  /// The records of History objects, each as a JSON object; only of a run with a run log.
   [[nodiscard]] const std::vector<std::string>& histories() const noexcept;
   /// For them: keeps `json`, in place of what the call that returned `number` kept.
   std::size_t keep_history(std::optional<std::size_t> number, std::string json);

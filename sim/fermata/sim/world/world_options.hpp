@@ -28,7 +28,7 @@ struct WorldOptions {
   bool full_audit = false;
   /// Keep the trace hash after every step, so that two runs can be compared step by step.
   bool record_steps = false;
-  /// Who is told what happens; null: nobody. Must outlive the run.
+  /// The log of the run; null: none. Must outlive the run.
   RunLog* run_log = nullptr;
   /// Keep a log of what is done to primitives: a deadlock is explained with who did what before.
   bool log_waits = false;

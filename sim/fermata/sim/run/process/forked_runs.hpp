@@ -20,14 +20,15 @@ namespace fermata::sim::detail {
 struct ForkedRun {
   /// How it ended its process; its end is of Kind::None when it did not.
   Crash crash;
-  /// What was not calm, in the order of the run; nothing when that was too much to keep.
+  /// The decisions that were not calm, in the order of the run; empty when there were too many to
+  /// keep.
   std::vector<Decision> decisions;
   bool too_many = false;
   /// Names of what those decisions concern, when the run kept names.
   KeyNames names;
 };
 
-/// What a Runner in a fork reports to.
+/// The listener that a Runner in a fork reports to.
 class ForkListener : public DecisionListener {
  public:
   /// From now on what decisions speak of is looked up there; it must outlive the run.

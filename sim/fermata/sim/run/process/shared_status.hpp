@@ -14,7 +14,7 @@
 
 namespace fermata::sim {
 
-/// What is on the page. Numbers are written by the test process, `stop` by the tool.
+/// The content of the status page. Numbers are written by the test process, `stop` by the tool.
 struct StatusPage {
   enum class Phase : std::uint64_t { Starting, Running, Reporting, Over };
 

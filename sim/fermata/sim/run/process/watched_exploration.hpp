@@ -22,9 +22,9 @@ struct WatchLimits {
   unsigned times = 100;
 };
 
-/// What the exploration is to write down: SharedStatus::name() for what it explores, and
-/// StatusPage::run before each run. The page is a file in the folder for temporary files, so that
-/// it is there even when both processes are killed.
+/// An exploration that records its progress: SharedStatus::name() for what it explores, and
+/// StatusPage::run before each run. The page is a temporary file, so that it survives when both
+/// processes are killed.
 using WatchedExploration = std::function<int(const SharedStatus& status)>;
 
 /// The line that repeats everything called `name` up to run `run`, counted from 0.
