@@ -42,7 +42,7 @@ std::string replay_difference(const sim::ExploreOptions& options, const sim::Pro
   recorder.set_recording(true);
   const sim::RunResult recorded = recorder.run(run.seed);
   if (!recorded.same_run(run.result)) {
-    return fmt::format("a run that is watched closely is another one: {}, not {}", told(recorded),
+    return fmt::format("a run that is recorded is another one: {}, not {}", told(recorded),
                        told(run.result));
   }
   const std::string text = to_text(describe_failure(recorder, program, {}, recorded,
