@@ -194,7 +194,7 @@ void Runner::set_recording(bool recording) {
   options_.record_steps = recording;
   options_.log_waits = recording;
   recording_ = recording;
-  FERMATA_ASSERT(uncounted_.has_value() == recording_);
+  FERMATA_ASSERT(uncounted_.has_value() == recording);
 }
 
 // The last run's may be somebody else's by now.
