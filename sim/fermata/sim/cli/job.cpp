@@ -100,7 +100,7 @@ std::string Job::trouble() const {
   // It has printed why, say a full disk.
   const bool plain = child_.ending().signal == 0 && !hung_;
   if (!plain || status().phase.load() != Phase::Reporting) return {};
-  return fmt::format("the process that explored {} could not tell its result, and {}:\n{}",
+  return fmt::format("the process that explored {} could not report its result, and {}:\n{}",
                      assignment_.test, child_.ending().text(), child_.output());
 }
 

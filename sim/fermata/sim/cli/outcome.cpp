@@ -168,12 +168,14 @@ std::string statistics_text(const RunOutcome& outcome) {
   row("longest runs", longest_text(outcome));
   for (const std::string& missed : obligations.missed) text += fmt::format("missed: {}\n", missed);
   if (obligations.all == 0) {
-    text += "warning: nothing says what the runs have to come by: FERMATA_SOMETIMES does\n";
+    text +=
+        "warning: no FERMATA_SOMETIMES or FERMATA_REACHABLE says which states the runs must "
+        "reach\n";
   }
   if (all.limit_stops * 20 > all.runs) {
-    text +=
-        fmt::format("warning: {} of the runs came to a limit: what lies behind it was not seen\n",
-                    percent(all.limit_stops, all.runs));
+    text += fmt::format(
+        "warning: {} of the runs were stopped by a limit, and the rest of them not seen\n",
+        percent(all.limit_stops, all.runs));
   }
   return text;
 }
