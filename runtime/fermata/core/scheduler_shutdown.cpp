@@ -358,7 +358,7 @@ void Scheduler::resume_destructor(std::size_t turns) {
   }
   CoroutineBase& stuck = next != nullptr ? *next : *registry_.first();
   runtime_.log(stuck.info() +
-               " waits in a destructor for what nobody is left to do: it gets a "
+               " waits in a destructor for something that can no longer happen: it gets a "
                "ForcedUnwind, which ends the program unless it is caught there");
   if (turns > 2 * limit) std::terminate();
   throw_into(stuck);

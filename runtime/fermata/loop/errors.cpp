@@ -15,7 +15,7 @@ InvalidCallback::InvalidCallback(std::string_view operation, CallbackId id,
 
 LoopDeadlock::LoopDeadlock(bool stopped, std::vector<std::string> suspended)
     : Linkable(
-          fmt::format("the event loop {} without resuming who has it running{}{}",
+          fmt::format("the event loop {} without resuming the code that runs it{}{}",
                       stopped ? "was stopped" : "ran out of callbacks",
                       suspended.empty() ? "" : "; also suspended: ", fmt::join(suspended, "; "))),
       suspended_(std::move(suspended)) {}

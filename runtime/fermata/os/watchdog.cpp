@@ -58,7 +58,7 @@ void WatchdogThread::look() {
   const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(limit_);
   report_(
       fmt::format("slow step: coroutine {} spawned at {}:{} has been running for more than {} "
-                  "ms and goes on",
+                  "ms and still runs",
                   coroutine, file, line, limit.count()));
 }
 

@@ -23,7 +23,7 @@ std::string ProcessExit::text() const {
     case How::Unknown:
       break;
   }
-  return "an end that nobody knows";
+  return "an unknown exit status";
 }
 
 ProcessHandle::ProcessHandle(Processes& processes, int pid, Origin origin, bool terminate)

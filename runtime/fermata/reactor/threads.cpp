@@ -34,7 +34,7 @@ ThreadEvent::~ThreadEvent() {
   ended_->set_keeper(nullptr);
   if (outcome_.error && !exception_caught() && !exception_owed() &&
       !is_cancellation(outcome_.error)) {
-    runtime().log(fmt::format("thread '{}' has failed and nobody has taken the error: {}", name(),
+    runtime().log(fmt::format("thread '{}' has failed with an unhandled error: {}", name(),
                               describe(outcome_.error)));
   }
 }

@@ -129,7 +129,7 @@ void MariaConnection::interrupt() {
   const Instant deadline = now() + kInterruptLimit;
   try {
     while (link_->is_busy()) {
-      if (now() >= deadline) throw Timeout("the command goes on");
+      if (now() >= deadline) throw Timeout("the command still runs");
       kill(deadline);  // Again, when it has come before the command.
       if (drained_within(kKillInterval)) break;
     }

@@ -130,7 +130,7 @@ void OdbcConnection::check(const TransactionWords& words, const Statement* state
                      "the transaction has failed, it can only be rolled back");
   }
   if (statement != nullptr && &statement->session() != &session) {
-    throw QueryError(database(), kGone, "the prepared command has gone with its session");
+    throw QueryError(database(), kGone, "the prepared command was closed with its session");
   }
 }
 

@@ -61,7 +61,7 @@ Diagnostics read_diagnostics(SQLSMALLINT handle_type, SQLHANDLE handle) {
     result.sqlstate = "23000";
   }
   if (result.sqlstate.size() != SQL_SQLSTATE_SIZE) result.sqlstate = sqlstate::kFailed;
-  if (result.message.empty()) result.message = "the driver does not say what is wrong";
+  if (result.message.empty()) result.message = "the driver gives no reason";
   return result;
 }
 

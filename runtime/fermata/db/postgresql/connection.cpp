@@ -160,7 +160,7 @@ void LibpqConnection::interrupt() {
   const Instant deadline = now() + kInterruptLimit;
   try {
     do {
-      if (now() >= deadline) throw Timeout("the command goes on");
+      if (now() >= deadline) throw Timeout("the command still runs");
       cancel();  // Again, when it has come before the command.
     } while (!drained_within(kCancelInterval));
     link_.limit(deadline);
@@ -192,7 +192,8 @@ void LibpqConnection::cancel() {
     void operator()(PGcancel* request) const noexcept { PQfreeCancel(request); }
   };
   const std::shared_ptr<PGcancel> request(PQgetCancel(link_.get()), Free());
-  if (request == nullptr) throw ConnectionLost(link_.database(), sqlstate::kConnectionLost, "gone");
+  if (request == nullptr)
+    throw ConnectionLost(link_.database(), sqlstate::kConnectionLost, "the connection is gone");
   const bool sent = offload(
       [request] {
         std::array<char, 256> error{};
