@@ -218,7 +218,7 @@ std::vector<Damage> damages() {
              c.waker().status = WakerStatus::Result;
            },
            [](CoroutineBase& c) { c.waker().status = WakerStatus::Waiting; })},
-      {"CORE-GL-04", "who stands in line is out of order: Mutex 'ledger'", 38,
+      {"CORE-GL-04", "waiters are out of order: Mutex 'ledger'", 38,
        [] {
          Mutex mutex("ledger");
          const Mutex::Guard held(mutex);
@@ -230,7 +230,7 @@ std::vector<Damage> damages() {
          const auto second = spawn("second", lock);
          go_on();
        }},
-      {"CORE-GL-09", "is unwound by force while nobody ends the run", 1,
+      {"CORE-GL-09", "is unwound by force although the run is not ending", 1,
        [] { wait(*spawn("victim", [] { throw ForcedUnwind{}; })); }},
       {"CORE-WK-02", "coroutines are in the ready queue", 38,
        damaged(

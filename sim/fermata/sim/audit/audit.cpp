@@ -238,8 +238,8 @@ void Audit::loses_control(const Event& coroutine) {
 void Audit::note_end(const CoroutineBase& coroutine) {
   if (fermata::detail::Scheduler::unwound(coroutine) && !runtime_->scheduler().ends_by_force())
       [[unlikely]] {
-    complain("CORE-GL-09",
-             fmt::format("{} is unwound by force while nobody ends the run", coroutine.info()));
+    complain("CORE-GL-09", fmt::format("{} is unwound by force although the run is not ending",
+                                       coroutine.info()));
   }
   if (coroutine.error() && !is_cancellation(coroutine.error()) && failed_coroutine_.step == 0) {
     failed_coroutine_ = present();

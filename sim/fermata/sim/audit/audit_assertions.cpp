@@ -100,14 +100,14 @@ void Audit::report_broken(Pledge& pledge) {
   const WaitSource source = wait_source();
   Explanation waits = explain_waits({&source, 1}, Ending::Going, record_.steps);
   Moment moment = present();
-  record_.fail(Failure{.verdict = Verdict::Liveness,
-                       .message = fmt::format("{}: {}", sim::to_string(site.kind), site.message),
-                       .coroutine = std::move(moment.coroutine),
-                       .at = moment.at,
-                       .step = moment.step,
-                       .explanation = fmt::format("did not come to hold {}\n{}{}", when,
-                                                  place_of(site, {}), waits.text),
-                       .wait_graph = std::move(waits.json)});
+  record_.fail(Failure{
+      .verdict = Verdict::Liveness,
+      .message = fmt::format("{}: {}", sim::to_string(site.kind), site.message),
+      .coroutine = std::move(moment.coroutine),
+      .at = moment.at,
+      .step = moment.step,
+      .explanation = fmt::format("never held {}\n{}{}", when, place_of(site, {}), waits.text),
+      .wait_graph = std::move(waits.json)});
 }
 
 }  // namespace fermata::sim::detail

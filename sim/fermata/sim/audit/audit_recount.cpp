@@ -221,7 +221,7 @@ void Audit::check_timers() {
 
 void Audit::check_lines(const Event& event) {
   if (event.lines_are_in_order()) return;
-  complain("CORE-GL-04", fmt::format("who stands in line is out of order: {}", event.info()));
+  complain("CORE-GL-04", fmt::format("waiters are out of order: {}", event.info()));
 }
 
 void Audit::check_registry() {

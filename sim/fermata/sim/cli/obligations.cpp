@@ -21,7 +21,7 @@ std::string reason_not_to_judge(const RunOutcome& outcome) {
   const RunOptions& options = outcome.plan.options;
   const auto failed = [](const TestOutcome& test) { return !test.totals.failures().empty(); };
   if (outcome.interrupted) return "it was interrupted";
-  if (asked_for(options) == "off") return "nobody asked (--obligations)";
+  if (asked_for(options) == "off") return "switched off (--obligations)";
   if (options.shard.count > 1) return "this is a shard; `fermata merge` judges";
   if (!outcome.plan.whole_program) return "some tests were left out";
   if (options.runs == 1) return "one seed alone was run";

@@ -39,7 +39,7 @@ std::string program_of(const Tape& tape, const std::string& path, const Argument
   }
   if (!std::filesystem::exists(tape.program)) {
     throw UsageError(
-        fmt::format("{}, which has written {}, is not there any more (paths are "
+        fmt::format("{}, which has written {}, no longer exists (paths are "
                     "relative to the folder it ran in); --program names it",
                     tape.program, path));
   }

@@ -126,7 +126,7 @@ int run_command(const Arguments& arguments) {
   fmt::print("{}", statistics_text(outcome));
   write_reports(outcome, options.json, options.junit);
   if (outcome.interrupted) {
-    fmt::print("interrupted: the same command goes on from {}\n", folder.path());
+    fmt::print("interrupted: the same command resumes from {}\n", folder.path());
     return kInterrupted;
   }
   folder.write_plan(plan, ResultFolder::State::Complete);

@@ -350,7 +350,7 @@ class DatabaseDriver final : public db::Driver {
     } catch (const DnsError& error) {
       fail(db::sqlstate::kCannotConnect, error.what());
     } catch (const Timeout&) {
-      fail(db::sqlstate::kCannotConnect, "nobody answers");
+      fail(db::sqlstate::kCannotConnect, "no answer from the server");
     }
     auto line = std::make_shared<Line>(target.text(), std::move(*stream));
     try {

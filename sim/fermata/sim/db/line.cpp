@@ -46,7 +46,7 @@ void Line::send(wire::Writer& frames, Instant deadline) {
   } catch (const InputOutputError& error) {
     lose(kConnectionLost, error.what());
   } catch (const Timeout&) {
-    lose(kConnectionLost, "the server does not take what is sent");
+    lose(kConnectionLost, "the server does not read what is sent");
   }
 }
 
@@ -57,7 +57,7 @@ wire::Frame Line::receive(Instant deadline) {
         if (frame->kind != Kind::StillRunning) return std::move(*frame);
       }
       if (broken_) lose(kConnectionLost, "the connection was lost before");
-      if (now() >= deadline) lose(kConnectionLost, "the server does not come to an end");
+      if (now() >= deadline) lose(kConnectionLost, "the server does not end its answer");
       const std::size_t size = stream_.read(buffer_, {.timeout = time_until(deadline)});
       if (size == 0) lose(kConnectionLost, "the server has closed the connection");
       input_.add(std::span(buffer_).first(size));

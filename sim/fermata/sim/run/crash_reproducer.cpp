@@ -61,7 +61,7 @@ FoundFailure CrashReproducer::find(const Tape& tape, const std::string& path) co
   if (!end.is_early() || end.signature() != tape.signature) {
     throw Error(fmt::format(
         "{}: expected '{}'; the run {}", path, tape.signature,
-        end.is_early() ? "ended with '" + end.signature() + "'" : std::string("came to its end")));
+        end.is_early() ? "ended with '" + end.signature() + "'" : std::string("ended normally")));
   }
   return found_crash(tape, std::move(run.crash));
 }

@@ -72,7 +72,7 @@ void FailurePipeline::explored_crash(const ExploreOptions& exploration) const {
   ReportContext context;
   const std::string stem = artifact_stem(*found, options_);
   context.tape_path = written_tape(found->tape, stem + ".tape");
-  context.not_shrunk = "the search did not come to its end";
+  context.not_shrunk = "the search did not finish";
   events_.failure(*found, context, failure_report(*found, context));
   shrink(*found, path_of_shrunk(stem), context);
   report(*found, context);

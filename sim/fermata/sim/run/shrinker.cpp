@@ -323,14 +323,14 @@ class Shrinker {
 ShrinkAttempt shrink(Trials& trials, const Program& program, const Tape& tape,
                      const ShrinkLimits& limits) {
   if (!trials.comes_back_each_time()) {
-    return {{}, "its decisions, applied by key, do not lead there every time"};
+    return {{}, "its decisions, applied by key, do not reproduce it every time"};
   }
   Shrinker shrinker(trials, program, tape, limits);
   if (!shrinker.begin()) return {{}, "there was no time for it"};
   shrinker.shrink();
   Shrunk shrunk = std::move(shrinker).result(tape);
   std::optional<FoundFailure> found = trials.look_closely(shrunk.found.tape);
-  if (!found) return {{}, "what is left takes long, and comes to its end"};
+  if (!found) return {{}, "the smaller run takes long, and ends without the failure"};
   shrunk.found = std::move(*found);
   shrunk.cost = trials.cost();
   return {std::move(shrunk), {}};

@@ -197,7 +197,7 @@ class SimTest {
     fmt::print("{}: {}\n", options_.replay, replayed.summary);
     if (replayed.found && replayed.found->failure.verdict == Verdict::Divergence) {
       fmt::print(
-          "The program does not do what is on the tape. If it was edited, replay what still fits: "
+          "The program does not follow the tape. If it was edited, replay what still matches: "
           "fermata replay --replay-mode best {}\n",
           shell_quoted(options_.replay));
     }
@@ -263,8 +263,8 @@ class SimTest {
       failure.step = found->step;
       failure.coroutine = found->coroutine;
     } else if (is_crash(tape.signature)) {
-      failure.message = fmt::format("expected '{}'; the run came to its end, with the same draws",
-                                    tape.signature);
+      failure.message =
+          fmt::format("expected '{}'; the run ended normally, with the same draws", tape.signature);
     } else if (result.trace_hash != tape.trace_hash) {
       failure.message = fmt::format("expected trace hash {:#x}; got {:#x}, with the same draws",
                                     tape.trace_hash, result.trace_hash);

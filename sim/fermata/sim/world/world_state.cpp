@@ -178,7 +178,7 @@ void WorldState::heal() {
 // --- waiting for the others ---
 
 void WorldState::tell_of_ends(std::function<void()> told) {
-  FERMATA_REQUIRE(!told || !on_end_, "run: somebody waits for the other nodes already");
+  FERMATA_REQUIRE(!told || !on_end_, "run: another program waits for the other nodes already");
   FERMATA_ASSERT(running_node_ != nullptr);
   on_end_ = std::move(told);
   on_end_node_ = running_node_;

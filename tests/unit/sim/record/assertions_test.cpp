@@ -131,7 +131,7 @@ TEST(SimAssertions, EventuallyIsLivenessWhenItComesTooLate) {
   });
   EXPECT_EQ(failure.verdict, Verdict::Liveness);
   EXPECT_EQ(failure.signature(), "liveness: eventually: it is done");
-  EXPECT_NE(failure.explanation.find("did not come to hold within 5000.000000 ms\ncondition: done"),
+  EXPECT_NE(failure.explanation.find("never held within 5000.000000 ms\ncondition: done"),
             std::string::npos)
       << failure.explanation;
 }

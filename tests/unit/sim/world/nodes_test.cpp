@@ -112,7 +112,7 @@ TEST_F(NodesTest, OneNameIsForOneNodeAndOneWaitForOneCoroutine) {
               const auto first = spawn("first", [&] { world_.run(); });
               delay(1ms);
               EXPECT_EQ(error_of([&] { world_.run(); }),
-                        "run: somebody waits for the other nodes already");
+                        "run: another program waits for the other nodes already");
               world_.at(2ms, [&] {
                 EXPECT_EQ(error_of([&] { world_.run(); }), "run: the world runs already");
               });
