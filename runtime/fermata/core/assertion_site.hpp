@@ -22,7 +22,7 @@ enum class AssertionKind : std::uint8_t {
 /// the same kind and message are one claim, wherever they stand.
 struct AssertionSite {
   AssertionKind kind = AssertionKind::Always;
-  /// It compares numbers, and so has a slack.
+  /// Whether it compares numbers, and so has a slack.
   bool numeric = false;
   /// Counts the sites of the program from 0.
   std::uint32_t index = 0;

@@ -203,8 +203,8 @@ class Event {
   void mark_exception_caught() noexcept { flags_ |= kExceptionCaught; }
   [[nodiscard]] bool exception_caught() const noexcept { return has(kExceptionCaught); }
 
-  /// It was given to an operation as its token, which is a use of it and of its error (EVT-07). A
-  /// coroutine's error must still reach somebody (CORE-CO-10).
+  /// Notes that it was passed to an operation as a token, which counts as a use of it and of its
+  /// error (EVT-07). A coroutine's error must still reach somebody (CORE-CO-10).
   void mark_used_as_token() noexcept {
     mark_result_used();
     if (kind_ != EventKind::Coroutine) mark_exception_caught();

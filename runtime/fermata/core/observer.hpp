@@ -95,8 +95,8 @@ class Observer {
 
   // --- assertions of the program, see assertions.hpp ---
 
-  /// One was come to, and holds or not; `slack` is how far the numbers that it compares are inside
-  /// the bound, 0 when it compares none.
+  /// Called when an assertion was reached, and holds or not; `slack` is how far the numbers that it
+  /// compares are inside the bound, 0 when it compares none.
   virtual void reached(const AssertionSite& site, bool holds, std::int64_t slack) {
     static_cast<void>(site), static_cast<void>(holds), static_cast<void>(slack);
   }

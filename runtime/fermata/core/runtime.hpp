@@ -169,7 +169,7 @@ inline void Event::touched() const { runtime_->kernel().touched(*this); }
 
 namespace detail {
 
-/// Which runtime is current on this thread; null outside of run(). The simulator sets it when it
+/// The runtime that is current on this thread; null outside of run(). The simulator sets it when it
 /// changes nodes.
 inline constinit thread_local Runtime* current_runtime_pointer = nullptr;
 

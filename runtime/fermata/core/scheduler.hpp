@@ -98,7 +98,8 @@ class Scheduler {
             WakeCause cause);
 
   void cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely);
-  /// On behalf of its scope: with `safely` whoever has started runs on as a zombie.
+  /// Cancels a coroutine on behalf of its scope: with `safely` one that has started runs on as a
+  /// zombie.
   void cancel_member(CoroutineBase& coroutine, const std::exception_ptr& reason, bool safely);
   void enter_protected();
   /// Returns the cancellation that arrived inside, when the outermost region ends with one. In a

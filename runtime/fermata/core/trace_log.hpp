@@ -14,8 +14,8 @@
 
 namespace fermata::detail {
 
-/// One number for everything that happened in a run, in its order. Made of kinds, serial numbers
-/// and times; of no address, hash or text, so that it is the same on every machine.
+/// A hash of everything that happened in a run, in order. Made from kinds, serial numbers and
+/// times, and from no address, hash or text, so that it is equal on every machine.
 class TraceHash {
  public:
   void add(std::uint64_t kind, std::uint64_t subject, std::uint64_t detail) noexcept {

@@ -46,13 +46,13 @@ class WaitFacts {
   virtual void held_by(std::uint64_t coroutine, const SourcePlace* since) = 0;
   /// It does not fire before `part` has.
   virtual void needs(const Event& part) = 0;
-  /// It fires when `part` has, or any other that this is said of.
+  /// It fires when `part` has, or any other part that this is called for.
   virtual void accepts(const Event& part) = 0;
   /// It fires when somebody acts at `far_end`, whose other end is `near_end`.
   virtual void across(const Event& near_end, const Event& far_end) = 0;
   /// Nobody is left who could ever make it fire; `why` is "every promise was dropped".
   virtual void abandoned(const char* why) = 0;
-  /// It was to fire by itself, and was stopped.
+  /// It would have fired by itself, but was stopped.
   virtual void stopped() = 0;
   /// It stands for `shared`, which is not an event. Other events, also of other runtimes, may stand
   /// for the same object: all of them are one.
@@ -63,7 +63,7 @@ class WaitFacts {
   virtual void ends_with(const Runtime* run) = 0;
   /// Any user of `stream` could make it fire; `how` is "its input is with".
   virtual void through(const Event& stream, const char* how) = 0;
-  /// It is not the program that makes it fire, but `whom`: "the disk".
+  /// Something outside of the program makes it fire: `whom` is "the disk".
   virtual void outside(std::string_view whom) = 0;
 
  protected:

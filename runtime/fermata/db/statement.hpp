@@ -66,7 +66,7 @@ class Statement {
     return {session_, start(cells)};
   }
   [[nodiscard]] std::unique_ptr<Answer> start(Parameters parameters);
-  /// By a session that was made as new.
+  /// Whether the session has been reset since, which invalidates the statement.
   [[nodiscard]] bool is_forgotten() const noexcept { return made_after_ != session_->resets(); }
   void prepare_anew();
 

@@ -20,7 +20,8 @@ struct FileWatcherOptions {
   bool coalesce = true;
   /// Everything becomes one event without a name, given when there was nothing new for so long.
   std::optional<Duration> debounce;
-  /// It is given after so long, also when there always is something new. At least `debounce`.
+  /// The longest time until an event is delivered, even when new changes keep coming. At least
+  /// `debounce`.
   std::optional<Duration> max_hold;
   /// Names with another extension are not told; a rescan always is. "txt" and ".TXT" mean the same;
   /// at most 15 bytes each. ".profile" has none. Empty: every name.

@@ -47,7 +47,7 @@ class ThreadChannelCore : public EndsWithRun {
   /// Returns when there is a value for the caller. Throws ThreadChannelError once the channel is
   /// closed and empty.
   void await_value(Lock& held, const WaitOptions& options, const SourcePlace& place);
-  /// At once; throws as those do.
+  /// Whether there is a slot; does not wait, and throws like the functions above.
   [[nodiscard]] bool has_slot() const;
   [[nodiscard]] bool has_value() const;
   void stored() noexcept;

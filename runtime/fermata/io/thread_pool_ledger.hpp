@@ -44,7 +44,7 @@ class ThreadPoolTask {
   virtual void queued_at(std::shared_ptr<const WaitSubject> queue) = 0;
   /// Runs it and keeps what comes of it; throws nothing but ForcedUnwind.
   virtual void call() = 0;
-  /// It fails with `error`, unless it has failed.
+  /// Fails the task with `error`, unless it has failed already.
   virtual void fail(std::exception_ptr error) = 0;
   [[nodiscard]] virtual bool is_cancelled() const = 0;
   /// Tells the future what has come of it. Nothing may follow.
@@ -64,7 +64,7 @@ class ThreadPoolLedger final : public WaitSubject {
   [[nodiscard]] ThreadPoolCounters counters() const;
 
   void submitted();
-  /// It was not accepted: as if it had never been submitted.
+  /// Takes back a task that was not accepted, as if it had never been submitted.
   void withdrawn();
   /// A pending one has ended.
   void dropped(Fate fate);

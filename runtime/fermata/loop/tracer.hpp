@@ -15,7 +15,8 @@ class Tracer {
 
   /// `info.registered_at` is where.
   virtual void registered(const CallbackInfo& info) = 0;
-  /// By cancel(), at `place`; or because it has run once, and `place` is null.
+  /// A callback has ended: by cancel(), at `place`; or because it has run once, and `place` is
+  /// null.
   virtual void ended(const CallbackInfo& info, const SourcePlace* place) = 0;
 
   /// What is known about an id that the loop does not know (any more): goes into InvalidCallback.

@@ -122,7 +122,7 @@ class ChannelCore : public Event {
 
   // --- values ---
 
-  /// One has been stored: it is promised to the oldest receiver.
+  /// A value has been stored: it is promised to the oldest receiver.
   void value_stored() {
     FERMATA_ASSERT(stored_ < slots_);
     ++stored_;
@@ -130,7 +130,7 @@ class ChannelCore : public Event {
       after_store();
     }
   }
-  /// One has left the store: its slot is promised to the oldest sender.
+  /// A value has left the store: its slot is promised to the oldest sender.
   void value_taken() {
     FERMATA_ASSERT(stored_ > 0);
     --stored_;

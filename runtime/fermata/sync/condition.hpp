@@ -54,7 +54,7 @@ class Condition final : private detail::Primitive {
     if (woken) log_wait(WaitAct::Took, &place);
   }
 
-  /// With what std::unique_lock is: `lock` must own its mutex.
+  /// Waits with a `std::unique_lock` or the like, which must own its mutex.
   template <class Lock>
   requires(std::same_as<typename Lock::mutex_type, Mutex>) void wait(
       Lock& lock, const WaitOptions& options = {},

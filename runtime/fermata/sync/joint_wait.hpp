@@ -48,7 +48,7 @@ class JointItem final : public Callback {
   [[nodiscard]] State state() const noexcept { return state_; }
   /// How it failed; null unless it did.
   [[nodiscard]] const std::exception_ptr& error() const noexcept { return error_; }
-  /// It ended after the wait was settled, while it was joined.
+  /// Whether it ended after the wait was settled, while it was joined.
   [[nodiscard]] bool is_late() const noexcept { return late_; }
 
   [[nodiscard]] JointItem* next() const noexcept { return next_; }
@@ -90,7 +90,7 @@ class JointWait final : public Event {
   /// Makes room for so many more items.
   void reserve(std::size_t count);
 
-  /// One more item; `event` must not be null. Throws UsageError on the current coroutine, and on a
+  /// Adds an item; `event` must not be null. Throws UsageError on the current coroutine, and on a
   /// closed event that cannot replay.
   void add(Event* event);
 
@@ -113,11 +113,11 @@ class JointWait final : public Event {
   /// In the order of completion.
   [[nodiscard]] const JointItem* first_ended() const noexcept { return first_ended_; }
 
-  /// It had succeeded when the wait was settled.
+  /// Whether the item had succeeded when the wait was settled.
   [[nodiscard]] bool counts(const JointItem& item) const noexcept {
     return item.state() == JointItem::State::Succeeded && !item.is_late();
   }
-  /// It failed, and not because the wait has cancelled it.
+  /// Whether the item failed, and not because the wait has cancelled it.
   [[nodiscard]] bool reports(const JointItem& item) const noexcept;
 
   [[nodiscard]] std::string info() const override;

@@ -24,7 +24,7 @@ void check_token(const WaitOptions& options);
 class Deadline {
  public:
   explicit Deadline(const WaitOptions& options);
-  /// With what is left of the timeout.
+  /// The options with the rest of the timeout.
   [[nodiscard]] WaitOptions remaining() const;
   /// Throws the Timeout of the whole operation. REQUIRES: it has a timeout.
   [[noreturn]] void throw_timeout() const;

@@ -28,7 +28,7 @@ class TimeoutEvent final : public Timer {
   /// go on without it. No effect once it has ended.
   void cancel(std::exception_ptr reason = nullptr);
 
-  /// It has fired, or was called off.
+  /// Whether it has fired or was cancelled.
   [[nodiscard]] bool is_completed() const noexcept { return is_closed(); }
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
 

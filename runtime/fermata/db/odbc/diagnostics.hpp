@@ -14,7 +14,7 @@ struct Diagnostics {
   std::string message;   // Of all records.
 };
 
-/// On the thread of that call.
+/// Reads the diagnostics of the last call; on the thread of that call.
 [[nodiscard]] Diagnostics read_diagnostics(SQLSMALLINT handle_type, SQLHANDLE handle);
 
 }  // namespace fermata::db::odbc

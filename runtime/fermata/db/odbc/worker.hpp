@@ -48,7 +48,7 @@ class Worker {
     void end() noexcept;
     /// Calls `stop`, unless it has ended; returns whether it had not.
     [[nodiscard]] bool stop(const std::function<void()>& stop);
-    /// Whether it has ended, after `span` at most.
+    /// Waits for at most `span` and returns whether the work has ended.
     [[nodiscard]] bool ended_after(Duration span);
 
    private:

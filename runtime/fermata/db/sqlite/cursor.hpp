@@ -28,7 +28,7 @@ class Statement {
   [[nodiscard]] Handle& handle() const noexcept { return *handle_; }
   [[nodiscard]] sqlite3_stmt* get() const noexcept { return statement_; }
   [[nodiscard]] std::size_t parameter_count() const noexcept { return parameter_count_; }
-  /// It changes rows that there are, whatever its triggers insert.
+  /// Whether the command only changes existing rows, whatever its triggers insert.
   [[nodiscard]] bool only_changes() const noexcept { return only_changes_; }
 
  private:
@@ -38,7 +38,7 @@ class Statement {
   bool only_changes_;
 };
 
-/// One run of a command.
+/// One execution of a command.
 class Cursor {
  public:
   static constexpr std::size_t kAllRows = SIZE_MAX;

@@ -27,11 +27,12 @@ namespace fermata::db::sqlite {
 
 class Handle {
  public:
-  /// On a worker's thread; the file is made only when `create`. Throws ConnectError.
+  /// Opens the database; on a worker thread. The file is created only with `create`. Throws
+  /// ConnectError.
   explicit Handle(const Location& location, bool create = true);
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
-  /// On whichever thread has used it last.
+  /// Closes the database; on the thread that has used it last.
   ~Handle() { close(); }
 
   [[nodiscard]] const Location& location() const noexcept { return location_; }

@@ -35,9 +35,9 @@ struct TcpHandlers {
   Event on_close;
   /// The send queue has reached the high mark: once until on_drain.
   Event on_full;
-  /// It has fallen to the low mark.
+  /// Called when the queue has fallen to the low mark.
   Event on_drain;
-  /// It is empty again. Not after close().
+  /// Called when the queue is empty again. Not after close().
   Event on_flushed;
 };
 

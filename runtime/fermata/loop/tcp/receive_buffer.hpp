@@ -14,8 +14,8 @@ namespace fermata::loop {
 /// into it.
 class ReceiveBuffer {
  public:
-  /// At least `least` bytes behind those that are there. What the next room() returns, and views of
-  /// the contents, may lie elsewhere.
+  /// Room for at least `least` bytes behind the contents. It may move what room() returned before,
+  /// and views of the contents.
   [[nodiscard]] std::span<std::byte> room(std::size_t least);
   /// The first `count` bytes of the room are contents now.
   void append(std::size_t count) noexcept {

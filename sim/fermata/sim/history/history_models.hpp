@@ -141,7 +141,7 @@ struct Release {
 
 // --- models ---
 
-/// One value. Read answers a Value, Write Done, CompareAndSet a bool.
+/// A model of one value: Read returns a Value, Write Done, CompareAndSet a bool.
 template <class Value = int>
 struct Register {
   static_assert(!std::same_as<Value, bool>, "a bool could be the answer of CompareAndSet");

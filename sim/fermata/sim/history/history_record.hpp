@@ -67,7 +67,7 @@ class HistoryRecord {
   [[nodiscard]] std::string json(const HistoryVerdict& verdict) const;
 
  protected:
-  /// With no world times and steps are zero.
+  /// `world` gives times and steps; without one they are zero.
   HistoryRecord(World* world, std::string name);
   virtual ~HistoryRecord() = default;
 

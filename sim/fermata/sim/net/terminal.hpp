@@ -59,7 +59,7 @@ class Terminal {
   [[nodiscard]] bool is_readable() const noexcept { return !input_.empty(); }
   [[nodiscard]] bool is_ended() const noexcept { return ended_; }
   [[nodiscard]] bool is_dead() const noexcept { return dead_; }
-  /// At most one line, in lines mode. REQUIRES: is_readable().
+  /// Reads what was typed; at most one line in line mode. REQUIRES: is_readable().
   std::size_t read(std::span<std::byte> buffer);
   void print(std::string_view text);
 

@@ -23,7 +23,7 @@ class DistinctRuns {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 18;
 
-  /// One run had this trace hash.
+  /// Adds the trace hash of a run.
   void add(std::uint64_t hash) {
     if (hash <= limit_) insert(hash, false);
   }

@@ -21,7 +21,7 @@ struct Fingerprint {
   std::int64_t end = 0;
 
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
-  /// One line for people.
+  /// The fingerprint as one line for people.
   [[nodiscard]] std::string text() const;
 };
 

@@ -27,8 +27,8 @@ void note_explored(const Catalogue& catalogue, std::uint64_t runs);
 [[nodiscard]] std::string missed_by_test(const Catalogue& catalogue, std::uint64_t runs,
                                          const Options& options);
 
-/// At the end of a process whose tests have passed: says what became of the obligations. Returns
-/// whether one was missed.
+/// Judges the obligations at the end of a process whose tests have passed, and prints the result.
+/// Returns whether one was missed.
 [[nodiscard]] bool judge_obligations(const Options& options);
 
 }  // namespace fermata::sim::detail

@@ -61,7 +61,7 @@ struct RunResult {
     return trace_hash == other.trace_hash && steps == other.steps && draws == other.draws &&
            end == other.end;
   }
-  /// Its failure's, or "pass".
+  /// The signature of its failure, or "pass".
   [[nodiscard]] std::string signature() const {
     return failure ? failure->signature() : std::string("pass");
   }

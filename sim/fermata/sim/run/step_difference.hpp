@@ -26,7 +26,7 @@ struct StepAccount {
   std::vector<Item> items;
   std::vector<std::string> decisions;
 
-  /// With the addresses of this process looked up.
+  /// The account of `step`, with the addresses of this process resolved to functions.
   static StepAccount of(const StepProbe::Step& step, const KeyNames& names);
 
   void write(std::ostream& out) const;

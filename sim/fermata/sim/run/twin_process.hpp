@@ -37,7 +37,7 @@ class Twin {
   /// `settings` are those that decide what the runs will be.
   Twin(std::string test, Settings settings, Circumstances circumstances);
 
-  /// One for each run, in order; fewer when the process did not get to the end.
+  /// One fingerprint for each run, in order; fewer when the process ended early.
   [[nodiscard]] std::vector<Fingerprint> results_of(const std::vector<TwinRun>& runs) const;
   [[nodiscard]] std::vector<std::uint64_t> steps_of(const TwinRun& run) const;
   [[nodiscard]] StepAccount account_of(const TwinRun& run, std::uint64_t step) const;

@@ -52,45 +52,48 @@ class Node {
  public:
   [[nodiscard]] std::string_view name() const noexcept;
   [[nodiscard]] Runtime& runtime() const noexcept;
-  /// Where others reach it.
+  /// The address at which other machines reach it.
   [[nodiscard]] Address address(std::uint16_t port) const noexcept;
 
-  /// A signal arrives; the program sees it in a later turn of its reactor.
+  /// Sends a signal to the program, which sees it in a later turn of its reactor.
   void signal(int signum);
 
   /// The terminal of the program's standard streams: type there, and read what was printed.
   [[nodiscard]] Terminal& terminal() noexcept;
 
-  /// The machine goes down: its program is unwound, and nothing that it does from here on has any
-  /// effect outside. Peers of its connections see a reset, or silence; of what its disk has not
-  /// synced each change is kept, lost or torn: all of it is drawn. Called in a program, it takes
-  /// effect when the present step ends. Throws UsageError when the program has ended, or the world
-  /// does not run.
+  /// Crashes the machine: its program is unwound, and nothing that it does meanwhile has any effect
+  /// outside. Peers of its connections see a reset, or silence; each change that its disk has not
+  /// synced is kept, lost or torn: all of this is drawn. Called in a program, it takes effect when
+  /// the present step ends. Throws UsageError when the program has ended, or the world does not
+  /// run.
   void crash();
-  /// After a crash: the program begins again, on the disk as it is, at the same address. As crash()
-  /// in a program. What runtime() gave before is gone. UsageError when it has not crashed.
+  /// Restarts the machine after a crash: the program begins again, on the disk as it is, at the
+  /// same address. Called in a program, it takes effect when the present step ends. Results of
+  /// runtime() from before are invalid. UsageError when it has not crashed.
   void restart();
-  /// From now on, in this run, the fault `crash` may strike this machine, and does so in most runs:
-  /// it goes down at one of its waits, or a drawn while after that, and comes up again after
-  /// another while. Each wait that an earlier run has come to is as likely as any other, so that it
-  /// crashes while it is busy, however short or long the run. For programs that are to survive it.
+  /// Lets the fault `crash` strike this machine, from now on in this run; it does so in most runs.
+  /// The machine goes down at one of its waits, or some drawn time after that, and comes up again
+  /// later. Each wait that an earlier run has reached is equally likely, so that the machine
+  /// crashes while it is busy, however short or long the run. For programs that must survive a
+  /// crash.
   Node& may_crash();
-  /// From now on, in this run, the fault `pause` may strike this machine: it stops for a drawn
+  /// Lets the fault `pause` strike this machine, from now on in this run: it stops for a drawn
   /// time, up to 8 s. For programs that do not take a late answer for a missing one.
   Node& may_pause();
-  /// While it is down: it has an empty disk when it comes up. UsageError when it is not down.
+  /// Wipes the disk of a machine that is down: it comes up with an empty one. UsageError when it is
+  /// not down.
   void wipe_disk();
   /// Whether its program runs.
   [[nodiscard]] bool is_up() const noexcept;
 
-  /// The program gets no processor time until resume(): from the end of the present step on nothing
-  /// that happens to it is noticed. UsageError when it has ended.
+  /// Stops the program until resume(): from the end of the present step on it notices nothing that
+  /// happens to it. UsageError when it has ended.
   void pause();
   void resume();
 
-  /// The wall clock jumps, by less than zero too; what waits does not notice.
+  /// Moves the wall clock, forwards or backwards; waits are not affected.
   void step_wall_clock(Duration by);
-  /// From now on its clock gains `ppm` millionths of a second in each second, or loses them when
+  /// Lets its clock gain `ppm` millionths of a second in each second from now on, or lose them when
   /// negative. UsageError unless within 100,000 either way.
   void set_clock_drift(std::int32_t ppm);
 
@@ -116,13 +119,13 @@ struct SweepSequel {
   /// Uses what the program has used, in a coroutine of its own. It must return: it fails when the
   /// interrupted program has lost, or still holds, something that it needs.
   std::function<void()> then = nullptr;
-  /// Looks at what is left, after `then`.
+  /// Examines the final state, after `then`.
   std::function<void()> check = nullptr;
 };
 
 class World {
  public:
-  /// `decisions` takes every decision; it must outlive the world.
+  /// A world whose decisions go to `decisions`, which must outlive it.
   explicit World(Decisions& decisions, WorldOptions options = {});
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -141,44 +144,43 @@ class World {
   /// The machine called `name`. Throws UsageError when there is none.
   [[nodiscard]] Node& node(std::string_view name);
 
-  /// The link between two machines, which may not be one, both ways, or only the way from the first
-  /// to the second. Throws UsageError when there is no machine of that name.
+  /// The link between two machines, in both directions, or only the way from the first to the
+  /// second; both may be the same machine. Throws UsageError when a machine does not exist.
   [[nodiscard]] Link link(std::string_view one, std::string_view other);
   [[nodiscard]] Link way(std::string_view from, std::string_view to);
 
-  /// Cuts the links between the machines of `group` and all other machines there are now. Throws
-  /// UsageError when there is no machine of a name.
+  /// Cuts the links between the machines of `group` and all other machines that exist now. Throws
+  /// UsageError when a machine does not exist.
   void partition(std::initializer_list<std::string_view> group);
 
-  /// From here on nothing goes wrong by itself: no fault strikes any more, every link is mended and
-  /// released. For finding out whether the programs get over what has happened. Machines that are
-  /// down stay down.
+  /// Ends all disturbance from now on: no further faults strike, and every link is mended and
+  /// released. For checking whether programs recover. Machines that are down stay down.
   void heal();
 
-  /// From now on the name service says that `host` has these IPv4 addresses, whose ports do not
-  /// count; none means that there is no such host. Nodes go by their names without being told.
+  /// Defines the IPv4 addresses of `host` for the name service from now on; their ports are
+  /// ignored, and no addresses mean that there is no such host. Names of nodes need no definition.
   void set_addresses(std::string_view host, std::span<const Address> addresses);
 
-  /// From now on every machine has a program called `name`, a path or what a PATH would find. One
-  /// called as a whole shell command is what `sh -c` does with that command.
+  /// Registers a program called `name`, a path or a name for PATH, on every machine from now on. A
+  /// program whose name is a whole shell command defines what `sh -c` does with that command.
   void program(std::string_view name, ScriptedProgram script);
   /// Registers a program whose script depends on arguments or environment.
   void program(std::string_view name, ProgramMaker maker);
 
-  /// Calls `action` when `delay` has passed from now. It runs in no node and must not suspend. One
-  /// that a program plans, itself or in an action of its own, ends with that program's body: when
-  /// the function that the machine, or the thread, was given has returned or was unwound, an action
-  /// that has not happened is destroyed and never called. So it may refer to what is local in the
-  /// body. One that is planned outside of all programs happens as long as the world runs.
+  /// Calls `action` after `delay`. It runs in no node and must not suspend. An action that a
+  /// program schedules, itself or in another action of its own, ends with that program's body: when
+  /// the function that the machine or thread was given has returned or was unwound, a pending
+  /// action is destroyed and never called. So it may refer to local variables of the body. An
+  /// action that is scheduled outside of all programs happens as long as the world runs.
   void at(Duration delay, std::function<void()> action);
 
   /// Runs `program` in a coroutine of the current node again and again: once for each suspension
-  /// point that it and what it spawns come to, with a cancellation there; once more with one that
-  /// comes when the wait has been answered already; and, where the wait has a timeout, with that
-  /// timeout. What the program leaves running is then cancelled, and the sequel follows, which
-  /// nobody interrupts. The run fails when the program ends with anything but what it was
-  /// interrupted with, or somebody in the sequel with an error. Suspends; called in a coroutine.
-  /// Throws UsageError outside of one, and in a program that is swept.
+  /// point that it and its coroutines reach, with a cancellation there; once more with a
+  /// cancellation that comes when the wait has been answered already; and, where the wait has a
+  /// timeout, with that timeout. Coroutines that the program leaves running are then cancelled, and
+  /// the sequel follows, which is not interrupted. The run fails when the program ends with any
+  /// other error than its interruption, or the sequel with an error. Suspends; called in a
+  /// coroutine. Throws UsageError outside of one, and in a program that is swept.
   SweepCounts sweep_cancellation(const std::function<void()>& program,
                                  const SweepSequel& sequel = {});
   /// Sweeps with a check, but without a second user.
@@ -203,7 +205,7 @@ class World {
   void fail(Verdict verdict, std::string message, std::string message_lines = {});
   void fail(Failure failure);
 
-  /// Ready for another run, with the same options or others. Nodes and actions are gone.
+  /// Prepares for another run, with the same options or others. Nodes and actions are removed.
   void reset();
   void reset(const WorldOptions& options);
 
@@ -211,22 +213,22 @@ class World {
 
   [[nodiscard]] const std::optional<Failure>& failure() const noexcept;
   [[nodiscard]] Instant now() const noexcept;
-  /// How many steps are over.
+  /// The number of finished steps.
   [[nodiscard]] std::uint64_t steps() const noexcept;
-  /// The number of the one that is under way, or of the last one; as Failure::step.
+  /// The number of the present step, or of the last one; as in Failure::step.
   [[nodiscard]] std::uint64_t present_step() const noexcept;
   /// Label of the coroutine whose code runs; empty when none does.
   [[nodiscard]] std::string current_coroutine() const;
-  /// A function of everything that happened, the same with every compiler and on every machine.
+  /// A hash of everything that happened, equal with every compiler and on every machine.
   [[nodiscard]] std::uint64_t trace_hash() const noexcept;
   /// The trace hash after each step; empty unless `record_steps`.
   [[nodiscard]] const std::vector<std::uint64_t>& step_hashes() const noexcept;
   [[nodiscard]] const FaultCounts& fault_counts() const noexcept;
-  /// How often the assertions of the program were come to and held, in all runs of this world so
-  /// far: by AssertionSite::index, one for each site that any run has come to or that has a lower
-  /// index. What a search looks at for new behaviour.
+  /// How often the assertions of the program were reached and held, in all runs of this world so
+  /// far: by AssertionSite::index, one entry for each site that any run has reached or that has a
+  /// lower index. Searches look here for new behaviour.
   [[nodiscard]] std::span<const AssertionCounts> assertion_counts() const noexcept;
-  /// For whoever has made runs that are not to be counted: what they were before.
+  /// Restores the counts from before runs that are not to be counted.
   void set_assertion_counts(std::vector<AssertionCounts> counts) noexcept;
   /// The faults that this run has, a line each, with how often each has struck.
   [[nodiscard]] std::string faults() const;
@@ -234,7 +236,7 @@ class World {
   [[nodiscard]] const std::vector<std::string>& log() const noexcept;
   /// The records of History objects, each as a JSON object; only of a run with a run log.
   [[nodiscard]] const std::vector<std::string>& histories() const noexcept;
-  /// For them: keeps `json`, in place of what the call that returned `number` kept.
+  /// Keeps `json` for a History, in place of what the call that returned `number` kept.
   std::size_t keep_history(std::optional<std::size_t> number, std::string json);
   [[nodiscard]] const WorldOptions& options() const noexcept;
 
@@ -245,13 +247,13 @@ class World {
   std::deque<Node> nodes_;  // By their numbers; of earlier runs too.
 };
 
-/// The present step changes, or looks at, what coroutines share under this name: a variable, say,
-/// or an object. Only a strategy listens. Throws UsageError outside of simulation.
+/// Announces that the present step changes, or reads, what coroutines share under this name: a
+/// variable, for example. Only strategies use it. Throws UsageError outside of simulation.
 void touches(std::string_view name);
 void reads(std::string_view name);
 
-/// The step that calls this takes `cost` of virtual time. Throws UsageError outside of simulation,
-/// or when `cost` is negative.
+/// Makes the calling step take `cost` of virtual time. Throws UsageError outside of simulation, or
+/// when `cost` is negative.
 void consume(Duration cost);
 
 }  // namespace fermata::sim

@@ -43,7 +43,7 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   /// Schedules an action of the world itself: nothing drops it.
   void later(Duration delay, std::function<void()> action) override;
   void drop_actions_of(const NodeState& program) override;
-  /// At once in an action, else when the present step ends.
+  /// Crashes a node: at once in an action, otherwise when the present step ends.
   void crash(NodeState& node);
   void restart(NodeState& node);
   void meet_crash(NodeState& node) override;
