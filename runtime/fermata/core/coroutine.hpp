@@ -38,7 +38,7 @@ class Sweep;
 struct StackContext;
 }  // namespace detail
 
-/// Two levels, no more (CORE-SC-03).
+/// The priority of a coroutine; there are only two levels (CORE-SC-03).
 enum class Priority : std::uint8_t {
   Normal,  // to the tail of the ready queue
   High,    // to its head, on spawn and at every wake; its own yield goes to the tail
@@ -49,7 +49,7 @@ using FinallyHandler = std::function<void(CoroutineBase&)>;
 
 class CoroutineBase : public Event {
  public:
-  /// Never reused while the runtime lives (CORE-CO-16).
+  /// The id of the coroutine; never reused while the runtime lives (CORE-CO-16).
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   [[nodiscard]] std::string_view name() const noexcept { return name_.view(); }
   /// The name, or "coroutine 7" without one.
@@ -97,7 +97,7 @@ class CoroutineBase : public Event {
   /// already (CORE-CO-07).
   void finally(FinallyHandler handler);
 
-  /// Returns the handler's index. Throws UsageError while handlers run.
+  /// Adds a switch handler and returns its index. Throws UsageError while handlers run.
   std::size_t add_switch_handler(std::shared_ptr<SwitchHandler> handler);
   bool remove_switch_handler(const SwitchHandler& handler);
 
@@ -163,7 +163,7 @@ class CoroutineBase : public Event {
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
   void set(Flag flag) noexcept { flags_ = static_cast<std::uint16_t>(flags_ | flag); }
   void unset(Flag flag) noexcept { flags_ = static_cast<std::uint16_t>(flags_ & ~flag); }
-  /// Something other than its waker keeps it from suspending.
+  /// Whether something other than its waker keeps it from suspending.
   [[nodiscard]] bool has_pending() const noexcept {
     return (flags_ & (kUnwinding | kForced)) != 0 || (stored_error_ != nullptr && !is_protected());
   }
@@ -210,12 +210,13 @@ template <class T>
 class CoroutineOf : public CoroutineBase {
  public:
   using CoroutineBase::CoroutineBase;
-  /// UsageError when it has not succeeded (yet).
+  /// The result. Throws UsageError when it has not succeeded, or not yet.
   [[nodiscard]] const T& result() const {
     FERMATA_REQUIRE(result_.has_value(), "the coroutine has no result");
     return *result_;
   }
-  /// A copy, or the result itself when it cannot be copied: then nobody else can have it.
+  /// A copy of the result, or the result itself when it cannot be copied: then nobody else can have
+  /// it.
   [[nodiscard]] T take_result() {
     FERMATA_REQUIRE(result_.has_value(), "the coroutine has no result");
     if constexpr (std::is_copy_constructible_v<T>) {

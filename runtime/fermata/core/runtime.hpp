@@ -43,22 +43,22 @@ struct RuntimeOptions {
   /// returns 128 plus the signal's number.
   bool handle_stop_signals = true;
 
-  /// This signal writes a dump of all coroutines to the log; 0 for none.
+  /// The signal that writes a dump of all coroutines to the log; 0 for none.
   int dump_signal = 0;
 
-  /// A step that takes longer is reported to the log when it ends and, in real time, while it goes
-  /// on: that report comes from a thread of its own. Zero for never.
+  /// Steps longer than this are reported to the log when they end and, in real time, while they
+  /// still run: that report comes from a thread of its own. Zero for never.
   Duration slow_step = Duration::zero();
 
-  /// A FERMATA_ALWAYS or FERMATA_UNREACHABLE that fails on this runtime is reported to the standard
-  /// error stream and aborts the process at once, instead of throwing. Not in simulation.
+  /// Whether a failed FERMATA_ALWAYS or FERMATA_UNREACHABLE of this runtime is reported to standard
+  /// error and aborts the process at once, instead of throwing. Not in simulation.
   bool abort_on_failed_assertion = false;
 
   /// Where reports go (deadlocks, slow steps, dumps, unhandled errors during shutdown). Null: the
   /// standard error stream. With `slow_step`, called from two threads.
   std::function<void(std::string_view)> log;
 
-  /// Decides what may happen one way or another; null in production. Must outlive the runtime.
+  /// Makes every choice of the runtime; null in production. Must outlive the runtime.
   Chooser* chooser = nullptr;
   /// Watches every step; null in production. Must outlive the runtime.
   Observer* observer = nullptr;
@@ -119,11 +119,12 @@ class Runtime {
 
   // --- extension points ---
 
-  /// Copied to the main coroutine of every later run, and called with Enter when it starts.
+  /// Adds a switch handler that is copied to the main coroutine of every later run, and called with
+  /// Enter when it starts.
   void add_main_start_handler(std::shared_ptr<SwitchHandler> handler);
 
-  /// Runs when a shutdown begins or the run ends, in registration order, in coroutines of high
-  /// priority: one that suspends lets the next start. Each runs once.
+  /// Adds a function that runs once, when a shutdown begins or the run ends; in registration order,
+  /// in coroutines of high priority: one that suspends lets the next start.
   void add_shutdown_finalizer(std::function<void()> finalizer);
 
   void queue_microtask(Microtask& task) { scheduler_.queue_microtask(task); }
@@ -136,7 +137,7 @@ class Runtime {
   /// when the observer does.
   void fire_timers();
   [[nodiscard]] detail::TimerQueue& timers() noexcept { return timers_; }
-  /// A control signal has arrived; called inside a turn.
+  /// Handles a control signal; called inside a turn.
   void on_control_signal(int signum);
   /// Reports an error that cannot be delivered to a coroutine: it is handled like an exception of
   /// the scheduler loop.

@@ -23,16 +23,16 @@
 
 namespace fermata {
 
-/// The scope of the current coroutine; the root scope outside of any.
+/// The scope of the current coroutine; the root scope outside of any coroutine.
 [[nodiscard]] ScopeBase& current_scope();
 
 class Scope {
  public:
-  /// Detached: a child of nothing, and not safe.
+  /// Makes a detached scope, which has no parent and is not safe.
   explicit Scope(Name name = {}, const SourcePlace& place = SourcePlace::current());
 
-  /// A child of the current scope that is as safe as its parent. Throws UsageError when that takes
-  /// no more.
+  /// Makes a child of the current scope, as safe as its parent. Throws UsageError when the parent
+  /// takes no more.
   [[nodiscard]] static Scope inherit(Name name = {},
                                      const SourcePlace& place = SourcePlace::current());
   [[nodiscard]] static Scope inherit(Name name, ScopeBase& parent,
@@ -51,7 +51,7 @@ class Scope {
     if (scope_) scope_->handle_gone();
   }
 
-  /// Throws UsageError when it has been moved from.
+  /// The scope. Throws UsageError when the handle has been moved from.
   [[nodiscard]] ScopeBase& operator*() const {
     FERMATA_REQUIRE(scope_, "Scope: expected a handle that has not been moved from");
     return *scope_;

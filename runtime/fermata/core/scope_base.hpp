@@ -47,20 +47,21 @@ class ScopeForest;
 struct ScopeContext;
 }  // namespace detail
 
-/// Is given the scope where `failed` was a member, or the child scope that the error came up from.
-/// Returning takes the error; throwing replaces it. Must not suspend; may spawn and cancel.
+/// A handler of errors. It gets the scope where `failed` was a member, or the child scope from
+/// which the error came up. Returning handles the error; throwing replaces it. Must not suspend;
+/// may spawn and cancel.
 using ScopeErrorHandler =
     std::function<void(ScopeBase& scope, CoroutineBase& failed, const std::exception_ptr& error)>;
 
 /// Runs once when its scope has closed, in a coroutine of its own; may suspend.
 using ScopeFinallyHandler = std::function<void(ScopeBase& scope)>;
 
-/// Is given what members throw while `await_after_cancellation` waits; may suspend.
+/// A handler of errors that members throw while `await_after_cancellation` waits; may suspend.
 using CleanupErrorHandler = std::function<void(const std::exception_ptr& error, ScopeBase& scope)>;
 
 class ScopeBase final : public Event {
  public:
-  /// Never reused while the runtime lives.
+  /// The id of the scope; never reused while the runtime lives.
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   [[nodiscard]] std::string_view name() const noexcept { return name_.view(); }
   [[nodiscard]] const SourcePlace& created_at() const noexcept { return place_; }
@@ -70,12 +71,12 @@ class ScopeBase final : public Event {
 
   // --- the tree ---
 
-  /// Null for the root, for a detached scope and for one that is gone.
+  /// The parent; null for the root, for a detached scope and for one that is gone.
   [[nodiscard]] ScopeBase* parent() const noexcept { return parent_; }
   [[nodiscard]] bool is_root() const noexcept { return root_; }
   /// Whether `other` is this scope or inside of it, at any depth.
   [[nodiscard]] bool contains(const ScopeBase& other) const noexcept;
-  /// In the order of creation. Valid until one of them is gone.
+  /// The child scopes, in order of creation. Valid until one of them is gone.
   [[nodiscard]] std::vector<ScopeBase*> child_scopes() const;
 
   // --- what is in it ---
@@ -85,9 +86,9 @@ class ScopeBase final : public Event {
   [[nodiscard]] std::size_t active_count() const noexcept { return active_; }
   [[nodiscard]] std::size_t zombie_count() const noexcept { return members_.size() - active_; }
 
-  /// No active member in the subtree.
+  /// Whether no member in the subtree is active.
   [[nodiscard]] bool is_idle() const noexcept { return !busy_; }
-  /// No member at all in the subtree.
+  /// Whether the subtree has no members.
   [[nodiscard]] bool is_empty() const noexcept { return !live_; }
   [[nodiscard]] bool is_finished() const noexcept { return is_idle() || is_closed(); }
   [[nodiscard]] bool is_cancelled() const noexcept { return wave_ != Wave::None || is_closed(); }
@@ -100,7 +101,9 @@ class ScopeBase final : public Event {
   // --- cancellation ---
 
   [[nodiscard]] bool is_safe() const noexcept { return safe_; }
+  /// Makes the scope safe: a cancellation lets started members run on as zombies.
   ScopeBase& allow_zombies() noexcept;
+  /// Makes the scope unsafe: a cancellation cancels started members too.
   ScopeBase& cancel_running_members() noexcept;
 
   /// Cancels the subtree: children first, depth first, then members, all with `reason`, which must
@@ -118,9 +121,9 @@ class ScopeBase final : public Event {
 
   // --- errors and the end ---
 
-  /// Null removes.
+  /// Sets the handler of errors; null removes it.
   void set_exception_handler(ScopeErrorHandler handler) { on_error_ = std::move(handler); }
-  /// Asked instead of the own one about errors that come up from child scopes.
+  /// Sets the handler of errors from child scopes, instead of the one for members.
   void set_child_exception_handler(ScopeErrorHandler handler) {
     on_child_error_ = std::move(handler);
   }

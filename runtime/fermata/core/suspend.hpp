@@ -30,7 +30,7 @@
 
 namespace fermata {
 
-/// Lets every other ready coroutine go first. A cancellation is delivered here.
+/// Lets the other ready coroutines run first. A cancellation is delivered here.
 inline void suspend(SourcePlace place = SourcePlace::current()) {
   current_runtime().scheduler().yield(place);
 }
@@ -38,7 +38,7 @@ inline void suspend(SourcePlace place = SourcePlace::current()) {
 /// Suspends for at least `span`, which may be zero (then as suspend()); UsageError when negative.
 void delay(Duration span, SourcePlace place = SourcePlace::current());
 
-/// Monotonic time.
+/// The present monotonic time of the runtime.
 [[nodiscard]] Instant now();
 [[nodiscard]] WallTime wall_clock();
 
@@ -65,10 +65,11 @@ void shutdown(std::exception_ptr reason = nullptr);
 std::size_t add_switch_handler(std::shared_ptr<SwitchHandler> handler);
 
 struct WaitOptions {
-  /// Absent: forever. Zero: never parks. Throws Timeout when it has passed.
+  /// The longest time to wait; then Timeout is thrown. Absent: forever. Zero: never suspends.
   std::optional<Duration> timeout;
-  /// When this fires the wait ends with OperationCancelled; the awaited event goes on. One that
-  /// has fired already is looked at after the event itself when that can replay, else before.
+  /// An event that ends the wait with OperationCancelled when it fires; the awaited event goes on.
+  /// One that has fired already is checked after the event itself when that can replay, else
+  /// before.
   Event* token = nullptr;
 };
 

@@ -21,7 +21,7 @@
 
 namespace fermata {
 
-/// A party did not come; `previous` says why.
+/// The barrier is broken because a party did not arrive; `previous` says why.
 class BrokenBarrier : public Linkable<BrokenBarrier> {
  public:
   using Linkable::Linkable;
@@ -29,10 +29,11 @@ class BrokenBarrier : public Linkable<BrokenBarrier> {
 
 class Barrier final : private detail::Primitive {
  public:
-  /// Must not suspend. When it throws the barrier is broken, and the last party gets the error.
+  /// A function that runs when all parties have arrived. Must not suspend. When it throws the
+  /// barrier is broken, and the last party gets the error.
   using Completion = std::function<void()>;
 
-  /// UsageError without parties.
+  /// A barrier for `parties` coroutines. Throws UsageError when there are none.
   explicit Barrier(std::size_t parties, Completion completion = {},
                    const SourcePlace& place = SourcePlace::current())
       : Barrier(Name(), parties, std::move(completion), place) {}
@@ -50,7 +51,7 @@ class Barrier final : private detail::Primitive {
   /// barrier only the number of parties changes. UsageError when there is none left.
   void arrive_and_drop();
 
-  /// Begins anew, with all parties still to come, whole again. Who waits gets BrokenBarrier.
+  /// Repairs the barrier and begins a phase with all parties. Waiting parties get BrokenBarrier.
   void reset();
 
   [[nodiscard]] std::size_t parties() const noexcept { return asked().parties_; }

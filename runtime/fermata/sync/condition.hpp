@@ -35,7 +35,8 @@ class Condition final : private detail::Primitive {
   void wait(Mutex& mutex, const WaitOptions& options = {},
             const SourcePlace& place = SourcePlace::current());
 
-  /// Until `predicate` holds, which is asked with the mutex held, last when the time is over.
+  /// Waits until `predicate` holds, which is evaluated with the mutex held, for the last time at
+  /// the timeout.
   template <std::predicate Predicate>
   void wait(Mutex& mutex, Predicate predicate, const WaitOptions& options = {},
             const SourcePlace& place = SourcePlace::current()) {

@@ -40,11 +40,11 @@ struct PoolOptions {
   std::function<bool(T&)> before_acquire;
   /// Whether a resource that comes back can be used again; as health_check, and a failure.
   std::function<bool(T&)> before_release;
-  /// How many resources there are at least: made at once, made up for by the health check.
+  /// The minimum number of resources: created at once, and replenished by the health check.
   std::int64_t min = 0;
-  /// False leaves the first of them to the health check too.
+  /// Whether the minimum is created at once; otherwise by the health check.
   bool filled_at_once = true;
-  /// How many there are at most.
+  /// The maximum number of resources.
   std::int64_t max = 10;
   /// Time between two health checks of what is idle; zero for none.
   Duration health_check_interval = Duration::zero();
@@ -138,7 +138,7 @@ class Lease {
   }
 
   explicit operator bool() const noexcept { return slot_ != nullptr; }
-  /// UsageError when there is no resource (any more).
+  /// The resource. Throws UsageError when the lease has none, or no longer.
   [[nodiscard]] T& operator*() const { return *require("use").value; }
   [[nodiscard]] T* operator->() const { return &*require("use").value; }
 
@@ -151,7 +151,8 @@ class Lease {
     pool_->give_back(slot);
   }
 
-  /// Gives it back as broken, because of `error` if given: it is destroyed, which may suspend.
+  /// Gives the resource back as broken, because of `error` if given: it is destroyed, which may
+  /// suspend.
   void discard(std::exception_ptr error = nullptr) {
     detail::PoolSlot& slot = require("discard");
     slot_ = nullptr;
@@ -217,8 +218,9 @@ class Pool {
     return Lease<T>(core, core.acquire(options, place));
   }
 
-  /// Nothing when it would have to wait in line, on a closed pool and while INACTIVE. The hooks and
-  /// the factory may suspend; what the factory throws leaves.
+  /// Acquires a resource without waiting in line; nothing when it would have to wait, on a closed
+  /// pool and while INACTIVE. The hooks and the factory may suspend; what the factory throws
+  /// leaves.
   [[nodiscard]] std::optional<Lease<T>> try_acquire() {
     detail::PoolOf<T>& core = *core_;
     detail::PoolSlot* const slot = core.try_acquire();
@@ -246,8 +248,8 @@ class Pool {
   /// Starts a health check now, unless one is running; as the timer does.
   void check_health() { core_->start_check(); }
 
-  /// Nobody acquires any more: whoever waits fails with PoolError, what is idle is destroyed; what
-  /// is leased, when it comes back. Idempotent. See detail::PoolCore::close_pool.
+  /// Closes the pool: waiting coroutines fail with PoolError, idle resources are destroyed, leased
+  /// ones when they come back. Idempotent. See detail::PoolCore::close_pool.
   void close(SourcePlace place = SourcePlace::current()) { core_->close_pool(place); }
   [[nodiscard]] bool is_closed() const noexcept { return core_->is_closed(); }
   /// Fires when the pool is closed, with the PoolError that whoever waits gets; replays.

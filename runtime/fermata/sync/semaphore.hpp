@@ -19,7 +19,7 @@ namespace fermata {
 
 class Semaphore final : private detail::Primitive {
  public:
-  /// There is no upper limit: release() may add to `permits`.
+  /// A semaphore with `permits` permits at first. There is no upper limit: release() may add more.
   explicit Semaphore(std::size_t permits, const SourcePlace& place = SourcePlace::current())
       : Semaphore(Name(), permits, place) {}
   Semaphore(GivenName name, std::size_t permits, const SourcePlace& place = SourcePlace::current())
@@ -31,15 +31,16 @@ class Semaphore final : private detail::Primitive {
   void acquire(std::size_t count = 1, const WaitOptions& options = {},
                const SourcePlace& place = SourcePlace::current());
 
-  /// False when there are too few, or somebody has come before. Never suspends.
+  /// Takes permits without suspending; false when there are too few, or when another coroutine is
+  /// in line.
   [[nodiscard]] bool try_acquire(std::size_t count = 1,
                                  const SourcePlace& place = SourcePlace::current());
 
-  /// Adds permits; by whom does not matter. Never suspends. UsageError when `count` is zero or the
+  /// Adds permits; any coroutine may do so. Never suspends. UsageError when `count` is zero or the
   /// sum overflows.
   void release(std::size_t count = 1, const SourcePlace& place = SourcePlace::current());
 
-  /// Permits that nobody has been promised.
+  /// Permits that are neither taken nor reserved.
   [[nodiscard]] std::size_t available() const noexcept {
     touched();
     return available_;

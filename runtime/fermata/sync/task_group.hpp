@@ -34,7 +34,7 @@ class TaskGroup : public detail::TaskOwner<T, Key> {
   using Value = detail::ValueOrNothing<T>;
   using Results = Keyed<Key, Value>;
 
-  /// UsageError when the scope in `options` takes no more.
+  /// A group without tasks. Throws UsageError when the scope in `options` takes no more.
   explicit TaskGroup(const TaskGroupOptions& options = {},
                      const SourcePlace& place = SourcePlace::current())
       : TaskGroup(Name(), options, place) {}
@@ -42,18 +42,18 @@ class TaskGroup : public detail::TaskOwner<T, Key> {
                      const SourcePlace& place = SourcePlace::current())
       : Owner(std::move(name), options, place) {}
 
-  /// When nothing runs and nothing is pending: all values, in the order of spawn. Any error makes
-  /// it fail with all of them, a CompositeError, unless `ignore_errors`.
+  /// A future of all values, in order of spawn; it is resolved when nothing runs and nothing is
+  /// pending. With any error it fails with all of them, a CompositeError, unless `ignore_errors`.
   [[nodiscard]] Future<Results> all(bool ignore_errors = false) {
     return watch<AllWaiter>(ignore_errors);
   }
-  /// How the first one has ended. UsageError on an empty group.
+  /// A future of the first task that ends, with its value or error. UsageError on an empty group.
   [[nodiscard]] Future<T> race() {
     FERMATA_REQUIRE(this->count() > 0, "race: the task group is empty: expected a task in it");
     return watch<RaceWaiter>();
   }
-  /// The value of the first that has succeeded; a CompositeError when all have failed. UsageError
-  /// on an empty group.
+  /// A future of the first value; a CompositeError when all have failed. UsageError on an empty
+  /// group.
   [[nodiscard]] Future<T> any() {
     FERMATA_REQUIRE(this->count() > 0, "any: the task group is empty: expected a task in it");
     return watch<AnyWaiter>();
@@ -75,7 +75,8 @@ class TaskGroup : public detail::TaskOwner<T, Key> {
   /// Walks over the tasks in the order of their completion, independently of others.
   class Cursor {
    public:
-    /// Suspends while there is nothing new; absent when the group is closed and all were seen.
+    /// The next task that has ended. Suspends while there is none; absent when the group is closed
+    /// and all were seen.
     [[nodiscard]] std::optional<TaskResult<Key, T>> next(
         const WaitOptions& options = {}, const SourcePlace& place = SourcePlace::current()) {
       detail::GroupTask* const task = core_->after(last_, options, place);

@@ -52,8 +52,8 @@ class TaskSet : public detail::TaskOwner<T, Key> {
     if (taken.front()->error()) throw CompositeError(errors_in(taken));
     return value_of(taken.front());
   }
-  /// When nothing runs and nothing is pending: takes all that is left, in the order of spawn. Any
-  /// error among it makes it throw all of them, a CompositeError, unless `ignore_errors`.
+  /// Takes all remaining results, in order of spawn, when nothing runs and nothing is pending. With
+  /// any error among them it throws all errors, a CompositeError, unless `ignore_errors`.
   Results join_all(bool ignore_errors = false, const WaitOptions& options = {},
                    const SourcePlace& place = SourcePlace::current()) {
     const Taken taken = take(detail::Join::All, options, place);

@@ -24,16 +24,17 @@ class TcpConnection;
 struct TcpHandlers {
   using Event = std::function<void(TcpConnection&)>;
 
-  /// The first of all, unless there is no connection.
+  /// Called first, unless there is no connection.
   Event on_connect;
-  /// The message is good until this returns or the connection is used to receive by others.
+  /// Called for each message, which is valid until this returns or until others receive on the
+  /// connection.
   std::function<void(TcpConnection&, std::string_view)> on_message;
-  /// The peer sends no more; only with `allow_half_open`.
+  /// Called when the peer has ended its sending; only with `allow_half_open`.
   Event on_end;
   std::function<void(TcpConnection&, const TcpFailure&)> on_error;
-  /// The last of all, once; the socket is closed. All handlers are dropped when it has returned.
+  /// Called last, once; the socket is closed. All handlers are dropped when it has returned.
   Event on_close;
-  /// The send queue has reached the high mark: once until on_drain.
+  /// Called when the send queue has reached the high mark; once until on_drain.
   Event on_full;
   /// Called when the queue has fallen to the low mark.
   Event on_drain;
@@ -56,15 +57,16 @@ struct TcpOptions {
   WaterMarks marks;
   /// Bytes that one read asks for.
   std::size_t read_chunk = 65'536;
-  /// After so many bytes of one tick others have their turn.
+  /// Bytes that are read in one tick before others have their turn.
   std::size_t read_budget = 262'144;
-  /// How long close() lets what is queued go out.
+  /// How long close() flushes the queue at most.
   Duration flush_deadline = std::chrono::seconds(10);
   /// How long close() then waits for the peer's end of stream, and drops what still comes. A socket
   /// that closes earlier is reset by the peer's next byte, and the peer loses what the system has
   /// not delivered yet. Zero: it does not wait.
   Duration linger_deadline = std::chrono::seconds(5);
-  /// The peer's end of stream is on_end, and sending goes on. Else it is as a close().
+  /// Whether the peer's end of stream calls on_end, and sending goes on. Otherwise it acts like
+  /// close().
   bool allow_half_open = false;
   HandlerErrors handler_errors = HandlerErrors::EndConnection;
   bool no_delay = true;
