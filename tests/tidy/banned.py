@@ -58,6 +58,8 @@ ROWS = (
         "class Autopsy;", "class CrashReproducer;"),
     Row("name", r"(?<!operation_)[Cc]anceled", "'cancelled'",
         "an OperationCancelled", "ECANCELED, std::errc::operation_canceled, cancelling"),
+    Row("text", r"\b[Bb]ehaviors?\b", "'behaviour'",
+        "a new behavior", "UndefinedBehaviorSanitizer, a new behaviour"),
     Row("text", r"\bfor ever\b", "'forever'", "it waits for ever", "the best for everyone"),
     opening("The same", "a sentence that stands alone in a hover",
             "The same, for one of several.", "The sample to draw."),
