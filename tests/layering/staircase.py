@@ -48,7 +48,7 @@ MAY_INCLUDE = {
     "sim/audit": runtime("base core") | sim("base tape strategy record waits"),
     "sim/machine": runtime("base core") | sim("base tape record"),
     "sim/net": runtime("base reactor") | sim("base record machine"),
-    "sim/fs": runtime("base core reactor") | sim("base machine"),
+    "sim/fs": runtime("base core reactor") | sim("base record machine"),
     "sim/process": runtime("base reactor") | sim("base machine net"),
     "sim/guard": runtime("base") | sim("base"),
     "sim/world": runtime("base context core reactor io")

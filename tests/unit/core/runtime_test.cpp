@@ -203,6 +203,7 @@ TEST(Runtime, GivesTimeAndChance) {
     EXPECT_EQ(wall_clock().nanoseconds, now().nanoseconds);
     for (int i = 0; i < 100; ++i) EXPECT_LT(random(7), 7u);
     EXPECT_NE(random_bits(), random_bits());
+    EXPECT_THROW(static_cast<void>(random(0)), UsageError);
   });
 }
 

@@ -92,8 +92,7 @@ std::string decisions_text(const Tape& tape, bool all) {
     text += fmt::format("  {} {}\n", describe(decision.at), describe(decision, tape.names));
   }
   if (count > most) text += fmt::format("  and {} more, on the tape\n", count - most);
-}
-return text;
+  return text;
 }
 
 std::string failure_report(const FoundFailure& found, const ReportContext& context) {
