@@ -8,6 +8,7 @@
 #include "fermata/core/assertions.hpp"    // IWYU pragma: export
 #include "fermata/core/context.hpp"       // IWYU pragma: export
 #include "fermata/core/fault_point.hpp"   // IWYU pragma: export
+#include "fermata/core/log.hpp"           // IWYU pragma: export
 #include "fermata/core/runtime.hpp"       // IWYU pragma: export
 #include "fermata/core/scope.hpp"         // IWYU pragma: export
 #include "fermata/core/spawn.hpp"         // IWYU pragma: export

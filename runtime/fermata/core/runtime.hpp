@@ -31,6 +31,8 @@
 
 namespace fermata {
 
+struct LogLine;
+
 struct RuntimeOptions {
   /// The name of the runtime in messages and dumps.
   std::string name = "main";
@@ -57,6 +59,9 @@ struct RuntimeOptions {
   /// Where reports go (deadlocks, slow steps, dumps, unhandled errors during shutdown). Null: the
   /// standard error stream. With `slow_step`, called from two threads.
   std::function<void(std::string_view)> log;
+  /// Where the program's own log goes: FERMATA_LOG and log_line(). Null: the standard error stream,
+  /// with time and coroutine. Called on the thread of the runtime; must not suspend.
+  std::function<void(const LogLine&)> log_sink;
 
   /// Makes every choice of the runtime; null in production. Must outlive the runtime.
   Chooser* chooser = nullptr;

@@ -107,6 +107,26 @@ MessageLog::Id RunLog::sent(std::string_view machine, Message message, const voi
   return message_log_.sent(std::move(message), bytes, size);
 }
 
+void RunLog::printed(std::string_view machine, std::string_view text, bool continues, Instant at) {
+  FERMATA_ASSERT(text.find('\n') == std::string_view::npos);
+  if (!continues || lines_.empty()) {
+    if (lines_.size() == kMostLines) lines_.pop_front();
+    Line line;
+    line.machine = machine;
+    line.at = at;
+    line.step = forgotten_ + steps_.size();
+    if (const Step* const step = present_step(machine); step != nullptr && is_open(machine)) {
+      line.lane = step->lane;
+      line.step = present_steps_.find(machine)->second.ordinal;
+      line.woken = step->woken.size();
+    }
+    lines_.push_back(std::move(line));
+  }
+  std::string& kept = lines_.back().text;
+  FERMATA_ASSERT(kept.size() <= kMostOfLine);
+  kept += text.substr(0, kMostOfLine - kept.size());
+}
+
 void RunLog::ended(Instant end, std::uint64_t trace_hash) {
   end_ = end;
   trace_hash_ = trace_hash;
@@ -119,6 +139,11 @@ RunLog::Step* RunLog::present_step(std::string_view machine) {
   const std::size_t place = found->second.ordinal - forgotten_;
   FERMATA_ASSERT(place < steps_.size());
   return &steps_[place];
+}
+
+bool RunLog::is_open(std::string_view machine) const {
+  const auto found = present_steps_.find(machine);
+  return found != present_steps_.end() && !found->second.over;
 }
 
 RunLog::Step* RunLog::open_step(std::string_view machine, std::size_t lane) {

@@ -5,7 +5,7 @@
 // woke, where the run was not calm, what the machines sent each other and what happened to them.
 // Written only in runs that are recorded, and of no effect on what they do.
 //
-// Memory   The last kMostSteps steps and the last kMostDisturbances are kept.
+// Memory   The last kMostSteps steps, kMostDisturbances and kMostLines are kept.
 
 #include <cstddef>
 #include <cstdint>
@@ -103,8 +103,23 @@ class RunLog final : public DecisionListener {
     std::size_t step = 0;
   };
 
+  /// A line of what the program prints or logs.
+  struct Line {
+    std::string text;                 // Its first kMostOfLine bytes, without the newline.
+    std::string machine;              // Empty: printed outside of every machine.
+    std::optional<std::size_t> lane;  // Empty: no coroutine's.
+    Instant at;
+    /// The step in which it was printed, counted from the run's first one; without a lane how many
+    /// steps had begun by then.
+    std::size_t step = 0;
+    /// How many that step had woken before.
+    std::size_t woken = 0;
+  };
+
   static constexpr std::size_t kMostSteps = 200'000;
   static constexpr std::size_t kMostDisturbances = 100'000;
+  static constexpr std::size_t kMostLines = 100'000;
+  static constexpr std::size_t kMostOfLine = 4'096;
 
   // --- told by the run ---
 
@@ -124,6 +139,9 @@ class RunLog final : public DecisionListener {
   MessageLog::Id sent(std::string_view machine, Message message, const void* bytes = nullptr,
                       std::size_t size = 0);
   [[nodiscard]] MessageLog& message_log() noexcept { return message_log_; }
+  /// `text` was printed, on `machine` or outside of all; it has no newline. `continues`: on the
+  /// line of what was printed before.
+  void printed(std::string_view machine, std::string_view text, bool continues, Instant at);
   void ended(Instant end, std::uint64_t trace_hash);
 
   // --- the run ---
@@ -138,6 +156,8 @@ class RunLog final : public DecisionListener {
     return disturbances_;
   }
   [[nodiscard]] const MessageLog& message_log() const noexcept { return message_log_; }
+  /// In their order.
+  [[nodiscard]] const std::deque<Line>& lines() const noexcept { return lines_; }
   [[nodiscard]] Instant end() const noexcept { return end_; }
   [[nodiscard]] std::uint64_t trace_hash() const noexcept { return trace_hash_; }
 
@@ -151,6 +171,8 @@ class RunLog final : public DecisionListener {
   std::size_t lane_of(std::string_view machine, const CoroutineBase& coroutine);
   /// The step whose doing it is what happens there now; null when it is nobody's.
   [[nodiscard]] Step* present_step(std::string_view machine);
+  /// Whether that step has not given way.
+  [[nodiscard]] bool is_open(std::string_view machine) const;
   /// The present step, until its coroutine has given way; null otherwise.
   [[nodiscard]] Step* open_step(std::string_view machine, std::size_t lane);
   void wake(std::string_view machine, std::size_t lane, WakeCause cause);
@@ -178,6 +200,7 @@ class RunLog final : public DecisionListener {
   std::map<std::string, Present, std::less<>> present_steps_;  // By machine.
   std::vector<Turn> turns_;
   std::deque<Disturbance> disturbances_;
+  std::deque<Line> lines_;
   MessageLog message_log_;
   MessageLog::Id arriving_ = 0;  // 0: none.
   Instant end_;

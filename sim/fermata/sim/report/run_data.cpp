@@ -85,6 +85,7 @@ class RunJson {
     for (const KeptSteps::Gap& gap : kept_.gaps()) {
       json["left_out"].push_back({{"before", gap.before}, {"steps", gap.steps}});
     }
+    json["lines"] = list(run_log_.lines());
     json["messages"] = messages();
     json["faults"] = list(run_log_.disturbances());
     return json;
@@ -163,6 +164,14 @@ class RunJson {
     if (turn.chosen) json["chosen"] = turn.chosen->lane;
     if (turn.passed_over) json["passed"] = turn.passed_over->lane;
     if (turn.decision.is_pick) json["pick"] = true;
+    return json;
+  }
+
+  [[nodiscard]] Json json_of(const RunLog::Line& line) const {
+    Json json = {{"at", line.at.nanoseconds}, {"step", kept_.index_of(line.step)}};
+    if (line.lane) json["lane"] = *line.lane;
+    if (!line.machine.empty()) json["machine"] = machine(line.machine);
+    json["text"] = line.text;
     return json;
   }
 
@@ -250,6 +259,7 @@ std::vector<std::string> machines_of(const RunLog& run_log) {
     add_machine(message.from);
     add_machine(message.to);
   }
+  for (const RunLog::Line& line : run_log.lines()) add_machine(line.machine);
   for (const RunLog::Disturbance& fault : run_log.disturbances()) {
     add_machine(fault.machine);
     add_machine(fault.other);

@@ -24,7 +24,7 @@ constexpr std::size_t kMostColumns = 4;
 /// Something that happened: at equal times in the order of the run, a decision before what follows
 /// from it.
 struct Row {
-  enum class Kind : std::uint8_t { Turn, Disturbance, Step };
+  enum class Kind : std::uint8_t { Turn, Disturbance, Line, Step };
 
   Instant at;
   std::size_t step;  // From the run's first one: which it is, or which comes next.
@@ -102,6 +102,11 @@ class Table {
       if (!choice_.disturbances[i] || (i > 0 && says_it_too(i - 1, i))) continue;
       rows.push_back({it.at, it.step, Row::Kind::Disturbance, i});
     }
+    for (std::size_t i = 0; i < run_log_.lines().size(); ++i) {
+      const RunLog::Line& line = run_log_.lines()[i];
+      const bool is_within = line.step >= options_.from && line.step <= options_.to;
+      if (!line.lane && is_within) rows.push_back({line.at, line.step, Row::Kind::Line, i});
+    }
     std::sort(rows.begin(), rows.end());
     return rows;
   }
@@ -145,6 +150,11 @@ class Table {
                                 row.index == options_.decisive ? "   <== this decides" : ""));
       case Row::Kind::Disturbance:
         return add_line(row.at, "* " + disturbance_text(row.index));
+      case Row::Kind::Line: {
+        const RunLog::Line& line = run_log_.lines()[row.index];
+        const std::string where = line.machine.empty() ? "" : fmt::format("'{}' ", line.machine);
+        return add_line(row.at, where + "| " + line.text);
+      }
       case Row::Kind::Step:
         if (choice_.steps[row.index]) return add_step(row.index);
         ++skipped_;

@@ -147,6 +147,9 @@ StepText::StepText(const RunLog& run_log) : run_log_(run_log) {
   for (const Message& message : run_log.message_log().messages()) {
     if (message.step) sent_.emplace(*message.step, &message);
   }
+  for (const RunLog::Line& line : run_log.lines()) {
+    if (line.lane) printed_.emplace(line.step, &line);
+  }
 }
 
 std::vector<std::string> StepText::clauses(std::size_t step) const {
@@ -154,7 +157,7 @@ std::vector<std::string> StepText::clauses(std::size_t step) const {
   const RunLog::Step& it = run_log_.steps()[step];
   std::vector<std::string> clauses;
   add_received(clauses, it);
-  add_woken(clauses, it);
+  add_woken_and_printed(clauses, step);
   const std::size_t before = clauses.size();
   clauses.insert(clauses.end(), it.calls.begin(), it.calls.end());
   add_sent(clauses, run_log_.forgotten() + step);
@@ -174,23 +177,41 @@ void StepText::add_received(std::vector<std::string>& clauses, const RunLog::Ste
   }
 }
 
-void StepText::add_woken(std::vector<std::string>& clauses, const RunLog::Step& step) const {
-  std::vector<std::pair<std::string_view, std::vector<std::size_t>>> deeds;
-  for (const RunLog::Wake& wake : step.woken) {
-    const char* const verb = what_it_does(wake.cause);
-    if (verb == nullptr || wake.lane == step.lane) continue;
-    if (deeds.empty() || deeds.back().first != verb) deeds.emplace_back(verb, 0);
-    deeds.back().second.push_back(wake.lane);
-  }
-  for (const auto& [verb, lanes] : deeds) {
-    std::string clause(verb);
-    for (std::size_t i = 0; i < std::min(lanes.size(), kNamesShown); ++i) {
-      clause += (i == 0 ? " " : ", ") + lane_text(run_log_, lanes[i]);
+// A line stands between what the step did before and after it was printed.
+void StepText::add_woken_and_printed(std::vector<std::string>& clauses, std::size_t index) const {
+  const RunLog::Step& step = run_log_.steps()[index];
+  auto [line, last] = printed_.equal_range(run_log_.forgotten() + index);
+  std::vector<std::size_t> whom;
+  const char* verb = nullptr;
+  const auto say = [&] {
+    if (verb != nullptr) clauses.push_back(woken_text(verb, whom));
+    whom.clear();
+    verb = nullptr;
+  };
+  for (std::size_t i = 0; i <= step.woken.size(); ++i) {
+    for (; line != last && line->second->woken <= i; ++line) {
+      say();
+      clauses.push_back("| " + line->second->text);
     }
-    if (lanes.size() > kNamesShown)
-      clause += fmt::format(" and {} more", lanes.size() - kNamesShown);
-    clauses.push_back(std::move(clause));
+    if (i == step.woken.size() || step.woken[i].lane == step.lane) continue;
+    const char* const next = what_it_does(step.woken[i].cause);
+    if (next == nullptr) continue;
+    if (verb != nullptr && std::string_view(verb) != next) say();
+    verb = next;
+    whom.push_back(step.woken[i].lane);
   }
+  say();
+}
+
+std::string StepText::woken_text(std::string_view verb,
+                                 const std::vector<std::size_t>& whom) const {
+  FERMATA_ASSERT(!whom.empty());
+  std::string clause(verb);
+  for (std::size_t i = 0; i < std::min(whom.size(), kNamesShown); ++i) {
+    clause += (i == 0 ? " " : ", ") + lane_text(run_log_, whom[i]);
+  }
+  if (whom.size() > kNamesShown) clause += fmt::format(" and {} more", whom.size() - kNamesShown);
+  return clause;
 }
 
 void StepText::add_sent(std::vector<std::string>& clauses, std::size_t ordinal) const {

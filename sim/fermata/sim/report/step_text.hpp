@@ -18,17 +18,22 @@ class StepText {
  public:
   explicit StepText(const RunLog& run_log);
 
-  /// In this order: what it received, whom it spawned, woke and cancelled, what it asked of its
-  /// machine, what it sent, and how it ended. `step` is its index among the kept ones.
+  /// In this order: what it received, whom it spawned, woke and cancelled and what it printed
+  /// meanwhile, what it asked of its machine, what it sent, and how it ended. `step` is its index
+  /// among the kept ones.
   [[nodiscard]] std::vector<std::string> clauses(std::size_t step) const;
 
  private:
   void add_received(std::vector<std::string>& clauses, const RunLog::Step& step) const;
-  void add_woken(std::vector<std::string>& clauses, const RunLog::Step& step) const;
+  void add_woken_and_printed(std::vector<std::string>& clauses, std::size_t index) const;
+  [[nodiscard]] std::string woken_text(std::string_view verb,
+                                       const std::vector<std::size_t>& whom) const;
   void add_sent(std::vector<std::string>& clauses, std::size_t ordinal) const;
 
   const RunLog& run_log_;
-  std::multimap<std::size_t, const Message*> sent_;  // By step, counted from the run's first one.
+  // By step, counted from the run's first one.
+  std::multimap<std::size_t, const Message*> sent_;
+  std::multimap<std::size_t, const RunLog::Line*> printed_;
 };
 
 /// What a coroutine waits for, as short as possible: "Request #7 (read) or Timer #8

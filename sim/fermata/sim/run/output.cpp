@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/run/output.hpp"
 
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <iostream>
 
@@ -11,7 +9,7 @@
 
 namespace fermata::sim::detail {
 
-Output::Output(const Whereabouts& whereabouts) : whereabouts_(whereabouts) {
+Output::Output(OutputListener& listener) : listener_(listener) {
   cookie_io_functions_t functions{};
   functions.write = &Output::write_cookie;
   stream_ = ::fopencookie(this, "w", functions);
@@ -55,13 +53,17 @@ ssize_t Output::write_cookie(void* cookie, const char* letters, std::size_t coun
 
 void Output::append(const char* letters, std::size_t count) {
   FERMATA_ASSERT(letters != nullptr || count == 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (at_line_start_) {
-      const std::string who = whereabouts_.coroutine();
-      text_ += fmt::format("[{}{}{}] ", describe(whereabouts_.now()), who.empty() ? "" : " ", who);
-    }
-    text_ += letters[i];
-    at_line_start_ = letters[i] == '\n';
+  std::string_view rest(letters, count);
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view piece = rest.substr(0, end);
+    if (at_line_start_) text_ += listener_.line_head();
+    listener_.printed(piece, !at_line_start_);
+    text_ += piece;
+    at_line_start_ = end != std::string_view::npos;
+    if (!at_line_start_) return;
+    text_ += '\n';
+    rest.remove_prefix(end + 1);
   }
 }
 

@@ -9,15 +9,26 @@
 #include <ostream>
 #include <streambuf>
 #include <string>
-
-#include "fermata/sim/tape/decision.hpp"
+#include <string_view>
 
 namespace fermata::sim::detail {
 
+/// Who is told what is printed, as it is.
+class OutputListener {
+ public:
+  /// What stands before a line that begins now: "[+1.000000 ms server/worker] ".
+  [[nodiscard]] virtual std::string line_head() const = 0;
+  /// `text` was printed, which has no newline; `continues`: on the line of what came before.
+  virtual void printed(std::string_view text, bool continues) = 0;
+
+ protected:
+  ~OutputListener() = default;
+};
+
 class Output {
  public:
-  /// From now on output is taken. `whereabouts` tells whose it is and must outlive this.
-  explicit Output(const Whereabouts& whereabouts);
+  /// From now on output is taken. `listener` must outlive this.
+  explicit Output(OutputListener& listener);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();
@@ -45,7 +56,7 @@ class Output {
   static ssize_t write_cookie(void* cookie, const char* letters, std::size_t count);
   void append(const char* letters, std::size_t count);
 
-  const Whereabouts& whereabouts_;
+  OutputListener& listener_;
   std::string text_;
   bool at_line_start_ = true;
   Buffer buffer_{*this};

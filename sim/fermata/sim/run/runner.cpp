@@ -56,6 +56,16 @@ RunResult Runner::replay_then_explore(const Preparation& preparation, Replay& re
   return run_in(world_, options_, preparation);
 }
 
+// The machine of the test itself goes without saying.
+std::string Runner::line_head() const {
+  const std::string machine = running_->current_machine();
+  std::string who = running_->current_coroutine();
+  if (!machine.empty() && machine != "main" && machine != who) {
+    who = who.empty() ? machine : machine + '/' + who;
+  }
+  return fmt::format("[{}{}{}] ", describe(running_->now()), who.empty() ? "" : " ", who);
+}
+
 RunResult Runner::run_in(World& world, const WorldOptions& options,
                          const Preparation& preparation) {
   FERMATA_ASSERT(program_.body != nullptr);

@@ -67,7 +67,7 @@ struct RunResult {
   }
 };
 
-class Runner final : private Whereabouts {
+class Runner final : private Whereabouts, private detail::OutputListener {
  public:
   /// Throws Error when there is no such strategy. `program` must outlive this.
   Runner(const Program& program, std::string_view strategy, const WorldOptions& options);
@@ -146,6 +146,10 @@ class Runner final : private Whereabouts {
   [[nodiscard]] Instant now() const override { return running_->now(); }
   [[nodiscard]] std::uint64_t step() const override { return running_->present_step(); }
   [[nodiscard]] std::string coroutine() const override { return running_->current_coroutine(); }
+  [[nodiscard]] std::string line_head() const override;
+  void printed(std::string_view text, bool continues) override {
+    running_->printed(text, continues);
+  }
 
   RunResult run_in(World& world, const WorldOptions& options, const Preparation& preparation);
   /// Starts the log of a run that is not a twin; it is null unless the run is recorded.

@@ -8,11 +8,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/context/switch.hpp"
+#include "fermata/core/log.hpp"
 #include "fermata/reactor/thread_link.hpp"
 #include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/base/counted.hpp"
@@ -86,6 +88,8 @@ void NodeState::make_runtime() {
   options.name = name_;
   options.stacks = stage_.options().stacks;
   options.log = [this](std::string_view text) { report(text); };
+  // Whoever takes what a run prints says who and when.
+  options.log_sink = [](const LogLine& line) { std::clog << line.text << '\n'; };
   options.chooser = &stage_.decisions();
   options.observer = &audit_;
   options.handle_stop_signals = !is_thread();

@@ -164,6 +164,10 @@ std::uint64_t World::present_step() const noexcept { return state_->begun; }
 
 std::string World::current_coroutine() const { return state_->current_coroutine(); }
 
+std::string World::current_machine() const { return state_->current_machine(); }
+
+void World::printed(std::string_view text, bool continues) { state_->printed(text, continues); }
+
 std::uint64_t World::trace_hash() const noexcept { return state_->hash.value(); }
 
 const std::vector<std::uint64_t>& World::step_hashes() const noexcept {

@@ -219,6 +219,8 @@ class World {
   [[nodiscard]] std::uint64_t present_step() const noexcept;
   /// Label of the coroutine whose code runs; empty when none does.
   [[nodiscard]] std::string current_coroutine() const;
+  /// Name of the machine whose code runs; empty when none does.
+  [[nodiscard]] std::string current_machine() const;
   /// A hash of everything that happened, equal with every compiler and on every machine.
   [[nodiscard]] std::uint64_t trace_hash() const noexcept;
   /// The trace hash after each step; empty unless `record_steps`.
@@ -238,6 +240,9 @@ class World {
   [[nodiscard]] const std::vector<std::string>& histories() const noexcept;
   /// Keeps `json` for a History, in place of what the call that returned `number` kept.
   std::size_t keep_history(std::optional<std::size_t> number, std::string json);
+  /// For whoever takes what a run prints: `text`, which has no newline, was printed now;
+  /// `continues`: on the line of what was printed before. Only the run log, if any, is told.
+  void printed(std::string_view text, bool continues);
   [[nodiscard]] const WorldOptions& options() const noexcept;
 
  private:

@@ -437,6 +437,16 @@ std::string WorldState::current_coroutine() const {
   return current != nullptr ? current->label() : std::string();
 }
 
+std::string WorldState::current_machine() const {
+  return running_node_ != nullptr ? running_node_->name() : std::string();
+}
+
+void WorldState::printed(std::string_view text, bool continues) {
+  if (options_.run_log == nullptr || over()) return;
+  if (running_node_ == nullptr) return options_.run_log->printed({}, text, continues, now_);
+  options_.run_log->printed(running_node_->name(), text, continues, running_node_->runtime().now());
+}
+
 void WorldState::describe_node(void* owner, char* out, std::size_t size) noexcept {
   std::snprintf(out, size, "the program of node '%s'",
                 static_cast<const NodeState*>(owner)->name().c_str());

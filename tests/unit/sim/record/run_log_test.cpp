@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <fermata/runtime.hpp>
 
+#include <cstdio>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <set>
 #include <string>
@@ -268,6 +270,80 @@ TEST(RunLog, NamesTheMachines) {
   std::set<std::string> machines;
   for (const RunLog::Lane& lane : run_log->lanes()) machines.insert(lane.machine);
   EXPECT_EQ(machines, (std::set<std::string>{"main", "other"}));
+}
+
+/// "main/worker: text", a line each.
+std::string printed_of(const RunLog& run_log) {
+  std::string text;
+  for (const RunLog::Line& line : run_log.lines()) {
+    text += line.machine;
+    if (line.lane) text += '/' + run_log.lanes()[*line.lane].name;
+    text += ": " + line.text + '\n';
+  }
+  return text;
+}
+
+TEST(RunLog, HasWhatTheProgramPrints) {
+  const auto run_log = chronicle_of([](World& world) {
+    world.node("server", [] {
+      delay(1ms);
+      std::printf("by C\n");
+    });
+    spawn("worker", [] { std::cout << "by C++" << std::endl; });
+    FERMATA_LOG("by us, ", 1, " of ", 2);
+    std::cerr << "one\ntwo\n";
+    world.run();
+  });
+  EXPECT_EQ(printed_of(*run_log),
+            "main/main: by us, 1 of 2\nmain/main: one\nmain/main: two\n"
+            "main/worker: by C++\nserver/main: by C\n");
+  EXPECT_EQ(run_log->lines().back().at, Instant{1'000'000});
+}
+
+TEST(RunLog, KeepsALineTogetherThatIsPrintedInPieces) {
+  const auto run_log = chronicle_of([](World&) {
+    std::cout << "a " << 1 << " b";
+    suspend();
+    std::printf(" c\n\n");
+  });
+  ASSERT_EQ(printed_of(*run_log), "main/main: a 1 b c\nmain/main: \n");
+  EXPECT_EQ(run_log->lines().front().step, 0u) << "where it began";
+  EXPECT_EQ(run_log->lines().back().step, 1u);
+}
+
+TEST(RunLog, KnowsWhenNoCoroutinePrints) {
+  const auto run_log = chronicle_of([](World& world) {
+    world.at(1ms, [] { FERMATA_LOG("an action"); });
+    delay(2ms);
+  });
+  EXPECT_EQ(printed_of(*run_log), ": an action\n");
+  EXPECT_EQ(run_log->lines().front().step, 1u);
+  EXPECT_EQ(run_log->lines().front().at, Instant{1'000'000});
+}
+
+TEST(RunLog, KeepsTheBeginningOfALongLine) {
+  const auto run_log =
+      chronicle_of([](World&) { FERMATA_LOG(std::string(RunLog::kMostOfLine + 1, 'x'), "y"); });
+  ASSERT_EQ(run_log->lines().size(), 1u);
+  EXPECT_EQ(run_log->lines().front().text, std::string(RunLog::kMostOfLine, 'x'));
+}
+
+TEST(RunLog, OfWhatIsPrintedHasNoEffectOnTheRun) {
+  Program program;
+  program.body = [](World& world) {
+    world.node("other", [] { std::printf("other\n"); });
+    spawn("worker", [] { FERMATA_LOG("worker at ", now()); });
+    delay(1ms);
+    std::cout << "main\n";
+    world.run();
+  };
+  Runner runner(program, "random", WorldOptions{});
+  const RunResult before = runner.run(7);
+  const std::string printed = runner.output();
+  runner.watch_closely();
+  EXPECT_TRUE(runner.run(7).same_run(before));
+  EXPECT_EQ(runner.output(), printed);
+  EXPECT_EQ(runner.run_log()->lines().size(), 3u);
 }
 
 }  // namespace
