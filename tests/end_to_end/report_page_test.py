@@ -148,6 +148,27 @@ def check_graph(opened, folder):
     shown.quiet()
 
 
+def check_log_and_state(opened, folder):
+    shown = Shown(opened, folder, "state", report_samples.desk(), "#run=1&step=2")
+    lines = [each.text for each in shown.all(".log li button")]
+    wanted = ["stores v1", "stores v2", "tells the server", "the desk crashes"]
+    expect(lines == wanted, f"the log has all lines: {lines}")
+    current = [each.text for each in shown.all(".log [aria-current] button")]
+    expect(current == wanted[1:3], f"those of the step are marked: {current}")
+    printed = [each.text for each in shown.all(".details .prints li")]
+    expect(printed == wanted[1:3], f"the details have them too: {printed}")
+    network = shown.text(".state [data-flow='tcp desk:40001 -> server:80']")
+    expect("1,204001,204" in network, f"all bytes are in flight: {network}")
+    settings = "return document.querySelector(\"[data-file='settings']\").dataset.differs"
+    expect(shown.script(settings) == "", "a file that is not durable is marked")
+    shown.all(".log li button")[0].click()
+    expect(shown.details() == "1", "a line leads to its step")
+    expect(shown.script(settings) is None, "a file that is durable is not marked")
+    shown.all("input[name='search']")[0].send_keys("tells the")
+    shown.wait(lambda: shown.text("output.count") == "1 step", "the search finds what was printed")
+    shown.quiet()
+
+
 def check_hostile_text(opened, folder):
     report = report_samples.hostile()
     shown = Shown(opened, folder, "hostile", report)
@@ -169,7 +190,7 @@ def check_refusals(opened, folder):
 def main():
     with tempfile.TemporaryDirectory() as folder, browser(CHROMIUM, DRIVER) as opened:
         for check in (check_every_sample, check_steps, check_links_and_axes, check_graph,
-                      check_hostile_text, check_refusals):
+                      check_log_and_state, check_hostile_text, check_refusals):
             check(opened, folder)
     print("\n".join(failures + [f"report page: {len(failures)} failures"]))
     return 1 if failures else 0

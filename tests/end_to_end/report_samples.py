@@ -32,7 +32,7 @@ class Recorder:
     def __init__(self, title, machines=("main",), first=1):
         self.run = {"title": title, "hash": "84d42db5058ba18d", "end": 0, "forgotten": 0}
         self.run |= {"machines": list(machines), "lanes": [], "steps": [], "turns": []}
-        self.run |= {"messages": [], "faults": []}
+        self.run |= {"messages": [], "faults": [], "lines": [], "files": []}
         self.number = first
         self.now = 0
 
@@ -70,6 +70,19 @@ class Recorder:
         message |= {key: text for key, text in (("what", what), ("preview", preview)) if text}
         message["step"] = len(self.run["steps"]) - 1
         self.run["messages"].append(message)
+
+    def line(self, text, lane=None):
+        """Printed by a coroutine in the step that is told next, or by nobody before it."""
+        line = {"at": self.now, "step": len(self.run["steps"]), "text": text}
+        self.run["lines"].append(line if lane is None else line | {"lane": lane})
+
+    def file(self, path, seen=None, durable=None, machine=0):
+        """What a file has become in the last step."""
+        change = {"machine": machine, "path": path, "at": self.now, "step": len(self.run["steps"])}
+        for name, text in (("seen", seen), ("durable", durable)):
+            if text is not None:
+                change[name] = {"bytes": len(text), "preview": text}
+        self.run["files"].append(change | ({"synced": True} if seen == durable else {}))
 
     def fault(self, kind, text, machine=None, other=None, until=None):
         fault = {"at": self.now, "kind": kind, "text": text}
@@ -333,7 +346,32 @@ def nothing():
     return report("Quiet.NeverBegan", Recorder("run"))
 
 
-SAMPLES = (deadlock, race, cluster, long_run, hostile, passing, nothing)
+def desk():
+    """A machine that stores a setting, tells another one, and crashes before it syncs."""
+    run = Recorder("failing run", machines=("desk", "server"))
+    desk = run.lane("main", "tests/desk.cpp:10")
+    server = run.lane("main", "tests/desk.cpp:20", machine=1)
+    run.line("stores v1", desk)
+    run.step(desk, "waits", "sync of 'settings'", "tests/desk.cpp:12")
+    run.file("settings", "v1", "v1")
+    run.now += MS
+    run.line("stores v2", desk)
+    run.line("tells the server", desk)
+    run.step(desk, "waits", "read of 'server:80'", "tests/desk.cpp:14")
+    run.file("settings", "v2", "v1")
+    what = "tcp desk:40001 -> server:80"
+    run.message("connect", 0, 1, "delivered", took=MS // 4, what=what)
+    run.message("data", 0, 1, "delivered", took=MS, size=1204, what=what, preview="v2")
+    run.now += MS // 2
+    run.step(server, "waits", "read", "tests/desk.cpp:22")
+    run.now += MS
+    run.line("the desk crashes")
+    run.fault("crash", "machine 'desk' crashes", machine=0)
+    run.step(server, "ends")
+    return report("Desk.Survives", run)
+
+
+SAMPLES = (deadlock, race, cluster, desk, long_run, hostile, passing, nothing)
 
 
 def main(arguments):

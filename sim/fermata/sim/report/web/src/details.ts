@@ -30,6 +30,7 @@ export class Details {
     const wakes = (run.steps[step]!.wakes ?? []).map((each) => this.#wake(run, step, ...each));
     const sent = run.messagesSentIn(step).map((each) => run.messages[each]!);
     const messages = sent.map((message) => messageItem(run, message));
+    const printed = run.linesPrintedIn(step).map((text) => element('li', {}, text || ' '));
     this.root.dataset['step'] = String(run.steps[step]!.n);
     this.root.replaceChildren(
       element(
@@ -40,6 +41,7 @@ export class Details {
       ),
       ...this.#turns(run, step),
       this.#facts(run, step),
+      ...list('prints', printed),
       ...list('wakes', wakes),
       ...list('messages', messages),
     );

@@ -9,6 +9,7 @@ import { element } from './dom';
 import { header, why } from './header';
 import { helpDialog, legend } from './help';
 import { listenToKeys } from './keyboard';
+import { LogList } from './log_list';
 import { domainOf } from './placement';
 import { orderOf } from './rows';
 import { NONE, Run } from './run';
@@ -16,6 +17,7 @@ import type { Report } from './run_data';
 import { RunView } from './run_view';
 import { search } from './search';
 import { Selection } from './selection';
+import { StatePanel } from './state_panel';
 import { onThemeChange } from './theme';
 import { Toolbar } from './toolbar';
 import { Tooltip } from './tooltip';
@@ -118,7 +120,17 @@ export class Page {
         'main',
         { class: this.#views.length > 1 ? 'stage two' : 'stage' },
         this.#toolbar.root,
-        element('div', { class: 'runs' }, ...this.#views.map((view) => view.root)),
+        element(
+          'div',
+          { class: 'runs' },
+          ...this.#views.map((view) => view.root),
+          element(
+            'div',
+            { class: 'below' },
+            new LogList(this.#runs, this.#selection).root,
+            new StatePanel(this.#runs, this.#selection).root,
+          ),
+        ),
         element(
           'aside',
           {},

@@ -2,7 +2,15 @@
 
 // A run with what is asked of it again and again while it is drawn: who ran when, who woke whom.
 
-import type { Message, RunRecord, Step, Turn, WakeCause } from './run_data';
+import type {
+  FileChange,
+  LogLine,
+  Message,
+  RunRecord,
+  Step,
+  Turn,
+  WakeCause,
+} from './run_data';
 
 export const NONE = -1;
 
@@ -11,6 +19,8 @@ export class Run {
   readonly steps: Step[];
   readonly turns: Turn[];
   readonly messages: Message[];
+  readonly lines: LogLine[];
+  readonly files: FileChange[];
   /// The position of the first step among all of the run.
   readonly first: number;
   readonly stepsOfLane: Int32Array[];
@@ -25,12 +35,15 @@ export class Run {
   readonly instants: { at: number; first: number; count: number }[] = [];
   readonly #turnsOfStep = new Map<number, number[]>();
   readonly #messagesOfStep = new Map<number, number[]>();
+  readonly #linesOfStep = new Map<number, number[]>();
 
   constructor(record: RunRecord) {
     this.record = record;
     this.steps = record.steps;
     this.turns = record.turns ?? [];
     this.messages = record.messages ?? [];
+    this.lines = record.lines ?? [];
+    this.files = record.files ?? [];
     this.first = record.forgotten ?? 0;
     const count = this.steps.length;
     this.nextInLane = new Int32Array(count).fill(NONE);
@@ -42,6 +55,9 @@ export class Run {
     this.turns.forEach((turn, index) => add(this.#turnsOfStep, turn.step, index));
     this.messages.forEach((message, index) => {
       if (message.step !== undefined) add(this.#messagesOfStep, message.step, index);
+    });
+    this.lines.forEach((line, index) => {
+      if (line.lane !== undefined) add(this.#linesOfStep, line.step, index);
     });
   }
 
@@ -55,6 +71,17 @@ export class Run {
 
   messagesSentIn(step: number): number[] {
     return this.#messagesOfStep.get(step) ?? [];
+  }
+
+  /// What its coroutine has printed in it.
+  linesPrintedIn(step: number): string[] {
+    return (this.#linesOfStep.get(step) ?? []).map((index) => this.lines[index]!.text);
+  }
+
+  /// Who has printed a line, for people.
+  printerOf(line: LogLine): string {
+    if (line.lane !== undefined) return this.fullName(line.lane);
+    return line.machine === undefined ? '' : this.machineName(line.machine);
   }
 
   laneName(lane: number): string {

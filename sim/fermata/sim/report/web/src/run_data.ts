@@ -35,6 +35,29 @@ export interface Turn {
   pick?: boolean;
 }
 
+export interface LogLine {
+  text: string;
+  at: number;
+  step: number; // In which it was printed; without a lane, of the step that begins with or after it.
+  lane?: number;
+  machine?: number;
+}
+
+export interface Contents {
+  bytes: number;
+  preview: string;
+}
+
+export interface FileChange {
+  machine: number;
+  path: string;
+  at: number;
+  step: number; // How many steps had begun by then.
+  seen?: Contents; // Absent: programs see no such file.
+  durable?: Contents; // Absent: a crash may leave no such file.
+  synced?: boolean; // Both are the same.
+}
+
 export interface Message {
   kind: string;
   from: number; // Machines.
@@ -67,6 +90,8 @@ export interface RunRecord {
   lanes: Lane[];
   steps: Step[];
   turns?: Turn[];
+  lines?: LogLine[];
+  files?: FileChange[];
   messages?: Message[];
   faults?: Fault[];
 }

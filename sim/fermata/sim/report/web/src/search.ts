@@ -3,7 +3,8 @@
 import type { Run } from './run';
 import { ending } from './words';
 
-/// The steps of `run` in which `text` occurs: their coroutine, reason, place, turns and messages.
+/// The steps of `run` in which `text` occurs: their coroutine, reason, place, turns and messages,
+/// and what was printed.
 export function search(run: Run, text: string): number[] {
   const wanted = text.trim().toLowerCase();
   if (!wanted) return [];
@@ -16,6 +17,7 @@ export function search(run: Run, text: string): number[] {
       has(step.place) ||
       has(ending(run, index)) ||
       run.turnsAt(index).some((turn) => has(run.turns[turn]!.text)) ||
+      run.linesPrintedIn(index).some(has) ||
       run.messagesSentIn(index).some((each) => {
         const { what, preview, kind, fate } = run.messages[each]!;
         return has(what) || has(preview) || has(`${kind} ${fate}`);

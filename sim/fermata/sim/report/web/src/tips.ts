@@ -7,6 +7,8 @@ import type { Hit } from './hit';
 import type { Run } from './run';
 import { duration, ending, grouped, messageTitle } from './words';
 
+const MOST_LINES = 3;
+
 export function tipOf(run: Run, hit: Hit): string[] {
   if (hit.kind === 'message') return tipOfMessage(run, hit.message);
   if (hit.kind === 'fault') {
@@ -22,6 +24,7 @@ export function tipOf(run: Run, hit: Hit): string[] {
     `${ending(run, hit.step)}${step.place ? ` at ${step.place}` : ''}`,
     `virtual time ${duration(step.at)}`,
   ];
+  for (const text of run.linesPrintedIn(hit.step).slice(0, MOST_LINES)) lines.push(`| ${text}`);
   for (const turn of run.turnsAt(hit.step)) lines.push(`▼ ${run.turns[turn]!.text}`);
   return lines;
 }
