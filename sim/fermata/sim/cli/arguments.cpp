@@ -18,8 +18,9 @@
 namespace fermata::sim::cli {
 namespace {
 
-constexpr std::array<std::string_view, 4> kSwitches = {"FERMATA_DISABLED", "FERMATA_KEEP_GOING",
-                                                       "FERMATA_RESUME", "FERMATA_VERBOSE"};
+constexpr std::array<std::string_view, 6> kSwitches = {"FERMATA_DISABLED",   "FERMATA_DISK",
+                                                       "FERMATA_KEEP_GOING", "FERMATA_NETWORK",
+                                                       "FERMATA_RESUME",     "FERMATA_VERBOSE"};
 
 /// What a flag without its value stands for; empty: it needs one.
 std::string_view implied(std::string_view variable) {
@@ -34,9 +35,10 @@ const Variable& known(std::string_view name) {
 }
 
 /// What test processes read and `run` has no flag for.
-constexpr std::array<std::string_view, 7> kNotOfRun = {
-    "FERMATA_BREAK_AT", "FERMATA_CHECKS_OUT", "FERMATA_FIRST_RUN",  "FERMATA_FUZZ",
-    "FERMATA_PROGRAM",  "FERMATA_REPLAY",     "FERMATA_REPLAY_MODE"};
+constexpr std::array<std::string_view, 10> kNotOfRun = {
+    "FERMATA_AT",        "FERMATA_BREAK_AT",   "FERMATA_CHECKS_OUT", "FERMATA_DISK",
+    "FERMATA_FIRST_RUN", "FERMATA_FUZZ",       "FERMATA_NETWORK",    "FERMATA_PROGRAM",
+    "FERMATA_REPLAY",    "FERMATA_REPLAY_MODE"};
 
 std::vector<std::string> variables_of_run() {
   std::vector<std::string> names;
@@ -126,7 +128,7 @@ const std::vector<Verb>& verbs() {
           .variables = {"FERMATA_FILTER", "FERMATA_SEED", "FERMATA_STRATEGY", "FERMATA_FAULTS",
                         "FERMATA_REPLAY_MODE", "FERMATA_OUT", "FERMATA_PROGRAM", "FERMATA_DISABLED",
                         "FERMATA_BREAK_AT", "FERMATA_REPORT", "FERMATA_REPORT_FORMAT",
-                        "FERMATA_TRACE"}},
+                        "FERMATA_TRACE", "FERMATA_NETWORK", "FERMATA_DISK", "FERMATA_AT"}},
       Verb{.name = "shrink",
            .operand = "TAPE",
            .many = false,
@@ -137,7 +139,8 @@ const std::vector<Verb>& verbs() {
            .many = false,
            .help =
                "explain a tape: its steps, the decision that decides, the nearest run that passes",
-           .variables = {"FERMATA_PROGRAM", "FERMATA_TRACE"}},
+           .variables = {"FERMATA_PROGRAM", "FERMATA_TRACE", "FERMATA_NETWORK", "FERMATA_DISK",
+                         "FERMATA_AT"}},
       Verb{.name = "report",
            .operand = "TAPE",
            .many = false,

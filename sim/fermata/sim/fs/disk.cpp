@@ -18,6 +18,7 @@ constexpr std::uint32_t kMask = 022;
 }  // namespace
 
 void Disk::format() {
+  ++version_;
   name_changes_.clear();
   last_changed_ = 0;
   watchers_.clear();
@@ -239,6 +240,7 @@ int Disk::may_replace(Inode moved, Inode replaced) const {
 }
 
 void Disk::change_names(NameChange change) {
+  ++version_;
   apply(change, nodes_, &Node::names);
   if (change.removed) at(change.removed->directory).modified = now_;
   if (change.added) at(change.added->directory).modified = now_;
@@ -304,6 +306,7 @@ int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> by
                 std::size_t& moved) {
   FERMATA_ASSERT(!is_directory(inode));
   Node& node = at(inode);
+  ++version_;
   const std::uint64_t before = node.image.seen().size();
   const std::uint64_t limit = before + room();
   if (bytes.size() > kOffsetMax - offset) return EFBIG;
@@ -323,6 +326,7 @@ int Disk::truncate(Inode inode, std::uint64_t size) {
 }
 
 void Disk::resize(Inode inode, std::uint64_t size) {
+  ++version_;
   Node& node = at(inode);
   FERMATA_ASSERT(used_ >= node.image.seen().size());
   used_ = used_ - node.image.seen().size() + size;
@@ -367,6 +371,7 @@ int Disk::sync_directory(std::string_view path) {
 }
 
 void Disk::sync(Inode inode) {
+  ++version_;
   if (is_directory(inode)) {
     sync_names(inode);
   } else {
@@ -376,6 +381,7 @@ void Disk::sync(Inode inode) {
 
 void Disk::sync_names(Inode directory) {
   FERMATA_ASSERT(is_directory(directory));
+  ++version_;
   Ties synced;
   std::vector<NameChange> durable;
   std::vector<NameChange> rest;
@@ -392,6 +398,7 @@ void Disk::sync_names(Inode directory) {
 }
 
 void Disk::crash(const CrashDraw& draw, CrashListener* listener) {
+  ++version_;
   watchers_.clear();
   crash_names(draw, listener);
   for (auto& [inode, node] : nodes_) {
@@ -421,6 +428,41 @@ void Disk::crash_names(const CrashDraw& draw, CrashListener* listener) {
       if (told != 0) listener->tell(told, text(change) + " is lost");
     } else {
       apply(change, nodes_, &Node::durable_names);
+    }
+  }
+}
+
+// --- for reports ---
+
+std::vector<FileState> Disk::files() const {
+  std::map<std::string, Inode> seen;
+  std::map<std::string, Inode> durable;
+  find_files(kRoot, "", &Node::names, seen);
+  find_files(kRoot, "", &Node::durable_names, durable);
+  std::map<std::string, FileState> files;
+  for (const auto& [path, inode] : seen) files[path].seen.emplace(at(inode).image.seen());
+  for (const auto& [path, inode] : durable) {
+    FileState& file = files[path];
+    file.durable.emplace(at(inode).image.durable());
+    file.is_synced = file.seen && at(seen.at(path)).image.seen() == at(inode).image.durable();
+  }
+  std::vector<FileState> all;
+  for (auto& [path, file] : files) {
+    file.path = path;
+    all.push_back(std::move(file));
+  }
+  return all;
+}
+
+void Disk::find_files(Inode directory, const std::string& path, DirectoryNames Node::*names,
+                      std::map<std::string, Inode>& found) const {
+  FERMATA_ASSERT(is_directory(directory));
+  for (const auto& [name, inode] : at(directory).*names) {
+    const std::string full = path.empty() ? name : path + '/' + name;
+    if (is_directory(inode)) {
+      find_files(inode, full, names, found);
+    } else {
+      found.emplace(full, inode);
     }
   }
 }

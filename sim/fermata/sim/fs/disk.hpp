@@ -28,6 +28,7 @@
 #include "fermata/reactor/file_operation.hpp"
 #include "fermata/sim/fs/disk_watchers.hpp"
 #include "fermata/sim/fs/image.hpp"
+#include "fermata/sim/record/disk_log.hpp"
 
 namespace fermata::sim {
 
@@ -79,6 +80,13 @@ class Disk {
   void sync(Inode inode);
   /// Gives up the file's changes, like FileImage::give_up_changes().
   void give_up_changes(Inode inode) { at(inode).image.give_up_changes(); }
+
+  // --- for reports ---
+
+  /// Grows with each change of what files() gives.
+  [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+  /// Every file as it is seen and as it is durable, by its path.
+  [[nodiscard]] std::vector<FileState> files() const;
 
   /// The machine goes down and comes up again: nothing is open, and of what was not synced each
   /// change is kept, lost or torn as `draw` says; 0 keeps it. A rename is kept or lost whole.
@@ -170,11 +178,15 @@ class Disk {
   void resize(Inode inode, std::uint64_t size);
   void forget_if_unused(Inode inode);
   void sync_names(Inode directory);
+  /// The files below `directory`, whose path is `path`, among those `names`.
+  void find_files(Inode directory, const std::string& path, Names Node::*names,
+                  std::map<std::string, Inode>& found) const;
   void see_names_of(Inode directory);
   void crash_names(const CrashDraw& draw, CrashListener* listener);
 
   std::uint64_t capacity_;
   std::uint64_t used_ = 0;
+  std::uint64_t version_ = 0;
   WallTime now_;
   Inode next_ = 1;
   std::map<Inode, Node> nodes_;

@@ -20,6 +20,7 @@
 #include "fermata/base/source_place.hpp"
 #include "fermata/base/time.hpp"
 #include "fermata/core/observer.hpp"
+#include "fermata/sim/record/disk_log.hpp"
 #include "fermata/sim/record/message_log.hpp"
 #include "fermata/sim/tape/decision.hpp"
 
@@ -139,6 +140,12 @@ class RunLog final : public DecisionListener {
   MessageLog::Id sent(std::string_view machine, Message message, const void* bytes = nullptr,
                       std::size_t size = 0);
   [[nodiscard]] MessageLog& message_log() noexcept { return message_log_; }
+  /// All files of a machine's disk, which has changed; `after_crash`: by a crash, which is no part
+  /// of the last step.
+  void saw_files(std::string_view machine, const std::vector<FileState>& files, Instant at,
+                 bool after_crash) {
+    disk_log_.saw(machine, files, at, forgotten_ + steps_.size() + (after_crash ? 1 : 0));
+  }
   /// `text` was printed, on `machine` or outside of all; it has no newline. `continues`: on the
   /// line of what was printed before.
   void printed(std::string_view machine, std::string_view text, bool continues, Instant at);
@@ -158,6 +165,7 @@ class RunLog final : public DecisionListener {
   [[nodiscard]] const MessageLog& message_log() const noexcept { return message_log_; }
   /// In their order.
   [[nodiscard]] const std::deque<Line>& lines() const noexcept { return lines_; }
+  [[nodiscard]] const DiskLog& disk_log() const noexcept { return disk_log_; }
   [[nodiscard]] Instant end() const noexcept { return end_; }
   [[nodiscard]] std::uint64_t trace_hash() const noexcept { return trace_hash_; }
 
@@ -203,6 +211,7 @@ class RunLog final : public DecisionListener {
   std::deque<Line> lines_;
   MessageLog message_log_;
   MessageLog::Id arriving_ = 0;  // 0: none.
+  DiskLog disk_log_;
   Instant end_;
   std::uint64_t trace_hash_ = 0;
 };

@@ -87,6 +87,7 @@ class RunJson {
     }
     json["lines"] = list(run_log_.lines());
     json["messages"] = messages();
+    json["files"] = list(run_log_.disk_log().changes());
     json["faults"] = list(run_log_.disturbances());
     return json;
   }
@@ -186,7 +187,23 @@ class RunJson {
     json["bytes"] = message.size;
     if (message.step && kept_.has(*message.step)) json["step"] = kept_.index_of(*message.step);
     json["what"] = message_text(message);
-    add(json, "preview", printable(message.bytes, message.size, kPreview));
+    if (!message.bytes.empty()) {
+      json["preview"] = printable(message.bytes, message.size, kPreview);
+    }
+    return json;
+  }
+
+  [[nodiscard]] Json json_of(const DiskLog::Change& change) const {
+    const auto contents = [](const FileContents& it) -> Json {
+      return {{"bytes", it.size}, {"preview", printable(it.bytes, it.size, kPreview)}};
+    };
+    Json json = {{"machine", machine(change.machine)},
+                 {"path", change.file.path},
+                 {"at", change.at.nanoseconds},
+                 {"step", kept_.index_of(change.step)}};
+    if (change.file.seen) json["seen"] = contents(*change.file.seen);
+    if (change.file.durable) json["durable"] = contents(*change.file.durable);
+    if (change.file.is_synced) json["synced"] = true;
     return json;
   }
 
@@ -260,6 +277,7 @@ std::vector<std::string> machines_of(const RunLog& run_log) {
     add_machine(message.to);
   }
   for (const RunLog::Line& line : run_log.lines()) add_machine(line.machine);
+  for (const DiskLog::Change& change : run_log.disk_log().changes()) add_machine(change.machine);
   for (const RunLog::Disturbance& fault : run_log.disturbances()) {
     add_machine(fault.machine);
     add_machine(fault.other);

@@ -41,6 +41,29 @@ std::string parse_path(std::string_view text) {
   return std::string(text);
 }
 
+/// "12", a step; or a time, which may be as the table of steps has it: "+4.096000 ms".
+Moment parse_moment(std::string_view text) {
+  if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
+    return {.step = parse_positive(text), .time = std::nullopt};
+  }
+  std::string time(text.substr(text.starts_with('+') ? 1 : 0));
+  std::erase(time, ' ');
+  const std::size_t point = time.find('.');
+  const std::size_t unit = std::min(time.find_first_not_of("0123456789."), time.size());
+  if (point != std::string::npos && point < unit && time.substr(unit) == "ms") {
+    std::string nanoseconds = time.substr(0, point) + time.substr(point + 1, unit - point - 1);
+    const std::size_t digits = unit - point - 1;
+    if (digits <= 6) time = nanoseconds.append(6 - digits, '0') + "ns";
+  }
+  try {
+    return {.step = std::nullopt, .time = Instant{} + parse_duration(time)};
+  } catch (const UsageError&) {
+    throw UsageError(fmt::format(
+        "'{}' is no moment; expected a step, such as 12, or a time, such as 250ms or 4.096ms",
+        text));
+  }
+}
+
 /// The index of `text` in `choices`.
 template <std::size_t N>
 std::size_t parse_choice(std::string_view text, const std::array<std::string_view, N>& choices) {
@@ -82,6 +105,14 @@ constexpr std::array kVariables = {
                  [](Options& options, std::string_view text) {
                    options.full_audit = parse_either(text, "touched", "full");
                  }},
+    Variable{
+        .name = "FERMATA_AT",
+        .default_text = "",
+        .meaning =
+            "With FERMATA_NETWORK or FERMATA_DISK: of which moment, a step as failures count, such "
+            "as `12`, or a virtual time, such as `250ms`; the end of the run.",
+        .read = [](Options& options,
+                   std::string_view text) { options.moment = parse_moment(text); }},
     Variable{.name = "FERMATA_BREAK_AT",
              .default_text = "",
              .meaning = "The step of a replay, 2 or later, before which the process stops in the "
@@ -120,6 +151,14 @@ constexpr std::array kVariables = {
              .meaning = "`on`: also run tests whose names begin with `DISABLED_`.",
              .read = nullptr,
              .reader = Reader::Tool},
+    Variable{
+        .name = "FERMATA_DISK",
+        .default_text = "off",
+        .meaning =
+            "`on`: a replay prints the files of each machine, as programs see them and as a crash "
+            "would leave them.",
+        .read = [](Options& options,
+                   std::string_view text) { options.shows_disk = parse_switch(text); }},
     Variable{.name = "FERMATA_EXPLAIN",
              .default_text = "auto",
              .meaning = "Explain a failing run: its steps, the deciding decision, the nearest "
@@ -211,6 +250,14 @@ constexpr std::array kVariables = {
              .meaning = "Address space of each process, such as `512M` or `2G`.",
              .read = nullptr,
              .reader = Reader::Tool},
+    Variable{
+        .name = "FERMATA_NETWORK",
+        .default_text = "off",
+        .meaning =
+            "`on`: a replay prints the connections, with the bytes that were sent, have arrived, "
+            "are lost and are in flight.",
+        .read = [](Options& options,
+                   std::string_view text) { options.shows_network = parse_switch(text); }},
     Variable{.name = "FERMATA_OBLIGATIONS",
              .default_text = "program",
              .meaning = "Which tests must satisfy each FERMATA_SOMETIMES and reach each "

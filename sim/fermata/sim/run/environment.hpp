@@ -14,6 +14,7 @@
 #include "fermata/sim/base/run_limits.hpp"
 #include "fermata/sim/guard/guard.hpp"
 #include "fermata/sim/machine/fault.hpp"
+#include "fermata/sim/report/moment.hpp"
 #include "fermata/sim/report/report_format.hpp"
 #include "fermata/sim/tape/replay.hpp"
 
@@ -77,6 +78,10 @@ struct Options {
   std::string report;
   /// Empty: what the name of that file says, and HTML beside a tape.
   std::optional<ReportFormat> report_format;
+  /// Whether a replay prints the connections, and the files, and of which moment.
+  bool shows_network = false;
+  bool shows_disk = false;
+  Moment moment;
   /// Where a fresh process leaves the result of the one run it was started for; empty: not one.
   std::string confirm;
   /// The last run of the exploration ends its process, or takes longer than this in real time: it

@@ -12,6 +12,8 @@
 #include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/report/disk_text.hpp"
+#include "fermata/sim/report/network_text.hpp"
 #include "fermata/sim/run/environment.hpp"
 #include "fermata/sim/run/event_writer.hpp"
 #include "fermata/sim/run/explore.hpp"
@@ -86,6 +88,10 @@ class SimTest {
           fmt::format("FERMATA_REPORT={}: expected FERMATA_REPLAY as well; exploring writes a "
                       "report beside the tape of each failure",
                       options_.report));
+    }
+    if (options_.shows_network || options_.shows_disk) {
+      throw UsageError(fmt::format("{}: expected FERMATA_REPLAY as well: it shows a run on a tape",
+                                   options_.shows_disk ? "FERMATA_DISK" : "FERMATA_NETWORK"));
     }
     const SharedStatus status = SharedStatus::open(options_.status);
     status.name(name_);
@@ -202,11 +208,13 @@ class SimTest {
           shell_quoted(options_.replay));
     }
     events_.replayed(options_.replay, replayed.summary, replayed.matched, tape.decisions.size());
+    const std::string state = state_text(replayed);
     if (replayed.found) {
       failures_.replayed(std::move(*replayed.found));
     } else if (replayed.passing) {
       failures_.replayed_passing(std::move(*replayed.passing));
     }
+    fmt::print("{}", state);
   }
 
   struct Replayed {
@@ -215,6 +223,24 @@ class SimTest {
     std::optional<FoundFailure> found;
     std::optional<RunReport> passing = {};
   };
+
+  /// What the machines have sent each other and what is on their disks, as far as that was asked
+  /// for.
+  [[nodiscard]] std::string state_text(const Replayed& replayed) const {
+    const RunLog* const run_log = replayed.found     ? replayed.found->run_log.get()
+                                  : replayed.passing ? replayed.passing->runs.front().run_log.get()
+                                                     : nullptr;
+    if (!options_.shows_network && !options_.shows_disk) {
+      if (!options_.moment.step && !options_.moment.time) return {};
+      throw UsageError("FERMATA_AT: expected FERMATA_NETWORK or FERMATA_DISK as well");
+    }
+    if (run_log == nullptr) return {};
+    const MomentOfRun moment = find_moment(*run_log, options_.moment);
+    std::string text;
+    if (options_.shows_network) text += network_text(*run_log, moment);
+    if (options_.shows_disk) text += disk_text(*run_log, moment);
+    return text;
+  }
 
   Replayed run_tape(const Tape& tape) const {
     const bool failed = tape.signature != kPass;

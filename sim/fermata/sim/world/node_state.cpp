@@ -204,6 +204,7 @@ Instant NodeState::earliest_visible_time() const noexcept {
 // The others do first what they do in that time.
 void NodeState::step_ended() {
   FERMATA_ASSERT(stage_.running_node() == this);
+  record_files();
   if (faults().is_absent(Fault::Busy)) return;
   const auto tell = [&](const Decision& decision) {
     return fmt::format("a step of '{}' takes {}", name_,
@@ -581,6 +582,13 @@ void NodeState::record_incident(std::string_view kind, std::string_view what, co
                              .other = other != nullptr ? other->name() : std::string(),
                              .at = earliest_visible_time(),
                              .until = until});
+}
+
+void NodeState::record_files(bool after_crash) {
+  if (run_log_ == nullptr) return;
+  const std::uint64_t version = disk().version();
+  if (std::exchange(machine().recorded_disk_, version) == version) return;
+  run_log_->saw_files(machine().name(), disk().files(), earliest_visible_time(), after_crash);
 }
 
 void NodeState::killed_by_signal(int signum) {

@@ -44,6 +44,9 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   [[nodiscard]] Terminal& terminal() noexcept { return machine().terminal_; }
   [[nodiscard]] Interrupter& interrupter() noexcept { return audit_.interrupter(); }
   [[nodiscard]] WaitSource wait_source() const noexcept { return audit_.wait_source(); }
+  /// Tells the run log, if there is one, of the files of its disk when they have changed, also when
+  /// the run is over.
+  void record_files(bool after_crash = false);
   /// Writes `text` into the log of the run, with who says it and when.
   void report(std::string_view text) const;
 
@@ -146,6 +149,8 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   Terminal terminal_{*this};
   Audit audit_;
   fermata::detail::StackContext* context_;  // Where run_program() is called.
+
+  std::uint64_t recorded_disk_ = 0;  // Its version in the run log.
 
   // The run in progress.
   std::function<void()> main_;

@@ -254,6 +254,7 @@ void WorldState::run() {
   const Guarded guarded(*this);
   while (act()) {
   }
+  for (NodeState* node : nodes_) node->record_files();
   unwind_rest();
   in_run_ = false;
 }

@@ -53,6 +53,7 @@ void WorldState::crash_now(NodeState& node) {
       decisions_.draw(RandomStream::Network, crash_key(node, 0), 2, tell_silent) != 0;
   node.record_incident("crash", silent ? "crashes, silently" : "crashes");
   network_.crash(node, silent);
+  node.record_files();
   hash.add(kCrash, 0, node.key());
   const auto so_far = hash;
   hash.stop();
@@ -64,6 +65,7 @@ void WorldState::crash_now(NodeState& node) {
   FERMATA_ASSERT(node.is_down());
   FERMATA_ASSERT(node.phase() == NodeState::Phase::Ended);
   crash_disk(node);
+  node.record_files(true);
 }
 
 void WorldState::crash_disk(NodeState& node) {
