@@ -37,6 +37,7 @@ class Trace {
     add_wakes();
     add_messages();
     add_turns();
+    add_lines();
     add_faults();
     return std::move(events_);
   }
@@ -256,6 +257,25 @@ class Trace {
       const std::int64_t when = step < begins_.size() ? begins_[step] : end;
       const char* decides = run_.decisive == i ? " (this decides)" : "";
       add_instant(when, describe(turn.decision, run_.names) + decides, "decision", std::nullopt);
+    }
+  }
+
+  /// Of a coroutine in its thread, else beside the faults of its machine.
+  void add_lines() {
+    for (const RunLog::Line& line : run_log_.lines()) {
+      if (!line.lane) {
+        add_instant(place_of(line.at), line.text, "log",
+                    line.machine.empty() ? std::nullopt : std::optional(process_of(line.machine)));
+      } else if (line.step >= run_log_.forgotten()) {
+        const Spot spot = spot_of(line.step - run_log_.forgotten());
+        events_.push_back({{"ph", "i"},
+                           {"cat", "log"},
+                           {"name", line.text},
+                           {"pid", spot.process},
+                           {"tid", spot.thread},
+                           {"ts", time_of(spot.begin)},
+                           {"s", "t"}});
+      }
     }
   }
 

@@ -90,10 +90,10 @@ class Network {
         flow.state = state_of_connect(message);
         return;
       case Message::Kind::End:
-        flow.state = has_arrived(message) ? "closed" : "closed, the other side does not know";
+        flow.state = "closed" + how_it_went(message);
         return;
       case Message::Kind::Reset:
-        flow.state = has_arrived(message) ? "reset" : "reset, the other side does not know";
+        flow.state = "reset" + how_it_went(message);
         return;
       case Message::Kind::Data:
       case Message::Kind::Datagram:
@@ -106,6 +106,11 @@ class Network {
           flow.lost += message.size;
         }
     }
+  }
+
+  [[nodiscard]] std::string how_it_went(const Message& message) const {
+    if (has_arrived(message)) return {};
+    return message.fate == Message::Fate::Lost ? ", which is lost" : ", which is in flight";
   }
 
   [[nodiscard]] std::string state_of_connect(const Message& message) const {

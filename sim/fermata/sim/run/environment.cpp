@@ -97,6 +97,14 @@ TraceMode parse_trace(std::string_view text) {
 }
 
 constexpr std::array kVariables = {
+    Variable{
+        .name = "FERMATA_AT",
+        .default_text = "",
+        .meaning =
+            "The moment that FERMATA_NETWORK and FERMATA_DISK show: a step as failures count them, "
+            "such as `12`, or a virtual time, such as `250ms`. The default is the end of the run.",
+        .read = [](Options& options,
+                   std::string_view text) { options.moment = parse_moment(text); }},
     Variable{.name = "FERMATA_AUDIT",
              .default_text = "touched",
              .meaning = "What the audit checks after each step: `touched`, the objects that the "
@@ -105,14 +113,6 @@ constexpr std::array kVariables = {
                  [](Options& options, std::string_view text) {
                    options.full_audit = parse_either(text, "touched", "full");
                  }},
-    Variable{
-        .name = "FERMATA_AT",
-        .default_text = "",
-        .meaning =
-            "With FERMATA_NETWORK or FERMATA_DISK: of which moment, a step as failures count, such "
-            "as `12`, or a virtual time, such as `250ms`; the end of the run.",
-        .read = [](Options& options,
-                   std::string_view text) { options.moment = parse_moment(text); }},
     Variable{.name = "FERMATA_BREAK_AT",
              .default_text = "",
              .meaning = "The step of a replay, 2 or later, before which the process stops in the "

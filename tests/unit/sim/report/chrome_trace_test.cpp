@@ -107,6 +107,20 @@ TEST(ChromeTrace, FaultsAreInstants) {
   for (const Json& each : instants) EXPECT_EQ(each["cat"], "fault");
 }
 
+TEST(ChromeTrace, LinesOfTheLogAreInstants) {
+  const auto events = events_of([](World& world) {
+    world.at(1ms, [] { FERMATA_LOG("of nobody"); });
+    FERMATA_LOG("of main");
+    delay(2ms);
+  });
+  const auto instants = of_phase(events, "i");
+  ASSERT_EQ(instants.size(), 2u);
+  for (const Json& each : instants) EXPECT_EQ(each["cat"], "log");
+  EXPECT_EQ(instants[0]["name"], "of main");
+  EXPECT_EQ(thread_of(instants[0]), thread_of(of_phase(events, "X")[0]));
+  EXPECT_EQ(instants[1]["name"], "of nobody");
+}
+
 TEST(ChromeTrace, StepsFollowEachOtherWhereTimeStandsStill) {
   const auto events = events_of([](World&) {
     for (int i = 0; i < 3; ++i) suspend();

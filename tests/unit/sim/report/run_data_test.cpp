@@ -72,6 +72,37 @@ TEST(RunData, RefersToWhatThereIs) {
   EXPECT_NE(run["messages"][1]["what"].get<std::string>().find("-> server:80"), std::string::npos);
 }
 
+TEST(RunData, HasWhatIsPrintedAndWhoPrintsIt) {
+  const Json data = data_of(watched_run([](World& world) {
+                              world.at(1ms, [] { FERMATA_LOG("of nobody"); });
+                              FERMATA_LOG("of main");
+                              delay(2ms);
+                            }).report);
+  const Json& lines = data["runs"][0]["lines"];
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0],
+            (Json{{"at", 0}, {"step", 0}, {"lane", 0}, {"machine", 0}, {"text", "of main"}}));
+  EXPECT_EQ(lines[1], (Json{{"at", 1'000'000}, {"step", 1}, {"text", "of nobody"}}));
+}
+
+TEST(RunData, HasEachChangeOfAFile) {
+  const Json data = data_of(watched_run([](World&) {
+                              File file = File::open("/settings", OpenMode::writing());
+                              file.write("v1");
+                              file.sync();
+                              fs::sync_directory("/");
+                            }).report);
+  const Json& files = data["runs"][0]["files"];
+  ASSERT_GE(files.size(), 2u);
+  EXPECT_EQ(files[0]["path"], "settings");
+  EXPECT_FALSE(files[0].contains("durable"));
+  EXPECT_FALSE(files[0].contains("synced"));
+  const Json& last = files[files.size() - 1];
+  EXPECT_EQ(last["seen"], (Json{{"bytes", 2}, {"preview", "v1"}}));
+  EXPECT_EQ(last["durable"], last["seen"]);
+  EXPECT_EQ(last["synced"], true);
+}
+
 TEST(RunData, SaysWhoSpawnedWhom) {
   const Json data = data_of(watched_run([](World&) {
                               auto child = spawn("child", [] { spawn("grandchild", [] {}); });

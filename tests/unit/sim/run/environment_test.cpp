@@ -98,6 +98,20 @@ TEST(Environment, SaysWhichReportsThereAreToBe) {
             "FERMATA_REPORT_FORMAT: 'svg' is unknown; expected html, chrome, pcap or json");
 }
 
+TEST(Environment, SaysWhatIsShownOfAReplay) {
+  EXPECT_FALSE(read({}).shows_network || read({}).shows_disk);
+  EXPECT_TRUE(read({"FERMATA_NETWORK=on"}).shows_network);
+  EXPECT_TRUE(read({"FERMATA_DISK=on"}).shows_disk);
+  EXPECT_EQ(read({"FERMATA_AT=12"}).moment.step, 12u);
+  EXPECT_EQ(read({"FERMATA_AT=250us"}).moment.time, Instant{250'000});
+  EXPECT_EQ(read({"FERMATA_AT=+4.096000 ms"}).moment.time, Instant{4'096'000});
+  EXPECT_EQ(read({"FERMATA_AT=0.5ms"}).moment.time, Instant{500'000});
+  EXPECT_EQ(refusal("FERMATA_AT=soon"),
+            "FERMATA_AT: 'soon' is no moment; expected a step, such as 12, or a time, such as "
+            "250ms or 4.096ms");
+  EXPECT_EQ(refusal("FERMATA_AT=1.0000001ms").find("FERMATA_AT: '1.0000001ms' is no moment"), 0u);
+}
+
 TEST(Environment, NamesWhatItRefuses) {
   EXPECT_EQ(refusal("FERMATA_SEEDS=1"),
             "unknown variable FERMATA_SEEDS; docs/environment.md lists them");
