@@ -19,6 +19,7 @@ constexpr std::size_t kMostShown = 32;  // Bytes of a file.
 std::string text_of(const std::optional<FileContents>& contents) {
   if (!contents) return "no file";
   if (contents->size == 0) return "empty";
+  FERMATA_ASSERT(!contents->bytes.empty());
   return fmt::format("\"{}\" ({})", printable(contents->bytes, contents->size, kMostShown),
                      counted(contents->size, "byte"));
 }
@@ -54,6 +55,7 @@ std::string lines_of(const Files& files) {
 }  // namespace
 
 std::string disk_text(const RunLog& run_log, const MomentOfRun& moment) {
+  FERMATA_ASSERT(!moment.text.empty());
   const Files files = run_log.disk_log().files(
       [&](const DiskLog::Change& change) { return moment.has_come(change.step, change.at); });
   if (files.empty()) return fmt::format("files {}: none\n", moment.text);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "fermata/base/assert.hpp"
@@ -24,6 +25,7 @@ MomentOfRun after_step(const RunLog& run_log, std::uint64_t number) {
   const auto next = std::find_if(steps.begin(), steps.end(),
                                  [&](const RunLog::Step& step) { return step.number > number; });
   FERMATA_ASSERT(next != steps.begin());
+  FERMATA_ASSERT(std::prev(next)->number <= number);
   const auto begun = static_cast<std::size_t>(next - steps.begin());
   const Instant at = steps[begun - 1].at;
   return {.steps = run_log.forgotten() + begun,
@@ -36,6 +38,7 @@ MomentOfRun at_time(const RunLog& run_log, Instant time) {
     throw UsageError(fmt::format("there is no time {}; the run ends at {}", describe(time),
                                  describe(run_log.end())));
   }
+  FERMATA_ASSERT(time >= Instant{});
   return {.is_time = true, .at = time, .text = "at " + describe(time)};
 }
 

@@ -39,6 +39,7 @@ using Key = std::tuple<std::uint64_t, bool, std::string, std::string, std::uint1
 
 Key flow_key(const Message& message) {
   if (message.kind != Message::Kind::Datagram) {
+    FERMATA_ASSERT(message.connection != 0);
     return {message.connection, !message.from_client, "", "", 0};
   }
   return {0, false, message.from, message.to, message.destination.port()};
@@ -90,10 +91,10 @@ class Network {
         flow.state = state_of_connect(message);
         return;
       case Message::Kind::End:
-        flow.state = "closed" + how_it_went(message);
+        flow.state = "closed" + whether_noticed(message);
         return;
       case Message::Kind::Reset:
-        flow.state = "reset" + how_it_went(message);
+        flow.state = "reset" + whether_noticed(message);
         return;
       case Message::Kind::Data:
       case Message::Kind::Datagram:
@@ -108,12 +109,14 @@ class Network {
     }
   }
 
-  [[nodiscard]] std::string how_it_went(const Message& message) const {
+  [[nodiscard]] std::string whether_noticed(const Message& message) const {
+    FERMATA_ASSERT(message.kind == Message::Kind::End || message.kind == Message::Kind::Reset);
     if (has_arrived(message)) return {};
-    return message.fate == Message::Fate::Lost ? ", which is lost" : ", which is in flight";
+    return message.fate == Message::Fate::Lost ? ", never noticed" : ", not yet noticed";
   }
 
   [[nodiscard]] std::string state_of_connect(const Message& message) const {
+    FERMATA_ASSERT(message.kind == Message::Kind::Connect);
     const bool is_answered = message.answered <= moment_.at;
     if (message.fate == Message::Fate::Refused && is_answered) return "refused";
     return has_arrived(message) && is_answered ? "" : "not connected yet";
@@ -138,6 +141,7 @@ class Network {
 }  // namespace
 
 std::string network_text(const RunLog& run_log, const MomentOfRun& moment) {
+  FERMATA_ASSERT(!moment.text.empty());
   const std::string flows = Network(run_log, moment).text();
   std::string text = fmt::format("connections {}:{}\n", moment.text, flows.empty() ? " none" : "");
   if (run_log.message_log().forgotten() > 0) {

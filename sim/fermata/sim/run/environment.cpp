@@ -53,6 +53,7 @@ Moment parse_moment(std::string_view text) {
   if (point != std::string::npos && point < unit && time.substr(unit) == "ms") {
     std::string nanoseconds = time.substr(0, point) + time.substr(point + 1, unit - point - 1);
     const std::size_t digits = unit - point - 1;
+    FERMATA_ASSERT(digits < time.size());
     if (digits <= 6) time = nanoseconds.append(6 - digits, '0') + "ns";
   }
   try {

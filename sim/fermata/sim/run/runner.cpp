@@ -58,6 +58,7 @@ RunResult Runner::replay_then_explore(const Preparation& preparation, Replay& re
 
 // The machine of the test itself goes without saying.
 std::string Runner::line_head() const {
+  FERMATA_ASSERT(running_ != nullptr);
   const std::string machine = running_->current_machine();
   std::string who = running_->current_coroutine();
   if (!machine.empty() && machine != "main" && machine != who) {

@@ -235,6 +235,7 @@ class SimTest {
       throw UsageError("FERMATA_AT: expected FERMATA_NETWORK or FERMATA_DISK as well");
     }
     if (run_log == nullptr) return {};
+    FERMATA_ASSERT(!options_.replay.empty());
     const MomentOfRun moment = find_moment(*run_log, options_.moment);
     std::string text;
     if (options_.shows_network) text += network_text(*run_log, moment);

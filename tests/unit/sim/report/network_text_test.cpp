@@ -35,7 +35,7 @@ TEST(NetworkText, CountsTheBytesOfEachDirection) {
   EXPECT_EQ(flows_at_the_end(test::greet),
             "  main:P -> server:80  sent 5 bytes, arrived 5, lost 0, in flight 0  (closed)\n"
             "  server:80 -> main:P  sent 7 bytes, arrived 7, lost 0, in flight 0  (closed, "
-            "which is in flight)\n");
+            "not yet noticed)\n");
 }
 
 TEST(NetworkText, ShowsWhatIsInFlightAtATime) {

@@ -109,6 +109,7 @@ TEST(Environment, SaysWhatIsShownOfAReplay) {
   EXPECT_EQ(refusal("FERMATA_AT=soon"),
             "FERMATA_AT: 'soon' is no moment; expected a step, such as 12, or a time, such as "
             "250ms or 4.096ms");
+  EXPECT_EQ(refusal("FERMATA_AT=.ms").find("FERMATA_AT: '.ms' is no moment"), 0u);
   EXPECT_EQ(refusal("FERMATA_AT=1.0000001ms").find("FERMATA_AT: '1.0000001ms' is no moment"), 0u);
 }
 

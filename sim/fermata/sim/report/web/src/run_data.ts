@@ -38,7 +38,7 @@ export interface Turn {
 export interface LogLine {
   text: string;
   at: number;
-  step: number; // In which it was printed; without a lane, of the step that begins with or after it.
+  step: number; // In which it was printed; without a lane, which begins with or after it.
   lane?: number;
   machine?: number;
 }
