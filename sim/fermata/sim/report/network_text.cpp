@@ -6,15 +6,21 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/counted.hpp"
+#include "fermata/sim/report/printable.hpp"
 #include "fermata/sim/tape/decision.hpp"
 
 namespace fermata::sim {
 namespace {
+
+constexpr std::size_t kMostOfMessage = 32;  // Bytes of a message.
+constexpr std::size_t kMostListed = 5;      // Messages of a flow.
 
 /// "1,204".
 std::string grouped(std::uint64_t number) {
@@ -31,6 +37,7 @@ struct Flow {
   std::uint64_t sent = 0;
   std::uint64_t arrived = 0;
   std::uint64_t lost = 0;
+  std::vector<std::string> missing;  // What has not arrived, a line each.
   bool is_datagrams = false;
 };
 
@@ -98,15 +105,30 @@ class Network {
         return;
       case Message::Kind::Data:
       case Message::Kind::Datagram:
-        if (message.fate == Message::Fate::Duplicate) return;
-        ++flow.messages;
-        flow.sent += message.size;
-        if (has_arrived(message)) {
-          flow.arrived += message.size;
-        } else if (message.fate == Message::Fate::Lost || message.fate == Message::Fate::Refused) {
-          flow.lost += message.size;
-        }
+        if (message.fate != Message::Fate::Duplicate) add_payload(flow, message);
     }
+  }
+
+  void add_payload(Flow& flow, const Message& message) const {
+    ++flow.messages;
+    flow.sent += message.size;
+    if (has_arrived(message)) {
+      flow.arrived += message.size;
+      return;
+    }
+    const bool is_refused = message.fate == Message::Fate::Refused;
+    const bool is_lost = message.fate == Message::Fate::Lost || is_refused;
+    if (is_lost) flow.lost += message.size;
+    std::string text = fmt::format("{}: \"{}\" ({}), sent at {}",
+                                   is_refused ? "refused"
+                                   : is_lost  ? "lost"
+                                              : "in flight",
+                                   printable(message.bytes, message.size, kMostOfMessage),
+                                   counted(message.size, "byte"), describe(message.sent));
+    if (!is_lost && message.arrival != Instant::never()) {
+      text += fmt::format(", arrives at {}", describe(message.arrival));
+    }
+    flow.missing.push_back(std::move(text));
   }
 
   [[nodiscard]] std::string whether_noticed(const Message& message) const {
@@ -130,7 +152,13 @@ class Network {
                         grouped(flow.arrived), grouped(flow.lost),
                         grouped(flow.sent - flow.arrived - flow.lost));
     if (!flow.state.empty()) text += "  (" + flow.state + ')';
-    return text + '\n';
+    text += '\n';
+    const std::size_t listed = std::min(flow.missing.size(), kMostListed);
+    for (std::size_t i = 0; i < listed; ++i) text += "    " + flow.missing[i] + '\n';
+    if (listed < flow.missing.size()) {
+      text += fmt::format("    and {} more\n", flow.missing.size() - listed);
+    }
+    return text;
   }
 
   const MomentOfRun& moment_;

@@ -68,6 +68,10 @@ TEST(NetworkText, ShowsWhatIsInFlightAtATime) {
       << state_of(*run_log, {.time = sent + 1ms});
   EXPECT_NE(state_of(*run_log, {.time = sent + 6ms}).find("arrived 1,204, lost 0, in flight 0\n"),
             std::string::npos);
+  EXPECT_NE(
+      state_of(*run_log, {.time = sent + 1ms})
+          .find("    in flight: \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...\" (1204 bytes), sent at "),
+      std::string::npos);
   EXPECT_EQ(state_of(*run_log, {.step = 1}).find("server:80"), std::string::npos);
 }
 
@@ -86,6 +90,20 @@ TEST(NetworkText, CountsDatagrams) {
                       "flight 0\n"),
             std::string::npos)
       << text;
+}
+
+TEST(NetworkText, ShowsTheFirstOfWhatIsLost) {
+  const std::string text = flows_at_the_end([](World& world) {
+    world.node("server", [] { delay(1s); });
+    world.way("main", "server").cut();
+    UdpSocket socket = UdpSocket::bind({"0.0.0.0", 1234});
+    for (int i = 0; i < 7; ++i) socket.send_to(bytes_of("hello"), world.node("server").address(53));
+  });
+  EXPECT_EQ(text.find("  udp main -> server:53  7 datagrams  sent 35 bytes, arrived 0, lost 35, in "
+                      "flight 0\n    lost: \"hello\" (5 bytes), sent at +0.000000 ms\n"),
+            0u)
+      << text;
+  EXPECT_NE(text.find("\n    and 2 more\n"), std::string::npos) << text;
 }
 
 TEST(NetworkText, SaysWhenThereIsNothing) {
