@@ -163,7 +163,7 @@ def deadlock():
     return report(
         "Bank.TransfersEnd", run, waits=waits, pair=pair,
         failure={"class": "deadlock", "message": text, "step": 6, "at": 0},
-        shrink="fails with production's choices except:\n  +0.000000 ms 'back' runs before 'there'",
+        shrink="fails with production's choices except:\n  +0 ms 'back' runs before 'there'",
         verdict="'back' runs before 'there': without it the run passes; drawn anew from before it"
         " on 4 of 20 runs fail, from after it on 20 of 20",
     )
@@ -205,7 +205,7 @@ def race():
         "Account.DepositsAreNotLost", *runs, pair=pair,
         failure={"class": "safety", "message": message, "signature": "safety", "step": 7, "at": 0},
         shrink="fails with production's choices except:\n  'second' runs before 'first'",
-        verdict="+0.000000 ms 'second' runs before 'first'\nwithout it the run passes; drawn anew"
+        verdict="+0 ms 'second' runs before 'first'\nwithout it the run passes; drawn anew"
         " from before it on 4 of 20 runs fail, from after it on 20 of 20",
     )
 

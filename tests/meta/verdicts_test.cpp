@@ -150,7 +150,7 @@ TEST(Verdicts, NoRoomForAnotherProcessesAnswerIsNoNondeterminism) {
 
 TEST(Verdicts, OutputIsShownOfTheFailingRunOnly) {
   const Finished found = run_specimen("Safety");
-  EXPECT_EQ(lines_with(found.output, "  [+0.000000 ms main] printed by C").size(), 1u)
+  EXPECT_EQ(lines_with(found.output, "  [+0 ms main] printed by C").size(), 1u)
       << found.output;
   EXPECT_TRUE(says(found, " main] printed by C++\n"));
 }

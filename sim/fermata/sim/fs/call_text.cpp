@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+#include <span>
 #include <string_view>
 
 #include "fermata/base/assert.hpp"
@@ -63,6 +65,17 @@ std::string call_text(const FileOperation& operation) {
   }
   FERMATA_ASSERT(false);
   return {};
+}
+
+std::string answer_text(const FileOperation& operation, int code, std::size_t moved) {
+  if (code != 0) return fmt::format(" ({})", std::strerror(code));
+  if (operation.call != FileCall::Read && operation.call != FileCall::Write) return {};
+  const std::span<const std::byte> bytes = operation.rest();
+  FERMATA_ASSERT(moved <= bytes.size());
+  if (operation.call == FileCall::Read) {
+    return fmt::format(": \"{}\"", printable(bytes.first(moved), moved, kBytesShown));
+  }
+  return moved < bytes.size() ? fmt::format(" ({} of {} bytes)", moved, bytes.size()) : "";
 }
 
 }  // namespace fermata::sim::detail

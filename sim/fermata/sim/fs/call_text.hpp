@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace fermata {
@@ -11,5 +12,9 @@ namespace fermata::sim::detail {
 
 /// What a program does by this call: "writes "v2" to 'settings'", "syncs directory '.'".
 [[nodiscard]] std::string call_text(const FileOperation& operation);
+
+/// What follows it once it is answered: ": \"v2\"" of a read, " (No such file or directory)" of a
+/// failure, " (2 of 5 bytes)" of a short write; else empty. `code` is an errno value.
+[[nodiscard]] std::string answer_text(const FileOperation& operation, int code, std::size_t moved);
 
 }  // namespace fermata::sim::detail

@@ -77,7 +77,9 @@ int SimFiles::enqueue(FileOperation& operation) {
   Job& job = jobs_.back();
   job.self = std::prev(jobs_.end());
   operation.job = &job;
-  if (RunLog* const told = machine_.run_log()) told->called(machine_.name(), call_text(operation));
+  if (RunLog* const told = machine_.run_log()) {
+    job.noted = told->called(machine_.name(), call_text(operation));
+  }
   const Duration time =
       operation.call == FileCall::Close
           ? close_delay(machine_, key, [&] { return fmt::format("'{}'", path_of(operation)); })
@@ -127,6 +129,7 @@ void SimFiles::end(Job& job) {
   FERMATA_ASSERT(operation.job == &job);
   const std::uint64_t key = job.key;
   const bool withdrawn = job.withdrawn;
+  const std::optional<RunLog::CallId> noted = job.noted;
   jobs_.erase(job.self);
   if (operation.call == FileCall::Close) {
     close(operation.file);
@@ -135,6 +138,8 @@ void SimFiles::end(Job& job) {
   if (withdrawn || machine_.over()) return finished(operation, ECANCELED);
   disk_.set_time(attachment_.runtime().reactor().wall_clock());
   const Answer answer = perform(operation, key);
+  RunLog* const told = noted ? machine_.run_log() : nullptr;
+  if (told != nullptr) told->answered(*noted, answer_text(operation, answer.code, answer.moved));
   finished(operation, answer.code, answer.moved);
 }
 

@@ -11,6 +11,7 @@
 #include "fermata/reactor/files.hpp"
 #include "fermata/sim/fs/disk.hpp"
 #include "fermata/sim/machine/agenda.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/machine/fault.hpp"
 
 namespace fermata::sim::detail {
@@ -30,6 +31,7 @@ class SimFiles final : public Files {
     FileOperation& operation;
     std::uint64_t key;  // Of what it does and where.
     bool withdrawn = false;
+    std::optional<RunLog::CallId> noted;  // In the run log.
     std::list<Job>::iterator self;
   };
   struct OpenFile {

@@ -96,9 +96,19 @@ void RunLog::record_incident(Disturbance disturbance) {
   disturbances_.push_back(std::move(disturbance));
 }
 
-void RunLog::called(std::string_view machine, std::string text) {
+std::optional<RunLog::CallId> RunLog::called(std::string_view machine, std::string text) {
   FERMATA_ASSERT(!text.empty());
-  if (Step* const step = present_step(machine)) step->calls.push_back(std::move(text));
+  Step* const step = present_step(machine);
+  if (step == nullptr) return std::nullopt;
+  step->calls.push_back(std::move(text));
+  return CallId{present_steps_.find(machine)->second.ordinal, step->calls.size() - 1};
+}
+
+void RunLog::answered(const CallId& call, std::string_view text) {
+  if (call.step < forgotten_) return;
+  Step& step = steps_[call.step - forgotten_];
+  FERMATA_ASSERT(call.index < step.calls.size());
+  step.calls[call.index] += text;
 }
 
 MessageLog::Id RunLog::sent(std::string_view machine, Message message, const void* bytes,

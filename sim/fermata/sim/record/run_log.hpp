@@ -131,8 +131,16 @@ class RunLog final : public DecisionListener {
   void step_over(std::string_view machine);
   void decided(const Decision& decision) override;
   void record_incident(Disturbance disturbance);
-  /// The step that runs on this machine asks it for something: "syncs 'settings'".
-  void called(std::string_view machine, std::string text);
+  /// Names something that a step asked of its machine.
+  struct CallId {
+    std::size_t step = 0;  // From the run's first one.
+    std::size_t index = 0;
+  };
+  /// The step that runs on this machine asks it for something: "syncs 'settings'". Empty outside of
+  /// all steps.
+  std::optional<CallId> called(std::string_view machine, std::string text);
+  /// The answer to a call, for its line: " (no such file or directory)".
+  void answered(const CallId& call, std::string_view text);
   /// From here on, who is woken by nobody's step has received this message; 0: none.
   void arriving(MessageLog::Id message) noexcept { arriving_ = message; }
   [[nodiscard]] MessageLog::Id arriving() const noexcept { return arriving_; }

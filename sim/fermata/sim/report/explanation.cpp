@@ -48,8 +48,9 @@ std::string verdict_of(const Culprit& culprit, const Tape& tape) {
   text += culprit.passing != nullptr ? "  without it the run passes\n"
                                      : "  without it the run fails as well, in some way\n";
   if (at + 1 < culprit.reseeded.size()) {
-    text += fmt::format("  drawn anew from before it on {} runs fail, from after it on {}\n",
-                        percent(culprit.reseeded[at]), percent(culprit.reseeded[at + 1]));
+    text +=
+        fmt::format("  re-randomised from before this decision: {} runs fail; from after it: {}\n",
+                    percent(culprit.reseeded[at]), percent(culprit.reseeded[at + 1]));
   }
   return text;
 }
@@ -66,6 +67,14 @@ std::size_t end_of_story(const RunLog& run_log, const Failure& failure) {
 bool waits_for_ever(const Failure& failure) {
   return failure.verdict == Verdict::Deadlock ||
          (failure.verdict == Verdict::Liveness && !failure.by_limit);
+}
+
+/// "a job is charged once (job_leases.hpp:29)", on one line of a table.
+std::string failing_text(const Failure& failure) {
+  constexpr std::size_t kMost = 100;
+  if (waits_for_ever(failure)) return "waits for ever";
+  std::string text = failure.message.substr(0, failure.message.find('\n'));
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
 
 }  // namespace
@@ -86,7 +95,7 @@ Explanation explain(const FoundFailure& found, const Culprit& culprit, const Exp
   if (how.all_steps) options.lines = kAllLines;
   options.decisive = culprit.decision;
   options.to = end_of_story(run_log, found.failure);
-  options.fails = !found.crash;
+  options.failure = found.crash ? "" : failing_text(found.failure);
   options.blocked = waits_for_ever(found.failure);
   explanation.decisive = culprit.decision;
   explanation.passing = culprit.passing;
@@ -99,7 +108,7 @@ Explanation explain(const FoundFailure& found, const Culprit& culprit, const Exp
   if (turn.passed_over) {
     explanation.second = party(run_log, *turn.passed_over, how.stacks);
   }
-  if (culprit.passing != nullptr) {
+  if (culprit.passing != nullptr && (turn.decision.is_pick || how.all_steps)) {
     TableOptions rest;
     rest.from = turn.step;
     rest.lines = how.all_steps ? kAllLines : kPassingLines;

@@ -41,6 +41,35 @@ std::string headline(const Failure& failure) {
          indented(std::string_view(text).substr(std::min(end + 1, text.size())));
 }
 
+/// Of the run that is shown; where that is a smaller one, also in which run it was found.
+std::string where_and_when(const FoundFailure& found, const FoundFailure& shown,
+                           const ReportContext& context) {
+  const Failure& failure = shown.failure;
+  std::string text = "  ";
+  if (!failure.coroutine.empty()) text += fmt::format("coroutine '{}', ", failure.coroutine);
+  text += fmt::format("at {}, step {}", describe(failure.at), failure.step);
+  if (context.explored) text += fmt::format(", run {}", found.run + 1);
+  if (context.runs > 0) text += fmt::format(" of {}", context.runs);
+  const bool is_smaller = failure.step != found.failure.step || failure.at != found.failure.at;
+  if (is_smaller) {
+    text += fmt::format(" (there at {}, step {})", describe(found.failure.at), found.failure.step);
+  }
+  return text + '\n';
+}
+
+std::string artifacts(const FoundFailure& found, const ReportContext& context) {
+  std::string text = fmt::format("trace hash {:#018x}\n", found.tape.trace_hash);
+  const auto add = [&](std::string_view what, const std::string& path) {
+    if (!path.empty()) text += fmt::format("{}: {}\n", what, path);
+  };
+  add("tape", context.tape_path);
+  add("shrunk tape", context.shrunk_tape_path);
+  add("trace", context.trace_path);
+  add("histories", context.histories_path);
+  add("report", context.report_path);
+  return text;
+}
+
 /// The first lines of a text, as many as leave the report below its length.
 std::string cut_short(std::string_view report, std::string text) {
   const auto used = static_cast<std::size_t>(std::count(report.begin(), report.end(), '\n'));
@@ -95,42 +124,28 @@ std::string decisions_text(const Tape& tape, bool all) {
   return text;
 }
 
+// What is wrong and how it came first, then what a person or a tool needs to go on from there.
 std::string failure_report(const FoundFailure& found, const ReportContext& context) {
   if (found.crash) return crash_report(found, context);
   FERMATA_ASSERT(context.not_shrunk.empty());
-  const Failure& failure = found.failure;
-  const std::string where = failure.coroutine.empty()
-                                ? std::string()
-                                : fmt::format("coroutine '{}', ", failure.coroutine);
-  std::string report = headline(failure);
-  report += indented(failure.beneath);
-  report += fmt::format("  {}at {}, step {}", where, describe(failure.at), failure.step);
-  if (context.explored) report += fmt::format(", run {}", found.run + 1);
-  if (context.runs > 0) report += fmt::format(" of {}", context.runs);
-  report += fmt::format("\n  trace hash {:#018x}\n", found.tape.trace_hash);
-  report += fmt::format("  signature  {}\n", failure.signature());
-  report += fmt::format("reproduce: {}\n", context.reproduce);
-  if (!context.tape_path.empty()) report += fmt::format("tape: {}\n", context.tape_path);
-  if (!context.trace_path.empty()) report += fmt::format("trace: {}\n", context.trace_path);
-  if (!context.histories_path.empty()) {
-    report += fmt::format("histories: {}\n", context.histories_path);
-  }
-  if (context.shrunk) report += context.shrunk->summary() + '\n';
-  if (!context.shrunk_tape_path.empty()) {
-    report += fmt::format("shrunk tape: {}\n", context.shrunk_tape_path);
-  }
-  if (!context.report_path.empty()) report += fmt::format("report: {}\n", context.report_path);
   const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
-  add_section(report, "faults of this run", shown.faults);
+  std::string report = headline(shown.failure) + indented(shown.failure.beneath);
+  const bool explains_itself = shown.failure.wait_graph.empty();
+  if (explains_itself) report += indented(shown.failure.explanation);
+  report += where_and_when(found, shown, context);
+  report += fmt::format("reproduce: {}\n", context.reproduce);
+  report += fmt::format("  signature  {}\n", found.failure.signature());
+  if (context.shrunk) report += context.shrunk->summary() + '\n';
   report += decisions_text(shown.tape, context.all_lines);
+  add_section(report, "faults of this run", shown.faults);
   add_section(report, "arguments", shown.arguments);
   if (context.explanation) add_section(report, "steps", context.explanation->text());
   const auto add_rest = [&](std::string_view title, const std::string& text) {
     add_section(report, title, context.all_lines ? text : cut_short(report, text));
   };
-  add_rest("explanation", shown.failure.explanation);
+  if (!explains_itself) add_rest("who waits", shown.failure.explanation);
   add_rest("output of the run", shown.output);
-  return report;
+  return report + artifacts(found, context);
 }
 
 }  // namespace fermata::sim

@@ -30,7 +30,7 @@ struct MomentOfRun {
   bool is_time = false;   // Asked for by the time, and not by a step.
   std::size_t steps = 0;  // How many had begun, counted from the run's first one.
   Instant at;
-  /// "at the end of the run, +1.000000 ms", "after step 3, +1.000000 ms", "at +1.000000 ms".
+  /// "at the end of the run, +1 ms", "after step 3, +1 ms", "at +1 ms".
   std::string text;
 };
 

@@ -169,7 +169,8 @@ class Table {
     const std::string before = in_columns() ? std::string(column_of(step.lane) * kColumnWidth, ' ')
                                             : lane_text(run_log_, step.lane) + " ";
     std::vector<std::string> clauses = step_text_.clauses(index);
-    if (options_.fails && index + 1 == index_of(options_.to)) {
+    if (!options_.failure.empty() && index + 1 == index_of(options_.to)) {
+      if (step.ending == RunLog::Ending::Runs) clauses.back() = "fails: " + options_.failure;
       clauses.back() += "   <== the run fails";
     }
     if (step.clock != step.at) {

@@ -25,8 +25,8 @@ struct TableOptions {
   std::size_t from = 0;
   /// ... and none from this one on; counted as RunLog::Turn::step.
   std::size_t to = std::numeric_limits<std::size_t>::max();
-  /// Whether the run fails in the last of them, which is marked.
-  bool fails = false;
+  /// How the run fails in the last of them; empty when it does not.
+  std::string failure;
   /// Whether it fails because coroutines wait for ever: then their waits are explained.
   bool blocked = false;
   /// Which of the turns is marked as the one that decides.

@@ -115,10 +115,27 @@ std::string event_text(std::string_view event) {
   return std::string(event) + (is_open ? ")" : "");
 }
 
-/// Whether it waits for nothing but the answer to what it asked for.
+/// Whether it waits for the answer to what it asked for.
 bool waits_for_answer(const RunLog::Step& step) {
-  return step.ending == RunLog::Ending::Waits && step.reason.starts_with("Request #") &&
-         step.reason.find(" or ") == std::string::npos;
+  return step.ending == RunLog::Ending::Waits && step.reason.starts_with("Request #");
+}
+
+/// Where that is, and for how long at most: "wire.hpp:36 (for 300 ms at most)".
+std::string answer_place(const RunLog::Step& step) {
+  constexpr std::string_view kOr = " or ";
+  const std::size_t limit = step.reason.find(kOr);
+  if (limit == std::string::npos) return short_place(step.place);
+  return fmt::format("{} (for {} at most)", short_place(step.place),
+                     wait_text(std::string_view(step.reason).substr(limit + kOr.size())));
+}
+
+/// Whether a message says anything beside `others` of its step: who sends or receives bytes is
+/// connected, and what ends a stream right after them is what programs always do.
+bool is_worth_telling(const Message& message, const std::vector<const Message*>& others) {
+  if (message.kind == Message::Kind::Data || message.kind == Message::Kind::Datagram) return true;
+  return std::none_of(others.begin(), others.end(), [&](const Message* other) {
+    return other->kind == Message::Kind::Data && other->connection == message.connection;
+  });
 }
 
 std::string ending_text(const RunLog::Step& step) {
@@ -155,26 +172,36 @@ StepText::StepText(const RunLog& run_log) : run_log_(run_log) {
 std::vector<std::string> StepText::clauses(std::size_t step) const {
   FERMATA_ASSERT(step < run_log_.steps().size());
   const RunLog::Step& it = run_log_.steps()[step];
+  const std::vector<const Message*> messages = messages_of(step);
   std::vector<std::string> clauses;
-  add_received(clauses, it);
+  for (const MessageLog::Id id : it.received) {
+    const Message* const message = run_log_.message_log().find(id);
+    if (message == nullptr || !is_worth_telling(*message, messages)) continue;
+    clauses.push_back(received_text(*message, run_log_.lanes()[it.lane].machine));
+  }
   add_woken_and_printed(clauses, step);
   const std::size_t before = clauses.size();
   clauses.insert(clauses.end(), it.calls.begin(), it.calls.end());
-  add_sent(clauses, run_log_.forgotten() + step);
+  const auto [begin, end] = sent_.equal_range(run_log_.forgotten() + step);
+  for (auto each = begin; each != end; ++each) {
+    if (is_worth_telling(*each->second, messages)) clauses.push_back(sent_text(*each->second));
+  }
   if (clauses.size() > before && waits_for_answer(it)) {
-    clauses.back() += ' ' + short_place(it.place);
+    clauses.back() += ' ' + answer_place(it);
   } else {
     clauses.push_back(ending_text(it));
   }
   return clauses;
 }
 
-void StepText::add_received(std::vector<std::string>& clauses, const RunLog::Step& step) const {
-  for (const MessageLog::Id id : step.received) {
-    const Message* const message = run_log_.message_log().find(id);
-    if (message == nullptr) continue;
-    clauses.push_back(received_text(*message, run_log_.lanes()[step.lane].machine));
+std::vector<const Message*> StepText::messages_of(std::size_t step) const {
+  std::vector<const Message*> messages;
+  for (const MessageLog::Id id : run_log_.steps()[step].received) {
+    if (const Message* const found = run_log_.message_log().find(id)) messages.push_back(found);
   }
+  const auto [begin, end] = sent_.equal_range(run_log_.forgotten() + step);
+  for (auto each = begin; each != end; ++each) messages.push_back(each->second);
+  return messages;
 }
 
 // A line stands between what the step did before and after it was printed.
@@ -212,11 +239,6 @@ std::string StepText::woken_text(std::string_view verb,
   }
   if (whom.size() > kNamesShown) clause += fmt::format(" and {} more", whom.size() - kNamesShown);
   return clause;
-}
-
-void StepText::add_sent(std::vector<std::string>& clauses, std::size_t ordinal) const {
-  const auto [begin, end] = sent_.equal_range(ordinal);
-  for (auto each = begin; each != end; ++each) clauses.push_back(sent_text(*each->second));
 }
 
 std::string wait_text(std::string_view reason) {

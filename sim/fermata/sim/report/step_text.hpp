@@ -24,11 +24,11 @@ class StepText {
   [[nodiscard]] std::vector<std::string> clauses(std::size_t step) const;
 
  private:
-  void add_received(std::vector<std::string>& clauses, const RunLog::Step& step) const;
+  /// Those that it received, then those that it sent.
+  [[nodiscard]] std::vector<const Message*> messages_of(std::size_t step) const;
   void add_woken_and_printed(std::vector<std::string>& clauses, std::size_t index) const;
   [[nodiscard]] std::string woken_text(std::string_view verb,
                                        const std::vector<std::size_t>& whom) const;
-  void add_sent(std::vector<std::string>& clauses, std::size_t ordinal) const;
 
   const RunLog& run_log_;
   // By step, counted from the run's first one.

@@ -41,7 +41,7 @@ std::string parse_path(std::string_view text) {
   return std::string(text);
 }
 
-/// "12", a step; or a time, which may be as the table of steps has it: "+4.096000 ms".
+/// "12", a step; or a time, which may be as the table of steps has it: "+4.096 ms".
 Moment parse_moment(std::string_view text) {
   if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
     return {.step = parse_positive(text), .time = std::nullopt};

@@ -16,7 +16,7 @@ namespace fermata::sim::detail {
 /// Who is told what is printed, as it is.
 class OutputListener {
  public:
-  /// What stands before a line that begins now: "[+1.000000 ms server/worker] ".
+  /// What stands before a line that begins now: "[+1 ms server/worker] ".
   [[nodiscard]] virtual std::string line_head() const = 0;
   /// `text` was printed, which has no newline; `continues`: on the line of what came before.
   virtual void printed(std::string_view text, bool continues) = 0;

@@ -41,7 +41,11 @@ std::string describe(const Decision& decision, const KeyNames& names) {
 
 std::string describe(Instant at) {
   constexpr std::int64_t kMillisecond = 1'000'000;
-  return fmt::format("+{}.{:06} ms", at.nanoseconds / kMillisecond, at.nanoseconds % kMillisecond);
+  std::string text =
+      fmt::format("+{}.{:06}", at.nanoseconds / kMillisecond, at.nanoseconds % kMillisecond);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + " ms";
 }
 
 std::string_view to_string(RandomStream stream) noexcept {

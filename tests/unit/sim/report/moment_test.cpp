@@ -36,20 +36,20 @@ class MomentTest : public ::testing::Test {
 
 TEST_F(MomentTest, IsTheEndOfTheRunUnlessAskedOtherwise) {
   const MomentOfRun end = find_moment(*run_log_, {});
-  EXPECT_EQ(end.text, "at the end of the run, +3.000000 ms");
+  EXPECT_EQ(end.text, "at the end of the run, +3 ms");
   EXPECT_TRUE(end.has_come(99, run_log_->end()));
 }
 
 TEST_F(MomentTest, MayBeTheEndOfAStep) {
   const MomentOfRun second = find_moment(*run_log_, {.step = second_});
-  EXPECT_EQ(second.text, "after step " + std::to_string(second_) + ", +1.000000 ms");
+  EXPECT_EQ(second.text, "after step " + std::to_string(second_) + ", +1 ms");
   EXPECT_TRUE(second.has_come(2, Instant{} + 1ms));
   EXPECT_FALSE(second.has_come(3, Instant{} + 1ms));
 }
 
 TEST_F(MomentTest, MayBeATime) {
   const MomentOfRun between = find_moment(*run_log_, {.time = Instant{} + 2ms});
-  EXPECT_EQ(between.text, "at +2.000000 ms");
+  EXPECT_EQ(between.text, "at +2 ms");
   EXPECT_TRUE(between.has_come(3, Instant{} + 2ms));
   EXPECT_FALSE(between.has_come(1, Instant{} + 3ms));
 }
@@ -59,7 +59,7 @@ TEST_F(MomentTest, IsInTheRun) {
   EXPECT_EQ(error_of({.step = 99}), "fermata::UsageError: there is no step 99" + steps);
   EXPECT_EQ(error_of({.step = 0}), "fermata::UsageError: there is no step 0" + steps);
   EXPECT_EQ(error_of({.time = Instant{} + 4ms}),
-            "fermata::UsageError: there is no time +4.000000 ms; the run ends at +3.000000 ms");
+            "fermata::UsageError: there is no time +4 ms; the run ends at +3 ms");
 }
 
 }  // namespace

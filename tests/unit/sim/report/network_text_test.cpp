@@ -100,7 +100,7 @@ TEST(NetworkText, ShowsTheFirstOfWhatIsLost) {
     for (int i = 0; i < 7; ++i) socket.send_to(bytes_of("hello"), world.node("server").address(53));
   });
   EXPECT_EQ(text.find("  udp main -> server:53  7 datagrams  sent 35 bytes, arrived 0, lost 35, in "
-                      "flight 0\n    lost: \"hello\" (5 bytes), sent at +0.000000 ms\n"),
+                      "flight 0\n    lost: \"hello\" (5 bytes), sent at +0 ms\n"),
             0u)
       << text;
   EXPECT_NE(text.find("\n    and 2 more\n"), std::string::npos) << text;
@@ -108,7 +108,7 @@ TEST(NetworkText, ShowsTheFirstOfWhatIsLost) {
 
 TEST(NetworkText, SaysWhenThereIsNothing) {
   EXPECT_EQ(state_of(*watched_run([](World&) {}).run_log),
-            "connections at the end of the run, +0.000000 ms: none\n");
+            "connections at the end of the run, +0 ms: none\n");
 }
 
 }  // namespace

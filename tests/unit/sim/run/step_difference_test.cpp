@@ -24,9 +24,9 @@ TEST(FirstDifference, IsCountedFromOne) {
 
 StepAccount some_account() {
   StepAccount account;
-  account.who = "+1.000000 ms 'a' of 'main', suspended at a.cpp:7 (f)";
+  account.who = "+1 ms 'a' of 'main', suspended at a.cpp:7 (f)";
   account.items = {{1, "goes on as 'a'", {}}, {2, "makes ready 'b' (1)", {"f() at a.cpp:9"}}};
-  account.decisions = {"+0.500000 ms 'b' runs before 'a'"};
+  account.decisions = {"+0.5 ms 'b' runs before 'a'"};
   return account;
 }
 
@@ -50,14 +50,14 @@ TEST(StepAccount, DifferencesAreTold) {
   other.items[1] = {3, "ends 'a'", {"g() at a.cpp:12"}};
   EXPECT_EQ(difference_text(7, some_account(), other),
             "the first step that differs is step 7\n"
-            "first: +1.000000 ms 'a' of 'main', suspended at a.cpp:7 (f)\n"
+            "first: +1 ms 'a' of 'main', suspended at a.cpp:7 (f)\n"
             "  it makes ready 'b' (1)\n"
             "    in f() at a.cpp:9\n"
-            "second: +1.000000 ms 'a' of 'main', suspended at a.cpp:7 (f)\n"
+            "second: +1 ms 'a' of 'main', suspended at a.cpp:7 (f)\n"
             "  it ends 'a'\n"
             "    in g() at a.cpp:12\n"
             "what was not calm before:\n"
-            "  +0.500000 ms 'b' runs before 'a'\n");
+            "  +0.5 ms 'b' runs before 'a'\n");
   other.items.pop_back();
   EXPECT_NE(difference_text(7, some_account(), other).find("nothing more happens in this step"),
             std::string::npos);
@@ -74,7 +74,7 @@ TEST(StepProbe, SeesOneStepOfARun) {
   ASSERT_GE(steps.size(), 3u);
   EXPECT_EQ(runner.steps_of(1, true), steps);
   const StepAccount begin = runner.account_of(1, false, 1);
-  EXPECT_NE(begin.who.find("+0.000000 ms 'main' of 'main', spawned at "), std::string::npos)
+  EXPECT_NE(begin.who.find("+0 ms 'main' of 'main', spawned at "), std::string::npos)
       << begin.who;
   std::string all;
   for (const StepAccount::Item& item : begin.items) all += item.text + '\n';

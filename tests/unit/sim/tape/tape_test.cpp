@@ -77,7 +77,7 @@ TEST(Tape, ReadsBackWhatItWrote) {
 
 TEST(Tape, IsReadableByPeople) {
   const std::string text = to_text(example());
-  EXPECT_NE(text.find("# +12.000000 ms 'writer' runs before 'reader'\n"), std::string::npos)
+  EXPECT_NE(text.find("# +12 ms 'writer' runs before 'reader'\n"), std::string::npos)
       << text;
   EXPECT_NE(text.find("# +12.000001 ms the 1st datagram n1 -> n2 is lost\n"), std::string::npos)
       << text;
