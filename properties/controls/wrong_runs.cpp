@@ -108,7 +108,7 @@ std::vector<Canary> wrong_runs() {
                world.at(1ms, [] { throw Error("as planned"); });
                delay(1s);
              }),
-      safety("signal_that_nobody_expects", {}, "kills 'main'", 1,
+      safety("signal_that_nobody_expects", {}, "terminated 'main'", 1,
              [](World& world) {
                world.at(1ms, [&] { world.node("main").signal(SIGUSR1); });
                delay(1s);

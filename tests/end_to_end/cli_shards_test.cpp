@@ -135,7 +135,7 @@ TEST_F(Shards, AnInterruptedExplorationGoesOn) {
   const std::string again = once + command("Interrupts", options + json("resumed"));
   const Finished first = run_shell(again);
   EXPECT_EQ(first.exit_code, 130) << first.output;
-  EXPECT_TRUE(says(first, "interrupted: the same command goes on"));
+  EXPECT_TRUE(says(first, "interrupted: the same command resumes"));
   const Finished second = run_shell(again);
   EXPECT_EQ(second.exit_code, 0) << second.output;
   EXPECT_TRUE(says(second, "resuming: "));

@@ -2,7 +2,6 @@
 
 // What a program logs with spdlog is in the run log of a simulated run.
 
-#ifdef FERMATA_HAS_SPDLOG
 #include "fermata/core/spdlog_sink.hpp"
 
 #include <gtest/gtest.h>
@@ -46,4 +45,3 @@ TEST(Spdlog, ReadsTheClockWhichTheGuardReports) {
 
 }  // namespace
 }  // namespace fermata::test
-#endif

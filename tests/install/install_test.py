@@ -58,13 +58,14 @@ MAY_PARSE = {
     **{name: {"gtest/gtest.h"} for name in ("sim", "sim_db", "sim_main", "fuzz_main")},
     "sim_property": {"gtest/gtest.h", "rapidcheck.h"},
 }
-# For loops of others; examples/ compile them.
-HEADERS_OF_HOSTS = {"fermata/host/asio.hpp", "fermata/host/glib.hpp"}
+# For loops and loggers of others; examples and tests compile them.
+HEADERS_OF_OTHERS = {
+    "fermata/host/asio.hpp", "fermata/host/glib.hpp", "fermata/core/spdlog_sink.hpp"}
 FOREIGN_HEADERS = (
     *("fmt/core.h", "fmt/format.h", "boost/context/detail/fcontext.hpp"),
     *("gtest/gtest.h", "gtest/gtest-spi.h", "gmock/gmock.h", "rapidcheck.h"),
     *("nlohmann/json.hpp", "nlohmann/json_fwd.hpp", "CLI/CLI.hpp", "benchmark/benchmark.h"),
-    *("uv.h", "ev.h", "event2/event.h", "glib.h", "boost/asio.hpp"),
+    *("uv.h", "ev.h", "event2/event.h", "glib.h", "boost/asio.hpp", "spdlog/spdlog.h"),
     *("sqlite3.h", "libpq-fe.h", "mysql.h", "sql.h", "sqlext.h"),
 )
 
@@ -106,7 +107,7 @@ def write_headers(prefix, folder, libraries):
     headers = {name: [] for name in libraries}
     for path in sorted((prefix / "include").rglob("*")):
         header = str(path.relative_to(prefix / "include"))
-        if path.is_file() and header not in HEADERS_OF_HOSTS:
+        if path.is_file() and header not in HEADERS_OF_OTHERS:
             headers[library_of(header)].append(header)
     for name, included in headers.items():
         write(folder / f"{name}.hpp", "".join(f"#include <{header}>\n" for header in included))

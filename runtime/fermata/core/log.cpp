@@ -40,10 +40,10 @@ std::string described(const LogLine& line) {
 }  // namespace
 
 void log_line(std::string_view text) {
-  log_line(text, SourcePlace{.file = "unknown", .function = "", .line = 0});
+  log_line_from(SourcePlace{.file = "unknown", .function = "", .line = 0}, text);
 }
 
-void log_line(std::string_view text, const SourcePlace& place) {
+void log_line_from(const SourcePlace& place, std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(1);
   Runtime* const runtime = detail::current_runtime_pointer;
   if (runtime == nullptr) return write_to_standard_error(std::string(text));

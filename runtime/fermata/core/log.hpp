@@ -42,7 +42,7 @@ struct LogLine {
 /// Writes a line into the program's log. A newline at the end of `text` is left out.
 void log_line(std::string_view text);
 /// The same, with the place that it comes from.
-void log_line(std::string_view text, const SourcePlace& place);
+void log_line_from(const SourcePlace& place, std::string_view text);
 
 namespace detail {
 
@@ -84,6 +84,6 @@ template <class... Pieces>
 }  // namespace fermata
 
 /// Writes one line into the program's log: the texts of its arguments, one after the other.
-#define FERMATA_LOG(...)                                        \
-  ::fermata::log_line(::fermata::detail::log_text(__VA_ARGS__), \
-                      ::fermata::SourcePlace::current(__FILE__, __LINE__))
+#define FERMATA_LOG(...)                                                        \
+  ::fermata::log_line_from(::fermata::SourcePlace::current(__FILE__, __LINE__), \
+                           ::fermata::detail::log_text(__VA_ARGS__))

@@ -39,9 +39,10 @@ class BasicSpdlogSink final : public spdlog::sinks::base_sink<Mutex> {
     text.append(level.data(), level.size()).append(": ");
     text.append(message.payload.data(), message.payload.size());
     if (message.source.empty()) return log_line(text);
-    log_line(text, {.file = message.source.filename,
-                    .function = message.source.funcname,
-                    .line = message.source.line});
+    log_line_from({.file = message.source.filename,
+                   .function = message.source.funcname,
+                   .line = message.source.line},
+                  text);
   }
   void flush_() override {}
 };

@@ -137,7 +137,7 @@ TEST(Log, IsTheTextAloneOutsideOfARun) {
 }
 
 TEST(Log, IsAFunctionForOtherLoggers) {
-  const std::function<void(std::string_view)> write = [](std::string_view text) { log_line(text); };
+  const std::function<void(std::string_view)> write = log_line;
   const auto kept = logged_by([&] { write("from elsewhere"); });
   ASSERT_EQ(kept.size(), 1u);
   EXPECT_EQ(kept[0].text, "from elsewhere");

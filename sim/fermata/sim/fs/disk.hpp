@@ -179,7 +179,7 @@ class Disk {
   void forget_if_unused(Inode inode);
   void sync_names(Inode directory);
   /// The files below `directory`, whose path is `path`, among those `names`.
-  void find_files(Inode directory, const std::string& path, Names Node::*names,
+  void find_files(Inode directory, const std::string& path, DirectoryNames Node::*names,
                   std::map<std::string, Inode>& found) const;
   void see_names_of(Inode directory);
   void crash_names(const CrashDraw& draw, CrashListener* listener);

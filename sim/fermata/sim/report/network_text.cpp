@@ -13,7 +13,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/counted.hpp"
-#include "fermata/sim/report/printable.hpp"
+#include "fermata/sim/base/printable.hpp"
 #include "fermata/sim/tape/decision.hpp"
 
 namespace fermata::sim {

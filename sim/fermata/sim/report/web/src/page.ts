@@ -120,22 +120,18 @@ export class Page {
         'main',
         { class: this.#views.length > 1 ? 'stage two' : 'stage' },
         this.#toolbar.root,
-        element(
-          'div',
-          { class: 'runs' },
-          ...this.#views.map((view) => view.root),
-          element(
-            'div',
-            { class: 'below' },
-            new LogList(this.#runs, this.#selection).root,
-            new StatePanel(this.#runs, this.#selection).root,
-          ),
-        ),
+        element('div', { class: 'runs' }, ...this.#views.map((view) => view.root)),
         element(
           'aside',
           {},
           new Details(this.#runs, this.#selection).root,
           new TurnList(this.#runs, this.#selection).root,
+        ),
+        element(
+          'div',
+          { class: 'below' },
+          new LogList(this.#runs, this.#selection).root,
+          new StatePanel(this.#runs, this.#selection).root,
         ),
         legend(
           some((run) => run.messages.length),
