@@ -29,7 +29,7 @@ std::string text_of_time(WallTime time) {
 }
 
 /// In one piece, so that what several threads write is not mixed.
-void write_to_standard_error(const std::string& line) { std::clog << line + '\n'; }
+void write_to_standard_error(const std::string& line) { std::clog << line + '\n' << std::flush; }
 
 std::string described(const LogLine& line) {
   const std::string who = line.coroutine.empty() ? fmt::format("runtime '{}'", line.runtime)

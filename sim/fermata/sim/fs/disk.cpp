@@ -20,7 +20,7 @@ constexpr std::uint32_t kMask = 022;
 void Disk::format() {
   ++version_;
   name_changes_.clear();
-  last_changed_ = 0;
+  changes_made_ = 0;
   watchers_.clear();
   used_ = 0;
   now_ = {};
@@ -245,8 +245,7 @@ void Disk::change_names(NameChange change) {
   if (change.removed) at(change.removed->directory).modified = now_;
   if (change.added) at(change.added->directory).modified = now_;
   tell_of_names(change);
-  last_changed_ = change.inode;
-  last_was_of_name_ = true;
+  change.number = ++changes_made_;
   name_changes_.push_back(std::move(change));
 }
 
@@ -338,8 +337,7 @@ void Disk::resize(Inode inode, std::uint64_t size) {
 
 void Disk::contents_changed(Inode inode) {
   FERMATA_ASSERT(!is_directory(inode));
-  last_changed_ = inode;
-  last_was_of_name_ = false;
+  at(inode).change = ++changes_made_;
   tell_of_contents(inode);
 }
 
@@ -409,7 +407,7 @@ void Disk::crash(const CrashDraw& draw, CrashListener* listener) {
   see_names_of(kRoot);
   std::erase_if(nodes_, [](const auto& entry) { return !entry.second.named; });
   used_ = 0;
-  last_changed_ = 0;
+  changes_made_ = 0;
   for (auto& [inode, node] : nodes_) {
     const bool told = listener != nullptr && node.image.changed();
     node.image.crash(draw, node.key, listener, told ? path_of(inode) : std::string());
@@ -425,7 +423,7 @@ void Disk::crash_names(const CrashDraw& draw, CrashListener* listener) {
     if (bound || draw(key, 2) != 0) {
       lost.add(change);
       const std::uint64_t told = !bound && listener != nullptr ? listener->last_told() : 0;
-      if (told != 0) listener->tell(told, text(change) + " is lost");
+      if (told != 0) listener->tell(told, text(change) + listener->place() + " is lost");
     } else {
       apply(change, nodes_, &Node::durable_names);
     }
@@ -504,18 +502,20 @@ std::string Disk::text(const NameChange& change) const {
   return fmt::format("the rename '{}' -> '{}'", text(*change.removed), text(*change.added));
 }
 
-std::string Disk::last_change_text() const {
-  if (last_changed_ == 0 || !nodes_.contains(last_changed_)) return {};
-  if (last_was_of_name_) {
-    const bool pending = !name_changes_.empty() && name_changes_.back().inode == last_changed_;
-    return pending ? fmt::format("after {} and before the sync of its directory",
-                                 text(name_changes_.back()))
-                   : fmt::format("after the sync of the directory of '{}'", path_of(last_changed_));
+std::string Disk::crash_point_text() const {
+  if (changes_made_ == 0) return {};
+  std::uint64_t last = 0;
+  std::string text = "with everything synced";
+  for (const auto& [inode, node] : nodes_) {
+    if (!node.named || !node.image.changed() || node.change < last) continue;
+    last = node.change;
+    text = fmt::format("after the write to '{}' and before its sync", path_of(inode));
   }
-  const std::string path = path_of(last_changed_);
-  return at(last_changed_).image.changed()
-             ? fmt::format("after the write to '{}' and before its sync", path)
-             : fmt::format("after the write to '{}' and its sync", path);
+  if (!name_changes_.empty() && name_changes_.back().number > last) {
+    text = fmt::format("after {} and before the sync of its directory",
+                       this->text(name_changes_.back()));
+  }
+  return text;
 }
 
 }  // namespace fermata::sim

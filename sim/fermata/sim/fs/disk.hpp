@@ -93,9 +93,10 @@ class Disk {
   /// `listener` may be null; else it is told.
   void crash(const CrashDraw& draw, CrashListener* listener = nullptr);
 
-  /// "after the write to 'settings' and before its sync": the last change, for people; empty when
-  /// there was none.
-  [[nodiscard]] std::string last_change_text() const;
+  /// What a crash now comes between, for people: "after the write to 'settings' and before its
+  /// sync", the last change that is not synced. Empty when nothing has changed since the last
+  /// crash.
+  [[nodiscard]] std::string crash_point_text() const;
 
  private:
   using DirectoryNames = std::map<std::string, Inode, std::less<>>;
@@ -108,7 +109,8 @@ class Disk {
     bool named = false;
     Inode parent = 0;  // Of a directory.
     FileImage image;
-    DirectoryNames names;  // Of a directory, as seen.
+    std::uint64_t change = 0;  // The number of the last one of the contents.
+    DirectoryNames names;      // Of a directory, as seen.
     DirectoryNames durable_names;
   };
   struct Place {
@@ -125,6 +127,7 @@ class Disk {
     std::optional<Place> removed;
     std::optional<Place> added;
     bool moves_directory = false;
+    std::uint64_t number = 0;  // Counts the changes of names and contents, from 1.
 
     [[nodiscard]] bool touches(Inode directory) const noexcept;
   };
@@ -191,8 +194,7 @@ class Disk {
   Inode next_ = 1;
   std::map<Inode, Node> nodes_;
   std::vector<NameChange> name_changes_;
-  Inode last_changed_ = 0;         // 0: nothing has changed.
-  bool last_was_of_name_ = false;  // Else of contents.
+  std::uint64_t changes_made_ = 0;
   DiskWatchers watchers_;
 };
 

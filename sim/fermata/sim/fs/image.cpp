@@ -70,15 +70,16 @@ void FileImage::crash(const CrashDraw& draw, std::uint64_t key, CrashListener* l
     const std::size_t size = change.bytes.size();
     const std::uint64_t fate = draw(key_of(key, "fate"), size > 1 ? 3 : 2);
     const std::uint64_t told = listener != nullptr ? listener->last_told() : 0;
-    if (told != 0 && fate == Lost) listener->tell(told, change.text(name) + " is lost");
+    if (told != 0 && fate == Lost)
+      listener->tell(told, change.text(name) + listener->place() + " is lost");
     if (fate == Lost) continue;
     if (fate == Torn && size > 1) {
-      const std::string text = told != 0 ? change.text(name) : std::string();
+      const std::string text = told != 0 ? change.text(name) + listener->place() : std::string();
       change.bytes.resize(size > 2 ? 1 + draw(key_of(key, "torn"), size - 1) : 1);
       FERMATA_ASSERT(change.bytes.size() < size);
       if (told != 0) {
         if (size > 2 && listener->last_told() != 0) listener->tell(listener->last_told(), {});
-        listener->tell(told, fmt::format("{} is torn: only {} are left", text,
+        listener->tell(told, fmt::format("{} is torn and keeps {}", text,
                                          part_of_bytes(change.bytes.size(), size)));
       }
     }

@@ -20,6 +20,8 @@ class CrashListener {
  public:
   /// The key of the last draw, when its answer was not calm; else 0.
   [[nodiscard]] virtual std::uint64_t last_told() const = 0;
+  /// " on 'desk'" where there are several machines, else empty.
+  [[nodiscard]] virtual std::string place() const = 0;
   /// The draw with the key `told` does what `sentence` says; an empty one goes without saying.
   virtual void tell(std::uint64_t told, std::string sentence) = 0;
 

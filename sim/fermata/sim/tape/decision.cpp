@@ -32,8 +32,10 @@ std::string describe(const Decision& decision, const KeyNames& names) {
     return fmt::format("{} runs before {}", coroutine_name(decision.value, names),
                        coroutine_name(decision.subject, names));
   }
-  const auto sentence = names.find(decision.key);
-  if (sentence != names.end() && !sentence->second.empty()) return sentence->second;
+  if (goes_without_saying(decision, names)) return "a kind of fault may strike in this run";
+  if (const auto sentence = names.find(decision.key); sentence != names.end()) {
+    return sentence->second;
+  }
   const std::string bound = decision.bound == 0 ? "" : fmt::format(" of {}", decision.bound);
   return fmt::format("a draw of '{}' gives {}{}", to_string(decision.stream), decision.value,
                      bound);

@@ -39,10 +39,7 @@ void append(std::string& out, const Decision& decision, const KeyNames& names) {
                        decision.subject, decision.occurrence, decision.bound, decision.value,
                        decision.at.nanoseconds);
   }
-  const std::string sentence = goes_without_saying(decision, names)
-                                   ? "allows a kind of fault, or says how often it strikes"
-                                   : one_line(describe(decision, names));
-  out += fmt::format(" # {} {}\n", describe(decision.at), sentence);
+  out += fmt::format(" # {} {}\n", describe(decision.at), one_line(describe(decision, names)));
 }
 
 /// Reads a tape from its first line to its last.

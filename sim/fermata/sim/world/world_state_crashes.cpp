@@ -75,10 +75,9 @@ void WorldState::crash_disk(NodeState& node) {
     Listener(Decisions& decisions, const NodeState& node) : decisions_(decisions), node_(node) {}
     [[nodiscard]] std::uint64_t last_told() const override { return decisions_.last_told(); }
     void tell(std::uint64_t told, std::string sentence) override {
-      decisions_.tell_later(told, [&] {
-        return sentence.empty() ? std::move(sentence) : std::move(sentence) + node_.place();
-      });
+      decisions_.tell_later(told, [&] { return std::move(sentence); });
     }
+    [[nodiscard]] std::string place() const override { return node_.place(); }
 
    private:
     Decisions& decisions_;
@@ -100,7 +99,7 @@ std::uint64_t WorldState::crash_key(const NodeState& node, std::uint64_t part) n
 
 std::string WorldState::crash_text(NodeState& node) const {
   FERMATA_ASSERT(!node.is_down());
-  const std::string when = node.disk().last_change_text();
+  const std::string when = node.disk().crash_point_text();
   return fmt::format("'{}' crashes at {}{}{}", node.name(), moment(now_), when.empty() ? "" : ", ",
                      when);
 }
@@ -117,7 +116,7 @@ void WorldState::restart(NodeState& node) {
 void WorldState::meet_crash(NodeState& node) {
   FERMATA_ASSERT(!over());
   const auto tell_late = [&](const Decision& decision) {
-    return fmt::format("the crash of '{}' comes {} later", node.name(),
+    return fmt::format("the crash of '{}' comes {} after its wait begins", node.name(),
                        amount(kLeastTime * (1 << decision.value)));
   };
   const std::uint64_t late =

@@ -191,6 +191,24 @@ TEST_F(DiskTest, LosesNamesThatWereNotSynced) {
   EXPECT_EQ(contents("/g"), "synced");
 }
 
+TEST_F(DiskTest, SaysWhatACrashComesBetween) {
+  EXPECT_EQ(disk_.crash_point_text(), "");
+  const auto inode = open("/new");
+  EXPECT_EQ(disk_.crash_point_text(),
+            "after the new file 'new' and before the sync of its directory");
+  write(inode, "abc");
+  EXPECT_EQ(disk_.crash_point_text(), "after the write to 'new' and before its sync");
+  EXPECT_EQ(disk_.rename("/new", "/f"), 0);
+  EXPECT_EQ(disk_.crash_point_text(),
+            "after the rename 'new' -> 'f' and before the sync of its directory");
+  disk_.sync_directory("/");
+  EXPECT_EQ(disk_.crash_point_text(), "after the write to 'f' and before its sync");
+  disk_.sync(inode);
+  EXPECT_EQ(disk_.crash_point_text(), "with everything synced");
+  disk_.crash(keep_all);
+  EXPECT_EQ(disk_.crash_point_text(), "");
+}
+
 TEST_F(DiskTest, TearsWrites) {
   const auto inode = make("/f", "........");
   write(inode, "abcdefgh");

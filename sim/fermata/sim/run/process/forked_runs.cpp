@@ -37,7 +37,7 @@ class ForkedRuns::Page {
  public:
   static constexpr std::size_t kMostDecisions = 100'000;
   static constexpr int kMostFrames = 48;
-  static constexpr std::size_t kMostLetters = 1 << 18;  // Of names.
+  static constexpr std::size_t kMostLetters = 1 << 21;  // Of names and sentences.
 
   std::atomic<std::uint64_t> runs = 0;  // That have begun.
   bool finished = false;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/report/failure_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fermata/sim/record/shrunk.hpp"
+
+namespace fermata::sim {
+namespace {
+
+/// A tape of decisions with the keys 1, 2, ... that do what `sentences` say.
+Tape tape_of(const std::vector<std::string>& sentences) {
+  Tape tape;
+  for (const std::string& sentence : sentences) {
+    const std::uint64_t key = tape.decisions.size() + 1;
+    tape.decisions.push_back({.index = key, .key = key, .bound = 2, .value = 1});
+    tape.names.emplace(key, sentence);
+  }
+  return tape;
+}
+
+TEST(DecisionsText, HasALineForEachThatDoesNotGoWithoutSaying) {
+  EXPECT_EQ(decisions_text(tape_of({"", "the 1st connection main -> server, port 80 is reset"})),
+            "fails with production's choices except:\n"
+            "  +0.000000 ms the 1st connection main -> server, port 80 is reset\n");
+}
+
+TEST(DecisionsText, SaysSoWhenThereAreNone) {
+  EXPECT_EQ(decisions_text(tape_of({})), "fails with production's choices except:\n  nothing\n");
+}
+
+TEST(DecisionsText, SaysSoWhenFaultsCouldStrikeAndDidNot) {
+  EXPECT_EQ(decisions_text(tape_of({"", ""})),
+            "fails with production's choices except:\n"
+            "  nothing: faults could strike in this run, and none did\n");
+}
+
+TEST(DecisionsText, CountsOfALongTapeWhatItLeavesOut) {
+  std::vector<std::string> sentences(25, "a step of 'main' takes 2 ms");
+  sentences.emplace_back();
+  const std::string text = decisions_text(tape_of(sentences));
+  EXPECT_TRUE(text.ends_with("\n  and 5 more, on the tape\n")) << text;
+}
+
+TEST(Shrunk, CountsWhatReportsShow) {
+  Shrunk shrunk;
+  shrunk.found.tape = tape_of({"", "'desk' crashes at +0.4 ms"});
+  shrunk.decisions_before = 5;
+  shrunk.runs = 11;
+  shrunk.minimal = true;
+  EXPECT_EQ(shrunk.summary(), "shrunk: 5 decisions -> 1 (11 runs)");
+}
+
+}  // namespace
+}  // namespace fermata::sim
