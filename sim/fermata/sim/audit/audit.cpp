@@ -7,7 +7,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
-#include "fermata/sim/audit/breakpoint.hpp"
+#include "fermata/sim/audit/debugger_stops.hpp"
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/record/step_probe.hpp"
 #include "fermata/sim/record/wake_listener.hpp"
@@ -45,14 +45,13 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   runtime_ = &runtime;
   options_ = options;
   watched_ = options.run_log != nullptr || options.log_waits || options.probe != nullptr ||
-             options.wakes != nullptr;
+             options.wakes != nullptr || stops_wanted();
   if (options.probe != nullptr) {
     note_only(TraceKinds::all());
   } else {
     note_only(watched_ ? kTold : kNoted);
   }
-  const bool breaks = options.break_at > record_.steps + 1;
-  look_after_ = breaks ? options.break_at - 2 : options.limits.steps;
+  look_after_ = stops_wanted() ? 0 : options.limits.steps;
   trace_log_.forget_all();
   counted_ = {};
   steps_since_recount_ = 0;
@@ -129,6 +128,8 @@ void Audit::note_in_words(Trace kind, const Event* subject, std::uint64_t detail
   if (subject != nullptr && kTold.has(kind)) tell(kind, *subject, detail);
   const bool looks_outside = kind == Trace::Polled && options_.run_log != nullptr;
   if (looks_outside) options_.run_log->step_over(runtime_->options().name);
+  const bool gains_control = kind == Trace::Started || kind == Trace::Entered;
+  if (gains_control && stops_wanted()) stop_in_step(record_.steps + 1);
 }
 
 void Audit::tell(Trace kind, const Event& subject, std::uint64_t detail) {
@@ -321,9 +322,8 @@ void Audit::report_standstill(const Event* timer) {
       std::move(moment), timers);
 }
 
-void Audit::break_or_report_livelock() {
-  if (record_.steps + 1 == options_.break_at) break_here();
-  look_after_ = options_.limits.steps;
+void Audit::stop_or_report_livelock() {
+  if (stops_wanted()) stop_between_steps(record_.steps);
   if (record_.steps > options_.limits.steps) report_livelock();
 }
 

@@ -53,7 +53,6 @@ struct AuditOptions {
   bool allow_deadlock = false;    // Somebody else judges deadlocks; the run goes on after one.
   RunLog* run_log = nullptr;      // Is told what happens.
   bool log_waits = false;         // Keep a log of what is done to primitives.
-  std::uint64_t break_at = 0;     // The step before which a debugger gets control; 0 for none.
   StepProbe* probe = nullptr;     // And in one step each detail.
   WakeListener* wakes = nullptr;  // And who wakes whom.
   StepListener* steps = nullptr;  // Told of each end of a step, when all is counted.
@@ -144,7 +143,7 @@ class Audit final : public Observer {
   void check_scopes();
   void find_busy(const CoroutineBase* current) noexcept;
   [[nodiscard]] std::string busy_coroutine() const;
-  void break_or_report_livelock();
+  void stop_or_report_livelock();
   void report_livelock();
   void note_timer(const Event& timer);
   void report_standstill(const Event* timer);
@@ -181,7 +180,7 @@ class Audit final : public Observer {
   StepTeller* telling_ = nullptr;   // Null unless somebody wants to know of steps.
   std::uint64_t busy_ = 0;          // Id of whoever had most of the steps of late, if anybody has.
   std::uint64_t busy_votes_ = 0;
-  std::uint64_t look_after_ = 0;         // After more steps than this it breaks, or is a livelock.
+  std::uint64_t look_after_ = 0;         // After more steps than this it stops, or is a livelock.
   std::uint64_t at_instant_ = 0;         // Steps and timers since time has passed.
   std::uint64_t armed_before_poll_ = 0;  // Number of the first timer that the last look left out.
   bool ran_since_poll_ = false;          // A coroutine has.

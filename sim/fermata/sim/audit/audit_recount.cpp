@@ -160,7 +160,7 @@ void Audit::end_step(Runtime& runtime) {
     check_touched();
   }
   if (record_.steps > look_after_) [[unlikely]] {
-    break_or_report_livelock();
+    stop_or_report_livelock();
   } else if (++at_instant_ > options_.limits.steps_at_instant) [[unlikely]] {
     report_standstill(nullptr);
   }

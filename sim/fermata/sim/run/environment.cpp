@@ -11,7 +11,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
-#include "fermata/sim/audit/breakpoint.hpp"
+#include "fermata/sim/audit/debugger_stops.hpp"
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/strategy/make_strategy.hpp"
 
@@ -116,18 +116,10 @@ constexpr std::array kVariables = {
                  }},
     Variable{.name = "FERMATA_BREAK_AT",
              .default_text = "",
-             .meaning = "The step of a replay, 2 or later, before which the process stops in the "
-                        "debugger that it runs under.",
-             .read =
-                 [](Options& options, std::string_view text) {
-                   options.break_at = parse_count(text);
-                   if (options.break_at < 2) {
-                     throw UsageError(fmt::format(
-                         "'{}' is too small; expected a step from 2 on: the first begins with the "
-                         "program, where a breakpoint can be",
-                         text));
-                   }
-                 }},
+             .meaning = "The step of a replay in which the process stops in the debugger that it runs "
+                        "under, when the coroutine gets control.",
+             .read = [](Options& options,
+                        std::string_view text) { options.break_at = parse_positive(text); }},
     Variable{
         .name = "FERMATA_CHECKS_OUT",
         .default_text = "",

@@ -9,6 +9,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/sim/audit/debugger_stops.hpp"
 #include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/seed.hpp"
@@ -199,6 +200,11 @@ class SimTest {
       failures_.replayed_crash(tape);
       return;
     }
+    if (options_.break_at != 0) {
+      const std::optional<Failure> failure = run_with_stops(tape);
+      if (failure) ADD_FAILURE() << failure->message;
+      return;
+    }
     Replayed replayed = run_tape(tape);
     fmt::print("{}: {}\n", options_.replay, replayed.summary);
     if (replayed.found && replayed.found->failure.verdict == Verdict::Divergence) {
@@ -245,17 +251,28 @@ class SimTest {
 
   Replayed run_tape(const Tape& tape) const {
     const bool failed = tape.signature != kPass;
-    if (options_.replay_mode == ReplayMode::Best && failed && options_.break_at == 0) {
+    if (options_.replay_mode == ReplayMode::Best && failed) {
       std::optional<Reanchored> again = reanchor(program_, world_options(options_, tape), tape);
       if (again) return Replayed{again->summary, again->matched, std::move(again->found)};
     }
     return run_as_it_is(tape);
   }
 
+  /// For whoever debugs it: without a record of it, which takes longer than the run, and a report.
+  std::optional<Failure> run_with_stops(const Tape& tape) const {
+    Replay replay(tape.decisions, tape.draws, tape.names, options_.replay_mode);
+    Runner runner(program_, tape.strategy, world_options(options_, tape));
+    begin_stops(options_.break_at);
+    const RunResult result = runner.replay(Preparation{tape.seed, tape.rapidcheck}, replay);
+    stop_at_end();
+    fmt::print("{}: {}\n", options_.replay, replay.summary());
+    std::optional<Failure> failure = divergence(tape, replay, result);
+    return failure ? std::move(failure) : result.failure;
+  }
+
   /// While the runner lives the output and the assertions of this thread are its own.
   Replayed run_as_it_is(const Tape& tape) const {
-    WorldOptions world = world_options(options_, tape);
-    world.break_at = options_.break_at;
+    const WorldOptions world = world_options(options_, tape);
     Replay replay(tape.decisions, tape.draws, tape.names, options_.replay_mode);
     Runner runner(program_, tape.strategy, world);
     runner.set_recording(true);

@@ -388,7 +388,6 @@ void NodeState::run_program() {
                                .record_steps = options.record_steps,
                                .run_log = options.run_log,
                                .log_waits = options.log_waits,
-                               .break_at = options.break_at,
                                .probe = options.probe,
                                .wakes = options.wakes,
                                .steps = this});

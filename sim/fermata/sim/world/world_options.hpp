@@ -32,8 +32,6 @@ struct WorldOptions {
   RunLog* run_log = nullptr;
   /// Keep a log of what is done to primitives: a deadlock is explained with who did what before.
   bool log_waits = false;
-  /// Before this step, from 2 on, a debugger gets control (breakpoint.hpp); 0 for never.
-  std::uint64_t break_at = 0;
   /// Is told what happens in one step of it.
   StepProbe* probe = nullptr;
   /// Is told who wakes whom; null: nobody. Must outlive the run.

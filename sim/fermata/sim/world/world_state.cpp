@@ -9,6 +9,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/sim/audit/debugger_stops.hpp"
 #include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/waits/explain.hpp"
@@ -378,6 +379,7 @@ void WorldState::unwind_rest() {
 void WorldState::fail(Failure failure) {
   if (failure_ || over()) return;
   failure_ = std::move(failure);
+  stop_at_failure();
   const std::string faults = failure_->by_limit ? faults_.names_going() : std::string();
   if (!faults.empty()) {
     failure_->beneath += fmt::format(
