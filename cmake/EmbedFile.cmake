@@ -1,7 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# cmake -D FROM=FILE -D TO=SOURCE.cpp -P EmbedFile.cmake: a source that has the bytes of FILE as
-# what fermata::sim::empty_html_page() returns.
+# fermata_embed(<file> <header> <namespace> <function> <result>): a source that has the bytes of
+# <file> as what <function>, which <header> declares, returns. Included, it is that function; as
+# cmake -D FROM=FILE -D TO=SOURCE.cpp -D HEADER=... -D NAMESPACE=... -D FUNCTION=... -P it writes it.
+
+if(NOT DEFINED FROM)
+  set(FERMATA_EMBED "${CMAKE_CURRENT_LIST_FILE}")
+  function(fermata_embed file header namespace function result)
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp")
+    add_custom_command(
+      OUTPUT "${source}"
+      COMMAND "${CMAKE_COMMAND}" -D "FROM=${file}" -D "TO=${source}" -D "HEADER=${header}"
+              -D "NAMESPACE=${namespace}" -D "FUNCTION=${function}" -P "${FERMATA_EMBED}"
+      DEPENDS "${file}" "${FERMATA_EMBED}"
+      COMMENT "Embedding ${function}" VERBATIM)
+    set(${result} "${source}" PARENT_SCOPE)
+  endfunction()
+  return()
+endif()
 
 file(READ "${FROM}" bytes HEX)
 string(LENGTH "${bytes}" digits)
@@ -19,18 +35,18 @@ if(rest GREATER 0)
   string(APPEND lines "${last_line}\n")
 endif()
 file(WRITE "${TO}" "// Written by EmbedFile.cmake.
-#include \"fermata/sim/report/html_page.hpp\"
+#include \"${HEADER}\"
 
-namespace fermata::sim {
+namespace ${NAMESPACE} {
 namespace {
-constexpr unsigned char kPage[] = {
+constexpr unsigned char k_${FUNCTION}[] = {
 ${lines}};
-static_assert(sizeof kPage == ${size});
+static_assert(sizeof k_${FUNCTION} == ${size});
 }  // namespace
 
-std::string_view empty_html_page() noexcept {
-  return {reinterpret_cast<const char*>(kPage), sizeof kPage};
+std::string_view ${FUNCTION}() noexcept {
+  return {reinterpret_cast<const char*>(k_${FUNCTION}), sizeof k_${FUNCTION}};
 }
 
-}  // namespace fermata::sim
+}  // namespace ${NAMESPACE}
 ")

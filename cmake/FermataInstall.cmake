@@ -26,6 +26,7 @@ install(CODE "
   include(\"${CMAKE_CURRENT_LIST_DIR}/InstallHeaders.cmake\")")
 
 install(FILES "${PROJECT_SOURCE_DIR}/runtime/gdb/fermata.py"
+              "${PROJECT_SOURCE_DIR}/sim/gdb/fermata_replay.py"
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fermata)
 
 # fermata_needs(<library> <result>): the other libraries and the targets of packages that it links.

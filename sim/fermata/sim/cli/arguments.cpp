@@ -103,12 +103,19 @@ void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
     if (name == "FERMATA_VERBOSE") flag = "-v," + flag;
     if (verb.name == "report" && name == "FERMATA_REPORT") flag = "-o," + flag;
     if (verb.name == "report" && name == "FERMATA_REPORT_FORMAT") flag = "--format," + flag;
+    if (verb.name == "debug" && name == "FERMATA_BREAK_AT") flag = "--at," + flag;
     CLI::Option* option =
         app->add_option(flag, wanted.values[name], std::string(known(name).meaning));
     if (!implied(name).empty()) option->expected(is_switch(name) ? 0 : 0, is_switch(name) ? 0 : 1);
     option->type_name(is_switch(name) ? "" : "TEXT");
     wanted.options[verb.name + name] = option;
   }
+}
+
+/// The end of what is for the tool: of `debug` what comes after "--" is not.
+const char* const* own_end(int argc, const char* const* argv) {
+  const bool for_another = argc > 1 && std::string_view(argv[1]) == "debug";
+  return for_another ? std::find(argv, argv + argc, std::string_view("--")) : argv + argc;
 }
 
 }  // namespace
@@ -148,6 +155,12 @@ const std::vector<Verb>& verbs() {
                    "or JSON",
            .variables = {"FERMATA_PROGRAM", "FERMATA_REPLAY_MODE", "FERMATA_REPORT",
                          "FERMATA_REPORT_FORMAT"}},
+      Verb{.name = "debug",
+           .operand = "TAPE",
+           .many = false,
+           .help = "debug a tape with gdb, which can go back to any step; what comes after `--` "
+                   "is for gdb",
+           .variables = {"FERMATA_PROGRAM", "FERMATA_BREAK_AT"}},
       Verb{.name = "list",
            .operand = "BIN",
            .many = false,
@@ -189,8 +202,9 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       "crashed, 124 a run past its wall limit, 130 interrupted.");
   Wanted wanted;
   for (const Verb& verb : verbs()) add_verb(tool, verb, wanted);
+  const char* const* const end = own_end(argc, argv);
   try {
-    tool.parse(argc, argv);
+    tool.parse(static_cast<int>(end - argv), argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
       tool.exit(error);
@@ -200,6 +214,7 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   }
   Arguments arguments;
   arguments.operands = wanted.operands;
+  if (end != argv + argc) arguments.further.assign(end + 1, argv + argc);
   arguments.verb = tool.get_subcommands().front()->get_name();
   const auto verb = std::find_if(verbs().begin(), verbs().end(), [&](const Verb& candidate) {
     return candidate.name == arguments.verb;

@@ -13,6 +13,7 @@ int replay_command(const Arguments& arguments);
 int shrink_command(const Arguments& arguments);
 int explain_command(const Arguments& arguments);
 int report_command(const Arguments& arguments);
+int debug_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
 int merge_command(const Arguments& arguments);
 int env_command(const Arguments& arguments);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// For `fermata debug`: a run of a hundred thousand steps in which one of them corrupts a field, by
+// writing behind the end of the array before it. It is seen at the end of the run.
+
+#include <fermata/sim.hpp>
+#include <vector>
+
+namespace {
+
+constexpr int kWorkers = 4;
+constexpr int kRounds = 25'000;
+constexpr int kSlots = 8;
+constexpr int kBadTurn = 61'234;
+
+struct Ledger {
+  int turns = 0;  // Written in each step.
+  int slots[kSlots] = {};
+  int limit = 500;
+};
+
+/// As a careless interface does it: nothing knows how long the array is.
+[[gnu::noinline]] void put(int* slots, int index, int value) {
+  slots[index] = value;  // The bug is seen here.
+}
+
+[[gnu::noinline]] void take_turn(Ledger& ledger) {
+  const int turn = ++ledger.turns;
+  const int index = turn == kBadTurn ? kSlots : turn % kSlots;
+  put(ledger.slots, index, turn);
+}
+
+void work(Ledger& ledger) {
+  for (int i = 0; i < kRounds; ++i) {
+    take_turn(ledger);
+    fermata::suspend();
+  }
+}
+
+[[gnu::noinline]] void check(const Ledger& ledger) { EXPECT_EQ(ledger.limit, 500); }
+
+SIM_TEST(Ledger, KeepsItsLimit) {
+  Ledger ledger;
+  std::vector<fermata::Coroutine<void>> workers;
+  for (int i = 0; i < kWorkers; ++i) {
+    workers.push_back(fermata::spawn("worker", [&ledger] { work(ledger); }));
+  }
+  for (auto& worker : workers) fermata::await(worker);
+  check(ledger);
+}
+
+}  // namespace
