@@ -2,7 +2,7 @@
 #
 # fermata_embed(<file> <header> <namespace> <function> <result>): a source that has the bytes of
 # <file> as what <function>, which <header> declares, returns. Included, it is that function; as
-# cmake -D FROM=FILE -D TO=SOURCE.cpp -D HEADER=... -D NAMESPACE=... -D FUNCTION=... -P it writes it.
+# cmake -D FROM=FILE -D TO=SOURCE.cpp -D HEADER=... -D NAMESPACE=... -D FUNCTION=... -P writes it.
 
 if(NOT DEFINED FROM)
   set(FERMATA_EMBED "${CMAKE_CURRENT_LIST_FILE}")

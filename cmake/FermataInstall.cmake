@@ -27,6 +27,8 @@ install(CODE "
 
 install(FILES "${PROJECT_SOURCE_DIR}/runtime/gdb/fermata.py"
               "${PROJECT_SOURCE_DIR}/sim/gdb/fermata_replay.py"
+              "${PROJECT_SOURCE_DIR}/sim/gdb/fermata_writes.py"
+              "${PROJECT_SOURCE_DIR}/sim/gdb/fermata_why.py"
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fermata)
 
 # fermata_needs(<library> <result>): the other libraries and the targets of packages that it links.

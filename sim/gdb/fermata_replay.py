@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of gdb for a replay: to any step of it, back in time, to the last write of something.
+"""Commands of gdb for a replay: to any step of it, and back in time.
 
     (gdb) fermata goto STEP         to where a coroutine begins to run in that step
     (gdb) fermata goto failure      to where the run fails, or to its end
     (gdb) fermata back [N]          so many steps back
-    (gdb) fermata last-write EXPR   to the last write that changed it
-    (gdb) fermata why               why the coroutine runs that runs now
 
-`fermata debug TAPE` opens gdb with them. A replay does the same each time, so going back is going
-forward again from the start, in a new process with the same addresses: a hundred thousand steps
-take about as long as starting it. Who stops the run where is fermata_debugger_stops, in the program
-(sim/audit/debugger_stops.hpp). Needs fermata.py, sourced before.
+`fermata debug TAPE` opens gdb with them, and with those of fermata_writes.py and fermata_why.py. A
+replay does the same each time, so going back is going forward again from the start, in a new
+process with the same addresses: a hundred thousand steps take about as long as starting it. Who
+stops the run where is fermata_debugger_stops, in the program (sim/audit/debugger_stops.hpp). Needs
+fermata.py, sourced before.
 """
 
 import bisect
@@ -34,11 +33,6 @@ STOPS_FIELDS = (
     "stop_by_call watched_address watched_size seen_size"
 ).split()
 NO_REASON, AT_STEP, AT_BOUNDARY, AT_FAILURE, AT_END = range(5)
-MOST_WATCHED = 32  # Bytes: four debug registers of eight each.
-MOST_LINES = 20  # Of an answer to why.
-FEW_WRITES = 100  # That the processor stops for: each takes as long as a hundred steps.
-NEAR = 20  # Steps.
-REGISTERS = "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15".split()
 
 
 class Stops:
@@ -163,8 +157,8 @@ class Replay:
     def __init__(self):
         self.recording = None
         self.travels = False
+        self.signal = None  # That has stopped it, if one has.
         self.arrival = None
-        self.found = None
         self.addresses = None
         self.addresses_change = False
 
@@ -244,6 +238,8 @@ class Replay:
     def headline(self, reason, step):
         if reason == AT_END:
             return "the run is over"
+        if reason == NO_REASON and self.signal:
+            return f"{self.name_of(step)} gets the signal {self.signal}"
         return f"{self.name_of(step)} {'fails' if reason == AT_FAILURE else 'runs'}"
 
     def name_of(self, step):
@@ -263,7 +259,8 @@ replay = Replay()
 
 
 def note_stop(event):
-    """The run has come to a stop of its own while whoever debugs let it go on."""
+    """The run has come to a stop of its own, perhaps while whoever debugs let it go on."""
+    replay.signal = event.stop_signal if isinstance(event, gdb.SignalEvent) else None
     if replay.travels or not isinstance(event, gdb.BreakpointEvent):
         return
     if replay.arrival in event.breakpoints:
@@ -317,8 +314,8 @@ def travel(step):
 
 
 class Begin(gdb.Command):
-    """What `fermata debug` does first: takes what is known of the run from a file (docs/run_data.md),
-    and goes to a step, or to `failure`: fermata begin FILE STEP. Without a file: fermata begin -"""
+    """What `fermata debug` does first: reads what is known of the run (docs/run_data.md) from FILE,
+    and goes to STEP, or to `failure`: fermata begin FILE STEP. Without a file: fermata begin -"""
 
     def __init__(self):
         super().__init__("fermata begin", gdb.COMMAND_RUNNING)
@@ -358,388 +355,6 @@ class Back(gdb.Command):
         travel(here - steps)
 
 
-# --- the last write ---
-
-
-class Variable:
-    """Bytes of the process, with the type that an expression gives them."""
-
-    def __init__(self, expression):
-        self.expression = expression
-        value = self.value_of(expression)
-        self.type, self.size = value.type, value.type.sizeof
-        self.address = int(value.address)
-        words = (self.address + self.size - 1) // 8 - self.address // 8 + 1
-        if 8 * words > MOST_WATCHED:
-            self.refuse(f"has {self.size} bytes; expected at most {MOST_WATCHED}: name a member")
-
-    def value_of(self, expression):
-        try:
-            value = gdb.parse_and_eval(expression)
-            if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
-                value = value.referenced_value()
-            value.fetch_lazy()
-            found = value.address
-        except gdb.error as error:
-            self.refuse(str(error))
-        if found is None:
-            self.refuse("has no address, as it is in a register or no variable; expected something "
-                        "in memory, such as object.member or *pointer")
-        return value
-
-    def key(self):
-        return self.address, self.size
-
-    def refuse(self, why):
-        raise gdb.GdbError(f"fermata last-write: '{self.expression}': {why}")
-
-    def read(self):
-        """Empty while nothing is there."""
-        try:
-            return read(self.address, self.size)
-        except gdb.MemoryError:
-            return b""
-
-    def shown(self, content):
-        if not content:
-            return "<no memory>"
-        return " ".join(gdb.Value(content, self.type).format_string().split())
-
-
-class Watch(gdb.Breakpoint):
-    """Sees the writes that change a variable: the last step that had some, and how many in it."""
-
-    def __init__(self, variable, most=None):
-        super().__init__(f"*(unsigned char (*)[{variable.size}]){variable.address:#x}",
-                         gdb.BP_WATCHPOINT, gdb.WP_WRITE, internal=True)
-        self.silent = True
-        self.variable, self.most, self.stops = variable, most, Stops()
-        self.step, self.count, self.all = 0, 0, 0
-        self.old = self.new = variable.read()
-
-    def stop(self):
-        """Whether it has seen as many as it is to see."""
-        now = self.variable.read()
-        if now == self.new:
-            return False
-        step = self.stops.get("step")
-        self.count = self.count + 1 if step == self.step else 1
-        self.old, self.new, self.step = self.new, now, step
-        self.all += 1
-        return self.all == self.most
-
-
-@contextlib.contextmanager
-def watched(variable, most=None):
-    watch = Watch(variable, most)
-    try:
-        yield watch
-    finally:
-        watch.delete()
-
-
-def state_of_thread():
-    """Its registers and what is on its stack, as far as it tells two passages of a place apart."""
-    frame = gdb.newest_frame()
-    registers = [int(frame.read_register(name)) for name in REGISTERS]
-    sp = int(frame.read_register("rsp"))
-    return registers, read(sp, min(2048, 4096 - sp % 4096))
-
-
-class Passage(gdb.Breakpoint):
-    """Where the process was, to stop there when it comes by again."""
-
-    def __init__(self, place, state):
-        super().__init__(f"*{place:#x}", internal=True)
-        self.silent = True
-        self.state = state
-
-    def stop(self):
-        return state_of_thread() == self.state
-
-
-class Position:
-    """Where the process stands, to come back to."""
-
-    def __init__(self):
-        stops = present_stops()
-        self.step = stops.get("step")
-        frame = gdb.newest_frame()
-        self.at_stop = frame.name() == STOP_FUNCTION
-        self.reason = stops.get("reason") if self.at_stop else NO_REASON
-        self.place, self.state = frame.pc(), state_of_thread()
-
-    def come_from_boundary(self):
-        """The process is between this step and the one before."""
-        if self.at_stop:
-            reason = NO_REASON
-            while reason not in (self.reason, AT_END):
-                reason = replay.go_on(stop_in=self.step if self.reason == AT_STEP else 0)
-            return
-        passage = Passage(self.place, self.state)
-        try:
-            while gdb.newest_frame().pc() != self.place:
-                if replay.go_on() == AT_END:
-                    raise gdb.GdbError("fermata: the way back to where this was is lost")
-        finally:
-            passage.delete()
-
-
-class Found:
-    """A write that last-write has gone to: the next search of the same is for the one before."""
-
-    def __init__(self, variable, step, count):
-        self.variable, self.step, self.count = variable.key(), step, count
-        self.state = state_of_thread()
-
-    def ends_at(self, here, variable):
-        """Whether the process has stayed there since."""
-        return (variable.key(), here.step, here.state) == (self.variable, self.step, self.state)
-
-
-class Survey:
-    """The last write of a variable before the process came to where it is, in a run of its own.
-
-    Where a variable is written often the processor, who stops for each write, is asked at the begin
-    and at the end alone. In between the run itself looks after each step whether it has changed.
-    """
-
-    def __init__(self, variable, here):
-        self.variable = variable
-        self.step, self.count = 0, 0  # How many writes are in that step; None: not counted yet.
-        replay.start(1, passing=True)
-        replay.check_addresses()
-        self.pass_steps(here.step, FEW_WRITES)
-        found = replay.found
-        if found is not None and found.ends_at(here, variable):
-            if found.count > 1:
-                self.step, self.count = found.step, found.count - 1
-            return
-        with watched(variable) as watch:
-            here.come_from_boundary()
-            self.note(watch)
-
-    def pass_steps(self, end, most):
-        """To the boundary before the step `end`."""
-        if end == 1:
-            return
-        with watched(self.variable, most) as watch:
-            reason = replay.go_on(stop_before=end)
-            self.note(watch)
-        if reason == AT_BOUNDARY:
-            return
-        if replay.step() + NEAR < end:
-            self.look_after_each_step(end - NEAR)
-        self.pass_steps(end, None)
-
-    def note(self, watch):
-        if watch.all > 0:
-            same = watch.step == self.step and self.count is not None
-            self.count = watch.count + (self.count if same else 0)
-            self.step = watch.step
-
-    def look_after_each_step(self, end):
-        stops = present_stops()
-        stops.write_seen(self.variable.read())
-        stops.set(watched_address=self.variable.address, watched_size=self.variable.size,
-                  changed_in=0)
-        replay.go_on(stop_before=end)
-        stops.set(watched_size=0)
-        if stops.get("changed_in"):
-            self.step, self.count = stops.get("changed_in"), None
-
-
-def last_write(variable):
-    """Goes to it; returns the watch that has seen it, or None, and is where it was."""
-    here = Position()
-    survey = Survey(variable, here)
-    if survey.step == 0:
-        if replay.found is not None and replay.found.ends_at(here, variable):
-            here.come_from_boundary()
-        return None
-    if survey.count is None:
-        survey.count = writes_in(survey.step, variable)
-    if survey.count == 0:
-        raise gdb.GdbError(
-            f"fermata: {replay.name_of(survey.step)} changed '{variable.expression}', and no "
-            "instruction of the program: it was the kernel, for a call of the system"
-        )
-    to_boundary(survey.step)
-    with watched(variable, survey.count) as watch:
-        replay.go_on()
-    replay.found = Found(variable, survey.step, survey.count)
-    return watch
-
-
-def to_boundary(step, passing=False):
-    """To the end of the step before, or the begin of the first."""
-    replay.start(1, passing)
-    if step > 1:
-        replay.go_on(stop_before=step)
-
-
-def writes_in(step, variable):
-    to_boundary(step, passing=True)
-    with watched(variable) as watch:
-        replay.go_on(stop_before=step + 1)
-        return watch.count
-
-
-def place_of_write():
-    """The line that has just written, as "file:line" with its function, and its text."""
-    frame = gdb.newest_frame()
-    pc = frame.pc() - 1  # The processor stops after the instruction, which may be the line's last.
-    sal = gdb.find_pc_line(pc)
-    own = own_frames()
-    if sal.symtab is None and own:
-        return f"{own[0].find_sal().symtab.filename}:{own[0].find_sal().line}"
-    return f"{sal.symtab.filename}:{sal.line}" if sal.symtab else f"{pc:#x}"
-
-
-class LastWrite(gdb.Command):
-    """Goes back to the last write that changed something: fermata last-write EXPR."""
-
-    def __init__(self):
-        super().__init__("fermata last-write", gdb.COMMAND_RUNNING, gdb.COMPLETE_EXPRESSION)
-
-    def invoke(self, argument, from_tty):
-        if not argument.strip():
-            raise gdb.GdbError("fermata last-write: expected an expression, such as object.member")
-        variable = Variable(argument.strip())
-        with undisturbed():
-            watch = last_write(variable)
-        if watch is None:
-            print(f"'{variable.expression}' has not changed since the run began")
-            return
-        print(f"{replay.name_of(Stops().get('step'))} changed '{variable.expression}' from "
-              f"{variable.shown(watch.old)} to {variable.shown(watch.new)}")
-        print(f"at {place_of_write()}")
-        for frame in own_frames():
-            sal = frame.find_sal()
-            print(f"#{frame.level():<3}{frame.name()} at {sal.symtab.filename}:{sal.line}")
-        own = own_frames()
-        if own:
-            own[0].select()
-
-
-# --- why ---
-
-
-class Causes:
-    """Who woke whom, by the index of a step."""
-
-    def __init__(self, recording):
-        self.recording = recording
-        waker, last = {}, {}
-        self.picks = {each["step"]: each for each in recording.turns if each.get("pick")}
-        self.woken_by, self.before = [], []
-        for index, step in enumerate(recording.steps):
-            lane = step["lane"]
-            self.woken_by.append(waker.pop(lane, None))
-            self.before.append(last.get(lane))
-            last[lane] = index
-            for woken, cause in step.get("wakes", []):
-                waker[woken] = (index, cause)
-
-    def first_of_yields(self, index):
-        """The step from which on it has only let others run and come back, or was chosen."""
-        steps = self.recording.steps
-        while index not in self.picks and not self.is_foreign(index):
-            before = self.before[index]
-            if before is None or steps[before]["end"] != "yields":
-                break
-            index = before
-        return index
-
-    def is_foreign(self, index):
-        woken = self.woken_by[index]
-        return woken is not None and woken[1] != "yield"
-
-    def message_to(self, index):
-        """The last one that came to the machine at this time."""
-        step = self.recording.steps[index]
-        machine = self.recording.lanes[step["lane"]]["machine"]
-        fitting = [
-            each for each in self.recording.messages
-            if each["to"] == machine and each.get("arrived") == step["at"] and "step" in each
-        ]
-        return fitting[-1] if fitting else None
-
-    def explain(self, index):
-        """Lines, from this step back to where the run was not as in production."""
-        lines = []
-        while index is not None and len(lines) < MOST_LINES - 1:
-            if index in self.picks:
-                lines.append(f"{self.picks[index]['text']} in {self.when(index)}, other than in "
-                             "production")
-                break
-            first = self.first_of_yields(index)
-            if first != index:
-                lines.append(f"{self.name(index)} runs again after it let others run; so it has "
-                             f"since step {counted(self.number(first))}")
-                index = first
-                continue
-            line, index = self.cause(index)
-            lines.append(line)
-        return lines
-
-    def number(self, index):
-        return self.recording.numbers[index]
-
-    def name(self, index):
-        return self.recording.name(self.recording.steps[index]["lane"])
-
-    def when(self, index):
-        return f"step {counted(self.number(index))} ({self.recording.time(index)})"
-
-    def cause(self, index):
-        """Why the step came to be, and the step that this leads to."""
-        name, woken, before = self.name(index), self.woken_by[index], self.before[index]
-        if woken is not None:
-            by, cause = woken
-            verb = {"spawn": "spawned", "cancel": "cancelled", "error": "failed and woke",
-                    "shutdown": "was told to stop, which cancelled"}.get(cause, "woke")
-            text = f"{name} runs because {self.name(by)} {verb} it in {self.when(by)}"
-            return text + self.waited(before), by
-        message = self.message_to(index)
-        if message is not None:
-            sender = self.recording.machines[message["from"]]
-            return (f"{name} runs because what '{sender}' sent in {self.when(message['step'])} "
-                    f"came: {message['what']}, {message['bytes']} bytes{self.waited(before)}",
-                    message["step"])
-        if before is not None:
-            return f"{name} runs because the time or the world woke it{self.waited(before)}", before
-        return f"{name} runs because its program begins with it", None
-
-    def waited(self, before):
-        if before is None or self.recording.steps[before]["end"] != "waits":
-            return ""
-        step = self.recording.steps[before]
-        awaited = step.get("why", "something").split(" spawned at ")[0]
-        return f"; it waited for {awaited} at {step.get('place', 'no known place')}"
-
-
-class Why(gdb.Command):
-    """Says why the coroutine runs that runs now, back to a choice that production would not make."""
-
-    def __init__(self):
-        super().__init__("fermata why", gdb.COMMAND_STATUS)
-
-    def invoke(self, argument, from_tty):
-        if replay.recording is None:
-            raise gdb.GdbError("fermata why: there is no record of this run; `fermata debug TAPE` "
-                               "makes one unless the run ends its process")
-        recording = replay.recording
-        step = min(present_stops().get("step"), recording.last())
-        index = recording.at(step)
-        if index is None:
-            print(f"step {counted(step)}: no coroutine runs, the world does")
-            return
-        print(replay.name_of(step))
-        for line in Causes(recording).explain(index):
-            print(f"  {line}")
-
-
 gdb.events.stop.connect(note_stop)
-for command in (Begin, Goto, Back, LastWrite, Why):
+for command in (Begin, Goto, Back):
     command()

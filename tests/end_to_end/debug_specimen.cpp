@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // For `fermata debug`: a run of a hundred thousand steps in which one of them corrupts a field, by
-// writing behind the end of the array before it. It is seen at the end of the run.
+// writing behind the end of the array before it, which is seen at the end of the run; two machines
+// of which one waits for a message of the other; and a run that ends its process.
 
+#include <chrono>
+#include <cstdlib>
+#include <fermata/runtime.hpp>
 #include <fermata/sim.hpp>
+#include <span>
+#include <string>
 #include <vector>
+
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -47,6 +55,32 @@ SIM_TEST(Ledger, KeepsItsLimit) {
   }
   for (auto& worker : workers) fermata::await(worker);
   check(ledger);
+}
+
+/// Is not written at all.
+volatile int untouched = 7;
+
+[[gnu::noinline]] void unpack(const std::string& parcel) { EXPECT_EQ(parcel, "vase"); }
+
+SIM_TEST(Parcel, ComesWhole) {
+  const fermata::Address anybody("0.0.0.0", 7800);
+  world.node("home", [anybody] {
+    fermata::UdpSocket door = fermata::UdpSocket::bind(anybody);
+    std::string parcel(100, '\0');
+    const auto got = door.receive(std::as_writable_bytes(std::span(parcel)));
+    unpack(parcel.substr(0, got.size) + std::to_string(untouched));
+  });
+  world.node("shop", [anybody, &world] {
+    fermata::UdpSocket counter = fermata::UdpSocket::bind(anybody);
+    fermata::delay(5ms);
+    counter.send_to("vase", world.node("home").address(7800));
+  });
+  world.run();
+}
+
+SIM_TEST(Process, Dies) {
+  fermata::suspend();
+  std::abort();
 }
 
 }  // namespace

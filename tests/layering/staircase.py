@@ -42,6 +42,7 @@ MAY_INCLUDE = {
     "runtime": runtime("base core sync io"),
     "sim/base": runtime("base"),
     "sim/tape": runtime("base core") | sim("base"),
+    "sim/guard": runtime("base") | sim("base"),
     "sim/strategy": runtime("base") | sim("base tape"),
     "sim/record": runtime("base core reactor") | sim("base tape"),
     "sim/waits": runtime("base core") | sim("record"),
@@ -50,7 +51,6 @@ MAY_INCLUDE = {
     "sim/net": runtime("base reactor") | sim("base record machine"),
     "sim/fs": runtime("base core reactor") | sim("base record machine"),
     "sim/process": runtime("base reactor") | sim("base machine net"),
-    "sim/guard": runtime("base") | sim("base"),
     "sim/world": runtime("base context core reactor io")
     | sim("base record waits audit machine net fs process guard"),
     "sim/history": runtime("base") | sim("base tape world"),

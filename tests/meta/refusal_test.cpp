@@ -31,8 +31,8 @@ TEST(Refusal, OfUnknownVariables) {
 }
 
 TEST(Refusal, OfBreakingWhereNobodyCouldCatchIt) {
-  expect_setting_refused("FERMATA_BREAK_AT=1",
-                         "FERMATA_BREAK_AT: '1' is too small; expected a step");
+  expect_setting_refused("FERMATA_BREAK_AT=0",
+                         "FERMATA_BREAK_AT: 0 is too small; expected at least 1");
   expect_setting_refused("FERMATA_BREAK_AT=5",
                          "FERMATA_BREAK_AT: expected FERMATA_REPLAY=TAPE too");
   expect_setting_refused(

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -13,10 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/cli/child.hpp"
 #include "fermata/sim/cli/commands.hpp"
-#include "fermata/sim/cli/gdb_extension.hpp"
+#include "fermata/sim/cli/gdb_extensions.hpp"
 #include "fermata/sim/cli/tape_command.hpp"
 
 namespace fermata::sim::cli {
@@ -64,6 +66,14 @@ std::string find_gdb() {
   throw UsageError("there is no gdb in PATH: it comes with the package `gdb`");
 }
 
+/// By the name of the file, in the order in which they need each other.
+std::array<std::pair<std::string_view, std::string_view>, 4> extensions() {
+  return {{{"fermata.py", fermata_py()},
+           {"fermata_replay.py", fermata_replay_py()},
+           {"fermata_writes.py", fermata_writes_py()},
+           {"fermata_why.py", fermata_why_py()}}};
+}
+
 /// Where to begin: a step, or "failure".
 std::string first_place(const Arguments& arguments) {
   const auto given = arguments.settings.find("FERMATA_BREAK_AT");
@@ -82,6 +92,7 @@ std::string record_run(Command command, const TemporaryFolder& folder) {
   command.settings.emplace_back("FERMATA_REPORT", file);
   command.settings.emplace_back("FERMATA_REPORT_FORMAT", "json");
   command.settings.emplace_back("FERMATA_EXPLAIN", "off");
+  FERMATA_ASSERT(!std::filesystem::exists(file));
   Child child(command);
   constexpr std::chrono::minutes kPatience{10};
   run_to_end(child, kPatience);
@@ -99,15 +110,15 @@ int debug_command(const Arguments& arguments) {
   const std::string place = first_place(arguments);
   Command replay = command_for_tape(arguments);
   const std::string gdb = find_gdb();
+  FERMATA_ASSERT(!gdb.empty());
   const TemporaryFolder folder;
   const std::string begin = fmt::format("fermata begin {} {}", record_run(replay, folder), place);
   Command debugger{.program = gdb, .arguments = {"-q"}, .settings = std::move(replay.settings)};
-  for (const auto& command :
-       {"source " + folder.write("fermata.py", gdb_extension()),
-        "source " + folder.write("fermata_replay.py", gdb_replay_extension()), begin}) {
-    debugger.arguments.insert(debugger.arguments.end(), {"-ex", command});
-  }
   auto& words = debugger.arguments;
+  for (const auto& [name, text] : extensions()) {
+    words.insert(words.end(), {"-ex", "source " + folder.write(name, text)});
+  }
+  words.insert(words.end(), {"-ex", begin});
   words.insert(words.end(), arguments.further.begin(), arguments.further.end());
   words.insert(words.end(), {"--args", replay.program});
   words.insert(words.end(), replay.arguments.begin(), replay.arguments.end());

@@ -260,6 +260,7 @@ class SimTest {
 
   /// For whoever debugs it: without a record of it, which takes longer than the run, and a report.
   std::optional<Failure> run_with_stops(const Tape& tape) const {
+    FERMATA_ASSERT(options_.break_at > 0);
     Replay replay(tape.decisions, tape.draws, tape.names, options_.replay_mode);
     Runner runner(program_, tape.strategy, world_options(options_, tape));
     begin_stops(options_.break_at);
