@@ -95,15 +95,21 @@ class Causes:
                     f"came: {message['what']}, {message['bytes']} bytes{self.waited(before)}",
                     message["step"])
         if before is not None:
-            return f"{name} runs because the time or the world woke it{self.waited(before)}", before
+            awaited = self.awaited(before) or "something outside of its machine"
+            return f"{name} runs because what it waited for has come: {awaited}", before
         return f"{name} runs because its program begins with it", None
 
     def waited(self, before):
+        awaited = self.awaited(before)
+        return awaited and f"; it waited for {awaited}"
+
+    def awaited(self, before):
+        """What the step `before` ended with waiting for, and where; empty if with nothing."""
         if before is None or self.recording.steps[before]["end"] != "waits":
             return ""
         step = self.recording.steps[before]
         awaited = step.get("why", "something").split(" spawned at ")[0]
-        return f"; it waited for {awaited} at {step.get('place', 'no known place')}"
+        return f"{awaited} at {step.get('place', 'no known place')}"
 
 
 class Why(gdb.Command):

@@ -149,13 +149,14 @@ def check_why(tape, parcel):
     expect("why, by a message", why,
            r"^  'main' on 'home' runs because what 'shop' sent in step \d+ \(\+5\.0+ ms\) came: "
            r"udp shop:7800 -> home:7800, 4 bytes; it waited for Request.* at debug_specimen.cpp",
-           r"^  'main' on 'shop' runs because the time or the world woke it; it waited for Timer")
+           r"^  'main' on 'shop' runs because what it waited for has come: Timer",
+           r"^  'main' on 'shop' runs because its program begins with it$")
 
 
 def check_at(tape):
-    begin, where = debug(tape, "fermata why", options=("--at", 3, "--program", SPECIMEN))
-    expect("--at", begin, r"^step 3 of ")
-    expect("--at, why", where, "^step 3 of ")
+    begin, where = debug(tape, "fermata why", options=("--at", 5, "--program", SPECIMEN))
+    expect("--at", begin, r"^step 5 of ")
+    expect("--at, why", where, "^step 5 of ")
     (begin,) = debug(tape, options=("--at", 300_000))
     expect("--at too far", begin, r"no step 300,000: this run has steps 1 to \d$")
     expect("--at nothing", run(FERMATA, "debug", tape, "--at", "x"),

@@ -125,7 +125,7 @@ def check_refusals():
 
 
 def check_break_at(folder):
-    """A replay stops before the step that it is told, and goes on from there."""
+    """A replay stops at the begin of the step that it is told, and goes on from there."""
     fresh = {name: value for name, value in os.environ.items() if not name.startswith("FERMATA_")}
     run = subprocess.run([SIMULATED_TEST], env={**fresh, "FERMATA_OUT": folder}, text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -136,7 +136,7 @@ def check_break_at(folder):
     output = gdb(f"set environment FERMATA_REPLAY={tape[1]}", "set environment FERMATA_BREAK_AT=4",
                  "run", "fermata coroutines", "continue", arguments=(SIMULATED_TEST,))
     expect("break at", output, "received signal SIGTRAP", r"^runtime 1 'main', 3 coroutines$",
-           r"'first' ", r"'second' ", "matched", "exited with code")
+           r"'first' ", r"'second' runs", "matched", "exited with code")
 
 
 def main():

@@ -116,8 +116,8 @@ constexpr std::array kVariables = {
                  }},
     Variable{.name = "FERMATA_BREAK_AT",
              .default_text = "",
-             .meaning = "The step of a replay in which the process stops in the debugger that it runs "
-                        "under, when the coroutine gets control.",
+             .meaning = "The step of a replay at whose begin the process stops in the debugger that "
+                        "it runs under.",
              .read = [](Options& options,
                         std::string_view text) { options.break_at = parse_positive(text); }},
     Variable{

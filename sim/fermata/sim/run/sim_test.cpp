@@ -200,11 +200,7 @@ class SimTest {
       failures_.replayed_crash(tape);
       return;
     }
-    if (options_.break_at != 0) {
-      const std::optional<Failure> failure = run_with_stops(tape);
-      if (failure) ADD_FAILURE() << failure->message;
-      return;
-    }
+    if (options_.break_at != 0) return replay_with_stops(tape);
     Replayed replayed = run_tape(tape);
     fmt::print("{}: {}\n", options_.replay, replayed.summary);
     if (replayed.found && replayed.found->failure.verdict == Verdict::Divergence) {
@@ -259,16 +255,21 @@ class SimTest {
   }
 
   /// For whoever debugs it: without a record of it, which takes longer than the run, and a report.
-  std::optional<Failure> run_with_stops(const Tape& tape) const {
+  void replay_with_stops(const Tape& tape) const {
+    const auto [summary, failure] = run_with_stops(tape);
+    fmt::print("{}: {}\n", options_.replay, summary);
+    if (failure) ADD_FAILURE() << failure->message;
+  }
+
+  std::pair<std::string, std::optional<Failure>> run_with_stops(const Tape& tape) const {
     FERMATA_ASSERT(options_.break_at > 0);
     Replay replay(tape.decisions, tape.draws, tape.names, options_.replay_mode);
     Runner runner(program_, tape.strategy, world_options(options_, tape));
     begin_stops(options_.break_at);
     const RunResult result = runner.replay(Preparation{tape.seed, tape.rapidcheck}, replay);
     stop_at_end();
-    fmt::print("{}: {}\n", options_.replay, replay.summary());
     std::optional<Failure> failure = divergence(tape, replay, result);
-    return failure ? std::move(failure) : result.failure;
+    return {replay.summary(), failure ? std::move(failure) : result.failure};
   }
 
   /// While the runner lives the output and the assertions of this thread are its own.
