@@ -15,6 +15,7 @@ fermata.py, sourced before.
 import bisect
 import contextlib
 import json
+import re
 
 import gdb
 
@@ -96,12 +97,12 @@ class Recording:
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             data = json.load(file)
-        self.failure = data.get("failure")
         run = data["runs"][0]
         self.steps, self.lanes, self.machines = run["steps"], run["lanes"], run["machines"]
         self.turns, self.messages = run.get("turns", []), run.get("messages", [])
         self.numbers = [step["n"] for step in self.steps]
-        self.forgotten = run.get("forgotten", 0)
+        # The last one that is not there any more.
+        self.forgotten = self.numbers[0] - 1 if run.get("forgotten") else 0
 
     def last(self):
         return self.numbers[-1] if self.numbers else 0
@@ -132,20 +133,36 @@ class Arrival(gdb.Breakpoint):
         self.silent = True
 
 
+def shown_setting(value):
+    return {True: "on", False: "off"}.get(value, value)
+
+
+@contextlib.contextmanager
+def settings(**values):
+    """Of gdb; underscores stand for hyphens."""
+    named = {name.replace("_", "-"): value for name, value in values.items()}
+    before = {name: gdb.parameter(name) for name in named}
+    try:
+        for name, value in named.items():
+            gdb.execute(f"set {name} {value}")
+        yield
+    finally:
+        for name, value in before.items():
+            gdb.execute(f"set {name} {shown_setting(value)}")
+
+
 @contextlib.contextmanager
 def undisturbed():
     """Without the breakpoints of whoever debugs, and without a question."""
     others = [each for each in gdb.breakpoints() if each.enabled and each.number > 0]
     for each in others:
         each.enabled = False
-    confirms = gdb.parameter("confirm")
-    gdb.execute("set confirm off")
     replay.travels = True
     try:
-        yield
+        with settings(confirm="off"):
+            yield
     finally:
         replay.travels = False
-        gdb.execute(f"set confirm {'on' if confirms else 'off'}")
         for each in others:
             if each.is_valid():
                 each.enabled = True
@@ -162,30 +179,29 @@ class Replay:
         self.addresses = None
         self.addresses_change = False
 
-    def start(self, step, passing=False):
-        """To `step`, in a new process; `passing` one that nobody is shown, which needs fewer
+    def start(self, passing=False):
+        """To the first step, in a new process; `passing` one that nobody is shown, which needs fewer
         symbols."""
         if self.arrival is None:
             self.arrival = Arrival()
-        gdb.execute(f"set environment FERMATA_BREAK_AT {step}")
-        adds = gdb.parameter("auto-solib-add")
-        if passing:
-            gdb.execute("set auto-solib-add off")
-        try:
+        gdb.execute("set environment FERMATA_BREAK_AT 1")
+        # To read the symbols of libraries, and of the loader, takes twice as long as such a run.
+        unread = {"auto_solib_add": "off", "debug_file_directory": ""} if passing else {}
+        with settings(**unread):
             gdb.execute("run", to_string=True)
-        finally:
-            gdb.execute(f"set auto-solib-add {'on' if adds else 'off'}")
         stops = present_stops()
         stops.set(stop_at_failure=1, stop_at_end=1, stop_by_call=1)
         self.note_addresses(stops)
 
     def note_addresses(self, stops):
-        addresses = (stops.places["step"], int(gdb.newest_frame().read_register("rsp")))
-        if stops.get("step") == 1:
-            self.addresses_change = self.addresses not in (None, addresses)
-            self.addresses = addresses
+        """Whether they are those of the process before: of the program, and of the stack."""
+        stack = re.search(r"AT_RANDOM .*(0x\w+)", gdb.execute("info auxv", to_string=True))
+        addresses = (stops.places["step"], stack and stack[1])
+        self.addresses_change = self.addresses not in (None, addresses)
+        self.addresses = addresses
 
     def check_addresses(self):
+        """What has an address must have it in the next process as well."""
         if self.addresses_change:
             raise gdb.GdbError(
                 "fermata last-write: the addresses of this program change from run to run; gdb "
@@ -202,15 +218,14 @@ class Replay:
 
     def go_to(self, step):
         """To where the first coroutine runs in `step` or later."""
-        if 0 < self.step() < step:
+        if not 0 < self.step() < step:
+            self.start()
+        if self.step() < step:
             self.go_on(stop_in=step)
-        else:
-            self.start(step)
 
     def go_to_failure(self):
         """Or to the end of a run that does not fail."""
-        failure = self.recording and self.recording.failure
-        self.start(failure["step"] if failure and failure["step"] else 1)
+        self.start()
         self.go_on()
 
     @staticmethod
@@ -250,7 +265,7 @@ class Replay:
         text += f" of {counted(self.recording.last())}"
         index = self.recording.at(step)
         if index is None:
-            return f"{text}: no coroutine"
+            return f"{text}: {'it' if step <= self.recording.forgotten else 'no coroutine'}"
         name = self.recording.name(self.recording.steps[index]["lane"])
         return f"{text}, {self.recording.time(index)}: {name}"
 

@@ -92,7 +92,8 @@ class Causes:
         if message is not None:
             sender = self.recording.machines[message["from"]]
             return (f"{name} runs because what '{sender}' sent in {self.when(message['step'])} "
-                    f"came: {message['what']}, {message['bytes']} bytes{self.waited(before)}",
+                    f"came: {message['what']}, {message['bytes']} bytes"
+                    f"{self.waited(before)}",
                     message["step"])
         if before is not None:
             awaited = self.awaited(before) or "something outside of its machine"
@@ -125,8 +126,11 @@ class Why(gdb.Command):
         recording = replay.recording
         step = min(present_stops().get("step"), recording.last())
         index = recording.at(step)
+        if step <= recording.forgotten:
+            raise gdb.GdbError(f"fermata why: the record of this run begins with step "
+                               f"{counted(recording.forgotten + 1)}")
         if index is None:
-            print(f"step {counted(step)}: no coroutine runs, the world does")
+            print(f"{replay.name_of(step)} runs")
             return
         print(replay.name_of(step))
         for line in Causes(recording).explain(index):

@@ -177,7 +177,7 @@ class Survey:
     def __init__(self, variable, here):
         self.variable = variable
         self.step, self.count = 0, 0  # How many writes are in that step; None: not counted yet.
-        replay.start(1, passing=True)
+        replay.start(passing=True)
         replay.check_addresses()
         self.pass_steps(here.step, FEW_WRITES)
         found = Found.latest
@@ -243,7 +243,8 @@ def last_write(variable):
 
 def to_boundary(step, passing=False):
     """To the end of the step before, or the begin of the first."""
-    replay.start(1, passing)
+    replay.start(passing)
+    replay.check_addresses()
     if step > 1:
         replay.go_on(stop_before=step)
 

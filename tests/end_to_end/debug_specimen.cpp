@@ -25,6 +25,7 @@ struct Ledger {
   int turns = 0;  // Written in each step.
   int slots[kSlots] = {};
   int limit = 500;
+  int warm_up = 0;  // Written in each step of the first half.
 };
 
 /// As a careless interface does it: nothing knows how long the array is.
@@ -36,6 +37,7 @@ struct Ledger {
   const int turn = ++ledger.turns;
   const int index = turn == kBadTurn ? kSlots : turn % kSlots;
   put(ledger.slots, index, turn);
+  if (turn <= kWorkers * kRounds / 2) ledger.warm_up = turn;
 }
 
 void work(Ledger& ledger) {
