@@ -75,10 +75,10 @@ TEST(DiskLog, HasNoEffectOnTheRun) {
   Runner runner(program, "random", WorldOptions{});
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
     const RunResult before = runner.run(seed);
-    runner.watch_closely();
+    runner.set_recording(true);
     EXPECT_TRUE(runner.run(seed).same_run(before)) << seed;
     EXPECT_FALSE(runner.run_log()->disk_log().changes().empty()) << seed;
-    runner.watch_no_more();
+    runner.set_recording(false);
   }
 }
 

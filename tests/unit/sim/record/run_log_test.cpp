@@ -340,7 +340,7 @@ TEST(RunLog, OfWhatIsPrintedHasNoEffectOnTheRun) {
   Runner runner(program, "random", WorldOptions{});
   const RunResult before = runner.run(7);
   const std::string printed = runner.output();
-  runner.watch_closely();
+  runner.set_recording(true);
   EXPECT_TRUE(runner.run(7).same_run(before));
   EXPECT_EQ(runner.output(), printed);
   EXPECT_EQ(runner.run_log()->lines().size(), 3u);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
@@ -362,7 +363,7 @@ const std::vector<Case>& cases() {
        {R"(random\(\) in 'main' gives [1-5] of 6 \(decision_sentences_test\.cpp:[0-9]+\))"}},
       {"random without bound",
        {},
-       [](World&) { static_cast<void>(random()); },
+       [](World&) { static_cast<void>(random_bits()); },
        {R"(random\(\) in 'main' gives [0-9]+ \(decision_sentences_test\.cpp:[0-9]+\))"}},
       {"latency",
        {},
@@ -405,7 +406,7 @@ std::set<std::string> sentences_of(const Case& each) {
   Program program;
   program.body = each.body;
   Runner runner(program, "random", {.faults = faults});
-  runner.watch_closely();
+  runner.set_recording(true);
   std::set<std::string> sentences;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     runner.run(seed);
@@ -444,14 +445,14 @@ TEST_P(DecisionSentences, NameTheThingTheAmountAndThePlace) {
   }
 }
 
+std::string name_of_case(const ::testing::TestParamInfo<std::size_t>& test) {
+  std::string name = cases()[test.param].name;
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, DecisionSentences, ::testing::Range<std::size_t>(0, cases().size()),
-                         [](const auto& test) {
-                           std::string name = cases()[test.param].name;
-                           for (char& letter : name) {
-                             if (letter == ' ') letter = '_';
-                           }
-                           return name;
-                         });
+                         name_of_case);
 
 TEST(DecisionSentences, AreTriedForEachFaultThereIs) {
   for (std::size_t i = 0; i < kFaultCount; ++i) {
@@ -468,7 +469,7 @@ TEST(DecisionSentences, LeaveOutThatFaultsAreAllowed) {
   FaultSet faults = FaultSet::none();
   faults.add(Fault::Reset);
   Runner runner(program, "random", {.faults = faults});
-  runner.watch_closely();
+  runner.set_recording(true);
   std::size_t unsaid = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     runner.run(seed);
