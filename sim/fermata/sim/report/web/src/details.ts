@@ -28,6 +28,7 @@ export class Details {
       return;
     }
     const wakes = (run.steps[step]!.wakes ?? []).map((each) => this.#wake(run, step, ...each));
+    const calls = (run.steps[step]!.calls ?? []).map((text) => element('li', {}, text));
     const sent = run.messagesSentIn(step).map((each) => run.messages[each]!);
     const messages = sent.map((message) => messageItem(run, message));
     const printed = run.linesPrintedIn(step).map((text) => element('li', {}, text || ' '));
@@ -40,8 +41,10 @@ export class Details {
         element('small', {}, run.record.title),
       ),
       ...this.#turns(run, step),
+      ...this.#leftOut(run, step),
       this.#facts(run, step),
       ...list('prints', printed),
+      ...list('asks for', calls),
       ...list('wakes', wakes),
       ...list('messages', messages),
     );
@@ -58,6 +61,12 @@ export class Details {
         turn.text,
       );
     });
+  }
+
+  #leftOut(run: Run, step: number): HTMLElement[] {
+    const gap = run.record.left_out?.find((each) => each.before === step);
+    if (gap === undefined) return [];
+    return [element('p', { class: 'hint' }, `${grouped(gap.steps)} steps before it are left out.`)];
   }
 
   #facts(run: Run, index: number): HTMLElement {

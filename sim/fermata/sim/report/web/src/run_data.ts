@@ -24,6 +24,7 @@ export interface Step {
   end: Ending;
   why?: string;
   place?: string;
+  calls?: string[]; // What it asked of its machine.
   wakes?: [number, WakeCause][];
 }
 
@@ -85,6 +86,7 @@ export interface RunRecord {
   hash?: string;
   end: number;
   forgotten?: number;
+  left_out?: { before: number; steps: number }[];
   decisive?: number; // Index into turns.
   machines: string[];
   lanes: Lane[];
