@@ -55,7 +55,7 @@ class Queue {
     return "wait";
   }
 
-  /// Whoever did it, and under whichever lease: done is done.
+  /// A job is done, no matter who did it and under which lease.
   void finish(int job) { jobs_.erase(job); }
 
  private:

@@ -36,18 +36,23 @@ STOPS_FIELDS = (
 NO_REASON, AT_STEP, AT_BOUNDARY, AT_FAILURE, AT_END = range(5)
 
 
+def place_of_stops():
+    try:
+        return int(gdb.parse_and_eval(f"(unsigned long)&{STOPS}"))
+    except gdb.error as error:
+        raise gdb.GdbError(
+            f"fermata: no symbol {STOPS}: this program is not a simulated test, is stripped, or is "
+            "of an older Fermata: build it anew"
+        ) from error
+
+
 class Stops:
     """What the run and the debugger tell each other, in the process that is selected."""
 
     def __init__(self):
         if gdb.selected_inferior().pid == 0:
             raise gdb.GdbError("fermata: there is no process; `fermata debug TAPE` starts one")
-        try:
-            base = int(gdb.parse_and_eval(f"(unsigned long)&{STOPS}"))
-        except gdb.error as error:
-            raise gdb.GdbError(
-                f"fermata: no symbol {STOPS}: this program is no simulated test, or is stripped"
-            ) from error
+        base = place_of_stops()
         if read(base, len(STOPS_MAGIC)) != STOPS_MAGIC:
             raise gdb.GdbError(f"fermata: {STOPS} is not what it should be")
         version = number(base + 16)
@@ -180,8 +185,9 @@ class Replay:
         self.addresses_change = False
 
     def start(self, passing=False):
-        """To the first step, in a new process; `passing` one that nobody is shown, which needs fewer
+        """To the first step, in a new process; `passing` one that nobody is shown, with fewer
         symbols."""
+        place_of_stops()
         if self.arrival is None:
             self.arrival = Arrival()
         gdb.execute("set environment FERMATA_BREAK_AT 1")
@@ -189,6 +195,8 @@ class Replay:
         unread = {"auto_solib_add": "off", "debug_file_directory": ""} if passing else {}
         with settings(**unread):
             gdb.execute("run", to_string=True)
+        if gdb.selected_inferior().pid == 0:
+            raise gdb.GdbError("fermata: the process has ended before its first step")
         stops = present_stops()
         stops.set(stop_at_failure=1, stop_at_end=1, stop_by_call=1)
         self.note_addresses(stops)
@@ -253,6 +261,9 @@ class Replay:
     def headline(self, reason, step):
         if reason == AT_END:
             return "the run is over"
+        last = self.recording.last() if self.recording else step
+        if reason == AT_FAILURE and step > last:
+            return f"after step {counted(last)} of {counted(last)}: the run fails"
         if reason == NO_REASON and self.signal:
             return f"{self.name_of(step)} gets the signal {self.signal}"
         return f"{self.name_of(step)} {'fails' if reason == AT_FAILURE else 'runs'}"
@@ -312,7 +323,7 @@ def select_own_frame():
 def number_of_step(text, what):
     plain = text.replace(",", "")
     if not plain.isdigit():
-        raise gdb.GdbError(f"fermata {what}: '{text}' is no number of steps")
+        raise gdb.GdbError(f"fermata {what}: '{text}' is not a number of steps")
     return int(plain)
 
 

@@ -54,12 +54,10 @@ class Causes:
 
     def explain(self, index):
         """Lines, from this step back to where the run was not as in production."""
-        lines = []
+        lines, begin = [], index
         while index is not None and len(lines) < MOST_LINES - 1:
             if index in self.picks:
-                lines.append(f"{self.picks[index]['text']} in {self.when(index)}, other than in "
-                             "production")
-                break
+                return [*lines, self.choice(index)]
             first = self.first_of_yields(index)
             if first != index:
                 lines.append(f"{self.name(index)} runs again after it let others run; so it has "
@@ -68,7 +66,12 @@ class Causes:
                 continue
             line, index = self.cause(index)
             lines.append(line)
-        return lines
+        before = max((each for each in self.picks if each < begin), default=None)
+        return lines if before is None else [*lines, f"before that {self.choice(before)}"]
+
+    def choice(self, index):
+        text = self.picks[index]["text"]
+        return f"{text} in {self.when(index)}, other than in production"
 
     def number(self, index):
         return self.recording.numbers[index]
@@ -114,7 +117,7 @@ class Causes:
 
 
 class Why(gdb.Command):
-    """Says why the coroutine runs that runs now, back to a choice that production would not make."""
+    """Says why the coroutine runs now, back to a choice that production would not make."""
 
     def __init__(self):
         super().__init__("fermata why", gdb.COMMAND_STATUS)

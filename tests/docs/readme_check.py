@@ -37,7 +37,7 @@ def complaints(text, dev, exists):
     for command in COMMANDS:
         verb = command.split()[1]
         if command not in text or f"\nverb_{verb}()" not in dev:
-            found.append(f"{command} is not there, or is no command")
+            found.append(f"{command} is not there, or is not a command")
     pictures = re.findall(r'(?:src|srcset)="([^"]+)"', text)
     found += [f"{path} does not exist" for path in pictures if not exists(path)]
     if len(pictures) < 2 or 'media="(prefers-color-scheme: dark)"' not in text:

@@ -74,7 +74,7 @@ TEST_F(State, IsThatOfAnyStepOrTime) {
 
 TEST_F(State, ThatIsNotIsRefused) {
   expect_refused(tool() + " replay " + tape_ + " --disk --at 9999", "there is no step 9999");
-  expect_refused(tool() + " replay " + tape_ + " --disk --at soon", "'soon' is no moment");
+  expect_refused(tool() + " replay " + tape_ + " --disk --at soon", "'soon' is not a valid moment");
   expect_refused(tool() + " replay " + tape_ + " --at 1", "FERMATA_AT");
 }
 

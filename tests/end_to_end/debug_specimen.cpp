@@ -28,7 +28,7 @@ struct Ledger {
   int warm_up = 0;  // Written in each step of the first half.
 };
 
-/// As a careless interface does it: nothing knows how long the array is.
+/// Writes as a careless interface does: nothing knows how long the array is.
 [[gnu::noinline]] void put(int* slots, int index, int value) {
   slots[index] = value;  // The bug is seen here.
 }

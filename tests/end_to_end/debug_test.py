@@ -80,7 +80,7 @@ def check_moving(tape):
     expect("goto 1", first, r"^step 1 of .*: 'main' runs$")
     expect("too far", out, r"no step 200,000: this run has steps 1 to 100,\d\d\d$")
     expect("before the first", zero, r"no step -4: this run has steps 1 to 100,\d\d\d$")
-    expect("no number", word, r"fermata back: 'far' is no number of steps$")
+    expect("no number", word, r"fermata back: 'far' is not a number of steps$")
     expect("continue", after, at_failure)
     expect("continue to the end", end, r"^the run is over$")
     expect("back from the end", gone, rf"^step {last - 1:,} of .* runs$")
@@ -164,7 +164,7 @@ def check_at(tape):
     (begin,) = debug(tape, options=("--at", 300_000))
     expect("--at too far", begin, r"no step 300,000: this run has steps 1 to \d$")
     expect("--at nothing", run(FERMATA, "debug", tape, "--at", "x"),
-           "--at: 'x' is no step; expected a number from 1 on")
+           "--at: 'x' is not a valid step; expected a number from 1 on")
 
 
 def check_death(tape):
@@ -179,6 +179,8 @@ def check_refusals(tape, folder):
     expect("two tapes", run(FERMATA, "debug", tape, tape), "is one too many: debug takes one TAPE")
     expect("no gdb", run(FERMATA, "debug", tape, path="/nowhere"),
            "there is no gdb in PATH: it comes with the package `gdb`")
+    _, _, gone = debug(tape, "set environment FERMATA_REPLAY /nowhere", "fermata back")
+    expect("no run", gone, "the process has ended before its first step")
     expect("another program", run(FERMATA, "debug", tape, "--program", "/bin/true"),
            "/bin/true does not list simulated tests")
     _, _, old = debug(tape, "set {long}((char*)&fermata_debugger_stops + 16) = 99", "fermata back")

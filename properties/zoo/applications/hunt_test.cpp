@@ -82,8 +82,8 @@ class Pair {
   std::string source_;
 };
 
-/// Those that make steps take time, and that such steps are allowed at all. They can stand for one
-/// decision of the table, or two.
+/// The decisions that make steps take time, and that allow such steps at all. They can stand for
+/// one decision of the table, or two.
 std::size_t busy_decisions(const sim::Tape& tape) {
   const auto steps = static_cast<std::size_t>(
       std::count_if(tape.decisions.begin(), tape.decisions.end(), [&](const sim::Decision& each) {

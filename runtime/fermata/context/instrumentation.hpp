@@ -60,7 +60,7 @@ namespace fermata::detail {
 #endif
 }
 
-/// Before a context starts a new life on a stack that an earlier one left for ever.
+/// Before a context starts a new life on a stack that an earlier one left forever.
 inline void note_rebirth(StackContext& context) noexcept {
   FERMATA_UNPOISON(context.stack_low,
                    static_cast<std::size_t>(context.stack_high - context.stack_low));

@@ -41,7 +41,7 @@ struct LogLine {
 
 /// Writes a line into the program's log. A newline at the end of `text` is left out.
 void log_line(std::string_view text);
-/// The same, with the place that it comes from.
+/// Writes a line into the log, with the place that it comes from.
 void log_line_from(const SourcePlace& place, std::string_view text);
 
 namespace detail {

@@ -172,7 +172,7 @@ class Scheduler {
   [[nodiscard]] Metrics& metrics() noexcept { return metrics_; }
   [[nodiscard]] const Metrics& metrics() const noexcept { return metrics_; }
   [[nodiscard]] const ContextPool& contexts() const noexcept { return contexts_; }
-  /// The context that this runtime has running, whosever it is; for who switches runtimes.
+  /// The running context of this runtime, for code that switches runtimes.
   [[nodiscard]] StackContext* running_context() const noexcept { return running_; }
   [[nodiscard]] ScopeBase& root_scope() const {
     FERMATA_REQUIRE(scopes_.root() != nullptr, "root_scope: the runtime is not running");

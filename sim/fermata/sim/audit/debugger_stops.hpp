@@ -52,7 +52,7 @@ void begin_stops(std::uint64_t step) noexcept;
 
 /// A coroutine has come to run in `step`.
 void stop_in_step(std::uint64_t step);
-/// So many steps have ended.
+/// How many steps have ended.
 void stop_between_steps(std::uint64_t ended);
 void stop_at_failure();
 /// The run is over, and stops no more.

@@ -60,7 +60,7 @@ void check_environment() {
       continue;
     }
     if (find_variable(name) == nullptr) {
-      throw UsageError(fmt::format("{} is no variable of Fermata; `fermata env` lists them", name));
+      throw UsageError(fmt::format("unknown variable {}; `fermata env` lists them", name));
     }
   }
 }

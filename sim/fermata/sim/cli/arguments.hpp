@@ -21,7 +21,7 @@ struct Arguments {
   /// "run", "list", ...; empty when the help was asked for, and has been printed.
   std::string verb;
   std::vector<std::string> operands;
-  /// Of `debug`: what comes after "--", for gdb.
+  /// The arguments of `debug` after "--", for gdb.
   std::vector<std::string> further;
   /// By the name of the variable: "FERMATA_RUNS".
   std::map<std::string, Setting> settings;

@@ -82,7 +82,8 @@ std::string first_place(const Arguments& arguments) {
   const bool is_number = !step.empty() && step.size() < 19 &&
                          step.find_first_not_of("0123456789") == std::string::npos;
   if (is_number && std::stoull(step) > 0) return step;
-  throw UsageError(fmt::format("--at: '{}' is no step; expected a number from 1 on", step));
+  throw UsageError(
+      fmt::format("--at: '{}' is not a valid step; expected a number from 1 on", step));
 }
 
 /// Runs the tape once for a record of its steps. Returns the file, or "-" when there is none: a run

@@ -16,7 +16,8 @@ std::string asked_for(const RunOptions& options) {
   return found == options.handed_on.end() ? "program" : found->second;
 }
 
-/// As a test program by itself has it (fermata/sim/run/obligations.hpp).
+/// Why obligations are not judged, with the rules of a test program run by itself
+/// (fermata/sim/run/obligations.hpp).
 std::string reason_not_to_judge(const RunOutcome& outcome) {
   const RunOptions& options = outcome.plan.options;
   const auto failed = [](const TestOutcome& test) { return !test.totals.failures().empty(); };

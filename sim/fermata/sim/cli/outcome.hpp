@@ -56,7 +56,7 @@ struct Obligations {
 /// JSON lines, as docs/guide/ci.md has them.
 [[nodiscard]] std::string json_lines(const RunOutcome& outcome);
 
-/// As JUnit's consumers read it.
+/// The outcome as JUnit XML, as its consumers read it.
 [[nodiscard]] std::string junit_xml(const RunOutcome& outcome);
 
 /// Throws UsageError when a file that is wanted cannot be written: better before an exploration

@@ -8,8 +8,8 @@
 
 namespace fermata::sim::cli {
 
-/// Replays the tape that is the first operand. Throws UsageError when it is none, or its program or
-/// test is not there.
+/// Replays the tape that is the first operand. Throws UsageError when it is not a tape, or its
+/// program or test is not there.
 [[nodiscard]] Command command_for_tape(const Arguments& arguments);
 
 }  // namespace fermata::sim::cli

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kBytesShown = 32;
 
-/// As the program calls it, in quotes.
+/// The path as the program calls it, in quotes.
 std::string path_text(std::string_view path) {
   if (path.starts_with("./")) path.remove_prefix(2);
   return fmt::format("'{}'", path);

@@ -78,7 +78,7 @@ class Agenda {
   /// Lets everything happen that is due at `now`; what is scheduled meanwhile waits for the next
   /// time. The order between sources is drawn under `key`; reports say that it is `machine`'s.
   void run_due(Instant now, Decisions& decisions, std::uint64_t key, std::string_view machine);
-  /// The same, in order.
+  /// Lets everything happen that is due at `now`, in order.
   void run_due(Instant now);
 
   void clear() noexcept;

@@ -104,9 +104,9 @@ class Connection {
                       std::span<const std::byte> bytes = {}) const;
   /// For people: the program at this end is handed so many bytes while the result lives.
   [[nodiscard]] Arrival taken(Side by, std::size_t bytes) const;
-  /// The same, when the server's program is handed the connection.
+  /// For people: the server's program is handed the connection while the result lives.
   [[nodiscard]] Arrival accepted() const;
-  /// The same, when it learns that nothing more comes.
+  /// For people: the program at this end learns that nothing more comes while the result lives.
   [[nodiscard]] Arrival ended(Side seen_by) const;
   /// The link that leads away from this side is open again: what waits leaves at `when`.
   void reopened(Side from, Instant when);

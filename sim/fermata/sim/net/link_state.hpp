@@ -65,7 +65,7 @@ class LinkState {
 
   /// When `bytes` that are part of a connection arrive; never() while nobody knows.
   [[nodiscard]] Instant arrival(std::size_t bytes, const Parcel& parcel);
-  /// The same for a datagram, which may not arrive at all.
+  /// Whether a datagram is lost, and when it arrives otherwise.
   struct Passage {
     bool lost;
     Instant arrival;

@@ -33,9 +33,9 @@ struct Failure {
   Verdict verdict = Verdict::Safety;
   /// One line that says what is wrong.
   std::string message;
-  /// The same as it was laid out over several lines, for people; empty when it had one.
+  /// The message as it was laid out over several lines, for people; empty when it had one.
   std::string message_lines = {};
-  /// Whose code ran; empty when nobody's did.
+  /// The coroutine whose code ran; empty when no coroutine's did.
   std::string coroutine;
   Instant at;
   /// The step that it happened in, or the last one before it; from 1 on, 0 when there was none.

@@ -148,8 +148,8 @@ class RunLog final : public DecisionListener {
   MessageLog::Id sent(std::string_view machine, Message message, const void* bytes = nullptr,
                       std::size_t size = 0);
   [[nodiscard]] MessageLog& message_log() noexcept { return message_log_; }
-  /// All files of a machine's disk, which has changed; `after_crash`: by a crash, which is no part
-  /// of the last step.
+  /// All files of a machine's disk, which has changed; `after_crash`: by a crash, which is not
+  /// part of the last step.
   void saw_files(std::string_view machine, const std::vector<FileState>& files, Instant at,
                  bool after_crash) {
     disk_log_.saw(machine, files, at, forgotten_ + steps_.size() + (after_crash ? 1 : 0));
@@ -192,7 +192,7 @@ class RunLog final : public DecisionListener {
   /// The present step, until its coroutine has given way; null otherwise.
   [[nodiscard]] Step* open_step(std::string_view machine, std::size_t lane);
   void wake(std::string_view machine, std::size_t lane, WakeCause cause);
-  /// The same, for the step that `lane` begins with next.
+  /// Notes why `lane` is ready, for the step that it begins with next.
   void note_cause(std::string_view machine, std::size_t lane);
   void begin(std::size_t lane, Instant at, Instant clock, std::uint64_t step);
   void suspend(std::size_t lane, const CoroutineBase& coroutine);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kToWhoWoke = 1;
+constexpr std::uint64_t kToAnEndedChild = 2;
 constexpr std::uint64_t kToWhatItDidBefore = 3;
 
 }  // namespace
@@ -22,9 +23,11 @@ constexpr std::uint64_t kToWhatItDidBefore = 3;
 CausalSlice::CausalSlice(const RunLog& run_log, const std::vector<std::size_t>& effects)
     : run_log_(run_log),
       previous_(run_log.steps().size()),
+      ended_children_(run_log.steps().size()),
       distances_(run_log.steps().size(), kNever),
       next_(run_log.steps().size()) {
   find_previous_steps();
+  find_ended_children();
   spread(effects);
 }
 
@@ -61,6 +64,18 @@ void CausalSlice::find_previous_steps() {
   }
 }
 
+void CausalSlice::find_ended_children() {
+  std::vector<std::vector<std::size_t>> of_parent(run_log_.lanes().size());
+  for (std::size_t i = 0; i < run_log_.steps().size(); ++i) {
+    const RunLog::Step& step = run_log_.steps()[i];
+    FERMATA_ASSERT(step.lane < of_parent.size());
+    ended_children_[i] = std::exchange(of_parent[step.lane], {});
+    const bool ends = step.ending == RunLog::Ending::Ends || step.ending == RunLog::Ending::Fails;
+    const std::optional<std::size_t> parent = run_log_.lanes()[step.lane].parent;
+    if (ends && parent) of_parent[*parent].push_back(i);
+  }
+}
+
 std::optional<std::size_t> CausalSlice::kept(std::size_t ordinal) const {
   if (ordinal < run_log_.forgotten()) return std::nullopt;
   FERMATA_ASSERT(ordinal - run_log_.forgotten() < run_log_.steps().size());
@@ -68,9 +83,11 @@ std::optional<std::size_t> CausalSlice::kept(std::size_t ordinal) const {
 }
 
 std::vector<CausalSlice::Cause> CausalSlice::causes_of(std::size_t step) const {
+  FERMATA_ASSERT(step < previous_.size());
   const RunLog::Step& effect = run_log_.steps()[step];
   std::vector<Cause> causes;
   if (previous_[step]) causes.push_back({*previous_[step], kToWhatItDidBefore});
+  for (const std::size_t child : ended_children_[step]) causes.push_back({child, kToAnEndedChild});
   const auto add = [&](std::optional<std::size_t> ordinal) {
     const std::optional<std::size_t> cause = ordinal ? kept(*ordinal) : std::nullopt;
     if (cause) causes.push_back({*cause, kToWhoWoke});
@@ -87,6 +104,7 @@ void CausalSlice::spread(const std::vector<std::size_t>& effects) {
   using Reached = std::pair<std::uint64_t, std::size_t>;
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
   const auto reach = [&](std::size_t step, std::uint64_t distance, std::size_t next) {
+    FERMATA_ASSERT(step < distances_.size());
     if (distance >= distances_[step]) return;
     distances_[step] = distance;
     next_[step] = next;

@@ -2,7 +2,8 @@
 #pragma once
 
 // Which steps of a run led to others: a coroutine runs because of what it did before, because a
-// step woke it, and because a message arrived that a step had sent.
+// step woke it, because a coroutine that it had spawned ended, and because a message arrived that a
+// step had sent.
 
 #include <cstddef>
 #include <cstdint>
@@ -37,11 +38,14 @@ class CausalSlice {
   [[nodiscard]] std::vector<Cause> causes_of(std::size_t step) const;
   [[nodiscard]] std::optional<std::size_t> kept(std::size_t ordinal) const;
   void find_previous_steps();
+  void find_ended_children();
   void spread(const std::vector<std::size_t>& effects);
 
   const RunLog& run_log_;
-  /// Of each step: what its coroutine did before; of a program's first step what its machine did.
+  /// What the coroutine of each step did before; of a program's first step what its machine did.
   std::vector<std::optional<std::size_t>> previous_;
+  /// The steps in which children of a step's coroutine ended, since that coroutine ran before.
+  std::vector<std::vector<std::size_t>> ended_children_;
   std::vector<std::uint64_t> distances_;
   std::vector<std::size_t> next_;  // On the way to an effect; of an effect the step itself.
 };

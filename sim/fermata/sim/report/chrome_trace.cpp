@@ -260,7 +260,7 @@ class Trace {
     }
   }
 
-  /// Of a coroutine in its thread, else beside the faults of its machine.
+  /// A line of a coroutine is in its thread, another one beside the faults of its machine.
   void add_lines() {
     for (const RunLog::Line& line : run_log_.lines()) {
       if (!line.lane) {

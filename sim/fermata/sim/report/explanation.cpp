@@ -47,7 +47,9 @@ std::string verdict_of(const Culprit& culprit, const Tape& tape) {
                                  describe(tape.decisions[at], tape.names));
   text += culprit.passing != nullptr ? "  without it the run passes\n"
                                      : "  without it the run fails as well, in some way\n";
-  if (at + 1 < culprit.reseeded.size()) {
+  const bool is_told = at + 1 < culprit.reseeded.size() &&
+                       culprit.reseeded[at].failed < culprit.reseeded[at + 1].failed;
+  if (is_told) {
     text +=
         fmt::format("  re-randomised from before this decision: {} runs fail; from after it: {}\n",
                     percent(culprit.reseeded[at]), percent(culprit.reseeded[at + 1]));
@@ -64,7 +66,7 @@ std::size_t end_of_story(const RunLog& run_log, const Failure& failure) {
   return run_log.forgotten() + static_cast<std::size_t>(steps.rend() - fails);
 }
 
-bool waits_for_ever(const Failure& failure) {
+bool waits_forever(const Failure& failure) {
   return failure.verdict == Verdict::Deadlock ||
          (failure.verdict == Verdict::Liveness && !failure.by_limit);
 }
@@ -72,7 +74,7 @@ bool waits_for_ever(const Failure& failure) {
 /// "a job is charged once (job_leases.hpp:29)", on one line of a table.
 std::string failing_text(const Failure& failure) {
   constexpr std::size_t kMost = 100;
-  if (waits_for_ever(failure)) return "waits for ever";
+  if (waits_forever(failure)) return "coroutines wait forever";
   std::string text = failure.message.substr(0, failure.message.find('\n'));
   return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
@@ -96,7 +98,7 @@ Explanation explain(const FoundFailure& found, const Culprit& culprit, const Exp
   options.decisive = culprit.decision;
   options.to = end_of_story(run_log, found.failure);
   options.failure = found.crash ? "" : failing_text(found.failure);
-  options.blocked = waits_for_ever(found.failure);
+  options.blocked = waits_forever(found.failure);
   explanation.decisive = culprit.decision;
   explanation.passing = culprit.passing;
   explanation.table = step_table(run_log, found.tape.names, options);

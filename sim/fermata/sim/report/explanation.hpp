@@ -35,7 +35,7 @@ struct Explanation {
   std::optional<Party> second;
   /// How the nearest passing run goes on from there; empty when there is none.
   std::string passing_table;
-  /// That run; null when there is none.
+  /// The nearest passing run; null when there is none.
   std::shared_ptr<const RunLog> passing;
   /// Which of the run's turns decides.
   std::optional<std::size_t> decisive;

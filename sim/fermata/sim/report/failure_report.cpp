@@ -41,7 +41,7 @@ std::string headline(const Failure& failure) {
          indented(std::string_view(text).substr(std::min(end + 1, text.size())));
 }
 
-/// Of the run that is shown; where that is a smaller one, also in which run it was found.
+/// Where and when the shown run fails; of a smaller run also where the run that was found did.
 std::string where_and_when(const FoundFailure& found, const FoundFailure& shown,
                            const ReportContext& context) {
   const Failure& failure = shown.failure;
@@ -76,6 +76,7 @@ std::string cut_short(std::string_view report, std::string text) {
   const std::size_t room = std::max(kLeastLines, kMostLines - std::min(kMostLines, used + 2));
   const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   if (lines <= room) return text;
+  FERMATA_ASSERT(room >= kLeastLines);
   std::size_t end = 0;
   for (std::size_t i = 1; i < room; ++i) end = text.find('\n', end) + 1;
   text.resize(end);

@@ -28,7 +28,7 @@ std::string html_page(const RunReport& report) {
   const std::size_t place = empty.find(kPlace);
   FERMATA_REQUIRE(place != std::string_view::npos, "the report's page has no place for a run");
   const std::size_t begin = place + kPlace.size();
-  const std::string data = run_data(report);
+  const std::string data = run_data(report, true);
   std::string page;
   page.reserve(empty.size() + data.size());
   page += empty.substr(0, begin);

@@ -14,17 +14,10 @@ constexpr std::size_t kRepetitions =
 
 }  // namespace
 
-KeptSteps::KeptSteps(const RunLog& run_log)
+KeptSteps::KeptSteps(const RunLog& run_log, bool for_page)
     : forgotten_(run_log.forgotten()), kept_(run_log.steps().size(), true) {
-  const std::size_t count = kept_.size();
-  if (const auto cycle = find_cycle(run_log, count); cycle && cycle->count > 2 * kRepetitions) {
-    const std::size_t first = count - cycle->length * cycle->count;
-    const std::size_t at_each_end = kRepetitions * cycle->length;
-    leave_out(first + at_each_end, count - at_each_end);
-  }
-  const auto left = static_cast<std::size_t>(std::count(kept_.begin(), kept_.end(), true));
-  if (left > kMostAtBegin + kMostAtEnd) leave_out(kMostAtBegin, count - kMostAtEnd);
-  for (std::size_t i = 0; i < count; ++i) {
+  if (for_page) choose(run_log);
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
     if (kept_[i]) {
       steps_.push_back(i);
     } else if (i > 0 && !kept_[i - 1]) {
@@ -33,6 +26,18 @@ KeptSteps::KeptSteps(const RunLog& run_log)
       gaps_.push_back({.before = steps_.size(), .steps = 1});
     }
   }
+}
+
+void KeptSteps::choose(const RunLog& run_log) {
+  const std::size_t count = kept_.size();
+  if (const auto cycle = find_cycle(run_log, count); cycle && cycle->count > 2 * kRepetitions) {
+    FERMATA_ASSERT(cycle->length * cycle->count <= count);
+    const std::size_t first = count - cycle->length * cycle->count;
+    const std::size_t at_each_end = kRepetitions * cycle->length;
+    leave_out(first + at_each_end, count - at_each_end);
+  }
+  const auto left = static_cast<std::size_t>(std::count(kept_.begin(), kept_.end(), true));
+  if (left > kMostAtBegin + kMostAtEnd) leave_out(kMostAtBegin, count - kMostAtEnd);
 }
 
 bool KeptSteps::has(std::size_t step) const {

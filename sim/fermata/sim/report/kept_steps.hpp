@@ -24,7 +24,8 @@ class KeptSteps {
     std::size_t steps = 0;
   };
 
-  explicit KeptSteps(const RunLog& run_log);
+  /// Keeps all steps, or with `for_page` those that a page has room for.
+  KeptSteps(const RunLog& run_log, bool for_page);
 
   /// Whether a step is kept, counted from the run's first one.
   [[nodiscard]] bool has(std::size_t step) const;
@@ -35,6 +36,7 @@ class KeptSteps {
   [[nodiscard]] const std::vector<Gap>& gaps() const noexcept { return gaps_; }
 
  private:
+  void choose(const RunLog& run_log);
   void leave_out(std::size_t begin, std::size_t end);
 
   std::size_t forgotten_;

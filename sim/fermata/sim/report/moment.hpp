@@ -20,7 +20,7 @@ struct Moment {
   std::optional<Instant> time;
 };
 
-/// The same in the terms of one run log.
+/// A moment in the terms of one run log.
 struct MomentOfRun {
   /// Whether something had happened that happened at that time, when so many steps had begun.
   [[nodiscard]] bool has_come(std::size_t steps_by_then, Instant time) const noexcept {

@@ -70,8 +70,11 @@ std::string long_place(const SourcePlace& place) {
 /// One run, in the terms of its own arrays.
 class RunJson {
  public:
-  explicit RunJson(const RunReport::Run& run)
-      : run_(run), run_log_(*run.run_log), machines_(machines_of(run_log_)), kept_(run_log_) {}
+  RunJson(const RunReport::Run& run, bool for_page)
+      : run_(run),
+        run_log_(*run.run_log),
+        machines_(machines_of(run_log_)),
+        kept_(run_log_, for_page) {}
 
   Json json() {
     Json json = {{"title", run_.title},
@@ -93,7 +96,7 @@ class RunJson {
   }
 
  private:
-  /// Those that are worth a word; "decisive" counts only them.
+  /// The turns that are worth a word; "decisive" counts only them.
   void add_turns(Json& json) const {
     Json shown = Json::array();
     for (std::size_t i = 0; i < run_log_.turns().size(); ++i) {
@@ -247,7 +250,7 @@ void add_explanation(Json& json, const Explanation& explanation) {
 
 }  // namespace
 
-std::string run_data(const RunReport& report) {
+std::string run_data(const RunReport& report, bool for_page) {
   FERMATA_REQUIRE(!report.runs.empty(), "a report shows a run");
   Json json = {{"format", kFormat}, {"fermata", FERMATA_VERSION}, {"test", report.test}};
   add(json, "program", report.program);
@@ -261,7 +264,8 @@ std::string run_data(const RunReport& report) {
     json["waits"] = Json::parse(report.failure->wait_graph);
   }
   json["runs"] = Json::array();
-  for (const RunReport::Run& run : report.runs) json["runs"].push_back(RunJson(run).json());
+  for (const RunReport::Run& run : report.runs)
+    json["runs"].push_back(RunJson(run, for_page).json());
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

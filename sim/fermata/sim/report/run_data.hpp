@@ -14,7 +14,8 @@ namespace fermata::sim {
 struct Message;
 
 /// One line of JSON, in UTF-8: invalid bytes in names and messages are replaced.
-[[nodiscard]] std::string run_data(const RunReport& report);
+/// `for_page`: without the steps that a page has no room for.
+[[nodiscard]] std::string run_data(const RunReport& report, bool for_page = false);
 
 /// The machines that a run speaks of, in the order in which it first does; a thread of a program is
 /// one of its own.

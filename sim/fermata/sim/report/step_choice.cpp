@@ -40,6 +40,7 @@ class Chooser {
     if (choice_.cycle) show_cycle(*choice_.cycle);
     if (range_.decisive) show_decisive(*range_.decisive);
     show_recent(run_log_.disturbances(), choice_.disturbances, range_.lines / 4);
+    show_before_crashes();
     show_recent(run_log_.turns(), choice_.turns, range_.lines / 5);
     show_closest();
     if (range_.lines == kAllLines)
@@ -65,10 +66,13 @@ class Chooser {
   /// Where the first repetition of the cycle begins.
   [[nodiscard]] std::size_t first_of_cycle() const {
     const StepCycle& cycle = *choice_.cycle;
+    FERMATA_ASSERT(cycle.count > 0);
     return cycle.begin - std::min(cycle.begin, cycle.length * (cycle.count - 1));
   }
 
   void show_cycle(const StepCycle& cycle) {
+    FERMATA_ASSERT(cycle.length > 0);
+    FERMATA_ASSERT(cycle.begin + cycle.length == end_);
     const std::size_t shown = std::min(cycle.length, range_.lines / 2);
     for (std::size_t i = 0; i < shown; ++i) show_step(cycle.begin + i);
   }
@@ -95,6 +99,7 @@ class Chooser {
     std::vector<std::size_t> waits;
     for (std::size_t i = end_; i-- > begin_ && waits.size() < kMostWaits;) {
       const RunLog::Step& step = run_log_.steps()[i];
+      FERMATA_ASSERT(step.lane < seen.size());
       if (seen[step.lane]) continue;
       seen[step.lane] = true;
       if (step.ending == RunLog::Ending::Waits) waits.push_back(i);
@@ -104,6 +109,7 @@ class Chooser {
 
   /// The shorter way of those that begin with the step before or the one after a decision.
   [[nodiscard]] std::vector<std::size_t> way_from(std::size_t at) const {
+    FERMATA_ASSERT(at <= run_log_.steps().size());
     std::vector<std::size_t> way;
     for (const std::size_t start : {at, at - std::min<std::size_t>(at, 1)}) {
       if (start >= end_) continue;
@@ -128,7 +134,29 @@ class Chooser {
   [[nodiscard]] bool is_silent(const RunLog::Turn& turn) const {
     return goes_without_saying(turn.decision, names_);
   }
-  [[nodiscard]] static bool is_silent(const RunLog::Disturbance&) { return false; }
+  /// A fault that strikes a link is told by its decision.
+  [[nodiscard]] bool is_silent(const RunLog::Disturbance& disturbance) const {
+    if (disturbance.kind == "crash" || disturbance.kind == "restart") return false;
+    return std::any_of(run_log_.turns().begin(), run_log_.turns().end(), [&](const auto& turn) {
+      return turn.step == disturbance.step && turn.decision.at == disturbance.at &&
+             !turn.decision.is_pick && !is_silent(turn);
+    });
+  }
+
+  /// What the machines that crash did last.
+  void show_before_crashes() {
+    for (std::size_t i = 0; i < choice_.disturbances.size() && has_room(); ++i) {
+      const RunLog::Disturbance& crash = run_log_.disturbances()[i];
+      if (!choice_.disturbances[i] || crash.kind != "crash") continue;
+      FERMATA_ASSERT(!crash.machine.empty());
+      for (std::size_t step = index_of(crash.step); step-- > begin_;) {
+        const std::size_t lane = run_log_.steps()[step].lane;
+        if (run_log_.lanes()[lane].machine != crash.machine) continue;
+        show_step(step);
+        break;
+      }
+    }
+  }
 
   // What happened after the decision says more than what was before.
   void show_closest() {
@@ -161,6 +189,7 @@ class Chooser {
 
 StepChoice choose_steps(const RunLog& run_log, const StepText& text, const KeyNames& names,
                         const StepRange& range) {
+  FERMATA_ASSERT(range.from < range.to);
   return Chooser(run_log, text, names, range).choose();
 }
 

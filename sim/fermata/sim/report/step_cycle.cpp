@@ -19,6 +19,7 @@ bool looks_like(const RunLog::Step& a, const RunLog::Step& b) {
 
 /// How many steps before `end` look like the one `period` steps earlier.
 std::size_t repeated(const RunLog& run_log, std::size_t end, std::size_t period) {
+  FERMATA_ASSERT(period > 0);
   std::size_t count = 0;
   while (count + period < end) {
     const std::size_t at = end - count - 1;

@@ -80,6 +80,7 @@ class Table {
   [[nodiscard]] bool in_columns() const { return columns_.size() <= kMostColumns; }
 
   void add_heading() {
+    FERMATA_ASSERT(in_columns());
     text_ += fmt::format("{:<{}}", "time", kTimeWidth);
     for (const std::size_t lane : columns_) {
       text_ += fmt::format("{:<{}}", lane_text(run_log_, lane), kColumnWidth);
@@ -114,6 +115,7 @@ class Table {
   /// Whether the line of disturbance `a` also tells of `b`: that it came again at once, or the
   /// other way.
   [[nodiscard]] bool says_it_too(std::size_t a, std::size_t b) const {
+    FERMATA_ASSERT(a < b);
     return choice_.disturbances[a] &&
            run_log_.disturbances()[a].at == run_log_.disturbances()[b].at &&
            disturbance_text(a) == disturbance_text(b);
@@ -122,6 +124,7 @@ class Table {
   /// A link that the same happens to both ways is named once: "one <-> two: cut".
   [[nodiscard]] std::string disturbance_text(std::size_t index) const {
     const auto& all = run_log_.disturbances();
+    FERMATA_ASSERT(index < all.size());
     const RunLog::Disturbance& it = all[index];
     const auto is_reverse = [&](std::size_t at) {
       return at < all.size() && choice_.disturbances[at] && all[at].at == it.at &&
@@ -136,6 +139,7 @@ class Table {
 
   /// A pick belongs to the step that begins with it.
   [[nodiscard]] Row row_of(const RunLog::Turn& turn, std::size_t index) const {
+    FERMATA_ASSERT(index < run_log_.turns().size());
     Instant at = turn.decision.at;
     const bool has_step = turn.decision.is_pick && turn.step < options_.to;
     if (has_step) at = run_log_.steps()[index_of(turn.step)].at;
@@ -180,12 +184,14 @@ class Table {
   }
 
   void add_line(Instant at, const std::string& line) {
+    FERMATA_ASSERT(!line.empty());
     say_skipped();
     text_ += fmt::format("{:<{}}", time_of(at), kTimeWidth) + line;
     end_line();
   }
 
   void say_that_it_repeats(const StepCycle& cycle) {
+    FERMATA_ASSERT(cycle.count > 1);
     skipped_ = 0;
     text_ += fmt::format("  ... the next {} repeat {} times; the last time:\n",
                          counted(cycle.length, "step"), cycle.count);

@@ -27,7 +27,7 @@ struct TableOptions {
   std::size_t to = std::numeric_limits<std::size_t>::max();
   /// How the run fails in the last of them; empty when it does not.
   std::string failure;
-  /// Whether it fails because coroutines wait for ever: then their waits are explained.
+  /// Whether it fails because coroutines wait forever: then their waits are explained.
   bool blocked = false;
   /// Which of the turns is marked as the one that decides.
   std::optional<std::size_t> decisive;

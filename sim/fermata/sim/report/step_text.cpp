@@ -36,6 +36,7 @@ std::string fate_text(Message::Fate fate) {
 }
 
 std::string sent_text(const Message& message) {
+  FERMATA_ASSERT(!message.to.empty());
   const std::string to = fmt::format("'{}'{}", message.to, fate_text(message.fate));
   switch (message.kind) {
     case Message::Kind::Connect:
@@ -52,6 +53,8 @@ std::string sent_text(const Message& message) {
 }
 
 std::string received_text(const Message& message, std::string_view machine) {
+  FERMATA_ASSERT(!machine.empty());
+  FERMATA_ASSERT(!message.from.empty());
   switch (message.kind) {
     case Message::Kind::Connect:
       if (message.to == machine && message.from != machine) {
@@ -96,12 +99,14 @@ std::string_view in_parentheses(std::string_view event) {
 
 /// "300ms" as "300 ms".
 std::string spaced(std::string_view time) {
+  FERMATA_ASSERT(!time.empty());
   const std::size_t unit = time.find_first_not_of("0123456789");
   if (unit == std::string_view::npos) return std::string(time);
   return fmt::format("{} {}", time.substr(0, unit), time.substr(unit));
 }
 
 std::string event_text(std::string_view event) {
+  FERMATA_ASSERT(!event.empty());
   constexpr std::string_view kTimeout = "timeout=";
   const std::string_view inside = in_parentheses(event);
   if (event.starts_with("Request #") && !inside.empty()) return std::string(inside);
@@ -122,6 +127,7 @@ bool waits_for_answer(const RunLog::Step& step) {
 
 /// Where that is, and for how long at most: "wire.hpp:36 (for 300 ms at most)".
 std::string answer_place(const RunLog::Step& step) {
+  FERMATA_ASSERT(waits_for_answer(step));
   constexpr std::string_view kOr = " or ";
   const std::size_t limit = step.reason.find(kOr);
   if (limit == std::string::npos) return short_place(step.place);
@@ -132,6 +138,7 @@ std::string answer_place(const RunLog::Step& step) {
 /// Whether a message says anything beside `others` of its step: who sends or receives bytes is
 /// connected, and what ends a stream right after them is what programs always do.
 bool is_worth_telling(const Message& message, const std::vector<const Message*>& others) {
+  FERMATA_ASSERT(!others.empty());
   if (message.kind == Message::Kind::Data || message.kind == Message::Kind::Datagram) return true;
   return std::none_of(others.begin(), others.end(), [&](const Message* other) {
     return other->kind == Message::Kind::Data && other->connection == message.connection;
@@ -165,7 +172,9 @@ StepText::StepText(const RunLog& run_log) : run_log_(run_log) {
     if (message.step) sent_.emplace(*message.step, &message);
   }
   for (const RunLog::Line& line : run_log.lines()) {
-    if (line.lane) printed_.emplace(line.step, &line);
+    if (!line.lane) continue;
+    FERMATA_ASSERT(*line.lane < run_log.lanes().size());
+    printed_.emplace(line.step, &line);
   }
 }
 
@@ -195,6 +204,7 @@ std::vector<std::string> StepText::clauses(std::size_t step) const {
 }
 
 std::vector<const Message*> StepText::messages_of(std::size_t step) const {
+  FERMATA_ASSERT(step < run_log_.steps().size());
   std::vector<const Message*> messages;
   for (const MessageLog::Id id : run_log_.steps()[step].received) {
     if (const Message* const found = run_log_.message_log().find(id)) messages.push_back(found);
@@ -206,6 +216,7 @@ std::vector<const Message*> StepText::messages_of(std::size_t step) const {
 
 // A line stands between what the step did before and after it was printed.
 void StepText::add_woken_and_printed(std::vector<std::string>& clauses, std::size_t index) const {
+  FERMATA_ASSERT(index < run_log_.steps().size());
   const RunLog::Step& step = run_log_.steps()[index];
   auto [line, last] = printed_.equal_range(run_log_.forgotten() + index);
   std::vector<std::size_t> whom;

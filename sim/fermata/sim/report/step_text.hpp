@@ -24,7 +24,7 @@ class StepText {
   [[nodiscard]] std::vector<std::string> clauses(std::size_t step) const;
 
  private:
-  /// Those that it received, then those that it sent.
+  /// The messages that it received, then those that it sent.
   [[nodiscard]] std::vector<const Message*> messages_of(std::size_t step) const;
   void add_woken_and_printed(std::vector<std::string>& clauses, std::size_t index) const;
   [[nodiscard]] std::string woken_text(std::string_view verb,

@@ -59,9 +59,10 @@ Moment parse_moment(std::string_view text) {
   try {
     return {.step = std::nullopt, .time = Instant{} + parse_duration(time)};
   } catch (const UsageError&) {
-    throw UsageError(fmt::format(
-        "'{}' is no moment; expected a step, such as 12, or a time, such as 250ms or 4.096ms",
-        text));
+    throw UsageError(
+        fmt::format("'{}' is not a valid moment; expected a step, such as 12, or a time, such as "
+                    "250ms or 4.096ms",
+                    text));
   }
 }
 
@@ -116,8 +117,7 @@ constexpr std::array kVariables = {
                  }},
     Variable{.name = "FERMATA_BREAK_AT",
              .default_text = "",
-             .meaning = "The step of a replay at whose begin the process stops in the debugger that "
-                        "it runs under.",
+             .meaning = "The step of a replay at whose begin the process stops in its debugger.",
              .read = [](Options& options,
                         std::string_view text) { options.break_at = parse_positive(text); }},
     Variable{
@@ -474,8 +474,7 @@ void read_variable(Options& options, std::string_view name, std::string_view tex
   if (contains(kForeign, name)) return;
   const Variable* const found = find_variable(name);
   if (found == nullptr) {
-    throw UsageError(
-        fmt::format("{} is no variable of Fermata; docs/environment.md lists them", name));
+    throw UsageError(fmt::format("unknown variable {}; docs/environment.md lists them", name));
   }
   if (found->read == nullptr) return;
   try {

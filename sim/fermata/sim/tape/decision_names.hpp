@@ -44,7 +44,7 @@ class DecisionNames {
     }
   }
 
-  /// Of coroutines and decisions.
+  /// Names of coroutines and sentences of decisions, by key.
   [[nodiscard]] const KeyNames& all() const noexcept { return names_; }
   /// Where each coroutine comes from that was spawned while names were wanted.
   [[nodiscard]] const Origins& origins() const noexcept { return origins_; }

@@ -85,7 +85,7 @@ class Decisions final : public Chooser {
     return told(answer_rarely(stream, key, bound, odds), teller);
   }
 
-  /// As Strategy::draw_place, below kPlaces.
+  /// Draws a place like Strategy::draw_place, below kPlaces.
   template <Teller Tell>
   std::uint64_t draw_place(RandomStream stream, std::uint64_t key, std::uint64_t subject, Odds odds,
                            const Tell& teller) {

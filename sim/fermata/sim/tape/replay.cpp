@@ -115,7 +115,8 @@ void Replay::reject(const Decision& decision, const Draw& draw) {
   --matched_;
   if (mode_ == ReplayMode::Strict) {
     diverge(expectation(decision), question(draw) + ", where " +
-                                       coroutine_name(decision.value, names_) + " is no candidate");
+                                       coroutine_name(decision.value, names_) +
+                                       " is not a candidate");
   }
 }
 

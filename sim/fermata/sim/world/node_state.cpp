@@ -483,7 +483,7 @@ void NodeState::request_shutdown() noexcept {
 }
 
 void NodeState::signal(int signum) {
-  if (run_log() != nullptr && signum != SIGCHLD) {  // That a process has ended is no misfortune.
+  if (run_log() != nullptr && signum != SIGCHLD) {  // The end of a process is ordinary.
     record_incident("signal", fmt::format("gets signal SIG{}", sigabbrev_np(signum)));
   }
   reactor_->signals().raise(signum);

@@ -105,7 +105,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   void may_pause() noexcept { may_pause_ = true; }
   /// Counts its program's beginnings in this run.
   [[nodiscard]] std::uint64_t life() const noexcept { return life_; }
-  /// Of the decision that its crash comes, as Decisions::last_told().
+  /// The decision that its crash comes, as Decisions::last_told() names it.
   [[nodiscard]] std::uint64_t crash_told() const noexcept { return crash_told_; }
   /// It and its threads do nothing until it is resumed, whatever happens to them.
   void pause();

@@ -66,7 +66,7 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   std::size_t keep_history(std::optional<std::size_t> number, std::string json);
   [[nodiscard]] std::string current_coroutine() const override;
   [[nodiscard]] std::string current_machine() const;
-  /// As World::printed().
+  /// Implements World::printed().
   void printed(std::string_view text, bool continues);
   [[nodiscard]] bool in_run() const noexcept { return in_run_; }
 

@@ -18,7 +18,7 @@ namespace {
 
 using test::watched_run;
 
-/// Two coroutines that let each other go first for ever, until the limit of steps.
+/// Two coroutines that let each other go first forever, until the limit of steps.
 test::WatchedRun livelock(std::uint64_t steps) {
   WorldOptions options{.faults = FaultSet::none()};
   options.step_limit = steps;
@@ -61,11 +61,11 @@ TEST(StepCycle, IsPrintedOnceWithACount) {
 
 TEST(KeptSteps, LeaveThePageOfALivelockSmall) {
   const auto run = livelock(150'000);
-  const KeptSteps kept(*run.run_log);
+  const KeptSteps kept(*run.run_log, true);
   EXPECT_LT(kept.steps().size(), 50u);
   ASSERT_EQ(kept.gaps().size(), 1u);
   EXPECT_EQ(kept.steps().size() + kept.gaps()[0].steps, run.run_log->steps().size());
-  EXPECT_LT(run_data(run.report).size(), 100'000u);
+  EXPECT_LT(run_data(run.report, true).size(), 100'000u);
 }
 
 TEST(KeptSteps, AreTheBeginningAndTheEndOfALongRun) {
@@ -75,7 +75,7 @@ TEST(KeptSteps, AreTheBeginningAndTheEndOfALongRun) {
       suspend();
     }
   });
-  const KeptSteps kept(*run.run_log);
+  const KeptSteps kept(*run.run_log, true);
   const std::size_t count = run.run_log->steps().size();
   ASSERT_EQ(kept.steps().size(), KeptSteps::kMostAtBegin + KeptSteps::kMostAtEnd);
   EXPECT_TRUE(kept.has(0));

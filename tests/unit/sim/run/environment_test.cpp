@@ -106,11 +106,14 @@ TEST(Environment, SaysWhatIsShownOfAReplay) {
   EXPECT_EQ(read({"FERMATA_AT=250us"}).moment.time, Instant{250'000});
   EXPECT_EQ(read({"FERMATA_AT=+4.096 ms"}).moment.time, Instant{4'096'000});
   EXPECT_EQ(read({"FERMATA_AT=0.5ms"}).moment.time, Instant{500'000});
-  EXPECT_EQ(refusal("FERMATA_AT=soon"),
-            "FERMATA_AT: 'soon' is no moment; expected a step, such as 12, or a time, such as "
-            "250ms or 4.096ms");
-  EXPECT_EQ(refusal("FERMATA_AT=.ms").find("FERMATA_AT: '.ms' is no moment"), 0u);
-  EXPECT_EQ(refusal("FERMATA_AT=1.0000001ms").find("FERMATA_AT: '1.0000001ms' is no moment"), 0u);
+  EXPECT_EQ(
+      refusal("FERMATA_AT=soon"),
+      "FERMATA_AT: 'soon' is not a valid moment; expected a step, such as 12, or a time, such as "
+      "250ms or 4.096ms");
+  EXPECT_EQ(refusal("FERMATA_AT=.ms").find("FERMATA_AT: '.ms' is not a valid moment"), 0u);
+  EXPECT_EQ(
+      refusal("FERMATA_AT=1.0000001ms").find("FERMATA_AT: '1.0000001ms' is not a valid moment"),
+      0u);
 }
 
 TEST(Environment, NamesWhatItRefuses) {

@@ -389,7 +389,7 @@ TEST(Replay, DivergesAtACoroutineThatIsNoCandidate) {
   constexpr std::array<std::uint64_t, 2> kOthers = {kReader, 33};
   EXPECT_EQ(decisions.pick(Candidates(kOthers)), 0u);
   ASSERT_TRUE(replay.divergence());
-  EXPECT_NE(replay.divergence()->got.find("an unnamed coroutine is no candidate"),
+  EXPECT_NE(replay.divergence()->got.find("an unnamed coroutine is not a candidate"),
             std::string::npos)
       << replay.divergence()->text();
 }
