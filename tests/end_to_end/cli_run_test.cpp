@@ -168,7 +168,7 @@ TEST_F(Cli, ATerminalHasABarAndOthersPlainLines) {
 TEST_F(Cli, AFailureIsReportedAndItsLineWorks) {
   const Finished found = run_to(2, "Fails", "--runs 4000");
   EXPECT_TRUE(says(found, "FAIL Specimen.DISABLED_Fails: safety: "));
-  EXPECT_TRUE(says(found, " of 4000\n")) << "and not of its chunk";
+  EXPECT_TRUE(says(found, " of 4000")) << "and not of its chunk";
   const std::string out = "FERMATA_OUT=" + folder_ + "/again ";
   const Finished again = run_shell(out + line_with(found.output, "reproduce: "));
   EXPECT_EQ(again.exit_code, 2) << again.output;

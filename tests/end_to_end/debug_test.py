@@ -176,7 +176,7 @@ def check_death(tape):
 
 def check_refusals(tape, folder):
     expect("no tape", run(FERMATA, "debug", folder / "none.tape"), "none.tape")
-    expect("two tapes", run(FERMATA, "debug", tape, tape), "is one too many: debug takes one TAPE")
+    expect("two tapes", run(FERMATA, "debug", tape, tape), "debug takes one TAPE")
     expect("no gdb", run(FERMATA, "debug", tape, path="/nowhere"),
            "there is no gdb in PATH: it comes with the package `gdb`")
     _, _, gone = debug(tape, "set environment FERMATA_REPLAY /nowhere", "fermata back")

@@ -123,7 +123,7 @@ TEST(Verdicts, AssertionsAreSafety) {
   const Finished found = run_to(2, "Safety");
   EXPECT_TRUE(says(found, "safety: tests/meta/verdicts_test.cpp:"));
   EXPECT_TRUE(says(found, "as planned"));
-  EXPECT_TRUE(says(found, "coroutine 'writer', at +12.0"));
+  EXPECT_TRUE(says(found, "coroutine 'writer', at +12 ms"));
   expect_reproducible(found);
 }
 
@@ -170,7 +170,7 @@ TEST(Verdicts, UnhandledErrorsAreSafety) {
 TEST(Verdicts, DeadlocksAreExplained) {
   const Finished found = run_to(4, "Deadlock");
   EXPECT_TRUE(says(found, "deadlock: "));
-  EXPECT_TRUE(says(found, "explanation:\n"));
+  EXPECT_TRUE(says(found, "who waits:\n"));
   EXPECT_TRUE(says(found, "first"));
   EXPECT_TRUE(says(found, "verdicts_test.cpp:"));
   expect_reproducible(found);
@@ -219,7 +219,8 @@ TEST(Verdicts, PropertiesShowAndKeepTheirArguments) {
   expect_reproducible(found);
   const std::string tape = line_with(found.output, "tape: ");
   const Finished replayed = run_specimen("Property", "FERMATA_REPLAY=" + tape);
-  EXPECT_EQ(failure_part(replayed.output), failure_part(found.output));
+  EXPECT_TRUE(says(replayed, "arguments:\n"));
+  EXPECT_EQ(line_with(replayed.output, "  signature  "), line_with(found.output, "  signature  "));
 }
 
 TEST(Verdicts, ArgumentsAreMadeSmallerTogetherWithTheSchedule) {

@@ -57,7 +57,7 @@ ROWS = (
     Row("name", r"\bLastWords\b|\bAutopsy\b|\bAftermath\b", "CrashReporter, FailurePipeline",
         "class Autopsy;", "class CrashReproducer;"),
     Row("name", r"(?<![Oo]peration[_ ])[Cc]anceled", "'cancelled'",
-        "an OperationCancelled", "ECANCELED, std::errc::operation_canceled, Operation canceled"),
+        "the run was canceled", "ECANCELED, std::errc::operation_canceled, Operation canceled"),
     Row("text", r"\b[Bb]ehaviors?\b", "'behaviour'",
         "a new behavior", "UndefinedBehaviorSanitizer, a new behaviour"),
     Row("text", r"\bfor ever\b", "'forever'", "it waits for ever", "the best for everyone"),

@@ -10,7 +10,7 @@
 namespace fermata::sim {
 namespace {
 
-[[gnu::section("__libfuzzer_extra_counters"), gnu::used]] CounterTables all{};
+[[gnu::section("__libfuzzer_extra_counters"), gnu::used]] CounterTables counter_tables{};
 
 template <std::size_t N>
 std::uint8_t& at(std::array<std::uint8_t, N>& table, std::uint64_t place) noexcept {
@@ -24,10 +24,10 @@ void count(std::uint8_t& counter, std::uint64_t times = 1) noexcept {
 
 }  // namespace
 
-void ExtraCounters::begin_run() noexcept { all = {}; }
+void ExtraCounters::begin_run() noexcept { counter_tables = {}; }
 
 void ExtraCounters::woken(std::uint64_t by, std::uint64_t who, WakeCause cause) {
-  count(at(all.wakes, key_of(key_of(by, who), static_cast<std::uint64_t>(cause))));
+  count(at(counter_tables.wakes, key_of(key_of(by, who), static_cast<std::uint64_t>(cause))));
 }
 
 void ExtraCounters::end_run(std::span<const AssertionCounts> counts) {
@@ -38,10 +38,10 @@ void ExtraCounters::end_run(std::span<const AssertionCounts> counts) {
     if (now.reached == then.reached) continue;
     FERMATA_ASSERT(now.reached > then.reached);
     FERMATA_ASSERT(now.held >= then.held);
-    count(at(all.marks, 2 * i), now.reached - then.reached);
-    count(at(all.marks, 2 * i + 1), now.held - then.held);
+    count(at(counter_tables.marks, 2 * i), now.reached - then.reached);
+    count(at(counter_tables.marks, 2 * i + 1), now.held - then.held);
     const auto best = [&](std::int64_t slack) {
-      count(at(all.bests, key_of(i, static_cast<std::uint64_t>(slack))));
+      count(at(counter_tables.bests, key_of(i, static_cast<std::uint64_t>(slack))));
     };
     if (now.most > then.most) best(now.most);
     if (now.least < then.least) best(now.least);
@@ -50,6 +50,6 @@ void ExtraCounters::end_run(std::span<const AssertionCounts> counts) {
   FERMATA_ASSERT(before_.size() == counts.size());
 }
 
-const CounterTables& ExtraCounters::tables() noexcept { return all; }
+const CounterTables& ExtraCounters::tables() noexcept { return counter_tables; }
 
 }  // namespace fermata::sim

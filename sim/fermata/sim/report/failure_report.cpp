@@ -130,7 +130,7 @@ std::string failure_report(const FoundFailure& found, const ReportContext& conte
   if (found.crash) return crash_report(found, context);
   FERMATA_ASSERT(context.not_shrunk.empty());
   const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
-  std::string report = headline(shown.failure) + indented(shown.failure.beneath);
+  std::string report = headline(shown.failure) + indented(found.failure.beneath);
   const bool explains_itself = shown.failure.wait_graph.empty();
   if (explains_itself) report += indented(shown.failure.explanation);
   report += where_and_when(found, shown, context);

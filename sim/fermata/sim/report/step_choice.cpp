@@ -43,8 +43,7 @@ class Chooser {
     show_before_crashes();
     show_recent(run_log_.turns(), choice_.turns, range_.lines / 5);
     show_closest();
-    if (range_.lines == kAllLines)
-      std::fill(choice_.steps.begin() + begin_, choice_.steps.begin() + end_, true);
+    if (range_.lines == kAllLines) show_rest();
     return std::move(choice_);
   }
 
@@ -68,6 +67,10 @@ class Chooser {
     const StepCycle& cycle = *choice_.cycle;
     FERMATA_ASSERT(cycle.count > 0);
     return cycle.begin - std::min(cycle.begin, cycle.length * (cycle.count - 1));
+  }
+
+  void show_rest() {
+    for (std::size_t i = begin_; i < end_; ++i) choice_.steps[i] = true;
   }
 
   void show_cycle(const StepCycle& cycle) {

@@ -149,6 +149,7 @@ bool FailurePipeline::comes_back(FoundFailure& found, const Reproduction& reprod
   }
   failure.verdict = Verdict::Nondeterminism;
   failure.message = "state leaks between runs: the failure did not come back in a fresh process";
+  failure.message_lines.clear();
   return false;
 }
 

@@ -7,7 +7,8 @@ namespace fermata::sim {
 namespace {
 
 TEST(Failure, HasASignatureWithoutNumbers) {
-  const Failure failure{Verdict::Safety, "balance 12 is not 2000\nsecond line", "a", {}, 3, {}};
+  const Failure failure{.verdict = Verdict::Safety,
+                        .message = "balance 12 is not 2000\nsecond line"};
   EXPECT_EQ(failure.signature(), "safety: balance # is not #");
 }
 

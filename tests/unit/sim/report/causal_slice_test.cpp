@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <fermata/runtime.hpp>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ TEST(CausalSlice, LeadsFromWhoeverWokeToTheOneWhoWaited) {
   const auto run = watched_run([](World&) {
     Promise<int> promise;
     auto future = promise.future();
-    auto stranger = spawn("stranger", [] { suspend(); });
+    auto stranger = spawn("stranger", [] { delay(std::chrono::hours(1)); });
     auto completes = spawn("completes", [&] { promise.complete(1); });
     EXPECT_EQ(await(future), 1);
   });

@@ -70,7 +70,7 @@ TEST(NetworkText, ShowsWhatIsInFlightAtATime) {
             std::string::npos);
   EXPECT_NE(
       state_of(*run_log, {.time = sent + 1ms})
-          .find("    in flight: \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...\" (1204 bytes), sent at "),
+          .find("    in flight: \"xxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxx\" (1204 bytes), sent at "),
       std::string::npos);
   EXPECT_EQ(state_of(*run_log, {.step = 1}).find("server:80"), std::string::npos);
 }

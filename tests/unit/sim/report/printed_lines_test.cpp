@@ -59,7 +59,7 @@ TEST(PrintedLines, StandBetweenStepsWhenNoCoroutinePrintsThem) {
     delay(2ms);
     std::printf("afterwards\n");
   });
-  EXPECT_NE(table.find("+1 ms     | an action\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("+1 ms            | an action\n"), std::string::npos) << table;
   EXPECT_EQ(printed_in(table), "| an action\n| afterwards\n");
 }
 
