@@ -129,7 +129,7 @@ SIM_TEST(Guide, CallbacksOfAsioBecomeCoroutines) {
   try {
     expect_lines(world, guide::from_asio::tour, {"andante", "no answer"});
   } catch (const fermata::InputOutputError&) {  // The network may break what it carries.
-  } catch (const fermata::Timeout&) {           // And hang a connect.
+  } catch (const fermata::Timeout&) {           // Faults also let a connect hang.
   }
 }
 
@@ -146,7 +146,7 @@ SIM_TEST(Guide, NetworkEndsWell) {
     expect_lines(world, guide::network::tour,
                  {"the client is slow", "4 bytes", "length: 5", "bytes", "length: 17"});
   } catch (const fermata::InputOutputError&) {  // The network may break what it carries.
-  } catch (const fermata::Timeout&) {           // And hang a connect.
+  } catch (const fermata::Timeout&) {           // Faults also let a connect hang.
   }
 }
 

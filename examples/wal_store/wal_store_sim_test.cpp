@@ -13,7 +13,7 @@ namespace {
 
 /// What two writers have been promised.
 struct Ledger {
-  std::map<std::string, int> acknowledged;  // Of each writer, the last number.
+  std::map<std::string, int> acknowledged;  // The last number of each writer.
   std::map<std::string, int> tried;
 };
 

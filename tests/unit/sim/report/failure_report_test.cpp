@@ -26,7 +26,8 @@ TEST(DecisionsText, HasALineForEachThatDoesNotGoWithoutSaying) {
 }
 
 TEST(DecisionsText, SaysSoWhenThereAreNone) {
-  EXPECT_EQ(decisions_text(tape_of({})), "fails with production's choices: it takes no fault and no other order\n");
+  EXPECT_EQ(decisions_text(tape_of({})),
+            "fails with production's choices: it takes no fault and no other order\n");
 }
 
 TEST(DecisionsText, SaysSoWhenFaultsCouldStrikeAndDidNot) {
