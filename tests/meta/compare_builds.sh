@@ -13,7 +13,8 @@ failures_of() {
   seed=1
   while [ "$seed" -le "$seeds" ]; do
     FERMATA_OUT=$folder FERMATA_SEED=$seed FERMATA_RUNS=1000 "$program" |
-      sed -n 's/^\(reproduce: FERMATA_SEED=[^ ]*\).*/\1/; /^safety: /,/^  signature /p; /^trace hash /p'
+      sed -n 's/^\(reproduce: FERMATA_SEED=[^ ]*\).*/\1/
+              /^safety: /,/^  signature /p; /^trace hash /p'
     seed=$((seed + 1))
   done
 }
