@@ -207,7 +207,7 @@ class RunLog final : public DecisionListener {
   };
 
   std::vector<Suspended> present_;  // Of each lane.
-  std::vector<Cause> causes_;       // As well.
+  std::vector<Cause> causes_;       // Of each lane.
   std::map<std::uint64_t, std::size_t> lane_by_path_;
   /// How often there is a name on a machine, since its program began.
   std::map<std::string, std::map<std::string, std::size_t>, std::less<>> namesakes_;

@@ -71,7 +71,7 @@ bool waits_forever(const Failure& failure) {
          (failure.verdict == Verdict::Liveness && !failure.by_limit);
 }
 
-/// "a job is charged once (job_leases.hpp:29)", on one line of a table.
+/// How the run fails, short enough for a line of a table.
 std::string failing_text(const Failure& failure) {
   constexpr std::size_t kMost = 100;
   if (waits_forever(failure)) return "coroutines wait forever";

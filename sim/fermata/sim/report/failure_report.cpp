@@ -16,7 +16,9 @@ namespace {
 
 constexpr std::size_t kDecisionsShown = 12;
 constexpr std::size_t kMostLines = 80;
-constexpr std::size_t kLeastLines = 10;  // Of a section, when the report is long before it.
+constexpr std::size_t kLeastLines = 10;    // A section has room for so many in a long report, too.
+constexpr std::size_t kArtifactLines = 6;  // What follows the last section.
+constexpr std::size_t kLinesInHead = 6;    // An explanation that is longer has its own section.
 
 std::string indented(std::string_view text) {
   std::string result;
@@ -70,11 +72,15 @@ std::string artifacts(const FoundFailure& found, const ReportContext& context) {
   return text;
 }
 
+std::size_t lines_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
 /// The first lines of a text, as many as leave the report below its length.
 std::string cut_short(std::string_view report, std::string text) {
-  const auto used = static_cast<std::size_t>(std::count(report.begin(), report.end(), '\n'));
-  const std::size_t room = std::max(kLeastLines, kMostLines - std::min(kMostLines, used + 2));
-  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  const std::size_t taken = lines_of(report) + 1 + kArtifactLines;  // With the section's title.
+  const std::size_t room = std::max(kLeastLines, kMostLines - std::min(kMostLines, taken));
+  const std::size_t lines = lines_of(text);
   if (lines <= room) return text;
   FERMATA_ASSERT(room >= kLeastLines);
   std::size_t end = 0;
@@ -131,8 +137,9 @@ std::string failure_report(const FoundFailure& found, const ReportContext& conte
   FERMATA_ASSERT(context.not_shrunk.empty());
   const FoundFailure& shown = context.shrunk ? context.shrunk->found : found;
   std::string report = headline(shown.failure) + indented(found.failure.beneath);
-  const bool explains_itself = shown.failure.wait_graph.empty();
-  if (explains_itself) report += indented(shown.failure.explanation);
+  const bool waits = !shown.failure.wait_graph.empty();
+  const bool is_short = !waits && lines_of(shown.failure.explanation) <= kLinesInHead;
+  if (is_short) report += indented(shown.failure.explanation);
   report += where_and_when(found, shown, context);
   report += fmt::format("reproduce: {}\n", context.reproduce);
   report += fmt::format("  signature  {}\n", found.failure.signature());
@@ -144,7 +151,7 @@ std::string failure_report(const FoundFailure& found, const ReportContext& conte
   const auto add_rest = [&](std::string_view title, const std::string& text) {
     add_section(report, title, context.all_lines ? text : cut_short(report, text));
   };
-  if (!explains_itself) add_rest("who waits", shown.failure.explanation);
+  if (!is_short) add_rest(waits ? "who waits" : "explanation", shown.failure.explanation);
   add_rest("output of the run", shown.output);
   return report + artifacts(found, context);
 }

@@ -25,7 +25,7 @@ class Chooser {
         range_(range),
         begin_(index_of(range.from)),
         end_(index_of(range.to)),
-        effects_(range.blocked ? last_waits() : std::vector{end_ - 1}),
+        effects_(find_effects()),
         slice_(run_log, effects_) {
     FERMATA_ASSERT(begin_ < end_);
     FERMATA_ASSERT(end_ <= run_log.steps().size());
@@ -55,9 +55,8 @@ class Chooser {
   [[nodiscard]] bool has_room() const { return used_ < range_.lines; }
 
   void show_step(std::size_t step) {
-    const std::size_t earliest = choice_.cycle ? first_of_cycle() : begin_;
     if (step < begin_ || step >= end_ || choice_.steps[step]) return;
-    if (step >= earliest && choice_.cycle && step < choice_.cycle->begin) return;
+    if (choice_.cycle && step >= first_of_cycle() && step < choice_.cycle->begin) return;
     choice_.steps[step] = true;
     used_ += text_.clauses(step).size();
   }
@@ -69,7 +68,9 @@ class Chooser {
     return cycle.begin - std::min(cycle.begin, cycle.length * (cycle.count - 1));
   }
 
+  // With all of its repetitions a cycle is nothing special.
   void show_rest() {
+    choice_.cycle.reset();
     for (std::size_t i = begin_; i < end_; ++i) choice_.steps[i] = true;
   }
 
@@ -91,8 +92,17 @@ class Chooser {
     show_step(at);
     const std::vector<std::size_t> way = way_from(at);
     const std::size_t shown = std::min(way.size(), range_.lines / kLinesOfAWay);
-    for (std::size_t i = 0; i < shown; ++i)
+    for (std::size_t i = 0; i < shown; ++i) {  // From both of its ends.
       show_step(way[i % 2 == 0 ? i / 2 : way.size() - 1 - i / 2]);
+    }
+  }
+
+  /// What is to be explained: the last step, or the waits that do not end if there are any.
+  [[nodiscard]] std::vector<std::size_t> find_effects() const {
+    std::vector<std::size_t> effects;
+    if (range_.blocked) effects = last_waits();
+    if (effects.empty()) effects.push_back(end_ - 1);
+    return effects;
   }
 
   /// The steps, within the range, in which coroutines began to wait that still do, the latest

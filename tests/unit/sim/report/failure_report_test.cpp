@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "fermata/sim/record/shrunk.hpp"
 
 namespace fermata::sim {
@@ -41,6 +44,23 @@ TEST(DecisionsText, CountsOfALongTapeWhatItLeavesOut) {
   sentences.emplace_back();
   const std::string text = decisions_text(tape_of(sentences));
   EXPECT_TRUE(text.ends_with("\n  and 13 more, on the tape\n")) << text;
+}
+
+/// The lines of the report of a failure with a long explanation and much output.
+std::size_t lines_of_long_report(bool all_lines) {
+  FoundFailure found;
+  found.failure.message = "as planned";
+  for (int i = 0; i < 200; ++i) found.failure.explanation += "an operation\n";
+  for (int i = 0; i < 200; ++i) found.output += "a line\n";
+  ReportContext context;
+  context.all_lines = all_lines;
+  const std::string report = failure_report(found, context);
+  return static_cast<std::size_t>(std::count(report.begin(), report.end(), '\n'));
+}
+
+TEST(FailureReport, HasAboutEightyLines) {
+  EXPECT_LE(lines_of_long_report(false), 90u);  // The last section has at least ten.
+  EXPECT_GT(lines_of_long_report(true), 400u);
 }
 
 TEST(Shrunk, CountsWhatReportsShow) {

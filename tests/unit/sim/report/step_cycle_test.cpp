@@ -59,6 +59,12 @@ TEST(StepCycle, IsPrintedOnceWithACount) {
   EXPECT_NE(table.find("the next 2 steps repeat 49"), std::string::npos) << table;
 }
 
+TEST(StepCycle, IsPrintedInFullWhenEveryStepIsAskedFor) {
+  const std::string table = step_table(*livelock(1'000).run_log, {}, {.lines = kAllLines});
+  EXPECT_GT(std::count(table.begin(), table.end(), '\n'), 990);
+  EXPECT_EQ(table.find(" repeat "), std::string::npos);
+}
+
 TEST(KeptSteps, LeaveThePageOfALivelockSmall) {
   const auto run = livelock(150'000);
   const KeptSteps kept(*run.run_log, true);

@@ -107,6 +107,11 @@ TEST(StepTable, SaysWhatAWrongClockShows) {
   EXPECT_TRUE(says(table, "(its clock shows +10.")) << table;
 }
 
+TEST(StepTable, ShowsTheLastStepWhenNobodyWaits) {
+  const auto run = watched_run([](World&) { suspend(); });
+  EXPECT_TRUE(says(step_table(*run.run_log, {}, {.blocked = true}), "ends"));
+}
+
 TEST(StepTable, ExplainsAllWaitsOfADeadlock) {
   const auto run = watched_run([](World&) {
     Mutex a("a");
