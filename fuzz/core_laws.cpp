@@ -30,7 +30,7 @@ constexpr std::array<Kind, 4> kKinds = {
 
 SIM_TEST(CoreLaws, HoldForEveryProgram) {
   static properties::Machine machine;
-  Chooser& chooser = *current_runtime().kernel().chooser;
+  backend::Chooser& chooser = *current_runtime().kernel().chooser;
   const std::uint64_t number = chooser.draw({.key = sim::key_of("law"), .bound = kKinds.size()});
   const properties::Program program = drawn_program(chooser, kKinds[number].profile);
   machine.play(program, world);

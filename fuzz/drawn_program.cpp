@@ -13,7 +13,7 @@ using sim::key_of;
 
 class Drawer {
  public:
-  explicit Drawer(Chooser& chooser) noexcept : chooser_(chooser) {}
+  explicit Drawer(backend::Chooser& chooser) noexcept : chooser_(chooser) {}
 
   std::uint64_t below(std::uint64_t key, std::uint64_t bound) {
     return chooser_.draw({.key = key, .bound = bound});
@@ -30,12 +30,12 @@ class Drawer {
   }
 
  private:
-  Chooser& chooser_;
+  backend::Chooser& chooser_;
 };
 
 }  // namespace
 
-properties::Program drawn_program(Chooser& chooser, const properties::Profile& profile) {
+properties::Program drawn_program(backend::Chooser& chooser, const properties::Profile& profile) {
   constexpr std::uint64_t kEvents = key_of("program.event");
   constexpr std::uint64_t kBodies = key_of("program.body");
   constexpr std::uint64_t kCallbacks = key_of("program.callback");

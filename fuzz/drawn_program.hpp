@@ -10,7 +10,7 @@
 
 namespace fermata::fuzz {
 
-[[nodiscard]] properties::Program drawn_program(Chooser& chooser,
+[[nodiscard]] properties::Program drawn_program(backend::Chooser& chooser,
                                                 const properties::Profile& profile);
 
 }  // namespace fermata::fuzz

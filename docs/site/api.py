@@ -109,6 +109,8 @@ class Model:
         if "->" in (entity.element.findtext("argsstring") or "") and \
                 not entity.element.findtext("type"):
             return False  # A deduction guide.
+        if entity.name.startswith("fermata::backend::"):
+            return False  # For those who write reactors, drivers and checkers.
         return entity.name.startswith("fermata::") and "operator" not in entity.name
 
     def reachable(self):

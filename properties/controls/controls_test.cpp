@@ -85,17 +85,17 @@ bool has_canary(Enum kind) {
 }
 
 /// A new kind that is not here is one that the compiler complains about.
-const char* name_of(AssertionKind kind) {
+const char* name_of(backend::AssertionKind kind) {
   switch (kind) {
-    case AssertionKind::Always:
+    case backend::AssertionKind::Always:
       return "always";
-    case AssertionKind::Unreachable:
+    case backend::AssertionKind::Unreachable:
       return "unreachable";
-    case AssertionKind::Sometimes:
+    case backend::AssertionKind::Sometimes:
       return "sometimes";
-    case AssertionKind::Reachable:
+    case backend::AssertionKind::Reachable:
       return "reachable";
-    case AssertionKind::Eventually:
+    case backend::AssertionKind::Eventually:
       return "eventually";
   }
   return "always";
@@ -116,7 +116,7 @@ TEST(Canaries, AreThereForEachClassOfDeadlock) {
 }
 
 TEST(Canaries, AreThereForEachKindOfAssertion) {
-  for (const AssertionKind kind : test::every<AssertionKind>(name_of)) {
+  for (const backend::AssertionKind kind : test::every<backend::AssertionKind>(name_of)) {
     EXPECT_TRUE(has_canary(kind)) << name_of(kind);
   }
 }

@@ -121,7 +121,7 @@ auto& private_of(Object& object) {
 }
 
 /// What the runtime tells its observers, without having done it.
-void trace(Trace kind, const Event* subject, std::uint64_t detail = 0) {
+void trace(backend::Trace kind, const Event* subject, std::uint64_t detail = 0) {
   current_runtime().kernel().trace(kind, subject, detail);
 }
 
@@ -215,9 +215,9 @@ std::vector<Damage> damages() {
            [](CoroutineBase& c) {
              c.waker().first()->source().stop();
              c.waker().first()->source().start();
-             c.waker().status = WakerStatus::Result;
+             c.waker().status = backend::WakerStatus::Result;
            },
-           [](CoroutineBase& c) { c.waker().status = WakerStatus::Waiting; })},
+           [](CoroutineBase& c) { c.waker().status = backend::WakerStatus::Waiting; })},
       {"CORE-GL-04", "waiters are out of order: Mutex 'ledger'", 38,
        [] {
          Mutex mutex("ledger");
@@ -236,9 +236,9 @@ std::vector<Damage> damages() {
        damaged(
            [](CoroutineBase& c) {
              c.waker().unsubscribe();
-             c.waker().status = WakerStatus::Queued;
+             c.waker().status = backend::WakerStatus::Queued;
            },
-           [](CoroutineBase& c) { c.waker().status = WakerStatus::Result; })},
+           [](CoroutineBase& c) { c.waker().status = backend::WakerStatus::Result; })},
       {.id = "CORE-WK-02",
        .says = "is in the ready queue and is waiting",
        .step = 5,
@@ -258,22 +258,22 @@ std::vector<Damage> damages() {
        "waits for Timer #",
        38,
        damaged([](CoroutineBase& c) {
-         Registration& registration = *c.waker().first();
+         backend::Registration& registration = *c.waker().first();
          registration.source().remove_callback(registration);
        }),
        {"CORE-GL-03"}},
       {"CORE-WK-03",
        "still has registrations",
        38,
-       damaged([](CoroutineBase& c) { c.waker().status = WakerStatus::Result; },
-               [](CoroutineBase& c) { c.waker().status = WakerStatus::Waiting; }),
+       damaged([](CoroutineBase& c) { c.waker().status = backend::WakerStatus::Result; },
+               [](CoroutineBase& c) { c.waker().status = backend::WakerStatus::Waiting; }),
        {"CORE-GL-02"}},
       {"CORE-WK-03", "with neither a grant nor an error: it waits for Timer #", 2,
        [] {
          const auto sleeper = spawn("sleeper", [] { delay(1h); });
          suspend();
-         trace(Trace::Left, &current_coroutine());
-         trace(Trace::Entered, &*sleeper);
+         trace(backend::Trace::Left, &current_coroutine());
+         trace(backend::Trace::Entered, &*sleeper);
        }},
       {"CORE-WK-07", "with neither a grant nor an error", 3,
        [] {
@@ -281,7 +281,8 @@ std::vector<Damage> damages() {
          mutex.lock();
          const auto waiter = spawn("waiter", [&] { EXPECT_THROW(mutex.lock(), Error); });
          suspend();
-         current_runtime().scheduler().wake(*waiter, nullptr, nullptr, nullptr, WakeCause::Event);
+         current_runtime().scheduler().wake(*waiter, nullptr, nullptr, nullptr,
+                                            backend::WakeCause::Event);
          wait(*waiter);
          mutex.unlock();
        }},
@@ -299,8 +300,8 @@ std::vector<Damage> damages() {
        [] {
          const auto done = spawn("done", [] {});
          suspend();
-         trace(Trace::Left, &current_coroutine());
-         trace(Trace::Entered, &*done);
+         trace(backend::Trace::Left, &current_coroutine());
+         trace(backend::Trace::Entered, &*done);
          suspend();
        }},
       {"CORE-CO-01", "is still registered", 38,
@@ -309,7 +310,7 @@ std::vector<Damage> damages() {
        [] {
          const auto done = spawn("done", [] {});
          suspend();
-         const Changed status(done->waker().status, WakerStatus::Result);
+         const Changed status(done->waker().status, backend::WakerStatus::Result);
          go_on();
        }},
       {"CORE-CO-12", "the count of active coroutines is", 38,
@@ -323,25 +324,25 @@ std::vector<Damage> damages() {
       {"CORE-SC-08", "the reactor may block", 0,
        [] {
          spawn("ready", [] {});
-         trace(Trace::Polled, nullptr, 1);
+         trace(backend::Trace::Polled, nullptr, 1);
          suspend();
        }},
       {"CORE-SC-08", "or nothing can come", 0,
        [] {
-         trace(Trace::Polled, nullptr, 1);
+         trace(backend::Trace::Polled, nullptr, 1);
          suspend();
        }},
       {"CORE-SC-10", "while something can run or come", 0,
        [] {
          const auto timer = make_timer(current_runtime(), 1h);
          timer->start();
-         trace(Trace::DeadlockReported, nullptr, 1);
+         trace(backend::Trace::DeadlockReported, nullptr, 1);
          suspend();
        }},
       {"CORE-SC-10", "while something can run or come", 0,
        [] {
          spawn("ready", [] {});
-         trace(Trace::DeadlockReported, nullptr, 2);
+         trace(backend::Trace::DeadlockReported, nullptr, 2);
          suspend();
        }},
       {"CORE-SC-10", "a deadlock is reported though a timer is due", 0,
@@ -349,8 +350,8 @@ std::vector<Damage> damages() {
          const auto timer = make_timer(current_runtime(), Duration::zero());
          timer->set_hidden(true);
          timer->start();
-         trace(Trace::Polled, nullptr, 0);
-         trace(Trace::DeadlockReported, nullptr, 1);
+         trace(backend::Trace::Polled, nullptr, 0);
+         trace(backend::Trace::DeadlockReported, nullptr, 1);
          suspend();
        }},
       {"CORE-SC-10", "a deadlock is reported though a timer is due", 1,  // Nobody has looked.
@@ -359,25 +360,25 @@ std::vector<Damage> damages() {
          timer->set_hidden(true);
          suspend();
          timer->start();
-         trace(Trace::DeadlockReported, nullptr, 1);
+         trace(backend::Trace::DeadlockReported, nullptr, 1);
          suspend();
        }},
       {"CORE-SC-12", "a deadlock of 7 coroutines is reported, there are 1", 0,
        [] {
-         trace(Trace::DeadlockReported, nullptr, 7);
+         trace(backend::Trace::DeadlockReported, nullptr, 7);
          suspend();
        }},
       {"CORE-SC-21", "gains control while Coroutine 1 'main'", 0,
        [] {
          const auto other = spawn("other", [] {});
-         trace(Trace::Entered, &*other);
+         trace(backend::Trace::Entered, &*other);
          suspend();
        }},
       {"CORE-SC-21", "gives up control without having it", 2,
        [] {
          const auto other = spawn("other", [] { suspend(); });
          suspend();
-         trace(Trace::Left, &*other);
+         trace(backend::Trace::Left, &*other);
          suspend();
        }},
 

@@ -89,7 +89,7 @@ std::vector<Canary> leaking_runs() {
            }),
       leak("descriptor", EventKind::Poll, "Poll #", 1,
            [](World&) {
-             DescriptorCalls& calls = descriptor_calls();
+             backend::DescriptorCalls& calls = descriptor_calls();
              const DescriptorPair ends = calls.open_pair();
              {
                const Descriptor watched(ends.first);

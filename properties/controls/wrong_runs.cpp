@@ -61,7 +61,7 @@ void hog_and_poller(World&) {
   await(poller);
 }
 
-class Again final : public Microtask {
+class Again final : public backend::Microtask {
  public:
   void run() override { current_runtime().queue_microtask(*this); }
 };
@@ -132,23 +132,24 @@ std::vector<Canary> wrong_runs() {
                read.responds(2);
                history.expect_linearizable();
              }),
-      safety("always", AssertionKind::Always, "always: as planned", 0,
+      safety("always", backend::AssertionKind::Always, "always: as planned", 0,
              [](World&) { FERMATA_ALWAYS(random(1) != 0, "as planned"); }),
-      safety("unreachable", AssertionKind::Unreachable, "unreachable: as planned", 0,
+      safety("unreachable", backend::AssertionKind::Unreachable, "unreachable: as planned", 0,
              [](World&) { FERMATA_UNREACHABLE("as planned"); }),
-      liveness("eventually_late", AssertionKind::Eventually, "eventually: as planned", 6,
+      liveness("eventually_late", backend::AssertionKind::Eventually, "eventually: as planned", 6,
                [](World&) {
                  FERMATA_EVENTUALLY(2ms, random(1) != 0, "as planned");
                  for (;;) delay(1ms);
                }),
-      liveness("eventually_left", AssertionKind::Eventually, "before its scope was left", 0,
+      liveness("eventually_left", backend::AssertionKind::Eventually, "before its scope was left",
+               0,
                [](World&) {
                  { FERMATA_EVENTUALLY(2ms, random(1) != 0, "as planned"); }
                  go_on();
                }),
-      missed("sometimes", AssertionKind::Sometimes, "sometimes 'a die shows seven'", 1,
+      missed("sometimes", backend::AssertionKind::Sometimes, "sometimes 'a die shows seven'", 1,
              [](World&) { FERMATA_SOMETIMES(random(6) == 6, "a die shows seven"); }),
-      missed("reachable", AssertionKind::Reachable, "reachable 'a die shows eight'", 1,
+      missed("reachable", backend::AssertionKind::Reachable, "reachable 'a die shows eight'", 1,
              [](World&) {
                if (random(6) == 7) FERMATA_REACHABLE("a die shows eight");
              }),

@@ -6,11 +6,11 @@
 
 namespace fermata::properties {
 
-void ClockReactor::turn(TurnMode mode, Instant wake_by) {
-  if (mode == TurnMode::Block) {
+void ClockReactor::turn(backend::TurnMode mode, Instant wake_by) {
+  if (mode == backend::TurnMode::Block) {
     if (wake_by == Instant::never()) {
       findings_.add("CORE-SC-10 (DL-): the loop waits forever though nothing can happen");
-      throw AbandonRun{};
+      throw backend::AbandonRun{};
     }
     if (wake_by > now_) set(wake_by);
   }
@@ -19,7 +19,7 @@ void ClockReactor::turn(TurnMode mode, Instant wake_by) {
 
 void ClockReactor::set(Instant now) {
   now_ = now;
-  runtime_->kernel().trace(Trace::TimeAdvanced, nullptr,
+  runtime_->kernel().trace(backend::Trace::TimeAdvanced, nullptr,
                            static_cast<std::uint64_t>(now.nanoseconds));
 }
 
@@ -29,7 +29,8 @@ void ClockReactor::advance(Duration span) {
 }
 
 Arena::Arena()
-    : clock_(new ClockReactor(findings_)), runtime_(std::unique_ptr<Reactor>(clock_), options()) {}
+    : clock_(new ClockReactor(findings_)),
+      runtime_(std::unique_ptr<backend::Reactor>(clock_), options()) {}
 
 RuntimeOptions Arena::options() {
   RuntimeOptions options;
@@ -39,8 +40,8 @@ RuntimeOptions Arena::options() {
   return options;
 }
 
-Arena::Ending Arena::run(Chooser* chooser, Observer& witness, sim::WakeListener* wakes,
-                         const std::function<void()>& main) {
+Arena::Ending Arena::run(backend::Chooser* chooser, backend::Observer& witness,
+                         sim::WakeListener* wakes, const std::function<void()>& main) {
   findings_.forget();
   clock_->reset();
   log_.clear();
@@ -56,7 +57,7 @@ Arena::Ending Arena::run(Chooser* chooser, Observer& witness, sim::WakeListener*
   Ending ending;
   try {
     runtime_.run(main);
-  } catch (const AbandonRun&) {
+  } catch (const backend::AbandonRun&) {
     ending.cut = true;
   } catch (...) {
     ending.error = std::current_exception();

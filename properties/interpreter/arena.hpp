@@ -41,7 +41,7 @@ class Findings final : public sim::detail::RunState {
 };
 
 /// Time and nothing else: it jumps to the next deadline.
-class ClockReactor final : public Reactor {
+class ClockReactor final : public backend::Reactor {
  public:
   explicit ClockReactor(Findings& findings) noexcept : findings_(findings) {}
   [[nodiscard]] std::string_view name() const noexcept override { return "clock"; }
@@ -49,7 +49,7 @@ class ClockReactor final : public Reactor {
   [[nodiscard]] WallTime wall_clock() noexcept override { return {now_.nanoseconds}; }
   void attach(Runtime& runtime) override { runtime_ = &runtime; }
   std::vector<std::string> detach() noexcept override { return {}; }
-  void turn(TurnMode mode, Instant wake_by) override;
+  void turn(backend::TurnMode mode, Instant wake_by) override;
   void wake() noexcept override {}
   void watch_control_signals(std::span<const int>) override {}
 
@@ -80,7 +80,7 @@ class Arena {
 
   /// Runs `main` under the simulator's audit and under `witness`, which may be the audit's only
   /// listener and forwards to it. `wakes`, unless null, is told who wakes whom.
-  Ending run(Chooser* chooser, Observer& witness, sim::WakeListener* wakes,
+  Ending run(backend::Chooser* chooser, backend::Observer& witness, sim::WakeListener* wakes,
              const std::function<void()>& main);
 
   [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }

@@ -113,13 +113,14 @@ class Judge {
 Tally Machine::play(const Program& program, sim::World& world) {
   detail::Kernel& kernel = current_runtime().kernel();
   const Result result = run(kernel.chooser, program, world.options().wakes);
-  kernel.trace(Trace::TimeAdvanced, nullptr, result.trace_hash);
+  kernel.trace(backend::Trace::TimeAdvanced, nullptr, result.trace_hash);
   sim::consume(result.virtual_time);
   if (!result.complaint.empty()) world.fail(sim::Verdict::Safety, result.complaint);
   return result.tally;
 }
 
-Machine::Result Machine::run(Chooser* chooser, const Program& program, sim::WakeListener* wakes) {
+Machine::Result Machine::run(backend::Chooser* chooser, const Program& program,
+                             sim::WakeListener* wakes) {
   Arena& arena = *arena_;
   Result result;
   {

@@ -30,7 +30,7 @@ class Machine {
   };
 
   /// `chooser` takes every decision; `wakes`, unless null, is told who wakes whom.
-  Result run(Chooser* chooser, const Program& program, sim::WakeListener* wakes);
+  Result run(backend::Chooser* chooser, const Program& program, sim::WakeListener* wakes);
   void judge_remains();
 
   std::unique_ptr<Arena> arena_ = std::make_unique<Arena>();

@@ -24,7 +24,7 @@ struct Footprint {
   friend bool operator==(const Footprint&, const Footprint&) = default;
 };
 
-class ScriptTask final : public Microtask {
+class ScriptTask final : public backend::Microtask {
  public:
   ScriptTask(ProgramState& state, Player& player, std::size_t number)
       : state_(state), player_(player), number_(number) {}
@@ -39,10 +39,10 @@ class ScriptTask final : public Microtask {
   std::size_t number_;
 };
 
-void wake_when_closed(Registration& registration, Event& event, const Outcome& outcome) {
+void wake_when_closed(backend::Registration& registration, Event& event, const Outcome& outcome) {
   if (!event.is_closed()) return;
   event.runtime().scheduler().wake(registration.coroutine(), &event, outcome.result, nullptr,
-                                   WakeCause::Event);
+                                   backend::WakeCause::Event);
 }
 
 }  // namespace
@@ -531,8 +531,8 @@ void Player::delivered(const std::exception_ptr& error) {
 }
 
 void Player::check_clean(Task& me) {
-  const Waker& waker = current_coroutine().waker();
-  if (waker.status != WakerStatus::None || !waker.empty() || waker.error || waker.result) {
+  const backend::Waker& waker = current_coroutine().waker();
+  if (waker.status != backend::WakerStatus::None || !waker.empty() || waker.error || waker.result) {
     state_.complain(me, std::string("CORE-WK-09 (ONCE): a wait is over, but its waker is ") +
                             to_string(waker.status) +
                             (waker.empty() ? "" : " and still subscribed"));
@@ -665,9 +665,9 @@ void Player::wait_closed_step(Task& me, const Step& step) {
   expected.only_close = true;
   expected.suspends = true;
   attempt(me, expected, [&] {
-    Waker& waker = current_coroutine().waker();
+    backend::Waker& waker = current_coroutine().waker();
     waker.clear();
-    waker.resume_when(*shared->event, WakeRule::Custom, false, &wake_when_closed);
+    waker.resume_when(*shared->event, backend::WakeRule::Custom, false, &wake_when_closed);
     state_.runtime().scheduler().suspend(SourcePlace::current());
     waker.clear();
   });

@@ -20,7 +20,7 @@ template <class Visit>
 void for_each_registration(const Runtime& runtime, const Event& event, Visit visit) {
   for (const CoroutineBase* each = runtime.registry().first(); each != nullptr;
        each = each->next_registered()) {
-    for (const Registration* entry = each->waker().first(); entry != nullptr;
+    for (const backend::Registration* entry = each->waker().first(); entry != nullptr;
          entry = entry->next()) {
       if (&entry->source() == &event) visit(*entry);
     }
@@ -29,46 +29,46 @@ void for_each_registration(const Runtime& runtime, const Event& event, Visit vis
 
 }  // namespace
 
-void Witness::note(Trace kind, const Event* subject, std::uint64_t detail) {
+void Witness::note(backend::Trace kind, const Event* subject, std::uint64_t detail) {
   state_.arena.audit().trace(kind, subject, detail);
   switch (kind) {
-    case Trace::EventStarted:
+    case backend::Trace::EventStarted:
       return started(*subject);
-    case Trace::EventStopped:
+    case backend::Trace::EventStopped:
       return stopped(*subject);
-    case Trace::EventClosed:
+    case backend::Trace::EventClosed:
       return closed(*subject);
-    case Trace::EventFired:
+    case backend::Trace::EventFired:
       return fired(*subject);
-    case Trace::EventDestroyed:
+    case backend::Trace::EventDestroyed:
       if (SharedEvent* shared = state_.shared(subject->serial())) {
         shared->holders.died();
         shared->callbacks.clear();
         shared->event = nullptr;
       }
       return;
-    case Trace::CallbackCalled:
+    case backend::Trace::CallbackCalled:
       state_.turn = subject->serial();
       return;
-    case Trace::CallbackRemoved:
+    case backend::Trace::CallbackRemoved:
       return left_by_callback(*subject);
-    case Trace::Spawned:
+    case backend::Trace::Spawned:
       if (state_.spawning != nullptr) state_.spawning->serial = subject->serial();
       state_.spawning = nullptr;
       return;
-    case Trace::Enqueued:
+    case backend::Trace::Enqueued:
       return enqueued(*subject, detail);
-    case Trace::Finished:
+    case backend::Trace::Finished:
       if (Task* task = state_.task(subject->serial()))
         state_.complain(*task, task->life.finished());
       return;
-    case Trace::Cancelled:
+    case backend::Trace::Cancelled:
       return cancelled(*subject, detail);
-    case Trace::Polled:
+    case backend::Trace::Polled:
       return polled(detail == 1);
-    case Trace::DeadlockReported:
+    case backend::Trace::DeadlockReported:
       return deadlock(detail);
-    case Trace::ShutdownStarted:
+    case backend::Trace::ShutdownStarted:
       if (++state_.shutdowns > 1) state_.complain("CORE-SC-13 (SHUT): it was shut down twice");
       state_.shutdown_began = state_.runtime().now();
       return;
@@ -125,7 +125,7 @@ void Witness::left_by_callback(const Event& event) {
 }
 
 void Witness::enqueued(const Event& event, std::uint64_t cause) {
-  if (cause > static_cast<std::uint64_t>(WakeCause::Shutdown)) {
+  if (cause > static_cast<std::uint64_t>(backend::WakeCause::Shutdown)) {
     state_.complain("CORE-GL-06 (ONCE): a coroutine was queued without a cause");
   }
   const detail::ReadyQueue& ready = state_.runtime().scheduler().ready();
@@ -137,7 +137,7 @@ void Witness::enqueued(const Event& event, std::uint64_t cause) {
                     count(static_cast<std::size_t>(times), "times"));
   }
   const bool at_head = as_coroutine(event).priority() == Priority::High &&
-                       static_cast<WakeCause>(cause) != WakeCause::Yield;
+                       static_cast<backend::WakeCause>(cause) != backend::WakeCause::Yield;
   state_.complain(state_.ready.queued(event.serial(), at_head, serials));
 }
 
@@ -146,13 +146,13 @@ void Witness::cancelled(const Event& event, std::uint64_t cause) {
   if (task == nullptr) return;
   const CoroutineBase& coroutine = as_coroutine(event);
   const bool itself = state_.runtime().current() == &coroutine &&
-                      coroutine.waker().status != WakerStatus::Waiting &&
-                      coroutine.waker().status != WakerStatus::Queued;
+                      coroutine.waker().status != backend::WakerStatus::Waiting &&
+                      coroutine.waker().status != backend::WakerStatus::Queued;
   task->life.cancelled(itself ? models::LifecycleModel::By::Itself
                               : models::LifecycleModel::By::Another);
-  const auto by = static_cast<WakeCause>(cause);
-  if (by != WakeCause::Deadlock && by != WakeCause::Shutdown) return;
-  ++(by == WakeCause::Deadlock ? task->deadlock_cancels : task->shutdown_cancels);
+  const auto by = static_cast<backend::WakeCause>(cause);
+  if (by != backend::WakeCause::Deadlock && by != backend::WakeCause::Shutdown) return;
+  ++(by == backend::WakeCause::Deadlock ? task->deadlock_cancels : task->shutdown_cancels);
   task->must_end = true;
   task->deferred = false;
   if (task->protect_depth > 0) task->protection_cleared = true;
@@ -209,14 +209,14 @@ void Witness::end_step(Runtime& runtime) {
     }
   }
   state_.arena.audit().end_step(runtime);
-  if (state_.arena.findings().any()) throw AbandonRun{};
+  if (state_.arena.findings().any()) throw backend::AbandonRun{};
 }
 
 void Witness::compare_event(SharedEvent& shared) {
   std::uint32_t waits = 0;
   std::uint32_t started = 0;
   if (shared.event != nullptr) {
-    for_each_registration(state_.runtime(), *shared.event, [&](const Registration& entry) {
+    for_each_registration(state_.runtime(), *shared.event, [&](const backend::Registration& entry) {
       ++waits;
       started += entry.is_started() ? 1 : 0;
     });
@@ -239,7 +239,7 @@ void Witness::compare_event(SharedEvent& shared) {
   if (event.is_closed() && references != 0) {
     state_.complain("CORE-EV-05 (STOP): a closed event has loop references");
   }
-  const CallbackVector& vector = event.callbacks();
+  const backend::CallbackVector& vector = event.callbacks();
   const std::size_t expected = shared.callbacks.size() + (event.is_closed() ? 0 : waits);
   if (vector.size() < shared.callbacks.size() ||
       (!event.is_closed() && vector.size() != expected) || vector.size() > vector.capacity()) {
@@ -256,7 +256,7 @@ void Witness::compare_task(Task& task) {
        each = each->next_registered()) {
     if (each->serial() == task.serial) coroutine = each;
   }
-  if (coroutine != nullptr && coroutine->waker().status == WakerStatus::Waiting) {
+  if (coroutine != nullptr && coroutine->waker().status == backend::WakerStatus::Waiting) {
     state_.complain(task, "CORE-GL-01 (WAKE): what it waits for has happened, and it sleeps on");
   }
 }

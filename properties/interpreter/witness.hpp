@@ -11,14 +11,15 @@
 
 namespace fermata::properties {
 
-class Witness final : public Observer {
+class Witness final : public backend::Observer {
  public:
-  explicit Witness(ProgramState& state) noexcept : Observer(TraceKinds::all()), state_(state) {}
+  explicit Witness(ProgramState& state) noexcept
+      : backend::Observer(backend::TraceKinds::all()), state_(state) {}
 
   void end_step(Runtime& runtime) override;
 
  private:
-  void note(Trace kind, const Event* subject, std::uint64_t detail) override;
+  void note(backend::Trace kind, const Event* subject, std::uint64_t detail) override;
   void started(const Event& event);
   void stopped(const Event& event);
   void closed(const Event& event);

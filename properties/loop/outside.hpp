@@ -23,9 +23,9 @@ inline constexpr std::array<int, models::kLoopSignals> kScriptSignals = {SIGUSR1
 /// Keeps the script's signals from killing the program while it lives.
 class ScriptSignals {
  public:
-  explicit ScriptSignals(Signals& signals) {
+  explicit ScriptSignals(backend::Signals& signals) {
     for (const int signum : kScriptSignals) {
-      SignalEvent& event = events_.emplace_back(signals, signum);
+      backend::SignalEvent& event = events_.emplace_back(signals, signum);
       event.set_hidden(true);
       event.start();
     }
@@ -33,17 +33,18 @@ class ScriptSignals {
   ScriptSignals(const ScriptSignals&) = delete;
   ScriptSignals& operator=(const ScriptSignals&) = delete;
   ~ScriptSignals() {
-    for (SignalEvent& event : events_) event.stop();
+    for (backend::SignalEvent& event : events_) event.stop();
   }
 
  private:
-  std::deque<SignalEvent> events_;
+  std::deque<backend::SignalEvent> events_;
 };
 
 /// The two ends of a stream; the near one is watched.
 class ScriptConnection {
  public:
-  explicit ScriptConnection(DescriptorCalls& calls) : calls_(calls), ends_(calls.open_pair()) {}
+  explicit ScriptConnection(backend::DescriptorCalls& calls)
+      : calls_(calls), ends_(calls.open_pair()) {}
   ScriptConnection(const ScriptConnection&) = delete;
   ScriptConnection& operator=(const ScriptConnection&) = delete;
   ~ScriptConnection() {
@@ -70,7 +71,7 @@ class ScriptConnection {
     return transfer.code == 0 ? transfer.size : 0;
   }
 
-  DescriptorCalls& calls_;
+  backend::DescriptorCalls& calls_;
   const DescriptorPair ends_;
   std::array<std::byte, 16'384> chunk_{};
 };

@@ -75,7 +75,7 @@ class Player {
   };
   static constexpr CallbackId kMicrotask = ~0ULL;
 
-  Signals& signals() { return loop_.runtime().reactor().signals(); }
+  backend::Signals& signals() { return loop_.runtime().reactor().signals(); }
 
   void note(const std::string& what) {
     if (ending_) return;

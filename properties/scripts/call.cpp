@@ -102,7 +102,7 @@ models::Complaint Call::judge_limits(const Ending& ending, const std::exception_
 }
 
 models::Complaint Call::at_rest() const {
-  const auto* const deadline = dynamic_cast<const TimeoutEvent*>(patience_.token);
+  const auto* const deadline = dynamic_cast<const backend::TimeoutEvent*>(patience_.token);
   const bool passed = deadline != nullptr && !deadline->is_cancelled();
   if (!patience_.timeout && !passed && !has_fired(patience_.token)) return {};
   return "CORE-CN-07 (WAKE): a call waits on, and its patience is at an end" + stage_.where(actor_);

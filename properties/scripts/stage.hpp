@@ -115,7 +115,7 @@ class Stage {
 
   /// Whether the actor is suspended now, and in no way on its way back.
   [[nodiscard]] bool parked(std::size_t index) const {
-    return actor(index).waker().status == WakerStatus::Waiting;
+    return actor(index).waker().status == backend::WakerStatus::Waiting;
   }
 
   /// The innermost call that an actor is in; null for none.

@@ -46,7 +46,7 @@ class WaitLimits {
 
   // The last ones are shared now; waits may have the others still.
   std::vector<Ref<PlainEvent>> tokens_;
-  std::vector<Ref<TimeoutEvent>> deadlines_;
+  std::vector<Ref<backend::TimeoutEvent>> deadlines_;
   std::vector<Coroutine<>> coroutines_;
 };
 

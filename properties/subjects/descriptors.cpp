@@ -180,7 +180,7 @@ class Descriptors final : public Subject {
     }
   }
 
-  DescriptorCalls& calls_;
+  backend::DescriptorCalls& calls_;
   std::array<int, 2> ends_{};
   std::array<Way, 2> ways_;  // By who writes.
   std::list<Waiter> waiters_;

@@ -8,9 +8,9 @@
 
 namespace fermata::properties {
 
-class FakePoll final : public Poll {
+class FakePoll final : public backend::Poll {
  public:
-  FakePoll(Polls& polls, int descriptor) : Poll(polls, descriptor) {}
+  FakePoll(backend::Polls& polls, int descriptor) : backend::Poll(polls, descriptor) {}
 
   /// Becomes ready for what is watched for; for Disconnect in any case.
   void become(PollMask mask) {
@@ -28,18 +28,18 @@ class FakePoll final : public Poll {
   PollMask watched_ = PollMask::None;
 };
 
-class FakePolls final : public Polls {
+class FakePolls final : public backend::Polls {
  public:
-  explicit FakePolls(Runtime& runtime) : Polls(at_) { at_.attach(runtime); }
+  explicit FakePolls(Runtime& runtime) : backend::Polls(at_) { at_.attach(runtime); }
 
   [[nodiscard]] Ref<FakePoll> open_fake(int descriptor) {
-    const Ref<Poll> poll = open(descriptor);
+    const Ref<backend::Poll> poll = open(descriptor);
     return Ref<FakePoll>::share(static_cast<FakePoll&>(*poll));
   }
 
  private:
-  Ref<Poll> make(int descriptor) override {
-    return Ref<Poll>::adopt(*new FakePoll(*this, descriptor));
+  Ref<backend::Poll> make(int descriptor) override {
+    return Ref<backend::Poll>::adopt(*new FakePoll(*this, descriptor));
   }
 
   detail::Attachment at_;

@@ -15,7 +15,7 @@ namespace fermata::properties {
 [[nodiscard]] inline sim::RunResult inner_run(sim::Runner& runner) {
   constexpr std::uint64_t kSeeds = 1 << 20;
   const sim::RunResult result = runner.run(random(kSeeds));
-  current_runtime().kernel().trace(Trace::TimeAdvanced, nullptr, result.trace_hash);
+  current_runtime().kernel().trace(backend::Trace::TimeAdvanced, nullptr, result.trace_hash);
   return result;
 }
 

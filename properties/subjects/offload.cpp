@@ -26,10 +26,10 @@ struct Work {
   unsigned runs = 0;
 };
 
-class Failing final : public fermata::Task {
+class Failing final : public fermata::backend::Task {
  public:
   explicit Failing(std::size_t number)
-      : Task(current_runtime().reactor().offload()), number_(number) {}
+      : backend::Task(current_runtime().reactor().offload()), number_(number) {}
   [[nodiscard]] std::size_t number() const noexcept { return number_; }
 
  private:

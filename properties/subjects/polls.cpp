@@ -55,7 +55,7 @@ class PollSubject final : public Subject {
   void wait_for_some(const Cue& cue) {
     if (poll_->is_closed()) return;
     const PollMask mask = kMasks[(cue.actor + cue.number) % kMasks.size()];
-    PollProxy proxy(*poll_, mask);
+    backend::PollProxy proxy(*poll_, mask);
     const auto me = waiters_.insert(waiters_.end(), {cue.actor, mask});
     struct Leave {
       std::list<Waiter>& waiters;

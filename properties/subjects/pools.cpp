@@ -61,13 +61,13 @@ class Desk {
 
   /// `actor` has a place, if it acquires.
   void took_place(std::size_t actor) {
-    const auto waker = [this](std::size_t other) -> const Waker& {
+    const auto waker = [this](std::size_t other) -> const backend::Waker& {
       return stage_->actor(other).waker();
     };
     complain(model.took_place(
         actor, [&](std::size_t other) { return stage_->parked(other); },
         [&](std::size_t other) {
-          return waker(other).status == WakerStatus::Queued && !waker(other).error;
+          return waker(other).status == backend::WakerStatus::Queued && !waker(other).error;
         }));
   }
 

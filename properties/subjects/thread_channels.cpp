@@ -91,7 +91,7 @@ class Desk {
   template <class Use>
   void call(Side side, Use use) {
     const std::size_t number = model_.called(side, [this](std::size_t other) {
-      return callers_.at(other)->waker().status == WakerStatus::Waiting;
+      return callers_.at(other)->waker().status == backend::WakerStatus::Waiting;
     });
     const Caller caller(*this, number);
     try {

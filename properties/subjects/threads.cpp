@@ -237,7 +237,7 @@ class Threads final : public Subject {
     const Thread<Result>& thread = handle.thread;
     Life& life = *handle.life;
     if (thread.is_running() == thread.is_completed() ||
-        thread.is_completed() != (thread.stage() == ThreadStage::Done)) {
+        thread.is_completed() != (thread.stage() == backend::ThreadStage::Done)) {
       stage.complain("THR-05 (ERR): a thread is two things at once");
     }
     if (!thread.is_completed()) return;

@@ -282,7 +282,7 @@ class Watches final : public Subject, private Hand::Witness {
   [[nodiscard]] models::Complaint why_it_is_wrong(const Watch& watch) const {
     if (!watch.watcher) return {};
     const WatchModel& model = watch.model;
-    const FileWatch& handle = watch.watcher->handle();
+    const backend::FileWatch& handle = watch.watcher->handle();
     if (model.is_closed() || model.is_astray()) return {};
     if (watch.has_failed && !model.is_root_gone()) {
       return "FS-04 (ERR): a watch has failed, and its root is there";

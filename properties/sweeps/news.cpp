@@ -152,7 +152,7 @@ void token(sim::World& world) {
 
 void deadline(sim::World& world) {
   sweep_token(
-      world, [] { return make_timeout(2ms); }, [](const TimeoutEvent&) {});
+      world, [] { return make_timeout(2ms); }, [](const backend::TimeoutEvent&) {});
 }
 
 }  // namespace fermata::properties::sweeps

@@ -104,7 +104,7 @@ FERMATA_WORKLOAD(listener_kept, "Z-CB-05", 1, "REF", "UAF", "CORE-CB-06") {
 }
 
 // Work on another thread that fails.
-class FailingRequest final : public fermata::Task {
+class FailingRequest final : public backend::Task {
  public:
   FailingRequest() : Task(current_runtime().reactor().offload()) {}
 

@@ -67,7 +67,7 @@ class Counter {
   /// Who came before must have been promised a value, and there must be one for every promise.
   void check_turn(std::size_t place) {
     for (const auto& [other, coroutine] : line_) {
-      if (other < place && coroutine->waker().status == WakerStatus::Waiting) {
+      if (other < place && coroutine->waker().status == backend::WakerStatus::Waiting) {
         complain(world_, "FIFO (CHAN-07): a receiver was served before one that came first");
       }
     }

@@ -45,7 +45,7 @@ FERMATA_WORKLOAD(writer_at_a_reset, "Z-IO-01", 1, "WAKE", "POLL-03") {
   for (const PollMask mask : {PollMask::Readable | PollMask::Disconnect, PollMask::Writable}) {
     waiters.push_back(
         spawn(std::string(mask == PollMask::Writable ? "writer" : "reader"), [&, mask] {
-          PollProxy proxy(*poll, mask);
+          backend::PollProxy proxy(*poll, mask);
           wait(proxy);
         }));
   }
@@ -151,7 +151,7 @@ FERMATA_WORKLOAD(narrowed_mask, "Z-IO-05", 2, "WAKE", "STOP", "POLL-01", "POLL-0
   const auto poll = polls.open_fake(5);
   const auto waiter = [&](const char* name, PollMask mask) {
     return spawn(std::string(name), [&, mask] {
-      PollProxy proxy(*poll, mask);
+      backend::PollProxy proxy(*poll, mask);
       wait(proxy);
     });
   };

@@ -12,7 +12,7 @@ Ref<PlainEvent> make_event(bool keeps) {
 }
 
 bool sleeps(const Coroutine<>& coroutine) {
-  return coroutine->waker().status == WakerStatus::Waiting;
+  return coroutine->waker().status == backend::WakerStatus::Waiting;
 }
 
 void expect_awake(sim::World& world, const std::vector<Coroutine<>>& waiters) {
@@ -26,13 +26,13 @@ void expect_awake(sim::World& world, const std::vector<Coroutine<>>& waiters) {
 
 void wait_until_closed(Event& event) {
   if (event.is_closed()) return;
-  Waker& waker = current_coroutine().waker();
+  backend::Waker& waker = current_coroutine().waker();
   waker.clear();
-  waker.resume_when(event, WakeRule::Custom, false,
-                    [](Registration& registration, Event& source, const Outcome&) {
+  waker.resume_when(event, backend::WakeRule::Custom, false,
+                    [](backend::Registration& registration, Event& source, const Outcome&) {
                       if (!source.is_closed()) return;
                       source.runtime().scheduler().wake(registration.coroutine(), &source, nullptr,
-                                                        nullptr, WakeCause::Event);
+                                                        nullptr, backend::WakeCause::Event);
                     });
   current_runtime().scheduler().suspend(SourcePlace::current());
   waker.clear();

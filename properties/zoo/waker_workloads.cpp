@@ -44,10 +44,10 @@ FERMATA_WORKLOAD(any_of_two, "Z-WK-02", 1, "WAKE", "DL+", "CORE-EV-13", "CORE-WK
   const auto kept = make_event(true);
   const auto completer = spawn("completer", [&] { kept->complete(); });
   const auto waiter = spawn("waiter", [&] {
-    Waker& waker = current_coroutine().waker();
+    backend::Waker& waker = current_coroutine().waker();
     waker.clear();
-    waker.resume_when(*never, WakeRule::Resolve);
-    waker.resume_when(*kept, WakeRule::Resolve);
+    waker.resume_when(*never, backend::WakeRule::Resolve);
+    waker.resume_when(*kept, backend::WakeRule::Resolve);
     current_runtime().scheduler().suspend(SourcePlace::current());
     waker.clear();
   });
@@ -79,7 +79,7 @@ FERMATA_WORKLOAD(answered_by_a_microtask, "Z-WK-05", 2, "ONCE", "STOP", "CORE-WK
                  "CORE-GL-02") {
   const auto first = make_event(true);
   const auto second = make_event(true);
-  class Answer final : public Microtask {
+  class Answer final : public backend::Microtask {
    public:
     explicit Answer(std::function<void()> task) : task_(std::move(task)) {}
     void run() override { task_(); }
@@ -100,10 +100,10 @@ FERMATA_WORKLOAD(answered_by_a_microtask, "Z-WK-05", 2, "ONCE", "STOP", "CORE-WK
     task->release();
   });
   waiter = spawn("waiter", [&] {
-    Waker& waker = current_coroutine().waker();
+    backend::Waker& waker = current_coroutine().waker();
     waker.clear();
-    waker.resume_when(*first, WakeRule::Resolve);
-    waker.resume_when(*second, WakeRule::Resolve);
+    waker.resume_when(*first, backend::WakeRule::Resolve);
+    waker.resume_when(*second, backend::WakeRule::Resolve);
     current_runtime().scheduler().suspend(SourcePlace::current());
     waker.clear();
   });
@@ -122,8 +122,8 @@ FERMATA_WORKLOAD(clean_up_after_cancel, "Z-WK-04", 2, "ONCE", "UAF", "CORE-WK-09
       wait_until_closed(*source);
     } catch (const Cancellation&) {
       source->complete();
-      const Waker& waker = current_coroutine().waker();
-      if (waker.status != WakerStatus::None || !waker.empty()) {
+      const backend::Waker& waker = current_coroutine().waker();
+      if (waker.status != backend::WakerStatus::None || !waker.empty()) {
         complain(world, std::string("ONCE (CORE-WK-09): the waiter runs, and its waker is ") +
                             to_string(waker.status) +
                             (waker.empty() ? "" : " and still subscribed"));

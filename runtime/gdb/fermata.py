@@ -192,7 +192,8 @@ class Event:
         self.address = address
         self.kind = number(address + layout.event_kind, 1)
         symbol = gdb.execute(f"info symbol {number(address):#x}", to_string=True)
-        vtable = re.match(r"vtable for (?:fermata::)?(?:detail::)?(.+?)(?: \+ \d+)? in ", symbol)
+        vtable = re.match(
+            r"vtable for (?:fermata::)?(?:backend::|detail::)?(.+?)(?: \+ \d+)? in ", symbol)
         self.type = vtable[1] if vtable else KINDS[self.kind]
 
     def __str__(self):

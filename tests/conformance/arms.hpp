@@ -20,6 +20,6 @@ using OrderedArms = ::testing::Types<UvArm, SimArm, UvReorderArm>;
 using PollableArms = ::testing::Types<UvArm, SimArm, PollArm>;
 using OrderedPollableArms = ::testing::Types<UvArm, SimArm, UvReorderArm, PollArm>;
 
-inline Reactor& reactor() { return current_runtime().reactor(); }
+inline backend::Reactor& reactor() { return current_runtime().reactor(); }
 
 }  // namespace fermata::conformance

@@ -67,7 +67,7 @@ TYPED_TEST(CallbackErrors, OfATrigger) {
 
 TYPED_TEST(CallbackErrors, OfASignal) {
   this->expect_boom([] {
-    SignalEvent event(current_runtime().reactor().signals(), SIGUSR1);
+    backend::SignalEvent event(current_runtime().reactor().signals(), SIGUSR1);
     const Bomb bomb(event);
     event.start();
     TypeParam::raise(SIGUSR1);
@@ -89,7 +89,8 @@ TYPED_TEST(CallbackErrors, OfATask) {
 TYPED_TEST(CallbackErrors, OfARequest) {
   this->expect_boom([] {
     const auto listener = TcpListener::bind({"127.0.0.1", 0});
-    ConnectRequest request(current_runtime().reactor().streams(), listener.local_address());
+    backend::ConnectRequest request(current_runtime().reactor().streams(),
+                                    listener.local_address());
     const Bomb bomb(request);
     delay(20ms);
   });

@@ -194,10 +194,10 @@ MAIN_TYPED_TEST(Datagrams, OneThatACancelledReaderNeverTookGoesToTheNextWhole) {
   FERMATA_CHECKS("IO-13", "CORE-WK-13");
   UdpSocket a = open_socket();
   UdpSocket b = open_socket();
-  ReceiveRequest* parked = nullptr;
+  backend::ReceiveRequest* parked = nullptr;
   auto reader = spawn("reader", [&] {
     std::array<std::byte, 4> buffer;
-    ReceiveRequest request(b.handle(), buffer);
+    backend::ReceiveRequest request(b.handle(), buffer);
     parked = &request;
     wait(request);
     request.take();
@@ -267,7 +267,7 @@ MAIN_TYPED_TEST(Datagrams, TheEndOfASocketInUseIsSafe) {
   UdpSocket a = open_socket();
   std::optional<UdpSocket> b = open_socket();
   std::array<std::byte, 8> buffer;
-  ReceiveRequest request(b->handle(), buffer);
+  backend::ReceiveRequest request(b->handle(), buffer);
   int told = 0;
   const Subscription subscription = subscribe(request, [&](Event&, const Outcome&) {
     ++told;

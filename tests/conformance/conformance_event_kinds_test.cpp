@@ -151,7 +151,7 @@ Subject make_timer_event() {
 
 template <class Arm>
 Subject make_signal() {
-  const auto event = std::make_shared<SignalEvent>(reactor().signals(), SIGUSR1);
+  const auto event = std::make_shared<backend::SignalEvent>(reactor().signals(), SIGUSR1);
   return {*event, [event] { Arm::raise(SIGUSR1); }, true};
 }
 
@@ -183,7 +183,7 @@ Subject make_process() {
 Subject make_listen() {
   struct Accepting {
     TcpListener listener = TcpListener::bind({"127.0.0.1", 0});
-    AcceptRequest request{listener.handle()};
+    backend::AcceptRequest request{listener.handle()};
   };
   const auto accepting = std::make_shared<Accepting>();
   return {accepting->request,
@@ -194,7 +194,7 @@ Subject make_io() {
   struct Reading {
     PipeEnds ends = open_pipe();
     std::array<std::byte, 1> buffer{};
-    ReadRequest request{ends.reader.handle(), buffer};
+    backend::ReadRequest request{ends.reader.handle(), buffer};
   };
   const auto reading = std::make_shared<Reading>();
   return {reading->request, [reading] { reading->ends.writer.write("x"); }};
@@ -203,7 +203,7 @@ Subject make_io() {
 // The question has been asked.
 template <class... Question>
 Subject make_question(const Question&... question) {
-  const auto request = std::make_shared<NameRequest>(reactor().names(), question...);
+  const auto request = std::make_shared<backend::NameRequest>(reactor().names(), question...);
   return {*request, [request] {}};
 }
 
@@ -224,7 +224,7 @@ Subject make_proxy(std::size_t count) {
     explicit Watched(std::size_t proxies_wanted) {
       const auto poll = reactor().polls().open(ends.first);
       while (proxies.size() < proxies_wanted) {
-        proxies.push_back(std::make_unique<PollProxy>(*poll, PollMask::Readable));
+        proxies.push_back(std::make_unique<backend::PollProxy>(*poll, PollMask::Readable));
       }
     }
     ~Watched() {
@@ -232,9 +232,9 @@ Subject make_proxy(std::size_t count) {
       calls.close(ends.first);
       if (ends.second >= 0) calls.close(ends.second);
     }
-    DescriptorCalls& calls = reactor().polls().calls();
+    backend::DescriptorCalls& calls = reactor().polls().calls();
     DescriptorPair ends = calls.open_pair();
-    std::vector<std::unique_ptr<PollProxy>> proxies;
+    std::vector<std::unique_ptr<backend::PollProxy>> proxies;
   };
   const auto watched = std::make_shared<Watched>(count);
   return {*watched->proxies.front(), [watched] {

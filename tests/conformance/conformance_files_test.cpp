@@ -206,9 +206,9 @@ MAIN_TYPED_TEST_WITH(Folder, Files, RefusePathsThatNoSystemTakes) {
 
 MAIN_TYPED_TEST_WITH(Folder, Files, RefuseOffsetsThatNoFileHas) {
   File file = File::open(path("file"), OpenMode::creating());
-  const std::uint64_t beyond = kOffsetMax + 1;
+  const std::uint64_t beyond = backend::kOffsetMax + 1;
   const std::string expected =
-      ": offset 9223372036854775808: expected at most " + std::to_string(kOffsetMax);
+      ": offset 9223372036854775808: expected at most " + std::to_string(backend::kOffsetMax);
   EXPECT_EQ(error_of([&] { read_text_at(file, beyond); }), "read" + expected);
   EXPECT_EQ(error_of([&] { file.write_at(beyond, "x"); }), "write" + expected);
   EXPECT_EQ(error_of([&] { file.truncate(beyond); }), "truncate" + expected);
@@ -219,17 +219,19 @@ MAIN_TYPED_TEST_WITH(Folder, Files, RefuseOffsetsThatNoFileHas) {
 MAIN_TYPED_TEST_WITH(Folder, Files, ThatOpenLetOperationsWait) {
   fs::write_file(path("file"), "contents");
   std::byte byte{};
-  OpenRequest opening(current_runtime().reactor().files(), path("file"), OpenMode::updating());
-  FileReadRequest early(opening.handle(), {&byte, 1}, 3);
-  FileControlRequest cut(opening.handle(), FileCall::Truncate, 4);
+  backend::OpenRequest opening(current_runtime().reactor().files(), path("file"),
+                               OpenMode::updating());
+  backend::FileReadRequest early(opening.handle(), {&byte, 1}, 3);
+  backend::FileControlRequest cut(opening.handle(), backend::FileCall::Truncate, 4);
   wait(early);
   wait(cut);
   EXPECT_TRUE(opening.is_completed());
   EXPECT_EQ(byte, std::byte{'t'});
   EXPECT_EQ(fs::read_file(path("file")), "cont");
 
-  OpenRequest failing(current_runtime().reactor().files(), path("nowhere"), OpenMode::reading());
-  FileReadRequest waiting(failing.handle(), {&byte, 1});
+  backend::OpenRequest failing(current_runtime().reactor().files(), path("nowhere"),
+                               OpenMode::reading());
+  backend::FileReadRequest waiting(failing.handle(), {&byte, 1});
   const std::string expected = "open " + path("nowhere") + ": No such file or directory";
   EXPECT_EQ(error_of([&] { wait(waiting); }), expected);
   EXPECT_EQ(message_of(failing.error()), expected);
@@ -240,13 +242,13 @@ MAIN_TYPED_TEST_WITH(Folder, Files, ThatOpenLetOperationsWait) {
 MAIN_TYPED_TEST_WITH(Folder, Files, WriteOneAtATimeInTheOrderOfSubmission) {
   FERMATA_CHECKS("IO-10");
   File file = File::open(path("order"), OpenMode::creating());
-  std::vector<std::unique_ptr<FileWriteRequest>> requests;
+  std::vector<std::unique_ptr<backend::FileWriteRequest>> requests;
   std::string expected;
   for (char letter = 'a'; letter <= 'j'; ++letter) {
     const std::string block(1000, letter);
     expected += block;
-    requests.push_back(
-        std::make_unique<FileWriteRequest>(file.handle(), std::as_bytes(std::span(block))));
+    requests.push_back(std::make_unique<backend::FileWriteRequest>(
+        file.handle(), std::as_bytes(std::span(block))));
     EXPECT_EQ(in_flight(), 1u);
   }
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -264,8 +266,8 @@ MAIN_TYPED_TEST_WITH(Folder, Files, GoOnAfterAFailedWrite) {
   fs::write_file(path("file"), "kept");
   File file = File::open(path("file"));
   const std::byte byte{};
-  FileWriteRequest refused(file.handle(), {&byte, 1});
-  FileControlRequest behind(file.handle(), FileCall::Status);
+  backend::FileWriteRequest refused(file.handle(), {&byte, 1});
+  backend::FileControlRequest behind(file.handle(), backend::FileCall::Status);
   EXPECT_NE(error_of([&] { wait(refused); }), "no error");
   wait(behind);
   EXPECT_EQ(behind.status().size, 4u);
@@ -293,7 +295,8 @@ MAIN_TYPED_TEST_WITH(Folder, Files, LeaveTheBufferOfAnAbandonedReadAlone) {
   finish_operations();
   std::string buffer(8, '-');
   {
-    const FileReadRequest abandoned(file.handle(), std::as_writable_bytes(std::span(buffer)));
+    const backend::FileReadRequest abandoned(file.handle(),
+                                             std::as_writable_bytes(std::span(buffer)));
     EXPECT_EQ(in_flight(), 1u);
   }
   EXPECT_EQ(read_text(file), "contents");
@@ -306,7 +309,7 @@ MAIN_TYPED_TEST_WITH(Folder, Files, KeepTheirPlaceWhenAReadIsNotTaken) {
   File file = File::open(path("file"));
   std::byte byte{};
   {
-    FileReadRequest untaken(file.handle(), {&byte, 1});
+    backend::FileReadRequest untaken(file.handle(), {&byte, 1});
     wait(untaken);
   }
   EXPECT_EQ(file.position(), 0u);
@@ -343,9 +346,9 @@ MAIN_TYPED_TEST_WITH(Folder, Files, DoNothingForATokenThatHasFired) {
 MAIN_TYPED_TEST_WITH(Folder, Files, DoNotWriteWhatWasAbandonedInTheLine) {
   File file = File::open(path("file"), OpenMode::creating());
   const auto bytes_of = [](const char* text) { return std::as_bytes(std::span(text, 2)); };
-  FileWriteRequest first(file.handle(), bytes_of("aa"));
-  std::optional<FileWriteRequest> second(std::in_place, file.handle(), bytes_of("bb"));
-  FileWriteRequest third(file.handle(), bytes_of("cc"));
+  backend::FileWriteRequest first(file.handle(), bytes_of("aa"));
+  std::optional<backend::FileWriteRequest> second(std::in_place, file.handle(), bytes_of("bb"));
+  backend::FileWriteRequest third(file.handle(), bytes_of("cc"));
   second.reset();
   wait(third);
   EXPECT_EQ(fs::read_file(path("file")), "aacc");
@@ -358,13 +361,14 @@ MAIN_TYPED_TEST_WITH(Folder, Files, ThatCloseWakeWhoeverWaitsAndRefuseWhatComes)
   fs::write_file(path("file"), "contents");
   File file = File::open(path("file"), OpenMode::updating());
   std::array<std::byte, 8> buffer;
-  FileReadRequest read(file.handle(), buffer);
-  FileReadRequest read_at(file.handle(), buffer, 1);
-  FileWriteRequest write(file.handle(), buffer);
-  FileControlRequest sync(file.handle(), FileCall::Sync);
+  backend::FileReadRequest read(file.handle(), buffer);
+  backend::FileReadRequest read_at(file.handle(), buffer, 1);
+  backend::FileWriteRequest write(file.handle(), buffer);
+  backend::FileControlRequest sync(file.handle(), backend::FileCall::Sync);
   file.close();
-  for (const Request* request : {static_cast<Request*>(&read), static_cast<Request*>(&read_at),
-                                 static_cast<Request*>(&write), static_cast<Request*>(&sync)}) {
+  for (const backend::Request* request :
+       {static_cast<backend::Request*>(&read), static_cast<backend::Request*>(&read_at),
+        static_cast<backend::Request*>(&write), static_cast<backend::Request*>(&sync)}) {
     EXPECT_TRUE(request->is_completed());
     EXPECT_EQ(message_of(request->error()), "Stream was closed");
     EXPECT_EQ(request->transferred(), 0u);
@@ -385,11 +389,11 @@ MAIN_TYPED_TEST_WITH(Folder, Files, MayVanishUnderARunningOperation) {
   std::byte byte{};
   {
     File file = File::open(path("file"));
-    const FileReadRequest abandoned(file.handle(), {&byte, 1});
+    const backend::FileReadRequest abandoned(file.handle(), {&byte, 1});
   }
   {
-    const OpenRequest abandoned(current_runtime().reactor().files(), path("file"),
-                                OpenMode::reading());
+    const backend::OpenRequest abandoned(current_runtime().reactor().files(), path("file"),
+                                         OpenMode::reading());
   }
   EXPECT_GE(in_flight(), 1u);
   finish_operations();
@@ -415,7 +419,7 @@ MAIN_TYPED_TEST_WITH(Folder, Files, ThatAreIdleAreNoActivity) {
   FERMATA_CHECKS("IO-15", "CORE-EV-01");
   const File idle = File::open(path("file"), OpenMode::creating());
   EXPECT_EQ(current_runtime().active_event_count(), 0u);
-  FileControlRequest request(idle.handle(), FileCall::Sync);
+  backend::FileControlRequest request(idle.handle(), backend::FileCall::Sync);
   EXPECT_EQ(current_runtime().active_event_count(), 1u);
   wait(request);
   EXPECT_EQ(current_runtime().active_event_count(), 0u);

@@ -81,7 +81,7 @@ MAIN_TYPED_TEST(Listener, AnAcceptThatTimesOutLosesNoConnection) {
 MAIN_TYPED_TEST(Listener, AConnectionThatWasNeverTakenGoesToTheNextAcceptor) {
   FERMATA_CHECKS("LIS-01", "LIS-03", "CORE-WK-13");
   auto listener = TestFixture::listen();
-  auto promised = std::make_unique<AcceptRequest>(listener.handle());
+  auto promised = std::make_unique<backend::AcceptRequest>(listener.handle());
   std::string got;
   auto next = spawn("next", [&] {
     auto stream = listener.accept();
@@ -126,7 +126,7 @@ MAIN_TYPED_TEST(Listener, ConnectionsInTheQueueEndWithTheListener) {
 MAIN_TYPED_TEST(Listener, AcceptingOnAClosedHandleFailsAtOnce) {
   auto listener = TestFixture::listen();
   listener.close();
-  AcceptRequest request(listener.handle());
+  backend::AcceptRequest request(listener.handle());
   ASSERT_TRUE(request.is_completed());
   EXPECT_EQ(message_of(request.error()), "Cannot accept from closed IO handle");
 }

@@ -76,7 +76,7 @@ LOOP_CASE(LoopMemory, CallbacksThatComeAndGoLeaveNoMemoryBehind) {
 }
 
 LOOP_CASE(LoopResources, TheDriverGivesItsNativeHandleIfItHasOne) {
-  Reactor& reactor = loop.runtime().reactor();
+  backend::Reactor& reactor = loop.runtime().reactor();
   bool has_handle = false;
   for (const loop::Driver& driver : loop::drivers()) {
     has_handle = has_handle || driver.native_handle(reactor) != nullptr;
@@ -117,7 +117,7 @@ class Variable {
 };
 
 /// A loop calls back on the driver that the factory gives now.
-void calls_back(std::unique_ptr<Reactor> reactor) {
+void calls_back(std::unique_ptr<backend::Reactor> reactor) {
   int calls = 0;
   Runtime runtime(std::move(reactor), {.handle_stop_signals = false});
   runtime.run([&] {

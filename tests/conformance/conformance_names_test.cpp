@@ -28,7 +28,7 @@ template <class Arm>
 class NamesTest : public ::testing::Test {};
 TYPED_TEST_SUITE(NamesTest, OrderedArms);
 
-Names& names() { return current_runtime().reactor().names(); }
+backend::Names& names() { return current_runtime().reactor().names(); }
 
 MAIN_TYPED_TEST(NamesTest, AHostInFiguresIsItself) {
   FERMATA_CHECKS("DNS-01");
@@ -38,7 +38,7 @@ MAIN_TYPED_TEST(NamesTest, AHostInFiguresIsItself) {
 
 MAIN_TYPED_TEST(NamesTest, AnAnswerNeverComesAtOnce) {
   FERMATA_CHECKS("DNS-01", "DNS-04");
-  NameRequest request(names(), "127.0.0.1", "80");
+  backend::NameRequest request(names(), "127.0.0.1", "80");
   EXPECT_FALSE(request.is_completed());
   int told = 0;
   const Subscription subscription =
@@ -69,7 +69,7 @@ MAIN_TYPED_TEST(NamesTest, AQuestionThatWasGivenUpIsAnsweredToNobody) {
   FERMATA_CHECKS("DNS-02", "DNS-03");
   int told = 0;
   {
-    std::optional<NameRequest> request(std::in_place, names(), "127.0.0.1", "80");
+    std::optional<backend::NameRequest> request(std::in_place, names(), "127.0.0.1", "80");
     const Subscription subscription = subscribe(*request, [&](Event&, const Outcome&) { ++told; });
     request.reset();
   }
@@ -86,7 +86,7 @@ TYPED_TEST(NamesTest, AQuestionInFlightDoesNotOutliveTheRun) {
   FERMATA_CHECKS("DNS-02");
   int told = 0;
   TypeParam::run([&] {
-    NameRequest request(names(), "127.0.0.1", "80");
+    backend::NameRequest request(names(), "127.0.0.1", "80");
     const Subscription subscription = subscribe(request, [&](Event&, const Outcome&) { ++told; });
   });
   EXPECT_EQ(told, 0);

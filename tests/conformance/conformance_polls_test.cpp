@@ -83,9 +83,9 @@ MAIN_TYPED_TEST(Polls, TellWhenADescriptorIsReady) {
 MAIN_TYPED_TEST(Polls, TellOfWhatLastsInEachTurn) {
   FERMATA_CHECKS("POLL-01", "POLL-04");
   Sockets sockets;
-  const Ref<Poll> poll = current_runtime().reactor().polls().open(sockets.mine());
-  PollProxy writable(*poll, PollMask::Writable);
-  PollProxy readable(*poll, PollMask::Readable);
+  const Ref<backend::Poll> poll = current_runtime().reactor().polls().open(sockets.mine());
+  backend::PollProxy writable(*poll, PollMask::Writable);
+  backend::PollProxy readable(*poll, PollMask::Readable);
   int writes = 0;
   int reads = 0;
   const Subscription write = subscribe(writable, [&](Event&, const Outcome&) { ++writes; });
@@ -111,11 +111,11 @@ MAIN_TYPED_TEST(Polls, OneForEachDescriptor) {
   FERMATA_CHECKS("POLL-08", "POLL-05");
   Sockets sockets;
   auto& polls = current_runtime().reactor().polls();
-  Ref<Poll> poll = polls.open(sockets.mine());
+  Ref<backend::Poll> poll = polls.open(sockets.mine());
   EXPECT_EQ(polls.open(sockets.mine()).get(), poll.get());
-  const Ref<Poll> other = polls.open(sockets.ends[1]);
+  const Ref<backend::Poll> other = polls.open(sockets.ends[1]);
   EXPECT_NE(other.get(), poll.get());
-  PollProxy proxy(*poll, PollMask::Writable);
+  backend::PollProxy proxy(*poll, PollMask::Writable);
   poll.reset();
   EXPECT_EQ(proxy.poll().descriptor(), sockets.mine());
   wait(proxy);
@@ -125,8 +125,8 @@ MAIN_TYPED_TEST(Polls, OneForEachDescriptor) {
 MAIN_TYPED_TEST(Polls, TwoWaitersOfOneProxyAreIndependent) {
   FERMATA_CHECKS("POLL-06");
   Sockets sockets;
-  const Ref<Poll> poll = current_runtime().reactor().polls().open(sockets.mine());
-  PollProxy proxy(*poll, PollMask::Readable);
+  const Ref<backend::Poll> poll = current_runtime().reactor().polls().open(sockets.mine());
+  backend::PollProxy proxy(*poll, PollMask::Readable);
   auto patient = spawn("patient", [&] { wait(proxy); });
   auto cancelled = spawn("cancelled", [&] { wait(proxy); });
   suspend();
@@ -201,7 +201,7 @@ MAIN_TYPED_TEST(Polls, AFullSocketIsWritableAgainWhenItIsRead) {
 
 MAIN_TYPED_TEST(Polls, ARefusedConnectIsReadyForEverything) {
   FERMATA_CHECKS("POLL-03");
-  DescriptorCalls& calls = descriptor_calls();
+  backend::DescriptorCalls& calls = descriptor_calls();
   const int refused = calls.open_refused();
   {
     Descriptor descriptor(refused);
@@ -217,7 +217,7 @@ MAIN_TYPED_TEST(Polls, ARefusedConnectIsReadyForEverything) {
 MAIN_TYPED_TEST(Polls, WhatCannotBeWatchedIsRefused) {
   EXPECT_EQ(test::thrown_by([] { const Descriptor none(-1); }),
             "fermata::PollError: watch descriptor -1: Bad file descriptor");
-  DescriptorCalls& calls = descriptor_calls();
+  backend::DescriptorCalls& calls = descriptor_calls();
   const int file = calls.open_file();
   EXPECT_EQ(test::thrown_by([&] { const Descriptor regular(file); }),
             "fermata::PollError: watch descriptor " + std::to_string(file) +
@@ -228,7 +228,7 @@ MAIN_TYPED_TEST(Polls, WhatCannotBeWatchedIsRefused) {
 }
 
 MAIN_TYPED_TEST(Polls, WhatIsNotOpenIsNoDescriptor) {
-  DescriptorCalls& calls = descriptor_calls();
+  backend::DescriptorCalls& calls = descriptor_calls();
   int closed = 0;
   {
     const Sockets sockets;
@@ -337,7 +337,7 @@ std::exception_ptr thrown_in(Operation&& operation) {
 }
 
 MAIN_TYPED_TEST(Polls, AProcessWithoutFreeDescriptorsSaysSo) {
-  DescriptorCalls& calls = descriptor_calls();
+  backend::DescriptorCalls& calls = descriptor_calls();
   Sockets sockets;
   calls.exhaust(true);
   // Looked at later: a sanitizer needs descriptors of its own for that.

@@ -61,11 +61,11 @@ MAIN_TYPED_TEST(SignalsOf, AWatchThatNobodyWaitsForIsNoActivity) {
 
 MAIN_TYPED_TEST(SignalsOf, AListMayChangeDuringItsDelivery) {
   FERMATA_CHECKS("SIG-03", "SIG-05");
-  Signals& signals = current_runtime().reactor().signals();
-  SignalEvent first(signals, SIGUSR1);
-  auto second = std::make_unique<SignalEvent>(signals, SIGUSR1);
-  SignalEvent third(signals, SIGUSR1);
-  SignalEvent added(signals, SIGUSR1);
+  backend::Signals& signals = current_runtime().reactor().signals();
+  backend::SignalEvent first(signals, SIGUSR1);
+  auto second = std::make_unique<backend::SignalEvent>(signals, SIGUSR1);
+  backend::SignalEvent third(signals, SIGUSR1);
+  backend::SignalEvent added(signals, SIGUSR1);
   std::vector<int> told;
   const auto note = [&](int who) {
     return [&told, who](Event&, const Outcome&) { told.push_back(who); };
@@ -87,7 +87,7 @@ MAIN_TYPED_TEST(SignalsOf, AListMayChangeDuringItsDelivery) {
   TypeParam::raise(SIGUSR1);
   delay(5ms);
   EXPECT_EQ(told, (std::vector<int>{1, 3, 1, 3, 4}));
-  for (SignalEvent* event : {&first, &third, &added}) event->stop();
+  for (backend::SignalEvent* event : {&first, &third, &added}) event->stop();
 }
 
 MAIN_TYPED_TEST(SignalsOf, AFutureTakesOneDelivery) {
@@ -116,7 +116,7 @@ MAIN_TYPED_TEST(SignalsOf, AFutureThatIsDroppedOrCancelledListensNoMore) {
 }
 
 MAIN_TYPED_TEST(SignalsOf, AFutureFailsWithItsToken) {
-  const Ref<TimeoutEvent> deadline = make_timeout(5ms);
+  const Ref<backend::TimeoutEvent> deadline = make_timeout(5ms);
   const Future<int> late = signal(SIGUSR1, deadline.get());
   try {
     await(late);
@@ -126,7 +126,7 @@ MAIN_TYPED_TEST(SignalsOf, AFutureFailsWithItsToken) {
   }
   EXPECT_EQ(current_runtime().active_event_count(), 0u);
   EXPECT_THROW((void)signal(SIGUSR1, deadline.get()), OperationCancelled);
-  const Ref<TimeoutEvent> unused = make_timeout(1h);
+  const Ref<backend::TimeoutEvent> unused = make_timeout(1h);
   const Future<int> in_time = signal(SIGUSR1, unused.get());
   TypeParam::raise(SIGUSR1);
   EXPECT_EQ(await(in_time), SIGUSR1);
@@ -147,7 +147,7 @@ MAIN_TYPED_TEST(SignalsOf, ASignalThatNobodyCanHandleIsRefused) {
 }
 
 MAIN_TYPED_TEST(SignalsOf, AnEventLoopOwnsASignalForAsLongAsItLikes) {
-  SignalOwners& owners = current_runtime().reactor().signals().owners();
+  backend::SignalOwners& owners = current_runtime().reactor().signals().owners();
   const int one = 1;
   const int two = 2;
   EXPECT_TRUE(owners.claim(SIGUSR1, &one));

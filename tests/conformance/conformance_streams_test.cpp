@@ -174,10 +174,10 @@ MAIN_TYPED_TEST(Streams, AReadThatTimesOutLosesNoByte) {
 MAIN_TYPED_TEST(Streams, BytesThatACancelledReaderNeverTookGoToTheNext) {
   FERMATA_CHECKS("IO-02", "CORE-WK-13");
   typename TestFixture::Pair pair;
-  ReadRequest* parked = nullptr;
+  backend::ReadRequest* parked = nullptr;
   auto reader = spawn("reader", [&] {
     std::array<std::byte, 4> buffer;
-    ReadRequest request(pair.server->handle(), buffer);
+    backend::ReadRequest request(pair.server->handle(), buffer);
     parked = &request;
     wait(request);
     request.take();
@@ -322,7 +322,7 @@ MAIN_TYPED_TEST(Streams, TheEndOfAConnectionInUseIsSafe) {
   FERMATA_CHECKS("CLOSE-04", "CLOSE-09", "CLOSE-02");
   auto pair = std::make_unique<typename TestFixture::Pair>();
   std::array<std::byte, 8> buffer;
-  ReadRequest request(pair->server->handle(), buffer);
+  backend::ReadRequest request(pair->server->handle(), buffer);
   int told = 0;
   const Subscription subscription = subscribe(request, [&](Event&, const Outcome&) {
     ++told;

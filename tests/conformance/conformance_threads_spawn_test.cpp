@@ -47,7 +47,7 @@ MAIN_TYPED_TEST(ThreadsOf, RunATaskOnARuntimeOfTheirOwn) {
   EXPECT_EQ(await(thread), 42);
   EXPECT_TRUE(thread.is_completed());
   EXPECT_FALSE(thread.is_running());
-  EXPECT_EQ(thread.stage(), ThreadStage::Done);
+  EXPECT_EQ(thread.stage(), backend::ThreadStage::Done);
 }
 
 MAIN_TYPED_TEST(ThreadsOf, TheOutcomeReachesEverybodyEarlyOrLate) {
@@ -117,7 +117,7 @@ MAIN_TYPED_TEST(ThreadsOf, CancelReachesTheirMainCoroutine) {
     }
   });
   begun.wait();
-  EXPECT_EQ(thread.stage(), ThreadStage::Running);
+  EXPECT_EQ(thread.stage(), backend::ThreadStage::Running);
   thread.cancel();
   thread.cancel();
   EXPECT_THROW(await(thread), Cancellation);

@@ -69,7 +69,7 @@ MAIN_TYPED_TEST(Triggers, OnlyAStartedOneIsActivity) {
 
 MAIN_TYPED_TEST(Triggers, OneMayCloseAnotherDuringTheDelivery) {
   FERMATA_CHECKS("CLOSE-02", "CLOSE-09");
-  fermata::Triggers& triggers = current_runtime().reactor().triggers();
+  fermata::backend::Triggers& triggers = current_runtime().reactor().triggers();
   auto first = triggers.make();
   auto second = triggers.make();
   int told = 0;
@@ -113,10 +113,10 @@ MAIN_TYPED_TEST(OffloadOf, RunsManyTasksForManyWaiters) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(await(waiters[static_cast<std::size_t>(i)]), i * i);
 }
 
-class Square final : public Task {
+class Square final : public backend::Task {
  public:
-  Square(Offload& offload, std::shared_ptr<int> number)
-      : Task(offload), number_(std::move(number)) {}
+  Square(backend::Offload& offload, std::shared_ptr<int> number)
+      : backend::Task(offload), number_(std::move(number)) {}
 
  private:
   void work() override { *number_ *= *number_; }

@@ -97,7 +97,8 @@ class Virtual:
 
     def is_overridden_by(self, owner, name, types):
         """Whether `owner`, with its namespaces, has this function, and is not where it began."""
-        if owner in (f"fermata::{self.owner}", f"fermata::detail::{self.owner}"):
+        namespaces = ("fermata", "fermata::backend", "fermata::detail")
+        if owner in (f"{namespace}::{self.owner}" for namespace in namespaces):
             return False
         if name != self.name or owner.rsplit("::", 1)[-1] not in self.family:
             return False

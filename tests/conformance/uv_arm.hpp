@@ -42,13 +42,13 @@ struct UvArmOf {
 };
 
 struct InSystemOrder {
-  static std::unique_ptr<Reactor> reactor() { return uv::make_reactor(); }
+  static std::unique_ptr<backend::Reactor> reactor() { return uv::make_reactor(); }
 };
 using UvArm = UvArmOf<InSystemOrder>;
 
 /// In other orders than the system's; others in each run.
 struct Reordered {
-  static std::unique_ptr<Reactor> reactor() {
+  static std::unique_ptr<backend::Reactor> reactor() {
     static std::uint64_t seed = 0;
     return uv::make_reactor({.reorder = ++seed});
   }

@@ -12,11 +12,11 @@
 namespace fermata::test {
 
 /// Picks any ready coroutine.
-class AnyOrder final : public Chooser {
+class AnyOrder final : public backend::Chooser {
  public:
   explicit AnyOrder(std::uint64_t seed) : random_(seed) {}
   std::size_t pick(const detail::ReadyQueue& ready) override { return random_.below(ready.size()); }
-  std::uint64_t draw(const ProgramDraw& draw) override {
+  std::uint64_t draw(const backend::ProgramDraw& draw) override {
     return draw.bound == 0 ? random_.next() : random_.below(draw.bound);
   }
   bool fault_point(std::string_view) override { return random_.below(2) != 0; }

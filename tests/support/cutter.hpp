@@ -12,17 +12,17 @@
 namespace fermata::test {
 
 /// Cuts the run at the end of the first step after which `when` holds.
-class Cutter final : public Observer {
+class Cutter final : public backend::Observer {
  public:
-  Cutter() noexcept : Observer(TraceKinds()) {}
+  Cutter() noexcept : backend::Observer(backend::TraceKinds()) {}
   void end_step(Runtime&) override {
-    if (when && when()) throw AbandonRun{};
+    if (when && when()) throw backend::AbandonRun{};
   }
   [[nodiscard]] std::string why() const override { return "the test"; }
   std::function<bool()> when;
 
  private:
-  void note(Trace, const Event*, std::uint64_t) override {}
+  void note(backend::Trace, const Event*, std::uint64_t) override {}
 };
 
 }  // namespace fermata::test

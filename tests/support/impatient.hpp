@@ -8,15 +8,16 @@
 namespace fermata::test {
 
 /// Abandons the run after so many steps.
-class Impatient final : public Observer {
+class Impatient final : public backend::Observer {
  public:
-  explicit Impatient(int patience) noexcept : Observer(TraceKinds()), left_(patience) {}
+  explicit Impatient(int patience) noexcept
+      : backend::Observer(backend::TraceKinds()), left_(patience) {}
   void end_step(Runtime&) override {
-    if (--left_ == 0) throw AbandonRun{};
+    if (--left_ == 0) throw backend::AbandonRun{};
   }
 
  private:
-  void note(Trace, const Event*, std::uint64_t) override {}
+  void note(backend::Trace, const Event*, std::uint64_t) override {}
   int left_;
 };
 

@@ -22,7 +22,7 @@ Recount::~Recount() {
   }
 }
 
-void Recount::note(Trace kind, const Event* subject, std::uint64_t detail) {
+void Recount::note(backend::Trace kind, const Event* subject, std::uint64_t detail) {
   for (const std::uint64_t part :
        {static_cast<std::uint64_t>(kind), subject != nullptr ? subject->serial() : 0, detail}) {
     hash_ = (hash_ ^ part) * 0x100000001b3ULL;
@@ -30,22 +30,22 @@ void Recount::note(Trace kind, const Event* subject, std::uint64_t detail) {
   if (subject != nullptr) note_switch(kind, *subject);
 }
 
-void Recount::note_switch(Trace kind, const Event& subject) {
+void Recount::note_switch(backend::Trace kind, const Event& subject) {
   switch (kind) {
-    case Trace::Enqueued:
+    case backend::Trace::Enqueued:
       check(queued_.insert(&subject).second, "CORE-GL-06 EVT-08: queued once", &subject);
       return;
-    case Trace::Started:
-    case Trace::Entered:
+    case backend::Trace::Started:
+    case backend::Trace::Entered:
       queued_.erase(&subject);
       check(running_ == nullptr, "CORE-SC-21: one context runs", &subject);
       check(subject.runtime().current() == &subject, "CORE-SC-21: current", &subject);
       running_ = &subject;
       return;
-    case Trace::Left:
+    case backend::Trace::Left:
       running_ = nullptr;
       return;
-    case Trace::Finished:
+    case backend::Trace::Finished:
       queued_.erase(&subject);
       if (running_ == &subject) running_ = nullptr;
       return;
@@ -80,28 +80,28 @@ void Recount::check_coroutine(const Runtime& runtime, const CoroutineBase& corou
   for (std::size_t i = 0; i < ready.size(); ++i) entries += &ready[i] == &coroutine ? 1 : 0;
   check(entries == (coroutine.is_queued() ? 1u : 0u), "CORE-WK-02: in the ring once", &coroutine);
   check(!coroutine.is_completed(), "CORE-CO-01: registered and finished", &coroutine);
-  check(coroutine.waker().status != WakerStatus::None,
+  check(coroutine.waker().status != backend::WakerStatus::None,
         "CORE-GL-01 CORE-CO-02: neither queued, waiting nor running", &coroutine);
   switch (coroutine.waker().status) {
-    case WakerStatus::Waiting:
+    case backend::WakerStatus::Waiting:
       check_waiting(coroutine);
       return;
-    case WakerStatus::Queued:
-    case WakerStatus::Ignored:
+    case backend::WakerStatus::Queued:
+    case backend::WakerStatus::Ignored:
       check(coroutine.waker().empty(), "CORE-WK-03 G-01: subscribed after the wake", &coroutine);
       return;
-    case WakerStatus::Result:  // Answered in its own tick.
+    case backend::WakerStatus::Result:  // Answered in its own tick.
       check(runtime.current() == &coroutine, "CORE-GL-01: lost", &coroutine);
       check(coroutine.waker().empty(), "CORE-WK-03 G-01: subscribed after the wake", &coroutine);
       return;
-    case WakerStatus::None:
+    case backend::WakerStatus::None:
       return;
   }
 }
 
 void Recount::check_waiting(const CoroutineBase& coroutine) {
   check(!coroutine.waker().empty(), "CORE-SC-01: waits for nothing", &coroutine);
-  for (const Registration* entry = coroutine.waker().first(); entry != nullptr;
+  for (const backend::Registration* entry = coroutine.waker().first(); entry != nullptr;
        entry = entry->next()) {
     const Event& source = entry->source();
     check(entry->event() == &source, "CORE-WK-03: waits without a subscription", &coroutine);
@@ -163,7 +163,7 @@ void Recount::check_events(const Runtime& runtime) {
     // The runtime itself starts hidden events, and those that it has subscribed to.
     bool only_waited_for = !each->is_hidden();
     each->callbacks().for_each([&](const Callback& callback) {
-      only_waited_for &= dynamic_cast<const Registration*>(&callback) != nullptr;
+      only_waited_for &= dynamic_cast<const backend::Registration*>(&callback) != nullptr;
     });
     const std::uint32_t started = started_here_[each];
     check(only_waited_for ? each->loop_ref_count() == started : each->loop_ref_count() >= started,
@@ -171,9 +171,9 @@ void Recount::check_events(const Runtime& runtime) {
     check(!each->is_closed() || each->loop_ref_count() == 0, "CORE-EV-05: closed and in the loop",
           each);
     each->callbacks().for_each([&](Callback& callback) {
-      const auto* registration = dynamic_cast<const Registration*>(&callback);
+      const auto* registration = dynamic_cast<const backend::Registration*>(&callback);
       if (registration == nullptr) return;
-      check(registration->coroutine().waker().status == WakerStatus::Waiting,
+      check(registration->coroutine().waker().status == backend::WakerStatus::Waiting,
             "CORE-GL-02: subscriber does not wait", each);
     });
   }

@@ -16,9 +16,9 @@
 
 namespace fermata::test {
 
-class Recount final : public Observer {
+class Recount final : public backend::Observer {
  public:
-  Recount() noexcept : Observer(TraceKinds::all()) {}
+  Recount() noexcept : backend::Observer(backend::TraceKinds::all()) {}
   ~Recount() override;
 
   void end_step(Runtime& runtime) override;
@@ -29,7 +29,7 @@ class Recount final : public Observer {
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
 
  private:
-  void note(Trace kind, const Event* subject, std::uint64_t detail) override;
+  void note(backend::Trace kind, const Event* subject, std::uint64_t detail) override;
   /// `what` is ids of invariants, a colon and what does not hold. It outlives this.
   void check(bool holds, const char* what, const Event* subject);
   void check_coroutine(const Runtime& runtime, const CoroutineBase& coroutine);
@@ -42,7 +42,7 @@ class Recount final : public Observer {
     std::size_t active = 0;
   };
   Population check_scope(const ScopeBase& scope);
-  void note_switch(Trace kind, const Event& subject);
+  void note_switch(backend::Trace kind, const Event& subject);
 
   std::vector<std::string> complaints_;
   std::set<const char*> checked_;  // `what` of each check.

@@ -37,7 +37,7 @@ class ScopeTest : public ::testing::Test {
     return fixture.run(std::forward<Body>(body));
   }
 
-  static RuntimeOptions watched_by(Observer& observer) {
+  static RuntimeOptions watched_by(backend::Observer& observer) {
     RuntimeOptions options;
     options.observer = &observer;
     return options;

@@ -15,7 +15,7 @@
 
 namespace fermata::test {
 
-class VirtualReactor final : public Reactor {
+class VirtualReactor final : public backend::Reactor {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "virtual"; }
   [[nodiscard]] Instant now() noexcept override { return now_; }
@@ -23,9 +23,9 @@ class VirtualReactor final : public Reactor {
   void attach(Runtime& runtime) override { runtime_ = &runtime; }
   std::vector<std::string> detach() noexcept override { return {}; }
 
-  void turn(TurnMode mode, Instant wake_by) override {
+  void turn(backend::TurnMode mode, Instant wake_by) override {
     ++turns;
-    if (mode == TurnMode::Block) {
+    if (mode == backend::TurnMode::Block) {
       ++blocking_turns;
       if (on_block) on_block();
       if (wake_by != Instant::never() && wake_by > now_) now_ = wake_by;
@@ -57,7 +57,8 @@ class VirtualReactor final : public Reactor {
 class TestRuntime {
  public:
   explicit TestRuntime(RuntimeOptions options = {})
-      : reactor(new VirtualReactor), runtime(std::unique_ptr<Reactor>(reactor), logged(options)) {}
+      : reactor(new VirtualReactor),
+        runtime(std::unique_ptr<backend::Reactor>(reactor), logged(options)) {}
 
   template <class Body>
   int run(Body&& body) {

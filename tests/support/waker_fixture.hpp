@@ -15,15 +15,15 @@ class WakerFixture : public RuntimeFixture {
  protected:
   /// Waits for what is registered, as a primitive does; returns the result.
   void* suspend_registered() {
-    Waker& waker = my_waker();
+    backend::Waker& waker = my_waker();
     runtime.scheduler().suspend(SourcePlace::current());
     void* result = waker.result;
     waker.clear();
     return result;
   }
-  [[nodiscard]] static Waker& my_waker() { return current_coroutine().waker(); }
-  static void expect_clear(const Waker& waker) {
-    EXPECT_EQ(waker.status, WakerStatus::None);
+  [[nodiscard]] static backend::Waker& my_waker() { return current_coroutine().waker(); }
+  static void expect_clear(const backend::Waker& waker) {
+    EXPECT_EQ(waker.status, backend::WakerStatus::None);
     EXPECT_EQ(waker.result, nullptr);
     EXPECT_EQ(waker.error, nullptr);
     EXPECT_TRUE(waker.empty());

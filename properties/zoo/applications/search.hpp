@@ -37,11 +37,12 @@ class DeviatingStrategy final : public sim::Strategy {
   std::size_t pick(const sim::Candidates& candidates) override {
     return static_cast<std::size_t>(answer(candidates.size()));
   }
-  std::uint64_t draw(RandomStream /*stream*/, std::uint64_t /*key*/, std::uint64_t bound) override {
+  std::uint64_t draw(backend::RandomStream /*stream*/, std::uint64_t /*key*/,
+                     std::uint64_t bound) override {
     return answer(bound);
   }
-  std::uint64_t draw_rarely(RandomStream /*stream*/, std::uint64_t /*key*/, std::uint64_t bound,
-                            sim::Odds /*odds*/) override {
+  std::uint64_t draw_rarely(backend::RandomStream /*stream*/, std::uint64_t /*key*/,
+                            std::uint64_t bound, sim::Odds /*odds*/) override {
     return answer(bound);
   }
 

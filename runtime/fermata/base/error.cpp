@@ -26,7 +26,7 @@ template <class Visit>
 void with_chained(const std::exception_ptr& error, Visit visit) {
   try {
     std::rethrow_exception(error);
-  } catch (const Chained& ours) {
+  } catch (const backend::Chained& ours) {
     visit(ours);
   } catch (...) {  // Foreign: carries no chain.
   }
@@ -132,7 +132,7 @@ std::vector<std::exception_ptr> chain_of(const std::exception_ptr& error) {
        link && std::find(chain.begin(), chain.end(), link) == chain.end();) {
     chain.push_back(link);
     std::exception_ptr next;
-    with_chained(link, [&](const Chained& ours) { next = ours.previous(); });
+    with_chained(link, [&](const backend::Chained& ours) { next = ours.previous(); });
     link = std::move(next);
   }
   return chain;
@@ -146,7 +146,7 @@ std::exception_ptr link_previous(std::exception_ptr newer, std::exception_ptr ol
   std::exception_ptr head = older;
   for (auto link = ours.rbegin(); link != ours.rend(); ++link) {
     std::exception_ptr copy;
-    with_chained(*link, [&](const Chained& each) { copy = each.with_previous(head); });
+    with_chained(*link, [&](const backend::Chained& each) { copy = each.with_previous(head); });
     if (!copy && !carries_error(older)) return newer;
     head = copy ? copy : beside(*link, older);
   }

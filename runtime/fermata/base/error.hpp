@@ -19,6 +19,8 @@
 
 namespace fermata {
 
+namespace backend {
+
 /// Access to the error that another one replaced: a singly linked, acyclic chain, newest first.
 class Chained {
  public:
@@ -41,6 +43,8 @@ class Chained {
   std::exception_ptr previous_;
 };
 
+}  // namespace backend
+
 namespace detail {
 
 /// The copy that `Chained::with_previous` promises, when `exception` is a Self and nothing more.
@@ -55,7 +59,7 @@ template <class Self, class Exception>
 
 }  // namespace detail
 
-class Error : public std::runtime_error, public Chained {
+class Error : public std::runtime_error, public backend::Chained {
  public:
   using std::runtime_error::runtime_error;
   [[nodiscard]] std::exception_ptr with_previous(std::exception_ptr previous) const override {
@@ -213,7 +217,7 @@ class CompositeError : public Linkable<CompositeError> {
 };
 
 /// The request to stop, delivered at a suspension point. Catch it to clean up, then rethrow.
-class Cancellation : public Chained {
+class Cancellation : public backend::Chained {
  public:
   explicit Cancellation(std::string what = "Coroutine cancelled") : what_(std::move(what)) {}
   virtual ~Cancellation() = default;

@@ -7,7 +7,7 @@
 
 #include "fermata/base/name.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 /// A Name as the parameter of a constructor that std::make_shared and others may call. Any text is
 /// copied, a literal too: it comes to such a constructor as an array like others.
@@ -19,4 +19,4 @@ struct GivenName : Name {
   GivenName(std::string_view text) : Name(text) {}               // NOLINT
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace fermata {
+namespace fermata::backend {
 
 enum class AssertionKind : std::uint8_t {
   Always,       // must hold whenever it is reached
@@ -40,38 +40,46 @@ struct AssertionSite {
   }
 };
 
+}  // namespace fermata::backend
+
+namespace fermata {
+
 namespace detail {
 
-inline constinit const AssertionSite* first_assertion_site = nullptr;
+inline constinit const backend::AssertionSite* first_assertion_site = nullptr;
 
 class AssertionRegistration {
  public:
-  explicit AssertionRegistration(AssertionSite& site) noexcept {
+  explicit AssertionRegistration(backend::AssertionSite& site) noexcept {
     site.index = first_assertion_site != nullptr ? first_assertion_site->index + 1 : 0;
     site.next = first_assertion_site;
     first_assertion_site = &site;
   }
 };
 
-[[nodiscard]] constexpr AssertionSite site_of(AssertionKind kind, bool numeric, const char* message,
-                                              const char* condition, const char* file,
-                                              int line) noexcept {
+[[nodiscard]] constexpr backend::AssertionSite site_of(backend::AssertionKind kind, bool numeric,
+                                                       const char* message, const char* condition,
+                                                       const char* file, int line) noexcept {
   return {kind, numeric, 0, message, condition, file, line, nullptr};
 }
 
 /// The site that `Here` describes.
 template <class Here>
 struct SiteOf {
-  static inline constinit AssertionSite site = Here::site();
+  static inline constinit backend::AssertionSite site = Here::site();
   static inline const AssertionRegistration registration{site};
 
-  [[nodiscard]] static const AssertionSite& get() noexcept {
+  [[nodiscard]] static const backend::AssertionSite& get() noexcept {
     static_cast<void>(&registration);  // This use is what makes it known.
     return site;
   }
 };
 
 }  // namespace detail
+
+}  // namespace fermata
+
+namespace fermata::backend {
 
 /// The head of the list of all sites, which goes on with `next`; null when there is none.
 [[nodiscard]] inline const AssertionSite* assertion_sites() noexcept {
@@ -83,4 +91,4 @@ struct SiteOf {
   return detail::first_assertion_site != nullptr ? detail::first_assertion_site->index + 1 : 0;
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -11,8 +11,8 @@
 namespace fermata::detail {
 namespace {
 
-std::string complaint(const AssertionSite& site, const std::string& details) {
-  std::string text = site.kind == AssertionKind::Unreachable
+std::string complaint(const backend::AssertionSite& site, const std::string& details) {
+  std::string text = site.kind == backend::AssertionKind::Unreachable
                          ? fmt::format("reached, though it must not be: {}", site.message)
                          : fmt::format("does not hold: {}", site.message);
   const char* between = " (";
@@ -27,8 +27,8 @@ std::string complaint(const AssertionSite& site, const std::string& details) {
 }  // namespace
 
 // Thrown while an exception is under way it would end the process, and with it what is to be told.
-void assertion_failed(const AssertionSite& site, const std::string& details) {
-  if (Observer* const observer = present_observer()) {
+void assertion_failed(const backend::AssertionSite& site, const std::string& details) {
+  if (backend::Observer* const observer = present_observer()) {
     const bool matters = observer->violated(site, details);
     if (!matters || std::uncaught_exceptions() > 0) return;
   } else if (current_runtime_pointer != nullptr &&

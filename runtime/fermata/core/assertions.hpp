@@ -50,17 +50,17 @@
 namespace fermata::detail {
 
 /// The observer of the calling code; null in production.
-[[nodiscard]] inline Observer* present_observer() noexcept {
+[[nodiscard]] inline backend::Observer* present_observer() noexcept {
   const Runtime* runtime = current_runtime_pointer;
   return runtime == nullptr ? nullptr : runtime->kernel().observer;
 }
 
 /// Throws AssertionFailed, aborts, or, when an observer has taken note and nothing may be thrown,
 /// returns.
-[[gnu::cold]] void assertion_failed(const AssertionSite& site, const std::string& details);
+[[gnu::cold]] void assertion_failed(const backend::AssertionSite& site, const std::string& details);
 
-inline void note_assertion(const AssertionSite& site, bool holds, std::int64_t slack = 0) {
-  if (Observer* const observer = present_observer()) [[unlikely]] {
+inline void note_assertion(const backend::AssertionSite& site, bool holds, std::int64_t slack = 0) {
+  if (backend::Observer* const observer = present_observer()) [[unlikely]] {
     observer->reached(site, holds, slack);
   }
 }
@@ -124,10 +124,10 @@ class Pledge {
   Pledge(const Pledge&) = delete;
   Pledge& operator=(const Pledge&) = delete;
 
-  [[nodiscard]] const AssertionSite& site() const noexcept { return site_; }
+  [[nodiscard]] const backend::AssertionSite& site() const noexcept { return site_; }
   [[nodiscard]] Duration within() const noexcept { return within_; }
   /// The observer that was told of it; null in production.
-  [[nodiscard]] Observer* observer() const noexcept { return observer_; }
+  [[nodiscard]] backend::Observer* observer() const noexcept { return observer_; }
 
   /// For whoever watches: when the time is over; whether it is settled one way or the other.
   Instant deadline;
@@ -136,14 +136,14 @@ class Pledge {
   virtual bool holds() = 0;
 
  protected:
-  Pledge(const AssertionSite& site, Duration within) noexcept
+  Pledge(const backend::AssertionSite& site, Duration within) noexcept
       : site_(site), within_(within), observer_(present_observer()) {}
   ~Pledge() = default;
 
  private:
-  const AssertionSite& site_;
+  const backend::AssertionSite& site_;
   Duration within_;
-  Observer* observer_;
+  backend::Observer* observer_;
   Link<Pledge> link_;
 
  public:
@@ -153,7 +153,7 @@ class Pledge {
 template <class Condition>
 class PledgeOf final : public Pledge {
  public:
-  PledgeOf(const AssertionSite& site, Duration within, Condition condition)
+  PledgeOf(const backend::AssertionSite& site, Duration within, Condition condition)
       : Pledge(site, within), condition_(std::move(condition)) {
     if (observer() != nullptr) [[unlikely]] {
       exceptions_ = std::uncaught_exceptions();
@@ -183,9 +183,9 @@ class PledgeOf final : public Pledge {
 /// may be an argument of another macro.
 #define FERMATA_DETAIL_SITE(Name, Kind, is_numeric, text, condition_text)                    \
   struct Name {                                                                              \
-    static constexpr ::fermata::AssertionSite site() noexcept {                              \
-      return ::fermata::detail::site_of(::fermata::AssertionKind::Kind, is_numeric, "" text, \
-                                        condition_text, __FILE__, __LINE__);                 \
+    static constexpr ::fermata::backend::AssertionSite site() noexcept {                     \
+      return ::fermata::detail::site_of(::fermata::backend::AssertionKind::Kind, is_numeric, \
+                                        "" text, condition_text, __FILE__, __LINE__);        \
     }                                                                                        \
   }
 
@@ -213,8 +213,8 @@ class PledgeOf final : public Pledge {
 #define FERMATA_SOMETIMES(condition, message)                                                   \
   do {                                                                                          \
     FERMATA_DETAIL_SITE(FermataSite, Sometimes, false, message, #condition);                    \
-    if (::fermata::Observer* const fermata_observer = ::fermata::detail::present_observer())    \
-        [[unlikely]] {                                                                          \
+    if (::fermata::backend::Observer* const fermata_observer =                                  \
+            ::fermata::detail::present_observer()) [[unlikely]] {                               \
       fermata_observer->reached(FERMATA_DETAIL_HERE(FermataSite), static_cast<bool>(condition), \
                                 0);                                                             \
     }                                                                                           \
@@ -250,16 +250,16 @@ class PledgeOf final : public Pledge {
     }                                                                                       \
   } while (false)
 
-#define FERMATA_DETAIL_SOMETIMES(compare, sign, a, b, message)                               \
-  do {                                                                                       \
-    FERMATA_DETAIL_SITE(FermataSite, Sometimes, true, message, #a " " sign " " #b);          \
-    if (::fermata::Observer* const fermata_observer = ::fermata::detail::present_observer()) \
-        [[unlikely]] {                                                                       \
-      const ::fermata::detail::Wide fermata_slack = ::fermata::detail::Slack::compare(       \
-          ::fermata::detail::wide_of(a), ::fermata::detail::wide_of(b));                     \
-      fermata_observer->reached(FERMATA_DETAIL_HERE(FermataSite), fermata_slack >= 0,        \
-                                ::fermata::detail::Slack::clamped(fermata_slack));           \
-    }                                                                                        \
+#define FERMATA_DETAIL_SOMETIMES(compare, sign, a, b, message)                         \
+  do {                                                                                 \
+    FERMATA_DETAIL_SITE(FermataSite, Sometimes, true, message, #a " " sign " " #b);    \
+    if (::fermata::backend::Observer* const fermata_observer =                         \
+            ::fermata::detail::present_observer()) [[unlikely]] {                      \
+      const ::fermata::detail::Wide fermata_slack = ::fermata::detail::Slack::compare( \
+          ::fermata::detail::wide_of(a), ::fermata::detail::wide_of(b));               \
+      fermata_observer->reached(FERMATA_DETAIL_HERE(FermataSite), fermata_slack >= 0,  \
+                                ::fermata::detail::Slack::clamped(fermata_slack));     \
+    }                                                                                  \
   } while (false)
 
 #define FERMATA_ALWAYS_LE(a, b, ...) FERMATA_DETAIL_ALWAYS(le, "<=", a, b, __VA_ARGS__)

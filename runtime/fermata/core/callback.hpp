@@ -14,6 +14,10 @@
 
 namespace fermata {
 
+namespace backend {
+class CallbackVector;
+}  // namespace backend
+
 class Event;
 
 /// What an event tells its subscribers. The notifier owns both parts for the whole pass.
@@ -48,7 +52,7 @@ class Callback {
   virtual void destroy() noexcept = 0;
 
  private:
-  friend class CallbackVector;
+  friend class backend::CallbackVector;
 
   Event* event_ = nullptr;
   std::uint32_t ref_count_ = 0;

@@ -7,7 +7,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 void CallbackVector::fill_hole(std::uint32_t hole) noexcept {
   FERMATA_ASSERT(hole < size_);
@@ -57,4 +57,4 @@ void CallbackVector::keep_error(std::exception_ptr& first_error) noexcept {
   first_error = link_previous(first_error, std::current_exception());
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -14,7 +14,7 @@
 
 #include "fermata/core/callback.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 class CallbackVector {
  public:
@@ -154,4 +154,4 @@ class CallbackVector {
   Pass* pass_ = nullptr;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -11,7 +11,11 @@
 
 #include "fermata/base/source_place.hpp"
 
-namespace fermata {
+namespace fermata::detail {
+class ReadyQueue;
+}
+
+namespace fermata::backend {
 
 /// Independent sources of randomness: a new draw in one never shifts another.
 enum class RandomStream : std::uint8_t {
@@ -24,10 +28,6 @@ enum class RandomStream : std::uint8_t {
   Allocation,
   Workload,
 };
-
-namespace detail {
-class ReadyQueue;
-}
 
 /// A number that the program itself asks for.
 struct ProgramDraw {
@@ -60,4 +60,4 @@ class Chooser {
   virtual std::uint64_t spawn_path(std::uint64_t parent, std::string_view name) = 0;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -29,7 +29,8 @@ bool CoroutineBase::is_running() const noexcept {
 
 bool CoroutineBase::is_suspended() const noexcept {
   return is_started() && !is_closed() && runtime().current() != this &&
-         (waker_.status == WakerStatus::Waiting || waker_.status == WakerStatus::Queued);
+         (waker_.status == backend::WakerStatus::Waiting ||
+          waker_.status == backend::WakerStatus::Queued);
 }
 
 bool CoroutineBase::is_cancellation_requested() const noexcept {
@@ -90,7 +91,8 @@ std::string CoroutineBase::info() const {
 
 std::vector<std::string> CoroutineBase::awaiting() const {
   std::vector<std::string> events;
-  for (const Registration* entry = waker_.first(); entry != nullptr; entry = entry->next()) {
+  for (const backend::Registration* entry = waker_.first(); entry != nullptr;
+       entry = entry->next()) {
     events.push_back(entry->source().info());
   }
   return events;

@@ -70,7 +70,8 @@ class CoroutineBase : public Event {
   [[nodiscard]] bool is_main() const noexcept { return has(kMain); }
   [[nodiscard]] bool is_started() const noexcept { return has(kStarted); }
   [[nodiscard]] bool is_queued() const noexcept {
-    return waker_.status == WakerStatus::Queued || waker_.status == WakerStatus::Ignored;
+    return waker_.status == backend::WakerStatus::Queued ||
+           waker_.status == backend::WakerStatus::Ignored;
   }
   [[nodiscard]] bool is_running() const noexcept;
   [[nodiscard]] bool is_suspended() const noexcept;
@@ -117,8 +118,8 @@ class CoroutineBase : public Event {
     return is_closed() ? &outcome_ : nullptr;
   }
   [[nodiscard]] bool reports_error() const noexcept override { return true; }
-  [[nodiscard]] Waker& waker() noexcept { return waker_; }
-  [[nodiscard]] const Waker& waker() const noexcept { return waker_; }
+  [[nodiscard]] backend::Waker& waker() noexcept { return waker_; }
+  [[nodiscard]] const backend::Waker& waker() const noexcept { return waker_; }
 
   [[nodiscard]] CoroutineBase* next_registered() const noexcept { return registry_link_.after; }
 
@@ -189,7 +190,7 @@ class CoroutineBase : public Event {
   std::uint16_t protect_depth_ = 0;
   std::uint16_t destructor_depth_ = 0;  // Nested calls of protect_in_destructor.
   Priority priority_ = Priority::Normal;
-  Waker waker_;
+  backend::Waker waker_;
   // The rest.
   Outcome outcome_;  // Valid once closed.
   std::uint32_t block_bytes_;

@@ -78,13 +78,13 @@ const char* to_string(EventKind kind) noexcept {
 Event::Event(Runtime& runtime, EventKind kind) noexcept
     : runtime_(&runtime), serial_(runtime.kernel().next_serial++), kind_(kind) {
   runtime.kernel().live_events.push_back(*this);
-  runtime.kernel().trace(Trace::EventCreated, this, static_cast<std::uint64_t>(kind));
+  runtime.kernel().trace(backend::Trace::EventCreated, this, static_cast<std::uint64_t>(kind));
 }
 
 Event::~Event() {
   if (!is_closed() || callbacks_.size() > 0 || references_ != nullptr) shut();
   FERMATA_ASSERT(loop_ref_count_ == 0);
-  runtime_->kernel().trace(Trace::EventDestroyed, this, 0);
+  runtime_->kernel().trace(backend::Trace::EventDestroyed, this, 0);
   runtime_->kernel().live_events.remove(*this);
 }
 
@@ -94,7 +94,7 @@ bool Event::add_callback(Callback& callback) {
     return false;
   }
   callbacks_.add(callback, *this);
-  runtime_->kernel().trace(Trace::CallbackAdded, this, 0);
+  runtime_->kernel().trace(backend::Trace::CallbackAdded, this, 0);
   return true;
 }
 
@@ -103,7 +103,7 @@ void Event::replay_to(Callback& callback) {
   FERMATA_REQUIRE(callback.event() == nullptr, "a callback can be subscribed only once at a time");
   const Outcome* outcome = replay();
   if (outcome == nullptr) return;
-  runtime_->kernel().trace(Trace::CallbackCalled, this, 0);
+  runtime_->kernel().trace(backend::Trace::CallbackCalled, this, 0);
   callback.add_ref();
   struct Release {
     Callback& callback;
@@ -115,7 +115,7 @@ void Event::replay_to(Callback& callback) {
 
 [[gnu::flatten]] bool Event::remove_callback(Callback& callback) noexcept {
   if (!callbacks_.remove(callback, *this)) return false;
-  runtime_->kernel().trace(Trace::CallbackRemoved, this, 0);
+  runtime_->kernel().trace(backend::Trace::CallbackRemoved, this, 0);
   return true;
 }
 
@@ -128,7 +128,7 @@ void Event::start() {
     if (counts_when_started()) ++runtime_->kernel().active_events;
   }
   ++loop_ref_count_;
-  runtime_->kernel().trace(Trace::EventStarted, this, loop_ref_count_);
+  runtime_->kernel().trace(backend::Trace::EventStarted, this, loop_ref_count_);
 }
 
 void Event::stop() noexcept {
@@ -138,7 +138,7 @@ void Event::stop() noexcept {
   } else {
     leave_loop();
   }
-  runtime_->kernel().trace(Trace::EventStopped, this, loop_ref_count_);
+  runtime_->kernel().trace(backend::Trace::EventStopped, this, loop_ref_count_);
 }
 
 void Event::leave_loop() noexcept {
@@ -161,7 +161,7 @@ void Event::set_hidden(bool hidden) {
 void Event::close_now() noexcept {
   flags_ |= kClosed;
   if (loop_ref_count_ > 0) leave_loop();
-  runtime_->kernel().trace(Trace::EventClosed, this, 0);
+  runtime_->kernel().trace(backend::Trace::EventClosed, this, 0);
 }
 
 bool Event::transform(const Outcome& outcome) {
@@ -178,8 +178,9 @@ bool Event::notify_and_close(const Outcome& outcome) {
 }
 
 [[gnu::always_inline]] inline std::exception_ptr Event::run_pass(const Outcome& outcome) {
-  return callbacks_.run_pass(*this, outcome,
-                             [this] { runtime_->kernel().trace(Trace::CallbackCalled, this, 0); });
+  return callbacks_.run_pass(*this, outcome, [this] {
+    runtime_->kernel().trace(backend::Trace::CallbackCalled, this, 0);
+  });
 }
 
 bool Event::notify_from_handler(const Outcome& outcome) {
@@ -189,7 +190,7 @@ bool Event::notify_from_handler(const Outcome& outcome) {
     return false;
   }
   flags_ = static_cast<std::uint16_t>(flags_ & ~kExceptionHandled);
-  runtime_->kernel().trace(Trace::EventFired, this, callbacks_.size());
+  runtime_->kernel().trace(backend::Trace::EventFired, this, callbacks_.size());
   if (callbacks_.size() == 0) return false;
   const auto guard = Ref<Event>::share(*this);
   const detail::NoSuspend no_suspend(*runtime_);
@@ -222,7 +223,7 @@ std::exception_ptr Event::run_queued(QueuedNotifies& queued, std::exception_ptr 
       break;
     }
     flags_ = static_cast<std::uint16_t>(flags_ & ~kExceptionHandled);
-    runtime_->kernel().trace(Trace::EventFired, this, callbacks_.size());
+    runtime_->kernel().trace(backend::Trace::EventFired, this, callbacks_.size());
     error = link_previous(error, run_pass(*next));
     handled = handled || exception_handled();
   }

@@ -27,7 +27,10 @@ namespace fermata {
 class CoroutineBase;
 class EventRef;
 class Runtime;
+
+namespace backend {
 class WaitFacts;
+}  // namespace backend
 
 /// The kind of an event; it decides what start and stop mean and which events count as activity.
 enum class EventKind : std::uint8_t {
@@ -100,7 +103,7 @@ class Event {
   /// Returns false, and does nothing, when the callback is not subscribed here.
   bool remove_callback(Callback& callback) noexcept;
 
-  [[nodiscard]] const CallbackVector& callbacks() const noexcept { return callbacks_; }
+  [[nodiscard]] const backend::CallbackVector& callbacks() const noexcept { return callbacks_; }
 
   // --- activity ---
 
@@ -177,10 +180,7 @@ class Event {
 
   /// Asks the work behind this event to end, with `reason`, which holds a Cancellation; false, and
   /// no effect, when it cannot be cancelled. Never suspends.
-  virtual bool request_cancel(const std::exception_ptr& reason) {
-    static_cast<void>(reason);
-    return false;
-  }
+  virtual bool request_cancel(const std::exception_ptr& /*reason*/) { return false; }
 
   /// Whether an error of this event that nobody catches is reported at its end. Such an error is
   /// caught when a waiter gets it, not when one is woken with it (CORE-CO-10).
@@ -226,12 +226,9 @@ class Event {
   [[nodiscard]] std::string info_with_place() const;
   /// Diagnostics: reports why this event has not fired, as far as it knows, and what `waiter` wants
   /// of it. Runs no user code, works in every state.
-  virtual void explain_wait(WaitFacts& /*facts*/, const CoroutineBase& /*waiter*/) const {}
+  virtual void explain_wait(backend::WaitFacts& /*facts*/, const CoroutineBase& /*waiter*/) const {}
   /// Whether this, when it has come so far, makes `other` fire.
-  [[nodiscard]] virtual bool answers_for(const Event& other) const noexcept {
-    static_cast<void>(other);
-    return false;
-  }
+  [[nodiscard]] virtual bool answers_for(const Event& /*other*/) const noexcept { return false; }
   /// Whether its lines of waiters are consistent, and in the order of arrival. For the audit;
   /// visits all waiters.
   [[nodiscard]] virtual bool lines_are_in_order() const noexcept { return true; }
@@ -314,7 +311,7 @@ class Event {
   EventKind kind_;
   mutable AuditMark audit_mark_;
   std::uint32_t round_ = 0;
-  CallbackVector callbacks_;
+  backend::CallbackVector callbacks_;
   NotifyHandler notify_handler_ = nullptr;
   EventOwner* owner_ = nullptr;
   EventRef* references_ = nullptr;

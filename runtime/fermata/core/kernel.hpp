@@ -11,7 +11,7 @@
 #include "fermata/core/trace_log.hpp"
 #include "fermata/core/wait_facts.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 class Chooser;
 
@@ -22,20 +22,24 @@ inline void Observer::trace(Trace kind, const Event* subject, std::uint64_t deta
   if (noted_.has(kind)) note(kind, subject, detail);
 }
 
+}  // namespace fermata::backend
+
+namespace fermata {
+
 namespace detail {
 
 struct Kernel {
-  Chooser* chooser = nullptr;    // Null in production.
-  Observer* observer = nullptr;  // Null in production.
-  WaitLog* wait_log = nullptr;   // Null unless somebody wants to explain what comes.
-  TraceLog* uses = nullptr;      // Null unless somebody asks what each step has used.
+  backend::Chooser* chooser = nullptr;    // Null in production.
+  backend::Observer* observer = nullptr;  // Null in production.
+  backend::WaitLog* wait_log = nullptr;   // Null unless somebody wants to explain what comes.
+  TraceLog* uses = nullptr;               // Null unless somebody asks what each step has used.
 
   std::size_t active_events = 0;  // CORE-EV-01.
   std::uint64_t next_serial = 1;
   Event::LiveList live_events;
   unsigned no_suspend = 0;  // Depth of user code that must not suspend.
 
-  void trace(Trace kind, const Event* subject, std::uint64_t detail) {
+  void trace(backend::Trace kind, const Event* subject, std::uint64_t detail) {
     if (observer != nullptr) [[unlikely]] {
       observer->trace(kind, subject, detail);
     }
@@ -47,7 +51,7 @@ struct Kernel {
     }
   }
 
-  void log_wait(WaitAct act, const Event& object, const SourcePlace* place,
+  void log_wait(backend::WaitAct act, const Event& object, const SourcePlace* place,
                 std::uint64_t detail = 0) {
     if (wait_log != nullptr) [[unlikely]] {
       wait_log->note(act, object, place, detail);
@@ -56,4 +60,5 @@ struct Kernel {
 };
 
 }  // namespace detail
+
 }  // namespace fermata

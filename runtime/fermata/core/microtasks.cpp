@@ -6,13 +6,13 @@ namespace fermata::detail {
 namespace {
 
 struct ReleaseTask {
-  Microtask& task;
+  backend::Microtask& task;
   ~ReleaseTask() { task.release(); }
 };
 
 }  // namespace
 
-void MicrotaskQueue::push(Microtask& task) {
+void MicrotaskQueue::push(backend::Microtask& task) {
   FERMATA_ASSERT(task.ref_count() > 0);
   if (task.is_cancelled()) return;
   tasks_.push_back(&task);
@@ -21,7 +21,7 @@ void MicrotaskQueue::push(Microtask& task) {
 
 void MicrotaskQueue::run_first() {
   FERMATA_ASSERT(!tasks_.empty());
-  Microtask& task = *tasks_.front();
+  backend::Microtask& task = *tasks_.front();
   tasks_.pop_front();
   const ReleaseTask release{task};
   if (!task.is_cancelled()) task.run();
@@ -29,7 +29,7 @@ void MicrotaskQueue::run_first() {
 
 void MicrotaskQueue::clear() noexcept {
   while (!tasks_.empty()) {
-    Microtask& task = *tasks_.front();
+    backend::Microtask& task = *tasks_.front();
     tasks_.pop_front();
     task.release();
   }

@@ -13,7 +13,7 @@
 
 #include "fermata/base/assert.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 /// Reference counted: its creator and each queued entry hold one reference.
 class Microtask {
@@ -44,6 +44,10 @@ class Microtask {
   bool cancelled_ = false;
 };
 
+}  // namespace fermata::backend
+
+namespace fermata {
+
 namespace detail {
 
 class MicrotaskQueue {
@@ -54,7 +58,7 @@ class MicrotaskQueue {
   ~MicrotaskQueue() { clear(); }
 
   /// A cancelled task is accepted and not queued. The same task may be queued several times.
-  void push(Microtask& task);
+  void push(backend::Microtask& task);
 
   /// Takes the first task out and runs it, unless it is cancelled; its reference is dropped either
   /// way. REQUIRES: not empty.
@@ -65,8 +69,9 @@ class MicrotaskQueue {
   [[nodiscard]] std::size_t size() const noexcept { return tasks_.size(); }
 
  private:
-  std::deque<Microtask*> tasks_;
+  std::deque<backend::Microtask*> tasks_;
 };
 
 }  // namespace detail
+
 }  // namespace fermata

@@ -9,15 +9,18 @@
 #include <string_view>
 
 namespace fermata {
-
 class Event;
 class Runtime;
-struct AssertionSite;
 
 namespace detail {
 class TraceLog;
 class Pledge;
 }  // namespace detail
+}  // namespace fermata
+
+namespace fermata::backend {
+
+struct AssertionSite;
 
 enum class Trace : std::uint8_t {
   EventCreated,      // subject
@@ -131,4 +134,4 @@ class Observer {
   TraceKinds noted_;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

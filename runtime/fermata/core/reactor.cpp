@@ -3,7 +3,7 @@
 
 #include "fermata/base/error.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 std::unique_ptr<Watchdog> Reactor::make_watchdog(Duration, Watchdog::Report) { return nullptr; }
 
@@ -19,4 +19,4 @@ FileWatches& Reactor::file_watches() { throw Unsupported("file watches", name())
 Threads& Reactor::threads() { throw Unsupported("threads", name()); }
 Offload& Reactor::offload() { throw Unsupported("offload", name()); }
 
-}  // namespace fermata
+}  // namespace fermata::backend

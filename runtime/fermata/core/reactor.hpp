@@ -24,6 +24,8 @@ namespace fermata {
 
 class Runtime;
 
+namespace backend {
+
 // The parts. A reactor that lacks one throws Unsupported from its getter.
 class Polls;
 class Signals;
@@ -37,10 +39,14 @@ class FileWatches;
 class Threads;
 class Offload;
 
+}  // namespace backend
+
 /// Nanoseconds since 1970-01-01 UTC. May jump; for display and protocols, never for waiting.
 struct WallTime {
   std::int64_t nanoseconds = 0;
 };
+
+namespace backend {
 
 enum class TurnMode : std::uint8_t {
   NoWait,  // collect what has happened
@@ -103,5 +109,7 @@ class Reactor {
   [[nodiscard]] virtual Threads& threads();
   [[nodiscard]] virtual Offload& offload();
 };
+
+}  // namespace backend
 
 }  // namespace fermata

@@ -37,7 +37,7 @@ class Current {
 }  // namespace
 }  // namespace detail
 
-Runtime::Runtime(std::unique_ptr<Reactor> reactor, RuntimeOptions options)
+Runtime::Runtime(std::unique_ptr<backend::Reactor> reactor, RuntimeOptions options)
     : options_(std::move(options)), reactor_(std::move(reactor)), scheduler_(*this) {
   FERMATA_REQUIRE(reactor_ != nullptr, "Runtime: expected a reactor, got null");
   if (options_.observer != nullptr) blocks_.fill_freed_blocks();
@@ -54,8 +54,8 @@ Runtime::~Runtime() {
 
 void Runtime::run_main(detail::FunctionRef<void()> body) {
   const detail::Current current(*this);
-  const auto main = Ref<CoroutineBase>::adopt(
-      detail::make_coroutine(*this, "main", SourcePlace{}, body));
+  const auto main =
+      Ref<CoroutineBase>::adopt(detail::make_coroutine(*this, "main", SourcePlace{}, body));
   scheduler_.run(*main);
 }
 
@@ -101,7 +101,7 @@ void Runtime::fire_timers() {
     ++scheduler_.metrics().timers_fired;
     try {
       timer->fire();
-    } catch (const AbandonRun&) {
+    } catch (const backend::AbandonRun&) {
       throw;
     } catch (...) {
       report_unhandled(std::current_exception());

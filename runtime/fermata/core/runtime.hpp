@@ -64,14 +64,14 @@ struct RuntimeOptions {
   std::function<void(const LogLine&)> log_sink;
 
   /// Makes every choice of the runtime; null in production. Must outlive the runtime.
-  Chooser* chooser = nullptr;
+  backend::Chooser* chooser = nullptr;
   /// Watches every step; null in production. Must outlive the runtime.
-  Observer* observer = nullptr;
+  backend::Observer* observer = nullptr;
 };
 
 class Runtime {
  public:
-  explicit Runtime(std::unique_ptr<Reactor> reactor, RuntimeOptions options = {});
+  explicit Runtime(std::unique_ptr<backend::Reactor> reactor, RuntimeOptions options = {});
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime();
@@ -104,7 +104,7 @@ class Runtime {
 
   [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
-  [[nodiscard]] Reactor& reactor() const noexcept { return *reactor_; }
+  [[nodiscard]] backend::Reactor& reactor() const noexcept { return *reactor_; }
   [[nodiscard]] Instant now() const { return reactor_->now(); }
   [[nodiscard]] bool is_running() const noexcept { return scheduler_.is_active(); }
   /// The coroutine whose code is running, or null outside of any.
@@ -132,7 +132,7 @@ class Runtime {
   /// in coroutines of high priority: one that suspends lets the next start.
   void add_shutdown_finalizer(std::function<void()> finalizer);
 
-  void queue_microtask(Microtask& task) { scheduler_.queue_microtask(task); }
+  void queue_microtask(backend::Microtask& task) { scheduler_.queue_microtask(task); }
   [[nodiscard]] SlotKey allocate_slot() noexcept { return SlotKey{next_slot_++}; }
   void log(std::string_view text) const;
 
@@ -163,7 +163,7 @@ class Runtime {
   void run_main(detail::FunctionRef<void()> body);
 
   RuntimeOptions options_;
-  std::unique_ptr<Reactor> reactor_;
+  std::unique_ptr<backend::Reactor> reactor_;
   detail::BlockPool blocks_;
   detail::TimerQueue timers_;
   std::size_t next_slot_ = 0;

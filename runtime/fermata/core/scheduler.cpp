@@ -46,14 +46,14 @@ void Scheduler::enlist(CoroutineBase& coroutine, Priority priority, ScopeBase& s
   }
   coroutine.priority_ = priority;
   enroll(coroutine, scope);
-  enqueue(coroutine, WakeCause::Spawn);
+  enqueue(coroutine, backend::WakeCause::Spawn);
 }
 
 void Scheduler::enroll(CoroutineBase& coroutine, ScopeBase& scope) {
   FERMATA_ASSERT(coroutine.id_ == 0);
   coroutine.id_ = next_id_++;
   coroutine.scope_ = &scope;
-  kernel_.trace(Trace::Spawned, &coroutine, coroutine.id_);
+  kernel_.trace(backend::Trace::Spawned, &coroutine, coroutine.id_);
   coroutine.add_ref();
   registry_.push_back(coroutine);
   scope.enter(coroutine);
@@ -73,7 +73,7 @@ void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool
   if (!runs(coroutine) && safely && coroutine.is_started()) {
     return become_zombie(coroutine);
   }
-  deliver_cancellation(coroutine, reason, WakeCause::Cancel);
+  deliver_cancellation(coroutine, reason, backend::WakeCause::Cancel);
 }
 
 void Scheduler::become_zombie(CoroutineBase& coroutine) noexcept {
@@ -97,8 +97,9 @@ void Scheduler::cancel_member(CoroutineBase& coroutine, const std::exception_ptr
 }
 
 bool Scheduler::runs(const CoroutineBase& coroutine) const noexcept {
-  const WakerStatus status = coroutine.waker_.status;
-  return &coroutine == current_ && status != WakerStatus::Waiting && status != WakerStatus::Queued;
+  const backend::WakerStatus status = coroutine.waker_.status;
+  return &coroutine == current_ && status != backend::WakerStatus::Waiting &&
+         status != backend::WakerStatus::Queued;
 }
 
 // A destructor waits: an exception that it lets out would end the program.
@@ -110,12 +111,12 @@ bool Scheduler::waits_in_destructor(const CoroutineBase& coroutine) const noexce
 }
 
 void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::exception_ptr& reason,
-                                     WakeCause cause) {
-  Waker& waker = coroutine.waker_;
+                                     backend::WakeCause cause) {
+  backend::Waker& waker = coroutine.waker_;
   FERMATA_ASSERT(reason != nullptr);
   FERMATA_ASSERT(!coroutine.is_closed());
   coroutine.set(CoroutineBase::kCancelled);
-  kernel_.trace(Trace::Cancelled, &coroutine, static_cast<std::uint64_t>(cause));
+  kernel_.trace(backend::Trace::Cancelled, &coroutine, static_cast<std::uint64_t>(cause));
   if (runs(coroutine) || waits_in_destructor(coroutine)) {
     if (!coroutine.stored_error_) coroutine.stored_error_ = reason;
     return;
@@ -123,11 +124,11 @@ void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::except
   waker.cancel(reason);
   if (!coroutine.is_started()) {
     FERMATA_ASSERT(coroutine.is_queued());
-    waker.status = WakerStatus::Ignored;
-  } else if (waker.status == WakerStatus::Waiting) {
+    waker.status = backend::WakerStatus::Ignored;
+  } else if (waker.status == backend::WakerStatus::Waiting) {
     waker.unsubscribe();
     if (&coroutine == current_) {
-      waker.status = WakerStatus::Result;
+      waker.status = backend::WakerStatus::Result;
     } else {
       enqueue(coroutine, cause);
     }

@@ -40,11 +40,15 @@
 #include "fermata/core/soft_resolver.hpp"
 #include "fermata/core/timer.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 /// Thrown by an observer, this ends the run at once: no cancellation, every coroutine is unwound by
 /// force, and `Runtime::run` throws it.
 struct AbandonRun {};
+
+}  // namespace fermata::backend
+
+namespace fermata {
 
 namespace detail {
 
@@ -95,7 +99,7 @@ class Scheduler {
   /// Answers a waiting coroutine; the first one wins, later ones are ignored (CORE-WK-07). Throws
   /// UsageError when it has not been suspended (CORE-WK-10).
   void wake(CoroutineBase& coroutine, Event* source, void* result, const std::exception_ptr& error,
-            WakeCause cause);
+            backend::WakeCause cause);
 
   void cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely);
   /// Cancels a coroutine on behalf of its scope: with `safely` one that has started runs on as a
@@ -116,7 +120,7 @@ class Scheduler {
     return running.destructor_depth_ > 0 || std::uncaught_exceptions() > 0;
   }
 
-  void queue_microtask(Microtask& task) {
+  void queue_microtask(backend::Microtask& task) {
     microtasks_.push(task);
     call_for_attention();
   }
@@ -256,7 +260,7 @@ class Scheduler {
   void end_step();
   void time_step();
   void drain_microtasks();
-  void poll(TurnMode mode);
+  void poll(backend::TurnMode mode);
   [[nodiscard]] bool close_scopes() noexcept;
   void run_body(CoroutineBase& coroutine);
   void call_switch_handlers(CoroutineBase& coroutine, SwitchMoment moment);
@@ -269,19 +273,19 @@ class Scheduler {
   [[noreturn]] void refuse_spawn(const ScopeBase& scope) const;
   void cancel_at_birth(CoroutineBase& coroutine);
   void become_zombie(CoroutineBase& coroutine) noexcept;
-  void enqueue(CoroutineBase& coroutine, WakeCause cause) {
-    if (coroutine.priority_ == Priority::High && cause != WakeCause::Yield) [[unlikely]] {
+  void enqueue(CoroutineBase& coroutine, backend::WakeCause cause) {
+    if (coroutine.priority_ == Priority::High && cause != backend::WakeCause::Yield) [[unlikely]] {
       ready_.push_front(coroutine);
     } else {
       ready_.push_back(coroutine);
     }
-    coroutine.waker_.status = WakerStatus::Queued;
-    kernel_.trace(Trace::Enqueued, &coroutine, static_cast<std::uint64_t>(cause));
+    coroutine.waker_.status = backend::WakerStatus::Queued;
+    kernel_.trace(backend::Trace::Enqueued, &coroutine, static_cast<std::uint64_t>(cause));
   }
   [[nodiscard]] bool runs(const CoroutineBase& coroutine) const noexcept;
   [[nodiscard]] bool waits_in_destructor(const CoroutineBase& coroutine) const noexcept;
   void deliver_cancellation(CoroutineBase& coroutine, const std::exception_ptr& reason,
-                            WakeCause cause);
+                            backend::WakeCause cause);
   void clear_protection(CoroutineBase& coroutine) noexcept;
 
   // scheduler_finish.cpp
@@ -301,7 +305,7 @@ class Scheduler {
   // scheduler_shutdown.cpp
   void handle_loop_exception(std::exception_ptr error);
   /// A null reason gives each its own "Deadlock detected".
-  void cancel_all(const std::exception_ptr& reason, WakeCause cause);
+  void cancel_all(const std::exception_ptr& reason, backend::WakeCause cause);
   void enter_final_phase() noexcept;
   void drop_deadline() noexcept;
   /// Whether something can happen again.
@@ -338,9 +342,9 @@ class Scheduler {
   Instant last_poll_;
   Instant turned_at_;  // When timers were looked at last.
   Instant step_began_;
-  bool watched_ = false;                // Somebody wants to see every tick.
-  bool step_limited_ = false;           // Slow steps are to be reported.
-  std::unique_ptr<Watchdog> watchdog_;  // Null unless they are, and time is real.
+  bool watched_ = false;                         // Somebody wants to see every tick.
+  bool step_limited_ = false;                    // Slow steps are to be reported.
+  std::unique_ptr<backend::Watchdog> watchdog_;  // Null unless they are, and time is real.
 
   MicrotaskQueue microtasks_;
   bool microtasks_paused_ = false;  // One threw: the rest waits for the next tick.
@@ -377,4 +381,5 @@ class Scheduler {
 };
 
 }  // namespace detail
+
 }  // namespace fermata

@@ -36,7 +36,7 @@ void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
     if (coroutine.outcome_.error) coroutine.outcome_.result = nullptr;
   }
   coroutine.close();
-  kernel_.trace(Trace::Finished, &coroutine, 0);
+  kernel_.trace(backend::Trace::Finished, &coroutine, 0);
   if (coroutine.extras_ != nullptr) [[unlikely]] {
     end_switch_handlers(coroutine);
   }
@@ -68,7 +68,7 @@ void Scheduler::finalize_unstarted(CoroutineBase& coroutine) {
   FERMATA_ASSERT(!coroutine.is_started());
   CoroutineBase* const caller = std::exchange(current_, &coroutine);
   std::exception_ptr error = std::move(coroutine.waker_.error);
-  coroutine.waker_.status = WakerStatus::Result;
+  coroutine.waker_.status = backend::WakerStatus::Result;
   finalize(coroutine, std::move(error));
   current_ = caller;
 }

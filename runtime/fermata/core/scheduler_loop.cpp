@@ -44,7 +44,7 @@ void Scheduler::end_step() {
 void Scheduler::drain_microtasks() {
   std::size_t ran = 0;
   while (!microtasks_.empty() && !microtasks_paused_) {
-    kernel_.trace(Trace::MicrotaskRun, nullptr, 0);
+    kernel_.trace(backend::Trace::MicrotaskRun, nullptr, 0);
     ++metrics_.microtasks;
     try {
       microtasks_.run_first();
@@ -65,20 +65,20 @@ void Scheduler::drain_microtasks() {
   FERMATA_ASSERT(reported_errors_.empty());
 }
 
-void Scheduler::poll(TurnMode mode) {
-  FERMATA_ASSERT(mode == TurnMode::NoWait || ready_.empty());
+void Scheduler::poll(backend::TurnMode mode) {
+  FERMATA_ASSERT(mode == backend::TurnMode::NoWait || ready_.empty());
   if (step_limited_) time_step();  // What the reactor takes is not the coroutine's.
   if (watchdog_ != nullptr) watchdog_->begin(nullptr);
   ++metrics_.polls;
-  if (mode == TurnMode::Block) ++metrics_.blocking_polls;
-  kernel_.trace(Trace::Polled, nullptr, mode == TurnMode::Block ? 1 : 0);
+  if (mode == backend::TurnMode::Block) ++metrics_.blocking_polls;
+  kernel_.trace(backend::Trace::Polled, nullptr, mode == backend::TurnMode::Block ? 1 : 0);
   try {
     runtime_.reactor().turn(mode, runtime_.timers().earliest());
   } catch (...) {
     handle_loop_exception(std::current_exception());
   }
   // Look again after as many ticks as take about the interval, at most kTicksBetweenPolls.
-  if (mode == TurnMode::NoWait && turned_at_ - last_poll_ > kPollInterval) {
+  if (mode == backend::TurnMode::NoWait && turned_at_ - last_poll_ > kPollInterval) {
     poll_budget_ = std::max(1u, poll_budget_ / 4);
   } else {
     poll_budget_ = std::min(kTicksBetweenPolls, poll_budget_ * 2);
@@ -105,14 +105,14 @@ void Scheduler::loop() {
     }
     if (kernel_.active_events > 0) {
       contexts_.trim();
-      poll(TurnMode::Block);
+      poll(backend::TurnMode::Block);
       continue;
     }
     if (registry_.empty()) {
       if (!launch_finalizers() && !close_scopes() && !runtime_.reactor().linger()) return;
       continue;
     }
-    poll(TurnMode::NoWait);  // The last chance for something that has happened already.
+    poll(backend::TurnMode::NoWait);  // The last chance for something that has happened already.
     if (!ready_.empty() || has_native_work() || kernel_.active_events > 0) continue;
     if (!resolve_softly()) resolve_deadlock();
   }
@@ -129,7 +129,7 @@ void Scheduler::run_body(CoroutineBase& coroutine) {
   FERMATA_ASSERT(!coroutine.is_started());
   in_scheduler_context_ = false;
   coroutine.set(CoroutineBase::kStarted);
-  kernel_.trace(Trace::Started, &coroutine, 0);
+  kernel_.trace(backend::Trace::Started, &coroutine, 0);
   if (coroutine.extras_ != nullptr) [[unlikely]] {
     call_switch_handlers(coroutine, SwitchMoment::Enter);
   }

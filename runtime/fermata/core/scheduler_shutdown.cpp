@@ -21,8 +21,8 @@ constexpr unsigned kDeadlockRounds = 3;  // After that, waiting again raises at 
 constexpr std::size_t kTurnsOfDestructors = 1000;  // Each, while nobody ends; then it is forever.
 
 /// What has not happened may still use what a destructor would go on to destroy: coroutines, I/O.
-bool can_do_without(const Waker& waker) {
-  for (const Registration* each = waker.first(); each != nullptr; each = each->next()) {
+bool can_do_without(const backend::Waker& waker) {
+  for (const backend::Registration* each = waker.first(); each != nullptr; each = each->next()) {
     const EventKind kind = each->source().kind();
     if (kind == EventKind::Coroutine || kind == EventKind::Scope || kind == EventKind::Request ||
         kind == EventKind::Task || kind == EventKind::Thread || kind == EventKind::Process ||
@@ -138,7 +138,7 @@ void Scheduler::end_run() {
   finalizers_launched_ = false;
   active_ = false;
   for (const std::string& leak : runtime_.reactor().detach()) runtime_.log(leak);
-  if (abandoned_) throw AbandonRun{};
+  if (abandoned_) throw backend::AbandonRun{};
   if (exit_errors_.empty()) return;
   std::exception_ptr error;
   for (auto older = exit_errors_.rbegin(); older != exit_errors_.rend(); ++older) {
@@ -161,7 +161,7 @@ void Scheduler::handle_loop_exception(std::exception_ptr error) {
   FERMATA_ASSERT(error != nullptr);
   try {
     std::rethrow_exception(error);
-  } catch (const AbandonRun&) {
+  } catch (const backend::AbandonRun&) {
     abandoned_ = true;
     call_for_attention();
     return;
@@ -182,7 +182,7 @@ void Scheduler::start_shutdown(std::exception_ptr reason) {
                   "shutdown: the reason must be a Cancellation");
   FERMATA_ASSERT(deadline_.get() == nullptr);
   phase_ = Phase::Graceful;
-  kernel_.trace(Trace::ShutdownStarted, nullptr, 0);
+  kernel_.trace(backend::Trace::ShutdownStarted, nullptr, 0);
   deadline_ = make_timer(runtime_, runtime_.options().shutdown_deadline);
   deadline_->set_hidden(true);
   deadline_watch_ = subscribe(*deadline_, [this](Event&, const Outcome&) {
@@ -191,7 +191,7 @@ void Scheduler::start_shutdown(std::exception_ptr reason) {
   });
   deadline_->start();
   runtime_.reactor().shutdown_began();
-  cancel_all(reason ? reason : cancellation("Graceful shutdown"), WakeCause::Shutdown);
+  cancel_all(reason ? reason : cancellation("Graceful shutdown"), backend::WakeCause::Shutdown);
   FERMATA_ASSERT(phase_ != Phase::Running);
   launch_finalizers();
 }
@@ -205,7 +205,7 @@ void Scheduler::finish_shutdown(std::exception_ptr reason) {
        each = CoroutineBase::Registry::after(*each)) {
     each->set(CoroutineBase::kForced);
   }
-  cancel_all(reason ? reason : cancellation("Forced shutdown"), WakeCause::Shutdown);
+  cancel_all(reason ? reason : cancellation("Forced shutdown"), backend::WakeCause::Shutdown);
 }
 
 void Scheduler::enter_final_phase() noexcept {
@@ -238,7 +238,7 @@ void Scheduler::on_stop_signal(int signum) {
 }
 
 // Cancels whoever is alive now, in the order of ids; protection does not help any more.
-void Scheduler::cancel_all(const std::exception_ptr& reason, WakeCause cause) {
+void Scheduler::cancel_all(const std::exception_ptr& reason, backend::WakeCause cause) {
   std::vector<Ref<CoroutineBase>> everybody;
   everybody.reserve(registry_.size());
   for (CoroutineBase* each = registry_.first(); each != nullptr;
@@ -273,7 +273,7 @@ void Scheduler::resolve_deadlock() {
   FERMATA_ASSERT(kernel_.active_events == 0);
   const std::string headline =
       fmt::format("Deadlock detected: no active coroutines, {} coroutines in waiting", waiting);
-  kernel_.trace(Trace::DeadlockReported, nullptr, waiting);
+  kernel_.trace(backend::Trace::DeadlockReported, nullptr, waiting);
   ++metrics_.deadlocks;
   ++deadlock_rounds_;
   runtime_.log(headline + "\n" + runtime_.dump());
@@ -297,7 +297,7 @@ void Scheduler::resolve_deadlock() {
       each->set(CoroutineBase::kForced);
     }
   }
-  cancel_all(nullptr, WakeCause::Deadlock);
+  cancel_all(nullptr, backend::WakeCause::Deadlock);
 }
 
 // Everybody is unwound, the youngest first: what a coroutine has spawned may use what is on its
@@ -400,7 +400,7 @@ void Scheduler::enter_to_unwind(CoroutineBase& coroutine) {
   FERMATA_ASSERT(coroutine.context_ != nullptr);
   FERMATA_ASSERT(in_scheduler_context_);
   drop_from_ready(coroutine);
-  coroutine.waker_.status = WakerStatus::Result;
+  coroutine.waker_.status = backend::WakerStatus::Result;
   enter_from_loop(coroutine);
   current_ = nullptr;
 }

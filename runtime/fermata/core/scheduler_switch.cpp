@@ -46,11 +46,11 @@ FERMATA_HOT CoroutineBase* Scheduler::tick(CoroutineBase* leaving) {
 FERMATA_HOT CoroutineBase* Scheduler::take_head() {
   if (ready_.empty()) return nullptr;
   CoroutineBase& head = ready_[0];
-  if (head.waker_.status == WakerStatus::Ignored) [[unlikely]] {
+  if (head.waker_.status == backend::WakerStatus::Ignored) [[unlikely]] {
     return pick();
   }
   ready_.pop_front();
-  head.waker_.status = WakerStatus::Result;
+  head.waker_.status = backend::WakerStatus::Result;
   return &head;
 }
 
@@ -59,9 +59,10 @@ CoroutineBase* Scheduler::attend(CoroutineBase* leaving) {
   FERMATA_ASSERT(in_scheduler_context_);
   microtasks_paused_ = false;
   if (has_native_work()) drain_microtasks();
-  if (metrics_.ticks >= poll_at_) poll(TurnMode::NoWait);
+  if (metrics_.ticks >= poll_at_) poll(backend::TurnMode::NoWait);
   if (watched_) end_step();
-  const bool answered = leaving != nullptr && leaving->waker_.status == WakerStatus::Result;
+  const bool answered =
+      leaving != nullptr && leaving->waker_.status == backend::WakerStatus::Result;
   CoroutineBase* const next = answered ? leaving : pick();
   const bool soon = watched_ || abandoned_ || unwinding_ || has_native_work();
   attention_at_ = soon ? 0 : poll_at_;
@@ -78,12 +79,12 @@ CoroutineBase* Scheduler::pick() {
     const bool choose = kernel_.chooser != nullptr && ready_.size() > 1;
     CoroutineBase& coroutine =
         choose ? ready_.take(kernel_.chooser->pick(ready_)) : ready_.pop_front();
-    if (coroutine.waker_.status == WakerStatus::Ignored) {
+    if (coroutine.waker_.status == backend::WakerStatus::Ignored) {
       finalize_unstarted(coroutine);
       continue;
     }
-    FERMATA_ASSERT(coroutine.waker_.status == WakerStatus::Queued);
-    coroutine.waker_.status = WakerStatus::Result;
+    FERMATA_ASSERT(coroutine.waker_.status == backend::WakerStatus::Queued);
+    coroutine.waker_.status = backend::WakerStatus::Result;
     return &coroutine;
   }
   return nullptr;
@@ -147,7 +148,7 @@ FERMATA_HOT void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
     call_switch_handlers(me, SwitchMoment::Leave);
   }
   me.waker_.place = &place;
-  kernel_.trace(Trace::Left, &me, 0);
+  kernel_.trace(backend::Trace::Left, &me, 0);
   CoroutineBase* const next = with_context(tick(&me));
   if (next == &me) return;
   look_ahead();
@@ -161,7 +162,7 @@ FERMATA_HOT void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
 FERMATA_HOT void Scheduler::resumed(CoroutineBase& me) {
   in_scheduler_context_ = false;
   me.waker_.place = nullptr;
-  kernel_.trace(Trace::Entered, &me, 0);
+  kernel_.trace(backend::Trace::Entered, &me, 0);
   if (me.extras_ != nullptr) [[unlikely]] {
     call_switch_handlers(me, SwitchMoment::Enter);
   }
@@ -175,17 +176,17 @@ FERMATA_HOT void Scheduler::change_places(CoroutineBase& me, CoroutineBase& next
                                           const SourcePlace& place) {
   ++metrics_.ticks;
   ready_.replace_front(me);
-  me.waker_.status = WakerStatus::Queued;
+  me.waker_.status = backend::WakerStatus::Queued;
   me.waker_.place = &place;
-  next.waker_.status = WakerStatus::Result;
+  next.waker_.status = backend::WakerStatus::Result;
   look_ahead();
   switch_to(next);
   resumed(me);
-  me.waker_.status = WakerStatus::None;
+  me.waker_.status = backend::WakerStatus::None;
 }
 
 void Scheduler::yield_slow_path(CoroutineBase& me, const SourcePlace& place) {
-  enqueue(me, WakeCause::Yield);
+  enqueue(me, backend::WakeCause::Yield);
   park(me, place);
   resumed(me);
   me.waker_.clear();
@@ -200,7 +201,7 @@ void Scheduler::yield(const SourcePlace& place) {
   if (metrics_.ticks + 1 < attention_at_ && !ready_.empty()) [[likely]] {
     CoroutineBase& next = ready_[0];
     const bool plain = next.context_ != nullptr && me.extras_ == nullptr &&
-                       next.waker_.status == WakerStatus::Queued;
+                       next.waker_.status == backend::WakerStatus::Queued;
     if (plain) [[likely]] {
       change_places(me, next, place);
       return;
@@ -211,7 +212,7 @@ void Scheduler::yield(const SourcePlace& place) {
 
 void Scheduler::start_events(CoroutineBase& me) {
   FERMATA_ASSERT(current_ == &me);
-  FERMATA_ASSERT(me.waker_.status == WakerStatus::Waiting);
+  FERMATA_ASSERT(me.waker_.status == backend::WakerStatus::Waiting);
   in_scheduler_context_ = true;  // What fires now answers without a trip through the queue.
   try {
     me.waker_.start_events();
@@ -225,14 +226,14 @@ void Scheduler::start_events(CoroutineBase& me) {
 
 FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, bool start,
                                                 const SourcePlace& place) {
-  if (me.waker_.status == WakerStatus::None) {
+  if (me.waker_.status == backend::WakerStatus::None) {
     if (me.has(CoroutineBase::kUnwinding)) [[unlikely]] {
       refuse_wait(me, place);
     }
-    me.waker_.status = WakerStatus::Waiting;
+    me.waker_.status = backend::WakerStatus::Waiting;
     if (start) start_events(me);
   }
-  if (me.waker_.status != WakerStatus::Result) {
+  if (me.waker_.status != backend::WakerStatus::Result) {
     if (me.has_pending()) [[unlikely]] {
       raise_pending(me, place);
     }
@@ -245,7 +246,7 @@ FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, bool start,
 
 void Scheduler::suspend(const SourcePlace& place) {
   CoroutineBase& me = suspendable("wait");
-  if (me.waker_.status == WakerStatus::None && me.waker_.empty()) return;
+  if (me.waker_.status == backend::WakerStatus::None && me.waker_.empty()) return;
   wait_until_answered(me, true, place);
 }
 
@@ -255,7 +256,7 @@ void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
   FERMATA_REQUIRE(me.waker_.empty(), "wait: the coroutine has registered other events already");
   FERMATA_ASSERT(!event.is_closed());
   event.mark_result_used();
-  me.waker_.add(event, WakeRule::Resolve);
+  me.waker_.add(event, backend::WakeRule::Resolve);
   wait_until_answered(me, event.is_startable(), place);
   void* result = me.waker_.result;
   me.waker_.clear();

@@ -63,7 +63,7 @@ std::string ScopeBase::info() const {
   return text + fmt::format(" created at {}:{}", place_.file, place_.line);
 }
 
-void ScopeBase::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+void ScopeBase::explain_wait(backend::WaitFacts& facts, const CoroutineBase&) const {
   facts.is("scope", name(), &place_);
   for (const CoroutineBase* each = first_member(); each != nullptr;
        each = CoroutineBase::ScopeList::after(*each)) {

@@ -19,9 +19,9 @@ namespace fermata {
 
 namespace {
 
-void wake_waiter(Registration& registration, Event& event, const Outcome&) {
+void wake_waiter(backend::Registration& registration, Event& event, const Outcome&) {
   event.runtime().scheduler().wake(registration.coroutine(), &event, nullptr, nullptr,
-                                   WakeCause::Event);
+                                   backend::WakeCause::Event);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ class ScopeBase::Watch {
 
   /// Suspends until the scope has news. Throws what the wait ended with otherwise.
   void wait(const SourcePlace& place) {
-    Waker& waker = waiter_.waker();
+    backend::Waker& waker = waiter_.waker();
     FERMATA_ASSERT(waker.empty());
     std::optional<Timer> timer;
     Runtime& runtime = scope_->runtime();
@@ -79,21 +79,21 @@ class ScopeBase::Watch {
       if (deadline_ <= now) std::rethrow_exception(timeout_error());
       timer.emplace(runtime, deadline_ - now);
     }
-    waker.resume_when(*scope_, WakeRule::Custom, false, &wake_waiter);
+    waker.resume_when(*scope_, backend::WakeRule::Custom, false, &wake_waiter);
     if (token != nullptr) {
       token->mark_used_as_token();
-      waker.resume_when(*token, WakeRule::Token);
+      waker.resume_when(*token, backend::WakeRule::Token);
     }
-    if (timer) waker.resume_when(*timer, WakeRule::Custom, false, &on_timeout, this);
+    if (timer) waker.resume_when(*timer, backend::WakeRule::Custom, false, &on_timeout, this);
     runtime.scheduler().suspend(place);
     waker.clear();
   }
 
  private:
-  static void on_timeout(Registration& registration, Event& event, const Outcome&) {
+  static void on_timeout(backend::Registration& registration, Event& event, const Outcome&) {
     const auto& self = *static_cast<const Watch*>(registration.context);
     event.runtime().scheduler().wake(registration.coroutine(), &event, nullptr,
-                                     self.timeout_error(), WakeCause::Event);
+                                     self.timeout_error(), backend::WakeCause::Event);
   }
 
   /// Says how long the whole wait was to be, not its last part.

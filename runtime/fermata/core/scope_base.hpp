@@ -67,7 +67,7 @@ class ScopeBase final : public Event {
   [[nodiscard]] const SourcePlace& created_at() const noexcept { return place_; }
   /// "Scope #3 created at file:line", or "Scope #3 'name' created at file:line".
   [[nodiscard]] std::string info() const override;
-  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const override;
 
   // --- the tree ---
 

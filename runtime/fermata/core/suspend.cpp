@@ -57,7 +57,7 @@ namespace {
 /// Any 64-bit number when `bound` is 0.
 std::uint64_t draw(std::uint64_t bound, SourcePlace place) {
   Runtime& runtime = current_runtime();
-  if (Chooser* chooser = runtime.kernel().chooser) {
+  if (backend::Chooser* chooser = runtime.kernel().chooser) {
     const std::uint64_t caller = runtime.current() != nullptr ? runtime.current()->path() : 0;
     return chooser->draw({.key = kProgramDraw ^ caller, .bound = bound, .place = place});
   }
@@ -94,13 +94,13 @@ namespace {
 /// Leaves no registration behind when building a wait fails.
 class CleanWaker {
  public:
-  explicit CleanWaker(Waker& waker) noexcept : waker_(waker) { waker_.clear(); }
+  explicit CleanWaker(backend::Waker& waker) noexcept : waker_(waker) { waker_.clear(); }
   CleanWaker(const CleanWaker&) = delete;
   CleanWaker& operator=(const CleanWaker&) = delete;
   ~CleanWaker() { waker_.clear(); }
 
  private:
-  Waker& waker_;
+  backend::Waker& waker_;
 };
 
 }  // namespace
@@ -111,7 +111,7 @@ void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace pl
   CoroutineBase& me = scheduler.require_suspendable("wait");
   FERMATA_REQUIRE(&event != &me, "a coroutine cannot await itself");
   if (options.timeout) require_valid_span(*options.timeout);
-  Waker& waker = me.waker();
+  backend::Waker& waker = me.waker();
   const CleanWaker clean(waker);
   event.mark_result_used();
   if (event.is_closed() && event.replay() == nullptr) {
@@ -120,18 +120,18 @@ void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace pl
   Event* token = options.token == &event ? nullptr : options.token;
   if (token != nullptr && token->void_as_token()) token = nullptr;
   std::optional<Timer> timer;
-  waker.resume_when(event, WakeRule::Resolve);
+  waker.resume_when(event, backend::WakeRule::Resolve);
   if (!event.is_closed()) {
     if (token != nullptr) {
       token->mark_used_as_token();
       token->touched();
       if (token->is_closed()) throw_cancelled_by(*token);
-      waker.resume_when(*token, WakeRule::Token);
+      waker.resume_when(*token, backend::WakeRule::Token);
     }
     if (options.timeout) {
       timer.emplace(runtime, *options.timeout);
       if (*options.timeout == Duration::zero()) std::rethrow_exception(timer->timeout_error());
-      waker.resume_when(*timer, WakeRule::Timeout);
+      waker.resume_when(*timer, backend::WakeRule::Timeout);
     }
   }
   scheduler.suspend(place);

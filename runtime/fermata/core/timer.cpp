@@ -59,7 +59,7 @@ std::string Timer::info() const {
                      mode_ == TimerMode::Periodic ? "periodic" : "once");
 }
 
-void Timer::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+void Timer::explain_wait(backend::WaitFacts& facts, const CoroutineBase&) const {
   facts.is("timer", {}, nullptr);
   if (loop_ref_count() == 0) facts.stopped();
 }

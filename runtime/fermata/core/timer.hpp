@@ -36,7 +36,7 @@ class Timer : public Event {
   [[nodiscard]] Duration timeout() const noexcept { return timeout_; }
   [[nodiscard]] TimerMode mode() const noexcept { return mode_; }
   [[nodiscard]] std::string info() const override;
-  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const override;
 
   /// "Timeout occurred after N milliseconds".
   [[nodiscard]] std::exception_ptr timeout_error() const;

@@ -43,13 +43,13 @@ class TraceLog {
   TraceLog& operator=(const TraceLog&) = delete;
 
   /// False, and nothing is written, once the hash has been stopped.
-  bool write(Trace kind, const Event* subject, std::uint64_t detail) {
+  bool write(backend::Trace kind, const Event* subject, std::uint64_t detail) {
     if (hash_->is_stopped()) [[unlikely]] {
       return false;
     }
     hash_->add(static_cast<std::uint64_t>(kind), subject != nullptr ? subject->serial() : 0,
                detail);
-    if (subject != nullptr && kind != Trace::EventDestroyed) touch(*subject);
+    if (subject != nullptr && kind != backend::Trace::EventDestroyed) touch(*subject);
     return true;
   }
 

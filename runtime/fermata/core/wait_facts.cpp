@@ -3,7 +3,7 @@
 
 #include "fermata/core/runtime.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 WaitPerson WaitPerson::present() {
   const Runtime* const here = detail::current_runtime_pointer;
@@ -13,4 +13,4 @@ WaitPerson WaitPerson::present() {
   return {here, here->current()->id(), here->name() + "/" + here->current()->label()};
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -15,10 +15,12 @@
 #include "fermata/base/source_place.hpp"
 
 namespace fermata {
-
 class CoroutineBase;
 class Event;
 class Runtime;
+}  // namespace fermata
+
+namespace fermata::backend {
 
 /// Somebody, as those know him who share something with him from another runtime. Noted only where
 /// a log of waits is kept.
@@ -102,4 +104,4 @@ class WaitLog {
   ~WaitLog() = default;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -19,7 +19,7 @@ constexpr const char* kTerminated =
 /// A registration that answers drops itself from its waker: somebody must hold it meanwhile.
 class Keep {
  public:
-  explicit Keep(Registration& registration) noexcept : registration_(registration) {
+  explicit Keep(backend::Registration& registration) noexcept : registration_(registration) {
     registration_.add_ref();
   }
   Keep(const Keep&) = delete;
@@ -27,7 +27,7 @@ class Keep {
   ~Keep() { registration_.release(); }
 
  private:
-  Registration& registration_;
+  backend::Registration& registration_;
 };
 
 std::exception_ptr token_fired(const std::exception_ptr& cause) {
@@ -44,6 +44,8 @@ void take_error_of(Event& event) noexcept {
 }
 
 }  // namespace
+
+namespace backend {
 
 const char* to_string(WakerStatus status) noexcept {
   switch (status) {
@@ -72,21 +74,23 @@ void Registration::destroy() noexcept {
   }
 }
 
+}  // namespace backend
+
 // Where a wait ends: in the same unit as what calls it, so that both become one function.
 void detail::Scheduler::wake(CoroutineBase& coroutine, Event* source, void* result,
-                             const std::exception_ptr& error, WakeCause cause) {
-  Waker& waker = coroutine.waker_;
+                             const std::exception_ptr& error, backend::WakeCause cause) {
+  backend::Waker& waker = coroutine.waker_;
   switch (waker.status) {
-    case WakerStatus::Queued:
-    case WakerStatus::Ignored:
-    case WakerStatus::Result:
+    case backend::WakerStatus::Queued:
+    case backend::WakerStatus::Ignored:
+    case backend::WakerStatus::Result:
       return;
-    case WakerStatus::None:
+    case backend::WakerStatus::None:
       // A registered event may fire between the registration and the suspend.
       FERMATA_REQUIRE(!coroutine.is_closed() && !waker.empty(),
                       "the coroutine has not been suspended");
       break;
-    case WakerStatus::Waiting:
+    case backend::WakerStatus::Waiting:
       break;
   }
   waker.result = result;
@@ -96,11 +100,13 @@ void detail::Scheduler::wake(CoroutineBase& coroutine, Event* source, void* resu
   }
   waker.unsubscribe();
   if (&coroutine == current_) {
-    waker.status = WakerStatus::Result;
+    waker.status = backend::WakerStatus::Result;
   } else {
     enqueue(coroutine, cause);
   }
 }
+
+namespace backend {
 
 void Registration::resolve(Event& event, const Outcome& outcome) {
   detail::Scheduler& scheduler = event.runtime().scheduler();
@@ -267,5 +273,7 @@ Registration& Waker::other_registration() {
   }
   return *new Registration(*coroutine_, Registration::kOnHeap);
 }
+
+}  // namespace backend
 
 }  // namespace fermata

@@ -22,8 +22,10 @@
 #include "fermata/core/event.hpp"
 
 namespace fermata {
-
 class CoroutineBase;
+}  // namespace fermata
+
+namespace fermata::backend {
 
 enum class WakerStatus : std::uint8_t {
   None,     // neither waiting nor queued
@@ -193,4 +195,4 @@ class Waker {
   alignas(Registration) std::byte slots_[kSlots][sizeof(Registration)];
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

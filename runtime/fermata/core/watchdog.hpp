@@ -5,8 +5,10 @@
 #include <string>
 
 namespace fermata {
-
 class CoroutineBase;
+}  // namespace fermata
+
+namespace fermata::backend {
 
 /// Reports a step that takes too long while it still runs: a step that never ends would not be
 /// reported otherwise. Made by a reactor whose time is real.
@@ -21,4 +23,4 @@ class Watchdog {
   virtual void begin(const CoroutineBase* coroutine) noexcept = 0;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -38,7 +38,7 @@ std::vector<Driver> find_drivers() {
                    .library = "libuv",
                    .capabilities = {.every_part = true},
                    .make = [] { return uv::make_reactor(); },
-                   .native_handle = [](Reactor& reactor) noexcept -> void* {
+                   .native_handle = [](backend::Reactor& reactor) noexcept -> void* {
                      return uv::native_loop(reactor);
                    }});
 #endif

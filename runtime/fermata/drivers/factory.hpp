@@ -33,10 +33,10 @@ struct Driver {
   /// Never taken unless it is named.
   bool on_request_only = false;
   /// Throws InputOutputError when the system has no descriptors or memory left.
-  std::unique_ptr<Reactor> (*make)() = nullptr;
+  std::unique_ptr<backend::Reactor> (*make)() = nullptr;
   /// The library's loop in a reactor that `make` has made: a uv_loop_t*, ev_loop* or event_base*.
   /// Null for a driver that stands on none, and for any other reactor.
-  void* (*native_handle)(Reactor& reactor) noexcept = nullptr;
+  void* (*native_handle)(backend::Reactor& reactor) noexcept = nullptr;
 };
 
 /// The drivers that this library was built with, in order of preference.
@@ -51,8 +51,10 @@ struct Driver {
 [[nodiscard]] const Driver& choose_driver();
 
 /// The reactor of the chosen driver, or of the named one.
-[[nodiscard]] inline std::unique_ptr<Reactor> make_reactor() { return choose_driver().make(); }
-[[nodiscard]] inline std::unique_ptr<Reactor> make_reactor(std::string_view name) {
+[[nodiscard]] inline std::unique_ptr<backend::Reactor> make_reactor() {
+  return choose_driver().make();
+}
+[[nodiscard]] inline std::unique_ptr<backend::Reactor> make_reactor(std::string_view name) {
   return driver(name).make();
 }
 

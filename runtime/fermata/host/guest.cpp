@@ -54,7 +54,7 @@ void Guest::run() noexcept {
 void Guest::stay() {
   FERMATA_ASSERT(!stays_);
   stays_ = true;
-  const Ref<TriggerHandle> never = runtime_->reactor().triggers().make();
+  const Ref<backend::TriggerHandle> never = runtime_->reactor().triggers().make();
   never->set_name("the end of the guest");
   static constexpr SourcePlace kNowhere{};
   try {

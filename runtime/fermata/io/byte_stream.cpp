@@ -15,7 +15,7 @@ namespace fermata {
 std::size_t ByteStream::read(std::span<std::byte> buffer, const WaitOptions& options,
                              SourcePlace place) {
   detail::check_token(options);
-  ReadRequest request(handle(), buffer);
+  backend::ReadRequest request(handle(), buffer);
   detail::finish(request, options, place);
   const std::size_t size = request.take();
   FERMATA_ASSERT(size <= buffer.size());
@@ -26,7 +26,7 @@ void ByteStream::read_exact(std::span<std::byte> buffer, const WaitOptions& opti
                             SourcePlace place) {
   if (buffer.empty()) return;
   detail::check_token(options);
-  ReadRequest request(handle(), buffer, ReadMode::All);
+  backend::ReadRequest request(handle(), buffer, backend::ReadMode::All);
   detail::finish(request, options, place);
   if (request.transferred() < buffer.size()) {  // Not taken: the next read gets them.
     throw InputOutputError(
@@ -47,16 +47,16 @@ void ByteStream::write(std::span<const std::byte> data, const WaitOptions& optio
   const detail::Deadline deadline(options);
   do {
     detail::check_token(options);
-    WriteRequest request(handle(), data);
+    backend::WriteRequest request(handle(), data);
     detail::finish(request, deadline.remaining(), place);
     FERMATA_ASSERT(request.transferred() <= data.size());
     data = data.subspan(request.transferred());
   } while (!data.empty());
 }
 
-void ByteStream::writev(Buffers buffers, const WaitOptions& options, SourcePlace place) {
+void ByteStream::writev(backend::Buffers buffers, const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
-  WriteRequest request(handle(), buffers);
+  backend::WriteRequest request(handle(), buffers);
   detail::finish(request, options, place);
 }
 
@@ -64,7 +64,7 @@ std::size_t ByteStream::write_some(std::span<const std::byte> data, const WaitOp
                                    SourcePlace place) {
   detail::check_token(options);
   if (const std::size_t written = handle().write_at_once(data)) return written;
-  WriteRequest request(handle(), data, WriteMode::Some);
+  backend::WriteRequest request(handle(), data, backend::WriteMode::Some);
   detail::finish(request, options, place);
   FERMATA_ASSERT(request.transferred() <= data.size());
   return request.transferred();
@@ -73,12 +73,12 @@ std::size_t ByteStream::write_some(std::span<const std::byte> data, const WaitOp
 std::uint64_t ByteStream::send_file(File& file, std::uint64_t offset, std::uint64_t length,
                                     const WaitOptions& options, SourcePlace place) {
   const detail::Deadline deadline(options);
-  const auto from = Ref<FileHandle>::share(file.handle());
+  const auto from = Ref<backend::FileHandle>::share(file.handle());
   std::uint64_t sent = 0;
   while (true) {
     detail::check_token(options);
-    WriteRequest request(handle(), *from, offset + sent, length - sent);
-    const std::uint64_t wanted = std::min(length - sent, std::uint64_t{kTransferMax});
+    backend::WriteRequest request(handle(), *from, offset + sent, length - sent);
+    const std::uint64_t wanted = std::min(length - sent, std::uint64_t{backend::kTransferMax});
     try {
       detail::finish(request, deadline.remaining(), place);
     } catch (const SendFileError& error) {

@@ -25,7 +25,7 @@ namespace fermata {
 
 class File;
 
-class ByteStream : public HandleOwner<StreamHandle> {
+class ByteStream : public HandleOwner<backend::StreamHandle> {
  public:
   using HandleOwner::HandleOwner;
 
@@ -49,7 +49,7 @@ class ByteStream : public HandleOwner<StreamHandle> {
 
   /// Writes the bytes of several buffers, with nothing in between. Throws UsageError for more than
   /// kBuffersMax buffers, or more than kTransferMax bytes in all.
-  void writev(Buffers buffers, const WaitOptions& options = {},
+  void writev(backend::Buffers buffers, const WaitOptions& options = {},
               SourcePlace place = SourcePlace::current());
 
   /// Writes what the system accepts at once, at least one byte, and returns how many.

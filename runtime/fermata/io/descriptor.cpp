@@ -13,11 +13,11 @@ Descriptor::Descriptor(int descriptor, DescriptorOwner owner, const SourcePlace&
 
 PollMask Descriptor::wait(PollMask mask, const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
-  PollProxy proxy(*poll_, mask);
+  backend::PollProxy proxy(*poll_, mask);
   fermata::wait(proxy, options, place);
   return proxy.triggered();
 }
 
-DescriptorCalls& descriptor_calls() { return current_runtime().reactor().polls().calls(); }
+backend::DescriptorCalls& descriptor_calls() { return current_runtime().reactor().polls().calls(); }
 
 }  // namespace fermata

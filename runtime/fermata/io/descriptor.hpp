@@ -36,14 +36,14 @@ class Descriptor {
   /// Ends every wait on this descriptor with PollError.
   void close() noexcept { poll_->close(); }
 
-  [[nodiscard]] Poll& poll() const noexcept { return *poll_; }
+  [[nodiscard]] backend::Poll& poll() const noexcept { return *poll_; }
 
  private:
-  Ref<Poll> poll_;
+  Ref<backend::Poll> poll_;
 };
 
 /// How the program reads, writes and closes descriptors of the current runtime. Throws Unsupported
 /// when its reactor has no polls.
-[[nodiscard]] DescriptorCalls& descriptor_calls();
+[[nodiscard]] backend::DescriptorCalls& descriptor_calls();
 
 }  // namespace fermata

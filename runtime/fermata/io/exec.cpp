@@ -57,7 +57,7 @@ class Reader {
  private:
   PipeStream* stream_ = nullptr;  // Null before it is opened and at its end.
   std::string buffer_;
-  std::optional<ReadRequest> request_;
+  std::optional<backend::ReadRequest> request_;
 };
 
 ProcessOptions shell(std::string_view command, const ExecOptions& how) {

@@ -9,25 +9,25 @@ namespace fermata {
 
 namespace {
 
-std::size_t read_from(FileHandle& handle, std::span<std::byte> buffer,
+std::size_t read_from(backend::FileHandle& handle, std::span<std::byte> buffer,
                       std::optional<std::uint64_t> offset, const WaitOptions& options,
                       const SourcePlace& place) {
   detail::check_token(options);
-  FileReadRequest request(handle, buffer, offset);
+  backend::FileReadRequest request(handle, buffer, offset);
   detail::finish(request, options, place);
   const std::size_t size = request.take();
   FERMATA_ASSERT(size <= buffer.size());
   return size;
 }
 
-void write_all(FileHandle& handle, std::span<const std::byte> data,
+void write_all(backend::FileHandle& handle, std::span<const std::byte> data,
                std::optional<std::uint64_t> offset, const WaitOptions& options,
                const SourcePlace& place) {
-  const auto file = Ref<FileHandle>::share(handle);
+  const auto file = Ref<backend::FileHandle>::share(handle);
   const detail::Deadline deadline(options);
   do {
     detail::check_token(options);
-    FileWriteRequest request(*file, data, offset);
+    backend::FileWriteRequest request(*file, data, offset);
     detail::finish(request, deadline.remaining(), place);
     FERMATA_ASSERT(request.transferred() <= data.size());
     data = data.subspan(request.transferred());
@@ -40,7 +40,7 @@ void write_all(FileHandle& handle, std::span<const std::byte> data,
 File File::open(std::string_view path, const OpenMode& mode, const WaitOptions& options,
                 SourcePlace place) {
   detail::check_token(options);
-  OpenRequest request(current_runtime().reactor().files(), path, mode);
+  backend::OpenRequest request(current_runtime().reactor().files(), path, mode);
   detail::finish(request, options, place);
   return File(request.take(), place);
 }
@@ -65,21 +65,22 @@ void File::write_at(std::uint64_t offset, std::span<const std::byte> data,
 
 void File::sync(SyncMode mode, const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
-  const FileCall call = mode == SyncMode::All ? FileCall::Sync : FileCall::SyncData;
-  FileControlRequest request(handle(), call);
+  const backend::FileCall call =
+      mode == SyncMode::All ? backend::FileCall::Sync : backend::FileCall::SyncData;
+  backend::FileControlRequest request(handle(), call);
   detail::finish(request, options, place);
 }
 
 FileStatus File::status(const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
-  FileControlRequest request(handle(), FileCall::Status);
+  backend::FileControlRequest request(handle(), backend::FileCall::Status);
   detail::finish(request, options, place);
   return request.status();
 }
 
 void File::truncate(std::uint64_t size, const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
-  FileControlRequest request(handle(), FileCall::Truncate, size);
+  backend::FileControlRequest request(handle(), backend::FileCall::Truncate, size);
   detail::finish(request, options, place);
 }
 

@@ -13,12 +13,12 @@ namespace {
 /// What is asked for at a time, at least.
 constexpr std::size_t kReadSize = 64 * 1024;
 
-Files& files() { return current_runtime().reactor().files(); }
+backend::Files& files() { return current_runtime().reactor().files(); }
 
-void ask(FileCall call, std::string_view path, const WaitOptions& options,
+void ask(backend::FileCall call, std::string_view path, const WaitOptions& options,
          const SourcePlace& place) {
   detail::check_token(options);
-  PathRequest request(files(), call, path);
+  backend::PathRequest request(files(), call, path);
   detail::finish(request, options, place);
 }
 
@@ -26,7 +26,7 @@ void ask(FileCall call, std::string_view path, const WaitOptions& options,
 
 FileStatus status(std::string_view path, const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
-  PathRequest request(files(), FileCall::PathStatus, path);
+  backend::PathRequest request(files(), backend::FileCall::PathStatus, path);
   detail::finish(request, options, place);
   return request.status();
 }
@@ -34,35 +34,35 @@ FileStatus status(std::string_view path, const WaitOptions& options, SourcePlace
 void rename(std::string_view from, std::string_view to, const WaitOptions& options,
             SourcePlace place) {
   detail::check_token(options);
-  PathRequest request = PathRequest::rename(files(), from, to);
+  backend::PathRequest request = backend::PathRequest::rename(files(), from, to);
   detail::finish(request, options, place);
 }
 
 void remove(std::string_view path, const WaitOptions& options, SourcePlace place) {
-  ask(FileCall::Remove, path, options, place);
+  ask(backend::FileCall::Remove, path, options, place);
 }
 
 void make_directory(std::string_view path, std::uint32_t permissions, const WaitOptions& options,
                     SourcePlace place) {
   detail::check_token(options);
-  PathRequest request = PathRequest::make_directory(files(), path, permissions);
+  backend::PathRequest request = backend::PathRequest::make_directory(files(), path, permissions);
   detail::finish(request, options, place);
 }
 
 void remove_directory(std::string_view path, const WaitOptions& options, SourcePlace place) {
-  ask(FileCall::RemoveDirectory, path, options, place);
+  ask(backend::FileCall::RemoveDirectory, path, options, place);
 }
 
 std::vector<DirectoryEntry> list_directory(std::string_view path, const WaitOptions& options,
                                            SourcePlace place) {
   detail::check_token(options);
-  PathRequest request(files(), FileCall::ListDirectory, path);
+  backend::PathRequest request(files(), backend::FileCall::ListDirectory, path);
   detail::finish(request, options, place);
   return request.take_entries();
 }
 
 void sync_directory(std::string_view path, const WaitOptions& options, SourcePlace place) {
-  ask(FileCall::SyncDirectory, path, options, place);
+  ask(backend::FileCall::SyncDirectory, path, options, place);
 }
 
 std::string read_file(std::string_view path, const WaitOptions& options, SourcePlace place) {

@@ -28,20 +28,20 @@ struct FileWatcher::State {
         return wait_for_due(held, options.token, place);
       }
     }
-    FileWatchRequest news(*watch, FileWatchGoal::News);
+    backend::FileWatchRequest news(*watch, backend::FileWatchGoal::News);
     detail::finish(news, options, place);
   }
 
   void wait_for_due(Duration held, Event* token, const SourcePlace& place) {
     try {
-      FileWatchRequest news(*watch, FileWatchGoal::News);
+      backend::FileWatchRequest news(*watch, backend::FileWatchGoal::News);
       detail::finish(news, {.timeout = held, .token = token}, place);
     } catch (const Timeout&) {
     }
   }
 
   detail::FileEventBuffer buffer;
-  Ref<FileWatch> watch;
+  Ref<backend::FileWatch> watch;
   Subscription subscription;
 };
 
@@ -51,7 +51,7 @@ FileWatcher::FileWatcher(std::string_view path, const FileWatcherOptions& option
   state_ = std::make_shared<State>(path, options);
   state_->watch->set_made_at(place);
   try {
-    FileWatchRequest ready(*state_->watch, FileWatchGoal::Ready);
+    backend::FileWatchRequest ready(*state_->watch, backend::FileWatchGoal::Ready);
     detail::finish(ready, wait_options, place);
   } catch (...) {
     close();
@@ -72,7 +72,7 @@ const std::shared_ptr<FileWatcher::State>& FileWatcher::state() const {
   return state_;
 }
 
-FileWatch& FileWatcher::handle() const { return *state()->watch; }
+backend::FileWatch& FileWatcher::handle() const { return *state()->watch; }
 
 bool FileWatcher::is_open() const noexcept { return state_ && !state_->watch->is_closed(); }
 

@@ -57,7 +57,7 @@ class FileWatcher {
   [[nodiscard]] bool is_open() const noexcept;
 
   /// Throws UsageError on a value that was moved from.
-  [[nodiscard]] FileWatch& handle() const;
+  [[nodiscard]] backend::FileWatch& handle() const;
 
  private:
   struct State;

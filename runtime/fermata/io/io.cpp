@@ -10,17 +10,17 @@ namespace fermata {
 
 namespace {
 
-IoState state_of(const StreamHandle& stream) {
+IoState state_of(const backend::StreamHandle& stream) {
   const bool open = !stream.is_closed();
   return {open, open && stream.is_readable(), open && stream.is_writable(), stream.at_end(), false};
 }
 
-IoState state_of(const FileHandle& file) {
+IoState state_of(const backend::FileHandle& file) {
   const bool open = !file.is_closed();
   return {open, open && file.mode().read, open && file.mode().write, false, file.mode().append};
 }
 
-IoState state_of(const DatagramHandle& socket) {
+IoState state_of(const backend::DatagramHandle& socket) {
   const bool open = !socket.is_closed();
   return {open, open, open, false, false};
 }
@@ -59,8 +59,8 @@ void Io::close() noexcept {
   std::visit([](auto& held) { held.close(); }, held_);
 }
 
-IoHandle& Io::handle() const {
-  return std::visit([](const auto& held) -> IoHandle& { return held.handle(); }, held_);
+backend::IoHandle& Io::handle() const {
+  return std::visit([](const auto& held) -> backend::IoHandle& { return held.handle(); }, held_);
 }
 
 IoState Io::state() const {

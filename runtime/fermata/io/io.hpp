@@ -63,7 +63,7 @@ class Io {
 
   [[nodiscard]] IoType type() const { return handle().io_type(); }
   [[nodiscard]] IoState state() const;
-  [[nodiscard]] IoHandle& handle() const;
+  [[nodiscard]] backend::IoHandle& handle() const;
 
   /// The object that it holds, in its own type: null unless it is a PipeStream, File, TcpStream,
   /// TtyStream or UdpSocket as asked. A standard stream is a TtyStream whatever its type().
@@ -85,7 +85,7 @@ class Io {
     std::size_t read(std::span<std::byte> buffer, const WaitOptions& options, SourcePlace place);
     void write(std::span<const std::byte> data, const WaitOptions& options, SourcePlace place);
     void close() noexcept { socket.close(); }
-    [[nodiscard]] DatagramHandle& handle() const { return socket.handle(); }
+    [[nodiscard]] backend::DatagramHandle& handle() const { return socket.handle(); }
   };
 
   std::variant<PipeStream, File, TcpStream, TtyStream, Datagrams> held_;

@@ -8,17 +8,18 @@
 #include <utility>
 
 #include "fermata/core/suspend.hpp"
-#include "fermata/sync/operation.hpp"
 #include "fermata/reactor/offload.hpp"
+#include "fermata/sync/operation.hpp"
 
 namespace fermata {
 
 namespace detail {
 
 template <class F, class T>
-class TaskOf final : public Task {
+class TaskOf final : public backend::Task {
  public:
-  TaskOf(Offload& offload, F function) : Task(offload), function_(std::move(function)) {}
+  TaskOf(backend::Offload& offload, F function)
+      : backend::Task(offload), function_(std::move(function)) {}
   [[nodiscard]] T take() { return std::move(*result_); }
 
  private:
@@ -30,9 +31,10 @@ class TaskOf final : public Task {
 };
 
 template <class F>
-class TaskOf<F, void> final : public Task {
+class TaskOf<F, void> final : public backend::Task {
  public:
-  TaskOf(Offload& offload, F function) : Task(offload), function_(std::move(function)) {}
+  TaskOf(backend::Offload& offload, F function)
+      : backend::Task(offload), function_(std::move(function)) {}
   void take() noexcept {}
 
  private:
@@ -45,13 +47,13 @@ class TaskOf<F, void> final : public Task {
 /// Takes back a task that its waiter gave up, when no worker has begun.
 class CancelOnExit {
  public:
-  explicit CancelOnExit(Task& task) noexcept : task_(task) {}
+  explicit CancelOnExit(backend::Task& task) noexcept : task_(task) {}
   CancelOnExit(const CancelOnExit&) = delete;
   CancelOnExit& operator=(const CancelOnExit&) = delete;
   ~CancelOnExit() { task_.cancel(); }
 
  private:
-  Task& task_;
+  backend::Task& task_;
 };
 
 }  // namespace detail

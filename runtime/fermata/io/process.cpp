@@ -13,16 +13,16 @@ namespace fermata {
 
 namespace {
 
-Processes& processes() { return current_runtime().reactor().processes(); }
+backend::Processes& processes() { return current_runtime().reactor().processes(); }
 
-std::optional<PipeStream> stream_on(Ref<StreamHandle> handle, const SourcePlace& place) {
+std::optional<PipeStream> stream_on(Ref<backend::StreamHandle> handle, const SourcePlace& place) {
   if (!handle) return std::nullopt;
   return PipeStream(std::move(handle), place);
 }
 
 }  // namespace
 
-Process::Process(Processes::Spawned spawned, const SourcePlace& place)
+Process::Process(backend::Processes::Spawned spawned, const SourcePlace& place)
     : handle_(std::move(spawned.process)),
       input_(stream_on(std::move(spawned.input), place)),
       output_(stream_on(std::move(spawned.output), place)),
@@ -41,7 +41,7 @@ Process Process::watch(int pid, SourcePlace place) {
 
 ProcessExit Process::wait(const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
-  const auto waited_for = Ref<ProcessHandle>::share(handle());
+  const auto waited_for = Ref<backend::ProcessHandle>::share(handle());
   fermata::wait(*waited_for, options, place);
   return waited_for->exit();
 }

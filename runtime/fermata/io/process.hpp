@@ -61,15 +61,15 @@ class Process {
  private:
   using MaybeStream = std::optional<PipeStream>;
 
-  Process(Processes::Spawned spawned, const SourcePlace& place);
+  Process(backend::Processes::Spawned spawned, const SourcePlace& place);
   /// Throws UsageError on a value that was moved from.
-  [[nodiscard]] ProcessHandle& handle() const {
+  [[nodiscard]] backend::ProcessHandle& handle() const {
     FERMATA_REQUIRE(handle_, "process: expected one that has not been moved from");
     return *handle_;
   }
   static PipeStream& stream(MaybeStream& stream, const char* name);
 
-  Ref<ProcessHandle> handle_;
+  Ref<backend::ProcessHandle> handle_;
   MaybeStream input_;
   MaybeStream output_;
   MaybeStream errors_;

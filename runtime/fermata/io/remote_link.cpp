@@ -22,7 +22,7 @@ bool RemoteLink::is_ended() const {
   return ended_;
 }
 
-bool RemoteLink::bind_cancel(TriggerHandle* trigger) {
+bool RemoteLink::bind_cancel(backend::TriggerHandle* trigger) {
   const Lock held = lock();
   if (trigger != nullptr && cancel_requested_) return false;
   on_cancel_ = trigger;
@@ -36,18 +36,18 @@ bool RemoteLink::is_cancellation_requested() const {
 
 // Nothing here is a choice between threads: it must not matter whether a log is kept.
 void RemoteLink::taken_up() {
-  WaitPerson worker = WaitPerson::present();
+  backend::WaitPerson worker = backend::WaitPerson::present();
   if (worker.runtime == nullptr) return;
   const std::lock_guard held(mutex_);
   worker_ = std::move(worker);
 }
 
-void RemoteLink::queued_at(std::shared_ptr<const WaitSubject> queue) {
+void RemoteLink::queued_at(std::shared_ptr<const backend::WaitSubject> queue) {
   const std::lock_guard held(mutex_);
   queue_ = std::move(queue);
 }
 
-void RemoteLink::explain(WaitFacts& facts) const {
+void RemoteLink::explain(backend::WaitFacts& facts) const {
   const std::unique_lock held(mutex_, std::try_to_lock);
   if (!held.owns_lock()) return;
   if (worker_.runtime != nullptr) {

@@ -37,19 +37,19 @@ class RemoteLink {
   [[nodiscard]] bool is_ended() const;
   /// From now on `trigger` is fired when the work is not wanted any more; null: no more. False, and
   /// nothing is bound, when it is not wanted already.
-  bool bind_cancel(TriggerHandle* trigger);
+  bool bind_cancel(backend::TriggerHandle* trigger);
   [[nodiscard]] bool is_cancellation_requested() const;
   /// Reports say that the current coroutine works on it; before that, that it is up to `queue`.
   void taken_up();
-  void queued_at(std::shared_ptr<const WaitSubject> queue);
+  void queued_at(std::shared_ptr<const backend::WaitSubject> queue);
 
   // --- the reader's side ---
 
-  void set_reader(TriggerHandle& trigger) noexcept { reader_ = &trigger; }
+  void set_reader(backend::TriggerHandle& trigger) noexcept { reader_ = &trigger; }
   /// The reader goes; `cancel`: the work is not wanted any more.
   void dismiss(bool cancel) noexcept;
   /// Reports who works on it, as far as known.
-  void explain(WaitFacts& facts) const;
+  void explain(backend::WaitFacts& facts) const;
 
  protected:
   using Lock = ThreadsLock;
@@ -68,12 +68,12 @@ class RemoteLink {
 
  private:
   mutable std::mutex mutex_;
-  TriggerHandle* reader_ = nullptr;  // Null when the reader has gone.
-  TriggerHandle* on_cancel_ = nullptr;
+  backend::TriggerHandle* reader_ = nullptr;  // Null when the reader has gone.
+  backend::TriggerHandle* on_cancel_ = nullptr;
   bool ended_ = false;
   bool cancel_requested_ = false;
-  WaitPerson worker_;  // Nobody where no log is kept.
-  std::shared_ptr<const WaitSubject> queue_;
+  backend::WaitPerson worker_;  // Nobody where no log is kept.
+  std::shared_ptr<const backend::WaitSubject> queue_;
 };
 
 /// What the producer has sent: a value, an error, or neither when it went away without either.
@@ -105,7 +105,7 @@ class RemoteLinkOf final : public RemoteLink {
 
 /// The reader's side, but for the type: waits for the producer with a trigger that counts as
 /// activity.
-class RemoteReader : public WriterElsewhere, private TriggerKeeper {
+class RemoteReader : public WriterElsewhere, private backend::TriggerKeeper {
  protected:
   RemoteReader(FutureBase& core, std::shared_ptr<RemoteLink> link);
   ~RemoteReader() override;
@@ -119,11 +119,11 @@ class RemoteReader : public WriterElsewhere, private TriggerKeeper {
 
  private:
   void dismiss(bool cancel) noexcept final;
-  void explain(WaitFacts& facts) const final { link_->explain(facts); }
+  void explain(backend::WaitFacts& facts) const final { link_->explain(facts); }
   void before_close() noexcept final;
 
   std::shared_ptr<RemoteLink> link_;
-  Ref<TriggerHandle> trigger_;
+  Ref<backend::TriggerHandle> trigger_;
   Subscription subscription_;
 };
 

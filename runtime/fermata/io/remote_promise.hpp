@@ -63,13 +63,17 @@ class RemotePromise {
   /// It must live until it is unbound, or this ends. False when the work is not wanted already:
   /// it must not begin (FUT-16).
   [[nodiscard]] bool bind_cancel(Trigger& trigger) { return bind_cancel(trigger.handle()); }
-  [[nodiscard]] bool bind_cancel(TriggerHandle& trigger) { return link().bind_cancel(&trigger); }
+  [[nodiscard]] bool bind_cancel(backend::TriggerHandle& trigger) {
+    return link().bind_cancel(&trigger);
+  }
   void unbind_cancel() { link().bind_cancel(nullptr); }
 
   /// From now on reports of deadlocks name the current coroutine as the one who works on it.
   void taken_up() { link().taken_up(); }
   /// Until then, whoever `queue` names.
-  void queued_at(std::shared_ptr<const WaitSubject> queue) { link().queued_at(std::move(queue)); }
+  void queued_at(std::shared_ptr<const backend::WaitSubject> queue) {
+    link().queued_at(std::move(queue));
+  }
 
  private:
   using Link = detail::RemoteLinkOf<T>;

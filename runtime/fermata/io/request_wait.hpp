@@ -7,7 +7,8 @@
 namespace fermata::detail {
 
 /// Waits until `request` has ended; throws its error. One that has ended already does not suspend.
-inline void finish(Request& request, const WaitOptions& options, const SourcePlace& place) {
+inline void finish(backend::Request& request, const WaitOptions& options,
+                   const SourcePlace& place) {
   if (!request.is_completed() || request.error()) wait(request, options, place);
 }
 

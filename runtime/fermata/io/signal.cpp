@@ -20,7 +20,7 @@ class SharedSignal final : public EventOwner {
     return Ref<SharedSignal>::adopt(*new SharedSignal(signum));
   }
 
-  [[nodiscard]] SignalEvent& event() noexcept { return event_; }
+  [[nodiscard]] backend::SignalEvent& event() noexcept { return event_; }
 
   void add_ref() noexcept { ++references_; }
   void release() noexcept {
@@ -36,7 +36,7 @@ class SharedSignal final : public EventOwner {
   }
   ~SharedSignal() = default;
 
-  SignalEvent event_;
+  backend::SignalEvent event_;
   std::size_t references_ = 1;
 };
 
@@ -69,7 +69,7 @@ class SignalWriter final : public detail::WriterElsewhere {
 
   SignalWriter(Core& core, int signum, Event* token)
       : core_(core), signal_(SharedSignal::make(signum)) {
-    SignalEvent& event = signal_->event();
+    backend::SignalEvent& event = signal_->event();
     subscription_ = subscribe(event, [this, signum](Event&, const Outcome&) {
       core_.settle({core_.store(signum), nullptr}, SourcePlace{});
     });
@@ -85,7 +85,7 @@ class SignalWriter final : public detail::WriterElsewhere {
 
  private:
   void dismiss(bool) noexcept override {}
-  void explain(WaitFacts& facts) const override { facts.needs(signal_->event()); }
+  void explain(backend::WaitFacts& facts) const override { facts.needs(signal_->event()); }
 
   void refuse(const std::exception_ptr& reason) {
     OperationCancelled cancelled;
@@ -110,7 +110,7 @@ Future<int> signal(int signum, Event* token, SourcePlace place) {
 
 void wait_signal(int signum, const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
-  SignalEvent event(current_runtime().reactor().signals(), signum);
+  backend::SignalEvent event(current_runtime().reactor().signals(), signum);
   wait(event, options, place);
 }
 

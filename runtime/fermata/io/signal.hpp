@@ -31,7 +31,7 @@ class SignalWatch {
   [[nodiscard]] bool pending() const noexcept { return pending_; }
 
  private:
-  SignalEvent catcher_;  // Hidden: alone it is not activity.
+  backend::SignalEvent catcher_;  // Hidden: alone it is not activity.
   Subscription subscription_;
   bool pending_ = false;
 };

@@ -6,13 +6,13 @@
 
 namespace fermata::detail {
 
-Ref<StreamHandle> accept_from(ListenerHandle& handle, const WaitOptions& options,
-                              SourcePlace place) {
+Ref<backend::StreamHandle> accept_from(backend::ListenerHandle& handle, const WaitOptions& options,
+                                       SourcePlace place) {
   check_token(options);
-  const auto listener = Ref<ListenerHandle>::share(handle);
+  const auto listener = Ref<backend::ListenerHandle>::share(handle);
   if (listener->is_closed()) return {};
   try {
-    AcceptRequest request(*listener);
+    backend::AcceptRequest request(*listener);
     finish(request, options, place);
     return request.take();
   } catch (const InputOutputError&) {

@@ -13,14 +13,14 @@ namespace fermata {
 namespace detail {
 
 /// The next connection; null when `listener` is closed, also while this waits.
-Ref<StreamHandle> accept_from(ListenerHandle& listener, const WaitOptions& options,
-                              SourcePlace place);
+Ref<backend::StreamHandle> accept_from(backend::ListenerHandle& listener,
+                                       const WaitOptions& options, SourcePlace place);
 
 }  // namespace detail
 
 /// Accepts connections of one kind. Closing it closes connections that nobody has accepted.
 template <class Stream>
-class StreamListener : public HandleOwner<ListenerHandle> {
+class StreamListener : public HandleOwner<backend::ListenerHandle> {
  public:
   using HandleOwner::HandleOwner;
 
@@ -28,7 +28,7 @@ class StreamListener : public HandleOwner<ListenerHandle> {
   /// accept that is cancelled or times out passes its connection on.
   [[nodiscard]] std::optional<Stream> accept(const WaitOptions& options = {},
                                              SourcePlace place = SourcePlace::current()) {
-    Ref<StreamHandle> connection = detail::accept_from(handle(), options, place);
+    Ref<backend::StreamHandle> connection = detail::accept_from(handle(), options, place);
     if (!connection) return std::nullopt;
     return Stream(std::move(connection), place);
   }

@@ -13,7 +13,7 @@ namespace fermata {
 
 TcpStream TcpStream::connect(const Address& peer, const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
-  ConnectRequest request(current_runtime().reactor().streams(), peer);
+  backend::ConnectRequest request(current_runtime().reactor().streams(), peer);
   detail::finish(request, options, place);
   return TcpStream(request.take(), place);
 }
@@ -47,14 +47,14 @@ bool TcpStream::close(const CloseOptions& options, SourcePlace place) {
   const detail::Deadline deadline(limits);
   if (!is_open()) return false;
   struct Closing {
-    Ref<StreamHandle> stream;  // The TcpStream may be gone meanwhile, or have another one.
+    Ref<backend::StreamHandle> stream;  // The TcpStream may be gone meanwhile, or have another one.
     ~Closing() { stream->close(); }
-  } const closing{Ref<StreamHandle>::share(handle())};
+  } const closing{Ref<backend::StreamHandle>::share(handle())};
   std::array<std::byte, 4096> dropped;
   try {
     closing.stream->shutdown_write();
     for (;;) {
-      ReadRequest request(*closing.stream, dropped);
+      backend::ReadRequest request(*closing.stream, dropped);
       detail::finish(request, deadline.remaining(), place);
       if (request.take() == 0) return true;
     }

@@ -74,11 +74,11 @@ template <class T = void>
 class Thread {
  public:
   Thread() noexcept = default;
-  explicit Thread(Ref<ThreadEvent> thread) noexcept : thread_(std::move(thread)) {}
+  explicit Thread(Ref<backend::ThreadEvent> thread) noexcept : thread_(std::move(thread)) {}
   explicit operator bool() const noexcept { return static_cast<bool>(thread_); }
 
   [[nodiscard]] const std::string& name() const { return checked().name(); }
-  [[nodiscard]] ThreadStage stage() const { return checked().stage(); }
+  [[nodiscard]] backend::ThreadStage stage() const { return checked().stage(); }
   /// From its start to its end, awaited or not.
   [[nodiscard]] bool is_running() const { return !checked().is_closed(); }
   [[nodiscard]] bool is_completed() const { return checked().is_closed(); }
@@ -96,7 +96,7 @@ class Thread {
 
   // --- Awaitable ---
 
-  [[nodiscard]] ThreadEvent& event() const { return checked(); }
+  [[nodiscard]] backend::ThreadEvent& event() const { return checked(); }
   decltype(auto) result() const {
     if constexpr (!std::is_void_v<T>) return std::as_const(value());
   }
@@ -106,7 +106,7 @@ class Thread {
   }
 
  private:
-  [[nodiscard]] ThreadEvent& checked() const {
+  [[nodiscard]] backend::ThreadEvent& checked() const {
     FERMATA_REQUIRE(thread_.get() != nullptr, "the thread handle refers to nothing");
     return *thread_;
   }
@@ -116,7 +116,7 @@ class Thread {
     return *static_cast<detail::ValueOrNothing<T>*>(outcome->result);
   }
 
-  Ref<ThreadEvent> thread_;
+  Ref<backend::ThreadEvent> thread_;
 };
 
 /// Starts a thread that runs `task` in the main coroutine of a runtime of its own. It has ended

@@ -92,7 +92,7 @@ class ThreadChannel {
 
   /// Throws UsageError when `capacity` is 0, and outside of a run.
   explicit ThreadChannel(std::size_t capacity = 16, SourcePlace place = SourcePlace::current()) {
-    Threads& threads = current_runtime().reactor().threads();
+    backend::Threads& threads = current_runtime().reactor().threads();
     core_ = std::make_shared<Core>(capacity, place);
     threads.end_with_run(core_);
   }

@@ -18,10 +18,10 @@ namespace {
 }  // namespace
 
 /// What one waits for who sends, or receives.
-class ThreadChannelCore::Side final : public WaitSubject {
+class ThreadChannelCore::Side final : public backend::WaitSubject {
  public:
   Side(const ThreadChannelCore& channel, bool sends) noexcept : channel_(channel), sends_(sends) {}
-  void explain_wait(WaitFacts& facts) const override { channel_.explain(facts, sends_); }
+  void explain_wait(backend::WaitFacts& facts) const override { channel_.explain(facts, sends_); }
 
  private:
   const ThreadChannelCore& channel_;
@@ -85,7 +85,7 @@ void ThreadChannelCore::await(Lock& held, ThreadLine& line, const char* what,
 }
 
 // Another thread may have the lock, and is not waited for.
-void ThreadChannelCore::explain(WaitFacts& facts, bool sends) const {
+void ThreadChannelCore::explain(backend::WaitFacts& facts, bool sends) const {
   facts.is("thread channel", {}, &place_);
   facts.stands_for(this);
   facts.wanted(sends ? "send" : "receive");
@@ -100,7 +100,7 @@ void ThreadChannelCore::explain(WaitFacts& facts, bool sends) const {
 }
 
 void ThreadChannelCore::note(bool Dealings::*deed) {
-  WaitPerson person = WaitPerson::present();
+  backend::WaitPerson person = backend::WaitPerson::present();
   if (person.runtime == nullptr) return;
   auto known = std::find_if(dealings_.begin(), dealings_.end(), [&](const Dealings& each) {
     return each.person.runtime == person.runtime && each.person.coroutine == person.coroutine;

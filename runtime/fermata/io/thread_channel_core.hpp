@@ -18,7 +18,7 @@
 
 namespace fermata::detail {
 
-class ThreadChannelCore : public EndsWithRun {
+class ThreadChannelCore : public backend::EndsWithRun {
  public:
   ThreadChannelCore(const ThreadChannelCore&) = delete;
   ThreadChannelCore& operator=(const ThreadChannelCore&) = delete;
@@ -57,12 +57,12 @@ class ThreadChannelCore : public EndsWithRun {
   class Side;
   /// What a person of the wait log has done with this channel.
   struct Dealings {
-    WaitPerson person;
+    backend::WaitPerson person;
     bool sent = false;
     bool received = false;
   };
 
-  void explain(WaitFacts& facts, bool sends) const;
+  void explain(backend::WaitFacts& facts, bool sends) const;
   void note(bool Dealings::*deed);
   void await(Lock& held, ThreadLine& line, const char* what, const WaitOptions& options,
              const SourcePlace& place);

@@ -7,10 +7,10 @@
 
 namespace fermata::detail {
 
-ThreadLine::Turn ThreadLine::wait(Lock& held, const char* what, const WaitSubject& subject,
+ThreadLine::Turn ThreadLine::wait(Lock& held, const char* what, const backend::WaitSubject& subject,
                                   const WaitOptions& options, const SourcePlace& place) {
   FERMATA_ASSERT(held.owns_lock());
-  const Ref<TriggerHandle> trigger = current_runtime().reactor().triggers().make();
+  const Ref<backend::TriggerHandle> trigger = current_runtime().reactor().triggers().make();
   trigger->set_name(Name(std::string_view(what)));
   trigger->stand_for(subject);
   Waiter me{{}, trigger.get()};

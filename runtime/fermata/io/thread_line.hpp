@@ -38,8 +38,8 @@ class ThreadLine {
   /// has not ended before. When it throws, `held` is taken as well, and what the caller had been
   /// granted is nobody's.
   /// `subject` says what the wait is for.
-  Turn wait(Lock& held, const char* what, const WaitSubject& subject, const WaitOptions& options,
-            const SourcePlace& place);
+  Turn wait(Lock& held, const char* what, const backend::WaitSubject& subject,
+            const WaitOptions& options, const SourcePlace& place);
 
   /// Wakes the oldest that waits. REQUIRES: somebody does.
   void grant() noexcept;
@@ -55,7 +55,7 @@ class ThreadLine {
   struct Waiter {
     enum class State : std::uint8_t { Waiting, Granted, Failed };
     Link<Waiter> link;
-    TriggerHandle* trigger;
+    backend::TriggerHandle* trigger;
     State state = State::Waiting;
   };
   using Line = IntrusiveList<Waiter, &Waiter::link>;

@@ -47,9 +47,11 @@ class ThreadPoolTaskOf final : public ThreadPoolTask {
   ThreadPoolTaskOf(Function&& function, RemotePromise<T> promise)
       : function_(std::in_place, std::forward<Function>(function)), promise_(std::move(promise)) {}
 
-  bool bind_cancel(TriggerHandle& trigger) override { return promise_.bind_cancel(trigger); }
+  bool bind_cancel(backend::TriggerHandle& trigger) override {
+    return promise_.bind_cancel(trigger);
+  }
   void unbind_cancel() override { promise_.unbind_cancel(); }
-  void queued_at(std::shared_ptr<const WaitSubject> queue) override {
+  void queued_at(std::shared_ptr<const backend::WaitSubject> queue) override {
     promise_.queued_at(std::move(queue));
   }
 

@@ -55,13 +55,13 @@ void ThreadPoolLedger::end(Running& running, Fate fate) {
 
 // No choice between threads: it must not matter whether a log is kept.
 void ThreadPoolLedger::taken_up(Running& running) {
-  WaitPerson person = WaitPerson::present();
+  backend::WaitPerson person = backend::WaitPerson::present();
   if (person.runtime == nullptr) return;
   const std::lock_guard held(mutex_);
   running.person = std::move(person);
 }
 
-void ThreadPoolLedger::explain_wait(WaitFacts& facts) const {
+void ThreadPoolLedger::explain_wait(backend::WaitFacts& facts) const {
   facts.state("not begun");
   const std::unique_lock held(mutex_, std::try_to_lock);
   if (!held.owns_lock()) return;

@@ -38,10 +38,10 @@ class ThreadPoolTask {
  public:
   virtual ~ThreadPoolTask() = default;
   /// `trigger` is fired when nobody wants the task any more; false when nobody does now.
-  [[nodiscard]] virtual bool bind_cancel(TriggerHandle& trigger) = 0;
+  [[nodiscard]] virtual bool bind_cancel(backend::TriggerHandle& trigger) = 0;
   virtual void unbind_cancel() = 0;
   /// Reports say that it is up to `queue` until it is called.
-  virtual void queued_at(std::shared_ptr<const WaitSubject> queue) = 0;
+  virtual void queued_at(std::shared_ptr<const backend::WaitSubject> queue) = 0;
   /// Runs it and keeps what comes of it; throws nothing but ForcedUnwind.
   virtual void call() = 0;
   /// Fails the task with `error`, unless it has failed already.
@@ -51,13 +51,13 @@ class ThreadPoolTask {
   virtual void settle() = 0;
 };
 
-class ThreadPoolLedger final : public WaitSubject {
+class ThreadPoolLedger final : public backend::WaitSubject {
  public:
   /// A task that runs; cancel_running() fires its trigger.
   struct Running {
     Link<Running> link;
-    TriggerHandle* trigger;
-    WaitPerson person = {};  // Nobody where no log is kept.
+    backend::TriggerHandle* trigger;
+    backend::WaitPerson person = {};  // Nobody where no log is kept.
   };
   enum class Fate : std::uint8_t { Completed, Cancelled, Rejected };
 
@@ -79,7 +79,7 @@ class ThreadPoolLedger final : public WaitSubject {
   void cancel();
 
   /// A task that has not begun is in the hands of those that run.
-  void explain_wait(WaitFacts& facts) const override;
+  void explain_wait(backend::WaitFacts& facts) const override;
 
  private:
   using Lock = ThreadsLock;

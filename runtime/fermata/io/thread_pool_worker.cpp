@@ -22,7 +22,7 @@ class BodyEnded final : public Event {
       : Event(current_runtime(), EventKind::Plain), body_(body) {}
   ~BodyEnded() override { shut(); }
 
-  void explain_wait(WaitFacts& facts, const CoroutineBase&) const override {
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase&) const override {
     facts.is("task", {}, nullptr);
     facts.needs(body_.event());
   }
@@ -124,7 +124,7 @@ void ThreadPoolWorker::serve() const {
 }
 
 void ThreadPoolWorker::run(ThreadPoolTask& task) const {
-  const Ref<TriggerHandle> unwanted = current_runtime().reactor().triggers().make();
+  const Ref<backend::TriggerHandle> unwanted = current_runtime().reactor().triggers().make();
   if (!task.bind_cancel(*unwanted)) return ledger_->dropped(Fate::Cancelled);
   ThreadPoolLedger::Running running{{}, unwanted.get()};
   if (!ledger_->begin(running)) {

@@ -20,13 +20,13 @@ class Trigger {
 
   /// From any thread.
   void fire() noexcept { handle_->fire(); }
-  [[nodiscard]] TriggerHandle& handle() const noexcept { return *handle_; }
+  [[nodiscard]] backend::TriggerHandle& handle() const noexcept { return *handle_; }
 
   /// Returns after the next fire, or at once when there was one since the last wait.
   void wait(const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());
 
  private:
-  Ref<TriggerHandle> handle_;
+  Ref<backend::TriggerHandle> handle_;
   Subscription subscription_;
   bool pending_ = false;
 };

@@ -14,14 +14,14 @@ void UdpSocket::send_to(std::span<const std::byte> data, const Address& peer,
                         const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
   if (handle().try_send(data, peer)) return;
-  SendRequest request(handle(), data, peer);
+  backend::SendRequest request(handle(), data, peer);
   detail::finish(request, options, place);
 }
 
 Datagram UdpSocket::receive(std::span<std::byte> buffer, const WaitOptions& options,
                             SourcePlace place) {
   detail::check_token(options);
-  ReceiveRequest request(handle(), buffer);
+  backend::ReceiveRequest request(handle(), buffer);
   detail::finish(request, options, place);
   return request.take();
 }

@@ -21,7 +21,7 @@
 
 namespace fermata {
 
-class UdpSocket : public HandleOwner<DatagramHandle> {
+class UdpSocket : public HandleOwner<backend::DatagramHandle> {
  public:
   using HandleOwner::HandleOwner;
 

@@ -24,9 +24,9 @@ void DeadlineTimer::fired(Event& event, const Outcome&) {
 }
 
 void FireCallback::run(Event& event, const Outcome& outcome) {
-  const bool terminal =
-      event.kind() == EventKind::PollProxy &&
-      (outcome.error || any(static_cast<PollProxy&>(event).triggered() & PollMask::Disconnect));
+  const bool terminal = event.kind() == EventKind::PollProxy &&
+                        (outcome.error || any(static_cast<backend::PollProxy&>(event).triggered() &
+                                              PollMask::Disconnect));
   machine_.on_fire(source_, terminal);
 }
 
@@ -90,7 +90,7 @@ CallbackId Machine::add_timer(CallbackKind kind, Duration span, TimedFunction fu
 
 CallbackId Machine::add_poll(CallbackKind kind, int descriptor, SourceFunction function,
                              const SourcePlace& place) {
-  const Ref<Poll> poll = runtime.reactor().polls().open(descriptor);
+  const Ref<backend::Poll> poll = runtime.reactor().polls().open(descriptor);
   const PollMask mask = kind == CallbackKind::Readable ? PollMask::Readable : PollMask::Writable;
   Source& source = make<PollSource>(runtime, *this, *poll, mask);
   source.kind = kind;

@@ -183,7 +183,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   std::mutex posted_lock_;
   std::vector<Task> posted_;
   std::vector<Task> taken_;
-  Ref<TriggerHandle> trigger_;  // Null where the reactor has none.
+  Ref<backend::TriggerHandle> trigger_;  // Null where the reactor has none.
   Subscription trigger_watch_;
 
   // Who runs.

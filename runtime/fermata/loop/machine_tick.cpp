@@ -28,12 +28,12 @@ bool tied(const Source* a, const Source* b) noexcept {
   return a->kind != CallbackKind::Signal || a->value == b->value;
 }
 
-std::size_t draw_below(Chooser& chooser, std::size_t bound) {
+std::size_t draw_below(backend::Chooser& chooser, std::size_t bound) {
   return static_cast<std::size_t>(
-      chooser.draw({.key = kTieDraw, .bound = bound, .what = ProgramDraw::What::Tie}));
+      chooser.draw({.key = kTieDraw, .bound = bound, .what = backend::ProgramDraw::What::Tie}));
 }
 
-void shuffle_ties(std::vector<Source*>& sources, Chooser& chooser) {
+void shuffle_ties(std::vector<Source*>& sources, backend::Chooser& chooser) {
   for (std::size_t first = 0; first < sources.size(); ++first) {
     std::size_t end = first + 1;
     while (end < sources.size() && tied(sources[first], sources[end])) ++end;
@@ -167,7 +167,8 @@ void Machine::sort_collected(Source::Queue& queue) {
 
 // What has happened becomes ready: timers, descriptors, signals.
 void Machine::collect() {
-  Chooser* const chooser = options.ties == TieOrder::Drawn ? runtime.kernel().chooser : nullptr;
+  backend::Chooser* const chooser =
+      options.ties == TieOrder::Drawn ? runtime.kernel().chooser : nullptr;
   std::array<std::size_t, 3> order = {0, 1, 2};
   if (chooser != nullptr) {
     for (std::size_t at = 0; at < 2; ++at) {

@@ -12,7 +12,7 @@ namespace fermata::loop::detail {
 class SignalClaim {
  public:
   /// Throws SignalInUse when another loop of the program has it.
-  SignalClaim(SignalOwners& owners, int signum, const void* loop)
+  SignalClaim(backend::SignalOwners& owners, int signum, const void* loop)
       : owners_(owners), signum_(signum) {
     if (owners_.claim(signum_, loop)) return;
     throw SignalInUse("on_signal: signal " + std::to_string(signum_) +
@@ -23,7 +23,7 @@ class SignalClaim {
   ~SignalClaim() { owners_.release(signum_); }
 
  private:
-  SignalOwners& owners_;
+  backend::SignalOwners& owners_;
   int signum_;
 };
 

@@ -111,24 +111,25 @@ struct TimerSource : Source {
 };
 
 struct PollSource : Source {
-  PollSource(Machine& machine, Poll& poll, PollMask mask)
+  PollSource(Machine& machine, backend::Poll& poll, PollMask mask)
       : proxy(std::in_place, poll, mask), callback(machine, *this) {
     proxy->set_hidden(true);
     proxy->add_callback(callback);
   }
-  std::optional<PollProxy> proxy;  // Empty once cancelled: the descriptor may be closed then.
+  std::optional<backend::PollProxy>
+      proxy;  // Empty once cancelled: the descriptor may be closed then.
   FireCallback callback;
 };
 
 struct SignalSource : Source {
-  SignalSource(Machine& machine, Signals& signals, int signum)
+  SignalSource(Machine& machine, backend::Signals& signals, int signum)
       : event(signals, signum),
         claim(std::in_place, signals.owners(), signum, &machine),
         callback(machine, *this) {
     event.set_hidden(true);
     event.add_callback(callback);
   }
-  SignalEvent event;
+  backend::SignalEvent event;
   std::optional<SignalClaim> claim;  // Empty once cancelled.
   FireCallback callback;
 };

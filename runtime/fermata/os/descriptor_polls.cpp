@@ -35,7 +35,7 @@ bool has_something_to_read(int socket) {
 // --- DescriptorPoll ---
 
 DescriptorPoll::DescriptorPoll(DescriptorPolls& polls, int descriptor)
-    : Poll(polls, descriptor), polls_(polls) {
+    : backend::Poll(polls, descriptor), polls_(polls) {
   struct stat status = {};
   if (kernel.fstat(descriptor, &status) != 0) {
     throw PollError(fmt::format("watch descriptor {}", descriptor), errno);

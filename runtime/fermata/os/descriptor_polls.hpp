@@ -25,7 +25,7 @@ struct FileIdentity {
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
-class DescriptorPoll : public Poll {
+class DescriptorPoll : public backend::Poll {
  public:
   /// It is ready, or seems to be. A socket that is readable and has nothing is not told; when the
   /// number means another file, what is ready is somebody else's, and this one is gone.
@@ -60,14 +60,14 @@ class DescriptorPoll : public Poll {
   bool socket_ = false;
 };
 
-class DescriptorPolls : public Polls {
+class DescriptorPolls : public backend::Polls {
  public:
   /// Before a wait until `wake_by`: reports descriptors that were closed behind our back, and
   /// returns how long the wait may be at most.
   Instant check_some(Instant wake_by);
 
  protected:
-  using Polls::Polls;
+  using backend::Polls::Polls;
 
   /// Null for none.
   [[nodiscard]] DescriptorPoll* armed(int descriptor) const noexcept;

@@ -8,19 +8,20 @@
 namespace fermata::os {
 
 /// Signals through the registry of the process; the handler wakes the reactor.
-class Signals final : public fermata::Signals {
+class Signals final : public fermata::backend::Signals {
  public:
-  Signals(fermata::detail::Attachment& attachment, Reactor& reactor)
-      : fermata::Signals(attachment),
-        mailbox_([](void* woken) noexcept { static_cast<Reactor*>(woken)->wake(); }, &reactor) {}
+  Signals(fermata::detail::Attachment& attachment, backend::Reactor& reactor)
+      : fermata::backend::Signals(attachment),
+        mailbox_([](void* woken) noexcept { static_cast<backend::Reactor*>(woken)->wake(); },
+                 &reactor) {}
 
   /// Notifies whoever waits for signals that have arrived.
   void deliver_raised() {
     mailbox_.collect([this](int signum) { deliver(signum); });
   }
 
-  [[nodiscard]] SignalOwners& owners() noexcept override {
-    static auto* const of_the_process = new SignalOwners;
+  [[nodiscard]] backend::SignalOwners& owners() noexcept override {
+    static auto* const of_the_process = new backend::SignalOwners;
     return *of_the_process;
   }
 

@@ -42,7 +42,7 @@ int open_listening_socket(const Native& native, const std::string& place,
   return descriptor;
 }
 
-sockaddr_un to_native(const PipePath& path) {
+sockaddr_un to_native(const backend::PipePath& path) {
   sockaddr_un native = {};
   native.sun_family = AF_UNIX;
   std::memcpy(native.sun_path, path.text().c_str(), path.text().size() + 1);
@@ -55,7 +55,7 @@ int listen_at(const Address& address, const ListenOptions& options) {
   return open_listening_socket(to_native(address), address.text(), options);
 }
 
-int listen_at(const PipePath& path, const ListenOptions& options) {
+int listen_at(const backend::PipePath& path, const ListenOptions& options) {
   return open_listening_socket(to_native(path), path.text(), options);
 }
 
@@ -68,7 +68,7 @@ void SocketListener::accept_some() noexcept {
       accept_failed(errno);
       continue;
     }
-    Ref<StreamHandle> stream;
+    Ref<backend::StreamHandle> stream;
     try {
       stream = adopt(descriptor);
     } catch (const InputOutputError& error) {

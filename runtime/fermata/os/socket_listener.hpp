@@ -11,13 +11,13 @@ namespace fermata::os {
 /// A socket that listens, does not block, and is the caller's. Throws InputOutputError naming the
 /// place.
 [[nodiscard]] int listen_at(const Address& address, const ListenOptions& options);
-[[nodiscard]] int listen_at(const PipePath& path, const ListenOptions& options);
+[[nodiscard]] int listen_at(const backend::PipePath& path, const ListenOptions& options);
 
-class SocketListener : public ListenerHandle {
+class SocketListener : public backend::ListenerHandle {
  protected:
   SocketListener(fermata::detail::Attachment& attachment, int descriptor,
                  const ListenOptions& options)
-      : ListenerHandle(attachment, options),
+      : backend::ListenerHandle(attachment, options),
         descriptor_(descriptor),
         accepts_per_turn_(options.accepts_per_turn) {}
 
@@ -29,7 +29,7 @@ class SocketListener : public ListenerHandle {
  private:
   /// The stream on a connected socket, which it owns from now on. Throws InputOutputError; then the
   /// socket is still the caller's.
-  virtual Ref<StreamHandle> adopt(int descriptor) = 0;
+  virtual Ref<backend::StreamHandle> adopt(int descriptor) = 0;
 
   int descriptor_;
   int accepts_per_turn_;

@@ -18,17 +18,17 @@ namespace fermata::os {
 /// `Loop` waits, and has the attachment; `PollsOfLoop`, its DescriptorPolls, watches in it what
 /// users bring.
 template <class Loop, class PollsOfLoop>
-class SystemReactor : public Reactor {
+class SystemReactor : public backend::Reactor {
  public:
   [[nodiscard]] Instant now() noexcept override { return os::now(); }
   [[nodiscard]] WallTime wall_clock() noexcept override { return os::wall_clock(); }
 
   void attach(Runtime& runtime) override { loop_.attachment().attach(runtime); }
 
-  void turn(TurnMode mode, Instant wake_by) override {
+  void turn(backend::TurnMode mode, Instant wake_by) override {
     require_same_process();
     loop_.begin_turn();
-    if (mode == TurnMode::Block) wake_by = polls_.check_some(wake_by);
+    if (mode == backend::TurnMode::Block) wake_by = polls_.check_some(wake_by);
     loop_.wait(mode, wake_by);
     loop_.end_turn();
     deliver_offloaded();
@@ -42,14 +42,14 @@ class SystemReactor : public Reactor {
     signals_.watch_control(signums);
   }
 
-  [[nodiscard]] std::unique_ptr<Watchdog> make_watchdog(Duration limit,
-                                                        Watchdog::Report report) override {
+  [[nodiscard]] std::unique_ptr<backend::Watchdog> make_watchdog(
+      Duration limit, backend::Watchdog::Report report) override {
     return std::make_unique<WatchdogThread>(limit, std::move(report));
   }
 
-  [[nodiscard]] fermata::Polls& polls() override { return polls_; }
-  [[nodiscard]] fermata::Signals& signals() override { return signals_; }
-  [[nodiscard]] fermata::Triggers& triggers() override { return triggers_; }
+  [[nodiscard]] fermata::backend::Polls& polls() override { return polls_; }
+  [[nodiscard]] fermata::backend::Signals& signals() override { return signals_; }
+  [[nodiscard]] fermata::backend::Triggers& triggers() override { return triggers_; }
 
  protected:
   /// How long detach() waits for what has not come to an end.

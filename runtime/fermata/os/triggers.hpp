@@ -7,17 +7,17 @@
 namespace fermata::os {
 
 /// Every trigger shares the reactor's own wake-up.
-class Triggers final : public fermata::Triggers {
+class Triggers final : public fermata::backend::Triggers {
  public:
-  Triggers(fermata::detail::Attachment& attachment, Reactor& reactor) noexcept
-      : fermata::Triggers(attachment), reactor_(reactor) {}
+  Triggers(fermata::detail::Attachment& attachment, backend::Reactor& reactor) noexcept
+      : fermata::backend::Triggers(attachment), reactor_(reactor) {}
 
-  using fermata::Triggers::deliver;
+  using fermata::backend::Triggers::deliver;
 
  private:
   void request_delivery() noexcept override { reactor_.wake(); }
 
-  Reactor& reactor_;
+  backend::Reactor& reactor_;
 };
 
 }  // namespace fermata::os

@@ -15,7 +15,7 @@
 
 namespace fermata::os {
 
-class WatchdogThread final : public Watchdog {
+class WatchdogThread final : public backend::Watchdog {
  public:
   /// Reports once for each step that has lasted longer than `limit`, after twice that time at the
   /// latest. Throws std::system_error when a thread cannot be created.

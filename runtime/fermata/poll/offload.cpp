@@ -15,15 +15,15 @@ struct Offload::Ended {
   void add(std::unique_ptr<Job> job);
 
   std::mutex mutex;
-  Reactor* reactor;  // Null when it is gone.
+  backend::Reactor* reactor;  // Null when it is gone.
   std::vector<std::unique_ptr<Job>> jobs;
 };
 
 class Offload::Job final : public os::Work {
  public:
-  Job(Task& task, std::shared_ptr<Ended> ended) : task_(task), ended_(std::move(ended)) {}
+  Job(backend::Task& task, std::shared_ptr<Ended> ended) : task_(task), ended_(std::move(ended)) {}
 
-  [[nodiscard]] Task& task() const noexcept { return task_; }
+  [[nodiscard]] backend::Task& task() const noexcept { return task_; }
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
   void cancel() noexcept { cancelled_ = true; }
 
@@ -39,7 +39,7 @@ class Offload::Job final : public os::Work {
   }
 
  private:
-  Task& task_;
+  backend::Task& task_;
   std::shared_ptr<Ended> ended_;
   bool cancelled_ = false;
 };
@@ -51,8 +51,8 @@ void Offload::Ended::add(std::unique_ptr<Job> job) {
   reactor->wake();
 }
 
-Offload::Offload(fermata::detail::Attachment& attachment, Reactor& reactor)
-    : fermata::Offload(attachment), ended_(std::make_shared<Ended>()) {
+Offload::Offload(fermata::detail::Attachment& attachment, backend::Reactor& reactor)
+    : fermata::backend::Offload(attachment), ended_(std::make_shared<Ended>()) {
   ended_->reactor = &reactor;
 }
 
@@ -63,14 +63,14 @@ Offload::~Offload() {
   untold.swap(ended_->jobs);
 }
 
-void Offload::enqueue(Task& task) {
+void Offload::enqueue(backend::Task& task) {
   auto entry = std::make_unique<Job>(task, ended_);
   os::WorkerPool::of_process().submit(*entry);
   ++in_flight_;
   job(task) = entry.release();
 }
 
-bool Offload::dequeue(Task& task) noexcept {
+bool Offload::dequeue(backend::Task& task) noexcept {
   auto* const entry = static_cast<Job*>(job(task));
   FERMATA_ASSERT(entry != nullptr);
   if (!os::WorkerPool::of_process().withdraw(*entry)) return false;

@@ -10,9 +10,9 @@
 namespace fermata::poll::detail {
 
 /// Work on the pool that all reactors of the process share.
-class Offload final : public fermata::Offload {
+class Offload final : public fermata::backend::Offload {
  public:
-  Offload(fermata::detail::Attachment& attachment, Reactor& reactor);
+  Offload(fermata::detail::Attachment& attachment, backend::Reactor& reactor);
   /// Work that still runs goes on, and its result is dropped.
   ~Offload() override;
 
@@ -25,8 +25,8 @@ class Offload final : public fermata::Offload {
   class Job;
   struct Ended;
 
-  void enqueue(Task& task) override;
-  bool dequeue(Task& task) noexcept override;
+  void enqueue(backend::Task& task) override;
+  bool dequeue(backend::Task& task) noexcept override;
 
   std::shared_ptr<Ended> ended_;  // Workers have it too.
   std::size_t in_flight_ = 0;

@@ -32,8 +32,8 @@ class Polls final : public os::DescriptorPolls {
     Watches& watches_;
   };
 
-  Ref<Poll> make(int descriptor) override {
-    return Ref<Poll>::adopt(*new WatchedPoll(*this, descriptor));
+  Ref<backend::Poll> make(int descriptor) override {
+    return Ref<backend::Poll>::adopt(*new WatchedPoll(*this, descriptor));
   }
   void before_report() noexcept override { watches_.fire_timers(); }
 

@@ -42,8 +42,8 @@ class PollReactor final : public os::SystemReactor<detail::Watches, detail::Poll
     return leaks;
   }
 
-  [[nodiscard]] fermata::Streams& streams() override { return streams_; }
-  [[nodiscard]] fermata::Offload& offload() override { return offload_; }
+  [[nodiscard]] fermata::backend::Streams& streams() override { return streams_; }
+  [[nodiscard]] fermata::backend::Offload& offload() override { return offload_; }
 
  private:
   void deliver_offloaded() override { offload_.deliver(); }
@@ -52,7 +52,7 @@ class PollReactor final : public os::SystemReactor<detail::Watches, detail::Poll
     const Instant deadline = now() + kDetachLimit;
     while (offload_.in_flight() > 0 && now() < deadline) {
       try {
-        loop_.wait(TurnMode::Block, deadline);
+        loop_.wait(backend::TurnMode::Block, deadline);
       } catch (const PollError&) {
         return;  // What is left is reported.
       }
@@ -66,12 +66,12 @@ class PollReactor final : public os::SystemReactor<detail::Watches, detail::Poll
 
 }  // namespace
 
-std::unique_ptr<Reactor> make_reactor(std::unique_ptr<Backend> backend) {
+std::unique_ptr<backend::Reactor> make_reactor(std::unique_ptr<Backend> backend) {
   FERMATA_REQUIRE(backend != nullptr, "make_reactor: expected a backend");
   return std::make_unique<PollReactor>(std::move(backend));
 }
 
-void* native_handle(Reactor& reactor) noexcept {
+void* native_handle(backend::Reactor& reactor) noexcept {
   auto* const ours = dynamic_cast<PollReactor*>(&reactor);
   return ours == nullptr ? nullptr : ours->backend().native_handle();
 }

@@ -15,9 +15,9 @@ namespace fermata::poll {
 
 /// Its name is the backend's. Throws InputOutputError when the system has no descriptors or memory
 /// left for it, PollError when the backend cannot watch what the reactor needs.
-[[nodiscard]] std::unique_ptr<Reactor> make_reactor(std::unique_ptr<Backend> backend);
+[[nodiscard]] std::unique_ptr<backend::Reactor> make_reactor(std::unique_ptr<Backend> backend);
 
 /// The native handle of the backend of a reactor that this has made; null for any other.
-[[nodiscard]] void* native_handle(Reactor& reactor) noexcept;
+[[nodiscard]] void* native_handle(backend::Reactor& reactor) noexcept;
 
 }  // namespace fermata::poll

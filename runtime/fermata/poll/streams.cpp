@@ -12,11 +12,12 @@
 
 namespace fermata::poll::detail {
 
-Ref<ListenerHandle> Streams::open_listener(const Address& address, const ListenOptions& options) {
-  return Ref<ListenerHandle>::adopt(*new TcpListener(watches_, address, options));
+Ref<backend::ListenerHandle> Streams::open_listener(const Address& address,
+                                                    const ListenOptions& options) {
+  return Ref<backend::ListenerHandle>::adopt(*new TcpListener(watches_, address, options));
 }
 
-Ref<StreamHandle> Streams::open_connection(const Address& peer) {
+Ref<backend::StreamHandle> Streams::open_connection(const Address& peer) {
   const int descriptor = os::kernel.socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const std::string operation = fmt::format("connect to {}", peer.text());
   if (descriptor < 0) throw InputOutputError(operation, errno);
@@ -28,18 +29,23 @@ Ref<StreamHandle> Streams::open_connection(const Address& peer) {
     throw InputOutputError(operation, error.code());
   }
   stream->connect(peer);
-  return Ref<StreamHandle>::adopt(*stream.detach());
+  return Ref<backend::StreamHandle>::adopt(*stream.detach());
 }
 
-Ref<ListenerHandle> Streams::open_listener(const PipePath&, const ListenOptions&) {
+Ref<backend::ListenerHandle> Streams::open_listener(const backend::PipePath&,
+                                                    const ListenOptions&) {
   refuse("Unix sockets");
 }
 
-Ref<StreamHandle> Streams::open_connection(const PipePath&) { refuse("Unix sockets"); }
+Ref<backend::StreamHandle> Streams::open_connection(const backend::PipePath&) {
+  refuse("Unix sockets");
+}
 
-PipeHandles Streams::open_pipe() { refuse("pipes"); }
+backend::PipeHandles Streams::open_pipe() { refuse("pipes"); }
 
-Ref<StreamHandle> Streams::open_standard(StandardStream which) { refuse(to_string(which)); }
+Ref<backend::StreamHandle> Streams::open_standard(StandardStream which) {
+  refuse(to_string(which));
+}
 
 void Streams::refuse(std::string_view part) const {
   throw Unsupported(part, watches_.backend().name());

@@ -7,18 +7,21 @@
 namespace fermata::poll::detail {
 
 /// TCP; for anything else each throws Unsupported.
-class Streams final : public fermata::Streams {
+class Streams final : public fermata::backend::Streams {
  public:
-  explicit Streams(Watches& watches) : fermata::Streams(watches.attachment()), watches_(watches) {}
+  explicit Streams(Watches& watches)
+      : fermata::backend::Streams(watches.attachment()), watches_(watches) {}
 
-  [[nodiscard]] PipeHandles open_pipe() override;
-  [[nodiscard]] Ref<StreamHandle> open_standard(StandardStream which) override;
+  [[nodiscard]] backend::PipeHandles open_pipe() override;
+  [[nodiscard]] Ref<backend::StreamHandle> open_standard(StandardStream which) override;
 
  private:
-  Ref<ListenerHandle> open_listener(const Address& address, const ListenOptions& options) override;
-  Ref<ListenerHandle> open_listener(const PipePath& path, const ListenOptions& options) override;
-  Ref<StreamHandle> open_connection(const Address& peer) override;
-  Ref<StreamHandle> open_connection(const PipePath& peer) override;
+  Ref<backend::ListenerHandle> open_listener(const Address& address,
+                                             const ListenOptions& options) override;
+  Ref<backend::ListenerHandle> open_listener(const backend::PipePath& path,
+                                             const ListenOptions& options) override;
+  Ref<backend::StreamHandle> open_connection(const Address& peer) override;
+  Ref<backend::StreamHandle> open_connection(const backend::PipePath& peer) override;
 
   [[noreturn]] void refuse(std::string_view part) const;
 

@@ -31,7 +31,7 @@ bool would_block(int code) { return code == EAGAIN || code == EINTR; }
 // --- TcpSocket ---
 
 TcpSocket::TcpSocket(Watches& watches, int descriptor)
-    : StreamHandle(watches.attachment(), IoType::Tcp), watches_(watches), descriptor_(-1) {
+    : backend::StreamHandle(watches.attachment(), IoType::Tcp), watches_(watches), descriptor_(-1) {
   const int limit = watches.backend().capabilities().descriptor_limit;
   if (limit != 0 && descriptor >= limit) throw InputOutputError("adopt a socket", EMFILE);
   (void)os::set_option(descriptor, SocketOption::NoDelay, 1);
@@ -66,11 +66,11 @@ void TcpSocket::stop_reading() noexcept {
   (void)update_watch();
 }
 
-StreamHandle::Written TcpSocket::try_write(Buffers buffers) {
+backend::StreamHandle::Written TcpSocket::try_write(backend::Buffers buffers) {
   std::array<iovec, kGathered> vectors;
   std::size_t accepted = 0;
   while (!buffers.empty()) {
-    const Buffers batch = buffers.first(std::min(buffers.size(), vectors.size()));
+    const backend::Buffers batch = buffers.first(std::min(buffers.size(), vectors.size()));
     std::transform(batch.begin(), batch.end(), vectors.begin(), [](auto bytes) {
       return iovec{const_cast<std::byte*>(bytes.data()), bytes.size()};
     });
@@ -79,9 +79,9 @@ StreamHandle::Written TcpSocket::try_write(Buffers buffers) {
     message.msg_iovlen = batch.size();
     const ssize_t size = os::kernel.sendmsg(descriptor_, &message, MSG_NOSIGNAL);
     if (size < 0) return {accepted, would_block(errno) ? 0 : errno};
-    FERMATA_ASSERT(static_cast<std::size_t>(size) <= size_of(batch));
+    FERMATA_ASSERT(static_cast<std::size_t>(size) <= backend::size_of(batch));
     accepted += static_cast<std::size_t>(size);
-    if (static_cast<std::size_t>(size) < size_of(batch)) break;
+    if (static_cast<std::size_t>(size) < backend::size_of(batch)) break;
     buffers = buffers.subspan(batch.size());
   }
   return {accepted, 0};
@@ -183,8 +183,8 @@ TcpListener::TcpListener(Watches& watches, const Address& address, const ListenO
 
 Address TcpListener::local_address() const { return os::local_address_of(descriptor()); }
 
-Ref<StreamHandle> TcpListener::adopt(int descriptor) {
-  return Ref<StreamHandle>::adopt(*new TcpSocket(watches_, descriptor));
+Ref<backend::StreamHandle> TcpListener::adopt(int descriptor) {
+  return Ref<backend::StreamHandle>::adopt(*new TcpSocket(watches_, descriptor));
 }
 
 void TcpListener::resume_accepting() { watches_.watch(*this, descriptor(), PollMask::Readable); }

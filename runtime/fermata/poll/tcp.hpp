@@ -9,7 +9,7 @@
 
 namespace fermata::poll::detail {
 
-class TcpSocket final : public StreamHandle, private Watcher {
+class TcpSocket final : public backend::StreamHandle, private Watcher {
  public:
   /// Takes over a socket that does not block. Throws InputOutputError, with EMFILE for a number
   /// that the backend cannot watch; then the socket is still the caller's.
@@ -26,7 +26,7 @@ class TcpSocket final : public StreamHandle, private Watcher {
 
   int start_reading() override;
   void stop_reading() noexcept override;
-  Written try_write(Buffers buffers) override;
+  Written try_write(backend::Buffers buffers) override;
   int submit_write(std::span<const std::byte> data) override;
   void submit_shutdown() noexcept override;
   void close_backend() noexcept override;
@@ -56,7 +56,7 @@ class TcpListener final : public os::SocketListener, private Watcher {
   [[nodiscard]] Address local_address() const override;
 
  private:
-  Ref<StreamHandle> adopt(int descriptor) override;
+  Ref<backend::StreamHandle> adopt(int descriptor) override;
   void resume_accepting() override;
   void pause_accepting() noexcept override;
   void close_backend() noexcept override;

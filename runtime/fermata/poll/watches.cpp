@@ -188,8 +188,8 @@ void Watches::ready(int descriptor, PollMask mask) noexcept {
   });
 }
 
-void Watches::wait(TurnMode mode, Instant wake_by) {
-  backend_->wait(mode == TurnMode::Block ? wake_by : Instant{}, *this);
+void Watches::wait(backend::TurnMode mode, Instant wake_by) {
+  backend_->wait(mode == backend::TurnMode::Block ? wake_by : Instant{}, *this);
 }
 
 void Watches::fire_timers() noexcept {

@@ -77,7 +77,7 @@ class Watches final : private Sink {
 
   /// A turn: begin, wait for what happens, end. Timers have fired when it ends.
   void begin_turn() noexcept { timers_fired_ = false; }
-  void wait(TurnMode mode, Instant wake_by);
+  void wait(backend::TurnMode mode, Instant wake_by);
   void end_turn() noexcept { fire_timers(); }
   /// The first thing when something is told.
   void fire_timers() noexcept;

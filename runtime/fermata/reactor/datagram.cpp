@@ -12,7 +12,7 @@
 #include "fermata/core/wait_facts.hpp"
 #include "fermata/reactor/closed_error.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 
@@ -226,4 +226,4 @@ void DatagramHandle::fail_parked() {
   }
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

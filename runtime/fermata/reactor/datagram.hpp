@@ -27,7 +27,9 @@
 
 namespace fermata {
 
+namespace backend {
 class DatagramHandle;
+}  // namespace backend
 
 /// The most bytes that a datagram carries over IPv4.
 inline constexpr std::size_t kDatagramMax = 65'507;
@@ -41,6 +43,8 @@ struct Datagram {
   /// It was longer than the buffer; the rest is lost.
   bool truncated = false;
 };
+
+namespace backend {
 
 /// Receives one datagram into `buffer`.
 class ReceiveRequest final : public Request {
@@ -161,5 +165,7 @@ class DatagramHandle : public IoHandle {
   int pending_code_ = 0;  // An error that nobody has been given yet.
   bool receiving_ = false;
 };
+
+}  // namespace backend
 
 }  // namespace fermata

@@ -5,7 +5,7 @@
 
 #include "fermata/base/error.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 Ref<DatagramHandle> Datagrams::bind(const Address& address, const DatagramOptions& options) {
   const auto require = [&](const char* name, int value, int least) {
@@ -18,4 +18,4 @@ Ref<DatagramHandle> Datagrams::bind(const Address& address, const DatagramOption
   return open(address, options);
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

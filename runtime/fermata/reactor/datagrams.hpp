@@ -25,6 +25,8 @@ struct DatagramOptions {
   Address multicast_interface;
 };
 
+namespace backend {
+
 class Datagrams {
  public:
   virtual ~Datagrams() = default;
@@ -42,5 +44,7 @@ class Datagrams {
 
   detail::Attachment& attachment_;
 };
+
+}  // namespace backend
 
 }  // namespace fermata

@@ -18,7 +18,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 
@@ -151,4 +151,4 @@ DescriptorCalls& system_descriptor_calls() noexcept {
   return *calls;
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

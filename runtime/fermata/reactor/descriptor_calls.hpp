@@ -18,9 +18,6 @@
 
 namespace fermata {
 
-/// No system has that many real ones.
-inline constexpr int kFirstSimulatedDescriptor = 1 << 30;
-
 struct DescriptorPair {
   int first = -1;
   int second = -1;
@@ -31,6 +28,13 @@ struct DescriptorTransfer {
   std::size_t size = 0;  // May be less than was asked for. Of a read that has no error 0: the end.
   int code = 0;          // An errno: EAGAIN (not now), EINTR (try again), EPIPE, ECONNRESET, EBADF.
 };
+
+}  // namespace fermata
+
+namespace fermata::backend {
+
+/// No system has that many real ones.
+inline constexpr int kFirstSimulatedDescriptor = 1 << 30;
 
 class DescriptorCalls {
  public:
@@ -66,4 +70,4 @@ class DescriptorCalls {
 /// The system's. Of the whole process; for any thread.
 [[nodiscard]] DescriptorCalls& system_descriptor_calls() noexcept;
 
-}  // namespace fermata
+}  // namespace fermata::backend

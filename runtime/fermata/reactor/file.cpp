@@ -13,7 +13,7 @@
 #include "fermata/reactor/closed_error.hpp"
 #include "fermata/reactor/stream.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 
@@ -294,4 +294,4 @@ void FileHandle::ended_after_close(const FileOperation& operation, int code,
   if (running_.empty()) close_file();
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

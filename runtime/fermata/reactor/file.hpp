@@ -28,7 +28,7 @@
 #include "fermata/reactor/files.hpp"
 #include "fermata/reactor/io_handle.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 /// Opens a file.
 class OpenRequest final : public FileRequest {
@@ -152,4 +152,4 @@ class FileHandle final : public IoHandle {
   std::uint64_t untaken_seeks_ = 0;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

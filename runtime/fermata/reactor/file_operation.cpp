@@ -7,7 +7,7 @@
 #include "fermata/reactor/file.hpp"
 #include "fermata/reactor/stream.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 constexpr std::uint32_t kPermissionsMax = 07777;
@@ -90,4 +90,4 @@ void require_mode(const OpenMode& mode) {
   require_permissions(mode.permissions, FileCall::Open);
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -17,9 +17,11 @@
 
 namespace fermata {
 
+namespace backend {
 class FileHandle;
 class FileRequest;
 class StreamHandle;
+}  // namespace backend
 
 enum class FileType : std::uint8_t { Regular, Directory, SymbolicLink, Other };
 
@@ -68,6 +70,8 @@ struct OpenMode {
     return {.write = true, .create = true, .append = true};
   }
 };
+
+namespace backend {
 
 enum class FileCall : std::uint8_t {
   // Of an open file.
@@ -149,5 +153,7 @@ void require_path(std::string_view path, const char* operation);
 void require_permissions(std::uint32_t permissions, FileCall call);
 void require_offset(std::uint64_t offset, const char* operation);
 void require_mode(const OpenMode& mode);
+
+}  // namespace backend
 
 }  // namespace fermata

@@ -6,7 +6,7 @@
 #include "fermata/reactor/file.hpp"
 #include "fermata/reactor/stream.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 struct StreamHandle::FilePart {
   Ref<FileHandle> file;
@@ -21,4 +21,4 @@ struct StreamHandle::FilePart {
   }
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

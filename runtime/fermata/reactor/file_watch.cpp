@@ -41,6 +41,8 @@ std::string to_string(FileChange change) {
   return changed ? "CHANGE" : "NONE";
 }
 
+namespace backend {
+
 // --- FileWatchRequest ---
 
 FileWatchRequest::FileWatchRequest(FileWatch& watch, FileWatchGoal goal)
@@ -345,5 +347,7 @@ void FileWatches::lost() {
     watch->lost();
   }
 }
+
+}  // namespace backend
 
 }  // namespace fermata

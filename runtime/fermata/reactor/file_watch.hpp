@@ -32,8 +32,10 @@
 
 namespace fermata {
 
+namespace backend {
 class FileWatch;
 class FileWatches;
+}  // namespace backend
 
 /// Kinds of changes, as a set of bits.
 enum class FileChange : std::uint8_t {
@@ -64,6 +66,8 @@ struct FileEvent {
 
 /// The event for lost events of the system: the user has to look at everything again.
 [[nodiscard]] inline FileEvent rescan_event() { return {FileChange::Change, {}}; }
+
+namespace backend {
 
 /// What a FileWatchRequest waits for.
 enum class FileWatchGoal : std::uint8_t {
@@ -202,5 +206,7 @@ class FileWatch final : public Handle {
  public:
   using List = detail::IntrusiveList<FileWatch, &FileWatch::link_>;
 };
+
+}  // namespace backend
 
 }  // namespace fermata

@@ -9,7 +9,7 @@
 
 #include "fermata/reactor/file_watch.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 class FileWatches {
  public:
@@ -41,4 +41,4 @@ class FileWatches {
   FileWatch::List open_;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

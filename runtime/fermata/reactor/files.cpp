@@ -11,7 +11,7 @@
 #include "fermata/core/wait_facts.hpp"
 #include "fermata/reactor/file.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 
@@ -141,4 +141,4 @@ void Files::finished(FileOperation& operation, int code, std::size_t moved) noex
   }
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

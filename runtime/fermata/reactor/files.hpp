@@ -19,7 +19,7 @@
 #include "fermata/reactor/handle.hpp"
 #include "fermata/reactor/request.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 class Files;
 
@@ -115,4 +115,4 @@ class Files {
   std::size_t in_flight_ = 0;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -7,7 +7,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/wait_facts.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 Handle::Handle(detail::Attachment& attachment, EventKind kind)
     : Event(attachment.runtime(), kind), attachment_(attachment) {
@@ -60,6 +60,10 @@ void Handle::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
   facts.is(kind.c_str(), name_.view(), made_at());
 }
 
+}  // namespace fermata::backend
+
+namespace fermata {
+
 namespace detail {
 
 Runtime& Attachment::runtime() const {
@@ -69,24 +73,25 @@ Runtime& Attachment::runtime() const {
 
 std::vector<std::string> Attachment::close_all() {
   std::vector<std::string> left_open;
-  Handle* next = nullptr;
-  for (Handle* handle = handles_.first(); handle != nullptr; handle = next) {
-    const auto keep = Ref<Handle>::share(*handle);
+  backend::Handle* next = nullptr;
+  for (backend::Handle* handle = handles_.first(); handle != nullptr; handle = next) {
+    const auto keep = Ref<backend::Handle>::share(*handle);
     if (!handle->is_closed() && handle->made_at() != nullptr) {
       left_open.push_back("left open at the end of the run: " + handle->info_with_place());
     }
     handle->close();
-    next = Handle::OpenList::after(*handle);
+    next = backend::Handle::OpenList::after(*handle);
   }
   return left_open;
 }
 
 void Attachment::describe_unclosed(std::vector<std::string>& lines) const {
-  for (const Handle* handle = handles_.first(); handle != nullptr;
-       handle = Handle::OpenList::after(*handle)) {
+  for (const backend::Handle* handle = handles_.first(); handle != nullptr;
+       handle = backend::Handle::OpenList::after(*handle)) {
     lines.push_back("did not close at the end of the run: " + handle->info_with_place());
   }
 }
 
 }  // namespace detail
+
 }  // namespace fermata

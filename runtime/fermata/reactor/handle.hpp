@@ -21,11 +21,11 @@
 #include "fermata/base/source_place.hpp"
 #include "fermata/core/event.hpp"
 
-namespace fermata {
-
-namespace detail {
+namespace fermata::detail {
 class Attachment;
 }
+
+namespace fermata::backend {
 
 class Handle : public Event {
  public:
@@ -81,6 +81,10 @@ class Handle : public Event {
   using OpenList = detail::IntrusiveList<Handle, &Handle::open_>;
 };
 
+}  // namespace fermata::backend
+
+namespace fermata {
+
 namespace detail {
 
 /// State that the parts of one reactor share: the runtime they serve now, and every handle whose
@@ -101,11 +105,12 @@ class Attachment {
   [[nodiscard]] std::size_t unclosed() const noexcept { return handles_.size(); }
 
  private:
-  friend class fermata::Handle;
+  friend class fermata::backend::Handle;
 
   Runtime* runtime_ = nullptr;
-  Handle::OpenList handles_;
+  backend::Handle::OpenList handles_;
 };
 
 }  // namespace detail
+
 }  // namespace fermata

@@ -14,6 +14,8 @@ enum class IoType : std::uint8_t { Pipe, File, Tcp, Udp, Tty };
 /// "PIPE", "FILE", "TCP", "UDP" or "TTY".
 [[nodiscard]] const char* to_string(IoType type) noexcept;
 
+namespace backend {
+
 /// A handle that bytes go through. Idle, it does not keep a program alive: its requests do (IO-15).
 class IoHandle : public Handle {
  public:
@@ -39,5 +41,7 @@ class IoHandle : public Handle {
  private:
   IoType io_type_;
 };
+
+}  // namespace backend
 
 }  // namespace fermata

@@ -10,7 +10,7 @@
 #include "fermata/core/wait_facts.hpp"
 #include "fermata/reactor/closed_error.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 
@@ -137,4 +137,4 @@ void ListenerHandle::fail_parked() {
   }
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -19,7 +19,9 @@
 
 namespace fermata {
 
+namespace backend {
 class ListenerHandle;
+}  // namespace backend
 
 struct ListenOptions {
   /// Connections that wait in the kernel, and as many again in the listener.
@@ -29,6 +31,8 @@ struct ListenOptions {
   /// Several listeners may share the port.
   bool reuse_port = false;
 };
+
+namespace backend {
 
 /// Waits for the next connection.
 class AcceptRequest final : public Request {
@@ -95,5 +99,7 @@ class ListenerHandle : public Handle {
   bool accepting_ = false;
   bool retrying_ = false;
 };
+
+}  // namespace backend
 
 }  // namespace fermata

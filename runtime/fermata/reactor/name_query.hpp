@@ -13,7 +13,9 @@
 
 namespace fermata {
 
+namespace backend {
 class NameRequest;
+}  // namespace backend
 
 /// Why there is no answer.
 enum class NameFailure : std::uint8_t {
@@ -42,6 +44,8 @@ struct HostName {
   friend bool operator==(const HostName&, const HostName&) = default;
 };
 
+namespace backend {
+
 /// One question. It owns all that the answer needs: whoever asked may vanish (DNS-02, DNS-03).
 struct NameQuery {
   enum class Kind : std::uint8_t { Forward, Reverse };
@@ -59,5 +63,7 @@ struct NameQuery {
   NameRequest* request = nullptr;  // Null when it was abandoned.
   void* job = nullptr;             // The backend's.
 };
+
+}  // namespace backend
 
 }  // namespace fermata

@@ -30,8 +30,8 @@ const char* text_of(NameFailure reason) noexcept {
   return "Unknown error";
 }
 
-std::string subject_of(const NameQuery& query) {
-  if (query.kind == NameQuery::Kind::Reverse) return query.address.text();
+std::string subject_of(const backend::NameQuery& query) {
+  if (query.kind == backend::NameQuery::Kind::Reverse) return query.address.text();
   return query.service.empty() ? query.host : query.host + ":" + query.service;
 }
 
@@ -54,6 +54,8 @@ void keep_each_once(std::vector<Address>& addresses) {
 
 DnsError::DnsError(std::string_view subject, NameFailure reason)
     : Linkable(fmt::format("DNS error: {}: {}", subject, text_of(reason))), reason_(reason) {}
+
+namespace backend {
 
 NameRequest::NameRequest(Names& names, std::string_view host, std::string_view service)
     : Request(names.attachment_.runtime(), "resolve"), names_(names) {
@@ -118,5 +120,7 @@ void Names::finished(NameQuery& query, std::optional<NameFailure> failure) noexc
   request->name_ = std::move(query.name);
   request->complete(0);
 }
+
+}  // namespace backend
 
 }  // namespace fermata

@@ -20,7 +20,7 @@
 #include "fermata/reactor/name_query.hpp"
 #include "fermata/reactor/request.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 class Names;
 
@@ -80,4 +80,4 @@ class Names {
   std::size_t in_flight_ = 0;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -6,7 +6,7 @@
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/wait_facts.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 Task::Task(Offload& offload)
     : Event(offload.attachment_.runtime(), EventKind::Task), offload_(offload) {}
@@ -51,4 +51,4 @@ void Offload::finish(Task& task, bool cancelled) {
   }
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

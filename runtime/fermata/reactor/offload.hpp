@@ -13,7 +13,7 @@
 
 #include "fermata/reactor/handle.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 class Offload;
 
@@ -80,4 +80,4 @@ class Offload {
   friend class Task;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -5,7 +5,7 @@
 
 #include "fermata/base/error.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 PipePath::PipePath(std::string_view path) : path_(path) {
   if (path.empty()) throw UsageError("path of a Unix socket: expected at least one character");
@@ -19,4 +19,4 @@ PipePath::PipePath(std::string_view path) : path_(path) {
   }
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace fermata {
+namespace fermata::backend {
 
 /// The file name that a Unix socket has on its machine. A value.
 class PipePath {
@@ -24,4 +24,4 @@ class PipePath {
   std::string path_;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -26,6 +26,8 @@ std::string to_string(PollMask mask) {
   return text.empty() ? "NONE" : text;
 }
 
+namespace backend {
+
 // --- PollProxy ---
 
 PollProxy::PollProxy(Poll& poll, PollMask events)
@@ -169,5 +171,7 @@ Ref<Poll> Polls::open(int descriptor) {
   by_descriptor_.emplace(descriptor, poll.get());
   return poll;
 }
+
+}  // namespace backend
 
 }  // namespace fermata

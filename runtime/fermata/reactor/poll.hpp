@@ -23,7 +23,9 @@
 
 namespace fermata {
 
+namespace backend {
 class Polls;
+}  // namespace backend
 
 /// A set of readiness bits.
 enum class PollMask : std::uint8_t {
@@ -44,6 +46,8 @@ constexpr PollMask& operator|=(PollMask& a, PollMask b) noexcept { return a = a 
 [[nodiscard]] constexpr bool any(PollMask mask) noexcept { return mask != PollMask::None; }
 /// "READABLE|DISCONNECT".
 [[nodiscard]] std::string to_string(PollMask mask);
+
+namespace backend {
 
 class Poll;
 
@@ -166,5 +170,7 @@ class Polls {
 
   std::map<int, Poll*> by_descriptor_;
 };
+
+}  // namespace backend
 
 }  // namespace fermata

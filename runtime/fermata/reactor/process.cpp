@@ -26,6 +26,10 @@ std::string ProcessExit::text() const {
   return "an unknown exit status";
 }
 
+}  // namespace fermata
+
+namespace fermata::backend {
+
 ProcessHandle::ProcessHandle(Processes& processes, int pid, Origin origin, bool terminate)
     : Handle(processes.attachment_, EventKind::Process),
       processes_(processes),
@@ -85,4 +89,4 @@ void ProcessHandle::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
 
 std::string ProcessHandle::info() const { return fmt::format("{} (pid={})", Handle::info(), pid_); }
 
-}  // namespace fermata
+}  // namespace fermata::backend

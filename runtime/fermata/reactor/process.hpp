@@ -19,7 +19,9 @@
 
 namespace fermata {
 
+namespace backend {
 class Processes;
+}  // namespace backend
 
 /// How one of the three standard streams of a child is set up.
 enum class Stdio : std::uint8_t {
@@ -77,6 +79,8 @@ class ProcessExit {
   int value_ = -1;
 };
 
+namespace backend {
+
 class ProcessHandle final : public Handle {
  public:
   [[nodiscard]] int pid() const noexcept { return pid_; }
@@ -127,5 +131,7 @@ class ProcessHandle final : public Handle {
   std::optional<EventRef> output_;
   std::optional<EventRef> errors_;
 };
+
+}  // namespace backend
 
 }  // namespace fermata

@@ -13,7 +13,7 @@
 #include "fermata/core/runtime.hpp"
 #include "fermata/reactor/signal.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 
@@ -161,4 +161,4 @@ void Processes::end_run() noexcept {
   child_signal_.reset();
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

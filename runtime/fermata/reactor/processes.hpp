@@ -20,7 +20,7 @@
 #include "fermata/reactor/process.hpp"
 #include "fermata/reactor/stream.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 class SignalEvent;
 
@@ -102,4 +102,4 @@ class Processes {
   Subscription subscription_;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -7,7 +7,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 void Request::complete(std::size_t transferred) noexcept {
   FERMATA_ASSERT(!is_completed());
@@ -45,4 +45,4 @@ void Request::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
 
 std::string Request::info() const { return fmt::format("Request #{} ({})", serial(), operation_); }
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -15,7 +15,7 @@
 
 #include "fermata/core/event.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 /// The most bytes that one operation moves (IO-12).
 inline constexpr std::size_t kTransferMax = 0x7ffff000;
@@ -59,4 +59,4 @@ class Request : public Event {
   Outcome outcome_;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

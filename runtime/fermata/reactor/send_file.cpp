@@ -11,7 +11,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/reactor/file_part.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 
@@ -108,4 +108,4 @@ std::exception_ptr StreamHandle::file_error(const FilePart& part, int code) {
   return std::make_exception_ptr(SendFileError(part.file->path(), part.sent, code));
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -10,7 +10,7 @@
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/wait_facts.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 
@@ -94,4 +94,4 @@ void Signals::deliver(int signum) {
   });
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

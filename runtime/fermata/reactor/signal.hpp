@@ -17,7 +17,7 @@
 #include "fermata/reactor/handle.hpp"
 #include "fermata/reactor/signal_owners.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 class Signals;
 
@@ -85,4 +85,4 @@ class Signals {
   std::vector<std::unique_ptr<Control>> controls_;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

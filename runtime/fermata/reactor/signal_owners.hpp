@@ -7,7 +7,7 @@
 
 #include "fermata/base/assert.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 /// Which event loop of a program handles a signal: one at a time, as often as it likes. Loops on
 /// different threads may ask at once.
@@ -41,4 +41,4 @@ class SignalOwners {
   std::map<int, Claim> claims_;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

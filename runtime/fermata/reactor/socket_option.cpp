@@ -33,7 +33,7 @@ const Range& range_of(SocketOption option) { return kRanges[static_cast<std::siz
 
 const char* to_string(SocketOption option) noexcept { return range_of(option).name; }
 
-void IoHandle::set_option(SocketOption option, int value) {
+void backend::IoHandle::set_option(SocketOption option, int value) {
   const Range& range = range_of(option);
   if (value < range.least || value > range.most) {
     throw UsageError(
@@ -46,7 +46,7 @@ void IoHandle::set_option(SocketOption option, int value) {
   }
 }
 
-int IoHandle::option(SocketOption option) const {
+int backend::IoHandle::option(SocketOption option) const {
   const std::string operation = fmt::format("get {}", to_string(option));
   if (is_closed()) throw InputOutputError(operation + " of closed IO handle");
   int value = 0;

@@ -14,7 +14,7 @@
 #include "fermata/reactor/file_part.hpp"
 #include "fermata/reactor/streams.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 
@@ -384,4 +384,4 @@ void StreamHandle::fail_parked() {
   }
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -28,7 +28,7 @@
 #include "fermata/reactor/request.hpp"
 #include "fermata/reactor/terminal.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 class ConnectRequest;
 class FileHandle;
@@ -251,4 +251,4 @@ class StreamHandle : public IoHandle {
   bool reading_file_ = false;  // For the first write, on the file's side.
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -9,7 +9,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/wait_facts.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 std::string to_string(const StreamPlace& place) {
   return std::visit([](const auto& each) { return std::string(each.text()); }, place);
@@ -56,4 +56,4 @@ Ref<ListenerHandle> Streams::listen(const StreamPlace& place, const ListenOption
   return listener;
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -11,7 +11,7 @@
 #include "fermata/reactor/stream.hpp"
 #include "fermata/reactor/terminal.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 class Streams;
 
@@ -78,4 +78,4 @@ class Streams {
   friend class ConnectRequest;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

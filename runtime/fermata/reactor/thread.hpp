@@ -18,7 +18,7 @@
 
 #include "fermata/reactor/thread_link.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 class Threads;
 
@@ -71,4 +71,4 @@ class ThreadEvent : public Event, private TriggerKeeper {
   bool lingers_ = false;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -19,7 +19,7 @@ std::exception_ptr for_spawner(const std::exception_ptr& error) {
 // --- the thread's side ---
 
 void ThreadLink::run(Runtime& runtime) {
-  FERMATA_ASSERT(stage_.load() == ThreadStage::Starting);
+  FERMATA_ASSERT(stage_.load() == backend::ThreadStage::Starting);
   error_ = std::make_exception_ptr(Cancellation("The thread was unwound by force"));
   try {
     runtime.run([&] { run_main(runtime); });
@@ -27,7 +27,7 @@ void ThreadLink::run(Runtime& runtime) {
       error_ = std::make_exception_ptr(
           ThreadTransferError(fmt::format("thread '{}' has called exit({})", name_, *code)));
     }
-  } catch (const AbandonRun&) {
+  } catch (const backend::AbandonRun&) {
     throw;
   } catch (...) {
     error_ = for_spawner(std::current_exception());
@@ -70,7 +70,7 @@ void ThreadLink::open_to_requests(Runtime& runtime) {
   if (request_ != ThreadRequest::None) throw Cancellation("Thread cancelled before its start");
   thread_ = requested_.get();
   runtime_.store(&runtime);
-  stage_.store(ThreadStage::Running);
+  stage_.store(backend::ThreadStage::Running);
 }
 
 void ThreadLink::serve() noexcept {
@@ -101,17 +101,17 @@ void ThreadLink::before_close() noexcept {
 
 void ThreadLink::end() noexcept {
   const Lock held(mutex_);
-  FERMATA_ASSERT(stage_.load() != ThreadStage::Done);
+  FERMATA_ASSERT(stage_.load() != backend::ThreadStage::Done);
   FERMATA_ASSERT(thread_ == nullptr);
   FERMATA_ASSERT(main_ == nullptr);
   runtime_.store(nullptr);
-  stage_.store(ThreadStage::Done);
+  stage_.store(backend::ThreadStage::Done);
   if (spawner_ != nullptr) spawner_->fire();
 }
 
 // --- the spawner's side ---
 
-void ThreadLink::set_spawner(TriggerHandle* trigger) noexcept {
+void ThreadLink::set_spawner(backend::TriggerHandle* trigger) noexcept {
   const Lock held(mutex_);
   spawner_ = trigger;
 }
@@ -124,7 +124,7 @@ void ThreadLink::request(ThreadRequest request) noexcept {
 }
 
 Outcome ThreadLink::outcome() const noexcept {
-  FERMATA_ASSERT(stage_.load() == ThreadStage::Done);
+  FERMATA_ASSERT(stage_.load() == backend::ThreadStage::Done);
   return {error_ ? nullptr : work_->result_address(), error_};
 }
 

@@ -20,13 +20,17 @@
 #include "fermata/core/runtime.hpp"
 #include "fermata/reactor/trigger.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 enum class ThreadStage : std::uint8_t {
   Starting,  // its main coroutine has not begun
   Running,
   Done,  // nothing of its runtime is left
 };
+
+}  // namespace fermata::backend
+
+namespace fermata {
 
 namespace detail {
 
@@ -49,13 +53,13 @@ enum class ThreadRequest : std::uint8_t {
   ShutDown,  // everything in it is
 };
 
-class ThreadLink final : private TriggerKeeper {
+class ThreadLink final : private backend::TriggerKeeper {
  public:
   ThreadLink(std::string name, std::unique_ptr<ThreadWork> work)
       : name_(std::move(name)), work_(std::move(work)) {}
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  [[nodiscard]] ThreadStage stage() const noexcept { return stage_.load(); }
+  [[nodiscard]] backend::ThreadStage stage() const noexcept { return stage_.load(); }
 
   // --- the thread's side ---
 
@@ -69,7 +73,7 @@ class ThreadLink final : private TriggerKeeper {
   // --- the spawner's side ---
 
   /// From now on `trigger` is fired at the end; null: no more.
-  void set_spawner(TriggerHandle* trigger) noexcept;
+  void set_spawner(backend::TriggerHandle* trigger) noexcept;
   /// Never waits. Nothing happens when as much was asked for before, or the thread has ended.
   void request(ThreadRequest request) noexcept;
   /// REQUIRES: it is done.
@@ -90,18 +94,19 @@ class ThreadLink final : private TriggerKeeper {
   const std::unique_ptr<ThreadWork> work_;
 
   std::mutex mutex_;
-  TriggerHandle* spawner_ = nullptr;
-  TriggerHandle* thread_ = nullptr;
+  backend::TriggerHandle* spawner_ = nullptr;
+  backend::TriggerHandle* thread_ = nullptr;
   ThreadRequest request_ = ThreadRequest::None;
-  std::atomic<ThreadStage> stage_ = ThreadStage::Starting;
+  std::atomic<backend::ThreadStage> stage_ = backend::ThreadStage::Starting;
   std::atomic<const Runtime*> runtime_ = nullptr;
 
   // The thread's alone until it is done.
   std::exception_ptr error_;
   CoroutineBase* main_ = nullptr;  // While it runs.
-  Ref<TriggerHandle> requested_;
+  Ref<backend::TriggerHandle> requested_;
   Subscription on_request_;
 };
 
 }  // namespace detail
+
 }  // namespace fermata

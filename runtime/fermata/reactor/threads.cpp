@@ -11,7 +11,7 @@
 #include "fermata/core/sweep.hpp"
 #include "fermata/core/wait_facts.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 constexpr std::size_t kSharedAtFirst = 16;
@@ -151,4 +151,4 @@ void Threads::quiesce() noexcept {
   }
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

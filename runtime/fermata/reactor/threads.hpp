@@ -11,7 +11,7 @@
 #include "fermata/reactor/handle.hpp"
 #include "fermata/reactor/thread.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 /// Something that several threads share and that ends with the run it was made in.
 class EndsWithRun {
@@ -73,4 +73,4 @@ class Threads {
   std::size_t look_for_dead_at_ = 0;  // How many of these, until the dead are dropped.
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

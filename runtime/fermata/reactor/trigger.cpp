@@ -7,7 +7,7 @@
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/wait_facts.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 
@@ -91,4 +91,4 @@ void Triggers::deliver() {
   ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

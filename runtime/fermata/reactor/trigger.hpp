@@ -15,7 +15,7 @@
 
 #include "fermata/reactor/handle.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 class Triggers;
 class WaitSubject;
@@ -89,4 +89,4 @@ class Triggers {
   std::vector<TriggerHandle*> ready_;             // Oldest first; being delivered.
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -7,7 +7,7 @@
 
 namespace fermata {
 
-Barrier::Barrier(GivenName name, std::size_t parties, Completion completion,
+Barrier::Barrier(backend::GivenName name, std::size_t parties, Completion completion,
                  const SourcePlace& place)
     : Primitive("Barrier", std::move(name), place),
       parties_(parties),
@@ -25,7 +25,7 @@ void Barrier::arrive_and_wait(const WaitOptions& options, const SourcePlace& pla
   touched();
   if (broken_) std::rethrow_exception(broken_);
   require_parties();
-  log_wait(WaitAct::Arrived, &place);
+  log_wait(backend::WaitAct::Arrived, &place);
   FERMATA_ASSERT(pending_ > 0);
   if (--pending_ == 0) return complete();
   detail::Waiter me(line_);
@@ -82,7 +82,7 @@ void Barrier::reset() {
   broken_ = nullptr;
 }
 
-void Barrier::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+void Barrier::explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const {
   Primitive::explain_wait(facts, waiter);
   facts.state(fmt::format("{} of {} parties arrived", arrived(), parties_));
 }

@@ -37,7 +37,7 @@ class Barrier final : private detail::Primitive {
   explicit Barrier(std::size_t parties, Completion completion = {},
                    const SourcePlace& place = SourcePlace::current())
       : Barrier(Name(), parties, std::move(completion), place) {}
-  Barrier(GivenName name, std::size_t parties, Completion completion = {},
+  Barrier(backend::GivenName name, std::size_t parties, Completion completion = {},
           const SourcePlace& place = SourcePlace::current());
   ~Barrier() override { retire(); }
 
@@ -63,7 +63,7 @@ class Barrier final : private detail::Primitive {
 
   /// "Barrier 'start' created at race.cpp:3, 1 of 3 parties arrived, waiting: 'a'"
   [[nodiscard]] std::string info() const override;
-  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   [[nodiscard]] const Barrier& asked() const noexcept {

@@ -135,7 +135,7 @@ class Channel {
 
   /// `name` may be empty. Belongs to the runtime that is running, which must outlive it. Throws
   /// UsageError on a negative timeout and on a capacity that no memory can have.
-  Channel(GivenName name, std::size_t capacity, const ChannelOptions& options = {},
+  Channel(backend::GivenName name, std::size_t capacity, const ChannelOptions& options = {},
           SourcePlace place = SourcePlace::current())
       : core_(Ref<Core>::adopt(
             *new Core(current_runtime(), std::move(name), capacity, options, place))) {

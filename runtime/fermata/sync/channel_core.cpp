@@ -57,7 +57,7 @@ std::string ChannelCore::info() const {
                      receivers(), senders(), reserved_receivers(), reserved_senders());
 }
 
-void ChannelCore::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+void ChannelCore::explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const {
   facts.is("channel", name_.view(), &place_);
   if (is_rendezvous()) {
     facts.state("a rendezvous");
@@ -229,7 +229,7 @@ void ChannelCore::wake_senders() {
 // Who waits for a future is told, and may let go of the channel.
 void ChannelCore::after_store() {
   FERMATA_ASSERT(stored_ > 0);
-  runtime().kernel().log_wait(WaitAct::Sent, *this, nullptr);
+  runtime().kernel().log_wait(backend::WaitAct::Sent, *this, nullptr);
   const auto keep = Ref<Event>::share(*this);
   wake_receivers();
   starvation_changed(true);
@@ -237,7 +237,7 @@ void ChannelCore::after_store() {
 
 void ChannelCore::after_take() {
   FERMATA_ASSERT(stored_ < slots_);
-  runtime().kernel().log_wait(WaitAct::Received, *this, nullptr);
+  runtime().kernel().log_wait(backend::WaitAct::Received, *this, nullptr);
   wake_senders();
   starvation_changed(true);
 }

@@ -65,7 +65,7 @@ class ChannelCore : public Event {
   [[nodiscard]] std::string label() const;
   /// "Channel(capacity=C, receivers=R, senders=S, reserved=RR/RS)".
   [[nodiscard]] std::string info() const override;
-  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const override;
   [[nodiscard]] bool lines_are_in_order() const noexcept override {
     return receivers_.is_in_order() && senders_.is_in_order() && delivering_.is_in_order();
   }

@@ -25,7 +25,8 @@ namespace fermata {
 
 class Condition final : private detail::Primitive {
  public:
-  explicit Condition(GivenName name = {}, const SourcePlace& place = SourcePlace::current())
+  explicit Condition(backend::GivenName name = {},
+                     const SourcePlace& place = SourcePlace::current())
       : Primitive("Condition", std::move(name), place) {}
   ~Condition() override { retire(); }
 
@@ -44,7 +45,7 @@ class Condition final : private detail::Primitive {
     detail::check_token(options);
     bool woken = false;
     while (!predicate()) {
-      if (std::exchange(woken, true)) log_wait(WaitAct::Refused, &place);
+      if (std::exchange(woken, true)) log_wait(backend::WaitAct::Refused, &place);
       try {
         wait(mutex, deadline.remaining(), place);
       } catch (const Timeout&) {
@@ -52,7 +53,7 @@ class Condition final : private detail::Primitive {
         deadline.throw_timeout();
       }
     }
-    if (woken) log_wait(WaitAct::Took, &place);
+    if (woken) log_wait(backend::WaitAct::Took, &place);
   }
 
   /// Waits with a `std::unique_lock` or the like, which must own its mutex.
@@ -90,7 +91,7 @@ class Condition final : private detail::Primitive {
     if (runtime().kernel().wait_log == nullptr) [[likely]] {
       return;
     }
-    log_wait(WaitAct::Notified, &place, line_.next_id());
+    log_wait(backend::WaitAct::Notified, &place, line_.next_id());
   }
   template <class Lock, class Wait>
   static void with(Lock& lock, Wait wait) {

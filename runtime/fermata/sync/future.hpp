@@ -251,7 +251,7 @@ class Promise {
  public:
   using Core = detail::FutureCore<T>;
 
-  explicit Promise(GivenName name = {}, SourcePlace place = SourcePlace::current())
+  explicit Promise(backend::GivenName name = {}, SourcePlace place = SourcePlace::current())
       : Promise(PromiseOptions{.name = std::move(name)}, place) {}
   explicit Promise(PromiseOptions options, SourcePlace place = SourcePlace::current())
       : core_(Core::make(current_runtime(), std::move(options), place)) {

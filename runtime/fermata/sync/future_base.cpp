@@ -122,7 +122,7 @@ void FutureBase::cancel(std::exception_ptr reason, const SourcePlace& place) {
   resolve({nullptr, std::move(reason)}, place);
 }
 
-void FutureBase::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+void FutureBase::explain_wait(backend::WaitFacts& facts, const CoroutineBase&) const {
   facts.is("future", name_.view(), &created_);
   if (has(kAbandoned) && !is_completed()) facts.abandoned("every promise was dropped");
   if (elsewhere_ != nullptr) elsewhere_->explain(facts);
@@ -137,7 +137,7 @@ bool FutureBase::answers_for(const Event& other) const noexcept {
 void FutureBase::lose_writers() noexcept {
   FERMATA_ASSERT(!is_completed());
   set(kAbandoned);
-  runtime().kernel().log_wait(WaitAct::Dropped, *this, nullptr);
+  runtime().kernel().log_wait(backend::WaitAct::Dropped, *this, nullptr);
   if (has_listeners() || !chain_.empty()) break_promise();
 }
 
@@ -212,7 +212,7 @@ void FutureBase::warn() const noexcept {
 std::vector<std::string> FutureBase::awaiting_info() const {
   std::vector<std::string> waiters;
   callbacks().for_each([&](const Callback& callback) {
-    if (const auto* registration = dynamic_cast<const Registration*>(&callback)) {
+    if (const auto* registration = dynamic_cast<const backend::Registration*>(&callback)) {
       waiters.push_back(registration->coroutine().info());
     }
   });

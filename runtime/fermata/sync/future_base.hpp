@@ -45,7 +45,7 @@ class WriterElsewhere {
   /// The reading side has no use for a value any more; `cancel`: nor for the work.
   virtual void dismiss(bool cancel) noexcept = 0;
   /// Reports who is going to complete the future, as far as known.
-  virtual void explain(WaitFacts& facts) const = 0;
+  virtual void explain(backend::WaitFacts& facts) const = 0;
 };
 
 class FutureBase : public Event {
@@ -62,7 +62,7 @@ class FutureBase : public Event {
   [[nodiscard]] std::vector<std::string> awaiting_info() const;
   /// "Future(pending)" or "Future(completed)".
   [[nodiscard]] std::string info() const override;
-  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const override;
   [[nodiscard]] bool answers_for(const Event& other) const noexcept override;
 
   [[nodiscard]] const Outcome* replay() const noexcept override {

@@ -71,7 +71,7 @@ GroupCore::~GroupCore() {
   }
 }
 
-void GroupCore::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+void GroupCore::explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const {
   facts.is("task group", name_.view(), nullptr);
   facts.state(fmt::format("{} running, {} pending", active_, pending_.size()));
   const bool one_is_enough = room_line_.has(waiter) || cursors_.has(waiter) ||

@@ -160,7 +160,7 @@ class GroupCore final : public Event {
 
   /// "TaskGroup(total=T, active=A)"
   [[nodiscard]] std::string info() const override;
-  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const override;
   [[nodiscard]] bool answers_for(const Event& other) const noexcept override;
   [[nodiscard]] bool lines_are_in_order() const noexcept override;
   [[nodiscard]] const Outcome* replay() const noexcept override {

@@ -35,7 +35,7 @@ struct IterateOptions {
 
 namespace detail {
 
-class Iteration : public Microtask {
+class Iteration : public backend::Microtask {
  public:
   /// Suspends until every worker, and whatever else is in the child scope, has ended. Throws the
   /// first error of a callback or of what is iterated over, with the later ones linked.

@@ -190,7 +190,7 @@ void JointWait::ended(JointItem& item, const Outcome& outcome) {
   FERMATA_ASSERT(item.wait_ == this);
   FERMATA_ASSERT(item.state_ == JointItem::State::Pending);
   FERMATA_ASSERT(pending_ > 0);
-  runtime().kernel().trace(Trace::CallbackCalled, this, 0);
+  runtime().kernel().trace(backend::Trace::CallbackCalled, this, 0);
   Event& event = item.event();
   let_go(item);
   item.late_ = joining_;
@@ -330,7 +330,7 @@ bool JointWait::reports(const JointItem& item) const noexcept {
   return !cancelled_here || !is_cancellation(item.error());
 }
 
-void JointWait::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+void JointWait::explain_wait(backend::WaitFacts& facts, const CoroutineBase&) const {
   facts.is(rule_.operation, {}, nullptr);
   facts.state(fmt::format("{} of {} have not ended", pending_, total_));
   const bool all = rule_.needed >= total_;

@@ -121,7 +121,7 @@ class JointWait final : public Event {
   [[nodiscard]] bool reports(const JointItem& item) const noexcept;
 
   [[nodiscard]] std::string info() const override;
-  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   friend class JointItem;

@@ -43,7 +43,7 @@ void Mutex::refuse_unlock(const CoroutineBase& me) const {
   runtime().report_unhandled(std::make_exception_ptr(error));
 }
 
-void Mutex::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+void Mutex::explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const {
   Primitive::explain_wait(facts, waiter);
   holder_.explain(facts);
 }

@@ -27,7 +27,7 @@ class Mutex final : private detail::Primitive {
  public:
   class Guard;
 
-  explicit Mutex(GivenName name = {}, const SourcePlace& place = SourcePlace::current())
+  explicit Mutex(backend::GivenName name = {}, const SourcePlace& place = SourcePlace::current())
       : Primitive("Mutex", std::move(name), place),
         told_(runtime().kernel().uses != nullptr ? 1 : 0) {}
   ~Mutex() override { retire(&holder_); }
@@ -48,7 +48,7 @@ class Mutex final : private detail::Primitive {
     const CoroutineBase& me = detail::caller();
     touched();
     if (!is_free()) {
-      log_wait(WaitAct::Refused, &place, holder_.id());
+      log_wait(backend::WaitAct::Refused, &place, holder_.id());
       return false;
     }
     holder_.set(me, place);
@@ -79,7 +79,7 @@ class Mutex final : private detail::Primitive {
 
   /// "Mutex 'ledger' created at bank.cpp:12, held by 'teller' since bank.cpp:31, waiting: 'clerk'"
   [[nodiscard]] std::string info() const override;
-  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   friend struct detail::DebuggerNames;

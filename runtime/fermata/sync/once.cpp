@@ -37,7 +37,7 @@ void Once::end(bool success) {
   }
 }
 
-void Once::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+void Once::explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const {
   Primitive::explain_wait(facts, waiter);
   runner_.explain(facts);
 }

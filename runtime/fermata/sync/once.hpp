@@ -17,7 +17,7 @@ namespace fermata {
 
 class Once final : private detail::Primitive {
  public:
-  explicit Once(GivenName name = {}, const SourcePlace& place = SourcePlace::current())
+  explicit Once(backend::GivenName name = {}, const SourcePlace& place = SourcePlace::current())
       : Primitive("Once", std::move(name), place) {}
   ~Once() override { retire(&runner_); }
 
@@ -49,7 +49,7 @@ class Once final : private detail::Primitive {
   /// The state as text: "Once 'schema' created at db.cpp:5, being done by 'a' since db.cpp:40,
   /// waiting: 'b'".
   [[nodiscard]] std::string info() const override;
-  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   /// Whether the caller has to do it now; false when it is done.

@@ -193,7 +193,8 @@ class Pool {
  public:
   /// Makes the first `min` resources, which may suspend; what the factory throws leaves. Throws
   /// UsageError on limits that make no sense.
-  explicit Pool(GivenName name, PoolOptions<T> options, SourcePlace place = SourcePlace::current())
+  explicit Pool(backend::GivenName name, PoolOptions<T> options,
+                SourcePlace place = SourcePlace::current())
       : core_(Ref<detail::PoolOf<T>>::adopt(
             *new detail::PoolOf<T>(std::move(name), std::move(options), place))) {
     core_->open();

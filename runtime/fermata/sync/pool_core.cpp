@@ -55,7 +55,7 @@ std::string PoolCore::info() const {
                      line_.granted(), settings_.max);
 }
 
-void PoolCore::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+void PoolCore::explain_wait(backend::WaitFacts& facts, const CoroutineBase&) const {
   facts.is("pool", name_.view(), &place_);
   facts.state(fmt::format("{} of {} in use", active_, settings_.max));
 }
@@ -85,7 +85,7 @@ PoolSlot& PoolCore::acquire_slow_path(const WaitOptions& options, const SourcePl
   }
   PoolSlot* const slot = use_place(probe);
   if (slot == nullptr) throw about(PoolError(is_closed() ? kPoolIsClosed : kNothingMade));
-  log_lease(WaitAct::Took, &place);
+  log_lease(backend::WaitAct::Took, &place);
   return *slot;
 }
 
@@ -96,12 +96,12 @@ PoolSlot* PoolCore::try_acquire() {
   if (!probation) return nullptr;
   Probe probe(*this, *probation);
   if (free_places() <= 0) {
-    log_lease(WaitAct::Refused, nullptr);
+    log_lease(backend::WaitAct::Refused, nullptr);
     return nullptr;
   }
   ++active_;
   PoolSlot* const slot = use_place(probe);
-  if (slot != nullptr) log_lease(WaitAct::Took, nullptr);
+  if (slot != nullptr) log_lease(backend::WaitAct::Took, nullptr);
   return slot;
 }
 
@@ -175,7 +175,7 @@ PoolCore::Verdict PoolCore::consult(Hook hook, PoolSlot& slot) {
 }
 
 void PoolCore::discard(PoolSlot& slot, std::exception_ptr error) {
-  log_lease(WaitAct::Gave, nullptr);
+  log_lease(backend::WaitAct::Gave, nullptr);
   const Verdict broken{.accepted = false, .error = std::move(error)};
   give_back_slow_path(slot, &broken);
 }
@@ -252,7 +252,7 @@ PoolSlot& PoolCore::detached(const void* resource) const {
 void PoolCore::drop(PoolSlot& slot) noexcept {
   const bool may_suspend = has(Hook::BeforeRelease) || (is_closed() && has(Hook::Destructor));
   if (!may_suspend) return give_back(slot);
-  log_lease(WaitAct::Gave, nullptr);
+  log_lease(backend::WaitAct::Gave, nullptr);
   slot.state_ = PoolSlot::State::Busy;
   end_in_background(&slot);
 }

@@ -88,7 +88,7 @@ class PoolCore : public Event, public Circuit {
     const bool plain = detours_ == 0 && !options.timeout && options.token == nullptr;
     if (plain && free_places() > 0 && !idle_.empty()) [[likely]] {
       ++active_;
-      log_lease(WaitAct::Took, &place);
+      log_lease(backend::WaitAct::Took, &place);
       return lease(take_idle());
     }
     return acquire_slow_path(options, place);
@@ -104,7 +104,7 @@ class PoolCore : public Event, public Circuit {
   /// Throws what the destructor threw, unless an exception is in flight in the caller: then it goes
   /// to the log (POOL-18).
   void give_back(PoolSlot& slot) {
-    log_lease(WaitAct::Gave, nullptr);
+    log_lease(backend::WaitAct::Gave, nullptr);
     if (detours_ == 0 && line_.waiting() == 0) [[likely]] {
       push_idle(slot);
       --active_;
@@ -155,7 +155,7 @@ class PoolCore : public Event, public Circuit {
 
   /// "Pool(idle=I, active=A, reserved=R, max=M)".
   [[nodiscard]] std::string info() const override;
-  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const override;
   [[nodiscard]] bool lines_are_in_order() const noexcept override { return line_.is_in_order(); }
   [[nodiscard]] const Outcome* replay() const noexcept override {
     return is_closed() ? &outcome_ : nullptr;
@@ -211,7 +211,7 @@ class PoolCore : public Event, public Circuit {
     return active_ + static_cast<std::int64_t>(idle_.size());
   }
 
-  void log_lease(WaitAct act, const SourcePlace* place) const {
+  void log_lease(backend::WaitAct act, const SourcePlace* place) const {
     runtime().kernel().log_wait(act, *this, place, 1);
   }
 

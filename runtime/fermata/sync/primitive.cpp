@@ -27,7 +27,7 @@ std::string Primitive::title() const {
   return text + fmt::format(" created at {}:{}", place_.file, place_.line);
 }
 
-void Primitive::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+void Primitive::explain_wait(backend::WaitFacts& facts, const CoroutineBase&) const {
   std::string kind = kind_;
   kind.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(kind.front())));
   facts.is(kind.c_str(), name_.view(), &place_);

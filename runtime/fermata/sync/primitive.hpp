@@ -42,7 +42,7 @@ class Primitive : public Event {
  public:
   /// "Mutex 'ledger' created at bank.cpp:12" and its state.
   [[nodiscard]] std::string info() const override = 0;
-  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const override;
   [[nodiscard]] bool lines_are_in_order() const noexcept override { return line_.is_in_order(); }
 
  protected:
@@ -70,7 +70,7 @@ class Primitive : public Event {
     me.leave();
   }
 
-  void log_wait(WaitAct act, const SourcePlace* place, std::uint64_t detail = 0) const {
+  void log_wait(backend::WaitAct act, const SourcePlace* place, std::uint64_t detail = 0) const {
     runtime().kernel().log_wait(act, *this, place, detail);
   }
 
@@ -104,7 +104,7 @@ class Holder {
   void clear() noexcept { id_ = 0; }
   /// 0 for nobody.
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
-  void explain(WaitFacts& facts) const {
+  void explain(backend::WaitFacts& facts) const {
     if (!nobody()) facts.held_by(id_, &place_);
   }
 

@@ -22,7 +22,7 @@ void Semaphore::acquire(std::size_t count, const WaitOptions& options, const Sou
   detail::check_token(options);
   if (can_take(count)) {
     available_ -= count;
-    return log_wait(WaitAct::Took, &place, count);
+    return log_wait(backend::WaitAct::Took, &place, count);
   }
   Request request(line_, count);
   // One that wanted many and leaves may have been all that kept others waiting.
@@ -30,20 +30,20 @@ void Semaphore::acquire(std::size_t count, const WaitOptions& options, const Sou
     if (granted) available_ += count;
     serve();
   });
-  log_wait(WaitAct::Took, &place, count);
+  log_wait(backend::WaitAct::Took, &place, count);
 }
 
 bool Semaphore::try_acquire(std::size_t count, const SourcePlace& place) {
   require_some("try_acquire", count);
   const bool taken = can_take(count);
   if (taken) available_ -= count;
-  log_wait(taken ? WaitAct::Took : WaitAct::Refused, &place, taken ? count : 0);
+  log_wait(taken ? backend::WaitAct::Took : backend::WaitAct::Refused, &place, taken ? count : 0);
   return taken;
 }
 
 void Semaphore::release(std::size_t count, const SourcePlace& place) {
   require_some("release", count);
-  log_wait(WaitAct::Gave, &place, count);
+  log_wait(backend::WaitAct::Gave, &place, count);
   if (count > std::numeric_limits<std::size_t>::max() - available_) {
     throw misuse(fmt::format("release of {} permits: there are {} already", count, available_));
   }
@@ -67,7 +67,7 @@ void Semaphore::serve() {
   }
 }
 
-void Semaphore::explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const {
+void Semaphore::explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const {
   Primitive::explain_wait(facts, waiter);
   facts.state(fmt::format("{} available", available_));
 }

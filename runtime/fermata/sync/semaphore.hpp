@@ -22,7 +22,8 @@ class Semaphore final : private detail::Primitive {
   /// A semaphore with `permits` permits at first. There is no upper limit: release() may add more.
   explicit Semaphore(std::size_t permits, const SourcePlace& place = SourcePlace::current())
       : Semaphore(Name(), permits, place) {}
-  Semaphore(GivenName name, std::size_t permits, const SourcePlace& place = SourcePlace::current())
+  Semaphore(backend::GivenName name, std::size_t permits,
+            const SourcePlace& place = SourcePlace::current())
       : Primitive("Semaphore", std::move(name), place), available_(permits) {}
   ~Semaphore() override { retire(); }
 
@@ -48,7 +49,7 @@ class Semaphore final : private detail::Primitive {
 
   /// "Semaphore 'slots' created at pool.cpp:8, 2 available, waiting: 'a'"
   [[nodiscard]] std::string info() const override;
-  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+  void explain_wait(backend::WaitFacts& facts, const CoroutineBase& waiter) const override;
 
  private:
   class Request;

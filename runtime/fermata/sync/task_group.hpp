@@ -38,7 +38,7 @@ class TaskGroup : public detail::TaskOwner<T, Key> {
   explicit TaskGroup(const TaskGroupOptions& options = {},
                      const SourcePlace& place = SourcePlace::current())
       : TaskGroup(Name(), options, place) {}
-  explicit TaskGroup(GivenName name, const TaskGroupOptions& options = {},
+  explicit TaskGroup(backend::GivenName name, const TaskGroupOptions& options = {},
                      const SourcePlace& place = SourcePlace::current())
       : Owner(std::move(name), options, place) {}
 

@@ -33,7 +33,7 @@ class TaskSet : public detail::TaskOwner<T, Key> {
   explicit TaskSet(const TaskGroupOptions& options = {},
                    const SourcePlace& place = SourcePlace::current())
       : TaskSet(Name(), options, place) {}
-  explicit TaskSet(GivenName name, const TaskGroupOptions& options = {},
+  explicit TaskSet(backend::GivenName name, const TaskGroupOptions& options = {},
                    const SourcePlace& place = SourcePlace::current())
       : Owner(std::move(name), options, place) {}
 

@@ -20,6 +20,8 @@ Duration require_positive(Duration span) {
 
 }  // namespace
 
+namespace backend {
+
 TimeoutEvent::TimeoutEvent(Runtime& runtime, Duration span)
     : Timer(runtime, require_positive(span)), deadline_(runtime.now() + span) {
   set_notify_handler(&TimeoutEvent::turn_into_error);
@@ -61,8 +63,10 @@ void TimeoutEvent::turn_into_error(Event& event, const Outcome&) {
   self.notify_from_handler(self.outcome_);
 }
 
-Ref<TimeoutEvent> make_timeout(Duration span) {
-  return Ref<TimeoutEvent>::adopt(*new TimeoutEvent(current_runtime(), span));
+}  // namespace backend
+
+Ref<backend::TimeoutEvent> make_timeout(Duration span) {
+  return Ref<backend::TimeoutEvent>::adopt(*new backend::TimeoutEvent(current_runtime(), span));
 }
 
 }  // namespace fermata

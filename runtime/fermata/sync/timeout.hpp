@@ -15,6 +15,8 @@
 
 namespace fermata {
 
+namespace backend {
+
 class TimeoutEvent final : public Timer {
  public:
   /// What make_timeout does, in `runtime`.
@@ -50,8 +52,10 @@ class TimeoutEvent final : public Timer {
   Outcome outcome_;  // Valid once closed.
 };
 
+}  // namespace backend
+
 /// A deadline `span` from now, in the runtime of this thread; the reference owns it. Throws
 /// UsageError unless `span` is more than zero.
-[[nodiscard]] Ref<TimeoutEvent> make_timeout(Duration span);
+[[nodiscard]] Ref<backend::TimeoutEvent> make_timeout(Duration span);
 
 }  // namespace fermata

@@ -22,7 +22,7 @@ void Waiter::throw_failure() const {
   if (Scheduler::unwinding(*coroutine_)) throw ForcedUnwind{};
   const std::string what =
       coroutine_->info() + " comes back from a wait with neither a grant nor an error";
-  Observer* const observer = coroutine_->runtime().kernel().observer;
+  backend::Observer* const observer = coroutine_->runtime().kernel().observer;
   if (observer != nullptr) observer->broken("CORE-WK-07", what);
   throw Error(what);
 }
@@ -41,7 +41,7 @@ void Waiter::settle(State state, const std::exception_ptr& error) {
   if (state == State::Granted) queue_->granted_.push_back(*this);
   if (before == State::Granted) return;  // It has been woken already.
   Scheduler& scheduler = coroutine_->runtime().scheduler();
-  scheduler.wake(*coroutine_, nullptr, nullptr, nullptr, WakeCause::Event);
+  scheduler.wake(*coroutine_, nullptr, nullptr, nullptr, backend::WakeCause::Event);
 }
 
 WaitQueue::~WaitQueue() { FERMATA_ASSERT(empty()); }

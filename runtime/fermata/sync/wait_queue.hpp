@@ -75,7 +75,7 @@ class Waiter {
 
   // A coroutine that is on its way back already, cancelled or timed out, will not take anything.
   [[nodiscard]] bool can_be_granted() const noexcept {
-    return serve_ != nullptr || coroutine_->waker().status == WakerStatus::Waiting;
+    return serve_ != nullptr || coroutine_->waker().status == backend::WakerStatus::Waiting;
   }
   void step_out(State before) noexcept;
   void settle(State state, const std::exception_ptr& error);

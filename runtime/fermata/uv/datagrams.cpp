@@ -23,7 +23,9 @@ bool is_known(SocketOption option) {
 }  // namespace
 
 DatagramSocket::DatagramSocket(Loop& loop, const Address& multicast_interface)
-    : DatagramHandle(loop.attachment()), loop_(loop), multicast_interface_(multicast_interface) {
+    : backend::DatagramHandle(loop.attachment()),
+      loop_(loop),
+      multicast_interface_(multicast_interface) {
   check(uv_udp_init(loop.get(), &udp_), "create a socket");
   udp_.data = send_.data = this;
 }
@@ -144,10 +146,11 @@ void DatagramSocket::close_backend() noexcept {
 
 // --- Datagrams ---
 
-Ref<DatagramHandle> Datagrams::open(const Address& address, const DatagramOptions& options) {
+Ref<backend::DatagramHandle> Datagrams::open(const Address& address,
+                                             const DatagramOptions& options) {
   auto socket = Ref<DatagramSocket>::adopt(*new DatagramSocket(loop_, options.multicast_interface));
   socket->bind(address, options);
-  return Ref<DatagramHandle>::adopt(*socket.detach());
+  return Ref<backend::DatagramHandle>::adopt(*socket.detach());
 }
 
 }  // namespace fermata::uv::detail

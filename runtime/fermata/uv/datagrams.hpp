@@ -8,7 +8,7 @@
 
 namespace fermata::uv::detail {
 
-class DatagramSocket final : public DatagramHandle, private ReadySource {
+class DatagramSocket final : public backend::DatagramHandle, private ReadySource {
  public:
   DatagramSocket(Loop& loop, const Address& multicast_interface);
 
@@ -42,12 +42,13 @@ class DatagramSocket final : public DatagramHandle, private ReadySource {
   bool providing_ = false;  // Inside provide_buffer, where libuv does not expect a close.
 };
 
-class Datagrams final : public fermata::Datagrams {
+class Datagrams final : public fermata::backend::Datagrams {
  public:
-  explicit Datagrams(Loop& loop) : fermata::Datagrams(loop.attachment()), loop_(loop) {}
+  explicit Datagrams(Loop& loop) : fermata::backend::Datagrams(loop.attachment()), loop_(loop) {}
 
  private:
-  Ref<DatagramHandle> open(const Address& address, const DatagramOptions& options) override;
+  Ref<backend::DatagramHandle> open(const Address& address,
+                                    const DatagramOptions& options) override;
 
   Loop& loop_;
 };

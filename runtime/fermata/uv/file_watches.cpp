@@ -60,7 +60,8 @@ FileWatches::~FileWatches() {
   ::close(inotify_);
 }
 
-std::unique_ptr<WatchedPlace> FileWatches::make_place(FileWatch& watch, std::string name) {
+std::unique_ptr<backend::WatchedPlace> FileWatches::make_place(backend::FileWatch& watch,
+                                                               std::string name) {
   return std::make_unique<InotifyPlace>(*this, watch, std::move(name));
 }
 

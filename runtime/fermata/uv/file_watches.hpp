@@ -21,10 +21,10 @@ namespace fermata::uv::detail {
 
 class FileWatches;
 
-class InotifyPlace final : public WatchedPlace {
+class InotifyPlace final : public backend::WatchedPlace {
  public:
-  InotifyPlace(FileWatches& watches, FileWatch& watch, std::string name)
-      : WatchedPlace(watch, std::move(name)), watches_(watches) {}
+  InotifyPlace(FileWatches& watches, backend::FileWatch& watch, std::string name)
+      : backend::WatchedPlace(watch, std::move(name)), watches_(watches) {}
 
  private:
   friend class FileWatches;
@@ -38,9 +38,10 @@ class InotifyPlace final : public WatchedPlace {
   bool is_directory_ = true;
 };
 
-class FileWatches final : public fermata::FileWatches {
+class FileWatches final : public fermata::backend::FileWatches {
  public:
-  explicit FileWatches(Loop& loop) : fermata::FileWatches(loop.attachment()), loop_(loop) {}
+  explicit FileWatches(Loop& loop)
+      : fermata::backend::FileWatches(loop.attachment()), loop_(loop) {}
   FileWatches(const FileWatches&) = delete;
   FileWatches& operator=(const FileWatches&) = delete;
   ~FileWatches() override;
@@ -50,7 +51,8 @@ class FileWatches final : public fermata::FileWatches {
   /// Places of one inode share what the kernel knows of it.
   using Places = std::vector<InotifyPlace*>;
 
-  std::unique_ptr<WatchedPlace> make_place(FileWatch& watch, std::string name) override;
+  std::unique_ptr<backend::WatchedPlace> make_place(backend::FileWatch& watch,
+                                                    std::string name) override;
 
   int open_queue();
   /// Returns the kernel's descriptor, or a negative error code.

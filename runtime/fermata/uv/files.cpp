@@ -65,7 +65,7 @@ int sync_directory(const char* path) {
 constexpr std::uint64_t kNextBytes = 16 * 1024;
 
 /// On a worker's thread. Returns an error code.
-int send_and_read(FileOperation& operation, std::size_t& moved) {
+int send_and_read(backend::FileOperation& operation, std::size_t& moved) {
   auto offset = static_cast<off_t>(operation.offset);
   std::uint64_t next = kNextBytes;
   while (operation.sent < operation.length) {
@@ -95,7 +95,7 @@ int send_and_read(FileOperation& operation, std::size_t& moved) {
 
 struct Files::Job {
   Files& files;
-  FileOperation& operation;
+  backend::FileOperation& operation;
   union {
     uv_fs_t fs;
     uv_work_t work;
@@ -103,10 +103,10 @@ struct Files::Job {
   int work_code = 0;
   std::size_t work_moved = 0;
 
-  Job(Files& f, FileOperation& o) : files(f), operation(o), fs{} {}
+  Job(Files& f, backend::FileOperation& o) : files(f), operation(o), fs{} {}
 
   [[nodiscard]] bool is_work() const {
-    return operation.call == FileCall::SyncDirectory || operation.sink_descriptor >= 0;
+    return operation.call == backend::FileCall::SyncDirectory || operation.sink_descriptor >= 0;
   }
   [[nodiscard]] uv_req_t* request() { return reinterpret_cast<uv_req_t*>(&fs); }
   int begin();
@@ -123,9 +123,10 @@ struct Files::Job {
   }
   static void run_work(uv_work_t* request) noexcept {
     auto* const job = static_cast<Job*>(request->data);
-    FileOperation& operation = job->operation;
-    job->work_code = operation.call == FileCall::Read ? send_and_read(operation, job->work_moved)
-                                                      : sync_directory(operation.path.c_str());
+    backend::FileOperation& operation = job->operation;
+    job->work_code = operation.call == backend::FileCall::Read
+                         ? send_and_read(operation, job->work_moved)
+                         : sync_directory(operation.path.c_str());
   }
   static void work_done(uv_work_t* request, int status) noexcept {
     auto* const job = static_cast<Job*>(request->data);
@@ -139,44 +140,44 @@ struct Files::Job {
 int Files::Job::begin() {
   uv_loop_t* const loop = files.loop_.get();
   if (is_work()) return uv_queue_work(loop, &work, run_work, work_done);
-  const FileOperation& op = operation;
+  const backend::FileOperation& op = operation;
   const char* const path = op.path.c_str();
   const auto permissions = static_cast<int>(op.mode.permissions);
   const auto offset = static_cast<std::int64_t>(op.offset);
   const std::span<std::byte> rest = op.rest();
-  FERMATA_ASSERT(rest.size() <= kTransferMax);
+  FERMATA_ASSERT(rest.size() <= backend::kTransferMax);
   const uv_buf_t buffer =
       uv_buf_init(reinterpret_cast<char*>(rest.data()), static_cast<unsigned>(rest.size()));
   switch (op.call) {
-    case FileCall::Read:
+    case backend::FileCall::Read:
       return uv_fs_read(loop, &fs, op.file, &buffer, 1, offset, fs_done);
-    case FileCall::Write:
+    case backend::FileCall::Write:
       return uv_fs_write(loop, &fs, op.file, &buffer, 1, offset, fs_done);
-    case FileCall::Sync:
+    case backend::FileCall::Sync:
       return uv_fs_fsync(loop, &fs, op.file, fs_done);
-    case FileCall::SyncData:
+    case backend::FileCall::SyncData:
       return uv_fs_fdatasync(loop, &fs, op.file, fs_done);
-    case FileCall::Status:
+    case backend::FileCall::Status:
       return uv_fs_fstat(loop, &fs, op.file, fs_done);
-    case FileCall::Truncate:
+    case backend::FileCall::Truncate:
       return uv_fs_ftruncate(loop, &fs, op.file, static_cast<std::int64_t>(op.length), fs_done);
-    case FileCall::Close:
+    case backend::FileCall::Close:
       return uv_fs_close(loop, &fs, op.file, fs_done);
-    case FileCall::Open:
+    case backend::FileCall::Open:
       return uv_fs_open(loop, &fs, path, flags_of(op.mode), permissions, fs_done);
-    case FileCall::PathStatus:
+    case backend::FileCall::PathStatus:
       return uv_fs_stat(loop, &fs, path, fs_done);
-    case FileCall::Rename:
+    case backend::FileCall::Rename:
       return uv_fs_rename(loop, &fs, path, op.target.c_str(), fs_done);
-    case FileCall::Remove:
+    case backend::FileCall::Remove:
       return uv_fs_unlink(loop, &fs, path, fs_done);
-    case FileCall::MakeDirectory:
+    case backend::FileCall::MakeDirectory:
       return uv_fs_mkdir(loop, &fs, path, permissions, fs_done);
-    case FileCall::RemoveDirectory:
+    case backend::FileCall::RemoveDirectory:
       return uv_fs_rmdir(loop, &fs, path, fs_done);
-    case FileCall::ListDirectory:
+    case backend::FileCall::ListDirectory:
       return uv_fs_scandir(loop, &fs, path, 0, fs_done);
-    case FileCall::SyncDirectory:
+    case backend::FileCall::SyncDirectory:
       break;
   }
   return UV_ENOSYS;
@@ -201,7 +202,7 @@ void Files::Job::end(int code, std::size_t moved) {
   files.finished(operation, code, moved);
 }
 
-int Files::enqueue(FileOperation& operation) {
+int Files::enqueue(backend::FileOperation& operation) {
   auto job = std::make_unique<Job>(*this, operation);
   job->fs.data = job.get();
   const int code = job->begin();
@@ -210,7 +211,7 @@ int Files::enqueue(FileOperation& operation) {
   return 0;
 }
 
-void Files::withdraw(FileOperation& operation) noexcept {
+void Files::withdraw(backend::FileOperation& operation) noexcept {
   FERMATA_ASSERT(operation.job != nullptr);
   uv_cancel(static_cast<Job*>(operation.job)->request());
 }

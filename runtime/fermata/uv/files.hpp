@@ -7,15 +7,15 @@
 namespace fermata::uv::detail {
 
 /// Files of the system, on libuv's thread pool.
-class Files final : public fermata::Files {
+class Files final : public fermata::backend::Files {
  public:
-  explicit Files(Loop& loop) : fermata::Files(loop.attachment()), loop_(loop) {}
+  explicit Files(Loop& loop) : fermata::backend::Files(loop.attachment()), loop_(loop) {}
 
  private:
   struct Job;
 
-  int enqueue(FileOperation& operation) override;
-  void withdraw(FileOperation& operation) noexcept override;
+  int enqueue(backend::FileOperation& operation) override;
+  void withdraw(backend::FileOperation& operation) noexcept override;
 
   Loop& loop_;
 };

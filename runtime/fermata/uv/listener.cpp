@@ -12,10 +12,10 @@ namespace fermata::uv::detail {
 namespace {
 
 template <class Socket>
-Ref<StreamHandle> adopted(Loop& loop, int descriptor) {
+Ref<backend::StreamHandle> adopted(Loop& loop, int descriptor) {
   auto stream = Ref<Socket>::adopt(*new Socket(loop));
   stream->adopt(descriptor);
-  return Ref<StreamHandle>::adopt(*stream.detach());
+  return Ref<backend::StreamHandle>::adopt(*stream.detach());
 }
 
 }  // namespace
@@ -70,16 +70,18 @@ TcpListener::TcpListener(Loop& loop, const Address& address, const ListenOptions
 
 Address TcpListener::local_address() const { return os::local_address_of(descriptor()); }
 
-Ref<StreamHandle> TcpListener::adopt(int descriptor) {
+Ref<backend::StreamHandle> TcpListener::adopt(int descriptor) {
   return adopted<TcpSocket>(loop(), descriptor);
 }
 
 // --- Unix sockets ---
 
-PipeListener::PipeListener(Loop& loop, const PipePath& path, const ListenOptions& options)
+PipeListener::PipeListener(Loop& loop, const backend::PipePath& path, const ListenOptions& options)
     : Listener(loop, os::listen_at(path, options), path.text(), options), path_(path) {}
 
-Ref<StreamHandle> PipeListener::adopt(int descriptor) { return adopted<Pipe>(loop(), descriptor); }
+Ref<backend::StreamHandle> PipeListener::adopt(int descriptor) {
+  return adopted<Pipe>(loop(), descriptor);
+}
 
 void PipeListener::before_close() noexcept { ::unlink(path_.text().c_str()); }
 

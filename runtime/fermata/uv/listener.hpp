@@ -40,19 +40,19 @@ class TcpListener final : public Listener {
   [[nodiscard]] Address local_address() const override;
 
  private:
-  Ref<StreamHandle> adopt(int descriptor) override;
+  Ref<backend::StreamHandle> adopt(int descriptor) override;
 };
 
 /// A listener on a Unix socket, whose file is removed with the listener.
 class PipeListener final : public Listener {
  public:
-  PipeListener(Loop& loop, const PipePath& path, const ListenOptions& options);
+  PipeListener(Loop& loop, const backend::PipePath& path, const ListenOptions& options);
 
  private:
-  Ref<StreamHandle> adopt(int descriptor) override;
+  Ref<backend::StreamHandle> adopt(int descriptor) override;
   void before_close() noexcept override;
 
-  PipePath path_;
+  backend::PipePath path_;
 };
 
 }  // namespace fermata::uv::detail

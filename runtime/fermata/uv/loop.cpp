@@ -48,8 +48,9 @@ void Loop::begin_turn() noexcept {
   timers_fired_ = timers_last_;
 }
 
-void Loop::wait(TurnMode mode, Instant wake_by) noexcept {
-  bool block = mode == TurnMode::Block && (wake_by == Instant::never() || wake_by > os::now());
+void Loop::wait(backend::TurnMode mode, Instant wake_by) noexcept {
+  bool block =
+      mode == backend::TurnMode::Block && (wake_by == Instant::never() || wake_by > os::now());
   if (reorder_) {
     if (block && wake_by != Instant::never()) wake_by = wake_by + reorder_->lateness();
     const bool holds = reorder_->hold_some();

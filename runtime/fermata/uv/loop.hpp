@@ -44,7 +44,7 @@ class Loop {
 
   /// A turn: begin, wait for what happens, end. Timers have fired when it ends.
   void begin_turn() noexcept;
-  void wait(TurnMode mode, Instant wake_by) noexcept;
+  void wait(backend::TurnMode mode, Instant wake_by) noexcept;
   void end_turn() noexcept;
 
   /// The first thing in every libuv callback.

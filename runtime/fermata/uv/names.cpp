@@ -36,7 +36,7 @@ std::optional<NameFailure> failure_of(int status) noexcept {
 
 struct Names::Forward {
   Names& names;
-  NameQuery& query;
+  backend::NameQuery& query;
   uv_getaddrinfo_t request;
 
   static void done(uv_getaddrinfo_t* request, int status, addrinfo* answers) noexcept {
@@ -53,7 +53,7 @@ struct Names::Forward {
 
 struct Names::Reverse {
   Names& names;
-  NameQuery& query;
+  backend::NameQuery& query;
   uv_getnameinfo_t request;
 
   static void done(uv_getnameinfo_t* request, int status, const char* host,
@@ -73,9 +73,9 @@ void Names::finish(Job* job, int status) noexcept {
   });
 }
 
-void Names::enqueue(NameQuery& query) {
+void Names::enqueue(backend::NameQuery& query) {
   int status = 0;
-  if (query.kind == NameQuery::Kind::Forward) {
+  if (query.kind == backend::NameQuery::Kind::Forward) {
     auto job = std::unique_ptr<Forward>(new Forward{*this, query, {}});
     job->request.data = job.get();
     addrinfo hints = {};
@@ -98,7 +98,7 @@ void Names::enqueue(NameQuery& query) {
   if (status != 0) throw DnsError(query.host, NameFailure::Failed);
 }
 
-void Names::withdraw(NameQuery& query) noexcept {
+void Names::withdraw(backend::NameQuery& query) noexcept {
   FERMATA_ASSERT(query.job != nullptr);
   uv_cancel(static_cast<uv_req_t*>(query.job));
 }

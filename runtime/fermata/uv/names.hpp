@@ -7,9 +7,9 @@
 namespace fermata::uv::detail {
 
 /// The system's resolver, on libuv's threads.
-class Names final : public fermata::Names {
+class Names final : public fermata::backend::Names {
  public:
-  explicit Names(Loop& loop) : fermata::Names(loop.attachment()), loop_(loop) {}
+  explicit Names(Loop& loop) : fermata::backend::Names(loop.attachment()), loop_(loop) {}
 
  private:
   struct Forward;
@@ -18,8 +18,8 @@ class Names final : public fermata::Names {
   template <class Job>
   static void finish(Job* job, int status) noexcept;
 
-  void enqueue(NameQuery& query) override;
-  void withdraw(NameQuery& query) noexcept override;
+  void enqueue(backend::NameQuery& query) override;
+  void withdraw(backend::NameQuery& query) noexcept override;
 
   Loop& loop_;
 };

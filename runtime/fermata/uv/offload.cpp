@@ -10,7 +10,7 @@ namespace fermata::uv::detail {
 struct Offload::Job {
   uv_work_t request;
   Offload& offload;
-  Task& task;
+  backend::Task& task;
 
   static void work(uv_work_t* request) noexcept { run(static_cast<Job*>(request->data)->task); }
 
@@ -25,7 +25,7 @@ struct Offload::Job {
   }
 };
 
-void Offload::enqueue(Task& task) {
+void Offload::enqueue(backend::Task& task) {
   FERMATA_ASSERT(job(task) == nullptr);
   auto entry = std::unique_ptr<Job>(new Job{{}, *this, task});
   entry->request.data = entry.get();
@@ -34,7 +34,7 @@ void Offload::enqueue(Task& task) {
   job(task) = entry.release();
 }
 
-bool Offload::dequeue(Task& task) noexcept {
+bool Offload::dequeue(backend::Task& task) noexcept {
   auto* entry = static_cast<Job*>(job(task));
   FERMATA_ASSERT(entry != nullptr);
   return uv_cancel(reinterpret_cast<uv_req_t*>(&entry->request)) == 0;

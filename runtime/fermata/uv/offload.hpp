@@ -9,9 +9,9 @@
 namespace fermata::uv::detail {
 
 /// Work on libuv's thread pool, which all loops of the process share.
-class Offload final : public fermata::Offload {
+class Offload final : public fermata::backend::Offload {
  public:
-  explicit Offload(Loop& loop) : fermata::Offload(loop.attachment()), loop_(loop) {}
+  explicit Offload(Loop& loop) : fermata::backend::Offload(loop.attachment()), loop_(loop) {}
 
   /// Tasks whose worker has not returned yet.
   [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
@@ -19,8 +19,8 @@ class Offload final : public fermata::Offload {
  private:
   struct Job;
 
-  void enqueue(Task& task) override;
-  bool dequeue(Task& task) noexcept override;
+  void enqueue(backend::Task& task) override;
+  bool dequeue(backend::Task& task) noexcept override;
 
   Loop& loop_;
   std::size_t in_flight_ = 0;

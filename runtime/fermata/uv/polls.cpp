@@ -45,8 +45,8 @@ void Polls::start_watch() {
   });
 }
 
-Ref<Poll> Polls::make(int descriptor) {
-  return Ref<Poll>::adopt(*new WatchedPoll(*this, descriptor));
+Ref<backend::Poll> Polls::make(int descriptor) {
+  return Ref<backend::Poll>::adopt(*new WatchedPoll(*this, descriptor));
 }
 
 void Polls::collect() noexcept {

@@ -18,7 +18,7 @@ class Polls final : public os::DescriptorPolls {
  private:
   class WatchedPoll;
 
-  Ref<Poll> make(int descriptor) override;
+  Ref<backend::Poll> make(int descriptor) override;
   void before_report() noexcept override { loop_.begin_callback(); }
   void start_watch();
   void collect() noexcept;

@@ -43,9 +43,10 @@ class ChildStream {
     if (kind_ == Stdio::Ignore) actions.use_nothing(number_);
   }
 
-  [[nodiscard]] Ref<StreamHandle> take_ours(Loop& loop) {
+  [[nodiscard]] Ref<backend::StreamHandle> take_ours(Loop& loop) {
     if (kind_ != Stdio::Pipe) return {};
-    const auto direction = number_ == STDIN_FILENO ? Direction::Out : Direction::In;
+    const auto direction =
+        number_ == STDIN_FILENO ? backend::Direction::Out : backend::Direction::In;
     return adopt_end_of_pipe(loop, ours_.release(), direction);
   }
 

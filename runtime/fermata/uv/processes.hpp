@@ -9,9 +9,9 @@
 
 namespace fermata::uv::detail {
 
-class Processes final : public fermata::Processes {
+class Processes final : public fermata::backend::Processes {
  public:
-  explicit Processes(Loop& loop) : fermata::Processes(loop.attachment()), loop_(loop) {}
+  explicit Processes(Loop& loop) : fermata::backend::Processes(loop.attachment()), loop_(loop) {}
 
  private:
   Started start(const ProcessOptions& options) override;

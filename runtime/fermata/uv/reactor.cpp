@@ -41,7 +41,7 @@ class UvReactor final : public os::SystemReactor<detail::Loop, detail::Polls> {
     processes_.look();
     const Instant deadline = now() + kDetachLimit;
     while (unfinished() > 0 && now() < deadline) {
-      loop_.wait(TurnMode::Block, deadline);
+      loop_.wait(backend::TurnMode::Block, deadline);
       processes_.look();
     }
     processes_.end_run();
@@ -53,14 +53,14 @@ class UvReactor final : public os::SystemReactor<detail::Loop, detail::Polls> {
   bool linger() override { return threads_.linger(); }
   void shutdown_began() noexcept override { threads_.shut_down(); }
 
-  [[nodiscard]] fermata::Streams& streams() override { return streams_; }
-  [[nodiscard]] fermata::Datagrams& datagrams() override { return datagrams_; }
-  [[nodiscard]] fermata::Files& files() override { return files_; }
-  [[nodiscard]] fermata::FileWatches& file_watches() override { return file_watches_; }
-  [[nodiscard]] fermata::Names& names() override { return names_; }
-  [[nodiscard]] fermata::Threads& threads() override { return threads_; }
-  [[nodiscard]] fermata::Processes& processes() override { return processes_; }
-  [[nodiscard]] fermata::Offload& offload() override { return offload_; }
+  [[nodiscard]] fermata::backend::Streams& streams() override { return streams_; }
+  [[nodiscard]] fermata::backend::Datagrams& datagrams() override { return datagrams_; }
+  [[nodiscard]] fermata::backend::Files& files() override { return files_; }
+  [[nodiscard]] fermata::backend::FileWatches& file_watches() override { return file_watches_; }
+  [[nodiscard]] fermata::backend::Names& names() override { return names_; }
+  [[nodiscard]] fermata::backend::Threads& threads() override { return threads_; }
+  [[nodiscard]] fermata::backend::Processes& processes() override { return processes_; }
+  [[nodiscard]] fermata::backend::Offload& offload() override { return offload_; }
 
  private:
   [[nodiscard]] std::size_t unfinished() noexcept {
@@ -92,11 +92,11 @@ class UvReactor final : public os::SystemReactor<detail::Loop, detail::Polls> {
 
 }  // namespace
 
-std::unique_ptr<Reactor> make_reactor(const ReactorOptions& options) {
+std::unique_ptr<backend::Reactor> make_reactor(const ReactorOptions& options) {
   return std::make_unique<UvReactor>(options);
 }
 
-uv_loop_s* native_loop(Reactor& reactor) noexcept {
+uv_loop_s* native_loop(backend::Reactor& reactor) noexcept {
   auto* const ours = dynamic_cast<UvReactor*>(&reactor);
   return ours == nullptr ? nullptr : ours->native_loop();
 }

@@ -22,9 +22,9 @@ struct ReactorOptions {
 
 /// A reactor on a libuv loop of its own: real time, sockets, signals and threads. Throws
 /// InputOutputError when the system has no descriptors or memory left for it.
-[[nodiscard]] std::unique_ptr<Reactor> make_reactor(const ReactorOptions& options = {});
+[[nodiscard]] std::unique_ptr<backend::Reactor> make_reactor(const ReactorOptions& options = {});
 
 /// The uv_loop_t of a reactor that make_reactor() has made; null for any other.
-[[nodiscard]] uv_loop_s* native_loop(Reactor& reactor) noexcept;
+[[nodiscard]] uv_loop_s* native_loop(backend::Reactor& reactor) noexcept;
 
 }  // namespace fermata::uv

@@ -24,8 +24,8 @@ constexpr std::size_t kGathered = 64;
 
 // --- what they have in common ---
 
-Stream::Stream(Loop& loop, IoType type, Direction direction, uv_stream_t* stream)
-    : StreamHandle(loop.attachment(), type, direction), loop_(loop), stream_(stream) {
+Stream::Stream(Loop& loop, IoType type, backend::Direction direction, uv_stream_t* stream)
+    : backend::StreamHandle(loop.attachment(), type, direction), loop_(loop), stream_(stream) {
   connect_.data = write_.data = shutdown_.data = this;
 }
 
@@ -73,17 +73,17 @@ void Stream::stop_reading() noexcept {
   uv_read_stop(stream_);
 }
 
-StreamHandle::Written Stream::try_write(Buffers buffers) {
+backend::StreamHandle::Written Stream::try_write(backend::Buffers buffers) {
   std::array<uv_buf_t, kGathered> vectors;
   std::size_t accepted = 0;
   while (!buffers.empty()) {
-    const Buffers batch = buffers.first(std::min(buffers.size(), vectors.size()));
+    const backend::Buffers batch = buffers.first(std::min(buffers.size(), vectors.size()));
     std::transform(batch.begin(), batch.end(), vectors.begin(), buffer_of);
     const int size = uv_try_write(stream_, vectors.data(), static_cast<unsigned>(batch.size()));
     if (size < 0) return {accepted, size == UV_EAGAIN ? 0 : -size};
-    FERMATA_ASSERT(static_cast<std::size_t>(size) <= size_of(batch));
+    FERMATA_ASSERT(static_cast<std::size_t>(size) <= backend::size_of(batch));
     accepted += static_cast<std::size_t>(size);
-    if (static_cast<std::size_t>(size) < size_of(batch)) break;
+    if (static_cast<std::size_t>(size) < backend::size_of(batch)) break;
     buffers = buffers.subspan(batch.size());
   }
   return {accepted, 0};
@@ -129,7 +129,7 @@ void Stream::close_backend() noexcept {
 // --- TCP ---
 
 TcpSocket::TcpSocket(Loop& loop)
-    : Stream(loop, IoType::Tcp, Direction::Both, reinterpret_cast<uv_stream_t*>(&tcp_)) {
+    : Stream(loop, IoType::Tcp, backend::Direction::Both, reinterpret_cast<uv_stream_t*>(&tcp_)) {
   check(uv_tcp_init(loop.get(), &tcp_), "create a socket");
   tcp_.data = static_cast<Stream*>(this);
 }
@@ -161,7 +161,7 @@ int TcpSocket::read_option(SocketOption option, int& value) const {
 
 // --- pipes ---
 
-Pipe::Pipe(Loop& loop, Direction direction)
+Pipe::Pipe(Loop& loop, backend::Direction direction)
     : Stream(loop, IoType::Pipe, direction, reinterpret_cast<uv_stream_t*>(&pipe_)) {
   check(uv_pipe_init(loop.get(), &pipe_, 0), "create a pipe");
   pipe_.data = static_cast<Stream*>(this);
@@ -180,17 +180,18 @@ void Pipe::submit_shutdown() noexcept {
   ::dup3(any, descriptor(), O_CLOEXEC);
 }
 
-void Pipe::connect(const PipePath& peer) noexcept {
+void Pipe::connect(const backend::PipePath& peer) noexcept {
   uv_pipe_connect(&connect_, &pipe_, peer.text().c_str(), on_connected);
 }
 
-Ref<StreamHandle> adopt_end_of_pipe(Loop& loop, int descriptor, Direction direction) {
+Ref<backend::StreamHandle> adopt_end_of_pipe(Loop& loop, int descriptor,
+                                             backend::Direction direction) {
   FERMATA_ASSERT(descriptor >= 0);
-  FERMATA_ASSERT(direction != Direction::Both);
+  FERMATA_ASSERT(direction != backend::Direction::Both);
   try {
     auto end = Ref<Pipe>::adopt(*new Pipe(loop, direction));
     end->adopt(descriptor);
-    return Ref<StreamHandle>::adopt(*end.detach());
+    return Ref<backend::StreamHandle>::adopt(*end.detach());
   } catch (...) {
     ::close(descriptor);
     throw;

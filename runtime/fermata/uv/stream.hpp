@@ -10,10 +10,10 @@
 
 namespace fermata::uv::detail {
 
-class Stream : public StreamHandle, private ReadySource {
+class Stream : public backend::StreamHandle, private ReadySource {
  protected:
   /// `stream` belongs to the derived class, which initialises it next.
-  Stream(Loop& loop, IoType type, Direction direction, uv_stream_t* stream);
+  Stream(Loop& loop, IoType type, backend::Direction direction, uv_stream_t* stream);
 
   /// The end of a connect.
   static void on_connected(uv_connect_t* request, int status) noexcept;
@@ -35,7 +35,7 @@ class Stream : public StreamHandle, private ReadySource {
 
   int start_reading() override;
   void stop_reading() noexcept override;
-  Written try_write(Buffers buffers) override;
+  Written try_write(backend::Buffers buffers) override;
   int submit_write(std::span<const std::byte> data) override;
   [[nodiscard]] int file_target() const noexcept override { return descriptor(); }
   void file_target_free() noexcept override { close_backend(); }
@@ -71,12 +71,12 @@ class TcpSocket final : public Stream {
 
 class Pipe : public Stream {
  public:
-  explicit Pipe(Loop& loop, Direction direction = Direction::Both);
+  explicit Pipe(Loop& loop, backend::Direction direction = backend::Direction::Both);
 
   /// Takes over a connected Unix socket, or an end of a pipe. Throws InputOutputError; then the
   /// descriptor is still the caller's.
   void adopt(int descriptor);
-  void connect(const PipePath& peer) noexcept;
+  void connect(const backend::PipePath& peer) noexcept;
 
  private:
   void submit_shutdown() noexcept override;
@@ -85,6 +85,7 @@ class Pipe : public Stream {
 };
 
 /// The stream on one end of a pipe; the descriptor is closed when it cannot be made.
-[[nodiscard]] Ref<StreamHandle> adopt_end_of_pipe(Loop& loop, int descriptor, Direction direction);
+[[nodiscard]] Ref<backend::StreamHandle> adopt_end_of_pipe(Loop& loop, int descriptor,
+                                                           backend::Direction direction);
 
 }  // namespace fermata::uv::detail

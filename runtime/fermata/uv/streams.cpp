@@ -17,47 +17,49 @@ namespace fermata::uv::detail {
 namespace {
 
 template <class Socket, class Place>
-Ref<StreamHandle> connecting(Loop& loop, const Place& peer) {
+Ref<backend::StreamHandle> connecting(Loop& loop, const Place& peer) {
   auto stream = Ref<Socket>::adopt(*new Socket(loop));
   stream->connect(peer);
-  return Ref<StreamHandle>::adopt(*stream.detach());
+  return Ref<backend::StreamHandle>::adopt(*stream.detach());
 }
 
 }  // namespace
 
-Ref<ListenerHandle> Streams::open_listener(const Address& address, const ListenOptions& options) {
-  return Ref<ListenerHandle>::adopt(*new TcpListener(loop_, address, options));
+Ref<backend::ListenerHandle> Streams::open_listener(const Address& address,
+                                                    const ListenOptions& options) {
+  return Ref<backend::ListenerHandle>::adopt(*new TcpListener(loop_, address, options));
 }
 
-Ref<ListenerHandle> Streams::open_listener(const PipePath& path, const ListenOptions& options) {
-  return Ref<ListenerHandle>::adopt(*new PipeListener(loop_, path, options));
+Ref<backend::ListenerHandle> Streams::open_listener(const backend::PipePath& path,
+                                                    const ListenOptions& options) {
+  return Ref<backend::ListenerHandle>::adopt(*new PipeListener(loop_, path, options));
 }
 
-Ref<StreamHandle> Streams::open_connection(const Address& peer) {
+Ref<backend::StreamHandle> Streams::open_connection(const Address& peer) {
   return connecting<TcpSocket>(loop_, peer);
 }
 
-Ref<StreamHandle> Streams::open_connection(const PipePath& peer) {
+Ref<backend::StreamHandle> Streams::open_connection(const backend::PipePath& peer) {
   return connecting<Pipe>(loop_, peer);
 }
 
-Ref<StreamHandle> Streams::open_standard(StandardStream which) {
+Ref<backend::StreamHandle> Streams::open_standard(StandardStream which) {
   return detail::open_standard(loop_, which);
 }
 
-PipeHandles Streams::open_pipe() {
+backend::PipeHandles Streams::open_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_NONBLOCK | O_CLOEXEC) != 0) {
     throw InputOutputError("open a pipe", errno);
   }
-  Ref<StreamHandle> reader;
+  Ref<backend::StreamHandle> reader;
   try {
-    reader = adopt_end_of_pipe(loop_, ends[0], Direction::In);
+    reader = adopt_end_of_pipe(loop_, ends[0], backend::Direction::In);
   } catch (...) {
     ::close(ends[1]);
     throw;
   }
-  return {std::move(reader), adopt_end_of_pipe(loop_, ends[1], Direction::Out)};
+  return {std::move(reader), adopt_end_of_pipe(loop_, ends[1], backend::Direction::Out)};
 }
 
 }  // namespace fermata::uv::detail

@@ -6,18 +6,20 @@
 
 namespace fermata::uv::detail {
 
-class Streams final : public fermata::Streams {
+class Streams final : public fermata::backend::Streams {
  public:
-  explicit Streams(Loop& loop) : fermata::Streams(loop.attachment()), loop_(loop) {}
+  explicit Streams(Loop& loop) : fermata::backend::Streams(loop.attachment()), loop_(loop) {}
 
-  [[nodiscard]] PipeHandles open_pipe() override;
-  [[nodiscard]] Ref<StreamHandle> open_standard(StandardStream which) override;
+  [[nodiscard]] backend::PipeHandles open_pipe() override;
+  [[nodiscard]] Ref<backend::StreamHandle> open_standard(StandardStream which) override;
 
  private:
-  Ref<ListenerHandle> open_listener(const Address& address, const ListenOptions& options) override;
-  Ref<ListenerHandle> open_listener(const PipePath& path, const ListenOptions& options) override;
-  Ref<StreamHandle> open_connection(const Address& peer) override;
-  Ref<StreamHandle> open_connection(const PipePath& peer) override;
+  Ref<backend::ListenerHandle> open_listener(const Address& address,
+                                             const ListenOptions& options) override;
+  Ref<backend::ListenerHandle> open_listener(const backend::PipePath& path,
+                                             const ListenOptions& options) override;
+  Ref<backend::StreamHandle> open_connection(const Address& peer) override;
+  Ref<backend::StreamHandle> open_connection(const backend::PipePath& peer) override;
 
   Loop& loop_;
 };

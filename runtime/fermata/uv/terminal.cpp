@@ -17,7 +17,8 @@ namespace {
 /// A pipe whose other users must not notice that it was used here without blocking.
 class SharedPipe final : public Pipe {
  public:
-  SharedPipe(Loop& loop, Direction direction, int flags) : Pipe(loop, direction), flags_(flags) {}
+  SharedPipe(Loop& loop, backend::Direction direction, int flags)
+      : Pipe(loop, direction), flags_(flags) {}
 
  private:
   void before_close() noexcept override { ::fcntl(descriptor(), F_SETFL, flags_); }
@@ -26,16 +27,16 @@ class SharedPipe final : public Pipe {
 };
 
 template <class Opened>
-Ref<StreamHandle> adopted(Opened* made, int descriptor) {
+Ref<backend::StreamHandle> adopted(Opened* made, int descriptor) {
   auto stream = Ref<Opened>::adopt(*made);
   stream->adopt(descriptor);
-  return Ref<StreamHandle>::adopt(*stream.detach());
+  return Ref<backend::StreamHandle>::adopt(*stream.detach());
 }
 
-Ref<StreamHandle> adopt(Loop& loop, int descriptor, Direction direction) {
+Ref<backend::StreamHandle> adopt(Loop& loop, int descriptor, backend::Direction direction) {
   switch (uv_guess_handle(descriptor)) {
     case UV_TTY:
-      return Ref<StreamHandle>::adopt(*new Terminal(loop, descriptor, direction));
+      return Ref<backend::StreamHandle>::adopt(*new Terminal(loop, descriptor, direction));
     case UV_NAMED_PIPE: {
       const int flags = ::fcntl(descriptor, F_GETFL);
       return adopted(new SharedPipe(loop, direction, flags), descriptor);
@@ -49,7 +50,7 @@ Ref<StreamHandle> adopt(Loop& loop, int descriptor, Direction direction) {
 
 }  // namespace
 
-Terminal::Terminal(Loop& loop, int descriptor, Direction direction)
+Terminal::Terminal(Loop& loop, int descriptor, backend::Direction direction)
     : Stream(loop, IoType::Tty, direction, reinterpret_cast<uv_stream_t*>(&tty_)) {
   check(uv_tty_init(loop.get(), &tty_, descriptor, 0), "adopt a terminal");
   tty_.data = static_cast<Stream*>(this);
@@ -67,12 +68,13 @@ int Terminal::read_window_size(WindowSize& size) const {
   return -uv_tty_get_winsize(tty, &size.columns, &size.rows);
 }
 
-Ref<StreamHandle> open_standard(Loop& loop, StandardStream which) {
+Ref<backend::StreamHandle> open_standard(Loop& loop, StandardStream which) {
   const std::string operation = fmt::format("open {}", to_string(which));
   const int descriptor = ::fcntl(static_cast<int>(which), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (descriptor < 0) throw InputOutputError(operation, errno);
   try {
-    return adopt(loop, descriptor, which == StandardStream::Input ? Direction::In : Direction::Out);
+    return adopt(loop, descriptor,
+                 which == StandardStream::Input ? backend::Direction::In : backend::Direction::Out);
   } catch (const InputOutputError& error) {
     ::close(descriptor);
     throw InputOutputError(fmt::format("{}: {}", operation, error.what()));

@@ -11,7 +11,7 @@ namespace fermata::uv::detail {
 class Terminal final : public Stream {
  public:
   /// Takes over a terminal's descriptor. Throws InputOutputError; then it is still the caller's.
-  Terminal(Loop& loop, int descriptor, Direction direction);
+  Terminal(Loop& loop, int descriptor, backend::Direction direction);
 
  private:
   int apply_mode(TerminalMode mode) override;
@@ -22,6 +22,6 @@ class Terminal final : public Stream {
 };
 
 /// Opens a duplicate of the descriptor that `which` stands for. Throws InputOutputError.
-[[nodiscard]] Ref<StreamHandle> open_standard(Loop& loop, StandardStream which);
+[[nodiscard]] Ref<backend::StreamHandle> open_standard(Loop& loop, StandardStream which);
 
 }  // namespace fermata::uv::detail

@@ -29,7 +29,7 @@ void run(fermata::detail::ThreadLink& link, RuntimeOptions options) noexcept {
 
 // Stop signals are the business of the runtime that started it all.
 void Threads::launch(const std::shared_ptr<fermata::detail::ThreadLink>& link) {
-  FERMATA_ASSERT(link->stage() == ThreadStage::Starting);
+  FERMATA_ASSERT(link->stage() == backend::ThreadStage::Starting);
   RuntimeOptions options = attachment_.runtime().options();
   options.name = link->name();
   options.handle_stop_signals = false;

@@ -11,15 +11,15 @@
 namespace fermata::uv::detail {
 
 /// Threads of the system, each with a loop of its own.
-class Threads final : public fermata::Threads {
+class Threads final : public fermata::backend::Threads {
  public:
-  explicit Threads(Loop& loop) : fermata::Threads(loop.attachment()) {}
+  explicit Threads(Loop& loop) : fermata::backend::Threads(loop.attachment()) {}
 
   [[nodiscard]] std::size_t processors() const noexcept override;
 
-  using fermata::Threads::linger;
-  using fermata::Threads::quiesce;
-  using fermata::Threads::shut_down;
+  using fermata::backend::Threads::linger;
+  using fermata::backend::Threads::quiesce;
+  using fermata::backend::Threads::shut_down;
 
  private:
   struct Entry {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/base/function_ref.hpp"
 #include "tests/conformance/loop_arm.hpp"
+#include "fermata/base/function_ref.hpp"
 
 #include <gtest/gtest.h>
 

@@ -22,8 +22,9 @@ using namespace std::chrono_literals;
 using test::error_of;
 using test::TestRuntime;
 
-const AssertionSite* find_site(const std::string& message) {
-  for (const AssertionSite* site = assertion_sites(); site != nullptr; site = site->next) {
+const backend::AssertionSite* find_site(const std::string& message) {
+  for (const backend::AssertionSite* site = backend::assertion_sites(); site != nullptr;
+       site = site->next) {
     if (site->message == message) return site;
   }
   return nullptr;
@@ -53,7 +54,7 @@ TEST(AssertionSites, AreKnownThoughNobodyComesToThem) {
   }
   for (const char* message : {"a function that nobody calls", "a member that nobody calls",
                               "an instance that nobody calls"}) {
-    const AssertionSite* site = find_site(message);
+    const backend::AssertionSite* site = find_site(message);
     ASSERT_NE(site, nullptr) << message;
     EXPECT_TRUE(site->is_obligation()) << message;
     EXPECT_NE(std::string(site->file).find("assertions_test.cpp"), std::string::npos);
@@ -61,8 +62,9 @@ TEST(AssertionSites, AreKnownThoughNobodyComesToThem) {
 }
 
 TEST(AssertionSites, HaveAnIndexEach) {
-  std::vector<bool> seen(assertion_site_count());
-  for (const AssertionSite* site = assertion_sites(); site != nullptr; site = site->next) {
+  std::vector<bool> seen(backend::assertion_site_count());
+  for (const backend::AssertionSite* site = backend::assertion_sites(); site != nullptr;
+       site = site->next) {
     ASSERT_LT(site->index, seen.size());
     EXPECT_FALSE(seen[site->index]) << site->message;
     seen[site->index] = true;
@@ -151,15 +153,15 @@ TEST(AssertionNumbers, AreTold) {
 }
 
 /// Keeps what it is told, as the simulator does.
-class Witness final : public Observer {
+class Witness final : public backend::Observer {
  public:
-  Witness() : Observer(TraceKinds()) {}
+  Witness() : backend::Observer(backend::TraceKinds()) {}
   void end_step(Runtime&) override {}
-  void reached(const AssertionSite& site, bool holds, std::int64_t slack) override {
+  void reached(const backend::AssertionSite& site, bool holds, std::int64_t slack) override {
     seen.push_back(std::string(site.message) + (holds ? " holds " : " fails ") +
                    std::to_string(slack));
   }
-  bool violated(const AssertionSite& site, const std::string& details) override {
+  bool violated(const backend::AssertionSite& site, const std::string& details) override {
     seen.push_back(std::string(site.message) + ": " + details);
     return matters;
   }
@@ -173,7 +175,7 @@ class Witness final : public Observer {
   bool matters = true;
 
  private:
-  void note(Trace, const Event*, std::uint64_t) override {}
+  void note(backend::Trace, const Event*, std::uint64_t) override {}
 };
 
 class ObservedAssertions : public ::testing::Test {

@@ -43,7 +43,7 @@ struct Stage {
   explicit Stage(Runtime& runtime) : event(make_event<PlainEvent>(runtime)) {}
 
   Ref<PlainEvent> event;
-  CallbackVector vector;
+  backend::CallbackVector vector;
   Model model;
   SplitMix random{20261121};
   std::vector<std::unique_ptr<Actor>> actors;

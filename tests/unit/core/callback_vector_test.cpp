@@ -100,7 +100,7 @@ TEST_F(CallbackVectorTest, DetachesEverybodyInOrderWhenTheEventEnds) {
 
 TEST_F(CallbackVectorTest, LetsTheFirstClearAll) {
   FERMATA_CHECKS("CORE-CB-02", "CORE-CB-07");
-  CallbackVector vector;
+  backend::CallbackVector vector;
   Probe first("first", &order);
   Probe second("second", &order);
   vector.add(first, *event);
@@ -114,7 +114,7 @@ TEST_F(CallbackVectorTest, LetsTheFirstClearAll) {
 }
 
 TEST_F(CallbackVectorTest, ClearsAlsoWhenTheEndOfOneRemovesAnother) {
-  CallbackVector vector;
+  backend::CallbackVector vector;
   Probe first("first");
   Probe second("second");
   Probe third("third");

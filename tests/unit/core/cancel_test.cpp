@@ -36,7 +36,7 @@ MAIN_TEST_F(CancelTest, KeepsABodyThatHasNotStartedFromRunning) {
   child.cancel(reason("not needed"));
   EXPECT_TRUE(child->is_queued());
   EXPECT_TRUE(child->is_cancellation_requested());
-  EXPECT_EQ(child->waker().status, WakerStatus::Ignored);
+  EXPECT_EQ(child->waker().status, backend::WakerStatus::Ignored);
   await(awaiter);
   EXPECT_EQ(entered, 0);
   EXPECT_EQ(finally_ran, 1);
@@ -178,7 +178,7 @@ MAIN_TEST_F(CancelTest, OfItselfLetsAFinishedAwaitablePass) {
 
 TEST_F(CancelTest, ReachesAYieldingCoroutineFromItsOwnTick) {
   FERMATA_CHECKS("CORE-CN-01");
-  struct Canceller final : Microtask {
+  struct Canceller final : backend::Microtask {
     explicit Canceller(CoroutineBase& whom) : target(whom) {}
     void run() override { target.cancel(reason("from a microtask")); }
     CoroutineBase& target;

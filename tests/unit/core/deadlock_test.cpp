@@ -150,7 +150,7 @@ TEST_F(DeadlockTest, IsAFalseAlarmWhenTheLastLookWakesSomebody) {
 
 TEST_F(DeadlockTest, IsAFalseAlarmWhenTheLastLookQueuesWork) {
   FERMATA_CHECKS("CORE-SC-10");
-  struct Waker final : Microtask {
+  struct Waker final : backend::Microtask {
     explicit Waker(Event& which) : event(which) {}
     void run() override { event.notify({}); }
     Event& event;

@@ -17,8 +17,8 @@
 #include "tests/support/checks.hpp"
 #include "tests/support/cutter.hpp"
 #include "tests/support/events.hpp"
-#include "tests/support/steps.hpp"
 #include "tests/support/runtime_fixture.hpp"
+#include "tests/support/steps.hpp"
 #include "tests/support/virtual_reactor.hpp"
 
 namespace fermata::test {
@@ -316,7 +316,7 @@ class CutRunTest : public ::testing::Test {
                   await(child);
                 });
               }),
-              "fermata::AbandonRun");
+              "fermata::backend::AbandonRun");
     EXPECT_TRUE(fixture.runtime.registry().empty());
     EXPECT_EQ(fixture.runtime.blocks().blocks_in_use(), 0u);
     EXPECT_EQ(fixture.runtime.active_event_count(), 0u);

@@ -34,7 +34,7 @@ void fail_soon() {
 /// Cancels `whom` as soon as `event` fires, after those who subscribed before have been woken.
 Subscription cancel_when(Event& event, CoroutineBase& whom) {
   return subscribe(event, [&whom](Event&, const Outcome&) {
-    EXPECT_EQ(whom.waker().status, WakerStatus::Queued);
+    EXPECT_EQ(whom.waker().status, backend::WakerStatus::Queued);
     whom.cancel(reason("stop"));
   });
 }
@@ -184,7 +184,7 @@ TEST(ErrorDelivery, LosesNoErrorToAForcedUnwinding) {
                 await(child);
               });
             }),
-            "fermata::AbandonRun");
+            "fermata::backend::AbandonRun");
   const auto errors = fixture.runtime.exit_errors();
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_EQ(message_of(errors[0]), "failed");

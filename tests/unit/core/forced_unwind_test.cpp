@@ -137,7 +137,7 @@ TEST(AbandonedRun, UnwindsEverybodyWithoutCancellation) {
                 await(sleeper);
               });
             }),
-            "fermata::AbandonRun");
+            "fermata::backend::AbandonRun");
   EXPECT_EQ(unwound, 4);
   EXPECT_FALSE(cancelled);
   EXPECT_FALSE(finally_ran);

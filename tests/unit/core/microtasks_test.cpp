@@ -23,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 using Order = std::vector<std::string>;
 
-class Task final : public Microtask {
+class Task final : public backend::Microtask {
  public:
   Task(std::string name, Order& order, std::function<void()> action = nullptr)
       : action_(std::move(action)), name_(std::move(name)), order_(order) {}
@@ -192,7 +192,7 @@ TEST_F(MicrotasksTest, ThatNeverEndAreALivelockInSimulation) {
   RuntimeOptions options;
   options.chooser = &chooser;
   TestRuntime simulated(options);
-  class Again final : public Microtask {
+  class Again final : public backend::Microtask {
    public:
     explicit Again(Runtime& owner) : runtime_(owner) {}
     void run() override { runtime_.queue_microtask(*this); }

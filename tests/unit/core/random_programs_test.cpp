@@ -109,7 +109,7 @@ class Program {
   std::vector<Coroutine<>> handles_;
 };
 
-std::uint64_t trace_of(std::uint64_t seed, Chooser* chooser = nullptr) {
+std::uint64_t trace_of(std::uint64_t seed, backend::Chooser* chooser = nullptr) {
   Recount recount;
   RuntimeOptions options;
   options.observer = &recount;
@@ -172,7 +172,7 @@ std::uint64_t tree_sum(std::uint64_t node, int depth) {
 
 TEST(RandomPrograms, HaveOneResultInEveryOrderWhenTheyDoNotRace) {
   FERMATA_CHECKS("CORE-GL-12");
-  const auto result = [](Chooser* chooser) {
+  const auto result = [](backend::Chooser* chooser) {
     RuntimeOptions options;
     options.chooser = chooser;
     TestRuntime fixture(options);

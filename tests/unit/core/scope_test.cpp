@@ -206,11 +206,11 @@ TEST_F(ScopeTreeTest, EndsWithItsRunWhoeverHoldsItsHandle) {
 
 TEST_F(ScopeTreeTest, SurvivesARunThatEndsByForce) {
   FERMATA_CHECKS("CORE-GL-09", "CORE-EV-10");
-  struct Abandons final : Observer {
-    Abandons() : Observer(TraceKinds()) {}
-    void note(Trace, const Event*, std::uint64_t) override {}
+  struct Abandons final : backend::Observer {
+    Abandons() : backend::Observer(backend::TraceKinds()) {}
+    void note(backend::Trace, const Event*, std::uint64_t) override {}
     void end_step(Runtime&) override {
-      if (++step == 5) throw AbandonRun{};
+      if (++step == 5) throw backend::AbandonRun{};
     }
     int step = 0;
   };
@@ -227,7 +227,7 @@ TEST_F(ScopeTreeTest, SurvivesARunThatEndsByForce) {
     kept->dispose_after_timeout(2h);
     delay(3h);
   }),
-               AbandonRun);
+               backend::AbandonRun);
   EXPECT_TRUE(kept->is_closed());
   EXPECT_EQ(forced.runtime.active_event_count(), 0u);
   EXPECT_EQ(steps, Steps());

@@ -51,11 +51,11 @@ MAIN_TEST_F(SuspendTest, RefusesANegativeSpan) {
 
 MAIN_TEST_F(SuspendTest, RefusesToYieldWhileEventsAreRegistered) {
   const auto event = make_event<PlainEvent>(runtime);
-  Waker& waker = current_coroutine().waker();
-  waker.resume_when(*event, WakeRule::Resolve);
+  backend::Waker& waker = current_coroutine().waker();
+  waker.resume_when(*event, backend::WakeRule::Resolve);
   EXPECT_EQ(thrown_by([] { suspend(); }),
             "fermata::UsageError: suspend: the coroutine has registered events to wait for");
-  EXPECT_EQ(waker.status, WakerStatus::None);
+  EXPECT_EQ(waker.status, backend::WakerStatus::None);
   waker.clear();
   EXPECT_EQ(event->callbacks().size(), 0u);
   suspend();

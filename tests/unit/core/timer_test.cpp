@@ -208,8 +208,9 @@ TEST_F(TimerTest, KeepsItsStartWhenOneWhoStartedItManyRoundsAgoLeaves) {
   timer->add_callback(probe);
   fixture.run([&] {
     const auto ignores_fires = spawn([&] {
-      current_coroutine().waker().resume_when(*timer, WakeRule::Custom, false,
-                                              [](Registration&, Event&, const Outcome&) {});
+      current_coroutine().waker().resume_when(
+          *timer, backend::WakeRule::Custom, false,
+          [](backend::Registration&, Event&, const Outcome&) {});
       EXPECT_THROW(runtime.scheduler().suspend(SourcePlace::current()), Cancellation);
     });
     for (int round = 0; round < 256; ++round) {

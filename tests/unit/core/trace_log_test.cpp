@@ -33,7 +33,7 @@ TEST(TraceHash, DependsOnEverythingAndOnTheOrder) {
 
 class JournalTest : public RuntimeFixture {
  protected:
-  void touch(const Event& event) { trace_log.write(Trace::EventFired, &event, 0); }
+  void touch(const Event& event) { trace_log.write(backend::Trace::EventFired, &event, 0); }
 
   /// The touched events that are left.
   std::vector<const Event*> touched() const {
@@ -60,7 +60,7 @@ TEST_F(JournalTest, KeepsEachTouchedEventOnce) {
   touch(*a);
   touch(*b);
   touch(*a);
-  trace_log.write(Trace::MicrotaskRun, nullptr, 0);
+  trace_log.write(backend::Trace::MicrotaskRun, nullptr, 0);
   EXPECT_EQ(touched(), (std::vector<const Event*>{a.get(), b.get()}));
   trace_log.forget_all();
   EXPECT_TRUE(trace_log.touched().empty());
@@ -116,11 +116,11 @@ TEST_F(JournalTest, WritesNothingOnceTheHashIsStopped) {
   const auto event = make_event<PlainEvent>(fixture.runtime);
   hash.stop();
   const std::uint64_t before = hash.value();
-  EXPECT_FALSE(trace_log.write(Trace::EventFired, event.get(), 1));
+  EXPECT_FALSE(trace_log.write(backend::Trace::EventFired, event.get(), 1));
   EXPECT_EQ(hash.value(), before);
   EXPECT_TRUE(trace_log.touched().empty());
   hash.reset();
-  EXPECT_TRUE(trace_log.write(Trace::EventFired, event.get(), 1));
+  EXPECT_TRUE(trace_log.write(backend::Trace::EventFired, event.get(), 1));
   EXPECT_NE(hash.value(), before);
 }
 

@@ -11,11 +11,11 @@ namespace {
 class WaitPersonTest : public RuntimeFixture {};
 
 TEST_F(WaitPersonTest, IsNobodyOutsideOfAllRuntimes) {
-  EXPECT_EQ(WaitPerson::present().runtime, nullptr);
+  EXPECT_EQ(backend::WaitPerson::present().runtime, nullptr);
 }
 
 MAIN_TEST_F(WaitPersonTest, IsNobodyWhereNoLogIsKept) {
-  const WaitPerson person = WaitPerson::present();
+  const backend::WaitPerson person = backend::WaitPerson::present();
   EXPECT_EQ(person.runtime, nullptr);
   EXPECT_EQ(person.label, "") << "a program in production pays nothing for it";
 }

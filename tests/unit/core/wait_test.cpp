@@ -31,7 +31,7 @@ MAIN_TEST_F(WaitTest, ReturnsTheResultOfTheFire) {
   const auto event = make_event<PlainEvent>(runtime);
   const auto child = spawn([&] {
     EXPECT_EQ(wait(*event), &answer);
-    EXPECT_EQ(current_coroutine().waker().status, WakerStatus::None);
+    EXPECT_EQ(current_coroutine().waker().status, backend::WakerStatus::None);
     EXPECT_EQ(current_coroutine().waker().result, nullptr);
     EXPECT_TRUE(current_coroutine().waker().empty());
   });

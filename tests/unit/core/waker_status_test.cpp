@@ -83,7 +83,7 @@ TEST_F(WakerStatusTest, GoesThroughWaitingForAnEvent) {
 MAIN_TEST_F(WakerStatusTest, IsAnsweredInItsOwnTickWithoutTheQueue) {
   FERMATA_CHECKS("CORE-WK-01");
   const auto event = make_event<PlainEvent>(runtime);
-  struct Fire final : Microtask {
+  struct Fire final : backend::Microtask {
     explicit Fire(Event& which) : event_(which) {}
     void run() override {
       event_.notify({});
@@ -96,7 +96,7 @@ MAIN_TEST_F(WakerStatusTest, IsAnsweredInItsOwnTickWithoutTheQueue) {
   runtime.queue_microtask(*fire);
   wait(*event);
   EXPECT_EQ(fire->status, "result");
-  EXPECT_EQ(current_coroutine().waker().status, WakerStatus::None);
+  EXPECT_EQ(current_coroutine().waker().status, backend::WakerStatus::None);
   fire->release();
 }
 
@@ -127,11 +127,11 @@ TEST_F(WakerStatusTest, IsClearAgainWhenAStartFails) {
 }
 
 TEST(WakerStatus, HasANameForEachState) {
-  EXPECT_STREQ(to_string(WakerStatus::None), "none");
-  EXPECT_STREQ(to_string(WakerStatus::Waiting), "waiting");
-  EXPECT_STREQ(to_string(WakerStatus::Queued), "queued");
-  EXPECT_STREQ(to_string(WakerStatus::Ignored), "ignored");
-  EXPECT_STREQ(to_string(WakerStatus::Result), "result");
+  EXPECT_STREQ(to_string(backend::WakerStatus::None), "none");
+  EXPECT_STREQ(to_string(backend::WakerStatus::Waiting), "waiting");
+  EXPECT_STREQ(to_string(backend::WakerStatus::Queued), "queued");
+  EXPECT_STREQ(to_string(backend::WakerStatus::Ignored), "ignored");
+  EXPECT_STREQ(to_string(backend::WakerStatus::Result), "result");
 }
 
 }  // namespace

@@ -26,9 +26,9 @@ class WakerTest : public WakerFixture {};
 MAIN_TEST_F(WakerTest, ReturnsQuicklyWhenTheEventFiredBeforeTheSuspend) {
   FERMATA_CHECKS("CORE-WK-08", "CORE-SC-07");
   const auto event = make_event<PlainEvent>(runtime);
-  my_waker().resume_when(*event, WakeRule::Resolve);
+  my_waker().resume_when(*event, backend::WakeRule::Resolve);
   event->notify({&answer, nullptr});
-  EXPECT_EQ(my_waker().status, WakerStatus::Result);
+  EXPECT_EQ(my_waker().status, backend::WakerStatus::Result);
   EXPECT_TRUE(my_waker().empty());
   const Metrics before = runtime.metrics();
   EXPECT_EQ(suspend_registered(), &answer);
@@ -45,10 +45,10 @@ MAIN_TEST_F(WakerTest, TakesTheFirstOfTwoThatAreReadyAtTheStart) {
   const auto third = make_event<BackendEvent>(runtime);
   first->complete({&answer, nullptr});
   second->complete({});
-  Waker& waker = my_waker();
-  waker.resume_when(*first, WakeRule::Resolve);
-  waker.resume_when(*second, WakeRule::Resolve);
-  waker.resume_when(*third, WakeRule::Resolve);
+  backend::Waker& waker = my_waker();
+  waker.resume_when(*first, backend::WakeRule::Resolve);
+  waker.resume_when(*second, backend::WakeRule::Resolve);
+  waker.resume_when(*third, backend::WakeRule::Resolve);
   EXPECT_EQ(suspend_registered(), &answer);
   EXPECT_EQ(third->armed, 0) << "what comes after the answer is not started";
   EXPECT_EQ(third->disarmed, 0);
@@ -60,8 +60,8 @@ MAIN_TEST_F(WakerTest, TakesAnAnswerThatComesWhileTheEventIsArmed) {
   const auto first = make_event<BackendEvent>(runtime);
   const auto second = make_event<BackendEvent>(runtime);
   first->on_arm = [&] { first->notify({&answer, nullptr}); };
-  my_waker().resume_when(*first, WakeRule::Resolve);
-  my_waker().resume_when(*second, WakeRule::Resolve);
+  my_waker().resume_when(*first, backend::WakeRule::Resolve);
+  my_waker().resume_when(*second, backend::WakeRule::Resolve);
   EXPECT_EQ(suspend_registered(), &answer);
   EXPECT_EQ(first->loop_ref_count(), 0u);
   EXPECT_EQ(second->armed, 0);
@@ -71,7 +71,7 @@ MAIN_TEST_F(WakerTest, TakesAnAnswerThatComesWhileTheEventIsArmed) {
 MAIN_TEST_F(WakerTest, StartsNothingBeforeTheSuspend) {
   FERMATA_CHECKS("CORE-WK-04");
   Timer timer(runtime, 1ms);
-  my_waker().resume_when(timer, WakeRule::Resolve);
+  my_waker().resume_when(timer, backend::WakeRule::Resolve);
   EXPECT_EQ(timer.loop_ref_count(), 0u);
   EXPECT_EQ(runtime.active_event_count(), 0u);
   EXPECT_EQ(suspend_registered(), nullptr);
@@ -85,8 +85,8 @@ MAIN_TEST_F(WakerTest, KeepsTheFirstAnswerOfTwoInOneTick) {
   int other = 0;
   Event* triggered = nullptr;
   const auto waiter = spawn([&] {
-    my_waker().resume_when(*first, WakeRule::Resolve);
-    my_waker().resume_when(*second, WakeRule::Resolve);
+    my_waker().resume_when(*first, backend::WakeRule::Resolve);
+    my_waker().resume_when(*second, backend::WakeRule::Resolve);
     runtime.scheduler().suspend(SourcePlace::current());
     triggered = my_waker().triggered;
     EXPECT_EQ(my_waker().result, &answer);
@@ -95,13 +95,13 @@ MAIN_TEST_F(WakerTest, KeepsTheFirstAnswerOfTwoInOneTick) {
   suspend();
   EXPECT_EQ(first->loop_ref_count() + second->loop_ref_count(), 2u);
   first->notify({&answer, nullptr});
-  EXPECT_EQ(waiter->waker().status, WakerStatus::Queued);
+  EXPECT_EQ(waiter->waker().status, backend::WakerStatus::Queued);
   EXPECT_EQ(first->callbacks().size() + second->callbacks().size(), 0u);
   EXPECT_EQ(first->loop_ref_count() + second->loop_ref_count(), 0u);
   EXPECT_EQ(first->disarmed, 1);
   EXPECT_EQ(second->disarmed, 1);
   second->notify({&other, nullptr});
-  runtime.scheduler().wake(*waiter, second.get(), &other, nullptr, WakeCause::Event);
+  runtime.scheduler().wake(*waiter, second.get(), &other, nullptr, backend::WakeCause::Event);
   EXPECT_EQ(runtime.scheduler().ready().size(), 1u);
   await(waiter);
   EXPECT_EQ(triggered, first.get());
@@ -117,8 +117,9 @@ MAIN_TEST_F(WakerTest, DoesNothingWithoutRegistrations) {
 MAIN_TEST_F(WakerTest, RefusesToWakeWhoNeverSuspended) {
   FERMATA_CHECKS("CORE-WK-10");
   const auto wake = [this](CoroutineBase& coroutine) {
-    return thrown_by(
-        [&] { runtime.scheduler().wake(coroutine, nullptr, nullptr, nullptr, WakeCause::Event); });
+    return thrown_by([&] {
+      runtime.scheduler().wake(coroutine, nullptr, nullptr, nullptr, backend::WakeCause::Event);
+    });
   };
   const auto refusal = "fermata::UsageError: the coroutine has not been suspended";
   EXPECT_EQ(wake(current_coroutine()), refusal);
@@ -135,7 +136,7 @@ MAIN_TEST_F(WakerTest, LeavesNoTraceWhenTheSecondOfThreeCannotBeStarted) {
   std::vector<Ref<BackendEvent>> events;
   for (int i = 0; i < 3; ++i) events.push_back(make_event<BackendEvent>(runtime));
   events[1]->on_arm = [] { throw InputOutputError("no backend"); };
-  for (const auto& event : events) my_waker().resume_when(*event, WakeRule::Resolve);
+  for (const auto& event : events) my_waker().resume_when(*event, backend::WakeRule::Resolve);
   EXPECT_EQ(thrown_by([this] { suspend_registered(); }), "fermata::InputOutputError: no backend");
   for (const auto& event : events) {
     EXPECT_EQ(event->loop_ref_count(), 0u);
@@ -154,8 +155,8 @@ MAIN_TEST_F(WakerTest, TakesTheSameEventTwiceAndGivesBackAllReferences) {
   FERMATA_CHECKS("CORE-EV-02", "CORE-WK-03");
   const auto event = make_event<BackendEvent>(runtime);
   const auto waiter = spawn([&] {
-    my_waker().resume_when(*event, WakeRule::Resolve);
-    my_waker().resume_when(*Ref<BackendEvent>::share(*event).detach(), WakeRule::Resolve,
+    my_waker().resume_when(*event, backend::WakeRule::Resolve);
+    my_waker().resume_when(*Ref<BackendEvent>::share(*event).detach(), backend::WakeRule::Resolve,
                            /*transfer=*/true);
     EXPECT_EQ(event->ref_count(), 3u);
     suspend_registered();
@@ -173,7 +174,7 @@ MAIN_TEST_F(WakerTest, MarksTheErrorItDeliversAsTaken) {
   FERMATA_CHECKS("CORE-WK-12", "CORE-WK-09");
   const auto event = make_event<PlainEvent>(runtime);
   const auto waiter = spawn([&] {
-    my_waker().resume_when(*event, WakeRule::Resolve);
+    my_waker().resume_when(*event, backend::WakeRule::Resolve);
     EXPECT_EQ(thrown_by([this] { suspend_registered(); }), "fermata::Error: failed");
     expect_clear(my_waker());
   });

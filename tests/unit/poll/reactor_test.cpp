@@ -51,7 +51,7 @@ using test::thrown_by;
 
 class PollReactor : public ::testing::Test, protected PollArm {};
 
-Reactor& reactor() { return current_runtime().reactor(); }
+backend::Reactor& reactor() { return current_runtime().reactor(); }
 std::string name() { return std::string(reactor().name()); }
 
 // --- what it serves ---

@@ -29,12 +29,12 @@ using test::text_of;
 
 const Address kPeer("10.0.0.9", 99);
 
-class FakeSocket final : public DatagramHandle {
+class FakeSocket final : public backend::DatagramHandle {
  public:
-  using DatagramHandle::close_acknowledged;
-  using DatagramHandle::receive_failed;
-  using DatagramHandle::received;
-  using DatagramHandle::send_done;
+  using backend::DatagramHandle::close_acknowledged;
+  using backend::DatagramHandle::receive_failed;
+  using backend::DatagramHandle::received;
+  using backend::DatagramHandle::send_done;
 
   struct Counts {
     int starts = 0;
@@ -44,7 +44,7 @@ class FakeSocket final : public DatagramHandle {
   };
 
   FakeSocket(detail::Attachment& attachment, Counts& counts)
-      : DatagramHandle(attachment), counts_(counts) {}
+      : backend::DatagramHandle(attachment), counts_(counts) {}
   ~FakeSocket() override { ++counts_.deaths; }
 
   [[nodiscard]] Address local_address() const override { return {}; }
@@ -101,7 +101,7 @@ class DatagramTest : public ::testing::Test {
 
   std::string receive(std::size_t max = 100) {
     std::vector<std::byte> buffer(max);
-    ReceiveRequest request(*socket_, buffer);
+    backend::ReceiveRequest request(*socket_, buffer);
     if (!request.is_completed()) return "nothing";
     if (request.error()) return message_of(request.error());
     return text_of(std::span(buffer).first(request.take().size));
@@ -119,7 +119,7 @@ MAIN_TEST_F(DatagramTest, IsAnIoHandleOfItsType) {
 
 MAIN_TEST_F(DatagramTest, StaysArmedBetweenReads) {
   for (int i = 0; i < 3; ++i) {
-    ReceiveRequest request(*socket_, buffer_);
+    backend::ReceiveRequest request(*socket_, buffer_);
     socket_->come("abcd");
     ASSERT_TRUE(request.is_completed());
     EXPECT_EQ(request.take().peer, kPeer);
@@ -129,13 +129,13 @@ MAIN_TEST_F(DatagramTest, StaysArmedBetweenReads) {
 }
 
 MAIN_TEST_F(DatagramTest, HoldsAFewWhenNobodyReadsAndThenStops) {
-  { const ReceiveRequest abandoned(*socket_, buffer_); }
-  for (std::size_t i = 0; i < DatagramHandle::kHeldMax; ++i) {
+  { const backend::ReceiveRequest abandoned(*socket_, buffer_); }
+  for (std::size_t i = 0; i < backend::DatagramHandle::kHeldMax; ++i) {
     EXPECT_EQ(counts_.stops, 0);
     socket_->come(std::to_string(i));
   }
   EXPECT_EQ(counts_.stops, 1);
-  for (std::size_t i = 0; i < DatagramHandle::kHeldMax; ++i) {
+  for (std::size_t i = 0; i < backend::DatagramHandle::kHeldMax; ++i) {
     EXPECT_EQ(receive(), std::to_string(i));
   }
   EXPECT_EQ(counts_.starts, 1);
@@ -145,9 +145,9 @@ MAIN_TEST_F(DatagramTest, HoldsAFewWhenNobodyReadsAndThenStops) {
 
 MAIN_TEST_F(DatagramTest, EachOneGoesToOneReaderInOrder) {
   FERMATA_CHECKS("IO-01", "IO-13");
-  ReceiveRequest first(*socket_, buffer_);
+  backend::ReceiveRequest first(*socket_, buffer_);
   std::array<std::byte, 4> other{};
-  ReceiveRequest second(*socket_, other);
+  backend::ReceiveRequest second(*socket_, other);
   socket_->come("a");
   EXPECT_TRUE(first.is_completed());
   EXPECT_FALSE(second.is_completed());
@@ -161,7 +161,7 @@ MAIN_TEST_F(DatagramTest, EachOneGoesToOneReaderInOrder) {
 MAIN_TEST_F(DatagramTest, AReaderThatLeavesGivesBackTheWholeAtTheHead) {
   FERMATA_CHECKS("IO-13", "IO-08");
   {
-    ReceiveRequest leaves(*socket_, buffer_);
+    backend::ReceiveRequest leaves(*socket_, buffer_);
     socket_->come("longer than the buffer");
     socket_->come("next");
     ASSERT_TRUE(leaves.is_completed());
@@ -171,9 +171,9 @@ MAIN_TEST_F(DatagramTest, AReaderThatLeavesGivesBackTheWholeAtTheHead) {
 }
 
 MAIN_TEST_F(DatagramTest, AReaderThatLeavesPassesItOnToTheNext) {
-  auto leaves = std::make_unique<ReceiveRequest>(*socket_, buffer_);
+  auto leaves = std::make_unique<backend::ReceiveRequest>(*socket_, buffer_);
   std::array<std::byte, 4> other{};
-  ReceiveRequest waits(*socket_, other);
+  backend::ReceiveRequest waits(*socket_, other);
   socket_->come("abc");
   leaves.reset();
   ASSERT_TRUE(waits.is_completed());
@@ -182,7 +182,7 @@ MAIN_TEST_F(DatagramTest, AReaderThatLeavesPassesItOnToTheNext) {
 }
 
 MAIN_TEST_F(DatagramTest, TruncationIsFlagged) {
-  ReceiveRequest request(*socket_, buffer_);
+  backend::ReceiveRequest request(*socket_, buffer_);
   socket_->come("abcde");
   const Datagram got = request.take();
   EXPECT_EQ(got.size, 4u);
@@ -191,7 +191,7 @@ MAIN_TEST_F(DatagramTest, TruncationIsFlagged) {
 }
 
 MAIN_TEST_F(DatagramTest, AnErrorIsThatOfOneReceive) {
-  ReceiveRequest request(*socket_, buffer_);
+  backend::ReceiveRequest request(*socket_, buffer_);
   socket_->receive_failed(ECONNREFUSED);
   EXPECT_EQ(message_of(request.error()), "receive: Connection refused");
   socket_->come("well");
@@ -210,7 +210,7 @@ MAIN_TEST_F(DatagramTest, ABackendThatCannotReceiveFailsTheReader) {
 }
 
 MAIN_TEST_F(DatagramTest, SendsAtOnceWhenItCan) {
-  const SendRequest request(*socket_, bytes_of("now"), kPeer);
+  const backend::SendRequest request(*socket_, bytes_of("now"), kPeer);
   EXPECT_TRUE(request.is_completed());
   EXPECT_EQ(request.transferred(), 3u);
   EXPECT_EQ(socket_->sent, std::vector<std::string>{"now"});
@@ -220,9 +220,9 @@ MAIN_TEST_F(DatagramTest, WhatTheSystemDoesNotTakeWaitsInOrder) {
   FERMATA_CHECKS("IO-01");
   socket_->send_code = EAGAIN;
   std::string text = "first";
-  SendRequest first(*socket_, bytes_of(text), kPeer);
+  backend::SendRequest first(*socket_, bytes_of(text), kPeer);
   text = "XXXXX";
-  SendRequest second(*socket_, bytes_of("second"), kPeer);
+  backend::SendRequest second(*socket_, bytes_of("second"), kPeer);
   EXPECT_EQ(socket_->submitted, "first");
   socket_->send_code = 0;
   EXPECT_FALSE(socket_->try_send(bytes_of("may not overtake"), kPeer));
@@ -238,7 +238,7 @@ MAIN_TEST_F(DatagramTest, WhatTheSystemDoesNotTakeWaitsInOrder) {
 MAIN_TEST_F(DatagramTest, ASendThatWasAbandonedGoesOnSilently) {
   FERMATA_CHECKS("IO-07");
   socket_->send_code = EAGAIN;
-  { const SendRequest abandoned(*socket_, bytes_of("goes on"), kPeer); }
+  { const backend::SendRequest abandoned(*socket_, bytes_of("goes on"), kPeer); }
   EXPECT_EQ(socket_->submitted, "goes on");
   socket_->send_done(0);
 }
@@ -246,19 +246,19 @@ MAIN_TEST_F(DatagramTest, ASendThatWasAbandonedGoesOnSilently) {
 MAIN_TEST_F(DatagramTest, ASendThatTheBackendRefusesFails) {
   socket_->send_code = EAGAIN;
   socket_->submit_code = ENOMEM;
-  const SendRequest request(*socket_, bytes_of("x"), kPeer);
+  const backend::SendRequest request(*socket_, bytes_of("x"), kPeer);
   EXPECT_EQ(message_of(request.error()), "send to 10.0.0.9:99: Cannot allocate memory");
   socket_->send_code = EPERM;
   EXPECT_THROW(socket_->try_send(bytes_of("x"), kPeer), InputOutputError);
-  const SendRequest another(*socket_, bytes_of("x"), kPeer);
+  const backend::SendRequest another(*socket_, bytes_of("x"), kPeer);
   EXPECT_EQ(message_of(another.error()), "send to 10.0.0.9:99: Operation not permitted");
 }
 
 MAIN_TEST_F(DatagramTest, CloseFailsWhatIsParkedAndForgetsWhatIsHeld) {
   FERMATA_CHECKS("IO-06", "IO-07", "CLOSE-03");
   socket_->send_code = EAGAIN;
-  SendRequest sending(*socket_, bytes_of("x"), kPeer);
-  ReceiveRequest request(*socket_, buffer_);
+  backend::SendRequest sending(*socket_, bytes_of("x"), kPeer);
+  backend::ReceiveRequest request(*socket_, buffer_);
   socket_->close();
   EXPECT_EQ(message_of(request.error()), "Stream was closed");
   EXPECT_EQ(message_of(sending.error()), "Stream was closed");
@@ -266,7 +266,7 @@ MAIN_TEST_F(DatagramTest, CloseFailsWhatIsParkedAndForgetsWhatIsHeld) {
   socket_->receive_failed(EIO);
   socket_->send_done(ECANCELED);
   EXPECT_EQ(receive(), "Cannot read from closed IO handle");
-  const SendRequest later(*socket_, bytes_of("x"), kPeer);
+  const backend::SendRequest later(*socket_, bytes_of("x"), kPeer);
   EXPECT_EQ(message_of(later.error()), "Cannot write to closed IO handle");
   EXPECT_EQ(counts_.closes, 1);
   socket_->close_acknowledged();
@@ -274,7 +274,7 @@ MAIN_TEST_F(DatagramTest, CloseFailsWhatIsParkedAndForgetsWhatIsHeld) {
 
 MAIN_TEST_F(DatagramTest, AReaderThatLeavesAClosedSocketGivesNothingBack) {
   {
-    const ReceiveRequest leaves(*socket_, buffer_);
+    const backend::ReceiveRequest leaves(*socket_, buffer_);
     socket_->come("abc");
     socket_->close();
   }

@@ -34,17 +34,17 @@ std::string message_of(const std::exception_ptr& error) {
   }
 }
 
-class FakeFiles final : public Files {
+class FakeFiles final : public backend::Files {
  public:
-  explicit FakeFiles(detail::Attachment& attachment) : Files(attachment) {}
+  explicit FakeFiles(detail::Attachment& attachment) : backend::Files(attachment) {}
 
-  std::deque<FileOperation*> running;
-  std::deque<FileOperation*> withdrawn;
+  std::deque<backend::FileOperation*> running;
+  std::deque<backend::FileOperation*> withdrawn;
   int refusal = 0;
 
-  [[nodiscard]] FileOperation& next() const { return *running.front(); }
+  [[nodiscard]] backend::FileOperation& next() const { return *running.front(); }
   void end(int code = 0, std::size_t moved = 0) { end(next(), code, moved); }
-  void end(FileOperation& operation, int code = 0, std::size_t moved = 0) {
+  void end(backend::FileOperation& operation, int code = 0, std::size_t moved = 0) {
     std::erase(running, &operation);
     finished(operation, code, moved);
   }
@@ -55,12 +55,14 @@ class FakeFiles final : public Files {
   }
 
  private:
-  int enqueue(FileOperation& operation) override {
+  int enqueue(backend::FileOperation& operation) override {
     if (refusal != 0) return refusal;
     running.push_back(&operation);
     return 0;
   }
-  void withdraw(FileOperation& operation) noexcept override { withdrawn.push_back(&operation); }
+  void withdraw(backend::FileOperation& operation) noexcept override {
+    withdrawn.push_back(&operation);
+  }
 };
 
 class FileLine : public ::testing::Test {
@@ -71,7 +73,7 @@ class FileLine : public ::testing::Test {
     attachment_.attach(test_.runtime);
     test_.run([&] {
       {
-        OpenRequest opening(files_, "/file", mode);
+        backend::OpenRequest opening(files_, "/file", mode);
         files_.end(0, 7);
         file_ = opening.take();
       }
@@ -86,15 +88,15 @@ class FileLine : public ::testing::Test {
   test::TestRuntime test_;
   detail::Attachment attachment_;
   FakeFiles files_{attachment_};
-  Ref<FileHandle> file_;
+  Ref<backend::FileHandle> file_;
   std::array<std::byte, 8> buffer_{};
 };
 
 MAIN_TEST_F(FileLine, LetsOneWriteRunAndTheOthersWait) {
   FERMATA_CHECKS("IO-10", "IO-03");
-  const FileWriteRequest first(*file_, bytes_of("ab"));
-  const FileWriteRequest second(*file_, bytes_of("cd"), 20);
-  const FileWriteRequest third(*file_, bytes_of("ef"));
+  const backend::FileWriteRequest first(*file_, bytes_of("ab"));
+  const backend::FileWriteRequest second(*file_, bytes_of("cd"), 20);
+  const backend::FileWriteRequest third(*file_, bytes_of("ef"));
   ASSERT_EQ(files_.running.size(), 1u);
   EXPECT_EQ(files_.next().file, 7);
   EXPECT_EQ(files_.next().offset, 0u);
@@ -114,8 +116,8 @@ MAIN_TEST_F(FileLine, LetsOneWriteRunAndTheOthersWait) {
 
 MAIN_TEST_F(FileLine, WritesTheRestOfAShortWriteFirst) {
   FERMATA_CHECKS("IO-10", "IO-03");
-  const FileWriteRequest first(*file_, bytes_of("abcdef"), 10);
-  const FileWriteRequest second(*file_, bytes_of("x"), 0);
+  const backend::FileWriteRequest first(*file_, bytes_of("abcdef"), 10);
+  const backend::FileWriteRequest second(*file_, bytes_of("x"), 0);
   files_.end(0, 4);
   EXPECT_EQ(text_of(files_.next().rest()), "ef");
   EXPECT_EQ(files_.next().offset, 14u);
@@ -128,7 +130,7 @@ MAIN_TEST_F(FileLine, WritesTheRestOfAShortWriteFirst) {
 
 MAIN_TEST_F(FileLine, FinishesAWriteThatWasAbandonedHalfWay) {
   FERMATA_CHECKS("IO-01", "IO-07");
-  std::optional<FileWriteRequest> request(std::in_place, *file_, bytes_of("abcdef"));
+  std::optional<backend::FileWriteRequest> request(std::in_place, *file_, bytes_of("abcdef"));
   files_.end(0, 4);
   request.reset();
   EXPECT_TRUE(files_.withdrawn.empty());
@@ -139,19 +141,19 @@ MAIN_TEST_F(FileLine, FinishesAWriteThatWasAbandonedHalfWay) {
 
 MAIN_TEST_F(FileLine, NeverBeginsWhatWasAbandonedInIt) {
   FERMATA_CHECKS("IO-01", "IO-07");
-  const FileControlRequest sync(*file_, FileCall::Sync);
-  { const FileWriteRequest abandoned(*file_, bytes_of("a")); }
-  const FileControlRequest cut(*file_, FileCall::Truncate, 3);
+  const backend::FileControlRequest sync(*file_, backend::FileCall::Sync);
+  { const backend::FileWriteRequest abandoned(*file_, bytes_of("a")); }
+  const backend::FileControlRequest cut(*file_, backend::FileCall::Truncate, 3);
   files_.end();
-  EXPECT_EQ(files_.next().call, FileCall::Truncate);
+  EXPECT_EQ(files_.next().call, backend::FileCall::Truncate);
   EXPECT_EQ(files_.next().length, 3u);
   EXPECT_TRUE(files_.withdrawn.empty());
 }
 
 MAIN_TEST_F(FileLine, IsPassedByReadsAtAnOffset) {
-  const FileWriteRequest write(*file_, bytes_of("a"));
-  FileReadRequest aside(*file_, buffer_, 5);
-  FileReadRequest in_line(*file_, buffer_);
+  const backend::FileWriteRequest write(*file_, bytes_of("a"));
+  backend::FileReadRequest aside(*file_, buffer_, 5);
+  backend::FileReadRequest in_line(*file_, buffer_);
   ASSERT_EQ(files_.running.size(), 2u);
   EXPECT_EQ(files_.running.back()->offset, 5u);
   files_.end(*files_.running.back(), 0, 0);
@@ -164,9 +166,9 @@ MAIN_TEST_F(FileLine, IsPassedByReadsAtAnOffset) {
 
 MAIN_TEST_F(FileLine, WaitsUntilAReadIsTaken) {
   FERMATA_CHECKS("IO-09");
-  std::optional<FileReadRequest> dropped(std::in_place, *file_, buffer_);
-  FileReadRequest taken(*file_, buffer_);
-  const FileReadRequest last(*file_, buffer_);
+  std::optional<backend::FileReadRequest> dropped(std::in_place, *file_, buffer_);
+  backend::FileReadRequest taken(*file_, buffer_);
+  const backend::FileReadRequest last(*file_, buffer_);
   files_.give("abc");
   EXPECT_TRUE(dropped->is_completed());
   EXPECT_TRUE(files_.running.empty());
@@ -181,8 +183,8 @@ MAIN_TEST_F(FileLine, WaitsUntilAReadIsTaken) {
 }
 
 MAIN_TEST_F(FileLine, LeavesThePositionWhereSomebodySoughtMeanwhile) {
-  const FileWriteRequest write(*file_, bytes_of("abc"));
-  FileReadRequest read(*file_, buffer_);
+  const backend::FileWriteRequest write(*file_, bytes_of("abc"));
+  backend::FileReadRequest read(*file_, buffer_);
   file_->seek(50);
   files_.end(0, 3);
   EXPECT_EQ(file_->position(), 50u);
@@ -197,7 +199,7 @@ TEST_F(FileLine, LeavesThePositionOfAFileThatAppends) {
   FERMATA_CHECKS("IO-05");
   run(
       [&] {
-        const FileWriteRequest write(*file_, bytes_of("abc"));
+        const backend::FileWriteRequest write(*file_, bytes_of("abc"));
         files_.end(0, 3);
         EXPECT_EQ(file_->position(), 0u);
       },
@@ -206,7 +208,7 @@ TEST_F(FileLine, LeavesThePositionOfAFileThatAppends) {
 
 MAIN_TEST_F(FileLine, ReadsIntoMemoryOfItsOwn) {
   FERMATA_CHECKS("IO-08", "IO-07", "CLOSE-10");
-  std::optional<FileReadRequest> request(std::in_place, *file_, buffer_);
+  std::optional<backend::FileReadRequest> request(std::in_place, *file_, buffer_);
   EXPECT_NE(files_.next().bytes.get(), buffer_.data());
   request.reset();
   ASSERT_EQ(files_.withdrawn.size(), 1u);
@@ -219,21 +221,21 @@ MAIN_TEST_F(FileLine, MovesNoMoreThanOneOperationMay) {
   FERMATA_CHECKS("IO-12");
   const std::byte byte{};
   files_.refusal = EIO;
-  const FileReadRequest read(*file_, {buffer_.data(), kTransferMax + 1}, 0);
+  const backend::FileReadRequest read(*file_, {buffer_.data(), backend::kTransferMax + 1}, 0);
   EXPECT_TRUE(read.is_completed());
   files_.refusal = 0;
-  FileReadRequest capped(*file_, {buffer_.data(), kTransferMax + 1}, 0);
-  EXPECT_EQ(files_.next().size, kTransferMax);
-  const FileWriteRequest write(*file_, {&byte, 1});
+  backend::FileReadRequest capped(*file_, {buffer_.data(), backend::kTransferMax + 1}, 0);
+  EXPECT_EQ(files_.next().size, backend::kTransferMax);
+  const backend::FileWriteRequest write(*file_, {&byte, 1});
   EXPECT_EQ(message_of(read.error()), "read /file: Input/output error");
 }
 
 TEST_F(FileLine, FailsWithTheOpening) {
   attachment_.attach(test_.runtime);
   test_.run([&] {
-    OpenRequest opening(files_, "/file", OpenMode::reading());
-    FileReadRequest read(opening.handle(), buffer_);
-    const FileReadRequest aside(opening.handle(), buffer_, 3);
+    backend::OpenRequest opening(files_, "/file", OpenMode::reading());
+    backend::FileReadRequest read(opening.handle(), buffer_);
+    const backend::FileReadRequest aside(opening.handle(), buffer_, 3);
     ASSERT_EQ(files_.running.size(), 1u);
     files_.end(EACCES);
     for (const auto& error : {opening.error(), read.error(), aside.error()}) {
@@ -246,9 +248,9 @@ TEST_F(FileLine, FailsWithTheOpening) {
 
 MAIN_TEST_F(FileLine, ClosesAfterWhatRuns) {
   FERMATA_CHECKS("CLOSE-01", "CLOSE-03", "CLOSE-10", "IO-06", "IO-11");
-  const FileWriteRequest write(*file_, bytes_of("abc"));
-  const FileReadRequest aside(*file_, buffer_, 3);
-  const FileControlRequest waiting(*file_, FileCall::Sync);
+  const backend::FileWriteRequest write(*file_, bytes_of("abc"));
+  const backend::FileReadRequest aside(*file_, buffer_, 3);
+  const backend::FileControlRequest waiting(*file_, backend::FileCall::Sync);
   file_->close();
   for (const auto& error : {write.error(), aside.error(), waiting.error()}) {
     EXPECT_EQ(message_of(error), "Stream was closed");
@@ -257,11 +259,11 @@ MAIN_TEST_F(FileLine, ClosesAfterWhatRuns) {
   file_.reset();
   files_.end(0, 3);
   EXPECT_EQ(attachment_.unclosed(), 1u);
-  EXPECT_EQ(files_.next().call, FileCall::Read);
+  EXPECT_EQ(files_.next().call, backend::FileCall::Read);
   files_.give("abc");
   EXPECT_EQ(buffer_[0], std::byte{});
   ASSERT_EQ(files_.running.size(), 1u);
-  EXPECT_EQ(files_.next().call, FileCall::Close);
+  EXPECT_EQ(files_.next().call, backend::FileCall::Close);
   EXPECT_EQ(files_.next().file, 7);
   files_.end();
   EXPECT_EQ(attachment_.unclosed(), 0u);
@@ -272,14 +274,14 @@ TEST_F(FileLine, ClosesAFileThatOpensTooLate) {
   FERMATA_CHECKS("IO-11", "CLOSE-10");
   attachment_.attach(test_.runtime);
   test_.run([&] {
-    { const OpenRequest abandoned(files_, "/file", OpenMode::reading()); }
+    { const backend::OpenRequest abandoned(files_, "/file", OpenMode::reading()); }
     EXPECT_EQ(files_.withdrawn.size(), 1u);
     files_.end(0, 9);
-    EXPECT_EQ(files_.next().call, FileCall::Close);
+    EXPECT_EQ(files_.next().call, backend::FileCall::Close);
     EXPECT_EQ(files_.next().file, 9);
     files_.end();
     EXPECT_EQ(attachment_.unclosed(), 0u);
-    { const OpenRequest withdrawn(files_, "/file", OpenMode::reading()); }
+    { const backend::OpenRequest withdrawn(files_, "/file", OpenMode::reading()); }
     files_.end(ECANCELED);
     EXPECT_TRUE(files_.running.empty());
     EXPECT_EQ(attachment_.unclosed(), 0u);
@@ -290,11 +292,11 @@ TEST_F(FileLine, EndsAPathOperationInSilenceWhenNobodyWantsIt) {
   FERMATA_CHECKS("IO-01", "IO-07");
   attachment_.attach(test_.runtime);
   test_.run([&] {
-    { const PathRequest abandoned(files_, FileCall::Remove, "/file"); }
+    { const backend::PathRequest abandoned(files_, backend::FileCall::Remove, "/file"); }
     EXPECT_EQ(files_.withdrawn.size(), 1u);
     files_.end();
     files_.refusal = ENOMEM;
-    const PathRequest refused = PathRequest::rename(files_, "/a", "/b");
+    const backend::PathRequest refused = backend::PathRequest::rename(files_, "/a", "/b");
     EXPECT_EQ(message_of(refused.error()), "rename /a to /b: Cannot allocate memory");
     EXPECT_EQ(files_.in_flight(), 0u);
   });

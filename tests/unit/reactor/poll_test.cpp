@@ -24,10 +24,11 @@ constexpr PollMask kGone = PollMask::Disconnect;
 
 class FakePolls;
 
-class FakePoll final : public Poll {
+class FakePoll final : public backend::Poll {
  public:
-  using Poll::ready;
-  FakePoll(Polls& polls, int descriptor, int& deaths) : Poll(polls, descriptor), deaths_(deaths) {}
+  using backend::Poll::ready;
+  FakePoll(backend::Polls& polls, int descriptor, int& deaths)
+      : backend::Poll(polls, descriptor), deaths_(deaths) {}
   ~FakePoll() override { ++deaths_; }
   [[nodiscard]] bool same_file() const noexcept override { return true; }
 
@@ -45,16 +46,16 @@ class FakePoll final : public Poll {
   int& deaths_;
 };
 
-class FakePolls final : public Polls {
+class FakePolls final : public backend::Polls {
  public:
-  explicit FakePolls(detail::Attachment& attachment) : Polls(attachment) {}
+  explicit FakePolls(detail::Attachment& attachment) : backend::Polls(attachment) {}
   int deaths = 0;
   int made = 0;
 
  private:
-  Ref<Poll> make(int descriptor) override {
+  Ref<backend::Poll> make(int descriptor) override {
     ++made;
-    return Ref<Poll>::adopt(*new FakePoll(*this, descriptor, deaths));
+    return Ref<backend::Poll>::adopt(*new FakePoll(*this, descriptor, deaths));
   }
 };
 
@@ -73,7 +74,7 @@ class PollProxies : public ::testing::Test {
   }
 
   /// Notes each fire of `proxy` as its name and what triggered it.
-  Subscription note(PollProxy& proxy, std::string name) {
+  Subscription note(backend::PollProxy& proxy, std::string name) {
     return subscribe(proxy, [this, &proxy, name](Event&, const Outcome& outcome) {
       told_.push_back(name + " " + to_string(proxy.triggered()) +
                       (outcome.error ? " " + message_of(outcome.error) : ""));
@@ -91,9 +92,9 @@ using Told = std::vector<std::string>;
 
 MAIN_TEST_F(PollProxies, TheBackendWatchesForTheUnionOfTheStartedOnes) {
   FERMATA_CHECKS("POLL-01", "POLL-04", "CORE-EV-12");
-  PollProxy reader(*poll_, kRead);
-  PollProxy writer(*poll_, kWrite);
-  PollProxy other_reader(*poll_, kRead);
+  backend::PollProxy reader(*poll_, kRead);
+  backend::PollProxy writer(*poll_, kWrite);
+  backend::PollProxy other_reader(*poll_, kRead);
   EXPECT_EQ(poll_->watched, PollMask::None);
   reader.start();
   EXPECT_EQ(poll_->watched, kRead);
@@ -111,13 +112,13 @@ MAIN_TEST_F(PollProxies, TheBackendWatchesForTheUnionOfTheStartedOnes) {
 
 MAIN_TEST_F(PollProxies, OnlyThoseConcernedAreTold) {
   FERMATA_CHECKS("POLL-02");
-  PollProxy reader(*poll_, kRead);
-  PollProxy writer(*poll_, kWrite);
-  PollProxy both(*poll_, kRead | kWrite);
+  backend::PollProxy reader(*poll_, kRead);
+  backend::PollProxy writer(*poll_, kWrite);
+  backend::PollProxy both(*poll_, kRead | kWrite);
   const Subscription a = note(reader, "reader");
   const Subscription b = note(writer, "writer");
   const Subscription c = note(both, "both");
-  for (PollProxy* proxy : {&reader, &writer, &both}) proxy->start();
+  for (backend::PollProxy* proxy : {&reader, &writer, &both}) proxy->start();
   poll_->ready(kRead);
   EXPECT_EQ(told(), (Told{"reader READABLE", "both READABLE"}));
   poll_->ready(kRead | kWrite);
@@ -126,8 +127,8 @@ MAIN_TEST_F(PollProxies, OnlyThoseConcernedAreTold) {
 
 MAIN_TEST_F(PollProxies, AHangUpIsToldToEveryoneOnceAndStopsTheBackend) {
   FERMATA_CHECKS("POLL-03");
-  PollProxy reader(*poll_, kRead);
-  PollProxy writer(*poll_, kWrite);
+  backend::PollProxy reader(*poll_, kRead);
+  backend::PollProxy writer(*poll_, kWrite);
   const Subscription a = note(reader, "reader");
   const Subscription b = note(writer, "writer");
   reader.start();
@@ -144,10 +145,10 @@ MAIN_TEST_F(PollProxies, AHangUpIsToldToEveryoneOnceAndStopsTheBackend) {
 
 MAIN_TEST_F(PollProxies, ChangesDuringADispatchAreSafe) {
   FERMATA_CHECKS("POLL-02", "POLL-04");
-  auto second = std::make_unique<PollProxy>(*poll_, kRead);
-  PollProxy first(*poll_, kRead);
-  PollProxy third(*poll_, kRead);
-  PollProxy late(*poll_, kRead);
+  auto second = std::make_unique<backend::PollProxy>(*poll_, kRead);
+  backend::PollProxy first(*poll_, kRead);
+  backend::PollProxy third(*poll_, kRead);
+  backend::PollProxy late(*poll_, kRead);
   const Subscription on_first = subscribe(first, [&](Event& event, const Outcome&) {
     event.stop();
     second.reset();
@@ -167,7 +168,7 @@ MAIN_TEST_F(PollProxies, ChangesDuringADispatchAreSafe) {
 
 MAIN_TEST_F(PollProxies, TwoCoroutinesShareOneProxy) {
   FERMATA_CHECKS("POLL-06");
-  PollProxy proxy(*poll_, kRead);
+  backend::PollProxy proxy(*poll_, kRead);
   int woken = 0;
   const auto waiter = [&] {
     wait(proxy);
@@ -198,7 +199,7 @@ TEST_F(PollProxies, OneDescriptorHasOnePollForAsLongAsAnyProxyLives) {
     EXPECT_NE(polls_.open(6).get(), poll.get());
     EXPECT_EQ(polls_.deaths, 1);
     {
-      const PollProxy proxy(*poll, kRead);
+      const backend::PollProxy proxy(*poll, kRead);
       poll.reset();
       EXPECT_EQ(polls_.deaths, 1);
     }
@@ -210,7 +211,7 @@ TEST_F(PollProxies, OneDescriptorHasOnePollForAsLongAsAnyProxyLives) {
 
 MAIN_TEST_F(PollProxies, ARefusedStartChangesNothing) {
   FERMATA_CHECKS("CORE-WK-15");
-  PollProxy proxy(*poll_, kRead);
+  backend::PollProxy proxy(*poll_, kRead);
   poll_->refuse = true;
   EXPECT_EQ(test::thrown_by([&] { wait(proxy); }),
             "fermata::PollError: watch descriptor 5: Bad file descriptor");
@@ -223,12 +224,12 @@ MAIN_TEST_F(PollProxies, ARefusedStartChangesNothing) {
 }
 
 MAIN_TEST_F(PollProxies, CloseEndsEveryWait) {
-  PollProxy proxy(*poll_, kRead);
+  backend::PollProxy proxy(*poll_, kRead);
   const Subscription subscription = note(proxy, "proxy");
   proxy.start();
   poll_->close();
   EXPECT_EQ(told(), (Told{"proxy DISCONNECT descriptor 5: its watch was closed"}));
-  PollProxy late(*poll_, kRead);
+  backend::PollProxy late(*poll_, kRead);
   EXPECT_EQ(test::thrown_by([&] { late.start(); }),
             "fermata::PollError: descriptor 5: its watch is closed");
 }

@@ -29,14 +29,14 @@ using namespace std::chrono_literals;
 using test::bytes_of;
 using test::text_of;
 
-class FakeStream final : public StreamHandle {
+class FakeStream final : public backend::StreamHandle {
  public:
-  using StreamHandle::close_acknowledged;
-  using StreamHandle::read_target;
-  using StreamHandle::receive_failed;
-  using StreamHandle::received;
-  using StreamHandle::received_end;
-  using StreamHandle::write_done;
+  using backend::StreamHandle::close_acknowledged;
+  using backend::StreamHandle::read_target;
+  using backend::StreamHandle::receive_failed;
+  using backend::StreamHandle::received;
+  using backend::StreamHandle::received_end;
+  using backend::StreamHandle::write_done;
 
   struct Counts {
     int starts = 0;
@@ -47,7 +47,7 @@ class FakeStream final : public StreamHandle {
   };
 
   FakeStream(detail::Attachment& attachment, Counts& counts)
-      : StreamHandle(attachment, IoType::Tcp), counts_(counts) {}
+      : backend::StreamHandle(attachment, IoType::Tcp), counts_(counts) {}
   ~FakeStream() override { ++counts_.deaths; }
 
   std::size_t room = 1000;  // What try_write accepts.
@@ -62,7 +62,7 @@ class FakeStream final : public StreamHandle {
     return read_code;
   }
   void stop_reading() noexcept override { ++counts_.stops; }
-  Written try_write(Buffers buffers) override {
+  Written try_write(backend::Buffers buffers) override {
     std::size_t accepted = 0;
     for (const auto each : buffers) {
       const std::size_t part = std::min(room - accepted, each.size());
@@ -109,7 +109,7 @@ class Stream : public ::testing::Test {
 
 MAIN_TEST_F(Stream, StaysArmedBetweenReads) {
   for (int i = 0; i < 3; ++i) {
-    ReadRequest request(*stream_, buffer_);
+    backend::ReadRequest request(*stream_, buffer_);
     stream_->received(bytes_of("abcd"));
     ASSERT_TRUE(request.is_completed());
     EXPECT_EQ(request.take(), 4u);
@@ -121,7 +121,7 @@ MAIN_TEST_F(Stream, StaysArmedBetweenReads) {
 MAIN_TEST_F(Stream, PutsBytesStraightIntoTheWaitingBuffer) {
   std::array<std::byte, 8> spare;
   EXPECT_EQ(stream_->read_target(spare).data(), spare.data());
-  ReadRequest request(*stream_, buffer_);
+  backend::ReadRequest request(*stream_, buffer_);
   EXPECT_EQ(stream_->read_target(spare).data(), buffer_.data());
   buffer_.fill(std::byte{7});
   stream_->received(std::span(buffer_).first(2));
@@ -130,16 +130,16 @@ MAIN_TEST_F(Stream, PutsBytesStraightIntoTheWaitingBuffer) {
 }
 
 MAIN_TEST_F(Stream, HoldsOneChunkWhenNobodyReadsAndThenStops) {
-  { const ReadRequest abandoned(*stream_, buffer_); }
+  { const backend::ReadRequest abandoned(*stream_, buffer_); }
   stream_->received(bytes_of("abcdef"));
   EXPECT_EQ(counts_.stops, 1);
-  ReadRequest first(*stream_, buffer_);
+  backend::ReadRequest first(*stream_, buffer_);
   EXPECT_TRUE(first.is_completed());
   EXPECT_EQ(first.take(), 4u);
-  ReadRequest second(*stream_, buffer_);
+  backend::ReadRequest second(*stream_, buffer_);
   EXPECT_EQ(second.take(), 2u);
   EXPECT_EQ(counts_.starts, 1);
-  const ReadRequest third(*stream_, buffer_);
+  const backend::ReadRequest third(*stream_, buffer_);
   EXPECT_FALSE(third.is_completed());
   EXPECT_EQ(counts_.starts, 2);
 }
@@ -147,8 +147,8 @@ MAIN_TEST_F(Stream, HoldsOneChunkWhenNobodyReadsAndThenStops) {
 MAIN_TEST_F(Stream, BytesThatWereNotTakenComeBackInFrontOfLaterOnes) {
   FERMATA_CHECKS("IO-02", "IO-09");
   std::array<std::byte, 16> rest;
-  auto first = std::make_unique<ReadRequest>(*stream_, buffer_);
-  ReadRequest second(*stream_, rest);
+  auto first = std::make_unique<backend::ReadRequest>(*stream_, buffer_);
+  backend::ReadRequest second(*stream_, rest);
   stream_->received(bytes_of("abcdef"));
   EXPECT_TRUE(first->is_completed());
   EXPECT_FALSE(second.is_completed());
@@ -161,8 +161,8 @@ MAIN_TEST_F(Stream, BytesThatWereNotTakenComeBackInFrontOfLaterOnes) {
 MAIN_TEST_F(Stream, AReadOfAllStaysTheFirstUntilItIsFull) {
   FERMATA_CHECKS("IO-09");
   std::array<std::byte, 16> rest;
-  ReadRequest all(*stream_, buffer_, ReadMode::All);
-  ReadRequest next(*stream_, rest);
+  backend::ReadRequest all(*stream_, buffer_, backend::ReadMode::All);
+  backend::ReadRequest next(*stream_, rest);
   stream_->received(bytes_of("ab"));
   EXPECT_FALSE(all.is_completed() || next.is_completed());
   const auto target = stream_->read_target(rest);
@@ -179,9 +179,9 @@ MAIN_TEST_F(Stream, AReadOfAllStaysTheFirstUntilItIsFull) {
 }
 
 MAIN_TEST_F(Stream, AReadOfAllTakesWhatIsHeldAndThenWhatComes) {
-  { const ReadRequest abandoned(*stream_, buffer_); }
+  { const backend::ReadRequest abandoned(*stream_, buffer_); }
   stream_->received(bytes_of("abc"));
-  ReadRequest all(*stream_, buffer_, ReadMode::All);
+  backend::ReadRequest all(*stream_, buffer_, backend::ReadMode::All);
   EXPECT_FALSE(all.is_completed());
   stream_->received(bytes_of("d"));
   EXPECT_EQ(all.take(), 4u);
@@ -191,14 +191,14 @@ MAIN_TEST_F(Stream, AReadOfAllTakesWhatIsHeldAndThenWhatComes) {
 MAIN_TEST_F(Stream, AReadOfAllThatLeavesGivesBackWhatItHas) {
   FERMATA_CHECKS("IO-02");
   std::array<std::byte, 16> rest;
-  auto all = std::make_unique<ReadRequest>(*stream_, buffer_, ReadMode::All);
-  ReadRequest next(*stream_, rest);
+  auto all = std::make_unique<backend::ReadRequest>(*stream_, buffer_, backend::ReadMode::All);
+  backend::ReadRequest next(*stream_, rest);
   stream_->received(bytes_of("ab"));
   all.reset();
   ASSERT_TRUE(next.is_completed());
   stream_->received(bytes_of("cd"));
   EXPECT_EQ(text_of(std::span(rest).first(next.take())), "ab");
-  EXPECT_EQ(ReadRequest(*stream_, buffer_).take(), 2u);
+  EXPECT_EQ(backend::ReadRequest(*stream_, buffer_).take(), 2u);
 }
 
 TEST_F(Stream, AReadOfAllThatMeetsTheEndOrAnErrorGivesBackWhatItHas) {
@@ -206,8 +206,8 @@ TEST_F(Stream, AReadOfAllThatMeetsTheEndOrAnErrorGivesBackWhatItHas) {
   for (const bool fails : {false, true}) {
     run([&] {
       std::array<std::byte, 16> rest;
-      auto all = std::make_unique<ReadRequest>(*stream_, buffer_, ReadMode::All);
-      ReadRequest next(*stream_, rest);
+      auto all = std::make_unique<backend::ReadRequest>(*stream_, buffer_, backend::ReadMode::All);
+      backend::ReadRequest next(*stream_, rest);
       stream_->received(bytes_of("ab"));
       fails ? stream_->receive_failed(ECONNRESET) : stream_->received_end();
       ASSERT_TRUE(all->is_completed());
@@ -216,7 +216,7 @@ TEST_F(Stream, AReadOfAllThatMeetsTheEndOrAnErrorGivesBackWhatItHas) {
       all.reset();
       ASSERT_TRUE(next.is_completed());
       EXPECT_EQ(text_of(std::span(rest).first(next.take())), "ab");
-      const ReadRequest last(*stream_, buffer_);
+      const backend::ReadRequest last(*stream_, buffer_);
       EXPECT_EQ(last.transferred(), 0u);
       EXPECT_EQ(last.error() != nullptr, fails);
     });
@@ -225,7 +225,7 @@ TEST_F(Stream, AReadOfAllThatMeetsTheEndOrAnErrorGivesBackWhatItHas) {
 
 MAIN_TEST_F(Stream, AReadOfAllFailsWithItsStream) {
   FERMATA_CHECKS("IO-06");
-  const ReadRequest all(*stream_, buffer_, ReadMode::All);
+  const backend::ReadRequest all(*stream_, buffer_, backend::ReadMode::All);
   stream_->received(bytes_of("ab"));
   stream_->close();
   EXPECT_EQ(message_of(all.error()), "Stream was closed");
@@ -234,20 +234,20 @@ MAIN_TEST_F(Stream, AReadOfAllFailsWithItsStream) {
 
 MAIN_TEST_F(Stream, AnAbandonedReadIsNeverWrittenTo) {
   FERMATA_CHECKS("IO-07", "IO-08");
-  { const ReadRequest abandoned(*stream_, buffer_); }
+  { const backend::ReadRequest abandoned(*stream_, buffer_); }
   stream_->received(bytes_of("abcd"));
   EXPECT_EQ(buffer_, (std::array<std::byte, 4>{}));
 }
 
 MAIN_TEST_F(Stream, TheEndComesBehindWhatIsHeldAndDoesNotArmAgain) {
   FERMATA_CHECKS("IO-04");
-  { const ReadRequest abandoned(*stream_, buffer_); }
+  { const backend::ReadRequest abandoned(*stream_, buffer_); }
   stream_->received(bytes_of("ab"));
   stream_->received_end();
   EXPECT_FALSE(stream_->at_end());
-  EXPECT_EQ(ReadRequest(*stream_, buffer_).take(), 2u);
+  EXPECT_EQ(backend::ReadRequest(*stream_, buffer_).take(), 2u);
   for (int i = 0; i < 2; ++i) {
-    ReadRequest request(*stream_, buffer_);
+    backend::ReadRequest request(*stream_, buffer_);
     EXPECT_TRUE(request.is_completed());
     EXPECT_EQ(request.take(), 0u);
   }
@@ -255,16 +255,16 @@ MAIN_TEST_F(Stream, TheEndComesBehindWhatIsHeldAndDoesNotArmAgain) {
 }
 
 MAIN_TEST_F(Stream, AReadErrorIsSticky) {
-  const ReadRequest waiting(*stream_, buffer_);
+  const backend::ReadRequest waiting(*stream_, buffer_);
   stream_->receive_failed(ECONNRESET);
   EXPECT_EQ(message_of(waiting.error()), "read: Connection reset by peer");
-  const ReadRequest later(*stream_, buffer_);
+  const backend::ReadRequest later(*stream_, buffer_);
   EXPECT_EQ(message_of(later.error()), "read: Connection reset by peer");
 }
 
 MAIN_TEST_F(Stream, ABackendThatCannotReadFailsTheRead) {
   stream_->read_code = ENOTCONN;
-  const ReadRequest request(*stream_, buffer_);
+  const backend::ReadRequest request(*stream_, buffer_);
   EXPECT_EQ(message_of(request.error()), "read: Transport endpoint is not connected");
 }
 
@@ -272,8 +272,8 @@ MAIN_TEST_F(Stream, WhatIsNotAcceptedAtOnceIsCopiedAndCompletesTheWriteLater) {
   FERMATA_CHECKS("IO-03");
   stream_->room = 3;
   std::string text = "abcdef";
-  const WriteRequest first(*stream_, bytes_of(text));
-  const WriteRequest second(*stream_, bytes_of("gh"));
+  const backend::WriteRequest first(*stream_, bytes_of(text));
+  const backend::WriteRequest second(*stream_, bytes_of("gh"));
   text.assign(6, '?');
   EXPECT_EQ(stream_->written, "abc");
   EXPECT_EQ(stream_->submitted, "def");
@@ -288,7 +288,7 @@ MAIN_TEST_F(Stream, WhatIsNotAcceptedAtOnceIsCopiedAndCompletesTheWriteLater) {
 
 MAIN_TEST_F(Stream, AShortWriteIsEnoughForWhoAsksForSome) {
   stream_->room = 3;
-  const WriteRequest request(*stream_, bytes_of("abcdef"), WriteMode::Some);
+  const backend::WriteRequest request(*stream_, bytes_of("abcdef"), backend::WriteMode::Some);
   EXPECT_TRUE(request.is_completed());
   EXPECT_EQ(request.transferred(), 3u);
   EXPECT_FALSE(stream_->submitted);
@@ -300,7 +300,7 @@ MAIN_TEST_F(Stream, WritesAtOnceOnlyWhatNothingElseStandsInFrontOf) {
   EXPECT_EQ(stream_->write_at_once(bytes_of("abcdef")), 3u);
   stream_->room = 0;
   EXPECT_EQ(stream_->write_at_once(bytes_of("def")), 0u);
-  const WriteRequest waiting(*stream_, bytes_of("def"));
+  const backend::WriteRequest waiting(*stream_, bytes_of("def"));
   stream_->room = 100;
   EXPECT_EQ(stream_->write_at_once(bytes_of("ghi")), 0u);
   stream_->write_done(0);
@@ -309,15 +309,15 @@ MAIN_TEST_F(Stream, WritesAtOnceOnlyWhatNothingElseStandsInFrontOf) {
   stream_->room = 0;
   stream_->write_code = EPIPE;
   EXPECT_EQ(stream_->write_at_once(bytes_of("j")), 0u);
-  const WriteRequest failing(*stream_, bytes_of("j"));
+  const backend::WriteRequest failing(*stream_, bytes_of("j"));
   EXPECT_EQ(message_of(failing.error()), "write: Broken pipe");
 }
 
 MAIN_TEST_F(Stream, AnAbandonedWriteGoesOnWithoutItsRequest) {
   FERMATA_CHECKS("IO-01", "IO-07");
   stream_->room = 0;
-  auto request = std::make_unique<WriteRequest>(*stream_, bytes_of("abc"));
-  const WriteRequest next(*stream_, bytes_of("def"));
+  auto request = std::make_unique<backend::WriteRequest>(*stream_, bytes_of("abc"));
+  const backend::WriteRequest next(*stream_, bytes_of("def"));
   request.reset();
   EXPECT_EQ(stream_->submitted, "abc");
   stream_->write_done(0);
@@ -328,10 +328,10 @@ MAIN_TEST_F(Stream, AnAbandonedWriteGoesOnWithoutItsRequest) {
 
 MAIN_TEST_F(Stream, AFailedWriteFailsThoseBehindItAndLaterOnes) {
   stream_->room = 0;
-  const WriteRequest first(*stream_, bytes_of("abc"));
-  const WriteRequest second(*stream_, bytes_of("def"));
+  const backend::WriteRequest first(*stream_, bytes_of("abc"));
+  const backend::WriteRequest second(*stream_, bytes_of("def"));
   stream_->write_done(EPIPE);
-  const WriteRequest third(*stream_, bytes_of("ghi"));
+  const backend::WriteRequest third(*stream_, bytes_of("ghi"));
   for (const auto* request : {&first, &second, &third}) {
     EXPECT_EQ(message_of(request->error()), "write: Broken pipe");
   }
@@ -342,20 +342,20 @@ MAIN_TEST_F(Stream, OneWriteMovesAtMostTheCap) {
   const std::byte byte{};
   stream_->room = 0;
   stream_->write_code = EPIPE;
-  const WriteRequest request(*stream_, {&byte, kTransferMax + 1});
+  const backend::WriteRequest request(*stream_, {&byte, backend::kTransferMax + 1});
   EXPECT_TRUE(request.is_completed());
-  EXPECT_EQ(kTransferMax, 0x7ffff000u);
+  EXPECT_EQ(backend::kTransferMax, 0x7ffff000u);
 }
 
 MAIN_TEST_F(Stream, TheWritingSideEndsBehindPendingWrites) {
   stream_->room = 0;
-  const WriteRequest pending(*stream_, bytes_of("abc"));
+  const backend::WriteRequest pending(*stream_, bytes_of("abc"));
   stream_->shutdown_write();
   stream_->shutdown_write();
   EXPECT_EQ(counts_.shutdowns, 0);
   stream_->write_done(0);
   EXPECT_EQ(counts_.shutdowns, 1);
-  const WriteRequest late(*stream_, bytes_of("d"));
+  const backend::WriteRequest late(*stream_, bytes_of("d"));
   EXPECT_EQ(message_of(late.error()), "write: Broken pipe");
 }
 
@@ -375,9 +375,9 @@ MAIN_TEST_F(Stream, LivesUntilTheBackendHasLetGo) {
 TEST_F(Stream, ParkedOperationsHoldItAndFailAtItsClose) {
   FERMATA_CHECKS("IO-06", "CLOSE-05", "CLOSE-06");
   run([&] {
-    const ReadRequest reading(*stream_, buffer_);
+    const backend::ReadRequest reading(*stream_, buffer_);
     stream_->room = 0;
-    const WriteRequest writing(*stream_, bytes_of("abc"));
+    const backend::WriteRequest writing(*stream_, bytes_of("abc"));
     FakeStream& stream = *stream_;
     stream_.reset();
     EXPECT_EQ(counts_.closes, 0);
@@ -395,12 +395,12 @@ TEST_F(Stream, ParkedOperationsHoldItAndFailAtItsClose) {
 
 // --- listeners ---
 
-class FakeListener final : public ListenerHandle {
+class FakeListener final : public backend::ListenerHandle {
  public:
-  using ListenerHandle::accept_failed;
-  using ListenerHandle::is_accepting;
+  using backend::ListenerHandle::accept_failed;
+  using backend::ListenerHandle::is_accepting;
 
-  explicit FakeListener(detail::Attachment& attachment) : ListenerHandle(attachment, {}) {
+  explicit FakeListener(detail::Attachment& attachment) : backend::ListenerHandle(attachment, {}) {
     resumed = 0;
   }
   [[nodiscard]] Address local_address() const override { return {}; }
@@ -430,11 +430,11 @@ class Listener : public ::testing::Test {
 
 TEST_F(Listener, AShortageOfDescriptorsPausesAndIsTriedAgain) {
   run([&](FakeListener& listener) {
-    const AcceptRequest waiting(listener);
+    const backend::AcceptRequest waiting(listener);
     for (const int code : {EMFILE, ENFILE, ENOBUFS, ENOMEM}) {
       listener.accept_failed(code);
       EXPECT_FALSE(listener.is_accepting());
-      delay(ListenerHandle::kRetryDelay - 1ms);
+      delay(backend::ListenerHandle::kRetryDelay - 1ms);
       EXPECT_FALSE(listener.is_accepting());
       delay(2ms);
       EXPECT_TRUE(listener.is_accepting());
@@ -446,15 +446,15 @@ TEST_F(Listener, AShortageOfDescriptorsPausesAndIsTriedAgain) {
 
 TEST_F(Listener, AnErrorOfOneConnectionIsSkippedAnyOtherIsTold) {
   run([&](FakeListener& listener) {
-    const AcceptRequest waiting(listener);
+    const backend::AcceptRequest waiting(listener);
     listener.accept_failed(ECONNABORTED);
     EXPECT_FALSE(waiting.is_completed());
     listener.accept_failed(EINVAL);
     EXPECT_EQ(message_of(waiting.error()), "accept: Invalid argument");
     listener.accept_failed(EINVAL);
-    const AcceptRequest next(listener);
+    const backend::AcceptRequest next(listener);
     EXPECT_EQ(message_of(next.error()), "accept: Invalid argument");
-    const AcceptRequest later(listener);
+    const backend::AcceptRequest later(listener);
     EXPECT_FALSE(later.is_completed());
     EXPECT_FALSE(listener.is_closed());
   });

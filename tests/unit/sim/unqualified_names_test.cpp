@@ -33,7 +33,7 @@ using namespace std::chrono_literals;
   static_cast<void>(results);
 }
 
-[[maybe_unused]] void values_and_decisions(Context values, RandomStream stream) {
+[[maybe_unused]] void values_and_decisions(Context values, backend::RandomStream stream) {
   static_cast<void>(values);
   static_cast<void>(stream);
 }

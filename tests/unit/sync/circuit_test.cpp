@@ -139,7 +139,7 @@ TEST_F(CircuitTest, WhatIsUnwoundByForceIsNoFailureOfTheService) {
                 for (;;) suspend();
               });
             }),
-            "fermata::AbandonRun");
+            "fermata::backend::AbandonRun");
   EXPECT_EQ(service.ended, std::vector{1});
   EXPECT_EQ(listener->heard, Strings()) << "nobody has looked at the resource";
 }

@@ -300,7 +300,7 @@ TEST(ConditionByForce, LeavesTheMutexToOthers) {
                 await(users[0]);
               });
             }),
-            "fermata::AbandonRun");
+            "fermata::backend::AbandonRun");
   EXPECT_EQ(fixture.log, "");
 }
 

@@ -65,7 +65,7 @@ TEST(AbandonedRun, UnwindsWaitsForSeveral) {
                 for (;;) suspend();
               });
             }),
-            "fermata::AbandonRun");
+            "fermata::backend::AbandonRun");
   EXPECT_EQ(unwound.number(), 8);
   EXPECT_TRUE(fixture.runtime.registry().empty());
   EXPECT_EQ(fixture.runtime.active_event_count(), 0u);

@@ -393,7 +393,7 @@ TEST(MutexByForce, IsUnlockedByWhoIsUnwound) {
                 await(users[0]);
               });
             }),
-            "fermata::AbandonRun");
+            "fermata::backend::AbandonRun");
   EXPECT_NE(state.find(", not held"), std::string::npos) << state;
   EXPECT_EQ(fixture.log, "");
 }

@@ -67,8 +67,8 @@ MAIN_TEST_F(UvDatagrams, WaitAndKeepTheirOrderWhenTheSystemWouldBlock) {
   UdpSocket b = UdpSocket::bind({"127.0.0.1", 0});
   send_code = EAGAIN;
   EXPECT_FALSE(a.try_send_to("refused", b.local_address()));
-  SendRequest first(a.handle(), bytes_of("first"), b.local_address());
-  SendRequest second(a.handle(), bytes_of("second"), b.local_address());
+  backend::SendRequest first(a.handle(), bytes_of("first"), b.local_address());
+  backend::SendRequest second(a.handle(), bytes_of("second"), b.local_address());
   send_code = 0;
   EXPECT_FALSE(a.try_send_to("would overtake", b.local_address()));
   EXPECT_FALSE(first.is_completed());

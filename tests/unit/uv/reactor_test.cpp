@@ -57,7 +57,7 @@ TEST_F(UvReactor, LeavesNoDescriptorBehind) {
         auto listener = TcpListener::bind({"127.0.0.1", 0});
         auto client = TcpStream::connect(listener.local_address());
         auto server = listener.accept();
-        Ref<StreamHandle> leaked = Ref<StreamHandle>::share(client.handle());
+        Ref<backend::StreamHandle> leaked = Ref<backend::StreamHandle>::share(client.handle());
       });
       EXPECT_EQ(runtime.active_event_count(), 0u);
     }
@@ -122,7 +122,7 @@ MAIN_TEST_F(UvReactor, TimersFireAheadOfInputThatCameInTheSameTurn) {
   auto server = listener.accept();
   std::vector<std::string> order;
   std::array<std::byte, 8> buffer;
-  ReadRequest request(server->handle(), buffer);
+  backend::ReadRequest request(server->handle(), buffer);
   Timer timer(current_runtime(), 1ms);
   const Subscription on_read =
       subscribe(request, [&](Event&, const Outcome&) { order.emplace_back("input"); });
@@ -143,7 +143,7 @@ MAIN_TEST_F(UvReactor, ATimerMayCloseTheStreamWhoseInputComesNext) {
   auto client = TcpStream::connect(listener.local_address());
   auto server = listener.accept();
   std::array<std::byte, 8> buffer{};
-  const ReadRequest request(server->handle(), buffer);
+  const backend::ReadRequest request(server->handle(), buffer);
   Timer timer(current_runtime(), 1ms);
   const Subscription on_timer = subscribe(timer, [&](Event&, const Outcome&) { server->close(); });
   suspend();
@@ -235,9 +235,10 @@ MAIN_TEST_F(UvReactor, WorkThatNoWorkerHasBegunIsTakenBack) {
   EXPECT_LT(ran, 64);
 }
 
-class Sleep final : public Task {
+class Sleep final : public backend::Task {
  public:
-  Sleep(Offload& offload, std::atomic<bool>& release) : Task(offload), release_(release) {}
+  Sleep(backend::Offload& offload, std::atomic<bool>& release)
+      : backend::Task(offload), release_(release) {}
 
  private:
   void work() override {
@@ -248,14 +249,14 @@ class Sleep final : public Task {
 };
 
 MAIN_TEST_F(UvReactor, ACancelledTaskSaysSoToWhoeverWaits) {
-  Offload& pool = current_runtime().reactor().offload();
+  backend::Offload& pool = current_runtime().reactor().offload();
   std::atomic<bool> release = false;
-  std::vector<Ref<Task>> busy_workers;
+  std::vector<Ref<backend::Task>> busy_workers;
   for (int i = 0; i < 128; ++i) {
-    busy_workers.push_back(Ref<Task>::adopt(*new Sleep(pool, release)));
+    busy_workers.push_back(Ref<backend::Task>::adopt(*new Sleep(pool, release)));
     busy_workers.back()->start();
   }
-  const auto task = Ref<Task>::adopt(*new Sleep(pool, release));
+  const auto task = Ref<backend::Task>::adopt(*new Sleep(pool, release));
   auto waiter = spawn("waiter", [&] { wait(*task); });
   suspend();
   EXPECT_TRUE(task->cancel());

@@ -32,7 +32,7 @@ bool Worker::Progress::ended_after(Duration span) {
   return told_.wait_for(lock, span, [this] { return ended_; });
 }
 
-Ref<Task> Worker::start_stopping(std::function<void()> stop) {
+Ref<backend::Task> Worker::start_stopping(std::function<void()> stop) {
   FERMATA_ASSERT(is_busy());
   // What has begun with a call only after a stop needs another one.
   auto repeat = [progress = progress_, stop = std::move(stop)]() mutable {
@@ -47,12 +47,12 @@ Ref<Task> Worker::start_stopping(std::function<void()> stop) {
   const auto task =
       Ref<TaskType>::adopt(*new TaskType(current_runtime().reactor().offload(), std::move(repeat)));
   task->start();
-  return Ref<Task>::share(*task);
+  return Ref<backend::Task>::share(*task);
 }
 
 bool Worker::stop_until(Instant limit, const std::function<void()>& stop) {
   if (!is_busy()) return true;
-  const Ref<Task> stopper = start_stopping(stop);
+  const Ref<backend::Task> stopper = start_stopping(stop);
   Duration pause = kFirstPause;
   bool no_worker = false;
   for (;;) {

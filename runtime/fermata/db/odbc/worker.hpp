@@ -24,7 +24,7 @@ class Worker {
     progress_ = std::make_shared<Progress>();
     const auto task = Ref<TaskType>::adopt(
         *new TaskType(current_runtime().reactor().offload(), Once<F>{std::move(work), progress_}));
-    running_ = Ref<Task>::share(*task);
+    running_ = Ref<backend::Task>::share(*task);
     const ForgetEnded forget(*this);
     wait(*task, options);
     return task->take();
@@ -87,11 +87,11 @@ class Worker {
     Worker& worker_;
   };
 
-  [[nodiscard]] Ref<Task> start_stopping(std::function<void()> stop);
+  [[nodiscard]] Ref<backend::Task> start_stopping(std::function<void()> stop);
   /// Whatever the work has thrown is of no interest.
   [[nodiscard]] bool ended_within(Duration span);
 
-  Ref<Task> running_;
+  Ref<backend::Task> running_;
   std::shared_ptr<Progress> progress_;  // Of the last work.
 };
 

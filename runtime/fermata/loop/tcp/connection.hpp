@@ -150,7 +150,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   // --- for servers and pipes ---
 
   /// A connection that stands. `owner` may be null.
-  static TcpConnectionPtr adopt(Loop& loop, Ref<StreamHandle> stream,
+  static TcpConnectionPtr adopt(Loop& loop, Ref<backend::StreamHandle> stream,
                                 std::shared_ptr<const TcpHandlers> handlers,
                                 std::shared_ptr<const TcpOptions> options, detail::TcpOwner* owner,
                                 SourcePlace place);
@@ -193,7 +193,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   // connection_open.cpp
   void begin_connecting();
   void finish_connecting();
-  void establish(Ref<StreamHandle> stream);
+  void establish(Ref<backend::StreamHandle> stream);
   void begin_again();
   void beat();
 
@@ -260,7 +260,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   CallbackId heart_timer_ = 0;
   CallbackId reconnect_timer_ = 0;
 
-  Ref<StreamHandle> stream_;
+  Ref<backend::StreamHandle> stream_;
   Address local_;
   Address peer_;
   FramingPtr framing_;
@@ -281,9 +281,9 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
   detail::Notifier connect_done_;
   Done<&TcpConnection::look_again> read_done_;
   Done<&TcpConnection::write_completed> write_done_;
-  std::optional<ConnectRequest> connect_;
-  std::optional<ReadRequest> read_;
-  std::optional<WriteRequest> write_;
+  std::optional<backend::ConnectRequest> connect_;
+  std::optional<backend::ReadRequest> read_;
+  std::optional<backend::WriteRequest> write_;
 };
 
 }  // namespace fermata::loop

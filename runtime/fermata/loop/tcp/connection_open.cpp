@@ -22,7 +22,7 @@ TcpConnectionPtr TcpConnection::connect(Loop& loop, const Address& peer, TcpHand
   return connection;
 }
 
-TcpConnectionPtr TcpConnection::adopt(Loop& loop, Ref<StreamHandle> stream,
+TcpConnectionPtr TcpConnection::adopt(Loop& loop, Ref<backend::StreamHandle> stream,
                                       std::shared_ptr<const TcpHandlers> handlers,
                                       std::shared_ptr<const TcpOptions> options,
                                       detail::TcpOwner* owner, SourcePlace place) {
@@ -60,14 +60,14 @@ void TcpConnection::finish_connecting() {
   FERMATA_ASSERT(connect_ && connect_->is_completed());
   cancel_timer(connect_timer_);
   const std::exception_ptr error = connect_->error();
-  Ref<StreamHandle> stream = connect_->take();
+  Ref<backend::StreamHandle> stream = connect_->take();
   connect_.reset();
   if (error) return fail(TcpFailureKind::Connect, error);
   establish(std::move(stream));
   submit();
 }
 
-void TcpConnection::establish(Ref<StreamHandle> stream) {
+void TcpConnection::establish(Ref<backend::StreamHandle> stream) {
   FERMATA_ASSERT(stream && !stream_);
   stream_ = std::move(stream);
   stream_->set_made_at(place_);

@@ -47,9 +47,9 @@ SendResult TcpConnection::send_raw(std::string_view bytes) {
 /// Without a limit. REQUIRES: established, or connecting.
 SendResult TcpConnection::enqueue(std::string_view bytes) {
   FERMATA_ASSERT(state_ == TcpState::Established || state_ == TcpState::Connecting);
-  if (bytes.size() > kTransferMax) {
-    throw UsageError(
-        fmt::format("send: {} bytes, expected at most {} at once", bytes.size(), kTransferMax));
+  if (bytes.size() > backend::kTransferMax) {
+    throw UsageError(fmt::format("send: {} bytes, expected at most {} at once", bytes.size(),
+                                 backend::kTransferMax));
   }
   const bool established = state_ == TcpState::Established;
   if (established && queue_.empty()) {

@@ -80,7 +80,7 @@ void TcpServer::accept() {
 void TcpServer::take() {
   FERMATA_ASSERT(request_ && request_->is_completed());
   const std::exception_ptr error = request_->error();
-  Ref<StreamHandle> stream = request_->take();
+  Ref<backend::StreamHandle> stream = request_->take();
   request_.reset();
   if (error) {
     ++counters_.accept_errors;

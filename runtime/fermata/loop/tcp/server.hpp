@@ -81,14 +81,14 @@ class TcpServer final : private detail::TcpOwner {
   Address local_;
   std::map<std::uint64_t, TcpConnectionPtr> connections_;
   TcpServerCounters counters_;
-  Ref<ListenerHandle> listener_;
+  Ref<backend::ListenerHandle> listener_;
   CallbackId notice_ = 0;
   CallbackId stop_timer_ = 0;
   Task on_stopped_;
   bool paused_ = false;
   bool stopping_ = false;
   detail::Notifier accepted_;
-  std::optional<AcceptRequest> request_;
+  std::optional<backend::AcceptRequest> request_;
 };
 
 }  // namespace fermata::loop

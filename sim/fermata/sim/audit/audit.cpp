@@ -19,23 +19,31 @@ namespace {
 
 using Mark = Event::AuditMark;
 
-constexpr TraceKinds kNoted(Trace::EventFired, Trace::EventDestroyed, Trace::Started,
-                            Trace::Entered, Trace::Left, Trace::Finished, Trace::Polled,
-                            Trace::TimeAdvanced, Trace::DeadlockReported, Trace::ShutdownStarted);
+constexpr backend::TraceKinds kNoted(backend::Trace::EventFired, backend::Trace::EventDestroyed,
+                                     backend::Trace::Started, backend::Trace::Entered,
+                                     backend::Trace::Left, backend::Trace::Finished,
+                                     backend::Trace::Polled, backend::Trace::TimeAdvanced,
+                                     backend::Trace::DeadlockReported,
+                                     backend::Trace::ShutdownStarted);
 /// What kNoted has, and what a run log and the history of waits are made of.
-constexpr TraceKinds kTold(Trace::EventFired, Trace::EventDestroyed, Trace::Started, Trace::Entered,
-                           Trace::Left, Trace::Finished, Trace::Polled, Trace::TimeAdvanced,
-                           Trace::DeadlockReported, Trace::ShutdownStarted, Trace::EventStopped,
-                           Trace::EventClosed, Trace::Enqueued, Trace::Cancelled);
+constexpr backend::TraceKinds kTold(backend::Trace::EventFired, backend::Trace::EventDestroyed,
+                                    backend::Trace::Started, backend::Trace::Entered,
+                                    backend::Trace::Left, backend::Trace::Finished,
+                                    backend::Trace::Polled, backend::Trace::TimeAdvanced,
+                                    backend::Trace::DeadlockReported,
+                                    backend::Trace::ShutdownStarted, backend::Trace::EventStopped,
+                                    backend::Trace::EventClosed, backend::Trace::Enqueued,
+                                    backend::Trace::Cancelled);
 
 /// What a run log records of a coroutine.
-constexpr TraceKinds kInRunLog(Trace::Started, Trace::Entered, Trace::Left, Trace::Finished,
-                               Trace::Enqueued, Trace::Cancelled);
+constexpr backend::TraceKinds kInRunLog(backend::Trace::Started, backend::Trace::Entered,
+                                        backend::Trace::Left, backend::Trace::Finished,
+                                        backend::Trace::Enqueued, backend::Trace::Cancelled);
 
 }  // namespace
 
 Audit::Audit(RunState& record, const Instant& clock) noexcept
-    : Observer(kNoted, &trace_log_),
+    : backend::Observer(kNoted, &trace_log_),
       record_(record),
       clock_(clock),
       trace_log_(record.hash),
@@ -47,7 +55,7 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   watched_ = options.run_log != nullptr || options.log_waits || options.probe != nullptr ||
              options.wakes != nullptr || stops_wanted();
   if (options.probe != nullptr) {
-    note_only(TraceKinds::all());
+    note_only(backend::TraceKinds::all());
   } else {
     note_only(watched_ ? kTold : kNoted);
   }
@@ -85,62 +93,63 @@ void Audit::end_run() {
 
 // --- what happens ---
 
-void Audit::note(Trace kind, const Event* subject, std::uint64_t detail) {
+void Audit::note(backend::Trace kind, const Event* subject, std::uint64_t detail) {
   if (watched_) [[unlikely]] {
     note_in_words(kind, subject, detail);
     if (!kNoted.has(kind)) return;
   }
   switch (kind) {
-    case Trace::EventFired:
+    case backend::Trace::EventFired:
       return check_fire(*subject);
-    case Trace::EventDestroyed:
+    case backend::Trace::EventDestroyed:
       return forget(*subject);
-    case Trace::Started:
-    case Trace::Entered:
+    case backend::Trace::Started:
+    case backend::Trace::Entered:
       return gains_control(*subject);
-    case Trace::Left:
+    case backend::Trace::Left:
       return loses_control(*subject);
-    case Trace::Finished:
+    case backend::Trace::Finished:
       loses_control(*subject);
       return note_end(as_coroutine(*subject));
-    case Trace::Polled:
+    case backend::Trace::Polled:
       armed_before_poll_ = runtime_->timers().next_sequence();
       ran_since_poll_ = false;
       if (detail != 0) check_poll();
       return;
-    case Trace::TimeAdvanced:
+    case backend::Trace::TimeAdvanced:
       at_instant_ = 0;
       return;
-    case Trace::DeadlockReported:
+    case backend::Trace::DeadlockReported:
       return note_deadlock(detail);
-    case Trace::ShutdownStarted:  // What it cancels may have been stuck; an error says more.
+    case backend::Trace::ShutdownStarted:  // What it cancels may have been stuck; an error says
+                                           // more.
       return failed_coroutine_.step == 0 ? look_for_stuck() : void();
     default:
       return;
   }
 }
 
-void Audit::note_in_words(Trace kind, const Event* subject, std::uint64_t detail) {
+void Audit::note_in_words(backend::Trace kind, const Event* subject, std::uint64_t detail) {
   if (options_.probe != nullptr) {
     options_.probe->note(runtime_->options().name, kind, subject, detail, runtime_->now(),
                          record_.steps + 1);
   }
   if (subject != nullptr && kTold.has(kind)) tell(kind, *subject, detail);
-  const bool looks_outside = kind == Trace::Polled && options_.run_log != nullptr;
+  const bool looks_outside = kind == backend::Trace::Polled && options_.run_log != nullptr;
   if (looks_outside) options_.run_log->step_over(runtime_->options().name);
-  const bool gains_control = kind == Trace::Started || kind == Trace::Entered;
+  const bool gains_control = kind == backend::Trace::Started || kind == backend::Trace::Entered;
   if (gains_control && stops_wanted()) stop_in_step(record_.steps + 1);
 }
 
-void Audit::tell(Trace kind, const Event& subject, std::uint64_t detail) {
+void Audit::tell(backend::Trace kind, const Event& subject, std::uint64_t detail) {
   if (options_.log_waits) history_.note(kind, subject, detail);
-  if (options_.wakes != nullptr && kind == Trace::Enqueued) {
+  if (options_.wakes != nullptr && kind == backend::Trace::Enqueued) {
     options_.wakes->woken(running_ != nullptr ? as_coroutine(*running_).path() : 0,
-                          as_coroutine(subject).path(), static_cast<WakeCause>(detail));
+                          as_coroutine(subject).path(), static_cast<backend::WakeCause>(detail));
   }
   if (options_.run_log == nullptr || !kInRunLog.has(kind)) return;
-  options_.run_log->note(runtime_->options().name, kind, as_coroutine(subject), detail,
-                         clock_, runtime_->now(), record_.steps + 1);
+  options_.run_log->note(runtime_->options().name, kind, as_coroutine(subject), detail, clock_,
+                         runtime_->now(), record_.steps + 1);
 }
 
 void Audit::check_poll() {
@@ -302,7 +311,7 @@ void Audit::note_timer(const Event& timer) {
 void Audit::leave_run() const {
   FERMATA_ASSERT(record_.over());
   if (options_.steps != nullptr) options_.steps->leave_run();
-  throw AbandonRun{};
+  throw backend::AbandonRun{};
 }
 
 void Audit::report_standstill(const Event* timer) {

@@ -58,7 +58,7 @@ struct AuditOptions {
   StepListener* steps = nullptr;  // Told of each end of a step, when all is counted.
 };
 
-class Audit final : public Observer {
+class Audit final : public backend::Observer {
  public:
   /// `clock` is the time of the machine that it watches, without what its clock shows wrong.
   Audit(RunState& record, const Instant& clock) noexcept;
@@ -84,8 +84,8 @@ class Audit final : public Observer {
   }
   [[nodiscard]] std::string why() const override { return record_.why(); }
 
-  void reached(const AssertionSite& site, bool holds, std::int64_t slack) override;
-  bool violated(const AssertionSite& site, const std::string& details) override;
+  void reached(const backend::AssertionSite& site, bool holds, std::int64_t slack) override;
+  bool violated(const backend::AssertionSite& site, const std::string& details) override;
   void pledged(fermata::detail::Pledge& pledge) override;
   void end_of_pledge(fermata::detail::Pledge& pledge, bool by_exception) noexcept override;
 
@@ -111,9 +111,9 @@ class Audit final : public Observer {
     friend bool operator==(const Tally&, const Tally&) = default;
   };
 
-  void note(Trace kind, const Event* subject, std::uint64_t detail) override;
-  void note_in_words(Trace kind, const Event* subject, std::uint64_t detail);
-  void tell(Trace kind, const Event& subject, std::uint64_t detail);
+  void note(backend::Trace kind, const Event* subject, std::uint64_t detail) override;
+  void note_in_words(backend::Trace kind, const Event* subject, std::uint64_t detail);
+  void tell(backend::Trace kind, const Event& subject, std::uint64_t detail);
   void note_deadlock(std::uint64_t waiting);
   void check_poll();
   [[nodiscard]] bool nothing_is_ready() const noexcept;
@@ -160,7 +160,7 @@ class Audit final : public Observer {
   void complain_about_wait(const CoroutineBase& coroutine);
   void complain_about(const Event& event);
   void complain_about_coroutine(const CoroutineBase& coroutine);
-  void complain_about_registration(const Registration& registration);
+  void complain_about_registration(const backend::Registration& registration);
   void complain_about_subscribers(const Event& event);
   void complain_about_scope(const ScopeBase& scope, const char* what, std::size_t kept,
                             std::size_t counted);

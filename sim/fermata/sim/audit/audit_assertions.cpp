@@ -21,7 +21,7 @@ using fermata::detail::Pledge;
 
 namespace {
 
-std::string place_of(const AssertionSite& site, const std::string& details) {
+std::string place_of(const backend::AssertionSite& site, const std::string& details) {
   std::string text;
   if (site.condition[0] != '\0') text += fmt::format("condition: {}\n", site.condition);
   if (!details.empty()) text += fmt::format("values:    {}\n", details);
@@ -30,16 +30,16 @@ std::string place_of(const AssertionSite& site, const std::string& details) {
 
 }  // namespace
 
-void Audit::reached(const AssertionSite& site, bool holds, std::int64_t slack) {
+void Audit::reached(const backend::AssertionSite& site, bool holds, std::int64_t slack) {
   if (record_.over()) return;
   if (site.index >= record_.assertions.size()) [[unlikely]] {
-    record_.assertions.resize(assertion_site_count());
+    record_.assertions.resize(backend::assertion_site_count());
   }
   FERMATA_ASSERT(site.index < record_.assertions.size());
   record_.assertions[site.index].add(holds, slack);
 }
 
-bool Audit::violated(const AssertionSite& site, const std::string& details) {
+bool Audit::violated(const backend::AssertionSite& site, const std::string& details) {
   if (record_.over()) return false;
   Moment moment = present();
   record_.fail(Failure{.verdict = Verdict::Safety,
@@ -93,7 +93,7 @@ void Audit::end_of_pledge(Pledge& pledge, bool by_exception) noexcept {
 
 void Audit::report_broken(Pledge& pledge) {
   pledge.settled = true;
-  const AssertionSite& site = pledge.site();
+  const backend::AssertionSite& site = pledge.site();
   const std::string when = clock_ > pledge.deadline
                                ? "within " + describe(Instant{pledge.within().count()}).substr(1)
                                : std::string("before its scope was left");

@@ -29,12 +29,12 @@ constexpr std::uint32_t kFewSubscribers = 4;
 constexpr std::size_t count_of(bool is) noexcept { return is ? 1 : 0; }
 
 bool says_queued(const CoroutineBase& coroutine) noexcept {
-  return coroutine.waker().status == WakerStatus::Queued ||
-         coroutine.waker().status == WakerStatus::Ignored;
+  return coroutine.waker().status == backend::WakerStatus::Queued ||
+         coroutine.waker().status == backend::WakerStatus::Ignored;
 }
 
 /// Subscribed to what it waits for, started where that means something.
-bool is_sound(const Registration& registration) noexcept {
+bool is_sound(const backend::Registration& registration) noexcept {
   const Event& source = registration.source();
   if (registration.event() != &source || registration.ref_count() != 2) return false;
   const bool needs_backend =
@@ -43,9 +43,9 @@ bool is_sound(const Registration& registration) noexcept {
 }
 
 [[gnu::always_inline]] inline bool is_sound(const CoroutineBase& coroutine) noexcept {
-  const Waker& waker = coroutine.waker();
-  const Registration* each = waker.first();
-  if (waker.status == WakerStatus::Waiting) {
+  const backend::Waker& waker = coroutine.waker();
+  const backend::Registration* each = waker.first();
+  if (waker.status == backend::WakerStatus::Waiting) {
     if (each == nullptr) return false;
     for (; each != nullptr; each = each->next()) {
       if (!is_sound(*each)) return false;
@@ -53,24 +53,24 @@ bool is_sound(const Registration& registration) noexcept {
     return true;
   }
   if (each != nullptr) return false;
-  if (waker.status != WakerStatus::None) return !coroutine.is_closed();
+  if (waker.status != backend::WakerStatus::None) return !coroutine.is_closed();
   return waker.result == nullptr && !waker.error;
 }
 
-bool is_waited_for(const Event& event, const Registration& registration) noexcept {
-  return registration.coroutine().waker().status == WakerStatus::Waiting &&
+bool is_waited_for(const Event& event, const backend::Registration& registration) noexcept {
+  return registration.coroutine().waker().status == backend::WakerStatus::Waiting &&
          &registration.source() == &event;
 }
 
 /// Its class is final and has one type_info: no need to compare names.
 bool is_registration(const Callback& callback) noexcept {
-  return &typeid(callback) == &typeid(Registration);
+  return &typeid(callback) == &typeid(backend::Registration);
 }
 
 bool is_sound(const Event& event, const Callback& subscriber) noexcept {
   return subscriber.event() == &event &&
          (!is_registration(subscriber) ||
-          is_waited_for(event, static_cast<const Registration&>(subscriber)));
+          is_waited_for(event, static_cast<const backend::Registration&>(subscriber)));
 }
 
 }  // namespace
@@ -269,18 +269,18 @@ void Audit::complain_about(const Event& event) {
 }
 
 void Audit::complain_about_coroutine(const CoroutineBase& coroutine) {
-  const Waker& waker = coroutine.waker();
-  if (waker.status == WakerStatus::Waiting) {
+  const backend::Waker& waker = coroutine.waker();
+  if (waker.status == backend::WakerStatus::Waiting) {
     if (waker.empty()) {
       complain("CORE-GL-01", fmt::format("{} waits for nothing: it is lost", coroutine.info()));
     }
-    for (const Registration* each = waker.first(); each != nullptr; each = each->next()) {
+    for (const backend::Registration* each = waker.first(); each != nullptr; each = each->next()) {
       if (!is_sound(*each)) complain_about_registration(*each);
     }
   } else if (!waker.empty()) {
     complain("CORE-WK-03", fmt::format("{} is {} and still has registrations", coroutine.info(),
                                        to_string(waker.status)));
-  } else if (waker.status == WakerStatus::None) {
+  } else if (waker.status == backend::WakerStatus::None) {
     complain("CORE-WK-09",
              fmt::format("{} has left its wait and still holds its answer", coroutine.info()));
   } else {
@@ -288,7 +288,7 @@ void Audit::complain_about_coroutine(const CoroutineBase& coroutine) {
   }
 }
 
-void Audit::complain_about_registration(const Registration& registration) {
+void Audit::complain_about_registration(const backend::Registration& registration) {
   const Event& source = registration.source();
   const std::string waiter = registration.coroutine().info();
   if (registration.event() != &source) {
@@ -307,7 +307,7 @@ void Audit::complain_about_subscribers(const Event& event) {
   event.callbacks().for_each([&](const Callback& callback) {
     if (callback.event() != &event) {
       complain("CORE-CB-04", fmt::format("a subscriber of {} does not know of it", event.info()));
-    } else if (const auto* registration = dynamic_cast<const Registration*>(&callback)) {
+    } else if (const auto* registration = dynamic_cast<const backend::Registration*>(&callback)) {
       if (is_waited_for(event, *registration)) return;
       complain("CORE-GL-02", fmt::format("{} is subscribed to {} and does not wait for it",
                                          registration->coroutine().info(), event.info()));

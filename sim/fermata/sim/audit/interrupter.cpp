@@ -7,9 +7,9 @@ namespace fermata::sim::detail {
 
 namespace {
 
-Registration* find_timeout(const CoroutineBase& coroutine) noexcept {
-  Registration* entry = coroutine.waker().first();
-  while (entry != nullptr && entry->rule() != WakeRule::Timeout) entry = entry->next();
+backend::Registration* find_timeout(const CoroutineBase& coroutine) noexcept {
+  backend::Registration* entry = coroutine.waker().first();
+  while (entry != nullptr && entry->rule() != backend::WakeRule::Timeout) entry = entry->next();
   return entry;
 }
 
@@ -27,14 +27,14 @@ void Interrupter::arm(std::uint64_t first_id, Interruption how, std::uint64_t po
 
 bool Interrupter::counts(const CoroutineBase& coroutine) const noexcept {
   if (coroutine.id() < first_id_) return false;
-  const WakerStatus status = coroutine.waker().status;
+  const backend::WakerStatus status = coroutine.waker().status;
   switch (how_) {
     case Interruption::Cancel:
-      return status == WakerStatus::Waiting || status == WakerStatus::Queued;
+      return status == backend::WakerStatus::Waiting || status == backend::WakerStatus::Queued;
     case Interruption::LateCancel:
-      return status == WakerStatus::Waiting;
+      return status == backend::WakerStatus::Waiting;
     case Interruption::Timeout:
-      return status == WakerStatus::Waiting && find_timeout(coroutine) != nullptr;
+      return status == backend::WakerStatus::Waiting && find_timeout(coroutine) != nullptr;
   }
   return false;
 }
@@ -43,7 +43,7 @@ void Interrupter::end_step(CoroutineBase* current) {
   if (!armed_) [[likely]] {
     return;
   }
-  if (awaited_ && awaited_->waker().status == WakerStatus::Queued) cancel(*awaited_);
+  if (awaited_ && awaited_->waker().status == backend::WakerStatus::Queued) cancel(*awaited_);
   if (current == nullptr || !counts(*current) || ++seen_ != point_) return;
   victim_ = current->info();
   switch (how_) {
@@ -53,7 +53,7 @@ void Interrupter::end_step(CoroutineBase* current) {
       awaited_ = Ref<CoroutineBase>::share(*current);
       return;
     case Interruption::Timeout: {
-      Registration* const entry = find_timeout(*current);
+      backend::Registration* const entry = find_timeout(*current);
       FERMATA_ASSERT(entry != nullptr);
       fired_ = true;
       entry->add_ref();  // It drops itself from its waker.

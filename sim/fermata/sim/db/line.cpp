@@ -107,7 +107,7 @@ void Line::unexpected(const wire::Frame& frame) {
 bool Line::is_alive() noexcept {
   if (broken_) return false;
   try {
-    ReadRequest look(stream_.handle(), buffer_);
+    backend::ReadRequest look(stream_.handle(), buffer_);
     if (!look.is_completed()) return unanswered > 0 || input_.empty();
     if (look.error() != nullptr) return false;
     const std::size_t size = look.take();

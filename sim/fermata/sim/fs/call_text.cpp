@@ -23,56 +23,57 @@ std::string path_text(std::string_view path) {
   return fmt::format("'{}'", path);
 }
 
-std::string written(const FileOperation& operation) {
+std::string written(const backend::FileOperation& operation) {
   const std::span<const std::byte> bytes = operation.rest();
   return fmt::format("writes \"{}\"", printable(bytes, bytes.size(), kBytesShown));
 }
 
 }  // namespace
 
-std::string call_text(const FileOperation& operation) {
+std::string call_text(const backend::FileOperation& operation) {
   const std::string path =
       path_text(operation.handle ? operation.handle->path() : std::string_view(operation.path));
   switch (operation.call) {
-    case FileCall::Read:
+    case backend::FileCall::Read:
       return "reads " + path;
-    case FileCall::Write:
+    case backend::FileCall::Write:
       return written(operation) + " to " + path;
-    case FileCall::Sync:
-    case FileCall::SyncData:
+    case backend::FileCall::Sync:
+    case backend::FileCall::SyncData:
       return "syncs " + path;
-    case FileCall::Status:
-    case FileCall::PathStatus:
+    case backend::FileCall::Status:
+    case backend::FileCall::PathStatus:
       return "looks up the status of " + path;
-    case FileCall::Truncate:
+    case backend::FileCall::Truncate:
       return fmt::format("truncates {} to {} bytes", path, operation.length);
-    case FileCall::Close:
+    case backend::FileCall::Close:
       return "closes " + path;
-    case FileCall::Open:
+    case backend::FileCall::Open:
       return "opens " + path;
-    case FileCall::Rename:
+    case backend::FileCall::Rename:
       return fmt::format("renames {} to {}", path, path_text(operation.target));
-    case FileCall::Remove:
+    case backend::FileCall::Remove:
       return "removes " + path;
-    case FileCall::MakeDirectory:
+    case backend::FileCall::MakeDirectory:
       return "makes directory " + path;
-    case FileCall::RemoveDirectory:
+    case backend::FileCall::RemoveDirectory:
       return "removes directory " + path;
-    case FileCall::ListDirectory:
+    case backend::FileCall::ListDirectory:
       return "lists directory " + path;
-    case FileCall::SyncDirectory:
+    case backend::FileCall::SyncDirectory:
       return "syncs directory " + path;
   }
   FERMATA_ASSERT(false);
   return {};
 }
 
-std::string answer_text(const FileOperation& operation, int code, std::size_t moved) {
+std::string answer_text(const backend::FileOperation& operation, int code, std::size_t moved) {
   if (code != 0) return fmt::format(" ({})", std::strerror(code));
-  if (operation.call != FileCall::Read && operation.call != FileCall::Write) return {};
+  if (operation.call != backend::FileCall::Read && operation.call != backend::FileCall::Write)
+    return {};
   const std::span<const std::byte> bytes = operation.rest();
   FERMATA_ASSERT(moved <= bytes.size());
-  if (operation.call == FileCall::Read) {
+  if (operation.call == backend::FileCall::Read) {
     return fmt::format(": \"{}\"", printable(bytes.first(moved), moved, kBytesShown));
   }
   return moved < bytes.size() ? fmt::format(" ({} of {} bytes)", moved, bytes.size()) : "";

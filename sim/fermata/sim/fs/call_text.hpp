@@ -4,17 +4,18 @@
 #include <cstddef>
 #include <string>
 
-namespace fermata {
+namespace fermata::backend {
 struct FileOperation;
-}
+}  // namespace fermata::backend
 
 namespace fermata::sim::detail {
 
 /// What a program does by this call: "writes "v2" to 'settings'", "syncs directory '.'".
-[[nodiscard]] std::string call_text(const FileOperation& operation);
+[[nodiscard]] std::string call_text(const backend::FileOperation& operation);
 
 /// What follows it once it is answered: ": \"v2\"" of a read, " (No such file or directory)" of a
 /// failure, " (2 of 5 bytes)" of a short write; else empty. `code` is an errno value.
-[[nodiscard]] std::string answer_text(const FileOperation& operation, int code, std::size_t moved);
+[[nodiscard]] std::string answer_text(const backend::FileOperation& operation, int code,
+                                      std::size_t moved);
 
 }  // namespace fermata::sim::detail

@@ -308,7 +308,7 @@ int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> by
   ++version_;
   const std::uint64_t before = node.image.seen().size();
   const std::uint64_t limit = before + room();
-  if (bytes.size() > kOffsetMax - offset) return EFBIG;
+  if (bytes.size() > backend::kOffsetMax - offset) return EFBIG;
   if (!bytes.empty() && offset >= limit) return ENOSPC;
   moved = std::min<std::size_t>(bytes.size(), limit - std::min(limit, offset));
   node.image.write(offset, bytes.first(moved));

@@ -26,8 +26,8 @@ constexpr std::uint64_t kLatenesses = 9;  // As well.
 
 // --- SimPlace ---
 
-SimPlace::SimPlace(SimFileWatches& watches, FileWatch& watch, std::string name)
-    : WatchedPlace(watch, std::move(name)),
+SimPlace::SimPlace(SimFileWatches& watches, backend::FileWatch& watch, std::string name)
+    : backend::WatchedPlace(watch, std::move(name)),
       watches_(watches),
       acknowledgement_(*this, &SimPlace::ended) {}
 
@@ -74,19 +74,20 @@ void SimPlace::tell(DiskChange change, std::string_view name, bool is_directory)
 
 SimFileWatches::SimFileWatches(fermata::detail::Attachment& attachment, Machine& machine,
                                Disk& disk)
-    : FileWatches(attachment),
+    : backend::FileWatches(attachment),
       machine_(machine),
       disk_(disk),
       key_(key_of(machine.key(), "file watches")),
       delivery_(*this, &SimFileWatches::deliver) {}
 
-std::unique_ptr<WatchedPlace> SimFileWatches::make_place(FileWatch& watch, std::string name) {
+std::unique_ptr<backend::WatchedPlace> SimFileWatches::make_place(backend::FileWatch& watch,
+                                                                  std::string name) {
   return std::make_unique<SimPlace>(*this, watch, std::move(name));
 }
 
 void SimFileWatches::enqueue(Report report) {
   const auto tell = [&](const Decision&) { return text(report) + " is lost"; };
-  const bool is_lost = machine_.faults().strikes(Fault::WatchOverflow, RandomStream::Disk,
+  const bool is_lost = machine_.faults().strikes(Fault::WatchOverflow, backend::RandomStream::Disk,
                                                  key_of(key_, "overflow"), tell);
   if (is_lost) {
     if (!queue_.empty() && queue_.back().place == nullptr) return;
@@ -108,10 +109,11 @@ Duration SimFileWatches::delay(const Report& report) {
     return fmt::format("{} comes {} late", text(report),
                        amount(kLeastLateness * (1 << decision.value)));
   };
-  const std::uint64_t usual =
-      machine_.decisions().draw(RandomStream::Disk, key_of(key_, "delay"), kDelays, tell_usual);
-  const std::uint64_t late = machine_.faults().strength(
-      Fault::WatchDelay, RandomStream::Disk, key_of(key_, "lateness"), kLatenesses, tell_late);
+  const std::uint64_t usual = machine_.decisions().draw(backend::RandomStream::Disk,
+                                                        key_of(key_, "delay"), kDelays, tell_usual);
+  const std::uint64_t late =
+      machine_.faults().strength(Fault::WatchDelay, backend::RandomStream::Disk,
+                                 key_of(key_, "lateness"), kLatenesses, tell_late);
   return kLeastDelay * (1 << usual) + (late == 0 ? Duration::zero() : kLeastLateness * (1 << late));
 }
 

@@ -19,9 +19,9 @@ namespace fermata::sim::detail {
 class Machine;
 class SimFileWatches;
 
-class SimPlace final : public WatchedPlace, private DiskWatcher {
+class SimPlace final : public backend::WatchedPlace, private DiskWatcher {
  public:
-  SimPlace(SimFileWatches& watches, FileWatch& watch, std::string name);
+  SimPlace(SimFileWatches& watches, backend::FileWatch& watch, std::string name);
 
  private:
   friend class SimFileWatches;
@@ -38,7 +38,7 @@ class SimPlace final : public WatchedPlace, private DiskWatcher {
   MemberHappening<SimPlace> acknowledgement_;
 };
 
-class SimFileWatches final : public FileWatches {
+class SimFileWatches final : public backend::FileWatches {
  public:
   SimFileWatches(fermata::detail::Attachment& attachment, Machine& machine, Disk& disk);
 
@@ -52,7 +52,8 @@ class SimFileWatches final : public FileWatches {
     Instant due;
   };
 
-  std::unique_ptr<WatchedPlace> make_place(FileWatch& watch, std::string name) override;
+  std::unique_ptr<backend::WatchedPlace> make_place(backend::FileWatch& watch,
+                                                    std::string name) override;
 
   void enqueue(Report report);
   void forget(const SimPlace& place) noexcept;

@@ -28,39 +28,39 @@ constexpr Duration kLeastSlowness = std::chrono::milliseconds(5);
 constexpr std::uint64_t kSlownesses = 9;  // As well.
 constexpr int kFirstFile = 3;
 
-const std::string& path_of(const FileOperation& operation) {
+const std::string& path_of(const backend::FileOperation& operation) {
   return operation.handle ? operation.handle->path() : operation.path;
 }
 
-const char* name_of(FileCall call) {
+const char* name_of(backend::FileCall call) {
   switch (call) {
-    case FileCall::Open:
+    case backend::FileCall::Open:
       return "the open of";
-    case FileCall::Read:
+    case backend::FileCall::Read:
       return "the read of";
-    case FileCall::Write:
+    case backend::FileCall::Write:
       return "the write to";
-    case FileCall::Sync:
-    case FileCall::SyncData:
+    case backend::FileCall::Sync:
+    case backend::FileCall::SyncData:
       return "the sync of";
-    case FileCall::Status:
-    case FileCall::PathStatus:
+    case backend::FileCall::Status:
+    case backend::FileCall::PathStatus:
       return "the look at the status of";
-    case FileCall::Truncate:
+    case backend::FileCall::Truncate:
       return "the truncation of";
-    case FileCall::Close:
+    case backend::FileCall::Close:
       return "the close of";
-    case FileCall::Rename:
+    case backend::FileCall::Rename:
       return "the rename";
-    case FileCall::Remove:
+    case backend::FileCall::Remove:
       return "the removal of";
-    case FileCall::MakeDirectory:
+    case backend::FileCall::MakeDirectory:
       return "the making of directory";
-    case FileCall::RemoveDirectory:
+    case backend::FileCall::RemoveDirectory:
       return "the removal of directory";
-    case FileCall::ListDirectory:
+    case backend::FileCall::ListDirectory:
       return "the listing of directory";
-    case FileCall::SyncDirectory:
+    case backend::FileCall::SyncDirectory:
       return "the sync of directory";
   }
   return "";
@@ -70,7 +70,7 @@ const char* name_of(FileCall call) {
 
 // --- when ---
 
-int SimFiles::enqueue(FileOperation& operation) {
+int SimFiles::enqueue(backend::FileOperation& operation) {
   const char* const call = to_string(operation.call);
   const std::uint64_t key = key_of(key_of(machine_.key(), call), path_of(operation));
   jobs_.emplace_back(*this, operation, key);
@@ -81,7 +81,7 @@ int SimFiles::enqueue(FileOperation& operation) {
     job.noted = told->called(machine_.name(), call_text(operation));
   }
   const Duration time =
-      operation.call == FileCall::Close
+      operation.call == backend::FileCall::Close
           ? close_delay(machine_, key, [&] { return fmt::format("'{}'", path_of(operation)); })
           : latency(operation, key);
   machine_.agenda().schedule(job, machine_.now() + time,
@@ -89,14 +89,15 @@ int SimFiles::enqueue(FileOperation& operation) {
   return 0;
 }
 
-std::string SimFiles::text(const FileOperation& operation) const {
+std::string SimFiles::text(const backend::FileOperation& operation) const {
   FERMATA_ASSERT(!path_of(operation).empty());
   std::string text = fmt::format("{} '{}'", name_of(operation.call), path_of(operation));
-  if (operation.call == FileCall::Rename) text += fmt::format(" -> '{}'", operation.target);
+  if (operation.call == backend::FileCall::Rename)
+    text += fmt::format(" -> '{}'", operation.target);
   return text + machine_.place();
 }
 
-Duration SimFiles::latency(const FileOperation& operation, std::uint64_t key) {
+Duration SimFiles::latency(const backend::FileOperation& operation, std::uint64_t key) {
   const auto tell_usual = [&](const Decision& decision) {
     return fmt::format("{} takes {}", text(operation),
                        amount(kLeastLatency * (1 << decision.value)));
@@ -105,33 +106,34 @@ Duration SimFiles::latency(const FileOperation& operation, std::uint64_t key) {
     return fmt::format("{} takes {} longer", text(operation),
                        amount(kLeastSlowness * (1 << decision.value)));
   };
-  const std::uint64_t usual =
-      machine_.decisions().draw(RandomStream::Disk, key_of(key, "latency"), kLatencies, tell_usual);
-  const std::uint64_t slow = machine_.faults().strength(
-      Fault::SlowDisk, RandomStream::Disk, key_of(key, "slowness"), kSlownesses, tell_slow);
+  const std::uint64_t usual = machine_.decisions().draw(
+      backend::RandomStream::Disk, key_of(key, "latency"), kLatencies, tell_usual);
+  const std::uint64_t slow =
+      machine_.faults().strength(Fault::SlowDisk, backend::RandomStream::Disk,
+                                 key_of(key, "slowness"), kSlownesses, tell_slow);
   return kLeastLatency * (1 << usual) +
          (slow == 0 ? Duration::zero() : kLeastSlowness * (1 << slow));
 }
 
-void SimFiles::withdraw(FileOperation& operation) noexcept {
+void SimFiles::withdraw(backend::FileOperation& operation) noexcept {
   Job& job = *static_cast<Job*>(operation.job);
   FERMATA_ASSERT(&job.operation == &operation);
   if (job.withdrawn) return;
   const auto tell = [&](const Decision&) {
     return text(operation) + " is cancelled before it begins";
   };
-  job.withdrawn = machine_.decisions().draw(RandomStream::Disk,
+  job.withdrawn = machine_.decisions().draw(backend::RandomStream::Disk,
                                             key_of(job.key, "withdrawn in time"), 2, tell) != 0;
 }
 
 void SimFiles::end(Job& job) {
-  FileOperation& operation = job.operation;
+  backend::FileOperation& operation = job.operation;
   FERMATA_ASSERT(operation.job == &job);
   const std::uint64_t key = job.key;
   const bool withdrawn = job.withdrawn;
   const std::optional<RunLog::CallId> noted = job.noted;
   jobs_.erase(job.self);
-  if (operation.call == FileCall::Close) {
+  if (operation.call == backend::FileCall::Close) {
     close(operation.file);
     return finished(operation, 0);
   }
@@ -145,23 +147,23 @@ void SimFiles::end(Job& job) {
 
 // --- what ---
 
-SimFiles::Answer SimFiles::perform(FileOperation& operation, std::uint64_t key) {
-  if (operation.call == FileCall::Open) return open(operation, key);
+SimFiles::Answer SimFiles::perform(backend::FileOperation& operation, std::uint64_t key) {
+  if (operation.call == backend::FileCall::Open) return open(operation, key);
   const auto file = open_.find(operation.file);
   if (file != open_.end()) return perform_on(file->second, operation, key);
   return {perform_at_path(operation, key), 0};
 }
 
-SimFiles::Answer SimFiles::perform_on(const OpenFile& file, FileOperation& operation,
+SimFiles::Answer SimFiles::perform_on(const OpenFile& file, backend::FileOperation& operation,
                                       std::uint64_t key) {
   switch (operation.call) {
-    case FileCall::Read:
+    case backend::FileCall::Read:
       return read(file, operation, key);
-    case FileCall::Write:
+    case backend::FileCall::Write:
       return write(file, operation, key);
-    case FileCall::Truncate:
+    case backend::FileCall::Truncate:
       return {file.mode.write ? disk_.truncate(file.inode, operation.length) : EINVAL, 0};
-    case FileCall::Status:
+    case backend::FileCall::Status:
       operation.status = disk_.status(file.inode);
       return {};
     default:
@@ -169,23 +171,23 @@ SimFiles::Answer SimFiles::perform_on(const OpenFile& file, FileOperation& opera
   }
 }
 
-int SimFiles::perform_at_path(FileOperation& operation, std::uint64_t key) {
+int SimFiles::perform_at_path(backend::FileOperation& operation, std::uint64_t key) {
   const std::string& path = operation.path;
   switch (operation.call) {
-    case FileCall::PathStatus:
+    case backend::FileCall::PathStatus:
       return disk_.status(path, operation.status);
-    case FileCall::Rename:
+    case backend::FileCall::Rename:
       return disk_.rename(path, operation.target);
-    case FileCall::Remove:
+    case backend::FileCall::Remove:
       return disk_.remove(path);
-    case FileCall::MakeDirectory:
+    case backend::FileCall::MakeDirectory:
       return is_full(operation, key) ? ENOSPC
                                      : disk_.make_directory(path, operation.mode.permissions);
-    case FileCall::RemoveDirectory:
+    case backend::FileCall::RemoveDirectory:
       return disk_.remove_directory(path);
-    case FileCall::ListDirectory:
+    case backend::FileCall::ListDirectory:
       return disk_.list(path, operation.entries);
-    case FileCall::SyncDirectory:
+    case backend::FileCall::SyncDirectory:
       if (has_error(operation, key)) return EIO;
       return disk_.sync_directory(path);
     default:
@@ -193,8 +195,8 @@ int SimFiles::perform_at_path(FileOperation& operation, std::uint64_t key) {
   }
 }
 
-SimFiles::Answer SimFiles::open(FileOperation& operation, std::uint64_t key) {
-  if (out_of_descriptors(machine_, RandomStream::Disk, "file")) return {EMFILE, 0};
+SimFiles::Answer SimFiles::open(backend::FileOperation& operation, std::uint64_t key) {
+  if (out_of_descriptors(machine_, backend::RandomStream::Disk, "file")) return {EMFILE, 0};
   if (operation.mode.create && is_full(operation, key)) return {ENOSPC, 0};
   OpenFile opened{0, operation.mode};
   const int code = disk_.open(operation.path, operation.mode, opened.inode);
@@ -213,7 +215,8 @@ void SimFiles::close(int file) {
   open_.erase(closed);
 }
 
-SimFiles::Answer SimFiles::read(const OpenFile& file, FileOperation& operation, std::uint64_t key) {
+SimFiles::Answer SimFiles::read(const OpenFile& file, backend::FileOperation& operation,
+                                std::uint64_t key) {
   if (!file.mode.read) return {EBADF, 0};
   if (has_error(operation, key)) return {EIO, 0};
   const std::uint64_t end = disk_.image(file.inode).seen().size();
@@ -228,7 +231,7 @@ SimFiles::Answer SimFiles::read(const OpenFile& file, FileOperation& operation, 
   return answer;
 }
 
-SimFiles::Answer SimFiles::write(const OpenFile& file, FileOperation& operation,
+SimFiles::Answer SimFiles::write(const OpenFile& file, backend::FileOperation& operation,
                                  std::uint64_t key) {
   if (!file.mode.write) return {EBADF, 0};
   const std::span<const std::byte> rest = operation.rest();
@@ -244,14 +247,15 @@ SimFiles::Answer SimFiles::write(const OpenFile& file, FileOperation& operation,
   return answer;
 }
 
-int SimFiles::sync(const OpenFile& file, const FileOperation& operation, std::uint64_t key) {
+int SimFiles::sync(const OpenFile& file, const backend::FileOperation& operation,
+                   std::uint64_t key) {
   enum Failure : std::uint64_t { None, MayBeTriedAgain, GivesUp, kCount };
   const auto tell = [&](const Decision& decision) {
     return fmt::format("{} fails with EIO{}", text(operation),
                        decision.value == GivesUp ? ", and its writes will never be synced" : "");
   };
-  const std::uint64_t failure = machine_.faults().strength(Fault::DiskError, RandomStream::Disk,
-                                                           key_of(key, "error"), kCount, tell);
+  const std::uint64_t failure = machine_.faults().strength(
+      Fault::DiskError, backend::RandomStream::Disk, key_of(key, "error"), kCount, tell);
   if (failure == GivesUp) disk_.give_up_changes(file.inode);
   if (failure != None) return EIO;
   disk_.sync(file.inode);
@@ -260,30 +264,32 @@ int SimFiles::sync(const OpenFile& file, const FileOperation& operation, std::ui
 
 // --- misfortune ---
 
-bool SimFiles::is_full(const FileOperation& operation, std::uint64_t key) {
+bool SimFiles::is_full(const backend::FileOperation& operation, std::uint64_t key) {
   FERMATA_ASSERT(!operation.path.empty());
   return !disk_.exists(operation.path) && finds_no_space(operation, key);
 }
 
-bool SimFiles::finds_no_space(const FileOperation& operation, std::uint64_t key) {
+bool SimFiles::finds_no_space(const backend::FileOperation& operation, std::uint64_t key) {
   const auto tell = [&](const Decision&) { return text(operation) + " finds the disk full"; };
-  return machine_.faults().strikes(Fault::DiskFull, RandomStream::Disk, key_of(key, "full"), tell);
+  return machine_.faults().strikes(Fault::DiskFull, backend::RandomStream::Disk,
+                                   key_of(key, "full"), tell);
 }
 
-bool SimFiles::has_error(const FileOperation& operation, std::uint64_t key) {
-  FERMATA_ASSERT(operation.call != FileCall::Close);
+bool SimFiles::has_error(const backend::FileOperation& operation, std::uint64_t key) {
+  FERMATA_ASSERT(operation.call != backend::FileCall::Close);
   const auto tell = [&](const Decision&) { return text(operation) + " fails with EIO"; };
-  return machine_.faults().strikes(Fault::DiskError, RandomStream::Disk, key_of(key, "error"),
-                                   tell);
+  return machine_.faults().strikes(Fault::DiskError, backend::RandomStream::Disk,
+                                   key_of(key, "error"), tell);
 }
 
-std::size_t SimFiles::shortened(const FileOperation& operation, std::size_t size, Fault fault,
-                                std::uint64_t key) {
+std::size_t SimFiles::shortened(const backend::FileOperation& operation, std::size_t size,
+                                Fault fault, std::uint64_t key) {
   if (size < 2) return size;
   const auto tell = [&](const Decision& decision) {
     return fmt::format("{} moves {}", text(operation), part_of_bytes(decision.value, size));
   };
-  const std::uint64_t part = machine_.faults().strength(fault, RandomStream::Disk, key, size, tell);
+  const std::uint64_t part =
+      machine_.faults().strength(fault, backend::RandomStream::Disk, key, size, tell);
   FERMATA_ASSERT(part < size);
   return part == 0 ? size : static_cast<std::size_t>(part);
 }

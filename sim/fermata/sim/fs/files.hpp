@@ -11,24 +11,24 @@
 #include "fermata/reactor/files.hpp"
 #include "fermata/sim/fs/disk.hpp"
 #include "fermata/sim/machine/agenda.hpp"
-#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/machine/fault.hpp"
+#include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim::detail {
 
 class Machine;
 
-class SimFiles final : public Files {
+class SimFiles final : public backend::Files {
  public:
   SimFiles(fermata::detail::Attachment& attachment, Machine& machine, Disk& disk)
-      : Files(attachment), machine_(machine), disk_(disk) {}
+      : backend::Files(attachment), machine_(machine), disk_(disk) {}
 
  private:
   struct Job final : Happening {
-    Job(SimFiles& f, FileOperation& o, std::uint64_t k) : files(f), operation(o), key(k) {}
+    Job(SimFiles& f, backend::FileOperation& o, std::uint64_t k) : files(f), operation(o), key(k) {}
     void happen() override { files.end(*this); }
     SimFiles& files;
-    FileOperation& operation;
+    backend::FileOperation& operation;
     std::uint64_t key;  // Of what it does and where.
     bool withdrawn = false;
     std::optional<RunLog::CallId> noted;  // In the run log.
@@ -43,27 +43,27 @@ class SimFiles final : public Files {
     std::size_t moved = 0;
   };
 
-  int enqueue(FileOperation& operation) override;
-  void withdraw(FileOperation& operation) noexcept override;
+  int enqueue(backend::FileOperation& operation) override;
+  void withdraw(backend::FileOperation& operation) noexcept override;
 
   void end(Job& job);
-  Answer perform(FileOperation& operation, std::uint64_t key);
-  Answer perform_on(const OpenFile& file, FileOperation& operation, std::uint64_t key);
-  int perform_at_path(FileOperation& operation, std::uint64_t key);
-  Answer open(FileOperation& operation, std::uint64_t key);
+  Answer perform(backend::FileOperation& operation, std::uint64_t key);
+  Answer perform_on(const OpenFile& file, backend::FileOperation& operation, std::uint64_t key);
+  int perform_at_path(backend::FileOperation& operation, std::uint64_t key);
+  Answer open(backend::FileOperation& operation, std::uint64_t key);
   void close(int file);
-  Answer read(const OpenFile& file, FileOperation& operation, std::uint64_t key);
-  Answer write(const OpenFile& file, FileOperation& operation, std::uint64_t key);
-  int sync(const OpenFile& file, const FileOperation& operation, std::uint64_t key);
-  [[nodiscard]] Duration latency(const FileOperation& operation, std::uint64_t key);
+  Answer read(const OpenFile& file, backend::FileOperation& operation, std::uint64_t key);
+  Answer write(const OpenFile& file, backend::FileOperation& operation, std::uint64_t key);
+  int sync(const OpenFile& file, const backend::FileOperation& operation, std::uint64_t key);
+  [[nodiscard]] Duration latency(const backend::FileOperation& operation, std::uint64_t key);
   /// Whether there is no space for what the operation would make.
-  [[nodiscard]] bool is_full(const FileOperation& operation, std::uint64_t key);
-  [[nodiscard]] bool finds_no_space(const FileOperation& operation, std::uint64_t key);
-  [[nodiscard]] bool has_error(const FileOperation& operation, std::uint64_t key);
-  [[nodiscard]] std::size_t shortened(const FileOperation& operation, std::size_t size, Fault fault,
-                                      std::uint64_t key);
+  [[nodiscard]] bool is_full(const backend::FileOperation& operation, std::uint64_t key);
+  [[nodiscard]] bool finds_no_space(const backend::FileOperation& operation, std::uint64_t key);
+  [[nodiscard]] bool has_error(const backend::FileOperation& operation, std::uint64_t key);
+  [[nodiscard]] std::size_t shortened(const backend::FileOperation& operation, std::size_t size,
+                                      Fault fault, std::uint64_t key);
   /// "the write to 'settings'", for people.
-  [[nodiscard]] std::string text(const FileOperation& operation) const;
+  [[nodiscard]] std::string text(const backend::FileOperation& operation) const;
 
   Machine& machine_;
   Disk& disk_;

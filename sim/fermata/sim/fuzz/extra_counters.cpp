@@ -26,7 +26,7 @@ void count(std::uint8_t& counter, std::uint64_t times = 1) noexcept {
 
 void ExtraCounters::begin_run() noexcept { counter_tables = {}; }
 
-void ExtraCounters::woken(std::uint64_t by, std::uint64_t who, WakeCause cause) {
+void ExtraCounters::woken(std::uint64_t by, std::uint64_t who, backend::WakeCause cause) {
   count(at(counter_tables.wakes, key_of(key_of(by, who), static_cast<std::uint64_t>(cause))));
 }
 

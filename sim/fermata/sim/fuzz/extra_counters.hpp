@@ -32,7 +32,7 @@ class ExtraCounters final : public WakeListener {
  public:
   /// A run begins.
   void begin_run() noexcept;
-  void woken(std::uint64_t by, std::uint64_t who, WakeCause cause) override;
+  void woken(std::uint64_t by, std::uint64_t who, backend::WakeCause cause) override;
   /// It is over; `counts` are those of all runs so far.
   void end_run(std::span<const AssertionCounts> counts);
 

@@ -35,8 +35,8 @@ class Mutation {
 
  private:
   /// Each stream that is asked at all is as likely as any other.
-  [[nodiscard]] RandomStream some_stream() {
-    if (asked_.empty()) return static_cast<RandomStream>(random_.below(kStreams));
+  [[nodiscard]] backend::RandomStream some_stream() {
+    if (asked_.empty()) return static_cast<backend::RandomStream>(random_.below(kStreams));
     std::array<bool, kStreams> present{};
     for (const AskedDraw& draw : asked_) present[static_cast<std::size_t>(draw.stream)] = true;
     auto left =
@@ -44,12 +44,12 @@ class Mutation {
     std::size_t stream = 0;
     while (!present[stream] || left-- > 0) ++stream;
     FERMATA_ASSERT(stream < kStreams);
-    return static_cast<RandomStream>(stream);
+    return static_cast<backend::RandomStream>(stream);
   }
 
   [[nodiscard]] const AskedDraw& some_draw() {
     FERMATA_ASSERT(!asked_.empty());
-    const RandomStream stream = some_stream();
+    const backend::RandomStream stream = some_stream();
     std::size_t at = index_below(asked_.size(), random_);
     while (asked_[at].stream != stream) at = (at + 1) % asked_.size();
     return asked_[at];
@@ -130,7 +130,7 @@ void keep_within(FuzzInput& input, const MutationLimits& limits, Random& random)
 }
 
 /// Whether `input` says anything about `stream`.
-bool speaks_of(const FuzzInput& input, RandomStream stream) noexcept {
+bool speaks_of(const FuzzInput& input, backend::RandomStream stream) noexcept {
   const std::vector<Answer>& answers = input.answers();
   return input.noise(stream) != Noise() ||
          std::any_of(answers.begin(), answers.end(),
@@ -138,7 +138,7 @@ bool speaks_of(const FuzzInput& input, RandomStream stream) noexcept {
 }
 
 /// The answers of `from` to draws of `stream`; where `into` has one that stays, unless `wins`.
-void take_answers(FuzzInput& into, const FuzzInput& from, RandomStream stream, bool wins) {
+void take_answers(FuzzInput& into, const FuzzInput& from, backend::RandomStream stream, bool wins) {
   FERMATA_ASSERT(&into != &from);
   for (const Answer& answer : from.answers()) {
     if (answer.stream != stream) continue;
@@ -150,8 +150,8 @@ void take_answers(FuzzInput& into, const FuzzInput& from, RandomStream stream, b
 void start_afresh(FuzzInput& input, Random& random) {
   input.clear();
   for (std::size_t i = 0; i < kStreams; ++i) {
-    input.noise(static_cast<RandomStream>(i)) = {static_cast<std::uint16_t>(random.next()),
-                                                 Noise::kEverywhere};
+    input.noise(static_cast<backend::RandomStream>(i)) = {static_cast<std::uint16_t>(random.next()),
+                                                          Noise::kEverywhere};
   }
 }
 
@@ -171,13 +171,13 @@ FuzzInput cross_over(const FuzzInput& one, const FuzzInput& other, const Mutatio
                      Random& random) {
   FuzzInput child = one;
   if (limits.seed && random.below(8) == 0) child.seed = other.seed;
-  std::vector<RandomStream> streams;
+  std::vector<backend::RandomStream> streams;
   for (std::size_t i = 0; i < kStreams; ++i) {
-    if (speaks_of(other, static_cast<RandomStream>(i)))
-      streams.push_back(static_cast<RandomStream>(i));
+    if (speaks_of(other, static_cast<backend::RandomStream>(i)))
+      streams.push_back(static_cast<backend::RandomStream>(i));
   }
   if (!streams.empty()) {
-    const RandomStream stream = streams[index_below(streams.size(), random)];
+    const backend::RandomStream stream = streams[index_below(streams.size(), random)];
     const std::uint64_t kind = random.below(4);
     if (kind == 0) {
       child.noise(stream) = other.noise(stream);

@@ -43,7 +43,7 @@ void Agenda::run_due(Instant now, Decisions& decisions, std::uint64_t key,
     if (choices_.empty()) break;
     const bool free = choices_.size() > 1;
     const std::uint64_t chosen =
-        free ? decisions.draw(RandomStream::Network, key, choices_.size(), tell) : 0;
+        free ? decisions.draw(backend::RandomStream::Network, key, choices_.size(), tell) : 0;
     FERMATA_ASSERT(chosen < choices_.size());
     take(choices_[chosen])->happen();
   }

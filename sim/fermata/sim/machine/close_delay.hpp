@@ -21,8 +21,8 @@ template <std::invocable Name>
     return fmt::format("the close of {} on '{}' takes {} longer", name(), machine.name(),
                        amount(kLeast * (1 << decision.value)));
   };
-  const std::uint64_t slow = machine.faults().strength(Fault::SlowClose, RandomStream::Time,
-                                                       key_of(key, "close"), kDelays, tell);
+  const std::uint64_t slow = machine.faults().strength(
+      Fault::SlowClose, backend::RandomStream::Time, key_of(key, "close"), kDelays, tell);
   return slow == 0 ? Duration::zero() : kLeast * (1 << slow);
 }
 

@@ -11,7 +11,8 @@
 namespace fermata::sim::detail {
 
 /// Whether the process has no descriptor left for what it opens now, `what`: "connection", ...
-inline bool out_of_descriptors(Machine& machine, RandomStream stream, std::string_view what) {
+inline bool out_of_descriptors(Machine& machine, backend::RandomStream stream,
+                               std::string_view what) {
   const std::uint64_t key = key_of(key_of(machine.key(), "descriptor"), what);
   const auto tell = [&](const Decision&) {
     return fmt::format("'{}' has no descriptor left for another {}", machine.name(), what);

@@ -55,7 +55,8 @@ bool FaultPlan::strikes(std::string_view name) {
   const auto tell = [&](const Decision&) {
     return fmt::format("the fault '{}' of the program strikes", name);
   };
-  if (decisions_.draw_rarely(RandomStream::Fault, key, 2, point.odds, tell) == 0) return false;
+  if (decisions_.draw_rarely(backend::RandomStream::Fault, key, 2, point.odds, tell) == 0)
+    return false;
   ++point.struck;
   count(Fault::Point);
   return true;
@@ -87,9 +88,10 @@ void FaultPlan::decide(const Keys& keys, bool allowed, Kind& kind) {
   kind.presence = Presence::Absent;
   if (!allowed) return;
   const auto unsaid = [](const Decision&) { return std::string(); };
-  if (decisions_.draw(RandomStream::Fault, keys.present, 2, unsaid) == 0) return;
+  if (decisions_.draw(backend::RandomStream::Fault, keys.present, 2, unsaid) == 0) return;
   kind.presence = Presence::Present;
-  kind.odds = kOdds[decisions_.draw(RandomStream::Fault, keys.odds, std::size(kOdds), unsaid)];
+  kind.odds =
+      kOdds[decisions_.draw(backend::RandomStream::Fault, keys.odds, std::size(kOdds), unsaid)];
   FERMATA_ASSERT(kind.odds.numerator > 0);
 }
 

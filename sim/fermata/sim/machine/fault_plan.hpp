@@ -50,14 +50,14 @@ class FaultPlan final : private FaultPoints {
 
   /// Whether `fault` strikes here; counted when it does. `teller` says what it does then.
   template <Teller Tell>
-  bool strikes(Fault fault, RandomStream stream, std::uint64_t key, const Tell& teller) {
+  bool strikes(Fault fault, backend::RandomStream stream, std::uint64_t key, const Tell& teller) {
     return strength(fault, stream, key, 2, teller) != 0;
   }
 
   /// How hard `fault` strikes here: 0 for not at all, else up to `bound` - 1.
   template <Teller Tell>
-  std::uint64_t strength(Fault fault, RandomStream stream, std::uint64_t key, std::uint64_t bound,
-                         const Tell& teller) {
+  std::uint64_t strength(Fault fault, backend::RandomStream stream, std::uint64_t key,
+                         std::uint64_t bound, const Tell& teller) {
     if (is_absent(fault) || !is_present(fault)) return 0;
     const Odds odds = kinds_[static_cast<std::size_t>(fault)].odds;
     const std::uint64_t drawn = decisions_.draw_rarely(stream, key, bound, odds, teller);
@@ -71,8 +71,8 @@ class FaultPlan final : private FaultPoints {
   /// After how much of its course `subject` is to be struck by `fault`, with `odds`; 0 for never.
   /// For what is rare by its nature: no swarm decides whether a run has it. Not counted yet.
   template <Teller Tell>
-  std::uint64_t place(Fault fault, RandomStream stream, std::uint64_t key, std::uint64_t subject,
-                      Odds odds, const Tell& teller) {
+  std::uint64_t place(Fault fault, backend::RandomStream stream, std::uint64_t key,
+                      std::uint64_t subject, Odds odds, const Tell& teller) {
     if (!allows(fault)) return 0;
     Kind& kind = kinds_[static_cast<std::size_t>(fault)];
     FERMATA_ASSERT(kind.presence == Presence::Undecided);

@@ -55,7 +55,7 @@ void DatagramWay::send(const PacketRef& packet) {
   const Waiting sent{packet, note_datagram(from_, to_, *packet, Message::Fate::UnderWay), ++sent_};
   const std::uint64_t loss_key = key_of(key_, to_string(Fault::DatagramLoss));
   const auto tell = [&](const Decision&) { return text(sent) + " is lost"; };
-  if (from_.faults().strikes(Fault::DatagramLoss, RandomStream::Network, loss_key, tell)) {
+  if (from_.faults().strikes(Fault::DatagramLoss, backend::RandomStream::Network, loss_key, tell)) {
     return note_loss(sent.noted);
   }
   const LinkState::Passage passage =

@@ -27,19 +27,20 @@ std::size_t room_for(const Packet& packet) {
 
 }  // namespace
 
-Ref<DatagramHandle> SimDatagrams::open(const Address& address, const DatagramOptions& options) {
+Ref<backend::DatagramHandle> SimDatagrams::open(const Address& address,
+                                                const DatagramOptions& options) {
   const Address& interface = options.multicast_interface;
   const bool is_own =
       interface.ip() == 0 || interface.is_loopback() || interface.ip() == machine_.ip();
   if (!is_own) throw InputOutputError(fmt::format("bind {}", address.text()), EADDRNOTAVAIL);
-  return Ref<DatagramHandle>::adopt(
+  return Ref<backend::DatagramHandle>::adopt(
       *new SimDatagramSocket(attachment_, machine_, network_, address, options));
 }
 
 SimDatagramSocket::SimDatagramSocket(fermata::detail::Attachment& attachment, Machine& machine,
                                      Network& network, const Address& address,
                                      const DatagramOptions& options)
-    : DatagramHandle(attachment),
+    : backend::DatagramHandle(attachment),
       machine_(machine),
       network_(network),
       options_(options),
@@ -92,7 +93,7 @@ bool SimDatagramSocket::would_block() {
     return fmt::format("a datagram that '{}' sends from port {} has to wait for room",
                        machine_.name(), address_.port());
   };
-  return machine_.faults().strikes(Fault::ShortWrite, RandomStream::Network,
+  return machine_.faults().strikes(Fault::ShortWrite, backend::RandomStream::Network,
                                    key_of(key_, "would block"), tell);
 }
 

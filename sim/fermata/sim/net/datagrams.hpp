@@ -20,19 +20,20 @@ namespace fermata::sim::detail {
 class Machine;
 class Network;
 
-class SimDatagrams final : public Datagrams {
+class SimDatagrams final : public backend::Datagrams {
  public:
   SimDatagrams(fermata::detail::Attachment& attachment, Machine& machine, Network& network)
-      : Datagrams(attachment), machine_(machine), network_(network) {}
+      : backend::Datagrams(attachment), machine_(machine), network_(network) {}
 
  private:
-  Ref<DatagramHandle> open(const Address& address, const DatagramOptions& options) override;
+  Ref<backend::DatagramHandle> open(const Address& address,
+                                    const DatagramOptions& options) override;
 
   Machine& machine_;
   Network& network_;
 };
 
-class SimDatagramSocket final : public DatagramHandle, public PacketReceiver {
+class SimDatagramSocket final : public backend::DatagramHandle, public PacketReceiver {
  public:
   /// The size of the buffer of each direction, unless it is set.
   static constexpr int kBuffer = 212'992;

@@ -48,8 +48,8 @@ std::string DescriptorFile::state() const {
 // --- the table ---
 
 DescriptorFile* DescriptorTable::find(int descriptor) const noexcept {
-  if (descriptor < kFirstSimulatedDescriptor) return nullptr;
-  const auto index = static_cast<std::size_t>(descriptor - kFirstSimulatedDescriptor);
+  if (descriptor < backend::kFirstSimulatedDescriptor) return nullptr;
+  const auto index = static_cast<std::size_t>(descriptor - backend::kFirstSimulatedDescriptor);
   return index < files_.size() ? files_[index].get() : nullptr;
 }
 
@@ -69,7 +69,7 @@ DescriptorFile* DescriptorTable::use(int descriptor) {
 
 void DescriptorTable::require_room(const char* operation, const char* what) {
   machine_.announced(key_of(machine_.key(), kTableKey), true);
-  if (exhausted_ || out_of_descriptors(machine_, RandomStream::Network, what)) {
+  if (exhausted_ || out_of_descriptors(machine_, backend::RandomStream::Network, what)) {
     throw InputOutputError(operation, EMFILE);
   }
 }
@@ -80,7 +80,7 @@ DescriptorFile& DescriptorTable::open(DescriptorFile::Kind kind, const SourcePla
   FERMATA_ASSERT(lowest_free_ < files_.size());
   auto& file = files_[lowest_free_] = std::make_unique<DescriptorFile>();
   file->kind = kind;
-  file->number = kFirstSimulatedDescriptor + static_cast<int>(lowest_free_);
+  file->number = backend::kFirstSimulatedDescriptor + static_cast<int>(lowest_free_);
   file->serial = ++files_made_;
   file->key = key_of(key_of(machine_.key(), "descriptor file"), file->serial);
   file->made_at = place;
@@ -115,7 +115,7 @@ int DescriptorTable::close(int descriptor) {
   machine_.announced(key_of(machine_.key(), kTableKey), true);
   DescriptorFile* const file = use(descriptor);
   if (file == nullptr) return EBADF;
-  const auto index = static_cast<std::size_t>(descriptor - kFirstSimulatedDescriptor);
+  const auto index = static_cast<std::size_t>(descriptor - backend::kFirstSimulatedDescriptor);
   const auto closed = std::move(files_[index]);
   lowest_free_ = std::min(lowest_free_, index);
   if (DescriptorFile* const peer = closed->peer) {
@@ -147,7 +147,8 @@ void DescriptorTable::end_run(std::vector<std::string>& leaks) {
 bool DescriptorTable::strikes(Fault fault, const DescriptorFile& file, const char* draw,
                               const char* does) {
   const auto tell = [&](const Decision&) { return text(file, does); };
-  return machine_.faults().strikes(fault, RandomStream::Network, key_of(file.key, draw), tell);
+  return machine_.faults().strikes(fault, backend::RandomStream::Network, key_of(file.key, draw),
+                                   tell);
 }
 
 std::string DescriptorTable::text(const DescriptorFile& file, const char* does) const {
@@ -160,8 +161,9 @@ std::size_t DescriptorTable::drawn_read(const DescriptorFile& file, std::size_t 
   const auto tell = [&](const Decision& decision) {
     return text(file, "a read of {} gives ") + part_of_bytes(decision.value, whole);
   };
-  const std::uint64_t drawn = machine_.faults().strength(
-      Fault::ShortRead, RandomStream::Network, key_of(file.key, "short read"), whole, tell);
+  const std::uint64_t drawn =
+      machine_.faults().strength(Fault::ShortRead, backend::RandomStream::Network,
+                                 key_of(file.key, "short read"), whole, tell);
   return drawn == 0 ? whole : static_cast<std::size_t>(drawn);
 }
 
@@ -172,8 +174,9 @@ std::size_t DescriptorTable::drawn_write(const DescriptorFile& file, std::size_t
     if (part == 0) return text(file, "a write to {} has to wait");
     return text(file, "a write to {} takes ") + part_of_bytes(part, whole);
   };
-  const std::uint64_t drawn = machine_.faults().strength(
-      Fault::ShortWrite, RandomStream::Network, key_of(file.key, "short write"), whole + 1, tell);
+  const std::uint64_t drawn =
+      machine_.faults().strength(Fault::ShortWrite, backend::RandomStream::Network,
+                                 key_of(file.key, "short write"), whole + 1, tell);
   return drawn == 0 ? whole : static_cast<std::size_t>(drawn - 1);
 }
 

@@ -53,7 +53,7 @@ struct DescriptorFile {
   FileWatcher* watcher = nullptr;
 };
 
-class DescriptorTable final : public DescriptorCalls {
+class DescriptorTable final : public backend::DescriptorCalls {
  public:
   explicit DescriptorTable(Machine& machine) noexcept : machine_(machine) {}
   DescriptorTable(const DescriptorTable&) = delete;

@@ -24,7 +24,7 @@ template <std::invocable<Duration> Tell>
     return drawn == 0 ? Duration::zero() : kLeast * (1 << drawn);
   };
   return delay(machine.faults().strength(
-      fault, RandomStream::Network, key, kDelays,
+      fault, backend::RandomStream::Network, key, kDelays,
       [&](const Decision& decision) { return teller(delay(decision.value)); }));
 }
 

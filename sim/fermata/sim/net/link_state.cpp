@@ -89,7 +89,8 @@ Duration LinkState::drawn_latency(const Parcel& parcel) {
     const auto tell = [&](const Decision& decision) {
       return fmt::format("{} takes {}", text(parcel), amount(latency_of(decision.value)));
     };
-    return latency_of(from_.decisions().draw(RandomStream::Network, latency_key_, bound, tell));
+    return latency_of(
+        from_.decisions().draw(backend::RandomStream::Network, latency_key_, bound, tell));
   };
   switch (latency_.shape_) {
     case Latency::Shape::Fixed:
@@ -119,15 +120,15 @@ void LinkState::meet_faults() {
     return fmt::format("the link {} keeps all messages for {}", text(),
                        amount(clog_length(decision.value)));
   };
-  if (const auto length = faults.strength(Fault::Clog, RandomStream::Network, clog_key_,
+  if (const auto length = faults.strength(Fault::Clog, backend::RandomStream::Network, clog_key_,
                                           kFaultLengths, tell_clog)) {
     clog(clog_length(length));
   }
   const auto tell_partition = [&](const Decision& decision) {
     return partition_text(decision.value);
   };
-  if (const auto drawn = faults.strength(Fault::Partition, RandomStream::Network, partition_key_,
-                                         kSplits * kFaultLengths, tell_partition)) {
+  if (const auto drawn = faults.strength(Fault::Partition, backend::RandomStream::Network,
+                                         partition_key_, kSplits * kFaultLengths, tell_partition)) {
     partition(drawn);
   }
 }

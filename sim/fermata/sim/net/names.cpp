@@ -36,12 +36,12 @@ std::string host_in_figures(const Address& address) {
 
 }  // namespace
 
-bool SimNames::answered_here(const NameQuery& query) const {
-  if (query.kind == NameQuery::Kind::Reverse) return query.address.is_loopback();
+bool SimNames::answered_here(const backend::NameQuery& query) const {
+  if (query.kind == backend::NameQuery::Kind::Reverse) return query.address.is_loopback();
   return query.host == "localhost" || in_figures(query.host).has_value();
 }
 
-void SimNames::enqueue(NameQuery& query) {
+void SimNames::enqueue(backend::NameQuery& query) {
   Job& job = jobs_.emplace_back(*this, query);
   job.self = std::prev(jobs_.end());
   const std::uint64_t key = key_of(key_of(machine_.key(), "dns"), query.host);
@@ -51,35 +51,35 @@ void SimNames::enqueue(NameQuery& query) {
       return fmt::format("{} takes {} longer", text(query),
                          amount(kLeastDnsDelay * (1 << decision.value)));
     };
-    const std::uint64_t slow = machine_.faults().strength(Fault::DnsDelay, RandomStream::Network,
-                                                          key_of(key, "delay"), kDnsDelays, tell);
+    const std::uint64_t slow = machine_.faults().strength(
+        Fault::DnsDelay, backend::RandomStream::Network, key_of(key, "delay"), kDnsDelays, tell);
     takes = kQuick + (slow == 0 ? Duration::zero() : kLeastDnsDelay * (1 << slow));
   }
   machine_.agenda().schedule(job, machine_.now() + takes, key);
 }
 
 void SimNames::answer(Job& job) {
-  NameQuery& query = job.query;
+  backend::NameQuery& query = job.query;
   FERMATA_ASSERT(&*job.self == &job);
   jobs_.erase(job.self);
   finished(query, look_up(query));
 }
 
-std::string SimNames::text(const NameQuery& query) const {
-  const bool by_host = query.kind != NameQuery::Kind::Reverse;
+std::string SimNames::text(const backend::NameQuery& query) const {
+  const bool by_host = query.kind != backend::NameQuery::Kind::Reverse;
   return fmt::format("the look-up of '{}' by '{}'", by_host ? query.host : query.address.text(),
                      machine_.name());
 }
 
-std::optional<NameFailure> SimNames::look_up(NameQuery& query) const {
+std::optional<NameFailure> SimNames::look_up(backend::NameQuery& query) const {
   if (!answered_here(query)) {
     const std::uint64_t key = key_of(key_of(machine_.key(), "dns failure"), query.host);
     const auto tell = [&](const Decision&) { return text(query) + " gets no answer"; };
-    if (machine_.faults().strikes(Fault::DnsFailure, RandomStream::Network, key, tell)) {
+    if (machine_.faults().strikes(Fault::DnsFailure, backend::RandomStream::Network, key, tell)) {
       return NameFailure::TryAgain;
     }
   }
-  if (query.kind == NameQuery::Kind::Reverse) {
+  if (query.kind == backend::NameQuery::Kind::Reverse) {
     look_up_reverse(query);
     return std::nullopt;
   }
@@ -97,7 +97,7 @@ std::optional<NameFailure> SimNames::look_up(NameQuery& query) const {
   return query.addresses.empty() ? std::optional(NameFailure::NotFound) : std::nullopt;
 }
 
-void SimNames::look_up_reverse(NameQuery& query) const {
+void SimNames::look_up_reverse(backend::NameQuery& query) const {
   const std::uint32_t ip = query.address.ip();
   query.name.service = NameTable::service_of(query.address.port());
   if (query.address.is_loopback()) {

@@ -15,29 +15,29 @@ namespace fermata::sim::detail {
 class Machine;
 class NameTable;
 
-class SimNames final : public fermata::Names {
+class SimNames final : public fermata::backend::Names {
  public:
   SimNames(fermata::detail::Attachment& attachment, Machine& machine, const NameTable& table)
-      : fermata::Names(attachment), machine_(machine), table_(table) {}
+      : fermata::backend::Names(attachment), machine_(machine), table_(table) {}
 
  private:
   struct Job final : Happening {
-    Job(SimNames& n, NameQuery& q) : names(n), query(q) {}
+    Job(SimNames& n, backend::NameQuery& q) : names(n), query(q) {}
     void happen() override { names.answer(*this); }
     SimNames& names;
-    NameQuery& query;
+    backend::NameQuery& query;
     std::list<Job>::iterator self;
   };
 
-  void enqueue(NameQuery& query) override;
+  void enqueue(backend::NameQuery& query) override;
   /// The question is on its way: its answer comes, and nobody wants it.
-  void withdraw(NameQuery&) noexcept override {}
+  void withdraw(backend::NameQuery&) noexcept override {}
   void answer(Job& job);
-  [[nodiscard]] bool answered_here(const NameQuery& query) const;
+  [[nodiscard]] bool answered_here(const backend::NameQuery& query) const;
   /// "the look-up of 'db' by 'client'", for people.
-  [[nodiscard]] std::string text(const NameQuery& query) const;
-  [[nodiscard]] std::optional<NameFailure> look_up(NameQuery& query) const;
-  void look_up_reverse(NameQuery& query) const;
+  [[nodiscard]] std::string text(const backend::NameQuery& query) const;
+  [[nodiscard]] std::optional<NameFailure> look_up(backend::NameQuery& query) const;
+  void look_up_reverse(backend::NameQuery& query) const;
 
   Machine& machine_;
   const NameTable& table_;

@@ -48,12 +48,12 @@ void Network::unbind(const Machine& machine, std::uint16_t port) noexcept {
   FERMATA_ASSERT(erased == 1);
 }
 
-void Network::bind(const Machine& machine, const PipePath& path, Listening& listening) {
+void Network::bind(const Machine& machine, const backend::PipePath& path, Listening& listening) {
   const LocalPlace place{machine.ip(), path.text()};
   if (!local_listeners_.emplace(place, &listening).second) refuse(path, EADDRINUSE);
 }
 
-void Network::unbind(const Machine& machine, const PipePath& path) noexcept {
+void Network::unbind(const Machine& machine, const backend::PipePath& path) noexcept {
   const std::size_t erased = local_listeners_.erase(LocalPlace{machine.ip(), path.text()});
   FERMATA_ASSERT(erased == 1);
 }

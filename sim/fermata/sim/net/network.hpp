@@ -47,8 +47,8 @@ class Network final : private Links {
   Address bind(Machine& machine, const Address& wanted, Listening& listening);
   void unbind(const Machine& machine, std::uint16_t port) noexcept;
   /// Binds a Unix socket. Throws as the other bind() does.
-  void bind(const Machine& machine, const PipePath& path, Listening& listening);
-  void unbind(const Machine& machine, const PipePath& path) noexcept;
+  void bind(const Machine& machine, const backend::PipePath& path, Listening& listening);
+  void unbind(const Machine& machine, const backend::PipePath& path) noexcept;
   /// The listener of the machine `server` at this port for connections from `client`, or null.
   [[nodiscard]] Listening* listening_at(const Machine& server, std::uint16_t port,
                                         const Machine& client) const noexcept;

@@ -29,58 +29,60 @@ constexpr Duration kFirstRetry = std::chrono::seconds(1);
 constexpr Duration kSendTimeout = std::chrono::milliseconds(924'600);
 
 void require_descriptor(Machine& machine, std::string_view peer) {
-  if (out_of_descriptors(machine, RandomStream::Network, "connection")) {
+  if (out_of_descriptors(machine, backend::RandomStream::Network, "connection")) {
     throw InputOutputError(fmt::format("connect to {}", peer), EMFILE);
   }
 }
 
 }  // namespace
 
-Ref<ListenerHandle> SimStreams::open_listener(const Address& address,
-                                              const ListenOptions& options) {
-  return Ref<ListenerHandle>::adopt(
+Ref<backend::ListenerHandle> SimStreams::open_listener(const Address& address,
+                                                       const ListenOptions& options) {
+  return Ref<backend::ListenerHandle>::adopt(
       *new SimListener(attachment_, machine_, network_, address, options));
 }
 
-Ref<ListenerHandle> SimStreams::open_listener(const PipePath& path, const ListenOptions& options) {
-  return Ref<ListenerHandle>::adopt(
+Ref<backend::ListenerHandle> SimStreams::open_listener(const backend::PipePath& path,
+                                                       const ListenOptions& options) {
+  return Ref<backend::ListenerHandle>::adopt(
       *new SimListener(attachment_, machine_, network_, path, options));
 }
 
-Ref<StreamHandle> SimStreams::open_connection(const PipePath& peer) {
+Ref<backend::StreamHandle> SimStreams::open_connection(const backend::PipePath& peer) {
   require_descriptor(machine_, peer.text());
   auto* stream =
       new SimStream(attachment_, network_, network_.make_local_connection(machine_, peer.text()),
                     Connection::Client);
-  auto handle = Ref<StreamHandle>::adopt(*stream);
+  auto handle = Ref<backend::StreamHandle>::adopt(*stream);
   stream->dial_locally();
   return handle;
 }
 
-PipeHandles SimStreams::open_pipe() {
-  if (out_of_descriptors(machine_, RandomStream::Network, "pipe")) {
+backend::PipeHandles SimStreams::open_pipe() {
+  if (out_of_descriptors(machine_, backend::RandomStream::Network, "pipe")) {
     throw InputOutputError("open a pipe", EMFILE);
   }
   const auto connection = network_.make_local_connection(machine_, "pipe");
-  const auto end = [&](Connection::Side side, Direction direction) {
-    return Ref<StreamHandle>::adopt(
+  const auto end = [&](Connection::Side side, backend::Direction direction) {
+    return Ref<backend::StreamHandle>::adopt(
         *new SimStream(attachment_, network_, connection, side, direction));
   };
-  return {end(Connection::Server, Direction::In), end(Connection::Client, Direction::Out)};
+  return {end(Connection::Server, backend::Direction::In),
+          end(Connection::Client, backend::Direction::Out)};
 }
 
-Ref<StreamHandle> SimStreams::open_standard(StandardStream which) {
-  return Ref<StreamHandle>::adopt(*new SimTty(attachment_, machine_, terminal_, which));
+Ref<backend::StreamHandle> SimStreams::open_standard(StandardStream which) {
+  return Ref<backend::StreamHandle>::adopt(*new SimTty(attachment_, machine_, terminal_, which));
 }
 
-Ref<StreamHandle> SimStreams::open_connection(const Address& peer) {
+Ref<backend::StreamHandle> SimStreams::open_connection(const Address& peer) {
   require_descriptor(machine_, peer.text());
   Machine* server = machine_.peer(peer.ip());
   if (server != nullptr && server->is_down()) server = nullptr;
   auto connection =
       network_.make_connection(machine_, server != nullptr ? *server : machine_, peer);
   auto* stream = new SimStream(attachment_, network_, std::move(connection), Connection::Client);
-  auto handle = Ref<StreamHandle>::adopt(*stream);
+  auto handle = Ref<backend::StreamHandle>::adopt(*stream);
   if (server != nullptr) {
     stream->dial();
   } else {
@@ -93,8 +95,9 @@ Ref<StreamHandle> SimStreams::open_connection(const Address& peer) {
 
 SimStream::SimStream(fermata::detail::Attachment& attachment, Network& network,
                      std::shared_ptr<Connection> connection, Connection::Side side,
-                     Direction direction)
-    : StreamHandle(attachment, connection->local() ? IoType::Pipe : IoType::Tcp, direction),
+                     backend::Direction direction)
+    : backend::StreamHandle(attachment, connection->local() ? IoType::Pipe : IoType::Tcp,
+                            direction),
       network_(network),
       connection_(std::move(connection)),
       side_(side),
@@ -112,7 +115,7 @@ SimStream::SimStream(fermata::detail::Attachment& attachment, Network& network,
 
 Address SimStream::local_address() const { return connection_->end(side_).address; }
 
-const StreamHandle* SimStream::far_end() const noexcept {
+const backend::StreamHandle* SimStream::far_end() const noexcept {
   return dynamic_cast<const SimStream*>(connection_->end(Connection::other(side_)).endpoint);
 }
 
@@ -125,7 +128,8 @@ bool SimStream::strikes(Fault fault, const char* draw, const char* does) {
   const auto tell = [&](const Decision&) {
     return fmt::format(fmt::runtime(does), connection_->text());
   };
-  return machine().faults().strikes(fault, RandomStream::Network, key_of(key_, draw), tell);
+  return machine().faults().strikes(fault, backend::RandomStream::Network, key_of(key_, draw),
+                                    tell);
 }
 
 // --- establishing ---
@@ -302,7 +306,7 @@ bool SimStream::deliver() {
 
 // --- writing ---
 
-StreamHandle::Written SimStream::try_write(Buffers buffers) {
+backend::StreamHandle::Written SimStream::try_write(backend::Buffers buffers) {
   connection_->to(side_).arrive(machine().now());  // A reset may have come while nobody read.
   if (const int code = obstacle()) return {0, code};
   std::size_t accepted = 0;
@@ -361,8 +365,8 @@ std::size_t SimStream::drawn_read(std::size_t whole) {
     return fmt::format("a read of '{}' gives {}, on {}", machine().name(),
                        part_of_bytes(decision.value, whole), connection_->text());
   };
-  const std::uint64_t drawn = machine().faults().strength(Fault::ShortRead, RandomStream::Network,
-                                                          key_of(key_, "short read"), whole, tell);
+  const std::uint64_t drawn = machine().faults().strength(
+      Fault::ShortRead, backend::RandomStream::Network, key_of(key_, "short read"), whole, tell);
   return drawn == 0 ? whole : static_cast<std::size_t>(drawn);
 }
 
@@ -374,8 +378,9 @@ std::size_t SimStream::drawn_write(std::size_t whole) {
                        part == 0 ? "has to wait" : "takes " + part_of_bytes(part, whole),
                        connection_->text());
   };
-  const std::uint64_t drawn = machine().faults().strength(
-      Fault::ShortWrite, RandomStream::Network, key_of(key_, "short write"), whole + 1, tell);
+  const std::uint64_t drawn =
+      machine().faults().strength(Fault::ShortWrite, backend::RandomStream::Network,
+                                  key_of(key_, "short write"), whole + 1, tell);
   return drawn == 0 ? whole : static_cast<std::size_t>(drawn - 1);
 }
 
@@ -454,8 +459,8 @@ void SimStream::close_backend() noexcept {
 // --- a listener ---
 
 SimListener::SimListener(fermata::detail::Attachment& attachment, Machine& machine,
-                         Network& network, StreamPlace place, const ListenOptions& options)
-    : ListenerHandle(attachment, options),
+                         Network& network, backend::StreamPlace place, const ListenOptions& options)
+    : backend::ListenerHandle(attachment, options),
       machine_(machine),
       network_(network),
       place_(std::move(place)),
@@ -469,7 +474,7 @@ SimListener::SimListener(fermata::detail::Attachment& attachment, Machine& machi
     FERMATA_ASSERT(address->port() != 0);
     key_ = key_of(key_, address->port());
   } else {
-    const auto& path = std::get<PipePath>(place_);
+    const auto& path = std::get<backend::PipePath>(place_);
     network.bind(machine, path, *this);
     key_ = key_of(key_, path.text());
   }
@@ -498,13 +503,13 @@ void SimListener::resume_accepting() {
 void SimListener::hand_over() {
   for (int i = 0; accepting_ && !queue_.empty(); ++i) {
     if (i == accepts_per_turn_) return resume_accepting();
-    if (out_of_descriptors(machine_, RandomStream::Network, "accepted connection")) {
+    if (out_of_descriptors(machine_, backend::RandomStream::Network, "accepted connection")) {
       return accept_failed(EMFILE);
     }
     auto connection = std::move(queue_.front());
     queue_.pop_front();
     const Arrival arrival = connection->accepted();
-    accepted(Ref<StreamHandle>::adopt(
+    accepted(Ref<backend::StreamHandle>::adopt(
         *new SimStream(attachment(), network_, std::move(connection), Connection::Server)));
   }
 }
@@ -515,7 +520,7 @@ void SimListener::close_backend() noexcept {
   if (const auto* address = std::get_if<Address>(&place_)) {
     network_.unbind(machine_, address->port());
   } else {
-    network_.unbind(machine_, std::get<PipePath>(place_));
+    network_.unbind(machine_, std::get<backend::PipePath>(place_));
   }
   for (const auto& connection : std::exchange(queue_, {})) {
     connection->send_reset(Connection::Server);

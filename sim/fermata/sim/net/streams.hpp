@@ -26,20 +26,22 @@ namespace fermata::sim::detail {
 
 class Machine;
 
-class SimStreams final : public Streams {
+class SimStreams final : public backend::Streams {
  public:
   SimStreams(fermata::detail::Attachment& attachment, Machine& machine, Network& network,
              Terminal& terminal)
-      : Streams(attachment), machine_(machine), network_(network), terminal_(terminal) {}
+      : backend::Streams(attachment), machine_(machine), network_(network), terminal_(terminal) {}
 
-  [[nodiscard]] PipeHandles open_pipe() override;
-  [[nodiscard]] Ref<StreamHandle> open_standard(StandardStream which) override;
+  [[nodiscard]] backend::PipeHandles open_pipe() override;
+  [[nodiscard]] Ref<backend::StreamHandle> open_standard(StandardStream which) override;
 
  private:
-  Ref<ListenerHandle> open_listener(const Address& address, const ListenOptions& options) override;
-  Ref<ListenerHandle> open_listener(const PipePath& path, const ListenOptions& options) override;
-  Ref<StreamHandle> open_connection(const Address& peer) override;
-  Ref<StreamHandle> open_connection(const PipePath& peer) override;
+  Ref<backend::ListenerHandle> open_listener(const Address& address,
+                                             const ListenOptions& options) override;
+  Ref<backend::ListenerHandle> open_listener(const backend::PipePath& path,
+                                             const ListenOptions& options) override;
+  Ref<backend::StreamHandle> open_connection(const Address& peer) override;
+  Ref<backend::StreamHandle> open_connection(const backend::PipePath& peer) override;
 
   Machine& machine_;
   Network& network_;
@@ -47,11 +49,11 @@ class SimStreams final : public Streams {
 };
 
 /// One end of a connection.
-class SimStream final : public StreamHandle, public Endpoint {
+class SimStream final : public backend::StreamHandle, public Endpoint {
  public:
   SimStream(fermata::detail::Attachment& attachment, Network& network,
             std::shared_ptr<Connection> connection, Connection::Side side,
-            Direction direction = Direction::Both);
+            backend::Direction direction = backend::Direction::Both);
 
   /// Begins to establish the connection.
   void dial();
@@ -62,7 +64,7 @@ class SimStream final : public StreamHandle, public Endpoint {
 
   [[nodiscard]] Address local_address() const override;
   [[nodiscard]] Address peer_address() const override;
-  [[nodiscard]] const StreamHandle* far_end() const noexcept override;
+  [[nodiscard]] const backend::StreamHandle* far_end() const noexcept override;
 
   void expect_arrival() override;
   void expect_room(Instant when) override;
@@ -73,7 +75,7 @@ class SimStream final : public StreamHandle, public Endpoint {
  private:
   int start_reading() override;
   void stop_reading() noexcept override;
-  Written try_write(Buffers buffers) override;
+  Written try_write(backend::Buffers buffers) override;
   int submit_write(std::span<const std::byte> data) override;
   void submit_shutdown() noexcept override;
   int apply_option(SocketOption option, int value) override;
@@ -123,11 +125,11 @@ class SimStream final : public StreamHandle, public Endpoint {
   std::array<int, kSocketOptionCount> options_ = {1, 0, Pipe::kBuffer, Pipe::kBuffer, 0};
 };
 
-class SimListener final : public ListenerHandle, public Listening {
+class SimListener final : public backend::ListenerHandle, public Listening {
  public:
   /// Binds it. Throws InputOutputError.
   SimListener(fermata::detail::Attachment& attachment, Machine& machine, Network& network,
-              StreamPlace place, const ListenOptions& options);
+              backend::StreamPlace place, const ListenOptions& options);
 
   [[nodiscard]] Address local_address() const override;
   bool arrived(const std::shared_ptr<Connection>& connection) override;
@@ -140,7 +142,7 @@ class SimListener final : public ListenerHandle, public Listening {
 
   Machine& machine_;
   Network& network_;
-  StreamPlace place_;  // Where it is bound.
+  backend::StreamPlace place_;  // Where it is bound.
   std::size_t backlog_;
   int accepts_per_turn_;
   std::deque<std::shared_ptr<Connection>> queue_;

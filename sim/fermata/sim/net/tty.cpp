@@ -11,8 +11,9 @@ namespace fermata::sim::detail {
 
 SimTty::SimTty(fermata::detail::Attachment& attachment, Machine& machine, Terminal& terminal,
                StandardStream which)
-    : StreamHandle(attachment, IoType::Tty,
-                   which == StandardStream::Input ? Direction::In : Direction::Out),
+    : backend::StreamHandle(
+          attachment, IoType::Tty,
+          which == StandardStream::Input ? backend::Direction::In : backend::Direction::Out),
       machine_(machine),
       terminal_(terminal),
       key_(key_of(machine.key(), to_string(which))),
@@ -47,13 +48,13 @@ void SimTty::input_came() {
 
 // --- writing ---
 
-StreamHandle::Written SimTty::try_write(Buffers buffers) {
+backend::StreamHandle::Written SimTty::try_write(backend::Buffers buffers) {
   if (terminal_.is_dead()) return {0, EIO};
   for (const std::span<const std::byte> each : buffers) {
     if (!machine_.over())
       terminal_.print({reinterpret_cast<const char*>(each.data()), each.size()});
   }
-  return {size_of(buffers), 0};
+  return {backend::size_of(buffers), 0};
 }
 
 int SimTty::submit_write(std::span<const std::byte> data) {

@@ -10,7 +10,7 @@ namespace fermata::sim::detail {
 class Machine;
 
 /// A standard stream of a program: its machine's terminal, which prints everything at once.
-class SimTty final : public StreamHandle, public Terminal::Reader {
+class SimTty final : public backend::StreamHandle, public Terminal::Reader {
  public:
   SimTty(fermata::detail::Attachment& attachment, Machine& machine, Terminal& terminal,
          StandardStream which);
@@ -20,7 +20,7 @@ class SimTty final : public StreamHandle, public Terminal::Reader {
  private:
   int start_reading() override;
   void stop_reading() noexcept override { reading_ = false; }
-  Written try_write(Buffers buffers) override;
+  Written try_write(backend::Buffers buffers) override;
   int submit_write(std::span<const std::byte> data) override;
   void submit_shutdown() noexcept override {}
   int apply_mode(TerminalMode mode) override;

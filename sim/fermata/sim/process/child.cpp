@@ -91,8 +91,8 @@ Duration SimChild::drawn(const char* draw, const char* does) {
     return fmt::format("process '{}' {} {}", name_, does,
                        amount(kShortest * (1 << decision.value)));
   };
-  return kShortest *
-         (1 << machine_.decisions().draw(RandomStream::Time, key_of(key_, draw), kLatencies, tell));
+  return kShortest * (1 << machine_.decisions().draw(backend::RandomStream::Time,
+                                                     key_of(key_, draw), kLatencies, tell));
 }
 
 void SimChild::wake() {
@@ -210,7 +210,7 @@ void SimChild::end(ProcessExit exit) {
                        amount(kLeastSlowness * (1 << decision.value)));
   };
   const std::uint64_t slow = machine_.faults().strength(
-      Fault::SlowExit, RandomStream::Time, key_of(key_, "slow exit"), kSlownesses, tell);
+      Fault::SlowExit, backend::RandomStream::Time, key_of(key_, "slow exit"), kSlownesses, tell);
   if (slow == 0) return notice();
   machine_.agenda().schedule(notice_, machine_.now() + kLeastSlowness * (1 << slow), key_);
 }

@@ -26,13 +26,13 @@ bool stops(int signum) noexcept {
 
 }  // namespace
 
-Processes::Started SimProcesses::start(const ProcessOptions& options) {
+backend::Processes::Started SimProcesses::start(const ProcessOptions& options) {
   const std::string& name = options.program;
   const std::uint64_t key = key_of(key_of(machine_.key(), "process"), name);
   const auto tell = [&](const Decision&) {
     return fmt::format("'{}' has no room for process '{}'", machine_.name(), name);
   };
-  if (machine_.faults().strikes(Fault::SpawnFailure, RandomStream::Fault, key, tell)) {
+  if (machine_.faults().strikes(Fault::SpawnFailure, backend::RandomStream::Fault, key, tell)) {
     throw InputOutputError(description_of(options), EAGAIN);
   }
   std::optional<ScriptedProgram> program = programs_.find(options);
@@ -41,14 +41,16 @@ Processes::Started SimProcesses::start(const ProcessOptions& options) {
   Started started{.pid = next_pid_++};
   ChildPipes pipes;
   const auto open = [&](Stdio kind, const char* what, std::shared_ptr<Connection>& pipe,
-                        Ref<StreamHandle>& ours, Connection::Side side) {
+                        Ref<backend::StreamHandle>& ours, Connection::Side side) {
     if (kind != Stdio::Pipe) return;
-    if (out_of_descriptors(machine_, RandomStream::Network, "pipe")) {
+    if (out_of_descriptors(machine_, backend::RandomStream::Network, "pipe")) {
       throw InputOutputError("open a pipe", EMFILE);
     }
     pipe = network_.make_local_connection(machine_, fmt::format("{} of '{}'", what, name));
-    const auto direction = side == Connection::Client ? Direction::Out : Direction::In;
-    ours = Ref<StreamHandle>::adopt(*new SimStream(attachment_, network_, pipe, side, direction));
+    const auto direction =
+        side == Connection::Client ? backend::Direction::Out : backend::Direction::In;
+    ours = Ref<backend::StreamHandle>::adopt(
+        *new SimStream(attachment_, network_, pipe, side, direction));
   };
   open(options.input, "input", pipes.input, started.input, Connection::Client);
   open(options.output, "output", pipes.output, started.output, Connection::Server);

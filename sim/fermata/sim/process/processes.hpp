@@ -15,11 +15,11 @@ class Machine;
 class Network;
 class ProgramTable;
 
-class SimProcesses final : public Processes {
+class SimProcesses final : public backend::Processes {
  public:
   SimProcesses(fermata::detail::Attachment& attachment, Machine& machine, Network& network,
                const ProgramTable& programs)
-      : Processes(attachment),
+      : backend::Processes(attachment),
         attachment_(attachment),
         machine_(machine),
         network_(network),

@@ -16,15 +16,15 @@ constexpr std::array<std::string_view, 5> kKinds = {"always", "unreachable", "so
 
 }  // namespace
 
-std::string_view to_string(AssertionKind kind) noexcept {
+std::string_view to_string(backend::AssertionKind kind) noexcept {
   FERMATA_ASSERT(static_cast<std::size_t>(kind) < kKinds.size());
   return kKinds[static_cast<std::size_t>(kind)];
 }
 
-AssertionKind assertion_kind_of(std::string_view text) {
+backend::AssertionKind assertion_kind_of(std::string_view text) {
   const auto found = std::find(kKinds.begin(), kKinds.end(), text);
   if (found == kKinds.end()) throw UsageError(fmt::format("'{}' is not a kind of assertion", text));
-  return static_cast<AssertionKind>(found - kKinds.begin());
+  return static_cast<backend::AssertionKind>(found - kKinds.begin());
 }
 
 std::string Claim::text() const {
@@ -42,7 +42,8 @@ std::string Claim::text() const {
 
 Catalogue Catalogue::of_program(std::span<const AssertionCounts> counts) {
   Catalogue catalogue;
-  for (const AssertionSite* site = assertion_sites(); site != nullptr; site = site->next) {
+  for (const backend::AssertionSite* site = backend::assertion_sites(); site != nullptr;
+       site = site->next) {
     catalogue.add(
         Claim{.kind = site->kind,
               .numeric = site->numeric,

@@ -21,9 +21,9 @@
 namespace fermata::sim {
 
 /// "always", "unreachable", "sometimes", "reachable", "eventually".
-[[nodiscard]] std::string_view to_string(AssertionKind kind) noexcept;
+[[nodiscard]] std::string_view to_string(backend::AssertionKind kind) noexcept;
 /// Parses what to_string() returns; UsageError for anything else.
-[[nodiscard]] AssertionKind assertion_kind_of(std::string_view text);
+[[nodiscard]] backend::AssertionKind assertion_kind_of(std::string_view text);
 
 /// Counts of one site, or of all sites of one message. The slack of a comparison is how far its
 /// numbers are inside the bound, or outside when negative: the most slack of a `sometimes` that
@@ -52,7 +52,7 @@ struct AssertionCounts {
 
 /// One claim: all sites of one kind and message.
 struct Claim {
-  AssertionKind kind = AssertionKind::Always;
+  backend::AssertionKind kind = backend::AssertionKind::Always;
   bool numeric = false;  // All of its sites compare numbers: else the slack says nothing.
   std::string message;
   /// The place of its first site: "bank.cpp:12".
@@ -61,7 +61,7 @@ struct Claim {
   AssertionCounts counts;
 
   [[nodiscard]] bool is_obligation() const noexcept {
-    return kind == AssertionKind::Sometimes || kind == AssertionKind::Reachable;
+    return kind == backend::AssertionKind::Sometimes || kind == backend::AssertionKind::Reachable;
   }
   [[nodiscard]] bool is_missed() const noexcept { return is_obligation() && counts.held == 0; }
   /// "sometimes 'a request is retried' (retries > 0) at client.cpp:12: reached 40 times, ...".
@@ -83,7 +83,7 @@ class Catalogue {
   [[nodiscard]] std::size_t obligations() const noexcept;
 
  private:
-  std::map<std::pair<AssertionKind, std::string>, Claim> claims_;
+  std::map<std::pair<backend::AssertionKind, std::string>, Claim> claims_;
 };
 
 }  // namespace fermata::sim

@@ -29,20 +29,20 @@ RunLog::Ending ending_of(const CoroutineBase& coroutine) {
 
 }  // namespace
 
-void RunLog::note(std::string_view machine, Trace kind, const CoroutineBase& coroutine,
+void RunLog::note(std::string_view machine, backend::Trace kind, const CoroutineBase& coroutine,
                   std::uint64_t detail, Instant at, Instant clock, std::uint64_t step) {
   const std::size_t lane = lane_of(machine, coroutine);
   switch (kind) {
-    case Trace::Started:
-    case Trace::Entered:
+    case backend::Trace::Started:
+    case backend::Trace::Entered:
       return begin(lane, at, clock, step);
-    case Trace::Left:
+    case backend::Trace::Left:
       return suspend(lane, coroutine);
-    case Trace::Finished:
+    case backend::Trace::Finished:
       return finish(lane, coroutine);
-    case Trace::Enqueued:
-    case Trace::Cancelled:
-      return wake(machine, lane, static_cast<WakeCause>(detail));
+    case backend::Trace::Enqueued:
+    case backend::Trace::Cancelled:
+      return wake(machine, lane, static_cast<backend::WakeCause>(detail));
     default:
       return;
   }
@@ -63,7 +63,7 @@ void RunLog::note_cause(std::string_view machine, std::size_t lane) {
   }
 }
 
-void RunLog::wake(std::string_view machine, std::size_t lane, WakeCause cause) {
+void RunLog::wake(std::string_view machine, std::size_t lane, backend::WakeCause cause) {
   note_cause(machine, lane);
   Step* const step = present_step(machine);
   if (step == nullptr) return;
@@ -71,7 +71,7 @@ void RunLog::wake(std::string_view machine, std::size_t lane, WakeCause cause) {
   const bool is_told = !step->woken.empty() && step->woken.back().lane == lane &&
                        step->woken.back().cause == cause;  // Who is cancelled is woken, too.
   if (!is_told) step->woken.push_back(Wake{lane, cause});
-  if (cause != WakeCause::Spawn) return;
+  if (cause != backend::WakeCause::Spawn) return;
   FERMATA_ASSERT(step->lane != lane);
   lanes_[lane].parent = step->lane;
 }

@@ -47,7 +47,7 @@ class RunLog final : public DecisionListener {
 
   struct Wake {
     std::size_t lane = 0;
-    WakeCause cause = WakeCause::Event;
+    backend::WakeCause cause = backend::WakeCause::Event;
   };
 
   /// The code between two switches.
@@ -125,7 +125,7 @@ class RunLog final : public DecisionListener {
   // --- told by the run ---
 
   /// `at` is the world's time, `clock` what the machine's clock shows then.
-  void note(std::string_view machine, Trace kind, const CoroutineBase& coroutine,
+  void note(std::string_view machine, backend::Trace kind, const CoroutineBase& coroutine,
             std::uint64_t detail, Instant at, Instant clock, std::uint64_t step);
   /// What is woken on this machine from now on is not the last step's doing.
   void step_over(std::string_view machine);
@@ -191,7 +191,7 @@ class RunLog final : public DecisionListener {
   [[nodiscard]] bool is_open(std::string_view machine) const;
   /// The present step, until its coroutine has given way; null otherwise.
   [[nodiscard]] Step* open_step(std::string_view machine, std::size_t lane);
-  void wake(std::string_view machine, std::size_t lane, WakeCause cause);
+  void wake(std::string_view machine, std::size_t lane, backend::WakeCause cause);
   /// Notes why `lane` is ready, for the step that it begins with next.
   void note_cause(std::string_view machine, std::size_t lane);
   void begin(std::size_t lane, Instant at, Instant clock, std::uint64_t step);

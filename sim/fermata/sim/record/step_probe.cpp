@@ -36,14 +36,14 @@ constexpr std::array<std::string_view, 21> kVerbs = {"makes",
                                                      "sees time pass",
                                                      "reports a deadlock",
                                                      "begins to shut down"};
-static_assert(kVerbs.size() == static_cast<std::size_t>(Trace::ShutdownStarted) + 1);
+static_assert(kVerbs.size() == static_cast<std::size_t>(backend::Trace::ShutdownStarted) + 1);
 
-bool is_of_coroutine(Trace kind) noexcept {
-  return kind >= Trace::Spawned && kind <= Trace::Cancelled;
+bool is_of_coroutine(backend::Trace kind) noexcept {
+  return kind >= backend::Trace::Spawned && kind <= backend::Trace::Cancelled;
 }
 
 // While an event is made, or unmade, it has no name.
-std::string subject_text(Trace kind, const Event& subject) {
+std::string subject_text(backend::Trace kind, const Event& subject) {
   if (is_of_coroutine(kind)) {
     return fmt::format("'{}'", static_cast<const CoroutineBase&>(subject).label());
   }
@@ -57,11 +57,11 @@ std::uint64_t place_key(std::string_view machine, const Event& coroutine) {
 
 }  // namespace
 
-void StepProbe::note(std::string_view machine, Trace kind, const Event* subject,
+void StepProbe::note(std::string_view machine, backend::Trace kind, const Event* subject,
                      std::uint64_t detail, Instant at, std::uint64_t step) {
   FERMATA_ASSERT(static_cast<std::size_t>(kind) < kVerbs.size());
   FERMATA_ASSERT(subject != nullptr || !is_of_coroutine(kind));
-  if (kind == Trace::Left) {
+  if (kind == backend::Trace::Left) {
     suspended_[place_key(machine, *subject)] =
         *static_cast<const CoroutineBase*>(subject)->suspend_place();
   }
@@ -69,19 +69,19 @@ void StepProbe::note(std::string_view machine, Trace kind, const Event* subject,
   const auto [found, is_new] = steps_.try_emplace(step);
   Step& noted = found->second;
   if (is_new) noted.decisions = decisions_;
-  const bool begins = kind == Trace::Started;
-  if (begins || kind == Trace::Entered) noted.who = who(machine, *subject, begins, at);
+  const bool begins = kind == backend::Trace::Started;
+  if (begins || kind == backend::Trace::Entered) noted.who = who(machine, *subject, begins, at);
   const std::uint64_t serial = subject != nullptr ? subject->serial() : 0;
   Item item;
   item.identity = key_of(key_of(static_cast<std::uint64_t>(kind), serial), detail);
   item.text = std::string(kVerbs[static_cast<std::size_t>(kind)]);
   if (subject != nullptr) item.text += ' ' + subject_text(kind, *subject);
-  if (kind == Trace::Left) {
+  if (kind == backend::Trace::Left) {
     item.text += " at " + static_cast<const CoroutineBase*>(subject)->suspend_place()->text();
   }
-  if (kind == Trace::TimeAdvanced) {
+  if (kind == backend::Trace::TimeAdvanced) {
     item.text += " until " + describe(Instant{static_cast<std::int64_t>(detail)});
-  } else if (kind == Trace::Enqueued || kind == Trace::EventFired) {
+  } else if (kind == backend::Trace::Enqueued || kind == backend::Trace::EventFired) {
     item.text += fmt::format(" ({})", detail);
   }
   item.stack = present_stack();

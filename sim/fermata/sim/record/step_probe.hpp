@@ -48,8 +48,8 @@ class StepProbe final : public DecisionListener {
 
   // --- told by the run ---
 
-  void note(std::string_view machine, Trace kind, const Event* subject, std::uint64_t detail,
-            Instant at, std::uint64_t step);
+  void note(std::string_view machine, backend::Trace kind, const Event* subject,
+            std::uint64_t detail, Instant at, std::uint64_t step);
   void decided(const Decision& decision) override;
 
   // --- the run ---

@@ -178,8 +178,9 @@ class Trace {
         FERMATA_ASSERT(wake.lane < steps_of_.size());
         const std::vector<std::size_t>& own = steps_of_[wake.lane];
         const auto next = std::upper_bound(own.begin(), own.end(), i);
-        if (wake.cause == WakeCause::Yield || next == own.end()) continue;
-        add_arrow(spot_of(i), spot_of(*next), wake.cause == WakeCause::Spawn ? "spawn" : "wake");
+        if (wake.cause == backend::WakeCause::Yield || next == own.end()) continue;
+        add_arrow(spot_of(i), spot_of(*next),
+                  wake.cause == backend::WakeCause::Spawn ? "spawn" : "wake");
       }
     }
   }

@@ -43,21 +43,21 @@ const char* to_string(RunLog::Ending ending) noexcept {
   return "runs";
 }
 
-const char* to_string(WakeCause cause) noexcept {
+const char* to_string(backend::WakeCause cause) noexcept {
   switch (cause) {
-    case WakeCause::Spawn:
+    case backend::WakeCause::Spawn:
       return "spawn";
-    case WakeCause::Yield:
+    case backend::WakeCause::Yield:
       return "yield";
-    case WakeCause::Event:
+    case backend::WakeCause::Event:
       return "event";
-    case WakeCause::Error:
+    case backend::WakeCause::Error:
       return "error";
-    case WakeCause::Cancel:
+    case backend::WakeCause::Cancel:
       return "cancel";
-    case WakeCause::Deadlock:
+    case backend::WakeCause::Deadlock:
       return "deadlock";
-    case WakeCause::Shutdown:
+    case backend::WakeCause::Shutdown:
       return "shutdown";
   }
   return "event";

@@ -75,14 +75,14 @@ std::string received_text(const Message& message, std::string_view machine) {
 }
 
 /// Null for a wake that says nothing: of a yield it is known from the step itself.
-const char* what_it_does(WakeCause cause) noexcept {
+const char* what_it_does(backend::WakeCause cause) noexcept {
   switch (cause) {
-    case WakeCause::Yield:
+    case backend::WakeCause::Yield:
       return nullptr;
-    case WakeCause::Spawn:
+    case backend::WakeCause::Spawn:
       return "spawns";
-    case WakeCause::Cancel:
-    case WakeCause::Shutdown:
+    case backend::WakeCause::Cancel:
+    case backend::WakeCause::Shutdown:
       return "cancels";
     default:
       return "wakes";

@@ -88,7 +88,7 @@ class Search {
   }
 
   static bool is_programs_own(const Decision& decision) noexcept {
-    return decision.stream == RandomStream::Workload;
+    return decision.stream == backend::RandomStream::Workload;
   }
 
   /// How many more of the runs fail after a decision than before; 0 when it is not known.

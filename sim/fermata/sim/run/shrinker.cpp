@@ -144,7 +144,7 @@ class Shrinker {
   /// Whether the decision is not a pick and not the program's own: a fault, or how long something
   /// takes.
   [[nodiscard]] static bool is_of_world(const Decision& decision) {
-    return !decision.is_pick && decision.stream != RandomStream::Workload;
+    return !decision.is_pick && decision.stream != backend::RandomStream::Workload;
   }
 
   /// No fault, and everything as calm as can be: often the picks are enough.
@@ -157,8 +157,9 @@ class Shrinker {
   void drop_streams() {
     for (std::size_t i = kStreams; i-- > 0;) {
       DecisionList rest = tape_.decisions;
-      std::erase_if(rest,
-                    [&](const Decision& d) { return d.stream == static_cast<RandomStream>(i); });
+      std::erase_if(rest, [&](const Decision& d) {
+        return d.stream == static_cast<backend::RandomStream>(i);
+      });
       if (rest.size() < tape_.decisions.size()) fails(rest, tape_.rapidcheck);
     }
   }

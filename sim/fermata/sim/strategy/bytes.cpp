@@ -34,7 +34,8 @@ void BytesStrategy::begin_run(std::uint64_t /*seed*/) {
   asked_.clear();
 }
 
-const Answer* BytesStrategy::answer(RandomStream stream, std::uint64_t key, std::uint64_t bound) {
+const Answer* BytesStrategy::answer(backend::RandomStream stream, std::uint64_t key,
+                                    std::uint64_t bound) {
   const auto short_key = static_cast<std::uint32_t>(key >> 32);
   if (asked_.size() < kMostRemembered) asked_.push_back(AskedDraw{stream, short_key, bound});
   return input_.find(stream, short_key);
@@ -43,12 +44,13 @@ const Answer* BytesStrategy::answer(RandomStream stream, std::uint64_t key, std:
 std::size_t BytesStrategy::pick(const Candidates& candidates) {
   const std::uint64_t topic = topic_of_pick(candidates.path(0));
   const std::uint64_t key = key_of(topic, picks_.next(topic));
-  const std::uint64_t chosen = draw(RandomStream::Schedule, key, candidates.size());
+  const std::uint64_t chosen = draw(backend::RandomStream::Schedule, key, candidates.size());
   FERMATA_ASSERT(chosen < candidates.size());
   return static_cast<std::size_t>(chosen);
 }
 
-std::uint64_t BytesStrategy::draw(RandomStream stream, std::uint64_t key, std::uint64_t bound) {
+std::uint64_t BytesStrategy::draw(backend::RandomStream stream, std::uint64_t key,
+                                  std::uint64_t bound) {
   if (const Answer* const given = answer(stream, key, bound)) return scaled(given->value, bound);
   const Noise& noise = input_.noise(stream);
   Random random = generator(noise, key);
@@ -56,7 +58,7 @@ std::uint64_t BytesStrategy::draw(RandomStream stream, std::uint64_t key, std::u
   return bound == 0 ? random.next() : random.below(bound);
 }
 
-std::uint64_t BytesStrategy::draw_rarely(RandomStream stream, std::uint64_t key,
+std::uint64_t BytesStrategy::draw_rarely(backend::RandomStream stream, std::uint64_t key,
                                          std::uint64_t bound, Odds odds) {
   FERMATA_ASSERT(bound > 1);
   if (const Answer* const given = answer(stream, key, bound)) {

@@ -18,7 +18,7 @@ namespace fermata::sim {
 
 /// A draw that a run has made.
 struct AskedDraw {
-  RandomStream stream = RandomStream::Schedule;
+  backend::RandomStream stream = backend::RandomStream::Schedule;
   std::uint32_t key = 0;  // As Answer::key.
   /// The bound of its answers; 0 when they are any 64-bit numbers.
   std::uint64_t bound = 0;
@@ -39,13 +39,13 @@ class BytesStrategy final : public Strategy {
   [[nodiscard]] std::string name() const override { return "bytes:" + to_hex(input_.encode()); }
   void begin_run(std::uint64_t seed) override;
   std::size_t pick(const Candidates& candidates) override;
-  std::uint64_t draw(RandomStream stream, std::uint64_t key, std::uint64_t bound) override;
-  std::uint64_t draw_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound,
+  std::uint64_t draw(backend::RandomStream stream, std::uint64_t key, std::uint64_t bound) override;
+  std::uint64_t draw_rarely(backend::RandomStream stream, std::uint64_t key, std::uint64_t bound,
                             Odds odds) override;
 
  private:
   /// The input's answer to the draw; null when noise answers it.
-  const Answer* answer(RandomStream stream, std::uint64_t key, std::uint64_t bound);
+  const Answer* answer(backend::RandomStream stream, std::uint64_t key, std::uint64_t bound);
 
   FuzzInput input_;
   Occurrences picks_;

@@ -12,12 +12,12 @@ class CalmStrategy : public Strategy {
   [[nodiscard]] std::string name() const override { return "calm"; }
   void begin_run(std::uint64_t /*seed*/) override {}
   std::size_t pick(const Candidates& /*candidates*/) override { return 0; }
-  std::uint64_t draw(RandomStream /*stream*/, std::uint64_t /*key*/,
+  std::uint64_t draw(backend::RandomStream /*stream*/, std::uint64_t /*key*/,
                      std::uint64_t /*bound*/) override {
     return 0;
   }
-  std::uint64_t draw_rarely(RandomStream /*stream*/, std::uint64_t /*key*/, std::uint64_t /*bound*/,
-                            Odds /*odds*/) override {
+  std::uint64_t draw_rarely(backend::RandomStream /*stream*/, std::uint64_t /*key*/,
+                            std::uint64_t /*bound*/, Odds /*odds*/) override {
     return 0;
   }
 };

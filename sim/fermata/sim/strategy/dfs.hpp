@@ -47,12 +47,12 @@ class DfsStrategy final : public Strategy {
   [[nodiscard]] std::string name() const override;
   void begin_run(std::uint64_t seed) override;
   std::size_t pick(const Candidates& candidates) override;
-  std::uint64_t draw(RandomStream /*stream*/, std::uint64_t /*key*/,
+  std::uint64_t draw(backend::RandomStream /*stream*/, std::uint64_t /*key*/,
                      std::uint64_t /*bound*/) override {
     return 0;
   }
-  std::uint64_t draw_rarely(RandomStream /*stream*/, std::uint64_t /*key*/, std::uint64_t /*bound*/,
-                            Odds /*odds*/) override {
+  std::uint64_t draw_rarely(backend::RandomStream /*stream*/, std::uint64_t /*key*/,
+                            std::uint64_t /*bound*/, Odds /*odds*/) override {
     return 0;
   }
   void end_run(const RunSummary& run) override;

@@ -25,14 +25,15 @@ class PortfolioStrategy final : public Strategy {
   [[nodiscard]] std::string name() const override;
   void begin_run(std::uint64_t seed) override;
   std::size_t pick(const Candidates& candidates) override { return turn_->pick(candidates); }
-  std::uint64_t draw(RandomStream stream, std::uint64_t key, std::uint64_t bound) override {
+  std::uint64_t draw(backend::RandomStream stream, std::uint64_t key,
+                     std::uint64_t bound) override {
     return turn_->draw(stream, key, bound);
   }
-  std::uint64_t draw_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound,
+  std::uint64_t draw_rarely(backend::RandomStream stream, std::uint64_t key, std::uint64_t bound,
                             Odds odds) override {
     return turn_->draw_rarely(stream, key, bound, odds);
   }
-  std::uint64_t draw_place(RandomStream stream, std::uint64_t key, std::uint64_t subject,
+  std::uint64_t draw_place(backend::RandomStream stream, std::uint64_t key, std::uint64_t subject,
                            std::uint64_t bound, Odds odds) override {
     return turn_->draw_place(stream, key, subject, bound, odds);
   }

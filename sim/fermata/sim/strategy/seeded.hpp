@@ -28,21 +28,22 @@ class SeededStrategy : public Strategy {
     courses_.learn(courses);
   }
 
-  std::uint64_t draw(RandomStream stream, std::uint64_t /*key*/, std::uint64_t bound) override {
+  std::uint64_t draw(backend::RandomStream stream, std::uint64_t /*key*/,
+                     std::uint64_t bound) override {
     Random& random = generators_[stream];
     return bound == 0 ? random.next() : random.below(bound);
   }
 
-  std::uint64_t draw_rarely(RandomStream stream, std::uint64_t /*key*/, std::uint64_t bound,
-                            Odds odds) override {
+  std::uint64_t draw_rarely(backend::RandomStream stream, std::uint64_t /*key*/,
+                            std::uint64_t bound, Odds odds) override {
     FERMATA_ASSERT(bound > 1);
     Random& random = generators_[stream];
     if (random.below(odds.denominator) >= odds.numerator) return 0;
     return 1 + random.below(bound - 1);
   }
 
-  std::uint64_t draw_place(RandomStream stream, std::uint64_t /*key*/, std::uint64_t subject,
-                           std::uint64_t bound, Odds odds) override {
+  std::uint64_t draw_place(backend::RandomStream stream, std::uint64_t /*key*/,
+                           std::uint64_t subject, std::uint64_t bound, Odds odds) override {
     FERMATA_ASSERT(bound > 1);
     Random& random = generators_[stream];
     if (random.below(odds.denominator) >= odds.numerator) return 0;
@@ -56,7 +57,7 @@ class SeededStrategy : public Strategy {
   [[nodiscard]] virtual std::string order_name() const = 0;
   /// Learns from a run, for later orders.
   virtual void learn(const RunSummary& run) { static_cast<void>(run); }
-  [[nodiscard]] Random& schedule() noexcept { return generators_[RandomStream::Schedule]; }
+  [[nodiscard]] Random& schedule() noexcept { return generators_[backend::RandomStream::Schedule]; }
 
  private:
   static constexpr std::uint64_t kGuesses = 10;  // Of a length: each twice the one before.

@@ -50,14 +50,14 @@ std::string describe(Instant at) {
   return text + " ms";
 }
 
-std::string_view to_string(RandomStream stream) noexcept {
+std::string_view to_string(backend::RandomStream stream) noexcept {
   FERMATA_ASSERT(static_cast<std::size_t>(stream) < kStreamNames.size());
   return kStreamNames[static_cast<std::size_t>(stream)];
 }
 
-std::optional<RandomStream> stream_of(std::string_view name) noexcept {
+std::optional<backend::RandomStream> stream_of(std::string_view name) noexcept {
   for (std::size_t i = 0; i < kStreamNames.size(); ++i) {
-    if (kStreamNames[i] == name) return static_cast<RandomStream>(i);
+    if (kStreamNames[i] == name) return static_cast<backend::RandomStream>(i);
   }
   return std::nullopt;
 }

@@ -28,7 +28,7 @@ struct Decision {
   /// How many draws on the same topic the run had made before.
   std::uint32_t occurrence = 0;
   Instant at;
-  RandomStream stream = RandomStream::Schedule;
+  backend::RandomStream stream = backend::RandomStream::Schedule;
   bool is_pick = false;
 
   friend bool operator==(const Decision&, const Decision&) = default;
@@ -41,7 +41,7 @@ struct Draw {
   std::uint64_t bound = 0;
   std::uint64_t subject = 0;
   std::uint32_t occurrence = 0;
-  RandomStream stream = RandomStream::Schedule;
+  backend::RandomStream stream = backend::RandomStream::Schedule;
   bool is_pick = false;
 };
 
@@ -51,7 +51,7 @@ struct Draw {
   return key_of(kPick, head);
 }
 /// What all draws from `stream` about `subject` have in common.
-[[nodiscard]] constexpr std::uint64_t topic_of_draw(RandomStream stream,
+[[nodiscard]] constexpr std::uint64_t topic_of_draw(backend::RandomStream stream,
                                                     std::uint64_t subject) noexcept {
   return key_of(static_cast<std::uint64_t>(stream), subject);
 }
@@ -118,7 +118,7 @@ class DecisionListener {
 [[nodiscard]] std::string describe(Instant at);
 
 /// "schedule", "time", "network", "disk", "offload", "fault", "allocation" or "workload".
-[[nodiscard]] std::string_view to_string(RandomStream stream) noexcept;
-[[nodiscard]] std::optional<RandomStream> stream_of(std::string_view name) noexcept;
+[[nodiscard]] std::string_view to_string(backend::RandomStream stream) noexcept;
+[[nodiscard]] std::optional<backend::RandomStream> stream_of(std::string_view name) noexcept;
 
 }  // namespace fermata::sim

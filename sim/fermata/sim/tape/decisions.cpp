@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::uint64_t kSpawn = key_of("spawn");
 
-std::string sentence_of(const ProgramDraw& draw, const Decision& decision, std::string_view who) {
-  if (draw.what == ProgramDraw::What::Tie) {
+std::string sentence_of(const backend::ProgramDraw& draw, const Decision& decision,
+                        std::string_view who) {
+  if (draw.what == backend::ProgramDraw::What::Tie) {
     return fmt::format("of {} callbacks that are due at once the {} is called first",
                        decision.bound, ordinal(decision.value + 1));
   }
@@ -75,26 +76,28 @@ std::size_t Decisions::pick(const Candidates& candidates) {
   return chosen;
 }
 
-std::uint64_t Decisions::draw(const ProgramDraw& draw) {
-  return told(answer(RandomStream::Workload, draw.key, draw.bound), [&](const Decision& decision) {
-    return sentence_of(draw, decision,
-                       whereabouts_ != nullptr ? whereabouts_->coroutine() : std::string());
-  });
+std::uint64_t Decisions::draw(const backend::ProgramDraw& draw) {
+  return told(
+      answer(backend::RandomStream::Workload, draw.key, draw.bound), [&](const Decision& decision) {
+        return sentence_of(draw, decision,
+                           whereabouts_ != nullptr ? whereabouts_->coroutine() : std::string());
+      });
 }
 
-std::uint64_t Decisions::answer(RandomStream stream, std::uint64_t key, std::uint64_t bound) {
+std::uint64_t Decisions::answer(backend::RandomStream stream, std::uint64_t key,
+                                std::uint64_t bound) {
   const Draw draw = ask(stream, key, bound);
   Replay* const replay = source_.replay(log_.draws());
   const std::uint64_t value =
       replay != nullptr ? replay->answer(draw) : source_.strategy().draw(stream, draw.key, bound);
-  if (stream == RandomStream::Workload && value == 0 && names_.wanted()) [[unlikely]] {
+  if (stream == backend::RandomStream::Workload && value == 0 && names_.wanted()) [[unlikely]] {
     log_.add_alternatives(draw);
   }
   return answered(draw, value);
 }
 
-std::uint64_t Decisions::answer_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound,
-                                       Odds odds) {
+std::uint64_t Decisions::answer_rarely(backend::RandomStream stream, std::uint64_t key,
+                                       std::uint64_t bound, Odds odds) {
   FERMATA_ASSERT(bound > 1);
   FERMATA_ASSERT(odds.denominator > 0);
   if (source_.replay(log_.draws()) != nullptr) return answer(stream, key, bound);
@@ -102,8 +105,8 @@ std::uint64_t Decisions::answer_rarely(RandomStream stream, std::uint64_t key, s
   return answered(draw, source_.strategy().draw_rarely(stream, draw.key, bound, odds));
 }
 
-std::uint64_t Decisions::answer_place(RandomStream stream, std::uint64_t key, std::uint64_t subject,
-                                      Odds odds) {
+std::uint64_t Decisions::answer_place(backend::RandomStream stream, std::uint64_t key,
+                                      std::uint64_t subject, Odds odds) {
   FERMATA_ASSERT(odds.denominator > 0);
   if (source_.replay(log_.draws()) != nullptr) return answer(stream, key, kPlaces);
   const Draw draw = ask(stream, key, kPlaces);
@@ -119,7 +122,7 @@ std::uint64_t Decisions::spawn_path(std::uint64_t parent, std::string_view name)
   return path;
 }
 
-Draw Decisions::ask(RandomStream stream, std::uint64_t subject, std::uint64_t bound) {
+Draw Decisions::ask(backend::RandomStream stream, std::uint64_t subject, std::uint64_t bound) {
   const std::uint64_t topic = topic_of_draw(stream, subject);
   const std::uint32_t occurrence = occurrences_.next(topic);
   return Draw{.index = log_.draws(),
@@ -137,7 +140,7 @@ Draw Decisions::ask(const Candidates& candidates, std::uint64_t topic,
               .bound = candidates.size(),
               .subject = candidates.path(0),
               .occurrence = occurrence,
-              .stream = RandomStream::Schedule,
+              .stream = backend::RandomStream::Schedule,
               .is_pick = true};
 }
 

@@ -40,7 +40,7 @@ class FaultPoints {
   ~FaultPoints() = default;
 };
 
-class Decisions final : public Chooser {
+class Decisions final : public backend::Chooser {
  public:
   /// The strategy must outlive this.
   explicit Decisions(Strategy& strategy) noexcept : source_(strategy) {}
@@ -69,26 +69,26 @@ class Decisions final : public Chooser {
   /// REQUIRES: at least two.
   std::size_t pick(const Candidates& candidates);
 
-  std::uint64_t draw(const ProgramDraw& draw) override;
+  std::uint64_t draw(const backend::ProgramDraw& draw) override;
 
   /// A number below `bound`, or any when that is 0; 0 is calm.
   template <Teller Tell>
-  std::uint64_t draw(RandomStream stream, std::uint64_t key, std::uint64_t bound,
+  std::uint64_t draw(backend::RandomStream stream, std::uint64_t key, std::uint64_t bound,
                      const Tell& teller) {
     return told(answer(stream, key, bound), teller);
   }
 
   /// Calm except with `odds`: then uniform in [1, bound), which is not empty.
   template <Teller Tell>
-  std::uint64_t draw_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound, Odds odds,
-                            const Tell& teller) {
+  std::uint64_t draw_rarely(backend::RandomStream stream, std::uint64_t key, std::uint64_t bound,
+                            Odds odds, const Tell& teller) {
     return told(answer_rarely(stream, key, bound, odds), teller);
   }
 
   /// Draws a place like Strategy::draw_place, below kPlaces.
   template <Teller Tell>
-  std::uint64_t draw_place(RandomStream stream, std::uint64_t key, std::uint64_t subject, Odds odds,
-                           const Tell& teller) {
+  std::uint64_t draw_place(backend::RandomStream stream, std::uint64_t key, std::uint64_t subject,
+                           Odds odds, const Tell& teller) {
     return told(answer_place(stream, key, subject, odds), teller);
   }
   static constexpr std::uint64_t kPlaces = std::uint64_t{1} << 32;
@@ -141,10 +141,11 @@ class Decisions final : public Chooser {
 
  private:
   void forget();
-  [[nodiscard]] std::uint64_t answer(RandomStream stream, std::uint64_t key, std::uint64_t bound);
-  [[nodiscard]] std::uint64_t answer_rarely(RandomStream stream, std::uint64_t key,
+  [[nodiscard]] std::uint64_t answer(backend::RandomStream stream, std::uint64_t key,
+                                     std::uint64_t bound);
+  [[nodiscard]] std::uint64_t answer_rarely(backend::RandomStream stream, std::uint64_t key,
                                             std::uint64_t bound, Odds odds);
-  [[nodiscard]] std::uint64_t answer_place(RandomStream stream, std::uint64_t key,
+  [[nodiscard]] std::uint64_t answer_place(backend::RandomStream stream, std::uint64_t key,
                                            std::uint64_t subject, Odds odds);
   template <Teller Tell>
   std::uint64_t told(std::uint64_t value, const Tell& teller) {
@@ -156,7 +157,7 @@ class Decisions final : public Chooser {
   /// The last draw was answered by `value`.
   void tell(std::uint64_t value, const std::function<std::string(const Decision&)>& teller);
   void set_sentence(std::uint64_t key, std::string sentence);
-  [[nodiscard]] Draw ask(RandomStream stream, std::uint64_t subject, std::uint64_t bound);
+  [[nodiscard]] Draw ask(backend::RandomStream stream, std::uint64_t subject, std::uint64_t bound);
   [[nodiscard]] Draw ask(const Candidates& candidates, std::uint64_t topic,
                          std::uint32_t occurrence) const noexcept;
   std::uint64_t answered(const Draw& draw, std::uint64_t value);

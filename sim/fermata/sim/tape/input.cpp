@@ -56,7 +56,7 @@ FuzzInput FuzzInput::decode(std::span<const std::uint8_t> bytes) {
     const auto value = static_cast<std::uint32_t>(reader.number(3));
     const auto key = static_cast<std::uint32_t>(reader.number(4));
     if (stream >= kStreams) continue;
-    input.answers_.push_back(Answer{static_cast<RandomStream>(stream), key, value});
+    input.answers_.push_back(Answer{static_cast<backend::RandomStream>(stream), key, value});
   }
   std::vector<Answer>& answers = input.answers_;
   std::stable_sort(answers.begin(), answers.end(), in_order);
@@ -83,7 +83,7 @@ std::vector<std::uint8_t> FuzzInput::encode() const {
   return bytes;
 }
 
-const Answer* FuzzInput::find(RandomStream stream, std::uint32_t key) const noexcept {
+const Answer* FuzzInput::find(backend::RandomStream stream, std::uint32_t key) const noexcept {
   const Answer wanted{stream, key, 0};
   const auto found = std::lower_bound(answers_.begin(), answers_.end(), wanted, in_order);
   return found != answers_.end() && found->same_draw(wanted) ? &*found : nullptr;

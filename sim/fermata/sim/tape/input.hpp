@@ -42,7 +42,7 @@ struct Noise {
 struct Answer {
   static constexpr std::uint32_t kValueBound = std::uint32_t{1} << 24;
 
-  RandomStream stream = RandomStream::Schedule;
+  backend::RandomStream stream = backend::RandomStream::Schedule;
   /// The upper half of the draw's key.
   std::uint32_t key = 0;
   /// Below kValueBound; 0 is the calm answer.
@@ -76,11 +76,11 @@ class FuzzInput {
 
   /// The seed of the run; arguments that RapidCheck generates follow from it.
   std::uint64_t seed = 0;
-  [[nodiscard]] Noise& noise(RandomStream stream) noexcept {
+  [[nodiscard]] Noise& noise(backend::RandomStream stream) noexcept {
     FERMATA_ASSERT(static_cast<std::size_t>(stream) < kStreams);
     return noise_[static_cast<std::size_t>(stream)];
   }
-  [[nodiscard]] const Noise& noise(RandomStream stream) const noexcept {
+  [[nodiscard]] const Noise& noise(backend::RandomStream stream) const noexcept {
     FERMATA_ASSERT(static_cast<std::size_t>(stream) < kStreams);
     return noise_[static_cast<std::size_t>(stream)];
   }
@@ -88,7 +88,7 @@ class FuzzInput {
   /// In their order, at most one to each draw.
   [[nodiscard]] const std::vector<Answer>& answers() const noexcept { return answers_; }
   /// Null when it is left to the noise.
-  [[nodiscard]] const Answer* find(RandomStream stream, std::uint32_t key) const noexcept;
+  [[nodiscard]] const Answer* find(backend::RandomStream stream, std::uint32_t key) const noexcept;
   /// Adds an answer, or replaces the one to that draw.
   void set(const Answer& answer);
   void erase(std::size_t index);

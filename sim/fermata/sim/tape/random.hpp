@@ -35,7 +35,8 @@ class Random {
   std::uint64_t state_;
 };
 
-inline constexpr std::size_t kStreams = static_cast<std::size_t>(RandomStream::Workload) + 1;
+inline constexpr std::size_t kStreams =
+    static_cast<std::size_t>(backend::RandomStream::Workload) + 1;
 
 class StreamGenerators {
  public:
@@ -51,7 +52,7 @@ class StreamGenerators {
     }
   }
 
-  constexpr Random& operator[](RandomStream stream) noexcept {
+  constexpr Random& operator[](backend::RandomStream stream) noexcept {
     return generators_[static_cast<std::size_t>(stream)];
   }
 

@@ -105,16 +105,17 @@ class Strategy {
   virtual std::size_t pick(const Candidates& candidates) = 0;
 
   /// A number in [0, bound), any number when `bound` is 0: uniform.
-  virtual std::uint64_t draw(RandomStream stream, std::uint64_t key, std::uint64_t bound) = 0;
+  virtual std::uint64_t draw(backend::RandomStream stream, std::uint64_t key,
+                             std::uint64_t bound) = 0;
 
   /// Zero, except with `odds`: then uniform in [1, bound). REQUIRES: bound > 1.
-  virtual std::uint64_t draw_rarely(RandomStream stream, std::uint64_t key, std::uint64_t bound,
-                                    Odds odds) = 0;
+  virtual std::uint64_t draw_rarely(backend::RandomStream stream, std::uint64_t key,
+                                    std::uint64_t bound, Odds odds) = 0;
 
   /// Zero, except with `odds`: then a place in [1, bound) on the course of `subject`, uniform over
   /// those that it came to in an earlier run as far as that is known.
-  virtual std::uint64_t draw_place(RandomStream stream, std::uint64_t key, std::uint64_t subject,
-                                   std::uint64_t bound, Odds odds) {
+  virtual std::uint64_t draw_place(backend::RandomStream stream, std::uint64_t key,
+                                   std::uint64_t subject, std::uint64_t bound, Odds odds) {
     constexpr std::uint64_t kGuess = 64;
     FERMATA_ASSERT(bound > 1);
     static_cast<void>(subject);

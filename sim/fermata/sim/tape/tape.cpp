@@ -191,9 +191,9 @@ class Reader {
     return static_cast<std::uint32_t>(value);
   }
 
-  RandomStream stream(std::string_view& rest) const {
+  backend::RandomStream stream(std::string_view& rest) const {
     const std::string_view name = next_word(rest);
-    const std::optional<RandomStream> found = stream_of(name);
+    const std::optional<backend::RandomStream> found = stream_of(name);
     if (!found) refuse("a stream, not '" + std::string(name) + "'");
     return *found;
   }

@@ -25,7 +25,7 @@ bool is_fired_by_hand(const Event& event) noexcept {
 const CoroutineBase* first_waiter(const Event& event) {
   const CoroutineBase* first = nullptr;
   event.callbacks().for_each([&](const Callback& each) {
-    const auto* registration = dynamic_cast<const Registration*>(&each);
+    const auto* registration = dynamic_cast<const backend::Registration*>(&each);
     if (registration != nullptr && first == nullptr) first = &registration->coroutine();
   });
   return first;
@@ -87,15 +87,15 @@ BoundedWaitLog::Deed BoundedWaitLog::deed(const char* did, const SourcePlace* pl
   return deed;
 }
 
-void BoundedWaitLog::note(WaitAct act, const Event& event, const SourcePlace* place,
+void BoundedWaitLog::note(backend::WaitAct act, const Event& event, const SourcePlace* place,
                           std::uint64_t detail) {
   const CoroutineBase* const doer = runtime_->current();
   Object& object = objects_[event.serial()];
-  if (act == WaitAct::Dropped) {
+  if (act == backend::WaitAct::Dropped) {
     object.ended = deed("dropped", place);
     return;
   }
-  if (act == WaitAct::Notified) {
+  if (act == backend::WaitAct::Notified) {
     object.fired = event.kind() == EventKind::Trigger;
     object.woken = deed(object.fired ? "fired" : "notified", place);
     object.woken->woke = detail;
@@ -106,33 +106,33 @@ void BoundedWaitLog::note(WaitAct act, const Event& event, const SourcePlace* pl
   Dealings& dealings = object.by[doer->id()];
   const auto amount = static_cast<std::int64_t>(detail);
   switch (act) {
-    case WaitAct::Took:
+    case backend::WaitAct::Took:
       dealings.balance += amount;
       dealings.refused = 0;
       dealings.overtaken_by.clear();
       dealings.last = deed("took", place);
       return;
-    case WaitAct::Gave:
+    case backend::WaitAct::Gave:
       dealings.balance -= amount;
       object.woken = deed("released", place);
       return;
-    case WaitAct::Sent:
+    case backend::WaitAct::Sent:
       ++dealings.sent;
       dealings.last = deed("sent", place);
       return;
-    case WaitAct::Received:
+    case backend::WaitAct::Received:
       ++dealings.received;
       dealings.last = deed("received", place);
       return;
-    case WaitAct::Arrived:
+    case backend::WaitAct::Arrived:
       ++dealings.arrived;
       dealings.last = deed("arrived", place);
       return;
-    case WaitAct::Used:
+    case backend::WaitAct::Used:
       ++dealings.used;
       dealings.last = deed("used", place);
       return;
-    case WaitAct::Refused: {
+    case backend::WaitAct::Refused: {
       ++dealings.refused;
       dealings.last = deed("was refused", place);
       auto& by = dealings.overtaken_by;
@@ -143,43 +143,44 @@ void BoundedWaitLog::note(WaitAct act, const Event& event, const SourcePlace* pl
       if (const CoroutineBase* holder = find_coroutine(*runtime_, detail)) remember(*holder);
       return;
     }
-    case WaitAct::Notified:
-    case WaitAct::Dropped:
+    case backend::WaitAct::Notified:
+    case backend::WaitAct::Dropped:
       return;
   }
 }
 
-void BoundedWaitLog::note(Trace kind, const Event& subject, std::uint64_t detail) {
+void BoundedWaitLog::note(backend::Trace kind, const Event& subject, std::uint64_t detail) {
   switch (kind) {
-    case Trace::EventFired:
+    case backend::Trace::EventFired:
       if (is_fired_by_hand(subject)) note_fire(subject);
       return;
-    case Trace::EventStopped:
+    case backend::Trace::EventStopped:
       if (subject.kind() == EventKind::Timer && detail == 0) {
         objects_[subject.serial()].ended = deed("stopped", nullptr);
       }
       return;
-    case Trace::EventClosed:
+    case backend::Trace::EventClosed:
       if (subject.kind() == EventKind::Timer) {
         objects_[subject.serial()].ended = deed("closed", nullptr);
       }
       return;
-    case Trace::EventDestroyed:
+    case backend::Trace::EventDestroyed:
       objects_.erase(subject.serial());
       return;
-    case Trace::Enqueued: {
+    case backend::Trace::Enqueued: {
       const CoroutineBase& coroutine = as_coroutine(subject);
       ready_since_.emplace(coroutine.id(), *steps_ + 1);
-      if (static_cast<WakeCause>(detail) == WakeCause::Spawn) note_spawn(coroutine);
+      if (static_cast<backend::WakeCause>(detail) == backend::WakeCause::Spawn)
+        note_spawn(coroutine);
       const SourcePlace* place = coroutine.suspend_place();
       if (place != nullptr) resumed_at_[coroutine.id()] = *place;
       return;
     }
-    case Trace::Started:
-    case Trace::Entered:
+    case backend::Trace::Started:
+    case backend::Trace::Entered:
       ready_since_.erase(as_coroutine(subject).id());
       return;
-    case Trace::Finished: {
+    case backend::Trace::Finished: {
       const CoroutineBase& coroutine = as_coroutine(subject);
       ready_since_.erase(coroutine.id());
       resumed_at_.erase(coroutine.id());

@@ -26,7 +26,7 @@ class Runtime;
 
 namespace fermata::sim::detail {
 
-class BoundedWaitLog final : public WaitLog {
+class BoundedWaitLog final : public backend::WaitLog {
  public:
   /// One action on an object: who did what, where and when.
   struct Deed {
@@ -66,10 +66,10 @@ class BoundedWaitLog final : public WaitLog {
   /// Forgets everything. `steps` counts those of the run; it must outlive this.
   void begin(const Runtime& runtime, const std::uint64_t& steps);
 
-  void note(WaitAct act, const Event& object, const SourcePlace* place,
+  void note(backend::WaitAct act, const Event& object, const SourcePlace* place,
             std::uint64_t detail) override;
   /// Notes an event for an observer: fires, stops and ends of events, and steps of coroutines.
-  void note(Trace kind, const Event& subject, std::uint64_t detail);
+  void note(backend::Trace kind, const Event& subject, std::uint64_t detail);
 
   /// Null when nobody has ever done anything to it.
   [[nodiscard]] const Object* find(const Event& object) const;

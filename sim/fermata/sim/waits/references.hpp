@@ -14,7 +14,7 @@ namespace fermata::sim::detail {
 [[nodiscard]] inline std::uint32_t registrations_at(const Event& event) {
   std::uint32_t count = 0;
   event.callbacks().for_each([&](const Callback& callback) {
-    if (&typeid(callback) == &typeid(Registration)) ++count;
+    if (&typeid(callback) == &typeid(backend::Registration)) ++count;
   });
   return count;
 }

@@ -24,7 +24,7 @@ bool may_be_hopeless(const Event& event) noexcept {
 }  // namespace
 
 /// Who alone can let go of an event.
-class StuckSearch::Facts final : public WaitFacts {
+class StuckSearch::Facts final : public backend::WaitFacts {
  public:
   [[nodiscard]] std::uint64_t holder() const noexcept { return holder_; }
 
@@ -38,7 +38,7 @@ class StuckSearch::Facts final : public WaitFacts {
   void abandoned(const char*) override {}
   void stopped() override {}
   void stands_for(const void*) override {}
-  void in_hands_of(const WaitPerson&, const char*) override {}
+  void in_hands_of(const backend::WaitPerson&, const char*) override {}
   void ends_with(const Runtime*) override {}
   void through(const Event&, const char*) override {}
   void outside(std::string_view) override {}
@@ -65,9 +65,10 @@ const std::vector<const CoroutineBase*>& StuckSearch::search(const Runtime& runt
 }
 
 bool StuckSearch::is_candidate(const CoroutineBase& coroutine) const {
-  if (coroutine.waker().status != WakerStatus::Waiting) return false;
-  const Registration* wait = coroutine.waker().first();
-  if (wait == nullptr || wait->next() != nullptr || wait->rule() != WakeRule::Resolve) return false;
+  if (coroutine.waker().status != backend::WakerStatus::Waiting) return false;
+  const backend::Registration* wait = coroutine.waker().first();
+  if (wait == nullptr || wait->next() != nullptr || wait->rule() != backend::WakeRule::Resolve)
+    return false;
   if (!may_be_hopeless(wait->source())) return false;
   return coroutine.scope().is_root() && !has_handle(coroutine);
 }

@@ -24,7 +24,7 @@ std::string text_of(const SourcePlace* place) {
 }
 
 bool waits(const CoroutineBase& coroutine) noexcept {
-  return coroutine.waker().status == WakerStatus::Waiting;
+  return coroutine.waker().status == backend::WakerStatus::Waiting;
 }
 
 /// What a coroutine does to a channel that one who wants the opposite waits for.
@@ -144,14 +144,14 @@ class Builder {
     FERMATA_ASSERT(index != WaitGraph::kNone);
     add_refusals(source, coroutine, index);
     if (!waits(coroutine)) return;
-    for (const Registration* each = coroutine.waker().first(); each != nullptr;
+    for (const backend::Registration* each = coroutine.waker().first(); each != nullptr;
          each = each->next()) {
       const Event& event = each->source();
       const bool custom_timer =
-          each->rule() == WakeRule::Custom && event.kind() == EventKind::Timer;
+          each->rule() == backend::WakeRule::Custom && event.kind() == EventKind::Timer;
       WaitGraph::Wait wait;
-      wait.only_ends =
-          each->rule() == WakeRule::Token || each->rule() == WakeRule::Timeout || custom_timer;
+      wait.only_ends = each->rule() == backend::WakeRule::Token ||
+                       each->rule() == backend::WakeRule::Timeout || custom_timer;
       wait.object = object_of(event, coroutine, &wait.wants);
       FERMATA_ASSERT(wait.object < asked_.size());
       if (!quiet_ && comes_by_itself(event)) graph_.coroutines[index].sleeps = true;
@@ -298,7 +298,7 @@ class Builder {
   }
 
   /// Somebody of any of the runtimes; one whose runtime has gone has gone with it.
-  void hold_by(std::size_t object, const WaitPerson& person, const char* how) {
+  void hold_by(std::size_t object, const backend::WaitPerson& person, const char* how) {
     const auto found = index_.find(key(person.runtime, person.coroutine));
     if (found != index_.end()) {
       hold_once(object, found->second, Certainty::Likely, how);
@@ -357,7 +357,7 @@ class Builder {
 };
 
 /// One object's answer, written into the graph.
-class Builder::Answer final : public WaitFacts {
+class Builder::Answer final : public backend::WaitFacts {
  public:
   Answer(Builder& builder, std::size_t object, const CoroutineBase& waiter)
       : builder_(builder), object_(object), waiter_(waiter) {}
@@ -387,7 +387,7 @@ class Builder::Answer final : public WaitFacts {
   void abandoned(const char* why) override { node().abandoned = why; }
   void stopped() override { node().stopped = true; }
   void stands_for(const void*) override { node().passive = true; }
-  void in_hands_of(const WaitPerson& person, const char* how) override {
+  void in_hands_of(const backend::WaitPerson& person, const char* how) override {
     builder_.hold_by(object_, person, how);
   }
   void ends_with(const Runtime* run) override { builder_.hold_by_all_of(object_, run); }
@@ -409,7 +409,7 @@ namespace {
 
 /// Finds out which object a request belongs to, and what whoever waits wants of it. Both ends of a
 /// connection are one object each.
-class Identity final : public WaitFacts {
+class Identity final : public backend::WaitFacts {
  public:
   explicit Identity(const Event& event) noexcept : event_(&event) {}
   [[nodiscard]] const Event& event() const noexcept { return *event_; }
@@ -427,7 +427,7 @@ class Identity final : public WaitFacts {
   void abandoned(const char*) override {}
   void stopped() override {}
   void stands_for(const void* shared) override { shared_ = shared; }
-  void in_hands_of(const WaitPerson&, const char*) override {}
+  void in_hands_of(const backend::WaitPerson&, const char*) override {}
   void ends_with(const Runtime*) override {}
   void through(const Event&, const char*) override {}
   void outside(std::string_view) override {}

@@ -147,7 +147,7 @@ void NodeState::give_way() {
 void NodeState::leave_run() {
   FERMATA_ASSERT(stage_.over());
   yield_to_world(Phase::Ready);
-  throw AbandonRun{};
+  throw backend::AbandonRun{};
 }
 
 void NodeState::leave_if_over() {
@@ -168,7 +168,7 @@ void NodeState::let_threads_in() noexcept {
                         : fmt::format("other threads have {} before '{}' goes on",
                                       counted(drawn, "turn"), name_);
     };
-    turns = kTurnsOfOthers[decisions().draw(RandomStream::Offload, key_of(key_, "threads"),
+    turns = kTurnsOfOthers[decisions().draw(backend::RandomStream::Offload, key_of(key_, "threads"),
                                             kTurnsOfOthers.size(), tell)];
   }
   for (; turns > 0 && !stage_.over() && earliest_beside() <= now_; --turns) {
@@ -210,7 +210,7 @@ void NodeState::step_ended() {
     return fmt::format("a step of '{}' takes {}", name_,
                        amount(kShortestBusy * (1 << decision.value)));
   };
-  const std::uint64_t length = faults().strength(Fault::Busy, RandomStream::Time,
+  const std::uint64_t length = faults().strength(Fault::Busy, backend::RandomStream::Time,
                                                  key_of(key_, kBusyKey), kBusyLengths, tell);
   if (length == 0) return;
   const Instant until = now_ + kShortestBusy * (1 << length);
@@ -224,7 +224,7 @@ void NodeState::advance(Instant to) {
   turn_changed();
   stage_.time_is(to);
   if (runtime_->is_running()) {
-    runtime_->kernel().trace(Trace::TimeAdvanced, nullptr,
+    runtime_->kernel().trace(backend::Trace::TimeAdvanced, nullptr,
                              static_cast<std::uint64_t>(to.nanoseconds));
   }
 }
@@ -285,7 +285,8 @@ void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
                        amount(kShortestStart * (1 << decision.value)));
   };
   const std::uint64_t start_key = key_of(key_, "start");
-  if (const auto late = decisions().draw(RandomStream::Offload, start_key, kStarts, tell)) {
+  if (const auto late =
+          decisions().draw(backend::RandomStream::Offload, start_key, kStarts, tell)) {
     phase_ = Phase::Waiting;
     wake_by_ = now_ + kShortestStart * (1 << late);
   }
@@ -415,7 +416,7 @@ void NodeState::run_main() noexcept {
     } else {
       runtime_->run([this, main = main_] { run_body(main); });
     }
-  } catch (const AbandonRun&) {
+  } catch (const backend::AbandonRun&) {
   } catch (...) {
     stage_.fail(failure_of(std::current_exception()));
   }
@@ -435,7 +436,7 @@ void NodeState::meet_clock_fault() {
   const auto tell = [&](const Decision& decision) {
     return text_of(ClockFault(decision.value), name_);
   };
-  const std::uint64_t drawn = faults().strength(Fault::Clock, RandomStream::Time,
+  const std::uint64_t drawn = faults().strength(Fault::Clock, backend::RandomStream::Time,
                                                 key_of(key_, kClockKey), kClockFaults, tell);
   if (drawn == 0) return;
   const ClockFault fault(drawn);
@@ -500,7 +501,7 @@ void NodeState::plan_crash() {
   const auto tell = [&](const Decision& decision) {
     return fmt::format("'{}' would crash at its {} wait", name_, ordinal(decision.value));
   };
-  crash_in_ = faults_.place(Fault::Crash, RandomStream::Fault,
+  crash_in_ = faults_.place(Fault::Crash, backend::RandomStream::Fault,
                             key_of(key_of(key_, "crash"), to_string(Fault::Crash)), key_,
                             life_ > 1 ? kLaterCrash : kFirstCrash, tell);
   crash_told_ = crash_in_ != 0 ? decisions_.last_told() : 0;

@@ -17,14 +17,14 @@ constexpr Duration kShortestWork = std::chrono::microseconds(10);
 constexpr std::uint64_t kWorkLengths = 12;  // Each twice the one before.
 }  // namespace
 
-void SimOffload::enqueue(Task& task) {
+void SimOffload::enqueue(backend::Task& task) {
   jobs_.emplace_back(*this, task, next_number_++);
   jobs_.back().self = std::prev(jobs_.end());
   job(task) = &jobs_.back();
   start_queued();
 }
 
-bool SimOffload::dequeue(Task& task) noexcept {
+bool SimOffload::dequeue(backend::Task& task) noexcept {
   Job& cancelled = *static_cast<Job*>(job(task));
   FERMATA_ASSERT(&cancelled.task == &task);
   if (cancelled.stage != Stage::Queued) return false;
@@ -46,7 +46,7 @@ void SimOffload::start_queued() {
                          amount(kShortestWork * (1 << decision.value)));
     };
     const std::uint64_t length = machine_.decisions().draw(
-        RandomStream::Offload, key_of(machine_.key(), "work"), kWorkLengths, tell);
+        backend::RandomStream::Offload, key_of(machine_.key(), "work"), kWorkLengths, tell);
     machine_.agenda().schedule(next, machine_.now() + kShortestWork * (1 << length),
                                key_of(machine_.key(), next.number));
   }
@@ -54,7 +54,7 @@ void SimOffload::start_queued() {
 
 void SimOffload::end(Job& ended) {
   FERMATA_ASSERT(ended.stage != Stage::Queued);
-  Task& task = ended.task;
+  backend::Task& task = ended.task;
   const bool cancelled = ended.stage == Stage::Cancelled || machine_.over();
   if (ended.stage == Stage::Running) {
     FERMATA_ASSERT(running_ > 0);

@@ -14,29 +14,29 @@ class Machine;
 
 /// Work on virtual threads. It runs, at once and whole, on the only real thread, at the time when
 /// it is drawn to end; nobody can see it half done.
-class SimOffload final : public Offload {
+class SimOffload final : public backend::Offload {
  public:
   static constexpr std::size_t kThreads = 4;
 
   SimOffload(fermata::detail::Attachment& attachment, Machine& machine)
-      : Offload(attachment), machine_(machine) {}
+      : backend::Offload(attachment), machine_(machine) {}
   ~SimOffload() override { FERMATA_ASSERT(jobs_.empty()); }
 
  private:
   enum class Stage : std::uint8_t { Queued, Running, Cancelled };
 
   struct Job final : Happening {
-    Job(SimOffload& o, Task& t, std::uint64_t n) : offload(o), task(t), number(n) {}
+    Job(SimOffload& o, backend::Task& t, std::uint64_t n) : offload(o), task(t), number(n) {}
     void happen() override { offload.end(*this); }
     SimOffload& offload;
-    Task& task;
+    backend::Task& task;
     std::uint64_t number;
     Stage stage = Stage::Queued;
     std::list<Job>::iterator self;
   };
 
-  void enqueue(Task& task) override;
-  bool dequeue(Task& task) noexcept override;
+  void enqueue(backend::Task& task) override;
+  bool dequeue(backend::Task& task) noexcept override;
   void start_queued();
   void end(Job& job);
 

@@ -28,7 +28,7 @@ Instant drawn_time(Program& program, Fault fault, std::uint64_t key, const Name&
     return fmt::format("{} after {}", does(), amount(kLeastWait * (1 << decision.value)));
   };
   const std::uint64_t drawn =
-      program.faults().strength(fault, RandomStream::Time, key, kWaits, tell);
+      program.faults().strength(fault, backend::RandomStream::Time, key, kWaits, tell);
   return drawn == 0 ? Instant::never() : program.now() + kLeastWait * (1 << drawn);
 }
 
@@ -37,7 +37,7 @@ Instant drawn_time(Program& program, Fault fault, std::uint64_t key, const Name&
 // --- SimPoll ---
 
 SimPoll::SimPoll(SimPolls& polls, Program& program, int descriptor)
-    : Poll(polls, descriptor),
+    : backend::Poll(polls, descriptor),
       polls_(polls),
       program_(program),
       serial_(0),
@@ -88,9 +88,10 @@ void SimPoll::close_backend() noexcept {
   close_acknowledged();
 }
 
-void SimPoll::explain_descriptor(WaitFacts& facts) const {
+void SimPoll::explain_descriptor(backend::WaitFacts& facts) const {
   const DescriptorFile* const watched = file();
-  if (watched == nullptr || watched->peer == nullptr) return Poll::explain_descriptor(facts);
+  if (watched == nullptr || watched->peer == nullptr)
+    return backend::Poll::explain_descriptor(facts);
   facts.is("descriptor", {}, &watched->made_at);  // Its number is with the proxy.
   facts.state(watched->state());
   facts.outside(fmt::format("whoever has descriptor {}, its other end", watched->peer->number));
@@ -127,7 +128,7 @@ void SimPoll::set_tells_again(bool value) noexcept {
 void SimPoll::tell() {
   set_tells_again(false);
   told_at_ = program_.now();
-  const auto keep = Ref<Poll>::share(*this);
+  const auto keep = Ref<backend::Poll>::share(*this);
   ready(readiness());
   look();
 }
@@ -145,20 +146,20 @@ void SimPoll::plan_false_alarm() {
 
 void SimPoll::tell_falsely() {
   constexpr PollMask kBoth = PollMask::Readable | PollMask::Writable;
-  const auto keep = Ref<Poll>::share(*this);
+  const auto keep = Ref<backend::Poll>::share(*this);
   if (any(wanted_ & kBoth)) ready(wanted_ & kBoth);
 }
 
 // --- SimPolls ---
 
 SimPolls::SimPolls(fermata::detail::Attachment& attachment, Program& program)
-    : Polls(attachment),
+    : backend::Polls(attachment),
       program_(program),
       wait_key_(key_of(program.key(), "interrupted wait")),
       table_(program) {}
 
-Ref<Poll> SimPolls::make(int descriptor) {
-  return Ref<Poll>::adopt(*new SimPoll(*this, program_, descriptor));
+Ref<backend::Poll> SimPolls::make(int descriptor) {
+  return Ref<backend::Poll>::adopt(*new SimPoll(*this, program_, descriptor));
 }
 
 void SimPolls::begin_turn() {

@@ -19,7 +19,7 @@ namespace fermata::sim::detail {
 class Program;
 class SimPolls;
 
-class SimPoll final : public Poll, private FileWatcher {
+class SimPoll final : public backend::Poll, private FileWatcher {
  public:
   /// Throws PollError unless `descriptor` can be watched.
   SimPoll(SimPolls& polls, Program& program, int descriptor);
@@ -30,7 +30,7 @@ class SimPoll final : public Poll, private FileWatcher {
   void arm_mask(PollMask mask) override;
   void disarm_mask() noexcept override;
   void close_backend() noexcept override;
-  void explain_descriptor(WaitFacts& facts) const override;
+  void explain_descriptor(backend::WaitFacts& facts) const override;
 
   void look() override;
   /// The file that the number meant when this was made; null when that was closed.
@@ -52,11 +52,11 @@ class SimPoll final : public Poll, private FileWatcher {
   bool tells_again_ = false;
 };
 
-class SimPolls final : public Polls {
+class SimPolls final : public backend::Polls {
  public:
   SimPolls(fermata::detail::Attachment& attachment, Program& program);
 
-  [[nodiscard]] DescriptorCalls& calls() noexcept override { return table_; }
+  [[nodiscard]] backend::DescriptorCalls& calls() noexcept override { return table_; }
   [[nodiscard]] DescriptorTable& table() noexcept { return table_; }
 
   /// Before a turn: a round of telling the same again takes time.
@@ -67,7 +67,7 @@ class SimPolls final : public Polls {
  private:
   friend class SimPoll;
 
-  Ref<Poll> make(int descriptor) override;
+  Ref<backend::Poll> make(int descriptor) override;
 
   Program& program_;
   std::uint64_t wait_key_;

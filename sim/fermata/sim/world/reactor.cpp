@@ -70,8 +70,8 @@ void SimReactor::meet_pause() {
     return fmt::format("'{}' gets no processor time for {}", program_.name(),
                        amount(kLeastPause * (1 << decision.value)));
   };
-  const std::uint64_t length =
-      program_.faults().strength(Fault::Pause, RandomStream::Time, pause_key_, kPauses, tell);
+  const std::uint64_t length = program_.faults().strength(Fault::Pause, backend::RandomStream::Time,
+                                                          pause_key_, kPauses, tell);
   FERMATA_ASSERT(length < kPauses);
   if (length != 0) program_.pause_for(kLeastPause * (1 << length));
 }
@@ -81,16 +81,16 @@ Duration SimReactor::lateness() {
     return fmt::format("the next timers of '{}' fire {} late", program_.name(),
                        amount(kLeastLateness * (1 << decision.value)));
   };
-  const std::uint64_t late = program_.faults().strength(Fault::TimerLate, RandomStream::Time,
-                                                        lateness_key_, kLatenesses, tell);
+  const std::uint64_t late = program_.faults().strength(
+      Fault::TimerLate, backend::RandomStream::Time, lateness_key_, kLatenesses, tell);
   FERMATA_ASSERT(late < kLatenesses);
   return late == 0 ? Duration::zero() : kLeastLateness * (1 << late);
 }
 
-void SimReactor::turn(TurnMode mode, Instant wake_by) {
+void SimReactor::turn(backend::TurnMode mode, Instant wake_by) {
   if (program_.can_pause()) meet_pause();
   polls_.begin_turn();
-  if (mode == TurnMode::Block) {
+  if (mode == backend::TurnMode::Block) {
     wake_by = program_.clock().when_shown(wake_by);
     if (wake_by != Instant::never()) wake_by = wake_by + lateness();
     wake_by = std::min(wake_by, polls_.interruption());

@@ -32,7 +32,7 @@ struct Surroundings {
   Terminal& terminal;
 };
 
-class SimReactor final : public Reactor {
+class SimReactor final : public backend::Reactor {
  public:
   SimReactor(Program& program, const Surroundings& around);
 
@@ -41,7 +41,7 @@ class SimReactor final : public Reactor {
   [[nodiscard]] WallTime wall_clock() noexcept override;
   void attach(Runtime& runtime) override;
   std::vector<std::string> detach() noexcept override;
-  void turn(TurnMode mode, Instant wake_by) override;
+  void turn(backend::TurnMode mode, Instant wake_by) override;
   void wake() noexcept override;
   void watch_control_signals(std::span<const int> signums) override;
 

@@ -12,10 +12,10 @@ namespace fermata::sim::detail {
 class Program;
 
 /// Signals that a test sends to a program. One that comes again before it is seen is seen once.
-class SimSignals final : public Signals {
+class SimSignals final : public backend::Signals {
  public:
   SimSignals(fermata::detail::Attachment& attachment, Program& program)
-      : Signals(attachment), program_(program) {}
+      : backend::Signals(attachment), program_(program) {}
 
   void raise(int signum);
   void deliver_pending() {
@@ -23,7 +23,7 @@ class SimSignals final : public Signals {
   }
   /// Which signals the runtime itself wants to be told of.
   void control(std::span<const int> signums) noexcept;
-  [[nodiscard]] SignalOwners& owners() noexcept override { return owners_; }
+  [[nodiscard]] backend::SignalOwners& owners() noexcept override { return owners_; }
   void end_run() noexcept { raised_ = control_ = 0; }
 
  private:
@@ -41,7 +41,7 @@ class SimSignals final : public Signals {
   void uninstall(int signum) noexcept override { installed_ &= ~bit(signum); }
 
   Program& program_;
-  SignalOwners owners_;
+  backend::SignalOwners owners_;
   Set raised_ = 0;
   Set installed_ = 0;
   Set control_ = 0;

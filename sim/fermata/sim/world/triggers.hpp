@@ -8,10 +8,10 @@
 namespace fermata::sim::detail {
 
 /// Triggers of a machine. A fire is seen in the next turn.
-class SimTriggers final : public Triggers {
+class SimTriggers final : public backend::Triggers {
  public:
   SimTriggers(fermata::detail::Attachment& attachment, Machine& machine)
-      : Triggers(attachment), machine_(machine), delivery_(*this) {}
+      : backend::Triggers(attachment), machine_(machine), delivery_(*this) {}
 
  private:
   struct Delivery final : Happening {

@@ -50,7 +50,7 @@ void WorldState::crash_now(NodeState& node) {
                        node.name());
   };
   const bool silent =
-      decisions_.draw(RandomStream::Network, crash_key(node, 0), 2, tell_silent) != 0;
+      decisions_.draw(backend::RandomStream::Network, crash_key(node, 0), 2, tell_silent) != 0;
   node.record_incident("crash", silent ? "crashes, silently" : "crashes");
   network_.crash(node, silent);
   node.record_files();
@@ -87,7 +87,7 @@ void WorldState::crash_disk(NodeState& node) {
     return fmt::format("what '{}' had not synced when it crashed is lost in part", node.name());
   };
   const auto draw = [&](std::uint64_t key, std::uint64_t bound) {
-    return decisions_.draw(RandomStream::Disk, crash_key(node, key), bound, tell);
+    return decisions_.draw(backend::RandomStream::Disk, crash_key(node, key), bound, tell);
   };
   Listener listener(decisions_, node);
   node.disk().crash(draw, decisions_.names().wanted() ? &listener : nullptr);
@@ -119,8 +119,8 @@ void WorldState::meet_crash(NodeState& node) {
     return fmt::format("the crash of '{}' comes {} after its wait begins", node.name(),
                        amount(kLeastTime * (1 << decision.value)));
   };
-  const std::uint64_t late =
-      decisions_.draw_rarely(RandomStream::Fault, crash_key(node, 2), kTimes, kDelay, tell_late);
+  const std::uint64_t late = decisions_.draw_rarely(backend::RandomStream::Fault,
+                                                    crash_key(node, 2), kTimes, kDelay, tell_late);
   FERMATA_ASSERT(late < kTimes);
   const Duration delay = late == 0 ? Duration::zero() : kLeastTime * (1 << late);
   later(delay, [this, &node, life = node.life()] {
@@ -134,7 +134,7 @@ void WorldState::meet_crash(NodeState& node) {
                          amount(kLeastTime * (1 << decision.value)));
     };
     const std::uint64_t down =
-        decisions_.draw(RandomStream::Fault, crash_key(node, 1), kTimes, tell_down);
+        decisions_.draw(backend::RandomStream::Fault, crash_key(node, 1), kTimes, tell_down);
     later(kLeastTime * (1 << down), [&node, life] {
       if (node.is_down() && node.life() == life) node.come_up();
     });

@@ -154,7 +154,7 @@ TEST_F(CheckTest, RecordsTheHashAfterEachStep) {
 TEST_F(CheckTest, ExplainsAnOrphan) {
   run([] {
     auto& bell = *new HeapBell(current_runtime());
-    current_coroutine().waker().resume_when(bell, WakeRule::Resolve, true);
+    current_coroutine().waker().resume_when(bell, backend::WakeRule::Resolve, true);
     current_runtime().scheduler().suspend(SourcePlace::current());
   });
   ASSERT_TRUE(world_.failure());

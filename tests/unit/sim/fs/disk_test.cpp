@@ -134,7 +134,7 @@ TEST_F(DiskTest, IsFullOnceItsSpaceIsUsed) {
   EXPECT_EQ(write(inode, std::string(600, 'y'), 600), 400u);
   std::size_t moved = 0;
   EXPECT_EQ(disk_.write(inode, 1000, bytes_of("z"), moved), ENOSPC);
-  EXPECT_EQ(disk_.write(inode, kOffsetMax, bytes_of("z"), moved), EFBIG);
+  EXPECT_EQ(disk_.write(inode, backend::kOffsetMax, bytes_of("z"), moved), EFBIG);
   EXPECT_EQ(write(inode, "z", 999), 1u);
   EXPECT_EQ(disk_.truncate(inode, 1001), ENOSPC);
   EXPECT_EQ(disk_.truncate(inode, 10), 0);

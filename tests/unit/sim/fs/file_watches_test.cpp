@@ -236,7 +236,7 @@ TEST_F(SimFileWatchesTest, CloseWhenEachPlaceIsLetGo) {
       fs::make_directory("/c");
       {
         FileWatcher watcher("/", {.recursive = true});
-        const auto keep = Ref<FileWatch>::share(watcher.handle());
+        const auto keep = Ref<backend::FileWatch>::share(watcher.handle());
         EXPECT_EQ(keep->places(), 4u);
         EXPECT_EQ(keep->ref_count(), 2u);
         watcher.close();
@@ -257,11 +257,11 @@ TEST_F(SimFileWatchesTest, CloseWhenEachPlaceIsLetGo) {
 TEST_F(SimFileWatchesTest, WatchNoMoreDirectoriesThanTheyMay) {
   options_.full_audit = false;
   run([] {
-    for (std::size_t i = 1; i < FileWatch::kPlacesMax; ++i) {
+    for (std::size_t i = 1; i < backend::FileWatch::kPlacesMax; ++i) {
       fs::make_directory("/" + std::to_string(i));
     }
     FileWatcher watcher("/", {.recursive = true});
-    EXPECT_EQ(watcher.handle().places(), FileWatch::kPlacesMax);
+    EXPECT_EQ(watcher.handle().places(), backend::FileWatch::kPlacesMax);
     fs::make_directory("/one more");
     EXPECT_EQ(watcher.next()->name, "one more");
     try {

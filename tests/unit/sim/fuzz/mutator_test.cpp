@@ -13,8 +13,10 @@ constexpr MutationLimits kLimits{.answers = 6, .seed = true};
 
 std::vector<AskedDraw> asked_draws() {
   std::vector<AskedDraw> asked;
-  for (std::uint32_t i = 0; i < 30; ++i) asked.push_back({RandomStream::Schedule, 100 + i, 3});
-  for (std::uint32_t i = 0; i < 5; ++i) asked.push_back({RandomStream::Workload, 200 + i, 0});
+  for (std::uint32_t i = 0; i < 30; ++i)
+    asked.push_back({backend::RandomStream::Schedule, 100 + i, 3});
+  for (std::uint32_t i = 0; i < 5; ++i)
+    asked.push_back({backend::RandomStream::Workload, 200 + i, 0});
   return asked;
 }
 
@@ -28,7 +30,7 @@ bool is_asked(const std::vector<AskedDraw>& asked, const Answer& answer) {
 std::size_t changed_streams(const FuzzInput& a, const FuzzInput& b) {
   std::size_t changed = 0;
   for (std::size_t i = 0; i < kStreams; ++i) {
-    const auto stream = static_cast<RandomStream>(i);
+    const auto stream = static_cast<backend::RandomStream>(i);
     const auto of_stream = [stream](const FuzzInput& input) {
       std::vector<Answer> answers;
       for (const Answer& answer : input.answers()) {
@@ -91,8 +93,8 @@ TEST(Mutator, StartsAfreshNowAndThen) {
     mutate(input, asked, kLimits, random);
     bool everywhere = true;
     for (std::size_t stream = 0; stream < kStreams; ++stream) {
-      everywhere = everywhere &&
-                   input.noise(static_cast<RandomStream>(stream)).density == Noise::kEverywhere;
+      everywhere = everywhere && input.noise(static_cast<backend::RandomStream>(stream)).density ==
+                                     Noise::kEverywhere;
     }
     afresh += everywhere;
   }
@@ -139,9 +141,9 @@ TEST(CrossOver, TakesEachPartFromAParent) {
     ASSERT_LE(child.answers().size(), kLimits.answers);
     ASSERT_TRUE(child.seed == one.seed || child.seed == other.seed);
     for (std::size_t stream = 0; stream < kStreams; ++stream) {
-      const Noise& noise = child.noise(static_cast<RandomStream>(stream));
-      ASSERT_TRUE(noise == one.noise(static_cast<RandomStream>(stream)) ||
-                  noise == other.noise(static_cast<RandomStream>(stream)));
+      const Noise& noise = child.noise(static_cast<backend::RandomStream>(stream));
+      ASSERT_TRUE(noise == one.noise(static_cast<backend::RandomStream>(stream)) ||
+                  noise == other.noise(static_cast<backend::RandomStream>(stream)));
     }
     for (const Answer& answer : child.answers()) {
       const Answer* const of_one = one.find(answer.stream, answer.key);

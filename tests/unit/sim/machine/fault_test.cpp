@@ -67,7 +67,7 @@ class FaultPlanTest : public ::testing::Test {
     decisions_.begin(seed);
     plan_.begin(allowed);
     for (std::uint64_t place = 0; place < 100; ++place) {
-      plan_.strikes(fault, RandomStream::Network, place, kTell);
+      plan_.strikes(fault, backend::RandomStream::Network, place, kTell);
     }
     return plan_.counts()[static_cast<std::size_t>(fault)];
   }
@@ -102,7 +102,7 @@ TEST_F(FaultPlanTest, IsQuietOnceStopped) {
     const std::uint64_t before = strikes(seed, FaultSet::all());
     plan_.stop();
     for (std::uint64_t place = 0; place < 100; ++place) {
-      EXPECT_FALSE(plan_.strikes(Fault::Delay, RandomStream::Network, place, kTell));
+      EXPECT_FALSE(plan_.strikes(Fault::Delay, backend::RandomStream::Network, place, kTell));
     }
     EXPECT_EQ(plan_.counts()[static_cast<std::size_t>(Fault::Delay)], before);
   }

@@ -173,7 +173,7 @@ TEST_F(SendFileFaults, AShortageOfDescriptorsFailsWhatIsOpenedAndDelaysWhatIsAcc
         auto client = TcpStream::connect(kServer);
         EXPECT_TRUE(listener.accept());
         const Duration waited = current_runtime().reactor().now() - before;
-        delayed = delayed || waited >= ListenerHandle::kRetryDelay;
+        delayed = delayed || waited >= backend::ListenerHandle::kRetryDelay;
       });
     });
   }

@@ -236,7 +236,8 @@ TEST(SimAssertions, AreKnownThoughNoRunComesToThem) {
 
 TEST(SimAssertions, CountersAreWithinReachOfASearch) {
   std::uint32_t index = 0;
-  for (const AssertionSite* site = assertion_sites(); site != nullptr; site = site->next) {
+  for (const backend::AssertionSite* site = backend::assertion_sites(); site != nullptr;
+       site = site->next) {
     if (std::string(site->message) == "counted as it happens") index = site->index;
   }
   explored([&](World& world) {

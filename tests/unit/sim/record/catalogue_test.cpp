@@ -13,7 +13,8 @@
 namespace fermata::sim {
 namespace {
 
-Claim some_claim(AssertionKind kind, const std::string& message, AssertionCounts counts = {}) {
+Claim some_claim(backend::AssertionKind kind, const std::string& message,
+                 AssertionCounts counts = {}) {
   return Claim{kind, false, message, "file.cpp:7", "x > 0", counts};
 }
 
@@ -22,9 +23,10 @@ void another_place() { FERMATA_SOMETIMES(true, "claimed in two places"); }
 
 TEST(Catalogue, SitesOfOneMessageAreOneObligation) {
   if (false) one_place(), another_place();
-  std::vector<AssertionCounts> counts(assertion_site_count());
+  std::vector<AssertionCounts> counts(backend::assertion_site_count());
   int sites = 0;
-  for (const AssertionSite* site = assertion_sites(); site != nullptr; site = site->next) {
+  for (const backend::AssertionSite* site = backend::assertion_sites(); site != nullptr;
+       site = site->next) {
     if (std::string(site->message) != "claimed in two places") continue;
     counts[site->index].add(++sites == 1, 0);
   }
@@ -41,9 +43,9 @@ TEST(Catalogue, SitesOfOneMessageAreOneObligation) {
 
 TEST(Catalogue, WhatIsMetAnywhereIsMet) {
   Catalogue one, other;
-  one.add(some_claim(AssertionKind::Sometimes, "a", {4, 0, 0, 0}));
-  one.add(some_claim(AssertionKind::Reachable, "b"));
-  other.add(some_claim(AssertionKind::Sometimes, "a", {3, 1, 0, 0}));
+  one.add(some_claim(backend::AssertionKind::Sometimes, "a", {4, 0, 0, 0}));
+  one.add(some_claim(backend::AssertionKind::Reachable, "b"));
+  other.add(some_claim(backend::AssertionKind::Sometimes, "a", {3, 1, 0, 0}));
   EXPECT_EQ(one.missed().size(), 2u);
   one.add(other);
   ASSERT_EQ(one.missed().size(), 1u);
@@ -52,9 +54,9 @@ TEST(Catalogue, WhatIsMetAnywhereIsMet) {
 }
 
 TEST(Catalogue, HasNoSlackWhereOneSiteComparesNoNumbers) {
-  Claim with = some_claim(AssertionKind::Sometimes, "a", {1, 0, -5, -5});
+  Claim with = some_claim(backend::AssertionKind::Sometimes, "a", {1, 0, -5, -5});
   with.numeric = true;
-  const Claim without = some_claim(AssertionKind::Sometimes, "a", {1, 0, 0, 0});
+  const Claim without = some_claim(backend::AssertionKind::Sometimes, "a", {1, 0, 0, 0});
   Catalogue one, other;
   one.add(with), one.add(without);
   other.add(without), other.add(with);
@@ -64,8 +66,9 @@ TEST(Catalogue, HasNoSlackWhereOneSiteComparesNoNumbers) {
 
 TEST(Catalogue, OnlySometimesAndReachableOblige) {
   Catalogue catalogue;
-  for (const AssertionKind kind :
-       {AssertionKind::Always, AssertionKind::Unreachable, AssertionKind::Eventually}) {
+  for (const backend::AssertionKind kind :
+       {backend::AssertionKind::Always, backend::AssertionKind::Unreachable,
+        backend::AssertionKind::Eventually}) {
     catalogue.add(some_claim(kind, "never reached"));
   }
   EXPECT_EQ(catalogue.claims().size(), 3u);
@@ -73,9 +76,10 @@ TEST(Catalogue, OnlySometimesAndReachableOblige) {
 }
 
 TEST(Catalogue, KindsAreReadAsTheyAreWritten) {
-  for (const AssertionKind kind :
-       {AssertionKind::Always, AssertionKind::Unreachable, AssertionKind::Sometimes,
-        AssertionKind::Reachable, AssertionKind::Eventually}) {
+  for (const backend::AssertionKind kind :
+       {backend::AssertionKind::Always, backend::AssertionKind::Unreachable,
+        backend::AssertionKind::Sometimes, backend::AssertionKind::Reachable,
+        backend::AssertionKind::Eventually}) {
     EXPECT_EQ(assertion_kind_of(to_string(kind)), kind);
   }
   EXPECT_THROW(static_cast<void>(assertion_kind_of("seldom")), UsageError);
@@ -83,7 +87,7 @@ TEST(Catalogue, KindsAreReadAsTheyAreWritten) {
 
 TEST(Catalogue, IsWrittenAsJson) {
   Catalogue catalogue;
-  Claim numeric = some_claim(AssertionKind::Sometimes, "say \"a\"", {2, 0, -5, -1});
+  Claim numeric = some_claim(backend::AssertionKind::Sometimes, "say \"a\"", {2, 0, -5, -1});
   numeric.numeric = true;
   catalogue.add(numeric);
   EXPECT_EQ(json_text(json_of(catalogue)),

@@ -159,7 +159,8 @@ TEST(RunLog, SaysWhomAStepCancelsOnceAndWhetherItWaitsOrNot) {
   });
   std::vector<std::string> cancelled;
   for (const RunLog::Wake& wake : last_step_of(*run_log, "boss").woken) {
-    if (wake.cause == WakeCause::Cancel) cancelled.push_back(run_log->lanes()[wake.lane].name);
+    if (wake.cause == backend::WakeCause::Cancel)
+      cancelled.push_back(run_log->lanes()[wake.lane].name);
   }
   EXPECT_EQ(cancelled, (std::vector<std::string>{"waits", "ready"}));
   const std::string table = step_table(*run_log, {});
@@ -209,11 +210,11 @@ TEST(RunLog, SaysWhomAStepWokeAndSpawned) {
   const RunLog::Step& first = run_log->steps().front();
   ASSERT_EQ(first.woken.size(), 1u);
   EXPECT_EQ(run_log->lanes()[first.woken[0].lane].name, "child");
-  EXPECT_EQ(first.woken[0].cause, WakeCause::Spawn);
+  EXPECT_EQ(first.woken[0].cause, backend::WakeCause::Spawn);
   const RunLog::Step& child = run_log->steps()[1];
   ASSERT_FALSE(child.woken.empty());
   EXPECT_EQ(run_log->lanes()[child.woken[0].lane].name, "main");
-  EXPECT_EQ(child.woken[0].cause, WakeCause::Event);
+  EXPECT_EQ(child.woken[0].cause, backend::WakeCause::Event);
 }
 
 TEST(RunLog, SaysWhomTheEndOfACoroutineWakes) {
@@ -237,7 +238,7 @@ TEST(RunLog, WhatATimerWakesIsNoStepsDoing) {
   for (const RunLog::Step& step : run_log->steps()) {
     for (const RunLog::Wake& wake : step.woken) {
       const bool by_timer =
-          run_log->lanes()[wake.lane].name == "sleeper" && wake.cause != WakeCause::Spawn;
+          run_log->lanes()[wake.lane].name == "sleeper" && wake.cause != backend::WakeCause::Spawn;
       EXPECT_FALSE(by_timer) << step.number;
     }
   }

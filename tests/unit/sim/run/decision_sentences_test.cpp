@@ -476,7 +476,7 @@ TEST(DecisionSentences, LeaveOutThatFaultsAreAllowed) {
     const Decisions& decisions = runner.decisions();
     for (const Decision& decision : decisions.log().recorded()) {
       if (!goes_without_saying(decision, decisions.names().all())) continue;
-      EXPECT_EQ(decision.stream, RandomStream::Fault);
+      EXPECT_EQ(decision.stream, backend::RandomStream::Fault);
       ++unsaid;
     }
   }

@@ -168,7 +168,7 @@ TEST(Shrinker, ANumberOfTheProgramTakesThePlaceOfTimeThatPassed) {
   });
   ASSERT_TRUE(shrunk);
   ASSERT_EQ(shrunk->found.tape.decisions.size(), 1u) << to_text(shrunk->found.tape);
-  EXPECT_EQ(shrunk->found.tape.decisions[0].stream, RandomStream::Workload);
+  EXPECT_EQ(shrunk->found.tape.decisions[0].stream, backend::RandomStream::Workload);
 }
 
 TEST(Shrinker, DropsTwoThatCanOnlyGoTogether) {

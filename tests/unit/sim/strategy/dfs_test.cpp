@@ -206,8 +206,8 @@ TEST(Dfs, SaysSoWhenTheProgramIsAnotherOneEachTime) {
 TEST(Dfs, VariesNothingElse) {
   const auto dfs = make_strategy("dfs");
   dfs->begin_run(3);
-  EXPECT_EQ(dfs->draw(RandomStream::Network, 1, 1'000'000), 0u);
-  EXPECT_EQ(dfs->draw_rarely(RandomStream::Fault, 1, 2, Odds{1, 1}), 0u);
+  EXPECT_EQ(dfs->draw(backend::RandomStream::Network, 1, 1'000'000), 0u);
+  EXPECT_EQ(dfs->draw_rarely(backend::RandomStream::Fault, 1, 2, Odds{1, 1}), 0u);
 }
 
 }  // namespace

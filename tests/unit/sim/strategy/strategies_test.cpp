@@ -101,7 +101,7 @@ TEST(Strategies, DrawPlacesFromTheCourseThatWasSeen) {
   random->begin_run(1);
   std::set<std::uint64_t> places;
   for (int i = 0; i < 1'000; ++i) {
-    places.insert(random->draw_place(RandomStream::Fault, 1, 0xa, 1'000, {7, 8}));
+    places.insert(random->draw_place(backend::RandomStream::Fault, 1, 0xa, 1'000, {7, 8}));
   }
   EXPECT_EQ(places, (std::set<std::uint64_t>{0, 1, 2, 3, 4, 5}));
 }
@@ -126,15 +126,16 @@ TEST(Fifo, KeepsTheOrderAndVariesTheWorld) {
   const auto fifo = make_strategy("fifo");
   EXPECT_EQ(picks(*fifo, 3, 10), std::vector<std::size_t>(10, 0));
   std::set<std::uint64_t> latencies;
-  for (int i = 0; i < 100; ++i) latencies.insert(fifo->draw(RandomStream::Network, 1, 1'000'000));
+  for (int i = 0; i < 100; ++i)
+    latencies.insert(fifo->draw(backend::RandomStream::Network, 1, 1'000'000));
   EXPECT_GT(latencies.size(), 90u);
 }
 
 TEST(Calm, VariesNothing) {
   const auto calm = make_strategy("calm");
   EXPECT_EQ(picks(*calm, 3, 10), std::vector<std::size_t>(10, 0));
-  EXPECT_EQ(calm->draw(RandomStream::Network, 1, 1'000'000), 0u);
-  EXPECT_EQ(calm->draw_rarely(RandomStream::Fault, 1, 2, Odds{1, 1}), 0u);
+  EXPECT_EQ(calm->draw(backend::RandomStream::Network, 1, 1'000'000), 0u);
+  EXPECT_EQ(calm->draw_rarely(backend::RandomStream::Fault, 1, 2, Odds{1, 1}), 0u);
 }
 
 TEST(RandomStrategy, PicksEachCandidateAboutEquallyOften) {
@@ -149,7 +150,8 @@ TEST(RandomStrategy, DrawsRarelyWithTheOdds) {
   random->begin_run(4);
   int happened = 0;
   for (int i = 0; i < 100'000; ++i) {
-    const std::uint64_t value = random->draw_rarely(RandomStream::Fault, 1, 5, Odds{1, 10});
+    const std::uint64_t value =
+        random->draw_rarely(backend::RandomStream::Fault, 1, 5, Odds{1, 10});
     EXPECT_LT(value, 5u);
     happened += value != 0;
   }

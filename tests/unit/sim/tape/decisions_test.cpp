@@ -25,8 +25,10 @@ class Contrary final : public Strategy {
   std::string name() const override { return "contrary"; }
   void begin_run(std::uint64_t) override {}
   std::size_t pick(const Candidates&) override { return 1; }
-  std::uint64_t draw(RandomStream, std::uint64_t, std::uint64_t) override { return 1; }
-  std::uint64_t draw_rarely(RandomStream, std::uint64_t, std::uint64_t, Odds) override { return 1; }
+  std::uint64_t draw(backend::RandomStream, std::uint64_t, std::uint64_t) override { return 1; }
+  std::uint64_t draw_rarely(backend::RandomStream, std::uint64_t, std::uint64_t, Odds) override {
+    return 1;
+  }
 };
 
 std::vector<Decision> copy_of(const Decisions& decisions) {
@@ -50,8 +52,10 @@ TEST(Decisions, DoNotRecordCalmAnswers) {
   Decisions decisions(*strategy);
   decisions.begin(1);
   decisions.pick(Candidates(kBoth));
-  decisions.draw(RandomStream::Network, key_of("latency"), 100, kTell);
-  EXPECT_EQ(decisions.draw_rarely(RandomStream::Fault, key_of("reset"), 2, Odds{1, 1}, kTell), 0u);
+  decisions.draw(backend::RandomStream::Network, key_of("latency"), 100, kTell);
+  EXPECT_EQ(
+      decisions.draw_rarely(backend::RandomStream::Fault, key_of("reset"), 2, Odds{1, 1}, kTell),
+      0u);
   EXPECT_TRUE(decisions.log().recorded().empty());
   EXPECT_EQ(decisions.log().draws(), 3u);
 }
@@ -60,9 +64,9 @@ TEST(Decisions, GiveEveryDrawAKeyOfItsOwn) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
-  decisions.draw(RandomStream::Time, key_of("loss"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell);
+  decisions.draw(backend::RandomStream::Time, key_of("loss"), 10, kTell);
   decisions.pick(Candidates(kBoth));
   decisions.pick(Candidates(kBoth));
   for (const Decision& a : decisions.log().recorded()) {
@@ -78,12 +82,12 @@ TEST(Decisions, GiveKeysThatOtherDrawsDoNotChange) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell);
   const std::uint64_t alone = decisions.log().recorded().back().key;
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("latency"), 10, kTell);
   decisions.pick(Candidates(kBoth));
-  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell);
   EXPECT_EQ(decisions.log().recorded().back().key, alone);
 }
 
@@ -94,8 +98,9 @@ TEST(Decisions, NeverLetOneStreamShiftAnother) {
     decisions.begin(7);
     std::vector<std::uint64_t> values;
     for (int i = 0; i < 100; ++i) {
-      if (with_time) decisions.draw(RandomStream::Time, key_of("late"), 1'000, kTell);
-      values.push_back(decisions.draw(RandomStream::Network, key_of("latency"), 1'000'000, kTell));
+      if (with_time) decisions.draw(backend::RandomStream::Time, key_of("late"), 1'000, kTell);
+      values.push_back(
+          decisions.draw(backend::RandomStream::Network, key_of("latency"), 1'000'000, kTell));
     }
     return values;
   };
@@ -110,7 +115,7 @@ TEST(Decisions, BeginEveryRunAfresh) {
     const std::uint64_t path = decisions.spawn_path(0, "main");
     for (int i = 0; i < 50; ++i) {
       decisions.pick(Candidates(kBoth));
-      decisions.draw(RandomStream::Fault, path, 3, kTell);
+      decisions.draw(backend::RandomStream::Fault, path, 3, kTell);
     }
     return copy_of(decisions);
   };
@@ -151,7 +156,7 @@ TEST(Decisions, KnowWhatCouldHaveTakenThePlaceOfCalmOnes) {
   Decisions decisions(*strategy);
   decisions.names().set_wanted(true);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("latency"), 10, kTell);
   decisions.pick(Candidates(kBoth));
   decisions.draw({.key = key_of("number"), .bound = 3});
   decisions.draw({.key = key_of("larger number"), .bound = 100});
@@ -174,7 +179,7 @@ TEST(Decisions, TellEachThatIsNotCalmAtOnce) {
   decisions.log().set_listener(&listener);
   decisions.begin(1);
   decisions.pick(Candidates(kBoth));
-  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell);
   EXPECT_EQ(listener.heard, copy_of(decisions));
   EXPECT_EQ(listener.heard.size(), 2u);
 }
@@ -217,12 +222,12 @@ TEST(Decisions, TellInASentenceWhatIsNotCalmOnlyWhenSomebodyReadsIt) {
     return kTell(decision);
   };
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("delay"), 10, tell);
+  decisions.draw(backend::RandomStream::Network, key_of("delay"), 10, tell);
   EXPECT_EQ(told, 0);
   EXPECT_EQ(decisions.last_told(), 0u);
   decisions.names().set_wanted(true);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("delay"), 10, tell);
+  decisions.draw(backend::RandomStream::Network, key_of("delay"), 10, tell);
   EXPECT_EQ(told, 1);
   const Decision& decision = decisions.log().recorded().front();
   EXPECT_EQ(decisions.last_told(), decision.key);
@@ -234,10 +239,11 @@ TEST(Decisions, SayNothingOfCalmAnswers) {
   Decisions decisions(*strategy);
   decisions.names().set_wanted(true);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("delay"), 10, [](const Decision&) -> std::string {
-    ADD_FAILURE() << "calm";
-    return {};
-  });
+  decisions.draw(backend::RandomStream::Network, key_of("delay"), 10,
+                 [](const Decision&) -> std::string {
+                   ADD_FAILURE() << "calm";
+                   return {};
+                 });
   EXPECT_EQ(decisions.last_told(), 0u);
   EXPECT_TRUE(decisions.names().all().empty());
 }
@@ -247,9 +253,9 @@ TEST(Decisions, TakeABetterSentenceWhenMoreIsKnown) {
   Decisions decisions(strategy);
   decisions.names().set_wanted(true);
   decisions.begin(1);
-  decisions.draw(RandomStream::Fault, key_of("crash"), 10, kTell);
+  decisions.draw(backend::RandomStream::Fault, key_of("crash"), 10, kTell);
   const std::uint64_t told = decisions.last_told();
-  decisions.draw(RandomStream::Network, key_of("delay"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("delay"), 10, kTell);
   decisions.tell_later(told, [] { return "'desk' crashes"; });
   EXPECT_EQ(describe(decisions.log().recorded().front(), decisions.names().all()),
             "'desk' crashes");
@@ -261,8 +267,9 @@ TEST(Decisions, GoWithoutSayingWhenTheirSentenceIsEmpty) {
   Decisions decisions(strategy);
   decisions.names().set_wanted(true);
   decisions.begin(1);
-  decisions.draw(RandomStream::Fault, key_of("present"), 2, [](const Decision&) { return ""; });
-  decisions.draw(RandomStream::Fault, key_of("reset"), 2, kTell);
+  decisions.draw(backend::RandomStream::Fault, key_of("present"), 2,
+                 [](const Decision&) { return ""; });
+  decisions.draw(backend::RandomStream::Fault, key_of("reset"), 2, kTell);
   const auto recorded = decisions.log().recorded();
   EXPECT_TRUE(goes_without_saying(recorded[0], decisions.names().all()));
   EXPECT_FALSE(goes_without_saying(recorded[1], decisions.names().all()));
@@ -272,7 +279,7 @@ TEST(Decisions, HaveAPlainSentenceWhenNobodyToldThem) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("delay"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("delay"), 10, kTell);
   decisions.pick(Candidates(kBoth));
   const auto recorded = decisions.log().recorded();
   EXPECT_EQ(describe(recorded[0], {}), "a draw of 'network' gives 1 of 10");
@@ -286,7 +293,7 @@ TEST(Decisions, SayWhereTheProgramHasDrawnANumber) {
   decisions.begin(1);
   decisions.draw({.key = 1, .bound = 6, .place = {.file = "src/main.cpp", .line = 31}});
   EXPECT_EQ(decisions.last_sentence(), "random() gives 1 of 6 (main.cpp:31)");
-  decisions.draw({.key = 1, .bound = 3, .what = ProgramDraw::What::Tie});
+  decisions.draw({.key = 1, .bound = 3, .what = backend::ProgramDraw::What::Tie});
   EXPECT_EQ(decisions.last_sentence(),
             "of 3 callbacks that are due at once the 2nd is called first");
 }
@@ -299,9 +306,10 @@ struct Program {
     std::vector<std::uint64_t> answers;
     for (int i = 0; i < draws; ++i) {
       answers.push_back(decisions.pick(Candidates(kBoth)));
-      answers.push_back(decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell));
       answers.push_back(
-          decisions.draw_rarely(RandomStream::Fault, key_of("reset"), 4, Odds{1, 2}, kTell));
+          decisions.draw(backend::RandomStream::Network, key_of("latency"), 10, kTell));
+      answers.push_back(decisions.draw_rarely(backend::RandomStream::Fault, key_of("reset"), 4,
+                                              Odds{1, 2}, kTell));
     }
     decisions.end();
     return answers;
@@ -334,14 +342,14 @@ TEST(Replay, ReportsTheFirstDivergenceWhenStrict) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("latency"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell);
   Replay replay = recorded_replay(decisions, ReplayMode::Strict);
 
   decisions.begin_replay(replay);
-  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell), 1u);
-  EXPECT_EQ(decisions.draw(RandomStream::Time, key_of("late"), 7, kTell), 0u);
-  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell), 0u);
+  EXPECT_EQ(decisions.draw(backend::RandomStream::Network, key_of("latency"), 10, kTell), 1u);
+  EXPECT_EQ(decisions.draw(backend::RandomStream::Time, key_of("late"), 7, kTell), 0u);
+  EXPECT_EQ(decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell), 0u);
   decisions.end();
   ASSERT_TRUE(replay.divergence());
   EXPECT_EQ(replay.divergence()->expected, "draw 1 (a draw of 'network' gives 1 of 10)");
@@ -352,12 +360,12 @@ TEST(Replay, TellsOfTheDrawThatDivergesWhatItCouldHaveDone) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("latency"), 10, kTell);
   Replay replay = recorded_replay(decisions, ReplayMode::Strict);
 
   decisions.names().set_wanted(true);
   decisions.begin_replay(replay);
-  decisions.draw(RandomStream::Time, key_of("late"), 7, kTell);
+  decisions.draw(backend::RandomStream::Time, key_of("late"), 7, kTell);
   ASSERT_TRUE(replay.divergence());
   EXPECT_EQ(replay.divergence()->got,
             "draw 0 (time, one of 7), such as: a message is delayed by 1 ms");
@@ -367,13 +375,13 @@ TEST(Replay, DivergesAtAValueThatTheDrawCannotHave) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell);
   std::vector<Decision> tape = copy_of(decisions);
   tape.front().value = 10;
   Replay replay(tape, 1, {}, ReplayMode::Strict);
 
   decisions.begin_replay(replay);
-  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell), 0u);
+  EXPECT_EQ(decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell), 0u);
   EXPECT_TRUE(replay.divergence());
   EXPECT_EQ(replay.matched(), 0u);
 }
@@ -416,15 +424,15 @@ TEST(Replay, TakesWhatMatchesWhenBest) {
   Contrary strategy;
   Decisions decisions(strategy);
   decisions.begin(1);
-  decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
-  decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("latency"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell);
+  decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell);
   Replay replay = recorded_replay(decisions, ReplayMode::Best);
 
   decisions.begin_replay(replay);
-  EXPECT_EQ(decisions.draw(RandomStream::Time, key_of("new"), 10, kTell), 0u);
-  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell), 1u);
-  EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell), 1u);
+  EXPECT_EQ(decisions.draw(backend::RandomStream::Time, key_of("new"), 10, kTell), 0u);
+  EXPECT_EQ(decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell), 1u);
+  EXPECT_EQ(decisions.draw(backend::RandomStream::Network, key_of("latency"), 10, kTell), 1u);
   decisions.end();
   EXPECT_EQ(replay.summary(), "2 of 3 decisions matched");
   EXPECT_FALSE(replay.divergence());
@@ -450,7 +458,7 @@ TEST(Replay, LeavesTheRestToTheStrategy) {
   decisions.begin_replay(replay, 3, 7);
   std::vector<std::uint64_t> answers;
   for (int i = 0; i < 5; ++i) {
-    answers.push_back(decisions.draw(RandomStream::Network, key_of("loss"), 10, kTell));
+    answers.push_back(decisions.draw(backend::RandomStream::Network, key_of("loss"), 10, kTell));
   }
   EXPECT_EQ(answers, (std::vector<std::uint64_t>{0, 0, 0, 1, 1}));
   EXPECT_FALSE(replay.divergence());

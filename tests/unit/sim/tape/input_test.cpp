@@ -23,15 +23,15 @@ Bytes random_bytes(Random& random) {
 FuzzInput some_input() {
   FuzzInput input;
   input.seed = 0x123456789abcdef0;
-  input.noise(RandomStream::Schedule) = {0x4321, 160};
-  input.noise(RandomStream::Workload) = {7, Noise::kEverywhere};
-  input.set({RandomStream::Network, 0xdeadbeef, 5});
-  input.set({RandomStream::Schedule, 17, Answer::kValueBound - 1});
+  input.noise(backend::RandomStream::Schedule) = {0x4321, 160};
+  input.noise(backend::RandomStream::Workload) = {7, Noise::kEverywhere};
+  input.set({backend::RandomStream::Network, 0xdeadbeef, 5});
+  input.set({backend::RandomStream::Schedule, 17, Answer::kValueBound - 1});
   return input;
 }
 
 /// What a run that asks the same few things of every stream is told.
-std::vector<std::uint64_t> answers_of(const FuzzInput& input, RandomStream stream,
+std::vector<std::uint64_t> answers_of(const FuzzInput& input, backend::RandomStream stream,
                                       std::uint64_t first_key = 1) {
   BytesStrategy strategy(input);
   strategy.begin_run(input.seed);
@@ -66,7 +66,7 @@ TEST(FuzzInput, WhatIsMissingIsZero) {
   const Bytes all = bytes;
   bytes.resize(8);
   EXPECT_EQ(FuzzInput::decode(bytes).seed, some_input().seed);
-  EXPECT_EQ(FuzzInput::decode(bytes).noise(RandomStream::Schedule), Noise());
+  EXPECT_EQ(FuzzInput::decode(bytes).noise(backend::RandomStream::Schedule), Noise());
   bytes = all;
   bytes.push_back(0xff);  // Not a whole answer.
   EXPECT_EQ(FuzzInput::decode(bytes), some_input());
@@ -74,14 +74,14 @@ TEST(FuzzInput, WhatIsMissingIsZero) {
 
 TEST(FuzzInput, TheFirstOfTwoAnswersCounts) {
   FuzzInput one;
-  one.set({RandomStream::Disk, 9, 1});
+  one.set({backend::RandomStream::Disk, 9, 1});
   FuzzInput other;
-  other.set({RandomStream::Disk, 9, 2});
+  other.set({backend::RandomStream::Disk, 9, 2});
   Bytes bytes = one.encode();
   const Bytes second = other.encode();
   bytes.insert(bytes.end(), second.begin() + FuzzInput::kHeaderBytes, second.end());
   EXPECT_EQ(FuzzInput::decode(bytes), one);
-  one.set({RandomStream::Disk, 9, 2});
+  one.set({backend::RandomStream::Disk, 9, 2});
   EXPECT_EQ(one, other);
 }
 
@@ -93,7 +93,7 @@ TEST(FuzzInput, AnswersOfNoStreamCountForNothing) {
 
 TEST(BytesStrategy, IsCalmWithoutBytes) {
   for (std::size_t i = 0; i < kStreams; ++i) {
-    for (const std::uint64_t answer : answers_of({}, static_cast<RandomStream>(i)))
+    for (const std::uint64_t answer : answers_of({}, static_cast<backend::RandomStream>(i)))
       EXPECT_EQ(answer, 0u);
   }
   BytesStrategy strategy;
@@ -106,11 +106,11 @@ TEST(BytesStrategy, OneStreamDoesNotShiftAnother) {
   const FuzzInput before = some_input();
   for (std::size_t changed = 0; changed < kStreams; ++changed) {
     FuzzInput after = before;
-    after.noise(static_cast<RandomStream>(changed)) = {99, 64};
-    after.set({static_cast<RandomStream>(changed), 1'234, 3});
+    after.noise(static_cast<backend::RandomStream>(changed)) = {99, 64};
+    after.set({static_cast<backend::RandomStream>(changed), 1'234, 3});
     for (std::size_t other = 0; other < kStreams; ++other) {
       if (other == changed) continue;
-      const auto stream = static_cast<RandomStream>(other);
+      const auto stream = static_cast<backend::RandomStream>(other);
       EXPECT_EQ(answers_of(before, stream), answers_of(after, stream));
     }
   }
@@ -118,26 +118,26 @@ TEST(BytesStrategy, OneStreamDoesNotShiftAnother) {
 
 TEST(BytesStrategy, OneDrawDoesNotShiftAnother) {
   FuzzInput input;
-  input.noise(RandomStream::Time) = {3, Noise::kEverywhere};
+  input.noise(backend::RandomStream::Time) = {3, Noise::kEverywhere};
   BytesStrategy strategy(input);
   strategy.begin_run(1);
-  const std::uint64_t alone = strategy.draw(RandomStream::Time, key_of("b"), 1'000'000);
+  const std::uint64_t alone = strategy.draw(backend::RandomStream::Time, key_of("b"), 1'000'000);
   strategy.begin_run(1);
-  static_cast<void>(strategy.draw(RandomStream::Time, key_of("a"), 1'000'000));
-  EXPECT_EQ(strategy.draw(RandomStream::Time, key_of("b"), 1'000'000), alone);
+  static_cast<void>(strategy.draw(backend::RandomStream::Time, key_of("a"), 1'000'000));
+  EXPECT_EQ(strategy.draw(backend::RandomStream::Time, key_of("b"), 1'000'000), alone);
 }
 
 TEST(BytesStrategy, AnswersDrawsByKey) {
   constexpr std::uint64_t kKey = key_of("a draw");
   FuzzInput input;
-  input.noise(RandomStream::Fault) = {1, Noise::kEverywhere};
-  input.set({RandomStream::Fault, static_cast<std::uint32_t>(kKey >> 32), 3});
+  input.noise(backend::RandomStream::Fault) = {1, Noise::kEverywhere};
+  input.set({backend::RandomStream::Fault, static_cast<std::uint32_t>(kKey >> 32), 3});
   BytesStrategy strategy(input);
   strategy.begin_run(1);
-  EXPECT_EQ(strategy.draw(RandomStream::Fault, kKey, 10), 3u);
-  EXPECT_EQ(strategy.draw(RandomStream::Fault, kKey, 2), 1u);
-  EXPECT_EQ(strategy.draw_rarely(RandomStream::Fault, kKey, 10, Odds{1, 1'000'000}), 3u);
-  EXPECT_EQ(strategy.draw(RandomStream::Fault, kKey, std::uint64_t{1} << 40), 3u << 16);
+  EXPECT_EQ(strategy.draw(backend::RandomStream::Fault, kKey, 10), 3u);
+  EXPECT_EQ(strategy.draw(backend::RandomStream::Fault, kKey, 2), 1u);
+  EXPECT_EQ(strategy.draw_rarely(backend::RandomStream::Fault, kKey, 10, Odds{1, 1'000'000}), 3u);
+  EXPECT_EQ(strategy.draw(backend::RandomStream::Fault, kKey, std::uint64_t{1} << 40), 3u << 16);
   ASSERT_EQ(strategy.asked().size(), 4u);
   EXPECT_EQ(strategy.asked()[1].bound, 2u);
 }
@@ -150,8 +150,8 @@ TEST(BytesStrategy, KeepsWithinBounds) {
     const std::vector<std::uint64_t> paths = {5, 6, 7};
     for (std::uint64_t key = 0; key < 50; ++key) {
       EXPECT_LT(strategy.pick(Candidates(paths)), 3u);
-      EXPECT_LT(strategy.draw(RandomStream::Time, mix(key), 7), 7u);
-      EXPECT_LT(strategy.draw_rarely(RandomStream::Network, mix(key), 2, Odds{1, 3}), 2u);
+      EXPECT_LT(strategy.draw(backend::RandomStream::Time, mix(key), 7), 7u);
+      EXPECT_LT(strategy.draw_rarely(backend::RandomStream::Network, mix(key), 2, Odds{1, 3}), 2u);
     }
   }
 }

@@ -14,7 +14,7 @@ namespace {
 
 using test::error_of;
 
-const std::uint64_t kLoss = key_of(topic_of_draw(RandomStream::Network, 3), 0);
+const std::uint64_t kLoss = key_of(topic_of_draw(backend::RandomStream::Network, 3), 0);
 
 Tape example() {
   Tape tape;
@@ -47,7 +47,7 @@ Tape example() {
        .value = 4,
        .subject = 3,
        .at = Instant{12'000'001},
-       .stream = RandomStream::Network},
+       .stream = backend::RandomStream::Network},
   };
   return tape;
 }
@@ -77,8 +77,7 @@ TEST(Tape, ReadsBackWhatItWrote) {
 
 TEST(Tape, IsReadableByPeople) {
   const std::string text = to_text(example());
-  EXPECT_NE(text.find("# +12 ms 'writer' runs before 'reader'\n"), std::string::npos)
-      << text;
+  EXPECT_NE(text.find("# +12 ms 'writer' runs before 'reader'\n"), std::string::npos) << text;
   EXPECT_NE(text.find("# +12.000001 ms the 1st datagram n1 -> n2 is lost\n"), std::string::npos)
       << text;
 }

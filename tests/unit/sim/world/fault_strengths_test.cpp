@@ -26,16 +26,17 @@ class OneStrength final : public CalmStrategy {
   OneStrength(std::uint64_t bound, std::uint64_t strength) : bound_(bound), strength_(strength) {}
 
   /// What is allowed is present.
-  std::uint64_t draw(RandomStream stream, std::uint64_t, std::uint64_t bound) override {
-    return stream == RandomStream::Fault && bound == 2 ? 1 : 0;
+  std::uint64_t draw(backend::RandomStream stream, std::uint64_t, std::uint64_t bound) override {
+    return stream == backend::RandomStream::Fault && bound == 2 ? 1 : 0;
   }
-  std::uint64_t draw_rarely(RandomStream, std::uint64_t, std::uint64_t bound, Odds odds) override {
+  std::uint64_t draw_rarely(backend::RandomStream, std::uint64_t, std::uint64_t bound,
+                            Odds odds) override {
     if (bound != bound_) return 0;
     seen = odds;
     return strength_;
   }
   /// Once, at the first place there is.
-  std::uint64_t draw_place(RandomStream, std::uint64_t, std::uint64_t, std::uint64_t,
+  std::uint64_t draw_place(backend::RandomStream, std::uint64_t, std::uint64_t, std::uint64_t,
                            Odds) override {
     return std::exchange(place_, 0);
   }

@@ -35,7 +35,7 @@ using test::only;
 using test::pattern;
 
 constexpr std::uint64_t kSeeds = 60;
-constexpr int kFirst = kFirstSimulatedDescriptor;
+constexpr int kFirst = backend::kFirstSimulatedDescriptor;
 
 /// What a program that copes with everything but a reset reads until the end.
 std::string read_all(int descriptor) {
@@ -78,7 +78,7 @@ class SimPolls : public test::WorldFixture {
     begin(seed, faults);
     std::string got;
     world_->node("main", [&] {
-      DescriptorCalls& calls = descriptor_calls();
+      backend::DescriptorCalls& calls = descriptor_calls();
       DescriptorPair ends;
       while (ends.first < 0) {
         try {
@@ -115,7 +115,7 @@ class SimPolls : public test::WorldFixture {
 
 TEST_F(SimPolls, NumbersAreTheLowestFreeOnesAndNeverReal) {
   world_->node("main", [] {
-    DescriptorCalls& calls = descriptor_calls();
+    backend::DescriptorCalls& calls = descriptor_calls();
     EXPECT_EQ(test::thrown_by([] { const Descriptor real(0); }),
               "fermata::PollError: watch descriptor 0: Bad file descriptor");
     EXPECT_EQ(calls.close(0), EBADF);
@@ -180,15 +180,15 @@ TEST_F(SimPolls, DescriptorsOfOneTurnAreToldInAnyOrder) {
     begin(seed);
     std::string order;
     world_->node("main", [&] {
-      DescriptorCalls& calls = descriptor_calls();
+      backend::DescriptorCalls& calls = descriptor_calls();
       std::vector<DescriptorPair> pairs;
-      std::vector<std::unique_ptr<PollProxy>> proxies;
+      std::vector<std::unique_ptr<backend::PollProxy>> proxies;
       std::vector<Subscription> told;
       for (const char* name : {"a", "b", "c"}) {
         const DescriptorPair& pair = pairs.emplace_back(calls.open_pair());
         const auto poll = current_runtime().reactor().polls().open(pair.first);
-        proxies.push_back(std::make_unique<PollProxy>(*poll, PollMask::Readable));
-        PollProxy& proxy = *proxies.back();
+        proxies.push_back(std::make_unique<backend::PollProxy>(*poll, PollMask::Readable));
+        backend::PollProxy& proxy = *proxies.back();
         told.push_back(subscribe(proxy, [&order, &proxy, name](Event&, const Outcome&) {
           order += name;
           proxy.stop();
@@ -213,7 +213,7 @@ TEST_F(SimPolls, ASignalThatComesBeforeTheSleepEndsIt) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     begin(seed, FaultSet::all());
     world_->node("main", [&] {
-      DescriptorCalls& calls = descriptor_calls();
+      backend::DescriptorCalls& calls = descriptor_calls();
       const DescriptorPair ends = [&] {
         while (true) {
           try {
@@ -237,7 +237,7 @@ TEST_F(SimPolls, ASignalThatComesBeforeTheSleepEndsIt) {
 
 TEST_F(SimPolls, WhatLastsLetsTimePass) {
   world_->node("main", [] {
-    DescriptorCalls& calls = descriptor_calls();
+    backend::DescriptorCalls& calls = descriptor_calls();
     const DescriptorPair ends = calls.open_pair();
     auto busy = spawn("busy", [&] {
       Descriptor descriptor(ends.first);

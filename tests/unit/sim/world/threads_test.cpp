@@ -389,7 +389,7 @@ TEST(ThreadExploration, AThreadDoesNotBeginOnceTheRunIsOver) {
   EXPECT_EQ(failure, "it ran while its spawner was between two lines");
 }
 
-struct Mark final : EndsWithRun {
+struct Mark final : backend::EndsWithRun {
   void run_ends() noexcept override { ended = true; }
   bool ended = false;
 };
