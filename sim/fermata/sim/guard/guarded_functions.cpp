@@ -6,7 +6,6 @@
 
 #include "fermata/sim/guard/guarded_functions.hpp"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/random.h>
@@ -19,40 +18,17 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "fermata/base/assert.hpp"
 #include "fermata/sim/guard/guard.hpp"
+#include "fermata/sim/guard/real_function.hpp"
+#include "fermata/sim/guard/thrown_errors.hpp"
 
 using fermata::sim::detail::is_guarded;
 using fermata::sim::detail::report_guarded;
 
 namespace {
 
-/// A function as it is without the guard. It is looked for once, also when there is none.
 template <class Function>
-class Real {
- public:
-  explicit constexpr Real(const char* name) noexcept : name_(name) {}
-
-  void find() noexcept {
-    if (looked_for_.load(std::memory_order_acquire)) return;
-    function_.store(reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name_)),
-                    std::memory_order_relaxed);
-    looked_for_.store(true, std::memory_order_release);
-  }
-
-  /// REQUIRES: there is such a function.
-  [[nodiscard]] Function* get() noexcept {
-    find();
-    Function* const function = function_.load(std::memory_order_relaxed);
-    FERMATA_ASSERT(function != nullptr);
-    return function;
-  }
-
- private:
-  const char* name_;
-  std::atomic<Function*> function_ = nullptr;
-  std::atomic<bool> looked_for_ = false;
-};
+using Real = fermata::sim::detail::RealFunction<Function>;
 
 constinit Real<std::uint32_t()> real_arc4random("arc4random");
 constinit Real<clock_t()> real_clock("clock");
@@ -113,6 +89,7 @@ void find_guarded_functions() noexcept {
   real_timespec_get.find();
   real_usleep.find();
   real_random_device.find();
+  find_throw_functions();
 }
 
 void listen_to_exits(void (*listener)(const void* caller) noexcept) noexcept {

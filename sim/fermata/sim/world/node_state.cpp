@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <span>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
@@ -18,6 +19,9 @@
 #include "fermata/reactor/thread_link.hpp"
 #include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/base/counted.hpp"
+#include "fermata/sim/base/stack_text.hpp"
+#include "fermata/sim/guard/guard.hpp"
+#include "fermata/sim/guard/thrown_errors.hpp"
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/world/reactor.hpp"
 
@@ -62,6 +66,18 @@ std::string text_of(const ClockFault& fault, std::string_view machine) {
   return fmt::format("the clock of '{}' is {} {} and {} parts in a million too {}", machine,
                      amount(is_ahead ? fault.skew : -fault.skew), is_ahead ? "ahead" : "behind",
                      std::abs(fault.drift), fault.drift > 0 ? "fast" : "slow");
+}
+
+/// Where an error was thrown that nobody has caught; empty when that was not noted.
+std::string throw_text(const std::exception_ptr& error) {
+  constexpr std::size_t kMostFrames = 5;
+  const AllowNondeterminism allowed;  // A program is asked for the lines, and nothing in the run.
+  const std::vector<std::string> frames = stack_text(thrown_in(error));
+  std::string text;
+  for (const std::string& frame : std::span(frames).first(std::min(frames.size(), kMostFrames))) {
+    text += "  " + frame + '\n';
+  }
+  return text.empty() ? text : "uncaught; thrown in\n" + text;
 }
 
 }  // namespace
@@ -448,6 +464,7 @@ void NodeState::meet_clock_fault() {
 Failure NodeState::failure_of(const std::exception_ptr& error) const {
   Failure failure;
   failure.message = fermata::describe(error);
+  failure.explanation = throw_text(error);
   const Audit::Moment& moment = audit_.decisive_moment();
   failure.coroutine = moment.coroutine;
   failure.at = moment.step != 0 ? moment.at : now_;

@@ -11,6 +11,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/audit/debugger_stops.hpp"
 #include "fermata/sim/base/counted.hpp"
+#include "fermata/sim/guard/thrown_errors.hpp"
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/waits/explain.hpp"
 
@@ -253,6 +254,7 @@ void WorldState::run() {
   wants_uses = told_of_steps != nullptr && told_of_steps->news() == StepNews::Footprints;
   in_run_ = true;
   const Guarded guarded(*this);
+  const NoteThrows note_throws(options_.run_log != nullptr);
   while (act()) {
   }
   for (NodeState* node : nodes_) node->record_files();
